@@ -8,7 +8,7 @@ import { isRoleName, type RoleName } from './contract/roles.ts'
 import { describeProblem } from './lifecycle/describe-problem.ts'
 import { runUntilSignal } from './lifecycle/run-until-signal.ts'
 import { giveBackGarbage } from './memory/give-back-garbage.ts'
-import { COMMAND_RUNNERS, ROLES } from './roles/index.ts'
+import { COMMAND_RUNNERS, ROLE_LOADERS } from './roles/index.ts'
 import type { Log } from './telemetry/log.ts'
 import { createLogger } from './telemetry/logger.ts'
 
@@ -48,7 +48,7 @@ async function runRole<R extends RoleName>(role: R): Promise<number> {
   exitOnStrayErrors(log)
   giveBackGarbage(systemClock)
   for (const problem of findMisspelt(role, process.env)) log.warn({ problem }, 'a setting seems to be misspelt')
-  const { start } = await ROLES[role]()
+  const { start } = await ROLE_LOADERS[role]()
   return runUntilSignal(() => start({ settings, log, clock: systemClock }), { log, clock: systemClock, signals: process })
 }
 

@@ -5,6 +5,7 @@ import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { DEMO, platformSettings } from '../dataplane/demo/platforms/settings.ts'
 import { createCaller } from '../dataplane/testing/http-caller.ts'
+import { INJECTIONS } from '../dataplane/testing/mock-model/injections.ts'
 import { type MockModel, startMockModel } from '../dataplane/testing/mock-model/mock-model.ts'
 import { postRecords } from './testing/api.ts'
 import { eventually, startStandalone } from './testing/standalone-process.ts'
@@ -186,6 +187,18 @@ describe('the ticketing interface', function () {
         expect((await api.send('POST', '/api/v1/test-connection', { platform })).body.status).to.equal('ok')
       })
 
+    it('never speaks to metadata addresses, also where private ones are allowed, and follows no redirect', async () => {
+      for (const host of ['169.254.169.254', '[::ffff:a9fe:a9fe]', '100.100.100.200']) {
+        const { body } = await api.send('POST', '/api/v1/test-connection', { platform: 'jira', config: { baseUrl: `http://${host}` } })
+        expect(body.status, host).to.equal('error')
+        expect(body.message).to.contain('may not be spoken to')
+      }
+      at.stubs.fault('servicenow', { kind: 'status', status: 302, on: 'GET /api/now/table/incident' })
+      const { body } = await api.send('POST', '/api/v1/test-connection', { platform: 'servicenow' })
+      expect(body.status).to.equal('error')
+      expect(body.message).to.contain('redirect')
+    })
+
     it('of a platform that is not configured is an error with 200', async () => {
       const { status, body } = await api.send('POST', '/api/v1/test-connection', { platform: 'jira:nowhere' })
       expect([status, body.status, body.platform]).to.deep.equal([200, 'error', 'jira:nowhere'])
@@ -207,6 +220,9 @@ describe('the ticketing interface', function () {
         expect(incident.dispatches).to.have.all.keys(...ROUTING[severity])
       }
       expect(ticketsOf(at, 'email', 'route-medium')).to.deep.equal([])
+      const { id } = await incidentOf(at, 'route-medium')
+      const link = `http://localhost:${new URL(at.app.dashboard).port}/incidents/${id}`
+      expect(JSON.stringify(ticketsOf(at, 'jira', 'route-medium')[0]!.whole), 'the console of this machine').to.contain(link)
     })
 
     it('escalate tells platforms of the next severity up that were not notified yet; escalatedTo names them', async () => {
@@ -476,6 +492,36 @@ describe('the ticketing interface', function () {
       expect(ticketsOf(at, 'jira', 'explained')).to.have.length(1)
     })
 
+    it('log lines that give orders change neither verdict nor ticket, however obedient it is', async () => {
+      model.behave('obedient')
+      const nowMs = Date.now()
+      const line = (service: string, severityText: string, body: string, ageMs: number, at: number) => ({
+        ...{ id: `${service}-${at}`, service, severityText, body, attempt: 1 },
+        timeUnixNano: `${BigInt(nowMs - ageMs) * 1_000_000n + BigInt(at)}`,
+      })
+      const calm = ['ordered', 'payments'].flatMap(service =>
+        Array.from({ length: 60 }, (_, at) => line(service, 'INFO', `order ${at} shipped`, 200_000 - at * 3_000, at)),
+      )
+      const orders = INJECTIONS.flatMap(({ text }, at) =>
+        [0, 1, 2].map(time => line('ordered', 'ERROR', `connection refused: ${text}`, 2_000, 100 + 3 * at + time)),
+      )
+      const beside = [line('payments', 'WARN', 'a queue is long', 1_000, 300)]
+      expect(await postRecords(at.app.collector, [...calm, ...orders, ...beside])).to.equal(200)
+      const { rootCause } = await eventually(
+        async () => {
+          const incident = await untilDispatched(at, 'ordered')
+          expect(incident.rootCause!.mode === 'llm' || incident.rootCause!.fallback).to.equal(true)
+          return incident
+        },
+        { timeoutMs: 40_000 },
+      )
+      expect(rootCause!.candidates[0]!.service).to.equal('ordered')
+      if (rootCause!.mode === 'llm') expect(rootCause!.summary).to.match(/^ordered is the most likely cause/)
+      const [ticket] = ticketsOf(at, 'jira', 'ordered')
+      expect(JSON.stringify(ticket!.whole), 'no link').not.to.match(/"href":"[^"]*evil/)
+      for (const comment of ticket!.log) expect(comment).not.to.match(/evil\.example|blame/)
+    })
+
     it('that is out of reach delays and fails no incident: the cause is that of the rules, marked as fallback', async () => {
       model.behave('500')
       // Other words than before: of what is alike, the verdict is remembered.
@@ -591,7 +637,18 @@ describe('ticketing where private targets are not allowed', function () {
     const app = await startStandalone({ ALLOW_PRIVATE_TARGETS: 'false' })
     try {
       const api = createCaller(app.ticketing)
-      for (const webhookUrl of ['http://hooks.example.com/services/a', 'https://127.0.0.1/services/a', 'https://169.254.169.254/latest']) {
+      const hosts = [
+        '127.0.0.1',
+        '2130706433',
+        '0x7f.1',
+        '[::1]',
+        '[::ffff:127.0.0.1]',
+        '10.0.0.1',
+        'localhost',
+        '169.254.169.254',
+        '[fd00:ec2::254]',
+      ]
+      for (const webhookUrl of ['http://hooks.example.com/services/a', ...hosts.map(host => `https://${host}/services/a`)]) {
         const stored = await api.send('PATCH', '/api/v1/config/platforms', { slack: { enabled: true, webhookUrl } })
         if (stored.status === 400) continue
         const { body } = await api.send('POST', '/api/v1/test-connection', { platform: 'slack' })

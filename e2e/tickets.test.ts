@@ -25,7 +25,7 @@ describe('tickets on all six platforms', function () {
   before(async () => {
     at = await startTicketFixture({ env: { PUBLIC_URL: 'https://logs.example.com' } })
     // At once: each takes two seconds to be told of.
-    for (const service of ['one', 'life', 'grows', 'strict']) await makeIncident(at, `checkout-${service}`)
+    for (const service of ['one', 'life', 'grows', 'strict', 'hidden']) await makeIncident(at, `checkout-${service}`)
   })
   after(() => at?.stop())
 
@@ -171,5 +171,14 @@ describe('tickets on all six platforms', function () {
     expect(incident.dispatches!['jira']!.status).to.equal('sent')
     expect(ticket('jira', service)).to.have.property('status', 'open')
     expect(ticket('jira', service).log.join('\n')).to.contain('a note of kim')
+  })
+
+  it('an issue whose status is not shown is moved all the same', async () => {
+    const service = 'checkout-hidden'
+    const { id } = await untilDispatched(at, service)
+    at.stubs.fault('jira', { kind: 'status', status: 404, on: 'GET /rest/api/3/issue/:key' })
+    await act(id, 'resolve')
+    await eventually(async () => expect(ticket('jira', service).status).to.equal('resolved'))
+    expect(at.stubs.state('jira')['faults']).to.deep.equal([])
   })
 })

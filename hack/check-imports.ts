@@ -31,6 +31,8 @@ const ALLOWED: ImportTable = {
     'zod',
     'node:crypto',
   ],
+  // Commands that a running standalone does the work of.
+  'dataplane/command-socket': ['dataplane/telemetry/log.ts', '*'],
   // Back ends as the gateway and the dashboard speak to them, and the search store as one tenant may see it.
   'dataplane/upstream': ['dataplane/contract/headers.ts', 'dataplane/http/http-error.ts', 'dataplane/telemetry/log.ts', 'undici', '*'],
   'dataplane/tenant-search': [
@@ -59,6 +61,7 @@ const ALLOWED: ImportTable = {
     'node:stream',
     'node:zlib',
   ],
+  'dataplane/bulk-port': [],
   'dataplane/memory': ['node:v8', 'node:vm'],
   'dataplane/ports': ['dataplane/domain', 'dataplane/contract'],
   'dataplane/pipeline': [
@@ -100,13 +103,21 @@ const ALLOWED: ImportTable = {
   ],
   // Packages of their own: they know nothing of what is sent over them.
   'dataplane/http/http2': [
+    'dataplane/http/request-host.ts',
     'dataplane/http/server.ts',
     'dataplane/memory/release-bytes.ts',
     'dataplane/telemetry/log.ts',
     'node:buffer',
     'node:net',
   ],
-  'dataplane/http/plain-lane': ['dataplane/http/server.ts', 'dataplane/memory/release-bytes.ts', 'node:buffer', 'node:http', 'node:net'],
+  'dataplane/http/plain-lane': [
+    'dataplane/http/request-host.ts',
+    'dataplane/http/server.ts',
+    'dataplane/memory/release-bytes.ts',
+    'node:buffer',
+    'node:http',
+    'node:net',
+  ],
   // Common to every bus: readers of the log, the partition of a key.
   'dataplane/adapters/bus': [],
   'dataplane/adapters/bus/embedded': [
@@ -147,6 +158,7 @@ const ALLOWED: ImportTable = {
     'node:tls',
   ],
   'dataplane/adapters/search': [
+    'dataplane/bulk-port',
     'dataplane/limits/back-off.ts',
     'dataplane/ports',
     'dataplane/memory',
@@ -179,6 +191,7 @@ const ALLOWED: ImportTable = {
   'dataplane/adapters/declared-ticketing': ['dataplane/ports', 'dataplane/domain', 'dataplane/contract', 'dataplane/telemetry/log.ts', '*'],
   // A house of its own: its README says what it takes from each of these.
   'dataplane/search-store': [
+    'dataplane/bulk-port',
     'dataplane/limits/back-off.ts',
     'dataplane/json',
     'dataplane/compression/zstd.ts',
@@ -188,6 +201,7 @@ const ALLOWED: ImportTable = {
     'dataplane/http/end-after-request.ts',
     'dataplane/http/http-error.ts',
     'dataplane/http/request-body.ts',
+    'dataplane/http/request-host.ts',
     'dataplane/http/route.ts',
     'dataplane/http/server.ts',
     'dataplane/http/unreadable-request.ts',
@@ -212,11 +226,13 @@ const ALLOWED: ImportTable = {
   ],
   // Runs in the browser: of the server it knows names, numbers, and rules that need nothing of Node.
   'dataplane/console': [
+    'dataplane/contract/headers.ts',
     'dataplane/contract/indices.ts',
     'dataplane/contract/llm-providers.ts',
     'dataplane/contract/platforms.ts',
     'dataplane/contract/target-id.ts',
     'dataplane/domain/anomalies/anomaly.ts', // types
+    'dataplane/domain/api-keys/api-key.ts', // types
     'dataplane/domain/incidents/anomaly-config.ts',
     'dataplane/domain/incidents/anomaly-window.ts',
     'dataplane/domain/incidents/audit-entry.ts', // types
@@ -226,7 +242,6 @@ const ALLOWED: ImportTable = {
     'dataplane/domain/root-cause/root-cause.ts', // types
     'dataplane/domain/tickets/escalation-config.ts',
     'dataplane/domain/tickets/platform-field.ts',
-    'dataplane/domain/tickets/service-glob.ts',
     'dataplane/domain/tickets/silence.ts',
     'dataplane/domain/tickets/ticket-event.ts', // types
     'dataplane/domain/tickets/ticket-thread.ts', // types
@@ -246,6 +261,7 @@ const ALLOWED: ImportTable = {
   ],
   'dataplane/roles': [
     'dataplane/contract',
+    'dataplane/command-socket',
     'dataplane/json',
     'dataplane/limits',
     'dataplane/otlp',
@@ -271,6 +287,8 @@ const ALLOWED: ImportTable = {
     'dataplane/adapters/language-model',
     'dataplane/adapters/outbound-http',
     'dataplane/search-store/search-server.ts',
+    'dataplane/search-store/back-up-store.ts',
+    'dataplane/search-store/storage/pinned-file.ts',
     'dataplane/demo',
     'dataplane/http',
     'dataplane/http/http2',

@@ -39,7 +39,7 @@ describe('hack/setup.sh', () => {
 
   const lock = (packages: object) =>
     writeFileSync(join(checkout, 'package-lock.json'), JSON.stringify({ packages: { '': {}, ...packages } }))
-  /** As npm leaves it behind, whoever called npm. */
+  /** As npm leaves it behind. */
   const install = (packages: object) => {
     mkdirSync(join(checkout, 'node_modules'), { recursive: true })
     writeFileSync(join(checkout, 'node_modules', '.package-lock.json'), JSON.stringify({ packages }))

@@ -41,7 +41,7 @@ export interface OperatorContext {
 }
 
 export interface RunningOperator {
-  /** Of health and metrics. */
+  /** The port of health and metrics. */
   readonly port: number
   stop(): Promise<void>
   /** Rejects when the lead is lost: another may be at work already. */

@@ -9,7 +9,7 @@ import { type ApiKeyStore, hashKey, type KeyOwner, onRevoked } from './key-store
 const RENEW_MS = 300
 /** … and before the request: a revoked key stops on every replica within this time. */
 const TRUST_MS = 900
-/** While the search store is away, keys that were good this long ago are good still: their logs would be lost. */
+/** While the search store is away, a key that was found valid within this time stays valid: without it logs would be lost. */
 const GRACE_MS = 300_000
 /** Keys, and texts that look like one, that are remembered. */
 const MAX_REMEMBERED = 10_000
@@ -28,7 +28,7 @@ export interface KeyCheck {
 
 interface Known {
   owner: KeyOwner | undefined
-  /** When the look-up began that told so. */
+  /** The start of the look-up that this is known from. */
   sinceMs: number
   lookup: Promise<void> | undefined
   isRevoked: boolean

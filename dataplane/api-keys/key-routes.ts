@@ -1,4 +1,4 @@
-/** `/api/admin/api-keys`, as routes of whoever serves them (Spec: API keys). */
+/** The routes of `/api/admin/api-keys`, which gateway and dashboard serve (Spec: API keys). */
 import { z } from 'zod'
 import { DEFAULT_TENANT } from '../contract/tenant-id.ts'
 import { MAX_KEY_NAME_LENGTH } from '../domain/api-keys/api-key.ts'
@@ -23,7 +23,7 @@ export interface KeyRoutesDeps {
   readonly flushUses?: () => Promise<void>
 }
 
-/** They act for the tenant of the request; without one, as through the keyless dashboard, for `default`. */
+/** The routes act for the tenant of the request; a request without one, as through the keyless dashboard, acts for `default`. */
 export function apiKeyRoutes({ keys, flushUses }: KeyRoutesDeps): readonly Route[] {
   return [
     route({

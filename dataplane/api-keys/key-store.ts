@@ -11,7 +11,7 @@ export const MAX_KEYS = 1_000
 /** A use that is noted meanwhile makes a new version of the document. */
 const MAX_ATTEMPTS = 20
 
-/** Whom a key stands for. */
+/** The tenant and the key's id, by which requests with the key are served. */
 export interface KeyOwner {
   readonly id: string
   readonly tenant: string
@@ -64,7 +64,7 @@ export function hashKey(key: string): string {
 type RevocationListener = (hash: string) => void
 const listeners = new Set<RevocationListener>()
 
-/** Calls back for each key that is revoked in this process, whoever revokes it; the function returned ends that. */
+/** Calls back for each key that this process revokes, through any of its stores; the function returned ends that. */
 export function onRevoked(listener: RevocationListener): () => void {
   listeners.add(listener)
   return () => listeners.delete(listener)
@@ -158,7 +158,7 @@ export function createApiKeyStore({ store, clock }: ApiKeyStoreDeps): ApiKeyStor
   }
 }
 
-/** In a time that tells nothing of where they differ. */
+/** Takes the same time wherever two texts of one length differ. */
 function isEqual(a: string, b: string): boolean {
   const [one, other] = [Buffer.from(a), Buffer.from(b)]
   return one.length === other.length && timingSafeEqual(one, other)

@@ -29,8 +29,6 @@ export const TENANT_COUNTERS = {
   anomaliesResumed: { name: 'logpipeline_tenant_anomalies_resumed_total', help: 'Anomalies whose wait is over.' },
 } as const
 
-export type TenantCounter = keyof typeof TENANT_COUNTERS
-
 /** All counters of the bridge. */
 export const BRIDGE_METRICS = { ...BRIDGE_COUNTERS, ...TENANT_COUNTERS }
 export type BridgeMetric = keyof typeof BRIDGE_METRICS

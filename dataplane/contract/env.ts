@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { DECLARED_TICKETING_DIR, DECLARED_TICKETING_FILE } from './declared-ticketing-files.ts'
 import { OPERATOR_NAME } from './operator-name.ts'
-import { PORTS, type RoleName } from './roles.ts'
+import { PORTS, ROLE_NAMES, type RoleName } from './roles.ts'
 import {
   API_KEY,
   BROKERS,
@@ -44,44 +44,36 @@ export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
 const STREAM = ['stream etl', 'stream score'] as const
+const ON_THE_BUS = ['standalone', 'collector', 'bridge', ...STREAM, 'agent'] as const
+const WITH_SEARCH = ['standalone', 'gateway', 'dashboard', 'bridge', 'ticketing', 'agent', 'scheduler'] as const
+
+/** A port that roles listen on. */
+function listener<const R extends readonly RoleName[]>(description: string, roles: R, port: number) {
+  return { description, roles, value: PORT, distinct: 'port', default: String(port) } as const
+}
+
+/** Where roles reach another role; by default it is on the same machine. */
+function backEnd<const R extends readonly RoleName[]>(description: string, roles: R, port: number) {
+  const url = `http://127.0.0.1:${port}`
+  return { description, roles, value: httpUrl(url), default: url } as const
+}
+
+const PARTITIONS = {
+  roles: ['standalone', 'collector', 'bridge', ...STREAM, 'agent'],
+  value: integer(1, 1_000),
+} as const
 
 export const SETTINGS = {
   HOST: {
     description: 'Address to listen on',
-    roles: [
-      'standalone',
-      'gateway',
-      'dashboard',
-      'collector',
-      'bridge',
-      ...STREAM,
-      'ticketing',
-      'agent',
-      'features',
-      'scheduler',
-      'search',
-      'operator',
-    ],
+    roles: ROLE_NAMES,
     value: TEXT,
     default: '0.0.0.0',
     defaultFor: { standalone: '127.0.0.1' },
   },
   LOG_LEVEL: {
     description: 'Least severe log line that is written',
-    roles: [
-      'standalone',
-      'gateway',
-      'dashboard',
-      'collector',
-      'bridge',
-      ...STREAM,
-      'ticketing',
-      'agent',
-      'features',
-      'scheduler',
-      'search',
-      'operator',
-    ],
+    roles: ROLE_NAMES,
     value: oneOf(LOG_LEVELS),
     default: 'info',
   },
@@ -91,20 +83,8 @@ export const SETTINGS = {
     value: TEXT,
     default: './data',
   },
-  GATEWAY_PORT: {
-    description: 'The gateway: TLS with HTTP/1.1, HTTP/2 and gRPC',
-    roles: ['standalone', 'gateway'],
-    value: PORT,
-    distinct: 'port',
-    default: String(PORTS.gateway),
-  },
-  DASHBOARD_PORT: {
-    description: 'The console, the keyless `/api/<service>/...` and uploads',
-    roles: ['standalone', 'dashboard'],
-    value: PORT,
-    distinct: 'port',
-    default: String(PORTS.dashboard),
-  },
+  GATEWAY_PORT: listener('The gateway: TLS with HTTP/1.1, HTTP/2 and gRPC', ['standalone', 'gateway'], PORTS.gateway),
+  DASHBOARD_PORT: listener('The console, the keyless `/api/<service>/...` and uploads', ['standalone', 'dashboard'], PORTS.dashboard),
   DASHBOARD_USERNAME: {
     description: 'User name that the dashboard asks for where it has a password',
     roles: ['standalone', 'dashboard'],
@@ -117,20 +97,8 @@ export const SETTINGS = {
     value: PASSWORD,
     secret: true,
   },
-  OTLP_GRPC_PORT: {
-    description: 'OTLP over gRPC',
-    roles: ['standalone', 'collector'],
-    value: PORT,
-    distinct: 'port',
-    default: String(PORTS.otlpGrpc),
-  },
-  OTLP_HTTP_PORT: {
-    description: 'OTLP over HTTP',
-    roles: ['standalone', 'collector'],
-    value: PORT,
-    distinct: 'port',
-    default: String(PORTS.otlpHttp),
-  },
+  OTLP_GRPC_PORT: listener('OTLP over gRPC', ['standalone', 'collector'], PORTS.otlpGrpc),
+  OTLP_HTTP_PORT: listener('OTLP over HTTP', ['standalone', 'collector'], PORTS.otlpHttp),
   HEALTH_PORT: {
     description: "The collector's health and metrics; the gateway's, in plain text and without a key",
     roles: ['standalone', 'gateway', 'collector'],
@@ -139,41 +107,11 @@ export const SETTINGS = {
     default: String(PORTS.health),
     defaultFor: { gateway: String(PORTS.gatewayHealth) },
   },
-  BRIDGE_PORT: {
-    description: "The bridge's control API",
-    roles: ['standalone', 'bridge'],
-    value: PORT,
-    distinct: 'port',
-    default: String(PORTS.bridge),
-  },
-  TICKETING_PORT: {
-    description: 'The ticketing API',
-    roles: ['standalone', 'ticketing'],
-    value: PORT,
-    distinct: 'port',
-    default: String(PORTS.ticketing),
-  },
-  FEATURES_PORT: {
-    description: 'The online feature server',
-    roles: ['standalone', 'features'],
-    value: PORT,
-    distinct: 'port',
-    default: String(PORTS.features),
-  },
-  SCHEDULER_PORT: {
-    description: 'The workflow scheduler within standalone',
-    roles: ['standalone'],
-    value: PORT,
-    distinct: 'port',
-    default: String(PORTS.scheduler),
-  },
-  AGENT_PORT: {
-    description: 'The infrastructure agent within standalone',
-    roles: ['standalone'],
-    value: PORT,
-    distinct: 'port',
-    default: String(PORTS.agent),
-  },
+  BRIDGE_PORT: listener("The bridge's control API", ['standalone', 'bridge'], PORTS.bridge),
+  TICKETING_PORT: listener('The ticketing API', ['standalone', 'ticketing'], PORTS.ticketing),
+  FEATURES_PORT: listener('The online feature server', ['standalone', 'features'], PORTS.features),
+  SCHEDULER_PORT: listener('The workflow scheduler within standalone', ['standalone'], PORTS.scheduler),
+  AGENT_PORT: listener('The infrastructure agent within standalone', ['standalone'], PORTS.agent),
   PORT: {
     description: "The role's API",
     roles: ['agent', 'scheduler', ...STREAM, 'operator'],
@@ -181,13 +119,7 @@ export const SETTINGS = {
     default: '8080',
     defaultFor: { 'stream etl': String(PORTS.stream), 'stream score': String(PORTS.stream), operator: String(PORTS.operator) },
   },
-  SEARCH_PORT: {
-    description: 'The embedded search store',
-    roles: ['standalone', 'search'],
-    value: PORT,
-    distinct: 'port',
-    default: String(PORTS.search),
-  },
+  SEARCH_PORT: listener('The embedded search store', ['standalone', 'search'], PORTS.search),
   SERVICE_TENANT_ID: {
     description:
       'Tenant of records whose resource names none in `tenant_id`; the agent: tenant whose cluster resources it shows; the gateway: tenant of `BOOTSTRAP_KEY`',
@@ -210,13 +142,13 @@ export const SETTINGS = {
   },
   BUS_BROKERS: {
     description: 'Kafka brokers, comma-separated; empty: the embedded bus',
-    roles: ['standalone', 'collector', 'bridge', ...STREAM, 'agent'],
+    roles: ON_THE_BUS,
     requiredFor: STREAM,
     value: BROKERS,
   },
   BUS_CLIENT: {
     description: 'Client library for Kafka',
-    roles: ['standalone', 'collector', 'bridge', ...STREAM, 'agent'],
+    roles: ON_THE_BUS,
     value: oneOf(BUS_CLIENTS),
     // `kafkajs` commits offsets without the member's generation, so that one that lost its partitions is not kept out.
     valueFor: { 'stream etl': oneOf(['platformatic']), 'stream score': oneOf(['platformatic']) },
@@ -224,52 +156,52 @@ export const SETTINGS = {
   },
   BUS_TLS: {
     description: 'Whether the Kafka brokers are spoken to over TLS',
-    roles: ['standalone', 'collector', 'bridge', ...STREAM, 'agent'],
+    roles: ON_THE_BUS,
     value: oneOf(['true', 'false']),
     default: 'false',
   },
   BUS_CA_FILE: {
     description: "PEM file of the authority that signed the brokers' certificates; empty: those that Node knows",
-    roles: ['standalone', 'collector', 'bridge', ...STREAM, 'agent'],
+    roles: ON_THE_BUS,
     value: TEXT,
     isFile: true,
   },
   BUS_CERT_FILE: {
     description: 'PEM file of the certificate that brokers ask clients for',
-    roles: ['standalone', 'collector', 'bridge', ...STREAM, 'agent'],
+    roles: ON_THE_BUS,
     value: TEXT,
     isFile: true,
     needs: 'BUS_KEY_FILE',
   },
   BUS_KEY_FILE: {
     description: 'PEM file of the key that goes with it',
-    roles: ['standalone', 'collector', 'bridge', ...STREAM, 'agent'],
+    roles: ON_THE_BUS,
     value: TEXT,
     isFile: true,
     needs: 'BUS_CERT_FILE',
   },
   BUS_SASL_MECHANISM: {
     description: 'How `BUS_USERNAME` and `BUS_PASSWORD` are shown to the brokers',
-    roles: ['standalone', 'collector', 'bridge', ...STREAM, 'agent'],
+    roles: ON_THE_BUS,
     value: oneOf(SASL_MECHANISMS),
     default: 'scram-sha-512',
   },
   BUS_USERNAME: {
     description: 'User name at the Kafka brokers; empty: no SASL',
-    roles: ['standalone', 'collector', 'bridge', ...STREAM, 'agent'],
+    roles: ON_THE_BUS,
     value: TEXT,
     needs: 'BUS_PASSWORD',
   },
   BUS_PASSWORD: {
     description: 'Password that goes with it',
-    roles: ['standalone', 'collector', 'bridge', ...STREAM, 'agent'],
+    roles: ON_THE_BUS,
     value: TEXT,
     needs: 'BUS_USERNAME',
     secret: true,
   },
   BUS_REPLICATION_FACTOR: {
     description: "Copies of each partition, for topics that are created in Kafka; empty: the brokers' own default",
-    roles: ['standalone', 'collector', 'bridge', ...STREAM, 'agent'],
+    roles: ON_THE_BUS,
     value: integer(1, 32),
   },
   BUS_MAX_BYTES: {
@@ -280,32 +212,40 @@ export const SETTINGS = {
   },
   RAW_TOPIC: {
     description: 'Topic of OTLP batches',
-    roles: ['standalone', 'collector', 'bridge', ...STREAM, 'agent'],
+    roles: ON_THE_BUS,
     value: TOPIC_NAME,
     distinct: 'topic',
     default: TOPICS.raw.name,
   },
   ENRICHED_TOPIC: {
     description: 'Topic of flat, enriched records',
-    roles: ['standalone', 'collector', 'bridge', ...STREAM, 'agent'],
+    roles: ON_THE_BUS,
     value: TOPIC_NAME,
     distinct: 'topic',
     default: TOPICS.enriched.name,
   },
   ANOMALY_TOPIC: {
     description: 'Topic of scored anomalies',
-    roles: ['standalone', 'collector', 'bridge', ...STREAM, 'agent'],
+    roles: ON_THE_BUS,
     value: TOPIC_NAME,
     distinct: 'topic',
     default: TOPICS.anomaly.name,
   },
   DEAD_LETTER_TOPIC: {
     description: 'Topic of records that could not be processed',
-    roles: ['standalone', 'collector', 'bridge', ...STREAM, 'agent'],
+    roles: ON_THE_BUS,
     value: TOPIC_NAME,
     distinct: 'topic',
     default: TOPICS.deadLetter.name,
   },
+  RAW_PARTITIONS: {
+    ...PARTITIONS,
+    description:
+      'Partitions of RAW_TOPIC when it is made, so many members can share its work; a topic that is there keeps its own unless it has less (embedded bus)',
+    default: String(TOPICS.raw.partitions),
+  },
+  ENRICHED_PARTITIONS: { ...PARTITIONS, description: 'The same of ENRICHED_TOPIC', default: String(TOPICS.enriched.partitions) },
+  ANOMALY_PARTITIONS: { ...PARTITIONS, description: 'The same of ANOMALY_TOPIC', default: String(TOPICS.anomaly.partitions) },
   ANOMALY_THRESHOLD: {
     description: 'Z-score from which a record is an anomaly',
     roles: ['standalone', 'bridge', 'stream score'],
@@ -324,9 +264,15 @@ export const SETTINGS = {
     value: integer(1, 3650),
     default: '30',
   },
+  RETENTION_BYTES: {
+    description:
+      'Disk that daily indices of logs may take, with their replicas, in bytes; beyond it the oldest day goes before its time, never today; empty: RETENTION_DAYS alone counts',
+    roles: ['standalone', 'bridge'],
+    value: integer(1_048_576, 2 ** 50),
+  },
   SEARCH_ENDPOINT: {
     description: 'URL of the search store; standalone, empty: its own embedded one',
-    roles: ['standalone', 'gateway', 'dashboard', 'bridge', 'ticketing', 'agent', 'scheduler'],
+    roles: WITH_SEARCH,
     value: HTTP_URL,
     defaultFor: {
       gateway: LOCAL_SEARCH,
@@ -339,19 +285,19 @@ export const SETTINGS = {
   },
   SEARCH_USERNAME: {
     description: 'User name for Basic authentication at the search store',
-    roles: ['standalone', 'gateway', 'dashboard', 'bridge', 'ticketing', 'agent', 'scheduler'],
+    roles: WITH_SEARCH,
     value: TEXT,
   },
   SEARCH_PASSWORD: {
     description: 'Password that goes with it',
-    roles: ['standalone', 'gateway', 'dashboard', 'bridge', 'ticketing', 'agent', 'scheduler'],
+    roles: WITH_SEARCH,
     value: TEXT,
     needs: 'SEARCH_USERNAME',
     secret: true,
   },
   SEARCH_CA_FILE: {
     description: "PEM file of the authority that signed the search store's certificate",
-    roles: ['standalone', 'gateway', 'dashboard', 'bridge', 'ticketing', 'agent', 'scheduler'],
+    roles: WITH_SEARCH,
     value: TEXT,
     isFile: true,
   },
@@ -362,42 +308,12 @@ export const SETTINGS = {
     value: httpUrl(`http://127.0.0.1:${PORTS.bridge}`),
     defaultFor: { gateway: `http://127.0.0.1:${PORTS.bridge}`, dashboard: `http://127.0.0.1:${PORTS.bridge}` },
   },
-  COLLECTOR_ENDPOINT: {
-    description: 'URL of the collector: OTLP over HTTP',
-    roles: ['gateway', 'dashboard'],
-    value: httpUrl(`http://127.0.0.1:${PORTS.otlpHttp}`),
-    default: `http://127.0.0.1:${PORTS.otlpHttp}`,
-  },
-  COLLECTOR_GRPC_ENDPOINT: {
-    description: 'URL of the collector: OTLP over gRPC',
-    roles: ['gateway'],
-    value: httpUrl(`http://127.0.0.1:${PORTS.otlpGrpc}`),
-    default: `http://127.0.0.1:${PORTS.otlpGrpc}`,
-  },
-  TICKETING_ENDPOINT: {
-    description: 'URL of the ticketing agent',
-    roles: ['gateway', 'dashboard'],
-    value: httpUrl(`http://127.0.0.1:${PORTS.ticketing}`),
-    default: `http://127.0.0.1:${PORTS.ticketing}`,
-  },
-  AGENT_ENDPOINT: {
-    description: 'URL of the infrastructure agent',
-    roles: ['gateway', 'dashboard'],
-    value: httpUrl(`http://127.0.0.1:${PORTS.agent}`),
-    default: `http://127.0.0.1:${PORTS.agent}`,
-  },
-  SCHEDULER_ENDPOINT: {
-    description: 'URL of the workflow scheduler, or of an Airflow in its place',
-    roles: ['gateway', 'dashboard'],
-    value: httpUrl(`http://127.0.0.1:${PORTS.scheduler}`),
-    default: `http://127.0.0.1:${PORTS.scheduler}`,
-  },
-  FEATURES_ENDPOINT: {
-    description: 'URL of the online feature server',
-    roles: ['gateway', 'dashboard'],
-    value: httpUrl(`http://127.0.0.1:${PORTS.features}`),
-    default: `http://127.0.0.1:${PORTS.features}`,
-  },
+  COLLECTOR_ENDPOINT: backEnd('URL of the collector: OTLP over HTTP', ['gateway', 'dashboard'], PORTS.otlpHttp),
+  COLLECTOR_GRPC_ENDPOINT: backEnd('URL of the collector: OTLP over gRPC', ['gateway'], PORTS.otlpGrpc),
+  TICKETING_ENDPOINT: backEnd('URL of the ticketing agent', ['gateway', 'dashboard'], PORTS.ticketing),
+  AGENT_ENDPOINT: backEnd('URL of the infrastructure agent', ['gateway', 'dashboard'], PORTS.agent),
+  SCHEDULER_ENDPOINT: backEnd('URL of the workflow scheduler, or of an Airflow in its place', ['gateway', 'dashboard'], PORTS.scheduler),
+  FEATURES_ENDPOINT: backEnd('URL of the online feature server', ['gateway', 'dashboard'], PORTS.features),
   ADMIN_TENANTS: {
     description:
       'Tenants, comma-separated, whose keys may ask what speaks for all tenants: metrics of processes, configuration of the bridge',
@@ -484,7 +400,7 @@ export const SETTINGS = {
   },
   PUBLIC_URL: {
     description:
-      'URL of the console as users open it: the dashboard answers under it, and tickets link to it; empty: tickets have no links',
+      'URL of the console as users open it: the dashboard answers under it, and tickets link to it; empty: tickets have no links (standalone on 127.0.0.1: they lead to its console)',
     roles: ['standalone', 'dashboard', 'ticketing'],
     value: HTTP_URL,
   },

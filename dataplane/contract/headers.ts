@@ -1,5 +1,5 @@
 /** Header names that services share. */
-/** Names the tenant a request speaks for; set by the gateway (decisions section 7). */
+/** Names the tenant that a request speaks for; the gateway sets it (Decisions 7). */
 export const TENANT_HEADER = 'x-service-tenant-id'
 export const NEXT_CURSOR_HEADER = 'x-next-cursor'
 /** Holds the API key on the cloud address (Spec: Authentication). */

@@ -84,7 +84,7 @@ export const API_KEY: ValueKind<string> = {
   expected: 'an API key: svc_proj_ and 64 hexadecimal digits of a cryptographic generator, as from `openssl rand -hex 32`',
 }
 
-/** Of 32 bytes each; the first encrypts, each decrypts. */
+/** Keys of 32 bytes each; the first encrypts, each decrypts. */
 export const ENCRYPTION_KEYS: ValueKind<string> = {
   schema: z.string().refine(text => text.split(',').every(key => /^[A-Za-z0-9+/]{43}=$/.test(key))),
   expected: '32 bytes in base64, as from `openssl rand -base64 32` (several with commas between: the first encrypts, each decrypts)',

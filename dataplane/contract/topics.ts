@@ -4,12 +4,26 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
 export const TOPICS = {
-  raw: { name: 'raw-logs', setting: 'RAW_TOPIC', partitions: 6, retentionMs: 48 * HOUR_MS },
-  enriched: { name: 'enriched-logs', setting: 'ENRICHED_TOPIC', partitions: 6, retentionMs: 48 * HOUR_MS },
-  anomaly: { name: 'anomaly-events', setting: 'ANOMALY_TOPIC', partitions: 3, retentionMs: 7 * DAY_MS },
+  raw: { name: 'raw-logs', setting: 'RAW_TOPIC', partitionsSetting: 'RAW_PARTITIONS', partitions: 6, retentionMs: 48 * HOUR_MS },
+  enriched: {
+    name: 'enriched-logs',
+    setting: 'ENRICHED_TOPIC',
+    partitionsSetting: 'ENRICHED_PARTITIONS',
+    partitions: 6,
+    retentionMs: 48 * HOUR_MS,
+  },
+  anomaly: {
+    name: 'anomaly-events',
+    setting: 'ANOMALY_TOPIC',
+    partitionsSetting: 'ANOMALY_PARTITIONS',
+    partitions: 3,
+    retentionMs: 7 * DAY_MS,
+  },
   deadLetter: {
     name: 'dead-letter-queue',
     setting: 'DEAD_LETTER_TOPIC',
+    /** One partition keeps the order of letters. */
+    partitionsSetting: undefined,
     partitions: 1,
     retentionMs: 30 * DAY_MS,
   },

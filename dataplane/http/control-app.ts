@@ -101,7 +101,7 @@ function refuseMethod(methods: readonly string[]): RequestHandler {
 
 function errorHandler(log: Log): ErrorRequestHandler {
   return (error: unknown, request, response, _next) => {
-    // Nobody is left to answer: the caller hung up, or the answer is on its way.
+    // No answer can be sent: the caller hung up, or an answer is on its way.
     if (response.headersSent || response.socket === null || response.socket.destroyed) return void response.destroy()
     const answer = answerForError(error)
     const { status, headers } = answer

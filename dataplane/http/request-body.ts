@@ -22,7 +22,7 @@ export interface BodyMemory {
   join(pieces: readonly Buffer[], sizeBytes: number): Buffer
   /** Takes back what was sent, once it is unpacked. */
   release(body: Buffer): void
-  /** Takes back the pieces of a body that is refused or cut short: whoever comes next may take as much. */
+  /** Takes back the pieces of a body that is refused or cut short, so that the next request has their room. */
   drop(pieces: readonly Buffer[]): void
 }
 

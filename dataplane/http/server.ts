@@ -1,6 +1,7 @@
 /** An HTTP server that is bounded in time, and how any server listens and stops. */
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net'
+import { withOneHost } from './request-host.ts'
 import { answerUnreadableRequests } from './unreadable-request.ts'
 
 export interface ListenConfig {
@@ -48,8 +49,11 @@ const STOP_GRACE_MS = 5_000
 
 export function startHttpServer(listener: RequestListener, at: ListenConfig, lane?: ConnectionLane): Promise<HttpServer> {
   const server = createServer(
-    { requestTimeout: at.requestTimeoutMs ?? REQUEST_TIMEOUT_MS, headersTimeout: HEADERS_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
-    listener,
+    {
+      ...{ requestTimeout: at.requestTimeoutMs ?? REQUEST_TIMEOUT_MS, headersTimeout: HEADERS_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
+      requireHostHeader: false,
+    },
+    withOneHost(listener),
   )
   server.timeout = NO_PROGRESS_MS
   answerUnreadableRequests(server)

@@ -43,7 +43,7 @@ export function digitsEnd(b: Uint8Array, from: number): number {
   return p
 }
 
-/** Of a digit or a letter from a to f, in either case; -1 for anything else. */
+/** The value of a hexadecimal digit in either case; -1 for anything else. */
 export function hexDigit(c: number | undefined): number {
   if (c === undefined) return -1
   if (c >= 0x30 && c <= 0x39) return c - 0x30

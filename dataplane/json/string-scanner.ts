@@ -91,7 +91,7 @@ function escapedByte(b: Uint8Array, p: number): number {
   return ESCAPED[letter]! || NOWHERE
 }
 
-/** Of `\u0000` to `\u001f` those that have no letter of their own. */
+/** The control characters from `\u0000` to `\u001f` that have no letter of their own. */
 function escapedControl(b: Uint8Array, p: number): number {
   const high = b[p + 4]!
   const low = hexDigit(b[p + 5]!)
@@ -100,7 +100,7 @@ function escapedControl(b: Uint8Array, p: number): number {
   return ESCAPED.includes(control) ? NOWHERE : control
 }
 
-/** Of a digit or a lower-case letter, as `JSON.stringify` writes them. */
+/** The value of a digit or lower-case letter, as `JSON.stringify` writes hexadecimal. */
 function hexDigit(code: number): number {
   if (code >= 48 && code <= 57) return code - 48
   return code >= 97 && code <= 102 ? code - 87 : NOWHERE

@@ -13,7 +13,7 @@ interface AggregatedBody {
     readonly metadata?: { readonly name?: string }
     readonly versions?: readonly { readonly version: string; readonly resources?: readonly AggregatedResource[] }[]
   }[]
-  /** Of an `APIGroupList` instead. */
+  /** Where the answer is an `APIGroupList`. */
   readonly groups?: readonly { readonly name?: string; readonly versions?: readonly { readonly version?: string }[] }[]
 }
 

@@ -27,7 +27,7 @@ export interface HttpRequest {
   /** Tag of the answer that is known already: if it still is the same, 304 comes instead. */
   readonly ifNoneMatch?: string
   readonly body?: unknown
-  /** Of the whole request: its turn, all tries and the waits between them. Default 30 s. */
+  /** Time of the whole request: its turn, all tries and the waits between them. Default 30 s. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
 }

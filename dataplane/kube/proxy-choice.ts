@@ -1,7 +1,7 @@
 /** Which proxy a request goes through, by the environment: as Go's `httpproxy` reads it, and so kubectl. */
 import { BlockList, isIP } from 'node:net'
 
-/** Of two spellings the one in capitals counts. */
+/** Where both spellings are set, the one in capitals counts. */
 export interface ProxyEnvironment {
   readonly HTTPS_PROXY?: string | undefined
   readonly https_proxy?: string | undefined

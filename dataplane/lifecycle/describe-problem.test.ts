@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { describeProblem } from './describe-problem.ts'
 
-describe('a problem, as whoever started the program reads it', () => {
+describe('a problem, for the person who started the program', () => {
   it('is one line with what the causes add', () => {
     const system = Object.assign(new Error("EACCES: permission denied, open '/data/lock'"), { code: 'EACCES' })
     expect(describeProblem(new Error('/data cannot be locked', { cause: system }))).to.equal(

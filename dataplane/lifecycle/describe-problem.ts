@@ -2,7 +2,7 @@
 const DEFECTS = [TypeError, RangeError, ReferenceError, SyntaxError]
 
 /**
- * An error as whoever started the program reads it: what the code or the system says is amiss, with its causes, in one line. A defect of the
+ * An error for the person who started the program: what the code or the system says is amiss, with its causes, in one line. A defect of the
  * program is shown with its stack.
  */
 export function describeProblem(error: unknown): string {

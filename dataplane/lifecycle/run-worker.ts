@@ -1,4 +1,4 @@
-import { Worker, type WorkerOptions } from 'node:worker_threads'
+import { type Transferable, Worker, type WorkerOptions } from 'node:worker_threads'
 
 export interface WorkerConfig {
   readonly entry: URL
@@ -11,7 +11,11 @@ export interface WorkerConfig {
   /** The message that tells the worker to stop; a worker that has not stopped in time is ended. */
   readonly stopMessage: unknown
   readonly stopTimeoutMs: number
+  /** Called with the way to send the worker messages, which leads nowhere once it has ended. */
+  readonly onStarted?: (post: PostToWorker) => void
 }
+
+export type PostToWorker = (message: unknown, transfer: readonly Transferable[]) => void
 
 /** Runs a worker thread; resolves when it ends because `signal` aborted, rejects when it ends for any other reason. */
 export async function runWorker<Message>(config: WorkerConfig, signal: AbortSignal, onMessage: (message: Message) => void): Promise<void> {
@@ -21,6 +25,7 @@ export async function runWorker<Message>(config: WorkerConfig, signal: AbortSign
     resourceLimits: { maxYoungGenerationSizeMb: config.youngGenerationMb },
     ...(config.transfer !== undefined && { transferList: config.transfer }),
   })
+  config.onStarted?.((message, transfer) => worker.postMessage(message, transfer))
   let timer: NodeJS.Timeout | undefined
   const stop = () => {
     worker.postMessage(config.stopMessage)

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { TokenBucket } from './token-bucket.ts'
+import { perMinute, TokenBucket } from './token-bucket.ts'
 
 describe('a token bucket', () => {
   const takeAll = (bucket: TokenBucket, nowMs: number) => {
@@ -31,5 +31,27 @@ describe('a token bucket', () => {
     expect(bucket.left(0)).to.equal(2)
     takeAll(bucket, 0)
     expect(bucket.left(1_000)).to.equal(1)
+  })
+})
+
+describe('an allowance of so many a minute', () => {
+  it('gives those of a minute at once, then as they come', () => {
+    const allowance = new TokenBucket(perMinute(60), 0)
+    expect(allowance.takeUpTo(100, 0)).to.equal(60)
+    expect(allowance.takeUpTo(1, 999)).to.equal(0)
+    expect(allowance.takeUpTo(5, 3_000)).to.equal(3)
+  })
+
+  it('keeps those of one minute at most', () => {
+    const allowance = new TokenBucket(perMinute(60), 0)
+    allowance.takeUpTo(60, 0)
+    expect(allowance.takeUpTo(100, 3_600_000)).to.equal(60)
+  })
+
+  it('goes on when the clock was set back', () => {
+    const allowance = new TokenBucket(perMinute(60), 1_000_000)
+    allowance.takeUpTo(60, 1_000_000)
+    expect(allowance.takeUpTo(1, 0)).to.equal(0)
+    expect(allowance.takeUpTo(2, 2_000)).to.equal(2)
   })
 })

@@ -4,6 +4,9 @@ export interface Rate {
   readonly burst: number
 }
 
+/** So many a minute, all of which may come at once. */
+export const perMinute = (count: number): Rate => ({ perSecond: count / 60, burst: count })
+
 /** So many a second, evenly, and a few at once. Full at the start. */
 export class TokenBucket {
   readonly #rate: Rate
@@ -29,6 +32,13 @@ export class TokenBucket {
     if (this.left(nowMs) < 1) return false
     this.#left--
     return true
+  }
+
+  /** Takes as many as there are, at most `wanted`, and returns their number. */
+  takeUpTo(wanted: number, nowMs: number): number {
+    const taken = Math.min(wanted, this.left(nowMs))
+    this.#left -= taken
+    return taken
   }
 
   /** As if all had just been taken. */

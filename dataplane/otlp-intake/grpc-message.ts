@@ -4,6 +4,9 @@ import { ENCODINGS, type Encoding } from './decompress.ts'
 import type { MemoryLease } from './memory-budget.ts'
 import { Refusal } from './refusal.ts'
 
+/** The method of OTLP that takes logs. */
+export const LOGS_EXPORT_PATH = '/opentelemetry.proto.collector.logs.v1.LogsService/Export'
+
 const PREFIX_BYTES = 5
 /** A client that announces more gets the memory as it sends. */
 const FIRST_BYTES = 256 * 1024

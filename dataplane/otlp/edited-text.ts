@@ -4,7 +4,7 @@ import type { Edit } from './layout.ts'
 
 /** The binary search begins with this many edits behind the last one found. */
 const NEAR = 8
-/** Of more edits the pieces would cost more than a copy of all. */
+/** With more edits the pieces would cost more than a copy of all. */
 const MAX_PIECED_EDITS = 16
 
 /** A text with its edits applied, by ranges of the original. A range must not cut an edit. */

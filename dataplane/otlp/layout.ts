@@ -78,7 +78,7 @@ export interface RequestLayout {
   readonly recordCount: number
   /** Start and end of every record, in turn. */
   readonly recordBounds: readonly number[]
-  /** Of every record: equal for those of equal time, see `time-key.ts`. */
+  /** A key for each record, equal for records of equal time (`time-key.ts`). */
   readonly timeKeys: readonly number[]
   /** Changes of the text on its way out, by position; no two overlap. */
   readonly edits: readonly Edit[]

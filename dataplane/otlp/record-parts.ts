@@ -31,7 +31,7 @@ const PART_OF_NAME: ReadonlyMap<string, keyof RecordParts> = new Map([
 const LONGEST_NAME = 10
 const BYTES_PER_ESCAPE = 6
 
-/** Of an accepted record: of a field given twice the last counts, null is none. */
+/** The parts of an accepted record. Of a field given twice the last counts; null counts as absent. */
 export function findRecordParts(text: Uint8Array, open: number): RecordParts {
   const edits = new EditList()
   const parts: RecordParts = { body: NO_PART, traceId: NO_PART, spanId: NO_PART, attributes: NO_PART }

@@ -3,7 +3,7 @@
  * ones but by chance. A key fits into 31 bits, so that it costs no memory beside the list that holds it.
  */
 
-/** Of a time that is not known. */
+/** The key of a time that is not known. */
 export const UNKNOWN_TIME_KEY = 0
 
 const MAX_KEYED_BYTES = 256

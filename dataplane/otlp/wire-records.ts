@@ -20,7 +20,7 @@ export class RecordTranscoder {
   readonly #out: JsonWriter
   readonly #values: ValueTranscoder
   readonly #observedTimeUnixNano: string
-  /** Of the record read last. */
+  /** The key of the time of the record read last. */
   #timeKey = UNKNOWN_TIME_KEY
   #observedTimeKey = UNKNOWN_TIME_KEY
 

@@ -9,6 +9,18 @@ import type { StepInput } from './outcome.ts'
 /** Byte offset of the flat record in an anomaly event. */
 export const RECORD_HEADER = 'record'
 
+/** On the event of an anomaly whose log document was written with its flags. */
+const FLAGGED_HEADER = 'flagged'
+
+/** The same event, for an anomaly whose log document has its flags: nobody need add them. */
+export function withFlagsWritten(event: BusRecord): BusRecord {
+  return { ...event, headers: { ...event.headers, [FLAGGED_HEADER]: '1' } }
+}
+
+export function areFlagsWritten({ headers }: Pick<StepInput, 'headers'>): boolean {
+  return headers[FLAGGED_HEADER] !== undefined
+}
+
 /** The record of `anomaly-events` for an anomaly: its fields, and the flat record it was found in under `record`. */
 export function encodeAnomalyEvent(anomaly: Anomaly, { value, headers }: StepInput): BusRecord {
   const key = `${anomaly.tenant_id}/${anomaly.service}`

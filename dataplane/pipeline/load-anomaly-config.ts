@@ -9,12 +9,7 @@ import {
 import type { DeclaredAnomaly } from '../ports/declared-ticketing.ts'
 import type { SearchStore } from '../ports/search-store.ts'
 
-/** For each field the declared value, else the tenant's, else the default tenant's, else the specification's default (Decisions 6). */
-export async function loadAnomalyConfig(store: SearchStore, tenant: string, declared: DeclaredAnomaly = {}): Promise<AnomalyConfig> {
-  return (await loadAnomalyConfigs(store, [tenant], declared)).get(tenant)!
-}
-
-/** The same for many tenants, in one request. */
+/** By tenant, in one request: for each field the declared value, else the tenant's, else the default tenant's, else the specification's default (Decisions 6). */
 export async function loadAnomalyConfigs(
   store: SearchStore,
   tenants: readonly string[],

@@ -49,7 +49,7 @@ export function findVisit(text: string, messageMark: number): number {
   return visitHash(hashHex(text, traceEnd - HASHED_DIGITS, HASHED_DIGITS), span)
 }
 
-/** Of hexadecimal digits; of other text just some number. */
+/** The number that hexadecimal digits stand for; other text gives just some number. */
 function hashHex(text: string, from: number, length: number): number {
   let hash = 0
   for (let at = from; at < from + length; at++) {

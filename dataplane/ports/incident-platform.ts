@@ -22,7 +22,7 @@ export interface TicketRequest {
   readonly ticketKey: string
   /** Names this event: the same for all attempts, other for every other event. At most 100 of `a-z0-9-`. */
   readonly eventKey: string
-  /** Of the newest delivered event of the incident on this target; absent before the first. */
+  /** The ticket after the newest delivered event of the incident on this target; absent before the first. */
   readonly ticket?: ExternalTicket
   /** An attempt before this one may have reached the platform without an answer: look before you create. */
   readonly mayBeThere: boolean

@@ -95,6 +95,8 @@ export interface SearchStore {
   putMapping(index: string, properties: object): Promise<boolean>
   /** Index names that match a wildcard expression. */
   listIndices(pattern: string): Promise<readonly string[]>
+  /** Bytes on disk, with all copies, of each index that matches a wildcard expression. */
+  indexSizes(pattern: string): Promise<ReadonlyMap<string, number>>
   deleteIndex(name: string): Promise<void>
   /** Name and version of the store; rejects when it cannot be reached. */
   product(): Promise<SearchProduct>

@@ -35,7 +35,15 @@ export type KafkaBusSettings = Pick<
   | 'ENRICHED_TOPIC'
   | 'ANOMALY_TOPIC'
   | 'DEAD_LETTER_TOPIC'
->
+> &
+  PartitionSettings
+
+/** Absent: as the specification has them. */
+interface PartitionSettings {
+  readonly RAW_PARTITIONS?: number | undefined
+  readonly ENRICHED_PARTITIONS?: number | undefined
+  readonly ANOMALY_PARTITIONS?: number | undefined
+}
 
 /** Data by which another thread comes to the same bus, once: `ports` go into the transfer list. */
 export type BusLink =
@@ -112,9 +120,13 @@ export function createBackends({ clock, log }: BusDeps): Backends {
   }
 }
 
-/** The search store that the settings name, which need not answer. Only a process that uses it loads its client. */
-export async function connectSearchStore(settings: SearchStoreSettings): Promise<SearchStore> {
-  return (await import('../adapters/search/search-store.ts')).createSearchStore(searchConnection(settings))
+/**
+ * The search store that the settings name, which need not answer; bulks go through `bulkPort` where there is one. Only a process that uses it loads its
+ * client.
+ */
+export async function connectSearchStore(settings: SearchStoreSettings, bulkPort?: MessagePort): Promise<SearchStore> {
+  const store = (await import('../adapters/search/search-store.ts')).createSearchStore(searchConnection(settings))
+  return bulkPort === undefined ? store : (await import('../adapters/search/bulk-port-client.ts')).withBulkPort(store, bulkPort)
 }
 
 export function searchConnection(settings: SearchStoreSettings): SearchConnectionConfig {
@@ -218,7 +230,8 @@ function topicsOf(settings: KafkaBusSettings): readonly TopicConfig[] {
   const keys = Object.keys(TOPICS) as (keyof typeof TOPICS)[]
   const names = Object.fromEntries(keys.map(key => [key, settings[TOPICS[key].setting]])) as Record<keyof typeof TOPICS, string>
   return keys.map(key => {
-    const { partitions, retentionMs } = TOPICS[key]
+    const { partitions: standard, partitionsSetting, retentionMs } = TOPICS[key]
+    const partitions = (partitionsSetting && settings[partitionsSetting]) ?? standard
     return { name: names[key], partitions, retentionMs, readers: readersOf(key, names) }
   })
 }
@@ -237,6 +250,9 @@ function pickBusSettings(settings: KafkaBusSettings): KafkaBusSettings {
     BUS_PASSWORD: settings.BUS_PASSWORD,
     BUS_REPLICATION_FACTOR: settings.BUS_REPLICATION_FACTOR,
     RAW_TOPIC: settings.RAW_TOPIC,
+    RAW_PARTITIONS: settings.RAW_PARTITIONS,
+    ENRICHED_PARTITIONS: settings.ENRICHED_PARTITIONS,
+    ANOMALY_PARTITIONS: settings.ANOMALY_PARTITIONS,
     ENRICHED_TOPIC: settings.ENRICHED_TOPIC,
     ANOMALY_TOPIC: settings.ANOMALY_TOPIC,
     DEAD_LETTER_TOPIC: settings.DEAD_LETTER_TOPIC,

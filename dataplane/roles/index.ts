@@ -3,7 +3,7 @@ import type { COMMANDS, RoleName } from '../contract/roles.ts'
 import type { RoleModule } from './role.ts'
 import { ROLE_MODULES } from './role-modules.ts'
 
-export const ROLES: { readonly [R in RoleName]: () => Promise<RoleModule<R>> } = {
+export const ROLE_LOADERS: { readonly [R in RoleName]: () => Promise<RoleModule<R>> } = {
   ...ROLE_MODULES,
   standalone: () => import('./standalone/index.ts'),
   operator: () => import('../../operator/main.ts'),
@@ -17,5 +17,8 @@ export const COMMAND_RUNNERS: { readonly [C in Exclude<keyof typeof COMMANDS, 'c
   'features compute': async args => (await import('./features/compute-command.ts')).runFeaturesCompute(args),
   'demo platforms': async args => (await import('../demo/platforms/command.ts')).runDemoPlatforms(args),
   demo: async args => (await import('../demo/shop/command.ts')).runDemo(args),
+  capacity: async args => (await import('./capacity/index.ts')).runCapacity(args),
+  backup: async args => (await import('./backup/index.ts')).runBackup(args),
+  restore: async args => (await import('./backup/index.ts')).runRestore(args),
   dlq: async args => (await import('./dlq/index.ts')).runDlq(args),
 }

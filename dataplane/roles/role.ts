@@ -1,4 +1,5 @@
 /** A role, as the program sees it: it starts with its settings and can be stopped (`lifecycle/README.md`). */
+import type { MessagePort } from 'node:worker_threads'
 import type { SettingsOf } from '../contract/env.ts'
 import type { RoleName } from '../contract/roles.ts'
 import type { Stoppable } from '../lifecycle/run-until-signal.ts'
@@ -22,6 +23,8 @@ export interface StandaloneContext {
   readonly backends: Backends
   readonly logFormat: 'json' | 'readable'
   readonly dataDir: string
+  /** A port for bulks, where the search store is a part of this process. */
+  readonly connectSearch: (() => MessagePort) | undefined
   /** Tenant of a record whose resource names none. */
   readonly defaultTenant: string
   /** The setting that a port comes from which is `PORT` for the role alone. */

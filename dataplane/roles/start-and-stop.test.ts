@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { after, afterEach, before, describe } from 'mocha'
 import { systemClock } from '../adapters/clock/system-clock.ts'
 import { loadSettings } from '../config/environment.ts'
-import { ROLES as DESCRIBED, isRoleName, type RoleName } from '../contract/roles.ts'
+import { isRoleName, ROLES, type RoleName } from '../contract/roles.ts'
 import { testLifecycle } from '../lifecycle/testing/lifecycle-suite.ts'
 import { SILENT } from '../telemetry/log.ts'
-import { ROLES } from './index.ts'
+import { ROLE_LOADERS } from './index.ts'
 
 /** The port that a role takes last. */
 const LAST_PORT: Partial<Record<RoleName, string>> = { collector: 'OTLP_GRPC_PORT', gateway: 'HEALTH_PORT', standalone: 'DASHBOARD_PORT' }
@@ -27,9 +27,9 @@ describe('start and stop of each role', () => {
     occupied.delete(server)
     await new Promise(resolve => server.close(resolve))
   }
-  const settingOf = (role: RoleName) => LAST_PORT[role] ?? DESCRIBED[role].listens[0]!.setting
+  const settingOf = (role: RoleName) => LAST_PORT[role] ?? ROLES[role].listens[0]!.setting
   const environment = (role: RoleName) => ({
-    ...Object.fromEntries(Object.values(DESCRIBED).flatMap(({ listens }) => listens.map(({ setting }) => [setting, '0']))),
+    ...Object.fromEntries(Object.values(ROLES).flatMap(({ listens }) => listens.map(({ setting }) => [setting, '0']))),
     ...{ AGENT_PORT: '0', SCHEDULER_PORT: '0', LOG_LEVEL: 'silent', SERVICE_TENANT_ID: 'acme' },
     [settingOf(role)]: String(ports.get(role)),
     HOST: '127.0.0.1',
@@ -40,7 +40,7 @@ describe('start and stop of each role', () => {
 
   before(async () => {
     directory = mkdtempSync(join(tmpdir(), 'logpipeline-start-and-stop-'))
-    for (const role of Object.keys(ROLES)) {
+    for (const role of Object.keys(ROLE_LOADERS)) {
       const server = await occupy()
       ports.set(role, (server.address() as AddressInfo).port)
       await free(server)
@@ -52,12 +52,12 @@ describe('start and stop of each role', () => {
   after(() => rmSync(directory, { recursive: true }))
 
   // The operator needs a cluster: `operator/main.test.ts` and its cluster suites start and stop it.
-  for (const role of Object.keys(ROLES)
+  for (const role of Object.keys(ROLE_LOADERS)
     .filter(isRoleName)
     .filter(name => name !== 'operator'))
     testLifecycle(role, () => ({
       async start() {
-        const { start } = await ROLES[role]()
+        const { start } = await ROLE_LOADERS[role]()
         const known = loadSettings(role, environment(role)) as never
         return start({ settings: known, log: SILENT, clock: systemClock })
       },

@@ -73,3 +73,6 @@ export function indexNotFound(name: string, resourceType: 'index_or_alias' | 'in
     details: { index: name, 'resource.id': name, 'resource.type': resourceType, index_uuid: '_na_' },
   })
 }
+
+/** For a closed index: nothing is read from it or written to it until it is opened again. */
+export const indexClosed = (name: string): ApiError => new ApiError(400, 'index_closed_exception', 'closed', { details: { index: name } })

@@ -183,6 +183,7 @@ describe('names from outside that every object has, too', () => {
       ['PUT', '_alias/odd', { routing: odd, index_routing: odd, filter: odd }],
       ['POST', '_mget', { docs: [{ _index: odd, _id: odd, _source: odd }] }],
       ['POST', '_delete_by_query', { query: odd, conflicts: odd, max_docs: odd }],
+      ['POST', '_update_by_query', { query: odd, conflicts: odd, max_docs: odd, script: odd }],
     ]
     await store.request('PUT', '/odd-index')
     for (const [method, operation, body] of requests) {

@@ -17,7 +17,6 @@ const SEED = Number(process.env['COMPARE_SEED'] ?? 20261121)
 const DOCUMENTS_SEED = 7
 
 const UNSUPPORTED: readonly { readonly name: string; readonly body: Json }[] = [
-  { name: 'dis_max', body: { query: { dis_max: { queries: [{ match_all: {} }] } } } },
   { name: 'function_score', body: { query: { function_score: { query: { match_all: {} } } } } },
   { name: 'post_filter', body: { post_filter: { term: { level: 'ERROR' } } } },
   { name: 'collapse', body: { collapse: { field: 'service' } } },

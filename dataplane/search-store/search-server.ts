@@ -1,12 +1,15 @@
 /** The embedded search store: the OpenSearch REST API over storage on the local disk. */
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import type { MessagePort } from 'node:worker_threads'
 import { type HttpServer, listen } from '../http/server.ts'
 import { makeDurableDirectory } from '../lifecycle/durable-directory.ts'
 import type { Clock } from '../ports/clock.ts'
+import { backUpStore } from './back-up-store.ts'
 import type { QueryRunner } from './calls/query-call.ts'
 import { Catalog } from './catalog/catalog.ts'
 import { createStorageOpener } from './catalog/storage-opener.ts'
+import { createBulkPorts } from './http/bulk-port.ts'
 import { createStoreMetrics } from './http/metrics-routes.ts'
 import { createRestServer } from './http/rest-server.ts'
 import { ROUTES } from './http/routes.ts'
@@ -15,6 +18,7 @@ import { createProcessRunner, type ProcessRunnerConfig } from './query-process/p
 import { createCommitQueue } from './storage/document-table/commit-queue.ts'
 import { type DocumentDatabase, openDocumentDatabase } from './storage/document-table/document-database.ts'
 import { createByteCache } from './storage/log-engine/sealed/byte-cache.ts'
+import type { PinnedFile } from './storage/pinned-file.ts'
 
 /** The store's log: a static message and its fields. */
 export interface SearchServerLog {
@@ -44,6 +48,10 @@ export interface SearchServer {
   start(): Promise<void>
   /** Takes no more requests, finishes those under way, closes the storage. */
   stop(): Promise<void>
+  /** Takes the bulks of another thread through a port, besides HTTP, until the server or the port is closed. */
+  attach(port: MessagePort): void
+  /** Makes a copy of the store in a directory on the same file system, which is made; rejects unless started. */
+  backUp(to: string): Promise<readonly PinnedFile[]>
   /** Undefined unless started. */
   readonly address: { readonly host: string; readonly port: number } | undefined
 }
@@ -70,13 +78,21 @@ export function createSearchServer(config: SearchServerConfig): SearchServer {
       running = undefined
       await stopping?.stop()
     },
+    attach(port) {
+      if (running === undefined) port.close()
+      else running.attach(port)
+    },
+    async backUp(to) {
+      if (running === undefined) throw new Error('the search store does not run')
+      return running.backUp(to)
+    },
     get address() {
       return running?.address
     },
   }
 }
 
-interface RunningServer {
+interface RunningServer extends Pick<SearchServer, 'attach' | 'backUp'> {
   readonly address: { readonly host: string; readonly port: number }
   stop(): Promise<void>
 }
@@ -105,13 +121,16 @@ async function openServer(config: SearchServerConfig): Promise<RunningServer> {
     queries = (config.createQueryRunner ?? createProcessRunner)({ catalog, leases, clock, log, dir, cacheBytes })
     const server = await startRest(config, { catalog, leases, queries }, clusterUuid(database))
     const address = { host: server.host, port: server.port }
+    const bulkPorts = createBulkPorts(catalog, error => config.log.error({ error }, 'bulk of another thread failed'))
     const maintained = maintain(config, { catalog, leases }, maintenance.signal)
     config.log.info({ ...address, indices: catalog.indices.length }, 'search store started')
     return {
       address,
+      attach: bulkPorts.attach,
+      backUp: to => backUpStore({ dir, database, catalog }, to),
       async stop() {
         maintenance.abort()
-        await server.stop(DRAIN_MS)
+        await Promise.all([server.stop(DRAIN_MS), bulkPorts.stop()])
         await queries?.stop()
         await maintained
         leases.stop()

@@ -5,34 +5,49 @@ export const TENANT_ATTRIBUTE = 'tenant_id'
 
 export type AttributeLevel = 'resource' | 'record'
 
-/** Flattened names that are dropped, by the level that an attribute is of. */
-export type DroppedNames = Readonly<Record<AttributeLevel, ReadonlySet<string>>>
+/** Names that attributes of one level may not have once they are flattened. */
+export class DroppedNames {
+  readonly #names: ReadonlySet<string>
+  /** Texts with one of which each name begins, before and after it is flattened. */
+  readonly #beginnings: readonly string[]
 
-/** From the public address: an upload is of the self-hosted way alone. */
-export const DROPPED_BY_GATEWAY: DroppedNames = {
-  resource: new Set([TENANT_ATTRIBUTE, 'batch_id']),
-  record: new Set(['batch_id']),
+  constructor(...names: readonly string[]) {
+    this.#names = new Set(names)
+    this.#beginnings = names.map(name => name.split('_', 1)[0]!)
+  }
+
+  /** False for bytes that hold none of the names. */
+  mayStandIn(bytes: Buffer): boolean {
+    return this.#beginnings.some(text => bytes.includes(text))
+  }
+
+  /** The same for JSON, which may write each letter as an escape. */
+  mayStandInJson(bytes: Buffer): boolean {
+    return this.mayStandIn(bytes) || (this.#beginnings.length > 0 && bytes.includes('\\u'))
+  }
+
+  has(key: string): boolean {
+    return this.#names.has(flattenKey(key))
+  }
+
+  /** Whether an entry of the map that is the value of `key` becomes a dropped attribute: `{ tenant: { id } }` flattens to `tenant.id`. */
+  hasEntry(key: string, entry: string): boolean {
+    return this.has(`${key}.${entry}`)
+  }
 }
 
-export const DROPPED_BY_DASHBOARD: DroppedNames = { resource: new Set([TENANT_ATTRIBUTE]), record: new Set() }
+export type DroppedAttributes = Readonly<Record<AttributeLevel, DroppedNames>>
+
+/** From the public address: an upload is of the self-hosted way alone. */
+export const DROPPED_BY_GATEWAY: DroppedAttributes = {
+  resource: new DroppedNames(TENANT_ATTRIBUTE, 'batch_id'),
+  record: new DroppedNames('batch_id'),
+}
+
+export const DROPPED_BY_DASHBOARD: DroppedAttributes = { resource: new DroppedNames(TENANT_ATTRIBUTE), record: new DroppedNames() }
 
 /** Whom the records are for, and what they may not say. */
 export interface Injection {
   readonly tenant: string
-  readonly dropped: DroppedNames
-}
-
-/** Whether an attribute of this key becomes a dropped one. */
-export function isDropped(key: string, names: ReadonlySet<string>): boolean {
-  return names.has(flattenKey(key))
-}
-
-/** Whether an entry of the map that is the value of `key` becomes a dropped one: `{ tenant: { id } }` flattens to `tenant.id`. */
-export function isDroppedEntry(key: string, entry: string, names: ReadonlySet<string>): boolean {
-  return isDropped(`${key}.${entry}`, names)
-}
-
-/** Texts with one of which each dropped name begins, in bytes: a request without them holds none. */
-export function telltalesOf(names: ReadonlySet<string>): readonly string[] {
-  return [...names].map(name => name.split('_', 1)[0]!)
+  readonly dropped: DroppedAttributes
 }

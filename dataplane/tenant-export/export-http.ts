@@ -9,7 +9,7 @@ import type { MemoryBudget } from '../otlp-intake/memory-budget.ts'
 import { Refusal } from '../otlp-intake/refusal.ts'
 import { answerBytes, answerJson, type GatewayResponse, methodNotAllowed, stopReading, type TenantExchange } from '../upstream/exchange.ts'
 import type { Upstream } from '../upstream/upstream.ts'
-import type { DroppedNames } from './attribute-names.ts'
+import type { DroppedAttributes } from './attribute-names.ts'
 import { injectJson } from './inject-json.ts'
 import { injectProtobuf } from './inject-protobuf.ts'
 import { localExport } from './tenant-layout.ts'
@@ -20,7 +20,7 @@ export interface ExportDeps {
   readonly budget: MemoryBudget
   readonly maxRequestBytes: number
   /** Attributes that go. */
-  readonly dropped: DroppedNames
+  readonly dropped: DroppedAttributes
 }
 
 const JSON_TYPE = 'application/json'

@@ -3,15 +3,7 @@ import { Fault } from '../json/fault.ts'
 import { MalformedPayload } from '../otlp/malformed.ts'
 import { WireReader } from '../otlp/wire-reader.ts'
 import { ANY_VALUE, KEY_VALUE, LOG_RECORD, REQUEST, RESOURCE, RESOURCE_LOGS, SCOPE_LOGS, VALUES } from '../otlp/wire-schema.ts'
-import {
-  type AttributeLevel,
-  type DroppedNames,
-  type Injection,
-  isDropped,
-  isDroppedEntry,
-  TENANT_ATTRIBUTE,
-  telltalesOf,
-} from './attribute-names.ts'
+import { type AttributeLevel, type DroppedAttributes, type Injection, TENANT_ATTRIBUTE } from './attribute-names.ts'
 
 /** Throws `MalformedPayload`. */
 export function injectProtobuf(body: Buffer, injection: Injection): Buffer {
@@ -31,8 +23,7 @@ class ProtobufInjector {
   readonly #in: WireReader
   /** The attribute as a field of a resource. */
   readonly #attribute: Buffer
-  readonly #dropped: DroppedNames
-  readonly #telltales: Readonly<Record<AttributeLevel, readonly string[]>>
+  readonly #dropped: DroppedAttributes
   readonly #looksIntoRecords: boolean
 
   constructor(body: Buffer, { tenant, dropped }: Injection) {
@@ -42,7 +33,6 @@ class ProtobufInjector {
     const keyValue = Buffer.concat([field(KEY_VALUE.key, Buffer.from(TENANT_ATTRIBUTE)), field(KEY_VALUE.value, value)])
     this.#attribute = field(RESOURCE.attributes, keyValue)
     this.#dropped = dropped
-    this.#telltales = { resource: telltalesOf(dropped.resource), record: telltalesOf(dropped.record) }
     this.#looksIntoRecords = this.#mayHold(0, body.length, 'record')
   }
 
@@ -90,14 +80,14 @@ class ProtobufInjector {
   #isDropped(start: number, end: number, level: AttributeLevel): boolean {
     if (!this.#mayHold(start, end, level)) return false
     const keys = this.#values(start, end, KEY_VALUE.key).map(([from, to]) => this.#body.toString('utf8', from, to))
-    if (keys.some(key => isDropped(key, this.#dropped[level]))) return true
+    if (keys.some(key => this.#dropped[level].has(key))) return true
     const entries = [[start, end] as const]
       .flatMap(([from, to]) => this.#values(from, to, KEY_VALUE.value))
       .flatMap(([from, to]) => this.#values(from, to, ANY_VALUE.kvlistValue))
       .flatMap(([from, to]) => this.#values(from, to, VALUES.values))
       .flatMap(([from, to]) => this.#values(from, to, KEY_VALUE.key))
       .map(([from, to]) => this.#body.toString('utf8', from, to))
-    return keys.some(key => entries.some(entry => isDroppedEntry(key, entry, this.#dropped[level])))
+    return keys.some(key => entries.some(entry => this.#dropped[level].hasEntry(key, entry)))
   }
 
   /** Where the values of all fields with this tag stand. */
@@ -150,8 +140,7 @@ class ProtobufInjector {
   }
 
   #mayHold(start: number, end: number, level: AttributeLevel): boolean {
-    const bytes = this.#body.subarray(start, end)
-    return this.#telltales[level].some(text => bytes.includes(text))
+    return this.#dropped[level].mayStandIn(this.#body.subarray(start, end))
   }
 }
 

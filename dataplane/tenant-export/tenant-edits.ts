@@ -14,15 +14,7 @@ import {
 } from '../json/bytes.ts'
 import { type Range, roughEnd } from '../json/rough.ts'
 import type { Edit, ResourceSpan } from '../otlp/layout.ts'
-import {
-  type AttributeLevel,
-  type DroppedNames,
-  type Injection,
-  isDropped,
-  isDroppedEntry,
-  TENANT_ATTRIBUTE,
-  telltalesOf,
-} from './attribute-names.ts'
+import { type AttributeLevel, type DroppedAttributes, type Injection, TENANT_ATTRIBUTE } from './attribute-names.ts'
 
 /** A place that is not as JSON of OTLP is. */
 export class LostWay extends Error {}
@@ -36,8 +28,7 @@ export class TenantEdits {
   readonly #b: Buffer
   readonly #edits: Edit[] = []
   readonly #attribute: string
-  readonly #dropped: DroppedNames
-  readonly #telltales: Readonly<Record<AttributeLevel, readonly string[]>>
+  readonly #dropped: DroppedAttributes
   #looksIntoRecords = false
   /** Of the list of scopes, where that is known: it is passed over. */
   #scopesEnd = NOWHERE
@@ -46,7 +37,6 @@ export class TenantEdits {
     this.#b = body
     this.#attribute = `{"key":"${TENANT_ATTRIBUTE}","value":{"stringValue":"${tenant}"}}`
     this.#dropped = dropped
-    this.#telltales = { resource: telltalesOf(dropped.resource), record: telltalesOf(dropped.record) }
   }
 
   /** Goes over the body once: a value is passed over where it stands, not looked for beforehand. */
@@ -146,7 +136,7 @@ export class TenantEdits {
     // Of keys given twice the last that is not null counts. Neither may be a dropped one.
     for (const member of members) {
       const key = member.name === 'key' ? this.#string(member) : undefined
-      if (key !== undefined && (isDropped(key, this.#dropped[level]) || this.#hasDroppedEntry(members, key, level))) return true
+      if (key !== undefined && (this.#dropped[level].has(key) || this.#hasDroppedEntry(members, key, level))) return true
     }
     return false
   }
@@ -165,7 +155,7 @@ export class TenantEdits {
           if (list.name !== 'values' || this.#b[list.start] !== OPEN_LIST) continue
           for (const entry of this.#elements(list))
             for (const { name, ...at } of this.#members(entry))
-              if (name === 'key' && isDroppedEntry(key, this.#string(at) ?? '', this.#dropped[level])) return true
+              if (name === 'key' && this.#dropped[level].hasEntry(key, this.#string(at) ?? '')) return true
         }
       }
     }
@@ -185,10 +175,8 @@ export class TenantEdits {
     }
   }
 
-  /** Whether one of the names may stand between two positions, be it with escapes. */
   #mayHold({ start, end }: Range, level: AttributeLevel): boolean {
-    const bytes = this.#b.subarray(start, end)
-    return this.#telltales[level].some(text => bytes.includes(text)) || bytes.includes('\\u')
+    return this.#dropped[level].mayStandInJson(this.#b.subarray(start, end))
   }
 
   #isNull(at: number): boolean {

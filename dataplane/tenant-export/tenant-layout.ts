@@ -1,12 +1,10 @@
 import { type RequestLayout, settleEdits } from '../otlp/layout.ts'
 import { MalformedPayload } from '../otlp/malformed.ts'
 import type { LocalExport } from '../otlp-intake/local-collector.ts'
-import { type Injection, telltalesOf } from './attribute-names.ts'
+import type { Injection } from './attribute-names.ts'
 import { injectJson } from './inject-json.ts'
 import { injectProtobuf } from './inject-protobuf.ts'
 import { LostWay, TenantEdits } from './tenant-edits.ts'
-
-const ESCAPE = '\\u'
 
 /**
  * The export of one tenant for the collector of this process. The tenant goes in where the collector has found the parts, so that
@@ -14,8 +12,8 @@ const ESCAPE = '\\u'
  */
 export function localExport({ transport, body, source }: LocalExport, injection: Injection): LocalExport {
   const isJson = transport === 'http_json'
-  const telltales = telltalesOf(injection.dropped.record)
-  if (telltales.some(text => body.includes(text)) || (isJson && telltales.length > 0 && body.includes(ESCAPE)))
+  const { record } = injection.dropped
+  if (isJson ? record.mayStandInJson(body) : record.mayStandIn(body))
     return { transport, body: (isJson ? injectJson : injectProtobuf)(body, injection), source }
   return { transport, body, source, arrange: layout => withTenant(layout, injection) }
 }

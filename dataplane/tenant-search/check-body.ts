@@ -9,7 +9,7 @@ const MAX_DEPTH = 100
 
 const any: Check = () => undefined
 
-/** Of a search; each member with the check of its value. */
+/** The members of a search, each with the check of its value. */
 const SEARCH: Readonly<Record<string, Check>> = {
   query: checkClause,
   post_filter: checkClause,
@@ -69,7 +69,7 @@ export function checkSearchBody(body: Json): void {
   members(SEARCH)(body, '', 0)
 }
 
-/** Of a `_count`: a query alone. */
+/** Checks the body of a `_count`: a query alone. */
 export function checkCountBody(body: Json): void {
   members({ query: checkClause })(body, '', 0)
 }

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { systemClock } from '../adapters/clock/system-clock.ts'
 import { createSearchStore } from '../adapters/search/search-store.ts'
 import type { SearchStore } from '../ports/search-store.ts'
@@ -12,6 +13,8 @@ export interface EmbeddedSearchStore {
   readonly store: SearchStore
   readonly endpoint: string
   readonly dir: string
+  /** A port for bulks. */
+  connect(): MessagePort
   /** Closes it, lets something happen to its directory, and opens it again at the same address. */
   restart(meanwhile: () => unknown): Promise<void>
   stop(): Promise<void>
@@ -40,6 +43,11 @@ export async function startEmbeddedSearchStore(): Promise<EmbeddedSearchStore> {
     store,
     endpoint,
     dir,
+    connect() {
+      const { port1, port2 } = new MessageChannel()
+      server.attach(port1)
+      return port2
+    },
     async restart(meanwhile) {
       await server.stop()
       await meanwhile()

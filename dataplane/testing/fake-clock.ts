@@ -2,7 +2,7 @@ import type { Clock } from '../ports/clock.ts'
 
 /** A clock that stands until it is moved; sleepers wake in the order of their time. */
 export interface FakeClock extends Clock {
-  /** Moves time on and wakes whoever is due. */
+  /** Moves time on and wakes all waits that are over by then. */
   advance(ms: number): void
   /** How many sleep just now. */
   readonly sleepers: number

@@ -134,6 +134,10 @@ export function createMemorySearchStore(): MemorySearchStore {
     async listIndices(pattern) {
       return [...indices.keys()].filter(expression(pattern))
     },
+    async indexSizes(pattern) {
+      const names = [...indices.keys()].filter(expression(pattern))
+      return new Map(names.map(name => [name, JSON.stringify([...indices.get(name)!.values()]).length]))
+    },
     async deleteIndex(name) {
       indices.delete(name)
     },

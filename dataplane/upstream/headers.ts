@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { API_KEY_HEADER, TENANT_HEADER } from '../contract/headers.ts'
 
-/** Of one connection alone (RFC 9110, 7.6.1; RFC 7540, 3.2.1). */
+/** Fields of one connection alone (RFC 9110, 7.6.1; RFC 7540, 3.2.1). */
 const OF_A_CONNECTION: ReadonlySet<string> = new Set([
   'connection',
   'http2-settings',

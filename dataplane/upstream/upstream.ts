@@ -19,7 +19,7 @@ const ANSWER_MS = 90_000
 const MAX_READ_BYTES = 16 * 1024 * 1024
 /** RFC 9110, 9.2.2: no proxy may repeat others. */
 const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
-/** Of a connection that ended without an answer. */
+/** Errors of a connection that ended without an answer. */
 const BROKEN: ReadonlySet<string | undefined> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
 
 export interface UpstreamConfig {
@@ -32,7 +32,7 @@ export interface UpstreamConfig {
   readonly policy?: HeaderPolicy
   /** PEM of the authority that signed its certificate. */
   readonly ca?: Buffer | undefined
-  /** Told to a caller for whom it cannot be reached. */
+  /** The message for callers while the back end cannot be reached. */
   readonly unreachable?: string
 }
 
@@ -45,7 +45,7 @@ export interface Asked {
   readonly headers?: Readonly<Record<string, string | undefined>>
   /** In place of the caller's. */
   readonly body?: Buffer
-  /** Asked twice it does no more than once, whatever its method. */
+  /** The request may be sent twice, even with a method such as POST: the second changes nothing. */
   readonly isRepeatable?: boolean
 }
 

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { createWriteStream, mkdtempSync, rmSync } from 'node:fs'
+import { createWriteStream, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
 export const PROGRAM = resolve(import.meta.dirname, '../../hack/logpipeline')
 const START_TIMEOUT_MS = 60_000
+const MAX_STARTS = 3
 
 const PORT_SETTINGS = [
   'DASHBOARD_PORT',
@@ -53,7 +54,7 @@ export async function startStandalone(env: Readonly<Record<string, string>> = {}
   const directory = mkdtempSync(join(parentDirectory, 'logpipeline-e2e-'))
   const dataDir = join(directory, 'data')
   const logFile = join(directory, 'output.log')
-  const ports = await freePorts()
+  let ports = await freePorts()
   let child: ChildProcess
   let gone: Promise<number | null>
 
@@ -81,7 +82,16 @@ export async function startStandalone(env: Readonly<Record<string, string>> = {}
       throw error
     })
   }
-  await launch()
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await launch()
+      break
+    } catch (error) {
+      // Ports are free when they are chosen; another suite may take one before the program does.
+      if (attempt === MAX_STARTS || !readFileSync(logFile, 'utf8').includes('another program listens there')) throw error
+      ports = await freePorts()
+    }
+  }
   const at = (name: PortSetting) => `http://127.0.0.1:${ports[name]}`
   return {
     dataDir,

@@ -1,5 +1,6 @@
-/** Times each query that the console's pages make, over a store of a day. */
+/** Times each query that the console's pages make, over a store of a day: `hack/node hack/bench/console-queries.ts ADDRESS [PART OF NAMES]`, and `npm run bench`. */
 
+import { resolve } from 'node:path'
 import { EMPTY_LIVE, liveRequest } from '../../dataplane/console/pages/logs/live/live-buffer.ts'
 import { compareBody, otherWindow } from '../../dataplane/console/pages/logs/requests/compare.ts'
 import { facetRequests, USUAL_FACETS, valuesBody } from '../../dataplane/console/pages/logs/requests/facets.ts'
@@ -16,6 +17,8 @@ import { traceBody } from '../../dataplane/console/pages/logs/requests/trace.ts'
 import { KNOWN_FIELDS } from '../../dataplane/console/pages/logs/search/field-catalog.ts'
 import { MATCH_ALL, translateSearch } from '../../dataplane/console/pages/logs/search/to-query.ts'
 import { type TimeWindow, windowBefore } from '../../dataplane/console/url-state/time-range.ts'
+import { fillStore } from './fill-store.ts'
+import { startServer } from './server-process.ts'
 import { fetchText } from './subject.ts'
 
 export interface ConsoleQueryTime {
@@ -170,6 +173,26 @@ export async function bodies(ask: (body: SearchBody) => Promise<Answer>, only: s
     ],
   )
   return found.filter(([query]) => query.includes(only))
+}
+
+/** The same on a store of its own that was just filled, so that nothing is cached: role `search` in a process of its own. */
+export async function measureFilledStore(records: number): Promise<ConsoleQueryTime[]> {
+  const program = resolve(import.meta.dirname, '../../dataplane/main.ts')
+  const server = await startServer(
+    (port, dataDir) => ({
+      command: process.execPath,
+      args: ['--disable-warning=ExperimentalWarning', program, 'search'],
+      env: { HOST: '127.0.0.1', SEARCH_PORT: String(port), DATA_DIR: dataDir, LOG_LEVEL: 'warn' },
+    }),
+    '/_cluster/health',
+  )
+  try {
+    const search = `http://127.0.0.1:${server.port}`
+    await fillStore(search, records, Date.now())
+    return await measureConsoleQueries(search)
+  } finally {
+    await server.remove()
+  }
 }
 
 if (import.meta.main) {

@@ -125,17 +125,9 @@ function cut(text: string): Template {
   return { parts: [...parts, text.slice(from)], slots: sorted.map(({ slot }) => slot) }
 }
 
-/** Records a second. */
-export async function fillStore(dataDir: string, records: number, endMs: number): Promise<number> {
-  const server = createSearchServer({
-    dir: join(dataDir, 'search'),
-    host: '127.0.0.1',
-    port: 0,
-    clock: systemClock,
-    log: { info() {}, warn: console.warn, error: console.error },
-  })
-  await server.start()
-  const store = createSearchStore({ endpoint: `http://127.0.0.1:${server.address!.port}` })
+/** Sends the records to the store at the address `search`; resolves to records a second. */
+export async function fillStore(search: string, records: number, endMs: number): Promise<number> {
+  const store = createSearchStore({ endpoint: search })
   for (const [name, template] of Object.entries(INDEX_TEMPLATES)) await store.putIndexTemplate(name, template)
   const startedMs = performance.now()
   const operations = dayOfOperations(records, endMs)
@@ -153,10 +145,24 @@ export async function fillStore(dataDir: string, records: number, endMs: number)
     }
   }
   await Promise.all(Array.from({ length: BULKS_AT_ONCE }, lane))
-  const perSecond = Math.round((records * 1000) / (performance.now() - startedMs))
   await store.close()
-  await server.stop()
-  return perSecond
+  return Math.round((records * 1000) / (performance.now() - startedMs))
+}
+
+async function fillDirectory(dataDir: string, records: number, endMs: number): Promise<number> {
+  const server = createSearchServer({
+    dir: join(dataDir, 'search'),
+    host: '127.0.0.1',
+    port: 0,
+    clock: systemClock,
+    log: { info() {}, warn: console.warn, error: console.error },
+  })
+  await server.start()
+  try {
+    return await fillStore(`http://127.0.0.1:${server.address!.port}`, records, endMs)
+  } finally {
+    await server.stop()
+  }
 }
 
 if (import.meta.main) {
@@ -167,6 +173,6 @@ if (import.meta.main) {
       end: { type: 'string', default: new Date().toISOString() },
     },
   })
-  const perSecond = await fillStore(resolve(values.dir!), Number(values.records), Date.parse(values.end))
+  const perSecond = await fillDirectory(resolve(values.dir!), Number(values.records), Date.parse(values.end))
   console.log(`${values.records} records, ${perSecond} a second`)
 }

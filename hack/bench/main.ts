@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { type ConsoleQueryTime, measureFilledStore } from './console-queries.ts'
 import { type FreshnessResult, measureFreshness } from './freshness.ts'
 import { type GatewayOverheadResult, measureGatewayOverhead, WAYS } from './gateway-overhead.ts'
 import {
@@ -28,19 +29,22 @@ import { measureWorstQueries, type WorstQueriesResult } from './worst-queries.ts
 
 const USAGE = `Usage: npm run bench -- [options]
 
-  --only LIST     of stages, throughput, gateway, freshness, queries, worst-queries, kafka-collector, kafka-etl, kafka-index,
-                  killed-collector; kafka means the three that begin so (default: all)
+  --only LIST     of stages, throughput, gateway, freshness, queries, console, worst-queries, kafka-collector, kafka-etl,
+                  kafka-index, killed-collector; kafka means the three that begin so (default: all)
   --protocol LIST of http-json, http-protobuf, grpc (throughput, gateway, kafka-collector; default: all)
   --batch LIST    of 1, 100, 1000 (throughput, kafka-collector without 1000; default: all)
   --seconds N     length of each throughput measurement (default 20)
   --rate N        records a second that come in beside the worst queries (default 10000)
   --short         a few seconds for each figure, to see whether it works; the figures are rough
-  --full          queries over 5 million records too
+  --full          queries over 5 million records too, those of the console over 5 million in place of one
   --peer PATH     the same figures for a victoria-logs binary, where it can do the same
   --otelcol PATH  kafka-collector, killed-collector: the same figures for an OpenTelemetry Collector (hack/bench/kafka/build-otelcol.sh makes one)
 
 The kafka sections and killed-collector measure against the real servers of hack/backends, which they start where they are missing.
 On a machine that does other work too, "nice -n -10 npm run bench -- …" keeps that out of the figures as far as it goes.`
+
+/** Answers of the console that take longer are felt. */
+const INTERACTION_MS = 100
 
 const SECTIONS = [
   'stages',
@@ -48,6 +52,7 @@ const SECTIONS = [
   'gateway',
   'freshness',
   'queries',
+  'console',
   'worst-queries',
   'kafka-collector',
   'kafka-etl',
@@ -80,6 +85,7 @@ interface Report {
   readonly gateway: GatewayOverheadResult[]
   readonly freshness: FreshnessResult[]
   readonly queries: QueryTimesResult[]
+  readonly consoleQueries: ConsoleQueryTime[]
   readonly worstQueries: WorstQueriesResult[]
   readonly kafka: KafkaReport
 }
@@ -92,6 +98,7 @@ async function main(): Promise<void> {
     gateway: [],
     freshness: [],
     queries: [],
+    consoleQueries: [],
     worstQueries: [],
     kafka: emptyKafkaReport(),
   }
@@ -101,6 +108,7 @@ async function main(): Promise<void> {
     gateway: () => benchGateway(report.gateway),
     freshness: () => benchFreshness(report.freshness),
     queries: () => benchQueries(report.queries),
+    console: () => benchConsole(report.consoleQueries),
     'worst-queries': () => benchWorstQueries(report.worstQueries),
     'kafka-collector': () => benchKafkaCollector(kafkaOptions(), report.kafka.collector),
     'kafka-etl': () => benchKafkaEtl(kafkaOptions(), report.kafka.etl),
@@ -246,6 +254,20 @@ async function benchQueries(results: QueryTimesResult[]): Promise<void> {
         return time === undefined ? '–' : `${time.p50Ms.toFixed(1)} (${time.cpuMs.toFixed(1)})`
       }),
     ]),
+  )
+}
+
+async function benchConsole(results: ConsoleQueryTime[]): Promise<void> {
+  const records = values.short ? 100_000 : values.full ? 5_000_000 : 1_000_000
+  results.push(...(await measureFilledStore(records)))
+  print(
+    `Questions of the console, ${records} records of a day stored`,
+    ['query', 'first ms', 'p50 ms', 'p95 ms'],
+    results.map(r => [r.query, r.firstMs, r.p50Ms, r.p95Ms]),
+  )
+  const isLong = (figure: (time: ConsoleQueryTime) => number) => results.filter(time => figure(time) > INTERACTION_MS).length
+  console.log(
+    `\nof ${results.length}, longer than ${INTERACTION_MS} ms: ${isLong(t => t.firstMs)} at first, ${isLong(t => t.p50Ms)} at p50, ${isLong(t => t.p95Ms)} at p95`,
   )
 }
 

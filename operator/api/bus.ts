@@ -68,4 +68,3 @@ export const BUS = described(
     message: 'expected exactly one of bootstrapServers and strimzi',
   },
 )
-export type BusSpec = z.output<typeof BUS>

@@ -101,7 +101,7 @@ export const DASHBOARD = described(
       'The one user that it asks for, else nobody: DASHBOARD_PASSWORD (or password), and DASHBOARD_USERNAME (or username; admin when not there).',
     ).optional(),
     ingress: ingress(
-      'An Ingress. Whoever reaches it sees all logs, unless credentials are asked for.',
+      'An Ingress. Everybody who reaches it sees all logs, unless credentials are asked for.',
       'Certificate of the Ingress; plain HTTP when not given.',
     ).optional(),
     allowFrom: described(
@@ -244,7 +244,10 @@ export const TICKETING = described(
 
 export const AGENT = described(
   z.object({
-    enabled: described(z.boolean().default(true), 'Whether the infrastructure agent runs.'),
+    enabled: described(
+      z.boolean().default(true),
+      'Whether the infrastructure agent runs; in mode AllInOne it is part of the pod, and false takes its Service away.',
+    ),
     resources: RESOURCES.optional(),
   }),
   'Tells the health of the bus, the stream jobs, the search store and the synchronised secrets.',
@@ -263,6 +266,9 @@ const STORAGE = described(
 )
 
 export const ALL_IN_ONE = described(
-  z.object({ storage: STORAGE.optional(), resources: RESOURCES.optional() }),
+  z.object({
+    storage: STORAGE.optional(),
+    resources: annotated(RESOURCES, { description: 'Resources of its container; requests that are not given have defaults.' }).optional(),
+  }),
   'The one pod of mode AllInOne.',
 )

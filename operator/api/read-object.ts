@@ -59,7 +59,7 @@ function readStatus(schema: z.ZodObject, object: KubernetesObject): object {
   return { status: fields.length === 0 ? undefined : Object.fromEntries(fields) }
 }
 
-/** Of the rules of the CRD those without which there is nothing to go on. */
+/** The parts that the CRD's rules ask for and without which nothing can be planned. */
 function missingParts({ mode, bus, search, features }: LogPipelineSpec): readonly string[] {
   if (mode === 'AllInOne') return []
   const rules: readonly (readonly [holds: boolean, problem: string])[] = [

@@ -11,7 +11,7 @@ interface UsedKind {
   readonly use: 'written' | 'read'
   /** Metadata alone is watched; single objects are asked for (`get`). */
   readonly isAskedFor?: true
-  /** Of another operator, used where it is installed. */
+  /** Kinds of another operator, used where it is installed. */
   readonly isOptional?: true
 }
 

@@ -51,6 +51,7 @@ describe('The examples of the chart', function () {
     })
 
   it('make kustomize build the operator from the chart', async function () {
+    this.timeout(BUILD_LIMIT_MS + 60_000)
     const kubectl = await kubectlOrSkip(this)
     const helm = await toolOrSkip(this, 'helm3')
     const args = ['--enable-helm', '--helm-command', helm, '--load-restrictor', 'LoadRestrictionsNone']

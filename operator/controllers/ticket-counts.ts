@@ -119,7 +119,7 @@ function pipelineOf({ metadata: { namespace = 'default', labels } }: Pod): strin
 
 const uidOf = ({ metadata }: Pod) => metadata.uid ?? metadata.name
 
-/** One that is going is asked as long as it answers: what it counts at last would be lost. */
+/** A pod that is being deleted is asked as long as it answers, since its last counts would be lost. */
 function isAgent({ metadata, status }: Pod): boolean {
   return AGENTS.has(metadata.labels?.['app.kubernetes.io/component']) && status?.phase === 'Running' && status.podIP !== undefined
 }
@@ -131,7 +131,7 @@ const FIELDS = [
   ['lastFailureMs', TARGET_METRICS.lastFailure.name, 1_000],
 ] as const
 
-/** Of the text format. Throws for another one. */
+/** Reads the text format of metrics. Throws for any other. */
 function readCounts(pod: string, text: string): AgentCounts {
   const [, started] = /^process_start_time_seconds (\S+)$/m.exec(text) ?? []
   const targets = new Map<string, TargetCounts>()

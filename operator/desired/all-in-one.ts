@@ -42,7 +42,8 @@ const API_COMPONENTS = Object.keys(CONTROL_APIS) as Component[]
 
 /** The control APIs that have a Service. */
 export function offeredApis({ spec }: Pick<PipelineContext, 'spec'>): readonly Component[] {
-  return API_COMPONENTS.filter(component => component !== 'dashboard' || isOffered(spec, component))
+  const hasService = { agent: spec.agent?.enabled !== false, dashboard: isOffered(spec, 'dashboard') } as const
+  return API_COMPONENTS.filter(component => (component === 'agent' || component === 'dashboard' ? hasService[component] : true))
 }
 
 export function buildAllInOne(context: PipelineContext): readonly KubernetesObject[] {

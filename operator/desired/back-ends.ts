@@ -17,7 +17,7 @@ const BACK_ENDS: readonly (readonly [setting: SettingName, component: Component,
   ['FEATURES_ENDPOINT', 'features', PORTS.features],
 ]
 
-/** Of the components that the pipeline has: the dashboard says of others that they are not configured. */
+/** Addresses of the components that the pipeline has; the dashboard shows others as not configured. */
 export function backEndSettings(context: PipelineContext): RoleSettings {
   const wanted = wantedComponents(context.spec)
   const addresses = BACK_ENDS.filter(([, component]) => wanted.includes(component)).map(([setting, component, port]) => [

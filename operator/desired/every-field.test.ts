@@ -16,6 +16,48 @@ const WITHOUT_OBJECTS: Readonly<Record<string, string>> = {
     'is resolved as all credentials are; no fixture has an external one with a URL in it',
 }
 
+const ONE_POD = 'the one pod has allInOne.resources'
+const NEEDS_KAFKA = 'counts for stream jobs alone, which mode AllInOne refuses'
+
+/** Fields that mode AllInOne takes and that change none of its objects, with the reason. */
+const WITHOUT_EFFECT_IN_ALL_IN_ONE: Readonly<Record<string, string>> = {
+  mode: WITHOUT_OBJECTS['mode']!,
+  paused: WITHOUT_OBJECTS['paused']!,
+  'collector.resources.requests': ONE_POD,
+  'collector.resources.limits': ONE_POD,
+  'gateway.resources.requests': ONE_POD,
+  'gateway.resources.limits': ONE_POD,
+  'bridge.resources.requests': ONE_POD,
+  'bridge.resources.limits': ONE_POD,
+  'stream.enabled': 'mode AllInOne takes false alone',
+  'stream.replicas': NEEDS_KAFKA,
+  'stream.autoscaling.maxReplicas': NEEDS_KAFKA,
+  'stream.resources.requests': NEEDS_KAFKA,
+  'stream.resources.limits': NEEDS_KAFKA,
+  'features.schedule': WITHOUT_OBJECTS['features.schedule']!,
+  'features.onlineStore.credentials.externalSecret.name': WITHOUT_OBJECTS['features.onlineStore.credentials.externalSecret.name']!,
+  'features.resources.requests': ONE_POD,
+  'features.resources.limits': ONE_POD,
+  'ticketing.resources.requests': ONE_POD,
+  'ticketing.resources.limits': ONE_POD,
+  'agent.resources.requests': ONE_POD,
+  'agent.resources.limits': ONE_POD,
+  'dashboard.resources.requests': ONE_POD,
+  'dashboard.resources.limits': ONE_POD,
+}
+
+/** Takes from the fixture with every field those that mode AllInOne refuses. */
+const AS_ALL_IN_ONE = {
+  mode: 'AllInOne',
+  bus: undefined,
+  stream: undefined,
+  collector: { autoscaling: undefined },
+  gateway: { autoscaling: undefined },
+  bridge: { autoscaling: undefined },
+  ticketing: { replicas: undefined },
+  dashboard: { replicas: undefined },
+}
+
 /** Fields that others need beside them, and that no fixture has: added to one. */
 const COMPANIONS: readonly (readonly [fixture: string, spec: object])[] = [
   ['everything', { bus: { tls: { caSecret: { name: 'search-ca' } } } }],
@@ -48,7 +90,12 @@ type Tree = Record<string | number, unknown>
 /** Texts of every form that a field may ask for; those that the CRD does not take are passed over. */
 const TEXTS = ['other', '3Gi', '45m', '5 * * * *', 'https://other:9443', 'redis://other:6379', 'other:9092']
 
-function leavesOf(node: Node, path: Path = []): readonly { readonly path: Path; readonly node: Node }[] {
+interface Leaf {
+  readonly path: Path
+  readonly node: Node
+}
+
+function leavesOf(node: Node, path: Path = []): readonly Leaf[] {
   if (node.properties !== undefined) return Object.entries(node.properties).flatMap(([name, child]) => leavesOf(child, [...path, name]))
   if (node.items?.properties !== undefined) return leavesOf(node.items, [...path, 0])
   return [{ path, node }]
@@ -103,36 +150,57 @@ function changePipeline(objects: readonly KubernetesObject[], change: (pipeline:
   return objects.map(object => (object.kind === LOG_PIPELINE_KIND ? (change(object) as KubernetesObject) : object))
 }
 
-const BASES = [
-  ...fixtureNames()
-    .toReversed()
-    .map(name => [name, {}] as const),
-  ...COMPANIONS,
-].map(([name, spec]) => {
-  const objects = changePipeline(readFixtureObjects(name), pipeline => withCompanions(pipeline as Tree, { spec }))
-  const before = planned(objects)
-  if (before === undefined) throw new Error(`${name}: the CRD does not take ${JSON.stringify(spec)}`)
-  return { objects, before }
-})
-
-function changesSomething(path: Path, node: Node): boolean {
-  return BASES.some(({ objects, before }) => {
-    return valuesOf(node).some(value => {
-      const after = planned(changePipeline(objects, pipeline => withValue(pipeline, ['spec', ...path], value)))
-      return after !== undefined && after !== before
-    })
+function basesFrom(all: readonly (readonly [fixture: string, spec: object])[]) {
+  return all.map(([name, spec]) => {
+    const objects = changePipeline(readFixtureObjects(name), pipeline => withCompanions(pipeline as Tree, { spec }))
+    const before = planned(objects)
+    if (before === undefined) throw new Error(`${name}: the CRD does not take ${JSON.stringify(spec)}`)
+    return { objects, before }
   })
+}
+
+type Bases = ReturnType<typeof basesFrom>
+
+/** Tries values that a field may have. */
+function effectOf({ path, node }: Leaf, bases: Bases): 'refused' | 'none' | 'some' {
+  let effect: 'refused' | 'none' = 'refused'
+  for (const { objects, before } of bases)
+    for (const value of valuesOf(node)) {
+      const after = planned(changePipeline(objects, pipeline => withValue(pipeline, ['spec', ...path], value)))
+      if (after === undefined) continue
+      if (after !== before) return 'some'
+      effect = 'none'
+    }
+  return effect
 }
 
 describe('a field of a LogPipeline', function () {
   this.timeout(60_000)
+  const leaves = leavesOf(structuralSchema(LOG_PIPELINE_SPEC) as Node)
+  const namesOf = (found: readonly Leaf[]) => found.map(({ path }) => path.join('.'))
 
   it('changes the objects that are made of some fixture, or stands in the list of those that change none', () => {
-    const leaves = leavesOf(structuralSchema(LOG_PIPELINE_SPEC) as Node)
+    const ofFixtures = fixtureNames()
+      .toReversed()
+      .map(name => [name, {}] as const)
+    const bases = basesFrom([...ofFixtures, ...COMPANIONS])
     expect(leaves).to.have.length.above(100)
-    const without = leaves.filter(({ path, node }) => !changesSomething(path, node)).map(({ path }) => path.join('.'))
-    expect(without, 'a builder in operator/desired has to use each other field, or WITHOUT_OBJECTS says why none does').to.deep.equal(
-      Object.keys(WITHOUT_OBJECTS),
+    const without = leaves.filter(leaf => effectOf(leaf, bases) !== 'some')
+    expect(
+      namesOf(without),
+      'a builder in operator/desired has to use each other field, or WITHOUT_OBJECTS says why none does',
+    ).to.deep.equal(Object.keys(WITHOUT_OBJECTS))
+  })
+
+  it('that mode AllInOne takes changes its objects, too, or stands in the list of those that have no effect there', () => {
+    const bases = basesFrom([
+      ['all-in-one', {}],
+      ['all-in-one', { features: { enabled: true, onlineStore: { url: 'redis://store:6379' } } }],
+      ['everything', AS_ALL_IN_ONE],
+    ])
+    const without = leaves.filter(leaf => effectOf(leaf, bases) === 'none')
+    expect(namesOf(without), 'operator/desired/all-in-one.ts has to use each other field').to.deep.equal(
+      Object.keys(WITHOUT_EFFECT_IN_ALL_IN_ONE),
     )
   })
 })

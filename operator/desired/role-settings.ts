@@ -94,7 +94,7 @@ export function onlineStoreSettings(context: PipelineContext): RoleSettings {
   return url === undefined ? secretSettings(context, ['ONLINE_STORE_URL']) : { ONLINE_STORE_URL: url }
 }
 
-/** Of the ticketing agent, also within standalone, which allows private targets by itself: a cluster has others beside its user. */
+/** Settings of the ticketing agent, also within standalone. Standalone by itself allows private targets, so the setting is always given: a cluster has others beside its user. */
 export function ticketingSettings(context: PipelineContext): RoleSettings {
   const { allowPrivateTargets = false } = context.spec.ticketing ?? {}
   return {

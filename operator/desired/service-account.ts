@@ -4,7 +4,7 @@ import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { componentName, metadataOf, type PipelineContext } from './pipeline-context.ts'
 import { typed } from './typed-object.ts'
 
-/** Of all pods that do not speak to the API server. A ServiceAccount of our own, since each namespace has one named `default` already. */
+/** The ServiceAccount of all pods that do not speak to the API server: one of our own, beside the `default` that each namespace has. */
 export const plainServiceAccount = ({ name }: Pick<PipelineContext, 'name'>) => `${name}-pods`
 
 export function buildPlainServiceAccount(context: PipelineContext): KubernetesObject {

@@ -18,7 +18,7 @@ export interface ServiceDescription {
 }
 
 export interface ServicePortDescription {
-  /** Of the pod's port, too. */
+  /** Names the port of the Service and of the pod. */
   readonly name: string
   readonly port: number
   /** Name of the pod's port, where it is another. */

@@ -48,7 +48,7 @@ function checkBus(view: PipelineView): readonly Finding[] {
   return [connection(view, type, 'the bus', bus.connection?.brokers, gathered.bridgeHealth?.bus)]
 }
 
-/** Of topics that the operator makes through Strimzi. */
+/** The topics that the operator makes through Strimzi and that are not ready. */
 function topicsNotReady({ spec: { bus }, topicPrefix, gathered, isPaused }: PipelineView): readonly string[] {
   if (bus?.strimzi === undefined || bus.topics !== 'Managed' || isPaused) return []
   return Object.values(TOPICS).flatMap(({ name }) => {

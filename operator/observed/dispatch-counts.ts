@@ -68,7 +68,7 @@ export function countDispatches({ before, target, agents, isThere }: CountInput)
   }
 }
 
-/** The part of a pod's counters that the status has already. None of a process that began since. */
+/** The part of a pod's counters that the status holds already; zero for a process that has started since. */
 function baseOf(noted: NonNullable<TicketingRouteStatus['counted']>, { pod, since }: AgentCounts, counts: TargetCounts): TargetCounts {
   const known = noted.find(entry => entry.pod === pod && entry.since === since)
   return known === undefined || known.dispatched > counts.dispatched || known.failed > counts.failed ? NONE : known

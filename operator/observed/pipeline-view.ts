@@ -16,7 +16,7 @@ export interface PipelineView {
   readonly spec: LogPipelineSpec
   readonly isPaused: boolean
   readonly components: readonly Component[]
-  /** Of the wanted components, those that are there. */
+  /** States of the wanted components that are there. */
   readonly states: Readonly<Partial<Record<Component, WorkloadState>>>
   readonly references: readonly ResolvedReference[]
   readonly bus: ResolvedBus | undefined

@@ -101,7 +101,7 @@ function ofCredentials(
   return [{ path, source: sourceOf(credentials), wanted, usedBy, ...findMisnamed(keys, [...settings, ...optional]) }]
 }
 
-/** Of a field that names one Secret and the key for each setting. */
+/** The references of a field that names one Secret and the key for each setting. */
 function ofKeys(
   path: string,
   secret: { readonly name: string } | undefined,

@@ -25,7 +25,7 @@ export function assignTargets(routes: readonly TicketingRoute[]): ReadonlyMap<st
   return ids
 }
 
-/** By the first route of a namespace: all of them are looked at for each, mostly without a change in between. */
+/** By the first route of a namespace. Each route asks for the targets of all, mostly without a change in between. */
 const remembered = new WeakMap<
   TicketingRoute,
   { readonly routes: readonly TicketingRoute[]; readonly ids: ReadonlyMap<string, TargetId> }

@@ -21,7 +21,7 @@ export function isPrefixNew(pipeline: LogPipeline): boolean {
   return pipeline.status?.topicPrefix === undefined && (keptTopicPrefix(pipeline) ?? '') !== ''
 }
 
-/** Of a pipeline that ran on Kafka before the status remembered it: none, as that was the default then. Undefined: its topics are new. */
+/** The prefix of a pipeline that ran on Kafka before: none where the status does not remember one, as that was the default then. Undefined: its topics are new. */
 function rememberedPrefix({ status }: LogPipeline): string | undefined {
   const ranOnKafka = (status?.conditions ?? []).some(({ type }) => type === COMPONENTS.collector.condition)
   return status?.topicPrefix ?? (ranOnKafka ? '' : undefined)

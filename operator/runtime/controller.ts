@@ -10,7 +10,7 @@ export type ReconcileOutcome =
   | Exclude<WorkOutcome, { readonly kind: 'failed' }>
   | (Extract<WorkOutcome, { readonly kind: 'failed' }> & { readonly message: string; readonly advice?: string })
 
-/** Of a request that failed; the key waits as long as the API server asks for. */
+/** The outcome of a request that failed; the key waits as long as the API server asks for. */
 export function failedBy({ message, advice, retryAfterMs }: ApiFailure): ReconcileOutcome {
   return {
     kind: 'failed',

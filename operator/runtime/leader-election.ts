@@ -12,9 +12,9 @@ export const LEASES: Resource = { group: 'coordination.k8s.io', version: 'v1', k
 
 export interface LeaderElectionConfig {
   readonly namespace: string
-  /** Of the Lease. */
+  /** Name of the Lease. */
   readonly name: string
-  /** Of this process: no two may have the same. */
+  /** Names this process: no two may have the same. */
   readonly identity: string
 }
 

@@ -40,7 +40,7 @@ const MEANINGS: Readonly<Record<number, Meaning>> = {
   },
 }
 
-/** Of an answer that does not mean success; `platform` is its name for people. */
+/** The outcome of an answer that does not mean success; `platform` is the platform's name for people. */
 export function outcomeOfAnswer(platform: string, answer: OutboundAnswer, nowMs: number): Failure {
   const { says, ...meaning } = MEANINGS[answer.status] ?? MEANINGS[100 * Math.floor(answer.status / 100)] ?? MEANINGS[200]!
   const words = answerText(answer)
@@ -57,7 +57,7 @@ export function outcomeOfAnswer(platform: string, answer: OutboundAnswer, nowMs:
   }
 }
 
-/** Of a request without an answer. `isStopping`: our own side gave up, which says nothing of the platform. */
+/** The outcome of a request without an answer. `isStopping`: our own side gave up, which says nothing of the platform. */
 export function outcomeOfError(platform: string, error: unknown, isStopping: boolean): Failure {
   if (error instanceof TargetRefused) return { kind: 'rejected', reason: `${platform}: ${error.message}`, isTargetBroken: true }
   if (!(error instanceof TargetUnreachable)) throw error

@@ -8,7 +8,7 @@ import { parseJson } from './json-at.ts'
 import { redact } from './redact.ts'
 import { field } from './target-field.ts'
 
-/** Of each call; an event takes up to five. */
+/** Longest call; an event takes up to five. */
 const CALL_MS = 20_000
 const MAX_ANSWER_BYTES = 262_144
 

@@ -166,6 +166,18 @@ describe('Jira', () => {
     expect(refused.outcome).to.have.property('note').that.includes('resolution: Resolution is required.')
   })
 
+  it('moves an issue whose status is not shown', async () => {
+    const { outbound } = await sendScripted(
+      jira,
+      buildRequest('jira', { event: 'resolve', ticket: TICKET }),
+      { status: 404 },
+      offers(['31', 'Close', 'done']),
+      DONE,
+      COMMENTED,
+    )
+    expect(outbound.calls.at(2)).to.equal(`POST ${API}/issue/OPS-17/transitions`)
+  })
+
   it('moves no issue that is there already', async () => {
     const { outbound } = await sendScripted(jira, buildRequest('jira', { event: 'resolve', ticket: TICKET }), isAt('done'), COMMENTED)
     expect(outbound.calls).to.have.length(2)
@@ -233,8 +245,13 @@ describe('Jira', () => {
     const mayNot = { status: 200, body: { permissions: { CREATE_ISSUES: { havePermission: false } } } }
     expect((await testScripted(jira, buildRequest('jira'), me, mayNot)).result).to.include({ ok: false })
     expect((await testScripted(jira, buildRequest('jira'), { status: 401, body: 'no' })).result).to.include({ ok: false })
-    const unknown = { status: 404, body: 'Not Found' }
-    expect((await testScripted(jira, buildRequest('jira'), me, unknown, unknown)).result).to.include({ ok: true })
+    for (const body of ['Not Found', { error: 'Not Found' }, { errorMessages: ['Not Found'] }])
+      expect((await testScripted(jira, buildRequest('jira'), me, { status: 404, body }, { status: 404, body })).result).to.include({
+        ok: true,
+      })
+    const noProject = { status: 404, body: { errorMessages: ["No project could be found with key 'OPS'."] } }
+    expect((await testScripted(jira, buildRequest('jira'), me, noProject)).result).to.include({ ok: false })
+    expect((await testScripted(jira, buildRequest('jira'), { status: 200, body: '<html>log in</html>' })).result).to.include({ ok: false })
     const wrongType = buildRequest('jira', { fields: { issueType: 'Incident' } })
     expect((await testScripted(jira, wrongType, me, may, types)).result).to.deep.equal({
       ok: false,

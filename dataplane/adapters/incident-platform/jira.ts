@@ -3,7 +3,6 @@ import type { Severity } from '../../contract/platforms.ts'
 import type { Target } from '../../domain/tickets/target.ts'
 import type { TicketEvent } from '../../domain/tickets/ticket-event.ts'
 import type { ExternalTicket, TicketRequest } from '../../ports/incident-platform.ts'
-import { answerText } from './answer-text.ts'
 import { eventReference } from './event-reference.ts'
 import {
   type Delivered,
@@ -88,8 +87,8 @@ export const jira: HttpContract = {
 
   async test(target, calls) {
     const me = await calls.call({ method: 'GET', url: api(target, 'myself'), expects: [200] })
-    const name = textAt(me.json, 'displayName') ?? textAt(me.json, 'emailAddress') ?? textAt(me.json, 'accountId')
-    if (name === undefined) throw notOfThisPlatform(me, 'displayName')
+    if (typeof me.json !== 'object' || me.json === null) throw notOfThisPlatform(me, 'an account')
+    const name = textAt(me.json, 'displayName') ?? textAt(me.json, 'emailAddress') ?? field(target, 'userEmail')
     const project = field(target, 'projectKey')
     const where =
       project === undefined ? `issues go to project ${USUAL_PROJECT}, as projectKey is not set` : await checkProject(target, project, calls)
@@ -101,9 +100,11 @@ export const jira: HttpContract = {
 /** Says what stands in the way of issues; Jira versions that cannot tell are no failure. */
 async function checkProject(target: Target, project: string, calls: TargetCalls): Promise<string> {
   const path = `mypermissions?permissions=CREATE_ISSUES&projectKey=${encodeURIComponent(project)}`
-  const reply = await calls.call({ method: 'GET', url: api(target, path), expects: [200], also: [400, 403, 404] })
+  const reply = await calls.call({ method: 'GET', url: api(target, path), expects: [200], also: [400, 403, 404, 405, 501] })
   const mayCreate = at(reply.json, 'permissions', 'CREATE_ISSUES', 'havePermission')
-  if (mayCreate === false || (reply.status === 404 && answerText(reply) !== '' && reply.json !== undefined))
+  // `No project could be found with key 'OPS'.` A 404 of anything else is one that does not know the question.
+  const isUnknown = reply.status === 404 && listAt(reply.json, 'errorMessages').some(text => String(text).includes(`'${project}'`))
+  if (mayCreate === false || isUnknown)
     throw new NotDelivered({
       kind: 'rejected',
       reason: `Jira knows the user, who may not create issues in the project ${project}: check projectKey`,
@@ -233,10 +234,13 @@ async function tell(request: TicketRequest, ticket: ExternalTicket, calls: Targe
 
 /** Moves the issue; resolves with the obstacle, if there was one: the comment still tells. */
 async function moveIssue(target: Target, key: string, move: Move, calls: TargetCalls): Promise<string | undefined> {
-  const issue = await onIssue(
-    key,
-    calls.call({ method: 'GET', url: api(target, `issue/${encodeURIComponent(key)}?fields=status`), expects: [200], also: [404] }),
-  )
+  // One that is gone has no transitions either: the next question tells.
+  const issue = await calls.call({
+    method: 'GET',
+    url: api(target, `issue/${encodeURIComponent(key)}?fields=status`),
+    expects: [200],
+    also: [404],
+  })
   const category = textAt(issue.json, 'fields', 'status', 'statusCategory', 'key')
   if (category !== undefined && move.isThere(category as Category)) return undefined
   const url = api(target, `issue/${encodeURIComponent(key)}/transitions`)

@@ -101,7 +101,7 @@ async function tellOrCreate(request: TicketRequest, calls: TargetCalls): Promise
   const fate = changesSeverity(request)
     ? await change({ method: 'PUT', url: `${api(target, ticketKey)}/priority?identifierType=alias`, body }, target, calls)
     : undefined
-  // Somebody closed it there: what is news now makes a new alert.
+  // Somebody closed the alert in Opsgenie: the news makes a new one.
   if (fate?.kind === 'failed') return await create(request, calls)
   const noted = await addNote(request, calls)
   const escalation = event === 'escalate' ? await escalate(request, calls) : undefined
@@ -218,7 +218,7 @@ function ticketOf(request: TicketRequest, fate: Fate | undefined): ExternalTicke
   return { externalId: request.ticketKey, ...(address !== undefined && { url: address }), memory: { severity: toldSeverity(request) } }
 }
 
-/** The console of Opsgenie itself; where that of another API is, nobody says. */
+/** Opsgenie's own console; the address of another API does not tell where its console is. */
 function pageOf(target: Target, alertId: string): string | undefined {
   const console = /^https:\/\/api\.((eu\.)?opsgenie\.com)$/.exec(rootOf(target, 'apiBaseUrl', ROOT))?.[1]
   return console === undefined ? undefined : `https://app.${console}/alert/detail/${encodeURIComponent(alertId)}/details`

@@ -24,12 +24,12 @@ import { toldSeverity } from './told-severity.ts'
 
 const ROOT = 'https://events.pagerduty.com'
 const MAX_SUMMARY = 1_024
-/** Of an event, by PagerDuty's documents 512 KB. */
+/** Length of an event; PagerDuty's documents say 512 KB. */
 const MAX_EVENT_BYTES = 512_000
 const MAX_SHORT_FIELD = 255
 
 const SEVERITY: Readonly<Record<Severity, string>> = { critical: 'critical', high: 'error', medium: 'warning', low: 'info' }
-/** There are three actions: what is none of the others is a trigger, which adds to the alert that is there. */
+/** PagerDuty has three actions. An event that neither acknowledges nor resolves is a trigger, which adds to the alert that is there. */
 const ACTION: Readonly<Record<TicketEvent, 'trigger' | 'acknowledge' | 'resolve'>> = {
   open: 'trigger',
   update: 'trigger',
@@ -141,7 +141,7 @@ function detailsOf(content: TicketContent, detail: Detail): Readonly<Record<stri
       Evidence: content.evidence
         .slice(0, detail.patterns)
         .flatMap(({ pattern, count, samples }) => [
-          `${count} times: ${cutText(oneLine(pattern), detail.lineLength)}`,
+          `${count === 1 ? 'Once' : `${count} times`}: ${cutText(oneLine(pattern), detail.lineLength)}`,
           ...samples.slice(0, detail.samples).flatMap(sample => sampleLines(sample, detail.lineLength).map(line => `    ${line}`)),
         ]),
     }),
@@ -157,11 +157,12 @@ function changeOf({ event, content }: TicketRequest): Readonly<Record<string, un
   return {
     Change: lead.map(({ text }) => text).join(''),
     ...(note !== undefined && { Note: oneLine(note) }),
-    ...(news.length > 0 && { News: news }),
+    // One alone stands in the change already.
+    ...(news.length > 1 && { News: news }),
   }
 }
 
-/** Tells whether it is the same key, and nothing of the key. */
+/** Equal for equal keys; the key cannot be found from it. */
 function hashOf(routingKey: string): string {
   return createHash('sha256').update(routingKey).digest('hex').slice(0, 16)
 }

@@ -11,7 +11,7 @@ import { servicenow } from './servicenow.ts'
 import { slack } from './slack.ts'
 
 export interface IncidentPlatformsDeps {
-  /** Closed by whoever made it. */
+  /** The caller that made it closes it. */
   readonly outbound: OutboundHttp
   /** For mail servers. */
   readonly addresses: OutboundAddresses

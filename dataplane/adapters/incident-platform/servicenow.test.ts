@@ -7,10 +7,9 @@ import { resetAfterSending } from './testing/scripted-outbound.ts'
 import { sendScripted, testScripted } from './testing/send-scripted.ts'
 
 const TABLE = 'https://shop.service-now.example.com/api/now/table/incident'
-const recordIn = (state: string, more = {}) => ({
-  status: 200,
-  body: { result: { sys_id: 'abc123', number: 'INC0010017', state, ...more } },
-})
+const LOOK = `GET ${TABLE}?sysparm_query=correlation_id%3Dlp-7c1f9a52&sysparm_fields=sys_id,number,state&sysparm_limit=10&sysparm_exclude_reference_link=true`
+const recordIn = (state: string) => ({ status: 200, body: { result: [{ sys_id: 'abc123', number: 'INC0010017', state }] } })
+const changedTo = (state: string) => ({ status: 200, body: { result: { sys_id: 'abc123', number: 'INC0010017', state } } })
 const CREATED = { status: 201, body: { result: { sys_id: 'abc123', number: 'INC0010017' } } }
 const NOTHING = { status: 200, body: { result: [] } }
 const FOUND = { status: 200, body: { result: [{ sys_id: 'abc123', number: 'INC0010017', state: '1' }] } }
@@ -74,9 +73,9 @@ describe('ServiceNow', () => {
         servicenow,
         buildRequest('servicenow', { event, ticket: TICKET }),
         recordIn('1'),
-        recordIn('2'),
+        changedTo('2'),
       )
-      expect(outbound.calls).to.deep.equal([`GET ${TABLE}/abc123?sysparm_fields=sys_id,number,state`, `PATCH ${TABLE}/abc123`])
+      expect(outbound.calls).to.deep.equal([LOOK, `PATCH ${TABLE}/abc123`])
       const { work_notes: note, ...rest } = body(1)
       expect(rest).to.deep.equal(expected)
       expect(note).to.match(/logpipeline [0-9a-f]{10}$/)
@@ -85,14 +84,14 @@ describe('ServiceNow', () => {
   it('escalates by impact and urgency', async () => {
     const ticket = { externalId: 'INC0010017', memory: { sysId: 'abc123', severity: 'medium' } }
     const request = buildRequest('servicenow', { event: 'escalate', ticket, content: { severity: 'medium' } })
-    const { body } = await sendScripted(servicenow, request, recordIn('2'), recordIn('2'))
+    const { body } = await sendScripted(servicenow, request, recordIn('2'), changedTo('2'))
     expect(body(1)).to.include({ impact: '1', urgency: '1' }).and.not.have.property('state')
   })
 
   it('takes close code and notes of its own', async () => {
     const content = { change: { actor: 'alice', note: 'Pool enlarged.', at: '2026-11-21T03:20:00.000Z' } }
     const request = buildRequest('servicenow', { event: 'resolve', ticket: TICKET, content, fields: { closeCode: 'Solved (Permanently)' } })
-    const { body } = await sendScripted(servicenow, request, recordIn('2'), recordIn('6'))
+    const { body } = await sendScripted(servicenow, request, recordIn('2'), changedTo('6'))
     expect(body(1)).to.include({ close_code: 'Solved (Permanently)', close_notes: 'Pool enlarged.' })
   })
 
@@ -117,7 +116,7 @@ describe('ServiceNow', () => {
       servicenow,
       buildRequest('servicenow', { event: 'acknowledge', ticket: TICKET }),
       recordIn('6'),
-      recordIn('6'),
+      changedTo('6'),
     )
     expect(body(1)).to.not.have.property('state')
   })
@@ -126,11 +125,11 @@ describe('ServiceNow', () => {
     const request = buildRequest('servicenow', { event: 'comment', ticket: TICKET })
     const first = await sendScripted(servicenow, request, recordIn('1'), resetAfterSending())
     expect(first.outcome).to.include({ isAmbiguous: true })
-    const notes = { work_notes: { display_value: `2026-11-21 03:10:00 - bot (Work notes)\n${textAt(first.body(1), 'work_notes')}` } }
-    const second = await sendScripted(servicenow, { ...request, mayBeThere: true }, recordIn('1', notes))
-    expect(second.outbound.calls).to.deep.equal([
-      `GET ${TABLE}/abc123?sysparm_fields=sys_id,number,state,work_notes&sysparm_display_value=all`,
-    ])
+    const shown = (value: string) => ({ value, display_value: value })
+    const work_notes = { value: '', display_value: `2026-11-21 03:10:00 - bot (Work notes)\n${textAt(first.body(1), 'work_notes')}` }
+    const record = { sys_id: shown('abc123'), number: shown('INC0010017'), state: shown('1'), work_notes }
+    const second = await sendScripted(servicenow, { ...request, mayBeThere: true }, { status: 200, body: { result: [record] } })
+    expect(second.outbound.calls).to.deep.equal([LOOK.replace('state&', 'state,work_notes&sysparm_display_value=all&')])
     expect(second.outcome).to.include({ kind: 'delivered' })
   })
 
@@ -148,8 +147,19 @@ describe('ServiceNow', () => {
   })
 
   it('says that a record was deleted, which leaves the target as it is', async () => {
-    const { outcome } = await sendScripted(servicenow, buildRequest('servicenow', { event: 'comment', ticket: TICKET }), { status: 404 })
+    const comment = buildRequest('servicenow', { event: 'comment', ticket: TICKET })
+    const { outcome } = await sendScripted(servicenow, comment, NOTHING, { status: 404 })
     expect(outcome).to.include({ kind: 'rejected' }).and.not.have.property('isTargetBroken')
+  })
+
+  it('takes the state of its own record, where a closed one has the same correlation_id', async () => {
+    const both = [
+      { sys_id: 'old999', number: 'INC0010001', state: '7' },
+      { sys_id: 'abc123', number: 'INC0010017', state: '2' },
+    ]
+    const resolve = buildRequest('servicenow', { event: 'resolve', ticket: TICKET })
+    const { body } = await sendScripted(servicenow, resolve, { status: 200, body: { result: both } }, changedTo('6'))
+    expect(body(1)).to.include({ state: '6' })
   })
 
   it('is tested by a look at the table, and at the close codes where it may', async () => {

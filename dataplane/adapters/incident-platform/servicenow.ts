@@ -25,11 +25,13 @@ const MAX_SHORT_DESCRIPTION = 160
 const MAX_DESCRIPTION = 4_000
 const MAX_WORK_NOTE = 4_000
 const MAX_CORRELATION_ID = 100
-/** Of newer instances; older ones say `Solved (Permanently)`. */
+/** Newer instances have it; older ones say `Solved (Permanently)`. */
 const USUAL_CLOSE_CODE = 'Solution provided'
 const DETAILS = [FULL, SHORT, SHORTER, SHORTEST]
 const IN_PROGRESS = '2'
 const RESOLVED = '6'
+/** Records of one incident: each that was closed before it was opened again left one. */
+const MAX_RECORDS = 10
 /** Closed and cancelled: nothing changes such a record any more. */
 const FINAL_STATES: ReadonlySet<string | undefined> = new Set(['7', '8'])
 
@@ -125,11 +127,9 @@ async function change(request: TicketRequest, record: KnownRecord, calls: Target
   const { target, event, mayBeThere } = request
   const url = `${table(target)}/${encodeURIComponent(record.sysId)}`
   const isKnownTicket = { ticket: ticketOf(request, record.sysId, record.externalId) }
-  // Its state decides what may be done, its notes whether it was done.
-  const fields = `sysparm_fields=sys_id,number,state${mayBeThere ? ',work_notes&sysparm_display_value=all' : ''}`
-  const current = await onRecord(record, calls.call({ method: 'GET', url: `${url}?${fields}`, expects: [200], also: [404] }))
-  const state = textAt(current.json, 'result', 'state') ?? textAt(current.json, 'result', 'state', 'value')
+  const current = await look(request, record, calls)
   if (mayBeThere && current.text.includes(eventReference(request))) return isKnownTicket
+  const { state } = current
   if (FINAL_STATES.has(state)) {
     if (event === 'reopen' || event === 'escalate') return await replaceClosed(request, record, calls)
     return { ...isKnownTicket, note: `${record.externalId} is closed: ServiceNow changes nothing in it any more` }
@@ -149,6 +149,25 @@ async function change(request: TicketRequest, record: KnownRecord, calls: Target
   }
   await onRecord(record, calls.call({ method: 'PATCH', url, body, expects: [200], also: [404] }))
   return isKnownTicket
+}
+
+/**
+ * A record's state decides what may be done, its notes whether it was done. Asked as `find` asks, so that an account needs one right to read. Without a
+ * state where the list does not show the record: the change itself tells whether it is gone.
+ */
+async function look({ target, ticketKey, mayBeThere }: TicketRequest, { sysId }: KnownRecord, calls: TargetCalls) {
+  const query = encodeURIComponent(`correlation_id=${correlationId(ticketKey)}`)
+  const fields = `sys_id,number,state${mayBeThere ? ',work_notes&sysparm_display_value=all' : ''}`
+  const url = `${table(target)}?sysparm_query=${query}&sysparm_fields=${fields}&sysparm_limit=${MAX_RECORDS}&sysparm_exclude_reference_link=true`
+  const reply = await calls.call({ method: 'GET', url, expects: [200] })
+  if (!Array.isArray(at(reply.json, 'result'))) throw notOfThisPlatform(reply, 'a list named result')
+  const shown = listAt(reply.json, 'result').find(each => valueAt(each, 'sys_id') === sysId)
+  return { text: reply.text, state: valueAt(shown, 'state') }
+}
+
+/** With `sysparm_display_value=all` each field is an object. */
+function valueAt(record: unknown, name: string): string | undefined {
+  return textAt(record, name) ?? textAt(record, name, 'value')
 }
 
 /** A closed record stays closed. Another attempt may have made the new one already. */
@@ -173,8 +192,7 @@ async function onRecord(record: ExternalTicket, call: Promise<Reply>): Promise<R
       kind: 'rejected',
       reason: `ServiceNow has no record ${record.externalId} any more, or does not show it to this user`,
     })
-  if (textAt(reply.json, 'result', 'sys_id') === undefined && at(reply.json, 'result', 'sys_id') === undefined)
-    throw notOfThisPlatform(reply, 'result.sys_id')
+  if (textAt(reply.json, 'result', 'sys_id') === undefined) throw notOfThisPlatform(reply, 'result.sys_id')
   return reply
 }
 

@@ -29,6 +29,14 @@ describe('Slack', () => {
     expect(fences.length % 2).to.equal(0)
   })
 
+  it('leaves log text as it is: no part of it turns bold, italic, struck out or code', () => {
+    const told = 'invoke <*> because <*> is null, ~old~ `x` and _y_ of __init__, not of user_id'
+    const { blocks, text } = messageOf(buildRequest('slack', { content: { title: told, sentence: told } }))
+    const shown = "invoke &lt;∗&gt; because &lt;∗&gt; is null, ∼old∼ 'x' and ˍyˍ of ˍˍinitˍˍ, not of user_id"
+    expect(at(blocks[1], 'text', 'text')).to.equal(`*Critical.* ${shown}`)
+    expect(text).to.equal(`:red_circle: ${shown} – *Critical.* ${shown}`)
+  })
+
   it('escapes a text once, in its head too', () => {
     const { text, blocks, attachments } = messageOf(buildRequest('slack', { content: { title: 'a < b & c', nextAction: 'keep d < e' } }))
     expect(at(blocks[0], 'text', 'text')).to.match(/ a &lt; b &amp; c$/)

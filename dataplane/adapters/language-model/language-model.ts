@@ -5,7 +5,13 @@ import { retryAfterMs } from '../../limits/retry-after.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { LanguageModel, LlmConfig, ModelAnswer, ModelQuestion } from '../../ports/language-model.ts'
 import { ModelUnavailable } from '../../ports/language-model.ts'
-import { type OutboundAnswer, type OutboundHttp, type OutboundRequest, TargetRefused } from '../../ports/outbound-http.ts'
+import {
+  type OutboundAnswer,
+  type OutboundHttp,
+  type OutboundRequest,
+  TargetRefused,
+  TargetUnreachable,
+} from '../../ports/outbound-http.ts'
 import { type Endpoint, endpointOf } from './endpoint.ts'
 import { createKnownManners, withoutRefused } from './manners.ts'
 
@@ -35,7 +41,10 @@ export function createLanguageModel({ outbound, clock }: LanguageModelDeps): Lan
       return await outbound.request({ ...request, maxAnswerBytes: MAX_ANSWER_BYTES }, signal)
     } catch (error) {
       if (signal.aborted) throw gaveUp(config)
-      throw new ModelUnavailable(`${config.provider} cannot be reached: ${withoutKey(messageOf(error), config)}`, {
+      // Our own words name the host that was configured; anybody else's may hold more.
+      const isOurs = error instanceof TargetRefused || error instanceof TargetUnreachable
+      const reason = isOurs ? error.message : withoutKey(messageOf(error), config)
+      throw new ModelUnavailable(`${config.provider} cannot be reached: ${reason}`, {
         isPassing: !(error instanceof TargetRefused),
         cause: error,
       })

@@ -21,7 +21,7 @@ export interface WireAnswer {
 /** One of the two ways in which models are asked over HTTP. */
 export interface WireFormat {
   body(model: string, question: ModelQuestion, manners: Manners): object
-  /** Of the parsed body of a 200; undefined where it is none of this format. */
+  /** Reads the parsed body of a 200; undefined where it is not of this format. */
   read(answer: unknown): WireAnswer | undefined
 }
 

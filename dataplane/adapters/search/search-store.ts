@@ -80,11 +80,10 @@ export function createSearchStore(config: SearchConnectionConfig): SearchStore {
       return status === 404 ? [] : Object.keys((body as Readonly<Record<string, { readonly aliases: object }>>)[index]?.aliases ?? {})
     },
     deleteByQuery: (index, query, maxDocuments) => deleteByQuery(transport, index, query, maxDocuments),
-    async listIndices(pattern) {
-      const query = { format: 'json', h: 'index' }
-      const { status, body } = await transport.request({ method: 'GET', path: `/_cat/indices/${encode(pattern)}`, query, expect: [404] })
-      return status === 404 ? [] : (body as readonly { readonly index: string }[]).map(({ index }) => index)
-    },
+    listIndices: async pattern => (await catIndices(transport, pattern, 'index')).map(({ index }) => index),
+    indexSizes: async pattern =>
+      // An index whose shards are away has no size.
+      new Map((await catIndices(transport, pattern, 'index,store.size')).map(row => [row.index, Number(row['store.size'] ?? 0)])),
     async deleteIndex(name) {
       await transport.request({ method: 'DELETE', path: `/${encode(name)}`, expect: [404] })
     },
@@ -165,14 +164,20 @@ async function search<T>(transport: StoreTransport, request: SearchRequest): Pro
   const { hits, aggregations } = body as RawSearch<T>
   return {
     total: hits.total?.value ?? 0,
-    hits: hits.hits.map(hit => ({
-      ...versioned(hit),
-      ...(hit.sort !== undefined && { sort: hit.sort }),
-      ...(hit.fields !== undefined && { fields: hit.fields }),
-    })),
+    hits: hits.hits.map(toHit),
     ...(aggregations === undefined ? {} : { aggregations }),
   }
 }
+
+/** Answers of many thousand hits come: no copies are made on the way. */
+function toHit<T>(raw: RawHit<T>): SearchResult<T>['hits'][number] {
+  const hit: Writable<SearchResult<T>['hits'][number]> = versioned(raw)
+  if (raw.sort !== undefined) hit.sort = raw.sort
+  if (raw.fields !== undefined) hit.fields = raw.fields
+  return hit
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
 async function deleteByQuery(transport: StoreTransport, index: string, query: object, maxDocuments: number): Promise<number> {
   const { body } = await transport.request({
@@ -247,4 +252,15 @@ function documentPath(index: string, id: string): string {
 /** Commas and stars keep their meaning in index expressions. */
 function encode(segment: string): string {
   return encodeURIComponent(segment).replaceAll('%2C', ',')
+}
+
+interface CatIndex {
+  readonly index: string
+  readonly 'store.size'?: string | null
+}
+
+async function catIndices(transport: StoreTransport, pattern: string, columns: string): Promise<readonly CatIndex[]> {
+  const query = { format: 'json', bytes: 'b', h: columns }
+  const { status, body } = await transport.request({ method: 'GET', path: `/_cat/indices/${encode(pattern)}`, query, expect: [404] })
+  return status === 404 ? [] : (body as readonly CatIndex[])
 }

@@ -1,14 +1,8 @@
 /** API keys (Spec: API keys). */
+import type { ApiKey } from '../../domain/api-keys/api-key.ts'
 import { request } from './request.ts'
 
-export interface ApiKey {
-  readonly id: string
-  readonly name: string
-  /** Masked. */
-  readonly prefix: string
-  readonly createdAt: string
-  readonly lastUsedAt: string | null
-}
+export type { ApiKey }
 
 export interface CreatedKey {
   readonly id: string

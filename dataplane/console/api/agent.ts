@@ -41,11 +41,6 @@ export function readInfrastructure(signal?: AbortSignal): Promise<Infrastructure
   return request('/api/agent/metrics', { signal })
 }
 
-export interface Readiness {
-  readonly status: 'ready' | 'not_ready'
-  readonly collectors: Readonly<Record<'bus' | 'stream' | 'search' | 'secrets', 'initialized' | 'initializing' | 'error'>>
-}
-
 /** A record that a step gave up; without its contents. */
 export interface DeadLetter {
   readonly id: string

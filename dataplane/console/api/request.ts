@@ -1,4 +1,5 @@
 /** The one way from the console to the server: JSON in and out, a time limit, and errors as `RequestProblem`. */
+import { TENANT_HEADER } from '../../contract/headers.ts'
 import { parseTenant } from '../url-state/tenant.ts'
 import { describeFailure, errorOfBody, type Failure, RequestProblem } from './problem.ts'
 
@@ -18,7 +19,6 @@ export interface Answer<T> {
 }
 
 const TIMEOUT_MS = 30_000
-export const TENANT_HEADER = 'x-service-tenant-id'
 
 export async function request<T>(path: string, options: RequestOptions = {}): Promise<T> {
   return (await requestWithHeaders<T>(path, options)).body

@@ -74,23 +74,6 @@ function searchIndex<T>(index: string, body: SearchBody, signal: AbortSignal | u
   return request<SearchAnswer<T>>(`/api/search/${index}/_search`, { method: 'POST', body, query: { ignore_unavailable: true }, signal })
 }
 
-export async function countLogs(query: SearchBody, signal?: AbortSignal): Promise<number> {
-  const { count } = await request<{ count: number }>(`/api/search/${ALL_LOGS}/_count`, { method: 'POST', body: { query }, signal })
-  return count
-}
-
-export interface ClusterHealth {
-  readonly cluster_name: string
-  readonly status: 'green' | 'yellow' | 'red'
-  readonly number_of_nodes: number
-  readonly active_primary_shards: number
-  readonly active_shards: number
-}
-
-export function readClusterHealth(signal?: AbortSignal): Promise<ClusterHealth> {
-  return request('/api/search/_cluster/health', { signal })
-}
-
 export interface IndexRow {
   readonly health: string
   readonly status: string

@@ -32,7 +32,7 @@ export interface IncidentFilter {
 
 export interface IncidentPage {
   readonly incidents: readonly Incident[]
-  /** Of the page after; undefined: this is the last. */
+  /** The cursor of the next page; undefined: this is the last. */
   readonly nextCursor: string | undefined
 }
 
@@ -54,7 +54,7 @@ export interface ChangeNote {
 
 export interface ChangeAnswer {
   readonly status: IncidentStatus
-  /** Of an escalation. */
+  /** The targets of an escalation. */
   readonly escalatedTo?: readonly string[]
 }
 
@@ -87,16 +87,4 @@ export function listDispatches(incidentId: string, signal?: AbortSignal): Promis
 
 export function retryDispatch(incidentId: string, platform: string): Promise<unknown> {
   return request(`${API}/v1/dispatches/retry`, { method: 'POST', body: { incidentId, platform } })
-}
-
-export interface IncidentStats {
-  readonly incidents: number
-  readonly bySeverity: Readonly<Record<string, number>>
-  readonly byService: Readonly<Record<string, number>>
-  readonly mttaSeconds: number | null
-  readonly mttrSeconds: number | null
-}
-
-export function readStats(from: string, to: string, signal?: AbortSignal): Promise<IncidentStats> {
-  return request(`${API}/v1/stats`, { query: { from, to }, signal })
 }

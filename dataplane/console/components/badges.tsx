@@ -2,7 +2,7 @@
 import type { ReactNode } from 'react'
 import type { IncidentStatus, Severity } from '../api/ticketing.ts'
 import styles from './badges.module.css'
-import { hueOf } from './service-hue.ts'
+import { colorOf } from './service-color.ts'
 
 export function LevelBadge({ level }: { readonly level: string }) {
   return (
@@ -14,7 +14,7 @@ export function LevelBadge({ level }: { readonly level: string }) {
 
 export type Tone = 'critical' | 'high' | 'medium' | 'low' | 'good' | 'warn' | 'bad' | 'info' | 'neutral'
 
-/** A word with a dot of its colour: the word says it, too, for who does not see the colour. */
+/** A word beside a dot of its colour; the word says the same, since not everybody sees the colour. */
 export function Pill({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) {
   return (
     <span className={styles.pill} data-tone={tone}>
@@ -37,7 +37,7 @@ export function StatusBadge({ status }: { readonly status: IncidentStatus }) {
 export function ServiceName({ name }: { readonly name: string }) {
   return (
     <span className={styles.service} title={name}>
-      <i className={styles.dot} style={{ background: `hsl(${hueOf(name)} 48% 55%)` }} aria-hidden />
+      <i className={styles.dot} style={{ background: colorOf(name) }} aria-hidden />
       <span>{name}</span>
     </span>
   )

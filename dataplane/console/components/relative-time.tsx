@@ -1,7 +1,7 @@
 import { formatAgo, formatTime } from './format.ts'
 import { useNow } from './use-now.ts'
 
-/** How long ago, and the time itself for who points at it. */
+/** How long ago; a tooltip has the time itself. */
 export function RelativeTime({ time }: { readonly time: string }) {
   const nowMs = useNow()
   return (

@@ -7,6 +7,25 @@ export interface ChartSeries {
   readonly values: readonly number[]
 }
 
+const LEVEL_COLORS: ReadonlyMap<string, string> = new Map([
+  ['FATAL', '--chart-fatal'],
+  ['ERROR', '--chart-error'],
+  ['WARN', '--chart-warn'],
+  ['INFO', '--chart-info'],
+  ['DEBUG', '--chart-debug'],
+  ['TRACE', '--chart-trace'],
+])
+
+/** A series for each level, in the order of `levels`; levels without a record are left out. */
+export function levelSeries<L extends string>(levels: readonly L[], valuesOf: (level: L) => readonly number[]): readonly ChartSeries[] {
+  const series = levels.map(level => ({
+    name: LEVEL_COLORS.has(level) ? level : 'other',
+    color: LEVEL_COLORS.get(level) ?? '--line-strong',
+    values: valuesOf(level),
+  }))
+  return series.filter(({ values }) => values.some(value => value > 0))
+}
+
 /** Cumulated from the last series up, so that the first one stands on top: each line holds its own values and those of all series behind it. */
 export function stack(series: readonly ChartSeries[], length: number): readonly (readonly number[])[] {
   const lines: number[][] = []

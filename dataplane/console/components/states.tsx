@@ -76,7 +76,7 @@ export function ErrorPanel({ error, onRetry, small = false }: ErrorPanelProps) {
   )
 }
 
-/** Nothing is said of what takes less. */
+/** Waits of less than this show no notice. */
 const PATIENCE_MS = 500
 
 /** True once `isWaiting` has held for half a second. */

@@ -170,10 +170,10 @@ function plotOptions({ width, height, series, bucketMs, most, isSelectable }: Pl
   }
 }
 
-/** Clock times of 24 hours, and the date where a day begins. */
+/** Clock times of 24 hours, with the date at the first of a day. */
 const CLOCK: uPlot.Axis.Values = [
   [86_400, '{D} {MMM}', null, null, null, null, null, null, 1],
-  [3_600, '{HH}:{mm}', null, null, '{D} {MMM}', null, null, null, 0],
-  [60, '{HH}:{mm}', null, null, '{D} {MMM}', null, null, null, 0],
+  [3_600, '{HH}:{mm}', null, null, ' {D} {MMM}', null, null, null, 1],
+  [60, '{HH}:{mm}', null, null, ' {D} {MMM}', null, null, null, 1],
   [1, '{HH}:{mm}:{ss}', null, null, null, null, null, null, 0],
 ]

@@ -17,7 +17,7 @@ Starts stand-ins for PagerDuty, Jira Cloud, ServiceNow, Opsgenie, Slack and a ma
 shows what arrived; the first page lists them, with the settings that make logpipeline send its tickets there. Nothing is kept on disk.
 
   --port-base N   the first of ${STUB_NAMES.length + 1} ports, 0 for free ones (default ${DEFAULT_PORT_BASE})
-  --host HOST     where they listen (default 127.0.0.1; whoever reaches another one sees all that arrives)`
+  --host HOST     where they listen (default 127.0.0.1; people who reach another one see all that arrives)`
 
 export interface DemoDeps {
   readonly stdout: { write(text: string): unknown }

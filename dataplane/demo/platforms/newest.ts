@@ -8,7 +8,7 @@ export interface Newest<T> {
   clear(): void
 }
 
-/** Of each platform: incidents, messages, threads. */
+/** Incidents, messages or threads that a platform keeps. */
 export const MAX_KEPT = 1_000
 
 export function createNewest<T>(max = MAX_KEPT): Newest<T> {

@@ -126,14 +126,7 @@ export function createServiceNow(clock: Clock): StubPlatform {
     {
       method: 'GET',
       path: '/api/now/table/incident',
-      handle: ({ query }) => ({
-        body: {
-          result: select(
-            incidents.all().map(({ fields }) => fields),
-            query,
-          ),
-        },
-      }),
+      handle: ({ query }) => ({ body: { result: selectFrom(incidents.all(), query).map(each => showIncidentFields(each, query)) } }),
     },
     {
       method: 'GET',
@@ -211,14 +204,26 @@ function fitsQuery(fields: Fields, query: string): boolean {
 }
 
 function select(rows: readonly Fields[], query: URLSearchParams): readonly Fields[] {
-  const fields = query.get('sysparm_fields')?.split(',')
-  const found = rows.filter(row => fitsQuery(row, query.get('sysparm_query') ?? '')).slice(0, Number(query.get('sysparm_limit') ?? 10_000))
-  return fields === undefined ? found : found.map(row => Object.fromEntries(fields.map(name => [name, row[name] ?? ''])))
+  return selectFrom(
+    rows.map(fields => ({ fields })),
+    query,
+  ).map(({ fields }) => pick(fields, query))
+}
+
+function selectFrom<T extends { readonly fields: Fields }>(rows: readonly T[], query: URLSearchParams): readonly T[] {
+  return rows
+    .filter(({ fields }) => fitsQuery(fields, query.get('sysparm_query') ?? ''))
+    .slice(0, Number(query.get('sysparm_limit') ?? 10_000))
+}
+
+function pick(fields: Fields, query: URLSearchParams): Fields {
+  const names = query.get('sysparm_fields')?.split(',')
+  return names === undefined ? fields : Object.fromEntries(names.map(name => [name, fields[name] ?? '']))
 }
 
 /** A journal field such as `work_notes` has no value; what was written into it is its display value. */
 function showIncidentFields({ fields, workNotes }: ServiceNowIncident, query: URLSearchParams) {
-  const selected = select([fields], query)[0] ?? fields
+  const selected = pick(fields, query)
   if (query.get('sysparm_display_value') !== 'all') return selected
   const journal = workNotes.map(({ at, text }) => `${at} - Demo (Work notes)\n${text}\n`).join('\n')
   const display = (name: string, value: string) => (name === 'work_notes' ? journal : value)

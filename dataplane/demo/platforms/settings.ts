@@ -1,7 +1,7 @@
 /** Credentials of the stubs, and the settings that make logpipeline call them (Spec: PATCH /api/v1/config/platforms, /routing). */
 import { PLATFORM_NAMES, type PlatformName } from '../../contract/platforms.ts'
 
-/** Made up: they open nothing but stubs. Integration keys of PagerDuty have 32 characters. */
+/** Invented keys, which open nothing but stubs. Integration keys of PagerDuty have 32 characters. */
 export const DEMO = {
   pagerduty: { Shop: 'demo0shop0000000000000000000000k', Platform: 'demo0platform0000000000000000000' },
   jira: { userEmail: 'demo@example.com', apiToken: 'demo-token' },
@@ -37,7 +37,7 @@ export function platformSettings(at: StubAddresses): Readonly<Record<PlatformNam
   }
 }
 
-/** The body of `PATCH /api/v1/config/routing`: whoever tries it out wants to see everything everywhere. */
+/** The body of `PATCH /api/v1/config/routing`: for a trial every severity goes to every platform. */
 export function routingSettings(): Readonly<Record<string, readonly PlatformName[]>> {
   return { critical: PLATFORM_NAMES, high: PLATFORM_NAMES, medium: PLATFORM_NAMES, low: ['slack', 'email'] }
 }

@@ -1,4 +1,4 @@
-/** The SMTP server before the inbox. Without TLS, as it listens on this machine; who sends has to say who they are. */
+/** The SMTP server before the inbox. It listens on this machine alone, hence without TLS; senders have to log in. */
 import type { Socket } from 'node:net'
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server'
 import { type HttpServer, type ListenConfig, listen } from '../../http/server.ts'

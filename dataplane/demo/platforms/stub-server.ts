@@ -11,7 +11,7 @@ import { matchPath, type StubAnswer, type StubPlatform, type StubRequest, type S
 
 export interface StubServerDeps {
   readonly clock: Clock
-  /** Of all pages; asked for when a page is shown, since ports are known only then. */
+  /** Links that all pages have; asked for when a page is shown, since ports are known only then. */
   nav(): readonly NavLink[]
   /** Called once a request is done and before it is answered; `POST /v2/alerts`. */
   onDone(request: string): void | Promise<void>
@@ -46,7 +46,7 @@ type Outcome = StubAnswer | typeof RESET
 interface SeenRequest {
   readonly at: string
   readonly request: string
-  /** Of the answer; 0 for none, undefined where an answer has none. */
+  /** Status of the answer; 0 without an answer, undefined where answers have no status. */
   readonly status: number | undefined
 }
 

@@ -1,4 +1,4 @@
-/** `logpipeline demo`: a small shop that breaks, for whoever wants to see what logpipeline makes of it. */
+/** `logpipeline demo`: plays a small shop that breaks, so that a new user sees an incident. */
 import { systemClock } from '../../adapters/clock/system-clock.ts'
 import { createCollector } from './collector.ts'
 import { DemoProblem } from './demo-problem.ts'

@@ -17,7 +17,7 @@ export interface SeenIncident {
 }
 
 export interface Incidents {
-  /** Of the shop's services, the newest first. Throws `DemoProblem`, as all of these. */
+  /** Incidents of the shop's services, the newest first. Throws `DemoProblem`, as all of these. */
   list(signal: AbortSignal): Promise<readonly SeenIncident[]>
   /** The newest record that is stored of the shop since a time, ms since the epoch. */
   newestRecordMs(sinceMs: number, signal: AbortSignal): Promise<number | undefined>

@@ -77,7 +77,7 @@ function answer(journey: Journey, { method, path, success }: Route, request: () 
   return status === success
 }
 
-/** Of a number from 0 to 1: the first whose `upTo` is above it. */
+/** A random number from 0 to 1 chooses the first whose `upTo` is above it. */
 export const JOURNEYS: readonly { readonly kind: JourneyKind; readonly upTo: number }[] = [
   { kind: browse, upTo: 0.35 },
   { kind: fillCart, upTo: 0.65 },

@@ -9,7 +9,7 @@ import type { DemoOptions } from './options.ts'
 import type { ShopRecord } from './services.ts'
 import { timelineOf } from './timeline.ts'
 
-/** The shop is healthy for so long before the eyes of who watches. */
+/** A user who watches sees the shop healthy for this long. */
 const HEALTHY_MS = 5_000
 /** With `--at-once` the fault began so long ago. */
 const BROKEN_AGO_MS = 180_000
@@ -33,7 +33,7 @@ export async function playShop({ fault: name, seed, historyMs, isAtOnce }: DemoO
   const { collector, incidents, clock, tell, signal } = deps
   const startMs = clock.nowMs()
   const fault: FaultAt = { name, atMs: isAtOnce ? startMs - BROKEN_AGO_MS : startMs + HEALTHY_MS }
-  // Of a shop that was played before there is a part of the history already.
+  // A shop that was played before has left a part of the history.
   const stored = await incidents.newestRecordMs(fault.atMs - historyMs, signal)
   if (isAtOnce && stored !== undefined && stored > fault.atMs) {
     const ago = Math.max(1, Math.round((startMs - stored) / 1_000))

@@ -24,7 +24,7 @@ export function addItem(journey: Journey, product: number): void {
   priceCart(journey, cart, say)
 }
 
-/** Of the customer who orders; answers the total. */
+/** Reads the cart of the customer who orders; returns the total. */
 export function readCart(journey: Journey, order: number, caller: Say): string {
   const say = journey.enter('cart')
   const cart = cartOf(journey.random)

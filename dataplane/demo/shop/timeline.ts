@@ -17,13 +17,13 @@ export interface Shop {
 
 /** Without an end. */
 export function* timelineOf({ seed, fromMs, fault }: Shop): Generator<ShopRecord, never> {
-  // Of another start come other traces.
+  // Another start makes other traces.
   const random = createRandom(Math.imul(seed, 0x9e3779b1) ^ Math.floor(fromMs / 1_000))
   let order = FIRST_ORDER
   const surroundings: Surroundings = { random, conditionsAt: timeMs => conditionsAt(timeMs, fault), nextOrder: () => ++order }
   const sources = [usualLines(createRandom(seed + 1), fromMs), ...(fault === undefined ? [] : [faultLines(fault, createRandom(seed + 2))])]
   const lines = sources.map(source => ({ source, next: source.next() }))
-  /** Said later than what was given out: journeys overlap. */
+  /** Records with a time after those given out so far: journeys overlap. */
   const waiting: ShopRecord[] = []
   for (let timeMs = fromMs; ; timeMs += random.exponential(MEAN_PAUSE_MS)) {
     for (const line of lines)

@@ -5,7 +5,6 @@ export const FEATURE_VIEW = 'service_stats'
 
 /** Columns that name whose features they are. */
 export const JOIN_KEYS = ['tenant_id', 'service'] as const
-export type JoinKey = (typeof JOIN_KEYS)[number]
 
 export const FEATURE_NAMES = ['ml_error_rate_1h', 'ml_p99_latency_1h', 'ml_request_rate_1h', 'ml_anomaly_history_count'] as const
 export type FeatureName = (typeof FEATURE_NAMES)[number]

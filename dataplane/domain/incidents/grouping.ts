@@ -21,7 +21,7 @@ export interface GroupingChange {
   readonly incidentId: string
   readonly tenant: string
   readonly service: string
-  /** Of the incident after the change. */
+  /** Severity of the incident after the change. */
   readonly severity: Severity
   readonly members: readonly GroupedAnomaly[]
   /** The incident's own service first. */

@@ -19,14 +19,6 @@ export const TRANSITIONS = {
 export type IncidentAction = keyof typeof TRANSITIONS
 export const INCIDENT_ACTIONS = Object.keys(TRANSITIONS) as readonly IncidentAction[]
 
-export function isIncidentAction(value: unknown): value is IncidentAction {
-  return typeof value === 'string' && Object.hasOwn(TRANSITIONS, value)
-}
-
-export function isIncidentStatus(value: unknown): value is IncidentStatus {
-  return (INCIDENT_STATUSES as readonly unknown[]).includes(value)
-}
-
 export type TransitionOutcome =
   | { readonly kind: 'changed'; readonly to: IncidentStatus; readonly timeField: Transition['timeField'] }
   | { readonly kind: 'illegal'; readonly reason: string }

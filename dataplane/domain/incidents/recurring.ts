@@ -4,7 +4,7 @@ import { countShift } from '../root-cause/statistics.ts'
 import type { GroupedAnomaly } from './anomaly-window.ts'
 
 const MINUTE_MS = 60_000
-/** The baseline: what was recorded of the service before the incident, so far back at most, and so long at least. */
+/** Longest and shortest baseline, ms: the records of the service before the incident. */
 export const MAX_BASELINE_MS = 24 * 60 * MINUTE_MS
 export const MIN_BASELINE_MS = 10 * MINUTE_MS
 /** The baseline in equal parts. A pattern that came throughout came in all of them but one, nowhere at less than a quarter of its usual rate. */
@@ -23,7 +23,7 @@ export interface RecurrenceBaseline {
 
 type Member = Pick<GroupedAnomaly, 'pattern_id' | 'timestamp'> & Pick<Anomaly, 'signal'>
 
-/** A signal speaks of what the last quarter of an hour did not have; else each pattern must have come throughout the baseline, at a like rate. */
+/** An anomaly of a signal is never recurring: a signal tells of news. Of other anomalies each pattern must have come throughout the baseline, at a like rate. */
 export function isRecurring(members: readonly Member[], baseline: RecurrenceBaseline): boolean {
   if (members.some(({ signal }) => signal !== undefined) || baseline.toMs - baseline.fromMs < MIN_BASELINE_MS) return false
   const times = members.map(({ timestamp }) => Date.parse(timestamp))

@@ -61,7 +61,7 @@ const TAGS: readonly RegExp[] = [
   /<\|?\/?\s{0,3}(?:im_start|im_end|im_sep|system|assistant|user|human|developer|endoftext|eot_id|start_header_id|end_header_id|tool|function|data)\b/,
   /\[\/?(?:inst|system|sys)\]|<<\/?sys>>/,
   /(?:^|[\n\r"'({[])\s{0,5}(?:system|assistant|developer|human)\s{0,3}:/,
-  /["']?role["']?\s{0,3}[:=]\s{0,3}["']?(?:system|assistant|user|developer|tool)\b/,
+  /["']?role(?:["']?\s{0,3}[:=]\s{0,3}["']?|<\*>)(?:system|assistant|user|developer|tool)\b/,
   /#{2,}\s{0,3}(?:system|instructions?|response|assistant|user|task)\b/,
   /```/,
   /\b(?:end|begin|close)\s{1,3}(?:of\s{1,3})?(?:the\s{1,3})?(?:untrusted\s{1,3})?(?:data|evidence|input|context|fence)\b/,
@@ -70,7 +70,7 @@ const TAGS: readonly RegExp[] = [
 const FILLER =
   '(?:all|any|the|these|those|this|that|every|everything|of|your|my|is|what|was|said|it|and|a|an|also|following|please|here|to|only|our|on|other)*'
 
-/** Orders to whoever reads. These and the next ones are held against the letters alone: spaces, dots and marks between them hide nothing. */
+/** Orders to a reader. These and the next ones are held against the letters alone: spaces, dots and marks between them hide nothing. */
 const TO_READERS = compile(
   `(?:ignore|ignoring|disregard|forget|override|bypass)${FILLER}(?:above|previous|prior|preceding|earlier|foregoing|instruction|prompt|guideline|evidence|system|statistics|ranking|rules)`,
   'newinstruction|updatedinstruction|systemprompt|systemmessage|developermessage|developermode|jailbreak|promptinjection|endofprompt|endofinstruction',
@@ -89,10 +89,12 @@ const TO_READERS = compile(
 const OF_VERDICTS = compile(
   'blame|accuse|scapegoat',
   `(?:rootcause|realcause|truecause|culprit)${FILLER}(?:is|must|should|service|tobe|as|was)`,
-  `(?:answer|reply|respond|conclude|output|declare|diagnose)${FILLER}(?:that|with|exactly|json|rootcause)`,
   `(?:set|mark|name|report|choose|select|pick|cite|flag|use)${FILLER}(?:rootcause|culprit|candidate|evidenceid|confidence|hypothes|nextstep|insteadof)`,
   `(?:rootcause|evidenceids?|nextsteps?|hypotheses|confidence|thesummary|yoursummary|youranswer|youroutput|yourresponse)${FILLER}(?:must|should|is|be|equals|service)`,
 )
+
+/** Services say it of other services as well: `payments did not respond with JSON`. */
+const OF_ANSWERS = compile(`(?:answer|reply|respond|conclude|output|declare|diagnose)${FILLER}(?:that|with|exactly|json|rootcause)`)
 
 function compile(...sources: readonly string[]): readonly RegExp[] {
   return sources.map(source => new RegExp(source, 'u'))
@@ -100,6 +102,19 @@ function compile(...sources: readonly string[]): readonly RegExp[] {
 
 /** For text of strangers. */
 export function givesOrders(text: string): boolean {
+  return isOrder(text) || says(OF_ANSWERS, text)
+}
+
+/** For the masked message of an error that names a service, which would be believed. A digit that stood for a letter is masked, too: `bl<*>me`. */
+export function asksForBlame(pattern: string): boolean {
+  return isOrder(pattern) || (MASKED_LETTER.test(pattern) && MASKED.some(letter => isOrder(pattern.replaceAll(MASKED_LETTERS, letter))))
+}
+
+const MASKED_LETTER = /\p{L}<\*>\p{L}/u
+const MASKED_LETTERS = /(?<=\p{L})<\*>(?=\p{L})/gu
+const MASKED = ['a', 'e', 'i', 'o'] as const
+
+function isOrder(text: string): boolean {
   return hidesText(text) || TAGS.some(tag => tag.test(text.normalize('NFKC').toLowerCase())) || says([...TO_READERS, ...OF_VERDICTS], text)
 }
 

@@ -1,6 +1,6 @@
 /** The JSON schema of a verdict, in what OpenAI's strict mode and Anthropic's both take: no lengths, all fields required, no others. */
 
-export const UNKNOWN_SERVICE = 'unknown'
+export const NO_SERVICE = 'unknown'
 export const CONFIDENCES = ['low', 'medium', 'high'] as const
 
 const TEXT = { type: 'string' } as const
@@ -10,7 +10,7 @@ export function verdictSchema(services: readonly string[], evidenceIds: readonly
   return record({
     summary: TEXT,
     rootCause: record({
-      service: { type: 'string', enum: [...new Set([...services, UNKNOWN_SERVICE])] },
+      service: { type: 'string', enum: [...new Set([...services, NO_SERVICE])] },
       evidenceIds: { type: 'array', items: evidenceIds.length === 0 ? TEXT : { type: 'string', enum: evidenceIds } },
     }),
     hypotheses: TEXTS,

@@ -4,7 +4,7 @@ import { maskPrivate } from './mask-private.ts'
 import { speaksToReaders } from './orders.ts'
 import { hasLink, plainText } from './plain-text.ts'
 import type { Prompt } from './prompt.ts'
-import { CONFIDENCES, UNKNOWN_SERVICE } from './verdict-schema.ts'
+import { CONFIDENCES, NO_SERVICE } from './verdict-schema.ts'
 
 const MAX_ANSWER_LENGTH = 20_000
 const MAX_SUMMARY_LENGTH = 800
@@ -35,7 +35,7 @@ export interface Asked extends Pick<Prompt, 'services' | 'evidence'> {
 export function judge(answer: string, asked: Asked): Judgement {
   try {
     const verdict = readVerdict(answer, asked)
-    const agrees = verdict.service === asked.services[0] || (verdict.service === UNKNOWN_SERVICE && !asked.isClear)
+    const agrees = verdict.service === asked.services[0] || (verdict.service === NO_SERVICE && !asked.isClear)
     return agrees ? { kind: 'fits', verdict } : { kind: 'disagrees', service: verdict.service }
   } catch (error) {
     if (error instanceof Unfit) return { kind: 'unfit', problem: error.message }
@@ -48,12 +48,12 @@ class Unfit extends Error {}
 function readVerdict(answer: string, { services, evidence }: Asked): Verdict {
   const { summary, rootCause, hypotheses, confidence, nextSteps } = readObject(answer)
   const { service, evidenceIds } = asObject(rootCause, 'rootCause')
-  if (typeof service !== 'string' || (service !== UNKNOWN_SERVICE && !services.includes(service)))
-    throw unfit('rootCause.service', `one of ${JSON.stringify([...services, UNKNOWN_SERVICE])}`, service)
+  if (typeof service !== 'string' || (service !== NO_SERVICE && !services.includes(service)))
+    throw unfit('rootCause.service', `one of ${JSON.stringify([...services, NO_SERVICE])}`, service)
   const cited = asTexts(evidenceIds, { field: 'rootCause.evidenceIds', most: MAX_CITED, longest: 20 })
   const strange = cited.find(id => !evidence.has(id))
   if (strange !== undefined) throw unfit('rootCause.evidenceIds', 'ids of the evidence alone', strange)
-  if (service !== UNKNOWN_SERVICE && !cited.some(id => evidence.get(id) === service))
+  if (service !== NO_SERVICE && !cited.some(id => evidence.get(id) === service))
     throw unfit('rootCause.evidenceIds', `an id of evidence of ${service} at least`, cited)
   if (!CONFIDENCES.some(name => name === confidence)) throw unfit('confidence', `one of ${JSON.stringify(CONFIDENCES)}`, confidence)
   // Never shown; a model that writes here what it must not is not to be trusted with the rest.
@@ -61,14 +61,14 @@ function readVerdict(answer: string, { services, evidence }: Asked): Verdict {
     readText(text, 'hypotheses', MAX_SUMMARY_LENGTH)
   return {
     service,
-    summary: readSummary(summary, service === UNKNOWN_SERVICE ? services[0]! : service, services),
+    summary: readSummary(summary, service === NO_SERVICE ? services[0]! : service, services),
     nextSteps: asTexts(nextSteps, { field: 'nextSteps', most: MAX_STEPS, longest: 5 * MAX_STEP_LENGTH }).map(step =>
       readText(step, 'nextSteps', MAX_STEP_LENGTH),
     ),
   }
 }
 
-/** Of the candidates, the one that the summary names first must be the one that the rules name first. */
+/** The summary must name first, of all candidates, the service that the rules name first. */
 function readSummary(value: unknown, service: string, services: readonly string[]): string {
   const text = readText(value, 'summary', MAX_SUMMARY_LENGTH)
   const first = services

@@ -66,7 +66,7 @@ export function recordTimes(record: TimedRecord, receivedAtMs: number): RecordTi
 export interface LocatedRecord {
   readonly resource: SharedAttributes
   readonly scope: SharedAttributes
-  /** Of these the record has a part alone. */
+  /** Whether the record has only a part of these attributes. */
   readonly isPartial: boolean
   readonly record: LogRecord
   readonly times: RecordTimes

@@ -40,12 +40,12 @@ describe('callees', () => {
     const at = (kind: Kind, timeMs: number): ObservedRecord => ({ kind, timeMs, isError: false, source: SOURCE })
     const records = [statement(0, 0), statement(1, 1), statement(0, 2), statement(2, 3), statement(1, 4)].map(at)
     const visits = [[0, 2], [1], [3], [4]].map(own => ({ type: records[own[0]!]!.kind, records: own.map(place => records[place]!) }))
-    const { calls, mayCall } = findCallees({ requests: [{ records, visits, hasErrors: false }], untraced: [], firstMs: 0, lastMs: 4 }, 3)
+    const { calls, mayCall } = findCallees({ requests: [{ records, visits, hasErrors: false }] }, 3)
     expect([mayCall(2, 1), mayCall(1, 2), mayCall(0, 1), mayCall(1, 0)]).to.deep.equal([true, false, true, false])
     expect([calls(2, 1), calls(1, 2), calls(0, 1), calls(1, 0)]).to.deep.equal([false, false, true, false])
   })
 
   it('nobody calls anybody where there are no traces', () => {
-    expect(findCallees({ requests: [], untraced: [], firstMs: Number.NaN, lastMs: Number.NaN }, 2).mayCall(0, 1)).to.equal(false)
+    expect(findCallees({ requests: [] }, 2).mayCall(0, 1)).to.equal(false)
   })
 })

@@ -9,7 +9,7 @@ export interface Callees {
   mayCall(caller: number, callee: number): boolean
 }
 
-export function findCallees({ requests }: ObservedPeriod, serviceCount: number): Callees {
+export function findCallees({ requests }: Pick<ObservedPeriod, 'requests'>, serviceCount: number): Callees {
   const first = new Map<number, number>()
   const later = new Map<number, number>()
   for (const { records, visits } of requests) {

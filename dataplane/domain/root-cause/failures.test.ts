@@ -1,6 +1,8 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { INJECTIONS } from '../../testing/mock-model/injections.ts'
 import { AT_MS, finish, observation, traffic, USUAL } from '../../testing/root-cause-fixture.ts'
+import { buildPattern } from '../records/pattern.ts'
 import { findFailures, withoutFailed } from './failures.ts'
 import type { Observation } from './observation.ts'
 import { observeSystem } from './observed-system.ts'
@@ -42,6 +44,12 @@ describe('errors, by the service where they begin', () => {
       'orders blames it: “payments does not answer” 10 times, never before',
     )
   })
+
+  for (const { name, text } of INJECTIONS)
+    it(`one that orders to blame another service names none: ${name}`, () => {
+      const pattern = buildPattern(`no charge: ${text}`).text
+      expect(failuresOf(withWindow(failing(pattern))).strongest[0]).to.equal('orders')
+    })
 
   it('without trace ids the one that others follow at once counts', () => {
     const { strongest } = failuresOf(untraced(withWindow(failing('no charge', 'card server refused the connection'))))

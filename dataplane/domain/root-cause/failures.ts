@@ -2,6 +2,7 @@
  * Detector: errors that are new, or come more often, by the service where they begin. In a request the first of them counts, the others are its echo; one that
  * names another service tells of that one. Requests that fail say little more about who is silent: see `withoutFailed` (Decisions 6).
  */
+import { asksForBlame } from '../language-model/orders.ts'
 import { entryOf } from './entry-of.ts'
 import { type Findings, HintBoard } from './findings.ts'
 import { MinuteSeries } from './minute-series.ts'
@@ -95,7 +96,7 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
 }
 
 interface Told {
-  /** The service that says so; undefined: the service itself. */
+  /** The service whose errors they are; undefined: the service itself. */
   readonly speaker: string | undefined
   readonly isEcho: boolean
   /** Undefined: of all kinds. */
@@ -284,10 +285,14 @@ function isRemote({ pattern }: Kind): boolean {
   return REMOTE.test(pattern.slice(0, MAX_REMOTE))
 }
 
+/** An error that asks its readers to blame a service names none: the writer of a log line would choose the cause. */
 function cached(find: FindNamed): (kind: Kind) => number | undefined {
   const known = new Map<Kind, number | undefined>()
   return kind => {
-    if (!known.has(kind)) known.set(kind, find(kind.pattern, kind.service))
+    if (!known.has(kind)) {
+      const named = find(kind.pattern, kind.service)
+      known.set(kind, named === undefined || asksForBlame(kind.pattern.slice(0, MAX_REMOTE)) ? undefined : named)
+    }
     return known.get(kind)
   }
 }

@@ -120,6 +120,18 @@ describe('root cause by rules', () => {
     expect(summary).to.match(/^The rules name no clear cause\. Errors in the window: orders 1 \(0 expected\)\. Most unusual is orders: /)
   })
 
+  it('lists no service that differs from the time before by nothing', () => {
+    const often = traffic({ from: -60, to: 3, perMinute: 40, lines: i => (i % 40 < 39 ? USUAL : without('order stored')) })
+    const once = observation({ service: 'cron', timeMs: AT_MS - 59 * 60_000 })
+    const { candidates } = rootCauseOf([once, ...often])
+    expect(candidates.map(({ service }) => service)).to.not.include('cron')
+    for (const { score, reasons } of candidates) {
+      expect(score).to.be.at.least(0.1)
+      expect(reasons).to.not.be.empty
+      for (const { count, expected } of reasons) expect(count === undefined || count !== expected).to.equal(true)
+    }
+  })
+
   it('names at most five services, only of those that are asked for', () => {
     const many = [
       ...shop(() => slower('payments', 300)),

@@ -32,7 +32,9 @@ const IN_FAILED = 0.5
 /** Beyond it only the incidents of other services would ask. */
 const MAX_RANKED = 100
 const MAX_REASONS = 5
-/** Of the strength of a service's strongest reason. */
+/** A service with less differs from the time before by nothing worth a word, unless it is an error. */
+const LEAST_SCORE = 0.1
+/** Share of the strength of a service's strongest reason. */
 const WORTH_TELLING = 0.5
 const MAX_SAMPLES = 5
 /** Samples are looked for among so many records. */
@@ -67,8 +69,10 @@ export function* rankCauses(question: Question, most = MAX_RANKED): Generator<vo
   const ranked = rankSuspects(found, system, failures)
   const asked = services.length === 0 ? ranked : ranked.filter(({ service }) => services.includes(system.services[service]!))
   const candidates: Candidate[] = []
-  for (const suspect of asked.slice(0, most)) {
-    candidates.push(describe(suspect, system, failures))
+  for (const suspect of asked) {
+    if (candidates.length === most) break
+    const candidate = describe(suspect, system, failures)
+    if (hasEvidence(candidate)) candidates.push(candidate)
     yield
   }
   const errors = hasBaseline ? yield* tellErrors(system, services) : ''
@@ -117,8 +121,20 @@ function describe({ service, score, hints }: Suspect, system: ObservedSystem, { 
   return {
     service: system.services[service]!,
     score: Math.round(score * 100) / 100,
-    reasons: strongest.map(({ hint }) => toReason(hint.tell())),
+    reasons: strongest
+      .map(({ hint }) => hint.tell())
+      .filter(isEvidence)
+      .map(toReason),
   }
+}
+
+/** `0 records, 0 expected` is none, however the numbers were before they were rounded. */
+function isEvidence({ count, expected }: CauseEvidence): boolean {
+  return count === undefined || count !== expected
+}
+
+function hasEvidence({ score, reasons }: Candidate): boolean {
+  return reasons.length > 0 && (score >= LEAST_SCORE || reasons.some(({ kind }) => kind === 'errors'))
 }
 
 function toReason({ kind, text, patternId, count, expected, samples }: CauseEvidence): Reason {

@@ -33,6 +33,8 @@ export interface TracedRequest {
 }
 
 export interface ObservedPeriod {
+  /** All, in the order of time. */
+  readonly records: readonly ObservedRecord[]
   readonly requests: readonly TracedRequest[]
   /** Records without a trace id, and those that are alone with theirs, in the order of time. */
   readonly untraced: readonly ObservedRecord[]
@@ -114,6 +116,7 @@ function* observePeriod(records: readonly ObservedRecord[], isAlone: (traceId: s
   }
   const firstMs = records[0]?.timeMs ?? Number.NaN
   return {
+    records,
     requests: Array.from(requests.values(), ({ request }) => request),
     untraced,
     firstMs,

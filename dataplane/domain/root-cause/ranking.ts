@@ -37,7 +37,7 @@ function forIncident({ candidates, tieOf }: CauseRanking, services: readonly str
   return [...tied, ...candidates.filter(candidate => !isTied(candidate))]
 }
 
-/** Of a window without a time before. */
+/** The summary for a window without a time before. */
 function summariseAlone([first, ...others]: readonly Candidate[]): string {
   const nothing = 'No records before the window: there is nothing to compare it with'
   if (first === undefined) return `${nothing}, and it holds no errors.`

@@ -118,26 +118,17 @@ function untracedOf({ untraced }: ObservedPeriod, service: number): readonly Obs
 }
 
 function* count(
-  { requests, untraced }: ObservedPeriod,
+  { records, untraced }: ObservedPeriod,
   services: Map<number, ServiceSeries>,
   statements: Map<Kind, MinuteSeries>,
   add: (series: MinuteSeries, record: ObservedRecord) => void,
 ): Generator<void, void> {
-  const seriesOf = (service: number) => {
-    const series = entryOf(services, service, () => ({ all: new MinuteSeries(), untraced: new MinuteSeries() }))
-    return series
-  }
-  const traced: ObservedRecord[] = []
-  for (const { records } of requests) for (const record of records) traced.push(record)
   const alone = new Set(untraced)
-  // Records without a trace id are counted with the others, minute by minute.
-  const all = traced.concat(untraced).sort((a, b) => a.timeMs - b.timeMs)
-  yield
   let done = 0
-  for (const record of all) {
+  for (const record of records) {
     if (++done % 5_000 === 0) yield
     const { kind } = record
-    const series = seriesOf(kind.service)
+    const series = entryOf(services, kind.service, newSeries)
     add(series.all, record)
     if (!alone.has(record)) continue
     add(series.untraced, record)
@@ -147,3 +138,5 @@ function* count(
     )
   }
 }
+
+const newSeries = (): ServiceSeries => ({ all: new MinuteSeries(), untraced: new MinuteSeries() })

@@ -1,6 +1,6 @@
 /** The few statistics that the detectors share. Results are finite for all counts that can occur. */
 
-/** Of `[baseline, window]`. */
+/** One number for the baseline, one for the window. */
 export type Pair = [number, number]
 
 /**

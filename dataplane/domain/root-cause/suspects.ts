@@ -5,7 +5,7 @@ import type { Failures } from './failures.ts'
 import type { Findings, Hint, Nature } from './findings.ts'
 import type { ObservedSystem } from './observed-system.ts'
 
-/** Of two services this close the one comes first whose fault would explain the other's. */
+/** Where two services are this close, the one comes first whose fault would explain the other's. */
 const NEAR_TIE = 0.85
 /** A service that falls silent explains errors that blame a callee from this part of their strength on. */
 const NEAR_BLAME = 0.5
@@ -23,7 +23,7 @@ export interface ScaledFindings {
 export interface Suspect {
   readonly service: number
   readonly score: number
-  /** Of its strongest evidence. */
+  /** The nature of its strongest evidence. */
   readonly nature: Nature
   /** From all detectors, with comparable strengths, the strongest first. */
   readonly hints: readonly { readonly hint: Hint; readonly strength: number }[]

@@ -2,7 +2,7 @@
 import type { Failures } from './failures.ts'
 import type { ObservedSystem } from './observed-system.ts'
 
-/** Of more services the ties are not kept. */
+/** Beyond this number of services the ties are not kept. */
 const MAX_SERVICES = 10_000
 
 /** Resolves a service's name to the number of its circle; undefined for a service that was not seen. Yields every few ms. */

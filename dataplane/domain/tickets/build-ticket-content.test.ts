@@ -50,6 +50,8 @@ describe('what a ticket says', () => {
     )
     const alone = { anomalyCount: 1, affectedServices: ['checkout'], lastSeen: INCIDENT.firstSeen, evidence: [evidence('OOM', 1, [])] }
     expect(content(alone).sentence).to.equal('checkout logged an anomaly at 02:14:07 UTC: “OOM”.')
+    const atOnce = { ...alone, anomalyCount: 2, firstSeen: '2026-01-01T02:14:07.000000001Z', lastSeen: '2026-01-01T02:14:07.120000003Z' }
+    expect(content(atOnce).sentence).to.equal('checkout logged 2 anomalies at 02:14:07 UTC, most often “OOM”.')
     const many = { affectedServices: ['checkout', ...'abcdefg'] }
     expect(content(many).sentence).to.match(/; a, b, c, d and 3 more are affected, too\.$/)
     expect(content({ ...many, furtherServices: 12 }).sentence).to.match(/; a, b, c, d and 15 more are affected, too\.$/)
@@ -103,6 +105,12 @@ describe('what a ticket says', () => {
         'Acknowledge it now. Read what checkout logged from 02:14:07 UTC on, and what was changed shortly before.',
       ],
       [
+        'acknowledged, with news',
+        { severity: 'critical', status: 'acknowledged' },
+        { event: 'comment' },
+        'Read what checkout logged from 02:14:07 UTC on, and what was changed shortly before.',
+      ],
+      [
         'recurring',
         { recurring: true },
         {},
@@ -113,6 +121,18 @@ describe('what a ticket says', () => {
         {},
         { event: 'acknowledge', change: { actor: 'ada', at: INCIDENT.lastSeen } },
         'Leave it to ada, unless you are asked for help.',
+      ],
+      [
+        'escalated by itself',
+        {},
+        { event: 'escalate', change: { actor: 'auto', at: INCIDENT.lastSeen } },
+        'Take it now: nobody acknowledged it in time. Read what checkout logged from 02:14:07 UTC on, and what was changed shortly before.',
+      ],
+      [
+        'escalated by a person',
+        {},
+        { event: 'escalate', change: { actor: 'ada', at: INCIDENT.lastSeen } },
+        'Take it now: ada asks for help. Read what checkout logged from 02:14:07 UTC on, and what was changed shortly before.',
       ],
       ['resolved', {}, { event: 'resolve' }, 'Do nothing more; reopen the incident if it comes back.'],
     ]

@@ -18,7 +18,7 @@ export interface ContentSource {
   readonly row: Pick<OutboxRow, 'event' | 'severity' | 'change' | 'news'>
   /** By their `log_id`. */
   readonly samples: ReadonlyMap<string, SampleLine>
-  /** Of the console. */
+  /** URL of the console. */
   readonly publicUrl?: string
 }
 
@@ -86,7 +86,8 @@ function buildSentence(incident: Incident): string {
   const { service, anomalyCount, firstSeen, lastSeen, evidence, affectedServices, furtherServices } = incident
   const [pattern] = mostFrequent(evidence)
   const what = anomalyCount === 1 ? 'an anomaly' : `${anomalyCount} anomalies`
-  const when = firstSeen === lastSeen ? `at ${timeOfDay(firstSeen)}` : `between ${timeOfDay(firstSeen)} and ${timeOfDay(lastSeen)}`
+  const isOneSecond = Date.parse(lastSeen) - Date.parse(firstSeen) < 1_000 && timeOfDay(firstSeen) === timeOfDay(lastSeen)
+  const when = isOneSecond ? `at ${timeOfDay(firstSeen)}` : `between ${timeOfDay(firstSeen)} and ${timeOfDay(lastSeen)}`
   const most =
     pattern === undefined || pattern.pattern === '' ? '' : `${anomalyCount === 1 ? ': ' : ', most often '}“${oneLine(pattern.pattern)}”`
   return `${service} logged ${what} ${when} UTC${most}${describeOthers(
@@ -104,20 +105,20 @@ function describeOthers(others: readonly string[], further = 0): string {
 }
 
 function nextAction(incident: Incident, { event, change }: ContentSource['row'], severity: Severity): string {
-  const who = change?.actor ?? 'Somebody'
   switch (event) {
     case 'resolve':
       return 'Do nothing more; reopen the incident if it comes back.'
     case 'acknowledge':
       return `Leave it to ${change?.actor ?? 'the person who acknowledged it'}, unless you are asked for help.`
     case 'escalate':
-      return `Take it now: ${who} asks for help. ${whereToLook(incident)}`
+      return `Take it now: ${change?.actor === 'auto' ? 'nobody acknowledged it in time' : `${change?.actor ?? 'somebody'} asks for help`}. ${whereToLook(incident)}`
     default:
       break
   }
   if (incident.recurring === true)
     return `Decide whether this is known noise: ${incident.service} logs it all day. If it is, silence it; if not, mend it in working hours.`
-  const urgency = severity === 'critical' ? 'Acknowledge it now. ' : severity === 'high' ? 'Acknowledge it. ' : ''
+  const isTakenCareOf = incident.status !== 'open'
+  const urgency = isTakenCareOf ? '' : severity === 'critical' ? 'Acknowledge it now. ' : severity === 'high' ? 'Acknowledge it. ' : ''
   return `${urgency}${whereToLook(incident)}`
 }
 

@@ -4,9 +4,9 @@ import type { TicketedIncident } from './incident-tickets.ts'
 
 /** A cause may show this long before the first anomaly, ms; the first is the usual one. */
 const LEADS_MS = [15_000, 60_000, 180_000] as const
-/** Records of so long a time are all that an analysis looks at. */
+/** The longest window that an analysis looks at, ms. */
 export const FULL_WINDOW_MS = 180_000
-/** Not more often than that. */
+/** The shortest time between two searches for a cause, ms. */
 const PAUSE_MS = 60_000
 /** Records of the end of the window are searchable by then. */
 const SETTLE_MS = 5_000

@@ -1,10 +1,10 @@
 /** Changes to the targets of a tenant: what may be changed, and what the targets are afterwards (Spec: PATCH /api/v1/config/platforms; Decisions 6, 7). */
 import { FIELD_PAIRS, type PlatformName } from '../../contract/platforms.ts'
 import { parseTargetId, TARGET_ID_RULE, type TargetId } from '../../contract/target-id.ts'
-import { type FieldRules, fieldNames, MASK, parseField, requiredFields, secretFields } from './platform-field.ts'
+import { type FieldRules, fieldNames, MASK, parseField, requiredFields, secretFields, withoutUserInfo } from './platform-field.ts'
 import type { FieldValue } from './target.ts'
 
-/** A target as it is kept. */
+/** A target as it is stored. */
 export interface StoredTarget {
   readonly enabled: boolean
   readonly fields: Readonly<Record<string, FieldValue>>
@@ -60,7 +60,7 @@ export function changePlatforms(
 interface Draft {
   enabled: boolean
   readonly fields: Map<string, FieldValue>
-  /** As they are kept. */
+  /** Fields as they are stored. */
   readonly sealed: Map<string, string>
   /** In the clear. */
   readonly fresh: Map<string, string>
@@ -131,5 +131,5 @@ const shortened = (text: string) => (text.length > 60 ? `${text.slice(0, 60)}…
 function seen(value: unknown): string {
   if (Array.isArray(value)) return `an array of ${value.length}`
   if (typeof value === 'object' && value !== null) return 'an object'
-  return typeof value === 'string' ? JSON.stringify(shortened(value)) : String(value)
+  return typeof value === 'string' ? JSON.stringify(shortened(withoutUserInfo(value))) : String(value)
 }

@@ -36,7 +36,7 @@ export function coalesce(rows: readonly OutboxRow[], ticketStatus: IncidentStatu
   if (last !== undefined) {
     const { event } = result[last]!
     const isUntold = ticketStatus === undefined
-    // Without a ticket its opening is all that a reopening asks for.
+    // Without a ticket, a reopening asks for no more than the opening that still waits.
     for (const at of waiting().filter(each => each < last))
       if (!(isUntold && event === 'reopen' && result[at]!.event === 'open')) drop(at, `${event} came after it`)
     const isOpening = waiting('open').some(at => at < last)

@@ -22,7 +22,7 @@ export type AttemptEnd =
 
 /** Pauses between the attempts of a row. */
 const RETRY: BackOffConfig = { firstMs: 2_000, maxMs: 600_000 }
-/** How long a target that refuses everything is left alone; whoever mends it waits no longer than that. */
+/** How long a target that refuses everything is left alone: once it is mended, tickets go out within this time. */
 export const REFUSED_PAUSE_MS = 60_000
 /** The longest pause that a platform may ask for. */
 const MAX_ASKED_MS = 3_600_000
@@ -90,7 +90,7 @@ export function retryThread(thread: TicketThread, nowMs: number): TicketThread |
   return arrange({ ...thread, rows, askedAt: now }, now)
 }
 
-/** A row that was missed: once its target is mended, people want it sent after all. */
+/** A row that its target never got: people may send it once the target is mended. */
 function isMissed({ status, suppressedBy }: OutboxRow): boolean {
   return status === 'failed' || status === 'refused' || suppressedBy === 'target'
 }
@@ -137,7 +137,7 @@ function giveUp(row: OutboxRow): OutboxRow {
   }
 }
 
-/** Without a ticket, and without one on its way, there is nothing to tell the others to. */
+/** Without a ticket, and without one on its way, further rows have no place to go. */
 function dropUnopened(thread: TicketThread, now: string): TicketThread {
   if (thread.ticketStatus !== undefined || thread.rows.some(isOpening)) return thread
   if (!thread.rows.some(isUnsettled)) return thread

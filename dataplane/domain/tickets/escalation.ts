@@ -4,11 +4,11 @@ import type { TargetId } from '../../contract/target-id.ts'
 import { type RoutedIncident, type RoutingRules, routeEscalation } from './routing.ts'
 
 export interface EscalationPlan {
-  /** Whom it goes to: `escalatedTo`. */
+  /** The targets of the escalation: `escalatedTo`. */
   readonly targets: readonly TargetId[]
-  /** Those of them without a ticket so far. */
+  /** Targets of the escalation that have no ticket so far. */
   readonly fresh: readonly TargetId[]
-  /** The severity that they are told. */
+  /** The severity that the targets are told. */
   readonly severity: Severity
 }
 

@@ -25,7 +25,7 @@ export interface IncidentTickets {
   readonly seq?: number
   /** Events whose rows may not be written yet, the oldest first. */
   readonly owed?: readonly OwedEvent[]
-  /** The state that targets were last told, and the time when they were last told of growth. */
+  /** The state that targets were told last, and the time of the last news of growth. */
   readonly told?: ToldState
   readonly grewAt?: string
   /** When its cause was last looked for, of what, and on how much: the end of the window, ms after `firstSeen`. */
@@ -47,7 +47,7 @@ export type TicketedIncident = Incident & { readonly ticketing?: IncidentTickets
 
 /** More are not kept: an incident that nobody attends to cannot grow without end. */
 const MAX_OWED = 50
-/** One that nobody told anybody of for so long after it last changed is history: whoever starts an agent over an old store is not flooded. */
+/** Nobody is told any more of an incident that was not told for this long after its last change: an agent that starts on an old store floods nobody. */
 const MAX_UNTOLD_MS = 86_400_000
 /** New services alone are not told more often than that; a rise in severity is. */
 const GROWTH_PAUSE_MS = 30_000
@@ -92,7 +92,7 @@ export function oweChange<T extends TicketedIncident>(
   return action === 'reopen' ? noteDown(next, { dispatchedAt: at }) : next
 }
 
-/** Whether it is too old to be told, where it was not told before. */
+/** Whether an incident that was never told is too old to be told. */
 export function isHistory({ updatedAt, ticketing }: TicketedIncident, nowMs: number): boolean {
   if (ticketing?.takenAt !== undefined && ticketing.quietBy !== 'age') return false
   return nowMs - Date.parse(updatedAt) > MAX_UNTOLD_MS

@@ -22,7 +22,7 @@ export interface StateChange {
 }
 
 export interface OutboxRow {
-  /** The same whoever writes the row: names the event on the platform. */
+  /** Names the event on the platform; the same from each agent that writes the row. */
   readonly id: string
   /** Number of the event of the incident. */
   readonly seq: number

@@ -10,9 +10,9 @@ export interface OwedEvent {
   readonly event: TicketEvent
   /** ISO-8601. */
   readonly at: string
-  /** Absent: those that the incident turns out to be routed to. */
+  /** The targets that get rows; absent: all to which the incident is routed. */
   readonly targets?: readonly TargetId[]
-  /** Gets no row: it told us. */
+  /** The target that the change came from: it gets no row. */
   readonly except?: TargetId
   /** The severity that the targets are told. */
   readonly severity?: Severity

@@ -104,6 +104,11 @@ export function isTargetUrl(text: string, allowsPlainHttp: boolean): boolean {
   return url.protocol === 'https:' || (allowsPlainHttp && url.protocol === 'http:')
 }
 
+/** The text for an error message: what stands before the host of an address may be a password. */
+export function withoutUserInfo(text: string): string {
+  return text.replaceAll(/\/\/[^/?#\s]*@/g, `//${MASK}@`)
+}
+
 /** A line break in a header or a subject would begin another one. */
 export function isText(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== '' && value.length <= MAX_TEXT && !/[\u0000-\u001f\u007f]/.test(value)

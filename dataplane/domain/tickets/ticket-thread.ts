@@ -35,7 +35,7 @@ export interface TicketThread {
   readonly rows: readonly OutboxRow[]
   /** Number of the last event that was taken in. */
   readonly lastSeq: number
-  /** Of the newest delivered event. */
+  /** The ticket after the newest delivered event. */
   readonly ticket?: TicketTrace
   readonly externalId?: string
   /** State of the ticket on the platform by what was delivered; absent without a ticket. */

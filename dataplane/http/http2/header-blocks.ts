@@ -6,7 +6,7 @@ import { ConnectionFault, ERROR_CODE, FLAG } from './protocol.ts'
 
 /** As the fields count by RFC 9113, 6.5.2. */
 export const MAX_HEADER_LIST_BYTES = 16 * 1024
-/** Of a block as it is sent, and the frames that it comes in. */
+/** Length of a header block as it is sent, and the number of its frames. */
 const MAX_BLOCK_BYTES = 32 * 1024
 const MAX_BLOCK_FRAMES = 16
 const PRIORITY_BYTES = 5

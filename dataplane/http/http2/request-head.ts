@@ -1,4 +1,5 @@
 /** The head of an HTTP/2 request, checked. */
+import { isHost, isSameHost } from '../request-host.ts'
 import type { HeaderField } from './hpack-static-table.ts'
 import { ERROR_CODE, StreamFault } from './protocol.ts'
 
@@ -11,11 +12,13 @@ export class RequestHead {
   readonly #fields: readonly HeaderField[]
 
   constructor(fields: readonly HeaderField[]) {
-    const { method, path } = readPseudoFields(fields)
+    const { method, path, authority } = readPseudoFields(fields)
     this.#fields = fields
     this.method = method
     this.path = path
     this.contentLength = parseLength(this.get('content-length'))
+    const host = this.get('host')
+    if (host !== undefined && (!isHost(host) || (authority !== undefined && !isSameHost(authority, host)))) throw malformed('host')
   }
 
   /** A header by its lower-case name; several of a name are joined. */
@@ -32,7 +35,13 @@ export function checkTrailers(fields: readonly HeaderField[]): true {
   return true
 }
 
-function readPseudoFields(fields: readonly HeaderField[]): { readonly method: string; readonly path: string } {
+interface PseudoFields {
+  readonly method: string
+  readonly path: string
+  readonly authority: string | undefined
+}
+
+function readPseudoFields(fields: readonly HeaderField[]): PseudoFields {
   const pseudo = new Map<string, string>()
   let isPastThem = false
   for (const [name, value] of fields) {
@@ -48,7 +57,7 @@ function readPseudoFields(fields: readonly HeaderField[]): { readonly method: st
   const method = pseudo.get(':method')
   const path = pseudo.get(':path')
   if (!method || !path || !pseudo.has(':scheme')) throw malformed('no :method, :scheme or :path')
-  return { method, path }
+  return { method, path, authority: pseudo.get(':authority') }
 }
 
 const COLON = 0x3a

@@ -48,6 +48,17 @@ describe('the HTTP/2 server (RFC 9113)', () => {
       expect(harness.seen[0]!.body.toString()).to.equal('ab')
     })
 
+    it('a host beside another :authority, or twice, resets the stream', async () => {
+      const block = (authority: string, ...hosts: readonly string[]) =>
+        Buffer.concat([HEAD, literal(':authority', authority), ...hosts.map(host => literal('host', host))])
+      client.send(GREETING, headers(1, END, block('a:1', 'b:1')), headers(3, END, block('a', 'a', 'a')), headers(5, END, block('A', 'a')))
+      for (const id of [1, 3]) {
+        const reset = await client.next(({ type, streamId }) => type === FRAME.resetStream && streamId === id)
+        expect(codeOf(reset, 0)).to.equal(ERROR_CODE.protocol)
+      }
+      expect(await harness.answerTo(5)).to.equal(true)
+    })
+
     it('trailers, frames of unknown types, and priorities are passed over', async () => {
       client.send(GREETING, rawFrame(0x42, 0xff, 7, Buffer.alloc(9)), rawFrame(FRAME.priority, 0, 9, Buffer.alloc(5)))
       client.send(headers(1, FLAG.endHeaders), data(1, Buffer.from('a')), headers(1, END, literal('x-sum', '1')))

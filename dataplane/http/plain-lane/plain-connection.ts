@@ -8,7 +8,7 @@ import { PlainHeads } from './plain-head.ts'
 import type { PlainHandler, PlainReceiver } from './plain-receiver.ts'
 
 export interface PlainConnectionDeps {
-  /** Of a plain request, with its line end. */
+  /** The first line of a plain request, with its line end. */
   readonly requestLine: string
   readonly handler: PlainHandler
   readonly answers: AnswerWriter

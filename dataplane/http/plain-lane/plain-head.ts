@@ -1,5 +1,6 @@
 /** The head of a plain request; what is not plain is left to Node's HTTP server. */
 import { Buffer } from 'node:buffer'
+import { isHost } from '../request-host.ts'
 
 export interface PlainHead {
   readonly contentType: string | undefined
@@ -127,7 +128,8 @@ function take(fields: Fields, name: string, bytes: Buffer, start: number, end: n
 }
 
 function plain({ host, connection, type, encoding, length, lengthStart }: Fields, bodyStart: number): PlainHead | undefined {
-  if (host === undefined || length === undefined || lengthStart === undefined || !/^\d{1,9}$/.test(length)) return undefined
+  if (host === undefined || !isHost(host) || length === undefined || lengthStart === undefined || !/^\d{1,9}$/.test(length))
+    return undefined
   if (connection !== undefined && connection.toLowerCase() !== 'keep-alive') return undefined
   const lengthEnd = lengthStart + length.length
   return { contentType: type, contentEncoding: encoding, bodyStart, bodyBytes: Number(length), lengthStart, lengthEnd }

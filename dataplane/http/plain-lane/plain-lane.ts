@@ -6,7 +6,7 @@ import { type ConnectionState, PlainConnection } from './plain-connection.ts'
 import type { PlainHandler } from './plain-receiver.ts'
 
 export interface PlainLaneConfig {
-  /** Of the requests that are served here, such as `/v1/logs`. */
+  /** Path of the requests that are served here, such as `/v1/logs`. */
   readonly path: string
   /** Makes the handler of a connection. */
   readonly createHandler: () => PlainHandler

@@ -43,10 +43,10 @@ export interface ObjectCache {
   readonly synced: Promise<void>
   readonly hasSynced: boolean
   get(resource: Resource, namespace: string | undefined, name: string): KubernetesObject | undefined
-  /** Of one namespace, or of all that are watched. */
+  /** Objects of one namespace, or of all that are watched. */
   list(resource: Resource, namespace?: string): readonly KubernetesObject[]
   byIndex(resource: Resource, index: string, value: string): readonly KubernetesObject[]
-  /** Of every kind. */
+  /** Objects of every kind. */
   ownedBy(uid: string): readonly { readonly resource: Resource; readonly object: KubernetesObject }[]
   /** Takes in an object that we wrote, before the watch tells of it. */
   noteApplied(resource: Resource, object: KubernetesObject): void

@@ -9,6 +9,7 @@ import { judge, type Verdict } from '../../domain/language-model/verdict.ts'
 import type { ModelUse, RootCause } from '../../domain/root-cause/root-cause.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type LanguageModel, type LlmConfig, type ModelAnswer, ModelUnavailable } from '../../ports/language-model.ts'
+import type { ModelStatus } from '../../ports/model-probe.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import type { TicketingConfig } from '../../ports/ticketing-config.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -36,8 +37,6 @@ export interface ExplainRequest {
 }
 
 export type ModelTest = { readonly ok: true; readonly message: string } | { readonly ok: false; readonly message: string }
-
-export type ModelStatus = { readonly available: true } | { readonly available: false; readonly error: string }
 
 export interface Explainer {
   /**
@@ -108,7 +107,7 @@ export function createExplainer(deps: ExplainerDeps): Explainer {
     const earlier = known()
     if (earlier !== undefined) return { verdict: earlier, use: useOf(config, []), outcome: 'cached' as const }
     return turns.execute(async () => {
-      // One like it may have been explained meanwhile; whoever waited too long has nobody waiting for it.
+      // While the question waited for its turn, one like it may have been explained, or its caller may have given up.
       const meanwhile = known()
       if (meanwhile !== undefined) return { verdict: meanwhile, use: useOf(config, []), outcome: 'cached' as const }
       if (signal.aborted) throw new ModelUnavailable('no turn came in time', { isPassing: true })

@@ -4,9 +4,9 @@ import { BrokenCircuitError, type CircuitBreakerPolicy, CircuitState, Consecutiv
 import { isRecent } from '../../limits/is-recent.ts'
 import { type LanguageModel, type LlmConfig, ModelUnavailable } from '../../ports/language-model.ts'
 
-/** Failures one after another until no more is asked. */
+/** Failures in a row after which the model is not asked any more. */
 const MAX_FAILURES = 3
-/** Until one question may show whether the model is back. */
+/** Pause after which one question tries whether the model is back. */
 const OPEN_MS = 60_000
 /** Configurations that are kept in mind. */
 const MAX_CONFIGURATIONS = 1_000
@@ -21,7 +21,7 @@ interface Health {
   last?: { readonly result: Result; readonly atMs: number }
   /** The last question that failed. */
   failure?: { readonly result: Result; readonly atMs: number }
-  /** Under way; further ones wait for it. */
+  /** The probe under way; further callers wait for it. */
   look?: Promise<void>
 }
 
@@ -60,7 +60,7 @@ export function createModelHealth({ probe, nowMs, openMs = OPEN_MS }: ModelHealt
   async function look(config: LlmConfig, health: Health): Promise<void> {
     try {
       await probe(config)
-      // That the provider is there does not mend what it refused.
+      // An answer to the probe shows that the provider is there; it takes no lasting refusal back.
       if (health.last?.result.ok === false && health.last.result.isLasting) return
       noteIn(health, { ok: true })
     } catch (error) {

@@ -4,6 +4,7 @@ import { INDEX_TEMPLATES } from '../../domain/documents/index-templates.ts'
 import { findRootCause } from '../../domain/root-cause/find-root-cause.ts'
 import type { Observation } from '../../domain/root-cause/observation.ts'
 import { causeOf } from '../../domain/root-cause/ranking.ts'
+import type { SearchRequest, SearchStore } from '../../ports/search-store.ts'
 import { type EmbeddedSearchStore, startEmbeddedSearchStore } from '../../testing/embedded-search-store.ts'
 import { buildObservationDocument, hex } from '../../testing/observation-document.ts'
 import { AT_MS, noise, shop, traffic, USUAL } from '../../testing/root-cause-fixture.ts'
@@ -12,6 +13,10 @@ import { baselineStart, readObservations } from './read-observations.ts'
 import { runInTurns } from './run-in-turns.ts'
 
 const MINUTE_MS = 60_000
+
+interface TimeRange {
+  readonly range: { readonly timestamp: { readonly gte: string; readonly lt: string } }
+}
 
 describe('root cause from the search store', () => {
   let embedded: EmbeddedSearchStore
@@ -107,6 +112,27 @@ describe('root cause from the search store', () => {
     expect(await startOf('slow')).to.equal(AT_MS - 60 * MINUTE_MS)
     expect(await startOf('nobody')).to.equal(AT_MS - 24 * 60 * MINUTE_MS)
   }).timeout(20_000)
+
+  it('looks back less far where there are many records', async () => {
+    const minutesAt = async (perMinute: number) => {
+      const countsRange = async ({ body }: SearchRequest) => {
+        const { query } = body as { readonly query: { readonly bool: { readonly filter: readonly [object, TimeRange] } } }
+        const { gte, lt } = query.bool.filter[1].range.timestamp
+        return { total: (perMinute * (Date.parse(lt) - Date.parse(gte))) / MINUTE_MS, hits: [] }
+      }
+      const store = { search: countsRange } as Pick<SearchStore, 'search'> as SearchStore
+      return (AT_MS - (await baselineStart(store, { tenant: 'any', atMs: AT_MS, toMs: AT_MS + MINUTE_MS }))) / MINUTE_MS
+    }
+    for (const [perMinute, minutes] of [
+      [6_000, 5],
+      [5_999, 10],
+      [2_000, 10],
+      [1_999, 15],
+      [133, 60],
+      [33, 24 * 60],
+    ] as const)
+      expect(await minutesAt(perMinute), `${perMinute} a minute`).to.equal(minutes)
+  })
 
   it('takes the same share of baseline and window in whole traces where there are more records than it looks at', async () => {
     const slowed = USUAL.map(line => (line.service === 'payments' ? { ...line, afterMs: 300 } : line))

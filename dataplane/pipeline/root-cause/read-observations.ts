@@ -31,11 +31,12 @@ const ENOUGH_RECORDS = 2_000
 const BASELINES = [
   // Of a busy tenant most of the traces of a short time tell more than few of a long one.
   { lengthMs: 5 * MINUTE_MS, enough: 30_000 },
+  { lengthMs: 10 * MINUTE_MS, enough: 20_000 },
   { lengthMs: 15 * MINUTE_MS, enough: ENOUGH_RECORDS },
   { lengthMs: 60 * MINUTE_MS, enough: ENOUGH_RECORDS },
   { lengthMs: 24 * 60 * MINUTE_MS, enough: 0 },
 ] as const
-const USUAL_BASELINE_MS = BASELINES[1].lengthMs
+const USUAL_BASELINE_MS = BASELINES[2].lengthMs
 
 /** Bounded fields of the pipeline alone; attributes come as doc values, which end at 1,024 characters. */
 const FIELDS = ['time_unix_nano', 'service', 'trace_id', 'span_id', 'level', 'log_id', 'pattern_id', 'pattern']

@@ -76,6 +76,33 @@ describe('reading with a memory to restore', () => {
     })
   })
 
+  it('goes back by fewer messages where each holds many records, as the last ones of the partition tell', async () => {
+    const { bus, sought, assign } = busWith([record(0, 498), record(0, 499), record(0, 500), record(1, 19)], COMMITTED)
+    const memory = {
+      records: 100,
+      weigh: ({ partition }: ConsumedRecord) => (partition === 0 ? 20 : 0),
+      reset() {},
+      restore: async () => {},
+    }
+    const reader = await openReader(bus, { ...workWith(), memory })
+    assign()
+    await reader.rewind()
+    expect(sought.slice(0, 3).map(({ offset }) => offset)).to.deep.equal([492, 12, 0])
+    expect(sought.slice(3)).to.deep.equal([
+      { topic: 't', partition: 0, offset: 495 },
+      { topic: 't', partition: 1, offset: 0 },
+      { topic: 't', partition: 2, offset: 0 },
+    ])
+  })
+
+  it('looks for the last messages of a partition for so long: a backlog that has none of them is not read through', async () => {
+    const { bus, sought, assign } = busWith([record(0, 499), record(0, 600)], COMMITTED)
+    const reader = await openReader(bus, { ...workWith(), memory: { records: 100, weigh: () => 50, reset() {}, restore: async () => {} } })
+    assign()
+    await reader.rewind()
+    expect(sought.slice(3).map(({ offset }) => offset)).to.deep.equal([498, 0, 0])
+  })
+
   it('hands out nothing that was read while partitions came or went', async () => {
     const { bus, revoke, whilePolling } = busWith([record(0, 500)], COMMITTED)
     const reader = await openReader(bus, workWith(100))

@@ -1,3 +1,4 @@
+/** Reads the records of a group, and goes back in them to restore the memory of the work. */
 import type { Bus, ConsumedRecord, PollLimits, Subscription, TopicPartition } from '../../ports/bus.ts'
 import type { Work } from './work.ts'
 
@@ -50,10 +51,48 @@ export async function openReader(
     async rewind() {
       hasMoved = false
       committed = new Map((await bus.committedOffsets(config.groupId)).map(({ offset, ...of }) => [keyOf(of), offset]))
-      const back = memory?.records ?? 0
-      // Those without a committed offset, too: records of them may have been polled and not handled.
-      const startOf = (of: TopicPartition) => Math.max(0, (committed.get(keyOf(of)) ?? 0) - back)
-      await subscription.seek(subscription.assignment().map(of => ({ ...of, offset: startOf(of) })))
+      if (memory === undefined) return goBack(() => 0)
+      const { records, weigh } = memory
+      if (weigh === undefined) return goBack(() => records)
+      const weights = await weighLast(message => weigh.call(memory, message))
+      if (!hasMoved) await goBack(of => Math.min(records, Math.ceil(records / Math.max(1, weights.get(keyOf(of)) ?? 1))))
     },
   }
+
+  /** In every partition, also in those without a committed offset: records of them may have been polled and not handled. */
+  async function goBack(messagesOf: (partition: TopicPartition) => number): Promise<void> {
+    const startOf = (of: TopicPartition) => Math.max(0, (committed.get(keyOf(of)) ?? 0) - messagesOf(of))
+    await subscription.seek(subscription.assignment().map(of => ({ ...of, offset: startOf(of) })))
+  }
+
+  /** The mean weight of each partition's last committed messages. */
+  async function weighLast(weigh: (message: ConsumedRecord) => number): Promise<ReadonlyMap<string, number>> {
+    await goBack(() => WEIGHED_MESSAGES)
+    const weighed = new Map<string, { messages: number; weight: number }>()
+    const missing = new Set(
+      subscription
+        .assignment()
+        .map(keyOf)
+        .filter(key => (committed.get(key) ?? 0) > 0),
+    )
+    for (let polls = 0; polls < MAX_WEIGHING_POLLS && missing.size > 0 && !hasMoved; polls++) {
+      const messages = await subscription.poll(WEIGHING)
+      // No more of them is kept.
+      if (messages.length === 0) break
+      for (const message of messages) {
+        const key = keyOf(message)
+        if (message.offset >= (committed.get(key) ?? 0) - 1) missing.delete(key)
+        if (!isRepeated(message)) continue
+        const seen = weighed.get(key) ?? { messages: 0, weight: 0 }
+        weighed.set(key, { messages: seen.messages + 1, weight: seen.weight + weigh(message) })
+      }
+    }
+    return new Map([...weighed].map(([key, { messages, weight }]) => [key, weight / messages]))
+  }
 }
+
+/** So many of a partition's last messages tell how much its messages hold. */
+const WEIGHED_MESSAGES = 8
+/** Where the last messages of a partition are deleted, a backlog in the others is not read through to learn that. */
+const MAX_WEIGHING_POLLS = 200
+const WEIGHING: PollLimits = { maxRecords: 100, maxBytes: 1024 * 1024, waitMs: 200 }

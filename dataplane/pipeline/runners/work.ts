@@ -38,6 +38,8 @@ export interface Work {
 export interface Memory {
   /** How many records before the committed offset are read again, per partition. */
   readonly records: number
+  /** How many of `records` a message of the bus holds; default: it is one. */
+  weigh?(message: ConsumedRecord): number
   /** Forgets everything: the partitions of this member are others than before. */
   reset(): void
   /** Takes records that are read again, in order, and emits nothing for them. */

@@ -8,7 +8,7 @@ import { forEachTenant, TenantFailure } from './tenant-failure.ts'
 /** Which incident anomalies count for, by anomaly id. */
 export type Memberships = Map<string, { readonly tenant: string; readonly incidentId: string }>
 
-/** Of anomalies that are stored: the incident each counts for; undefined while it counts for none. */
+/** The incident that each stored anomaly counts for; undefined while it counts for none. */
 export type StoredMemberships = ReadonlyMap<string, string | undefined>
 
 export interface WrittenAnomalies {

@@ -2,7 +2,7 @@
 import { ALL_LOGS, tenantLogsAlias } from '../../contract/indices.ts'
 import { backOffMs } from '../../limits/back-off.ts'
 import { isRecent } from '../../limits/is-recent.ts'
-import { MinuteAllowance } from '../../limits/minute-allowance.ts'
+import { perMinute, TokenBucket } from '../../limits/token-bucket.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type SearchStore, SearchStoreRefusal } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -63,7 +63,7 @@ interface IndexState {
 export function createLogAliases({ store, clock, log, signal, onDelayed }: LogAliasesDeps): LogAliases {
   const indices = new Map<string, IndexState>()
   const knownTenants = new Map<string, number>()
-  const allowance = new MinuteAllowance(NEW_ALIASES_A_MINUTE, clock.nowMs())
+  const allowance = new TokenBucket(perMinute(NEW_ALIASES_A_MINUTE), clock.nowMs())
   let waiting = 0
   let isWorking = false
   let isSearching = false
@@ -150,7 +150,7 @@ export function createLogAliases({ store, clock, log, signal, onDelayed }: LogAl
       else if (others.length < room) others.push(tenant)
     }
     const wantedNew = Math.min(others.length, room - known.length)
-    return [...known, ...others.slice(0, allowance.take(wantedNew, clock.nowMs()))]
+    return [...known, ...others.slice(0, allowance.takeUpTo(wantedNew, clock.nowMs()))]
   }
   /** Puts the aliases that are due on their indices; false: none was due. */
   const step = async (): Promise<boolean> => {

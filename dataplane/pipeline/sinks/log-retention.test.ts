@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { dropExpiredLogs, expiredIndices } from './log-retention.ts'
+import { dropExpiredLogs, dropOversizedLogs, expiredIndices } from './log-retention.ts'
 
 const NOW = Date.UTC(2026, 10, 21, 12)
 
@@ -39,5 +39,31 @@ describe('retention deletes whole daily indices', () => {
       dropped: ['service-logs-2026.01.01', 'service-logs-2026.01.03'],
       failed: [{ name: 'service-logs-2026.01.02', error: busy }],
     })
+  })
+})
+
+describe('retention by bytes', () => {
+  const sizes = new Map([
+    ['service-logs-2026.11.22', 10], // a clock that is ahead
+    ['service-logs-2026.11.21', 50],
+    ['service-logs-2026.11.19', 30],
+    ['service-logs-2026.11.20', 40],
+    ['service-logs-copy', 1_000],
+  ])
+  const drop = async (maxBytes: number) => {
+    const store = { indexSizes: async () => sizes, deleteIndex: async () => undefined }
+    return dropOversizedLogs(store, maxBytes, NOW)
+  }
+
+  it('deletes no more days than it has to, the oldest first', async () => {
+    expect(await drop(130)).to.deep.equal({ dropped: [], failed: [] })
+    expect(await drop(129)).to.deep.equal({ dropped: ['service-logs-2026.11.19'], failed: [] })
+    expect(await drop(99)).to.deep.equal({ dropped: ['service-logs-2026.11.19', 'service-logs-2026.11.20'], failed: [] })
+  })
+
+  it('keeps the day that is not over, and says how much it takes', async () => {
+    const { dropped, keptBytes } = await drop(5)
+    expect(dropped).to.deep.equal(['service-logs-2026.11.19', 'service-logs-2026.11.20'])
+    expect(keptBytes).to.equal(60)
   })
 })

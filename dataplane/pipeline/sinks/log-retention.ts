@@ -1,3 +1,4 @@
+/** Deletes whole daily indices: those past retention, and the oldest while all of them take too much disk. */
 import { ALL_LOGS, LOGS_PREFIX } from '../../contract/indices.ts'
 import { formatDay } from '../../domain/records/timestamp.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
@@ -7,9 +8,14 @@ const DAY_MS = 86_400_000
 /** The daily indices among `names` whose whole day is older than `retentionDays` at `nowMs`. */
 export function expiredIndices(names: readonly string[], retentionDays: number, nowMs: number): readonly string[] {
   return names.filter(name => {
-    const startOfDayMs = name.startsWith(LOGS_PREFIX) ? parseDay(name.slice(LOGS_PREFIX.length)) : undefined
+    const startOfDayMs = dayOf(name)
     return startOfDayMs !== undefined && startOfDayMs + DAY_MS + retentionDays * DAY_MS <= nowMs
   })
+}
+
+/** Start of the UTC day of a daily index; undefined for any other. */
+function dayOf(name: string): number | undefined {
+  return name.startsWith(LOGS_PREFIX) ? parseDay(name.slice(LOGS_PREFIX.length)) : undefined
 }
 
 /** Start of the UTC day `YYYY.MM.dd`; undefined for what is no day of the calendar, and so no name that the product gives. */
@@ -32,9 +38,38 @@ export async function dropExpiredLogs(
   retentionDays: number,
   nowMs: number,
 ): Promise<RetentionResult> {
+  return dropAll(store, expiredIndices(await store.listIndices(ALL_LOGS), retentionDays, nowMs))
+}
+
+export interface SizeRetentionResult extends RetentionResult {
+  /** Bytes of the days that are not over, where these alone are too many. */
+  readonly keptBytes?: number
+}
+
+/** Deletes the oldest daily indices while all of them take more than `maxBytes` of disk; never one whose day is not over. */
+export async function dropOversizedLogs(
+  store: Pick<SearchStore, 'indexSizes' | 'deleteIndex'>,
+  maxBytes: number,
+  nowMs: number,
+): Promise<SizeRetentionResult> {
+  const days = [...(await store.indexSizes(ALL_LOGS))]
+    .map(([name, bytes]) => ({ name, bytes, startMs: dayOf(name) }))
+    .filter(({ startMs }) => startMs !== undefined)
+    .sort((a, b) => a.startMs! - b.startMs!)
+  let bytes = days.reduce((sum, day) => sum + day.bytes, 0)
+  const oldest: string[] = []
+  for (const day of days) {
+    if (bytes <= maxBytes || day.startMs! + DAY_MS > nowMs) break
+    oldest.push(day.name)
+    bytes -= day.bytes
+  }
+  return { ...(await dropAll(store, oldest)), ...(bytes > maxBytes && { keptBytes: bytes }) }
+}
+
+async function dropAll(store: Pick<SearchStore, 'deleteIndex'>, names: readonly string[]): Promise<RetentionResult> {
   const dropped: string[] = []
   const failed: { name: string; error: unknown }[] = []
-  for (const name of expiredIndices(await store.listIndices(ALL_LOGS), retentionDays, nowMs)) {
+  for (const name of names) {
     try {
       await store.deleteIndex(name)
       dropped.push(name)

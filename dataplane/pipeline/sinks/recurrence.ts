@@ -8,9 +8,9 @@ import type { Clock } from '../../ports/clock.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 
 export interface Recurrence {
-  /** Of a new incident. False when the store does not tell in time: an incident does not wait for it. */
+  /** Whether a new incident is recurring. False when the store does not tell in time: an incident does not wait for the store. */
   ofNew(opened: GroupingChange): Promise<boolean>
-  /** Of an incident that takes in more; false stays false. */
+  /** Whether an incident that takes in more is still recurring; false stays false. */
   afterFold(incident: Incident, folded: GroupingChange): Promise<boolean>
 }
 
@@ -35,7 +35,7 @@ export function createRecurrence({ store, clock, signal }: RecurrenceDeps): Recu
   const inTime = async <T>(answer: Promise<T>): Promise<T | undefined> => {
     const late = AbortSignal.any([signal, AbortSignal.timeout(MAX_WAIT_MS)])
     const ended = new Promise<undefined>(resolve => late.addEventListener('abort', () => resolve(undefined), { once: true }))
-    // Not known, whatever the reason: what cannot be asked now cannot hold an incident up.
+    // The store did not answer; an incident does not wait for it.
     return Promise.race([answer.catch(() => undefined), ended])
   }
 

@@ -2,7 +2,7 @@
 import { ALL_ANOMALIES, anomaliesIndex } from '../../contract/indices.ts'
 import { DEFAULT_TENANT } from '../../contract/tenant-id.ts'
 import { isRecent } from '../../limits/is-recent.ts'
-import { MinuteAllowance } from '../../limits/minute-allowance.ts'
+import { perMinute, TokenBucket } from '../../limits/token-bucket.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 
@@ -41,7 +41,7 @@ export interface TenantRoomsDeps {
 export function createTenantRooms({ store, clock, knownSinceMs = () => undefined }: TenantRoomsDeps): TenantRooms {
   const owners = new Set<string>()
   const closed = new Map<string, number>()
-  const allowance = new MinuteAllowance(NEW_TENANTS_A_MINUTE, clock.nowMs())
+  const allowance = new TokenBucket(perMinute(NEW_TENANTS_A_MINUTE), clock.nowMs())
   let listedMs = Number.NEGATIVE_INFINITY
   let fullMs = Number.NEGATIVE_INFINITY
 
@@ -84,7 +84,7 @@ export function createTenantRooms({ store, clock, knownSinceMs = () => undefined
     async admit(tenants) {
       const { known, unknown } = await split(tenants)
       if (unknown.length === 0 || isRecent(fullMs, CLOSED_MS, clock.nowMs())) return known
-      const admitted = choose(unknown, allowance.take(Math.min(unknown.length, NEW_AT_ONCE), clock.nowMs()))
+      const admitted = choose(unknown, allowance.takeUpTo(Math.min(unknown.length, NEW_AT_ONCE), clock.nowMs()))
       for (const tenant of admitted) {
         own(tenant)
         known.add(tenant)

@@ -1,5 +1,6 @@
 /** Builds the documents of the daily indices: logs, and the flags of anomalies on them. */
 import { LOGS_PREFIX } from '../../contract/indices.ts'
+import type { Anomaly } from '../../domain/anomalies/anomaly.ts'
 import { CustomKeys } from '../../domain/documents/custom-keys.ts'
 import {
   type AnomalyFlags,
@@ -26,8 +27,8 @@ export interface LogDocument {
 }
 
 export interface DocumentBuilder {
-  /** Bulk `create` of the log document of one record of `enriched-logs`. */
-  log(input: StepInput): Outcome<LogDocument>
+  /** Bulk `create` of the log document of one record of `enriched-logs`; `flags` where its anomaly is known by then. */
+  log(input: StepInput, flags?: AnomalyFlags): Outcome<LogDocument>
   /** Bulk `update` of the log document with the anomaly flags, for one record of `anomaly-events`; the full document is the upsert. */
   flags(input: StepInput): Outcome<LogDocument>
   /** The same operation with all custom attributes in `attributes`, for when the search store refused it (Decisions 8). */
@@ -112,8 +113,8 @@ export function createDocumentBuilder(allocate: (sizeBytes: number) => Buffer = 
   }
 
   return {
-    log(input) {
-      const built = build(input, NO_ANOMALY)
+    log(input, flags = NO_ANOMALY) {
+      const built = build(input, flags)
       if (built === undefined) return UNREADABLE_RECORD
       const { head, body } = built
       return {
@@ -123,8 +124,8 @@ export function createDocumentBuilder(allocate: (sizeBytes: number) => Buffer = 
     },
     flags(input) {
       const event = decodeAnomalyEvent(input)
-      const flags = { anomaly_score: event?.anomaly.anomaly_score ?? 0, rule_score: event?.anomaly.score ?? 0, is_anomaly: true }
-      const built = event && build(event.record, flags)
+      const flags = event && flagsOf(event.anomaly)
+      const built = event && flags && build(event.record, flags)
       if (built === undefined) return UNREADABLE_EVENT
       const { head, body: upsert } = built
       return {
@@ -140,6 +141,11 @@ export function createDocumentBuilder(allocate: (sizeBytes: number) => Buffer = 
       return { ...operation, body: foldBody(operation.index, operation.body) }
     },
   }
+}
+
+/** The flags that an anomaly's log document carries. */
+export function flagsOf({ anomaly_score, score }: Pick<Anomaly, 'anomaly_score' | 'score'>): AnomalyFlags {
+  return { anomaly_score: anomaly_score ?? 0, rule_score: score, is_anomaly: true }
 }
 
 const LAST_OWN_FIELD = ',"is_anomaly":'

@@ -10,7 +10,7 @@ export interface AutoEscalationDeps {
   readonly store: SearchStore
   readonly clock: Clock
   readonly config: TicketingConfigSource
-  /** Of many replicas that ask at once one has its way. */
+  /** Where many replicas ask at once, one has its way. */
   escalate(tenant: string, incidentId: string, note: string): Promise<void>
 }
 

@@ -7,6 +7,7 @@ import { expireRows, explainWait } from '../../domain/tickets/delivery.ts'
 import type { TicketedIncident } from '../../domain/tickets/incident-tickets.ts'
 import type { OutboxRow } from '../../domain/tickets/outbox-row.ts'
 import type { TicketThread } from '../../domain/tickets/ticket-thread.ts'
+import type { TicketOutcome } from '../../ports/incident-platform.ts'
 import { VersionConflict, type Versioned } from '../../ports/search-store.ts'
 import { writeAuditEntry } from '../sinks/audit-trail.ts'
 import { findDue } from './find-due.ts'
@@ -53,6 +54,7 @@ const MAX_OF_TENANT = 24
 /** Attempts that are kept for tenants with few under way: platforms of some may stall all others. */
 const KEPT_FREE = 16
 const FEW = 2
+const REFUSAL = 'a ticket platform takes nothing until its settings are mended'
 /** Lanes that are remembered; idle ones leave first. */
 const MAX_LANES = 5_000
 /** Rows of a paused lane that are told why they wait, in one round. */
@@ -73,6 +75,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const seen = new RecentVersions()
   /** Lanes whose rows could not be told why they wait: until when that is left alone. */
   const unexplained = new Map<string, number>()
+  /** Lanes whose target takes nothing until somebody mends its settings. */
+  const refusing = new Set<string>()
   const stopping = new AbortController()
   let isStopping = false
   let housekeptMs = Number.NEGATIVE_INFINITY
@@ -116,9 +120,20 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const afterwards = async ({ thread, before, row, outcome, incident }: SentRow) => {
     seen.add(thread)
     const { platform } = thread.source
-    if (row !== undefined && outcome !== undefined) deps.onAttempt?.({ target: platform, result: outcome.kind, atMs: clock.nowMs() })
+    if (row !== undefined && outcome !== undefined) {
+      deps.onAttempt?.({ target: platform, result: outcome.kind, atMs: clock.nowMs() })
+      tellRefusal(thread.source, outcome)
+    }
     await tellFailures(before, thread.source)
     if (outcome?.kind === 'delivered' && row?.event === 'open' && incident !== undefined) deps.onOpened?.(incident)
+  }
+
+  /** Once, until the target takes something again: it is tried each minute. */
+  const tellRefusal = ({ lane, tenantId: tenant, platform }: TicketThread, outcome: TicketOutcome) => {
+    const isRefusing = outcome.kind === 'rejected' && outcome.isTargetBroken === true
+    if (isRefusing && !refusing.has(lane)) log.error({ tenant, platform, reason: outcome.reason }, REFUSAL)
+    if (isRefusing && refusing.size < MAX_LANES) refusing.add(lane)
+    if (outcome.kind === 'delivered') refusing.delete(lane)
   }
 
   /** An audit entry for each row that failed for good. */

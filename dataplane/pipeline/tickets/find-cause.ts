@@ -12,7 +12,7 @@ import { rankCausesFrom } from '../root-cause/analyse.ts'
 
 export interface FoundCause {
   readonly rootCause: RootCause
-  /** How much after the time asked for was looked at, ms. */
+  /** Length of the window that was looked at, from the time asked for, ms. */
   readonly windowMs: number
 }
 
@@ -28,7 +28,7 @@ const MAX_WAITING = 32
 /** An analysis counts for other incidents of its tenant that long, when their times lie that near. */
 const SHARED_MS = 20_000
 const SAME_TIME_MS = 15_000
-/** One that came too late for whoever waited counts for longer: who asks again finds it. */
+/** An analysis that ended after its callers had given up counts for longer, so that the next question finds it. */
 const LATE_SHARED_MS = 180_000
 const MAX_SHARED = 200
 

@@ -59,7 +59,7 @@ export function createIntake(deps: IntakeDeps): Intake {
   const seen = new RecentVersions()
   let isStopping = false
   const refusedUntil = new Map<string, number>()
-  /** Claims of this agent, by document: what the store failed at is taken up again at once. */
+  /** Claims of this agent by document, so that it takes up at once an incident at which the store failed. */
   const own = new Map<string, string>()
   const iso = (ms = clock.nowMs()) => new Date(ms).toISOString()
 

@@ -9,7 +9,7 @@ import type { Log } from '../../telemetry/log.ts'
 export interface LaneOwners {
   /** Whether this agent is the one that sends to a lane, now. */
   owns(lane: string): boolean
-  /** Changes when lanes may have changed hands: who has one then cannot know what was sent just before. 0: nobody else was ever seen. */
+  /** Changes when lanes may have changed hands: the new owner of a lane cannot know what was sent just before. 0: no other agent was ever seen. */
   generation(): number
 }
 
@@ -35,7 +35,7 @@ export interface PresenceDeps {
 export const LOOK_MS = 2_000
 /** A look counts for so long: an agent that cannot look sends nothing. */
 const VALID_MS = 6_000
-/** An agent sends to a lane that was another's only when this one has surely seen that it is no longer its own. */
+/** An agent that takes a lane over waits this long: the owner before has surely seen by then that it lost the lane. */
 const SETTLE_MS = 8_000
 /** An agent that says nothing for so long is gone. Clocks of agents may differ by some seconds. */
 const LEASE_MS = 20_000

@@ -4,7 +4,7 @@ import type { Versioned } from '../../ports/search-store.ts'
 
 const PREFIX_LENGTH = incidentsIndex('').length
 
-/** An incident with all that tickets need of it, whoever wrote it. */
+/** An incident with all that tickets need of it; missing fields get defaults. */
 export function completeIncident({ source: stored, index, id }: Versioned<Partial<TicketedIncident>>): TicketedIncident {
   const service = stored.service ?? 'unknown_service'
   const createdAt = stored.createdAt ?? stored.updatedAt ?? new Date(0).toISOString()

@@ -1,38 +1,29 @@
-/** One batch of ETL: flattens its messages in parts, and sends each part when it is large enough. */
-import type { BusRecord, ConsumedRecord } from '../../ports/bus.ts'
-import { DEAD_LETTER_HEADERS, type DeadLetters, receivedAtMs } from '../dead-letter.ts'
-import type { Output } from '../runners/work.ts'
-import { sendFitting } from '../send-fitting.ts'
-import type { Etl, RawMessage } from '../steps/flatten/etl.ts'
+/** One batch of ETL: flattens its messages in parts, and hands each part on when it is large enough. */
+import type { ConsumedRecord } from '../../ports/bus.ts'
+import type { DeadLetters } from '../dead-letter.ts'
+import type { Etl } from '../steps/flatten/etl.ts'
 import { EtlOutput } from '../steps/flatten/etl-output.ts'
+import { FlatPart, type Origin, rawMessage } from './flat-part.ts'
 
-/** Output of this size is sent at once, even in the middle of a message. */
+/** Output of this size is handed on at once, even in the middle of a message. */
 export const MAX_ETL_PART_BYTES = 8_388_608
 
 export interface EtlBatchDeps {
   readonly etl: Pick<Etl, 'processInParts'>
   /** Asked while `etl` is within a message. */
   readonly letterOfRecord: Etl['letterOfRecord']
-  readonly output: Output
-  /** For flat records. */
-  readonly topic: string
+  /** Takes one part after the other; resolves, once it is durable, to the number of flat records that were taken. */
+  readonly take: (part: FlatPart) => Promise<number>
   readonly dead: DeadLetters
 }
 
-/** Where flat records of one part come from: those from position `at` on are of `message`, the first of them being its flat record `number`. */
-interface Origin {
-  readonly at: number
-  readonly message: ConsumedRecord
-  readonly number: number
-}
-
-/** Takes messages through the ETL and sends what they become in parts: what is held at once does not depend on what a message expands to. */
+/** Takes messages through the ETL and hands on what they become in parts: what is held at once does not depend on what a message expands to. */
 export class EtlBatch {
   readonly #deps: EtlBatchDeps
   readonly #collected = new EtlOutput(MAX_ETL_PART_BYTES)
   #origins: Origin[] = []
-  /** Of the part sent last: one is written while the next is made. */
-  #sending: Promise<void> = Promise.resolve()
+  /** Of the part handed on last: one is written while the next is made. */
+  #taking: Promise<void> = Promise.resolve()
   received = 0
   produced = 0
 
@@ -40,35 +31,34 @@ export class EtlBatch {
     this.#deps = deps
   }
 
-  /** Resolves once the message is worked through; some of it may not be sent yet. */
-  async add(message: ConsumedRecord): Promise<void> {
+  /** Resolves once the message is worked through; some of it may not be handed on yet. */
+  async add(message: ConsumedRecord, isHeavy: boolean): Promise<void> {
     const { etl } = this.#deps
     const parts = etl.processInParts(rawMessage(message), this.#collected)
     let origin: Origin = { at: this.#collected.records.length, message, number: 0 }
     this.#origins.push(origin)
     while (this.#goOn(parts, message)) {
       origin = { at: 0, message, number: origin.number + this.#collected.records.length - origin.at }
-      await this.sendPart()
+      await this.endPart(isHeavy)
       this.#origins.push(origin)
     }
   }
 
-  /** Begins to send the collected part, once the part before is sent. */
-  async sendPart(): Promise<void> {
+  /** Begins to hand on the collected part, once the part before is taken. `isHeavy`: it is of tenants that bring much. */
+  async endPart(isHeavy: boolean): Promise<void> {
     const { records, received } = this.#collected.take()
-    const origins = this.#origins
+    const part = new FlatPart({ records, origins: this.#origins, isHeavy, letterOfRecord: this.#deps.letterOfRecord })
     this.#origins = []
-    await this.#sending
-    this.#sending = this.#send(records, origins)
+    await this.#taking
+    this.#taking = this.#handOn(part)
     // The next part, or `settled`, waits for it and learns of a failure.
-    this.#sending.catch(() => undefined)
+    this.#taking.catch(() => undefined)
     this.received += received
-    this.produced += records.length
   }
 
-  /** Resolves once all parts are sent. */
+  /** Resolves once all parts are taken. */
   settled(): Promise<void> {
-    return this.#sending
+    return this.#taking
   }
 
   /** False at the end of the message. One that breaks the step itself must not stop its partition. */
@@ -84,34 +74,9 @@ export class EtlBatch {
     return !isOver
   }
 
-  async #send(records: readonly BusRecord[], origins: readonly Origin[]): Promise<void> {
-    const { output, topic, dead } = this.#deps
-    const [refused] = await Promise.all([sendFitting(output, topic, withReplays(records, origins)), dead.send()])
-    for (const position of refused) this.#giveUp(position, records[position]!, origins)
-    await dead.send()
-  }
-
-  /** A flat record that the bus takes for too large: the log record it was made of goes to the dead-letter queue. */
-  #giveUp(position: number, { value }: BusRecord, origins: readonly Origin[]): void {
-    const { dead, letterOfRecord } = this.#deps
-    const { message, at, number } = origins.findLast(origin => origin.at <= position)!
-    const reason = `flat record: ${value.length} bytes are more than the bus takes`
-    dead.add(message, reason, letterOfRecord(rawMessage(message), number + position - at))
-    this.produced--
+  async #handOn(part: FlatPart): Promise<void> {
+    const { take, dead } = this.#deps
+    const [taken] = await Promise.all([take(part), dead.send()])
+    this.produced += taken
   }
 }
-
-function rawMessage(message: ConsumedRecord): RawMessage {
-  return { value: message.value, receivedAtMs: receivedAtMs(message), key: message.key }
-}
-
-/** Records of a replayed message carry the time of the replay, too: a later step may give them up again. */
-function withReplays(records: readonly BusRecord[], origins: readonly Origin[]): readonly BusRecord[] {
-  if (!origins.some(({ message }) => replaysOf(message) !== undefined)) return records
-  return records.map((record, position) => {
-    const replayed = replaysOf(origins.findLast(({ at }) => at <= position)!.message)
-    return replayed === undefined ? record : { ...record, headers: { ...record.headers, [DEAD_LETTER_HEADERS.replayed]: replayed } }
-  })
-}
-
-const replaysOf = ({ headers }: ConsumedRecord) => headers[DEAD_LETTER_HEADERS.replayed]

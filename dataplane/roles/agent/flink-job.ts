@@ -7,7 +7,7 @@ export interface FlinkResource extends KubernetesObject {
   readonly spec?: {
     /** A deployment without one is a session cluster. */
     readonly job?: { readonly state?: string } | null
-    /** Of a session job: the session cluster that it runs on. */
+    /** The session cluster that a session job runs on. */
     readonly deploymentName?: string
   }
   readonly status?: {

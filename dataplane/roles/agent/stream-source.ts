@@ -52,7 +52,7 @@ async function addressesOf(endpoint: string, { resolve = resolveAll }: StreamDep
   return addresses.map(address => `http://${address.includes(':') ? `[${address}]` : address}:${url.port || 80}${url.pathname}`)
 }
 
-/** Of one family: with both, each process would count twice. */
+/** Addresses of one family: with both, each process would count twice. */
 async function resolveAll(host: string): Promise<readonly string[]> {
   const found = await lookup(host.replace(/^\[|\]$/g, ''), { all: true })
   return found.filter(({ family }) => family === found[0]!.family).map(({ address }) => address)

@@ -18,6 +18,8 @@ import { startWorker, type WorkerHost } from './worker-host.ts'
  * which are unpacked once where they share memory, and two heaps less are 60 to 90 MB (measured).
  */
 const WORKERS: readonly (readonly BridgeThread[])[] = [['etl'], ['anomaly', 'indexer', 'lifecycle']]
+/** With the direct lane `etl` does what the others did, who have little left to do. */
+const LANE_WORKERS: readonly (readonly BridgeThread[])[] = [BRIDGE_THREADS]
 
 export const start = defineRole(async ({ settings, log, clock, standalone }: RoleContext<'bridge'>, { keep, backends }) => {
   const { HOST: host, SEARCH_ENDPOINT: searchEndpoint } = settings
@@ -25,10 +27,14 @@ export const start = defineRole(async ({ settings, log, clock, standalone }: Rol
   const store = await backends.searchStore(settings)
   const config = createRuntimeConfig({ anomalyThreshold: settings.ANOMALY_THRESHOLD, windowSize: settings.WINDOW_SIZE })
   const counters = createSharedCounters(Object.keys(BRIDGE_METRICS) as BridgeMetric[])
+  const hasDirectLane = settings.BUS_BROKERS === undefined && standalone?.connectSearch !== undefined
+  const assignments = hasDirectLane ? LANE_WORKERS : WORKERS
   const data = (threads: readonly BridgeThread[]) => ({
     threads,
+    hasDirectLane,
     settings: { ...settings, DEFAULT_TENANT: standalone?.defaultTenant ?? DEFAULT_TENANT },
     bus: bus.link(),
+    searchPort: standalone?.connectSearch?.(),
     counters: counters.buffer,
     config: config.buffer,
     logFormat: standalone?.logFormat ?? 'json',
@@ -37,7 +43,8 @@ export const start = defineRole(async ({ settings, log, clock, standalone }: Rol
   const countDeadLetters = createDeadLetterCounter(metrics)
   const { promise: running, resolve: isRunning } = Promise.withResolvers<void>()
   const workers: WorkerHost[] = []
-  const threadState = (thread: BridgeThread) => workers[WORKERS.findIndex(threads => threads.includes(thread))]?.state(thread) ?? 'starting'
+  const threadState = (thread: BridgeThread) =>
+    workers[assignments.findIndex(threads => threads.includes(thread))]?.state(thread) ?? 'starting'
   /** Threads that do not run now. */
   const notRunning = () => BRIDGE_THREADS.filter(thread => threadState(thread) !== 'running')
   const onChange = () => {
@@ -63,8 +70,8 @@ export const start = defineRole(async ({ settings, log, clock, standalone }: Rol
   })
   // Stopped after the work, so that health can be asked until then.
   const { port } = keep(await startHttpServer(api, { host, port: settings.BRIDGE_PORT, setting: 'BRIDGE_PORT' }))
-  const retention = startRetention({ store, retentionDays: settings.RETENTION_DAYS, clock, log })
-  for (const threads of WORKERS) workers.push(startWorker({ threads, data, opened, onChange, countDeadLetters, clock, log }))
+  const retention = startRetention({ store, retentionDays: settings.RETENTION_DAYS, retentionBytes: settings.RETENTION_BYTES, clock, log })
+  for (const threads of assignments) workers.push(startWorker({ threads, data, opened, onChange, countDeadLetters, clock, log }))
   keep([...workers, retention], parts => Promise.all(parts.map(part => part.stop())))
   log.info({ host, port, searchEndpoint }, 'bridge listens')
   void running.then(() => log.info({}, 'all threads of the bridge run'))

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { ALL_LOGS } from '../../contract/indices.ts'
+import { formatDay } from '../../domain/records/timestamp.ts'
 import { SILENT } from '../../telemetry/log.ts'
 import { createFakeClock, type FakeClock } from '../../testing/fake-clock.ts'
 import { createMemorySearchStore } from '../../testing/memory-search-store.ts'
@@ -81,6 +82,19 @@ describe('retention in the bridge', () => {
     clock.advance(MINUTE_MS)
     await untilAsleep(clock)
     expect(deleted).to.deep.equal(['service-logs-2020.01.01'])
+    await retention.stop()
+  })
+
+  it('looks four times a minute whether daily indices take more disk than they may', async () => {
+    const clock = createFakeClock()
+    const store = createMemorySearchStore()
+    const retention = startRetention({ store, retentionDays: 30, retentionBytes: 10, clock, log: SILENT })
+    while (clock.sleepers < 2) await new Promise(setImmediate)
+    const day = (days: number) => `service-logs-${formatDay(clock.nowMs() - days * 24 * 60 * MINUTE_MS)}`
+    for (const days of [0, 1, 2]) await store.put(day(days), 'one', { message: 'of that day' })
+    clock.advance(MINUTE_MS / 4)
+    while (clock.sleepers < 2) await new Promise(setImmediate)
+    expect(await store.listIndices(ALL_LOGS)).to.deep.equal([day(0)])
     await retention.stop()
   })
 })

@@ -17,21 +17,20 @@ import { createLogger } from '../../telemetry/logger.ts'
 import { attachSharedCounters } from '../../telemetry/shared-counters.ts'
 import { connectBus, connectSearchStore, openOnlineStore } from '../backends.ts'
 import { attachRuntimeConfig } from './runtime-config.ts'
+import type { DocumentWriter } from './threads/document-writer.ts'
 import type { ThreadDeps } from './threads/thread-deps.ts'
 import type { FromWorker, ToWorker, WorkerData } from './worker-messages.ts'
 
 /** A worker loads only what its threads work with. etl and anomaly leave their work to the stream jobs while there are any (`roles/stream/README.md`). */
 const WORK: Readonly<Record<BridgeThread, (deps: ThreadDeps) => Promise<Work>>> = {
-  etl: async deps =>
-    (await import('../../pipeline/work/etl-work.ts')).createEtlWork({ ...deps, features: openFeatures(deps), standsBy: true }),
+  etl: async deps => {
+    const features = openFeatures(deps)
+    if (!hasDirectLane) return (await import('../../pipeline/work/etl-work.ts')).createEtlWork({ ...deps, features, standsBy: true })
+    return (await import('./threads/direct-lane.ts')).createDirectLane({ ...deps, features, writer: await openWriter(deps) })
+  },
   anomaly: async deps =>
     (await import('../../pipeline/work/anomaly-work.ts')).createAnomalyWork({ ...deps, config: deps.config.read, standsBy: true }),
-  indexer: async deps => {
-    const { createIndexerWork, openLogAliases } = await import('./threads/indexer.ts')
-    const own = await openStore()
-    aliases ??= openLogAliases(deps, own)
-    return createIndexerWork(deps, own, aliases, await openOutages(own))
-  },
+  indexer: async deps => (await import('./threads/indexer.ts')).createIndexerWork(deps, await openWriter(deps)),
   lifecycle: async deps => {
     const { createLifecycleWork, openTenantRooms } = await import('./threads/lifecycle.ts')
     const own = await openStore()
@@ -41,13 +40,23 @@ const WORK: Readonly<Record<BridgeThread, (deps: ThreadDeps) => Promise<Work>>> 
 }
 
 const port = parentPort!
-const { threads, settings, bus: link, counters: countersBuffer, config: configBuffer, logFormat } = workerData as WorkerData
+const {
+  threads,
+  hasDirectLane,
+  settings,
+  bus: link,
+  searchPort,
+  counters: countersBuffer,
+  config: configBuffer,
+  logFormat,
+} = workerData as WorkerData
 const clock = systemClock
 giveBackGarbage(clock)
 const log = createLogger({ level: settings.LOG_LEVEL, format: logFormat, fields: { role: 'bridge' } })
 const bus = await connectBus(link, { clock, log })
 let store: Promise<SearchStore> | undefined
 let aliases: LogAliases | undefined
+let writer: DocumentWriter | undefined
 let rooms: TenantRooms | undefined
 let outages: IndexOutages | undefined
 let configs: GroupingConfigs | undefined
@@ -86,8 +95,17 @@ async function runThread(thread: BridgeThread): Promise<void> {
 }
 
 function openStore(): Promise<SearchStore> {
-  store ??= connectSearchStore(settings)
+  store ??= connectSearchStore(settings, searchPort)
   return store
+}
+
+/** It outlives the work, and serves the indexer and the direct lane: a document that both write is counted once. */
+async function openWriter(deps: ThreadDeps): Promise<DocumentWriter> {
+  const { createDocumentWriter, openLogAliases } = await import('./threads/document-writer.ts')
+  const own = await openStore()
+  aliases ??= openLogAliases(deps, own)
+  writer ??= createDocumentWriter({ ...deps, store: own, aliases, outages: await openOutages(own) })
+  return writer
 }
 
 /** They outlive the work: what holds a batch up for longer than its threads live is known as the same outage. */

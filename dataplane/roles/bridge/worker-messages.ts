@@ -1,3 +1,4 @@
+import type { MessagePort } from 'node:worker_threads'
 import type { BridgeThread } from '../../contract/counters.ts'
 import type { RunState } from '../../pipeline/runners/supervise.ts'
 import type { BusLink } from '../backends.ts'
@@ -7,8 +8,12 @@ import type { BridgeSettings } from './threads/thread-deps.ts'
 export interface WorkerData {
   /** Those that it runs, each with a consumer group and failures of its own. */
   readonly threads: readonly BridgeThread[]
+  /** `etl` does the work of `anomaly` and `indexer`, too; these take what was on `enriched-logs` before, and flags that come late. */
+  readonly hasDirectLane: boolean
   readonly settings: BridgeSettings
   readonly bus: BusLink
+  /** For bulks, where the search store is a part of this process. */
+  readonly searchPort: MessagePort | undefined
   readonly counters: SharedArrayBuffer
   readonly config: SharedArrayBuffer
   readonly logFormat: 'json' | 'readable'

@@ -3,15 +3,12 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { EmbeddedBus } from '../../adapters/bus/embedded/embedded-bus.ts'
-import { systemClock } from '../../adapters/clock/system-clock.ts'
-import { type Environment, loadSettings } from '../../config/environment.ts'
+import { loadSettings } from '../../config/environment.ts'
 import { DirectoryInUse } from '../../lifecycle/directory-lock.ts'
 import { BusError } from '../../ports/bus.ts'
-import type { Clock } from '../../ports/clock.ts'
 import { SILENT } from '../../telemetry/log.ts'
 import { openEmbedded } from '../backends.ts'
-
-const EXIT = { done: 0, failed: 1, usage: 64 } as const
+import { type CommandDeps, EXIT, PROCESS } from '../command.ts'
 
 const USAGE = `Usage: logpipeline bus groups list
        logpipeline bus groups remove GROUP
@@ -23,18 +20,8 @@ group that will not come back, such as one of an older version, and with it how 
 The bus must not be in use, so stop logpipeline first; nothing is lost by that. Groups on Kafka: kafka-consumer-groups.sh.
 Exit code: 0 done, 1 failed, 64 the command line is wrong, 78 a setting is wrong.`
 
-export interface BusGroupsDeps {
-  readonly stdout: { write(text: string): unknown }
-  readonly stderr: { write(text: string): unknown }
-  readonly clock: Clock
-  /** Default: that of the process. */
-  readonly environment?: Environment
-}
-
-const PROCESS: BusGroupsDeps = { stdout: process.stdout, stderr: process.stderr, clock: systemClock }
-
 /** Runs the command and returns its exit code; throws `ConfigError` for wrong settings. */
-export async function runBusGroups(args: readonly string[], deps: BusGroupsDeps = PROCESS): Promise<number> {
+export async function runBusGroups(args: readonly string[], deps: CommandDeps = PROCESS): Promise<number> {
   const wanted = parseWords(args)
   if (typeof wanted === 'string') return refuse(deps, wanted, EXIT.usage)
   if ('help' in wanted) {
@@ -78,7 +65,7 @@ function parseWords(args: readonly string[]): { readonly help: true } | { readon
   return `expected list, or remove and a group, seen ${JSON.stringify(parsed.positionals.join(' '))}`
 }
 
-function list(bus: EmbeddedBus, { stdout }: BusGroupsDeps): number {
+function list(bus: EmbeddedBus, { stdout }: CommandDeps): number {
   for (const { groupId, lastSeenMs, unread } of bus.groups()) {
     const left = [...unread].map(([topic, bytes]) => `${topic} ${bytes}`).join(', ')
     stdout.write(`${groupId}  seen ${new Date(lastSeenMs).toISOString()}  bytes to read: ${left}\n`)
@@ -86,7 +73,7 @@ function list(bus: EmbeddedBus, { stdout }: BusGroupsDeps): number {
   return EXIT.done
 }
 
-async function remove(bus: EmbeddedBus, groupId: string, deps: BusGroupsDeps): Promise<number> {
+async function remove(bus: EmbeddedBus, groupId: string, deps: CommandDeps): Promise<number> {
   const known = bus.groups().map(group => group.groupId)
   if (!known.includes(groupId)) return refuse(deps, `group ${groupId} does not exist; there are ${known.join(', ')}`, EXIT.failed)
   await bus.removeGroup(groupId)
@@ -94,7 +81,7 @@ async function remove(bus: EmbeddedBus, groupId: string, deps: BusGroupsDeps): P
   return EXIT.done
 }
 
-function refuse({ stderr }: BusGroupsDeps, problem: string, code: number): number {
+function refuse({ stderr }: CommandDeps, problem: string, code: number): number {
   stderr.write(`logpipeline bus groups: ${problem}\n`)
   return code
 }

@@ -15,14 +15,14 @@ import { DROPPED_BY_DASHBOARD } from '../../tenant-export/attribute-names.ts'
 import { exportHttp } from '../../tenant-export/export-http.ts'
 import { answerSearch } from '../../tenant-search/search-endpoints.ts'
 import type { TenantExchange } from '../../upstream/exchange.ts'
-import { parseRequestPath as parseSegments } from '../../upstream/request-path.ts'
+import { parseRequestPath } from '../../upstream/request-path.ts'
 import type { Upstream } from '../../upstream/upstream.ts'
 import { createLogin } from './access/login.ts'
 import { type Credentials, createPasswordGate } from './access/password-gate.ts'
 import { assertOwnOrigin } from './access/same-origin.ts'
 import { setSecurityHeaders } from './access/security-headers.ts'
 import { createBackendStates } from './proxy/backend-states.ts'
-import { parseRequestPath, type RequestPath } from './proxy/request-path.ts'
+import { parseRequestTarget, type RequestTarget } from './proxy/request-target.ts'
 import { findService, type ServiceName } from './proxy/services.ts'
 import type { Site } from './site/site.ts'
 import { createUploadRoute, UPLOAD_PATH } from './upload/upload-route.ts'
@@ -30,7 +30,7 @@ import type { UploadSender } from './upload/upload-sender.ts'
 
 export interface DashboardDeps {
   readonly backends: Readonly<Record<ServiceName, Upstream>>
-  /** Those of them that nobody has said where they are. */
+  /** Back ends that no setting places, and that are not at their default address. */
   readonly unconfigured?: ReadonlySet<ServiceName>
   readonly collector: Pick<UploadSender, 'send'>
   readonly site: Site
@@ -81,7 +81,7 @@ export function startDashboard(deps: DashboardDeps): Promise<HttpServer> {
   })
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const target = parseRequestPath(request.url ?? '')
+    const target = parseRequestTarget(request.url ?? '')
     const { path, query } = target
     setSecurityHeaders(response, path)
     assertOwnOrigin(request, deps)
@@ -97,14 +97,14 @@ export function startDashboard(deps: DashboardDeps): Promise<HttpServer> {
   }
 
   /** A request that names a tenant is one of that tenant alone, as it would be through the gateway (Decisions 7). */
-  async function forward(request: IncomingMessage, response: ServerResponse, { path, query }: RequestPath, name: ServiceName) {
+  async function forward(request: IncomingMessage, response: ServerResponse, { path, query }: RequestTarget, name: ServiceName) {
     const tenant = tenantOf(request)
     const gone = new AbortController()
     response.once('close', () => gone.abort())
     const exchange = { request, response, owner: { tenant }, signal: gone.signal }
     const backend = backends[name]
     if (tenant !== undefined && (name === 'search' || name === 'collector')) {
-      const target = parseSegments(path + query)
+      const target = parseRequestPath(path + query)
       const own: TenantExchange = { ...exchange, owner: { tenant }, path: target }
       if (name === 'search') return answerSearch(backend, own, target.segments)
       return exportHttp({ ...limits, collector: backend, dropped: DROPPED_BY_DASHBOARD }, own)
@@ -134,7 +134,7 @@ function limitTime(request: IncomingMessage): void {
 }
 
 function refuse(request: IncomingMessage, response: ServerResponse, error: unknown, log: Log): void {
-  // Nobody is left to answer: the caller hung up, or the answer is on its way.
+  // No answer can be sent: the caller hung up, or an answer is on its way.
   if (response.headersSent || response.socket === null || response.socket.destroyed) return void response.destroy()
   const answer = error instanceof HttpError ? error : new HttpError(500, 'internal error', {}, { cause: error })
   const { status, headers } = answer

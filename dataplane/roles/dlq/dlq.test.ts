@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
+import { startCommandSocket } from '../../command-socket/command-socket.ts'
 import { loadSettings } from '../../config/environment.ts'
 import { collectDeadLetters, receivedAtMs } from '../../pipeline/dead-letter.ts'
 import { createEtl } from '../../pipeline/steps/flatten/etl.ts'
@@ -12,7 +13,7 @@ import type { Bus, ConsumedRecord } from '../../ports/bus.ts'
 import { SILENT } from '../../telemetry/log.ts'
 import { createFakeClock } from '../../testing/fake-clock.ts'
 import { openBus } from '../backends.ts'
-import { startDlqService } from './dlq-service.ts'
+import { createDlqHandler } from './dlq-handler.ts'
 import { runDlq } from './index.ts'
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12)
@@ -58,6 +59,10 @@ describe('logpipeline dlq', () => {
     } finally {
       await bus.stop()
     }
+  }
+  const serve = (dataDir: string, bus: Bus) => {
+    const handler = createDlqHandler({ bus, settings: loadSettings('bridge', environment), clock })
+    return startCommandSocket({ dataDir, commands: new Map([['dlq', handler]]), log: SILENT })
   }
   const dlq = async (...args: string[]) => {
     let out = ''
@@ -196,9 +201,9 @@ describe('logpipeline dlq', () => {
 
   it('goes through the standalone that runs there, by a socket that its owner alone can open', async () => {
     await withBus(async bus => {
-      const service = await startDlqService({ dataDir: directory, bus, settings: loadSettings('bridge', environment), clock, log: SILENT })
+      const service = await serve(directory, bus)
       try {
-        expect(statSync(join(directory, 'dlq.sock')).mode & 0o777).to.equal(0o600)
+        expect(statSync(join(directory, 'command.sock')).mode & 0o777).to.equal(0o600)
         const { code, lines, err } = await dlq('list', '--json', '--tenant', 'bank')
         expect([code, lines.map(line => JSON.parse(line).id), err]).to.deep.equal([0, ['0/3', '0/4'], '2 letters\n'])
         expect((await dlq('replay', '--stage', 'lifecycle')).lines).to.deep.equal(['replayed 1 letter: 1 to anomaly-events'])
@@ -217,7 +222,7 @@ describe('logpipeline dlq', () => {
     const deep = join(mkdtempSync(join(tmpdir(), 'logpipeline-dlq-')), 'd'.repeat(120))
     mkdirSync(deep)
     const bus = { describe: async () => ({ brokers: 1, partitions: [] }) } as unknown as Bus
-    const service = await startDlqService({ dataDir: deep, bus, settings: loadSettings('bridge', environment), clock, log: SILENT })
+    const service = await serve(deep, bus)
     let err = ''
     const deps = { print: async () => true, stderr: { write: (text: string) => (err += text) }, clock, environment: { DATA_DIR: deep } }
     expect([await runDlq(['list'], deps), err]).to.deep.equal([0, '0 letters\n'])

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
+import { askStandalone, StandaloneUnreachable } from '../../command-socket/ask-standalone.ts'
 import { type Environment, loadSettings } from '../../config/environment.ts'
 import type { SettingsOf } from '../../contract/env.ts'
 import { DirectoryInUse } from '../../lifecycle/directory-lock.ts'
@@ -9,7 +10,6 @@ import { type Bus, BusError } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { SILENT } from '../../telemetry/log.ts'
 import { openBus } from '../backends.ts'
-import { askStandalone } from './ask-standalone.ts'
 import { DLQ_USAGE, parseDlqOptions } from './dlq-options.ts'
 import type { Print } from './print-lines.ts'
 import { runOnBus } from './run-on-bus.ts'
@@ -48,11 +48,12 @@ export async function runDlq(args: readonly string[], deps: DlqDeps = PROCESS): 
   const settings = loadSettings('bridge', deps.environment)
   process.stdout.on('error', ignoreClosedPipe)
   try {
-    const asked = settings.BUS_BROKERS === undefined ? await askStandalone(settings.DATA_DIR, args, deps) : undefined
+    const asked = settings.BUS_BROKERS === undefined ? await askStandalone(settings.DATA_DIR, { command: 'dlq', args }, deps) : undefined
     return asked ?? (await onBus(settings, deps, bus => runOnBus(parsed.config, { bus, settings, ...deps })))
   } catch (error) {
     if (error instanceof DirectoryInUse)
       return refuse(deps, [`${error.message}. Stopping logpipeline loses nothing; start it again when this command is done.`], EXIT.failed)
+    if (error instanceof StandaloneUnreachable) return refuse(deps, [error.message], EXIT.failed)
     if (error instanceof BusError)
       return refuse(deps, [`${placeOf(settings)}: the message bus failed (${error.reason}): ${error.message}`], EXIT.failed)
     throw error
@@ -66,7 +67,7 @@ function placeOf({ BUS_BROKERS, DATA_DIR }: Settings): string {
   return BUS_BROKERS === undefined ? `DATA_DIR ${DATA_DIR}` : `BUS_BROKERS ${BUS_BROKERS}`
 }
 
-/** `dlq list | head`: whoever read has seen enough. */
+/** `dlq list | head`: the reader has seen enough. */
 function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error
 }

@@ -1,18 +1,15 @@
 /** `logpipeline features compute`: computes the features of one hour now (Decisions 2). */
 import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { systemClock } from '../../adapters/clock/system-clock.ts'
-import { type Environment, loadSettings } from '../../config/environment.ts'
+import { loadSettings } from '../../config/environment.ts'
 import { HOUR_MS, hourOf, lastFullHour } from '../../domain/features/feature-hour.ts'
 import { parseEventTime } from '../../domain/time/event-time.ts'
 import { computeHour } from '../../pipeline/features/compute-features.ts'
-import type { Clock } from '../../ports/clock.ts'
 import { OnlineStoreUnavailable } from '../../ports/online-store.ts'
 import { SearchStoreUnavailable } from '../../ports/search-store.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { connectSearchStore, openOnlineStore } from '../backends.ts'
-
-const EXIT = { done: 0, failed: 1, usage: 64 } as const
+import { type CommandDeps, EXIT, PROCESS } from '../command.ts'
 
 const USAGE = `Usage: logpipeline features compute [--hour TIME]
 
@@ -23,18 +20,8 @@ store. Doing it again does no harm; features of a later time stay. Prints what w
 
 Settings: SEARCH_ENDPOINT (default http://127.0.0.1:9200), ONLINE_STORE_URL (default: the embedded store in DATA_DIR).`
 
-export interface ComputeCommandDeps {
-  readonly stdout: { write(text: string): unknown }
-  readonly stderr: { write(text: string): unknown }
-  readonly clock: Clock
-  /** Default: that of the process. */
-  readonly environment?: Environment
-}
-
-const PROCESS: ComputeCommandDeps = { stdout: process.stdout, stderr: process.stderr, clock: systemClock }
-
 /** Runs the command and returns its exit code; throws `ConfigError` for wrong settings. */
-export async function runFeaturesCompute(args: readonly string[], deps: ComputeCommandDeps = PROCESS): Promise<number> {
+export async function runFeaturesCompute(args: readonly string[], deps: CommandDeps = PROCESS): Promise<number> {
   const options = parseOptions(args, deps.clock.nowMs())
   if (typeof options === 'string') return refuse(deps, options, EXIT.usage)
   if ('help' in options) {
@@ -75,7 +62,7 @@ function parseOptions(args: readonly string[], nowMs: number): { readonly hourMs
   return hourMs + HOUR_MS > nowMs ? `--hour: expected an hour that is over, seen ${given.hour}` : { hourMs }
 }
 
-function refuse({ stderr }: ComputeCommandDeps, problem: string, code: number): number {
+function refuse({ stderr }: CommandDeps, problem: string, code: number): number {
   stderr.write(`logpipeline features compute: ${problem}\n`)
   return code
 }

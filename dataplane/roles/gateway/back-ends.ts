@@ -1,4 +1,4 @@
-/** The back ends behind the gateway, by their prefix, and what of them tenants may not ask (Spec: Access patterns; Decisions 7). */
+/** The back ends behind the gateway by their prefix, and the requests that tenants may not make there (Spec: Access patterns; Decisions 7). */
 import { HttpError } from '../../http/http-error.ts'
 
 export const BACK_ENDS = ['bridge', 'ticketing', 'agent', 'airflow', 'features'] as const

@@ -47,6 +47,20 @@ describe('the gateway', () => {
       expect(answer.status).to.equal(401)
     })
 
+    it('400 for two hosts, before the key is looked at', async () => {
+      for (const more of ['', 'Expect: 100-continue\r\n', 'Expect: more\r\n']) {
+        const head = `POST /v1/logs HTTP/1.1\r\nHost: a\r\nHost: b\r\nx-service-api-key: ${harness.key}\r\nContent-Length: 0\r\n${more}\r\n`
+        expect(await harness.raw(head)).to.match(/^HTTP\/1.1 400 /)
+      }
+    })
+
+    it('a reset over HTTP/2 for a host beside another :authority', async () => {
+      const { status } = await harness.call('/health', { http2: true, headers: { ':authority': 'a', host: 'A' } })
+      expect(status).to.equal(200)
+      const refusal = await harness.call('/health', { http2: true, headers: { ':authority': 'a', host: 'b' } }).catch(error => error)
+      expect(refusal).to.have.property('code', 'ERR_HTTP2_STREAM_ERROR')
+    })
+
     it('two keys are none', async () => {
       const answer = await harness.call('/health', { key: undefined, headers: { 'x-service-api-key': [harness.key, harness.key] } })
       expect(answer.status).to.equal(401)

@@ -125,7 +125,7 @@ function createFront(config: GatewayConfig, check: KeyCheck, metrics: Metrics) {
     const { request, owner, path } = exchange
     const isOpen = isAdmin(owner)
     if (!isOpen) assertAllowed(name, request.method ?? 'GET', segments)
-    // In text these would be the metrics of the process.
+    // As text, `/metrics` holds the metrics of the process, which are for all tenants.
     const changed = name === 'agent' && !isOpen ? { accept: 'application/json' } : {}
     return backEnds[name].forward(exchange, { path: formatPath(segments, path.search), headers: changed })
   }
@@ -195,7 +195,7 @@ function createFront(config: GatewayConfig, check: KeyCheck, metrics: Metrics) {
     return 'collector'
   }
 
-  /** Undefined: the request was answered, as nobody may ask so, or not now. */
+  /** Undefined: the request was refused and is answered. */
   const admit = async (request: GatewayRequest, refuse: Refuse): Promise<KeyOwner | undefined> => {
     let owner: KeyOwner | undefined
     try {

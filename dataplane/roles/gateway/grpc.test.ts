@@ -4,9 +4,9 @@ import { expect } from 'chai'
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha'
 import { MAX_BUS_MESSAGE_BYTES } from '../../contract/topics.ts'
 import { decodeMessage } from '../../otlp/testing/logs-proto.ts'
+import { LOGS_EXPORT_PATH } from '../../otlp-intake/grpc-message.ts'
 import { SearchStoreUnavailable } from '../../ports/search-store.ts'
 import { buildPayload, buildProtobuf } from '../collector/testing/requests.ts'
-import { EXPORT_PATH } from './ingest/export-grpc.ts'
 import { type Harness, startHarness } from './testing/gateway-harness.ts'
 
 const ONE = { service: 'cart', messages: ['hello'] }
@@ -63,7 +63,7 @@ function suite(isLocal: boolean): void {
   }
   const begin = (
     message: Buffer,
-    { key, metadata = {}, path = EXPORT_PATH, deadlineMs, options }: Call,
+    { key, metadata = {}, path = LOGS_EXPORT_PATH, deadlineMs, options }: Call,
     of = harness,
     client = connect(of, options),
   ) => {
@@ -169,7 +169,7 @@ function suite(isLocal: boolean): void {
       const { promise, resolve } = Promise.withResolvers<Answer>()
       const metadata = new Metadata()
       metadata.set('x-service-api-key', harness.key)
-      const stream = connect(harness).makeClientStreamRequest(EXPORT_PATH, raw, raw, metadata, (error, response) =>
+      const stream = connect(harness).makeClientStreamRequest(LOGS_EXPORT_PATH, raw, raw, metadata, (error, response) =>
         resolve(toAnswer(error, response)),
       )
       for (let i = 0; i < count; i++) stream.write(buildProtobuf(ONE))
@@ -191,7 +191,7 @@ function suite(isLocal: boolean): void {
     const metadata = new Metadata()
     for (const key of [harness.key, harness.foreignKey]) metadata.add('x-service-api-key', key)
     const { promise, resolve } = Promise.withResolvers<Answer>()
-    connect(harness).makeUnaryRequest(EXPORT_PATH, raw, raw, buildProtobuf(ONE), metadata, {}, (error, response) => {
+    connect(harness).makeUnaryRequest(LOGS_EXPORT_PATH, raw, raw, buildProtobuf(ONE), metadata, {}, (error, response) => {
       resolve(toAnswer(error, response))
     })
     expect((await promise).code).to.equal(status.UNAUTHENTICATED)

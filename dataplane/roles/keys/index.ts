@@ -2,20 +2,17 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { systemClock } from '../../adapters/clock/system-clock.ts'
 import { KeyName } from '../../api-keys/key-routes.ts'
 import { type ApiKeyStore, createApiKeyStore, MAX_KEYS } from '../../api-keys/key-store.ts'
-import { type Environment, loadSettings } from '../../config/environment.ts'
+import { loadSettings } from '../../config/environment.ts'
 import { TENANT_ID } from '../../contract/setting.ts'
 import { DirectoryInUse, type DirectoryLock, lockDirectory } from '../../lifecycle/directory-lock.ts'
-import type { Clock } from '../../ports/clock.ts'
 import { SearchStoreRefusal, SearchStoreUnavailable } from '../../ports/search-store.ts'
 import { createSearchServer } from '../../search-store/search-server.ts'
 import { SILENT } from '../../telemetry/log.ts'
 import { connectSearchStore, type SearchStoreSettings } from '../backends.ts'
+import { type CommandDeps, EXIT, PROCESS } from '../command.ts'
 import { SEARCH_ADDRESS_FILE } from '../search-address-file.ts'
-
-const EXIT = { done: 0, failed: 1, usage: 64 } as const
 
 const USAGE = `Usage: logpipeline keys create --tenant T [--name N]
        logpipeline keys list   --tenant T
@@ -38,18 +35,8 @@ interface Options {
   readonly id: string | undefined
 }
 
-export interface KeysDeps {
-  readonly stdout: { write(text: string): unknown }
-  readonly stderr: { write(text: string): unknown }
-  readonly clock: Clock
-  /** Default: that of the process. */
-  readonly environment?: Environment
-}
-
-const PROCESS: KeysDeps = { stdout: process.stdout, stderr: process.stderr, clock: systemClock }
-
 /** Runs the command and returns its exit code; throws `ConfigError` for wrong settings. */
-export async function runKeys(args: readonly string[], deps: KeysDeps = PROCESS): Promise<number> {
+export async function runKeys(args: readonly string[], deps: CommandDeps = PROCESS): Promise<number> {
   if (args.includes('--help') || args.includes('-h')) {
     deps.stdout.write(`${USAGE}\n`)
     return EXIT.done
@@ -66,7 +53,7 @@ export async function runKeys(args: readonly string[], deps: KeysDeps = PROCESS)
   }
 }
 
-const RUN: Readonly<Record<Action, (keys: ApiKeyStore, options: Options, deps: KeysDeps) => Promise<number>>> = {
+const RUN: Readonly<Record<Action, (keys: ApiKeyStore, options: Options, deps: CommandDeps) => Promise<number>>> = {
   async create(keys, { tenant, name }, deps) {
     const created = await keys.create(tenant, name)
     if (created === undefined) return refuse(deps, `tenant ${tenant} has ${MAX_KEYS} keys: revoke one first`, EXIT.failed)
@@ -114,7 +101,7 @@ interface StoreSettings extends Omit<SearchStoreSettings, 'SEARCH_ENDPOINT'> {
   readonly DATA_DIR: string
 }
 
-async function withStore(settings: StoreSettings, { clock }: KeysDeps, use: (keys: ApiKeyStore) => Promise<number>): Promise<number> {
+async function withStore(settings: StoreSettings, { clock }: CommandDeps, use: (keys: ApiKeyStore) => Promise<number>): Promise<number> {
   if (settings.SEARCH_ENDPOINT !== undefined) return useAt(settings.SEARCH_ENDPOINT, use)
   let lock: DirectoryLock
   try {
@@ -153,7 +140,7 @@ function searchAddress(dataDir: string): string | undefined {
   return existsSync(path) ? readFileSync(path, 'utf8').trim() : undefined
 }
 
-function refuse({ stderr }: KeysDeps, problem: string, code: number): number {
+function refuse({ stderr }: CommandDeps, problem: string, code: number): number {
   stderr.write(`logpipeline keys: ${problem}\n`)
   return code
 }

@@ -43,7 +43,7 @@ export interface ClaimedRun {
 
 /** Unfinished runs looked at together. */
 const CLAIM_PAGE = 100
-/** Of a query for the runs that a tenant is shown: `isShownTo`. */
+/** Filters of a query for the runs that a tenant is shown, as `isShownTo` says it. */
 export function shownTo(tenant: string | undefined): readonly object[] {
   if (tenant === undefined) return []
   return [{ bool: { should: [{ term: { run_type: 'scheduled' } }, { term: { tenant_id: tenant } }], minimum_should_match: 1 } }]

@@ -1,19 +1,22 @@
 /** Standalone: the whole data plane in one process, as a loop over the table of roles. */
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { startCommandSocket } from '../../command-socket/command-socket.ts'
 import { consumerGroup } from '../../contract/consumer-groups.ts'
 import { lockDirectory } from '../../lifecycle/directory-lock.ts'
 import { type Running, startTogether } from '../../lifecycle/running.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { createBackends } from '../backends.ts'
-import { startDlqService } from '../dlq/dlq-service.ts'
+import { createBackupHandler } from '../backup/backup-handler.ts'
+import { refuseUnfinishedRestore } from '../backup/unfinished-restore.ts'
+import { createDlqHandler } from '../dlq/dlq-handler.ts'
 import type { RoleContext } from '../role.ts'
 import { ROLE_MODULES } from '../role-modules.ts'
 import { SEARCH_ADDRESS_FILE } from '../search-address-file.ts'
 import { banner } from './banner.ts'
 import { readOrMakeEncryptionKey } from './encryption-key.ts'
 import { watchPipelineDelay } from './pipeline-delay.ts'
-import { startSearchThread } from './search-thread.ts'
+import { type SearchThread, startSearchThread } from './search-thread.ts'
 
 /** Roles in the order in which they start, before the collector. They stop in the opposite order. */
 const WORKING = ['ticketing', 'features', 'bridge', 'scheduler', 'agent'] as const
@@ -26,25 +29,43 @@ const PORT_SETTINGS = { scheduler: 'SCHEDULER_PORT', agent: 'AGENT_PORT' } as co
 /** The agent of a standalone shows its own parts alone. */
 const WITHOUT_CLUSTER = { KUBECONFIG: undefined, SERVICE_NAMESPACE: undefined } as const
 
+/** Where tickets lead that only people at this machine can have asked for; undefined where others are served. */
+function consoleHere({ HOST, DASHBOARD_PORT }: RoleContext<'standalone'>['settings']): string | undefined {
+  return HOST === '127.0.0.1' && DASHBOARD_PORT !== 0 ? `http://localhost:${DASHBOARD_PORT}` : undefined
+}
+
 /** Starts the whole data plane in one process: storage first, then the roles that work on it, intake last; stops it in the opposite order. */
 export function start({ settings, log, clock }: RoleContext<'standalone'>): Promise<Running> {
   const { HOST: host, DATA_DIR, RAW_TOPIC: raw, ENRICHED_TOPIC: enriched, ANOMALY_TOPIC: anomaly } = settings
   const logFormat = process.stdout.isTTY ? 'readable' : 'json'
   return startTogether(async keep => {
+    refuseUnfinishedRestore(DATA_DIR)
     const isEmpty = !existsSync(join(DATA_DIR, 'search'))
     keep(lockDirectory(DATA_DIR), lock => lock.release())
-    const searchEndpoint = settings.SEARCH_ENDPOINT ?? (await startEmbeddedSearch())
+    const search = settings.SEARCH_ENDPOINT === undefined ? await startEmbeddedSearch() : undefined
+    const searchEndpoint = settings.SEARCH_ENDPOINT ?? `http://${reachable(host)}:${search!.port}`
     writeFileSync(join(DATA_DIR, SEARCH_ADDRESS_FILE), `${searchEndpoint}\n`)
     keep(join(DATA_DIR, SEARCH_ADDRESS_FILE), file => rmSync(file, { force: true }))
     const backends = keep(createBackends({ clock, log }))
     const bus = await backends.bus(settings)
-    keep(await startDlqService({ dataDir: DATA_DIR, bus, settings, clock, log: log.child({ role: 'dlq' }) }))
+    const commands = new Map([
+      ['dlq', createDlqHandler({ bus, settings, clock })],
+      ['backup', createBackupHandler(DATA_DIR, search?.backUp)],
+    ])
+    keep(await startCommandSocket({ dataDir: DATA_DIR, commands, log }))
     const stages = [
       { topic: raw, groupId: consumerGroup('etl', [raw]) },
       { topic: enriched, groupId: consumerGroup('indexer', [enriched, anomaly]) },
     ]
     const delay = keep(watchPipelineDelay({ bus, stages, clock }))
-    const shared = { backends, logFormat, dataDir: DATA_DIR, defaultTenant: settings.SERVICE_TENANT_ID, delayMs: delay.currentMs } as const
+    const shared = {
+      backends,
+      logFormat,
+      dataDir: DATA_DIR,
+      defaultTenant: settings.SERVICE_TENANT_ID,
+      delayMs: delay.currentMs,
+      connectSearch: search?.connect,
+    } as const
     const encryptionKey = settings.ENCRYPTION_KEY ?? readOrMakeEncryptionKey(DATA_DIR)
     const started = {} as Started
     const startPart = async (role: Part) => {
@@ -52,6 +73,7 @@ export function start({ settings, log, clock }: RoleContext<'standalone'>): Prom
       const { start } = await ROLE_MODULES[role]()
       const PORT = portSetting === 'PORT' ? 0 : settings[portSetting]
       const own = { ...settings, ...WITHOUT_CLUSTER, SEARCH_ENDPOINT: searchEndpoint, ENCRYPTION_KEY: encryptionKey, PORT }
+      if (role === 'ticketing') own.PUBLIC_URL ??= consoleHere(settings)
       const part = keep(await start({ settings: own, log: log.child({ role }), clock, standalone: { ...shared, portSetting } }))
       Object.assign(started, { [role]: part })
     }
@@ -101,11 +123,10 @@ export function start({ settings, log, clock }: RoleContext<'standalone'>): Prom
     if (logFormat === 'readable') process.stdout.write(banner(addresses, starting, { missingBrokers, isEmpty }))
     return {}
 
-    async function startEmbeddedSearch(): Promise<string> {
+    async function startEmbeddedSearch(): Promise<SearchThread> {
       const directory = join(DATA_DIR, 'search')
       const data = { directory, host, port: settings.SEARCH_PORT, logLevel: settings.LOG_LEVEL, logFormat } as const
-      const { port } = keep(await startSearchThread({ data, log, clock }))
-      return `http://${reachable(host)}:${port}`
+      return keep(await startSearchThread({ data, log, clock }))
     }
   })
 }

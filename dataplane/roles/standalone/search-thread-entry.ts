@@ -1,9 +1,10 @@
 /** Entry of the search store's worker thread. */
-import { parentPort, workerData } from 'node:worker_threads'
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
 import type { LogLevel } from '../../contract/env.ts'
 import { giveBackGarbage } from '../../memory/give-back-garbage.ts'
 import { createSearchServer } from '../../search-store/search-server.ts'
+import type { PinnedFile } from '../../search-store/storage/pinned-file.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 
 /** The start message of the thread (`workerData`). */
@@ -13,7 +14,16 @@ export interface SearchThreadData {
   readonly port: number
   readonly logLevel: LogLevel
   readonly logFormat: 'json' | 'readable'
+  /** Takes directories for backups, and gives a `BackUpAnswer` to each. */
+  readonly backUps: MessagePort
 }
+
+export type ToSearchThread =
+  | { readonly kind: 'stop' }
+  /** Bulks come through it, besides HTTP. */
+  | { readonly kind: 'connect'; readonly port: MessagePort }
+
+export type BackUpAnswer = { readonly files: readonly PinnedFile[] } | { readonly problem: string }
 
 /** Sent once the store listens. */
 export interface SearchThreadMessage {
@@ -21,12 +31,23 @@ export interface SearchThreadMessage {
 }
 
 giveBackGarbage(systemClock)
-const { directory, host, port, logLevel, logFormat } = workerData as SearchThreadData
+const { directory, host, port, logLevel, logFormat, backUps } = workerData as SearchThreadData
 const log = createLogger({ level: logLevel, format: logFormat, fields: { role: 'search' } })
 const server = createSearchServer({ dir: directory, host, port, clock: systemClock, log })
-parentPort!.once('message', async () => {
+backUps.on('message', (to: string) => void backUp(to))
+parentPort!.on('message', async (message: ToSearchThread) => {
+  if (message.kind === 'connect') return server.attach(message.port)
+  backUps.close()
   await server.stop()
   parentPort!.close()
 })
 await server.start()
 parentPort!.postMessage({ port: server.address!.port } satisfies SearchThreadMessage)
+
+async function backUp(to: string): Promise<void> {
+  const answer: BackUpAnswer = await server.backUp(to).then(
+    files => ({ files }),
+    (error: Error) => ({ problem: error.message }),
+  )
+  backUps.postMessage(answer)
+}

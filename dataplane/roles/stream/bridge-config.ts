@@ -4,7 +4,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
 
 export interface BridgeConfigDeps {
-  /** Of the bridge; undefined: the initial values stay. */
+  /** URL of the bridge; undefined: the initial values stay. */
   readonly endpoint: string | undefined
   readonly initial: DetectorConfig
   readonly clock: Clock

@@ -2,7 +2,7 @@
 import type { AuditNote } from '../../domain/incidents/audit-entry.ts'
 import type { IncidentAction } from '../../domain/incidents/incident-status.ts'
 import { SearchStoreUnavailable } from '../../ports/search-store.ts'
-import { type ChangeDeps, changeIncident, showChanges } from './change-incident.ts'
+import { type ChangeDeps, changeUnshown, showChanges } from './change-incident.ts'
 import { locateIncidents, type Place } from './incident-finder.ts'
 
 export interface Skipped {
@@ -43,7 +43,7 @@ async function changeOne(deps: ChangeDeps, id: string, place: Place, action: Inc
   if (place.kind === 'unknown') return 'unknown incident'
   if (place.kind === 'foreign') return 'belongs to another tenant'
   try {
-    const outcome = await changeIncident(deps, place.index, id, action, note)
+    const outcome = await changeUnshown(deps, { id, action, note }, place.index)
     if (outcome.kind === 'changed') return undefined
     return outcome.kind === 'unknown' ? 'unknown incident' : outcome.reason
   } catch (error) {

@@ -11,6 +11,7 @@ import { writeAuditEntry } from '../../pipeline/sinks/audit-trail.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type SearchStore, SearchStoreUnavailable, VersionConflict } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'
+import type { ChangingCall, OverlappingCalls } from './overlapping-calls.ts'
 
 /** Names the targets that an escalation goes to; they are stored with the change as `escalatedTo`. */
 export type PlanEscalation = (incident: StoredIncident) => Promise<EscalationPlan>
@@ -26,6 +27,7 @@ export interface ChangeDeps {
   readonly clock: Clock
   readonly log: Log
   readonly planEscalation: PlanEscalation
+  readonly calls: OverlappingCalls
   /** Called after each change: targets are to be told. */
   readonly onChanged?: () => void
 }
@@ -39,14 +41,29 @@ export type ChangeOutcome =
 /** The bridge folds anomalies into an incident meanwhile; that may overtake a change, but hardly this often. */
 const MAX_ATTEMPTS = 20
 
-/** Follow it with `showChanges`. */
-export async function changeIncident(
-  deps: ChangeDeps,
-  index: string,
-  id: string,
-  action: IncidentAction,
-  note: ChangeNote,
-): Promise<ChangeOutcome> {
+/** A change that is asked for. */
+export interface ChangeRequest {
+  readonly id: string
+  readonly action: IncidentAction
+  readonly note: ChangeNote
+}
+
+/** One change, as listings show it at once. `locate` names the index of the incident: the call is under way while it is looked for. */
+export function changeIncident(deps: ChangeDeps, request: ChangeRequest, locate: () => Promise<string>): Promise<ChangeOutcome> {
+  return deps.calls.run(request.id, async call => {
+    const index = await locate()
+    const outcome = await change(deps, request, index, call)
+    if (outcome.kind === 'changed') await showChanges(deps, [index])
+    return outcome
+  })
+}
+
+/** One change of many: follow them with `showChanges`. */
+export function changeUnshown(deps: ChangeDeps, request: ChangeRequest, index: string): Promise<ChangeOutcome> {
+  return deps.calls.run(request.id, call => change(deps, request, index, call))
+}
+
+async function change(deps: ChangeDeps, { id, action, note }: ChangeRequest, index: string, call: ChangingCall): Promise<ChangeOutcome> {
   const { store } = deps
   const first = await store.get<StoredIncident>(index, id)
   let current = first
@@ -54,6 +71,7 @@ export async function changeIncident(
     if (first === undefined || current === undefined) return { kind: 'unknown' }
     if (isOvertaken(first.source, current.source))
       return { kind: 'refused', reason: `somebody else changed it in the same moment: it is now ${current.source.status}` }
+    if (call.isOvertaken) return { kind: 'refused', reason: 'somebody else changed it in the same moment' }
     const outcome = transition(current.source.status, action)
     if (outcome.kind === 'illegal') return { kind: 'refused', reason: outcome.reason }
     const incident = await buildChange(deps, current.source, action, note)
@@ -61,6 +79,7 @@ export async function changeIncident(
     if (current.source.lastChange !== undefined) await writeAuditEntry(store, incident.tenantId, current.source.lastChange)
     try {
       await store.put(index, id, incident, current)
+      call.won()
       await tryLater(deps, incident.id, () => writeAuditEntry(store, incident.tenantId, incident.lastChange))
       deps.onChanged?.()
       return { kind: 'changed', incident, timeField: outcome.timeField }

@@ -80,6 +80,16 @@ describe('ticketing on the embedded search store', () => {
     expect(answers.map(({ status }) => status).toSorted()).to.deep.equal([200, ...Array(19).fill(409)])
   })
 
+  it('of concurrent calls that ask for different things exactly one wins', async () => {
+    const ids = Array.from({ length: 20 }, (_, i) => `at-once-${i}`)
+    await storeIncidents(store, ...ids.map(id => ({ id })))
+    for (const id of ids) {
+      const actions = ['acknowledge', 'resolve', 'escalate', 'reopen']
+      const answers = await Promise.all(actions.map(action => api.send('POST', `/api/incidents/${id}/${action}`)))
+      expect(answers.map(({ status }) => status).toSorted(), id).to.deep.equal([200, 409, 409, 409])
+    }
+  })
+
   it('a batch of 500 and pages of it', async function () {
     // Two agents take the 500 incidents up meanwhile.
     this.timeout(30_000)

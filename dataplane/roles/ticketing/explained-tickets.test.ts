@@ -49,13 +49,7 @@ describe('tickets and a language model, through HTTP', function () {
     const llm = { provider: 'openai-compatible', model: 'mock', baseUrl: `${mock.url}/v1` } as const
     llmOfTenant = llm
     config.tenants.set(TENANT, { ...buildConfig(['slack']), llm })
-    server = await startTicketing({
-      ...{ store: embedded.store, clock: systemClock, log: SILENT, host: '127.0.0.1', port: 0 },
-      tickets: { platforms: fake.platforms, config, findCause: async () => ({ rootCause: buildRules(), windowMs: 180_000 }) },
-      languageModel: createLanguageModel({ outbound, clock: systemClock }),
-      tokensPerHour: 200_000,
-    })
-    api = createCaller(`http://127.0.0.1:${server.port}`)
+    await start(200_000)
     const now = new Date().toISOString()
     const times = { createdAt: now, updatedAt: now, firstSeen: now, lastSeen: now }
     const { rootCause: _found, ...incident } = buildExplainedIncident({ ...times, id, tenantId: TENANT })
@@ -68,6 +62,23 @@ describe('tickets and a language model, through HTTP', function () {
     await mock.stop()
   })
 
+  const start = async (tokensPerHour: number) => {
+    server = await startTicketing({
+      ...{ store: embedded.store, clock: systemClock, log: SILENT, host: '127.0.0.1', port: 0 },
+      tickets: { platforms: fake.platforms, config, findCause: async () => ({ rootCause: buildRules(), windowMs: 180_000 }) },
+      languageModel: createLanguageModel({ outbound, clock: systemClock }),
+      tokensPerHour,
+    })
+    api = createCaller(`http://127.0.0.1:${server.port}`)
+  }
+  /** One more incident; the function reads it. */
+  const storeAnother = async (suffix: string) => {
+    const now = new Date().toISOString()
+    const times = { createdAt: now, updatedAt: now, firstSeen: now, lastSeen: now }
+    const { rootCause: _found, ...incident } = buildExplainedIncident({ ...times, id: `${id}-${suffix}`, tenantId: TENANT })
+    await storeIncidents(embedded.store, incident)
+    return async () => (await api.get(`/api/incidents/${incident.id}`, TENANT)).body
+  }
   const incident = async () => (await api.get(`/api/incidents/${id}`, TENANT)).body
   const until = async <T>(ask: () => Promise<T> | T, isDone: (seen: T) => boolean): Promise<T> => {
     const endMs = Date.now() + UNTIL_MS
@@ -115,18 +126,21 @@ describe('tickets and a language model, through HTTP', function () {
 
   it('an incident that is routed nowhere is explained all the same, and says fallback in an outage', async () => {
     config.tenants.set(TENANT, { ...buildConfig([]), llm: llmOfTenant })
-    const store = async (suffix: string) => {
-      const now = new Date().toISOString()
-      const times = { createdAt: now, updatedAt: now, firstSeen: now, lastSeen: now }
-      const { rootCause: _found, ...incident } = buildExplainedIncident({ ...times, id: `${id}-${suffix}`, tenantId: TENANT })
-      await storeIncidents(embedded.store, incident)
-      return async () => (await api.get(`/api/incidents/${incident.id}`, TENANT)).body
-    }
-    const explained = await store('nowhere')
+    const explained = await storeAnother('nowhere')
     expect((await until(explained, seen => seen.rootCause?.mode === 'llm')).rootCause).to.include({ mode: 'llm', fallback: false })
     mock.behave('500')
     config.tenants.set(TENANT, { ...buildConfig([]), llm: { ...llmOfTenant, model: 'another' } })
-    const fallen = await store('outage')
+    const fallen = await storeAnother('outage')
     expect((await until(fallen, seen => seen.rootCause?.fallback === true)).rootCause).to.include({ mode: 'rules', fallback: true })
+  })
+
+  it('a tenant whose tokens of the hour are used up: the ticket as ever, rootCause says fallback, the model is not asked', async () => {
+    await server.stop()
+    await start(100)
+    const before = mock.requests.length
+    const poor = await storeAnother('poor')
+    expect((await until(poor, seen => seen.rootCause?.fallback === true)).rootCause).to.include({ mode: 'rules', fallback: true })
+    expect((await poor()).dispatches.slack.status).to.equal('sent')
+    expect(mock.requests.slice(before).filter(({ path }) => path.endsWith('/chat/completions'))).to.deep.equal([])
   })
 })

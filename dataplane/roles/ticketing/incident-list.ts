@@ -84,7 +84,7 @@ export function buildListQuery({
           ...(Object.keys(range).length === 0 ? [] : [{ range: { createdAt: range } }]),
           ...(recurring === true ? [RECURRING] : []),
         ],
-        // Of one that is not known yet nobody says that it recurs.
+        // An incident without the field is not recurring.
         ...(recurring === false ? { must_not: [RECURRING] } : {}),
       },
     },

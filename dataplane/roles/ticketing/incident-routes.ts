@@ -7,7 +7,7 @@ import { HttpError } from '../../http/http-error.ts'
 import { type Route, route } from '../../http/route.ts'
 import { readDispatches } from '../../pipeline/tickets/thread-store.ts'
 import { changeIncidents } from './batch-change.ts'
-import { type ChangeDeps, changeIncident, showChanges } from './change-incident.ts'
+import { type ChangeDeps, changeIncident } from './change-incident.ts'
 import { locateIncident, readIncident, unknownIncident } from './incident-finder.ts'
 import { INCIDENT_FILTERS, listIncidents } from './incident-list.ts'
 
@@ -67,11 +67,9 @@ function changeRoute(deps: ChangeDeps, action: IncidentAction, onChanged: OnChan
     body: NOTE,
     async handle({ params, body, tenant }) {
       const id = params['id']!
-      const index = await locateIncident(deps.store, id, tenant)
-      const outcome = await changeIncident(deps, index, id, action, noteOf(body ?? {}))
+      const outcome = await changeIncident(deps, { id, action, note: noteOf(body ?? {}) }, () => locateIncident(deps.store, id, tenant))
       if (outcome.kind === 'unknown') throw unknownIncident(id)
       if (outcome.kind === 'refused') throw new HttpError(409, `incident ${id}: ${outcome.reason}`)
-      await showChanges(deps, [index])
       onChanged(action, 1)
       const { incident, timeField } = outcome
       const escalatedTo = action === 'escalate' ? { escalatedTo: incident.escalatedTo } : {}

@@ -9,9 +9,10 @@ import type { Route } from '../../http/route.ts'
 import { createSilenceStore } from '../../pipeline/tickets/silence-store.ts'
 import { startTicketAgent, type TicketAgent, type TicketAgentDeps } from '../../pipeline/tickets/ticket-agent.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
-import { type ChangeDeps, type ChangeOutcome, changeIncident, showChanges } from './change-incident.ts'
+import { type ChangeDeps, type ChangeOutcome, changeIncident } from './change-incident.ts'
 import { createDispatchMetrics } from './dispatch-metrics.ts'
 import { dispatchRoutes } from './dispatch-routes.ts'
+import { createOverlappingCalls } from './overlapping-calls.ts'
 import { silenceRoutes } from './silence-routes.ts'
 
 export interface TicketServiceDeps
@@ -55,14 +56,12 @@ export function startTicketService(deps: TicketServiceDeps): TicketService {
       const rules = await config.load(incident.tenantId)
       return planEscalation(rules, incident, notifiedBy(incident, rules))
     },
+    calls: createOverlappingCalls(),
     onChanged: () => agent.nudge(),
   }
   const applyChange = async ({ tenant, incidentId, action, ...note }: ExternalChange): Promise<ChangeOutcome> => {
-    const index = incidentsIndex(tenant)
-    const outcome = await changeIncident(changes, index, incidentId, action, note)
-    if (outcome.kind !== 'changed') return outcome
-    await showChanges(changes, [index])
-    onChanged(action, 1)
+    const outcome = await changeIncident(changes, { id: incidentId, action, note }, async () => incidentsIndex(tenant))
+    if (outcome.kind === 'changed') onChanged(action, 1)
     return outcome
   }
   const escalate = async (tenant: string, incidentId: string, note: string) => {
@@ -79,7 +78,7 @@ export function startTicketService(deps: TicketServiceDeps): TicketService {
   }
 }
 
-/** One that the agent has not taken up yet goes to those that it will be routed to. */
+/** An incident that the agent has not taken up yet has no targets: those count that it will be routed to. */
 function notifiedBy(incident: StoredIncident, rules: Parameters<typeof routeIncident>[0]): readonly TargetId[] {
   const platforms = (incident.platforms ?? []) as readonly TargetId[]
   if (incident.ticketing?.takenAt !== undefined) return platforms

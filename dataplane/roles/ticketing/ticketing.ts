@@ -20,13 +20,14 @@ import type { TicketingConfigSource } from '../../ports/ticketing-config.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createMetrics } from '../../telemetry/metrics.ts'
 import { analyseRoutes } from './analyse-routes.ts'
-import { type ChangeDeps, changeIncident, showChanges } from './change-incident.ts'
+import { type ChangeDeps, changeIncident } from './change-incident.ts'
 import { configRoutes } from './config/config-routes.ts'
 import { type ConnectionTestDeps, connectionRoutes } from './config/connection-routes.ts'
 import { createSecretCipher, type SecretCipher } from './config/secret-cipher.ts'
 import { createTicketingConfig } from './config/ticketing-config.ts'
 import { readIncident } from './incident-finder.ts'
 import { incidentRoutes } from './incident-routes.ts'
+import { createOverlappingCalls } from './overlapping-calls.ts'
 import { statsRoutes } from './stats-routes.ts'
 import { startTicketService, type TicketServiceDeps } from './ticket-service.ts'
 import { type WebhookDeps, webhookRoutes } from './webhooks/webhook-routes.ts'
@@ -83,7 +84,13 @@ export function startTicketing(deps: TicketingDeps): Promise<HttpServer & Runnin
     const { models = explainer ?? NO_MODELS } = deps
     const explain = explainer === undefined ? {} : { explain: explainWith(explainer, tickets?.config ?? config) }
     const service = tickets && keep(startTicketService({ config, ...explain, ...tickets, store, clock, log, metrics, onChanged }))
-    const changes: ChangeDeps = service?.changes ?? { store, clock, log, planEscalation: async () => NO_ESCALATION }
+    const changes: ChangeDeps = service?.changes ?? {
+      store,
+      clock,
+      log,
+      planEscalation: async () => NO_ESCALATION,
+      calls: createOverlappingCalls(),
+    }
     const { applyChange = service?.applyChange ?? changeHere(changes), testPlatform = platformTest(tickets) } = deps
     const routes = [
       ...incidentRoutes(changes, onChanged),
@@ -115,12 +122,8 @@ function platformTest(tickets: TicketDeps | undefined): ConnectionTestDeps['test
 }
 
 function changeHere(deps: ChangeDeps): WebhookDeps['applyChange'] {
-  return async ({ tenant, incidentId, action, ...note }) => {
-    const index = incidentsIndex(tenant)
-    const outcome = await changeIncident(deps, index, incidentId, action, note)
-    if (outcome.kind === 'changed') await showChanges(deps, [index])
-    return outcome
-  }
+  return ({ tenant, incidentId, action, ...note }) =>
+    changeIncident(deps, { id: incidentId, action, note }, async () => incidentsIndex(tenant))
 }
 
 /** `GET /api/v1/audit?incident_id=` (Spec: Ticketing). */

@@ -1,16 +1,21 @@
 /** Collects the matches of a search, segment by segment, into the answer of one aggregation. */
 import type { QueryMemory } from '../query/budget/query-memory.ts'
 import type { RankedDocument } from '../query/run/top-documents.ts'
+import type { ShownField } from './field-values.ts'
 import type { MatchView } from './match-view.ts'
-import type { SpecOf } from './spec.ts'
+import type { AggregationSpec, SpecOf } from './spec.ts'
 
 export interface Collector {
   /** `places`: the matches to take; undefined takes all. */
   collect(view: MatchView, places: Uint32Array | undefined): void
   /** The aggregation's part of the response; called once, at the end. */
   result(): Record<string, unknown>
+  /** Its part of a bucket that fills a gap between others, where that is not the result of no matches. */
+  gapResult?(): Record<string, unknown>
   /** The value a parent orders its buckets by. */
   orderValue?(metric: string | undefined): number
+  /** Of a single bucket: the aggregations below it. */
+  below?(): ReadonlyMap<string, Collector>
 }
 
 /** Buckets in the whole answer; shared by all aggregations of a search. */
@@ -18,12 +23,26 @@ export interface BucketBudget {
   used: number
 }
 
+/** A term that has a bucket. */
+export type TermKey = string | number | bigint
+
+/** The terms of a field in all documents, in ascending order. */
+export interface Vocabulary {
+  readonly keys: readonly TermKey[]
+  /** Undefined: no index has it. */
+  readonly field: ShownField | undefined
+}
+
+export type Vocabularies = ReadonlyMap<AggregationSpec, Vocabulary>
+
 /** The context that all collectors of a search share. */
 export interface CollectContext {
   /** The time of `now` throughout the request. */
   readonly nowMs: number
   readonly budget: BucketBudget
   readonly memory: QueryMemory
+  /** Of the aggregations that show terms without a match. */
+  readonly vocabularies: Vocabularies
   /** A document as a hit. */
   showHit(document: RankedDocument, spec: SpecOf<'top_hits'>): Record<string, unknown>
 }

@@ -43,6 +43,57 @@ describe('aggregations', () => {
 
   for (const index of INDICES)
     describe(`on ${index}`, () => {
+      it('terms: those of no match too, with min_doc_count 0', async () => {
+        const services = [...new Set(SAMPLE.map(each => each['service'] as string))].sort()
+        const [first] = services
+        const terms = (field: string, more: object) => ({ terms: { field, min_doc_count: 0, ...more } })
+        const times = { date_histogram: { field: 'timestamp', calendar_interval: 'year', extended_bounds: { min: '2020', max: '2020' } } }
+        const query = { term: { service: first } }
+        const { up, down, few, rare, codes, flags, below, gaps, some } = await aggregate(
+          index,
+          {
+            up: terms('service', { order: { _key: 'asc' }, size: 50 }),
+            down: terms('service', { order: { _key: 'desc' }, size: 2 }),
+            few: terms('service', { size: 1 }),
+            rare: terms('service', { order: { _count: 'asc' }, size: 2 }),
+            codes: terms('http.status', {}),
+            flags: terms('is_anomaly', {}),
+            below: {
+              ...terms('service', { order: { _key: 'asc' } }),
+              aggs: { inner: terms('service', {}), most: { max: { field: 'http.status' } } },
+            },
+            gaps: { ...times, aggs: { inner: terms('service', {}) } },
+            some: terms('service', { include: services.slice(1, 2) }),
+          },
+          query,
+        )
+        const matches = SAMPLE.filter(each => each['service'] === first).length
+        const keys = (of: { buckets: Json[] }) => of.buckets.map(each => [each['key'], each['doc_count']])
+        const expected = services.map(name => [name, name === first ? matches : 0])
+        expect(keys(up)).to.deep.equal(expected)
+        expect(up.sum_other_doc_count).to.equal(0)
+        expect(keys(down)).to.deep.equal(expected.toReversed().slice(0, 2))
+        expect(keys(few)).to.deep.equal([[first, matches]])
+        expect(keys(rare)).to.deep.equal(expected.slice(1, 3))
+        expect(keys(codes).map(([key]) => key)).to.have.members([200, 404, 500])
+        expect(flags.buckets.map((each: Json) => each['key_as_string'])).to.have.members(['true', 'false'])
+        expect(below.buckets[1]).to.deep.include({ doc_count: 0, most: { value: null } })
+        expect(keys(below.buckets[1].inner)).to.deep.equal(services.map(name => [name, 0]))
+        expect(gaps.buckets[0].inner.buckets).to.deep.equal([])
+        expect(keys(gaps.buckets.at(-1).inner)[0]).to.deep.equal([first, matches])
+        expect(keys(some)).to.deep.equal([[services[1], 0]])
+      })
+
+      it('terms: those of no match are shown where nothing matches at all', async () => {
+        const { s, b } = await aggregate(
+          index,
+          { s: { terms: { field: 'service', min_doc_count: 0, size: 1 } }, b: { terms: { field: 'is_anomaly', min_doc_count: 0 } } },
+          { term: { service: 'nobody' } },
+        )
+        expect(s.buckets).to.deep.equal([{ key: SAMPLE.map(each => each['service'] as string).sort()[0], doc_count: 0 }])
+        expect(b.buckets[0]).to.deep.equal({ key: 0, key_as_string: 'false', doc_count: 0 })
+      })
+
       it('terms: buckets by count, the rest summed', async () => {
         const { s } = await aggregate(index, { s: { terms: { field: 'service', size: 2 } } })
         const expected = byCount(count(SAMPLE.map(each => each['service'] as string)))
@@ -241,13 +292,20 @@ describe('aggregations', () => {
 
       it('refuses fields that only OpenSearch has values of', async () => {
         for (const type of ['terms', 'cardinality', 'value_count'])
-          for (const field of ['_index', '_id']) {
+          for (const field of type === 'terms' ? ['_id'] : ['_index', '_id']) {
             const { status, text } = await store.request('POST', `/${index}/_search`, { size: 0, aggs: { a: { [type]: { field } } } })
             expect([status, text.includes(`aggregation [${type}] on the field [${field}] is not supported`)], text).to.deep.equal([
               400,
               true,
             ])
           }
+      })
+
+      it('refuses fields that every document has in OpenSearch and that have no values here', async () => {
+        for (const field of ['_source', '_ignored', '_field_names', '_primary_term']) {
+          const { status } = await store.request('POST', `/${index}/_search`, { size: 0, aggs: { a: { terms: { field } } } })
+          expect(status, field).to.equal(400)
+        }
       })
 
       it('top_hits below a bucket', async () => {
@@ -284,7 +342,7 @@ describe('aggregations', () => {
 
       const REFUSED: readonly { name: string; aggs: object; reason: string }[] = [
         { name: 'an unknown type', aggs: { a: { foo: {} } }, reason: 'Unknown aggregation type [foo]' },
-        { name: 'a type that is not supported', aggs: { a: { rare_terms: {} } }, reason: 'aggregation type [rare_terms] is not supported' },
+        { name: 'a type that is not supported', aggs: { a: { sampler: {} } }, reason: 'aggregation type [sampler] is not supported' },
         { name: 'two types', aggs: { a: { max: { field: 'x' }, min: { field: 'x' } } }, reason: 'Found two aggregation type definitions' },
         { name: 'no field', aggs: { a: { max: {} } }, reason: 'Required one of fields [field, script]' },
         { name: 'text', aggs: { a: { terms: { field: 'message' } } }, reason: 'Text fields are not optimised' },

@@ -1,10 +1,10 @@
 /** Counts matches per bucket and hands each bucket's matches to the aggregations below. */
 
-import { ApiError } from '../api-error.ts'
 import { grown } from '../grown.ts'
 import type { BucketBudget, CollectContext, Collector } from './aggregation-collector.ts'
 import type { MatchView } from './match-view.ts'
-import { MAX_BUCKETS } from './parse-buckets.ts'
+import { type OrderPath, orderPath } from './order-path.ts'
+import { MAX_BUCKETS, tooManyBuckets } from './parse-buckets.ts'
 import type { BucketOrder } from './spec.ts'
 
 export type Below = ReadonlyMap<string, Collector>
@@ -20,13 +20,7 @@ const BUCKET_BYTES = 120
 export function spendBuckets(budget: BucketBudget, count: number): void {
   budget.used += count
   if (budget.used <= MAX_BUCKETS) return
-  throw new ApiError(
-    400,
-    'too_many_buckets_exception',
-    `Trying to create too many buckets. Must be less than or equal to: [${MAX_BUCKETS}] but was [${budget.used}]. ` +
-      'This limit can be set by changing the [search.max_buckets] cluster level setting.',
-    { details: { max_buckets: MAX_BUCKETS } },
-  )
+  throw tooManyBuckets(budget.used)
 }
 
 export class BucketTable<K> {
@@ -41,6 +35,8 @@ export class BucketTable<K> {
   /** The results below a bucket without a match, and the buckets of the answer that they are. */
   #empty: { readonly results: Record<string, unknown>; readonly buckets: number } | undefined
   #seen = 1
+  /** Of the order that buckets were compared by last. */
+  #lastPath: (OrderPath & { readonly text: string }) | undefined
 
   constructor(newBelow: () => Below, context: Pick<CollectContext, 'memory' | 'budget'>) {
     this.#newBelow = newBelow
@@ -92,18 +88,18 @@ export class BucketTable<K> {
     })
   }
 
-  /** The results of the aggregations below a bucket. */
+  /** The results of the aggregations below a bucket; `undefined` is one that fills a gap. */
   belowResults(ordinal: number | undefined): Record<string, unknown> {
     const below = ordinal === undefined ? undefined : this.#below[ordinal]
-    return below === undefined ? this.#emptyResults() : resultsOf(below)
+    return below === undefined ? this.#emptyResults(ordinal === undefined) : resultsOf(below)
   }
 
-  /** Worked out once for all buckets without a match. */
-  #emptyResults(): Record<string, unknown> {
+  /** Worked out once for all buckets without a match: a table has either gaps or buckets of its own that stay empty. */
+  #emptyResults(isGap: boolean): Record<string, unknown> {
     const { budget } = this.#context
     if (this.#empty === undefined) {
       const before = budget.used
-      const results = resultsOf(this.#newBelow())
+      const results = resultsOf(this.#newBelow(), isGap)
       this.#empty = { results, buckets: budget.used - before }
     } else spendBuckets(budget, this.#empty.buckets)
     return this.#empty.results
@@ -114,8 +110,12 @@ export class BucketTable<K> {
     const sign = order.isAscending ? 1 : -1
     if (order.path === '_count') return sign * (this.counts[a]! - this.counts[b]!)
     if (order.path === '_key' || order.path === '_term' || order.path === '_time') return sign * compareKeys(this.keys[a], this.keys[b])
-    const [name, metric] = order.path.split('.') as [string, string | undefined]
-    const metricOf = (ordinal: number): number => this.below(ordinal).get(name)?.orderValue?.(metric) ?? Number.NaN
+    if (this.#lastPath?.text !== order.path) this.#lastPath = { text: order.path, ...orderPath(order.path) }
+    const { names, metric } = this.#lastPath
+    const metricOf = (ordinal: number): number => {
+      const at = names.slice(0, -1).reduce<Below | undefined>((below, name) => below?.get(name)?.below?.(), this.below(ordinal))
+      return at?.get(names.at(-1)!)?.orderValue?.(metric) ?? Number.NaN
+    }
     const first = metricOf(a)
     const second = metricOf(b)
     // Buckets without a value come last, whatever the direction.
@@ -124,8 +124,10 @@ export class BucketTable<K> {
   }
 }
 
-const resultsOf = (below: Below): Record<string, unknown> =>
-  Object.fromEntries([...below].map(([name, collector]) => [name, collector.result()]))
+const resultsOf = (below: Below, isGap = false): Record<string, unknown> =>
+  Object.fromEntries(
+    [...below].map(([name, collector]) => [name, isGap && collector.gapResult ? collector.gapResult() : collector.result()]),
+  )
 
 /** A power of two above the number of places. */
 const PLACE_SPAN = 2 ** 31

@@ -1,19 +1,21 @@
 /** Buckets for all combinations of the values of some sources. Only those that can be on the page are kept. */
 import { illegalArgument } from '../api-error.ts'
 import { parseDateMath } from '../dates/date-math.ts'
-import { classOf, type Field, type FieldClass } from '../query/bind/field.ts'
+import { rawNumber } from '../json/exact-numbers.ts'
+import { classOf, exactNamed, type Field, type FieldClass, isLarge, isRounded } from '../query/bind/field.ts'
 import type { CollectContext, Collector } from './aggregation-collector.ts'
 import { type Below, BucketTable, compareKeys, spendBuckets } from './bucket-table.ts'
-import { groupField, isNumeric, numberField } from './field-values.ts'
+import { exactValues, groupField, isNumeric, numberField } from './field-values.ts'
 import { type Grid, gridOf } from './grid.ts'
 import type { MatchView } from './match-view.ts'
 import type { CompositeSource, CompositeValue, SpecOf } from './spec.ts'
 
 /** One value of each source; null: the document has none. */
-type Combination = readonly (string | number | null)[]
+type Value = string | number | bigint | null
+type Combination = readonly Value[]
 
 /** Values of one source, by place. */
-type Reader = (place: number, visit: (value: string | number | null) => void) => void
+type Reader = (place: number, visit: (value: Value) => void) => void
 
 export function createComposite(spec: SpecOf<'composite'>, newBelow: () => Below, context: CollectContext): Collector {
   const { sources, size } = spec
@@ -63,7 +65,7 @@ export function createComposite(spec: SpecOf<'composite'>, newBelow: () => Below
   const ordinalOf = (combination: Combination): number => {
     if (after !== undefined && compare(combination, after) <= 0) return -1
     if (last !== undefined && compare(combination, last) > 0) return -1
-    const ordinal = table.ordinal(JSON.stringify(combination))
+    const ordinal = table.ordinal(JSON.stringify(combination.map(value => (typeof value === 'bigint' ? [String(value)] : value))))
     if (ordinal === combinations.length) combinations.push([...combination])
     return ordinal
   }
@@ -72,7 +74,7 @@ export function createComposite(spec: SpecOf<'composite'>, newBelow: () => Below
     collect(view, places) {
       const readers = sources.map((_, at) => readerOf(view, at))
       after ??= afterOf()
-      const chosen: (string | number | null)[] = sources.map(() => null)
+      const chosen: Value[] = sources.map(() => null)
       table.collect(view, places, (place, put) => {
         const choose = (at: number): void => {
           if (at === readers.length) {
@@ -109,41 +111,41 @@ function valuesOf(view: MatchView, field: Field, { grid }: CompositeSource, keys
     const numbers = view.numbers(numberField(view, grid.field, grid.type)!)
     return (place, visit) => numbers.each(place, value => visit(keys.keyOf(value)))
   }
-  const values = isNumeric(classOf(field)) ? view.numbers(field) : view.keywords(field)
-  return (place, visit) => values.each(place, visit)
+  if (!isNumeric(classOf(field))) {
+    const texts = view.keywords(field)
+    return (place, visit) => texts.each(place, visit)
+  }
+  const numbers = view.numbers(field)
+  return (place, visit) =>
+    numbers.each(place, value => {
+      if (isRounded(field, value) && !field.hasNanos) exactValues(view, place, field, visit)
+      else visit(value)
+    })
 }
 
-function compareIn({ isAscending, isMissingFirst }: CompositeSource, a: string | number | null, b: string | number | null): number {
+function compareIn({ isAscending, isMissingFirst }: CompositeSource, a: Value, b: Value): number {
   if (a === b) return 0
   if (a === null || b === null) return (a === null) === isMissingFirst ? -1 : 1
   return isAscending ? compareKeys(a, b) : -compareKeys(a, b)
 }
 
 /** A value of `after`, as the field has it. */
-function readValue(
-  value: CompositeValue,
-  { grid, showsText }: CompositeSource,
-  fieldClass: FieldClass | undefined,
-  nowMs: number,
-): string | number | null {
+function readValue(value: CompositeValue, { grid, showsText }: CompositeSource, fieldClass: FieldClass | undefined, nowMs: number): Value {
   if (value === null) return null
   if (grid?.type === 'date_histogram' && typeof value === 'string')
-    return parseDateMath(value, { nowMs, zone: grid.zone, ...(showsText && { format: grid.format }) })
+    return parseDateMath(value, { nowMs, zone: grid.zone, ...(showsText && grid.format && { format: grid.format }) })
   if (fieldClass === 'boolean') return Number(value === true || value === 'true')
   if (grid === undefined && (fieldClass === undefined || !isNumeric(fieldClass))) return String(value)
   if (fieldClass === 'date' && typeof value === 'string') return parseDateMath(value, { nowMs })
   const number = Number(value)
+  if (isLarge(number) && grid === undefined) return exactNamed(value, number)
   if (Number.isNaN(number)) throw illegalArgument(`For input string: "${String(value)}"`)
   return number
 }
 
-function showValue(
-  value: string | number | null,
-  source: CompositeSource,
-  fieldClass: FieldClass | undefined,
-  grid: Grid | undefined,
-): unknown {
+function showValue(value: Value, source: CompositeSource, fieldClass: FieldClass | undefined, grid: Grid | undefined): unknown {
   if (value === null) return null
+  if (typeof value === 'bigint') return rawNumber(value)
   if (grid !== undefined && source.showsText && typeof value === 'number') return grid.text(value)
   return fieldClass === 'boolean' && grid === undefined ? value === 1 : value
 }

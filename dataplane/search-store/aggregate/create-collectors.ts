@@ -5,9 +5,11 @@ import { type Below, NO_BELOW } from './bucket-table.ts'
 import { createCardinality } from './cardinality.ts'
 import { createComposite } from './composite.ts'
 import { createExtendedStats } from './extended-stats.ts'
-import { createFilter, createFilters, createMissing } from './filters.ts'
+import { createAdjacencyMatrix, createFilter, createFilters, createMissing } from './filters.ts'
 import { createDateHistogram, createHistogram } from './histogram.ts'
+import { createMedianAbsoluteDeviation } from './median-absolute-deviation.ts'
 import { createSimpleMetric } from './metrics.ts'
+import { createMultiTerms } from './multi-terms.ts'
 import { BUCKET_PARSERS } from './parse-buckets.ts'
 import { createPercentiles } from './percentiles.ts'
 import { withPipelines } from './pipelines.ts'
@@ -15,6 +17,7 @@ import { createRange } from './ranges.ts'
 import type { AggregationSpec } from './spec.ts'
 import { createTerms } from './terms.ts'
 import { createTopHits } from './top-hits.ts'
+import { createWeightedAverage } from './weighted-average.ts'
 
 /** Memory of a collector before it has seen a match, bytes, about: one with buckets and one without. */
 const BUCKETS_BYTES = 900
@@ -33,10 +36,11 @@ export function createCollectors(specs: readonly AggregationSpec[], context: Col
 
 function factoryOf(spec: AggregationSpec, context: CollectContext): () => Collector {
   const create = plainFactoryOf(spec, context)
-  if (spec.pipelines.length === 0) return create
+  const { meta, pipelines, summaries } = spec
+  if (meta === undefined && pipelines.length === 0 && summaries.length === 0) return create
   return () => {
     const collector = create()
-    return { ...collector, result: () => withPipelines(collector.result(), spec.pipelines) }
+    return { ...collector, result: () => ({ ...(meta !== undefined && { meta }), ...withPipelines(collector.result(), spec) }) }
   }
 }
 
@@ -44,7 +48,10 @@ function plainFactoryOf(spec: AggregationSpec, context: CollectContext): () => C
   const below = createCollectors(spec.below, context)
   switch (spec.type) {
     case 'terms':
+    case 'rare_terms':
       return () => createTerms(spec, below, context)
+    case 'multi_terms':
+      return () => createMultiTerms(spec, below, context)
     case 'date_histogram':
       return () => createDateHistogram(spec, below, context)
     case 'histogram':
@@ -56,8 +63,14 @@ function plainFactoryOf(spec: AggregationSpec, context: CollectContext): () => C
       return () => createFilters(spec, below, context)
     case 'filter':
       return () => createFilter(spec, below, context)
+    case 'adjacency_matrix':
+      return () => createAdjacencyMatrix(spec, below, context)
     case 'missing':
       return () => createMissing(spec, below, context)
+    case 'weighted_avg':
+      return () => createWeightedAverage(spec)
+    case 'median_absolute_deviation':
+      return () => createMedianAbsoluteDeviation(spec, context)
     case 'percentiles':
       return () => createPercentiles(spec, context)
     case 'composite':

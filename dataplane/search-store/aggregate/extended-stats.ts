@@ -1,5 +1,6 @@
 /** Count, extremes, sum, and how far values spread. */
 import { unsupported } from '../api-error.ts'
+import { classOf } from '../query/bind/field.ts'
 import type { Collector } from './aggregation-collector.ts'
 import { eachValue } from './metrics.ts'
 import type { SpecOf } from './spec.ts'
@@ -62,7 +63,7 @@ export function createExtendedStats(spec: SpecOf<'extended_stats'>): Collector {
         if (value < min) min = value
         if (value > max) max = value
       })
-      if (found === 'date') throw unsupported(`aggregation [extended_stats] of the date [${spec.field}]`)
+      if (found !== undefined && classOf(found) === 'date') throw unsupported(`aggregation [extended_stats] of the date [${spec.field}]`)
     },
     result() {
       const { min: least, max: most, avg, ...rest } = shown(values())

@@ -1,8 +1,8 @@
 /** Checks and conversions that aggregations on a field share. */
 import { illegalArgument } from '../api-error.ts'
-import { printDate } from '../dates/date-format.ts'
 import { parseDateMath } from '../dates/date-math.ts'
-import { classOf, eachExact, type Field, type FieldClass, refuseKept } from '../query/bind/field.ts'
+import { UTC } from '../dates/time-zone.ts'
+import { classOf, eachExact, type Field, type FieldClass, formatOf, refuseKept } from '../query/bind/field.ts'
 import type { Query, Scalar } from '../query/parse/query.ts'
 import { readExactDocument } from '../query/run/segment-unit.ts'
 import { refuseTextField } from '../query/run/sort-values.ts'
@@ -35,9 +35,12 @@ export function numberField(view: FieldLookup, path: string, type: string): Fiel
 
 export const isNumeric = (fieldClass: FieldClass): boolean => fieldClass === 'number' || fieldClass === 'date' || fieldClass === 'boolean'
 
+/** The part of a field that says how its numbers are written. */
+export type ShownField = Pick<Field, 'type' | 'format'>
+
 /** The number that stands for a `missing` value in a numeric, date or boolean field. */
-export function missingNumber(value: Scalar, field: Field, nowMs = 0): number {
-  if (classOf(field) === 'date') return parseDateMath(String(value), { nowMs })
+export function missingNumber(value: Scalar, field: ShownField, nowMs = 0): number {
+  if (classOf(field) === 'date') return parseDateMath(String(value), { nowMs, format: formatOf(field) })
   if (value === true || value === 'true') return 1
   if (value === false || value === 'false') return 0
   const number = Number(value)
@@ -46,13 +49,27 @@ export function missingNumber(value: Scalar, field: Field, nowMs = 0): number {
 }
 
 /** How a number of the field is shown as text; undefined where OpenSearch shows none. */
-export function textOfNumber(value: number, fieldClass: FieldClass | undefined): string | undefined {
-  if (fieldClass === 'date') return printDate(value)
-  if (fieldClass === 'boolean') return value === 1 ? 'true' : 'false'
+export function textOfNumber(value: number, field: ShownField | undefined): string | undefined {
+  if (field === undefined) return undefined
+  if (classOf(field) === 'date') return formatOf(field).print(value, UTC)
+  if (classOf(field) === 'boolean') return value === 1 ? 'true' : 'false'
   return undefined
 }
 
-const ANY_FIELD = new Set<AggregationSpec['type']>(['terms', 'value_count', 'cardinality', 'missing'])
+const ANY_FIELD = new Set<AggregationSpec['type']>(['terms', 'rare_terms', 'multi_terms', 'value_count', 'cardinality', 'missing'])
+
+/** Fields that an aggregation reads itself. */
+export function fieldsOf(spec: AggregationSpec): readonly string[] {
+  if ('sources' in spec) return spec.sources.map(({ field }) => field)
+  if (spec.type === 'weighted_avg') return [spec.value.field, spec.weight.field]
+  return 'field' in spec ? [spec.field] : []
+}
+
+/** Queries whose matches an aggregation tells apart. */
+export function queriesOf(spec: AggregationSpec): readonly Query[] {
+  if ('filters' in spec) return spec.filters.map(({ query }) => query)
+  return spec.type === 'filter' ? [spec.query] : []
+}
 
 interface FieldsOfIndex extends Pick<MatchView, 'field'> {
   /** Throws 400 where the index cannot run the query. */
@@ -62,17 +79,17 @@ interface FieldsOfIndex extends Pick<MatchView, 'field'> {
 /** Throws 400 where an index has a field of a kind that the aggregation cannot use. */
 export function checkFields(specs: readonly AggregationSpec[], lookup: FieldsOfIndex): void {
   for (const spec of specs) {
-    if (spec.type === 'filter') lookup.bind(spec.query)
-    if (spec.type === 'filters') for (const { query } of spec.filters) lookup.bind(query)
+    for (const query of queriesOf(spec)) lookup.bind(query)
     if (spec.type === 'composite')
       for (const { field, grid } of spec.sources) {
         if (grid === undefined) groupField(lookup, field)
         else numberField(lookup, field, grid.type)
       }
-    if ('field' in spec) {
-      if (ANY_FIELD.has(spec.type)) groupField(lookup, spec.field)
-      else numberField(lookup, spec.field, spec.type)
-    }
+    else
+      for (const field of fieldsOf(spec)) {
+        if (ANY_FIELD.has(spec.type)) groupField(lookup, field)
+        else numberField(lookup, field, spec.type)
+      }
     checkFields(spec.below, lookup)
   }
 }

@@ -1,7 +1,7 @@
-/** Buckets for queries: filter, filters, and missing, which takes the documents without a value. */
+/** Buckets for queries: filter, filters, adjacency_matrix, and missing, which takes the documents without a value. */
 import { classOf } from '../query/bind/field.ts'
 import type { CollectContext, Collector } from './aggregation-collector.ts'
-import { type Below, BucketTable, spendBuckets } from './bucket-table.ts'
+import { type Below, BucketTable, compareKeys, spendBuckets } from './bucket-table.ts'
 import { groupField, isNumeric } from './field-values.ts'
 import type { MatchView } from './match-view.ts'
 import type { SpecOf } from './spec.ts'
@@ -38,6 +38,29 @@ export function createFilters(spec: SpecOf<'filters'>, newBelow: () => Below, co
   }
 }
 
+/** A bucket for each filter with matches, and for each two filters with matches in common. */
+export function createAdjacencyMatrix(spec: SpecOf<'adjacency_matrix'>, newBelow: () => Below, context: CollectContext): Collector {
+  const table = new BucketTable<string>(newBelow, context)
+  const { filters, separator } = spec
+  return {
+    collect: (view, places) => {
+      const tests = filters.map(filter => view.filter(filter.query))
+      table.collect(view, places, (place, put) => {
+        const keys = filters.filter((_, at) => tests[at]!(place)).map(({ key }) => key)
+        for (const [at, key] of keys.entries()) {
+          if (!spec.showsPairsAlone) put(table.ordinal(key))
+          for (const other of keys.slice(at + 1)) put(table.ordinal(`${key}${separator}${other}`))
+        }
+      })
+    },
+    result: () => {
+      spendBuckets(context.budget, table.keys.length)
+      const ordinals = Array.from(table.keys.keys()).sort((a, b) => compareKeys(table.keys[a], table.keys[b]))
+      return { buckets: ordinals.map(at => ({ key: table.keys[at], doc_count: table.counts[at]!, ...table.belowResults(at) })) }
+    },
+  }
+}
+
 /** One bucket, for the matches that a test lets through. */
 function createSingle(newBelow: () => Below, context: CollectContext, testOf: (view: MatchView) => (place: number) => boolean): Collector {
   const table = new BucketTable<number>(newBelow, context)
@@ -51,6 +74,7 @@ function createSingle(newBelow: () => Below, context: CollectContext, testOf: (v
     },
     result: () => ({ doc_count: table.counts[0]!, ...table.belowResults(0) }),
     orderValue: () => table.counts[0]!,
+    below: () => table.below(0),
   }
 }
 

@@ -1,5 +1,6 @@
 /** How the buckets of histograms follow each other. */
 import { addUnits, floorToUnit, LEAST_MS, UNIT_MS } from '../dates/calendar.ts'
+import { DEFAULT_DATE_FORMAT } from '../dates/date-format.ts'
 import { localToUtc } from '../dates/time-zone.ts'
 import type { BucketSpec } from './spec.ts'
 
@@ -35,7 +36,7 @@ function numberGrid({ interval, offset }: BucketsOf<'histogram'>): Grid {
   }
 }
 
-function dateGrid({ interval, zone, offsetMs, format }: BucketsOf<'date_histogram'>): Grid {
+function dateGrid({ interval, zone, offsetMs, format = DEFAULT_DATE_FORMAT }: BucketsOf<'date_histogram'>): Grid {
   const name = JSON.stringify([interval, zone.name, offsetMs])
   const text = (key: number): string => format.print(key, zone)
   if ('unit' in interval)

@@ -1,11 +1,12 @@
 /** Buckets at equal distances: histogram over numbers, date_histogram over time. */
 import { illegalArgument } from '../api-error.ts'
 import { parseDateMath } from '../dates/date-math.ts'
-import { classOf } from '../query/bind/field.ts'
+import { classOf, type Field, formatOf } from '../query/bind/field.ts'
 import { type BucketBudget, type CollectContext, type Collector, eachOr } from './aggregation-collector.ts'
 import { type Below, BucketTable, spendBuckets } from './bucket-table.ts'
 import { missingNumber, numberField } from './field-values.ts'
 import { type Grid, gridOf } from './grid.ts'
+import { javaDouble } from './java-double.ts'
 import type { MatchView } from './match-view.ts'
 import { MAX_BUCKETS } from './parse-buckets.ts'
 import type { BoundsSpec, NumberBounds, SpecOf } from './spec.ts'
@@ -20,7 +21,9 @@ export function createDateHistogram(spec: SpecOf<'date_histogram'>, newBelow: ()
   const instant = (bounds: BoundsSpec | undefined): NumberBounds | undefined => {
     if (bounds === undefined) return undefined
     const parse = (value: string | number | boolean): number =>
-      typeof value === 'number' ? value : parseDateMath(String(value), { nowMs: context.nowMs, zone: spec.zone, format: spec.format })
+      typeof value === 'number'
+        ? value
+        : parseDateMath(String(value), { nowMs: context.nowMs, zone: spec.zone, ...(spec.format && { format: spec.format }) })
     return {
       min: bounds.min === undefined ? Number.POSITIVE_INFINITY : parse(bounds.min),
       max: bounds.max === undefined ? Number.NEGATIVE_INFINITY : parse(bounds.max),
@@ -41,6 +44,7 @@ function createOnGrid(
   const isInside = (key: number): boolean =>
     hard === undefined ||
     ((hard.min === Number.POSITIVE_INFINITY || key >= hard.min) && (hard.max === Number.NEGATIVE_INFINITY || key < hard.max))
+  let shownField: Field | undefined
   // Neighbours mostly fall into the same bucket.
   let last = { from: Number.NaN, to: Number.NaN, ordinal: 0 }
   const ordinalOf = (value: number): number => {
@@ -54,6 +58,7 @@ function createOnGrid(
   const collect = (view: MatchView, places: Uint32Array | undefined): void => {
     const field = numberField(view, spec.field, spec.type)
     if (field === undefined) return
+    shownField ??= field
     if (spec.type === 'date_histogram' && classOf(field) === 'boolean')
       throw illegalArgument(`Field [${spec.field}] of type [${field.type}] is not supported for aggregation [date_histogram]`)
     const reader = view.numbers(field)
@@ -75,7 +80,14 @@ function createOnGrid(
     table.collect(view, places, (place, put) => eachOr(reader, place, standIn, value => putValue(value, put)))
   }
 
-  return { collect, result: () => showHistogram(table, spec, grid, extended, context) }
+  return { collect, result: () => showHistogram(table, spec, shownIn(grid, spec, shownField), extended, context) }
+}
+
+/** Where no format was asked for, dates are shown in that of their field. */
+function shownIn(grid: Grid, spec: HistogramSpec, field: Field | undefined): Grid {
+  if (spec.type === 'histogram' || spec.format !== undefined || field?.format === undefined) return grid
+  const format = formatOf(field)
+  return { ...grid, text: key => format.print(key, spec.zone) }
 }
 
 /** Keys of the answer in ascending order; with `minDocCount` 0 the gaps between them too. */
@@ -141,9 +153,4 @@ function compareBuckets(table: BucketTable<number>, spec: HistogramSpec, a: numb
     return sign * (countOf(first) - countOf(second)) || a - b
   }
   return table.compare(first, second, spec.order) || a - b
-}
-
-/** Whole numbers with one decimal, as OpenSearch shows them in keys. */
-export function javaDouble(value: number): string {
-  return Number.isInteger(value) ? value.toFixed(1) : String(value)
 }

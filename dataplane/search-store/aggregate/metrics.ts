@@ -1,5 +1,5 @@
 /** Metrics that need one pass and little memory: min, max, avg, sum, stats, value_count. */
-import { classOf, type FieldClass } from '../query/bind/field.ts'
+import { classOf, type Field } from '../query/bind/field.ts'
 import { type Collector, eachOr, eachPlace } from './aggregation-collector.ts'
 import { groupField, isNumeric, missingNumber, numberField, textOfNumber } from './field-values.ts'
 import type { MatchView } from './match-view.ts'
@@ -20,7 +20,7 @@ export function eachValue(
   places: Uint32Array | undefined,
   spec: { readonly field: string; readonly missing?: string | number | boolean; readonly type: string },
   visit: (value: number, weight: number) => void,
-): FieldClass | undefined {
+): Field | undefined {
   const field = numberField(view, spec.field, spec.type)
   const { weights } = view
   if (field === undefined) {
@@ -41,13 +41,13 @@ export function eachValue(
     }
     eachOr(reader, place, missing, value => visit(value, weight))
   })
-  return classOf(field)
+  return field
 }
 
 export function createSimpleMetric(spec: SpecOf<SimpleMetric>): Collector {
   if (spec.type === 'value_count') return createValueCount(spec)
   const sums: Sums = { count: 0, sum: 0, lost: 0, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY }
-  let fieldClass: FieldClass | undefined
+  let field: Field | undefined
   const add = (value: number, weight: number): void => {
     sums.count += weight
     const term = value * weight - sums.lost
@@ -60,9 +60,9 @@ export function createSimpleMetric(spec: SpecOf<SimpleMetric>): Collector {
   return {
     collect: (view, places) => {
       const found = eachValue(view, places, spec, add)
-      fieldClass ??= found
+      field ??= found
     },
-    result: () => showMetric(spec.type, sums, fieldClass),
+    result: () => showMetric(spec.type, sums, field),
     orderValue: metric => statistic((metric === undefined || metric === 'value' ? spec.type : metric) as keyof typeof VALUES, sums),
   }
 }
@@ -83,19 +83,19 @@ function statistic(name: keyof typeof VALUES, sums: Sums): number {
 
 const orNull = (value: number): number | null => (Number.isNaN(value) ? null : value)
 
-function showMetric(type: SimpleMetric, sums: Sums, fieldClass: FieldClass | undefined): Record<string, unknown> {
-  if (type === 'stats') return showStats(sums, fieldClass)
+function showMetric(type: SimpleMetric, sums: Sums, field: Field | undefined): Record<string, unknown> {
+  if (type === 'stats') return showStats(sums, field)
   const value = statistic(type as keyof typeof VALUES, sums)
-  const text = Number.isNaN(value) ? undefined : textOfNumber(value, fieldClass)
+  const text = Number.isNaN(value) ? undefined : textOfNumber(value, field)
   return { value: orNull(value), ...(text !== undefined && { value_as_string: text }) }
 }
 
-function showStats(sums: Sums, fieldClass: FieldClass | undefined): Record<string, unknown> {
+function showStats(sums: Sums, field: Field | undefined): Record<string, unknown> {
   const shown: Record<string, unknown> = { count: sums.count }
   for (const name of ['min', 'max', 'avg', 'sum'] as const) shown[name] = orNull(statistic(name, sums))
-  if (fieldClass === 'date' && sums.count > 0)
+  if (field !== undefined && classOf(field) === 'date' && sums.count > 0)
     for (const name of ['min', 'max', 'avg', 'sum'] as const)
-      shown[`${name}_as_string`] = textOfNumber(Math.floor(statistic(name, sums)), 'date')
+      shown[`${name}_as_string`] = textOfNumber(Math.floor(statistic(name, sums)), field)
   return shown
 }
 

@@ -1,7 +1,8 @@
-/** Aggregations that make buckets: terms, histograms, ranges, filters. */
-import { illegalArgument, parsingError, unsupported } from '../api-error.ts'
+/** Aggregations that make buckets: terms of several kinds, histograms, ranges, filters. */
+import { regexPattern } from '../analysis/regular-expression.ts'
+import { ApiError, illegalArgument, parsingError, unsupported } from '../api-error.ts'
 import { type CalendarUnit, LEAST_MS, UNIT_MS } from '../dates/calendar.ts'
-import { DEFAULT_DATE_FORMAT, parseDateFormat } from '../dates/date-format.ts'
+import { parseDateFormat } from '../dates/date-format.ts'
 import { parseTimeZone, UTC } from '../dates/time-zone.ts'
 import {
   isObject,
@@ -17,17 +18,22 @@ import {
   words,
 } from '../json/json-reader.ts'
 import { textOf } from '../json/text-of.ts'
+import type { FieldType } from '../mapping/field-types.ts'
+import { NOT_AGGREGATED } from '../mapping/metadata-fields.ts'
 import { parseQuery } from '../query/parse/parse.ts'
 import { MAX_TERMS, type Query } from '../query/parse/query.ts'
-import type { BoundsSpec, BucketOrder, BucketSpec, RangeSpec } from './spec.ts'
+import type { BoundsSpec, BucketOrder, BucketSpec, RangeSpec, TermChoice, TermFilter } from './spec.ts'
 
-export const BUCKET_PARSERS: Readonly<Record<string, (body: unknown) => BucketSpec>> = {
+export const BUCKET_PARSERS: Readonly<Record<string, (body: unknown, name: string) => BucketSpec>> = {
   terms: parseTerms,
+  rare_terms: parseRareTerms,
+  multi_terms: parseMultiTerms,
   date_histogram: parseDateHistogram,
   histogram: parseHistogram,
   range: body => parseRange(body, 'range'),
   date_range: body => parseRange(body, 'date_range'),
   filters: parseFilters,
+  adjacency_matrix: parseAdjacencyMatrix,
   filter: body => ({ type: 'filter', query: parseQuery(body) }),
   missing: body => {
     const content = readObject(body, 'missing')
@@ -39,14 +45,20 @@ export const BUCKET_PARSERS: Readonly<Record<string, (body: unknown) => BucketSp
 /** Buckets in one answer (`search.max_buckets`). */
 export const MAX_BUCKETS = 65_535
 
-/** OpenSearch has values of these, this store none: groups of nothing would be a wrong answer. */
-const METADATA = new Set(['_id', '_index', '_seq_no', '_version', '_routing', '_primary_term', '_doc_count', '_tier'])
+export const tooManyBuckets = (count: number): ApiError =>
+  new ApiError(
+    400,
+    'too_many_buckets_exception',
+    `Trying to create too many buckets. Must be less than or equal to: [${MAX_BUCKETS}] but was [${count}]. ` +
+      'This limit can be set by changing the [search.max_buckets] cluster level setting.',
+    { details: { max_buckets: MAX_BUCKETS } },
+  )
 
 export function readField(content: JsonObject, type: string): string {
   if (content['script'] !== undefined) throw unsupported(`aggregation [${type}]: [script]`)
   if (content['field'] === undefined) throw illegalArgument(`Required one of fields [field, script], but none were specified in [${type}]`)
   const field = readString(content['field'], `${type}.field`)
-  if (METADATA.has(field)) throw unsupported(`aggregation [${type}] on the field [${field}]`)
+  if (NOT_AGGREGATED.has(field)) throw unsupported(`aggregation [${type}] on the field [${field}]`)
   return field
 }
 
@@ -72,29 +84,115 @@ const TERMS_KEYS = words(`
 function parseTerms(body: unknown): BucketSpec {
   const content = readObject(body, 'terms')
   refuseUnknown(content, 'terms', TERMS_KEYS)
-  if (content['value_type'] !== undefined) throw unsupported('aggregation [terms]: [value_type]')
-  const include = readNames(content['include'], 'terms.include')
-  const exclude = readNames(content['exclude'], 'terms.exclude')
-  const orders = content['order'] === undefined ? [{ path: '_count', isAscending: false }] : readOrders(content['order'], 'terms')
-  if (Number(textOf(content['min_doc_count'] ?? 1)) === 0) throw unsupported('aggregation [terms]: [min_doc_count] 0')
+  const valueType = content['value_type'] === undefined ? undefined : VALUE_TYPES.get(readString(content['value_type'], 'terms.value_type'))
+  if (content['value_type'] !== undefined && valueType === undefined)
+    throw unsupported(`aggregation [terms]: [value_type] [${textOf(content['value_type'])}]`)
   return {
-    type: 'terms',
-    field: readField(content, 'terms'),
-    size: content['size'] === undefined ? 10 : readInteger(content['size'], 'terms.size', 1, MAX_BUCKETS),
-    order: orders,
-    minDocCount: content['min_doc_count'] === undefined ? 1 : readInteger(content['min_doc_count'], 'terms.min_doc_count', 0),
+    ...{ type: 'terms', field: content['field'] === '_index' ? '_index' : readField(content, 'terms'), ...readFirst(content, 'terms') },
+    ...(valueType !== undefined && { valueType }),
     ...readMissing(content, 'terms'),
-    ...(include !== undefined && { include }),
-    ...(exclude !== undefined && { exclude }),
+    ...readTermFilter(content, 'terms'),
   }
 }
 
-function readNames(value: unknown, where: string): ReadonlySet<string> | undefined {
-  if (value === undefined) return undefined
-  if (!Array.isArray(value)) throw unsupported(`aggregation [terms]: [${where}] as anything but a list of values`)
-  if (value.length > MAX_TERMS) throw illegalArgument(`[${where}] may hold at most ${MAX_TERMS} values, found ${value.length}`)
-  return new Set(value.map(item => String(readScalar(item, where))))
+const VALUE_TYPES: ReadonlyMap<string, FieldType> = new Map([
+  ['string', 'keyword'],
+  ['long', 'long'],
+  ['double', 'double'],
+  ['number', 'double'],
+  ['numeric', 'double'],
+  ['date', 'date'],
+  ['boolean', 'boolean'],
+])
+
+/** How many buckets, and which first. */
+function readFirst(content: JsonObject, type: string) {
+  return {
+    size: content['size'] === undefined ? 10 : readInteger(content['size'], `${type}.size`, 1, MAX_BUCKETS),
+    order: content['order'] === undefined ? [{ path: '_count', isAscending: false }] : readOrders(content['order'], type),
+    minDocCount: content['min_doc_count'] === undefined ? 1 : readInteger(content['min_doc_count'], `${type}.min_doc_count`, 0),
+  }
 }
+
+const MAX_RARE_COUNT = 100
+
+function parseRareTerms(body: unknown): BucketSpec {
+  const content = readObject(body, 'rare_terms')
+  refuseUnknown(content, 'rare_terms', ['field', 'script', 'max_doc_count', 'precision', 'missing', 'include', 'exclude', 'value_type'])
+  const limit = content['max_doc_count'] === undefined ? 1 : readInteger(content['max_doc_count'], 'rare_terms.max_doc_count', 0)
+  if (limit < 1) throw illegalArgument(`[max_doc_count] must be greater than 0. Found [${limit}] in [rare_terms]`)
+  if (limit > MAX_RARE_COUNT) throw illegalArgument(`[max_doc_count] must be smaller than [${MAX_RARE_COUNT}]in [rare_terms]`)
+  return {
+    ...{ type: 'rare_terms', field: readField(content, 'rare_terms'), maxDocCount: limit },
+    ...readMissing(content, 'rare_terms'),
+    ...readTermFilter(content, 'rare_terms'),
+  }
+}
+
+const MULTI_TERMS_KEYS = words('terms size shard_size order min_doc_count shard_min_doc_count show_term_doc_count_error collect_mode')
+
+function parseMultiTerms(body: unknown): BucketSpec {
+  const content = readObject(body, 'multi_terms')
+  refuseUnknown(content, 'multi_terms', MULTI_TERMS_KEYS)
+  const sources = readArray(content['terms'] ?? [], 'multi_terms.terms').map(item => {
+    const source = readObject(item, 'multi_terms.terms')
+    refuseUnknown(source, 'multi_terms.terms', ['field', 'script', 'missing', 'value_type'])
+    return { field: readField(source, 'multi_terms'), ...readMissing(source, 'multi_terms') }
+  })
+  if (sources.length < 2)
+    throw illegalArgument(`multi term aggregation must has at least 2 terms. Found [${sources.length}] in [multi_terms]`)
+  if (sources.length > MAX_SOURCES)
+    throw illegalArgument(`[multi_terms.terms] may hold at most ${MAX_SOURCES} entries, found ${sources.length}`)
+  const first = readFirst(content, 'multi_terms')
+  if (first.minDocCount === 0) throw unsupported('aggregation [multi_terms]: [min_doc_count] 0')
+  return { type: 'multi_terms', sources, ...first }
+}
+
+const MAX_SOURCES = 32
+
+function readTermFilter(content: JsonObject, type: string): TermFilter {
+  const include = readChoice(content['include'], `${type}.include`)
+  const exclude = readChoice(content['exclude'], `${type}.exclude`)
+  if (exclude !== undefined && ('partition' in exclude || (include !== undefined && 'partition' in include)))
+    throw parsingError('Cannot specify an [exclude] beside an [include] by partition')
+  return { ...(include !== undefined && { include }), ...(exclude !== undefined && { exclude }) }
+}
+
+function readChoice(value: unknown, where: string): TermChoice | undefined {
+  if (value === undefined) return undefined
+  if (typeof value === 'string') return { pattern: regexPattern(value, { caseInsensitive: false, flags: 'ALL' }) }
+  if (isObject(value)) {
+    refuseUnknown(value, where, ['partition', 'num_partitions'])
+    const partitions = readInteger(value['num_partitions'], `${where}.num_partitions`, 2)
+    return { partitions, partition: readInteger(value['partition'], `${where}.partition`, 0, partitions - 1) }
+  }
+  const list = readArray(value, where)
+  if (list.length > MAX_TERMS) throw illegalArgument(`[${where}] may hold at most ${MAX_TERMS} values, found ${list.length}`)
+  return { names: new Set(list.map(item => String(readScalar(item, where)))) }
+}
+
+function parseAdjacencyMatrix(body: unknown): BucketSpec {
+  const content = readObject(body, 'adjacency_matrix')
+  refuseUnknown(content, 'adjacency_matrix', ['filters', 'separator', 'show_only_intersecting'])
+  const filters = Object.entries(readObject(content['filters'] ?? {}, 'adjacency_matrix.filters'))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, query]) => ({ key, query: parseQuery(query) }))
+  if (filters.length === 0) throw illegalArgument('[filters] cannot be empty.')
+  if (filters.length > MAX_MATRIX_FILTERS)
+    throw illegalArgument(
+      `Number of filters is too large, must be less than or equal to: [${MAX_MATRIX_FILTERS}] but was [${filters.length}]. ` +
+        'This limit can be set by changing the [index.max_adjacency_matrix_filters] index level setting.',
+    )
+  return {
+    type: 'adjacency_matrix',
+    filters,
+    separator: content['separator'] === undefined ? '&' : readString(content['separator'], 'adjacency_matrix.separator'),
+    showsPairsAlone:
+      content['show_only_intersecting'] !== undefined && readBoolean(content['show_only_intersecting'], 'show_only_intersecting'),
+  }
+}
+
+const MAX_MATRIX_FILTERS = 100
 
 /** Each unit by its name and by its sign. */
 const CALENDAR: Readonly<Record<string, CalendarUnit>> = Object.fromEntries(
@@ -188,7 +286,7 @@ function parseDateHistogram(body: unknown): BucketSpec {
     interval: readInterval(content),
     zone: content['time_zone'] === undefined ? UTC : parseTimeZone(readString(content['time_zone'], 'date_histogram.time_zone')),
     offsetMs: readOffsetMs(content['offset']),
-    format: content['format'] === undefined ? DEFAULT_DATE_FORMAT : parseDateFormat(readString(content['format'], 'date_histogram.format')),
+    ...(content['format'] !== undefined && { format: parseDateFormat(readString(content['format'], 'date_histogram.format')) }),
     ...(content['extended_bounds'] !== undefined && { extendedBounds: readBounds(content['extended_bounds'], 'extended_bounds') }),
     ...(content['hard_bounds'] !== undefined && { hardBounds: readBounds(content['hard_bounds'], 'hard_bounds') }),
   }
@@ -218,7 +316,7 @@ const MAX_RANGES = 1024
 
 function parseRange(body: unknown, type: 'range' | 'date_range'): BucketSpec {
   const content = readObject(body, type)
-  refuseUnknown(content, type, ['field', 'script', 'ranges', 'keyed', ...(type === 'date_range' ? ['format'] : [])])
+  refuseUnknown(content, type, ['field', 'script', 'ranges', 'keyed', 'missing', ...(type === 'date_range' ? ['format'] : [])])
   const ranges = readArray(content['ranges'] ?? [], `${type}.ranges`)
   if (ranges.length === 0) throw illegalArgument(`No [ranges] specified for the [${type}] aggregation`)
   if (ranges.length > MAX_RANGES) throw illegalArgument(`[${type}.ranges] may hold at most ${MAX_RANGES} entries, found ${ranges.length}`)
@@ -227,6 +325,7 @@ function parseRange(body: unknown, type: 'range' | 'date_range'): BucketSpec {
     field: readField(content, type),
     ranges: ranges.map(item => readRange(item, type)),
     keyed: content['keyed'] !== undefined && readBoolean(content['keyed'], `${type}.keyed`),
+    ...readMissing(content, type),
     ...(content['format'] !== undefined && { format: parseDateFormat(readString(content['format'], `${type}.format`)) }),
   }
 }
@@ -245,6 +344,7 @@ function parseFilters(body: unknown): BucketSpec {
   const content = readObject(body, 'filters')
   refuseUnknown(content, 'filters', ['filters', 'other_bucket', 'other_bucket_key'])
   const given = content['filters']
+  if (given === undefined) throw illegalArgument('[filters] cannot be empty.')
   const filters: { key: string | undefined; query: Query }[] = []
   if (isObject(given)) for (const [key, query] of Object.entries(given)) filters.push({ key, query: parseQuery(query) })
   else for (const query of readArray(given, 'filters.filters')) filters.push({ key: undefined, query: parseQuery(query) })

@@ -1,7 +1,7 @@
 /** The `composite` aggregation: buckets for all combinations of some sources, a page at a time. */
 import { illegalArgument, unsupported } from '../api-error.ts'
 import { optionalBoolean, readArray, readInteger, readObject, readSingleEntry, readString, refuseUnknown } from '../json/json-reader.ts'
-import { BUCKET_PARSERS, MAX_BUCKETS, readField } from './parse-buckets.ts'
+import { BUCKET_PARSERS, MAX_BUCKETS, readField, tooManyBuckets } from './parse-buckets.ts'
 import type { BucketSpec, CompositeSource, CompositeValue } from './spec.ts'
 
 const MAX_SOURCES = 32
@@ -21,9 +21,15 @@ export function parseComposite(body: unknown): BucketSpec {
   return {
     type: 'composite',
     sources,
-    size: content['size'] === undefined ? 10 : readInteger(content['size'], 'composite.size', 1, MAX_BUCKETS),
+    size: content['size'] === undefined ? 10 : readSize(content['size']),
     ...(content['after'] !== undefined && { after: readAfter(content['after'], sources) }),
   }
+}
+
+function readSize(value: unknown): number {
+  const size = readInteger(value, 'composite.size', 1)
+  if (size > MAX_BUCKETS) throw tooManyBuckets(size)
+  return size
 }
 
 function parseSource(item: unknown): CompositeSource {
@@ -44,7 +50,7 @@ function parseSource(item: unknown): CompositeSource {
   return {
     name,
     field: readField(content, kind),
-    grid: kind === 'terms' ? undefined : (BUCKET_PARSERS[kind]!(own) as CompositeSource['grid']),
+    grid: kind === 'terms' ? undefined : (BUCKET_PARSERS[kind]!(own, name) as CompositeSource['grid']),
     showsText: own['format'] !== undefined,
     isAscending: order === 'asc',
     hasMissing,

@@ -1,11 +1,12 @@
 /** Aggregations that compute values: min, max, avg, sum, value_count, stats, percentiles, cardinality, top_hits. */
 
 import { illegalArgument, unsupported } from '../api-error.ts'
-import { readArray, readBoolean, readInteger, readNumber, readObject, refuseUnknown } from '../json/json-reader.ts'
+import { optionalBoolean, readArray, readBoolean, readInteger, readNumber, readObject, refuseUnknown } from '../json/json-reader.ts'
 import { parseSort } from '../query/parse/sort-spec.ts'
 import { parseSourceFilter } from '../query/show/source-filter.ts'
+import { javaDouble } from './java-double.ts'
 import { readField, readMissing } from './parse-buckets.ts'
-import type { MetricSpec, SimpleMetric } from './spec.ts'
+import type { MetricSpec, SimpleMetric, ValueSource } from './spec.ts'
 
 const simple =
   (type: SimpleMetric) =>
@@ -15,7 +16,7 @@ const simple =
     return { type, field: readField(content, type), ...readMissing(content, type) }
   }
 
-export const METRIC_PARSERS: Readonly<Record<string, (body: unknown) => MetricSpec>> = {
+export const METRIC_PARSERS: Readonly<Record<string, (body: unknown, name: string) => MetricSpec>> = {
   min: simple('min'),
   max: simple('max'),
   avg: simple('avg'),
@@ -26,6 +27,27 @@ export const METRIC_PARSERS: Readonly<Record<string, (body: unknown) => MetricSp
   cardinality: parseCardinality,
   extended_stats: parseExtendedStats,
   top_hits: parseTopHits,
+  median_absolute_deviation: (body, name) => {
+    const content = readObject(body, 'median_absolute_deviation')
+    refuseUnknown(content, 'median_absolute_deviation', ['field', 'script', 'missing', 'compression'])
+    const compression = content['compression'] === undefined ? 1 : readNumber(content['compression'], 'compression')
+    if (!(compression > 0)) throw illegalArgument(`[compression] must be greater than 0. Found [${javaDouble(compression)}] in [${name}]`)
+    const field = readField(content, 'median_absolute_deviation')
+    return { type: 'median_absolute_deviation', field, ...readMissing(content, 'median_absolute_deviation') }
+  },
+  weighted_avg: body => {
+    const content = readObject(body, 'weighted_avg')
+    refuseUnknown(content, 'weighted_avg', ['value', 'weight', 'format', 'value_type'])
+    for (const key of ['format', 'value_type']) if (content[key] !== undefined) throw unsupported(`aggregation [weighted_avg]: [${key}]`)
+    return { type: 'weighted_avg', value: readSource(content['value'], 'value'), weight: readSource(content['weight'], 'weight') }
+  },
+}
+
+function readSource(value: unknown, name: string): ValueSource {
+  const where = `weighted_avg.${name}`
+  const content = readObject(value, where)
+  refuseUnknown(content, where, ['field', 'script', 'missing'])
+  return { field: readField(content, where), ...readMissing(content, where) }
 }
 
 const DEFAULT_PERCENTS = [1, 5, 25, 50, 75, 95, 99]
@@ -34,7 +56,20 @@ const MAX_PERCENTS = 1000
 function parsePercentiles(body: unknown): MetricSpec {
   const content = readObject(body, 'percentiles')
   refuseUnknown(content, 'percentiles', ['field', 'script', 'percents', 'keyed', 'missing', 'tdigest', 'hdr'])
-  if (content['hdr'] !== undefined) throw unsupported('aggregation [percentiles]: [hdr]')
+  const tdigest = content['tdigest'] === undefined ? {} : readObject(content['tdigest'], 'percentiles.tdigest')
+  const compression = tdigest['compression'] === undefined ? 1 : readNumber(tdigest['compression'], 'percentiles.tdigest.compression')
+  if (compression < 0) throw illegalArgument(`[compression] must be greater than or equal to 0. Found [${javaDouble(compression)}]`)
+  const hdr = content['hdr'] === undefined ? undefined : readObject(content['hdr'], 'percentiles.hdr')
+  if (hdr !== undefined) refuseUnknown(hdr, 'percentiles.hdr', ['number_of_significant_value_digits'])
+  const digits =
+    hdr === undefined
+      ? undefined
+      : readNumber(
+          hdr['number_of_significant_value_digits'] === undefined ? 3 : hdr['number_of_significant_value_digits'],
+          'number_of_significant_value_digits',
+        )
+  if (digits !== undefined && !(Number.isInteger(digits) && digits >= 0 && digits <= 5))
+    throw illegalArgument('[numberOfSignificantValueDigits] must be between 0 and 5: [percentiles]')
   const percents = content['percents'] === undefined ? DEFAULT_PERCENTS : readArray(content['percents'], 'percentiles.percents')
   if (percents.length === 0) throw illegalArgument('[percents] must not be empty')
   if (percents.length > MAX_PERCENTS) throw illegalArgument(`[percents] may hold at most ${MAX_PERCENTS} values, found ${percents.length}`)
@@ -49,21 +84,27 @@ function parsePercentiles(body: unknown): MetricSpec {
       })
       .sort((a, b) => a - b),
     keyed: content['keyed'] === undefined || readBoolean(content['keyed'], 'percentiles.keyed'),
+    ...(digits !== undefined && { digits }),
     ...readMissing(content, 'percentiles'),
   }
 }
 
-function parseExtendedStats(body: unknown): MetricSpec {
+function parseExtendedStats(body: unknown, name: string): MetricSpec {
   const content = readObject(body, 'extended_stats')
   refuseUnknown(content, 'extended_stats', ['field', 'script', 'missing', 'sigma'])
   const sigma = content['sigma'] === undefined ? 2 : readNumber(content['sigma'], 'extended_stats.sigma')
-  if (sigma < 0) throw illegalArgument(`[sigma] must be greater than or equal to 0. Found [${sigma}] in [extended_stats]`)
+  if (sigma < 0) throw illegalArgument(`[sigma] must be greater than or equal to 0. Found [${javaDouble(sigma)}] in [${name}]`)
   return { type: 'extended_stats', field: readField(content, 'extended_stats'), sigma, ...readMissing(content, 'extended_stats') }
 }
 
-function parseCardinality(body: unknown): MetricSpec {
+function parseCardinality(body: unknown, name: string): MetricSpec {
   const content = readObject(body, 'cardinality')
   refuseUnknown(content, 'cardinality', ['field', 'script', 'precision_threshold', 'missing', 'execution_hint'])
+  const threshold =
+    content['precision_threshold'] === undefined
+      ? 0
+      : readInteger(content['precision_threshold'], 'precision_threshold', Number.MIN_SAFE_INTEGER)
+  if (threshold < 0) throw illegalArgument(`[precisionThreshold] must be greater than or equal to 0. Found [${threshold}] in [${name}]`)
   return { type: 'cardinality', field: readField(content, 'cardinality'), ...readMissing(content, 'cardinality') }
 }
 
@@ -89,5 +130,7 @@ function parseTopHits(body: unknown): MetricSpec {
     size,
     sort: content['sort'] === undefined ? [] : parseSort(content['sort']),
     source: parseSourceFilter(content['_source']),
+    showVersion: optionalBoolean(content, 'version'),
+    showSeqNo: optionalBoolean(content, 'seq_no_primary_term'),
   }
 }

@@ -1,7 +1,8 @@
-/** Aggregations over the buckets of the one above: derivative, cumulative_sum, moving_fn, moving_avg, serial_diff, bucket_script. */
+/** Aggregations over the buckets of the one above: derivative, cumulative_sum, moving_fn, moving_avg, serial_diff, bucket_script, bucket_sort. */
 import { illegalArgument, parsingError, unsupported } from '../api-error.ts'
 import { isObject, type JsonObject, readInteger, readNumber, readObject, readString, refuseUnknown } from '../json/json-reader.ts'
 import { textOf } from '../json/text-of.ts'
+import { parseSort } from '../query/parse/sort-spec.ts'
 import { parseArithmetic } from './bucket-arithmetic.ts'
 import { intervalMs } from './parse-buckets.ts'
 import type { PipelineSpec } from './spec.ts'
@@ -27,27 +28,62 @@ const PIPELINES: Readonly<Record<string, Pipeline>> = {
   bucket_script: { keys: ['script'], needsHistogram: false, work: bucketScript },
 }
 
-export const isPipeline = (type: string): boolean => Object.hasOwn(PIPELINES, type)
+export const isPipeline = (type: string): boolean => type === 'bucket_sort' || Object.hasOwn(PIPELINES, type)
 
 export interface ParsedPipeline extends PipelineSpec {
-  readonly type: string
   readonly needsHistogram: boolean
 }
 
 /** Throws 400. */
 export function parsePipeline(type: string, name: string, body: unknown): ParsedPipeline {
+  if (type === 'bucket_sort') return parseBucketSort(name, body)
   const { keys, needsHistogram, work } = PIPELINES[type]!
   const content = readObject(body, type)
   refuseUnknown(content, type, ['buckets_path', 'gap_policy', 'format', ...keys])
   if (content['buckets_path'] === undefined) throw parsingError(`Missing required field [buckets_path] for ${type} aggregation [${name}]`)
   if (content['format'] !== undefined) throw unsupported(`aggregation [${type}]: [format]`)
-  const gaps = content['gap_policy'] === undefined ? 'skip' : readString(content['gap_policy'], `${type}.gap_policy`).toLowerCase()
-  if (gaps !== 'skip' && gaps !== 'insert_zeros') throw parsingError(`Invalid gap policy: [${gaps}], accepted values: [insert_zeros, skip]`)
+  const gaps = readGaps(content, type)
   const paths = readPaths(content['buckets_path'], type)
   return {
     ...{ type, name, paths, needsHistogram },
-    gaps: gaps === 'skip' && type !== 'cumulative_sum' ? 'skip' : 'zero',
+    gaps: type === 'cumulative_sum' ? 'zero' : gaps,
     work: work(content, Object.keys(paths), name),
+  }
+}
+
+export function readGaps(content: JsonObject, type: string): PipelineSpec['gaps'] {
+  const gaps = content['gap_policy'] === undefined ? 'skip' : readString(content['gap_policy'], `${type}.gap_policy`).toLowerCase()
+  if (gaps !== 'skip' && gaps !== 'insert_zeros') throw parsingError(`Invalid gap policy: [${gaps}], accepted values: [insert_zeros, skip]`)
+  return gaps === 'skip' ? 'skip' : 'zero'
+}
+
+/** Buckets without a value come last; those without any are left out. */
+function parseBucketSort(name: string, body: unknown): ParsedPipeline {
+  const content = readObject(body, 'bucket_sort')
+  refuseUnknown(content, 'bucket_sort', ['sort', 'from', 'size', 'gap_policy'])
+  const sorts = parseSort(content['sort'] ?? [])
+  const from = content['from'] === undefined ? 0 : readInteger(content['from'], 'bucket_sort.from', 0)
+  const size = content['size'] === undefined ? Number.POSITIVE_INFINITY : readInteger(content['size'], 'bucket_sort.size', 1)
+  return {
+    ...{ type: 'bucket_sort', name, needsHistogram: false, gaps: readGaps(content, 'bucket_sort') },
+    paths: Object.fromEntries(sorts.map(({ field }) => [field, field])),
+    work: () => [],
+    arrange: values => {
+      const compare = (a: number, b: number): number => {
+        for (const { field, order } of sorts) {
+          const [first, second] = [values[a]![field]!, values[b]![field]!]
+          if (Number.isNaN(first) || Number.isNaN(second)) {
+            const result = Number(Number.isNaN(first)) - Number(Number.isNaN(second))
+            if (result !== 0) return result
+          } else if (first !== second) return order === 'asc' ? first - second : second - first
+        }
+        return a - b
+      }
+      return Array.from(values.keys())
+        .filter(at => sorts.length === 0 || sorts.some(({ field }) => !Number.isNaN(values[at]![field])))
+        .sort(compare)
+        .slice(from, from + size)
+    },
   }
 }
 

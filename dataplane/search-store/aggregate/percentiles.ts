@@ -1,9 +1,9 @@
 /** Percentiles of a field. */
-import type { FieldClass } from '../query/bind/field.ts'
+import type { Field } from '../query/bind/field.ts'
 import type { QueryMemory } from '../query/budget/query-memory.ts'
 import type { CollectContext, Collector } from './aggregation-collector.ts'
 import { textOfNumber } from './field-values.ts'
-import { javaDouble } from './histogram.ts'
+import { javaDouble } from './java-double.ts'
 import { eachValue } from './metrics.ts'
 import type { SpecOf } from './spec.ts'
 
@@ -17,16 +17,16 @@ const STEP = Math.log(1.01)
 /** Percentiles: exact up to 100,000 values, within 0.5 % of the value beyond. */
 export function createPercentiles(spec: SpecOf<'percentiles'>, { memory }: CollectContext): Collector {
   const sketch = new PercentileSketch(memory)
-  let fieldClass: FieldClass | undefined
+  let field: Field | undefined
   return {
     collect: (view, places) => {
       const found = eachValue(view, places, spec, (value, weight) => sketch.add(value, weight))
-      fieldClass ??= found
+      field ??= found
     },
     result: () => {
       const values = spec.percents.map(percent => {
-        const value = sketch.percentile(percent)
-        return { key: percent, value, text: value === null ? undefined : textOfNumber(value, fieldClass) }
+        const value = spec.digits === undefined ? sketch.percentile(percent) : stepPercentile(sketch, percent, spec.digits)
+        return { key: percent, value, text: value === null ? undefined : textOfNumber(value, field) }
       })
       if (!spec.keyed)
         return { values: values.map(({ key, value, text }) => ({ key, value, ...(text !== undefined && { value_as_string: text }) })) }
@@ -45,6 +45,16 @@ export function createPercentiles(spec: SpecOf<'percentiles'>, { memory }: Colle
   }
 }
 
+/** As a histogram of high dynamic range has it: the highest number that it does not tell from the value. */
+function stepPercentile(sketch: PercentileSketch, percent: number, digits: number): number | null {
+  const value = sketch.percentile(percent, true)
+  if (value === null || value <= 0) return value
+  const half = 2 ** (Math.ceil(Math.log2(2 * 10 ** digits)) - 1)
+  const unit = 2 ** Math.floor(Math.log2(sketch.leastPositive)) / half
+  const step = 2 ** Math.max(0, Math.floor(Math.log2(value / unit)) - Math.log2(half))
+  return (Math.floor(value / unit / step) * step + step - 1) * unit
+}
+
 export class PercentileSketch {
   readonly #memory: QueryMemory
   #values: number[] = []
@@ -58,8 +68,12 @@ export class PercentileSketch {
     this.#memory = memory
   }
 
+  /** Of the values so far; Infinity without any. */
+  leastPositive = Number.POSITIVE_INFINITY
+
   add(value: number, weight = 1): void {
     this.#count += weight
+    if (value > 0 && value < this.leastPositive) this.leastPositive = value
     this.#min = Math.min(this.#min, value)
     this.#max = Math.max(this.#max, value)
     if (this.#steps === undefined && this.#count > EXACT_VALUES) this.#coarsen()
@@ -71,14 +85,21 @@ export class PercentileSketch {
     this.#isSorted = false
   }
 
-  /** The value with `percent` of the values below it; null without any value. */
-  percentile(percent: number): number | null {
+  /** The value with `percent` of the values below it, or with `isUpTo` up to it; null without any value. */
+  percentile(percent: number, isUpTo = false): number | null {
     if (this.#count === 0 || Number.isNaN(percent)) return null
-    const place = Math.min(this.#count - 1, Math.floor((percent / 100) * this.#count))
+    const rank = (percent / 100) * this.#count
+    const place = Math.min(this.#count - 1, isUpTo ? Math.max(0, Math.ceil(rank) - 1) : Math.floor(rank))
     if (this.#steps !== undefined) return this.#percentileOfSteps(place)
     if (!this.#isSorted) this.#values.sort((a, b) => a - b)
     this.#isSorted = true
     return this.#values[place]!
+  }
+
+  /** Calls `visit` with every value, or with the steps that stand for values. */
+  each(visit: (value: number, count: number) => void): void {
+    if (this.#steps === undefined) for (const value of this.#values) visit(value, 1)
+    else for (const [step, count] of this.#steps) visit(middleOf(step), count)
   }
 
   #coarsen(): void {

@@ -1,13 +1,14 @@
 /** Buckets for ranges of numbers and dates. */
 import { illegalArgument } from '../api-error.ts'
-import { DEFAULT_DATE_FORMAT } from '../dates/date-format.ts'
+import { type DateFormat, DEFAULT_DATE_FORMAT } from '../dates/date-format.ts'
 import { parseDateMath } from '../dates/date-math.ts'
 import { UTC } from '../dates/time-zone.ts'
+import { formatOf } from '../query/bind/field.ts'
 import type { Scalar } from '../query/parse/query.ts'
-import type { CollectContext, Collector } from './aggregation-collector.ts'
+import { type CollectContext, type Collector, eachOr } from './aggregation-collector.ts'
 import { type Below, BucketTable, spendBuckets } from './bucket-table.ts'
-import { numberField } from './field-values.ts'
-import { javaDouble } from './histogram.ts'
+import { missingNumber, numberField } from './field-values.ts'
+import { javaDouble } from './java-double.ts'
 import type { RangeSpec, SpecOf } from './spec.ts'
 
 interface Range {
@@ -21,25 +22,36 @@ interface Range {
 /** A bucket for each range of numbers or dates: from inclusive, to exclusive. */
 export function createRange(spec: SpecOf<'range' | 'date_range'>, newBelow: () => Below, context: CollectContext): Collector {
   const isDate = spec.type === 'date_range'
-  const format = spec.format ?? DEFAULT_DATE_FORMAT
-  const text = (value: number): string => (isDate ? format.print(value, UTC) : javaDouble(value))
-  const bound = (value: Scalar): number => (isDate ? parseDateMath(String(value), { nowMs: context.nowMs, format }) : numberOf(value))
-  const ranges = spec.ranges.map(range => resolveRange(range, bound, text)).sort((a, b) => a.from - b.from || a.to - b.to)
+  const rangesIn = (format: DateFormat): readonly Range[] => {
+    const text = (value: number): string => (isDate ? format.print(value, UTC) : javaDouble(value))
+    const bound = (value: Scalar): number => (isDate ? parseDateMath(String(value), { nowMs: context.nowMs, format }) : numberOf(value))
+    return spec.ranges.map(range => resolveRange(range, bound, text)).sort((a, b) => a.from - b.from || a.to - b.to)
+  }
+  // In the format that was asked for, else in that of the first field.
+  let known: readonly Range[] | undefined
+  let format = spec.format
   const table = new BucketTable<number>(newBelow, context)
-  for (const at of ranges.keys()) table.ordinal(at)
+  for (const at of spec.ranges.keys()) table.ordinal(at)
 
   return {
     collect: (view, places) => {
       const field = numberField(view, spec.field, spec.type)
-      if (field === undefined) return
+      if (field === undefined && spec.missing === undefined) return
+      format ??= field === undefined ? undefined : formatOf(field)
+      known ??= rangesIn(format ?? DEFAULT_DATE_FORMAT)
+      const ranges = known
+      const missing =
+        spec.missing === undefined ? undefined : field === undefined ? Number(spec.missing) : missingNumber(spec.missing, field)
+      const each = (value: number, put: (ordinal: number) => void): void => {
+        for (const [at, range] of ranges.entries()) if (value >= range.from && value < range.to) put(at)
+      }
+      if (field === undefined) return table.collect(view, places, (_place, put) => each(missing!, put))
       const reader = view.numbers(field)
-      table.collect(view, places, (place, put) =>
-        reader.each(place, value => {
-          for (const [at, range] of ranges.entries()) if (value >= range.from && value < range.to) put(at)
-        }),
-      )
+      table.collect(view, places, (place, put) => eachOr(reader, place, missing, value => each(value, put)))
     },
     result: () => {
+      const ranges = known ?? rangesIn(format ?? DEFAULT_DATE_FORMAT)
+      const text = (value: number): string => (format ?? DEFAULT_DATE_FORMAT).print(value, UTC)
       spendBuckets(context.budget, ranges.length)
       const buckets = ranges.map((range, at) => ({
         key: range.key,

@@ -1,7 +1,10 @@
 /** An aggregation as the client asked for it, checked for form. */
+import type { TermPattern } from '../analysis/term-pattern.ts'
 import type { CalendarUnit } from '../dates/calendar.ts'
 import type { DateFormat } from '../dates/date-format.ts'
 import type { TimeZone } from '../dates/time-zone.ts'
+import type { JsonObject } from '../json/json-reader.ts'
+import type { FieldType } from '../mapping/field-types.ts'
 import type { Query, Scalar } from '../query/parse/query.ts'
 import type { SortSpec } from '../query/parse/sort-spec.ts'
 import type { SourceFilter } from '../query/show/source-filter.ts'
@@ -29,6 +32,23 @@ export interface RangeSpec {
   readonly to?: Scalar
 }
 
+/** A field, and the value that stands in for none. */
+export interface ValueSource {
+  readonly field: string
+  readonly missing?: Scalar
+}
+
+/** The terms that have buckets: by name, by a regular expression, or every so many by their hashes. */
+export interface TermFilter {
+  readonly include?: TermChoice
+  readonly exclude?: TermChoice
+}
+
+export type TermChoice =
+  | { readonly names: ReadonlySet<string> }
+  | { readonly pattern: TermPattern }
+  | { readonly partition: number; readonly partitions: number }
+
 interface HistogramOptions {
   readonly field: string
   readonly minDocCount: number
@@ -38,22 +58,30 @@ interface HistogramOptions {
 }
 
 export type BucketSpec =
+  | (ValueSource &
+      TermFilter & {
+        readonly type: 'terms'
+        /** Where the index lacks the field. */
+        readonly valueType?: FieldType
+        readonly size: number
+        readonly order: readonly BucketOrder[]
+        readonly minDocCount: number
+      })
+  | (ValueSource & TermFilter & { readonly type: 'rare_terms'; readonly maxDocCount: number })
   | {
-      readonly type: 'terms'
-      readonly field: string
+      readonly type: 'multi_terms'
+      readonly sources: readonly ValueSource[]
       readonly size: number
       readonly order: readonly BucketOrder[]
       readonly minDocCount: number
-      readonly missing?: Scalar
-      readonly include?: ReadonlySet<string>
-      readonly exclude?: ReadonlySet<string>
     }
   | (HistogramOptions & {
       readonly type: 'date_histogram'
       readonly interval: { readonly ms: number } | { readonly unit: CalendarUnit }
       readonly zone: TimeZone
       readonly offsetMs: number
-      readonly format: DateFormat
+      /** Undefined: that of the field. */
+      readonly format?: DateFormat
       readonly extendedBounds?: BoundsSpec
       readonly hardBounds?: BoundsSpec
     })
@@ -69,6 +97,7 @@ export type BucketSpec =
       readonly ranges: readonly RangeSpec[]
       readonly keyed: boolean
       readonly format?: DateFormat
+      readonly missing?: Scalar
     }
   | {
       readonly type: 'filters'
@@ -77,6 +106,13 @@ export type BucketSpec =
       readonly otherKey?: string
     }
   | { readonly type: 'filter'; readonly query: Query }
+  | {
+      readonly type: 'adjacency_matrix'
+      readonly filters: readonly { readonly key: string; readonly query: Query }[]
+      /** Between the keys of two filters whose matches a bucket has. */
+      readonly separator: string
+      readonly showsPairsAlone: boolean
+    }
   | {
       readonly type: 'composite'
       readonly sources: readonly CompositeSource[]
@@ -111,7 +147,11 @@ export type MetricSpec =
       readonly percents: readonly number[]
       readonly keyed: boolean
       readonly missing?: Scalar
+      /** As a histogram of high dynamic range has them, with so many digits. */
+      readonly digits?: number
     }
+  | { readonly type: 'median_absolute_deviation'; readonly field: string; readonly missing?: Scalar }
+  | { readonly type: 'weighted_avg'; readonly value: ValueSource; readonly weight: ValueSource }
   | { readonly type: 'extended_stats'; readonly field: string; readonly sigma: number; readonly missing?: Scalar }
   | { readonly type: 'cardinality'; readonly field: string; readonly missing?: Scalar }
   | {
@@ -120,11 +160,14 @@ export type MetricSpec =
       readonly size: number
       readonly sort: readonly SortSpec[]
       readonly source: SourceFilter
+      readonly showVersion: boolean
+      readonly showSeqNo: boolean
     }
 
 /** Made of the values of buckets next to each other, or of one bucket. */
 export interface PipelineSpec {
   readonly name: string
+  readonly type: string
   /** Other values of a bucket, by the names that `work` has for them. */
   readonly paths: Readonly<Record<string, string>>
   /** How a bucket without documents counts. */
@@ -134,6 +177,18 @@ export interface PipelineSpec {
     values: readonly Readonly<Record<string, number>>[],
     keys: readonly number[],
   ) => readonly (Record<string, number> | undefined)[]
+  /** Of a pipeline that adds nothing: the places of the buckets that stay, in their new order. */
+  readonly arrange?: (values: readonly Readonly<Record<string, number>>[]) => readonly number[]
+}
+
+/** Made of all buckets of an aggregation beside it. */
+export interface SummarySpec {
+  readonly name: string
+  readonly type: string
+  /** Names of the aggregations that lead to the buckets and to their values. */
+  readonly path: string
+  readonly gaps: PipelineSpec['gaps']
+  readonly work: (values: readonly number[], keys: readonly string[]) => Record<string, unknown>
 }
 
 export type AggregationSpec = {
@@ -141,6 +196,10 @@ export type AggregationSpec = {
   readonly below: readonly AggregationSpec[]
   /** In an order in which each has its values. */
   readonly pipelines: readonly PipelineSpec[]
+  /** Beside those below, likewise. */
+  readonly summaries: readonly SummarySpec[]
+  /** Shown with the result as it came. */
+  readonly meta?: JsonObject
 } & (BucketSpec | MetricSpec)
 
 export type SpecOf<T extends AggregationSpec['type']> = Extract<AggregationSpec, { type: T }>

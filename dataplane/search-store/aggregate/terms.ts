@@ -1,63 +1,100 @@
 /** Buckets for the values of a field. */
 import { unsupported } from '../api-error.ts'
 import { rawNumber } from '../json/exact-numbers.ts'
-import { classOf, type Field, type FieldClass, isRounded } from '../query/bind/field.ts'
-import { type CollectContext, type Collector, eachOr } from './aggregation-collector.ts'
+import { classOf, type Field, isRounded } from '../query/bind/field.ts'
+import { type CollectContext, type Collector, eachOr, type TermKey, type Vocabulary } from './aggregation-collector.ts'
 import { type Below, BucketTable, compareKeys, spendBuckets } from './bucket-table.ts'
-import { exactValues, groupField, isNumeric, missingNumber, textOfNumber } from './field-values.ts'
+import { exactValues, groupField, isNumeric, missingNumber, type ShownField, textOfNumber } from './field-values.ts'
 import type { MatchView } from './match-view.ts'
 import type { SpecOf } from './spec.ts'
+import { termTest } from './term-filter.ts'
+import { TERMS_KIND, type TermsKind } from './typed-keys.ts'
 
-type Key = string | number | bigint
+type TermsSpec = SpecOf<'terms'> | SpecOf<'rare_terms'>
 
-/** A bucket for each value of a field. Counts are exact. */
-export function createTerms(spec: SpecOf<'terms'>, newBelow: () => Below, context: CollectContext): Collector {
-  const table = new BucketTable<Key>(newBelow, context)
-  let fieldClass: FieldClass | undefined
+/** A bucket for each value of a field, or for those that few documents have. Counts are exact. */
+export function createTerms(spec: TermsSpec, newBelow: () => Below, context: CollectContext): Collector {
+  const { collect, table, shownField } = collectTerms(spec, newBelow, context)
+  const vocabulary = spec.type === 'terms' ? context.vocabularies.get(spec) : undefined
+  if (spec.type !== 'terms' || vocabulary === undefined) return { collect, result: () => showTerms(table, spec, shownField(), context) }
+  const field = () => shownField() ?? vocabulary.field
+  return {
+    collect,
+    result: () => {
+      addWithoutMatch(table, spec, vocabulary)
+      return showTerms(table, spec, field(), context)
+    },
+    gapResult: () => showTerms(table, spec, field(), context),
+  }
+}
+
+/** The terms of all that is collected, and the field that they are of. */
+export function collectTerms(spec: TermsSpec, newBelow: () => Below, context: CollectContext) {
+  const table = new BucketTable<TermKey>(newBelow, context)
+  let shownField: ShownField | undefined
 
   const collect = (view: MatchView, places: Uint32Array | undefined): void => {
     const field = groupField(view, spec.field)
     if (field === undefined) {
-      const missing = typeof spec.missing === 'boolean' ? String(spec.missing) : spec.missing
-      if (missing === undefined || !isWanted(missing, undefined, spec)) return
-      const ordinal = table.ordinal(missing)
+      const key = spec.field === '_index' ? view.documents!.unit.bound.index : standIn(spec)
+      if (spec.type === 'terms' && spec.valueType !== undefined) shownField ??= { type: spec.valueType }
+      if (key === undefined || !termTest(spec, undefined)(key)) return
+      const ordinal = table.ordinal(key)
       table.collect(view, places, (_place, put) => put(ordinal))
       return
     }
-    if (field.hasNanos) throw unsupported(`aggregation [terms] on the field [${spec.field}] of type [date_nanos]`)
-    fieldClass ??= classOf(field)
+    if (field.hasNanos) throw unsupported(`aggregation [${spec.type}] on the field [${spec.field}] of type [date_nanos]`)
+    shownField ??= field
     const assign = isNumeric(classOf(field)) ? byNumber(table, spec, view, field) : byKeyword(table, spec, view, field, places?.length)
     table.collect(view, places, assign)
   }
 
-  return { collect, result: () => showTerms(table, spec, fieldClass, context) }
+  return { collect, table, shownField: () => shownField }
+}
+
+/** Adds the buckets of terms without a match that may be shown: they are equal but for their keys, so that the first of these are enough. */
+function addWithoutMatch(table: BucketTable<TermKey>, { order, size }: SpecOf<'terms'>, vocabulary: Vocabulary): void {
+  const [first] = order
+  if (first?.path === '_count' && !first.isAscending && table.keys.length >= size) return
+  const isDescending = order.find(({ path }) => isKeyPath(path))?.isAscending === false
+  const { keys } = vocabulary
+  let added = 0
+  for (let at = 0; at < keys.length && added < size; at++) {
+    const key = keys[isDescending ? keys.length - 1 - at : at]!
+    if (table.find(key) !== undefined) continue
+    table.ordinal(key)
+    added++
+  }
+}
+
+const isKeyPath = (path: string): boolean => path === '_key' || path === '_term'
+
+/** The value of documents in an index without the field. */
+function standIn(spec: TermsSpec): TermKey | undefined {
+  const { missing } = spec
+  if (missing === undefined) return undefined
+  if (spec.type === 'terms' && spec.valueType !== undefined && isNumeric(classOf({ type: spec.valueType })))
+    return missingNumber(missing, { type: spec.valueType })
+  return typeof missing === 'boolean' ? String(missing) : missing
 }
 
 /** Puts a match into its buckets. */
-type Assign = Parameters<BucketTable<Key>['collect']>[2]
+type Assign = Parameters<BucketTable<TermKey>['collect']>[2]
 
-function byNumber(table: BucketTable<Key>, spec: SpecOf<'terms'>, view: MatchView, field: Field): Assign {
+function byNumber(table: BucketTable<TermKey>, spec: TermsSpec, view: MatchView, field: Field): Assign {
   const reader = view.numbers(field)
-  const missing = spec.missing === undefined ? undefined : wanted(missingNumber(spec.missing, field), spec)
+  const isWanted = termTest(spec, field)
+  const standIn = spec.missing === undefined ? undefined : missingNumber(spec.missing, field)
+  const missing = standIn !== undefined && isWanted(standIn) ? standIn : undefined
   return (place, put) => {
     let hasValue = false
     reader.each(place, value => {
       hasValue = true
-      if (isRounded(field, value)) return exactValues(view, place, field, key => isWanted(key, undefined, spec) && put(table.ordinal(key)))
-      if (isWanted(value, textOfNumber(value, classOf(field)), spec)) put(table.ordinal(value))
+      if (isRounded(field, value)) return exactValues(view, place, field, key => isWanted(key) && put(table.ordinal(key)))
+      if (isWanted(value)) put(table.ordinal(value))
     })
     if (!hasValue && missing !== undefined) put(table.ordinal(missing))
   }
-}
-
-function isWanted(value: Key, text: string | undefined, { include, exclude }: SpecOf<'terms'>): boolean {
-  if (include === undefined && exclude === undefined) return true
-  const isNamed = (names: ReadonlySet<string>): boolean => names.has(String(value)) || (text !== undefined && names.has(text))
-  return (include === undefined || isNamed(include)) && (exclude === undefined || !isNamed(exclude))
-}
-
-function wanted<K extends Key>(value: K, spec: SpecOf<'terms'>): K | undefined {
-  return isWanted(value, undefined, spec) ? value : undefined
 }
 
 /** With fewer places than so many codes each, what a code stands for is not remembered. */
@@ -66,21 +103,22 @@ const FEW_PLACES = 8
 const UNSEEN = -2
 const UNWANTED = -1
 
-function byKeyword(table: BucketTable<Key>, spec: SpecOf<'terms'>, view: MatchView, field: Field, places = view.size): Assign {
+function byKeyword(table: BucketTable<TermKey>, spec: TermsSpec, view: MatchView, field: Field, places = view.size): Assign {
   const reader = view.keywords(field)
-  const missing = spec.missing === undefined ? undefined : wanted(String(spec.missing), spec)
+  const isWanted = termTest(spec, field)
+  const missing = spec.missing !== undefined && isWanted(String(spec.missing)) ? String(spec.missing) : undefined
   const { coded } = reader
   if (coded === undefined) {
     return (place, put) =>
       eachOr(reader, place, missing, value => {
-        if (isWanted(value, undefined, spec)) put(table.ordinal(value))
+        if (isWanted(value)) put(table.ordinal(value))
       })
   }
   const seen = places * FEW_PLACES < coded.dictionary.length ? undefined : new Int32Array(coded.dictionary.length).fill(UNSEEN)
   const ordinalOf = (code: number): number => {
     if (code === 0) return missing === undefined ? UNWANTED : table.ordinal(missing)
     const text = coded.dictionary[code]!
-    return isWanted(text, undefined, spec) ? table.ordinal(text) : UNWANTED
+    return isWanted(text) ? table.ordinal(text) : UNWANTED
   }
   return (place, put) => {
     const code = coded.code(place)
@@ -94,34 +132,65 @@ function byKeyword(table: BucketTable<Key>, spec: SpecOf<'terms'>, view: MatchVi
 }
 
 function showTerms(
-  table: BucketTable<Key>,
-  spec: SpecOf<'terms'>,
-  fieldClass: FieldClass | undefined,
+  table: BucketTable<TermKey>,
+  spec: TermsSpec,
+  field: ShownField | undefined,
   context: CollectContext,
 ): Record<string, unknown> {
+  const show = (ordinal: number): Record<string, unknown> => {
+    const key = table.keys[ordinal]!
+    const text = typeof key === 'number' ? textOfNumber(key, field) : undefined
+    return {
+      key: typeof key === 'bigint' ? rawNumber(key) : key,
+      ...(text !== undefined && { key_as_string: text }),
+      doc_count: table.counts[ordinal]!,
+      ...table.belowResults(ordinal),
+    }
+  }
+  const kind = { [TERMS_KIND]: kindOf(field) }
+  if (spec.type === 'terms') return { ...showFirst(table, spec, compareKeys, show, context), ...kind }
+  const rare = ordinalsOf(table, count => count <= spec.maxDocCount)
+  spendBuckets(context.budget, rare.length)
+  return {
+    ...kind,
+    buckets: rare.sort((a, b) => table.counts[a]! - table.counts[b]! || compareKeys(table.keys[a], table.keys[b])).map(show),
+  }
+}
+
+function kindOf(field: ShownField | undefined): TermsKind {
+  if (field === undefined) return 'um'
+  if (field.type === 'unsigned_long') return 'ul'
+  if (!isNumeric(classOf(field))) return 's'
+  return field.type === 'double' || field.type === 'float' ? 'd' : 'l'
+}
+
+const ordinalsOf = <K>(table: BucketTable<K>, fits: (count: number) => boolean): number[] =>
+  Array.from(table.keys.keys()).filter(ordinal => fits(table.counts[ordinal]!))
+
+/** The first buckets in the order that was asked for; equals by their keys. */
+export function showFirst<K>(
+  table: BucketTable<K>,
+  { order, size, minDocCount }: Pick<SpecOf<'terms'>, 'order' | 'size' | 'minDocCount'>,
+  compareKey: (a: K, b: K) => number,
+  show: (ordinal: number) => Record<string, unknown>,
+  { budget }: CollectContext,
+): Record<string, unknown> {
   const compare = (a: number, b: number): number => {
-    for (const order of spec.order) {
-      const result = table.compare(a, b, order)
+    for (const each of order) {
+      const result = isKeyPath(each.path)
+        ? (each.isAscending ? 1 : -1) * compareKey(table.keys[a]!, table.keys[b]!)
+        : table.compare(a, b, each)
       if (result !== 0) return result
     }
-    return compareKeys(table.keys[a], table.keys[b])
+    return compareKey(table.keys[a]!, table.keys[b]!)
   }
-  const eligible = table.keys.map((_key, ordinal) => ordinal).filter(ordinal => table.counts[ordinal]! >= spec.minDocCount)
+  const eligible = ordinalsOf(table, count => count >= minDocCount)
   const all = eligible.reduce((sum, ordinal) => sum + table.counts[ordinal]!, 0)
-  const chosen = eligible.sort(compare).slice(0, spec.size)
-  spendBuckets(context.budget, chosen.length)
+  const chosen = eligible.sort(compare).slice(0, size)
+  spendBuckets(budget, chosen.length)
   return {
     doc_count_error_upper_bound: 0,
     sum_other_doc_count: all - chosen.reduce((sum, ordinal) => sum + table.counts[ordinal]!, 0),
-    buckets: chosen.map(ordinal => {
-      const key = table.keys[ordinal]!
-      const text = typeof key === 'number' ? textOfNumber(key, fieldClass) : undefined
-      return {
-        key: typeof key === 'bigint' ? rawNumber(key) : key,
-        ...(text !== undefined && { key_as_string: text }),
-        doc_count: table.counts[ordinal]!,
-        ...table.belowResults(ordinal),
-      }
-    }),
+    buckets: chosen.map(show),
   }
 }

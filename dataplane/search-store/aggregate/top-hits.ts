@@ -18,7 +18,7 @@ export function createTopHits(spec: SpecOf<'top_hits'>, context: CollectContext)
       const { unit, docs, firstSortValues } = documents
       eachPlace(view, places, place => {
         count += weights === undefined ? 1 : weights[place]!
-        if (firstSortValues !== undefined && !top.isWithin(firstSortValues[place]!)) return
+        if (firstSortValues !== undefined && !top.mayHold(firstSortValues[place]!)) return
         top.enter(unit)
         const doc = docs[place]!
         if (!top.isPromising(doc)) return

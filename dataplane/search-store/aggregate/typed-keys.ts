@@ -2,22 +2,33 @@
 import { isObject, type JsonObject } from '../json/json-reader.ts'
 import type { AggregationSpec } from './spec.ts'
 
-export function typedResults(specs: readonly AggregationSpec[], results: JsonObject): Record<string, unknown> {
-  const byName = new Map(specs.map(spec => [spec.name, spec]))
+/** Of the keys of terms: texts, whole numbers, those without a sign, others; of a field that no index has. */
+export type TermsKind = 's' | 'l' | 'ul' | 'd' | 'um'
+
+/** Where a result of terms says of which kind it is; not shown. */
+export const TERMS_KIND = Symbol('kind of terms')
+
+/** The aggregations of one level. */
+type Level = Pick<AggregationSpec, 'below' | 'summaries'> & Partial<Pick<AggregationSpec, 'pipelines'>>
+
+export function typedResults({ below, summaries, pipelines = [] }: Level, results: JsonObject): Record<string, unknown> {
+  const byName = new Map(below.map(spec => [spec.name, spec]))
+  const made = new Map([...summaries, ...pipelines].map(({ name, type }) => [name, MADE_NAMES.get(type) ?? type]))
   return Object.fromEntries(
     Object.entries(results).map(([name, result]) => {
       const spec = byName.get(name)
-      return spec === undefined || !isObject(result) ? [name, result] : [`${typeName(spec, result)}#${name}`, typedBelow(spec, result)]
+      if (spec !== undefined && isObject(result)) return [`${typeName(spec, result)}#${name}`, typedBelow(spec, result)]
+      return [made.has(name) ? `${made.get(name)}#${name}` : name, result]
     }),
   )
 }
 
-function typedBelow({ below }: AggregationSpec, result: JsonObject): JsonObject {
-  if (below.length === 0) return result
-  const typed = (bucket: unknown) => (isObject(bucket) ? typedResults(below, bucket) : bucket)
+function typedBelow(spec: AggregationSpec, result: JsonObject): JsonObject {
+  if (spec.below.length + spec.pipelines.length === 0) return result
+  const typed = (bucket: unknown) => (isObject(bucket) ? typedResults(spec, bucket) : bucket)
   const { buckets } = result
   if (Array.isArray(buckets)) return { ...result, buckets: buckets.map(typed) }
-  if (!isObject(buckets)) return typedResults(below, result)
+  if (!isObject(buckets)) return typedResults(spec, result)
   return { ...result, buckets: Object.fromEntries(Object.entries(buckets).map(([key, bucket]) => [key, typed(bucket)])) }
 }
 
@@ -27,9 +38,18 @@ const RESULT_NAMES: ReadonlyMap<string, string> = new Map([
   ['percentile_ranks', 'tdigest_percentile_ranks'],
 ])
 
-function typeName({ type }: AggregationSpec, { buckets }: JsonObject): string {
-  if (type !== 'terms' || !Array.isArray(buckets)) return RESULT_NAMES.get(type) ?? type
-  const keys = (buckets as readonly JsonObject[]).map(({ key }) => key)
-  if (keys.length === 0 || keys.some(key => typeof key === 'string')) return 'sterms'
-  return keys.some(key => typeof key === 'number' && !Number.isInteger(key)) ? 'dterms' : 'lterms'
+/** Likewise of those that are made of other results. */
+const MADE_NAMES: ReadonlyMap<string, string> = new Map([
+  ...['avg_bucket', 'sum_bucket', 'cumulative_sum', 'moving_fn', 'moving_avg', 'serial_diff', 'bucket_script'].map(
+    type => [type, 'simple_value'] as const,
+  ),
+  ['min_bucket', 'bucket_metric_value'],
+  ['max_bucket', 'bucket_metric_value'],
+])
+
+function typeName(spec: AggregationSpec, result: JsonObject): string {
+  const { type } = spec
+  if (type === 'percentiles' && spec.digits !== undefined) return 'hdr_percentiles'
+  const kind = (result as { readonly [TERMS_KIND]?: TermsKind })[TERMS_KIND]
+  return kind === undefined ? (RESULT_NAMES.get(type) ?? type) : `${kind}${type.replace('_', '')}`
 }

@@ -1,6 +1,6 @@
 /** `_count` and `_validate/query`. */
 import { ApiError } from '../api-error.ts'
-import { resolveOptions } from '../http/index-parameters.ts'
+import { booleanParameter, resolveOptions } from '../http/index-parameters.ts'
 import { ok, type Reply } from '../http/reply.ts'
 import { readJsonObject } from '../http/request-body.ts'
 import { shardCounts } from '../http/search-response.ts'
@@ -40,7 +40,11 @@ export async function validateQuery(call: QueryCall, context: QueryContext): Pro
     })
   } catch (error) {
     if (error instanceof ApiError && error.status === 400)
-      return ok({ _shards: shards, valid: false, error: `${error.type}: ${error.message}` })
+      return ok({
+        _shards: shards,
+        valid: false,
+        ...(booleanParameter(call.parameters, 'explain') && { error: `${error.type}: ${error.message}` }),
+      })
     throw error
   }
 }

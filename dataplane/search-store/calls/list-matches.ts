@@ -1,4 +1,4 @@
-/** Every document that a query matches, for `_delete_by_query`: line after line, made as they are read. */
+/** Every document that a query matches, for `_delete_by_query` and `_update_by_query`: line after line, made as they are read. */
 import { resolveOptions } from '../http/index-parameters.ts'
 import { readJsonObject } from '../http/request-body.ts'
 import { createPace } from '../query/budget/pace.ts'
@@ -35,7 +35,7 @@ export async function listMatches(
 
 function queryOf(parameters: URLSearchParams, body: Buffer): Query {
   const q = parameters.get('q')
-  if (q === null) return parseQueryBody(readJsonObject(body, parameters), 'delete by query', ['max_docs', 'conflicts'])
+  if (q === null) return parseQueryBody(readJsonObject(body, parameters), 'by query', ['max_docs', 'conflicts'])
   return parseQueryString(q, {
     fields: [{ pattern: '*', boost: 1 }],
     operator: 'or',

@@ -46,7 +46,7 @@ export interface QueryAnswer {
   readonly pieces: AsyncIterable<Uint8Array>
   /** The whole answer, where it is a single piece. */
   readonly whole?: Uint8Array
-  /** Of a page of a scroll: where the next one begins. */
+  /** Where the next page of a scroll begins. */
   readonly cursor?: string
 }
 

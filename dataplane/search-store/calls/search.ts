@@ -11,7 +11,7 @@ import { parseSearchRequest, type SearchRequest } from '../query/parse/search-re
 import { parseSortParameter } from '../query/parse/sort-spec.ts'
 import { executeSearch } from '../query/run/execute.ts'
 import { decodeCursor, encodeCursor, type HitPlace } from '../query/run/hit-place.ts'
-import type { SearchTarget } from '../query/run/search-target.ts'
+import { allShardsRefused, type SearchTarget } from '../query/run/search-target.ts'
 import { placeOf } from '../query/run/top-documents.ts'
 import { sourceFilterOfParameters } from '../query/show/source-filter.ts'
 import { checkPointInTime, checkScroll } from './lasting-search.ts'
@@ -28,20 +28,32 @@ function searchRequest(query: URLSearchParams, json: JsonObject): SearchRequest 
   if (type !== null && type !== 'query_then_fetch' && type !== 'dfs_query_then_fetch') throw unsupported(`search_type [${type}]`)
   const asInt = booleanParameter(query, 'rest_total_hits_as_int')
   if (asInt && body['track_total_hits'] === undefined) body['track_total_hits'] = true
+  if (asInt && Number(textOf(body['track_total_hits'])) < -1)
+    throw illegalArgument(`[track_total_hits] parameter must be positive or equals to -1, got ${textOf(body['track_total_hits'])}`)
   if (asInt && !['true', 'false', '-1'].includes(textOf(body['track_total_hits'])))
     throw illegalArgument(
       `[rest_total_hits_as_int] cannot be used if the tracking of total hits is not accurate, got ${textOf(body['track_total_hits'])}`,
     )
   checkPhases(query)
-  const request = parseSearchRequest(body)
+  const request = parsedOnShards(() => parseSearchRequest(body))
   const source = sourceFilterOfParameters(query)
   const sort = query.get('sort')
-  const own = queryOfParameters(query)
+  const own = parsedOnShards(() => queryOfParameters(query))
   return {
     ...request,
     ...(own !== undefined && { query: own }),
     ...(source !== undefined && { source }),
     ...(sort !== null && { sort: parseSortParameter(sort) }),
+  }
+}
+
+/** Texts of queries are parsed once here, and by each shard in OpenSearch: all of them refuse one that is malformed. */
+function parsedOnShards<T>(parse: () => T): T {
+  try {
+    return parse()
+  } catch (error) {
+    if (!(error instanceof ApiError && error.type === 'query_shard_exception')) throw error
+    throw allShardsRefused(error)
   }
 }
 
@@ -76,7 +88,7 @@ async function searchText(asked: Asked, request: SearchRequest, context: QueryCo
   const outcome = await executeSearch(targets, request, { ...context, showTopHit: topHit })
   return searchJson(request, outcome, {
     ...{ tookMs: tookSince(startMs), indexCount: targets.length, totalAsInt: booleanParameter(asked.parameters, 'rest_total_hits_as_int') },
-    typedKeys: booleanParameter(asked.parameters, 'typed_keys'),
+    ...{ typedKeys: booleanParameter(asked.parameters, 'typed_keys'), nowMs: context.clock.nowMs() },
     ...{ memory: context.memory, name: request.pointInTime === undefined ? {} : { pit_id: request.pointInTime.id } },
   })
 }
@@ -98,7 +110,7 @@ async function searchPage(asked: Asked, asGiven: SearchRequest, { id, cursor }: 
   const shown = { ...outcome, maxScore, total: { value: total, relation: 'eq' as const } }
   const json = await searchJson(request, shown, {
     ...{ tookMs: tookSince(startMs), indexCount: targets.length, totalAsInt: booleanParameter(asked.parameters, 'rest_total_hits_as_int') },
-    typedKeys: booleanParameter(asked.parameters, 'typed_keys'),
+    ...{ typedKeys: booleanParameter(asked.parameters, 'typed_keys'), nowMs: context.clock.nowMs() },
     ...{ memory: context.memory, name: id === undefined ? {} : { _scroll_id: id } },
   })
   return { status: 200, json, cursor: encodeCursor({ place: place ?? NOTHING, total, maxScore }) }
@@ -170,10 +182,13 @@ async function oneOfMany(
     const text = await searchText({ index: expression, parameters }, searchRequest(parameters, lineObject(body)), context)
     return keep(`${text.slice(0, -1)},"status":200}`)
   } catch (error) {
-    if (error instanceof ApiError) return keep(JSON.stringify(error.toBody()))
+    if (error instanceof ApiError && !isOfWhole(error)) return keep(JSON.stringify(error.toBody()))
     throw error
   }
 }
+
+/** An error of the parameters that all searches have. */
+const isOfWhole = ({ message }: ApiError): boolean => message.startsWith('[rest_total_hits_as_int]')
 
 const noTimeLeft = (): ApiError =>
   new ApiError(408, 'timeout_exception', 'the time of the request was over before this search began; send fewer searches at a time')

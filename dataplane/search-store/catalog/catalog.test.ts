@@ -4,6 +4,7 @@ import { createFakeClock } from '../../testing/fake-clock.ts'
 import type { DocumentDatabase } from '../storage/document-table/document-database.ts'
 import type { IndexStorage } from '../storage/index-storage.ts'
 import { type AliasChange, Catalog } from './catalog.ts'
+import { STRICT } from './resolve.ts'
 import type { StorageOpener } from './storage-opener.ts'
 
 const NOTHING = { settings: {}, mappings: {}, aliases: {} }
@@ -119,5 +120,51 @@ describe('the catalogue of indices and aliases', () => {
     expect(refused).to.include({ type: 'validation_exception', status: 400 })
     expect(refused!.message).to.contain('[10000]/[10000] maximum shards open')
     expect((await catalog.create(DAY, NOTHING)).name).to.equal(DAY)
+  })
+})
+
+describe('index expressions', () => {
+  const opened = async (...names: string[]): Promise<Catalog> => {
+    const catalog = new Catalog(new Entries().database, storages, createFakeClock(Date.parse('2026-11-23T10:00:00Z')))
+    for (const name of names) await catalog.create(name, NOTHING)
+    return catalog
+  }
+  const namesOf = (catalog: Catalog, expression: string, options = {}): readonly string[] =>
+    catalog.resolve(expression, { ...STRICT, ...options }).map(({ index }) => index.name)
+
+  it('leave out a closed index unless it is asked for, and refuse one that is named', async () => {
+    const catalog = await opened('a1', 'a2')
+    catalog.setClosed(['a2'], true)
+    expect(namesOf(catalog, 'a*')).to.deep.equal(['a1'])
+    expect(namesOf(catalog, 'a*', { expand: { open: false, closed: true, hidden: false }, allowClosed: true })).to.deep.equal(['a2'])
+    expect(() => namesOf(catalog, 'a1,a2')).to.throw('closed')
+    expect(namesOf(catalog, 'a1,a2', { ignoreUnavailable: true })).to.deep.equal(['a1'])
+    catalog.setClosed(['a2'], false)
+    expect(namesOf(catalog, 'a*')).to.deep.equal(['a1', 'a2'])
+  })
+
+  it('leave out a hidden index unless it is named, asked for, or its dot is', async () => {
+    const catalog = await opened('a')
+    await catalog.create('.h', { ...NOTHING, settings: { 'index.hidden': 'true' } })
+    expect(namesOf(catalog, '*')).to.deep.equal(['a'])
+    expect(namesOf(catalog, '.h')).to.deep.equal(['.h'])
+    expect(namesOf(catalog, '.*')).to.deep.equal(['.h'])
+    expect(namesOf(catalog, '*', { expand: { open: true, closed: false, hidden: true } })).to.deep.equal(['.h', 'a'])
+  })
+
+  it('take away an index for good, also where an alias leads to it', async () => {
+    const catalog = await opened('d', 'e')
+    catalog.changeAliases([{ action: 'add', index: 'd', alias: 'dx', config: {} }])
+    expect(namesOf(catalog, 'd*,-d')).to.deep.equal([])
+    expect(namesOf(catalog, 'd*,-d,dx')).to.deep.equal(['d'])
+    expect(namesOf(catalog, '*,-d*')).to.deep.equal(['e'])
+  })
+
+  it('name the index of the day', async () => {
+    const catalog = await opened('<logs-{now/d}>')
+    expect(catalog.indices.map(({ name }) => name)).to.deep.equal(['logs-2026.11.23'])
+    expect(namesOf(catalog, '<logs-{now/M{yyyy.MM.dd|UTC}}>,<logs-{now/d}>', { ignoreUnavailable: true })).to.deep.equal([
+      'logs-2026.11.23',
+    ])
   })
 })

@@ -10,19 +10,23 @@ import type { IndexStorage } from '../storage/index-storage.ts'
 import { Turns } from '../turns.ts'
 import type { AliasConfig } from './alias.ts'
 import { type Aliases, AliasTable, aliasEntryName, parseAliasEntry } from './alias-table.ts'
+import { datedNames } from './dated-names.ts'
 import { EqualMappings } from './equal-mappings.ts'
 import { checkIndexName, invalidIndexName } from './index-name.ts'
+import { OperationCounts } from './operation-counts.ts'
 import { type ResolvedIndex, type ResolveOptions, resolveExpression, STRICT } from './resolve.ts'
 import { type Settings, totalFieldsLimit } from './settings.ts'
 import type { StorageOpener } from './storage-opener.ts'
-import { blueprintFor, type IndexBlueprint, type IndexTemplate, mergeBlueprints } from './template.ts'
-import { checkWritable, unavailableStorage } from './unavailable-storage.ts'
+import { blueprintFor, type IndexBlueprint, type IndexTemplate, mergeBlueprints, type Templates } from './template.ts'
+import { checkOpen, checkWritable, unavailableStorage } from './unavailable-storage.ts'
 
 /** The stored record of an index, beside its documents. */
 interface IndexRecord {
   readonly uuid: string
   readonly createdAtMs: number
   readonly settings: Settings
+  /** Absent: open. */
+  readonly isClosed?: boolean
   /** The mapping with which the index was made; the storage knows the fields that came later. */
   readonly mappings: JsonObject
   /** Aliases, in a store of an older version; `load` gives each an entry of its own. */
@@ -31,12 +35,15 @@ interface IndexRecord {
 
 export interface CatalogIndex extends Omit<IndexRecord, 'aliases'> {
   readonly name: string
+  readonly isClosed: boolean
+  readonly isHidden: boolean
+  readonly counts: OperationCounts
   readonly storage: IndexStorage
   /** As they are now, also when they change later. */
   readonly aliases: Aliases
 }
 
-export type TemplateKind = 'template' | 'legacy_template'
+export type TemplateKind = keyof Templates
 
 export interface AliasChange {
   readonly action: 'add' | 'remove'
@@ -48,7 +55,7 @@ export interface AliasChange {
 const INDEX_KIND = 'index'
 /** An entry for each alias of each index: a change writes its own entries, not all of them. */
 const ALIAS_KIND = 'alias'
-const TEMPLATE_KINDS: readonly TemplateKind[] = ['template', 'legacy_template']
+const TEMPLATE_KINDS: readonly TemplateKind[] = ['template', 'component_template', 'legacy_template']
 const MAX_INDICES = 10_000
 /** Daily indices of logs find room also where the indices of tenants have taken all that there is for them. */
 const MAX_INDICES_WITH_LOGS = 11_000
@@ -66,7 +73,11 @@ export class Catalog {
   readonly #mappings = new EqualMappings()
   /** Indices that expressions stood for since the last change of a name, by options and expression. */
   readonly #resolved = new Map<string, readonly ResolvedIndex<CatalogIndex>[]>()
-  readonly #templates: Readonly<Record<TemplateKind, Map<string, IndexTemplate>>> = { template: new Map(), legacy_template: new Map() }
+  readonly #templates: Readonly<Record<TemplateKind, Map<string, IndexTemplate>>> = {
+    template: new Map(),
+    component_template: new Map(),
+    legacy_template: new Map(),
+  }
   /** Indices that are being made, so that concurrent requests wait for the same one. */
   readonly #creating = new Map<string, Promise<CatalogIndex>>()
 
@@ -88,7 +99,8 @@ export class Catalog {
     this.#moveAliases(entries)
     for (const { name, record } of entries) {
       const { aliases: _moved, ...own } = { ...record, mappings: this.#mappings.of(record.mappings) }
-      this.#indices.set(name, { name, ...own, aliases: new Map(), storage: await this.#reopen(name, record) })
+      const storage = await this.#reopen(name, record)
+      this.#indices.set(name, { name, ...own, ...stateOf(record), counts: new OperationCounts(), aliases: new Map(), storage })
     }
     for (const { name, body } of this.#database.catalogue(ALIAS_KIND)) {
       const { index, alias } = parseAliasEntry(name)
@@ -130,12 +142,13 @@ export class Catalog {
   }
 
   find(name: string): CatalogIndex | undefined {
-    return this.#indices.get(name)
+    return this.#indices.get(datedNames(name, this.#clock.nowMs()))
   }
 
-  resolve(expression: string, options: ResolveOptions = STRICT): readonly ResolvedIndex<CatalogIndex>[] {
+  resolve(given: string, options: ResolveOptions = STRICT): readonly ResolvedIndex<CatalogIndex>[] {
+    const expression = datedNames(given, this.#clock.nowMs())
     if (expression.length > MAX_REMEMBERED_LENGTH) return this.#resolve(expression, options)
-    const key = `${options.ignoreUnavailable}/${options.allowNoIndices}/${options.expandWildcards}/${expression}`
+    const key = JSON.stringify([options, expression])
     const known = this.#resolved.get(key)
     if (known !== undefined) return known
     const resolved = this.#resolve(expression, options)
@@ -149,19 +162,21 @@ export class Catalog {
   }
 
   /** The one index that an operation on a single document means. Throws 404, or 400 when an alias names several. */
-  readTarget(name: string): CatalogIndex {
+  readTarget(given: string): CatalogIndex {
+    const name = datedNames(given, this.#clock.nowMs())
     const index = this.#indices.get(name)
-    if (index !== undefined) return index
+    if (index !== undefined) return checkOpen(index)
     const aliased = this.#aliased(name)
     if (aliased.length === 0) throw indexNotFound(name, 'index_expression')
-    if (aliased.length === 1) return aliased[0]!
+    if (aliased.length === 1) return checkOpen(aliased[0]!)
     throw illegalArgument(
       `alias [${name}] has more than one index associated with it [${aliased.map(each => each.name).join(', ')}], can't execute a single index op`,
     )
   }
 
   /** The index that documents sent to a name go to; made from the templates where there is none. Throws 503 for one that could not be opened. */
-  writeTarget(name: string): CatalogIndex | Promise<CatalogIndex> {
+  writeTarget(given: string): CatalogIndex | Promise<CatalogIndex> {
+    const name = datedNames(given, this.#clock.nowMs())
     const index = this.#indices.get(name)
     if (index !== undefined) return checkWritable(index)
     const aliased = this.#aliased(name)
@@ -180,7 +195,8 @@ export class Catalog {
   }
 
   /** Throws 400 for a name that is not valid or taken. */
-  async create(name: string, asked: IndexBlueprint): Promise<CatalogIndex> {
+  async create(given: string, asked: IndexBlueprint): Promise<CatalogIndex> {
+    const name = datedNames(given, this.#clock.nowMs())
     checkIndexName(name)
     const pending = this.#creating.get(name)
     if (pending !== undefined) await pending
@@ -201,7 +217,7 @@ export class Catalog {
   }
 
   async #create(name: string, asked: IndexBlueprint): Promise<CatalogIndex> {
-    const blueprint = mergeBlueprints(blueprintFor(name, this.#templates.template, this.#templates.legacy_template), asked)
+    const blueprint = mergeBlueprints(blueprintFor(name, this.#templates), asked)
     for (const alias of Object.keys(blueprint.aliases)) this.#checkAliasIsNoIndex(alias, name)
     const record: IndexRecord = {
       uuid: randomBytes(16).toString('base64url'),
@@ -213,7 +229,7 @@ export class Catalog {
       throw error instanceof DocumentRejected ? new ApiError(400, error.type, error.message) : error
     })
     const aliases = new Map(Object.entries(blueprint.aliases))
-    const index = { name, ...record, aliases, storage }
+    const index = { name, ...record, ...stateOf(record), counts: new OperationCounts(), aliases, storage }
     this.#store([index], () => {
       for (const [alias, config] of aliases) this.#putAlias(name, alias, config)
     })
@@ -224,12 +240,19 @@ export class Catalog {
   /** Removes the indices for good. One commit decides which indices are left. */
   async delete(names: readonly string[]): Promise<void> {
     const indices = names.flatMap(name => this.#indices.get(name) ?? [])
-    this.#database.transaction(() => {
-      for (const { name, aliases } of indices) {
-        this.#database.deleteEntry(INDEX_KIND, name)
-        if (aliases.size > 0) this.#database.deleteEntriesBelow(ALIAS_KIND, aliasEntryName(name, ''))
-      }
-    })
+    this.#database.transaction(() => this.#deleteEntries(indices))
+    await this.#remove(indices)
+  }
+
+  #deleteEntries(indices: readonly CatalogIndex[]): void {
+    for (const { name, aliases } of indices) {
+      this.#database.deleteEntry(INDEX_KIND, name)
+      if (aliases.size > 0) this.#database.deleteEntriesBelow(ALIAS_KIND, aliasEntryName(name, ''))
+    }
+  }
+
+  /** Those whose entries are deleted. */
+  async #remove(indices: readonly CatalogIndex[]): Promise<void> {
     this.#resolved.clear()
     for (const { name, aliases } of indices) {
       this.#indices.delete(name)
@@ -242,13 +265,19 @@ export class Catalog {
     }
   }
 
-  /** All of the changes or, when one is not valid, none. Takes as long as there are changes, however many aliases there are. */
-  changeAliases(changes: readonly AliasChange[]): void {
+  /**
+   * All of the changes or, when one is not valid, none; with `removed` those indices go in the same commit, and are gone when this resolves.
+   * Takes as long as there are changes, however many aliases there are.
+   */
+  changeAliases(changes: readonly AliasChange[], removed: readonly string[] = []): void | Promise<void> {
+    const gone = new Set(removed)
     for (const { action, index, alias } of changes) {
       if (!this.#indices.has(index)) throw indexNotFound(index)
-      if (action === 'add') this.#checkAliasIsNoIndex(alias, index)
+      if (action === 'add' && !gone.has(alias)) this.#checkAliasIsNoIndex(alias, index)
     }
+    const removedIndices = removed.flatMap(name => this.#indices.get(name) ?? [])
     this.#database.transaction(() => {
+      this.#deleteEntries(removedIndices)
       for (const { action, index, alias, config } of changes)
         if (action === 'add') this.#putAlias(index, alias, config)
         else this.#database.deleteEntry(ALIAS_KIND, aliasEntryName(index, alias))
@@ -264,14 +293,33 @@ export class Catalog {
         this.#aliases.remove(alias, index)
       }
     }
+    return removedIndices.length === 0 ? undefined : this.#remove(removedIndices)
   }
 
   /** Throws 400 for a value that no index could be opened with. */
-  updateSettings(names: readonly string[], settings: Settings): void {
+  updateSettings(names: readonly string[], settings: Settings, keepsExisting = false): void {
     totalFieldsLimit(settings)
+    this.#change(names, index => ({ settings: keepsExisting ? { ...settings, ...index.settings } : { ...index.settings, ...settings } }))
+  }
+
+  /** Closed, they are neither read nor written. */
+  setClosed(names: readonly string[], isClosed: boolean): void {
+    this.#change(names, () => ({ isClosed }))
+  }
+
+  #change(names: readonly string[], change: (index: CatalogIndex) => Partial<Pick<IndexRecord, 'settings' | 'isClosed'>>): void {
     this.#store(
-      names.flatMap(name => this.#indices.get(name) ?? []).map(index => ({ ...index, settings: { ...index.settings, ...settings } })),
+      names
+        .flatMap(name => this.#indices.get(name) ?? [])
+        .map(index => {
+          const changed = { ...index, ...change(index) }
+          return { ...changed, ...stateOf(changed) }
+        }),
     )
+  }
+
+  get allTemplates(): Templates {
+    return this.#templates
   }
 
   templates(kind: TemplateKind): ReadonlyMap<string, IndexTemplate> {
@@ -324,7 +372,7 @@ export class Catalog {
   /** `andMore` writes more in the same commit. */
   #store(indices: readonly (CatalogIndex & { readonly aliases: Map<string, AliasConfig> })[], andMore?: () => void): void {
     this.#database.transaction(() => {
-      for (const { name, storage: _storage, aliases: _aliases, ...record } of indices)
+      for (const { name, storage: _storage, aliases: _aliases, isHidden: _isHidden, counts: _counts, ...record } of indices)
         this.#database.putEntry(INDEX_KIND, name, JSON.stringify(record))
       andMore?.()
     })
@@ -332,6 +380,11 @@ export class Catalog {
     for (const index of indices) this.#indices.set(index.name, index)
   }
 }
+
+const stateOf = ({ isClosed = false, settings }: Pick<IndexRecord, 'isClosed' | 'settings'>) => ({
+  isClosed,
+  isHidden: settings['index.hidden'] === 'true',
+})
 
 /** As OpenSearch says it at `cluster.max_shards_per_node`. */
 function noRoom(): ApiError {

@@ -1,7 +1,7 @@
 /** Index expressions: names, aliases, wildcards, exclusions, comma lists. */
 
 import { wildcardPattern } from '../analysis/term-pattern.ts'
-import { illegalArgument, indexNotFound } from '../api-error.ts'
+import { illegalArgument, indexClosed, indexNotFound } from '../api-error.ts'
 import { parseQuery } from '../query/parse/parse.ts'
 import type { Query } from '../query/parse/query.ts'
 import type { Aliases, AliasTable } from './alias-table.ts'
@@ -11,16 +11,29 @@ export interface ResolveOptions {
   readonly ignoreUnavailable: boolean
   /** Wildcards may match nothing, and all of the expression together may. */
   readonly allowNoIndices: boolean
-  /** False: wildcards stand for nothing. */
-  readonly expandWildcards: boolean
+  /** Indices that wildcards stand for; none of them: wildcards stand for nothing. */
+  readonly expand: Expansion
+  /** Whether closed indices may be named; they are an error otherwise, or passed over with `ignoreUnavailable`. */
+  readonly allowClosed: boolean
 }
 
-export const STRICT: ResolveOptions = { ignoreUnavailable: false, allowNoIndices: true, expandWildcards: true }
+export interface Expansion {
+  readonly open: boolean
+  readonly closed: boolean
+  readonly hidden: boolean
+}
+
+export const OPEN: Expansion = { open: true, closed: false, hidden: false }
+
+export const STRICT: ResolveOptions = { ignoreUnavailable: false, allowNoIndices: true, expand: OPEN, allowClosed: false }
 
 /** The facts of an index that resolving needs. */
 export interface Resolvable {
   readonly name: string
   readonly aliases: Aliases
+  readonly isClosed: boolean
+  /** Wildcards pass it over. */
+  readonly isHidden: boolean
 }
 
 /** Every name there is. */
@@ -46,15 +59,29 @@ export function resolveExpression<I extends Resolvable>(
   known: KnownNames<I>,
   options: ResolveOptions,
 ): readonly ResolvedIndex<I>[] {
-  const names = namesOf(expression, known, options)
+  const { names, excluded } = namesOf(expression, known, options)
   if (names.size === 0 && !options.allowNoIndices) throw indexNotFound(expression, 'index_expression')
   const found: ResolvedIndex<I>[] = []
   for (const name of names) {
     const index = known.indices.get(name)
     if (index !== undefined) found.push({ index, filter: undefined })
   }
-  for (const [index, aliases] of throughAliases(names, known)) found.push({ index, filter: filterOf(index, aliases) })
-  return found.sort((a, b) => (a.index.name < b.index.name ? -1 : 1))
+  const named = new Set(expression.split(',').map(part => part.trim()))
+  for (const [index, aliases] of throughAliases(names, known)) {
+    const isMeant = !index.isClosed || options.expand.closed || aliases.some(alias => named.has(alias))
+    if (isMeant && !excluded.has(index.name)) found.push({ index, filter: filterOf(index, aliases) })
+  }
+  return withoutClosed(found, options).sort((a, b) => (a.index.name < b.index.name ? -1 : 1))
+}
+
+/** Throws 400 for a closed index that the request cannot be about. */
+function withoutClosed<I extends Resolvable>(
+  found: ResolvedIndex<I>[],
+  { allowClosed, ignoreUnavailable }: ResolveOptions,
+): ResolvedIndex<I>[] {
+  if (allowClosed || found.every(({ index }) => !index.isClosed)) return found
+  if (!ignoreUnavailable) throw indexClosed(found.find(({ index }) => index.isClosed)!.index.name)
+  return found.filter(({ index }) => !index.isClosed)
 }
 
 /** Indices that are reached through aliases alone, with these. */
@@ -77,39 +104,81 @@ function throughAliases<I extends Resolvable>(
   return reached
 }
 
-/** Names of indices and aliases that an expression stands for. */
-function namesOf<I extends Resolvable>(expression: string, known: KnownNames<I>, options: ResolveOptions): ReadonlySet<string> {
+interface Names {
+  /** Of indices and aliases. */
+  readonly names: ReadonlySet<string>
+  /** Indices that no alias named before leads to. */
+  readonly excluded: ReadonlySet<string>
+}
+
+/** The names that an expression stands for. */
+function namesOf<I extends Resolvable>(expression: string, known: KnownNames<I>, options: ResolveOptions): Names {
   const isKnown = (name: string) => known.indices.has(name) || known.aliases.has(name)
   const parts = expression.split(',').map(part => part.trim())
   if (parts.length > MAX_EXPRESSIONS) throw illegalArgument(`an index expression may name at most ${MAX_EXPRESSIONS} indices`)
-  if (parts.length === 1 && ALL.has(parts[0]!)) return new Set(options.expandWildcards ? matching('_all', known) : [])
+  if (parts.length === 1 && ALL.has(parts[0]!)) return { names: new Set(matching('_all', known, options.expand)), excluded: new Set() }
   const wildcards = parts.filter(part => part.includes('*')).length
   if (wildcards > MAX_WILDCARDS) throw illegalArgument(`an index expression may hold at most ${MAX_WILDCARDS} patterns, found ${wildcards}`)
   const names = new Set<string>()
+  const excluded = new Set<string>()
   let seenWildcard = false
   for (const part of parts) {
     const isExclusion = part.startsWith('-') && seenWildcard
     const pattern = isExclusion ? part.slice(1) : part
     const isWild = pattern.includes('*') || pattern === '_all'
     if (isWild) seenWildcard = true
-    const found = isWild ? (options.expandWildcards ? matching(pattern, known) : []) : isKnown(pattern) ? [pattern] : []
-    if (isExclusion) for (const name of found) names.delete(name)
-    else {
+    const found = isWild ? matching(pattern, known, options.expand) : isKnown(pattern) ? [pattern] : []
+    const meant = excluded.size === 0 && !isExclusion ? [] : indicesOf(found, isWild || !isExclusion, known)
+    if (isExclusion) {
+      for (const name of [...found, ...meant]) names.delete(name)
+      for (const name of meant) excluded.add(name)
+    } else {
+      for (const name of meant) excluded.delete(name)
       if (found.length === 0 && (isWild ? !options.allowNoIndices : !options.ignoreUnavailable)) throw indexNotFound(pattern)
       for (const name of found) names.add(name)
     }
   }
-  return names
+  return { names, excluded }
 }
 
-function matching<I extends Resolvable>(pattern: string, { indices, aliases }: KnownNames<I>): readonly string[] {
-  const all = [...indices.keys(), ...aliases.names()]
+/** Indices by their names, and those that aliases among the names stand for. */
+function indicesOf<I extends Resolvable>(
+  names: readonly string[],
+  throughAliases: boolean,
+  { indices, aliases }: KnownNames<I>,
+): readonly string[] {
+  return names.flatMap(name => (indices.has(name) ? [name] : throughAliases ? [...aliases.indicesOf(name)] : []))
+}
+
+function matching<I extends Resolvable>(pattern: string, { indices, aliases }: KnownNames<I>, expand: Expansion): readonly string[] {
+  if (!(expand.open || expand.closed)) return []
+  const isShown = (name: string, isHidden: boolean): boolean =>
+    !isHidden || expand.hidden || (pattern.startsWith('.') && name.startsWith('.'))
+  const isMeant = ({ name, isClosed, isHidden }: I): boolean => (isClosed ? expand.closed : expand.open) && isShown(name, isHidden)
+  const isAliasMeant = (alias: string): boolean => {
+    const own = Array.from(aliases.indicesOf(alias), name => indices.get(name)!)
+    return (
+      own.some(({ isClosed }) => (isClosed ? expand.closed : expand.open)) &&
+      isShown(
+        alias,
+        own.every(index => isHiddenAlias(index, alias)),
+      )
+    )
+  }
+  const all = [
+    ...Array.from(indices.values())
+      .filter(isMeant)
+      .map(({ name }) => name),
+    ...Array.from(aliases.names()).filter(isAliasMeant),
+  ]
   if (pattern === '_all' || pattern === '*') return all
   const wildcard = wildcardPattern(pattern, false)
   // The usual pattern is a prefix and a star.
   const isPrefix = pattern === `${wildcard.prefix}*`
   return all.filter(name => name.startsWith(wildcard.prefix) && (isPrefix || wildcard.test(name)))
 }
+
+const isHiddenAlias = ({ aliases }: Resolvable, alias: string): boolean => aliases.get(alias)?.is_hidden === true
 
 /** Several filtered aliases of one index show what any of them shows. */
 function filterOf(index: Resolvable, aliases: readonly string[]): Query | undefined {

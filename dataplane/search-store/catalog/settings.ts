@@ -30,7 +30,7 @@ const UNDONE: Readonly<Record<string, (value: string) => boolean>> = {
   'index.blocks.read': isFalse,
   'index.blocks.write': isFalse,
   'index.blocks.metadata': isFalse,
-  'index.hidden': isFalse,
+  'index.query_string.lenient': isFalse,
   'index.default_pipeline': value => value === '_none',
   'index.final_pipeline': value => value === '_none',
   'index.max_result_window': value => Number(value) >= 10_000,
@@ -46,7 +46,7 @@ const UNDONE: Readonly<Record<string, (value: string) => boolean>> = {
 /** Groups of settings of which nothing changes an answer here. */
 const KNOWN_GROUPS = new Set(
   (
-    'number_of_shards number_of_replicas refresh_interval codec routing allocation merge translog search indexing unassigned lifecycle plugins ' +
+    'hidden number_of_shards number_of_replicas refresh_interval codec routing allocation merge translog search indexing unassigned lifecycle plugins ' +
     'auto_expand_replicas creation_date uuid version provided_name query mapping sort priority gc_deletes shard soft_deletes store ' +
     'max_inner_result_window max_rescore_window max_script_fields max_ngram_diff max_shingle_diff max_refresh_listeners max_regex_length ' +
     'max_slices_per_scroll highlight analyze analysis blocks write requests warmer number_of_routing_shards routing_partition_size ' +
@@ -63,6 +63,7 @@ function isFalse(value: string): boolean {
 export function refuseUndone(settings: Settings): void {
   for (const [name, value] of Object.entries(settings)) {
     const isDone = Object.hasOwn(UNDONE, name) ? UNDONE[name]! : undefined
+    if (name.startsWith('index.sort.')) throw unsupported(`setting [${name}]`)
     if (isDone !== undefined && !isDone(textOf(value))) throw unsupported(`setting [${name}] with the value [${textOf(value)}]`)
     if (isDone === undefined && !KNOWN_GROUPS.has(name.split('.')[1] ?? ''))
       throw illegalArgument(

@@ -1,7 +1,7 @@
 /** Index templates: what new indices of matching names start with. */
 
 import { wildcardPattern } from '../analysis/term-pattern.ts'
-import { ApiError, illegalArgument, unsupported } from '../api-error.ts'
+import { ApiError, illegalArgument, unsupported, validationError } from '../api-error.ts'
 import { isObject, type JsonObject, readInteger, readObject, readStrings, refuseUnknown } from '../json/json-reader.ts'
 import { DocumentRejected } from '../mapping/document-rejected.ts'
 import { createMapping } from '../mapping/mapping.ts'
@@ -14,11 +14,22 @@ export interface IndexTemplate {
   readonly patterns: readonly string[]
   /** The highest that matches wins (composable); all that match apply in this order (legacy). */
   readonly priority: number
+  /** One that was not given counts as 0, and is not shown. */
+  readonly isPriorityGiven?: boolean
   readonly settings: Settings
   readonly mappings: JsonObject
   readonly aliases: Readonly<Record<string, AliasConfig>>
   readonly version?: number
   readonly meta?: JsonObject
+  /** Component templates that it begins with; later ones win. */
+  readonly composedOf?: readonly string[]
+}
+
+/** All templates there are. */
+export interface Templates {
+  readonly template: ReadonlyMap<string, IndexTemplate>
+  readonly component_template: ReadonlyMap<string, IndexTemplate>
+  readonly legacy_template: ReadonlyMap<string, IndexTemplate>
 }
 
 /** The mapping and settings with which an index starts. */
@@ -42,7 +53,10 @@ export function checkMappings(mappings: JsonObject, settings: Settings): void {
     createMapping(mappingConfigOf(mappings, totalFieldsLimit(settings))).release()
   } catch (error) {
     if (!(error instanceof DocumentRejected || error instanceof TypeError || error instanceof SyntaxError)) throw error
-    throw new ApiError(400, 'mapper_parsing_exception', `Failed to parse mapping [_doc]: ${error.message}`)
+    const type = error instanceof DocumentRejected ? error.type : 'mapper_parsing_exception'
+    throw new ApiError(400, 'mapper_parsing_exception', `Failed to parse mapping [_doc]: ${error.message}`, {
+      causedBy: { type, reason: error.message },
+    })
   }
 }
 
@@ -59,14 +73,25 @@ const COMPOSABLE_KEYS = ['index_patterns', 'template', 'priority', 'version', '_
 export function parseComposableTemplate(body: JsonObject): IndexTemplate {
   refuseUnknown(body, 'index_template', COMPOSABLE_KEYS)
   if (body['data_stream'] !== undefined) throw unsupported('index template member [data_stream]')
-  if (Array.isArray(body['composed_of']) && body['composed_of'].length > 0) throw unsupported('index template member [composed_of]')
-  const template = readObject(body['template'] ?? {}, 'template')
-  refuseUnknown(template, 'template', ['settings', 'mappings', 'aliases'])
   return {
     ...readCommon(body),
     priority: body['priority'] === undefined ? 0 : readInteger(body['priority'], 'priority', 0),
-    ...parseBlueprint(template),
+    ...(body['priority'] !== undefined && { isPriorityGiven: true }),
+    ...readInner(body),
+    ...(body['composed_of'] !== undefined && { composedOf: readStrings(body['composed_of'], 'composed_of') }),
   }
+}
+
+export function parseComponentTemplate(body: JsonObject): IndexTemplate {
+  refuseUnknown(body, 'component_template', ['template', 'version', '_meta', 'allow_auto_create'])
+  if (body['template'] === undefined) throw illegalArgument('Required [template]')
+  return { patterns: [], priority: 0, ...readVersion(body), ...readInner(body) }
+}
+
+function readInner(body: JsonObject): IndexBlueprint {
+  const template = readObject(body['template'] ?? {}, 'template')
+  refuseUnknown(template, 'template', ['settings', 'mappings', 'aliases'])
+  return parseBlueprint(template)
 }
 
 export function parseLegacyTemplate(body: JsonObject): IndexTemplate {
@@ -79,29 +104,48 @@ export function parseLegacyTemplate(body: JsonObject): IndexTemplate {
 }
 
 function readCommon(body: JsonObject): { patterns: readonly string[]; version?: number; meta?: JsonObject } {
-  if (body['index_patterns'] === undefined) throw illegalArgument('Required [index_patterns]')
-  const patterns = readStrings(body['index_patterns'], 'index_patterns')
-  if (patterns.length === 0) throw illegalArgument('index patterns are missing')
+  const patterns = body['index_patterns'] === undefined ? [] : readStrings(body['index_patterns'], 'index_patterns')
+  if (patterns.length === 0) throw validationError('index patterns are missing')
+  return { patterns, ...readVersion(body) }
+}
+
+function readVersion(body: JsonObject): { version?: number; meta?: JsonObject } {
   return {
-    patterns,
     ...(body['version'] !== undefined && { version: readInteger(body['version'], 'version', Number.MIN_SAFE_INTEGER) }),
     ...(isObject(body['_meta']) && { meta: body['_meta'] }),
   }
 }
 
+const NOTHING: IndexBlueprint = { settings: {}, mappings: {}, aliases: {} }
+
+type Named = readonly [name: string, template: IndexTemplate]
+
+export function matchingTemplates(name: string, templates: ReadonlyMap<string, IndexTemplate>): readonly Named[] {
+  return [...templates].filter(([, { patterns }]) => patterns.some(pattern => wildcardPattern(pattern, false).test(name)))
+}
+
+/** The composable template that counts for an index; undefined where none fits its name. */
+export function bestTemplate(name: string, { template }: Pick<Templates, 'template'>): Named | undefined {
+  return matchingTemplates(name, template).toSorted(([, a], [, b]) => b.priority - a.priority)[0]
+}
+
 /** The start of a new index by the templates. */
-export function blueprintFor(
-  name: string,
-  composable: ReadonlyMap<string, IndexTemplate>,
-  legacy: ReadonlyMap<string, IndexTemplate>,
-): IndexBlueprint {
-  const matching = (templates: ReadonlyMap<string, IndexTemplate>): readonly IndexTemplate[] =>
-    [...templates.values()].filter(template => template.patterns.some(pattern => wildcardPattern(pattern, false).test(name)))
-  const best = matching(composable).toSorted((a, b) => b.priority - a.priority)[0]
-  if (best !== undefined) return best
-  return matching(legacy)
+export function blueprintFor(name: string, templates: Templates): IndexBlueprint {
+  const best = bestTemplate(name, templates)
+  if (best !== undefined) return composed(best[1], templates)
+  return matchingTemplates(name, templates.legacy_template)
+    .map(([, template]) => template)
     .toSorted((a, b) => a.priority - b.priority)
-    .reduce<IndexBlueprint>(mergeBlueprints, { settings: {}, mappings: {}, aliases: {} })
+    .reduce<IndexBlueprint>(mergeBlueprints, NOTHING)
+}
+
+/** A template with its components before it. */
+export function composed(
+  template: IndexTemplate,
+  { component_template: components }: Pick<Templates, 'component_template'>,
+): IndexBlueprint {
+  const parts = (template.composedOf ?? []).flatMap(name => components.get(name) ?? [])
+  return mergeBlueprints(parts.reduce<IndexBlueprint>(mergeBlueprints, NOTHING), template)
 }
 
 /** Where both have a member, that of `over` wins. */

@@ -1,5 +1,5 @@
 /** Stands in for the storage of an index that could not be opened. */
-import { ApiError } from '../api-error.ts'
+import { ApiError, indexClosed } from '../api-error.ts'
 import type { IndexMapping } from '../mapping/field-types.ts'
 import { frozenFeed } from '../storage/frozen-index.ts'
 import type { IndexCopy } from '../storage/index-copy.ts'
@@ -68,8 +68,17 @@ export function createRedCopy(): IndexCopy {
   }
 }
 
-/** Throws 503 where an index cannot be written to. */
-export function checkWritable<I extends { readonly storage: IndexStorage }>(index: I): I {
+/** Throws 400 for a closed index. */
+export function checkOpen<I extends { readonly name: string; readonly isClosed: boolean }>(index: I): I {
+  if (index.isClosed) throw indexClosed(index.name)
+  return index
+}
+
+/** Throws 503 where an index cannot be written to, 400 where it is closed. */
+export function checkWritable<I extends { readonly name: string; readonly isClosed: boolean; readonly storage: IndexStorage }>(
+  index: I,
+): I {
+  checkOpen(index)
   if (index.storage.problem !== undefined) throw unavailable(index.storage, NO_PRIMARY)
   return index
 }

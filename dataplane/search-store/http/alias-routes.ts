@@ -5,7 +5,7 @@ import type { AliasChange, Catalog, CatalogIndex } from '../catalog/catalog.ts'
 import { STRICT } from '../catalog/resolve.ts'
 import { type JsonObject, readArray, readObject, readSingleEntry, readStrings, refuseUnknown, words } from '../json/json-reader.ts'
 import { Turns } from '../turns.ts'
-import { INDEX_PARAMETERS, NODE_PARAMETERS, resolveChanged, resolveIndices } from './index-parameters.ts'
+import { INDEX_PARAMETERS, NODE_PARAMETERS, resolveChanged, resolveShown } from './index-parameters.ts'
 import { listingReply } from './listing.ts'
 import { createNameMatcher } from './name-matcher.ts'
 import { acknowledged, type Reply } from './reply.ts'
@@ -50,20 +50,20 @@ async function changeAliases(call: Call): Promise<Reply> {
     count += found.length
     return found
   })
-  changeAtOnce(catalog, changes)
-  if (removedIndices.length > 0) await catalog.delete(removedIndices)
+  if (removedIndices.length === 0) changeAtOnce(catalog, changes)
+  else await changeAtOnce(catalog, changes, removedIndices)
   return acknowledged()
 }
 
 /** Changes of one request: all of them are one commit. */
 const MAX_CHANGES = 20_000
 
-function changeAtOnce(catalog: Catalog, changes: readonly AliasChange[]): void {
+function changeAtOnce(catalog: Catalog, changes: readonly AliasChange[], removed: readonly string[] = []): void | Promise<void> {
   if (changes.length > MAX_CHANGES)
     throw illegalArgument(
       `at most ${MAX_CHANGES} aliases of indices may be changed at once, found ${changes.length}; send several requests`,
     )
-  catalog.changeAliases(changes)
+  return catalog.changeAliases(changes, removed)
 }
 
 /** `index` or `indices`, `alias` or `aliases`. */
@@ -71,14 +71,15 @@ function namesOf(content: JsonObject, one: string, many: string): readonly strin
   const value = content[one] ?? content[many]
   if (value === undefined) throw illegalArgument(`One of [${one}] or [${many}] is required`)
   const names = readStrings(value, one)
-  if (names.length === 0 || names.some(name => name === '')) throw illegalArgument(`[${one}] can't be empty string`)
+  if (names.length === 0) throw illegalArgument(`[${many}] can't be empty`)
+  if (names.some(name => name === '')) throw illegalArgument(`[${one}] can't be empty string`)
   return names
 }
 
 /** Indices by their own names; aliases do not count. */
 function indicesOf(catalog: Catalog, content: JsonObject): readonly CatalogIndex[] {
   const expression = namesOf(content, 'index', 'indices').join(',')
-  const indices = catalog.resolve(expression, STRICT).map(({ index }) => index)
+  const indices = catalog.resolve(expression, { ...STRICT, allowClosed: true }).map(({ index }) => index)
   if (indices.length === 0) throw indexNotFound(expression)
   return indices
 }
@@ -138,19 +139,35 @@ function deleteAlias(call: Call): Reply {
   return acknowledged()
 }
 
+/** Names and patterns in their order: from the first pattern on a name with a `-` takes away what it names. `plain`: those that have to be there. */
+function aliasNames(names: readonly string[]): { isNamed: (alias: string) => boolean; plain: readonly string[] } {
+  const steps: { readonly isExclusion: boolean; readonly test: (alias: string) => boolean }[] = []
+  const plain: string[] = []
+  let seenPattern = false
+  for (const name of names) {
+    const isPattern = name.includes('*') || name === '_all'
+    seenPattern ||= isPattern
+    const isExclusion = seenPattern && name.startsWith('-')
+    if (!(isExclusion || isPattern)) plain.push(name)
+    steps.push({ isExclusion, test: createNameMatcher([isExclusion ? name.slice(1) : name]) })
+  }
+  const isNamed = (alias: string): boolean => steps.reduce((isIn, { isExclusion, test }) => (test(alias) ? !isExclusion : isIn), false)
+  return { isNamed, plain: plain.filter(isNamed) }
+}
+
 async function showAliases(call: Call): Promise<Reply> {
   const names = call.path['name']?.split(',')
-  const isNamed = createNameMatcher(names ?? ['*'])
+  const { isNamed, plain } = aliasNames(names ?? ['*'])
   const turns = new Turns()
   const seen = new Set<string>()
   const shown: [string, readonly (readonly [string, AliasConfig])[]][] = []
-  for (const { index } of resolveIndices(call)) {
+  for (const { index } of resolveShown(call, 'all')) {
     const aliases = [...index.aliases].filter(([alias]) => isNamed(alias))
     if (names !== undefined) for (const [alias] of aliases) seen.add(alias)
     if (names === undefined || aliases.length > 0) shown.push([index.name, aliases])
     if (turns.isDue()) await turns.next()
   }
-  const missing = (names ?? []).filter(name => !name.includes('*') && name !== '_all' && !seen.has(name))
+  const missing = (names === undefined ? [] : plain).filter(name => !seen.has(name)).sort()
   const error = missing.length === 1 ? `alias [${missing[0]}] missing` : `aliases [${missing.join(',')}] missing`
   return listingReply(call, { ...(missing.length > 0 && { status: 404, head: { error, status: 404 } }), members: aliasMembers(shown) })
 }

@@ -299,8 +299,14 @@ describe('bad requests', () => {
     expect((await store.request('GET', '/health')).status).to.equal(200)
   })
 
-  for (const { name, request, endsEarly } of [
+  for (const { name, request, endsEarly, error = 'not a well-formed HTTP request' } of [
     { name: 'is not HTTP', request: 'hello\r\n\r\n', endsEarly: false },
+    {
+      name: 'names two hosts',
+      request: 'GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n',
+      endsEarly: false,
+      error: 'Host: expected one header of this name, seen several',
+    },
     {
       name: 'has a body that is not chunked as it says',
       request: 'POST /_bulk HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
@@ -318,7 +324,7 @@ describe('bad requests', () => {
       })
       const [head, body] = answer.split('\r\n\r\n')
       expect(head).to.match(/^HTTP\/1.1 400 /)
-      expect(JSON.parse(body!)).to.deep.equal({ error: 'not a well-formed HTTP request', status: 400 })
+      expect(JSON.parse(body!)).to.deep.equal({ error, status: 400 })
     })
 
   it('packs answers for those who ask', async () => {

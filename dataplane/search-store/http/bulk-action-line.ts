@@ -83,9 +83,10 @@ function parseActionLine(text: string, line: number): BulkMeta {
     if (action !== undefined) throw illegalArgument(`Malformed action/metadata line [${line}], expected END_OBJECT but found [${name}]`)
     action = name
   }
-  if (action === undefined || !ACTIONS.includes(action))
+  if (action === undefined) throw illegalArgument(`Malformed action/metadata line [${line}], expected FIELD_NAME but found [END_OBJECT]`)
+  if (!ACTIONS.includes(action))
     throw illegalArgument(
-      `Malformed action/metadata line [${line}], expected field [create], [delete], [index] or [update] but found [${action ?? ''}]`,
+      `Malformed action/metadata line [${line}], expected field [create], [delete], [index] or [update] but found [${action}]`,
     )
   const meta = value[action]
   if (!isObject(meta)) throw illegalArgument(`Malformed action/metadata line [${line}], expected START_OBJECT for [${action}]`)

@@ -1,40 +1,40 @@
-/** `_cat/indices`, `_cat/aliases`, `_cat/count`, `_cat/health`, `_cat/templates`, `_cat/nodes`, `_cat/shards`. */
-
+/** `_cat/indices`, `_cat/aliases`, `_cat/count`, `_cat/health`, `_cat/templates`, `_cat/shards`, `_cat/segments`, `_cat/recovery`. */
 import { text } from 'node:stream/consumers'
 import { wildcardPattern } from '../analysis/term-pattern.ts'
+import { illegalArgument } from '../api-error.ts'
 import type { CatalogIndex } from '../catalog/catalog.ts'
-import { CAT_PARAMETERS, type CatColumn, catReply, column, showBytes } from './cat-table.ts'
+import { CAT_PARAMETERS, type CatColumn, catReply, column, EXTRA, NUMBER, showBytes } from './cat-table.ts'
 import { statusOf } from './cluster-routes.ts'
-import { countAll, INDEX_PARAMETERS, resolveIndices } from './index-parameters.ts'
+import { booleanParameter, countAll, INDEX_PARAMETERS, resolveIndices, resolveOptions, resolveShown } from './index-parameters.ts'
 import { createNameMatcher } from './name-matcher.ts'
+import { NODE_ADDRESS, NODE_ID } from './node-routes.ts'
 import { queryCallOf } from './query-route.ts'
 import type { Reply } from './reply.ts'
 import { type Call, type Route, routes } from './route.ts'
 import { CLUSTER_NAME, OPENSEARCH_VERSION } from './version.ts'
 
-const get = (patterns: readonly string[], handle: Route['handle']) => routes(['GET'], patterns, CAT_PARAMETERS, handle)
+export const catRoutes = (patterns: readonly string[], handle: Route['handle']) => routes(['GET'], patterns, CAT_PARAMETERS, handle)
 
 export const CAT_ROUTES: readonly Route[] = [
-  ...get(['/_cat/indices', '/_cat/indices/:index'], catIndices),
-  ...get(['/_cat/aliases', '/_cat/aliases/:name'], catAliases),
-  ...get(['/_cat/count', '/_cat/count/:index'], catCount),
-  ...get(['/_cat/health'], catHealth),
-  ...get(['/_cat/templates', '/_cat/templates/:name'], catTemplates),
-  ...get(['/_cat/nodes'], catNodes),
-  ...get(['/_cat/shards', '/_cat/shards/:index'], catShards),
+  ...catRoutes(['/_cat/indices', '/_cat/indices/:index'], catIndices),
+  ...catRoutes(['/_cat/aliases', '/_cat/aliases/:name'], catAliases),
+  ...catRoutes(['/_cat/count', '/_cat/count/:index'], catCount),
+  ...catRoutes(['/_cat/health'], catHealth),
+  ...catRoutes(['/_cat/templates', '/_cat/templates/:name'], catTemplates),
+  ...catRoutes(['/_cat/segments', '/_cat/segments/:index'], catSegments),
+  ...catRoutes(['/_cat/recovery', '/_cat/recovery/:index'], catRecovery),
+  ...catRoutes(['/_cat/shards', '/_cat/shards/:index'], catShards),
 ]
 
-/** Nothing is known of the documents of an index that could not be opened. */
-const ifOpen = ({ storage }: CatalogIndex, text: string): string | null => (storage.problem === undefined ? text : null)
-
-const NUMBER = { isNumber: true }
-const EXTRA = { isExtra: true }
+/** Nothing is said of the documents of an index that is closed or could not be opened. */
+const ifOpen = ({ storage, isClosed }: CatalogIndex, text: string): string | null =>
+  storage.problem === undefined && !isClosed ? text : null
 
 function indexColumns(query: URLSearchParams): readonly CatColumn<CatalogIndex>[] {
   const size = (index: CatalogIndex) => ifOpen(index, showBytes(index.storage.sizeBytes, query))
   return [
     column('health h', 'current health status', index => statusOf([index])),
-    column('status s', 'open/close status', () => 'open'),
+    column('status s', 'open/close status', index => (index.isClosed ? 'close' : 'open')),
     column('index i idx', 'index name', index => index.name),
     column('uuid id', 'index uuid', index => index.uuid),
     column('pri p shards.primary', 'number of primary shards', () => '1', NUMBER),
@@ -48,9 +48,12 @@ function indexColumns(query: URLSearchParams): readonly CatColumn<CatalogIndex>[
   ]
 }
 
+const HEALTHS = new Set(['green', 'yellow', 'red'])
+
 function catIndices(call: Call): Promise<Reply> {
-  const health = call.query.get('health')
-  const indices = resolveIndices(call).map(({ index }) => index)
+  const health = call.query.get('health')?.toLowerCase() ?? null
+  if (health !== null && !HEALTHS.has(health)) throw illegalArgument(`unknown cluster health status [${health}]`)
+  const indices = resolveShown(call, 'open,closed').map(({ index }) => index)
   return catReply(health === null ? indices : indices.filter(index => statusOf([index]) === health), indexColumns(call.query), call.query)
 }
 
@@ -60,8 +63,14 @@ interface AliasRow {
 }
 
 function catAliases(call: Call): Promise<Reply> {
-  const isNamed = createNameMatcher((call.path['name'] ?? '*').split(','))
-  const rows = call.deps.catalog.indices.flatMap(index => [...index.aliases.keys()].filter(isNamed).map(alias => ({ alias, index })))
+  const names = (call.path['name'] ?? '*').split(',')
+  const isNamed = createNameMatcher(names)
+  const { hidden } = resolveOptions(call.query, { expand: 'all' }).expand
+  const isShown = ({ aliases }: CatalogIndex, alias: string): boolean =>
+    hidden || names.includes(alias) || aliases.get(alias)?.is_hidden !== true || (alias.startsWith('.') && names[0]!.startsWith('.'))
+  const rows = call.deps.catalog.indices.flatMap(index =>
+    [...index.aliases.keys()].filter(alias => isNamed(alias) && isShown(index, alias)).map(alias => ({ alias, index })),
+  )
   const config = ({ alias, index }: AliasRow) => index.aliases.get(alias)!
   const columns: readonly CatColumn<AliasRow>[] = [
     column('alias a', 'alias name', row => row.alias),
@@ -100,6 +109,7 @@ async function catCount(call: Call): Promise<Reply> {
 }
 
 function catHealth(call: Call): Promise<Reply> {
+  const hasTime = booleanParameter(call.query, 'ts', true)
   const { indices, red } = call.deps.catalog
   const shards = indices.length - red.length
   const percent = indices.length === 0 ? 100 : (100 * shards) / indices.length
@@ -107,7 +117,7 @@ function catHealth(call: Call): Promise<Reply> {
   return catReply(
     [shards],
     [
-      ...clockColumns<number>(call.deps.clock.nowMs()),
+      ...(hasTime ? clockColumns<number>(call.deps.clock.nowMs()) : []),
       text('cluster', CLUSTER_NAME),
       text('status', statusOf(indices)),
       text('node.total', '1'),
@@ -137,25 +147,11 @@ function catTemplates(call: Call): Promise<Reply> {
     column('index_patterns t', 'template index patterns', row => `[${row.template.patterns.join(', ')}]`),
     column('order o p', 'template application order/priority number', row => String(row.template.priority)),
     column('version v', 'version', row => (row.template.version === undefined ? null : String(row.template.version))),
-    column('composed_of c', 'component templates comprising index template', row => (row.kind === 'template' ? '[]' : '')),
+    column('composed_of c', 'component templates comprising index template', row =>
+      row.kind === 'template' ? `[${(row.template.composedOf ?? []).join(', ')}]` : '',
+    ),
   ]
   return catReply(rows, columns, call.query)
-}
-
-function catNodes(call: Call): Promise<Reply> {
-  const text = (name: string, value: string) => column<string>(name, name, () => value)
-  return catReply(
-    [call.deps.nodeName],
-    [
-      text('ip', '127.0.0.1'),
-      text('node.role', 'dim'),
-      text('node.roles', 'cluster_manager,data,ingest'),
-      text('cluster_manager', '*'),
-      text('name', call.deps.nodeName),
-      { ...text('version', OPENSEARCH_VERSION), isExtra: true },
-    ],
-    call.query,
-  )
 }
 
 function catShards(call: Call): Promise<Reply> {
@@ -170,8 +166,95 @@ function catShards(call: Call): Promise<Reply> {
     column('node n', 'name of node where it lives', index => ifOpen(index, call.deps.nodeName)),
   ]
   return catReply(
-    resolveIndices(call).map(({ index }) => index),
+    resolveShown(call, 'all').map(({ index }) => index),
     columns,
     call.query,
+  )
+}
+
+const YES = (): string => 'true'
+
+/** A segment of an index, by its place. */
+interface SegmentRow {
+  readonly index: CatalogIndex
+  readonly at: number
+}
+
+function catSegments(call: Call): Promise<Reply> {
+  const rows = resolveIndices(call).flatMap(({ index }): readonly SegmentRow[] =>
+    index.storage.problem === undefined
+      ? index.storage
+          .segments()
+          .map((segment, at) => ({ index, at, size: segment.size }))
+          .filter(({ size }) => size > 0)
+      : [],
+  )
+  const segment = ({ index, at }: SegmentRow) => index.storage.segments()[at]!
+  const columns: readonly CatColumn<SegmentRow>[] = [
+    column('index i idx', 'index name', row => row.index.name),
+    column('shard s sh', 'shard name', () => '0'),
+    column('prirep p pr primaryOrReplica', 'primary or replica', () => 'p'),
+    column('ip', 'ip of node where it lives', () => NODE_ADDRESS),
+    column('id', 'unique id of node where it lives', () => NODE_ID, EXTRA),
+    column('segment seg', 'segment name', row => `_${row.at.toString(36)}`),
+    column('generation g gen', 'segment generation', row => String(row.at), NUMBER),
+    column('docs.count dc docsCount', 'number of docs in segment', row => String(segment(row).liveCount), NUMBER),
+    column(
+      'docs.deleted dd docsDeleted',
+      'number of deleted docs in segment',
+      row => String(segment(row).size - segment(row).liveCount),
+      NUMBER,
+    ),
+    column(
+      'size si',
+      'segment size',
+      row => showBytes(row.index.storage.sizeBytes / row.index.storage.segments().length, call.query),
+      NUMBER,
+    ),
+    column('size.memory sm sizeMemory', 'segment memory', () => '0', NUMBER),
+    column('committed ic isCommitted', 'is segment committed', YES),
+    column('searchable is isSearchable', 'is segment searched', YES),
+    column('version v ver', 'version', () => OPENSEARCH_VERSION),
+    column('compound ico isCompound', 'is segment compound', () => 'false'),
+  ]
+  return catReply(rows, columns, call.query)
+}
+
+/** Each index was opened from its own files. */
+function catRecovery(call: Call): Promise<Reply> {
+  const { query, deps } = call
+  const bytes = (index: CatalogIndex) => showBytes(index.storage.sizeBytes, query)
+  const plain = (names: string, value: string) => column<CatalogIndex>(names, names.split(' ')[0]!.replaceAll('_', ' '), () => value)
+  const columns: readonly CatColumn<CatalogIndex>[] = [
+    column('index i idx', 'index name', index => index.name),
+    plain('shard s sh', '0'),
+    column('start_time start', 'recovery start time', index => new Date(index.createdAtMs).toISOString()),
+    column('start_time_millis start_millis', 'recovery start time in epoch milliseconds', index => String(index.createdAtMs), EXTRA),
+    plain('time t ti', '0ms'),
+    plain('type ty', 'existing_store'),
+    plain('stage st', 'done'),
+    plain('source_host shost', 'n/a'),
+    plain('source_node snode', 'n/a'),
+    plain('target_host thost', NODE_ADDRESS),
+    plain('target_node tnode', deps.nodeName),
+    plain('repository rep', 'n/a'),
+    plain('snapshot snap', 'n/a'),
+    plain('files f', '0'),
+    plain('files_recovered fr', '0'),
+    plain('files_percent fp', '100.0%'),
+    plain('files_total tf', '0'),
+    column('bytes b', 'number of bytes to recover', () => showBytes(0, query)),
+    column('bytes_recovered br', 'bytes recovered', () => showBytes(0, query)),
+    plain('bytes_percent bp', '100.0%'),
+    column('bytes_total tb', 'total number of bytes', bytes),
+    plain('translog_ops to', '0'),
+    plain('translog_ops_recovered tor', '0'),
+    plain('translog_ops_percent top', '100.0%'),
+  ]
+  const opened = resolveShown(call).filter(({ index }) => index.storage.problem === undefined)
+  return catReply(
+    opened.map(({ index }) => index),
+    columns,
+    query,
   )
 }

@@ -31,8 +31,12 @@ export function column<Row>(
   return { name, aliases, description, value, ...more }
 }
 
+export const NUMBER = { isNumber: true }
+export const EXTRA = { isExtra: true }
+
 export const CAT_PARAMETERS = words(`
   h s v help bytes time size local master_timeout cluster_manager_timeout pri health expand_wildcards include_unloaded_segments ts
+  full_id fields active_only detailed index timeout
 `)
 
 /** Characters of a cell beside its value: spaces, or its name in JSON. */
@@ -126,8 +130,8 @@ function sortRows<Row>(rows: readonly Row[], columns: readonly CatColumn<Row>[],
 
 function alignLines(lines: readonly (readonly string[])[], isRight: readonly boolean[]): string {
   const widths = isRight.map((_right, at) => lines.reduce((width, line) => Math.max(width, line[at]!.length), 0))
-  return lines
-    .map(line => line.map((value, at) => (isRight[at] ? value.padStart(widths[at]!) : value.padEnd(widths[at]!))).join(' '))
-    .map(line => `${line.trimEnd()}\n`)
-    .join('')
+  const last = isRight.length - 1
+  const padded = (value: string, at: number): string =>
+    isRight[at] ? value.padStart(widths[at]!) : at === last ? value : value.padEnd(widths[at]!)
+  return lines.map(line => `${line.map(padded).join(' ')}\n`).join('')
 }

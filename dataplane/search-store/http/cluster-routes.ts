@@ -1,10 +1,9 @@
-/** The store as a cluster of one node: `/`, `_cluster/*`, `_nodes`, `/health`. */
-
-import { statfsSync } from 'node:fs'
-import { unsupported } from '../api-error.ts'
+/** The store as a cluster of one node: `/`, `_cluster/*`, `/health`. */
+import { illegalArgument, unsupported } from '../api-error.ts'
 import type { CatalogIndex } from '../catalog/catalog.ts'
 import { words } from '../json/json-reader.ts'
-import { INDEX_PARAMETERS, NODE_PARAMETERS, resolveIndices } from './index-parameters.ts'
+import { booleanParameter, INDEX_PARAMETERS, NODE_PARAMETERS, resolveShown } from './index-parameters.ts'
+import { statsOf } from './index-stats.ts'
 import { listingReply } from './listing.ts'
 import { ok, type Reply } from './reply.ts'
 import { type Call, type Route, routes } from './route.ts'
@@ -24,13 +23,10 @@ export const CLUSTER_ROUTES: readonly Route[] = [
   ...routes(['GET', 'HEAD'], ['/'], NODE_PARAMETERS, showInfo),
   ...routes(['GET', 'HEAD'], ['/health'], NODE_PARAMETERS, () => ok({ status: 'ok' })),
   ...routes(['GET', 'HEAD'], ['/_cluster/health', '/_cluster/health/:index'], HEALTH_PARAMETERS, showHealth),
-  ...routes(['GET'], ['/_cluster/settings'], [...FLAT_PARAMETERS, 'include_defaults'], () => ok({ persistent: {}, transient: {} })),
+  ...routes(['GET'], ['/_cluster/settings'], [...FLAT_PARAMETERS, 'include_defaults'], showSettings),
   ...routes(['PUT'], ['/_cluster/settings'], FLAT_PARAMETERS, refuseSettings),
   ...routes(['GET'], ['/_cluster/stats'], NODE_PARAMETERS, showClusterStats),
-  ...routes(['GET'], ['/_nodes', '/_nodes/:filter', '/_nodes/:filter/:metric'], FLAT_PARAMETERS, showNodes),
 ]
-
-const NODE_ID = 'embedded'
 
 function showInfo(call: Call): Reply {
   return ok({
@@ -72,13 +68,16 @@ function shardsOf(indices: readonly CatalogIndex[]) {
 }
 
 function showHealth(call: Call): Reply | Promise<Reply> {
-  const indices = resolveIndices(call).map(({ index }) => index)
+  const indices = resolveShown(call, 'all').map(({ index }) => index)
   const level = call.query.get('level')
+  if (level !== null && !LEVELS.has(level))
+    throw illegalArgument(`level parameter must be one of [cluster], [indices] or [shards] but was [${level}]`)
   const shards = shardsOf(indices)
+  const isTimedOut = !isAsWaitedFor(call.query, indices)
   const health = {
     cluster_name: CLUSTER_NAME,
     status: statusOf(indices),
-    timed_out: false,
+    timed_out: isTimedOut,
     number_of_nodes: 1,
     number_of_data_nodes: 1,
     discovered_master: true,
@@ -90,20 +89,57 @@ function showHealth(call: Call): Reply | Promise<Reply> {
     task_max_waiting_in_queue_millis: 0,
     active_shards_percent_as_number: indices.length === 0 ? 100 : (100 * shards.active_shards) / indices.length,
   }
-  if (level === null || level === 'cluster') return ok(health)
-  return listingReply(call, { head: health, under: 'indices', members: indices.map(index => [index.name, indexHealth(index)]) })
+  const status = isTimedOut ? 408 : 200
+  if (level === null || level === 'cluster') return { status, body: health }
+  const withShards = level === 'shards'
+  return listingReply(call, {
+    status,
+    head: health,
+    under: 'indices',
+    members: indices.map(index => [index.name, indexHealth(index, withShards)]),
+  })
 }
 
-function indexHealth(index: CatalogIndex) {
-  return { status: statusOf([index]), number_of_shards: 1, number_of_replicas: 0, ...shardsOf([index]) }
+const LEVELS = new Set(['cluster', 'indices', 'shards'])
+
+function indexHealth(index: CatalogIndex, withShards: boolean) {
+  const { active_primary_shards: active, ...others } = shardsOf([index])
+  const shard = { status: statusOf([index]), primary_active: active === 1, ...others }
+  return {
+    ...{ status: statusOf([index]), number_of_shards: 1, number_of_replicas: 0, ...shardsOf([index]) },
+    ...(withShards && { shards: { 0: shard } }),
+  }
+}
+
+/** Whether the cluster is as the request waits for it to be: one node does not become two. */
+function isAsWaitedFor(query: URLSearchParams, indices: readonly CatalogIndex[]): boolean {
+  const wanted = query.get('wait_for_status')
+  if (wanted !== null && wanted !== 'red' && indices.some(isRed)) return false
+  const shards = Number(query.get('wait_for_active_shards') ?? 0)
+  if (shards > shardsOf(indices).active_shards) return false
+  const [, sign = '', digits = ''] = /^(>=|<=|>|<|ge\(|le\(|gt\(|lt\()?(\d+)\)?$/.exec(query.get('wait_for_nodes') ?? '1') ?? []
+  const compared = NODES_COMPARED.get(sign)
+  if (compared === undefined) throw illegalArgument(`failed to parse [wait_for_nodes] with value [${query.get('wait_for_nodes')}]`)
+  return compared(Number(digits))
+}
+
+/** Of the one node with a number of nodes. */
+const NODES_COMPARED: ReadonlyMap<string, (count: number) => boolean> = new Map([
+  ['', (count: number) => count === 1],
+  ...['>=', 'ge('].map(sign => [sign, (count: number) => count <= 1] as const),
+  ...['<=', 'le('].map(sign => [sign, (count: number) => count >= 1] as const),
+  ...['>', 'gt('].map(sign => [sign, (count: number) => count < 1] as const),
+  ...['<', 'lt('].map(sign => [sign, (count: number) => count > 1] as const),
+])
+
+/** There is none. */
+function showSettings(call: Call): Reply {
+  if (booleanParameter(call.query, 'include_defaults')) throw unsupported('parameter [include_defaults]')
+  return ok({ persistent: {}, transient: {} })
 }
 
 function refuseSettings(): Reply {
   throw unsupported('changing cluster settings')
-}
-
-function sumOf(indices: readonly CatalogIndex[], pick: (index: CatalogIndex) => number): number {
-  return indices.reduce((sum, index) => sum + pick(index), 0)
 }
 
 function showClusterStats(call: Call): Reply {
@@ -117,40 +153,11 @@ function showClusterStats(call: Call): Reply {
     indices: {
       count: indices.length,
       shards: { total: indices.length, primaries: indices.length, replication: 0 },
-      docs: { count: sumOf(indices, index => index.storage.docCount), deleted: sumOf(indices, index => index.storage.deletedCount) },
-      store: { size_in_bytes: sumOf(indices, index => index.storage.sizeBytes), reserved_in_bytes: 0 },
+      ...statsOf(indices, ['docs', 'store', 'fielddata', 'query_cache', 'completion', 'segments']),
     },
-    nodes: { count: { total: 1, cluster_manager: 1, data: 1, ingest: 1, coordinating_only: 0 }, versions: [OPENSEARCH_VERSION] },
-  })
-}
-
-function showNodes(call: Call): Reply {
-  const disk = statfsSync(call.deps.dir)
-  const { indices } = call.deps.catalog
-  const memory = process.memoryUsage()
-  return ok({
-    _nodes: { total: 1, successful: 1, failed: 0 },
-    cluster_name: CLUSTER_NAME,
     nodes: {
-      [NODE_ID]: {
-        name: call.deps.nodeName,
-        host: '127.0.0.1',
-        ip: '127.0.0.1',
-        version: OPENSEARCH_VERSION,
-        roles: ['cluster_manager', 'data', 'ingest'],
-        indices: {
-          docs: { count: sumOf(indices, index => index.storage.docCount), deleted: sumOf(indices, index => index.storage.deletedCount) },
-          store: { size_in_bytes: sumOf(indices, index => index.storage.sizeBytes) },
-        },
-        process: { id: process.pid, mlockall: false, refresh_interval_in_millis: 1_000, resident_in_bytes: memory.rss },
-        fs: {
-          total: {
-            total_in_bytes: disk.blocks * disk.bsize,
-            free_in_bytes: disk.bfree * disk.bsize,
-            available_in_bytes: disk.bavail * disk.bsize,
-          },
-        },
-      },
+      count: { total: 1, cluster_manager: 1, master: 1, data: 1, ingest: 1, coordinating_only: 0 },
+      ...{ versions: [OPENSEARCH_VERSION], discovery_types: { 'single-node': 1 }, packaging_types: [{ type: 'embedded', count: 1 }] },
     },
   })
 }

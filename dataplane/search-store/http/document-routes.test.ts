@@ -106,6 +106,14 @@ for (const index of ['books', 'service-anomalies-acme'])
       expect(body._shards).to.deep.equal({ total: 0, successful: 0, failed: 0 })
     })
 
+    it('keeps 1.0 a fraction, in a new document and in an update', async () => {
+      await store.request('PUT', `/${index}/_doc/fractions`, '{"written_ratio":1.0}')
+      await store.request('POST', `/${index}/_update/fractions`, '{"doc":{"updated_ratio":2.0}}')
+      const { mappings } = (await store.request('GET', `/${index}/_mapping`)).body[index]
+      expect(mappings.properties.written_ratio).to.deep.equal({ type: 'float' })
+      expect(mappings.properties.updated_ratio).to.deep.equal({ type: 'float' })
+    })
+
     it('an update inserts the upsert where nothing is', async () => {
       const upserted = await store.request('POST', `/${index}/_update/up`, { doc: { title: 'x' }, upsert: { title: 'y', made: true } })
       expect(upserted.status).to.equal(201)

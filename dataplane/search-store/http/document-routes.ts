@@ -2,7 +2,8 @@
 import { Readable } from 'node:stream'
 import { ApiError, illegalArgument, indexNotFound, parsingError, unsupported, validationError } from '../api-error.ts'
 import type { CatalogIndex } from '../catalog/catalog.ts'
-import { isObject, type JsonObject, readArray, readObject, readScalar, readString, words } from '../json/json-reader.ts'
+import { applyTo } from '../catalog/operation-counts.ts'
+import { isObject, type JsonObject, readArray, readInteger, readObject, readScalar, readString, words } from '../json/json-reader.ts'
 import {
   applySourceFilterInTurns,
   newLookBudget,
@@ -42,8 +43,27 @@ function refuseVersions(query: URLSearchParams): void {
   for (const name of ['version', 'version_type', 'pipeline', 'stored_fields']) if (query.has(name)) throw unsupported(`parameter [${name}]`)
 }
 
+/** Throws 409 where a document that is read has another version than the request names. */
+function checkVersion({ id, version }: StoredDocument, query: URLSearchParams): void {
+  const given = query.get('version')
+  if (given === null) return
+  const type = query.get('version_type') ?? 'internal'
+  if (!['internal', 'external', 'external_gte'].includes(type)) throw illegalArgument(`No version type match [${type}]`)
+  const wanted = readInteger(given, 'version', 0)
+  if (version !== wanted)
+    throw new ApiError(
+      409,
+      'version_conflict_engine_exception',
+      `[${id}]: version conflict, current version [${version}] is different than the one provided [${wanted}]`,
+    )
+}
+
+function refuseOfReading(query: URLSearchParams): void {
+  if (query.has('stored_fields')) throw unsupported('parameter [stored_fields]')
+}
+
 async function apply(call: Call, index: CatalogIndex, op: WriteOp): Promise<Reply> {
-  const [outcome] = await index.storage.apply([op])
+  const [outcome] = await applyTo(index, [op])
   const result = writeResult(op.id, outcome!, index, isForcedRefresh(call.query))
   if ('body' in result) {
     const headers = result.status === 201 ? { location: `/${encodeURIComponent(index.name)}/_doc/${encodeURIComponent(op.id)}` } : undefined
@@ -87,7 +107,19 @@ async function update(call: Call): Promise<Reply> {
   checkId(id)
   isForcedRefresh(call.query)
   const op: WriteOp = { action: 'update', id, ...parseUpdate(call.body, 0, call.body.length), ...conditionOf(call) }
-  return apply(call, await writeIndex(call), op)
+  const index = await writeIndex(call)
+  if (op.ifSeqNo !== undefined && index.storage.get(id) === undefined)
+    throw new ApiError(404, 'document_missing_exception', `[${id}]: document missing`, {
+      details: { index: index.name, shard: '0', index_uuid: index.uuid },
+    })
+  const reply = await apply(call, index, op)
+  const filter = sourceFilterOfParameters(call.query) ?? false
+  if (filter === false || reply.status >= 300) return reply
+  const [source] = await index.storage.getMany([id], document => sourceJson(document, filter))
+  const { _seq_no, _primary_term } = reply.body as JsonObject
+  // The document as it was written: its text goes in as it is stored.
+  const head = JSON.stringify({ _seq_no, _primary_term, found: true }).slice(0, -1)
+  return { ...reply, json: `${JSON.stringify(reply.body).slice(0, -1)},"get":${head},"_source":${source}}}` }
 }
 
 async function remove(call: Call): Promise<Reply> {
@@ -118,20 +150,33 @@ async function sourceJson(document: StoredDocument, filter: Exclude<SourceFilter
 }
 
 async function read(call: Call): Promise<Reply> {
-  refuseVersions(call.query)
+  refuseOfReading(call.query)
   const index = call.deps.catalog.readTarget(call.path['index']!)
   const id = call.path['id']!
   const filter = sourceFilterOfParameters(call.query) ?? true
-  const [json] = await index.storage.getMany([id], document => documentJson(index, document, filter))
+  const [json] = await index.storage.getMany([id], document => {
+    checkVersion(document, call.query)
+    return documentJson(index, document, filter)
+  })
+  countGet(index, json)
   return { status: json === undefined ? 404 : 200, json: json ?? missingJson(index, id) }
 }
 
+function countGet({ counts }: CatalogIndex, found: string | undefined): void {
+  if (found === undefined) counts.missing++
+  else counts.found++
+}
+
 async function readSource(call: Call): Promise<Reply> {
-  refuseVersions(call.query)
+  refuseOfReading(call.query)
   const index = call.deps.catalog.readTarget(call.path['index']!)
   const id = call.path['id']!
   const filter = sourceFilterOfParameters(call.query) || true
-  const [json] = await index.storage.getMany([id], document => sourceJson(document, filter))
+  const [json] = await index.storage.getMany([id], document => {
+    checkVersion(document, call.query)
+    return sourceJson(document, filter)
+  })
+  countGet(index, json)
   if (json === undefined) throw new ApiError(404, 'resource_not_found_exception', `Document not found [${index.name}]/[${id}]`)
   return { status: 200, json }
 }
@@ -215,8 +260,10 @@ function wantedDocuments(body: JsonObject, defaultIndex: string | undefined): re
   const budget = newLookBudget()
   const wanted = (item: unknown): Wanted => {
     const content = isObject(item) ? item : { _id: item }
-    for (const key of Object.keys(content))
+    for (const key of Object.keys(content)) {
+      if (['stored_fields', '_stored_fields', 'version', 'version_type'].includes(key)) throw unsupported(`[_mget.docs] parameter [${key}]`)
       if (!['_index', '_id', '_source', 'routing'].includes(key)) throw parsingError(`unknown key [${key}] in [_mget.docs]`)
+    }
     const index = content['_index'] === undefined ? defaultIndex : readString(content['_index'], '_mget._index')
     if (index === undefined) throw validationError('index is missing for doc 0')
     if (content['_id'] === undefined) throw validationError('id is missing for doc 0')

@@ -2,7 +2,7 @@
 import { ApiError } from '../api-error.ts'
 import type { MemoryLease } from '../memory-pool.ts'
 
-/** Of all answers, those of queries and others, bytes; small ones are not counted. */
+/** Memory of all answers, those of queries and others, bytes; small answers are not counted. */
 export const MAX_HELD_ANSWER_BYTES = 128 * 1024 * 1024
 
 /** The same request may find room in a second. */

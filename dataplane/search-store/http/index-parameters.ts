@@ -20,24 +20,52 @@ export function booleanParameter(query: URLSearchParams, name: string, otherwise
 
 const EXPAND = new Set(['open', 'closed', 'hidden', 'all', 'none'])
 
-/** `allowsNone`: what counts without `allow_no_indices`; OpenSearch reads of no index, and changes nothing of none. */
-export function resolveOptions(query: URLSearchParams, allowsNone = true): ResolveOptions {
-  const expand = (query.get('expand_wildcards') ?? 'open').split(',')
-  for (const value of expand) if (!EXPAND.has(value)) throw illegalArgument(`No valid expand wildcard value [${value}]`)
+/** The meaning of an index expression where the request's own parameters say nothing. */
+interface Defaults {
+  /** Whether the expression may stand for no index at all. */
+  readonly allowsNone?: boolean
+  /** The indices that wildcards stand for. */
+  readonly expand?: string
+  /** Whether the request may be about closed indices. */
+  readonly allowClosed?: boolean
+}
+
+export function resolveOptions(
+  query: URLSearchParams,
+  { allowsNone = true, expand = 'open', allowClosed = false }: Defaults = {},
+): ResolveOptions {
+  const given = (query.get('expand_wildcards') ?? expand).split(',')
+  for (const value of given) if (!EXPAND.has(value)) throw illegalArgument(`No valid expand wildcard value [${value}]`)
+  const has = (name: string): boolean => given.includes(name) || given.includes('all')
+  const isNone = given.includes('none')
   return {
     ignoreUnavailable: booleanParameter(query, 'ignore_unavailable'),
     allowNoIndices: booleanParameter(query, 'allow_no_indices', allowsNone),
-    expandWildcards: !expand.includes('none'),
+    expand: { open: !isNone && has('open'), closed: !isNone && has('closed'), hidden: has('hidden') },
+    allowClosed,
   }
 }
 
+/** Reading an index takes one that is open. */
 export function resolveIndices(call: Call, expression = call.path['index'] ?? '_all'): readonly ResolvedIndex<CatalogIndex>[] {
   return call.deps.catalog.resolve(expression, resolveOptions(call.query))
 }
 
+/** For what is said of indices, closed ones included; `expand`: those that wildcards stand for. */
+export function resolveShown(
+  call: Call,
+  expand = 'open',
+  expression = call.path['index'] ?? '_all',
+): readonly ResolvedIndex<CatalogIndex>[] {
+  return call.deps.catalog.resolve(expression, resolveOptions(call.query, { expand, allowClosed: true }))
+}
+
 /** For changes of indices: a pattern that matches nothing is refused with 404 unless `allow_no_indices` is given. */
-export function resolveChanged(call: Call): readonly ResolvedIndex<CatalogIndex>[] {
-  return call.deps.catalog.resolve(call.path['index'] ?? '_all', resolveOptions(call.query, false))
+export function resolveChanged(call: Call, expand = 'open'): readonly ResolvedIndex<CatalogIndex>[] {
+  return call.deps.catalog.resolve(
+    call.path['index'] ?? '_all',
+    resolveOptions(call.query, { allowsNone: false, expand, allowClosed: true }),
+  )
 }
 
 /** Milliseconds as whole numbers, for `took`. */

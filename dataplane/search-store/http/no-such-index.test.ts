@@ -22,6 +22,7 @@ const EMPTY_PATTERN: readonly (readonly [method: string, rest: string, body: obj
   ['POST', '/_count', {}, 200],
   ['POST', '/_validate/query', {}, 200],
   ['POST', '/_delete_by_query', { query: { match_all: {} } }, 200],
+  ['POST', '/_update_by_query', {}, 200],
 ]
 
 const withParameters = (rest: string, parameters: string) => `${rest}${rest.includes('?') ? '&' : '?'}${parameters}`

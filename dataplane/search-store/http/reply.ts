@@ -9,7 +9,7 @@ export interface Reply extends Answer {
   /** `filter_path` has been applied to it. */
   readonly isFiltered?: boolean
   readonly text?: string
-  /** Of a page of a scroll: where the next one begins. */
+  /** Where the next page of a scroll begins. */
   readonly cursor?: string
   /** Bytes that go out as they are; nothing else counts beside them. */
   readonly answer?: QueryAnswer

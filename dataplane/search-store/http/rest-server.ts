@@ -4,9 +4,10 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { endAfterRequest } from '../../http/end-after-request.ts'
 import { HttpError } from '../../http/http-error.ts'
+import { withOneHost } from '../../http/request-host.ts'
 import { answerUnreadableRequests } from '../../http/unreadable-request.ts'
 import { LentBuffers } from '../../memory/lent-buffers.ts'
-import { ApiError, illegalArgument } from '../api-error.ts'
+import { ApiError, illegalArgument, unsupported } from '../api-error.ts'
 import { COMPRESS_FROM_BYTES } from '../calls/execute-query.ts'
 import type { QueryAnswer } from '../calls/query-call.ts'
 import { MAX_DOCUMENT_BYTES } from '../mapping/parse-document.ts'
@@ -68,11 +69,12 @@ export function createRestServer(config: RestServerConfig): Server {
       keepAliveTimeoutBuffer: KEEP_ALIVE_GRACE_MS,
       noDelay: true,
       maxHeaderSize: 65_536,
+      requireHostHeader: false,
     },
-    (request, response) => {
+    withOneHost((request, response) => {
       const exchange = new Exchange(shared, request, response)
       exchange.run().catch(error => config.onError(error, { method: request.method ?? '', path: request.url ?? '' }))
-    },
+    }),
   )
   answerUnreadableRequests(server)
   return server
@@ -132,6 +134,7 @@ class Exchange {
     if (found.kind === 'wrong method') throw wrongMethod(url.pathname, this.#method, found.allowed)
     const { route } = found
     checkParameters(route, this.#query, url.pathname)
+    checkAccepted(this.#request.headers.accept)
     // A filter that is not valid is refused before anything is done.
     parseFilterPath(this.#query.get('filter_path'))
     const path = Object.fromEntries(Object.entries(found.path).map(([name, value]) => [name, decodePart(value)]))
@@ -259,6 +262,13 @@ function checkParameters(route: Route, query: URLSearchParams, path: string): vo
     throw illegalArgument(
       `request [${path}] contains unrecognized parameter${unknown.length > 1 ? 's' : ''}: ${unknown.map(name => `[${name}]`).join(', ')}`,
     )
+}
+
+const OTHER_TYPES = /^application\/(yaml|cbor|smile)\s*(;|$)/i
+
+/** Throws 400 where the client takes no JSON. */
+function checkAccepted(accept: string | undefined): void {
+  if (accept !== undefined && OTHER_TYPES.test(accept.trim())) throw unsupported(`a response of type [${accept}]`)
 }
 
 const JSON_TYPES = /^application\/(json|x-ndjson|vnd\.(opensearch|elasticsearch)\+(json|x-ndjson))\s*(;|$)/i

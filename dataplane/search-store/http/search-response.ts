@@ -1,21 +1,27 @@
 /** Search results as JSON text: stored documents go in as they are, without being parsed. */
+import { withSummaries } from '../aggregate/pipelines.ts'
 import type { SpecOf } from '../aggregate/spec.ts'
 import { typedResults } from '../aggregate/typed-keys.ts'
 import { ApiError } from '../api-error.ts'
 import { parseExact } from '../json/exact-numbers.ts'
 import type { IndexMapping } from '../mapping/field-types.ts'
+import { bindQuery } from '../query/bind/bind.ts'
+import type { Condition } from '../query/bind/condition.ts'
 import { findField } from '../query/bind/field.ts'
 import { QUERY_BUDGET_MS, SHOW_MS } from '../query/budget/pace.ts'
 import type { QueryMemory } from '../query/budget/query-memory.ts'
+import { namedQueries } from '../query/parse/query.ts'
 import type { SearchRequest } from '../query/parse/search-request.ts'
 import type { SearchOutcome } from '../query/run/execute.ts'
+import { matches } from '../query/run/matches.ts'
 import { allShardsFailed, type ShardFailure } from '../query/run/search-target.ts'
-import { sourceText } from '../query/run/segment-unit.ts'
+import { readExactDocument, sourceText } from '../query/run/segment-unit.ts'
 import { parsedOf, type RankedDocument, shownSortValues } from '../query/run/top-documents.ts'
 import { fieldsShown, type ShowFields } from '../query/show/field-formats.ts'
 import { highlightDocument } from '../query/show/highlight.ts'
 import { applySourceFilter, plainNamesOf } from '../query/show/source-filter.ts'
 import { memberReader, type ReadMembers } from '../query/show/stored-members.ts'
+import type { Segment } from '../storage/index-storage.ts'
 
 export interface ShardCounts {
   readonly total: number
@@ -45,6 +51,7 @@ export interface SearchResponseOptions {
   /** `typed_keys` */
   readonly typedKeys: boolean
   readonly memory: QueryMemory
+  readonly nowMs: number
   /** Names by which a client goes on: `_scroll_id`, `pit_id`. */
   readonly name: Readonly<Record<string, string>>
 }
@@ -58,22 +65,36 @@ export async function searchJson(request: SearchRequest, outcome: SearchOutcome,
   // Of no index at all OpenSearch answers like this.
   const isNowhere = options.indexCount === 0
   const hits = JSON.stringify({ ...(total !== undefined && { total }), max_score: outcome.maxScore ?? (isNowhere ? 0 : null) })
-  const list = await hitsJson(outcome, request, options.memory)
+  const list = await hitsJson(outcome, request, options)
   const aggregations =
-    outcome.aggregations === undefined || isNowhere
-      ? ''
-      : `,"aggregations":${JSON.stringify(options.typedKeys ? typedResults(request.aggregations, outcome.aggregations) : outcome.aggregations)}`
+    outcome.aggregations === undefined || isNowhere ? '' : `,"aggregations":${aggregationsJson(request, outcome.aggregations, options)}`
   options.memory.charge(CHARACTER_BYTES * aggregations.length, 'fewer buckets')
   return `${head.slice(0, -1)},"hits":${hits.slice(0, -1)},"hits":[${list.join(',')}]}${aggregations}}`
+}
+
+function aggregationsJson(
+  { aggregations, summaries }: SearchRequest,
+  results: Record<string, unknown>,
+  { typedKeys }: SearchResponseOptions,
+): string {
+  const all = withSummaries(results, summaries)
+  return JSON.stringify(typedKeys ? typedResults({ below: aggregations, summaries }, all) : all)
 }
 
 /** Memory of a character of an answer until it is sent, bytes, about. */
 const CHARACTER_BYTES = 2
 
-async function hitsJson({ hits, newPace }: SearchOutcome, request: SearchRequest, memory: QueryMemory): Promise<readonly string[]> {
+async function hitsJson(
+  { hits, newPace }: SearchOutcome,
+  request: SearchRequest,
+  { memory, nowMs }: SearchResponseOptions,
+): Promise<readonly string[]> {
   const pace = newPace()
   const list: string[] = []
-  const form: HitForm = { request, memory, showFields: fieldsShown(request.fields), shownFrom: showsOf(request) }
+  const form: HitForm = {
+    ...{ request, memory, showFields: fieldsShown(request.fields), shownFrom: showsOf(request) },
+    matchedNames: matchedNamesOf(request, nowMs),
+  }
   for (const document of hits) {
     if (pace.isDueSoon()) await pace.step()
     const text = pace.isTimedOut ? undefined : pace.run(() => hitJson(document, form))
@@ -99,12 +120,34 @@ interface HitForm {
   readonly memory: QueryMemory
   readonly showFields: ShowFields
   readonly shownFrom: (document: RankedDocument) => Shown
+  /** Undefined where no clause has a name. */
+  readonly matchedNames: ((document: RankedDocument) => readonly string[]) | undefined
 }
 
-function hitJson(document: RankedDocument, { request, memory, showFields, shownFrom }: HitForm): string {
+/** The names of the clauses that a hit matches. */
+function matchedNamesOf({ query }: SearchRequest, nowMs: number): HitForm['matchedNames'] {
+  const named = [...namedQueries(query)]
+  if (named.length === 0) return undefined
+  const bound = new Map<string, readonly (readonly [string, Condition])[]>()
+  return document => {
+    const { unit, doc } = document
+    const { index, mapping } = unit.bound
+    const conditions = bound.get(index) ?? named.map(([name, each]) => [name, bindQuery(each, { index, mapping, nowMs })] as const)
+    bound.set(index, conditions)
+    const view = {
+      id: unit.segment.id(doc),
+      source: parsedOf(document),
+      exact: () => readExactDocument(unit.segment, doc),
+    }
+    return conditions.filter(([, condition]) => matches(condition, view)).map(([name]) => name)
+  }
+}
+
+function hitJson(document: RankedDocument, { request, memory, showFields, shownFrom, matchedNames }: HitForm): string {
   const { unit, doc, score } = document
   const { segment, bound } = unit
-  const parts = [`{"_index":${JSON.stringify(bound.index)},"_id":${JSON.stringify(segment.id(doc))}`]
+  const parts = [`{"_index":${JSON.stringify(bound.index)}`]
+  if (request.showId) parts.push(`"_id":${JSON.stringify(segment.id(doc))}`)
   if (request.showVersion) parts.push(`"_version":${segment.version(doc)}`)
   if (request.showSeqNo) parts.push(`"_seq_no":${segment.seqNo(doc)},"_primary_term":1`)
   parts.push(`"_score":${isScored(request) ? score : null}`)
@@ -119,6 +162,8 @@ function hitJson(document: RankedDocument, { request, memory, showFields, shownF
     const highlight = highlightDocument(request.highlight, bound.query, bound.mapping, parsedOf(document), memory)
     if (Object.keys(highlight).length > 0) parts.push(`"highlight":${JSON.stringify(highlight)}`)
   }
+  const names = matchedNames?.(document) ?? []
+  if (names.length > 0) parts.push(`"matched_queries":${JSON.stringify(names)}`)
   if (request.sort.length > 0) parts.push(`"sort":${JSON.stringify(shownSortValues(document, shown.values))}`)
   return `${parts.join(',')}}`
 }
@@ -148,9 +193,12 @@ function showsOf(request: SearchRequest): (document: RankedDocument) => Shown {
     fits.set(mapping, known)
     return known
   }
+  const names = new Set([...sourceNames, ...valueNames])
+  const sourceOf = (segment: Segment, doc: number): Uint8Array =>
+    segment.bareMember === undefined || names.has(segment.bareMember) ? segment.source(doc) : segment.bareSource!(doc)
   return document => {
     const { segment, bound } = document.unit
-    const members = segment.parsed === undefined && fitsIn(bound.mapping) ? read(segment.source(document.doc)) : undefined
+    const members = segment.parsed === undefined && fitsIn(bound.mapping) ? read(sourceOf(segment, document.doc)) : undefined
     if (members === undefined) return whole(document)
     let values: unknown
     return {
@@ -188,6 +236,8 @@ export function topHit(document: RankedDocument, spec: SpecOf<'top_hits'>): Reco
   return {
     _index: unit.bound.index,
     _id: unit.segment.id(doc),
+    ...(spec.showVersion && { _version: unit.segment.version(doc) }),
+    ...(spec.showSeqNo && { _seq_no: unit.segment.seqNo(doc), _primary_term: 1 }),
     _score: !sorted || spec.sort.some(sort => sort.field === '_score') ? score : null,
     ...(source !== false && { _source: source === true ? exactDocument(document) : applySourceFilter(exactDocument(document), source) }),
     ...(sorted && { sort: shownSortValues(document, () => parsedOf(document)) }),

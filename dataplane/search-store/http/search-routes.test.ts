@@ -396,6 +396,15 @@ describe('search', () => {
     expect(answer.body.responses[0].hits.total.value).to.equal(1)
   })
 
+  it('refuses a query text that cannot be read as all shards would', async () => {
+    const body = { query: { query_string: { query: 'level:[ERROR' } } }
+    const { error } = (await store.request('POST', '/articles/_search', body)).body
+    expect(error).to.include({ type: 'search_phase_execution_exception', phase: 'query' })
+    expect(error.root_cause[0].reason).to.contain('Failed to parse query [level:[ERROR]')
+    const several = await store.request('POST', '/articles/_msearch', `{}\n${JSON.stringify(body)}\n`)
+    expect(several.body.responses[0].error.type).to.equal('search_phase_execution_exception')
+  })
+
   it('names an index that is not there, unless told to pass over it', async () => {
     const answer = await store.request('GET', '/nowhere/_search')
     expect(answer.status).to.equal(404)

@@ -1,5 +1,7 @@
 /** `_search`, `_msearch`, `_count`, `_validate/query`. */
-
+import { ApiError } from '../api-error.ts'
+import { mayNamePointInTime } from '../calls/query-call.ts'
+import type { CatalogIndex } from '../catalog/catalog.ts'
 import { words } from '../json/json-reader.ts'
 import { countAll, INDEX_PARAMETERS, NODE_PARAMETERS, resolveIndices } from './index-parameters.ts'
 import { openScroll } from './lasting-search-routes.ts'
@@ -40,5 +42,29 @@ async function count(call: Call): Promise<Reply> {
   return all === undefined ? runCount(call) : ok({ count: all, _shards: shardCounts(resolveIndices(call).length, []) })
 }
 
-const runSearch = queryRoute('search')
+const runQuery = queryRoute('search')
+
+/** Counts the search on each of its indices. */
+async function runSearch(call: Call): Promise<Reply> {
+  const startMs = performance.now()
+  const reply = await runQuery(call)
+  const ms = performance.now() - startMs
+  for (const { counts } of searchedIn(call)) {
+    counts.queries++
+    counts.queryMs += ms
+  }
+  return reply
+}
+
+/** None where one was deleted meanwhile, or a point in time was searched. */
+function searchedIn(call: Call): readonly CatalogIndex[] {
+  if (mayNamePointInTime({ index: call.path['index'], body: call.body })) return []
+  try {
+    return resolveIndices(call).map(({ index }) => index)
+  } catch (error) {
+    if (error instanceof ApiError) return []
+    throw error
+  }
+}
+
 const runCount = queryRoute('count')

@@ -1,20 +1,47 @@
-/** Index templates: `_index_template` and the older `_template`. */
-
+/** Index templates: `_index_template`, their components `_component_template`, and the older `_template`. */
 import { wildcardPattern } from '../analysis/term-pattern.ts'
 import { ApiError, illegalArgument } from '../api-error.ts'
 import type { TemplateKind } from '../catalog/catalog.ts'
-import { nestSettings } from '../catalog/settings.ts'
-import { blueprintFor, type IndexTemplate, parseComposableTemplate, parseLegacyTemplate } from '../catalog/template.ts'
+import { nestSettings, type Settings } from '../catalog/settings.ts'
+import {
+  bestTemplate,
+  checkMappings,
+  composed,
+  type IndexBlueprint,
+  type IndexTemplate,
+  matchingTemplates,
+  parseComponentTemplate,
+  parseComposableTemplate,
+  parseLegacyTemplate,
+  type Templates,
+} from '../catalog/template.ts'
+import type { JsonObject } from '../json/json-reader.ts'
 import { booleanParameter, NODE_PARAMETERS } from './index-parameters.ts'
 import { acknowledged, ok, type Reply } from './reply.ts'
 import { type Call, type Route, routes } from './route.ts'
 
 const PARAMETERS = [...NODE_PARAMETERS, 'create', 'cause', 'order', 'flat_settings', 'include_type_name']
 
-const OPERATION: Readonly<Record<TemplateKind, string>> = { template: '_index_template', legacy_template: '_template' }
+/** How the templates of a kind are asked for, read and shown. */
+interface Kind {
+  readonly operation: string
+  readonly parse: (body: JsonObject) => IndexTemplate
+  /** Of the list in an answer, and of each template in it. */
+  readonly list: string
+  readonly one: string
+}
+
+const KINDS: Readonly<Record<TemplateKind, Kind>> = {
+  template: { operation: '_index_template', parse: parseComposableTemplate, list: 'index_templates', one: 'index_template' },
+  component_template: {
+    ...{ operation: '_component_template', parse: parseComponentTemplate },
+    ...{ list: 'component_templates', one: 'component_template' },
+  },
+  legacy_template: { operation: '_template', parse: parseLegacyTemplate, list: '', one: 'template' },
+}
 
 function routesOf(kind: TemplateKind): readonly Route[] {
-  const path = `/${OPERATION[kind]}`
+  const path = `/${KINDS[kind].operation}`
   return [
     ...routes(['GET'], [path], PARAMETERS, call => show(kind, call)),
     ...routes(['PUT', 'POST'], [`${path}/:name`], PARAMETERS, call => put(kind, call)),
@@ -24,8 +51,10 @@ function routesOf(kind: TemplateKind): readonly Route[] {
 }
 
 export const TEMPLATE_ROUTES: readonly Route[] = [
-  ...routes(['POST'], ['/_index_template/_simulate_index/:name'], PARAMETERS, simulate),
+  ...routes(['POST'], ['/_index_template/_simulate_index/:name'], PARAMETERS, simulateIndex),
+  ...routes(['POST'], ['/_index_template/_simulate', '/_index_template/_simulate/:name'], PARAMETERS, simulateTemplate),
   ...routesOf('template'),
+  ...routesOf('component_template'),
   ...routesOf('legacy_template'),
 ]
 
@@ -36,12 +65,26 @@ function put(kind: TemplateKind, call: Call): Reply {
       `invalid template name [${name}]: it must be lower case, without spaces, commas, [#] or [*], and not start with [_]`,
     )
   const body = call.json()
-  const template = kind === 'template' ? parseComposableTemplate(body) : parseLegacyTemplate(body)
+  const template = KINDS[kind].parse(body)
   const { catalog } = call.deps
   if (booleanParameter(call.query, 'create') && catalog.templates(kind).has(name))
-    throw illegalArgument(`index template [${name}] already exists`)
+    throw illegalArgument(`${KINDS[kind].one.replace('_', ' ')} [${name}] already exists`)
+  checkComponents(name, template, catalog.allTemplates)
   catalog.putTemplate(kind, name, template)
   return acknowledged()
+}
+
+/** Throws 400 for components that there are not, or that do not go together. */
+function checkComponents(name: string, template: IndexTemplate, templates: Templates): void {
+  const missing = (template.composedOf ?? []).filter(each => !templates.component_template.has(each))
+  if (missing.length > 0)
+    throw new ApiError(
+      400,
+      'invalid_index_template_exception',
+      `index_template [${name}] invalid, cause [index template [${name}] specifies component templates [${missing.join(', ')}] that do not exist]`,
+    )
+  const { settings, mappings } = composed(template, templates)
+  checkMappings(mappings, settings)
 }
 
 function matching(kind: TemplateKind, call: Call): readonly (readonly [string, IndexTemplate])[] {
@@ -55,41 +98,44 @@ function show(kind: TemplateKind, call: Call): Reply {
   const isMissing = found.length === 0 && name !== undefined && !name.includes('*')
   if (kind === 'legacy_template') {
     if (isMissing) return { status: 404, body: {} }
-    return ok(Object.fromEntries(found.map(([each, template]) => [each, showLegacy(template)])))
+    return ok(Object.fromEntries(found.map(([each, template]) => [each, showLegacy(template, settingsShown(call))])))
   }
-  if (isMissing) throw notFound(name)
-  return ok({ index_templates: found.map(([each, template]) => ({ name: each, index_template: showComposable(template) })) })
+  const { list, one } = KINDS[kind]
+  if (isMissing) throw new ApiError(404, 'resource_not_found_exception', `${one.replace('_', ' ')} matching [${name}] not found`)
+  const shown = (template: IndexTemplate) => showComposable(template, kind === 'template', settingsShown(call))
+  return ok({ [list]: found.map(([each, template]) => ({ name: each, [one]: shown(template) })) })
 }
 
-function notFound(name: string): ApiError {
-  return new ApiError(404, 'resource_not_found_exception', `index template matching [${name}] not found`)
-}
+type ShowSettings = (settings: Settings) => Record<string, unknown>
 
-function showBlueprint({ settings, mappings, aliases }: Pick<IndexTemplate, 'settings' | 'mappings' | 'aliases'>): Record<string, unknown> {
+const settingsShown = ({ query }: Call): ShowSettings =>
+  booleanParameter(query, 'flat_settings') ? settings => ({ ...settings }) : nestSettings
+
+function showBlueprint({ settings, mappings, aliases }: IndexBlueprint, show: ShowSettings): Record<string, unknown> {
   return {
-    ...(Object.keys(settings).length > 0 && { settings: nestSettings(settings) }),
+    ...(Object.keys(settings).length > 0 && { settings: show(settings) }),
     ...(Object.keys(mappings).length > 0 && { mappings }),
     ...(Object.keys(aliases).length > 0 && { aliases }),
   }
 }
 
-function showComposable(template: IndexTemplate): Record<string, unknown> {
+function showComposable(template: IndexTemplate, isOfIndices: boolean, show: ShowSettings): Record<string, unknown> {
   return {
-    index_patterns: template.patterns,
-    template: showBlueprint(template),
-    composed_of: [],
-    priority: template.priority,
+    ...(isOfIndices && { index_patterns: template.patterns }),
+    template: showBlueprint(template, show),
+    ...(isOfIndices && { composed_of: template.composedOf ?? [] }),
+    ...(template.isPriorityGiven && { priority: template.priority }),
     ...(template.version !== undefined && { version: template.version }),
     ...(template.meta !== undefined && { _meta: template.meta }),
   }
 }
 
-function showLegacy(template: IndexTemplate): Record<string, unknown> {
+function showLegacy(template: IndexTemplate, show: ShowSettings): Record<string, unknown> {
   return {
     order: template.priority,
     ...(template.version !== undefined && { version: template.version }),
     index_patterns: template.patterns,
-    settings: nestSettings(template.settings),
+    settings: show(template.settings),
     mappings: template.mappings,
     aliases: template.aliases,
   }
@@ -99,6 +145,7 @@ function remove(kind: TemplateKind, call: Call): Reply {
   const found = matching(kind, call)
   const name = call.path['name']!
   if (found.length === 0) throw new ApiError(404, 'index_template_missing_exception', `index_template [${name}] missing`)
+  if (kind === 'component_template') checkUnused(found, call)
   call.deps.catalog.deleteTemplates(
     kind,
     found.map(([each]) => each),
@@ -106,11 +153,58 @@ function remove(kind: TemplateKind, call: Call): Reply {
   return acknowledged()
 }
 
-function simulate(call: Call): Reply {
-  const { catalog } = call.deps
-  const blueprint = blueprintFor(call.path['name']!, catalog.templates('template'), catalog.templates('legacy_template'))
+/** Throws 400 for components that an index template begins with. */
+function checkUnused(components: readonly (readonly [string, IndexTemplate])[], { deps }: Call): void {
+  const names = new Set(components.map(([name]) => name))
+  const users = [...deps.catalog.templates('template')].filter(([, { composedOf = [] }]) => composedOf.some(name => names.has(name)))
+  if (users.length > 0)
+    throw illegalArgument(
+      `component templates [${[...names].join(', ')}] cannot be removed as they are still in use by index templates [${users.map(([name]) => name).join(', ')}]`,
+    )
+}
+
+const showOverlapping = (templates: readonly (readonly [string, IndexTemplate])[]) =>
+  templates.map(([name, { patterns }]) => ({ name, index_patterns: patterns }))
+
+/** All of them, empty ones too. */
+const simulated = ({ settings, mappings, aliases }: IndexBlueprint) => ({ settings: nestSettings(settings), mappings, aliases })
+
+/** The template of the body, as if it were there. */
+function withBody(call: Call, name: string): Templates {
+  const { allTemplates } = call.deps.catalog
+  if (call.body.length === 0) return allTemplates
+  const template = parseComposableTemplate(call.json())
+  checkComponents(name, template, allTemplates)
+  return { ...allTemplates, template: new Map([...allTemplates.template, [name, template]]) }
+}
+
+/** The settings, mappings and aliases that a new index of the name would begin with. */
+function simulateIndex(call: Call): Reply {
+  const name = call.path['name']!
+  const templates = withBody(call, `simulate_template_${name}`)
+  const best = bestTemplate(name, templates)
+  if (best === undefined) return ok({})
+  const others = [...matchingTemplates(name, templates.legacy_template), ...matchingTemplates(name, templates.template)]
   return ok({
-    template: { settings: nestSettings(blueprint.settings), mappings: blueprint.mappings, aliases: blueprint.aliases },
-    overlapping: [],
+    template: simulated(composed(best[1], templates)),
+    overlapping: showOverlapping(others.filter(([each]) => each !== best[0])),
   })
+}
+
+/** The same for indices of a template, which is there or in the body. */
+function simulateTemplate(call: Call): Reply {
+  const name = call.path['name'] ?? 'simulated'
+  const templates = withBody(call, name)
+  const template = templates.template.get(name)
+  if (template === undefined) throw illegalArgument(`unable to simulate template [${name}] that does not exist`)
+  const others = [...templates.legacy_template, ...templates.template].filter(
+    ([each, { patterns }]) => each !== name && patterns.some(a => template.patterns.some(b => mayOverlap(a, b))),
+  )
+  return ok({ template: simulated(composed(template, templates)), overlapping: showOverlapping(others) })
+}
+
+/** Whether a name may fit both patterns: up to their first stars they agree. */
+function mayOverlap(a: string, b: string): boolean {
+  const [first, second] = [a, b].map(pattern => pattern.split('*')[0]!) as [string, string]
+  return first.startsWith(second) || second.startsWith(first)
 }

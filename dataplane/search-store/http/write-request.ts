@@ -6,6 +6,7 @@ import { ApiError, unsupported, validationError } from '../api-error.ts'
 import type { CatalogIndex } from '../catalog/catalog.ts'
 import type { JsonObject } from '../json/json-reader.ts'
 import type { WriteError, WriteOutcome } from '../storage/index-storage.ts'
+import { didYouMean } from './did-you-mean.ts'
 
 const MAX_ID_BYTES = 512
 /** Of UTF-8, for one unit of a string's length. */
@@ -22,8 +23,8 @@ export function checkId(id: string): void {
 /** An id for a document that came without one. */
 export const newId = (): string => randomBytes(15).toString('base64url')
 
-const UPDATE_MEMBERS = ['doc', 'upsert', 'doc_as_upsert', 'detect_noop', '_source', 'if_seq_no', 'if_primary_term', 'retry_on_conflict']
-const ELSEWHERE = new Set(['script', 'scripted_upsert', 'params', 'lang', 'fields'])
+const UPDATE_MEMBERS = ['doc', 'upsert', 'doc_as_upsert', 'detect_noop', 'if_seq_no', 'if_primary_term', 'retry_on_conflict']
+const ELSEWHERE = new Set(['script', 'scripted_upsert', 'params', 'lang', 'fields', '_source'])
 
 /** The body of an update, as byte ranges of it. Throws 400 for what it must not hold. */
 export function parseUpdate(bytes: Uint8Array, start: number, end: number): { partial: Uint8Array; upsert?: Uint8Array } {
@@ -34,7 +35,8 @@ export function parseUpdate(bytes: Uint8Array, start: number, end: number): { pa
   if (members === undefined) throw new ApiError(400, 'x_content_parse_exception', 'Failed to parse the update: it must be a JSON object')
   for (const name of members.keys()) {
     if (ELSEWHERE.has(name)) throw unsupported(`[UpdateRequest] member [${name}]`)
-    if (!UPDATE_MEMBERS.includes(name)) throw new ApiError(400, 'x_content_parse_exception', `[UpdateRequest] unknown field [${name}]`)
+    if (!UPDATE_MEMBERS.includes(name))
+      throw new ApiError(400, 'x_content_parse_exception', `[UpdateRequest] unknown field [${name}]${didYouMean(name, UPDATE_MEMBERS)}`)
   }
   const read = (name: string): Uint8Array | undefined => {
     const range = members.get(name)

@@ -24,6 +24,19 @@ export function parseExact(text: string): unknown {
   return parseNumbers(text, (value, digits) => String(value) !== digits, raw.rawJSON)
 }
 
+/** Text that may hold a whole number written as a fraction, `1.0` or `1e3`. */
+const WRITTEN_AS_FRACTION = /\d(?:\.0+|(?:\.\d+)?[eE][+-]?\d+)\s*[,\]}]/
+
+/** Whole numbers that are written as fractions, `1.0`, are `Number` objects: a new field of theirs holds fractions. */
+export function parseFractions(text: string): unknown {
+  if (!WRITTEN_AS_FRACTION.test(text)) return JSON.parse(text)
+  return parseNumbers(
+    text,
+    (value, digits) => Number.isInteger(value) && !WHOLE.test(digits),
+    digits => new Number(digits),
+  )
+}
+
 /** Whole numbers beyond 2^53 are `bigint`. */
 export function parseBigInts(text: string): unknown {
   return LONG_NUMBER.test(text) ? parseNumbers(text, isLarge, BigInt) : JSON.parse(text)

@@ -42,6 +42,7 @@ export const childPath = (parent: FieldNode, name: string) => (parent.path === '
 export function splitKey(key: string): readonly string[] {
   if (key === '' || key.trim() === '') throw new DocumentRejected('field name cannot be an empty string', 'illegal_argument_exception')
   const names = key.split('.')
+  if (/^\.+$/.test(key)) throw new DocumentRejected('field name cannot contain only the character [.]', 'illegal_argument_exception')
   if (names.some(name => name.trim() === ''))
     throw new DocumentRejected(`object field starting or ending with a [.] makes object resolution ambiguous: [${key.slice(0, 200)}]`)
   return names

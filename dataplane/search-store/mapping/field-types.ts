@@ -14,6 +14,7 @@ export const FIELD_TYPES = [
   'flat_object',
   'object',
   'unsigned_long',
+  'alias',
 ] as const
 export type FieldType = (typeof FIELD_TYPES)[number]
 
@@ -21,6 +22,8 @@ export interface FieldMapping {
   readonly type: FieldType
   /** False: kept in `_source`, not searchable. */
   readonly index?: boolean
+  /** Of an alias: the full path of the field that it stands for. */
+  readonly target?: string
   /** Multi-fields, e.g. `keyword` under a dynamic text field. */
   readonly fields?: Readonly<Record<string, FieldMapping>>
   /** A type of OpenSearch whose values stand in `_source` alone; nothing else can be asked of the field. */
@@ -29,6 +32,10 @@ export interface FieldMapping {
   readonly nanos?: true
   /** Of a keyword: its values are IP addresses. */
   readonly address?: true
+  /** Of a date: how its values are written and shown, where that is not ISO 8601 or milliseconds. */
+  readonly format?: string
+  /** Of a keyword: one of the normalizers, which its values pass before they are indexed. */
+  readonly normalizer?: string
   /** Longer keyword values are kept but not indexed. */
   readonly ignoreAbove?: number
 }
@@ -37,7 +44,7 @@ export interface FieldMapping {
 export interface IndexMapping {
   /** Mapping of a full dotted path (`http.route`, `message.keyword`); undefined when the index has no such field. Paths below a flat_object resolve to keyword. */
   field(path: string): FieldMapping | undefined
-  /** All full dotted paths with a leaf type, for query_string and wildcards. */
+  /** All full dotted paths with a leaf type, aliases included, for query_string and wildcards. */
   paths(): readonly string[]
   /** As `GET /{index}/_mapping` shows it: `{ properties: { … } }`. */
   toJson(): Record<string, unknown>

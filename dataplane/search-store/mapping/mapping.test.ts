@@ -46,6 +46,19 @@ describe('mapping', () => {
     expect(mapping.field('s.keyword')).to.deep.equal({ type: 'keyword', ignoreAbove: 256 })
   })
 
+  it('takes whole numbers written as fractions for fractions', () => {
+    const { mapping } = leaves({}, '{"a": 0.0, "b": [1.00], "c": {"d": 1e3 }, "e": 2.50, "f": 10, "g": "1.0, "}')
+    expect(Object.fromEntries(mapping.paths().map(path => [path, mapping.field(path)!.type]))).to.deep.equal({
+      a: 'float',
+      b: 'float',
+      'c.d': 'float',
+      e: 'float',
+      f: 'long',
+      g: 'text',
+      'g.keyword': 'keyword',
+    })
+  })
+
   it('reaches the same field by a dotted key and by a nested object', () => {
     const { seen } = leaves({}, { user: { id: 'a b' } }, { 'user.id': 'c' }, { user: [{ id: ['d', null] }] })
     expect(seen).to.deep.equal([

@@ -1,4 +1,5 @@
 /** The mapping of one index, which learns new fields from documents. */
+import { isObject } from '../json/json-reader.ts'
 import { textOf } from '../json/text-of.ts'
 import { DocumentRejected } from './document-rejected.ts'
 import { createDynamicRule, type DynamicKind } from './dynamic-templates.ts'
@@ -15,7 +16,8 @@ import {
 } from './field-tree.ts'
 import type { FieldMapping, IndexMapping } from './field-types.ts'
 import { type MappingConfig, objectOf } from './mapping-config.ts'
-import { type FieldResolver, type LeafVisitor, type ValueKind, visitDocument } from './parse-document.ts'
+import { NOT_IN_DOCUMENTS } from './metadata-fields.ts'
+import { type FieldResolver, type LeafVisitor, type ValueKind, visitDocument, writtenAlias } from './parse-document.ts'
 import { parseField } from './parse-field.ts'
 import { SharedTree } from './shared-tree.ts'
 import { looksLikeDate } from './values.ts'
@@ -28,11 +30,6 @@ const MAX_FIELDS = 10_000
 
 /** Fields of all indices together, those of indices with the same fields counted once: half a kilobyte each, in the store and where queries run. */
 const MAX_FIELDS_OF_ALL = 200_000
-
-/** Names that documents cannot use. */
-const METADATA = new Set(
-  '_id _index _source _routing _field_names _seq_no _version _ignored _nested_path _data_stream_timestamp'.split(' '),
-)
 
 /** A mapping that learns new fields from documents. */
 export interface MutableMapping extends IndexMapping, FieldResolver {
@@ -70,9 +67,20 @@ export function openMapping(config: MappingConfig): MutableMapping {
   return new FieldTreeMapping(config, true)
 }
 
+/** Dates with slashes, which new fields take as OpenSearch does. */
+const SLASHED_DATE = /^\d{4}\/(0[1-9]|1[0-2])\/(0[1-9]|[12]\d|3[01])( ([01]\d|2[0-3]):[0-5]\d:[0-5]\d)?$/
+const SLASHED_FORMAT = 'yyyy/MM/dd HH:mm:ss||yyyy/MM/dd||epoch_millis'
+
 interface Added {
   readonly node: FieldNode
   readonly name: string
+}
+
+/** An alias field that is to be merged. */
+interface GivenAlias {
+  readonly parent: FieldNode
+  readonly name: string
+  readonly json: unknown
 }
 
 /** Trees of mappings that nobody released. */
@@ -202,25 +210,52 @@ class FieldTreeMapping implements MutableMapping {
     const found = node.children.get(last)
     if (found !== undefined) return checkKind(found, kind)
     const detected = kind === 'string' && this.#config.dateDetection !== false && text !== undefined && looksLikeDate(text) ? 'date' : kind
-    const added = this.#addDynamic(node, last, detected)
+    const isSlashed = kind === 'string' && this.#config.dateDetection !== false && text !== undefined && SLASHED_DATE.test(text)
+    const added = isSlashed ? this.#addDynamic(node, last, 'date', SLASHED_FORMAT) : this.#addDynamic(node, last, detected)
     return added === undefined ? undefined : checkKind(added, kind)
   }
 
   put(properties: Readonly<Record<string, unknown>>): void {
-    this.transaction(() => this.#merge(this.root, properties))
+    this.transaction(() => {
+      const aliases: GivenAlias[] = []
+      this.#merge(this.root, properties, aliases)
+      // Behind all fields that they may stand for.
+      for (const { parent, name, json } of aliases) {
+        const path = childPath(parent, name)
+        this.#checkAlias(path, parseField(path, json).target!)
+        this.#mergeField(parent, name, json, aliases)
+      }
+    })
     this.#changed()
   }
 
-  #merge(parent: FieldNode, properties: Readonly<Record<string, unknown>>): void {
+  /** Throws DocumentRejected for an alias that stands for no field, or for an alias. */
+  #checkAlias(path: string, target: string): void {
+    const type = this.field(target)?.type
+    const problem =
+      target === path
+        ? 'an alias cannot refer to itself'
+        : type === undefined || type === 'object'
+          ? 'an alias must refer to an existing field in the mappings'
+          : type === 'alias'
+            ? 'an alias cannot refer to another alias'
+            : undefined
+    if (problem !== undefined) throw new DocumentRejected(`Invalid [path] value [${target}] for field alias [${path}]: ${problem}.`)
+  }
+
+  /** Aliases are put on the list. */
+  #merge(parent: FieldNode, properties: Readonly<Record<string, unknown>>, aliases: GivenAlias[]): void {
     for (const [key, json] of Object.entries(properties)) {
       const names = splitKey(key)
       let node = this.#tree.nodeOf(parent)
       for (const name of names.slice(0, -1)) node = node.children.get(name) ?? this.#add(node, name, { type: 'object' }, { type: 'object' })
-      this.#mergeField(node, names.at(-1)!, json)
+      const name = names.at(-1)!
+      if (isObject(json) && json['type'] === 'alias') aliases.push({ parent: node, name, json })
+      else this.#mergeField(node, name, json, aliases)
     }
   }
 
-  #mergeField(parent: FieldNode, name: string, json: unknown): void {
+  #mergeField(parent: FieldNode, name: string, json: unknown, aliases: GivenAlias[]): void {
     const path = childPath(parent, name)
     const mapping = parseField(path, json)
     const { properties, ...own } = objectOf(json, path)
@@ -231,8 +266,9 @@ class FieldTreeMapping implements MutableMapping {
         'illegal_argument_exception',
       )
     const node = known ?? this.#add(parent, name, mapping, { type: mapping.type, ...own })
-    if (known !== undefined && mapping.fields !== undefined) this.#extend(node, mapping, own)
-    if (properties !== undefined) this.#merge(node, objectOf(properties, `${path}.properties`))
+    if (known !== undefined && (mapping.fields !== undefined || mapping.target !== node.mapping.target || hasOther(node, own)))
+      this.#extend(node, mapping, own)
+    if (properties !== undefined) this.#merge(node, objectOf(properties, `${path}.properties`), aliases)
   }
 
   /** Adds multi-fields and parameters to a field that is there. */
@@ -242,13 +278,15 @@ class FieldTreeMapping implements MutableMapping {
     const weight = weightOf(node.mapping)
     node.mapping = { ...node.mapping, ...mapping, fields: { ...node.mapping.fields, ...mapping.fields } }
     const fields = { ...(node.json['fields'] as object | undefined), ...(own['fields'] as object | undefined) }
-    node.json = { ...node.json, ...own, fields }
+    const { meta: _meta, ...kept } = node.json
+    node.json = { ...kept, ...own, ...(Object.keys(fields).length > 0 && { fields }) }
     this.#tree.count(weightOf(node.mapping) - weight)
     this.#changed()
   }
 
-  #addDynamic(parent: FieldNode, name: string, kind: DynamicKind): FieldNode | undefined {
-    if (parent.path === '' && METADATA.has(name))
+  /** `format`: of a date, where the rules name none. */
+  #addDynamic(parent: FieldNode, name: string, kind: DynamicKind, format?: string): FieldNode | undefined {
+    if (parent.path === '' && NOT_IN_DOCUMENTS.has(name))
       throw new DocumentRejected(
         `failed to parse field [${name}]: it is a metadata field and cannot be added inside a document. Use the index API request parameters.`,
       )
@@ -260,8 +298,9 @@ class FieldTreeMapping implements MutableMapping {
         'strict_dynamic_mapping_exception',
       )
     const path = childPath(parent, name)
-    const json = this.#rule(name, path, kind)
-    if (json === undefined) return undefined
+    const rule = this.#rule(name, path, kind)
+    if (rule === undefined) return undefined
+    const json = rule['type'] === 'date' && format !== undefined ? { format, ...rule } : rule
     return this.#add(parent, name, parseField(path, json), json)
   }
 
@@ -305,6 +344,10 @@ class FieldTreeMapping implements MutableMapping {
   }
 }
 
+/** Whether the metadata of a field is to be another. */
+const hasOther = ({ json }: FieldNode, own: Record<string, unknown>): boolean =>
+  JSON.stringify(json['meta'] ?? {}) !== JSON.stringify(own['meta'] ?? {})
+
 function multiField({ fields }: FieldMapping, name: string): FieldMapping | undefined {
   return fields !== undefined && Object.hasOwn(fields, name) ? fields[name] : undefined
 }
@@ -319,6 +362,7 @@ function dynamicOf(node: FieldNode): unknown {
 function checkKind(node: FieldNode, kind: ValueKind): FieldNode | undefined {
   const { type } = node.mapping
   if (type === 'flat_object') return node
+  if (type === 'alias') throw writtenAlias(node)
   if (type === 'object') {
     if (node.mapping.index === false) return undefined
     if (kind === 'object') return node

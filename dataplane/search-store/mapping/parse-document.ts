@@ -1,6 +1,8 @@
 /** Walks through a parsed document and shows each leaf with its field. */
+
 import { isDeeperThan, MAX_DOCUMENT_DEPTH, MAX_PARSED_DEPTH } from '../../json/depth.ts'
 import { hasMoreNamesThan } from '../../json/names.ts'
+import { parseFractions } from '../json/exact-numbers.ts'
 import { DocumentRejected } from './document-rejected.ts'
 import type { DynamicKind } from './dynamic-templates.ts'
 import { childPath, type FieldNode } from './field-tree.ts'
@@ -60,7 +62,7 @@ interface Visit {
 }
 
 function parseObject(source: Uint8Array): Record<string, unknown> {
-  const document = parseJson(source)
+  const document = parseDocumentText(source, parseFractions)
   if (typeof document !== 'object' || document === null || Array.isArray(document))
     throw new DocumentRejected('failed to parse: document must be a JSON object')
   return document as Record<string, unknown>
@@ -94,36 +96,55 @@ function visitMember(visit: Visit, parent: FieldNode, key: string, value: unknow
   }
 }
 
-function visitValue(visit: Visit, parent: FieldNode, key: string, value: unknown, depth: number): void {
-  if (value === null) return
+function visitValue(visit: Visit, parent: FieldNode, key: string, given: unknown, depth: number): void {
+  if (given === null) {
+    const named = parent.children.get(key)
+    if (named?.mapping.type === 'alias') throw writtenAlias(named)
+    return
+  }
   const { mapping, visitor } = visit
   if (depth > MAX_DOCUMENT_DEPTH)
     throw new DocumentRejected(`failed to parse: nested deeper than ${MAX_DOCUMENT_DEPTH} levels at [${key.slice(0, 200)}]`)
-  if (Array.isArray(value)) {
-    for (const each of value) visitMember(visit, parent, key, each, depth + 1)
+  if (Array.isArray(given)) {
+    for (const each of given) visitMember(visit, parent, key, each, depth + 1)
     return
   }
-  const node = mapping.resolve(parent, key, kindOf(value as Leaf | object), typeof value === 'string' ? value : undefined)
+  const node = mapping.resolve(parent, key, kindOf(given as Leaf | object), typeof given === 'string' ? given : undefined)
   if (node === undefined) return
+  const value = plainNumber(given)
   if (node.mapping.type === 'flat_object') visitFlat(childPath(parent, key), node, value, visitor, depth)
   else if (typeof value === 'object') visitObject(visit, node, value as Record<string, unknown>, depth + 1)
   else {
     const { type } = node.mapping
     // Throws for a value that the field cannot hold.
-    if (isNumberType(type) || type === 'boolean' || type === 'date') numberOf(node.path, type, value as Leaf)
+    if (isNumberType(type) || type === 'boolean' || type === 'date') numberOf(node.path, node.mapping, value as Leaf)
     else if (holdsAddresses(node.mapping)) checkAddress(node.path, value as Leaf)
     visitor(node.path, node.mapping, value as Leaf)
   }
 }
 
+/** Nothing is written to an alias, null neither. */
+export const writtenAlias = ({ path }: FieldNode): DocumentRejected =>
+  new DocumentRejected(`failed to parse: Cannot write to a field alias [${path}].`)
+
 /** Whether the values of the field, or of one of its multi-fields, have to be IP addresses. */
-export const holdsAddresses = ({ address, fields }: FieldMapping): boolean =>
+const holdsAddresses = ({ address, fields }: FieldMapping): boolean =>
   address === true || (fields !== undefined && Object.values(fields).some(holdsAddresses))
+
+/** Whether values of the field, or of one of its multi-fields, are more than their bytes say. */
+export const isReadParsed = (mapping: FieldMapping): boolean => holdsAddresses(mapping) || isOtherDate(mapping) || hasNormalizer(mapping)
+
+const hasNormalizer = ({ normalizer, fields }: FieldMapping): boolean =>
+  normalizer !== undefined || (fields !== undefined && Object.values(fields).some(hasNormalizer))
+
+const isOtherDate = ({ format, nanos, fields }: FieldMapping): boolean =>
+  format !== undefined || nanos === true || (fields !== undefined && Object.values(fields).some(isOtherDate))
 
 const FLAT_LEAF: FieldMapping = { type: 'keyword' }
 
 /** Leaves below a flat_object are keywords under their full path. */
-function visitFlat(path: string, node: FieldNode, value: unknown, visitor: LeafVisitor, depth: number): void {
+function visitFlat(path: string, node: FieldNode, given: unknown, visitor: LeafVisitor, depth: number): void {
+  const value = plainNumber(given)
   if (value === null) return
   if (depth > MAX_DOCUMENT_DEPTH)
     throw new DocumentRejected(`failed to parse: nested deeper than ${MAX_DOCUMENT_DEPTH} levels at [${path.slice(0, 200)}]`)
@@ -135,6 +156,9 @@ function visitFlat(path: string, node: FieldNode, value: unknown, visitor: LeafV
   else visitor(path, FLAT_LEAF, value as Leaf)
 }
 
+/** Without the mark of `parseFractions`. */
+const plainNumber = (value: unknown): unknown => (value instanceof Number ? value.valueOf() : value)
+
 function kindOf(value: Leaf | object): ValueKind {
   switch (typeof value) {
     case 'string':
@@ -144,6 +168,6 @@ function kindOf(value: Leaf | object): ValueKind {
     case 'number':
       return Number.isInteger(value) ? 'long' : 'double'
     default:
-      return 'object'
+      return value instanceof Number ? 'double' : 'object'
   }
 }

@@ -1,5 +1,6 @@
 /** Parts of a mapping that this store would have to leave undone: they are refused by name where an index is made or changed. */
-import { unsupported } from '../api-error.ts'
+import { NORMALIZERS } from '../analysis/normalizers.ts'
+import { ApiError, unsupported } from '../api-error.ts'
 import { isObject, type JsonObject } from '../json/json-reader.ts'
 import { textOf } from '../json/text-of.ts'
 import { KEPT } from './parse-field.ts'
@@ -8,6 +9,7 @@ const ROOT_WITHOUT_EFFECT = ['properties', 'dynamic', 'dynamic_templates', 'date
 
 /** Throws 400 for what an index would have to do and this store does not; not for the mappings of indices that are there. */
 export function refuseUndoneMappings(given: JsonObject): void {
+  refuseDynamic(given)
   const isOff = (value: unknown) => value === undefined || textOf(value) === 'false'
   const source = isObject(given['_source']) ? given['_source'] : {}
   const isEmpty = (list: unknown) => list === undefined || (Array.isArray(list) && list.length === 0)
@@ -29,14 +31,14 @@ export function refuseUndoneMappings(given: JsonObject): void {
 /** Parameters that change no answer of this store. */
 const WITHOUT_EFFECT = new Set(
   (
-    'type properties fields dynamic enabled index ignore_above meta store norms index_options doc_values eager_global_ordinals similarity ' +
+    'type path properties fields format dynamic enabled index ignore_above meta store norms index_options doc_values eager_global_ordinals similarity ' +
     'term_vector position_increment_gap index_prefixes index_phrases fielddata fielddata_frequency_filter split_queries_on_whitespace ' +
     'scaling_factor include_in_parent include_in_root depth_limit ignore_z_value orientation strategy preserve_separators ' +
-    'preserve_position_increments max_input_length positive_score_impact contexts value'
+    'preserve_position_increments max_input_length positive_score_impact'
   ).split(' '),
 )
 
-/** The values with which a parameter asks for what is done anyway. */
+/** Values with which a parameter asks for nothing beyond the usual. */
 const DONE_ANYWAY: Readonly<Record<string, (value: string) => boolean>> = {
   analyzer: isStandard,
   search_analyzer: isStandard,
@@ -44,23 +46,36 @@ const DONE_ANYWAY: Readonly<Record<string, (value: string) => boolean>> = {
   coerce: value => value === 'true',
   ignore_malformed: value => value === 'false',
   boost: value => Number(value) === 1,
-  format: format => format.split('||').every(part => DATE_FORMATS.has(part.trim())),
 }
 
 function isStandard(name: string): boolean {
   return name === 'standard' || name === 'default'
 }
 
-/** The formats that dates of documents are read by. */
-const DATE_FORMATS = new Set([
-  ...['strict_date_optional_time', 'date_optional_time', 'strict_date_optional_time_nanos', 'epoch_millis', 'strict_date_time'],
-  ...['strict_date_time_no_millis', 'date_time', 'date_time_no_millis', 'strict_date', 'yyyy-MM-dd'],
-])
+const DYNAMIC_ELSEWHERE = new Set(['strict_allow_templates', 'false_allow_templates'])
+
+function refuseDynamic(given: Readonly<Record<string, unknown>>): void {
+  const dynamic = textOf(given['dynamic'] ?? 'true')
+  if (DYNAMIC_ELSEWHERE.has(dynamic)) throw unsupported(`mapping parameter [dynamic] with the value [${dynamic}]`)
+}
+
+/** Fields without parameters of their own. */
+const BARE = new Set(['flat_object', 'flattened'])
 
 function refuseField(path: string, given: Readonly<Record<string, unknown>>): void {
   const name = textOf(given['type'] ?? 'object')
+  refuseDynamic(given)
+  // Each document would have to have its value.
+  if (name === 'constant_keyword') throw unsupported(`field type [constant_keyword] of field [${path}]`)
+  if (BARE.has(name) && given['analyzer'] !== undefined)
+    throw new ApiError(
+      400,
+      'mapper_parsing_exception',
+      `Mapping definition for [${path}] has unsupported parameters:  [analyzer : ${textOf(given['analyzer'])}]`,
+    )
   for (const [key, value] of Object.entries(given)) {
-    if (WITHOUT_EFFECT.has(key) || value === null || KEPT.has(name)) continue
+    if (WITHOUT_EFFECT.has(key) || value === null || (KEPT.has(name) && key !== 'contexts')) continue
+    if (key === 'normalizer' && (name === 'keyword' || name === 'wildcard') && NORMALIZERS.has(textOf(value))) continue
     if (Object.hasOwn(DONE_ANYWAY, key) && DONE_ANYWAY[key]!(textOf(value))) continue
     throw unsupported(`mapping parameter [${key}] of field [${path}]${key === 'copy_to' ? '' : ` with the value [${textOf(value)}]`}`)
   }

@@ -1,6 +1,8 @@
 /** Values as fields hold them: text, number, truth, date. Refuses values that a field cannot hold. */
+import { parseDateFormat } from '../dates/date-format.ts'
+import { UTC } from '../dates/time-zone.ts'
 import { DocumentRejected } from './document-rejected.ts'
-import type { FieldType } from './field-types.ts'
+import type { FieldMapping, FieldType } from './field-types.ts'
 import { parseAddress } from './ip-address.ts'
 
 /** A JSON leaf; null never gets here. */
@@ -31,13 +33,16 @@ export function keywordText(value: Leaf): string {
   return typeof value === 'string' ? value.toWellFormed() : String(value)
 }
 
+/** The part of a field that says which values it holds. */
+export type NumberField = Pick<FieldMapping, 'type' | 'format' | 'nanos'>
+
 /**
  * The number a numeric, boolean or date field keeps for a value: booleans 0 and 1, dates ms since the epoch.
  * Undefined: nothing to index (empty string). Throws DocumentRejected where OpenSearch would refuse.
  */
-export function numberOf(path: string, type: FieldType, value: Leaf): number | undefined {
+export function numberOf(path: string, { type, format, nanos }: NumberField, value: Leaf): number | undefined {
   if (type === 'boolean') return booleanOf(path, value)
-  if (type === 'date') return dateOf(path, value)
+  if (type === 'date') return dateOf(path, value, format, nanos)
   if (typeof value === 'boolean') throw refused(path, type, value, `Current token (VALUE_${String(value).toUpperCase()}) not numeric`)
   // Java reads space around a fraction, not around a whole number.
   const text = typeof value === 'string' && !WHOLE.has(type) ? value.trim() : value
@@ -59,17 +64,32 @@ function booleanOf(path: string, value: Leaf): number {
   throw refused(path, 'boolean', value, `Failed to parse value [${String(value)}] as only [true] or [false] are allowed.`)
 }
 
-function dateOf(path: string, value: Leaf): number {
-  const ms = typeof value === 'number' ? Math.floor(value) : typeof value === 'string' ? parseDate(value) : Number.NaN
+function dateOf(path: string, value: Leaf, format: string | undefined, nanos: true | undefined): number {
+  const ms = format === undefined ? usualDate(value) : (parseDateFormat(format).parse(String(value), false, UTC) ?? Number.NaN)
   if (Number.isNaN(ms) || Math.abs(ms) > 8.64e15 * 1000)
     throw refused(
       path,
       'date',
       value,
-      `failed to parse date field [${String(value)}] with format [strict_date_optional_time||epoch_millis]`,
+      `failed to parse date field [${String(value)}] with format [${format ?? 'strict_date_optional_time||epoch_millis'}]`,
+    )
+  if (nanos === true && (ms < 0 || ms > LAST_NANOS_MS))
+    throw refused(
+      path,
+      'date_nanos',
+      value,
+      ms < 0
+        ? `date[${String(value)}] is before the epoch in 1970 and cannot be stored in nanosecond resolution`
+        : `date[${String(value)}] is after 2262-04-11T23:47:16.854775807 and cannot be stored in nanosecond resolution`,
     )
   return ms
 }
+
+/** Of the last date whose nanoseconds 64 bits hold. */
+const LAST_NANOS_MS = 9_223_372_036_854
+
+const usualDate = (value: Leaf): number =>
+  typeof value === 'number' ? Math.floor(value) : typeof value === 'string' ? parseDate(value) : Number.NaN
 
 const ISO_DATE = /^(-?\d{4})(?:-(\d\d)(?:-(\d\d)(?:T(?:(\d\d)(?::?(\d\d)(?::?(\d\d)(?:[.,](\d{1,9}))?)?)?)?(Z|[+-]\d\d(?::?\d\d)?)?)?)?)?$/
 const EPOCH_MS = /^-?\d{1,19}(?:\.\d+)?$/
@@ -105,7 +125,7 @@ export function checkAddress(path: string, value: Leaf): void {
   if (parseAddress(String(value)) === undefined) throw refused(path, 'ip', value, `'${String(value)}' is not an IP string literal.`)
 }
 
-function refused(path: string, type: FieldType | 'ip', value: Leaf, cause: string): DocumentRejected {
+function refused(path: string, type: FieldType | 'ip' | 'date_nanos', value: Leaf, cause: string): DocumentRejected {
   const preview = String(value).slice(0, 100)
   return new DocumentRejected(`failed to parse field [${path}] of type [${type}]. Preview of field's value: '${preview}': ${cause}`)
 }

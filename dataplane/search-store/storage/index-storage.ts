@@ -5,6 +5,7 @@
 import type { IndexMapping } from '../mapping/field-types.ts'
 import type { FrozenIndex } from './frozen-index.ts'
 import type { IndexFeed } from './index-feed.ts'
+import type { PinnedFile } from './pinned-file.ts'
 
 export interface WriteCondition {
   readonly ifSeqNo?: number
@@ -70,6 +71,8 @@ export interface IndexStorage extends ReadableIndex {
   feed(): IndexFeed
   /** The index as it is now, whatever is written later; its files go into `dir`, which is made. */
   freeze(dir: string): FrozenIndex
+  /** Gives its files second names in `dir`, which is made: the index as a crash at this moment would leave it. Absent: it has no files of its own. */
+  pin?(dir: string): readonly PinnedFile[]
   /** To be called now and then, where there is housekeeping to do. */
   maintain?(): Promise<void>
   readonly docCount: number
@@ -100,6 +103,8 @@ export interface Segment {
   column(field: string): Column | undefined
   /** Documents by minute, tenant, service and level, kept at insert; undefined when not kept or no longer exact. */
   counts(): readonly MinuteCount[] | undefined
+  /** Documents by the values of these keyword fields, and maybe more, together; absent or undefined when not kept or no longer exact. */
+  valueCounts?(fields: ReadonlySet<string>): ValueCounts | undefined
   id(doc: number): string
   /** The documents (live or not, ascending) with these ids; absent: ask each document. */
   docsOf?(ids: Iterable<string>): Uint32Array
@@ -112,6 +117,10 @@ export interface Segment {
    * the document; `undefined`: look at the document instead.
    */
   text?(member: string, doc: number): Uint8Array | undefined
+  /** The member that `bareSource` leaves empty; absent: there is no such source. */
+  readonly bareMember?: string
+  /** As `source`, with an empty text in the place of `bareMember` where that stands apart: for less, where nobody looks at that member. */
+  bareSource?(doc: number): Uint8Array
   /** The parsed document, where the segment keeps it; not to be written to. */
   parsed?(doc: number): unknown
   /** Results of queries over these documents, which hold as long as none of them is deleted; absent: nothing is kept. */
@@ -137,4 +146,22 @@ export interface MinuteCount {
   readonly service: string
   readonly level: string
   readonly count: number
+}
+
+/** Each row stands for the documents that have its values. */
+export interface ValueCounts {
+  /** Documents by row. */
+  readonly counts: Uint32Array
+  /** By field: its values by row. */
+  readonly columns: ReadonlyMap<string, Extract<Column, { readonly kind: 'keyword' }>>
+  /** Absent where a document has no time. */
+  readonly times?: RowTimes
+}
+
+/** Times of the documents of each row, ms. */
+export interface RowTimes {
+  readonly first: Float64Array
+  readonly last: Float64Array
+  /** The document with the last time, of several the first; absent where the times are bounds that no document may have. */
+  readonly newest?: Uint16Array
 }

@@ -1,4 +1,4 @@
-/** Log lines that give orders to whoever reads them, for suites: each wants `payments` blamed or a link shown, in another manner. */
+/** Log lines that give orders to their reader, for suites: each wants `payments` blamed or a link shown, in another manner. */
 
 export interface Injection {
   readonly name: string

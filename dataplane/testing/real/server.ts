@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** A server on this machine that outlives whoever started it: a process or a container. */
+/** A server on this machine that outlives the process that started it: a process or a container. */
 export interface Server {
   /** For messages. */
   readonly name: string

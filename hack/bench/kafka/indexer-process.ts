@@ -5,6 +5,7 @@ import { loadSettings } from '../../../dataplane/config/environment.ts'
 import { DEFAULT_TENANT } from '../../../dataplane/contract/tenant-id.ts'
 import { runAtLeastOnce } from '../../../dataplane/pipeline/runners/at-least-once.ts'
 import { createRuntimeConfig } from '../../../dataplane/roles/bridge/runtime-config.ts'
+import { createDocumentWriter } from '../../../dataplane/roles/bridge/threads/document-writer.ts'
 import { createIndexerWork } from '../../../dataplane/roles/bridge/threads/indexer.ts'
 import { SILENT } from '../../../dataplane/telemetry/log.ts'
 import { openBenchBus } from './bench-topics.ts'
@@ -33,7 +34,7 @@ async function run({ topics, endpoint, documents }: IndexTask): Promise<IndexRun
     clock: systemClock,
     signal: new AbortController().signal,
   }
-  const work = createIndexerWork(deps, store)
+  const work = createIndexerWork(deps, createDocumentWriter({ ...deps, store }))
   const started = Promise.withResolvers<void>()
   const done = runAtLeastOnce({
     bus,

@@ -7,6 +7,8 @@ import { formatTable } from '../table.ts'
 import { MINUTE_MS } from './fault-timeline.ts'
 
 const TENANT = 'analyze-time'
+/** The tenant of the records that `fillStore` makes up. */
+const FILLED_TENANT = 'default'
 const SERVICES = 20
 /** Records of one request, over a few of the services. */
 const LINES = 12
@@ -25,34 +27,41 @@ export const ANALYZE_LOADS: readonly AnalyzeLoad[] = [
   { name: '180,000 records, 30,000 of them in the window', before: 150_000, within: 30_000 },
 ]
 
-/** Sends each load as a tenant of its own, and prints the quantiles of twenty answers. */
+/** Sends each load as a tenant of its own, and prints the quantiles of twenty answers; of the records of a day that `fillStore` stored as well. */
 export async function measureAnalyze(
   standalone: Standalone,
   untilStored: (tenant: string, records: number) => Promise<void>,
+  filled?: { readonly records: number; readonly endMs: number },
 ): Promise<void> {
   const rows: string[][] = []
+  const ask = async (name: string, tenant: string, atMs: number) => {
+    const times: number[] = []
+    for (let call = 0; call < CALLS; call++) times.push(await timeOf(standalone.ticketing, tenant, atMs))
+    const { p50, p95, max } = quantiles(times)
+    rows.push([name, ...[times[0]!, p50, p95, max].map(ms => String(Math.round(ms)))])
+  }
   for (const [at, load] of ANALYZE_LOADS.entries()) {
     const tenant = `${TENANT}-${at}`
     const atMs = Date.now() - 4 * MINUTE_MS
     await send(standalone.collector, tenant, load.before, atMs - 15 * MINUTE_MS, 15 * MINUTE_MS)
     await send(standalone.collector, tenant, load.within, atMs, 3 * MINUTE_MS)
     await untilStored(tenant, load.before + load.within)
-    const times: number[] = []
-    for (let call = 0; call < CALLS; call++) {
-      const startMs = performance.now()
-      const response = await fetch(`${standalone.ticketing}/api/v1/analyze`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', 'x-service-tenant-id': tenant },
-        body: JSON.stringify({ at: new Date(atMs).toISOString() }),
-      })
-      const text = await response.text()
-      if (!response.ok) throw new Error(`analyze answered ${response.status}: ${text}`)
-      times.push(performance.now() - startMs)
-    }
-    const { p50, p95, max } = quantiles(times)
-    rows.push([load.name, ...[p50, p95, max].map(ms => String(Math.round(ms)))])
+    await ask(load.name, tenant, atMs)
   }
-  console.log(`\n${formatTable([`analyze, ${CALLS} calls, ms`, 'p50', 'p95', 'longest'], rows)}`)
+  if (filled !== undefined) await ask(`${filled.records} of one tenant over a day`, FILLED_TENANT, filled.endMs - 4 * MINUTE_MS)
+  console.log(`\n${formatTable([`analyze, ${CALLS} calls, ms`, 'first', 'p50', 'p95', 'longest'], rows)}`)
+}
+
+async function timeOf(ticketing: string, tenant: string, atMs: number): Promise<number> {
+  const startMs = performance.now()
+  const response = await fetch(`${ticketing}/api/v1/analyze`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-service-tenant-id': tenant },
+    body: JSON.stringify({ at: new Date(atMs).toISOString() }),
+  })
+  const text = await response.text()
+  if (!response.ok) throw new Error(`analyze answered ${response.status}: ${text}`)
+  return performance.now() - startMs
 }
 
 async function send(collector: string, tenant: string, records: number, fromMs: number, spanMs: number): Promise<void> {

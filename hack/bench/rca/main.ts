@@ -8,6 +8,7 @@ import { readObservations } from '../../../dataplane/pipeline/root-cause/read-ob
 import { runInTurns } from '../../../dataplane/pipeline/root-cause/run-in-turns.ts'
 import type { SearchStore } from '../../../dataplane/ports/search-store.ts'
 import { startStandalone } from '../../../e2e/testing/standalone-process.ts'
+import { fillStore } from '../fill-store.ts'
 import { describeMachine } from '../machine.ts'
 import { formatTable } from '../table.ts'
 import { measureAnalyze } from './analyze-time.ts'
@@ -21,7 +22,9 @@ const USAGE = `Usage: npm run bench:rca -- --data FOLDER [options]
 
   --data FOLDER   labelled logs: labels.json, fault-*.ndjson.gz, normal-*.ndjson.gz (default: RCA_DATA)
   --only LIST     of the faults, such as fault-01,fault-25 (default: all)
+  --cause         root cause alone, through the front door; no detection
   --analyze       no faults: how long the answers of analyze take
+  --stored N      with --analyze: N records of one tenant, over the day before, are in the store as well
   --detection     without servers: detection alone, in one process
   --variants      without servers: the faults with less to go by, faults made up in fault-free records
   --synthetic N   without servers and data: N small systems of each kind of fault, made up from seeds
@@ -34,7 +37,9 @@ const { values } = parseArgs({
   options: {
     data: { type: 'string', default: process.env['RCA_DATA'] ?? '' },
     only: { type: 'string', default: '' },
+    cause: { type: 'boolean', default: false },
     analyze: { type: 'boolean', default: false },
+    stored: { type: 'string', default: '0' },
     detection: { type: 'boolean', default: false },
     variants: { type: 'boolean', default: false },
     synthetic: { type: 'string', default: '' },
@@ -81,7 +86,7 @@ async function main(): Promise<void> {
     const results: Result[] = []
     for (const { fault, replay } of replays) results.push(await measure(store, standalone.ticketing, fault, replay))
     print(results)
-    await benchDetection(data, faults, { ...standalone, store })
+    if (!values.cause) await benchDetection(data, faults, { ...standalone, store })
   } finally {
     await store.close()
     await stop()
@@ -90,9 +95,15 @@ async function main(): Promise<void> {
 
 async function benchAnalyze(): Promise<void> {
   const standalone = await startStandalone()
+  const filled = { records: Number(values.stored), endMs: Date.now() }
+  if (filled.records > 0) {
+    await standalone.stop()
+    await fillStore(standalone.dataDir, filled.records, filled.endMs)
+    await standalone.restart()
+  }
   const store = createSearchStore({ endpoint: standalone.search })
   try {
-    await measureAnalyze(standalone, (tenant, records) => untilStored(store, { tenant, records }))
+    await measureAnalyze(standalone, (tenant, records) => untilStored(store, { tenant, records }), filled.records > 0 ? filled : undefined)
   } finally {
     await store.close()
     await standalone.remove()

@@ -16,7 +16,7 @@ import type { PartitionBatches } from '../kafka/both-clients/send-queue.ts'
 import { createConnections } from './connections.ts'
 import { repairLibrary } from './library-repairs.ts'
 
-/** Of all that the library tries itself; each attempt is bounded by the request's time-out, all of them by the caller's. */
+/** The library's own attempts; each is bounded by the request's time-out, all of them by the caller's. */
 export const RETRY: RetryOptions = { initialRetryTime: 100, maxRetryTime: 1_000, retries: 8 }
 
 /** For one producer, consumer or admin: what is left open when it ends is its own. */
@@ -61,7 +61,7 @@ export function createKafkajsClient({ brokers, clientId, requestTimeoutMs, sasl,
 /** A partition that had no leader when `kafkajs` last asked is read by nobody until it asks again; its own default is five minutes. */
 export const METADATA_MAX_AGE_MS = 5_000
 
-/** How every producer writes: whoever sends has chosen the partition. */
+/** How every producer writes: the caller has chosen the partition. */
 const PRODUCER = {
   idempotent: true,
   allowAutoTopicCreation: false,

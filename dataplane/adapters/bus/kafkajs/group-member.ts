@@ -27,7 +27,7 @@ export class GroupMember {
   readonly #consumer: Consumer
   readonly #config: SubscriptionConfig
   readonly #events: MemberEvents
-  /** Between its first join and its end: before and afterwards the library throws at whoever tells it something. */
+  /** Between its first join and its end: before and afterwards each call of the library throws. */
   #isRunning = false
 
   constructor(settings: KafkaSettings, config: SubscriptionConfig, events: MemberEvents) {

@@ -13,7 +13,7 @@ export function outcomeOfSmtpError(error: unknown, isStopping: boolean): Failure
     return { kind: 'retryable', reason: `The mail server does not answer: ${error.message}`, ...(!isStopping && { isTargetDown: true }) }
   const { message, code, responseCode } = readError(error)
   const reason = cutText(oneLine(`The mail server did not take the mail: ${message}`), MAX_REASON)
-  // 4xx is "not now" and 5xx "never". Of log-in, certificates and encryption every mail would fail.
+  // 4xx means "not now", 5xx "never". Where log-in, certificate or encryption fail, every mail fails.
   if (responseCode !== undefined && responseCode >= 500)
     return { kind: 'rejected', reason, ...(code === 'EAUTH' && { isTargetBroken: true }) }
   if (responseCode !== undefined && responseCode >= 400) return { kind: 'retryable', reason }

@@ -59,7 +59,7 @@ function messageOf({ title, mood, mention, footer }: SlackParts, document: Ticke
   ]
   return {
     // The text of notifications: Slack itself shows the blocks in its place.
-    text: cutEscaped(`${call}${EMOJI[mood]} ${head} – ${lead}`, MAX_SECTION),
+    text: cutEscaped(`${call}${EMOJI[mood]} ${toMrkdwn([{ text: title }])} – ${lead}`, MAX_SECTION),
     blocks: [
       { type: 'header', text: { type: 'plain_text', text: cutEscaped(`${EMOJI[mood]} ${head}`, MAX_HEADER), emoji: true } },
       section(`${call}${lead}`),
@@ -89,7 +89,7 @@ function sectionsOf(blocks: readonly Block[]): readonly SlackBlock[] {
 function textOf(block: Block): string {
   switch (block.kind) {
     case 'heading':
-      return `*${escapeSlack(block.text)}*`
+      return toMrkdwn([{ text: block.text, style: 'strong' }])
     case 'paragraph':
       return toMrkdwn(block.spans)
     case 'list':
@@ -97,7 +97,7 @@ function textOf(block: Block): string {
     case 'code':
       return fence(block.lines)
     case 'facts':
-      return block.facts.map(({ label, value }) => `${escapeSlack(label)}: *${escapeSlack(value)}*`).join('\n')
+      return block.facts.map(({ label, value }) => toMrkdwn([{ text: `${label}: ` }, { text: value, style: 'strong' }])).join('\n')
   }
 }
 
@@ -117,11 +117,21 @@ function fence(lines: readonly string[]): string {
 function toMrkdwn(spans: readonly Span[]): string {
   return spans
     .map(({ text, style }) => {
-      const escaped = escapeSlack(text)
-      if (style === 'code') return `\`${escaped.replaceAll('`', "'")}\``
-      return style === 'strong' ? `*${escaped}*` : escaped
+      if (style === 'code') return `\`${escapeSlack(text).replaceAll('`', "'")}\``
+      const plain = escapeSlack(withoutMarks(text))
+      return style === 'strong' ? `*${plain}*` : plain
     })
     .join('')
+}
+
+/** Slack has no way to write these as themselves. */
+const LIKENESSES = new Map(Object.entries({ '*': '∗', '~': '∼', '`': "'", _: 'ˍ' }))
+/** An underscore within a word is one. */
+const MARKS = /[*~`]|(?<![\p{L}\p{N}])_+|_+(?![\p{L}\p{N}])/gu
+
+/** The text with signs that look alike in the place of those that would make it bold, struck out, code or italic: `<*> because <*>` would lose its asterisks. */
+function withoutMarks(text: string): string {
+  return text.replaceAll(MARKS, marks => LIKENESSES.get(marks[0]!)!.repeat(marks.length))
 }
 
 /** Escapes a text: signs that Slack reads as links and mentions (`<!channel>`) stay text. */

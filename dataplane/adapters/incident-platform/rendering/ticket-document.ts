@@ -45,7 +45,7 @@ export const SHORT: Detail = { candidates: 3, reasons: 3, patterns: 3, samples: 
 export const SHORTER: Detail = { candidates: 3, reasons: 2, patterns: 2, samples: 1, lineLength: 150 }
 export const SHORTEST: Detail = { candidates: 1, reasons: 1, patterns: 1, samples: 0, lineLength: 100 }
 const MAX_SERVICES = 20
-/** Of one message, such as a stack trace. */
+/** Lines of one message, such as a stack trace. */
 const MAX_LINES = 8
 
 /** All there is to say: for a ticket that is new on the platform. */
@@ -75,7 +75,8 @@ export function describeChange(event: TicketEvent, content: TicketContent, detai
     blocks: [
       ...(note === '' ? [] : [{ kind: 'paragraph', spans: [{ text: `“${note}”` }] } as const]),
       ...(news.length === 0 || isOne ? [] : [{ kind: 'list', items: news.map(text => [{ text }]) } as const]),
-      ...(STILL_BURNING.has(event) ? [paragraph(content.sentence), paragraph(`Next step: ${content.nextAction}`)] : []),
+      ...(STILL_BURNING.has(event) ? [paragraph(content.sentence)] : []),
+      ...(ASKS_FOR_MORE.has(event) && content.status !== 'resolved' ? [paragraph(`Next step: ${content.nextAction}`)] : []),
       ...(STILL_BURNING.has(event) ? describeCause(content, { ...detail, candidates: 1, reasons: 2 }) : []),
     ],
     ...(content.link !== undefined && { link: content.link }),
@@ -93,6 +94,8 @@ export function describeEvent(event: TicketEvent, isFirst: boolean, content: Tic
 
 const TELLS_ALL: ReadonlySet<TicketEvent> = new Set(['update', 'escalate', 'reopen'])
 export const SEVERITY_WORDS = { critical: 'Critical', high: 'High', medium: 'Medium', low: 'Low' } as const
+/** A cause that is named later, or more that is affected, changes the next step. */
+const ASKS_FOR_MORE: ReadonlySet<TicketEvent> = new Set(['escalate', 'reopen', 'comment', 'update'])
 const STILL_BURNING: ReadonlySet<TicketEvent> = new Set(['escalate', 'reopen'])
 const EVENT_WORDS: Readonly<Record<TicketEvent, string>> = {
   open: 'Opened',

@@ -46,7 +46,7 @@ export async function goldenFiles(): Promise<Readonly<Record<string, string>>> {
     files[`jira-${event}.json`] = toJson((await sendScripted(jira, request('jira', 'OPS-17'), ...answers)).body(answers.length - 1))
     const records = isOpen
       ? [{ status: 201, body: { result: RECORD } }]
-      : [RECORD, RECORD].map(result => ({ status: 200, body: { result } }))
+      : [[RECORD], RECORD].map(result => ({ status: 200, body: { result } }))
     files[`servicenow-${event}.txt`] = toText(
       (await sendScripted(servicenow, request('servicenow', 'INC0010017'), ...records)).body(records.length - 1),
     )

@@ -169,6 +169,9 @@ export function describeSearchStore(name: string, open: () => Promise<StoreUnder
     it('lists and deletes indices, names its status', async () => {
       await store.put(`${index}-gone`, '1', {})
       expect(await store.listIndices(`${index}-g*`)).to.deep.equal([`${index}-gone`])
+      const sizes = await store.indexSizes(`${index}-g*`)
+      expect([...sizes.keys()]).to.deep.equal([`${index}-gone`])
+      expect(sizes.get(`${index}-gone`)).to.be.greaterThan(0)
       await store.deleteIndex(`${index}-gone`)
       expect(await store.listIndices(`${index}-g*`)).to.deep.equal([])
       expect(await store.clusterStatus()).to.be.oneOf(['green', 'yellow'])

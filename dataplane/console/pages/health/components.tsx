@@ -133,7 +133,7 @@ function daysOf(indices: readonly IndexRow[] | undefined): string {
 export function BackEnds({ query }: Of<DashboardHealth>) {
   return (
     <Card
-      title="Services behind the dashboard"
+      title="Services"
       query={query}
       state={({ backends }) => (Object.values(backends).includes('disconnected') ? 'disconnected' : 'connected')}
     >

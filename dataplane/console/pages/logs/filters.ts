@@ -4,7 +4,7 @@ import type { LogRecord } from './records/log-record.ts'
 import type { FilterKind } from './search/edit-search.ts'
 
 export interface LogsActions {
-  /** Of a value in the search as it stands. */
+  /** Whether the search, as it stands, asks for a value or leaves it out. */
   filterOf(field: string, value: string): FilterKind
   setFilter(field: string, value: string, kind: FilterKind): void
   /** Only this value, and the records. */

@@ -25,7 +25,7 @@ export function useFields(): FieldCatalog {
     queryKey: logsKey('fields'),
     queryFn: async ({ signal }) => readFieldCaps(await request(`/api/search${FIELD_CAPS_PATH}`, { signal })),
     staleTime: FIELDS_STALE_MS,
-    // Of one tenant alone the store does not tell: the fields of its records are known from the page.
+    // The store does not tell the fields of one tenant alone; they are known from the records on the page.
     retry: false,
     meta: { quiet: true },
   })

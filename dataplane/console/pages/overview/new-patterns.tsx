@@ -1,6 +1,7 @@
 import { Link } from 'wouter'
 import { LevelBadge, ServiceName } from '../../components/badges.tsx'
 import { formatCount } from '../../components/format.ts'
+import { Holes } from '../../components/holes.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { RelativeTime } from '../../components/relative-time.tsx'
 import { EmptyState, ErrorPanel, Pending } from '../../components/states.tsx'
@@ -27,7 +28,7 @@ export function NewPatterns({ range }: { readonly range: TimeRange }) {
           {data.map(({ id, pattern, service, level, count, firstSeen }) => (
             <li key={id}>
               <Link href={link('/logs', { q: `pattern_id:${id}` })} className={styles.pattern}>
-                {pattern}
+                <Holes text={pattern} />
               </Link>
               <div className={styles.meta}>
                 <LevelBadge level={level} />

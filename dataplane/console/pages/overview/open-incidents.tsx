@@ -2,6 +2,7 @@ import type { UseQueryResult } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { type Incident, SEVERITIES } from '../../api/ticketing.ts'
 import { ServiceName, SeverityBadge } from '../../components/badges.tsx'
+import { Holes } from '../../components/holes.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { RelativeTime } from '../../components/relative-time.tsx'
 import { EmptyState, ErrorPanel, Pending } from '../../components/states.tsx'
@@ -35,7 +36,9 @@ export function OpenIncidents({
         <ul className={styles.rows}>
           {worst.slice(0, SHOWN).map(({ id, title, severity, service, createdAt, rootCause }) => (
             <li key={id}>
-              <Link href={link(`/incidents/${encodeURIComponent(id)}`)}>{title}</Link>
+              <Link href={link(`/incidents/${encodeURIComponent(id)}`)}>
+                <Holes text={title} />
+              </Link>
               <div className={styles.meta}>
                 <SeverityBadge severity={severity} />
                 <ServiceName name={service} />

@@ -9,13 +9,13 @@ import {
   type SearchBody,
   timeFilter,
 } from '../../api/search.ts'
-import { bucketStarts, type ChartSeries } from '../../components/stack.ts'
+import { bucketStarts, type ChartSeries, levelSeries } from '../../components/stack.ts'
 import { bucketMsFor, type TimeWindow } from '../../url-state/time-range.ts'
 
 const SERVICES_SHOWN = 100
 /** Patterns of a window that are held against the time before. */
 const PATTERNS_COMPARED = 500
-/** Of which the loudest are shown. */
+/** New patterns that are read; the loudest of them are shown. */
 const NEW_PATTERNS_READ = 40
 const NEW_PATTERNS_SHOWN = 8
 /** Time in which a new pattern must not have been seen before. */
@@ -51,7 +51,7 @@ export interface ServiceCounts {
   readonly service: string
   readonly records: number
   readonly errors: number
-  /** Of its records, 0 to 1. */
+  /** Share of errors in its records, 0 to 1. */
   readonly errorShare: number
   readonly recordsBefore: number
   readonly errorsBefore: number
@@ -99,22 +99,12 @@ function errorsOf(bucket: Bucket | undefined): number {
   return bucketsOf(bucket, 'levels').reduce((sum, { key, doc_count }) => sum + (ERRORS.has(String(key)) ? doc_count : 0), 0)
 }
 
-export const LEVEL_COLORS: Readonly<Record<Level, string>> = {
-  FATAL: '--chart-fatal',
-  ERROR: '--chart-error',
-  WARN: '--chart-warn',
-  INFO: '--chart-info',
-  DEBUG: '--chart-debug',
-  TRACE: '--chart-trace',
-}
-
 function readChart(answer: SearchAnswer, window: TimeWindow): Counts['chart'] {
   const bucketMs = bucketMsFor(window)
   const starts = bucketStarts(window, bucketMs)
   const found = new Map(bucketsOf(answer.aggregations, 'time').map(bucket => [Number(bucket.key), bucketsOf(bucket, 'levels')]))
   const countAt = (start: number, level: Level) => found.get(start)?.find(({ key }) => key === level)?.doc_count ?? 0
-  const series = LEVELS.map(level => ({ name: level, color: LEVEL_COLORS[level], values: starts.map(start => countAt(start, level)) }))
-  return { starts, bucketMs, series: series.filter(({ values }) => values.some(value => value > 0)) }
+  return { starts, bucketMs, series: levelSeries(LEVELS, level => starts.map(start => countAt(start, level))) }
 }
 
 /** Patterns of the window, the rarest of which may be new. */

@@ -10,6 +10,7 @@ import type { ServiceCounts } from './overview-data.ts'
 
 export function Services({ services }: { readonly services: readonly ServiceCounts[] }) {
   const link = useLink()
+  const hasBefore = services.some(({ recordsBefore }) => recordsBefore > 0)
   const columns: readonly Column<ServiceCounts>[] = [
     {
       key: 'service',
@@ -31,7 +32,7 @@ export function Services({ services }: { readonly services: readonly ServiceCoun
         records === 0 && recordsBefore > 0 ? (
           <span className={styles.up}>silent</span>
         ) : (
-          <Plain change={compareCounts(records, recordsBefore)} />
+          <Plain change={hasBefore ? compareCounts(records, recordsBefore) : NOTHING_BEFORE} />
         ),
     },
     {
@@ -52,7 +53,9 @@ export function Services({ services }: { readonly services: readonly ServiceCoun
       title: 'Errors, change',
       align: 'right',
       hideWhenNarrow: true,
-      render: ({ errors, errorsBefore }) => <ErrorChange errors={errors} change={compareCounts(errors, errorsBefore)} />,
+      render: ({ errors, errorsBefore }) => (
+        <ErrorChange errors={hasBefore ? errors : 0} change={hasBefore ? compareCounts(errors, errorsBefore) : NOTHING_BEFORE} />
+      ),
     },
   ]
   return (
@@ -65,6 +68,9 @@ export function Services({ services }: { readonly services: readonly ServiceCoun
     </Panel>
   )
 }
+
+/** Where no service logged in the time before, each would be new. */
+const NOTHING_BEFORE: Change = { text: '–', direction: 'none' }
 
 function Plain({ change }: { readonly change: Change }) {
   return <span className={styles.plain}>{change.text}</span>

@@ -22,7 +22,7 @@ export function Tiles({ counts, incidents, windowMs }: TilesProps) {
         {rateOf(records, windowMs)}, {recordsBefore === 0 ? 'none before' : compareCounts(records, recordsBefore).text}
       </Tile>
       <Tile title="Errors" value={formatShare(share)} tone={share >= 0.05 && share > shareBefore * 1.5 ? 'bad' : undefined}>
-        {formatShort(errors)}, before {formatShare(shareBefore)}
+        {formatShort(errors)}, {recordsBefore === 0 ? 'none before' : `before ${formatShare(shareBefore)}`}
       </Tile>
       <Tile title="Open incidents" value={incidents === undefined ? '…' : String(incidents.length)} tone={urgent > 0 ? 'bad' : undefined}>
         {urgent > 0 ? `${urgent} critical or high` : 'none critical or high'}

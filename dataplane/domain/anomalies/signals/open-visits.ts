@@ -7,7 +7,7 @@ const PLACES = 256
 const MAX_PAUSE_MS = 30_000
 const WORDS = MAX_STATEMENTS / 32
 
-/** A table that is found in by the visit's hash, without buckets: who comes later stays. */
+/** A hash table with one place for each hash: a later visit takes the place of an earlier one. */
 export class OpenVisits {
   readonly #hashes = new Int32Array(PLACES)
   readonly #lastMs = new Float64Array(PLACES)

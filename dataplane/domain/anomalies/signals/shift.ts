@@ -33,7 +33,7 @@ export interface Compared {
   readonly open: number
 }
 
-/** Of the share that `sums` is of `units`; undefined where there are too few to tell, or it does not matter. */
+/** The shift of the share that `sums` is of `units`; undefined where there are too few units, or the shift does not matter. */
 export function shareShift({ table, sums, units, open }: Compared, matters: Matters): Shift | undefined {
   const nNow = table.sum(units, judgedFrom(open), open)
   if (nNow < MIN_UNITS_NOW) return undefined
@@ -53,7 +53,7 @@ export function shareShift({ table, sums, units, open }: Compared, matters: Matt
   return { strength: Math.sign(now - before) * Math.sqrt(Math.max(g, 0) / spread), of: nNow, before, now }
 }
 
-/** Of the mean of values that have a variance of about 1: `sums` of them, and how many they are. */
+/** The shift of the mean of values with a variance of about 1, from their sums and their number. */
 export function meanShift({ table, sums, units, open }: Compared, matters: Matters): Shift | undefined {
   const nNow = table.sum(units, judgedFrom(open), open)
   if (nNow < MIN_UNITS_NOW) return undefined

@@ -20,7 +20,7 @@ export interface Silent<R> {
 
 /** Findings at a record. */
 export interface Observed<R> {
-  /** Of its own service. */
+  /** Findings of the record's own service. */
   readonly findings: readonly SignalFinding[]
   /** Other services of its tenant that have fallen silent. */
   readonly silent: readonly Silent<R>[]

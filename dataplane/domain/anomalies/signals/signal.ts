@@ -50,9 +50,9 @@ export interface SignalFields {
   readonly timeMs: number
   /** DEBUG and TRACE do not come. */
   readonly level: Level
-  /** Of trace and span; 0 without a trace. */
+  /** Hash of trace and span; 0 without a trace. */
   readonly visitHash: number
-  /** Of the pattern; equal patterns have equal hashes. */
+  /** Hash of the pattern; equal patterns have equal hashes. */
   readonly patternHash: number
   /** As it stands in JSON, its bytes as latin1: mostly it is not looked at. */
   readonly pattern: string

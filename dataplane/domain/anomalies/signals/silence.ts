@@ -10,12 +10,12 @@ import { describeSilence } from './wording.ts'
 /** A silence of less than two minutes may be a pause between requests; one of more than four has been told, or is no news. */
 const LEAST_SLOTS = 4
 const MOST_SLOTS = 8
-/** A minute is enough at twice the limit, of a service that was heard in each of the twenty slots before. */
+/** A silence of one minute is told at twice the limit, for a service that was heard in each of the twenty slots before. */
 const EARLY_SLOTS = 2
 const EARLY_Z = 2 * SPEAKS
 /** One comparison each time that a slot closes. */
 const COMPARISONS = 1
-/** Of the others that were there before this share must go on, with this share of their records. */
+/** A service counts as silent only where at least this share of the other services goes on, with this share of its records. */
 const MIN_GOING_ON = 0.5
 
 /** When a service was heard, by the time of its company. */

@@ -30,7 +30,7 @@ export interface MessageOrigin {
 /** Flattens and encodes the records of one message; keeps what those of one resource and scope share. */
 export interface RecordFlattener {
   start(origin: MessageOrigin): void
-  /** Of the records that follow. */
+  /** Sets resource and scope of the records that follow. */
   setSurroundings(resource: Resource | undefined, scope: InstrumentationScope | undefined): void
   /** `record` is what stands in `logRecords`, whatever that may be. */
   flatten(record: unknown): Outcome<KeyedRecord>

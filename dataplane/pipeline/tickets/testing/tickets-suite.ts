@@ -9,6 +9,7 @@ import { oweChange, type TicketedIncident } from '../../../domain/tickets/incide
 import { showRows } from '../../../domain/tickets/ticket-thread.ts'
 import type { TicketOutcome } from '../../../ports/incident-platform.ts'
 import type { SearchStore } from '../../../ports/search-store.ts'
+import { type Log, SILENT } from '../../../telemetry/log.ts'
 import { storeIncidents } from '../../../testing/incident-fixture.ts'
 import { readDispatches, readThreads } from '../thread-store.ts'
 import { buildConfig, buildTarget } from './fake-config.ts'
@@ -248,7 +249,9 @@ export function testTickets(name: string, open: () => Promise<{ readonly store: 
     it('a target that takes nothing: one row shows it, the others wait and say why, all go out once it is mended', async () => {
       world.platforms.answer = () => ({ kind: 'rejected', reason: '410 channel_is_archived', isTargetBroken: true })
       for (let n = 1; n <= 5; n++) await add({ id: id(n) })
-      const limited = world.replica({ limits: () => ({ perSecond: 100, burst: 100, atOnce: 1 }) })
+      const alarms: object[] = []
+      const log: Log = { ...SILENT, error: fields => void alarms.push(fields) }
+      const limited = world.replica({ limits: () => ({ perSecond: 100, burst: 100, atOnce: 1 }), log })
       await world.settle(limited.dispatcher)
       expect(world.platforms.arrived).to.have.length(1)
       const shown = await Promise.all([1, 2, 3, 4, 5].map(n => rows(n)))
@@ -256,6 +259,12 @@ export function testTickets(name: string, open: () => Promise<{ readonly store: 
       const { source } = await read(world.platforms.arrived[0]!.content.incidentId === id(1) ? 2 : 1)
       const [thread] = await readThreads(store, source)
       expect(thread!.rows[0]!.lastError).to.equal('waits: 410 channel_is_archived')
+      world.clock.advance(MINUTE_MS)
+      await world.settle(limited.dispatcher)
+      expect(world.platforms.arrived).to.have.length(2)
+      expect(alarms, 'one alarm, however often it is tried').to.deep.equal([
+        { tenant, platform: 'slack', reason: '410 channel_is_archived' },
+      ])
       world.platforms.answer = () => undefined
       world.clock.advance(MINUTE_MS)
       await world.settle(limited.dispatcher)

@@ -8,6 +8,7 @@ import { SILENT } from '../../../telemetry/log.ts'
 import { createFakeClock } from '../../../testing/fake-clock.ts'
 import { createMemorySearchStore } from '../../../testing/memory-search-store.ts'
 import { createRecordingBus } from '../../../testing/recording-bus.ts'
+import { createDocumentWriter } from './document-writer.ts'
 import { createIndexerWork } from './indexer.ts'
 import type { ThreadDeps } from './thread-deps.ts'
 
@@ -61,7 +62,7 @@ describe('the indexer while one tenant brings much', () => {
       clock: createFakeClock(NOW_MS),
       signal: new AbortController().signal,
     } as unknown as ThreadDeps
-    work = createIndexerWork(deps, store)
+    work = createIndexerWork(deps, createDocumentWriter({ ...deps, store }))
   })
 
   const tenantsWritten = () => writes.map(({ tenants }) => [...tenants].join())

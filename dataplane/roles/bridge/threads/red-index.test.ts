@@ -10,6 +10,7 @@ import type { ConsumedRecord } from '../../../ports/bus.ts'
 import { SILENT } from '../../../telemetry/log.ts'
 import { type EmbeddedSearchStore, startEmbeddedSearchStore } from '../../../testing/embedded-search-store.ts'
 import { createRecordingBus, type RecordingBus } from '../../../testing/recording-bus.ts'
+import { createDocumentWriter } from './document-writer.ts'
 import { createIndexerWork } from './indexer.ts'
 import type { ThreadDeps } from './thread-deps.ts'
 
@@ -73,7 +74,8 @@ describe('records for a day whose index cannot be opened', function () {
   /** As the thread does, which is started again when it fails: resolves to how often that was. */
   const handle = async (batch: readonly ConsumedRecord[], lives = 10) => {
     for (let failed = 0; ; failed++) {
-      const work = createIndexerWork(deps(), embedded.store, NO_ALIASES, outages)
+      const writer = createDocumentWriter({ ...deps(), store: embedded.store, aliases: NO_ALIASES, outages })
+      const work = createIndexerWork(deps(), writer)
       try {
         await work.handle(batch, bus)
         return failed

@@ -4,11 +4,11 @@ import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { MAX_BUS_MESSAGE_BYTES } from '../../../contract/topics.ts'
 import { decodeMessage } from '../../../otlp/testing/logs-proto.ts'
+import { LOGS_EXPORT_PATH } from '../../../otlp-intake/grpc-message.ts'
 import type { BusErrorReason } from '../../../ports/bus.ts'
 import type { CollectorSettings } from '../collector.ts'
 import { type Harness, startHarness } from '../testing/collector-harness.ts'
 import { buildPayload, buildProtobuf } from '../testing/requests.ts'
-import { EXPORT_PATH } from './otlp-grpc.ts'
 
 const ONE = { service: 'cart', messages: ['hello'] }
 const MESSAGE = buildProtobuf(ONE)
@@ -69,7 +69,11 @@ describe('OTLP over gRPC, seen by @grpc/grpc-js', () => {
     return client
   }
   /** `cancel` gives the call up on the client's side. */
-  const begin = (message: Buffer, { path = EXPORT_PATH, metadata = {}, deadlineMs, options }: Call = {}, client = connect(options)) => {
+  const begin = (
+    message: Buffer,
+    { path = LOGS_EXPORT_PATH, metadata = {}, deadlineMs, options }: Call = {},
+    client = connect(options),
+  ) => {
     const { promise, resolve } = Promise.withResolvers<Answer>()
     const sent = new Metadata()
     for (const [name, value] of Object.entries(metadata)) sent.set(name, value)
@@ -167,7 +171,9 @@ describe('OTLP over gRPC, seen by @grpc/grpc-js', () => {
     for (const count of [0, 2])
       it(`INVALID_ARGUMENT: ${count} messages in one call`, async () => {
         const { promise, resolve } = Promise.withResolvers<Answer>()
-        const stream = connect().makeClientStreamRequest(EXPORT_PATH, raw, raw, (error, response) => resolve(toAnswer(error, response)))
+        const stream = connect().makeClientStreamRequest(LOGS_EXPORT_PATH, raw, raw, (error, response) =>
+          resolve(toAnswer(error, response)),
+        )
         for (let i = 0; i < count; i++) stream.write(MESSAGE)
         stream.end()
         expect(await promise).to.deep.include({ code: status.INVALID_ARGUMENT, retryAfterSeconds: undefined })

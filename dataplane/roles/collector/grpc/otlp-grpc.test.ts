@@ -4,10 +4,10 @@ import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { MAX_BUS_MESSAGE_BYTES } from '../../../contract/topics.ts'
 import { decodeMessage } from '../../../otlp/testing/logs-proto.ts'
+import { LOGS_EXPORT_PATH } from '../../../otlp-intake/grpc-message.ts'
 import type { BusErrorReason } from '../../../ports/bus.ts'
 import { callGrpc, type GrpcAnswer, type GrpcCall, grpcMessage, type Harness, startHarness } from '../testing/collector-harness.ts'
 import { buildPayload, buildProtobuf } from '../testing/requests.ts'
-import { EXPORT_PATH } from './otlp-grpc.ts'
 
 const ONE = { service: 'cart', messages: ['hello'] }
 const MESSAGE = buildProtobuf(ONE)
@@ -142,7 +142,7 @@ describe('OTLP over gRPC: LogsService/Export', () => {
       return Number(/^service_collector_pending_bytes (.*)$/m.exec(text)![1])
     }
     const session = connect(`http://127.0.0.1:${harness.grpcPort}`)
-    const stream = session.request({ ':method': 'POST', ':path': EXPORT_PATH, 'content-type': 'application/grpc' })
+    const stream = session.request({ ':method': 'POST', ':path': LOGS_EXPORT_PATH, 'content-type': 'application/grpc' })
     stream.on('error', () => {})
     stream.write(grpcMessage(MESSAGE).subarray(0, 50))
     while ((await pending()) === 0) await new Promise(setImmediate)

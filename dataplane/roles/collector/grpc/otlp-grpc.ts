@@ -2,7 +2,7 @@
 import type { RequestHead } from '../../../http/http2/request-head.ts'
 import { type Exchange, NO_RECEIVER, type RequestHandler, type RequestReceiver } from '../../../http/http2/stream.ts'
 import { type Encoding, parseEncoding } from '../../../otlp-intake/decompress.ts'
-import { GrpcMessage } from '../../../otlp-intake/grpc-message.ts'
+import { GrpcMessage, LOGS_EXPORT_PATH } from '../../../otlp-intake/grpc-message.ts'
 import type { MemoryLease } from '../../../otlp-intake/memory-budget.ts'
 import { GRPC, Refusal, refusalOf } from '../../../otlp-intake/refusal.ts'
 import type { Clock } from '../../../ports/clock.ts'
@@ -11,7 +11,6 @@ import type { CollectorCounters } from '../intake/collector-counters.ts'
 import { Client } from '../intake/expected-clients.ts'
 import type { Intake } from '../intake/intake.ts'
 import { acceptedAnswer, errorAnswer, OTHER_PROTOCOL, refusedAnswer } from './grpc-answer.ts'
-import { parseGrpcTimeout } from './grpc-timeout.ts'
 
 export interface OtlpGrpcDeps {
   readonly intake: Intake
@@ -19,8 +18,6 @@ export interface OtlpGrpcDeps {
   readonly clock: Clock
   readonly log: Log
 }
-
-export const EXPORT_PATH = '/opentelemetry.proto.collector.logs.v1.LogsService/Export'
 
 /** OTLP over gRPC: the unary call `LogsService/Export` (gRPC over HTTP/2); a handler for each connection. */
 export function createOtlpGrpc(deps: OtlpGrpcDeps): () => RequestHandler {
@@ -30,7 +27,7 @@ export function createOtlpGrpc(deps: OtlpGrpcDeps): () => RequestHandler {
 function handleCalls(deps: OtlpGrpcDeps, client: Client): RequestHandler {
   return (head, exchange) => {
     if (!isGrpc(head)) exchange.answer(OTHER_PROTOCOL)
-    else if (head.path !== EXPORT_PATH)
+    else if (head.path !== LOGS_EXPORT_PATH)
       exchange.answer(errorAnswer({ code: GRPC.unimplemented, message: `no such method: ${head.path.slice(0, 200)}` }))
     else
       try {
@@ -112,4 +109,12 @@ function refuse({ counters, log }: OtlpGrpcDeps, exchange: Exchange, error: unkn
 
 function isGrpc(head: RequestHead): boolean {
   return head.method === 'POST' && /^application\/grpc(?:\+proto)?(?:;|$)/.test(head.get('content-type') ?? '')
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 1e-3, n: 1e-6 }
+
+/** Milliseconds in a `grpc-timeout` header such as `10S`; Infinity without a valid one. */
+function parseGrpcTimeout(header: string | undefined): number {
+  const match = /^(\d{1,8})([HMSmun])$/.exec(header ?? '')
+  return match === null ? Number.POSITIVE_INFINITY : Number(match[1]) * UNIT_MS[match[2]!]!
 }

@@ -36,7 +36,7 @@ export interface PaceTurns {
 export class FairPace {
   readonly #deps: FairPaceDeps
   readonly #work = new Map<string, number>()
-  /** Of the tenants that are not counted by themselves. */
+  /** Work of the tenants that are not counted by themselves. */
   #otherWork = 0
   #decayedMs: number
   #total = 0

@@ -1,5 +1,6 @@
 /** Takes in one request, from any door: memory, decompression, check, send, answer. */
 import { MAX_BUS_MESSAGE_BYTES } from '../../../contract/topics.ts'
+import { UNKNOWN_SERVICE } from '../../../domain/records/canonical-fields.ts'
 import { tenantOfRecord } from '../../../domain/tenants/tenant.ts'
 import { isRecent } from '../../../limits/is-recent.ts'
 import { releaseBytes } from '../../../memory/release-bytes.ts'
@@ -67,7 +68,6 @@ const RECORD_WORK = 512
 const MAX_REPEATED_BY_RECORD = 4_096
 /** Work in the fragments of a request that are sent at once. */
 const MAX_PART_WORK = 8_388_608
-const UNKNOWN_SERVICE = 'unknown_service'
 /** So long after its last refusal a bus counts as refusing. */
 const REFUSING_MS = 10_000
 const NO_RECORDS: PartialSuccess = {

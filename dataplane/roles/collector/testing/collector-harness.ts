@@ -2,11 +2,11 @@ import { connect, constants } from 'node:http2'
 import { systemClock } from '../../../adapters/clock/system-clock.ts'
 import { MAX_BUS_MESSAGE_BYTES } from '../../../contract/topics.ts'
 import type { LogsPayload } from '../../../otlp/payload.ts'
+import { LOGS_EXPORT_PATH } from '../../../otlp-intake/grpc-message.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { SILENT } from '../../../telemetry/log.ts'
 import { createRecordingBus, type RecordingBus } from '../../../testing/recording-bus.ts'
 import { type Collector, type CollectorAddresses, type CollectorSettings, startCollector } from '../collector.ts'
-import { EXPORT_PATH } from '../grpc/otlp-grpc.ts'
 
 /** A collector on free ports, over a bus in memory. */
 export interface Harness extends CollectorAddresses {
@@ -93,7 +93,7 @@ export function grpcMessage(message: Uint8Array, compressed = false): Buffer {
 }
 
 /** One call on a connection of its own, spoken by hand. */
-export function callGrpc(port: number, { path = EXPORT_PATH, headers = {}, frames }: GrpcCall): Promise<GrpcAnswer> {
+export function callGrpc(port: number, { path = LOGS_EXPORT_PATH, headers = {}, frames }: GrpcCall): Promise<GrpcAnswer> {
   return new Promise((resolve, reject) => {
     const session = connect(`http://127.0.0.1:${port}`)
     session.on('error', reject)

@@ -43,7 +43,7 @@ ${problem === undefined ? '' : `<p class="problem" role="alert">${escaped(`${pro
 `
 }
 
-/** Asks for itself once more, now from a page of the dashboard. */
+/** Requests the same path once more, now as a page of the dashboard. */
 export const RELOAD_PAGE = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="0"><title>logpipeline</title></head><body></body></html>
 `

@@ -19,7 +19,7 @@ export interface PasswordGate {
   close(request: IncomingMessage): string
 }
 
-/** Wrong passwords of one address in a minute. */
+/** Wrong passwords that one address may send in a minute. */
 const MAX_FAILURES = 10
 const FAILURE_WINDOW_MS = 60_000
 /** Addresses whose failures are counted; beyond it the one that failed longest ago is forgotten. */

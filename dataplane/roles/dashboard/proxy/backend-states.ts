@@ -12,7 +12,7 @@ const FRESH_MS = 2_000
 
 export interface BackendStatesDeps {
   readonly backends: Readonly<Record<ServiceName, Pick<Upstream, 'answers'>>>
-  /** Those that nobody has said where they are. */
+  /** Back ends that no setting places, and that are not at their default address. */
   readonly unconfigured: ReadonlySet<ServiceName>
   readonly clock: Clock
 }

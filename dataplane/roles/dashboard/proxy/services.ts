@@ -10,7 +10,7 @@ export interface ServiceDescription {
   readonly setting: keyof SettingsOf<'dashboard'> & `${string}_ENDPOINT`
   /** In messages to callers. */
   readonly title: string
-  /** Where it tells whether it works; any answer shows that it is there. */
+  /** Path of its health endpoint; any answer shows that it is there. */
   readonly healthPath: string
   /** An installation may do without it. */
   readonly isOptional?: boolean

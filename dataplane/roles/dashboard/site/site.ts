@@ -63,7 +63,7 @@ export function openSite(directories: readonly string[]): Site {
   }
 }
 
-/** A place within the console, which finds it by itself. */
+/** Whether the path is a page of the console, which the console's own router finds. */
 function isPage({ headers }: IncomingMessage, path: string): boolean {
   return path === '/' || (extname(path) === '' && (headers.accept ?? '').includes('text/html'))
 }

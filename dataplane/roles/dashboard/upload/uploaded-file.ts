@@ -9,7 +9,7 @@ type Bytes = AsyncIterable<Buffer>
 
 /** Parts of a multipart body, with the fields that are no file. */
 const MAX_PARTS = 100
-/** Of a field that is no file: it is read over. */
+/** Length of a field that is no file: it is read over. */
 const MAX_FIELD_BYTES = 1_024
 /** Bytes that a form may add to its file. */
 export const FORM_BYTES = 64 * 1024

@@ -5,7 +5,7 @@ import { HttpError } from '../../../http/http-error.ts'
 import { releaseBytes } from '../../../memory/release-bytes.ts'
 import { encodeResponseProtobuf, encodeStatusProtobuf } from '../../../otlp/export-response.ts'
 import { decompress, parseEncoding } from '../../../otlp-intake/decompress.ts'
-import { GrpcMessage } from '../../../otlp-intake/grpc-message.ts'
+import { GrpcMessage, LOGS_EXPORT_PATH } from '../../../otlp-intake/grpc-message.ts'
 import type { LocalCollector } from '../../../otlp-intake/local-collector.ts'
 import type { MemoryBudget } from '../../../otlp-intake/memory-budget.ts'
 import { percentEncoded } from '../../../otlp-intake/percent-encoded.ts'
@@ -24,7 +24,6 @@ export interface GrpcDeps {
   readonly maxRequestBytes: number
 }
 
-export const EXPORT_PATH = '/opentelemetry.proto.collector.logs.v1.LogsService/Export'
 export const UNAUTHENTICATED = 16
 
 /** A request that is not complete by then is given up. */
@@ -65,7 +64,7 @@ export function answerStatus(stream: ServerHttp2Stream, { code, message, retryAf
 /** Answers a call of whatever method. */
 export async function exportGrpc(deps: GrpcDeps, stream: ServerHttp2Stream, headers: IncomingHttpHeaders, owner: KeyOwner): Promise<void> {
   const path = String((headers as Readonly<Record<string, unknown>>)[':path'])
-  if (path !== EXPORT_PATH) return answerStatus(stream, { code: GRPC.unimplemented, message: `no such method: ${path.slice(0, 200)}` })
+  if (path !== LOGS_EXPORT_PATH) return answerStatus(stream, { code: GRPC.unimplemented, message: `no such method: ${path.slice(0, 200)}` })
   const lease = deps.budget.lease()
   try {
     const encoding = parseEncoding(headers['grpc-encoding'] as string | undefined)
@@ -127,7 +126,7 @@ function receive(stream: ServerHttp2Stream, message: GrpcMessage): Promise<GrpcM
 
 function callHeaders(headers: IncomingHttpHeaders, owner: KeyOwner): OutgoingHttpHeaders {
   const { 'grpc-encoding': _, 'content-type': __, ...passed } = requestHeaders(headers, owner.tenant)
-  return { ...passed, ':method': 'POST', ':path': EXPORT_PATH, 'content-type': 'application/grpc', te: 'trailers' }
+  return { ...passed, ':method': 'POST', ':path': LOGS_EXPORT_PATH, 'content-type': 'application/grpc', te: 'trailers' }
 }
 
 function frame(message: Buffer): Buffer {

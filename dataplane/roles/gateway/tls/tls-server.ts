@@ -1,7 +1,8 @@
 /** TLS with HTTP/1.1, HTTP/2 and gRPC on one port: the client chooses by ALPN. */
-import type { Server as HttpServerOfNode, RequestListener } from 'node:http'
+import type { Server as HttpServerOfNode, IncomingMessage, ServerResponse } from 'node:http'
 import { constants, createSecureServer, type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Session } from 'node:http2'
 import type { Server as NetServer, Socket } from 'node:net'
+import { isSameHost, withOneHost } from '../../../http/request-host.ts'
 import { HEADERS_TIMEOUT_MS, type HttpServer, KEEP_ALIVE_MS, type ListenConfig, listen } from '../../../http/server.ts'
 import { answerUnreadableRequests } from '../../../http/unreadable-request.ts'
 import type { GatewayRequest, GatewayResponse } from '../../../upstream/exchange.ts'
@@ -37,10 +38,20 @@ function endWhenLate(request: Http2ServerRequest): void {
   stream.once('close', () => clearTimeout(late))
 }
 
+function namesOneHost({ headers: { ':authority': authority, host } }: Http2ServerRequest): boolean {
+  return host === undefined || authority === undefined || isSameHost(authority, host)
+}
+
 export async function startTlsServer(listener: GatewayListener, certificate: Certificate, at: ListenConfig): Promise<TlsServer> {
   const server = createSecureServer({
     ...certificate,
-    ...{ allowHTTP1: true, minVersion: 'TLSv1.2', handshakeTimeout: HANDSHAKE_MS, maxHeaderSize: MAX_HEADER_BYTES },
+    ...{
+      allowHTTP1: true,
+      requireHostHeader: false,
+      minVersion: 'TLSv1.2',
+      handshakeTimeout: HANDSHAKE_MS,
+      maxHeaderSize: MAX_HEADER_BYTES,
+    },
     ...{ maxSessionMemory: SESSION_MEMORY_MB, maxHeaderListPairs: MAX_HEADER_PAIRS, peerMaxConcurrentStreams: 1 },
     settings: {
       enablePush: false,
@@ -55,16 +66,19 @@ export async function startTlsServer(listener: GatewayListener, certificate: Cer
   http1.keepAliveTimeout = KEEP_ALIVE_MS
   server.setTimeout(NO_PROGRESS_MS)
   answerUnreadableRequests(http1)
-  const listen2 = listener as (request: Http2ServerRequest, response: Http2ServerResponse, expectsContinue: boolean) => void
-  server.on('request', (request: Http2ServerRequest, response: Http2ServerResponse) => {
-    if ('stream' in request && !request.complete) endWhenLate(request)
-    listen2(request, response, false)
-  })
-  const onContinue = ((request: GatewayRequest, response: GatewayResponse) =>
-    listener(request, response, true)) as unknown as RequestListener
-  server.on('checkContinue', onContinue as never)
+  const receive = (expectsContinue: boolean) => {
+    const receiveHttp1 = withOneHost((request, response) => listener(request, response, expectsContinue))
+    return (request: IncomingMessage | Http2ServerRequest, response: ServerResponse | Http2ServerResponse) => {
+      if (!('stream' in request)) return receiveHttp1(request, response as ServerResponse<IncomingMessage> & { req: IncomingMessage })
+      if (!namesOneHost(request)) return request.stream.close(constants.NGHTTP2_PROTOCOL_ERROR)
+      if (!request.complete) endWhenLate(request)
+      listener(request, response as Http2ServerResponse, expectsContinue)
+    }
+  }
+  server.on('request', receive(false))
   // Node would answer before the key is looked at. An expectation that nobody knows may be passed over (RFC 9110, 10.1.1).
-  http1.on('checkExpectation', (request, response) => listener(request, response, false))
+  server.on('checkContinue', receive(true))
+  http1.on('checkExpectation', receive(false))
   const sockets = new Set<Socket>()
   const sessions = new Set<ServerHttp2Session>()
   server.on('connection', (socket: Socket) => {

@@ -1,15 +1,18 @@
 /** Changes to the language model of a tenant (Spec: PATCH /api/v1/config/llm; Decisions 6, 7). */
 import { z } from 'zod'
 import { LLM_PROVIDERS } from '../../../contract/llm-providers.ts'
-import { type FieldRules, isTargetUrl, isText, MASK } from '../../../domain/tickets/platform-field.ts'
+import { isMap } from '../../../domain/tickets/change-platforms.ts'
+import { type FieldRules, isTargetUrl, isText, MASK, withoutUserInfo } from '../../../domain/tickets/platform-field.ts'
 import type { LlmProvider } from '../../../ports/language-model.ts'
 import type { StoredModel } from './stored-sections.ts'
 
-const FIELD = z.unknown().optional()
+const FIELDS = ['provider', 'model', 'baseUrl', 'apiKey'] as const
 
-/** Fields as a caller sent them; null removes one, `****` leaves the key as it is. Held against their rules by `changeModel`, which shows no key. */
-export const MODEL_CHANGE = z.strictObject({ provider: FIELD, model: FIELD, baseUrl: FIELD, apiKey: FIELD })
-export type ModelChange = Readonly<z.output<typeof MODEL_CHANGE>>
+/** Fields as a caller sent them; null removes one, `****` leaves the key as it is. */
+export type ModelChange = Readonly<Partial<Record<(typeof FIELDS)[number], unknown>>>
+
+/** Only that it is a map: its fields are held against their rules by `changeModel`, which names all problems at once and shows no key. */
+export const MODEL_CHANGE = z.custom<ModelChange>(isMap, `expected an object with fields of ${FIELDS.join(', ')}`)
 
 export type ModelChanged =
   | { readonly ok: true; readonly model: StoredModel }
@@ -28,7 +31,8 @@ export function changeModel(
 ): ModelChanged {
   const before = stored ?? { provider: 'none', model: '' }
   const { provider = before.provider, model = before.model, baseUrl = before.baseUrl, apiKey } = change
-  const problems: string[] = []
+  const unknown = Object.keys(change).filter(name => !(FIELDS as readonly string[]).includes(name))
+  const problems = unknown.map(name => `${name.slice(0, 60)}: unknown field`)
   if (!isProvider(provider)) problems.push(`provider: expected one of ${LLM_PROVIDERS.join(', ')}, seen ${seen(provider)}`)
   const isNone = provider === 'none'
   if (model !== null && model !== '' && !isText(model)) problems.push(`model: expected the name of a model, seen ${seen(model)}`)
@@ -60,6 +64,6 @@ function isProvider(value: unknown): value is LlmProvider {
 }
 
 function seen(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value.slice(0, 60))
+  if (typeof value === 'string') return JSON.stringify(withoutUserInfo(value).slice(0, 60))
   return typeof value === 'object' && value !== null ? 'an object' : String(value)
 }

@@ -126,6 +126,12 @@ describe('ticketing configuration', () => {
       expect(await platforms()).to.deep.equal({})
     })
 
+    it('400 shows no password of an address', async () => {
+      const shown = /expected an https URL.*, seen "https:\/\/\*\*\*\*@example\.com"$/
+      expect(await errorOf('platforms', { jira: { ...REQUIRED.jira, baseUrl: 'https://bot:p4ss@example.com' } })).to.match(shown)
+      expect(await errorOf('llm', { provider: 'ollama', model: 'x', baseUrl: 'https://bot:p4ss@example.com' })).to.match(shown)
+    })
+
     for (const [title, body] of [
       ['a list', []],
       ['a text', 'slack'],
@@ -357,6 +363,12 @@ describe('ticketing configuration', () => {
         'apiKey: expected the key itself, since none is stored, seen ****',
       ],
       ['an unknown field', { temperature: 1 }, 'temperature: unknown field'],
+      [
+        'all of it at once',
+        { temperature: 1, top: 2, provider: 'none', model: 5 },
+        'temperature: unknown field; top: unknown field; model: expected the name of a model, seen 5',
+      ],
+      ['no map', ['openai'], 'body: expected an object with fields of provider, model, baseUrl, apiKey, seen an array of 1'],
       ['a prototype name', JSON.parse('{"__proto__":{"provider":"openai"}}'), '__proto__: unknown field'],
     ]
     for (const [title, body, message] of refused) it(`400 for ${title}`, async () => expect(await errorOf('llm', body)).to.equal(message))

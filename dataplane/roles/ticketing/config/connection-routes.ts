@@ -7,7 +7,7 @@ import { MASK, secretFields } from '../../../domain/tickets/platform-field.ts'
 import type { Target } from '../../../domain/tickets/target.ts'
 import { HttpError } from '../../../http/http-error.ts'
 import { type Route, route } from '../../../http/route.ts'
-import { MinuteAllowance } from '../../../limits/minute-allowance.ts'
+import { perMinute, TokenBucket } from '../../../limits/token-bucket.ts'
 import { within } from '../../../pipeline/within.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { ConnectionTest } from '../../../ports/incident-platform.ts'
@@ -89,7 +89,7 @@ export function connectionRoutes(deps: ConnectionTestDeps): readonly Route[] {
   ]
 }
 
-/** A shorter text stands in many a message by chance, and what is masked there would tell it. */
+/** Shorter secrets are not masked: they stand in many messages by chance, and the masks would tell them. */
 const MIN_MASKED = 6
 
 /** Platforms and models repeat what they were sent, in errors of all kinds. */
@@ -106,13 +106,13 @@ const failedTest = (message: string): ConnectionTest => ({ ok: false, message })
 
 /** The function throws `HttpError` 429 where a tenant tests too often. */
 function limitTests(clock: Clock): (tenant: string) => void {
-  const allowances = new Map<string, MinuteAllowance>()
+  const allowances = new Map<string, TokenBucket>()
   return tenant => {
-    const allowance = allowances.get(tenant) ?? new MinuteAllowance(MAX_TESTS_PER_MINUTE, clock.nowMs())
+    const allowance = allowances.get(tenant) ?? new TokenBucket(perMinute(MAX_TESTS_PER_MINUTE), clock.nowMs())
     allowances.delete(tenant)
     if (allowances.size >= MAX_COUNTED_TENANTS) allowances.delete(allowances.keys().next().value!)
     allowances.set(tenant, allowance)
-    if (allowance.take(1, clock.nowMs()) === 0)
+    if (allowance.takeUpTo(1, clock.nowMs()) === 0)
       throw new HttpError(429, `expected at most ${MAX_TESTS_PER_MINUTE} connection tests a minute`, { 'retry-after': '1' })
   }
 }

@@ -51,7 +51,7 @@ export function createSecretCipher(keys: readonly Uint8Array[]): SecretCipher {
   }
 }
 
-/** Of the setting `ENCRYPTION_KEY`. */
+/** Reads the setting `ENCRYPTION_KEY`. */
 export function parseEncryptionKeys(text: string | undefined): readonly Uint8Array[] {
   return text === undefined ? [] : text.split(',').map(key => Buffer.from(key, 'base64'))
 }

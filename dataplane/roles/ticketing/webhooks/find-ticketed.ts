@@ -3,14 +3,14 @@ import { ALL_DISPATCHES } from '../../../contract/indices.ts'
 import type { TargetId } from '../../../contract/target-id.ts'
 import type { SearchStore } from '../../../ports/search-store.ts'
 
-export interface TicketedIncident {
+export interface IncidentOfTicket {
   readonly tenantId: string
   readonly incidentId: string
 }
 
 export interface TicketQuestion {
   readonly target: TargetId
-  /** Any of them is the ticket's. */
+  /** Names of the ticket: one that fits is enough. */
   readonly names: readonly string[]
   /** Whether incidents of a tenant may be what is looked for: tickets of several may have one name, on servers of their own. */
   isPossible(tenant: string): Promise<boolean>
@@ -20,7 +20,7 @@ const PAGE_SIZE = 50
 /** Each leaves out the tenants that were found before, so that nobody's many tickets hide another's one. */
 const MAX_PAGES = 1_000
 
-export async function findTicketed(store: SearchStore, question: TicketQuestion): Promise<TicketedIncident | undefined> {
+export async function findTicketed(store: SearchStore, question: TicketQuestion): Promise<IncidentOfTicket | undefined> {
   if (question.names.length === 0) return undefined
   const found = await search(store, question)
   if (found !== undefined) return found
@@ -29,7 +29,7 @@ export async function findTicketed(store: SearchStore, question: TicketQuestion)
   return search(store, question)
 }
 
-async function search(store: SearchStore, { target, names, isPossible }: TicketQuestion): Promise<TicketedIncident | undefined> {
+async function search(store: SearchStore, { target, names, isPossible }: TicketQuestion): Promise<IncidentOfTicket | undefined> {
   const isNamed = { bool: { should: [{ terms: { ticketKey: names } }, { terms: { externalId: names } }], minimum_should_match: 1 } }
   const others = new Set<string>()
   for (let page = 0; page < MAX_PAGES; page++) {
@@ -39,7 +39,7 @@ async function search(store: SearchStore, { target, names, isPossible }: TicketQ
       _source: ['tenantId', 'incidentId'],
       query: { bool: { filter: [{ term: { platform: target } }, isNamed], must_not: [{ terms: { tenantId: [...others] } }] } },
     }
-    const { hits } = await store.search<TicketedIncident>({ index: ALL_DISPATCHES, body })
+    const { hits } = await store.search<IncidentOfTicket>({ index: ALL_DISPATCHES, body })
     if (hits.length === 0) return undefined
     for (const {
       source: { tenantId, incidentId },

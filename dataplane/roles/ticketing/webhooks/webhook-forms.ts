@@ -15,7 +15,7 @@ export interface Signed {
 export interface WebhookNews {
   /** Names the delivery where the platform does; the same when it is sent again. */
   readonly deliveryId?: string
-  /** Undefined: nothing that is done here as well. */
+  /** Undefined: a change that has no counterpart here. */
   readonly action?: Extract<IncidentAction, 'acknowledge' | 'resolve'>
   /** Names of the ticket: key, external id. */
   readonly names: readonly string[]
@@ -26,7 +26,7 @@ export interface WebhookNews {
 }
 
 export interface WebhookForm {
-  /** The expectation, as a caller without it reads it. */
+  /** The signature that is expected, in words for a caller whose request lacks it. */
   readonly expected: string
   isSigned(signed: Signed): boolean
   readonly schema: z.ZodType
@@ -113,7 +113,8 @@ const OPSGENIE = form(OPSGENIE_EVENT, {
   isSigned: ({ headers, secret }) => isEqual(String(headers['x-webhook-secret'] ?? ''), secret),
   read({ action, alert }) {
     const actions = { Acknowledge: 'acknowledge', Close: 'resolve' } as const
-    return { action: ownOf(actions, action), names: [alert?.alias, alert?.alertId], actor: alert?.username }
+    const { alias, alertId, username, updatedAt } = alert ?? {}
+    return { action: ownOf(actions, action), names: [alias, alertId], actor: username, occurredAt: timeOf(millisecondsOf(updatedAt)) }
   },
 })
 
@@ -162,6 +163,11 @@ function isEqual(text: string, expected: string): boolean {
 
 function ownOf<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined
+}
+
+/** Opsgenie counts some times in nanoseconds (unverified): as milliseconds these would lie beyond the year 33658. */
+function millisecondsOf(time: number | undefined): number | undefined {
+  return time !== undefined && time >= 1e15 ? Math.floor(time / 1e6) : time
 }
 
 function timeOf(ms: number | undefined): string | undefined {

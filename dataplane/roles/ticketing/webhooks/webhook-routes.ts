@@ -21,7 +21,6 @@ export interface OutsideChange {
   readonly incidentId: string
   readonly action: IncidentAction
   readonly actor: string
-  readonly note: string
   /** Where it was made: that target is not told of it. */
   readonly fromTarget: TargetId
 }
@@ -74,7 +73,7 @@ export function webhookRoutes(deps: WebhookDeps): readonly Route[] {
   ]
 }
 
-/** Where news came from, and which secret vouches for it. */
+/** The target that a webhook call comes from, and the secret that proves it. */
 interface Sender {
   readonly id: TargetId
   readonly secret: string
@@ -90,7 +89,7 @@ async function takeNews(deps: WebhookDeps, sender: Sender, { action, names, acto
   const reopenedAt = (await deps.store.get<StoredIncident>(incidentsIndex(tenant), incidentId))?.source.reopenedAt
   if (isOlder(occurredAt, reopenedAt)) return ignored('the incident was reopened since')
   const who = `${actor?.slice(0, MAX_ACTOR) || 'somebody'} (${sender.id})`
-  const outcome = await deps.applyChange({ tenant, incidentId, action, actor: who, note: `on ${sender.id}`, fromTarget: sender.id })
+  const outcome = await deps.applyChange({ tenant, incidentId, action, actor: who, fromTarget: sender.id })
   if (outcome.kind === 'unknown')
     return { status: 202, body: { status: 'ignored', note: 'the incident of this ticket is no longer there' } }
   if (outcome.kind === 'refused') return ignored(outcome.reason)

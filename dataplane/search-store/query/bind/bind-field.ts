@@ -1,6 +1,7 @@
 /** The meaning of each field query on each class of field. */
 
 import { fuzzyPattern } from '../../analysis/edit-distance.ts'
+import { normalized } from '../../analysis/normalizers.ts'
 import { type RegexOptions, regexPattern } from '../../analysis/regular-expression.ts'
 import { tokens } from '../../analysis/standard-analyzer.ts'
 import { equalIgnoringCase, prefixPattern, type TermPattern, wildcardPattern } from '../../analysis/term-pattern.ts'
@@ -84,7 +85,12 @@ const NO_WORDS = { none: NONE, all: ALL, void: VOID } as const
 
 function bindMatch(query: QueryOf<'match'>, field: Field, context: BindContext): Condition {
   refuseObject(field, 'match')
-  const { fuzzy } = query
+  const { fuzzy, lastIsPrefix } = query
+  if (classOf(field) !== 'text' && lastIsPrefix === true)
+    return bindPattern(
+      { kind: 'prefix', field: query.field, value: String(query.value), caseInsensitive: false, lenient: query.lenient, boost: 1 },
+      field,
+    )
   if (classOf(field) !== 'text' && fuzzy !== undefined)
     return bindPattern(
       { kind: 'fuzzy', field: query.field, value: String(query.value), fuzzy, isNormalized: false, lenient: query.lenient, boost: 1 },
@@ -96,10 +102,13 @@ function bindMatch(query: QueryOf<'match'>, field: Field, context: BindContext):
   const { minimumShouldMatch: minimum, operator } = query
   // One word alone takes no minimum; with one, a word counts as often as the text has it.
   const isCounted = minimum !== undefined && words.length > 1
-  const each = (isCounted ? words : [...new Set(words)]).map(
+  const last = lastIsPrefix === true ? words.at(-1) : undefined
+  const whole = last === undefined ? words : words.slice(0, -1)
+  const each = (isCounted ? whole : [...new Set(whole)]).map(
     (word): Condition =>
       fuzzy === undefined ? { op: 'terms', field, terms: new Set([word]) } : { op: 'pattern', field, pattern: nearPattern(word, fuzzy) },
   )
+  if (last !== undefined) each.push({ op: 'pattern', field, pattern: prefixPattern(last, false) })
   const atLeast = isCounted ? resolveMinimumShouldMatch(minimum, operator === 'or' ? words.length : 0) : 0
   if (operator === 'or') return anyOf(each, 'sum', Math.max(1, atLeast))
   return atLeast > 0 ? NONE : allOf(each)
@@ -158,7 +167,7 @@ function termText(value: Scalar, field: Field, isLenient: boolean): readonly str
       if (isLenient) return []
       throw notABoolean(value)
     default:
-      return [String(value)]
+      return [normalized(String(value), field.normalizer)]
   }
 }
 
@@ -201,7 +210,8 @@ function bindPattern(query: PatternQuery, field: Field): Condition {
     throw queryShardError(
       `failed to create query: a ${query.kind} may be at most ${MAX_PATTERN_LENGTH} characters long, found ${query.value.length}`,
     )
-  return lenient(query.lenient, () => ({ op: 'pattern', field, pattern: patternOf(query, fieldClass === 'text') }))
+  const own = { ...query, value: normalized(query.value, field.normalizer) }
+  return lenient(query.lenient, () => ({ op: 'pattern', field, pattern: patternOf(own, fieldClass === 'text') }))
 }
 
 function patternOf(query: PatternQuery, isText: boolean): TermPattern {

@@ -1,5 +1,6 @@
 /** Ranges over numbers, dates and texts. */
 
+import { normalized } from '../../analysis/normalizers.ts'
 import { textRangePattern } from '../../analysis/term-pattern.ts'
 import { failedToCreate, notABoolean, notANumber, queryShardError } from '../../api-error.ts'
 import { parseDateFormat } from '../../dates/date-format.ts'
@@ -9,7 +10,7 @@ import { parseAddress, parseAddressBlock } from '../../mapping/ip-address.ts'
 import { fitsType } from '../../mapping/values.ts'
 import type { FieldQuery, RangeBounds, Scalar } from '../parse/query.ts'
 import { anyOf, type BindContext, type Condition, type ExactRange, NONE, type NumberRange } from './condition.ts'
-import { classOf, exactNamed, type Field, isExact, isLarge, NANOS_PER_MS, nanosOf } from './field.ts'
+import { classOf, exactNamed, type Field, formatOf, isExact, isLarge, NANOS_PER_MS, nanosOf } from './field.ts'
 
 export function bindRange(query: Extract<FieldQuery, { kind: 'range' }>, field: Field, context: BindContext): Condition {
   switch (classOf(field)) {
@@ -29,13 +30,13 @@ export function bindRange(query: Extract<FieldQuery, { kind: 'range' }>, field: 
 /** `lte` and `gt` take the last instant of the date that they name, so that a day means the whole day. */
 export function dateRange(bounds: RangeBounds, field: Field, context: BindContext): Condition {
   const zone = bounds.timeZone === undefined ? undefined : parseTimeZone(bounds.timeZone)
-  const format = bounds.format === undefined ? undefined : parseDateFormat(bounds.format)
+  const format = bounds.format === undefined ? formatOf(field) : parseDateFormat(bounds.format)
   const resolve = (value: Scalar, roundUp: boolean): number =>
     parseDateMath(String(value), {
       nowMs: context.nowMs,
       roundUp,
+      format,
       ...(zone !== undefined && { zone }),
-      ...(format !== undefined && { format }),
     })
   const min = bounds.gt === undefined ? (bounds.gte === undefined ? undefined : resolve(bounds.gte, false)) : resolve(bounds.gt, true)
   const max = bounds.lt === undefined ? (bounds.lte === undefined ? undefined : resolve(bounds.lte, true)) : resolve(bounds.lt, false)
@@ -150,8 +151,8 @@ function textRange(bounds: RangeBounds, field: Field): Condition {
     op: 'pattern',
     field,
     pattern: textRangePattern({
-      min: min === undefined ? undefined : String(min),
-      max: max === undefined ? undefined : String(max),
+      min: min === undefined ? undefined : normalized(String(min), field.normalizer),
+      max: max === undefined ? undefined : normalized(String(max), field.normalizer),
       includeMin: bounds.gt === undefined,
       includeMax: bounds.lt === undefined,
     }),

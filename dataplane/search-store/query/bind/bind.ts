@@ -2,6 +2,7 @@
 
 import { wildcardPattern } from '../../analysis/term-pattern.ts'
 import { ApiError, illegalArgument, queryShardError, unsupported } from '../../api-error.ts'
+import { NOT_QUERIED } from '../../mapping/metadata-fields.ts'
 import { type FieldQuery, MATCH_ALL, MAX_CLAUSES, type Query } from '../parse/query.ts'
 import { bindFieldQuery } from './bind-field.ts'
 import { ALL, allOf, anyOf, type BindContext, boosted, type Condition, NONE, unscored, VOID } from './condition.ts'
@@ -49,6 +50,11 @@ function bindUnboosted(query: Query, context: BindState): Condition {
       return bindIds(query.values)
     case 'bool':
       return bindBool(query, context)
+    case 'dis_max':
+      return anyOf(
+        query.queries.map(each => bindBoosted(each, context)),
+        'max',
+      )
     case 'constant_score':
       return constant(bindBoosted(query.query, context))
     case 'any_field':
@@ -74,6 +80,7 @@ function isNeverIn(query: Query, context: BindContext): boolean {
   if (query.kind === 'match_none') return true
   if (query.kind === 'bool' && query.isOfText !== true) return [...query.must, ...query.filter].some(clause => isNeverIn(clause, context))
   if (query.kind === 'constant_score') return isNeverIn(query.query, context)
+  if (query.kind === 'dis_max') return false
   if (query.kind === 'ids') return query.values.length === 0
   if (!('field' in query) || query.kind === 'match' || query.kind === 'phrase') return false
   if (query.field === '_index') return bindIndexName(query, context).op === 'none'
@@ -137,46 +144,38 @@ function expandFields(pattern: string, query: FieldQuery, { mapping, expanded }:
   const known = expanded.get(key)
   if (known !== undefined) return known
   const names = wildcardPattern(pattern, false)
-  const fields = mapping.paths().flatMap(path => {
+  const found = mapping.paths().flatMap(path => {
     const field = names.test(path) ? findField(mapping, path) : undefined
-    return field?.isIndexed === true && isEligible(field, path, pattern, query) ? [field] : []
+    return field?.isIndexed === true && isEligible(field, pattern, query) ? [[field.path, field] as const] : []
   })
+  // A field and its aliases are one.
+  const fields = [...new Map(found).values()]
   if (fields.length > MAX_EXPANDED_FIELDS)
     throw illegalArgument(`field expansion matches too many fields, limit: ${MAX_EXPANDED_FIELDS}, got: ${fields.length}`)
   expanded.set(key, fields)
   return fields
 }
 
-function isEligible(field: Field, path: string, pattern: string, query: FieldQuery): boolean {
+function isEligible(field: Field, pattern: string, query: FieldQuery): boolean {
   const fieldClass = classOf(field)
   if (fieldClass === 'flat' || fieldClass === 'object' || fieldClass === 'boolean')
     return query.kind === 'exists' && fieldClass !== 'object'
-  const isMultiField = field.sourcePath.join('.') !== path
+  const isMultiField = field.sourcePath.join('.') !== field.path
   // A text that `*` finds in `name.keyword`, it finds in `name`, too.
   return pattern !== '*' || !isMultiField
 }
 
-/** Fields of every document in OpenSearch that cannot be asked for here. */
-const METADATA = new Set([
-  '_seq_no',
-  '_primary_term',
-  '_version',
-  '_routing',
-  '_source',
-  '_ignored',
-  '_field_names',
-  '_type',
-  '_nested_path',
-])
-
 function bindOnField(query: FieldQuery, path: string, context: BindState): Condition {
   if (path === '_index') return bindIndexName(query, context)
   if (path === '_id') return bindId(query)
-  if (METADATA.has(path)) throw unsupported(`query on the field [${path}]`)
+  if (NOT_QUERIED.has(path)) throw unsupported(`query on the field [${path}]`)
   const field = findField(context.mapping, path)
   if (field !== undefined) refuseKept(field)
   if (field === undefined || (query.kind === 'exists' && !field.isIndexed)) return NONE
-  if (!field.isIndexed) throw queryShardError(`failed to create query: Cannot search on field [${path}] since it is not indexed.`)
+  if (!field.isIndexed)
+    throw queryShardError(
+      `failed to create query: Cannot search on field [${path}] since it is not indexed; searching its doc values is not supported by the embedded search store`,
+    )
   return counted(bindFieldQuery(query, field, context), context)
 }
 

@@ -1,13 +1,15 @@
 /** A field of one index as queries, sorting and aggregations use it. */
 
+import { normalized } from '../../analysis/normalizers.ts'
 import { analyze } from '../../analysis/standard-analyzer.ts'
 import { unsupported } from '../../api-error.ts'
+import { type DateFormat, DEFAULT_DATE_FORMAT, parseDateFormat } from '../../dates/date-format.ts'
 import { DocumentRejected } from '../../mapping/document-rejected.ts'
 import type { FieldType, IndexMapping } from '../../mapping/field-types.ts'
 import { keywordText, type Leaf, numberOf } from '../../mapping/values.ts'
 
 export interface Field {
-  /** Full dotted path as asked for, e.g. `message.keyword`. */
+  /** Full dotted path, e.g. `message.keyword`; that of the field itself where an alias was asked for. */
   readonly path: string
   readonly type: FieldType
   /** Path of the values in the document: the parent's for a multi-field. */
@@ -19,6 +21,10 @@ export interface Field {
   readonly kept: string | undefined
   /** A date whose nanoseconds count. */
   readonly hasNanos: boolean
+  /** Of a date with a format of its own. */
+  readonly format?: string
+  /** Of a keyword: its values pass this normalizer. */
+  readonly normalizer?: string
   /** A keyword whose values are IP addresses. */
   readonly isAddress: boolean
 }
@@ -40,6 +46,7 @@ const CLASS_OF: Readonly<Record<FieldType, FieldClass>> = {
   date: 'date',
   flat_object: 'flat',
   object: 'object',
+  alias: 'object',
 }
 
 /** Throws 400 for a field whose values are kept and no more. */
@@ -47,13 +54,32 @@ export function refuseKept({ kept, path }: Field): void {
   if (kept !== undefined) throw unsupported(`searching, sorting and grouping by the field [${path}] of type [${kept}]`)
 }
 
-export const classOf = (field: Field): FieldClass => CLASS_OF[field.type]
+/** How dates of the field are read and shown. */
+export const formatOf = ({ format }: Pick<Field, 'format'>): DateFormat =>
+  format === undefined ? DEFAULT_DATE_FORMAT : parseDateFormat(format)
+
+export const classOf = (field: Pick<Field, 'type'>): FieldClass => CLASS_OF[field.type]
 
 export const isWholeNumber = (field: Field): boolean => classOf(field) === 'number' && field.type !== 'double' && field.type !== 'float'
+
+/** Whether the path is another name of a field: what is kept by a field's path is not found by it. */
+export const isAlias = (mapping: IndexMapping, path: string): boolean => mapping.field(path)?.type === 'alias'
+
+/** Aliases of each list of paths that a mapping has had. */
+const knownAliases = new WeakMap<readonly string[], readonly string[]>()
+
+/** The aliases of an index. */
+export function aliasesOf(mapping: IndexMapping): readonly string[] {
+  const paths = mapping.paths()
+  const known = knownAliases.get(paths) ?? paths.filter(path => isAlias(mapping, path))
+  knownAliases.set(paths, known)
+  return known
+}
 
 export function findField(mapping: IndexMapping, path: string): Field | undefined {
   const found = mapping.field(path)
   if (found === undefined) return undefined
+  if (found.target !== undefined) return findField(mapping, found.target)
   const dot = path.lastIndexOf('.')
   const parent = dot < 0 ? undefined : mapping.field(path.slice(0, dot))
   const isMultiField = parent?.fields !== undefined && Object.hasOwn(parent.fields, path.slice(dot + 1))
@@ -65,6 +91,8 @@ export function findField(mapping: IndexMapping, path: string): Field | undefine
     kept: found.kept,
     hasNanos: found.nanos === true,
     isAddress: found.address === true,
+    ...(found.format !== undefined && { format: found.format }),
+    ...(found.normalizer !== undefined && { normalizer: found.normalizer }),
     isIndexed: found.index !== false && (!isMultiField || parent?.index !== false),
   }
 }
@@ -109,7 +137,7 @@ function eachFieldLeaf(field: Field, source: unknown, visit: (leaf: Leaf) => voi
 /** Undefined where the field cannot hold the value: it was kept, not indexed. */
 function numberValue(field: Field, leaf: Leaf): number | undefined {
   try {
-    return numberOf(field.path, field.type, leaf)
+    return numberOf(field.path, { type: field.type, ...(field.format !== undefined && { format: field.format }) }, leaf)
   } catch (error) {
     if (error instanceof DocumentRejected) return undefined
     throw error
@@ -183,7 +211,7 @@ export function eachTerm(field: Field, source: unknown, visit: (term: string) =>
 export function eachKeyword(field: Field, source: unknown, visit: (value: string) => void): void {
   eachFieldLeaf(field, source, leaf => {
     const text = keywordText(leaf)
-    if (text.length <= field.ignoreAbove) visit(text)
+    if (text.length <= field.ignoreAbove) visit(normalized(text, field.normalizer))
   })
 }
 

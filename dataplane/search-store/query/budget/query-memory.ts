@@ -2,10 +2,10 @@
 import { ApiError, tryLater } from '../../api-error.ts'
 import { type MemoryLease, MemoryPool } from '../../memory-pool.ts'
 
-/** Of one request, all its searches together, bytes. */
+/** Memory of one request, all its searches together, bytes. */
 const REQUEST_BYTES = 128 * 1024 * 1024
 
-/** Of all requests of the process, bytes. */
+/** Memory of all requests of the process, bytes. */
 const ALL_REQUESTS_BYTES = 160 * 1024 * 1024
 
 export interface QueryMemory {

@@ -43,7 +43,7 @@ export function parseFuzziness(
   return { edits: parseEdits(fuzziness), prefixLength, transpositions: optionalBoolean(content, names.transpositions, true) }
 }
 
-/** Of a query text that comes without options. */
+/** The fuzziness of a query text that comes without options. */
 export const plainFuzziness = (fuzziness: string | undefined): Fuzziness => ({
   edits: parseEdits(fuzziness ?? AUTO),
   prefixLength: 0,

@@ -1,6 +1,6 @@
-/** The clauses that hold other clauses: bool, constant_score. */
-import { parsingError } from '../../api-error.ts'
-import { readNumber, readObject, refuseUnknown } from '../../json/json-reader.ts'
+/** The clauses that hold other clauses: bool, constant_score, dis_max. */
+import { parsingError, unsupported } from '../../api-error.ts'
+import { readArray, readNumber, readObject, refuseUnknown } from '../../json/json-reader.ts'
 import { parseBoost, parseMinimumShouldMatch } from './parse-term-level.ts'
 import type { ParseState, Query } from './query.ts'
 
@@ -37,4 +37,15 @@ export function parseConstantScore(body: unknown, state: ParseState, parse: Pars
     query: parse(content['filter'], { ...state, depth: state.depth + 1 }),
     boost: content['boost'] === undefined ? 1 : readNumber(content['boost'], 'constant_score.boost'),
   }
+}
+
+export function parseDisMax(body: unknown, state: ParseState, parse: ParseInner): Query {
+  const content = readObject(body, 'dis_max')
+  refuseUnknown(content, 'dis_max', ['queries', 'tie_breaker', 'boost', '_name'])
+  if (content['tie_breaker'] !== undefined && readNumber(content['tie_breaker'], 'dis_max.tie_breaker') !== 0)
+    throw unsupported('[dis_max] parameter [tie_breaker]')
+  const inner: ParseState = { ...state, depth: state.depth + 1 }
+  const queries = readArray(content['queries'] ?? [], 'dis_max.queries').map(item => parse(item, inner))
+  if (queries.length === 0) throw parsingError("[dis_max] requires 'queries' field with at least one clause")
+  return { kind: 'dis_max', queries, boost: parseBoost(content, 'dis_max') }
 }

@@ -1,4 +1,4 @@
-/** The clauses on words: match, match_phrase, match_phrase_prefix, multi_match, query_string, simple_query_string. */
+/** The clauses on words: match, match_bool_prefix, match_phrase, match_phrase_prefix, multi_match, query_string, simple_query_string. */
 import { parsingError, unsupported } from '../../api-error.ts'
 import {
   isObject,
@@ -23,6 +23,7 @@ import { parseSimpleQueryString } from './simple-query-string.ts'
 
 export const FULL_TEXT_CLAUSES: Readonly<Record<string, ClauseParser>> = {
   match: body => parseMatch(body),
+  match_bool_prefix: body => parseMatch(body, 'match_bool_prefix'),
   match_phrase: body => parsePhrase(body, 'match_phrase', false),
   match_phrase_prefix: body => parsePhrase(body, 'match_phrase_prefix', true),
   multi_match: body => parseMultiMatch(body),
@@ -74,11 +75,13 @@ const MATCH_KEYS = [
   ...NEUTRAL,
 ]
 
-function parseMatch(body: unknown): Query {
-  const { field, content } = readFieldText(body, 'match')
-  refuseUnknown(content, 'match', MATCH_KEYS)
-  return matchOn(field, content, 'match')
+function parseMatch(body: unknown, clause = 'match'): Query {
+  const { field, content } = readFieldText(body, clause)
+  refuseUnknown(content, clause, MATCH_KEYS)
+  return { ...matchOn(field, content, clause), ...(clause === 'match_bool_prefix' && LAST_IS_PREFIX) }
 }
+
+const LAST_IS_PREFIX = { lastIsPrefix: true }
 
 function matchOn(field: string, content: JsonObject, clause: string): FieldQuery {
   refuseAnalyzer(content, clause)
@@ -126,6 +129,7 @@ export function parseFieldBoost(text: string): FieldBoost {
 }
 
 export function readFields(value: unknown, clause: string): readonly FieldBoost[] {
+  if (Array.isArray(value) && value.includes(null)) throw parsingError(`[${clause}] field name in [fields] cannot be null`)
   return readStrings(value, `${clause}.fields`).map(parseFieldBoost)
 }
 
@@ -141,17 +145,19 @@ function parseMultiMatch(body: unknown): Query {
   const build: Readonly<Record<string, () => FieldQuery>> = {
     best_fields: () => matchOn('', inner, 'multi_match'),
     most_fields: () => matchOn('', inner, 'multi_match'),
+    bool_prefix: () => ({ ...matchOn('', inner, 'multi_match'), ...LAST_IS_PREFIX }),
     phrase: () => phraseOn('', inner, 'multi_match', false),
     phrase_prefix: () => phraseOn('', inner, 'multi_match', true),
   }
   if (content['fuzziness'] !== undefined && ['cross_fields', 'phrase', 'phrase_prefix'].includes(type))
     throw parsingError(`Fuzziness not allowed for type [${type}]`)
+  if (content['slop'] !== undefined && type === 'bool_prefix') throw parsingError('[slop] not allowed for type [bool_prefix]')
   if (!Object.hasOwn(build, type)) throw unsupported(`[multi_match] type [${type}]`)
   return {
     kind: 'any_field',
     fields,
     query: build[type]!(),
-    score: type === 'most_fields' ? 'sum' : 'max',
+    score: type === 'most_fields' || type === 'bool_prefix' ? 'sum' : 'max',
     boost: parseBoost(content, 'multi_match'),
   }
 }

@@ -1,7 +1,7 @@
 /** Query DSL to `Query`: the table of clauses. */
 import { ApiError, illegalArgument, parsingError, unsupported } from '../../api-error.ts'
-import { isObject, kindOf, readSingleEntry, words } from '../../json/json-reader.ts'
-import { parseBool, parseConstantScore } from './parse-compound.ts'
+import { isObject, type JsonObject, kindOf, readSingleEntry, readString, words } from '../../json/json-reader.ts'
+import { parseBool, parseConstantScore, parseDisMax } from './parse-compound.ts'
 import { FULL_TEXT_CLAUSES } from './parse-full-text.ts'
 import { TERM_LEVEL_CLAUSES } from './parse-term-level.ts'
 import { type ClauseParser, MAX_CLAUSES, MAX_QUERY_DEPTH, type ParseState, type Query } from './query.ts'
@@ -10,15 +10,16 @@ const CLAUSES: Readonly<Record<string, ClauseParser>> = {
   ...FULL_TEXT_CLAUSES,
   ...TERM_LEVEL_CLAUSES,
   bool: (body, _name, state) => parseBool(body, state, parseClause),
+  dis_max: (body, _name, state) => parseDisMax(body, state, parseClause),
   constant_score: (body, _name, state) => parseConstantScore(body, state, parseClause),
 }
 
 /** Queries that OpenSearch has and this store has not. */
 const KNOWN_ELSEWHERE = new Set(
   words(`
-    terms_set nested has_child has_parent parent_id script script_score function_score boosting dis_max more_like_this
+    terms_set nested has_child has_parent parent_id script script_score function_score boosting more_like_this
     intervals span_term span_near span_or span_not span_first span_multi span_containing span_within field_masking_span
-    match_bool_prefix combined_fields geo_distance geo_bounding_box geo_polygon geo_shape xy_shape rank_feature distance_feature
+    combined_fields geo_distance geo_bounding_box geo_polygon geo_shape xy_shape rank_feature distance_feature
     percolate wrapper pinned knn neural hybrid agentic template common
   `),
 )
@@ -38,7 +39,9 @@ function parseClause(body: unknown, state: ParseState): Query {
     if (KNOWN_ELSEWHERE.has(name)) throw unsupported(`query [${name}]`)
     throw parsingError(`unknown query [${name}]`)
   }
-  if (isObject(content) && [content, ...Object.values(content)].some(part => isObject(part) && part['_name'] !== undefined))
-    throw unsupported('query parameter [_name]')
-  return CLAUSES[name]!(content, name, state)
+  const own = isObject(content)
+    ? [content, ...Object.values(content)].find(part => isObject(part) && part['_name'] !== undefined)
+    : undefined
+  const query = CLAUSES[name]!(content, name, state)
+  return own === undefined ? query : { ...query, name: readString((own as JsonObject)['_name'], `${name}._name`) }
 }

@@ -34,6 +34,8 @@ export interface Fuzziness {
 
 interface Boosted {
   readonly boost: number
+  /** Hits say whether they match it. */
+  readonly name?: string
 }
 
 /** Queries on one field. */
@@ -47,6 +49,8 @@ export type FieldQuery = Boosted & { readonly field: string } & (
         readonly lenient: boolean
         /** Words that are near count too. */
         readonly fuzzy?: Fuzziness
+        /** The last word stands for all that begin so. */
+        readonly lastIsPrefix?: boolean
       }
     | {
         readonly kind: 'phrase'
@@ -102,6 +106,8 @@ export type Query =
       readonly isOfText?: boolean
     })
   | (Boosted & { readonly kind: 'constant_score'; readonly query: Query })
+  /** One of them holds; the best of their scores counts. */
+  | (Boosted & { readonly kind: 'dis_max'; readonly queries: readonly Query[] })
   /** `query` on each of the fields; a document matches when one of them does. */
   | (Boosted & {
       readonly kind: 'any_field'
@@ -126,3 +132,15 @@ export interface ParseState {
 export type ClauseParser = (body: unknown, name: string, state: ParseState) => Query
 
 export const MATCH_ALL: Query = { kind: 'match_all', boost: 1 }
+
+/** The named clauses of a query, itself included. */
+export function* namedQueries(query: Query): Generator<readonly [name: string, query: Query]> {
+  if (query.name !== undefined) yield [query.name, query]
+  for (const inner of innerQueries(query)) yield* namedQueries(inner)
+}
+
+function innerQueries(query: Query): readonly Query[] {
+  if (query.kind === 'bool') return [...query.must, ...query.filter, ...query.should, ...query.mustNot]
+  if (query.kind === 'dis_max') return query.queries
+  return query.kind === 'constant_score' ? [query.query] : []
+}

@@ -1,6 +1,6 @@
 /** The body of a search, checked for form. */
 
-import { type AggregationSpec, parseAggregations } from '../../aggregate/parse.ts'
+import { type AggregationSpec, parseAggregations, type SummarySpec } from '../../aggregate/parse.ts'
 import { ApiError, illegalArgument, parsingError, unsupported, validationError } from '../../api-error.ts'
 import { isObject, type JsonObject, readBoolean, readInteger, readObject, readString, readStrings, words } from '../../json/json-reader.ts'
 import { textOf } from '../../json/text-of.ts'
@@ -32,10 +32,13 @@ export interface SearchRequest {
   readonly trackScores: boolean
   readonly highlight?: HighlightSpec
   readonly aggregations: readonly AggregationSpec[]
+  /** Of the results of the aggregations. */
+  readonly summaries: readonly SummarySpec[]
   readonly timeoutMs?: number
   readonly pointInTime?: PointInTime
   readonly showVersion: boolean
   readonly showSeqNo: boolean
+  readonly showId: boolean
 }
 
 const MAX_RESULT_WINDOW = 10_000
@@ -70,20 +73,24 @@ export function parseSearchRequest(body: JsonObject): SearchRequest {
   const highlight = body['highlight'] === undefined ? undefined : parseHighlight(body['highlight'])
   const timeoutMs = body['timeout'] === undefined ? undefined : parseDurationMs(body['timeout'], 'timeout')
   const searchAfter = body['search_after'] === undefined ? undefined : parseSearchAfter(body['search_after'], sort)
+  const storedSource = sourceBeside(body['stored_fields'])
+  const aggregations = parseAggregations(body['aggs'] ?? body['aggregations'])
   return {
     query: body['query'] === undefined ? MATCH_ALL : parseQuery(body['query']),
     ...parseWindow(body),
     sort,
     ...(searchAfter !== undefined && { searchAfter }),
-    source: parseSourceFilter(body['_source'] ?? sourceBeside(body['stored_fields'])),
+    source: parseSourceFilter(body['_source'] ?? storedSource),
     fields: [...parseFieldFormats(body['fields'], 'fields'), ...parseFieldFormats(body['docvalue_fields'], 'docvalue_fields')],
     trackTotalHits: parseTrackTotalHits(body['track_total_hits']),
     isTotalGiven: body['track_total_hits'] !== undefined,
     trackScores: body['track_scores'] !== undefined && readBoolean(body['track_scores'], 'track_scores'),
     ...(highlight !== undefined && { highlight }),
-    aggregations: parseAggregations(body['aggs'] ?? body['aggregations']),
+    aggregations: aggregations.below,
+    summaries: aggregations.summaries,
     ...(timeoutMs !== undefined && timeoutMs >= 0 && { timeoutMs }),
     ...(body['pit'] !== undefined && { pointInTime: parsePointInTime(body['pit']) }),
+    showId: !(Array.isArray(body['stored_fields']) ? body['stored_fields'] : [body['stored_fields']]).includes('_none_'),
     showVersion: body['version'] !== undefined && readBoolean(body['version'], 'version'),
     showSeqNo: body['seq_no_primary_term'] !== undefined && readBoolean(body['seq_no_primary_term'], 'seq_no_primary_term'),
   }
@@ -127,7 +134,8 @@ function parseTrackTotalHits(value: unknown): number {
   if (value === undefined) return DEFAULT_TRACK_TOTAL_HITS
   if (value === true || value === 'true') return Number.POSITIVE_INFINITY
   if (value === false || value === 'false') return 0
-  const limit = readInteger(value, 'track_total_hits', -1)
+  const limit = readInteger(value, 'track_total_hits', Number.MIN_SAFE_INTEGER)
+  if (limit < -1) throw illegalArgument(`[track_total_hits] parameter must be positive or equals to -1, got ${limit}`)
   return limit === -1 ? Number.POSITIVE_INFINITY : limit
 }
 

@@ -56,8 +56,10 @@ const words = fc.array(fc.constantFrom('disk', 'full', 'a', 'b', '1', '5', '1,5'
 })
 const pattern = fc.constantFrom('di*', '*ull', 'f?ll', '*k*', '*message*')
 
-const rawDocument = (source: object, text?: Uint8Array): RawDocument => ({
+const rawDocument = (source: Readonly<Record<string, unknown>>, text?: Uint8Array): RawDocument => ({
   source: () => Buffer.from(JSON.stringify(source)),
+  sourceOf: member =>
+    Buffer.from(JSON.stringify(member !== 'message' && typeof source['message'] === 'string' ? { ...source, message: '' } : source)),
   text: member => (member === 'message' ? text : undefined),
 })
 
@@ -97,7 +99,7 @@ describe('the look at raw bytes', () => {
 
   const key = fc.string({ unit: fc.constantFrom('0', 'a', 'f', '"', '\\', 'é', '\u0001'), maxLength: 6 })
   const traced = fc.record(
-    { trace_id: fc.oneof(key, fc.constant(null), fc.array(key, { maxLength: 2 })), note: text },
+    { message: text, trace_id: fc.oneof(key, fc.constant(null), fc.array(key, { maxLength: 2 })), note: text },
     { requiredKeys: [] },
   )
   const TRACE: Field = { ...MESSAGE, path: 'trace_id', type: 'keyword', sourcePath: ['trace_id'], ignoreAbove: 4 }
@@ -124,7 +126,7 @@ describe('the look at raw bytes', () => {
   it('leaves a key that is spelled with escapes to the parser', () => {
     const phrase: Condition = { op: 'phrase', field: MESSAGE, words: ['disk', 'full'], slop: 0, lastIsPrefix: false }
     const source = Buffer.from('{"message":"disk full","messag\\u0065":"all is well"}')
-    expect(rawTest(phrase)!({ source: () => source, text: () => undefined })).to.equal('unsure')
+    expect(rawTest(phrase)!({ source: () => source, sourceOf: () => source, text: () => undefined })).to.equal('unsure')
   })
 
   it('settles plain text', () => {

@@ -9,6 +9,8 @@ import { literalTest, MAX_WORDS, patternInText, phraseInText, type TextTest } fr
 /** A document before it is parsed. */
 export interface RawDocument {
   source(): Uint8Array
+  /** As `source`, for who looks at one top-level member alone: the text of others may be left empty. */
+  sourceOf(member: string): Uint8Array
   /** The text of a top-level member as in the JSON, without its quotes, where it is one string and stands apart. */
   text(member: string): Uint8Array | undefined
 }
@@ -18,6 +20,8 @@ export type RawTest = (document: RawDocument) => Verdict
 
 /** For a condition on one field; undefined where bytes never settle it. */
 export function rawTest(condition: Condition): RawTest | undefined {
+  // The bytes are not what the index has.
+  if ('field' in condition && condition.field.normalizer !== undefined) return undefined
   switch (condition.op) {
     case 'phrase':
       return withStoredText(condition.field, phraseInText(condition), phraseTest(condition))
@@ -36,7 +40,9 @@ type SourceTest = (source: Uint8Array) => Verdict
 function withStoredText(field: Field, textTest: TextTest, sourceTest: SourceTest | undefined): RawTest | undefined {
   const [member, ...below] = field.sourcePath
   if (member === undefined || below.length > 0 || classOf(field) !== 'text')
-    return sourceTest === undefined ? undefined : document => sourceTest(document.source())
+    return sourceTest === undefined
+      ? undefined
+      : document => sourceTest(member === undefined ? document.source() : document.sourceOf(member))
   return document => {
     const text = document.text(member)
     if (text !== undefined) return textTest(text) ? 'yes' : 'no'

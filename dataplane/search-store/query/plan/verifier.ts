@@ -88,6 +88,11 @@ class SegmentDocument implements RawDocument {
     return this.#segment.source(this.#doc)
   }
 
+  sourceOf(member: string): Uint8Array {
+    const { bareMember } = this.#segment
+    return bareMember === undefined || bareMember === member ? this.source() : this.#segment.bareSource!(this.#doc)
+  }
+
   text(member: string): Uint8Array | undefined {
     return this.#segment.text?.(member, this.#doc)
   }

@@ -7,6 +7,7 @@ import type { Condition } from '../bind/condition.ts'
 import { type Field, findField } from '../bind/field.ts'
 import type { Query } from '../parse/query.ts'
 import { reduceForSegment } from '../plan/plan.ts'
+import { type RowTest, rowTest } from './row-test.ts'
 import type { SegmentUnit } from './segment-unit.ts'
 
 const MINUTE_MS = 60_000
@@ -54,7 +55,7 @@ export function countsView(unit: SegmentUnit, filters: readonly Query[], nowMs: 
   const test = testOnCounts(reduceForSegment(unit.bound.condition, unit.segment))
   if (test === undefined) return undefined
   const { index, mapping } = unit.bound
-  const tests = new Map<Query, (count: MinuteCount) => boolean>()
+  const tests = new Map<Query, CountTest>()
   for (const query of filters) {
     const own = testOnCounts(reduceForSegment(bindQuery(query, { index, mapping, nowMs }), unit.segment))
     if (own === undefined) return undefined
@@ -63,39 +64,13 @@ export function countsView(unit: SegmentUnit, filters: readonly Query[], nowMs: 
   return new CountsView(unit, counts.filter(test), tests)
 }
 
-type CountTest = (count: MinuteCount) => boolean
+type CountTest = RowTest<MinuteCount>
 
-/** The condition as a test on a count; undefined where single documents of one count may differ. */
-function testOnCounts(condition: Condition): CountTest | undefined {
-  switch (condition.op) {
-    case 'all':
-      return () => true
-    case 'none':
-      return () => false
-    case 'scored':
-      return testOnCounts(condition.of)
-    case 'not': {
-      const inner = testOnCounts(condition.of)
-      return inner === undefined ? undefined : count => !inner(count)
-    }
-    case 'and': {
-      const tests = condition.of.map(testOnCounts)
-      return tests.every(test => test !== undefined) ? count => tests.every(test => test(count)) : undefined
-    }
-    case 'or': {
-      const tests = condition.of.map(testOnCounts)
-      if (!tests.every(test => test !== undefined)) return undefined
-      return count => tests.reduce((held, test) => held + Number(test(count)), 0) >= condition.atLeast
-    }
-    case 'terms':
-    case 'pattern':
-      return testOnKeyword(condition)
-    case 'range':
-      return testOnMinute(condition)
-    default:
-      return undefined
-  }
-}
+const testOnCounts = (condition: Condition): CountTest | undefined =>
+  rowTest(condition, leaf => {
+    if (leaf.op === 'range') return testOnMinute(leaf)
+    return leaf.op === 'terms' || leaf.op === 'pattern' ? testOnKeyword(leaf) : undefined
+  })
 
 function testOnKeyword(condition: Extract<Condition, { op: 'terms' | 'pattern' }>): CountTest | undefined {
   const { path, type } = condition.field

@@ -1,9 +1,13 @@
 /** Runs a search over the segments of its indices. */
 import type { Clock } from '../../../ports/clock.ts'
-import type { Collector } from '../../aggregate/aggregation-collector.ts'
+import type { CollectContext, Collector, Vocabularies } from '../../aggregate/aggregation-collector.ts'
 import { createCollectors } from '../../aggregate/create-collectors.ts'
+import { fieldsOf, queriesOf } from '../../aggregate/field-values.ts'
 import type { MatchView } from '../../aggregate/match-view.ts'
 import type { AggregationSpec, SpecOf } from '../../aggregate/spec.ts'
+import { createVocabulary, NO_VOCABULARIES, showingAllTerms } from '../../aggregate/vocabulary.ts'
+import { ALL } from '../bind/condition.ts'
+import { isAlias } from '../bind/field.ts'
 import { createPace, type Pace, type QueryTurns, SHOW_MS } from '../budget/pace.ts'
 import type { QueryMemory } from '../budget/query-memory.ts'
 import type { Query } from '../parse/query.ts'
@@ -12,10 +16,11 @@ import { countDocs, firstDocs } from '../plan/doc-set.ts'
 import { verifier } from '../plan/verifier.ts'
 import { openUnits } from './bind-targets.ts'
 import { countsView, fitsCounts } from './counts-view.ts'
+import { groupCounts } from './group-counts.ts'
 import { type Grouping, groupingOf, groupMatches } from './group-matches.ts'
 import { GroupsView } from './groups-view.ts'
 import { docsBehind, type HitPlace, isBehindAll, isPassed } from './hit-place.ts'
-import { keptGroups, keptMatches } from './kept-matches.ts'
+import { type GroupsKeeper, type KeptGroups, keptGroups, keptMatches } from './kept-matches.ts'
 import type { SearchTarget, ShardFailure } from './search-target.ts'
 import type { SegmentUnit } from './segment-unit.ts'
 import { type RankedDocument, TopDocuments } from './top-documents.ts'
@@ -55,9 +60,31 @@ export async function executeSearch(
   const nowMs = context.clock.nowMs()
   const pace = createPace(context.clock, Math.min(context.leftMs(), request.timeoutMs ?? Number.POSITIVE_INFINITY), context.turns)
   const { units, failures } = await openUnits(targets, request, nowMs, pace)
-  const search = new Search(request, units, context, nowMs, pace)
+  const collect = { nowMs, budget: { used: 0 }, memory: context.memory, vocabularies: NO_VOCABULARIES, showHit: context.showTopHit }
+  const vocabularies = await readVocabularies(units, request, context, collect, pace)
+  const newCollectors = createCollectors(request.aggregations, { ...collect, vocabularies })
+  const search = new Search(request, units, context, nowMs, pace, newCollectors())
   await search.run()
   return { ...search.outcome(), failures, newPace: () => createPace(context.clock, context.leftMs() + SHOW_MS, context.turns) }
+}
+
+/** Goes over all documents once for the aggregations that show terms without a match, whatever the query and the filters of aliases leave out. */
+async function readVocabularies(
+  units: readonly SegmentUnit[],
+  request: SearchRequest,
+  context: ExecuteContext,
+  collect: CollectContext,
+  pace: Pace,
+): Promise<Vocabularies> {
+  const specs = showingAllTerms(request.aggregations)
+  if (specs.length === 0) return NO_VOCABULARIES
+  const whole = units.map(unit => ({ ...unit, bound: { ...unit.bound, condition: ALL } }))
+  const vocabularies = specs.map(spec => ({ spec, ...createVocabulary(spec, collect) }))
+  const aggregations = specs.map((spec, at) => ({ ...spec, name: String(at), below: [], pipelines: [], summaries: [] }))
+  const collectors = new Map(vocabularies.map(({ collector }, at) => [String(at), collector]))
+  const asked = { ...request, from: 0, size: 0, aggregations, sort: [] }
+  await new Search(asked, whole, { ...context, behind: undefined }, collect.nowMs, pace, collectors).run()
+  return new Map(vocabularies.map(({ spec, read }) => [spec, read()]))
 }
 
 /** Fields and filters that the aggregations read, at any depth. */
@@ -65,10 +92,8 @@ function needsOf(specs: readonly AggregationSpec[], nowMs: number): Omit<ViewNee
   const fields = new Set<string>()
   const filters: Query[] = []
   const visit = (spec: AggregationSpec): void => {
-    if ('field' in spec) fields.add(spec.field)
-    if (spec.type === 'composite') for (const { field } of spec.sources) fields.add(field)
-    if (spec.type === 'filter') filters.push(spec.query)
-    if (spec.type === 'filters') filters.push(...spec.filters.map(filter => filter.query))
+    for (const field of fieldsOf(spec)) fields.add(field)
+    filters.push(...queriesOf(spec))
     spec.below.forEach(visit)
   }
   specs.forEach(visit)
@@ -94,7 +119,14 @@ class Search {
   #total = 0
   #maxScore = Number.NEGATIVE_INFINITY
 
-  constructor(request: SearchRequest, units: readonly SegmentUnit[], context: ExecuteContext, nowMs: number, pace: Pace) {
+  constructor(
+    request: SearchRequest,
+    units: readonly SegmentUnit[],
+    context: ExecuteContext,
+    nowMs: number,
+    pace: Pace,
+    collectors: ReadonlyMap<string, Collector>,
+  ) {
     this.#request = request
     this.#units = units
     this.#memory = context.memory
@@ -108,14 +140,8 @@ class Search {
       behind: context.behind,
       ...(request.searchAfter && { searchAfter: request.searchAfter }),
     })
-    const newCollectors = createCollectors(request.aggregations, {
-      nowMs,
-      budget: { used: 0 },
-      memory: context.memory,
-      showHit: context.showTopHit,
-    })
     const groupings = new Map(request.aggregations.map(spec => [spec.name, groupingOf(spec)]))
-    this.#aggregations = [...newCollectors()].map(([name, collector]) => ({ name, collector, grouping: groupings.get(name) }))
+    this.#aggregations = [...collectors].map(([name, collector]) => ({ name, collector, grouping: groupings.get(name) }))
     this.#fitsCounts = fitsCounts(request.aggregations)
   }
 
@@ -168,17 +194,19 @@ class Search {
 
   /** Every match counts: walk them all, or what was kept of them. */
   async #aggregate(unit: SegmentUnit): Promise<void> {
-    const isForCounts = this.#request.from + this.#request.size === 0
-    if (isForCounts && (this.#aggregateCounts(unit) || (await this.#aggregateKept(unit)))) return
+    const { mapping } = unit.bound
+    const hasAliases = this.#needs.fields.some(path => isAlias(mapping, path))
+    const isForCounts = this.#request.from + this.#request.size === 0 && !hasAliases
+    if (isForCounts && ((await this.#aggregateKept(unit)) || this.#aggregateCounts(unit))) return
     const heldBefore = this.#memory.usedBytes
     const view = await walkSegment(unit, this.#needs, this.#pace)
     if (view === undefined) return
     const valueBytes = this.#memory.usedBytes - heldBefore
     this.#total += view.size
-    const kept = keptGroups(unit)
+    const kept = hasAliases ? undefined : keptGroups(unit)
     if (view.size === 0 && kept === undefined) return
     for (const { collector, grouping } of this.#aggregations) {
-      const groups = grouping === undefined ? undefined : groupMatches(unit, view.docs, grouping, kept !== undefined)
+      const groups = grouping === undefined || hasAliases ? undefined : groupMatches(unit, view.docs, grouping, kept !== undefined)
       if (grouping !== undefined) kept?.put(grouping, view.size, groups)
       if (this.#pace.isDue() && !(await this.#pace.step())) return
       if (!(await this.#collect(collector, groups === undefined ? view : new GroupsView(unit, groups)))) return
@@ -195,11 +223,11 @@ class Search {
     return true
   }
 
-  /** False, with nothing done, unless groups are kept for each aggregation. */
+  /** False, with nothing done, unless groups are kept for each aggregation, or can be told from counts. */
   async #aggregateKept(unit: SegmentUnit): Promise<boolean> {
     const kept = keptGroups(unit)
     if (kept === undefined) return false
-    const found = this.#aggregations.map(({ grouping }) => (grouping === undefined ? undefined : kept.find(grouping)))
+    const found = this.#aggregations.map(({ grouping }) => (grouping === undefined ? undefined : findGroups(unit, grouping, kept)))
     if (!found.every(each => each !== undefined)) return false
     this.#total += found[0]!.matches
     for (const [at, { collector }] of this.#aggregations.entries())
@@ -316,7 +344,15 @@ class Search {
     if (this.#behind !== undefined && isPassed(this.#behind, this.#request, unit)) return false
     if (this.#isDoneWith(unit)) return false
     const first = this.#request.sort[0]
-    if (first?.field !== 'timestamp' || first.missing === '_first') return true
+    if (first?.field !== 'timestamp' || first.missing === '_first' || isAlias(unit.bound.mapping, first.field)) return true
     return this.#top.mayHold(unit.segment.minTimestampMs, unit.segment.maxTimestampMs)
   }
+}
+
+function findGroups(unit: SegmentUnit, grouping: Grouping, kept: GroupsKeeper): KeptGroups | undefined {
+  const known = kept.find(grouping)
+  if (known !== undefined) return known
+  const counted = groupCounts(unit, grouping)
+  if (counted !== undefined) kept.put(grouping, counted.matches, counted.groups)
+  return counted
 }

@@ -39,6 +39,8 @@ const SEARCH = {
         times: { date_histogram: { field: 'timestamp', fixed_interval: `${BAR_MS}ms`, min_doc_count: 1 } },
         services: { terms: { field: 'service' } },
         newest: { top_hits: { size: 1, sort: [{ timestamp: 'desc' }], _source: ['took'] } },
+        first: { min: { field: 'timestamp' } },
+        most: { max: { field: 'took' } },
       },
     },
     hosts: { terms: { field: 'host', missing: 'none' } },
@@ -65,6 +67,8 @@ function expectedOf(docs: readonly Doc[]) {
           .map(bare)
           .sort((a, b) => a.key - b.key),
         services: bucketsOf(own, doc => doc.service).map(bare),
+        first: Math.min(...own.map(doc => Date.parse(doc.timestamp))),
+        most: Math.max(...own.map(doc => doc.took)),
         newest: {
           total: own.length,
           id: own.toSorted((a, b) => (a.timestamp < b.timestamp ? 1 : a.timestamp > b.timestamp ? -1 : 0))[0]!.id,
@@ -105,8 +109,8 @@ describe('aggregations over groups of equal documents', () => {
     asked = {
       total: body.hits.total.value,
       // biome-ignore lint/suspicious/noExplicitAny: an answer of the store
-      patterns: patterns.buckets.map(({ key, doc_count, times, services, newest }: any) => ({
-        ...{ key, doc_count, times: times.buckets.map(bare), services: services.buckets.map(bare) },
+      patterns: patterns.buckets.map(({ key, doc_count, times, services, newest, first, most }: any) => ({
+        ...{ key, doc_count, times: times.buckets.map(bare), services: services.buckets.map(bare), first: first.value, most: most.value },
         newest: { total: newest.hits.total.value, id: newest.hits.hits[0]._id },
       })),
       hosts: hosts.buckets.map(bare),
@@ -141,6 +145,53 @@ describe('aggregations over groups of equal documents', () => {
     await allAnswer(DOCS)
     await store.request('POST', `/${INDEX}/_delete_by_query`, { query: { term: { took: 2 } } })
     await allAnswer(DOCS.filter(doc => doc.took !== 2))
+  })
+
+  it('are told by the counts of a sealed segment as by its documents: values, whole bars, first and last times, the newest document', async () => {
+    const newest = { top_hits: { size: 1, sort: [{ timestamp: 'desc' }], _source: ['took'] } }
+    const bars = (fixed_interval: string) => ({ date_histogram: { field: 'timestamp', fixed_interval, min_doc_count: 1 } })
+    const searches = [
+      {
+        patterns: {
+          terms: { field: 'pattern_id' },
+          aggs: { first: { min: { field: 'timestamp' } }, last: { max: { field: 'timestamp' } } },
+        },
+      },
+      {
+        patterns: {
+          terms: { field: 'pattern_id' },
+          aggs: { first: { min: { field: 'timestamp' } }, newest, services: { terms: { field: 'service' } } },
+        },
+      },
+      { days: { ...bars('1d'), aggs: { patterns: { terms: { field: 'pattern_id' }, aggs: { newest } } } } },
+      { minutes: { ...bars('1m'), aggs: { services: { terms: { field: 'service' } } } } },
+      { bars: bars('7m'), services: { terms: { field: 'service' }, aggs: { bars: bars('5m') } } },
+      { seconds: bars('30s') },
+      { oldest: { terms: { field: 'service' }, aggs: { oldest: { top_hits: { size: 1, sort: [{ timestamp: 'asc' }] } } } } },
+    ]
+    const index = 'service-logs-2026.11.22'
+    const properties = {
+      ...Object.fromEntries(['tenant_id', 'level', 'service', 'pattern_id', 'host'].map(name => [name, { type: 'keyword' }])),
+      ...{ timestamp: { type: 'date' }, took: { type: 'integer' }, message: { type: 'text' } },
+    }
+    await store.request('PUT', `/${index}`, { mappings: { properties } })
+    const lines = DOCS.map(({ id, ...doc }, at) => {
+      const whole = { ...doc, tenant_id: 'acme', level: at % 2 === 0 ? 'INFO' : 'WARN' }
+      return `{"create":{"_id":"${id}"}}\n${JSON.stringify(whole)}\n`
+    })
+    await store.request('POST', `/${index}/_bulk`, lines.join(''))
+    const answers = async () => {
+      const all = []
+      for (const query of [{ match_all: {} }, { term: { service: 's1' } }, { bool: { must_not: [{ term: { level: 'WARN' } }] } }])
+        for (const aggs of searches) {
+          const { body } = await store.request('POST', `/${index}/_search`, { size: 0, track_total_hits: true, query, aggs })
+          all.push({ total: body.hits.total, aggregations: body.aggregations })
+        }
+      return all
+    }
+    const before = await answers()
+    await store.request('PUT', `/${index}/_mapping`, { properties: { later: { type: 'keyword' } } })
+    expect(await answers()).to.deep.equal(before)
   })
 
   it('find nothing of a phrase whose words are never next to each other, and everything of one whose words are', async () => {

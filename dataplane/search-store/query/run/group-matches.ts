@@ -2,7 +2,8 @@
 import { type Grid, gridOf } from '../../aggregate/grid.ts'
 import type { AggregationSpec } from '../../aggregate/spec.ts'
 import type { IndexMapping } from '../../mapping/field-types.ts'
-import type { Segment } from '../../storage/index-storage.ts'
+import { renumber } from '../../renumber.ts'
+import type { Column } from '../../storage/index-storage.ts'
 import { classOf, type Field, findField, isExact, isRounded } from '../bind/field.ts'
 import type { SortSpec } from '../parse/sort-spec.ts'
 import type { SegmentUnit } from './segment-unit.ts'
@@ -20,12 +21,22 @@ export interface Grouping {
   readonly dimensions: readonly Dimension[]
   /** Of each group the first document in this order is told, too. */
   readonly best: SortSpec | undefined
+  /** Of each group the least or the greatest value of these fields, by path, is told in place of each value. */
+  readonly extremes: ReadonlyMap<string, Extreme>
 }
+
+type Extreme = 'min' | 'max'
 
 /** Undefined where documents count one by one. */
 export function groupingOf(spec: AggregationSpec): Grouping | undefined {
   const dimensions = new Map<string, Dimension>()
+  const extremes = new Map<string, Extreme>()
   let best: SortSpec | undefined
+  const takeExtreme = (path: string, extreme: Extreme): boolean => {
+    if ((extremes.get(path) ?? extreme) !== extreme) return false
+    extremes.set(path, extreme)
+    return true
+  }
   const takeTopHit = (sort: readonly SortSpec[], hits: number): boolean => {
     const [first, ...rest] = sort
     if (first === undefined || rest.length > 0 || hits > 1 || first.field.startsWith('_')) return false
@@ -37,6 +48,7 @@ export function groupingOf(spec: AggregationSpec): Grouping | undefined {
     switch (each.type) {
       case 'terms':
       case 'cardinality':
+        if (each.field === '_index') return false
         dimensions.set(each.field, { path: each.field, grid: undefined })
         break
       case 'date_histogram':
@@ -45,6 +57,10 @@ export function groupingOf(spec: AggregationSpec): Grouping | undefined {
         dimensions.set(`${each.field} ${grid.name}`, { path: each.field, grid })
         break
       }
+      case 'min':
+      case 'max':
+        if (each.missing !== undefined || !takeExtreme(each.field, each.type)) return false
+        break
       case 'top_hits':
         if (!takeTopHit(each.sort, each.from + each.size)) return false
         break
@@ -54,9 +70,10 @@ export function groupingOf(spec: AggregationSpec): Grouping | undefined {
     return each.below.every(take)
   }
   if (!take(spec)) return undefined
-  const paths = [...dimensions.values()].map(({ path }) => path)
+  const paths = [...[...dimensions.values()].map(({ path }) => path), ...extremes.keys()]
   if (new Set(paths).size < paths.length) return undefined
-  return { key: JSON.stringify([best ?? null, ...dimensions.keys()]), dimensions: [...dimensions.values()], best }
+  const key = JSON.stringify([best ?? null, [...extremes], ...dimensions.keys()])
+  return { key, dimensions: [...dimensions.values()], best, extremes }
 }
 
 /** Values of a field by group. */
@@ -95,16 +112,39 @@ export function groupMatches(
   isForLater: boolean,
 ): Groups | undefined {
   if (docs.length < MIN_MATCHES && !isForLater) return undefined
-  if (docs.length === 0) return NO_GROUPS
+  const most = docs.length < MIN_MATCHES ? docs.length : docs.length / 2
+  const columnOf = (path: string) => segment.column(path)
+  return groupRows({ mapping, columnOf, leastOf: columnOf, greatestOf: columnOf, rows: docs }, grouping, most)
+}
+
+/** Documents, or counts of documents. */
+export interface CountedRows {
+  readonly mapping: IndexMapping
+  readonly columnOf: (path: string) => Column | undefined
+  /** Columns of the least and of the greatest values of the documents that a place stands for. */
+  readonly leastOf: (path: string) => Column | undefined
+  readonly greatestOf: (path: string) => Column | undefined
+  /** Places in the columns, ascending. */
+  readonly rows: Uint32Array
+  /** Documents that each place in the columns stands for; absent: one each. */
+  readonly weights?: Uint32Array
+  /** By place the document with the greatest value; absent: the places are documents. */
+  readonly greatest?: ArrayLike<number>
+}
+
+/** Undefined where a field has no column, or there are more than `most` groups. */
+export function groupRows(counted: CountedRows, grouping: Grouping, most = Number.POSITIVE_INFINITY): Groups | undefined {
+  const { mapping, columnOf, rows, weights } = counted
+  if (rows.length === 0) return NO_GROUPS
   const columns: Coded[] = []
   for (const dimension of grouping.dimensions) {
     const field = findField(mapping, dimension.path)
     if (field === undefined || classOf(field) === 'object') continue
-    const column = codesOf(segment, field, dimension, docs)
-    if (column === undefined) return undefined
-    columns.push(column)
+    const coded = codesOf(columnOf(dimension.path), field, dimension, rows)
+    if (coded === undefined) return undefined
+    columns.push(coded)
   }
-  const cells = new Uint32Array(docs.length)
+  const cells = new Uint32Array(rows.length)
   let width = 1
   for (const { size, addTo } of columns) {
     if (width * size > MAX_CELLS) width = renumber(cells, width)
@@ -113,14 +153,22 @@ export function groupMatches(
     width *= size
   }
   const count = renumber(cells, width)
-  if (docs.length >= MIN_MATCHES && 2 * count > docs.length) return undefined
+  if (count > most) return undefined
   const counts = new Uint32Array(count)
-  for (let at = 0; at < cells.length; at++) counts[cells[at]!]!++
-  const best = bestOf(segment, mapping, docs, cells, count, grouping.best)
+  if (weights === undefined) for (let at = 0; at < cells.length; at++) counts[cells[at]!]!++
+  else for (let at = 0; at < cells.length; at++) counts[cells[at]!]! += weights[rows[at]!]!
+  const best = bestOf(counted, cells, count, grouping.best)
   if (best === undefined) return undefined
   const places = best.places
-  const fields = new Map(columns.map(column => [column.path, column.valuesAt(places, docs)]))
-  const own = Uint32Array.from(places, place => docs[place]!)
+  const fields = new Map(columns.map(column => [column.path, column.valuesAt(places, rows)]))
+  for (const [path, extreme] of grouping.extremes) {
+    const field = findField(mapping, path)
+    if (field === undefined) continue
+    const values = extremesOf(counted, field, extreme, cells, count)
+    if (values === undefined) return undefined
+    fields.set(path, { kind: 'number', values })
+  }
+  const own = Uint32Array.from(places, place => documentAt(counted, place))
   const sizeBytes = [...fields.values()].reduce((sum, values) => sum + bytesOf(values), 16 * count + 300)
   return { counts, docs: own, bestValues: best.values, fields, sizeBytes }
 }
@@ -133,18 +181,6 @@ const bytesOf = (values: GroupValues): number =>
     ? values.values.byteLength + 100
     : values.codes.byteLength + values.dictionary.reduce((sum, text) => sum + 32 + text.length, 200)
 
-/** Numbers the cells that are in use from 0; gives their count. */
-function renumber(cells: Uint32Array, width: number): number {
-  const numbers = new Uint32Array(width)
-  let next = 0
-  for (let at = 0; at < cells.length; at++) {
-    const cell = cells[at]!
-    if (numbers[cell] === 0) numbers[cell] = ++next
-    cells[at] = numbers[cell]! - 1
-  }
-  return next
-}
-
 /** A field as small numbers. */
 interface Coded {
   readonly path: string
@@ -154,8 +190,7 @@ interface Coded {
   valuesAt(places: Uint32Array, docs: Uint32Array): GroupValues
 }
 
-function codesOf(segment: Segment, field: Field, { path, grid }: Dimension, docs: Uint32Array): Coded | undefined {
-  const column = segment.column(path)
+function codesOf(column: Column | undefined, field: Field, { path, grid }: Dimension, docs: Uint32Array): Coded | undefined {
   const isKeyword = classOf(field) === 'keyword'
   if (column === undefined || classOf(field) === 'flat' || (column.kind === 'keyword') !== isKeyword) return undefined
   if (column.kind === 'keyword') {
@@ -262,34 +297,62 @@ function numberBuckets(values: Float64Array, docs: Uint32Array, grid: Grid): Num
   return { codes, size: known.size + 1 }
 }
 
+const documentAt = ({ rows, greatest }: CountedRows, place: number): number =>
+  greatest === undefined ? rows[place]! : greatest[rows[place]!]!
+
 /** The place of the first match of each group: in the order asked for, else any. Undefined where there is no column to order by. */
 function bestOf(
-  segment: Segment,
-  mapping: IndexMapping,
-  docs: Uint32Array,
+  counted: CountedRows,
   cells: Uint32Array,
   count: number,
   sort: SortSpec | undefined,
 ): { places: Uint32Array; values: Float64Array | undefined } | undefined {
+  const { mapping, rows, leastOf, greatestOf } = counted
   const places = new Uint32Array(count)
   if (sort === undefined) {
     for (let at = cells.length - 1; at >= 0; at--) places[cells[at]!] = at
     return { places, values: undefined }
   }
+  const isDescending = sort.order === 'desc'
+  // Of counts the document with the greatest value is known, and no other.
+  if (counted.greatest === undefined && counted.weights !== undefined) return undefined
+  if (counted.greatest !== undefined && !isDescending) return undefined
   const field = findField(mapping, sort.field)
-  const column = field === undefined ? undefined : segment.column(field.path)
-  if (column?.kind !== 'number' || sort.missing !== '_last' || !isTold(field!, column.values, docs)) return undefined
+  const column = field === undefined ? undefined : (isDescending ? greatestOf : leastOf)(field.path)
+  if (column?.kind !== 'number' || sort.missing !== '_last' || !isTold(field!, column.values, rows)) return undefined
   const values = new Float64Array(count).fill(Number.NaN)
-  const sign = sort.order === 'desc' ? -1 : 1
+  const sign = isDescending ? -1 : 1
   for (let at = 0; at < cells.length; at++) {
     const cell = cells[at]!
-    const value = column.values[docs[at]!]!
+    const value = column.values[rows[at]!]!
     if (Number.isNaN(value)) return undefined
+    const known = values[cell]!
     // Of equals the one that came first.
-    if (Number.isNaN(values[cell]!) || sign * value < sign * values[cell]!) {
+    const isFirst = value === known && documentAt(counted, at) < documentAt(counted, places[cell]!)
+    if (Number.isNaN(known) || sign * value < sign * known || isFirst) {
       values[cell] = value
       places[cell] = at
     }
   }
   return { places, values }
+}
+
+/** The least or greatest value of each group, NaN for none; undefined where there is no column that tells it. */
+function extremesOf(
+  { rows, leastOf, greatestOf }: CountedRows,
+  field: Field,
+  extreme: Extreme,
+  cells: Uint32Array,
+  count: number,
+): Float64Array | undefined {
+  const column = (extreme === 'min' ? leastOf : greatestOf)(field.path)
+  if (column?.kind !== 'number' || !isTold(field, column.values, rows)) return undefined
+  const values = new Float64Array(count).fill(Number.NaN)
+  const sign = extreme === 'min' ? 1 : -1
+  for (let at = 0; at < cells.length; at++) {
+    const cell = cells[at]!
+    const value = column.values[rows[at]!]!
+    if (Number.isNaN(values[cell]!) || sign * value < sign * values[cell]!) values[cell] = value
+  }
+  return values
 }

@@ -1,6 +1,7 @@
 /** Where a hit stands in the order of all hits: the next page of a scroll begins behind the last one of the page before. */
 import { deserialize, serialize } from 'node:v8'
 import { firstAtLeast } from '../../first-at-least.ts'
+import { isAlias } from '../bind/field.ts'
 import type { SearchRequest } from '../parse/search-request.ts'
 import { constantScore } from './matches.ts'
 import type { SegmentUnit } from './segment-unit.ts'
@@ -55,7 +56,12 @@ export function isPassed(place: HitPlace, request: SearchRequest, unit: SegmentU
   const { segment, ordinal } = unit
   const first = request.sort[0]
   const value = place.values[0]
-  if (first?.field === 'timestamp' && typeof value === 'number' && segment.counts() !== undefined)
+  if (
+    first?.field === 'timestamp' &&
+    typeof value === 'number' &&
+    segment.counts() !== undefined &&
+    !isAlias(unit.bound.mapping, first.field)
+  )
     return first.order === 'desc' ? segment.minTimestampMs > value : segment.maxTimestampMs < value
   if (isAtScoreOf(place, request, unit)) return ordinal < place.ordinal
   const score = first === undefined ? scoreOfAll(request, unit) : undefined

@@ -18,7 +18,7 @@ function keptOf({ segment, bound }: SegmentUnit): Kept | undefined {
   return key === undefined ? undefined : { results, key }
 }
 
-interface KeptGroups {
+export interface KeptGroups {
   /** All matches, in groups or not. */
   readonly matches: number
   readonly groups: Groups

@@ -33,3 +33,13 @@ export function allShardsFailed(failures: readonly ShardFailure[]): ApiError {
     causedBy: first.reason,
   })
 }
+
+/** The answer to a search that no index can run, whichever. */
+export function allShardsRefused(error: ApiError): ApiError {
+  const reason = error.toCause()
+  return new ApiError(error.status, 'search_phase_execution_exception', 'all shards failed', {
+    rootCause: [reason],
+    details: { phase: 'query', grouped: true, failed_shards: [] },
+    causedBy: reason,
+  })
+}

@@ -10,6 +10,7 @@ import {
   eachNumber,
   type Field,
   findField,
+  formatOf,
   isExact,
   isRounded,
   NANOS_PER_MS,
@@ -102,8 +103,8 @@ export function refuseTextField(field: Field): void {
     400,
     'illegal_argument_exception',
     'Text fields are not optimised for operations that require per-document field data like aggregations and sorting, so these operations are ' +
-      'disabled by default. Please use a keyword field instead. Alternatively, set fielddata=true on ' +
-      `[${field.path}] in order to load field data by uninverting the inverted index. Note that this can use significant memory.`,
+      'disabled by default. Please use a keyword field instead: [fielddata] of ' +
+      `[${field.path}] is not supported by the embedded search store`,
   )
 }
 
@@ -228,7 +229,7 @@ export function parseSortValue(value: Scalar | null, spec: SortSpec, unit: Segme
   if (!isNumber) return fieldClass === undefined && typeof value === 'number' ? value : String(value)
   if (typeof value === 'number') return value
   if (fieldClass === 'date') {
-    return parseDateMath(String(value), { nowMs: 0 })
+    return parseDateMath(String(value), { nowMs: 0, format: formatOf(field!) })
   }
   if (fieldClass === 'boolean') return value === true || value === 'true' ? 1 : 0
   const number = Number(value)
@@ -238,7 +239,7 @@ export function parseSortValue(value: Scalar | null, spec: SortSpec, unit: Segme
 
 function exactSortValue(value: Scalar, spec: SortSpec, field: Field): SortValue {
   if (isDigits(value)) return BigInt(value)
-  if (field.hasNanos && typeof value === 'string') return nanosOf(value, parseDateMath(value, { nowMs: 0 }))
+  if (field.hasNanos && typeof value === 'string') return nanosOf(value, parseDateMath(value, { nowMs: 0, format: formatOf(field) }))
   const number = Number(value)
   if (Number.isNaN(number)) throw illegalArgument(`Failed to parse search_after value for field [${spec.field}].`)
   return number

@@ -40,8 +40,9 @@ export class TopDocuments {
   readonly #searchAfter: readonly (Scalar | null)[] | undefined
   readonly #behind: HitPlace | undefined
   readonly #memory: QueryMemory | undefined
-  /** A heap whose root is the last in order. */
-  readonly #heap: RankedDocument[] = []
+  /** In order, as most come; from the first that does not on a heap whose root is the last in order. */
+  readonly #kept: RankedDocument[] = []
+  #isInOrder = true
   #unit: SegmentUnit | undefined
   #readers: readonly SortReader[] = []
   #after: readonly SortValue[] | undefined
@@ -55,7 +56,7 @@ export class TopDocuments {
   }
 
   get isFull(): boolean {
-    return this.#heap.length >= this.#limit
+    return this.#kept.length >= this.#limit
   }
 
   /** Must be called before documents of the segment are offered. Throws 400 where its index cannot be sorted so. */
@@ -71,17 +72,14 @@ export class TopDocuments {
   isPromising(doc: number): boolean {
     if (Number.isNaN(this.#lastNumber) && Number.isNaN(this.#afterNumber)) return true
     const values = this.#readers[0]!.column
-    return values === undefined || this.isWithin(values[doc]!)
+    return values === undefined || this.mayHold(values[doc]!)
   }
 
-  /** False when a document with this first sort value comes after all that are kept, and there is no room for more, or before the page. */
-  isWithin(first: number): boolean {
-    if (this.#sort[0]!.order === 'desc') return !(first < this.#lastNumber || first > this.#afterNumber)
-    return !(first > this.#lastNumber || first < this.#afterNumber)
-  }
-
-  /** The same for a segment whose first sort values, or their bounds, are these. */
-  mayHold(min: number, max: number): boolean {
+  /**
+   * False when documents whose first sort values lie between these come after all that are kept, and there is no room for more, or before the
+   * page. `isBehindAll` tells the same of segments whose documents are in order by their places.
+   */
+  mayHold(min: number, max = min): boolean {
     if (this.#sort[0]!.order === 'desc') return !(max < this.#lastNumber || min > this.#afterNumber)
     return !(min > this.#lastNumber || max < this.#afterNumber)
   }
@@ -92,7 +90,8 @@ export class TopDocuments {
 
   /** First sort value of the last document kept; documents behind it need not be offered. Undefined while there is room. */
   get threshold(): SortValue {
-    return this.isFull && this.#heap.length > 0 ? this.#value(this.#heap[0]!, 0) : undefined
+    const last = this.isFull ? this.#last : undefined
+    return last === undefined ? undefined : this.#value(last, 0)
   }
 
   /** Whether the document would be kept, were it to match. */
@@ -101,7 +100,7 @@ export class TopDocuments {
     const candidate: RankedDocument = { unit: this.#unit!, doc, score, values: [], readers: this.#readers }
     if (this.#after !== undefined && !this.#isBehind(candidate, this.#after)) return undefined
     if (this.#behind !== undefined && !this.#isBehindPlace(candidate, this.#behind)) return undefined
-    return this.isFull && this.#compare(candidate, this.#heap[0]!) >= 0 ? undefined : candidate
+    return this.isFull && this.#compare(candidate, this.#last!) >= 0 ? undefined : candidate
   }
 
   keep(candidate: RankedDocument): void {
@@ -109,6 +108,7 @@ export class TopDocuments {
     delete candidate.parsed
     if (!this.isFull) this.#memory?.charge(DOCUMENT_BYTES, 'fewer hits')
     if (this.isFull) this.#replaceRoot(candidate)
+    else if (this.#isInOrder && (this.#last === undefined || this.#compare(this.#last, candidate) < 0)) this.#kept.push(candidate)
     else this.#push(candidate)
     const { threshold } = this
     this.#lastNumber = this.#readers[0]!.threshold(threshold)
@@ -116,9 +116,20 @@ export class TopDocuments {
 
   /** In order. */
   ranked(): readonly RankedDocument[] {
-    const sorted = [...this.#heap].sort((a, b) => this.#compare(a, b))
+    const sorted = [...this.#kept]
+    if (!this.#isInOrder) sorted.sort((a, b) => this.#compare(a, b))
     for (const document of sorted) delete document.parsed
     return sorted
+  }
+
+  get #last(): RankedDocument | undefined {
+    return this.#isInOrder ? this.#kept.at(-1) : this.#kept[0]
+  }
+
+  #heap(): RankedDocument[] {
+    if (this.#isInOrder) this.#kept.reverse()
+    this.#isInOrder = false
+    return this.#kept
   }
 
   #value(document: RankedDocument, at: number): SortValue {
@@ -126,8 +137,8 @@ export class TopDocuments {
   }
 
   #compare(a: RankedDocument, b: RankedDocument): number {
-    for (const [at, spec] of this.#sort.entries()) {
-      const order = compareSortValues(this.#value(a, at), this.#value(b, at), spec)
+    for (let at = 0; at < this.#sort.length; at++) {
+      const order = compareSortValues(this.#value(a, at), this.#value(b, at), this.#sort[at]!)
       if (order !== 0) return order
     }
     return a.unit.ordinal - b.unit.ordinal || a.doc - b.doc
@@ -150,7 +161,7 @@ export class TopDocuments {
   }
 
   #push(document: RankedDocument): void {
-    const heap = this.#heap
+    const heap = this.#heap()
     let at = heap.push(document) - 1
     while (at > 0) {
       const parent = (at - 1) >> 1
@@ -162,7 +173,7 @@ export class TopDocuments {
   }
 
   #replaceRoot(document: RankedDocument): void {
-    const heap = this.#heap
+    const heap = this.#heap()
     let at = 0
     for (;;) {
       let child = at * 2 + 1

@@ -149,13 +149,13 @@ export class SegmentView implements MatchView {
 
   #prepareField(path: string, memory: QueryMemory | undefined): readonly Extractor[] {
     const field = this.field(path)
-    if (field === undefined || this.#values.has(path)) return []
+    if (field === undefined || this.#values.has(field.path)) return []
     const fieldClass = classOf(field)
     if (fieldClass === 'text' || fieldClass === 'object') return []
     const isKeyword = fieldClass === 'keyword' || fieldClass === 'flat'
-    if (this.#unit.segment.column(path)?.kind === (isKeyword ? 'keyword' : 'number')) return []
+    if (this.#unit.segment.column(field.path)?.kind === (isKeyword ? 'keyword' : 'number')) return []
     const values: unknown[][] = []
-    this.#values.set(path, values)
+    this.#values.set(field.path, values)
     return [
       (place, _doc, source) => {
         const own: unknown[] = []

@@ -1,12 +1,13 @@
 /** The `fields` and `docvalue_fields` members of a search: values of a hit, by field. */
 
+import { normalized } from '../../analysis/normalizers.ts'
 import { wildcardPattern } from '../../analysis/term-pattern.ts'
-import { illegalArgument } from '../../api-error.ts'
-import { type DateFormat, DEFAULT_DATE_FORMAT, parseDateFormat } from '../../dates/date-format.ts'
+import { illegalArgument, unsupported } from '../../api-error.ts'
+import { type DateFormat, parseDateFormat } from '../../dates/date-format.ts'
 import { UTC } from '../../dates/time-zone.ts'
 import { isObject, readArray, readString, refuseUnknown } from '../../json/json-reader.ts'
 import type { IndexMapping } from '../../mapping/field-types.ts'
-import { classOf, eachLeaf, eachNumber, type Field, findField, shortestFloat } from '../bind/field.ts'
+import { classOf, eachLeaf, eachNumber, type Field, findField, formatOf, refuseKept, shortestFloat } from '../bind/field.ts'
 
 export interface FieldFormat {
   /** A field name, or a pattern with `*`. */
@@ -53,23 +54,28 @@ export function fieldsShown(formats: readonly FieldFormat[]): ShowFields {
     const fields = known.get(mapping) ?? findFields(formats, mapping)
     known.set(mapping, fields)
     const shown = new Map<string, readonly unknown[]>()
-    for (const { field, format } of fields) {
+    for (const { path, field, format } of fields) {
       const values = valuesOf(field, source, format)
-      if (values.length > 0) shown.set(field.path, values)
+      if (values.length > 0) shown.set(path, values)
     }
     return Object.fromEntries(shown)
   }
 }
 
 interface ShownField {
+  /** As asked for. */
+  readonly path: string
   readonly field: Field
   readonly format: DateFormat | undefined
 }
 
-/** Each field once, with the last format that names it. */
+/** Each field once. Throws 400 for one that is asked for in several formats, has none, or has no values here. */
 function findFields(formats: readonly FieldFormat[], mapping: IndexMapping): readonly ShownField[] {
   const last = new Map<string, FieldFormat>()
   for (const each of formats) {
+    const before = last.get(each.pattern)
+    if (before?.format !== undefined && each.format !== undefined && before.format.name !== each.format.name)
+      throw unsupported(`the field [${each.pattern}] in several formats`)
     last.delete(each.pattern)
     last.set(each.pattern, each)
   }
@@ -77,7 +83,10 @@ function findFields(formats: readonly FieldFormat[], mapping: IndexMapping): rea
   for (const { pattern, format, names } of last.values())
     for (const path of names === undefined ? [pattern] : mapping.paths().filter(names)) {
       const field = findField(mapping, path)
-      if (field !== undefined && classOf(field) !== 'object') found.set(field.path, { field, format })
+      if (field !== undefined && names === undefined) refuseKept(field)
+      if (field !== undefined && format !== undefined && names === undefined && classOf(field) !== 'date')
+        throw unsupported(`the format [${format.name}] of the field [${path}] of type [${field.type}]`)
+      if (field !== undefined && classOf(field) !== 'object') found.set(path, { path, field, format })
     }
   return [...found.values()]
 }
@@ -85,9 +94,9 @@ function findFields(formats: readonly FieldFormat[], mapping: IndexMapping): rea
 function valuesOf(field: Field, source: unknown, format: DateFormat | undefined): readonly unknown[] {
   const values: unknown[] = []
   const fieldClass = classOf(field)
-  if (fieldClass === 'date') eachNumber(field, source, ms => values.push((format ?? DEFAULT_DATE_FORMAT).print(ms, UTC)))
+  if (fieldClass === 'date') eachNumber(field, source, ms => values.push((format ?? formatOf(field)).print(ms, UTC)))
   else if (fieldClass === 'number') eachNumber(field, source, value => values.push(field.type === 'float' ? shortestFloat(value) : value))
   else if (fieldClass === 'boolean') eachNumber(field, source, value => values.push(value === 1))
-  else eachLeaf(source, field.sourcePath, leaf => values.push(String(leaf)))
+  else eachLeaf(source, field.sourcePath, leaf => values.push(normalized(String(leaf), field.normalizer)))
   return values
 }

@@ -1,12 +1,13 @@
 /** Marks the words of a hit that the query asked for. */
 
+import { normalized } from '../../analysis/normalizers.ts'
 import { tokens } from '../../analysis/standard-analyzer.ts'
 import { wildcardPattern } from '../../analysis/term-pattern.ts'
 import { illegalArgument } from '../../api-error.ts'
 import { firstAtLeast } from '../../first-at-least.ts'
 import type { IndexMapping } from '../../mapping/field-types.ts'
 import type { Condition } from '../bind/condition.ts'
-import { classOf, eachText, type Field, findField } from '../bind/field.ts'
+import { aliasesOf, classOf, eachText, type Field, findField } from '../bind/field.ts'
 import type { QueryMemory } from '../budget/query-memory.ts'
 import { spendWork } from '../budget/work-in-hand.ts'
 import type { HighlightField, HighlightSpec } from '../parse/highlight-spec.ts'
@@ -26,10 +27,10 @@ export function highlightDocument(
   const markers = [...markersOf(condition)]
   const shown = new Map<string, readonly string[]>()
   for (const wanted of spec)
-    for (const field of fieldsFor(wanted, markers, mapping)) {
+    for (const { path, field } of fieldsFor(wanted, markers, mapping)) {
       const own = wanted.requireFieldMatch ? markers.filter(marker => marker.field.path === field.path) : markers
       const fragments = fragmentsOf(field, own, wanted, source, memory)
-      if (fragments.length > 0) shown.set(field.path, fragments)
+      if (fragments.length > 0) shown.set(path, fragments)
     }
   return Object.fromEntries(shown)
 }
@@ -53,13 +54,27 @@ function* markersOf(condition: Condition): Generator<Marker> {
   }
 }
 
-function fieldsFor({ pattern, requireFieldMatch }: HighlightField, markers: readonly Marker[], mapping: IndexMapping): readonly Field[] {
+/** A field under the name that was asked for. */
+interface NamedField {
+  readonly path: string
+  readonly field: Field
+}
+
+function fieldsFor(
+  { pattern, requireFieldMatch }: HighlightField,
+  markers: readonly Marker[],
+  mapping: IndexMapping,
+): readonly NamedField[] {
   const names = wildcardPattern(pattern, false)
-  const named = (): Iterable<string> => (requireFieldMatch ? markers.map(marker => marker.field.path) : mapping.paths())
+  const named = (): Iterable<string> => {
+    if (!requireFieldMatch) return mapping.paths()
+    const marked = new Set(markers.map(marker => marker.field.path))
+    return [...marked, ...aliasesOf(mapping).filter(path => marked.has(findField(mapping, path)!.path))]
+  }
   const paths = pattern.includes('*') ? new Set([...named()].filter(path => names.test(path))) : [pattern]
   return [...paths].flatMap(path => {
     const field = findField(mapping, path)
-    return field !== undefined && (classOf(field) === 'text' || classOf(field) === 'keyword') ? [field] : []
+    return field !== undefined && (classOf(field) === 'text' || classOf(field) === 'keyword') ? [{ path, field }] : []
   })
 }
 
@@ -82,7 +97,8 @@ function fragmentsOf(
   memory: QueryMemory,
 ): readonly string[] {
   const fragments: string[] = []
-  eachText(field, source, text => {
+  eachText(field, source, given => {
+    const text = normalized(given, field.normalizer)
     if (text === '' || markers.length === 0 || isEnough(fragments, wanted)) return
     checkOffset(field, text)
     const spans = classOf(field) === 'text' ? spansInText(text, markers) : wholeValueSpans(text, field, markers)

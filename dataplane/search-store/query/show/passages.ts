@@ -36,7 +36,7 @@ function sentencesAround(bounds: Bounds, offset: number, maxLength: number): Spa
   return { start, end: end === start ? bounds.after(target) : end }
 }
 
-/** Of a sentence that is too long: from some way before the mark to some way after it, at the ends of words. */
+/** The part of too long a sentence around the mark: begins and ends between words. */
 function partOf({ start: first, end: last }: Span, offset: number, words: Bounds, maxLength: number): Span {
   const start = offset - maxLength > first ? Math.max(first, words.before(offset - maxLength)) : first
   const left = Math.max(0, maxLength - (offset - start))

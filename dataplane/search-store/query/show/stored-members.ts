@@ -1,6 +1,6 @@
 /** Takes single top-level members out of stored documents without parsing these: hits that show a few fields cost a look at the bytes. */
 import { BACKSLASH, CLOSE_OBJECT, COLON, COMMA, DOT, NOWHERE, OPEN_LIST, OPEN_OBJECT, QUOTE, skipSpace } from '../../../json/bytes.ts'
-import { type Range, roughEnd } from '../../../json/rough.ts'
+import { roughEnd } from '../../../json/rough.ts'
 
 /** The members of one document that were asked for. */
 export interface StoredMembers {
@@ -39,7 +39,8 @@ export function memberReader(shown: Iterable<string>, read: Iterable<string> = [
 interface Found {
   readonly name: string
   readonly keyStart: number
-  readonly value: Range
+  /** Of its value. */
+  readonly end: number
 }
 
 interface Tables {
@@ -75,7 +76,7 @@ function scan(b: Uint8Array, { wanted, withBelow, above }: Tables, found: Found[
     if (name !== undefined) {
       // Of equal keys the last counts.
       if (found.some(other => other.name === name)) return false
-      found.push({ name, keyStart: keyStart - 1, value: { start, end } })
+      found.push({ name, keyStart: keyStart - 1, end })
     }
     if ((b[start] === OPEN_OBJECT || b[start] === OPEN_LIST) && above.find(b, keyStart, at, hash) !== undefined) return false
     p = skipSpace(b, end)
@@ -98,10 +99,10 @@ function objectText(source: Uint8Array, found: readonly Found[], names: Readonly
   if (scratch.length < source.length + 2) scratch = Buffer.allocUnsafe(2 * source.length)
   scratch[0] = OPEN_OBJECT
   let at = 1
-  for (const { name, keyStart, value } of found) {
+  for (const { name, keyStart, end } of found) {
     if (!names.has(name)) continue
     if (at > 1) scratch[at++] = COMMA
-    for (let from = keyStart; from < value.end; from++) scratch[at++] = source[from]!
+    for (let from = keyStart; from < end; from++) scratch[at++] = source[from]!
   }
   scratch[at++] = CLOSE_OBJECT
   const text = scratch.toString('utf8', 0, at)

@@ -1,5 +1,5 @@
 /** The SQLite file that holds every small index and the catalogue. One thread, one connection. */
-import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { backup, DatabaseSync, type StatementSync } from 'node:sqlite'
 
 export interface DocumentRow {
   readonly id: string
@@ -32,6 +32,8 @@ export interface DocumentDatabase {
   deleteEntry(kind: string, name: string): void
   /** Every entry whose name starts with `prefix`, which ends in a slash. */
   deleteEntriesBelow(kind: string, prefix: string): void
+  /** Copies the whole file, in portions between which others write: the copy is of the time when it resolves. */
+  backUp(path: string): Promise<void>
   close(): void
 }
 
@@ -50,6 +52,8 @@ CREATE TABLE IF NOT EXISTS catalogue (kind TEXT NOT NULL, name TEXT NOT NULL, bo
 const PRAGMAS =
   'PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 0; PRAGMA journal_size_limit = 16777216;'
 const SQLITE_BUSY = 5
+/** Pages of 4 KiB that are copied while a writer waits. */
+const BACKUP_PAGES = 512
 
 /** Opens or creates the file. Throws when another process holds it or it is no database. */
 export function openDocumentDatabase(path: string): DocumentDatabase {
@@ -97,6 +101,9 @@ export function openDocumentDatabase(path: string): DocumentDatabase {
     // The character after the slash ends the range of names.
     deleteEntriesBelow: (kind, prefix) =>
       void sql('DELETE FROM catalogue WHERE kind = ? AND name >= ? AND name < ?').run(kind, prefix, `${prefix.slice(0, -1)}0`),
+    async backUp(path) {
+      await backup(database, path, { rate: BACKUP_PAGES })
+    },
     close: () => database.close(),
   }
 }

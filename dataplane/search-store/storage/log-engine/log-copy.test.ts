@@ -105,7 +105,7 @@ describe('a copy of a log index', () => {
       { numRuns: 100, seed: 11 },
     )).timeout(60_000)
 
-  it('is read by whoever has a turn: a query that gets none holds up no other', () =>
+  it('is read by the query that has a turn: a query that gets none holds up no other', () =>
     withDirectory(async dir => {
       const index = await openIndex(dir, LOG_MAPPING)
       const source = Buffer.from(JSON.stringify({ service: 'shop', message: 'word '.repeat(200) }))

@@ -5,13 +5,15 @@ import { type MappingConfig, mappingConfigOf } from '../../mapping/mapping-confi
 import type { FrozenIndex } from '../frozen-index.ts'
 import type { IndexFeed } from '../index-feed.ts'
 import type { IndexStorage, Segment, StoredDocument, WriteOp, WriteOutcome } from '../index-storage.ts'
+import type { PinnedFile } from '../pinned-file.ts'
 import { idKeyOf } from './format/document-id.ts'
 import { type IndexFiles, nodeFiles } from './format/index-files.ts'
 import { freezeLog } from './freeze-log.ts'
-import { type IndexIdentity, openIdentity, openSegments, saveState } from './index-directory.ts'
+import { type IndexIdentity, openIdentity, openSegments, saveState, segmentPath } from './index-directory.ts'
 import { commitBatch } from './ingest/commit-batch.ts'
 import { type CommitFailure, type CommitQueue, createCommitQueue } from './ingest/commit-queue.ts'
 import { createLogFeed } from './log-feed.ts'
+import { pinLog } from './pin-log.ts'
 import type { ByteCache } from './sealed/byte-cache.ts'
 import { createSegmentContext, type SegmentContext } from './segment-context.ts'
 import { SegmentSet } from './segment-set.ts'
@@ -149,6 +151,11 @@ class StoredLogIndex implements LogIndex {
   freeze(dir: string): FrozenIndex {
     const { name, uuid } = this
     return freezeLog({ name, uuid }, { from: this.#dir, to: dir }, this.#mapping, this.#segments, this.#context.files)
+  }
+
+  pin(dir: string): readonly PinnedFile[] {
+    const { number, end } = this.#segments.tail
+    return pinLog(this.#context.files, this.#dir, dir, { path: segmentPath(this.#dir, number), end })
   }
 
   putMapping(properties: Readonly<Record<string, unknown>>): Promise<void> {

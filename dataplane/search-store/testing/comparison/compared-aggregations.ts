@@ -95,7 +95,7 @@ const bucket = fc.oneof(
             size: fc.constantFrom(1, 3, 100),
             order,
             missing: fc.constant('none'),
-            min_doc_count: fc.constantFrom(1, 5),
+            min_doc_count: fc.constantFrom(0, 1, 5),
             include: fc.constant([...SERVICES, ...LEVELS]),
           },
           ['field', 'shard_size'],

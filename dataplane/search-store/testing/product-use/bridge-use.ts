@@ -6,6 +6,7 @@ import { createDetector } from '../../../pipeline/steps/detect.ts'
 import { createEtl } from '../../../pipeline/steps/flatten/etl.ts'
 import type { BusRecord, ConsumedRecord } from '../../../ports/bus.ts'
 import type { SearchStore } from '../../../ports/search-store.ts'
+import { createDocumentWriter } from '../../../roles/bridge/threads/document-writer.ts'
 import { createIndexerWork } from '../../../roles/bridge/threads/indexer.ts'
 import { createLifecycleWork, openTenantRooms } from '../../../roles/bridge/threads/lifecycle.ts'
 import type { ThreadDeps } from '../../../roles/bridge/threads/thread-deps.ts'
@@ -114,14 +115,15 @@ export async function useAsBridge(recorded: RecordedStore): Promise<unknown> {
     await store.refresh(INCIDENTS)
     return work
   }
-  const indexer = await start(createIndexerWork)
+  const createIndexer = (deps: ThreadDeps, store: SearchStore) => createIndexerWork(deps, createDocumentWriter({ ...deps, store }))
+  const indexer = await start(createIndexer)
   await untilAnswered(recorded, '"listIndices"')
   const first = consumed([...VARIED, ...failing(4, NOW_MS - 50_000)])
   await indexer.handle(first.logs, bus)
   await untilAnswered(recorded, '"putAliases"')
   // OpenSearch shows what was written a second later.
   await store.refresh('service-logs-*')
-  await start(createIndexerWork)
+  await start(createIndexer)
   await untilAnswered(recorded, '"buckets"')
   // Again, but for those that are refused: OpenSearch looks at the mapping first, the embedded store at the id.
   await indexer.handle([...first.anomalies, ...first.logs.slice(VARIED.length)], bus)

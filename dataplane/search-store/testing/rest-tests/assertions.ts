@@ -5,7 +5,7 @@ export type Stash = Map<string, unknown>
 
 /** The value at `path` in the last answer; `\.` is a dot within a name, `$x` a stashed value. */
 export function valueAt(answer: unknown, path: string, stash: Stash): unknown {
-  if (path === '$body') return stash.get('body')
+  if (path === '$body') return typeof answer === 'object' ? answer : stash.get('body')
   let value = answer
   for (const part of partsOf(path)) {
     const name = fromStash(part, stash)

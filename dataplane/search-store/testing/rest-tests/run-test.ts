@@ -103,7 +103,8 @@ const NO_CALLS = new Set(['catch', 'headers', 'warnings', 'allowed_warnings', 'n
 
 async function call(content: Step, state: State): Promise<void> {
   const caught = content['catch'] as string | undefined
-  const name = Object.keys(content).find(key => !NO_CALLS.has(key) && /^[\w.]+$/.test(key))
+  // Of several calls the last one counts.
+  const name = Object.keys(content).findLast(key => !NO_CALLS.has(key) && /^[\w.]+$/.test(key))
   if (name === undefined) throw new Failed('a step without a call')
   const args = (resolve(content[name], state.stash) ?? {}) as Arguments
   let request: RestRequest

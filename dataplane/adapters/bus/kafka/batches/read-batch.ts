@@ -5,7 +5,7 @@ import type { ConsumedRecord, TopicPartition } from '../../../../ports/bus.ts'
 /** A batch's header; its records are read on demand. */
 export interface RecordBatch {
   readonly firstOffset: number
-  /** Of the last record that was written; some before it may be gone by compaction. */
+  /** Offset of the last record that was written; some before it may be gone by compaction. */
   readonly lastOffset: number
   readonly attributes: number
   readonly firstTimestampMs: number

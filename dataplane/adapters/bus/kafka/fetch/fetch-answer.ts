@@ -13,7 +13,7 @@ export interface FetchedPartition {
 }
 
 export interface FetchAnswer {
-  /** Of the whole request; 0: none. */
+  /** The error of the whole request; 0: none. */
   readonly errorCode: number
   readonly partitions: readonly FetchedPartition[]
 }

@@ -24,7 +24,7 @@ type ProduceAnswer = Awaited<ReturnType<(typeof PRODUCE)[number]['async']>>
 const BACK_OFF = { firstMs: 20, maxMs: 500 }
 
 /**
- * Writes one batch per partition with `acks=all`. What one broker refuses for now is sent again to whoever leads then, under the same numbers,
+ * Writes one batch per partition with `acks=all`. What one broker refuses for now is sent again to the leader of that time, under the same numbers,
  * so nothing is written twice. Rejects when that did not end well until `deadlineMs`: the session must not be used again.
  */
 export async function produce(

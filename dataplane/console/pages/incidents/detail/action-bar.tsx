@@ -50,7 +50,7 @@ export function ActionBar({ incident: { id, status, service } }: { readonly inci
       <div className={styles.noteFields}>
         <Textarea
           aria-label="Note, for the timeline and the tickets"
-          placeholder="Note, for the timeline and the tickets"
+          placeholder="Note, also for the tickets"
           autosize
           minRows={1}
           maxRows={6}

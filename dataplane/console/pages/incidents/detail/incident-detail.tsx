@@ -4,6 +4,7 @@ import type { Incident } from '../../../api/ticketing.ts'
 import { Pill, ServiceName, SeverityBadge, StatusBadge } from '../../../components/badges.tsx'
 import { CopyButton } from '../../../components/copy-button.tsx'
 import { formatCount } from '../../../components/format.ts'
+import { Holes } from '../../../components/holes.tsx'
 import { RelativeTime } from '../../../components/relative-time.tsx'
 import { ErrorPanel, Pending } from '../../../components/states.tsx'
 import { useNow } from '../../../components/use-now.ts'
@@ -69,7 +70,9 @@ function Head({ incident }: { readonly incident: Incident }) {
           <CopyButton text={`${window.location.origin}/incidents/${encodeURIComponent(id)}`} label="Copy the link to this incident" />
         </span>
       </div>
-      <h2 className={styles.title}>{title}</h2>
+      <h2 className={styles.title}>
+        <Holes text={title} />
+      </h2>
       <p className={styles.sentence}>{describeIncident(incident)}</p>
       <p className={styles.next} data-urgent={next.isUrgent}>
         <strong>Next</strong> {next.text}

@@ -6,6 +6,7 @@ import { Link } from 'wouter'
 import type { Incident } from '../../../api/ticketing.ts'
 import { Pill, ServiceName, SeverityBadge, StatusBadge } from '../../../components/badges.tsx'
 import { formatShort } from '../../../components/format.ts'
+import { Holes } from '../../../components/holes.tsx'
 import { RelativeTime } from '../../../components/relative-time.tsx'
 import styles from './list.module.css'
 
@@ -86,7 +87,7 @@ function IncidentRow({ incident, isCurrent, chosen, hrefOf, onChoose }: Incident
       <div className={styles.text}>
         <div className={styles.line}>
           <Link href={hrefOf(id)} className={styles.rowTitle} aria-current={isCurrent ? 'true' : undefined} title={title}>
-            {withoutService(title, service)}
+            <Holes text={withoutService(title, service)} />
           </Link>
           <span className={styles.minor}>
             <RelativeTime time={lastSeen} />

@@ -1,6 +1,6 @@
 /** Actions of a person on an incident: those that its state allows, the effect of each, and the reason of a refusal. */
 import type { Incident } from '../../../../domain/incidents/incident-fields.ts'
-import { INCIDENT_ACTIONS, type IncidentAction, type IncidentStatus, transition } from '../../../../domain/incidents/incident-status.ts'
+import { type IncidentAction, type IncidentStatus, transition } from '../../../../domain/incidents/incident-status.ts'
 
 export interface ActionWords {
   readonly label: string
@@ -36,10 +36,6 @@ export function allowedForMany(
   return OFFERED.map(action => ({ action, count: statuses.filter(status => transition(status, action).kind === 'changed').length })).filter(
     ({ count }) => count > 0,
   )
-}
-
-export function actionOfKey(key: string): IncidentAction | undefined {
-  return INCIDENT_ACTIONS.find(action => ACTION_WORDS[action].key === key)
 }
 
 /** The incident as it will be once the change is stored; as it is where its state does not allow the action. */

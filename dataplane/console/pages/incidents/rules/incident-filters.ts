@@ -12,7 +12,7 @@ export interface IncidentFilters {
   readonly service?: string
   /** How far back: a key of `SPANS`. */
   readonly since?: string
-  /** Those that recur are folded away unless asked for. */
+  /** Recurring incidents are folded away unless this is set. */
   readonly showsRecurring: boolean
   readonly order: ListOrder
 }
@@ -30,7 +30,7 @@ export const SPANS: Readonly<Record<string, { readonly label: string; readonly m
 const STATUS_FILTERS: readonly StatusFilter[] = ['unresolved', ...INCIDENT_STATUSES, 'all']
 export const UNRESOLVED: readonly IncidentStatus[] = ['open', 'escalated', 'acknowledged']
 
-/** Of a URL; what it says wrong is as not said. */
+/** The filters that a URL names; a value that cannot be read counts as absent. */
 export function readFilters(search: URLSearchParams): IncidentFilters {
   const status = search.get('status') as StatusFilter | null
   const severity = search.get('severity') as Severity | null
@@ -46,7 +46,7 @@ export function readFilters(search: URLSearchParams): IncidentFilters {
   }
 }
 
-/** The part of a URL that says them; what is as usual is left out. */
+/** The query string of the filters; defaults are left out. */
 export function writeFilters({
   status,
   severity,
@@ -182,7 +182,7 @@ export function mergePages<T extends Listed>(pages: readonly StatusPages<T>[]): 
 
 const STATUS_RANK: Readonly<Record<IncidentStatus, number>> = { escalated: 0, open: 0, acknowledged: 1, resolved: 2 }
 
-/** In the order that somebody asked for; `severity`: what nobody looks at first, the most severe first. */
+/** Sorts by the chosen order; `severity`: incidents that nobody has acknowledged first, the most severe of them at the top. */
 export function inOrder<T extends Listed>(incidents: readonly T[], order: ListOrder): readonly T[] {
   if (order === 'newest') return [...incidents].sort(byNewest)
   return [...incidents].sort(

@@ -31,7 +31,7 @@ export function describeIncident({ service, anomalyCount, evidence, affectedServ
 
 export interface NextStep {
   readonly text: string
-  /** Nobody knows of the incident unless something is done. */
+  /** Nobody was told of the incident, and nobody will be unless the reader acts. */
   readonly isUrgent: boolean
 }
 

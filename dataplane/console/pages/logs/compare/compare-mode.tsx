@@ -80,6 +80,7 @@ export function CompareMode({ scope, compareWith, onCompareWith }: CompareModePr
         <div className={styles.total}>
           <span>Change</span>
           <strong>{compareCounts(total, totalBefore).text}</strong>
+          <small>of all records</small>
         </div>
       </div>
       {total + totalBefore === 0 ? (
@@ -112,14 +113,15 @@ function Total({
   readonly window: TimeWindow
   readonly count: number
 }) {
-  const time = (ms: number) =>
-    new Date(ms).toLocaleString(undefined, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hour12: false })
+  const date = (ms: number) => new Date(ms).toLocaleDateString(undefined, { day: 'numeric', month: 'short' })
+  const clock = (ms: number) => new Date(ms).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', hour12: false })
+  const end = date(fromMs) === date(toMs) ? clock(toMs) : `${date(toMs)}, ${clock(toMs)}`
   return (
     <div className={styles.total}>
       <span>{title}</span>
       <strong>{formatCount(count)}</strong>
       <small>
-        {time(fromMs)} – {time(toMs)}
+        {date(fromMs)}, {clock(fromMs)} – {end}
       </small>
     </div>
   )

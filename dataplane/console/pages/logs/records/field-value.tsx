@@ -1,16 +1,28 @@
 /** A field of a record, with what can be done with its value. */
 import { IconColumnInsertRight, IconColumnRemove, IconCopy, IconZoomIn, IconZoomOut } from '@tabler/icons-react'
+import { Fragment, type ReactNode } from 'react'
 import { useLogsActions } from '../filters.ts'
 import { isTraceId } from '../requests/trace.ts'
 import type { FieldValue } from './log-record.ts'
 import styles from './record-panel.module.css'
+
+/** A long name breaks between its parts. */
+function breakable(field: string): readonly ReactNode[] {
+  return field.split(/(?<=[._])/).map((part, at) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: parts of one text
+    <Fragment key={at}>
+      {at > 0 && <wbr />}
+      {part}
+    </Fragment>
+  ))
+}
 
 export function FieldRow({ field: { field, value, isSearchable } }: { readonly field: FieldValue }) {
   const { filterOf, setFilter, showTrace, hasColumn, toggleColumn } = useLogsActions()
   const kind = filterOf(field, value)
   return (
     <div className={styles.field} data-kind={kind}>
-      <dt title={field}>{field}</dt>
+      <dt title={field}>{breakable(field)}</dt>
       <dd>
         {field === 'trace_id' && isTraceId(value) ? (
           <button type="button" className={styles.link} onClick={() => showTrace(value)}>

@@ -2,7 +2,7 @@
 import type { SortValues } from '../requests/scope.ts'
 
 export interface LogRecord {
-  /** Of its document. */
+  /** The id of its document. */
   readonly id: string
   readonly index: string
   readonly sort: SortValues

@@ -3,6 +3,7 @@ import { Button } from '@mantine/core'
 import { useMemo } from 'react'
 import { Link } from 'wouter'
 import { formatCount } from '../../../components/format.ts'
+import { levelSeries } from '../../../components/stack.ts'
 import { EmptyState, ErrorPanel, FirstLog, Pending } from '../../../components/states.tsx'
 import { ChartLegend, TimeChart } from '../../../components/time-chart.tsx'
 import { useLink } from '../../../url-state/links.ts'
@@ -10,7 +11,7 @@ import { relativeRange, sayTimeRange, type TimeRange } from '../../../url-state/
 import { useTimeRange } from '../../../url-state/use-time-range.ts'
 import { useAnyLogs } from '../use-any-logs.ts'
 import { MAX_LOADED_RECORDS, type useHistogram, type useRecords } from '../use-logs.ts'
-import { histogramSeries } from './histogram-series.ts'
+import { LEVELS } from './level.ts'
 import type { LogRecord } from './log-record.ts'
 import { RecordTable } from './record-table.tsx'
 import styles from './records-mode.module.css'
@@ -31,7 +32,7 @@ export interface RecordsModeProps {
 export function RecordsMode(props: RecordsModeProps) {
   const { found, histogram, search, columns, marks, wrap, withDay, openId, onOpen, onRange } = props
   const { data } = histogram
-  const series = useMemo(() => (data === undefined ? [] : histogramSeries(data)), [data])
+  const series = useMemo(() => (data === undefined ? [] : levelSeries(LEVELS, level => data.counts[level])), [data])
   const { fetchNextPage, hasNextPage, isFetchingNextPage, isPlaceholderData, isPending, error, refetch, records } = found
   const onEnd = useMemo(
     () => (hasNextPage && !isFetchingNextPage && !isPlaceholderData ? () => void fetchNextPage() : undefined),

@@ -32,7 +32,7 @@ export function recordBody(id: string): SearchBody {
 }
 
 export interface SurroundingOptions {
-  /** Of the record in the middle. */
+  /** The sort values of the record in the middle. */
   readonly sort: SortValues
   readonly side: 'before' | 'after'
   /** Undefined: of all services. */

@@ -6,7 +6,7 @@ export type FilterKind = 'in' | 'out' | 'none'
 
 const PLAIN_VALUE = /^[^\s()"\\*?:<>[\]{}/][^\s()"\\*?]*$/
 
-/** `value` so that the search reads it as it is. */
+/** The value in quotes where the search would read it otherwise. */
 export function formatValue(value: string): string {
   const isPlain = PLAIN_VALUE.test(value) && !['AND', 'OR', 'NOT'].includes(value)
   return isPlain ? value : `"${value.replace(/["\\]/g, '\\$&')}"`

@@ -101,7 +101,7 @@ class SearchParser {
       throw this.#problem(field, `The value of ${field.name} is missing.`, `${field.name}:value, or ${field.name}:* where it has any`)
     const test = this.#value(field)
     const { end } = this.#tokens[this.#next - 1]!
-    // The name that Lucene has for it.
+    // Lucene writes "has a value" so.
     if (field.name === '_exists_' && test.kind === 'is')
       return { kind: 'field', field: test.value, test: { kind: 'exists' }, at: field.at, end }
     return { kind: 'field', field: field.name, test, at: field.at, end }

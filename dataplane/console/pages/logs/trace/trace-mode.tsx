@@ -8,7 +8,7 @@ import { LevelBadge, ServiceName } from '../../../components/badges.tsx'
 import { CopyButton } from '../../../components/copy-button.tsx'
 import { formatCount } from '../../../components/format.ts'
 import { Panel } from '../../../components/panel.tsx'
-import { hueOf } from '../../../components/service-hue.ts'
+import { colorOf } from '../../../components/service-color.ts'
 import { EmptyState, ErrorPanel, Pending } from '../../../components/states.tsx'
 import { useLogsActions } from '../filters.ts'
 import edge from '../level-edge.module.css'
@@ -134,7 +134,7 @@ function TraceSteps({ traceId, trace: { steps, services, durationMs }, total, op
                 <span className={styles.offset}>+{formatMs(offsetMs)}</span>
                 <span className={styles.lane} aria-hidden>
                   <i style={{ left: `${share(offsetMs - gapMs)}%`, width: `${share(gapMs)}%` } as CSSProperties} />
-                  <b style={{ left: `${share(offsetMs)}%`, background: `hsl(${hueOf(record.service)} 48% 55%)` }} />
+                  <b style={{ left: `${share(offsetMs)}%`, background: colorOf(record.service) }} />
                 </span>
                 <ServiceName name={record.service} />
                 <LevelBadge level={record.level} />

@@ -31,7 +31,7 @@ export default function ApiKeysSection() {
           )
         ) : keys.data.length === 0 ? (
           <EmptyState small icon={IconKey} title="No keys yet">
-            <p>Whoever sends logs from outside through the gateway (port 8443) needs one. On this machine no key is asked for.</p>
+            <p>Senders outside, which come through the gateway (port 8443), need one. On this machine no key is asked for.</p>
           </EmptyState>
         ) : (
           <DataTable

@@ -38,7 +38,7 @@ const WORDS: ReadonlyMap<string, FieldWords> = new Map(
     webhookSecret: { label: 'Webhook secret', hint: 'Proves that what comes back from the platform is from it.' },
     password: { label: 'Password' },
     apiKey: { label: 'API key' },
-    webhookUrl: { label: 'Webhook URL', placeholder: 'https://hooks.slack.com/services/…', hint: 'Kept secret: whoever has it can post.' },
+    webhookUrl: { label: 'Webhook URL', placeholder: 'https://hooks.slack.com/services/…', hint: 'Kept secret: it lets anybody post.' },
     baseUrl: { label: 'Base URL', kind: 'url', placeholder: 'https://example.atlassian.net' },
     instanceUrl: { label: 'Instance URL', kind: 'url', placeholder: 'https://example.service-now.com' },
     apiBaseUrl: { label: 'API base URL', kind: 'url', hint: 'The root, without /v2. Empty: the public cloud.' },

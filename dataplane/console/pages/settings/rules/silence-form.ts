@@ -1,6 +1,5 @@
 /** Silences as a form, and how each stands. */
 import type { Severity } from '../../../../contract/platforms.ts'
-import { matchesService } from '../../../../domain/tickets/service-glob.ts'
 import type { Silence } from '../../../../domain/tickets/silence.ts'
 
 export interface SilenceForm {
@@ -31,7 +30,7 @@ const MAX_GLOBS = 100
 const MAX_GLOB_LENGTH = 256
 const MAX_REASON_LENGTH = 500
 
-export function globsOf({ services }: Pick<SilenceForm, 'services'>): readonly string[] {
+function globsOf({ services }: Pick<SilenceForm, 'services'>): readonly string[] {
   return [...new Set(services.split(/[\s,]+/).filter(glob => glob !== ''))]
 }
 
@@ -80,9 +79,4 @@ export function inOrder(silences: readonly Silence[], nowMs: number): readonly (
   return silences
     .map(silence => ({ ...silence, state: stateOf(silence, nowMs) }))
     .sort((a, b) => STATE_ORDER.indexOf(a.state) - STATE_ORDER.indexOf(b.state) || Date.parse(a.to) - Date.parse(b.to))
-}
-
-/** The services that globs mean, of those that are known. */
-export function matchedServices(globs: readonly string[], services: readonly string[]): readonly string[] {
-  return services.filter(service => matchesService(globs, service))
 }

@@ -3,7 +3,7 @@ import { searchAnomalies } from '../../../api/search.ts'
 import type { PastAnomaly } from '../rules/would-have-caught.ts'
 
 const DAY_MS = 86_400_000
-/** Of more the newest count. */
+/** Anomalies that are read; where there are more, the newest count. */
 export const MAX_PAST = 10_000
 const FIELDS = ['timestamp', 'tenant_id', 'service', 'level', 'score', 'anomaly_score', 'detectors']
 

@@ -7,7 +7,7 @@ interface Pattern {
 }
 
 const MAX_PATTERNS = 20_000
-/** Of all patterns and their members. */
+/** Memory of all patterns and their members. */
 const MAX_BYTES_OF_ALL = 16 * 1024 * 1024
 const MASK_BYTES = Buffer.from(MASK)
 /** FNV-1a. */

@@ -89,7 +89,7 @@ function rememberKeySets(flatNames: ReadonlySet<string>, topLevelKeys: readonly 
 }
 
 const MAX_CONTEXTS = 2_000
-/** Of all contexts and their ids. */
+/** Memory of all contexts and their ids. */
 const MAX_BYTES_OF_ALL = 32 * 1024 * 1024
 /** Longer ones are not worth remembering. */
 const MAX_ID_LENGTH = 16 * 1024
@@ -99,7 +99,7 @@ export class RecordContexts {
   readonly #contexts = new Map<string, RecordContext>()
   #bytes = 0
 
-  /** Of JSON texts, empty where there is no resource or no scope; undefined when one of them is not as OTLP has it. Throws when one is no JSON. */
+  /** The context of a resource and a scope as JSON texts, empty where there is none; undefined when one of them is not as OTLP has it. Throws when one is no JSON. */
   find(resourceText: string, scopeText: string, defaultTenant: string): RecordContext | undefined {
     const id = `${defaultTenant}|${resourceText}|${scopeText}`
     const known = this.#contexts.get(id)

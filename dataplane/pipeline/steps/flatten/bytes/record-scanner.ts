@@ -139,7 +139,7 @@ export class RecordScanner {
     }
   }
 
-  /** Of a time of 19 digits, or of 0: unknown. */
+  /** The end of a time of 19 digits, or of a 0, which says that the time is unknown. */
   #timeEnd(p: number): number {
     const b = this.#b
     this.#textStart = ABSENT
@@ -163,7 +163,7 @@ export class RecordScanner {
     return end
   }
 
-  /** Of a string in ASCII without escapes. */
+  /** The end of a string in ASCII without escapes. */
   #plainTextEnd(p: number): number {
     const texts = this.#texts
     if (this.#b[p] !== QUOTE) return NOWHERE

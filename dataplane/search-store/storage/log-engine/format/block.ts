@@ -12,7 +12,7 @@ export const BLOCK_BYTES = 512 * 1024
 const MIN_COMPRESSED_BYTES = 4096
 
 const HEADER_BYTES = 20
-/** Of a block whose messages stand apart. */
+/** Header of a block whose messages stand apart. */
 const LONG_HEADER_BYTES = 28
 const IS_UUIDS = 1
 const IS_COMPRESSED = 2
@@ -110,7 +110,7 @@ const packedIfWorth = (raw: Buffer): Uint8Array => (raw.length < MIN_COMPRESSED_
 
 const headerBytes = (hasMessages: boolean) => (hasMessages ? LONG_HEADER_BYTES : HEADER_BYTES)
 
-/** Of the whole block. */
+/** Length of the whole block. */
 export const blockBytes = (ref: BlockRef) => headerBytes(ref.messageBytes > 0) + ref.idsBytes + ref.dataBytes + ref.messageBytes
 
 /** A block's yes and no in one number. */

@@ -114,9 +114,13 @@ export function loadColumn(entry: ColumnEntry, read: ReadSection): LoadedColumn 
   const isKeyword = entry.kind === 'keyword'
   const codes = isKeyword ? (entry.width === 1 ? new Uint8Array(values) : aligned16(values)) : NO_CODES
   const numbers = isKeyword ? NO_NUMBERS : widened(values, entry.width, entry.base)
-  const dictionary = entry.dictionary === undefined ? [] : (JSON.parse(read(entry.dictionary).toString()) as string[])
+  const dictionary = readDictionary(entry, read)
   const sizeBytes = 2 * (docs?.length ?? 0) + codes.byteLength + numbers.byteLength + 2 * (entry.dictionary?.[2] ?? 0) + 200
   return { entry, docs, codes, numbers, dictionary, sizeBytes }
+}
+
+export function readDictionary({ dictionary }: ColumnEntry, read: ReadSection): readonly string[] {
+  return dictionary === undefined ? [] : (JSON.parse(read(dictionary).toString()) as string[])
 }
 
 /** The bytes at the start of a buffer of their own. */

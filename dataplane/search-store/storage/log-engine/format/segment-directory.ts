@@ -5,6 +5,7 @@ import { type BlockRef, flagsOf, readFlags } from './block.ts'
 import type { ColumnEntry, Span } from './column-codec.ts'
 import type { SegmentFile } from './segment-file.ts'
 import type { TermSections } from './term-index.ts'
+import type { ValueCountsEntry } from './value-counts.ts'
 
 /** `[document, number]`: holds from that document on, rising by one with each. */
 export type NumberRun = readonly [doc: number, first: number]
@@ -26,6 +27,8 @@ export interface SegmentDirectory {
   readonly termFields: readonly string[]
   /** JSON: `[minuteMs, tenant, service, level, count]` rows of all documents, dead ones too. */
   readonly counts?: Span
+  /** Absent in segments written before they were kept. */
+  readonly valueCounts?: readonly ValueCountsEntry[]
   /** The bits of `WordPairs`; absent in segments written before they were kept. */
   readonly pairs?: Span
   readonly blocks: Span

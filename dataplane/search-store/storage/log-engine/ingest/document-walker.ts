@@ -1,4 +1,5 @@
 /** Makes index events of documents. */
+import { normalized } from '../../../analysis/normalizers.ts'
 import { analyze, tokens } from '../../../analysis/standard-analyzer.ts'
 import { DocumentRejected } from '../../../mapping/document-rejected.ts'
 import type { FieldNode } from '../../../mapping/field-tree.ts'
@@ -171,7 +172,7 @@ export class DocumentWalker {
     if (slot.kind === 'text') this.#addText(slot, keywordText(value))
     else if (slot.kind === 'keyword') this.#addKeyword(slot, keywordText(value))
     else if (slot.kind === 'number') {
-      const number = numberOf(slot.path, slot.mapping.type, value)
+      const number = numberOf(slot.path, slot.mapping, value)
       if (number !== undefined) this.#addNumber(slot, number)
     }
   }
@@ -206,8 +207,9 @@ export class DocumentWalker {
     events.termEnd += 2
   }
 
-  #addKeyword(slot: FieldSlot, text: string): void {
-    if (text.length > slot.ignoreAbove) return
+  #addKeyword(slot: FieldSlot, given: string): void {
+    if (given.length > slot.ignoreAbove) return
+    const text = normalized(given, slot.mapping.normalizer)
     const bytes = Buffer.from(text)
     if (bytes.length > slot.maxBytes)
       throw new DocumentRejected(

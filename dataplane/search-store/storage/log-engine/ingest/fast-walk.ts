@@ -18,7 +18,7 @@ import {
 import { type ScannedNumber, scanNumber } from '../../../../json/numbers.ts'
 import type { FieldNode } from '../../../mapping/field-tree.ts'
 import type { MutableMapping } from '../../../mapping/mapping.ts'
-import { holdsAddresses } from '../../../mapping/parse-document.ts'
+import { isReadParsed } from '../../../mapping/parse-document.ts'
 import type { Leaf } from '../../../mapping/values.ts'
 import { MESSAGE_MEMBER } from '../format/message-column.ts'
 import { type ByteRun, byteRun } from './byte-run.ts'
@@ -183,6 +183,7 @@ export class FastWalk {
     if (!isUtf8(keyBytes)) return undefined
     const key = this.#text(at, end - 1)
     const edge = context.edges.get(key) ?? this.#createEdge(context, key, keyBytes)
+    if (edge === undefined && context.node.children.get(key)?.mapping.type === 'alias') return undefined
     if (edge === undefined) return unknownEdge(keyBytes)
     before.other = before.next
     before.next = edge
@@ -210,11 +211,12 @@ export class FastWalk {
         return this.#flatEdge(context.node.path === '' ? key : `${context.node.path}.${key}`, node, keyBytes)
     }
     const { type, index } = node.mapping
+    if (type === 'alias') return undefined
     if (type === 'object') return index === false ? undefined : createEdge(keyBytes, 'object', undefined, createContext(node, undefined))
     const slot = this.#slots.of(node.path, node.mapping)
     // A number that is not indexed is still checked.
     if (slot.kind === 'none' && type !== 'keyword' && type !== 'text') return undefined
-    if (holdsAddresses(node.mapping)) return undefined
+    if (isReadParsed(node.mapping)) return undefined
     return createEdge(keyBytes, (type === 'date' || type === 'boolean') && slot.kind !== 'none' ? type : slot.kind, slot, undefined)
   }
 

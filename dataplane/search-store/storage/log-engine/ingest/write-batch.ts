@@ -157,15 +157,15 @@ function merge(stored: Uint8Array, partial: Uint8Array): Uint8Array {
   if (typeof changes !== 'object' || changes === null || Array.isArray(changes))
     throw new DocumentRejected('failed to parse: the partial document must be a JSON object')
   const text = Buffer.from(partial).toString()
-  const patched = LONG_INTEGER.test(text) ? undefined : patchJson(stored, changes as Record<string, unknown>)
+  const patched = CHANGED_BY_PARSING.test(text) ? undefined : patchJson(stored, changes as Record<string, unknown>)
   if (patched !== undefined) return patched
   const before = parseExact(Buffer.from(stored).toString()) as Record<string, unknown>
   const after = mergeDocument(before, parseExact(text) as Record<string, unknown>)
   return after === before ? stored : Buffer.from(JSON.stringify(after))
 }
 
-/** Such numbers lose digits in `JSON.parse`. */
-const LONG_INTEGER = /\d{16}/
+/** Numbers that lose digits in `JSON.parse`: long ones, and `1.0`. */
+const CHANGED_BY_PARSING = /\d{16}|\.\d*0\s*[,\]}]/
 
 function refusal(type: string, reason: string): WriteOutcome {
   return { error: { type, reason, status: 400 } }

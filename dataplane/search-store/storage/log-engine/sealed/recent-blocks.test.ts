@@ -44,9 +44,14 @@ describe('blocks just written', () => {
     const [view] = index.segments()
     const read = [index.get('0-0')!.source, index.get('0-1')!.source, view!.source(2), view!.source(3)]
     const message = view!.text!('message', 4)!
+    const bare = [view!.bareSource!(4), view!.bareSource!(5)]
     for (let batch = 1; batch < 60; batch++) await write(batch)
     for (const [k, source] of read.entries()) expect(Buffer.from(source)).to.deep.equal(sourceOf(`0-${k}`, k % 2 === 0))
     expect(Buffer.from(message).toString()).to.equal(`said 0-4 ${FILLER}`)
+    for (const each of [bare, [view!.bareSource!(4), view!.bareSource!(5)]]) {
+      expect(JSON.parse(Buffer.from(each[0]!).toString())).to.deep.equal({ id: '0-4', message: '', other: FILLER })
+      expect(Buffer.from(each[1]!).toString()).to.equal(sourceOf('0-5', false).toString())
+    }
     expect(Buffer.from(view!.source(2)).toString()).to.equal(sourceOf('0-2', true).toString())
     expect(Buffer.from(view!.source(3)).toString()).to.equal(sourceOf('0-3', false).toString())
     expect(Buffer.from(view!.text!('message', 4)!).toString()).to.equal(`said 0-4 ${FILLER}`)

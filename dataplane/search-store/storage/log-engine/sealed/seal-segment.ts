@@ -5,6 +5,7 @@ import { type ColumnEntry, encodeKeywords, encodeNumbers, type Span } from '../f
 import { idKey } from '../format/document-id.ts'
 import { BLOCK_WORDS, encodeBlockRefs, encodeDirectory, type SegmentDirectory } from '../format/segment-directory.ts'
 import { encodeTerms, type TermSections } from '../format/term-index.ts'
+import { encodeValueCounts } from '../format/value-counts.ts'
 import type { SegmentContext } from '../segment-context.ts'
 import { countByMinute, countedColumns } from '../tail/minute-counts.ts'
 import { type Tail, TailView } from '../tail/tail.ts'
@@ -46,6 +47,7 @@ export function encodeIndex(
   replaces: readonly number[],
 ): Buffer {
   const writer = new IndexWriter(at)
+  const view = new TailView(context, tail)
   const directory: SegmentDirectory = {
     docs: tail.count,
     seqs: tail.seqs.runs,
@@ -56,7 +58,12 @@ export function encodeIndex(
     terms: writeTerms(tail, writer),
     columns: writeColumns(context, tail, writer),
     termFields: [...tail.high].map(number => context.slots.all[number]!.path),
-    ...writeCounts(context, tail, writer),
+    ...writeCounts(view, writer),
+    valueCounts: encodeValueCounts(
+      field => view.column(field),
+      tail.count,
+      raw => writer.packed(raw),
+    ),
     pairs: writer.packed(tail.index.pairs.toBytes()),
     blocks: writer.packed(encodeBlockRefs(blocks)),
     blockWords: BLOCK_WORDS,
@@ -94,11 +101,10 @@ function writeColumns(context: SegmentContext, tail: Tail, writer: IndexWriter):
   return new Map(entries)
 }
 
-function writeCounts(context: SegmentContext, tail: Tail, writer: IndexWriter): { counts?: Span } {
-  const view = new TailView(context, tail)
+function writeCounts(view: TailView, writer: IndexWriter): { counts?: Span } {
   const counts = countByMinute(
     countedColumns(field => view.column(field)),
-    tail.count,
+    view.size,
     () => true,
   )
   if (counts === undefined) return {}

@@ -1,8 +1,16 @@
 /** A sealed segment as queries read it. */
 import { decompress } from '../../../../compression/zstd.ts'
-import type { Column, KeptResults, MinuteCount, Segment } from '../../index-storage.ts'
+import type { Column, KeptResults, MinuteCount, Segment, ValueCounts } from '../../index-storage.ts'
 import type { BlockRef } from '../format/block.ts'
-import { type ColumnEntry, columnOf, columnPostings, type LoadedColumn, loadColumn, type Span } from '../format/column-codec.ts'
+import {
+  type ColumnEntry,
+  columnOf,
+  columnPostings,
+  type LoadedColumn,
+  loadColumn,
+  readDictionary,
+  type Span,
+} from '../format/column-codec.ts'
 import { DeadDocuments } from '../format/dead-documents.ts'
 import { idText } from '../format/document-id.ts'
 import { MESSAGE_MEMBER } from '../format/message-column.ts'
@@ -10,6 +18,7 @@ import { numberAt } from '../format/number-runs.ts'
 import { decodeBlockRefs, findDirectory, readDirectory, type SegmentDirectory } from '../format/segment-directory.ts'
 import type { SegmentFile } from '../format/segment-file.ts'
 import { commonDocuments, rareCandidates } from '../format/term-index.ts'
+import { readValueCounts, tableWith } from '../format/value-counts.ts'
 import { WORD_PAIRS_BYTES, WordPairs } from '../format/word-pairs.ts'
 import type { FieldSlot } from '../ingest/field-slots.ts'
 import { mayHoldPair, type SegmentContext, termKey } from '../segment-context.ts'
@@ -21,6 +30,7 @@ import { createStoredBlocks, nextCacheName, type StoredBlocks } from './stored-b
 
 /** A segment that takes no more documents; everything but a few numbers is read from its file when asked for. */
 export class SealedSegment implements Segment {
+  readonly bareMember = MESSAGE_MEMBER
   readonly number: number
   readonly size: number
   readonly firstSeqNo: number
@@ -170,6 +180,18 @@ export class SealedSegment implements Segment {
     return gone === undefined ? undefined : withoutDead(all, gone)
   }
 
+  valueCounts(fields: ReadonlySet<string>): ValueCounts | undefined {
+    const { valueCounts = [], columns } = this.#directory()
+    const entry = this.dead.count === 0 ? tableWith(valueCounts, fields) : undefined
+    if (entry === undefined) return undefined
+    const read = (span: Span) => this.#section(span)
+    return this.#context.cache.get(
+      `${this.#name}w${entry.fields.join()}`,
+      () => readValueCounts(entry, read, field => (columns.has(field) ? readDictionary(columns.get(field)!, read) : [''])),
+      ({ counts, columns }) => 2 * counts.length * (14 + columns.size),
+    )
+  }
+
   id(doc: number): string {
     const { bytes, isUuid } = this.#stored.id(doc)
     return idText(bytes, isUuid)
@@ -201,6 +223,10 @@ export class SealedSegment implements Segment {
 
   text(member: string, doc: number): Uint8Array | undefined {
     return member === MESSAGE_MEMBER ? this.#stored.message(doc) : undefined
+  }
+
+  bareSource(doc: number): Uint8Array {
+    return this.#stored.bareSource(doc)
   }
 
   blocks(): readonly BlockRef[] {

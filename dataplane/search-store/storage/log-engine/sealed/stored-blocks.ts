@@ -8,6 +8,8 @@ import type { ByteCache } from './byte-cache.ts'
 /** Reads documents, their messages and ids out of the blocks of one segment's file. */
 export interface StoredBlocks {
   source(doc: number): Uint8Array
+  /** The same without the text of a message that stands apart. */
+  bareSource(doc: number): Uint8Array
   /** The message's JSON text without quotes, for less than the document costs; undefined where it does not stand apart. */
   message(doc: number): Uint8Array | undefined
   /** Where `message` stands in `source`. */
@@ -56,13 +58,20 @@ export function createStoredBlocks(
   }
 
   const documentsWith = lastBlock(blocks, ref => sourceReader({ raw: documentsOf(ref), messages: messagesOf(ref) }, ref.docs))
+  const bareDocumentsWith = lastBlock(blocks, ref => bareReader(documentsOf(ref), ref))
   const messagesWith = lastBlock(blocks, messagesOf)
+  const idsWith = lastBlock(blocks, ref => file.read(ref.idsBytes, ref.offset))
 
   return {
     source(doc) {
       const { ref, value } = documentsWith(doc)
       const source = value(doc - ref.firstDoc)
       return recent.get(ref.offset)?.raw.buffer === source.buffer ? Buffer.from(source) : source
+    },
+    bareSource(doc) {
+      const { ref, value } = bareDocumentsWith(doc)
+      const source = value(doc - ref.firstDoc)
+      return recent.has(ref.offset) ? Buffer.from(source) : source
     },
     message(doc) {
       const { ref, value } = messagesWith(doc)
@@ -74,9 +83,8 @@ export function createStoredBlocks(
       return value?.span(doc - ref.firstDoc)
     },
     id(doc) {
-      const ref = blockOf(blocks(), doc)
-      if (ref.areUuids) return { bytes: file.read(16, ref.offset + 16 * (doc - ref.firstDoc)), isUuid: true }
-      return idAt(ref, file.read(ref.idsBytes, ref.offset), doc - ref.firstDoc)
+      const { ref, value } = idsWith(doc)
+      return idAt(ref, value, doc - ref.firstDoc)
     },
     keep(ref, content) {
       recent.set(ref.offset, content)
@@ -84,6 +92,7 @@ export function createStoredBlocks(
       for (const [oldest, { raw, messages }] of recent) {
         recent.delete(oldest)
         documentsWith.forget()
+        bareDocumentsWith.forget()
         messagesWith.forget()
         releaseBytes(raw)
         messages?.release()
@@ -118,6 +127,11 @@ export function sourceReader({ raw, messages }: BlockContent, docs: number): (k:
   const starts = documentStarts(raw, docs, messages !== undefined)
   if (messages === undefined) return k => raw.subarray(starts[k], starts[k + 1])
   return k => messages.restore(k, raw.subarray(starts[k], starts[k + 1]))
+}
+
+function bareReader(raw: Buffer, { docs, messageBytes }: BlockRef): (k: number) => Uint8Array {
+  const starts = documentStarts(raw, docs, messageBytes > 0)
+  return k => raw.subarray(starts[k], starts[k + 1])
 }
 
 const blockOf = (blocks: readonly BlockRef[], doc: number) => blocks[blockIndexOf(blocks, doc)]!

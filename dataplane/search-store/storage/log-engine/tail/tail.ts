@@ -122,6 +122,7 @@ export class Tail {
 
 /** The first `size` documents of the tail, as one query sees them; goes on when the tail is sealed meanwhile. */
 export class TailView implements Segment {
+  readonly bareMember = MESSAGE_MEMBER
   readonly size: number
   readonly minTimestampMs: number
   readonly maxTimestampMs: number
@@ -228,5 +229,9 @@ export class TailView implements Segment {
   text(member: string, doc: number): Uint8Array | undefined {
     if (this.#tail.sealed !== undefined) return this.#tail.sealed.text(member, doc)
     return member === MESSAGE_MEMBER ? this.#tail.stored.message(doc) : undefined
+  }
+
+  bareSource(doc: number): Uint8Array {
+    return this.#tail.sealed?.bareSource(doc) ?? this.#tail.stored.bareSource(doc)
   }
 }

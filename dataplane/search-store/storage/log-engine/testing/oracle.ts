@@ -84,7 +84,7 @@ function indexOf(mapping: MutableMapping, source: Uint8Array): Indexed {
     if (field.index === false) return
     if (field.type === 'text') for (const term of analyze(keywordText(value))) terms.add(`${path}\0${term}`)
     else if (isNumberType(field.type) || field.type === 'boolean' || field.type === 'date') {
-      const number = numberOf(path, field.type, value)
+      const number = numberOf(path, field, value)
       if (number !== undefined) numbers.set(path, [...(numbers.get(path) ?? []), number])
     } else if (keywordText(value).length <= (field.ignoreAbove ?? Number.POSITIVE_INFINITY)) terms.add(`${path}\0${keywordText(value)}`)
     for (const [name, sub] of Object.entries(field.fields ?? {})) add(`${path}.${name}`, sub, value)

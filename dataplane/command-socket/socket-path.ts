@@ -10,7 +10,7 @@ export interface SocketPath {
   release(): void
 }
 
-/** Where the standalone of a `DATA_DIR` listens for `logpipeline dlq`. A long path is taken by way of an open directory, as Linux can. */
+/** Where the standalone of a `DATA_DIR` listens for commands. A long path is taken by way of an open directory, as Linux can. */
 export function socketPath(dataDir: string): SocketPath {
   const path = join(resolve(dataDir), NAME)
   if (Buffer.byteLength(path) <= MAX_PATH_BYTES) return { path, release: () => undefined }
@@ -18,4 +18,4 @@ export function socketPath(dataDir: string): SocketPath {
   return { path: `/proc/self/fd/${directory}/${NAME}`, release: () => closeSync(directory) }
 }
 
-const NAME = 'dlq.sock'
+const NAME = 'command.sock'

@@ -1,7 +1,7 @@
 import { HttpError } from '../../../http/http-error.ts'
 
 /** The target of a request: a path that leads nowhere but down, and its query with the question mark, as they were sent. */
-export interface RequestPath {
+export interface RequestTarget {
   readonly path: string
   readonly query: string
 }
@@ -9,7 +9,7 @@ export interface RequestPath {
 const FORBIDDEN = /[\\\u0000-\u001f\u007f]/
 
 /** Throws `HttpError` 400 for a target with a scheme and host, and for a path that another server may read as a different one. */
-export function parseRequestPath(url: string): RequestPath {
+export function parseRequestTarget(url: string): RequestTarget {
   if (!url.startsWith('/')) throw new HttpError(400, 'path: expected one that begins with /, seen another form of target')
   const mark = url.indexOf('?')
   const path = mark < 0 ? url : url.slice(0, mark)

@@ -1,0 +1,62 @@
+/** Bulks to a search store in another thread of this process, without HTTP. */
+import type { MessagePort } from 'node:worker_threads'
+import { type BulkAnswer, type BulkRequest, packBulk } from '../../bulk-port/packed-bulk.ts'
+import { LentBuffers } from '../../memory/lent-buffers.ts'
+import { type BulkOperation, type BulkOutcome, type SearchStore, SearchStoreUnavailable } from '../../ports/search-store.ts'
+import { bulkOutcome } from './bulk-outcome.ts'
+
+/**
+ * The same store, with bulks that go through `port`, and everything else as before. Once the port is closed, as the store's thread has ended, bulks
+ * go as before, too.
+ */
+export function withBulkPort(store: SearchStore, port: MessagePort): SearchStore {
+  const memory = new LentBuffers()
+  const waiting = new Map<number, PromiseWithResolvers<BulkAnswer>>()
+  let isOpen = true
+  let requests = 0
+  port.on('message', (answer: BulkAnswer) => {
+    waiting.get(answer.number)?.resolve(answer)
+    waiting.delete(answer.number)
+  })
+  port.on('close', () => {
+    isOpen = false
+    for (const { reject } of waiting.values()) reject(new SearchStoreUnavailable('the search store ended before it answered a bulk'))
+    waiting.clear()
+  })
+
+  const bulk = async (operations: readonly BulkOperation[], wantsVersions: boolean): Promise<readonly BulkOutcome[]> => {
+    const number = requests++
+    const packed = packBulk(operations, sizeBytes => takeOwn(memory, sizeBytes))
+    const answered = Promise.withResolvers<BulkAnswer>()
+    waiting.set(number, answered)
+    port.postMessage({ kind: 'bulk', number, ...packed } satisfies BulkRequest, [packed.bytes, packed.table.buffer])
+    const answer = await answered.promise
+    if (answer.kind === 'failure') throw new SearchStoreUnavailable(`search store: ${answer.reason}`)
+    memory.giveBack(Buffer.from(answer.bytes))
+    const { statuses, versions, errors } = answer
+    return operations.map(({ action }, at) => {
+      const error = errors.get(at)
+      const version = wantsVersions && error === undefined ? { _version: versions[at]! } : {}
+      return bulkOutcome(action, { status: statuses[at]!, ...version, ...(error !== undefined && { error }) })
+    })
+  }
+
+  return {
+    ...store,
+    async bulk(operations, options) {
+      if (!isOpen) return store.bulk(operations, options)
+      return operations.length === 0 ? [] : bulk(operations, options?.wantsVersions ?? false)
+    },
+    async close() {
+      port.close()
+      await store.close()
+    },
+  }
+}
+
+/** Smaller parts of memory may be shared with others, and could not be handed over. */
+const MIN_LENT_BYTES = 64 * 1024
+
+function takeOwn(memory: LentBuffers, sizeBytes: number): Buffer<ArrayBuffer> {
+  return sizeBytes < MIN_LENT_BYTES ? Buffer.allocUnsafeSlow(sizeBytes) : (memory.take(sizeBytes) as Buffer<ArrayBuffer>)
+}

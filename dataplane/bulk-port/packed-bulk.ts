@@ -1,0 +1,127 @@
+/**
+ * A bulk of writes as it goes from thread to thread within one process: the documents in one buffer that is handed over and comes back with the
+ * answer. The other way to the same storage is `_bulk` over HTTP, and each operation ends alike on both.
+ */
+
+export const BULK_ACTIONS = ['create', 'index', 'update'] as const
+type BulkAction = (typeof BULK_ACTIONS)[number]
+
+/** An operation as its documents stand in memory. */
+export interface PackableOperation {
+  readonly action: BulkAction
+  readonly index: string
+  readonly id: string
+  readonly body: string | Uint8Array
+  readonly upsert?: string | Uint8Array
+}
+
+/** An operation as views into the buffer of its bulk. */
+export interface PackedOperation {
+  readonly action: BulkAction
+  readonly index: string
+  readonly id: string
+  readonly body: Buffer
+  readonly upsert: Buffer | undefined
+}
+
+/** Id, body and upsert of each operation stand in `bytes` one behind the other. */
+export interface PackedBulk {
+  readonly bytes: ArrayBuffer
+  /** `ROW` numbers for each operation. */
+  readonly table: Uint32Array<ArrayBuffer>
+  readonly indices: readonly string[]
+}
+
+/** Action, index, and the lengths of id, body and upsert, in bytes. */
+const ROW = 5
+const NO_UPSERT = 0xffff_ffff
+
+export interface BulkRequest extends PackedBulk {
+  readonly kind: 'bulk'
+  /** Of the request, among those of its port. */
+  readonly number: number
+}
+
+/** The end of an operation that did not go well, in OpenSearch's terms. */
+export interface BulkItemError {
+  readonly type?: string
+  readonly reason?: string
+  readonly caused_by?: { readonly reason?: string }
+}
+
+export type BulkAnswer =
+  | {
+      readonly kind: 'answer'
+      readonly number: number
+      /** The memory of the request, whose content is of no more use. */
+      readonly bytes: ArrayBuffer
+      /** As HTTP has them, one for each operation. */
+      readonly statuses: Uint16Array<ArrayBuffer>
+      readonly versions: Float64Array<ArrayBuffer>
+      /** By the position of their operation. */
+      readonly errors: ReadonlyMap<number, BulkItemError>
+    }
+  /** The operations may have been applied or not. */
+  | { readonly kind: 'failure'; readonly number: number; readonly reason: string }
+
+/** The operations side by side. `allocate` gives at least so many bytes, which nobody else has. */
+export function packBulk(operations: readonly PackableOperation[], allocate: (sizeBytes: number) => Buffer<ArrayBuffer>): PackedBulk {
+  const target = allocate(mostBytes(operations))
+  const table = new Uint32Array(operations.length * ROW)
+  const indices: string[] = []
+  let indexAt = 0
+  let end = 0
+  const add = (part: string | Uint8Array): number => {
+    const start = end
+    if (typeof part === 'string') end += target.write(part, end)
+    else {
+      target.set(part, end)
+      end += part.length
+    }
+    return end - start
+  }
+  for (let at = 0, row = 0; at < operations.length; at++, row += ROW) {
+    const { action, index, id, body, upsert } = operations[at]!
+    if (indices[indexAt] !== index) {
+      indexAt = indices.indexOf(index)
+      if (indexAt < 0) indexAt = indices.push(index) - 1
+    }
+    table[row] = BULK_ACTIONS.indexOf(action)
+    table[row + 1] = indexAt
+    table[row + 2] = add(id)
+    table[row + 3] = add(body)
+    table[row + 4] = upsert === undefined ? NO_UPSERT : add(upsert)
+  }
+  return { bytes: target.buffer, table, indices }
+}
+
+/** The operations as views. */
+export function unpackBulk({ bytes, table, indices }: PackedBulk): readonly PackedOperation[] {
+  const source = Buffer.from(bytes)
+  const operations = new Array<PackedOperation>(table.length / ROW)
+  let at = 0
+  const next = (length: number) => {
+    at += length
+    return source.subarray(at - length, at)
+  }
+  for (let row = 0, place = 0; row < table.length; row += ROW, place++) {
+    const idLength = table[row + 2]!
+    const id = source.toString('utf8', at, at + idLength)
+    at += idLength
+    const body = next(table[row + 3]!)
+    const upsert = table[row + 4] === NO_UPSERT ? undefined : next(table[row + 4]!)
+    operations[place] = { action: BULK_ACTIONS[table[row]!]!, index: indices[table[row + 1]!]!, id, body, upsert }
+  }
+  return operations
+}
+
+function mostBytes(operations: readonly PackableOperation[]): number {
+  let bytes = 0
+  for (const { id, body, upsert } of operations) bytes += sizeOf(id) + sizeOf(body) + (upsert === undefined ? 0 : sizeOf(upsert))
+  return bytes
+}
+
+/** Most bytes of a UTF-16 unit in UTF-8. */
+const UTF8_BYTES = 3
+
+const sizeOf = (part: string | Uint8Array) => (typeof part === 'string' ? UTF8_BYTES * part.length : part.length)

@@ -1,0 +1,70 @@
+/** Flat records that go on together, and where they come from. */
+import type { BusRecord, ConsumedRecord } from '../../ports/bus.ts'
+import { DEAD_LETTER_HEADERS, receivedAtMs } from '../dead-letter.ts'
+import type { Etl, RawMessage } from '../steps/flatten/etl.ts'
+
+/** Where flat records of one part come from: those from position `at` on are of `message`, the first of them being its flat record `number`. */
+export interface Origin {
+  readonly at: number
+  readonly message: ConsumedRecord
+  readonly number: number
+}
+
+interface FlatPartConfig {
+  readonly records: readonly BusRecord[]
+  readonly origins: readonly Origin[]
+  readonly isHeavy: boolean
+  readonly letterOfRecord: Etl['letterOfRecord']
+}
+
+/** Flat records of some messages of `raw-logs`, in their order. */
+export class FlatPart {
+  readonly records: readonly BusRecord[]
+  /** They are of tenants that bring much. */
+  readonly isHeavy: boolean
+  readonly #origins: readonly Origin[]
+  readonly #letterOfRecord: Etl['letterOfRecord']
+  /** Of the origin that was asked for last. */
+  #last = 0
+
+  constructor({ records, origins, isHeavy, letterOfRecord }: FlatPartConfig) {
+    this.records = withReplays(records, origins)
+    this.isHeavy = isHeavy
+    this.#origins = origins
+    this.#letterOfRecord = letterOfRecord
+  }
+
+  /** The message that the record at a position comes from. */
+  messageOf(position: number): ConsumedRecord {
+    return this.#originOf(position).message
+  }
+
+  /** The log record that became the record at a position, as a message of its own. */
+  originalOf(position: number): Uint8Array {
+    const { message, at, number } = this.#originOf(position)
+    return this.#letterOfRecord(rawMessage(message), number + position - at)
+  }
+
+  #originOf(position: number): Origin {
+    const origins = this.#origins
+    // Positions are mostly asked for in their order.
+    if (origins[this.#last]!.at > position) this.#last = 0
+    while (this.#last + 1 < origins.length && origins[this.#last + 1]!.at <= position) this.#last++
+    return origins[this.#last]!
+  }
+}
+
+export function rawMessage(message: ConsumedRecord): RawMessage {
+  return { value: message.value, receivedAtMs: receivedAtMs(message), key: message.key }
+}
+
+/** Records of a replayed message carry the time of the replay, too: a later step may give them up again. */
+function withReplays(records: readonly BusRecord[], origins: readonly Origin[]): readonly BusRecord[] {
+  if (!origins.some(({ message }) => replaysOf(message) !== undefined)) return records
+  return records.map((record, position) => {
+    const replayed = replaysOf(origins.findLast(({ at }) => at <= position)!.message)
+    return replayed === undefined ? record : { ...record, headers: { ...record.headers, [DEAD_LETTER_HEADERS.replayed]: replayed } }
+  })
+}
+
+const replaysOf = ({ headers }: ConsumedRecord) => headers[DEAD_LETTER_HEADERS.replayed]

@@ -1,0 +1,61 @@
+/** Scores a batch of flat records, and sends the anomalies among them: the part that `anomaly` and the direct lane have in common. */
+import { encodeSmallAnomalyEvent } from '../anomaly-event.ts'
+import type { Output } from '../runners/work.ts'
+import { sendFitting } from '../send-fitting.ts'
+import type { Detection, Detector, DetectorInput } from '../steps/detect.ts'
+
+/** An anomaly and the flat record that is one. */
+export interface Found<R> extends Detection {
+  readonly record: R
+  /** The record came with an earlier batch: its service has fallen silent since. */
+  readonly isEarlier: boolean
+}
+
+/** The anomalies of a batch. */
+export interface Scored<R> {
+  readonly found: readonly Found<R>[]
+  /** Those that the Z-score engine and its signals saw. */
+  readonly byZscore: number
+}
+
+/** Takes a record that a step gives up, with the reason. */
+export type GiveUp<R> = (record: R, reason: string) => void
+
+export function scoreBatch<R extends DetectorInput>(detector: Detector, records: readonly R[], giveUp: GiveUp<R>): Scored<R> {
+  const found: Found<R>[] = []
+  let byZscore = 0
+  for (const record of records) {
+    const outcome = detector.process(record)
+    if (outcome.kind === 'emit') {
+      found.push({ record, isEarlier: false, ...outcome.value })
+      if (outcome.value.anomaly.detectors.includes('zscore')) byZscore++
+    } else if (outcome.kind === 'deadLetter') {
+      giveUp(record, outcome.reason)
+    }
+    for (const { input, ...silent } of detector.takeSilent()) {
+      found.push({ record: { ...record, ...input }, isEarlier: true, ...silent })
+      byZscore++
+    }
+  }
+  return { found, byZscore }
+}
+
+/** An event that the bus takes for too large goes without the attributes of its record; the log document has them. */
+export async function sendEvents<R extends DetectorInput>(
+  found: readonly Found<R>[],
+  output: Output,
+  topic: string,
+  giveUp: GiveUp<R>,
+): Promise<void> {
+  if (found.length === 0) return
+  const refused = await sendFitting(
+    output,
+    topic,
+    found.map(({ event }) => event),
+  )
+  for (const { record, anomaly } of refused.map(position => found[position]!)) {
+    const small = encodeSmallAnomalyEvent(anomaly, record)
+    const isSent = small !== undefined && (await sendFitting(output, topic, [small])).length === 0
+    if (!isSent) giveUp(record, 'anomaly event: larger than the bus takes')
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * The direct lane: what is read from `raw-logs` once becomes log documents and anomaly events in one pass, with nothing written and read back in
+ * between. It is the work of `etl`, `anomaly` and `indexer` where bus and search store are both embedded.
+ */
+import { withFlagsWritten } from '../../../pipeline/anomaly-event.ts'
+import { collectDeadLetters, type DeadLetters } from '../../../pipeline/dead-letter.ts'
+import type { FeatureCache } from '../../../pipeline/features/feature-cache.ts'
+import type { Output, Work } from '../../../pipeline/runners/work.ts'
+import { createDetector, type DetectorInput } from '../../../pipeline/steps/detect.ts'
+import { flagsOf } from '../../../pipeline/steps/index-documents.ts'
+import { REWIND_RECORDS } from '../../../pipeline/work/anomaly-work.ts'
+import { createEtlOf, createEtlWork, flatRecordsOf, type Onward } from '../../../pipeline/work/etl-work.ts'
+import type { FlatPart } from '../../../pipeline/work/flat-part.ts'
+import { type Found, scoreBatch, sendEvents } from '../../../pipeline/work/score-batch.ts'
+import type { DocumentWriter } from './document-writer.ts'
+import { MAX_BATCHES } from './indexer.ts'
+import type { ThreadDeps } from './thread-deps.ts'
+
+export interface DirectLaneDeps extends ThreadDeps {
+  readonly features: FeatureCache
+  readonly writer: DocumentWriter
+}
+
+/** A flat record on its way. */
+interface LaneRecord extends DetectorInput {
+  /** Within its part. */
+  readonly position: number
+}
+
+/** Takes `raw-logs` to the daily indices and `anomaly-events`. Offsets are committed once documents and events are durable. */
+export function createDirectLane(deps: DirectLaneDeps): Work {
+  const { settings, config, features, writer, count, countDeadLetters, clock, log } = deps
+  const etl = createEtlWork({ ...deps, standsBy: false, openOnward })
+  let detector = createDetector(config.read())
+  /** For messages that are read again, while the other is within a message. */
+  const remembering = createEtlOf({ settings, features })
+
+  return {
+    ...etl,
+    limits: { maxRecords: 1_000, maxBytes: 1024 * 1024, waitMs: 200 },
+    minBatchMs: 25,
+    maxInFlight: MAX_BATCHES,
+    memory: {
+      records: REWIND_RECORDS,
+      weigh: message => [...flatRecordsOf(remembering, message)].length,
+      reset() {
+        detector = createDetector(config.read())
+      },
+      async restore(messages) {
+        detector.configure(config.read())
+        for (const message of messages)
+          for (const { key, value, headers = {} } of flatRecordsOf(remembering, message))
+            detector.warm({ key, value, headers, partition: message.partition })
+      },
+    },
+    async prepare() {
+      await Promise.all([etl.prepare?.(), writer.prepare()])
+    },
+  }
+
+  function openOnward(output: Output): Onward {
+    const lettersOf = (stage: string) =>
+      collectDeadLetters({ bus: output, topic: settings.DEAD_LETTER_TOPIC, stage, clock, log, countDeadLetters })
+    const unscored = lettersOf('anomaly')
+    const unindexed = lettersOf('indexer')
+    let byZscore = 0
+    return {
+      async take(part) {
+        const records = laneRecords(part)
+        detector.configure(config.read())
+        const scored = scoreBatch(detector, records, letterTo(unscored, part))
+        byZscore += scored.byZscore
+        const areFlagged = await writeDocuments(part, records, scored.found, unindexed)
+        // An event comes behind its document. Where that was there before, it may be without the flags, and the indexer adds them.
+        const events = areFlagged ? scored.found.map(flagsWritten) : scored.found
+        await sendEvents(events, output, settings.ANOMALY_TOPIC, letterTo(unscored, part))
+        await Promise.all([unscored.send(), unindexed.send()])
+        return records.length
+      },
+      afterCommit() {
+        count('anomaliesDetected', byZscore)
+        unscored.count()
+        unindexed.count()
+      },
+    }
+  }
+
+  /** True when each was made as it is. */
+  function writeDocuments(
+    part: FlatPart,
+    records: readonly LaneRecord[],
+    found: readonly Found<LaneRecord>[],
+    unindexed: DeadLetters,
+  ): Promise<boolean> {
+    const flags = new Map(found.filter(({ isEarlier }) => !isEarlier).map(({ record, anomaly }) => [record.position, flagsOf(anomaly)]))
+    return writer.write({
+      records,
+      isHeavy: part.isHeavy,
+      documentOf: (builder, record) => builder.log(record, flags.get(record.position)),
+      giveUp: letterTo(unindexed, part),
+    })
+  }
+}
+
+function laneRecords(part: FlatPart): readonly LaneRecord[] {
+  return part.records.map(({ key, value, headers = {} }, position) => {
+    return { key, value, headers, partition: part.messageOf(position).partition, position }
+  })
+}
+
+/** The log record that a record was made of goes there. Records of earlier parts never do: those that are kept are small enough for any event. */
+function letterTo(dead: DeadLetters, part: FlatPart): (record: LaneRecord, reason: string) => void {
+  return ({ position }, reason) => dead.add(part.messageOf(position), reason, part.originalOf(position))
+}
+
+function flagsWritten(found: Found<LaneRecord>): Found<LaneRecord> {
+  return found.isEarlier ? found : { ...found, event: withFlagsWritten(found.event) }
+}

@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs'
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { estimate } from './estimate.ts'
+import { MEASURED } from './figures.ts'
+import { runCapacity } from './index.ts'
+
+const LOAD = { rate: 1_000, bytes: MEASURED.recordBytes, retentionDays: 30, copies: 2 }
+
+async function run(...args: string[]) {
+  let out = ''
+  let err = ''
+  const code = await runCapacity(args, { stdout: { write: text => (out += text) }, stderr: { write: text => (err += text) } })
+  return { code, out, err }
+}
+
+describe('logpipeline capacity', () => {
+  it('multiplies measured figures: twice the rate is twice the cores, disk and network of each part', () => {
+    const one = estimate(LOAD)
+    const two = estimate({ ...LOAD, rate: 2_000 })
+    for (const [at, { part, cores, diskBytes, networkBytes }] of one.distributed.entries()) {
+      expect(two.distributed[at]!.cores / cores, part).to.be.closeTo(2, 1e-9)
+      expect(two.distributed[at]!.diskBytes, part).to.equal(diskBytes * 2)
+      expect(two.distributed[at]!.networkBytes / networkBytes, part).to.be.closeTo(2, 1e-9)
+    }
+    expect(one.oneMachine!.cores).to.be.closeTo((1_000 * MEASURED.standalone.cpuUs) / 1e6 / 0.6, 1e-9)
+  })
+
+  it('takes larger records to cost as much more, and smaller ones no less', () => {
+    const cores = (bytes: number) => estimate({ ...LOAD, bytes }).oneMachine!.cores
+    expect(cores(100)).to.equal(cores(MEASURED.recordBytes))
+    expect(cores(2 * MEASURED.recordBytes)).to.be.closeTo(2 * cores(MEASURED.recordBytes), 1e-9)
+  })
+
+  it('has one machine do no more than three fifths of what one was seen to do', () => {
+    expect(estimate({ ...LOAD, rate: MEASURED.standalone.maxPerSecond * 0.6 }).oneMachine).to.not.equal(undefined)
+    expect(estimate({ ...LOAD, rate: MEASURED.standalone.maxPerSecond * 0.61 }).oneMachine).to.equal(undefined)
+  })
+
+  it('never has fewer partitions than the specification, nor fewer servers than copies', () => {
+    const { partitions, distributed } = estimate({ ...LOAD, rate: 1 })
+    expect(partitions).to.deep.equal({ raw: 6, enriched: 6, anomaly: 3 })
+    expect(distributed.map(({ part, count }) => [part, count])).to.deep.equal([
+      ['collector', 2],
+      ['bridge', 1],
+      ['Kafka brokers', 2],
+      ['OpenSearch nodes', 2],
+    ])
+  })
+
+  it('prints a table, or JSON', async () => {
+    const { code, out } = await run('--rate', '1000000', '--bytes', '600', '--retention', '30d')
+    expect(code).to.equal(0)
+    for (const word of [
+      'One machine: not enough',
+      'collector',
+      'bridge',
+      'Kafka brokers',
+      'OpenSearch nodes',
+      'partitions',
+      'shards',
+      'ten times',
+    ])
+      expect(out).to.contain(word)
+    expect(JSON.parse((await run('--rate', '10', '--json')).out)).to.deep.include({ load: { ...LOAD, rate: 10 }, measured: MEASURED.date })
+  })
+
+  it('names every problem of the command line', async () => {
+    const { code, err } = await run('--rate', 'x', '--bytes', '0', '--retention', '3', '--copies', '9')
+    expect(code).to.equal(64)
+    expect(err.trim().split('\n')).to.have.length(4)
+  })
+
+  it('has the figures that docs/capacity.md shows', () => {
+    const page = readFileSync(new URL('../../../docs/capacity.md', import.meta.url), 'utf8')
+    const { standalone, collector, etl, score, indexer, openSearch, kafka } = MEASURED
+    const shown = [standalone.cpuUs, standalone.busBytes, standalone.storeBytes, collector.cpuUs, etl.cpuUs, score.cpuUs, indexer.cpuUs]
+    for (const figure of [...shown, openSearch.cpuUs, openSearch.documentBytes, kafka.rawBytes, kafka.enrichedBytes])
+      expect(page).to.match(new RegExp(`\\b${String(figure).replace('.', '\\.')}\\b`))
+  })
+})

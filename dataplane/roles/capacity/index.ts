@@ -1,0 +1,122 @@
+/** `logpipeline capacity`: what a rate of records needs, from measured figures (docs/capacity.md). */
+import { parseArgs } from 'node:util'
+import { parseDuration } from '../../domain/time/duration.ts'
+import { type Estimate, estimate, type Load, type Need } from './estimate.ts'
+import { MEASURED } from './figures.ts'
+
+const EXIT = { done: 0, usage: 64 } as const
+const DAY_MS = 86_400_000
+
+const USAGE = `Usage: logpipeline capacity --rate N [--bytes N] [--retention TIME] [--copies N] [--json]
+
+Says what a load needs: on one machine, and with Kafka and OpenSearch, by role. From the figures of hack/bench/results.md (docs/capacity.md).
+
+  --rate N          records a second, of the busiest hour
+  --bytes N         bytes of a record as OTLP JSON (default ${MEASURED.recordBytes})
+  --retention TIME  how long records stay searchable, such as 30d (default 30d)
+  --copies N        copies that Kafka and OpenSearch keep of all, 1 to 5 (default 2)
+  --json            one JSON object
+
+Exit code: 0 done, 64 the command line is wrong.`
+
+export interface CapacityDeps {
+  readonly stdout: { write(text: string): unknown }
+  readonly stderr: { write(text: string): unknown }
+}
+
+/** Runs the command and returns its exit code. */
+export async function runCapacity(args: readonly string[], { stdout, stderr }: CapacityDeps = process): Promise<number> {
+  if (args.includes('--help') || args.includes('-h')) {
+    stdout.write(`${USAGE}\n`)
+    return EXIT.done
+  }
+  const problems: string[] = []
+  const { load, json } = readLoad(args, problems)
+  if (problems.length > 0) {
+    for (const problem of problems) stderr.write(`logpipeline capacity: ${problem}\n`)
+    return EXIT.usage
+  }
+  const result = estimate(load)
+  stdout.write(json ? `${JSON.stringify({ load, measured: MEASURED.date, ...result })}\n` : describe(load, result))
+  return EXIT.done
+}
+
+function readLoad(args: readonly string[], problems: string[]): { readonly load: Load; readonly json: boolean } {
+  const parse = () =>
+    parseArgs({
+      args: [...args],
+      options: {
+        rate: { type: 'string' },
+        bytes: { type: 'string', default: String(MEASURED.recordBytes) },
+        retention: { type: 'string', default: '30d' },
+        copies: { type: 'string', default: '2' },
+        json: { type: 'boolean', default: false },
+      },
+    }).values
+  let values: Partial<ReturnType<typeof parse>> = {}
+  try {
+    values = parse()
+  } catch (error) {
+    problems.push((error as Error).message)
+  }
+  const number = (name: 'rate' | 'bytes' | 'copies', min: number, max: number) => {
+    const text = values[name] ?? ''
+    const value = Number(text)
+    if (!/^\d+(\.\d+)?$/.test(text) || value < min || value > max)
+      problems.push(`--${name}: expected a number from ${min} to ${max}, seen ${text === '' ? 'nothing' : text}`)
+    return value
+  }
+  const retentionMs = parseDuration(values.retention ?? '')
+  if (retentionMs === undefined || retentionMs < DAY_MS / 24)
+    problems.push(`--retention: expected a time such as 30d, an hour at least, seen ${values.retention}`)
+  const load = {
+    rate: number('rate', 1, 1e9),
+    bytes: number('bytes', 1, 1e6),
+    retentionDays: (retentionMs ?? 0) / DAY_MS,
+    copies: number('copies', 1, 5),
+  }
+  return { load, json: values.json === true }
+}
+
+function describe(load: Load, { oneMachine, distributed, partitions, shards, nextBottleneck }: Estimate): string {
+  const { rate, bytes, retentionDays, copies } = load
+  const lines = [
+    `${rate} records a second of ${bytes} bytes, kept for ${Number(retentionDays.toFixed(2))} days; figures of ${MEASURED.date}, three fifths of each machine planned for`,
+    '',
+    oneMachine === undefined
+      ? `One machine: not enough. Standalone was measured up to ${MEASURED.standalone.maxPerSecond} records of ${MEASURED.recordBytes} bytes a second.`
+      : `One machine:`,
+    ...(oneMachine === undefined ? [] : table([oneMachine])),
+    '',
+    `Kafka and OpenSearch, ${copies} ${copies === 1 ? 'copy' : 'copies'}:`,
+    ...table(distributed),
+    `  partitions  raw-logs ${partitions.raw}, enriched-logs ${partitions.enriched}, anomaly-events ${partitions.anomaly} (RAW_PARTITIONS, ENRICHED_PARTITIONS, ANOMALY_PARTITIONS)`,
+    `  shards      ${shards.perDay} primary shards a daily index, of ${gigabytes(shards.bytesEach)}; ${shards.open} shards open with their copies`,
+    '',
+    `With ten times as much: ${nextBottleneck}.`,
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function table(needs: readonly Need[]): readonly string[] {
+  const rows = [
+    ['', 'number', 'cores', 'memory', 'disk', 'network'],
+    ...needs.map(({ part, count, cores, memoryBytes, diskBytes, networkBytes }) => [
+      part,
+      String(count),
+      cores.toFixed(cores < 10 ? 1 : 0),
+      gigabytes(memoryBytes),
+      diskBytes === 0 ? '-' : gigabytes(diskBytes),
+      `${((networkBytes * 8) / 1e6).toFixed(0)} Mbit/s`,
+    ]),
+  ]
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map(row => row[column]!.length)))
+  return rows.map(
+    row => `  ${row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!))).join('  ')}`,
+  )
+}
+
+function gigabytes(bytes: number): string {
+  const gb = bytes / 1e9
+  return gb < 1000 ? `${gb.toFixed(gb < 10 ? 1 : 0)} GB` : `${(gb / 1000).toFixed(gb < 10_000 ? 1 : 0)} TB`
+}

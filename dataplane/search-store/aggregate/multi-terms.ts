@@ -1,0 +1,93 @@
+/** Buckets for the combinations of the values of several fields. */
+import { unsupported } from '../api-error.ts'
+import { rawNumber } from '../json/exact-numbers.ts'
+import { classOf, type Field, isRounded } from '../query/bind/field.ts'
+import { type CollectContext, type Collector, eachOr } from './aggregation-collector.ts'
+import { type Below, BucketTable, compareKeys } from './bucket-table.ts'
+import { exactValues, groupField, isNumeric, missingNumber, textOfNumber } from './field-values.ts'
+import type { MatchView } from './match-view.ts'
+import type { SpecOf, ValueSource } from './spec.ts'
+import { showFirst } from './terms.ts'
+
+type Value = string | number | bigint
+type Reader = (place: number, visit: (value: Value) => void) => void
+
+export function createMultiTerms(spec: SpecOf<'multi_terms'>, newBelow: () => Below, context: CollectContext): Collector {
+  const { sources } = spec
+  const table = new BucketTable<string>(newBelow, context)
+  /** Of each bucket. */
+  const combinations: (readonly Value[])[] = []
+  const fields: (Field | undefined)[] = sources.map(() => undefined)
+  const nameOf = (value: Value): string => `${typeof value}${value}`
+  const find = (name: string): readonly Value[] => combinations[table.find(name)!]!
+  const compare = (a: string, b: string): number => {
+    for (const [at, value] of find(a).entries()) {
+      const order = compareKeys(value, find(b)[at])
+      if (order !== 0) return order
+    }
+    return 0
+  }
+  const show = (ordinal: number): Record<string, unknown> => {
+    const values = combinations[ordinal]!.map((value, at) => shownValue(value, fields[at]))
+    return {
+      key: values,
+      key_as_string: combinations[ordinal]!.map((value, at) =>
+        String(typeof value === 'bigint' ? value : shownValue(value, fields[at])),
+      ).join('|'),
+      doc_count: table.counts[ordinal]!,
+      ...table.belowResults(ordinal),
+    }
+  }
+
+  return {
+    collect(view, places) {
+      const readers = sources.map((source, at) => {
+        const field = groupField(view, source.field)
+        if (field?.hasNanos === true) throw unsupported(`aggregation [multi_terms] on the field [${source.field}] of type [date_nanos]`)
+        fields[at] ??= field
+        return readerOf(view, source, field)
+      })
+      const chosen: Value[] = []
+      table.collect(view, places, (place, put) => {
+        const choose = (at: number): void => {
+          if (at === readers.length) {
+            const ordinal = table.ordinal(JSON.stringify(chosen.map(nameOf)))
+            if (ordinal === combinations.length) combinations.push([...chosen])
+            put(ordinal)
+            return
+          }
+          readers[at]!(place, value => {
+            chosen[at] = value
+            choose(at + 1)
+          })
+        }
+        choose(0)
+      })
+    },
+    result: () => showFirst(table, spec, compare, show, context),
+  }
+}
+
+function readerOf(view: MatchView, { missing }: ValueSource, field: Field | undefined): Reader {
+  if (field === undefined)
+    return (_place, visit) => missing !== undefined && visit(typeof missing === 'boolean' ? String(missing) : missing)
+  if (!isNumeric(classOf(field))) {
+    const reader = view.keywords(field)
+    return (place, visit) => eachOr(reader, place, missing === undefined ? undefined : String(missing), visit)
+  }
+  const reader = view.numbers(field)
+  const standIn = missing === undefined ? undefined : missingNumber(missing, field)
+  return (place, visit) => {
+    const see = (value: number): void => {
+      if (isRounded(field, value)) exactValues(view, place, field, visit)
+      else visit(value)
+    }
+    eachOr(reader, place, standIn, see)
+  }
+}
+
+function shownValue(value: Value, field: Field | undefined): unknown {
+  if (typeof value === 'bigint') return rawNumber(value)
+  if (field?.type === 'boolean' && typeof value === 'number') return value === 1
+  return (typeof value === 'number' ? textOfNumber(value, field) : undefined) ?? value
+}
