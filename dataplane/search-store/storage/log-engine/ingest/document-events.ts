@@ -1,21 +1,34 @@
 /** Content that documents bring to the index: terms, codes and numbers in flat arrays. */
 import type { MessageSpan } from '../format/message-column.ts'
 
+/** The events of some documents, as an index takes them. Arrays may be longer than what counts of them. */
+export interface IndexEvents {
+  /** `[lo, hi]` pairs. */
+  readonly terms: Int32Array
+  readonly termEnd: number
+  /** `[slot, code]` pairs. */
+  readonly codes: Int32Array
+  readonly codeEnd: number
+  readonly numberSlots: Int32Array
+  readonly numbers: Float64Array
+  readonly numberEnd: number
+  /** Per document the three ends, as `[terms, codes, numbers]`. */
+  readonly ends: Int32Array
+  readonly count: number
+}
+
 /**
  * Content that the documents of one batch bring to the index, in order, before it is known whether the batch becomes durable:
  * terms, dictionary codes and numbers. Reused from batch to batch.
  */
-export class DocumentEvents {
-  /** `[lo, hi]` pairs. */
+export class DocumentEvents implements IndexEvents {
   terms = new Int32Array(0)
   termEnd = 0
-  /** `[slot, code]` pairs. */
   codes = new Int32Array(0)
   codeEnd = 0
   numberSlots = new Int32Array(0)
   numbers = new Float64Array(0)
   numberEnd = 0
-  /** Per document the three ends, as `[terms, codes, numbers]`. */
   ends = new Int32Array(0)
   count = 0
   /** Of the document added last; undefined where its message is not one string, or was not come by in a single pass. */

@@ -52,6 +52,8 @@ const MAX_PASSING_SLOTS = 16_384
 export interface FieldSlots {
   of(path: string, mapping: FieldMapping): FieldSlot
   find(path: string): FieldSlot | undefined
+  /** Gives the field a number also where there are too many already. */
+  reserve(path: string): void
   readonly all: readonly FieldSlot[]
   /** Drops what was derived from the mapping; numbers are kept. */
   invalidate(): void
@@ -108,6 +110,12 @@ export function createFieldSlots(flatRootOf: (path: string) => string | undefine
     return byPath.get(path) ?? passing.get(path) ?? create(path, mapping)
   }
 
+  function reserve(path: string): void {
+    if (numbers.has(path)) return
+    passing.delete(path)
+    numbers.set(path, numbers.size)
+  }
+
   function invalidate(): void {
     byPath = new Map()
     passing = new Map()
@@ -116,6 +124,7 @@ export function createFieldSlots(flatRootOf: (path: string) => string | undefine
   return {
     of,
     find: path => byPath.get(path),
+    reserve,
     all,
     invalidate,
     forget(path, { type, fields }) {

@@ -3,33 +3,46 @@ import type { MutableMapping } from '../../../mapping/mapping.ts'
 import { SnapshotGone } from '../../index-copy.ts'
 import type { TailExtent } from '../../index-feed.ts'
 import type { Frame } from '../format/frame.ts'
+import type { IndexRecord } from '../format/index-record.ts'
 import type { SegmentFile } from '../format/segment-file.ts'
 import { DocumentWalker } from '../ingest/document-walker.ts'
 import { readContent, sourceReader } from '../sealed/stored-blocks.ts'
 import type { SegmentContext } from '../segment-context.ts'
+import { IndexLogReader } from './index-log-reader.ts'
 import { readFrame, takeFrame } from './replay-tail.ts'
 import { Tail } from './tail.ts'
 
 /** Bytes of documents between two looks at the clock: half a millisecond of work, as a rule. */
 const PIECE_BYTES = 32 * 1024
 
-/** The index over an unsealed segment that another process writes, made from its frames as far as queries ask. */
+/** The files of a tail: its frames, and the log of its index where there is one. */
+export interface TailFiles {
+  readonly segment: SegmentFile
+  readonly log: SegmentFile | undefined
+}
+
+/**
+ * The index over an unsealed segment that another process writes, as far as queries ask: out of the log that the writer keeps, and from the
+ * documents of its frames where the log has ended.
+ */
 export class TailCopy {
   readonly tail: Tail
   readonly context: SegmentContext
   readonly #mapping: MutableMapping
-  readonly #walker: DocumentWalker
+  #log: { readonly file: SegmentFile; readonly reader: IndexLogReader } | undefined
+  /** Made where a frame has to be walked. */
+  #walker: DocumentWalker | undefined
   /** The rest of the frame that is being read. */
   #frame: Generator<void, void, undefined> | undefined
 
   /** `before`: the copy of the tail before, which is sealed now. Fields in which it met too many values stay without columns. */
-  constructor(context: SegmentContext, mapping: MutableMapping, number: number, file: SegmentFile, before: TailCopy | undefined) {
+  constructor(context: SegmentContext, mapping: MutableMapping, number: number, { segment, log }: TailFiles, before: TailCopy | undefined) {
     const isRelated = before !== undefined && before.context === context
     const high = isRelated ? before.#highFields() : new Set<number>()
     this.context = context
     this.#mapping = mapping
-    this.tail = new Tail(context, number, file, high, isRelated ? before.tail.index.terms.size : 0)
-    this.#walker = new DocumentWalker(mapping, context.slots, this.tail.index)
+    this.#log = log && { file: log, reader: new IndexLogReader(log, context) }
+    this.tail = new Tail(context, number, segment, high, isRelated ? before.tail.index.terms.size : 0)
   }
 
   get memoryBytes(): number {
@@ -42,21 +55,28 @@ export class TailCopy {
     return high
   }
 
+  /** Gives the log's file back. A query that still reads walks the rest. */
+  close(): void {
+    this.#log?.file.close()
+    this.#log = undefined
+  }
+
   /**
-   * Reads up to `end` at least. All callers that wait do the work, each a piece in its own turn: a query that has had much time already, whose
-   * turns are few, holds up no other. Every frame that is finished stays.
+   * Reads up to the extent's end at least. All callers that wait do the work, each a piece in its own turn: a query that has had much time already,
+   * whose turns are few, holds up no other. Every frame that is finished stays.
    */
-  async catchUp({ end, count }: TailExtent, step: () => Promise<unknown>): Promise<void> {
+  async catchUp(extent: TailExtent, step: () => Promise<unknown>): Promise<void> {
+    const { end, count } = extent
     while (this.tail.end < end) {
-      this.#readOn(end)
+      this.#readOn(extent)
       await step()
     }
     if (this.tail.count < count) throw new SnapshotGone(`document ${count} of ${this.tail.file.path}`)
   }
 
   /** One piece of the frame that is being read, or of the next one. */
-  #readOn(end: number): void {
-    this.#frame ??= this.#readFrame(end)
+  #readOn(extent: TailExtent): void {
+    this.#frame ??= this.#readFrame(extent)
     try {
       if (this.#frame.next().done === true) this.#frame = undefined
     } catch (error) {
@@ -65,13 +85,24 @@ export class TailCopy {
     }
   }
 
-  *#readFrame(end: number): Generator<void, void, undefined> {
+  *#readFrame({ end, logEnd }: TailExtent): Generator<void, void, undefined> {
     const { tail } = this
-    const frame = this.#frameAt(tail.end, end)
-    yield* this.#walk(frame)
-    takeFrame(tail, this.#walker, frame, tail.file)
-    tail.end = frame.end
+    const record = this.#log?.reader.recordAt(tail.end, logEnd)
+    if (record === undefined) yield* this.#walk(this.#frameAt(tail.end, end))
+    else yield* this.#take(this.#log!.reader, record)
     this.#mapping.commit()
+  }
+
+  *#take(reader: IndexLogReader, record: IndexRecord): Generator<void, void, undefined> {
+    const { tail } = this
+    const { head, end, blocks } = { ...record.head, head: record.head.frame }
+    const firstDoc = tail.count
+    // One made before may know fields by other slots.
+    this.#walker = undefined
+    const events = reader.take(record, tail)
+    yield* tail.index.applyInPieces(events, firstDoc)
+    const placed = blocks.map(block => ({ ...block, firstDoc: firstDoc + block.firstDoc }))
+    takeFrame(tail, events, { head, end, blocks: placed, docs: events.count })
   }
 
   /** The writer may have put another file in this one's place before it was opened: what stands there is no frame then. */
@@ -89,18 +120,23 @@ export class TailCopy {
   }
 
   *#walk(frame: Frame): Generator<void, void, undefined> {
-    this.#walker.events.clear()
+    const { tail } = this
+    this.#walker ??= new DocumentWalker(this.#mapping, this.context.slots, tail.index)
+    const walker = this.#walker
+    walker.events.clear()
     let pieceBytes = 0
     for (const block of frame.blocks) {
-      const read = sourceReader(readContent(block, this.tail.file), block.docs)
+      const read = sourceReader(readContent(block, tail.file), block.docs)
       for (let k = 0; k < block.docs; k++) {
         const source = read(k)
-        this.#walker.addStored(source)
+        walker.addStored(source)
         pieceBytes += source.length
         if (pieceBytes < PIECE_BYTES) continue
         yield
         pieceBytes = 0
       }
     }
+    tail.index.apply(walker.events, tail.count)
+    takeFrame(tail, walker.events, frame)
   }
 }

@@ -3,7 +3,7 @@ import { Turns } from '../../../turns.ts'
 import type { Column } from '../../index-storage.ts'
 import { hashTerm } from '../format/term-hash.ts'
 import { WordPairs } from '../format/word-pairs.ts'
-import type { DocumentEvents } from '../ingest/document-events.ts'
+import type { IndexEvents } from '../ingest/document-events.ts'
 import type { FieldSlot, KeywordCoder } from '../ingest/field-slots.ts'
 import { union } from './posting-lists.ts'
 import { KeywordTail, NumberTail } from './tail-columns.ts'
@@ -48,24 +48,24 @@ export class TailIndex implements KeywordCoder {
         this.#high.add(slot.number)
         return -1
       }
-      this.#keywordCount++
-      column = new KeywordTail()
-      this.keywords[slot.number] = column
+      column = this.keyword(slot.number)
     }
     return column.isPartial ? -1 : column.code(lo, hi, bytes, start, end)
   }
 
   /** Takes over the events of a batch whose first document is `firstDoc`. */
-  apply(events: DocumentEvents, firstDoc: number): void {
-    for (let k = 0; k < events.count; k++) {
-      this.#addTerms(events, startOf(events, k, 0), events.ends[3 * k]!, firstDoc + k)
-      this.#addValues(events, k, firstDoc + k)
-    }
+  apply(events: IndexEvents, firstDoc: number): void {
+    for (const _piece of this.applyInPieces(events, firstDoc));
   }
 
   /** The same while others run, who look at documents before `firstDoc` alone. */
-  async applyInTurns(events: DocumentEvents, firstDoc: number): Promise<void> {
+  async applyInTurns(events: IndexEvents, firstDoc: number): Promise<void> {
     const turns = new Turns()
+    for (const _piece of this.applyInPieces(events, firstDoc)) if (turns.isDue()) await turns.next()
+  }
+
+  /** The same, with a pause now and then. Others may run in it who look at documents before `firstDoc` alone. */
+  *applyInPieces(events: IndexEvents, firstDoc: number): Generator<void, void, undefined> {
     let left = LOOK_EVERY
     for (let k = 0; k < events.count; k++) {
       const end = events.ends[3 * k]!
@@ -75,24 +75,35 @@ export class TailIndex implements KeywordCoder {
         left -= until - at
         if (left > 0) continue
         left = LOOK_EVERY
-        if (turns.isDue()) await turns.next()
+        yield
       }
       this.#addValues(events, k, firstDoc + k)
     }
   }
 
-  #addTerms({ terms }: DocumentEvents, from: number, end: number, doc: number): void {
+  #addTerms({ terms }: IndexEvents, from: number, end: number, doc: number): void {
     const table = this.terms
     table.touch(terms, from, end)
     for (let term = from; term < end; term += 2) table.add(terms[term]!, terms[term + 1]!, doc)
   }
 
-  #addValues(events: DocumentEvents, k: number, doc: number): void {
+  #addValues(events: IndexEvents, k: number, doc: number): void {
     const { ends, codes, numberSlots, numbers } = events
     for (let code = startOf(events, k, 1), end = ends[3 * k + 1]!; code < end; code += 2)
       this.keywords[codes[code]!]!.append(doc, codes[code + 1]!)
     for (let number = startOf(events, k, 2), end = ends[3 * k + 2]!; number < end; number++)
       this.#number(numberSlots[number]!).append(doc, numbers[number]!)
+  }
+
+  /** The column of a keyword field by its slot, made where there is none. */
+  keyword(slot: number): KeywordTail {
+    let column = this.keywords[slot]
+    if (column === undefined) {
+      this.#keywordCount++
+      column = new KeywordTail()
+      this.keywords[slot] = column
+    }
+    return column
   }
 
   #number(slot: number): NumberTail {
@@ -126,7 +137,7 @@ export class TailIndex implements KeywordCoder {
 }
 
 /** Where the events of a kind begin that the k-th document brought: terms 0, codes 1, numbers 2. */
-const startOf = ({ ends }: DocumentEvents, k: number, kind: number): number => (k === 0 ? 0 : ends[3 * (k - 1) + kind]!)
+const startOf = ({ ends }: IndexEvents, k: number, kind: number): number => (k === 0 ? 0 : ends[3 * (k - 1) + kind]!)
 
 function below(docs: Uint32Array, size: number): Uint32Array {
   let end = docs.length

@@ -6,7 +6,7 @@ import { idHash, idText } from '../format/document-id.ts'
 import { MESSAGE_MEMBER } from '../format/message-column.ts'
 import { NumberRuns } from '../format/number-runs.ts'
 import type { SegmentFile } from '../format/segment-file.ts'
-import type { DocumentEvents } from '../ingest/document-events.ts'
+import type { IndexEvents } from '../ingest/document-events.ts'
 import { docsWithIds } from '../sealed/id-order.ts'
 import type { SealedSegment } from '../sealed/sealed-segment.ts'
 import { blockIndexOf, createStoredBlocks, nextCacheName, type StoredBlocks } from '../sealed/stored-blocks.ts'
@@ -58,7 +58,7 @@ export class Tail {
   }
 
   /** Takes over a durable batch whose events are in the index: its blocks, the ids of each block. */
-  append(blocks: readonly BlockRef[], ids: readonly Buffer[], events: DocumentEvents): void {
+  append(blocks: readonly BlockRef[], ids: readonly Buffer[], events: IndexEvents): void {
     for (const [k, block] of blocks.entries()) {
       this.blocks.push(block)
       this.#ids.push(ids[k]!)
