@@ -97,6 +97,8 @@ export interface Segment {
    * `undefined`: this segment has no inverted index for the field, look at the documents instead.
    */
   postings(field: string, term: string): Uint32Array | undefined
+  /** Makes postings of the field ready, piece by piece: without it `postings` does so at once. Absent: they are. */
+  preparePostings?(field: string): Generator<void, void, undefined>
   /** False: no text of the field, in any document, holds the two words next to each other. Absent: not known. */
   mayHoldPair?(field: string, first: string, second: string): boolean
   /** Values of a field over all documents; undefined: no column, look at the documents instead. */

@@ -69,7 +69,7 @@ function* stepsOf(condition: Condition, segment: Segment): Steps {
     case 'terms':
       return yield* planTerms(condition, segment)
     case 'phrase':
-      return planPhrase(condition, segment)
+      return yield* planPhrase(condition, segment)
     case 'pattern':
       return yield* planPattern(condition, segment)
     case 'range':
@@ -145,8 +145,10 @@ function* planOr(condition: Extract<Condition, { op: 'or' }>, segment: Segment):
 }
 
 /** A flat_object as a whole has no terms of its own. */
-function postingsOf(segment: Segment, field: Field, term: string): Uint32Array | undefined {
-  return classOf(field) === 'flat' ? undefined : segment.postings(field.path, term)
+function* postingsOf(segment: Segment, field: Field, term: string): Generator<void, Uint32Array | undefined, undefined> {
+  if (classOf(field) === 'flat') return undefined
+  if (segment.preparePostings !== undefined) yield* segment.preparePostings(field.path)
+  return segment.postings(field.path, term)
 }
 
 function columnOf<K extends Column['kind']>(segment: Segment, field: Field, kind: K): Extract<Column, { kind: K }> | undefined {
@@ -172,7 +174,7 @@ function* planTerms(condition: Extract<Condition, { op: 'terms' }>, segment: Seg
   let found: DocSet = NO_DOCS
   let sets: DocSet[] = []
   for (const term of terms) {
-    const docs = postingsOf(segment, field, term)
+    const docs = yield* postingsOf(segment, field, term)
     if (docs === undefined) return yield* planTermsByColumn(condition, segment)
     sets.push({ kind: 'list', docs })
     if (sets.length < TERMS_PER_STEP) continue
@@ -228,14 +230,14 @@ function scanNumbers(values: Float64Array, size: number, test: (value: number) =
 }
 
 /** Documents with all the words; their order is checked on the text. */
-function planPhrase(condition: Extract<Condition, { op: 'phrase' }>, segment: Segment): Plan {
+function* planPhrase(condition: Extract<Condition, { op: 'phrase' }>, segment: Segment): Steps {
   const { field, words, slop, lastIsPrefix } = condition
   const whole = lastIsPrefix ? words.length - 1 : words.length
   if (slop === 0)
     for (let at = 1; at < whole; at++) if (segment.mayHoldPair?.(field.path, words[at - 1]!, words[at]!) === false) return exact(NO_DOCS)
   let candidates: DocSet = ALL_DOCS
   for (const word of new Set(lastIsPrefix ? words.slice(0, -1) : words)) {
-    const docs = postingsOf(segment, field, word)
+    const docs = yield* postingsOf(segment, field, word)
     if (docs === undefined) continue
     candidates = intersect(candidates, { kind: 'list', docs })
     if (isEmpty(candidates)) return exact(NO_DOCS)

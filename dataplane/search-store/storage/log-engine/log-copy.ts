@@ -56,7 +56,6 @@ export class LogCopy implements IndexCopy {
 
   /** Frees the index over the tail, which is made again when a query needs it. */
   unload(): void {
-    this.#tail?.close()
     this.#tail = undefined
     if (this.#known !== undefined) this.#known.opened = undefined
   }
@@ -88,7 +87,6 @@ export class LogCopy implements IndexCopy {
     } catch (error) {
       if (!(error instanceof DocumentRejected)) throw error
       this.#opened.clear()
-      this.#tail?.close()
       this.#tail = undefined
     }
     const mapping = createMapping(config)
@@ -141,7 +139,6 @@ export class LogCopy implements IndexCopy {
     const segment = openFile(dir, number)
     const files = { segment, log: logEnd === 0 ? undefined : openLog(dir, number) }
     this.#tail = new TailCopy(context, mapping, number, files, known)
-    known?.close()
     return this.#tail
   }
 }

@@ -1,6 +1,7 @@
 /**
- * A commit as the index over the tail takes it, in memory's own byte order: a header, a JSON head, then numbers, ends, slots of numbers, terms,
- * codes and pairs, each as the events hold them. Written for another process of this machine, never read after a start.
+ * A commit as the index over the tail takes it, in memory's own byte order: a header, a JSON head, then numbers, ends, slots of numbers, codes,
+ * pairs and terms, each as the events hold them. Terms are most of it and come last: they are read when a query asks for words. Written for
+ * another process of this machine, never read after a start.
  */
 import type { IndexEvents } from '../ingest/document-events.ts'
 import type { BlockRef } from './block.ts'
@@ -8,7 +9,7 @@ import type { FrameHead } from './frame.ts'
 
 const WORD_BYTES = 4
 const NUMBER_BYTES = 8
-/** Length of the record, of its JSON; counts of numbers, documents, words of terms, of codes, of pairs; one free. */
+/** Length of the record, offset of the terms, length of the JSON; counts of numbers, documents, words of codes, of pairs, of terms. */
 const HEADER_WORDS = 8
 export const RECORD_HEADER_BYTES = HEADER_WORDS * WORD_BYTES
 
@@ -30,9 +31,10 @@ export interface RecordHead {
   readonly high: readonly number[]
 }
 
+/** A record without its terms. */
 export interface IndexRecord {
   readonly head: RecordHead
-  /** Slots and codes are those of the process that wrote them. */
+  /** Slots and codes are those of the process that wrote them. Of the terms there are the ends. */
   readonly events: IndexEvents
   /** `[word, bits]` of the pairs of words. */
   readonly pairs: Int32Array
@@ -42,17 +44,11 @@ export function encodeRecord(head: RecordHead, events: IndexEvents, pairs: reado
   const text = Buffer.from(JSON.stringify(head))
   const start = RECORD_HEADER_BYTES + padded(text.length)
   const words = 3 * events.count + events.numberEnd + events.termEnd + events.codeEnd + pairs.length
-  const bytes = Buffer.allocUnsafeSlow(padded(start + NUMBER_BYTES * events.numberEnd + WORD_BYTES * words))
-  new Int32Array(bytes.buffer, 0, HEADER_WORDS).set([
-    bytes.length,
-    text.length,
-    events.numberEnd,
-    events.count,
-    events.termEnd,
-    events.codeEnd,
-    pairs.length,
-    0,
-  ])
+  const end = start + NUMBER_BYTES * events.numberEnd + WORD_BYTES * words
+  const bytes = Buffer.allocUnsafeSlow(padded(end))
+  const lengths = [bytes.length, end - WORD_BYTES * events.termEnd, text.length]
+  const counts = [events.numberEnd, events.count, events.codeEnd, pairs.length, events.termEnd]
+  new Int32Array(bytes.buffer, 0, HEADER_WORDS).set([...lengths, ...counts])
   bytes.set(text, RECORD_HEADER_BYTES)
   new Float64Array(bytes.buffer, start, events.numberEnd).set(events.numbers.subarray(0, events.numberEnd))
   const ints = new Int32Array(bytes.buffer, start + NUMBER_BYTES * events.numberEnd, words)
@@ -63,18 +59,21 @@ export function encodeRecord(head: RecordHead, events: IndexEvents, pairs: reado
   }
   write(events.ends.subarray(0, 3 * events.count))
   write(events.numberSlots.subarray(0, events.numberEnd))
-  write(events.terms.subarray(0, events.termEnd))
   write(events.codes.subarray(0, events.codeEnd))
   write(pairs)
+  write(events.terms.subarray(0, events.termEnd))
   return bytes
 }
 
-/** Bytes of the whole record, by its header. */
-export const recordLength = (header: Buffer): number => new Int32Array(header.buffer, header.byteOffset, HEADER_WORDS)[0]!
+/** Where a record's parts end, by its header. */
+export function recordLengths(header: Buffer): { readonly length: number; readonly termsAt: number; readonly termWords: number } {
+  const words = new Int32Array(header.buffer, header.byteOffset, HEADER_WORDS)
+  return { length: words[0]!, termsAt: words[1]!, termWords: words[HEADER_WORDS - 1]! }
+}
 
-/** A whole record, at the beginning of its memory; what comes back are views of it. */
+/** A record as far as its terms, at the beginning of its memory; what comes back are views of it. */
 export function decodeRecord(bytes: Buffer): IndexRecord {
-  const [, textBytes, numberEnd, count, termEnd, codeEnd, pairWords] = new Int32Array(bytes.buffer, 0, HEADER_WORDS) as unknown as HeaderWords
+  const [textBytes, numberEnd, count, codeEnd, pairWords] = new Int32Array(bytes.buffer, 2 * WORD_BYTES, 5) as unknown as HeaderWords
   const start = RECORD_HEADER_BYTES + padded(textBytes)
   let at = start + NUMBER_BYTES * numberEnd
   const read = (words: number) => {
@@ -82,17 +81,17 @@ export function decodeRecord(bytes: Buffer): IndexRecord {
     at += WORD_BYTES * words
     return part
   }
-  const ends = read(3 * count)
-  const numberSlots = read(numberEnd)
-  const terms = read(termEnd)
-  const codes = read(codeEnd)
-  return {
-    head: JSON.parse(bytes.toString('utf8', RECORD_HEADER_BYTES, RECORD_HEADER_BYTES + textBytes)) as RecordHead,
-    events: { count, ends, terms, termEnd, codes, codeEnd, numbers: new Float64Array(bytes.buffer, start, numberEnd), numberSlots, numberEnd },
-    pairs: read(pairWords),
-  }
+  const head = JSON.parse(bytes.toString('utf8', RECORD_HEADER_BYTES, RECORD_HEADER_BYTES + textBytes)) as RecordHead
+  const numbers = new Float64Array(bytes.buffer, start, numberEnd)
+  const [ends, numberSlots, codes, pairs] = [read(3 * count), read(numberEnd), read(codeEnd), read(pairWords)]
+  return { head, events: { count, ends, terms: NO_TERMS, termEnd: 0, codes, codeEnd, numbers, numberSlots, numberEnd }, pairs }
 }
 
-type HeaderWords = readonly [number, number, number, number, number, number, number, number]
+/** Terms in the bytes that a record ends with. */
+export const decodeTerms = (bytes: Buffer, words: number): Int32Array => new Int32Array(bytes.buffer, bytes.byteOffset, words)
+
+const NO_TERMS = new Int32Array(0)
+
+type HeaderWords = readonly [number, number, number, number, number]
 
 const padded = (bytes: number): number => Math.ceil(bytes / NUMBER_BYTES) * NUMBER_BYTES

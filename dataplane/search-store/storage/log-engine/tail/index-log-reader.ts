@@ -1,5 +1,5 @@
 /** Reads the log of the index over a tail that another process writes. */
-import { decodeRecord, type IndexRecord, RECORD_HEADER_BYTES, recordLength } from '../format/index-record.ts'
+import { decodeRecord, decodeTerms, type IndexRecord, RECORD_HEADER_BYTES, recordLengths } from '../format/index-record.ts'
 import type { SegmentFile } from '../format/segment-file.ts'
 import { hashTerm } from '../format/term-hash.ts'
 import type { IndexEvents } from '../ingest/document-events.ts'
@@ -7,12 +7,26 @@ import type { FieldSlot } from '../ingest/field-slots.ts'
 import type { SegmentContext } from '../segment-context.ts'
 import type { Tail } from './tail.ts'
 
+const WORD_BYTES = 4
+
+/** The terms of a record, which stay in the file until they are asked for. */
+export interface LoggedTerms {
+  readonly at: number
+  readonly words: number
+}
+
+/** A record that has not been taken over. */
+interface Next {
+  readonly record: IndexRecord
+  readonly terms: LoggedTerms
+}
+
 /** Reads the records in order. Fields have other slots in this process: they are known by their paths. */
 export class IndexLogReader {
   readonly #file: SegmentFile
   readonly #context: SegmentContext
   #position = 0
-  #next: IndexRecord | undefined
+  #next: Next | undefined
   /** By slot of the writer. */
   readonly #paths: string[] = []
   readonly #slots: (FieldSlot | undefined)[] = []
@@ -26,13 +40,19 @@ export class IndexLogReader {
   }
 
   /** The record of the frame at `at`; undefined where there is none before `end`, offset in the log. */
-  recordAt(at: number, end: number): IndexRecord | undefined {
+  recordAt(at: number, end: number): Next | undefined {
     if (this.#next === undefined && this.#position < end) {
-      const length = recordLength(this.#file.read(RECORD_HEADER_BYTES, this.#position))
-      this.#next = decodeRecord(this.#file.read(length, this.#position))
+      const position = this.#position
+      const { length, termsAt, termWords } = recordLengths(this.#file.read(RECORD_HEADER_BYTES, position))
+      const record = decodeRecord(this.#file.read(termsAt, position))
+      this.#next = { record, terms: { at: position + termsAt, words: termWords } }
       this.#position += length
     }
-    return this.#next?.head.at === at ? this.#next : undefined
+    return this.#next?.record.head.at === at ? this.#next : undefined
+  }
+
+  termsOf({ at, words }: LoggedTerms): Int32Array {
+    return decodeTerms(this.#file.read(WORD_BYTES * words, at), words)
   }
 
   /** Takes over what the last record says of the columns of the tail. The events come back with slots of this process. */

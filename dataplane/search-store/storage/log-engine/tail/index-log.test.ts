@@ -100,6 +100,30 @@ describe('the log of the index over a tail', () => {
       await index.destroy()
     }))
 
+  it('brings words in when a query asks for them, piece by piece, and not for a field with a column', () =>
+    withDirectory(async dir => {
+      const index = await openIndex(dir, LOG_MAPPING)
+      const next = createLogDocuments(3, Date.UTC(2026, 10, 21))
+      const copy = newCopy()
+      await write(index, documentsOf(next, 1500))
+      const [copied] = await lookAt(index, copy)
+      const before = copy.memoryBytes
+      expect([...copied!.preparePostings!('service')]).to.have.length(0)
+      expect(copied!.postings('service', 'cart')).to.deep.equal(index.segments()[0]!.postings('service', 'cart'))
+      expect(copy.memoryBytes).to.equal(before)
+      // Two queries, each in its turns.
+      const [one, other] = [copied!.preparePostings!('message'), copied!.preparePostings!('message')]
+      let pieces = 0
+      while (one.next().done !== true) {
+        other.next()
+        pieces++
+      }
+      expect(pieces).to.be.above(2)
+      expect(copy.memoryBytes).to.be.above(before)
+      expectSame(copied!, index.segments()[0]!)
+      await index.close()
+    }))
+
   it('knows fields with too many values for a column, in this tail and in the next', () =>
     withDirectory(async dir => {
       const index = await openIndex(dir, LOG_MAPPING)

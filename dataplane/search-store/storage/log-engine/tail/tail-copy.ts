@@ -3,12 +3,11 @@ import type { MutableMapping } from '../../../mapping/mapping.ts'
 import { SnapshotGone } from '../../index-copy.ts'
 import type { TailExtent } from '../../index-feed.ts'
 import type { Frame } from '../format/frame.ts'
-import type { IndexRecord } from '../format/index-record.ts'
 import type { SegmentFile } from '../format/segment-file.ts'
 import { DocumentWalker } from '../ingest/document-walker.ts'
 import { readContent, sourceReader } from '../sealed/stored-blocks.ts'
 import type { SegmentContext } from '../segment-context.ts'
-import { IndexLogReader } from './index-log-reader.ts'
+import { IndexLogReader, type LoggedTerms } from './index-log-reader.ts'
 import { readFrame, takeFrame } from './replay-tail.ts'
 import { Tail } from './tail.ts'
 
@@ -21,15 +20,27 @@ export interface TailFiles {
   readonly log: SegmentFile | undefined
 }
 
+/** Terms of a commit that no query has asked for. */
+interface PendingTerms {
+  readonly logged: LoggedTerms
+  readonly ends: Int32Array
+  readonly count: number
+  readonly firstDoc: number
+}
+
 /**
  * The index over an unsealed segment that another process writes, as far as queries ask: out of the log that the writer keeps, and from the
- * documents of its frames where the log has ended.
+ * documents of its frames where the log has ended. Terms, most of the work, come in when a query asks for words.
  */
 export class TailCopy {
   readonly tail: Tail
   readonly context: SegmentContext
   readonly #mapping: MutableMapping
-  #log: { readonly file: SegmentFile; readonly reader: IndexLogReader } | undefined
+  readonly #log: IndexLogReader | undefined
+  /** In the order of documents. */
+  #pending: PendingTerms[] = []
+  /** The rest of the terms that are being taken in. */
+  #terms: Generator<void, void, undefined> | undefined
   /** Made where a frame has to be walked. */
   #walker: DocumentWalker | undefined
   /** The rest of the frame that is being read. */
@@ -41,8 +52,9 @@ export class TailCopy {
     const high = isRelated ? before.#highFields() : new Set<number>()
     this.context = context
     this.#mapping = mapping
-    this.#log = log && { file: log, reader: new IndexLogReader(log, context) }
+    this.#log = log && new IndexLogReader(log, context)
     this.tail = new Tail(context, number, segment, high, isRelated ? before.tail.index.terms.size : 0)
+    if (this.#log !== undefined) this.tail.takeTerms = () => this.#takeTerms()
   }
 
   get memoryBytes(): number {
@@ -53,12 +65,6 @@ export class TailCopy {
     const high = new Set(this.tail.high)
     for (const [number, column] of this.tail.index.keywords.entries()) if (column?.isPartial) high.add(number)
     return high
-  }
-
-  /** Gives the log's file back. A query that still reads walks the rest. */
-  close(): void {
-    this.#log?.file.close()
-    this.#log = undefined
   }
 
   /**
@@ -87,22 +93,47 @@ export class TailCopy {
 
   *#readFrame({ end, logEnd }: TailExtent): Generator<void, void, undefined> {
     const { tail } = this
-    const record = this.#log?.reader.recordAt(tail.end, logEnd)
-    if (record === undefined) yield* this.#walk(this.#frameAt(tail.end, end))
-    else yield* this.#take(this.#log!.reader, record)
+    if (!(yield* this.#readLog(logEnd))) yield* this.#walk(this.#frameAt(tail.end, end))
     this.#mapping.commit()
   }
 
-  *#take(reader: IndexLogReader, record: IndexRecord): Generator<void, void, undefined> {
+  /** False: the next frame has to be walked. */
+  *#readLog(logEnd: number): Generator<void, boolean, undefined> {
     const { tail } = this
-    const { head, end, blocks } = { ...record.head, head: record.head.frame }
+    const next = this.#log?.recordAt(tail.end, logEnd)
+    if (next === undefined) return false
+    const { frame, end, blocks } = next.record.head
     const firstDoc = tail.count
     // One made before may know fields by other slots.
     this.#walker = undefined
-    const events = reader.take(record, tail)
-    yield* tail.index.applyInPieces(events, firstDoc)
+    const events = this.#log!.take(next.record, tail)
+    const { ends, count } = events
+    yield* tail.index.applyValues(events, firstDoc)
     const placed = blocks.map(block => ({ ...block, firstDoc: firstDoc + block.firstDoc }))
-    takeFrame(tail, events, { head, end, blocks: placed, docs: events.count })
+    this.#pending.push({ logged: next.terms, ends: ends.slice(), count, firstDoc })
+    takeFrame(tail, events, { head: frame, end, blocks: placed, docs: count })
+    return true
+  }
+
+  /** Takes in one piece of the terms, whoever asks; false when there are no more. */
+  #takeTerms(): boolean {
+    this.#terms ??= this.#pendingTerms()
+    try {
+      if (this.#terms.next().done !== true) return true
+    } catch (error) {
+      this.#terms = undefined
+      throw error
+    }
+    this.#terms = undefined
+    return false
+  }
+
+  *#pendingTerms(): Generator<void, void, undefined> {
+    for (let next = this.#pending[0]; next !== undefined; next = this.#pending[0]) {
+      const terms = this.#log!.termsOf(next.logged)
+      yield* this.tail.index.applyTerms({ ...next, terms }, next.firstDoc)
+      this.#pending.shift()
+    }
   }
 
   /** The writer may have put another file in this one's place before it was opened: what stands there is no frame then. */
@@ -121,6 +152,8 @@ export class TailCopy {
 
   *#walk(frame: Frame): Generator<void, void, undefined> {
     const { tail } = this
+    // Terms come in the order of documents.
+    while (this.#takeTerms()) yield
     this.#walker ??= new DocumentWalker(this.#mapping, this.context.slots, tail.index)
     const walker = this.#walker
     walker.events.clear()

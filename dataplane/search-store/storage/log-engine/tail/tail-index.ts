@@ -16,6 +16,8 @@ export type HighCardinality = Set<number>
 const MAX_KEYWORD_COLUMNS = 2048
 /** Words of terms (two each) between two looks at the time. */
 const LOOK_EVERY = 16_384
+/** Documents whose codes and numbers come in between two looks at the time. */
+const DOCUMENTS_A_PIECE = 512
 
 /** The index over the tail of one index, in memory: terms, dictionary codes, numbers. */
 export class TailIndex implements KeywordCoder {
@@ -66,6 +68,12 @@ export class TailIndex implements KeywordCoder {
 
   /** The same, with a pause now and then. Others may run in it who look at documents before `firstDoc` alone. */
   *applyInPieces(events: IndexEvents, firstDoc: number): Generator<void, void, undefined> {
+    yield* this.applyTerms(events, firstDoc)
+    yield* this.applyValues(events, firstDoc)
+  }
+
+  /** The terms of the events, which may come later than the rest: in the order of documents all the same. */
+  *applyTerms(events: Pick<IndexEvents, 'terms' | 'ends' | 'count'>, firstDoc: number): Generator<void, void, undefined> {
     let left = LOOK_EVERY
     for (let k = 0; k < events.count; k++) {
       const end = events.ends[3 * k]!
@@ -77,17 +85,24 @@ export class TailIndex implements KeywordCoder {
         left = LOOK_EVERY
         yield
       }
-      this.#addValues(events, k, firstDoc + k)
     }
   }
 
-  #addTerms({ terms }: IndexEvents, from: number, end: number, doc: number): void {
+  /** The rest of the events: codes and numbers. */
+  *applyValues(events: Omit<IndexEvents, 'terms'>, firstDoc: number): Generator<void, void, undefined> {
+    for (let k = 0; k < events.count; k++) {
+      this.#addValues(events, k, firstDoc + k)
+      if (k % DOCUMENTS_A_PIECE === DOCUMENTS_A_PIECE - 1) yield
+    }
+  }
+
+  #addTerms({ terms }: Pick<IndexEvents, 'terms'>, from: number, end: number, doc: number): void {
     const table = this.terms
     table.touch(terms, from, end)
     for (let term = from; term < end; term += 2) table.add(terms[term]!, terms[term + 1]!, doc)
   }
 
-  #addValues(events: IndexEvents, k: number, doc: number): void {
+  #addValues(events: Omit<IndexEvents, 'terms'>, k: number, doc: number): void {
     const { ends, codes, numberSlots, numbers } = events
     for (let code = startOf(events, k, 1), end = ends[3 * k + 1]!; code < end; code += 2)
       this.keywords[codes[code]!]!.append(doc, codes[code + 1]!)
@@ -137,7 +152,7 @@ export class TailIndex implements KeywordCoder {
 }
 
 /** Where the events of a kind begin that the k-th document brought: terms 0, codes 1, numbers 2. */
-const startOf = ({ ends }: IndexEvents, k: number, kind: number): number => (k === 0 ? 0 : ends[3 * (k - 1) + kind]!)
+const startOf = ({ ends }: Pick<IndexEvents, 'ends'>, k: number, kind: number): number => (k === 0 ? 0 : ends[3 * (k - 1) + kind]!)
 
 function below(docs: Uint32Array, size: number): Uint32Array {
   let end = docs.length
