@@ -12,12 +12,13 @@ import { LOG_MAPPING } from './testing/log-mapping.ts'
 import { createOracle, type Oracle } from './testing/oracle.ts'
 import { openIndex, withDirectory } from './testing/temporary-index.ts'
 
-const step: fc.Arbitrary<{ readonly write: readonly WriteOp[] } | { readonly next: 'seal' | 'merge' | 'look' | 'look later' | 'forget' | 'begin anew' }> =
-  fc.oneof(
-    { weight: 5, arbitrary: fc.record({ write: fc.array(operation, { minLength: 1, maxLength: 12 }) }) },
-    { weight: 3, arbitrary: fc.record({ next: fc.constantFrom('seal' as const, 'merge' as const, 'look' as const, 'look' as const) }) },
-    { weight: 1, arbitrary: fc.record({ next: fc.constantFrom('look later' as const, 'forget' as const, 'begin anew' as const) }) },
-  )
+const step: fc.Arbitrary<
+  { readonly write: readonly WriteOp[] } | { readonly next: 'seal' | 'merge' | 'look' | 'look later' | 'forget' | 'begin anew' }
+> = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ write: fc.array(operation, { minLength: 1, maxLength: 12 }) }) },
+  { weight: 3, arbitrary: fc.record({ next: fc.constantFrom('seal' as const, 'merge' as const, 'look' as const, 'look' as const) }) },
+  { weight: 1, arbitrary: fc.record({ next: fc.constantFrom('look later' as const, 'forget' as const, 'begin anew' as const) }) },
+)
 
 const noPause = async () => undefined
 

@@ -2,8 +2,8 @@
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import type { BlockRef } from '../format/block.ts'
 import type { FrameHead } from '../format/frame.ts'
-import { encodeRecord } from '../format/index-record.ts'
 import type { IndexFiles } from '../format/index-files.ts'
+import { encodeRecord } from '../format/index-record.ts'
 import { SegmentFile } from '../format/segment-file.ts'
 import { WORD_PAIRS_BYTES } from '../format/word-pairs.ts'
 import type { IndexEvents } from '../ingest/document-events.ts'
@@ -55,7 +55,11 @@ export class IndexLog {
     this.#added = 0
     if (this.#isOver) return
     try {
-      const record = encodeRecord({ at, end, frame, blocks, ...this.#news(events) }, events, this.#index.pairs.changesSince(this.#toldPairs))
+      const record = encodeRecord(
+        { at, end, frame, blocks, ...this.#news(events) },
+        events,
+        this.#index.pairs.changesSince(this.#toldPairs),
+      )
       if (this.end + record.length > MAX_LOG_BYTES) return this.fail()
       this.#file ??= new SegmentFile(this.#files, this.#path)
       await this.#file.write(record, this.end)
