@@ -23,7 +23,7 @@ import { changesSeverity, toldSeverity } from './told-severity.ts'
 
 const MAX_SUMMARY = 255
 const MAX_DESCRIPTION = 32_767
-/** Of a project that was not named. */
+/** The project where the target names none. */
 const USUAL_PROJECT = 'OPS'
 const USUAL_TYPE = 'Task'
 const DETAILS = [FULL, SHORT, SHORTER, SHORTEST]

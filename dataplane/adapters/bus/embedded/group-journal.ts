@@ -54,7 +54,7 @@ export class GroupJournal {
   readonly #groups = new Map<string, Map<string, TopicPartitionOffset>>()
   readonly #lastSeenMs = new Map<string, number>()
   readonly #transactions = new Set<number>()
-  /** Of these the topics' logs do not know yet. */
+  /** Transactions that the topics' logs do not know yet. */
   readonly #undecided = new Set<number>()
   #file: LogFile | undefined
   #length = 0

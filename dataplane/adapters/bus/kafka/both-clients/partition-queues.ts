@@ -39,7 +39,7 @@ export class PartitionQueue implements TopicPartition {
   bytes = 0
   /** Nothing is handed out: the partition is on its way to another member. */
   isHeld = false
-  /** Of this partition alone, from when it was here before, too. */
+  /** Leases of this partition alone, also those from when the partition was here before. */
   readonly #leases: RecordLeases
   #records: readonly ConsumedRecord[] = []
   #next = 0
@@ -129,7 +129,7 @@ export class PartitionQueues {
   readonly #clock: Clock
   readonly #maxBytes: number
   readonly #queues = new Map<string, PartitionQueue>()
-  /** Of each partition that was ever here. */
+  /** Leases of each partition that was ever here. */
   readonly #leases = new Map<string, RecordLeases>()
   #first = 0
   #wake: (() => void) | undefined
