@@ -70,7 +70,7 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
     if (!isEcho) origins.add(service)
     if (!isEcho && (service !== speaker || !records.every(({ kind }) => isRemote(kind))))
       worstShare = Math.max(worstShare, count[1] / of[1])
-    // Of one statement alone the sum says nothing more.
+    // The sum of one statement alone says nothing more than the statement.
     if (kind === undefined && records.every(record => record.kind === records[0]?.kind)) continue
     const expected = of[0] === 0 ? 0 : rounded((count[0] / of[0]) * of[1])
     const text = tellErrors({ speaker: service === speaker ? undefined : system.services[speaker]!, isEcho, kind, count, expected })
@@ -210,7 +210,7 @@ interface Tally {
   /** Undefined: of all statements. */
   readonly kind: Kind | undefined
   readonly units: Pair
-  /** Of the window. */
+  /** Records in the window, without those of the baseline. */
   readonly records: ObservedRecord[]
 }
 
