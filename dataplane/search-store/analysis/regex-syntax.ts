@@ -11,7 +11,7 @@ export type RegexNode =
 
 /** As in OpenSearch (`index.max_regex_length`). */
 const MAX_REGEX_LENGTH = 1_000
-/** Of `{n,m}`: more than the states that an expression may take. */
+/** The greatest number in `{n,m}`: more than the states that an expression may take. */
 const MAX_REPEAT = 10_000
 const LAST_CODE = 0x10ffff
 

@@ -20,7 +20,7 @@ export function checkPointInTime({ index, parameters }: Pick<QueryCall, 'index' 
   refuse(refused)
 }
 
-/** Of the first page. */
+/** Refuses a scroll's first page that a scroll cannot have. */
 export function checkScroll(parameters: URLSearchParams, request: SearchRequest): void {
   refuse([
     request.trackTotalHits !== Number.POSITIVE_INFINITY &&

@@ -62,7 +62,7 @@ export function createMapping(config: MappingConfig): MutableMapping {
   return new FieldTreeMapping(config, false)
 }
 
-/** Of an index that is there: its fields stay, even where the limit has been lowered since. */
+/** Opens the mapping of an index that exists. Its fields stay, even where the limit has been lowered since. */
 export function openMapping(config: MappingConfig): MutableMapping {
   return new FieldTreeMapping(config, true)
 }

@@ -216,7 +216,7 @@ class ProcessRunner implements QueryRunner {
 
   #take(life: Life, message: FromProcess, bytes: Buffer): void {
     const pending = this.#pending.get(message.id)
-    // Of a query that was given up.
+    // The query was given up.
     if (pending === undefined || pending.life !== life) return
     switch (message.kind) {
       case 'ask':

@@ -35,7 +35,7 @@ export interface SearchOutcome {
   readonly aggregations: Record<string, unknown> | undefined
   readonly timedOut: boolean
   readonly failures: readonly ShardFailure[]
-  /** Of showing the hits. */
+  /** A pace for showing the hits. */
   newPace(): Pace
 }
 

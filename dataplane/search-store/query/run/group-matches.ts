@@ -19,9 +19,9 @@ export interface Grouping {
   /** Equal for groupings that tell the same documents apart. */
   readonly key: string
   readonly dimensions: readonly Dimension[]
-  /** Of each group the first document in this order is told, too. */
+  /** An order whose first document each group tells, too. */
   readonly best: SortSpec | undefined
-  /** Of each group the least or the greatest value of these fields, by path, is told in place of each value. */
+  /** Fields, by path, of which a group tells the least or the greatest value in place of each value. */
   readonly extremes: ReadonlyMap<string, Extreme>
 }
 
@@ -314,7 +314,7 @@ function bestOf(
     return { places, values: undefined }
   }
   const isDescending = sort.order === 'desc'
-  // Of counts the document with the greatest value is known, and no other.
+  // Counts know the document with the greatest value, and no other.
   if (counted.greatest === undefined && counted.weights !== undefined) return undefined
   if (counted.greatest !== undefined && !isDescending) return undefined
   const field = findField(mapping, sort.field)
@@ -327,7 +327,7 @@ function bestOf(
     const value = column.values[rows[at]!]!
     if (Number.isNaN(value)) return undefined
     const known = values[cell]!
-    // Of equals the one that came first.
+    // The first of several documents with an equal value wins.
     const isFirst = value === known && documentAt(counted, at) < documentAt(counted, places[cell]!)
     if (Number.isNaN(known) || sign * value < sign * known || isFirst) {
       values[cell] = value
