@@ -82,9 +82,9 @@ export type GroupValues =
   | { readonly kind: 'number'; readonly values: Float64Array }
 
 export interface Groups {
-  /** Documents in each. */
+  /** Documents in each group. */
   readonly counts: Uint32Array
-  /** A document of each: the first in the order that was asked for. */
+  /** One document of each group: the first in the order that was asked for. */
   readonly docs: Uint32Array
   /** Values that `docs` are the first by; undefined unless an order was asked for. */
   readonly bestValues: Float64Array | undefined
