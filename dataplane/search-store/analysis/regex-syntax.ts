@@ -118,7 +118,7 @@ class RegexParser {
     return of.length === 1 ? of[0]! : { kind: 'either', of }
   }
 
-  /** Reads at least one part. A character where a part is due stands for itself. */
+  /** Reads at least one part. An operator where a part is due stands for itself. */
   #sequence(): RegexNode {
     const of = [this.#repeated()]
     while (this.#char !== undefined && this.#char !== ')' && this.#char !== '|') {

@@ -47,7 +47,7 @@ async function fieldCapabilities(call: Call): Promise<Reply> {
   return listingReply(call, { head: { indices: names }, under: 'fields', members })
 }
 
-/** How one index can use a field. */
+/** How a field can be used in one index. */
 interface Capability {
   readonly index: string
   readonly type: string
