@@ -54,7 +54,7 @@ export class SegmentSet implements BatchTarget {
   #sealed: SealedSegment[] = []
   #tail!: Tail
   #walker!: DocumentWalker
-  /** Of the tail; one that was replayed has none. */
+  /** The log of the tail. A tail that was replayed has none. */
   #log: IndexLog | undefined
   #nextNumber: number
   #seqNos: readonly number[] = []

@@ -13,7 +13,7 @@ const NUMBER_BYTES = 8
 const HEADER_WORDS = 8
 export const RECORD_HEADER_BYTES = HEADER_WORDS * WORD_BYTES
 
-/** What goes with the events of a commit. Fields are named by their slot in the process that writes. */
+/** The part of a record beside the events of a commit. Fields are named by their slot in the process that writes. */
 export interface RecordHead {
   /** The commit's frame in the segment's file. */
   readonly at: number

@@ -89,7 +89,7 @@ export class IndexLogReader {
     })
   }
 
-  /** Of a field that a stored document has. */
+  /** The slot of a field that a stored document has. */
   #slotOf(slot: number): FieldSlot {
     const own = this.#slots[slot] ?? this.#slotIfKnown(slot)
     if (own === undefined) throw new Error(`the log names a field that is not mapped: ${this.#paths[slot]}`)

@@ -1,4 +1,4 @@
-/** What each commit brings to the index over a tail, in a file beside its segment: the query process takes it from there and walks no document again. */
+/** A log of the terms and values that each commit brings to the index over a tail: the query process reads this log and walks no document. */
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import type { BlockRef } from '../format/block.ts'
 import type { FrameHead } from '../format/frame.ts'
@@ -70,7 +70,7 @@ export class IndexLog {
     }
   }
 
-  /** What was told of the columns stands in no record if the commit fails, so `fail` ends the log. */
+  /** The changes of slots and columns since the last record. After a commit that fails no record has them, so `fail` ends the log. */
   #news({ codes, codeEnd }: IndexEvents) {
     const { keywords } = this.#index
     const paths = this.#slots.all.slice(this.#toldSlots).map(({ path }) => path)

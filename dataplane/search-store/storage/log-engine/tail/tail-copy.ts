@@ -115,7 +115,7 @@ export class TailCopy {
     return true
   }
 
-  /** Takes in one piece of the terms, whoever asks; false when there are no more. */
+  /** Takes in one piece of the terms for all queries that wait. False when there are no more. */
   #takeTerms(): boolean {
     this.#terms ??= this.#pendingTerms()
     try {
