@@ -1,6 +1,7 @@
 /** Finds incidents that somebody is to be told about, and writes their rows (Spec: Components, ticketing agent; Decisions 6). */
 import { ALL_INCIDENTS } from '../../contract/indices.ts'
 import type { TargetId } from '../../contract/target-id.ts'
+import { fallbackCause } from '../../domain/language-model/explained-cause.ts'
 import type { RootCause } from '../../domain/root-cause/root-cause.ts'
 import { nextAnalysisMs } from '../../domain/tickets/cause-timing.ts'
 import { type AttendFacts, attend, isHistory, owe, settleOwed, type TicketedIncident } from '../../domain/tickets/incident-tickets.ts'
@@ -8,6 +9,7 @@ import type { Clock } from '../../ports/clock.ts'
 import { type SearchStore, SearchStoreRefusal, VersionConflict, type Versioned } from '../../ports/search-store.ts'
 import type { TicketingConfigSource } from '../../ports/ticketing-config.ts'
 import type { Log } from '../../telemetry/log.ts'
+import type { IsModelAway } from './explain-incidents.ts'
 import type { FindCause, FoundCause } from './find-cause.ts'
 import { findDue } from './find-due.ts'
 import { RecentVersions } from './recent-versions.ts'
@@ -22,6 +24,8 @@ export interface IntakeDeps {
   readonly config: TicketingConfigSource
   readonly silences: SilenceStore
   readonly findCause: FindCause
+  /** Default: no model is known to be away. */
+  readonly isModelAway?: IsModelAway
   /** Rows were written: there is something to send. */
   onRows(): void
   /** A cause was found, of an incident that is not quiet. */
@@ -54,7 +58,7 @@ export interface Intake {
 }
 
 export function createIntake(deps: IntakeDeps): Intake {
-  const { store, clock, log, config, silences, findCause, onRows } = deps
+  const { store, clock, log, config, silences, findCause, isModelAway = async () => false, onRows } = deps
   const busy = new Map<string, { readonly tenant: string; readonly work: Promise<void> }>()
   const seen = new RecentVersions()
   let isStopping = false
@@ -102,7 +106,8 @@ export function createIntake(deps: IntakeDeps): Intake {
   const causeOf = async (incident: TicketedIncident): Promise<FoundCause | undefined | 'not now'> => {
     const dueMs = nextAnalysisMs(incident)
     if (dueMs === undefined || dueMs > clock.nowMs() || isHistory(incident, clock.nowMs())) return 'not now'
-    return findCause(incident)
+    const [found, isAway] = await Promise.all([findCause(incident), isModelAway(incident.tenantId)])
+    return found !== undefined && isAway ? { ...found, rootCause: fallbackCause(found.rootCause) } : found
   }
 
   const factsOf = async (tenant: string): Promise<AttendFacts> => {
