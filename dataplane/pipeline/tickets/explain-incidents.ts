@@ -11,7 +11,7 @@ import { completeIncident } from './stored-ticketed-incident.ts'
 /** Undefined: there is nothing to say. A model that could not be used: a cause with `fallback`. Ends by itself, in bounded time. */
 export type ExplainIncident = (incident: TicketedIncident) => Promise<RootCause | undefined>
 
-/** Whether the configured model of a tenant is known to give no answer. Never rejects; ends before a ticket would wait for it. */
+/** Whether the configured model of a tenant is known to give no answer. Never rejects; at most 5 s. */
 export type IsModelAway = (tenant: string) => Promise<boolean>
 
 export interface Explaining {

@@ -9,6 +9,7 @@ import type { Clock } from '../../ports/clock.ts'
 import { type SearchStore, SearchStoreRefusal, VersionConflict, type Versioned } from '../../ports/search-store.ts'
 import type { TicketingConfigSource } from '../../ports/ticketing-config.ts'
 import type { Log } from '../../telemetry/log.ts'
+import { within } from '../within.ts'
 import type { IsModelAway } from './explain-incidents.ts'
 import type { FindCause, FoundCause } from './find-cause.ts'
 import { findDue } from './find-due.ts'
@@ -42,6 +43,8 @@ const FEW = 2
 const CLAIM_MS = 30_000
 /** How long a fresh incident waits for the records around it to be searchable. */
 const SETTLE_MS = 1_500
+/** How long a cause that is found waits for news of the model. */
+const MODEL_LOOK_MS = 1_000
 const MAX_CONFLICTS = 20
 /** Pause after a refusal of the store. */
 const REFUSED_PAUSE_MS = 60_000
@@ -106,8 +109,16 @@ export function createIntake(deps: IntakeDeps): Intake {
   const causeOf = async (incident: TicketedIncident): Promise<FoundCause | undefined | 'not now'> => {
     const dueMs = nextAnalysisMs(incident)
     if (dueMs === undefined || dueMs > clock.nowMs() || isHistory(incident, clock.nowMs())) return 'not now'
-    const [found, isAway] = await Promise.all([findCause(incident), isModelAway(incident.tenantId)])
-    return found !== undefined && isAway ? { ...found, rootCause: fallbackCause(found.rootCause) } : found
+    const look = isModelAway(incident.tenantId)
+    const found = await findCause(incident)
+    if (found === undefined) return undefined
+    const isAway = await within(
+      clock,
+      MODEL_LOOK_MS,
+      () => look,
+      () => false,
+    )
+    return isAway ? { ...found, rootCause: fallbackCause(found.rootCause) } : found
   }
 
   const factsOf = async (tenant: string): Promise<AttendFacts> => {
