@@ -2,6 +2,7 @@
 import { BACKSLASH, QUOTE } from '../../../../json/bytes.ts'
 import { JOINS, KIND, SHORT_ESCAPE, WORD } from '../../../analysis/ascii-classes.ts'
 import { MAX_TOKEN_LENGTH } from '../../../analysis/standard-analyzer.ts'
+import type { ShapeHash } from '../format/message-shapes.ts'
 import { finishHash, LANE_HI, LANE_LO, type Seeds } from '../format/term-hash.ts'
 import type { WordPairs } from '../format/word-pairs.ts'
 
@@ -18,6 +19,8 @@ export interface TokenizerState {
   out: number
   /** Takes in words of letters alone that stand next to each other. */
   pairs?: WordPairs
+  /** Takes in all words of the text. */
+  shape?: ShapeHash | undefined
 }
 
 /**
@@ -27,7 +30,7 @@ export interface TokenizerState {
 export function tokenizeJsonString(bytes: Uint8Array, at: number, end: number, seeds: Seeds, out: Int32Array, state: TokenizerState): void {
   let i = at
   let n = state.out
-  const { pairs } = state
+  const { pairs, shape } = state
   let isAfterLetters = false
   const seedLo = seeds.lo
   const seedHi = seeds.hi
@@ -77,9 +80,16 @@ export function tokenizeJsonString(bytes: Uint8Array, at: number, end: number, s
     const isLetters = kinds === 1
     if (isLetters && isAfterLetters && pairs !== undefined) pairs.add(out[n - 2]!, out[n - 1]!, out[n]!, out[n + 1]!)
     isAfterLetters = isLetters
+    if (shape !== undefined) {
+      if (isLetters) shape.add(out[n]!, out[n + 1]!)
+      else shape.addNumbered(lowerAt(bytes, start, i), lowerAt(bytes, start + 1, i), lowerAt(bytes, start + 2, i))
+    }
     n += 2
   }
 }
+
+/** The character of a word that ends at `end`, in lower case; 0 behind its end. */
+const lowerAt = (bytes: Uint8Array, at: number, end: number): number => (at < end ? WORD[bytes[at]!]! || bytes[at]! : 0)
 
 function isConnectorsOnly(bytes: Uint8Array, start: number, end: number): boolean {
   for (let i = start; i < end; i++) if (KIND[bytes[i]!] !== 3) return false

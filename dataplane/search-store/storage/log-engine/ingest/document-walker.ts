@@ -8,6 +8,8 @@ import type { MutableMapping } from '../../../mapping/mapping.ts'
 import { visitDocument, visitStoredDocument } from '../../../mapping/parse-document.ts'
 import { keywordText, type Leaf, numberOf } from '../../../mapping/values.ts'
 import type { Turns } from '../../../turns.ts'
+import { MESSAGE_MEMBER } from '../format/message-column.ts'
+import type { ShapeHash } from '../format/message-shapes.ts'
 import { hashTerm } from '../format/term-hash.ts'
 import { bringsPairs } from '../format/word-pairs.ts'
 import { DocumentEvents } from './document-events.ts'
@@ -179,11 +181,25 @@ export class DocumentWalker {
 
   #addText(slot: FieldSlot, text: string): void {
     let before = ''
-    for (const term of analyze(text)) {
+    const words = analyze(text)
+    const shapes = slot.path === MESSAGE_MEMBER ? this.#coder.shapes : undefined
+    shapes?.hash.clear()
+    for (const term of words) {
       this.#addTerm(slot, term)
       this.#addPair(slot, before, term)
+      if (shapes !== undefined) this.#addToShape(shapes.hash, term)
       before = term
     }
+    if (shapes === undefined) return
+    const known = shapes.find()
+    this.events.noteShape(known >= 0 ? known : shapes.add(words))
+  }
+
+  /** Adds the term that was added last. */
+  #addToShape(shape: ShapeHash, term: string): void {
+    const { terms, termEnd } = this.events
+    if (bringsPairs(term)) shape.add(terms[termEnd - 2]!, terms[termEnd - 1]!)
+    else shape.addNumbered(term.charCodeAt(0), term.charCodeAt(1) || 0, term.charCodeAt(2) || 0)
   }
 
   /** Adds the pair of the last added term and the term in front, `before`; '' for none. */

@@ -16,11 +16,13 @@ import {
   stringEnd,
 } from '../../../../json/bytes.ts'
 import { type ScannedNumber, scanNumber } from '../../../../json/numbers.ts'
+import { analyze } from '../../../analysis/standard-analyzer.ts'
 import type { FieldNode } from '../../../mapping/field-tree.ts'
 import type { MutableMapping } from '../../../mapping/mapping.ts'
 import { isReadParsed } from '../../../mapping/parse-document.ts'
 import type { Leaf } from '../../../mapping/values.ts'
 import { MESSAGE_MEMBER } from '../format/message-column.ts'
+import type { MessageShapes } from '../format/message-shapes.ts'
 import { type ByteRun, byteRun } from './byte-run.ts'
 import { hashJsonString, type KeywordState, type TokenizerState, tokenizeJsonString } from './byte-tokenizer.ts'
 import type { DocumentEvents } from './document-events.ts'
@@ -285,6 +287,9 @@ export class FastWalk {
     const tokens = this.#tokens
     tokens.out = events.termEnd
     if (this.#coder.pairs !== undefined) tokens.pairs = this.#coder.pairs
+    const shapes = slot.path === MESSAGE_MEMBER ? this.#coder.shapes : undefined
+    shapes?.hash.clear()
+    tokens.shape = shapes?.hash
     tokenizeJsonString(this.#bytes, at, this.#bytes.length, slot, events.terms, tokens)
     let end = tokens.position
     if (end < 0) end = this.#parsedString(slot, at)
@@ -292,9 +297,16 @@ export class FastWalk {
       events.termEnd = tokens.out
       this.#textWork += end - at
       if (this.isHeavy) return -1
+      if (shapes !== undefined) this.#noteShape(shapes, at, end)
     }
     if (end >= 0 && slot.path === MESSAGE_MEMBER) events.noteMessage(at, end - 1)
     return end
+  }
+
+  /** Of the message that was just gone over. */
+  #noteShape(shapes: MessageShapes, at: number, end: number): void {
+    const known = shapes.find()
+    this.#events.noteShape(known >= 0 ? known : shapes.add(analyze(JSON.parse(this.#text(at - 1, end)) as string)))
   }
 
   #keywordString(slot: FieldSlot, at: number): number {

@@ -1,6 +1,7 @@
 /** The content of a tail's documents, by terms and columns, while they are not sealed yet. */
 import { Turns } from '../../../turns.ts'
 import type { Column } from '../../index-storage.ts'
+import { MessageShapes } from '../format/message-shapes.ts'
 import { hashTerm } from '../format/term-hash.ts'
 import { WordPairs } from '../format/word-pairs.ts'
 import type { DocumentEvents } from '../ingest/document-events.ts'
@@ -21,6 +22,7 @@ const LOOK_EVERY = 16_384
 export class TailIndex implements KeywordCoder {
   readonly terms: TermTable
   readonly pairs = new WordPairs()
+  readonly shapes = new MessageShapes()
   /** By slot number. */
   readonly keywords: (KeywordTail | undefined)[] = []
   readonly numbers: (NumberTail | undefined)[] = []
@@ -34,7 +36,7 @@ export class TailIndex implements KeywordCoder {
   }
 
   get sizeBytes(): number {
-    let bytes = this.terms.sizeBytes
+    let bytes = this.terms.sizeBytes + this.shapes.sizeBytes
     for (const column of this.keywords) bytes += column?.sizeBytes ?? 0
     for (const column of this.numbers) bytes += column?.sizeBytes ?? 0
     return bytes
@@ -93,6 +95,7 @@ export class TailIndex implements KeywordCoder {
       this.keywords[codes[code]!]!.append(doc, codes[code + 1]!)
     for (let number = startOf(events, k, 2), end = ends[3 * k + 2]!; number < end; number++)
       this.#number(numberSlots[number]!).append(doc, numbers[number]!)
+    this.shapes.append(doc, events.shapes[k]!)
   }
 
   #number(slot: number): NumberTail {
