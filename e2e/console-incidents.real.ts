@@ -171,6 +171,8 @@ describe('the console: incidents and settings', function () {
       const hrefs = await links.evaluateAll(all => all.map(link => (link as unknown as { href: string }).href))
       for (const href of hrefs) expect(href).to.match(/\/logs\?q=service%3A.*&from=.*&to=/)
       expect(hrefs.join()).to.contain(`q=service%3A${blamed}`)
+      await page.keyboard.press('l')
+      await page.waitForURL(hrefs[0]!)
     })
 
     it('is acknowledged with a, with name and note, and resolved with r', async () => {

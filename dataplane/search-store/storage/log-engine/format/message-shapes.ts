@@ -5,58 +5,39 @@
 import { grown } from '../../../grown.ts'
 import type { TextShapes } from '../../index-storage.ts'
 import type { ReadSection, Span, WriteSection } from './column-codec.ts'
-import { LANE_HI, LANE_LO } from './term-hash.ts'
+import { addByteHi, addByteLo } from './term-hash.ts'
 import { bringsPairs } from './word-pairs.ts'
 
 /** Messages with shapes beyond these have none. */
 const MAX_SHAPES = 2_048
 /** Characters of all shapes of a segment. */
 const MAX_LENGTH = 256 * 1024
+/** A power of two. */
+const TABLE_SIZE = 4 * MAX_SHAPES
 /** Memory of a shape beside its text, about. */
 const SHAPE_BYTES = 100
 
 /** Stands in a shape for each word with digits or underscores. */
 export const NUMBERED = '0'
 
-/** What a numbered word adds to the hash of a shape, in place of its own. */
-const NUMBERED_LO = 0x3c6ef372
-const NUMBERED_HI = 0x1f83d9ab
+/** The hash of a numbered word in a shape. */
+export const NUMBERED_LO = 0x3c6ef372
+export const NUMBERED_HI = 0x1f83d9ab
 
-/** Takes words in as they are met. The hash of the shape so far. */
-export class ShapeHash {
-  lo = 0
-  hi = 0
-  readonly starts: NumberedStarts
-
-  constructor(starts: NumberedStarts) {
-    this.starts = starts
-  }
-
-  clear(): void {
-    this.lo = 0
-    this.hi = 0
-  }
-
-  /** A word of letters, by its hash. */
-  add(lo: number, hi: number): void {
-    this.lo = Math.imul(this.lo ^ lo, LANE_LO)
-    this.hi = Math.imul(((this.hi << 5) | (this.hi >>> 27)) ^ hi, LANE_HI)
-  }
-
-  /** A word with digits or underscores, by its first three characters; 0 stands behind its end. */
-  addNumbered(first: number, second: number, third: number): void {
-    this.add(NUMBERED_LO, NUMBERED_HI)
-    this.starts.add(first, second, third)
-  }
-}
+/** The two lanes of a shape's hash, from 0, for the lanes of each word's own. The tokenizer repeats them inline. */
+export const addWordLo = addByteLo
+export const addWordHi = addByteHi
 
 /** The shapes of the messages of a tail. */
 export class MessageShapes {
   readonly starts = new NumberedStarts()
-  readonly hash = new ShapeHash(this.starts)
   /** By code; 0: no shape. */
   readonly #texts: string[] = ['']
-  readonly #codes = new Map<number, number>()
+  /** `[lo, hi]` of each shape by code. */
+  readonly #hashes = new Int32Array(2 * (MAX_SHAPES + 1))
+  /** Codes by hash, open addressing; 0: free. */
+  readonly #table = new Uint16Array(TABLE_SIZE)
+  #last = 0
   #byDoc = new Uint16Array(1_024)
   #length = 0
 
@@ -64,28 +45,35 @@ export class MessageShapes {
     return this.#byDoc.byteLength + this.#length + SHAPE_BYTES * this.#texts.length
   }
 
-  /** The code of the shape of the words that `hash` was given; −1: it is new, and to be added. */
-  find(): number {
-    return this.#codes.get(this.#key()) ?? (this.#isFull ? 0 : -1)
+  /** The code of a shape by its hash; −1: it is new, and to be added. */
+  find(lo: number, hi: number): number {
+    const code = this.#isAt(this.#last, lo, hi) ? this.#last : this.#table[this.#placeOf(lo, hi)]!
+    if (code === 0) return this.#texts.length > MAX_SHAPES ? 0 : -1
+    this.#last = code
+    return code
   }
 
-  /** Takes the words of the text that `hash` was given. */
-  add(words: readonly string[]): number {
+  /** The code of a new shape, of a text with these words; 0: it is kept no more. */
+  add(lo: number, hi: number, words: readonly string[]): number {
     const text = words.map(word => (bringsPairs(word) ? word : NUMBERED)).join(' ')
     if (this.#length + text.length > MAX_LENGTH) return 0
     this.#length += text.length
     const code = this.#texts.push(text) - 1
-    this.#codes.set(this.#key(), code)
+    this.#table[this.#placeOf(lo, hi)] = code
+    this.#hashes[2 * code] = lo
+    this.#hashes[2 * code + 1] = hi
     return code
   }
 
-  get #isFull(): boolean {
-    return this.#texts.length > MAX_SHAPES
+  #isAt(code: number, lo: number, hi: number): boolean {
+    return code !== 0 && this.#hashes[2 * code] === lo && this.#hashes[2 * code + 1] === hi
   }
 
-  /** 53 bits of the hash. */
-  #key(): number {
-    return this.hash.hi * 2 ** 21 + (this.hash.lo >>> 11)
+  /** Where the shape stands in the table, or a free place. */
+  #placeOf(lo: number, hi: number): number {
+    let at = (hi ^ lo) & (TABLE_SIZE - 1)
+    while (this.#table[at] !== 0 && !this.#isAt(this.#table[at]!, lo, hi)) at = (at + 1) & (TABLE_SIZE - 1)
+    return at
   }
 
   append(doc: number, code: number): void {

@@ -2,7 +2,7 @@
 import { BACKSLASH, QUOTE } from '../../../../json/bytes.ts'
 import { JOINS, KIND, SHORT_ESCAPE, WORD } from '../../../analysis/ascii-classes.ts'
 import { MAX_TOKEN_LENGTH } from '../../../analysis/standard-analyzer.ts'
-import type { ShapeHash } from '../format/message-shapes.ts'
+import { NUMBERED_HI, NUMBERED_LO, type NumberedStarts } from '../format/message-shapes.ts'
 import { finishHash, LANE_HI, LANE_LO, type Seeds } from '../format/term-hash.ts'
 import type { WordPairs } from '../format/word-pairs.ts'
 
@@ -19,8 +19,11 @@ export interface TokenizerState {
   out: number
   /** Takes in words of letters alone that stand next to each other. */
   pairs?: WordPairs
-  /** Takes in all words of the text. */
-  shape?: ShapeHash | undefined
+  /** Takes in how words with digits or underscores begin. */
+  starts?: NumberedStarts | undefined
+  /** Hash of the text's shape. */
+  shapeLo: number
+  shapeHi: number
 }
 
 /**
@@ -30,7 +33,9 @@ export interface TokenizerState {
 export function tokenizeJsonString(bytes: Uint8Array, at: number, end: number, seeds: Seeds, out: Int32Array, state: TokenizerState): void {
   let i = at
   let n = state.out
-  const { pairs, shape } = state
+  const { pairs, starts } = state
+  let shapeLo = 0
+  let shapeHi = 0
   let isAfterLetters = false
   const seedLo = seeds.lo
   const seedHi = seeds.hi
@@ -42,6 +47,8 @@ export function tokenizeJsonString(bytes: Uint8Array, at: number, end: number, s
       if (c === QUOTE) {
         state.position = i + 1
         state.out = n
+        state.shapeLo = shapeLo
+        state.shapeHi = shapeHi
         return
       }
       if (c >= 0x80 || c < 0x20) return
@@ -80,10 +87,9 @@ export function tokenizeJsonString(bytes: Uint8Array, at: number, end: number, s
     const isLetters = kinds === 1
     if (isLetters && isAfterLetters && pairs !== undefined) pairs.add(out[n - 2]!, out[n - 1]!, out[n]!, out[n + 1]!)
     isAfterLetters = isLetters
-    if (shape !== undefined) {
-      if (isLetters) shape.add(out[n]!, out[n + 1]!)
-      else shape.addNumbered(lowerAt(bytes, start, i), lowerAt(bytes, start + 1, i), lowerAt(bytes, start + 2, i))
-    }
+    shapeLo = Math.imul(shapeLo ^ (isLetters ? out[n]! : NUMBERED_LO), LANE_LO)
+    shapeHi = Math.imul(((shapeHi << 5) | (shapeHi >>> 27)) ^ (isLetters ? out[n + 1]! : NUMBERED_HI), LANE_HI)
+    if (!isLetters && starts !== undefined) starts.add(lowerAt(bytes, start, i), lowerAt(bytes, start + 1, i), lowerAt(bytes, start + 2, i))
     n += 2
   }
 }

@@ -74,7 +74,7 @@ export class FastWalk {
   readonly #coder: KeywordCoder
   readonly #events: DocumentEvents
   readonly #indexParsed: (slot: FieldSlot, value: Leaf) => void
-  readonly #tokens: TokenizerState = { position: 0, out: 0 }
+  readonly #tokens: TokenizerState = { position: 0, out: 0, shapeLo: 0, shapeHi: 0 }
   readonly #keyword: KeywordState = { position: 0, hasNonAscii: false }
   readonly #number: ScannedNumber = { position: 0, value: 0, isWhole: true }
   #root: ObjectContext
@@ -288,8 +288,7 @@ export class FastWalk {
     tokens.out = events.termEnd
     if (this.#coder.pairs !== undefined) tokens.pairs = this.#coder.pairs
     const shapes = slot.path === MESSAGE_MEMBER ? this.#coder.shapes : undefined
-    shapes?.hash.clear()
-    tokens.shape = shapes?.hash
+    tokens.starts = shapes?.starts
     tokenizeJsonString(this.#bytes, at, this.#bytes.length, slot, events.terms, tokens)
     let end = tokens.position
     if (end < 0) end = this.#parsedString(slot, at)
@@ -305,8 +304,9 @@ export class FastWalk {
 
   /** Of the message that was just gone over. */
   #noteShape(shapes: MessageShapes, at: number, end: number): void {
-    const known = shapes.find()
-    this.#events.noteShape(known >= 0 ? known : shapes.add(analyze(JSON.parse(this.#text(at - 1, end)) as string)))
+    const { shapeLo, shapeHi } = this.#tokens
+    const known = shapes.find(shapeLo, shapeHi)
+    this.#events.noteShape(known >= 0 ? known : shapes.add(shapeLo, shapeHi, analyze(JSON.parse(this.#text(at - 1, end)) as string)))
   }
 
   #keywordString(slot: FieldSlot, at: number): number {
