@@ -230,12 +230,12 @@ function scanNumbers(values: Float64Array, size: number, test: (value: number) =
 
 /** Documents with all the words; their order is checked on the text. */
 function planPhrase(condition: Extract<Condition, { op: 'phrase' }>, segment: Segment): Plan {
-  const shaped = planByShapes(condition, segment)
-  if (shaped?.residual === undefined && shaped !== undefined) return shaped
   const { field, words, slop, lastIsPrefix } = condition
   const whole = lastIsPrefix ? words.length - 1 : words.length
   if (slop === 0)
     for (let at = 1; at < whole; at++) if (segment.mayHoldPair?.(field.path, words[at - 1]!, words[at]!) === false) return exact(NO_DOCS)
+  const shaped = planByShapes(condition, segment)
+  if (shaped !== undefined && shaped.residual === undefined) return shaped
   let candidates = shaped?.candidates ?? ALL_DOCS
   for (const word of new Set(lastIsPrefix ? words.slice(0, -1) : words)) {
     const docs = postingsOf(segment, field, word)
