@@ -302,7 +302,7 @@ export class FastWalk {
     return end
   }
 
-  /** Of the message that was just gone over. */
+  /** Notes the shape of the message that was tokenized last. */
   #noteShape(shapes: MessageShapes, at: number, end: number): void {
     const { shapeLo, shapeHi } = this.#tokens
     const known = shapes.find(shapeLo, shapeHi)
