@@ -1,4 +1,5 @@
 /** Content that documents bring to the index: terms, codes and numbers in flat arrays. */
+import { grown } from '../../../grown.ts'
 import type { MessageSpan } from '../format/message-column.ts'
 
 /** The events of some documents, as an index takes them. Arrays may be longer than what counts of them. */
@@ -30,10 +31,14 @@ export class DocumentEvents implements IndexEvents {
   numbers = new Float64Array(0)
   numberEnd = 0
   ends = new Int32Array(0)
+  /** Per document the code of its message's shape; 0: none. */
+  shapes = new Uint16Array(0)
   count = 0
   /** Message of the document added last; undefined where the message is not one string, or the document was not read in a single pass. */
   message: MessageSpan | undefined
   #hasMessage = false
+  #shape = 0
+  #hasShape = false
 
   clear(): void {
     this.termEnd = 0
@@ -46,6 +51,7 @@ export class DocumentEvents implements IndexEvents {
   reserve(bytes: number): void {
     this.message = undefined
     this.#hasMessage = false
+    this.#forgetShape()
     this.terms = grownInts(this.terms, this.termEnd + 4 * bytes + 64)
     this.codes = grownInts(this.codes, this.codeEnd + 4 * bytes + 64)
     if (this.numbers.length < this.numberEnd + 2 * bytes + 64) {
@@ -55,6 +61,7 @@ export class DocumentEvents implements IndexEvents {
       this.numbers = numbers
     }
     this.ends = grownInts(this.ends, 3 * this.count + 3)
+    if (this.shapes.length <= this.count) this.shapes = grown(this.shapes, 2 * this.count + 64)
   }
 
   /** Makes room for so many more terms: multi-fields bring more of them than the document has bytes. */
@@ -71,6 +78,7 @@ export class DocumentEvents implements IndexEvents {
   /** Drops what the unfinished document has brought so far. */
   resetDocument(): void {
     this.message = undefined
+    this.#forgetShape()
     const at = 3 * (this.count - 1)
     this.termEnd = this.count === 0 ? 0 : this.ends[at]!
     this.codeEnd = this.count === 0 ? 0 : this.ends[at + 1]!
@@ -83,11 +91,23 @@ export class DocumentEvents implements IndexEvents {
     this.#hasMessage = true
   }
 
+  /** Notes the shape of a message. Two in one document cancel each other. */
+  noteShape(code: number): void {
+    this.#shape = this.#hasShape ? 0 : code
+    this.#hasShape = true
+  }
+
+  #forgetShape(): void {
+    this.#shape = 0
+    this.#hasShape = false
+  }
+
   endDocument(): void {
     const at = 3 * this.count
     this.ends[at] = this.termEnd
     this.ends[at + 1] = this.codeEnd
     this.ends[at + 2] = this.numberEnd
+    this.shapes[this.count] = this.#shape
     this.count++
   }
 }

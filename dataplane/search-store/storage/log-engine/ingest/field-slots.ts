@@ -2,6 +2,7 @@
 
 import type { FieldMapping } from '../../../mapping/field-types.ts'
 import { isNumberType } from '../../../mapping/values.ts'
+import type { MessageShapes } from '../format/message-shapes.ts'
 import { fieldSeeds, type Seeds } from '../format/term-hash.ts'
 import type { WordPairs } from '../format/word-pairs.ts'
 
@@ -29,6 +30,8 @@ export interface KeywordCoder {
   code(slot: FieldSlot, lo: number, hi: number, bytes: Uint8Array, start: number, end: number): number
   /** Takes in neighbours among the words of texts; absent: nobody asks. */
   readonly pairs?: WordPairs
+  /** Takes in the words of messages; absent: nobody asks. */
+  readonly shapes?: MessageShapes
 }
 
 const KIND_OF: Readonly<Record<string, SlotKind>> = {

@@ -1,6 +1,7 @@
 /** The content of a tail's documents, by terms and columns, while they are not sealed yet. */
 import { Turns } from '../../../turns.ts'
 import type { Column } from '../../index-storage.ts'
+import { MessageShapes } from '../format/message-shapes.ts'
 import { hashTerm } from '../format/term-hash.ts'
 import { WordPairs } from '../format/word-pairs.ts'
 import type { IndexEvents } from '../ingest/document-events.ts'
@@ -23,6 +24,7 @@ const DOCUMENTS_A_PIECE = 512
 export class TailIndex implements KeywordCoder {
   readonly terms: TermTable
   readonly pairs = new WordPairs()
+  readonly shapes = new MessageShapes()
   /** By slot number. */
   readonly keywords: (KeywordTail | undefined)[] = []
   readonly numbers: (NumberTail | undefined)[] = []
@@ -36,7 +38,7 @@ export class TailIndex implements KeywordCoder {
   }
 
   get sizeBytes(): number {
-    let bytes = this.terms.sizeBytes
+    let bytes = this.terms.sizeBytes + this.shapes.sizeBytes
     for (const column of this.keywords) bytes += column?.sizeBytes ?? 0
     for (const column of this.numbers) bytes += column?.sizeBytes ?? 0
     return bytes
@@ -108,6 +110,7 @@ export class TailIndex implements KeywordCoder {
       this.keywords[codes[code]!]!.append(doc, codes[code + 1]!)
     for (let number = startOf(events, k, 2), end = ends[3 * k + 2]!; number < end; number++)
       this.#number(numberSlots[number]!).append(doc, numbers[number]!)
+    this.shapes.append(doc, events.shapes[k]!)
   }
 
   /** The column of a keyword field by its slot, made where there is none. */
