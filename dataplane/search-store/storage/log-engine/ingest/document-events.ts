@@ -15,6 +15,8 @@ export interface IndexEvents {
   readonly numberEnd: number
   /** Per document the three ends, as `[terms, codes, numbers]`. */
   readonly ends: Int32Array
+  /** Shape of the message per document; absent in events out of the index log, whose reader seals nothing. */
+  readonly shapes?: Uint16Array
   readonly count: number
 }
 

@@ -90,7 +90,7 @@ export class TailIndex implements KeywordCoder {
     }
   }
 
-  /** The rest of the events: codes and numbers. */
+  /** The rest of the events: codes, numbers, and shapes where the tail will be sealed. */
   *applyValues(events: Omit<IndexEvents, 'terms'>, firstDoc: number): Generator<void, void, undefined> {
     for (let k = 0; k < events.count; k++) {
       this.#addValues(events, k, firstDoc + k)
@@ -105,12 +105,12 @@ export class TailIndex implements KeywordCoder {
   }
 
   #addValues(events: Omit<IndexEvents, 'terms'>, k: number, doc: number): void {
-    const { ends, codes, numberSlots, numbers } = events
+    const { ends, codes, numberSlots, numbers, shapes } = events
     for (let code = startOf(events, k, 1), end = ends[3 * k + 1]!; code < end; code += 2)
       this.keywords[codes[code]!]!.append(doc, codes[code + 1]!)
     for (let number = startOf(events, k, 2), end = ends[3 * k + 2]!; number < end; number++)
       this.#number(numberSlots[number]!).append(doc, numbers[number]!)
-    this.shapes.append(doc, events.shapes[k]!)
+    if (shapes !== undefined) this.shapes.append(doc, shapes[k]!)
   }
 
   /** The column of a keyword field by its slot, made where there is none. */
