@@ -50,9 +50,10 @@ async function tryAgainAlone(): Promise<void> {
   await runQueue(jobs.filter(({ name }) => failed.some(result => result.name === name)))
 }
 
-function show({ name, ms, passed, failures, skipped }: JobResult): void {
+function show({ name, ms, cpuMs, passed, failures, skipped }: JobResult): void {
   const counts = `${passed} passed${failures.length > 0 ? `, ${failures.length} failed` : ''}${skipped.length > 0 ? `, ${skipped.length} skipped` : ''}`
-  console.log(`${failures.length > 0 ? 'FAIL' : 'ok  '}  ${name.padEnd(44)} ${counts} (${(ms / 1000).toFixed(1)} s)`)
+  const times = `${seconds(ms)}${cpuMs === undefined ? '' : `, CPU ${seconds(cpuMs)}`}`
+  console.log(`${failures.length > 0 ? 'FAIL' : 'ok  '}  ${name.padEnd(44)} ${counts} (${times})`)
   for (const title of skipped) console.log(`      skipped: ${title}`)
   for (const { title, error } of failures) console.log(`\n      ${title}\n${error.replace(/^/gm, '        ')}\n`)
 }
@@ -61,7 +62,7 @@ function summarise(): void {
   const slowest = results.flatMap(result => result.durations).filter(test => test.ms >= SLOW_MS)
   slowest.sort((a, b) => b.ms - a.ms)
   if (slowest.length > 0) console.log('\nSlowest tests')
-  for (const { title, ms } of slowest.slice(0, SLOWEST_SHOWN)) console.log(`  ${(ms / 1000).toFixed(1).padStart(6)} s  ${title}`)
+  for (const { title, ms } of slowest.slice(0, SLOWEST_SHOWN)) console.log(`  ${seconds(ms).padStart(8)}  ${title}`)
   const passed = results.reduce((sum, result) => sum + result.passed, 0)
   const failures = results.flatMap(result => result.failures)
   if (retried.length > 0) console.log(`\nTried again, alone\n${retried.map(title => `  ${title}`).join('\n')}`)
@@ -69,7 +70,12 @@ function summarise(): void {
   if (failures.length > 0) console.log('\nFailed')
   for (const { title } of failures) console.log(`  ${title}`)
   const skipped = results.reduce((sum, result) => sum + result.skipped.length, 0)
-  console.log(`\n${skipped} skipped, ${(process.uptime()).toFixed(0)} s`)
+  const cpuMs = results.reduce((sum, result) => sum + (result.cpuMs ?? 0), 0)
+  console.log(`\n${skipped} skipped, ${process.uptime().toFixed(0)} s${cpuMs === 0 ? '' : `, CPU ${(cpuMs / 1000).toFixed(0)} s`}`)
   console.log(`${passed} passed, ${failures.length} failed`)
   process.exitCode = failures.length > 0 || passed === 0 ? 1 : 0
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`
 }
