@@ -123,9 +123,7 @@ function sizeProblem(size: number, min = 0, max = Infinity): string | undefined 
 function applyRules(node: Node, value: unknown, old: unknown, path: string): readonly string[] {
   const rules = (node['x-kubernetes-validations'] ?? []).filter(({ rule }) => old !== undefined || !rule.includes('oldSelf'))
   const values = rules.length === 0 ? {} : { self: toCel(node, value), oldSelf: toCel(node, old) }
-  const own = rules
-    .filter(({ rule }) => !holds(rule, values))
-    .map(({ message, fieldPath = '' }) => `${path}${fieldPath}: ${message}`)
+  const own = rules.filter(({ rule }) => !holds(rule, values)).map(({ message, fieldPath = '' }) => `${path}${fieldPath}: ${message}`)
   const below = childrenOf(node, value).flatMap(({ child, value: inner, name }) =>
     child === undefined ? [] : applyRules(child, inner, (old as Json | undefined)?.[name], `${path}.${name}`),
   )
