@@ -1,6 +1,6 @@
 /**
  * `npm test`: static checks, unit tests, end-to-end tests. The last line is `N passed, N failed`; a check counts as one.
- * `--static` runs the checks alone; other arguments pick the jobs whose name contains one of them.
+ * `--static` runs the checks alone; other arguments pick the jobs with one of them in their name or in that of a file.
  */
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
@@ -18,7 +18,7 @@ process.env.NODE_COMPILE_CACHE ??= resolve('node_modules/.cache/node-compile')
 const args = process.argv.slice(2)
 const wanted = args.filter(arg => arg !== '--static')
 const jobs = [...STATIC_CHECKS, ...(args.includes('--static') ? [] : findTestGroups())].filter(
-  job => wanted.length === 0 || wanted.some(part => job.name.includes(part)),
+  job => wanted.length === 0 || wanted.some(part => namesOf(job).some(name => name.includes(part))),
 )
 
 // One job more than there are cores: most tests of whole processes wait more than they compute.
@@ -30,6 +30,10 @@ await Promise.all(Array.from({ length: availableParallelism() + 1 }, () => runQu
 await runQueue(jobs.filter(isAlone))
 await tryAgainAlone()
 summarise()
+
+function namesOf(job: Job): readonly string[] {
+  return job.kind === 'tests' ? [job.name, ...job.files] : [job.name]
+}
 
 async function runQueue(waiting: Job[]): Promise<void> {
   for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
