@@ -167,7 +167,7 @@ describe('signals beside the Z-score of rule scores', () => {
     const detector = createDetector(CONFIG)
     const silent: string[] = []
     const send = (service: string, atMs: number) => {
-          const logRecords = [
+      const logRecords = [
         {
           timeUnixNano: `${atMs}000000`,
           severityText: 'INFO',
