@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 
 /** Linux counts in hundredths of a second. */
 const MS_PER_TICK = 10
-/** Of proc_pid_stat(5), counted from the field after the name in parentheses: cutime and cstime. */
+/** The fields cutime and cstime of proc_pid_stat(5), counted from the one after the name in parentheses. */
 const CHILDREN_USER = 13
 const CHILDREN_SYSTEM = 14
 

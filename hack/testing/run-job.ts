@@ -8,7 +8,7 @@ import type { TestEvent } from './mocha-worker.ts'
 export interface JobResult {
   readonly name: string
   readonly ms: number
-  /** Of its process and those that it started and saw end; undefined where the system does not tell. */
+  /** CPU time of its process and of those that this one started and saw end; undefined where the system does not tell. */
   readonly cpuMs: number | undefined
   readonly passed: number
   readonly failures: readonly { readonly title: string; readonly error: string }[]
