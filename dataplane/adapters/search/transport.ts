@@ -45,7 +45,7 @@ export interface StoreTransport {
   close(): Promise<void>
 }
 
-// The parts of the client below its API: the index of the package loads five hundred files of that, a tenth of a start.
+// The parts of the client below its API. The index of the package loads five hundred files of that: 0.13 s of CPU and 15 MB more in each thread (2026-11-23).
 const require = createRequire(import.meta.url)
 const Transport: typeof OpenSearch.Transport = require('@opensearch-project/opensearch/lib/Transport.js')
 const Connection: typeof OpenSearch.Connection = require('@opensearch-project/opensearch/lib/Connection.js')
