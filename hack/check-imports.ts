@@ -208,6 +208,7 @@ const ALLOWED: ImportTable = {
     'dataplane/http/server.ts',
     'dataplane/http/unreadable-request.ts',
     'dataplane/lifecycle/durable-directory.ts',
+    'dataplane/lifecycle/keep-compiled-code.ts',
     '*',
   ],
   // Stand-ins for what users have elsewhere: they know nothing of the product but its HTTP.

@@ -1,6 +1,6 @@
 /**
  * `npm test`: static checks, unit tests, end-to-end tests. The last line is `N passed, N failed`; a check counts as one.
- * `--static` runs the checks alone; other arguments pick the jobs whose name contains one of them.
+ * `--static` runs the checks alone; other arguments pick the jobs with one of them in their name or in that of a file.
  */
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
@@ -18,7 +18,7 @@ process.env.NODE_COMPILE_CACHE ??= resolve('node_modules/.cache/node-compile')
 const args = process.argv.slice(2)
 const wanted = args.filter(arg => arg !== '--static')
 const jobs = [...STATIC_CHECKS, ...(args.includes('--static') ? [] : findTestGroups())].filter(
-  job => wanted.length === 0 || wanted.some(part => job.name.includes(part)),
+  job => wanted.length === 0 || wanted.some(part => namesOf(job).some(name => name.includes(part))),
 )
 
 // One job more than there are cores: most tests of whole processes wait more than they compute.
@@ -30,6 +30,10 @@ await Promise.all(Array.from({ length: availableParallelism() + 1 }, () => runQu
 await runQueue(jobs.filter(isAlone))
 await tryAgainAlone()
 summarise()
+
+function namesOf(job: Job): readonly string[] {
+  return job.kind === 'tests' ? [job.name, ...job.files] : [job.name]
+}
 
 async function runQueue(waiting: Job[]): Promise<void> {
   for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
@@ -50,9 +54,10 @@ async function tryAgainAlone(): Promise<void> {
   await runQueue(jobs.filter(({ name }) => failed.some(result => result.name === name)))
 }
 
-function show({ name, ms, passed, failures, skipped }: JobResult): void {
+function show({ name, ms, cpuMs, passed, failures, skipped }: JobResult): void {
   const counts = `${passed} passed${failures.length > 0 ? `, ${failures.length} failed` : ''}${skipped.length > 0 ? `, ${skipped.length} skipped` : ''}`
-  console.log(`${failures.length > 0 ? 'FAIL' : 'ok  '}  ${name.padEnd(44)} ${counts} (${(ms / 1000).toFixed(1)} s)`)
+  const times = `${seconds(ms)}${cpuMs === undefined ? '' : `, CPU ${seconds(cpuMs)}`}`
+  console.log(`${failures.length > 0 ? 'FAIL' : 'ok  '}  ${name.padEnd(44)} ${counts} (${times})`)
   for (const title of skipped) console.log(`      skipped: ${title}`)
   for (const { title, error } of failures) console.log(`\n      ${title}\n${error.replace(/^/gm, '        ')}\n`)
 }
@@ -61,7 +66,7 @@ function summarise(): void {
   const slowest = results.flatMap(result => result.durations).filter(test => test.ms >= SLOW_MS)
   slowest.sort((a, b) => b.ms - a.ms)
   if (slowest.length > 0) console.log('\nSlowest tests')
-  for (const { title, ms } of slowest.slice(0, SLOWEST_SHOWN)) console.log(`  ${(ms / 1000).toFixed(1).padStart(6)} s  ${title}`)
+  for (const { title, ms } of slowest.slice(0, SLOWEST_SHOWN)) console.log(`  ${seconds(ms).padStart(8)}  ${title}`)
   const passed = results.reduce((sum, result) => sum + result.passed, 0)
   const failures = results.flatMap(result => result.failures)
   if (retried.length > 0) console.log(`\nTried again, alone\n${retried.map(title => `  ${title}`).join('\n')}`)
@@ -69,7 +74,12 @@ function summarise(): void {
   if (failures.length > 0) console.log('\nFailed')
   for (const { title } of failures) console.log(`  ${title}`)
   const skipped = results.reduce((sum, result) => sum + result.skipped.length, 0)
-  console.log(`\n${skipped} skipped, ${(process.uptime()).toFixed(0)} s`)
+  const cpuMs = results.reduce((sum, result) => sum + (result.cpuMs ?? 0), 0)
+  console.log(`\n${skipped} skipped, ${process.uptime().toFixed(0)} s${cpuMs === 0 ? '' : `, CPU ${(cpuMs / 1000).toFixed(0)} s`}`)
   console.log(`${passed} passed, ${failures.length} failed`)
   process.exitCode = failures.length > 0 || passed === 0 ? 1 : 0
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`
 }

@@ -2,6 +2,7 @@
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../telemetry/log.ts'
 import { describeProblem } from './describe-problem.ts'
+import { keepCompiledCode } from './keep-compiled-code.ts'
 import { type EndSignal, exitCodeOf, type SignalSource, watchSignals } from './signal-watch.ts'
 
 /** Below the 25 s after which the specification's environment gives up on us. */
@@ -28,6 +29,7 @@ export async function runUntilSignal(start: () => Promise<Stoppable>, { log, clo
   try {
     const running = await Promise.race([start(), atOnce])
     if (typeof running === 'number') return running
+    keepCompiledCode()
     const end = await endOf(running, watch.first)
     if (end.kind === 'failed') log.error({ problem: describeProblem(end.error) }, 'cannot go on')
     else log.info({ signal: end.signal }, 'stopping')

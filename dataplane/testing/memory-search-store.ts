@@ -157,24 +157,30 @@ export function createMemorySearchStore(): MemorySearchStore {
 function search<T>(indices: ReadonlyMap<string, ReadonlyMap<string, Stored>>, { index, body }: SearchRequest): SearchResult<T> {
   const sort = ([body['sort'] ?? []].flat() as (string | Record<string, unknown>)[]).map(sortField)
   const after = body['search_after'] as readonly unknown[] | undefined
+  const query = (body['query'] ?? { match_all: {} }) as Document
+  const isAsked = expression(index)
   const found = [...indices]
-    .filter(([name]) => expression(index)(name))
-    .flatMap(([name, documents]) => [...documents].map(([id, stored]) => versioned<T>(name, id, stored)))
-    .filter(({ id, source }) => matches((body['query'] ?? { match_all: {} }) as Document, id, source as Document))
-    .map(hit => ({ ...hit, sort: sort.map(({ field }) => comparable((hit.source as Document)[field])) }))
+    .filter(([name]) => isAsked(name))
+    .flatMap(([name, documents]) => [...documents].map(([id, { seqNo, source }]) => ({ name, id, seqNo, source })))
+    .filter(({ id, source }) => matches(query, id, source))
+    .map(hit => ({ ...hit, sort: sort.map(({ field }) => comparable(hit.source[field])) }))
     .sort((a, b) => compare(a.sort, b.sort, sort))
   const rest = after === undefined ? found : found.filter(hit => compare(hit.sort, after.map(comparable), sort) > 0)
   const page = rest.slice(0, (body['size'] as number | undefined) ?? 10)
   const aggregations = body['aggs'] === undefined ? {} : { aggregations: termsOf(found, body['aggs'] as TermsRequest) }
-  return { ...aggregations, total: found.length, hits: page.map(hit => ({ ...hit, source: pickFields(hit.source, body['_source']) })) }
+  const hits = page.map(({ name, id, seqNo, source, sort }) => ({
+    ...versioned<T>(name, id, { seqNo, source: pickFields(source, body['_source']) }),
+    sort,
+  }))
+  return { ...aggregations, total: found.length, hits }
 }
 
 type TermsRequest = Readonly<Record<string, { readonly terms: { readonly field: string } }>>
 
 /** The only aggregation it knows: `terms`. */
-function termsOf(found: readonly { readonly source: unknown }[], request: TermsRequest) {
+function termsOf(found: readonly { readonly source: Document }[], request: TermsRequest) {
   const entries = Object.entries(request).map(([name, { terms }]) => {
-    const groups = Map.groupBy(found, ({ source }) => (source as Document)[terms.field])
+    const groups = Map.groupBy(found, ({ source }) => source[terms.field])
     return [name, { buckets: [...groups].map(([key, { length }]) => ({ key, doc_count: length })) }]
   })
   return Object.fromEntries(entries)

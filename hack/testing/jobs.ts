@@ -20,7 +20,7 @@ export interface TestGroup {
 export type Job = StaticCheck | TestGroup
 
 /** Suites that hold times against bounds. */
-const MEASURING: readonly string[] = ['e2e/hostile.test.ts']
+const MEASURING: readonly string[] = ['e2e/hostile.test.ts', 'e2e/many-tenants.test.ts']
 
 /** Scripts run with this Node, whatever `node` the machine has. */
 const script = (file: string, ...args: string[]) => [process.execPath, file, ...args] as const
@@ -37,7 +37,14 @@ export const STATIC_CHECKS: readonly StaticCheck[] = [
 ]
 
 /** Folders of few files that take longest: begun last, they would run on alone. */
-const LONG_FOLDERS: readonly string[] = ['dataplane/search-store/query-process', 'dataplane/roles/ticketing', 'dataplane/search-store/http']
+const LONG_FOLDERS: readonly string[] = [
+  'dataplane/search-store/query-process',
+  'dataplane/roles/ticketing',
+  'dataplane/roles/*.test.ts',
+  'dataplane/search-store/http',
+  'dataplane/search-store/*.test.ts',
+  'operator/*.test.ts',
+]
 
 /** Folders of so many files are divided into those below, so that no group takes much longer than the others. */
 const LARGE_FOLDER = 50
@@ -60,7 +67,11 @@ export function findTestGroups(): readonly TestGroup[] {
   ]
 }
 
+/** Files that lie beside the folders are a group together: a process for each would cost more than most of its tests. */
 function byFolder(files: readonly string[], depth: number): readonly TestGroup[] {
-  const folders = Object.groupBy(files, file => file.split('/').slice(0, depth).join('/'))
+  const folders = Object.groupBy(files, file => {
+    const parts = file.split('/')
+    return parts.length > depth ? parts.slice(0, depth).join('/') : `${parts.slice(0, -1).join('/')}/*.test.ts`
+  })
   return Object.entries(folders).map(([name, files = []]) => ({ kind: 'tests', name, files }))
 }

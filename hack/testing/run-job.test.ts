@@ -39,6 +39,17 @@ describe('a job of npm test', () => {
     expect(result.failures[0]!.error).to.contain('ERR_MODULE_NOT_FOUND')
   })
 
+  it('counts the CPU time of its process and of those that it started', async () => {
+    const busy = `for (let { user, system } = process.cpuUsage(); user + system < 500_000; { user, system } = process.cpuUsage());`
+    const idle = await runJob(tests(`it('a', () => {})`))
+    const own = await runJob(tests(`it('a', () => { ${busy} })`))
+    const started = await runJob(
+      tests(`import { spawnSync } from 'node:child_process'; it('a', () => { spawnSync(process.execPath, ['-e', '${busy}']) })`),
+    )
+    expect(own.cpuMs! - idle.cpuMs!).to.be.within(250, 2_000)
+    expect(started.cpuMs! - idle.cpuMs!).to.be.within(250, 2_000)
+  }).timeout(60_000)
+
   it('counts a static check as one', async () => {
     const check = (script: string): Job => ({ kind: 'check', name: 'check', command: [process.execPath, '-e', script] })
     expect(await runJob(check(''))).to.include({ passed: 1 })

@@ -1,12 +1,15 @@
 /** Runs one job in a process of its own. */
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { childrenCpuMs } from './children-cpu.ts'
 import type { Job } from './jobs.ts'
 import type { TestEvent } from './mocha-worker.ts'
 
 export interface JobResult {
   readonly name: string
   readonly ms: number
+  /** CPU time of its process and of those that this one started and saw end; undefined where the system does not tell. */
+  readonly cpuMs: number | undefined
   readonly passed: number
   readonly failures: readonly { readonly title: string; readonly error: string }[]
   readonly skipped: readonly string[]
@@ -19,12 +22,16 @@ const JOB_LIMIT_MS = 240_000
 const EXIT_LIMIT_MS = 10_000
 const MAX_OUTPUT_CHARACTERS = 50_000
 
+/** CPU time of all jobs that have ended: what one adds when it ends is its own. */
+let spentMs = childrenCpuMs()
+
 export function runJob(job: Job): Promise<JobResult> {
   const [command, ...args] =
     job.kind === 'check' ? job.command : [process.execPath, '--disable-warning=ExperimentalWarning', WORKER, ...job.files]
   const startedMs = Date.now()
   let output = ''
   let ended = false
+  let cpuMs: number | undefined
   let killedBecause: string | undefined
   const passes: { title: string; ms: number }[] = []
   const failures: { title: string; error: string }[] = []
@@ -63,9 +70,14 @@ export function runJob(job: Job): Promise<JobResult> {
       clearTimeout(timer)
       if (problem !== undefined) failures.push({ title: job.name, error: `${problem}\n${output.trim()}` })
       const passed = job.kind === 'check' ? (problem === undefined ? 1 : 0) : passes.length
-      resolve({ name: job.name, ms: Date.now() - startedMs, passed, failures, skipped, durations: passes })
+      resolve({ name: job.name, ms: Date.now() - startedMs, cpuMs, passed, failures, skipped, durations: passes })
     }
     child.on('error', error => finish(`cannot be started: ${error.message}`))
+    child.on('exit', () => {
+      const nowMs = childrenCpuMs()
+      if (nowMs !== undefined && spentMs !== undefined) cpuMs = nowMs - spentMs
+      spentMs = nowMs
+    })
     child.on('close', (code, signal) => {
       if (killedBecause !== undefined) finish(killedBecause)
       else if (job.kind === 'check') finish(code === 0 ? undefined : `exit code ${code ?? signal}`)

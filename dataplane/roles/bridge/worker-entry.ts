@@ -2,6 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
 import { BRIDGE_METRICS, type BridgeMetric, type BridgeThread } from '../../contract/counters.ts'
+import { keepCompiledCode } from '../../lifecycle/keep-compiled-code.ts'
 import { giveBackGarbage } from '../../memory/give-back-garbage.ts'
 import { createFeatureCache, type FeatureCache } from '../../pipeline/features/feature-cache.ts'
 import { runAtLeastOnce } from '../../pipeline/runners/at-least-once.ts'
@@ -90,7 +91,11 @@ async function runThread(thread: BridgeThread): Promise<void> {
     signal: stopping.signal,
     onState: (state, error) =>
       port.postMessage({ kind: 'state', thread, state, ...(error === undefined ? {} : { error: error.message }) } satisfies FromWorker),
-    run: async ready => runAtLeastOnce({ bus, clock, work: withReady(await WORK[thread](deps), ready), signal: stopping.signal }),
+    run: async ready => {
+      const work = await WORK[thread](deps)
+      keepCompiledCode()
+      return runAtLeastOnce({ bus, clock, work: withReady(work, ready), signal: stopping.signal })
+    },
   })
 }
 

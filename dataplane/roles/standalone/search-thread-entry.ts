@@ -2,6 +2,7 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
 import type { LogLevel } from '../../contract/env.ts'
+import { keepCompiledCode } from '../../lifecycle/keep-compiled-code.ts'
 import { giveBackGarbage } from '../../memory/give-back-garbage.ts'
 import { createSearchServer } from '../../search-store/search-server.ts'
 import type { PinnedFile } from '../../search-store/storage/pinned-file.ts'
@@ -43,6 +44,7 @@ parentPort!.on('message', async (message: ToSearchThread) => {
 })
 await server.start()
 parentPort!.postMessage({ port: server.address!.port } satisfies SearchThreadMessage)
+keepCompiledCode()
 
 async function backUp(to: string): Promise<void> {
   const answer: BackUpAnswer = await server.backUp(to).then(

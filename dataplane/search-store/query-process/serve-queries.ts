@@ -1,5 +1,6 @@
 import { Socket } from 'node:net'
 import { Worker } from 'node:worker_threads'
+import { keepCompiledCode } from '../../lifecycle/keep-compiled-code.ts'
 import { createLink } from './link.ts'
 import type { FromProcess, ToProcess } from './messages.ts'
 import { createPulseWriter } from './pulse.ts'
@@ -32,4 +33,5 @@ export function serveQueries(execute?: QueryServiceConfig['execute']): void {
   service.connect(createLink<FromProcess, ToProcess>(socket, (message, bytes) => service.take(message, bytes)))
   socket.on('close', () => process.exit())
   new Worker(ORPHAN_GUARD, { eval: true, workerData: parent, resourceLimits: GUARD_LIMITS }).unref()
+  keepCompiledCode()
 }

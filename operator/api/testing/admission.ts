@@ -1,5 +1,5 @@
 /** The API server's work on an object of a CRD before it is stored: defaults, types and bounds, CEL rules. For tests; the real one is asked too. */
-import { evaluate } from '@marcbachmann/cel-js'
+import { type ParseResult, parse } from '@marcbachmann/cel-js'
 import { buildCustomResourceDefinition, KINDS } from '../crd.ts'
 import type { CelRule } from '../schema.ts'
 
@@ -27,6 +27,10 @@ interface Node {
 
 type Json = Readonly<Record<string, unknown>>
 
+/** Both are made once: the suite of every field admits thousands of objects. */
+const schemas = new Map<string, Node>()
+const parsedRules = new Map<string, ParseResult>()
+
 /** The object with its defaults, and why it is refused: `path: reason`, empty when it is taken. `old` is what it replaces. */
 export function admit<T extends object>(
   kind: string,
@@ -42,6 +46,12 @@ export function admit<T extends object>(
 }
 
 function schemaOf(kind: string): Node {
+  const known = schemas.get(kind) ?? buildSchema(kind)
+  schemas.set(kind, known)
+  return known
+}
+
+function buildSchema(kind: string): Node {
   const description = KINDS.find(one => one.kind === kind)
   if (description === undefined) throw new Error(`no such kind: ${kind}`)
   const crd = buildCustomResourceDefinition(description) as unknown as {
@@ -111,19 +121,19 @@ function sizeProblem(size: number, min = 0, max = Infinity): string | undefined 
 
 /** Rules of a node and of all below; a rule that speaks of `oldSelf` counts only where there was a value. */
 function applyRules(node: Node, value: unknown, old: unknown, path: string): readonly string[] {
-  const rules = node['x-kubernetes-validations'] ?? []
-  const own = rules
-    .filter(({ rule }) => old !== undefined || !rule.includes('oldSelf'))
-    .filter(({ rule }) => !holds(rule, toCel(node, value), toCel(node, old)))
-    .map(({ message, fieldPath = '' }) => `${path}${fieldPath}: ${message}`)
+  const rules = (node['x-kubernetes-validations'] ?? []).filter(({ rule }) => old !== undefined || !rule.includes('oldSelf'))
+  const values = rules.length === 0 ? {} : { self: toCel(node, value), oldSelf: toCel(node, old) }
+  const own = rules.filter(({ rule }) => !holds(rule, values)).map(({ message, fieldPath = '' }) => `${path}${fieldPath}: ${message}`)
   const below = childrenOf(node, value).flatMap(({ child, value: inner, name }) =>
     child === undefined ? [] : applyRules(child, inner, (old as Json | undefined)?.[name], `${path}.${name}`),
   )
   return [...own, ...below]
 }
 
-function holds(rule: string, self: unknown, oldSelf: unknown): boolean {
-  return evaluate(rule, { self, oldSelf }) as boolean
+function holds(rule: string, values: Json): boolean {
+  const parsed = parsedRules.get(rule) ?? parse(rule)
+  parsedRules.set(rule, parsed)
+  return parsed(values) as boolean
 }
 
 /** CEL tells integers from other numbers by their type. */
