@@ -83,6 +83,17 @@ describe('root cause by rules', () => {
       }
   })
 
+  it('says so when the window has no record of the services that were asked for', () => {
+    const unseen = 'No record of the services that were asked for lies in the window.'
+    const failing = shop(() => [{ service: 'orders', says: 'order lost', afterMs: 5, isError: true }])
+    for (const observations of [failing, failing.filter(({ timeMs }) => timeMs >= AT_MS)])
+      expect(rootCauseOf(observations, { services: ['nobody', 'none'] })).to.deep.include({ candidates: [], summary: unseen })
+    expect(rootCauseOf(shop(() => USUAL), { services: ['nobody', 'orders'] }).summary).to.match(/^Nothing /)
+    // One that went silent is no stranger.
+    const silent = shop(() => USUAL.filter(({ service }) => service !== 'payments'))
+    expect(rootCauseOf(silent, { services: ['payments'] }).candidates[0]?.service).to.equal('payments')
+  })
+
   it('says so when nothing stands out, when the window is empty, and when there is no time before', () => {
     expect(rootCauseOf(shop(() => USUAL)).summary).to.match(/^Nothing /)
     const empty = rootCauseOf(traffic({ from: -15, to: 0, perMinute: 10, lines: () => USUAL }))
