@@ -88,7 +88,12 @@ describe('root cause by rules', () => {
     const failing = shop(() => [{ service: 'orders', says: 'order lost', afterMs: 5, isError: true }])
     for (const observations of [failing, failing.filter(({ timeMs }) => timeMs >= AT_MS)])
       expect(rootCauseOf(observations, { services: ['nobody', 'none'] })).to.deep.include({ candidates: [], summary: unseen })
-    expect(rootCauseOf(shop(() => USUAL), { services: ['nobody', 'orders'] }).summary).to.match(/^Nothing /)
+    expect(
+      rootCauseOf(
+        shop(() => USUAL),
+        { services: ['nobody', 'orders'] },
+      ).summary,
+    ).to.match(/^Nothing /)
     // One that went silent is no stranger.
     const silent = shop(() => USUAL.filter(({ service }) => service !== 'payments'))
     expect(rootCauseOf(silent, { services: ['payments'] }).candidates[0]?.service).to.equal('payments')
