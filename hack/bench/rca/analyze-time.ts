@@ -52,7 +52,7 @@ export async function measureAnalyze(
   console.log(`\n${formatTable([`analyze, ${CALLS} calls, ms`, 'first', 'p50', 'p95', 'longest'], rows)}`)
 }
 
-export async function timeOf(ticketing: string, tenant: string, atMs: number): Promise<number> {
+async function timeOf(ticketing: string, tenant: string, atMs: number): Promise<number> {
   const startMs = performance.now()
   const response = await fetch(`${ticketing}/api/v1/analyze`, {
     method: 'POST',
@@ -64,7 +64,7 @@ export async function timeOf(ticketing: string, tenant: string, atMs: number): P
   return performance.now() - startMs
 }
 
-export async function send(collector: string, tenant: string, records: number, fromMs: number, spanMs: number): Promise<void> {
+async function send(collector: string, tenant: string, records: number, fromMs: number, spanMs: number): Promise<void> {
   const requests = Math.ceil(records / LINES)
   const random = new Random(records)
   const next = () => random.uint32() / 2 ** 32
