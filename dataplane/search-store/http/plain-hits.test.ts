@@ -5,7 +5,7 @@ import { startTestStore, type TestStore } from '../testing/test-store.ts'
 const INDEX = '/service-logs-2026.11.21'
 const LONG = 'x'.repeat(20)
 
-/** What stands in a document, and what is shown of it. */
+/** A value of a document, and the values that its hit shows. */
 const CASES: readonly { readonly what: string; readonly value: unknown; readonly shown: readonly string[] | undefined }[] = [
   { what: 'a text', value: 'pay', shown: ['pay'] },
   { what: 'an empty text', value: '', shown: [''] },
