@@ -114,7 +114,7 @@ export function isTargetUrl(text: string, allowsPlainHttp: boolean): boolean {
   return url.protocol === 'https:' || (allowsPlainHttp && url.protocol === 'http:')
 }
 
-/** Of the address of a platform or of a model, as the WHATWG reads it: `https://2130706433` is 127.0.0.1. */
+/** The host of an address of a platform or of a model, as the WHATWG reads it: `https://2130706433` is 127.0.0.1. */
 export function hostOf(targetUrl: string): string {
   return new URL(targetUrl).hostname.replace(/^\[|\]$/g, '')
 }
