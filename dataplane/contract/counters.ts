@@ -60,7 +60,7 @@ export const TICKETING_COUNTERS = {
 /** Outcomes of dispatches, by the platform of the target. */
 export const DISPATCH_ATTEMPTS_COUNTER = {
   name: 'logpipeline_ticketing_dispatch_attempts_total',
-  help: 'Attempts to tell a ticket platform of an incident, by platform and result (delivered, rejected, retryable).',
+  help: 'Attempts to tell a ticket platform of an incident, by platform and result (delivered, rejected, refused by a target that takes nothing until it is mended, retryable).',
 } as const
 
 /** By target; the operator reads them for the status of a TicketingRoute. */

@@ -24,6 +24,18 @@ export function createOutboundAddresses({
   }
 }
 
+/**
+ * The address that is expected instead of a host that nobody may speak to, for those who store one: whether its text tells so. Undefined for addresses that
+ * may be spoken to, and for names, which are looked up when somebody connects.
+ */
+export function expectedInsteadOf(host: string, { allowPrivate }: Pick<OutboundAddressesConfig, 'allowPrivate'>): string | undefined {
+  const address = /^(?:.*\.)?localhost\.?$/i.test(host) ? '127.0.0.1' : host
+  if (isIP(address) === 0) return undefined
+  const { kind, what } = judgeAddress(address)
+  if (kind === 'never') return `a public address, none that is ${what}`
+  return kind === 'private' && !allowPrivate ? `a public address (one that is ${what} needs ALLOW_PRIVATE_TARGETS=true)` : undefined
+}
+
 async function ask(lookup: NonNullable<OutboundAddressesConfig['lookup']>, host: string) {
   const found = await lookup(host).catch((error: NodeJS.ErrnoException) => {
     throw new TargetUnreachable(`the name ${host} cannot be resolved (${error.code ?? error.message})`, false, { cause: error })

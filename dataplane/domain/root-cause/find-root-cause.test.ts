@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { AT_MS, noise, observation, rootCauseOf, shop, traffic, USUAL } from '../../testing/root-cause-fixture.ts'
+import { AT_MS, type Line, noise, observation, rootCauseOf, shop, traffic, USUAL } from '../../testing/root-cause-fixture.ts'
 import { DETECTOR_NAMES } from './find-root-cause.ts'
 import type { Observation } from './observation.ts'
 
@@ -81,6 +81,55 @@ describe('root cause by rules', () => {
         expect(ofWindow.map(({ logId }) => logId)).to.include.members([...logIds])
         expect(ofWindow.map(({ traceId }) => traceId)).to.include.members([...traceIds])
       }
+  })
+
+  describe('a service that is new since the fault', () => {
+    const audited = (lines: readonly Line[]) => [...lines.slice(0, 3), { service: 'audit', says: 'noted', afterMs: 3 }, ...lines.slice(3)]
+    /** Requests with other lines after a baseline of so many minutes. */
+    const since = (minutes: number, perMinute: number, lines: readonly Line[]) => [
+      ...traffic({ from: -minutes, to: 0, perMinute, lines: () => USUAL }),
+      ...traffic({ from: 0, to: 3, perMinute, lines: () => lines }),
+    ]
+    const silent = USUAL.filter(({ service }) => service !== 'payments')
+    const refused = USUAL.map(line => (line.says === 'card charged' ? { ...line, says: 'card reader is gone', isError: true } : line))
+
+    for (const [minutes, perMinute] of [
+      [0.25, 40],
+      [1, 6],
+      [1, 40],
+      [15, 40],
+    ] as const) {
+      const title = `after ${minutes} min of ${perMinute} requests a minute`
+      it(`is not named by being there ${title}`, () => {
+        expect(rootCauseOf(since(minutes, perMinute, audited(USUAL))).summary).to.match(/^Nothing stands out/)
+      })
+
+      it(`comes after what fails, slows down or goes silent ${title}`, () => {
+        for (const lines of [refused, silent, ...(minutes * perMinute > 6 ? [slower('payments', 400)] : [])])
+          expect(first(since(minutes, perMinute, audited(lines)))?.service).to.equal('payments')
+      })
+
+      it(`is named by its errors ${title}`, () => {
+        const failing = audited(USUAL).map(line => (line.service === 'audit' ? { ...line, isError: true } : line))
+        expect(rootCauseOf(since(minutes, perMinute, failing)).summary).to.match(/^Most likely audit: /)
+      })
+    }
+  })
+
+  it('says so when the window has no record of the services that were asked for', () => {
+    const unseen = 'No record of the services that were asked for lies in the window.'
+    const failing = shop(() => [{ service: 'orders', says: 'order lost', afterMs: 5, isError: true }])
+    for (const observations of [failing, failing.filter(({ timeMs }) => timeMs >= AT_MS)])
+      expect(rootCauseOf(observations, { services: ['nobody', 'none'] })).to.deep.include({ candidates: [], summary: unseen })
+    expect(
+      rootCauseOf(
+        shop(() => USUAL),
+        { services: ['nobody', 'orders'] },
+      ).summary,
+    ).to.match(/^Nothing /)
+    // One that went silent is no stranger.
+    const silent = shop(() => USUAL.filter(({ service }) => service !== 'payments'))
+    expect(rootCauseOf(silent, { services: ['payments'] }).candidates[0]?.service).to.equal('payments')
   })
 
   it('says so when nothing stands out, when the window is empty, and when there is no time before', () => {

@@ -61,7 +61,7 @@ export function* rankCauses(question: Question, most = MAX_RANKED): Generator<vo
   const { observations, atMs, services = [], detectors = DETECTOR_NAMES } = question
   const system = yield* observeSystem(observations, atMs)
   if (Number.isNaN(system.window.firstMs))
-    return { candidates: [], errors: '', hasWindow: false, hasBaseline: false, tieOf: () => undefined }
+    return { candidates: [], errors: '', hasWindow: false, hasBaseline: false, hasAsked: false, tieOf: () => undefined }
   const hasBaseline = !Number.isNaN(system.baseline.firstMs)
   const failures = yield* findFailures(system)
   // Without a time before nothing but errors can be told.
@@ -76,7 +76,8 @@ export function* rankCauses(question: Question, most = MAX_RANKED): Generator<vo
     yield
   }
   const errors = hasBaseline ? yield* tellErrors(system, services) : ''
-  return { candidates, errors, hasWindow: true, hasBaseline, tieOf: yield* findTies(system, failures) }
+  const hasAsked = services.length === 0 || system.window.records.some(({ kind }) => services.includes(system.services[kind.service]!))
+  return { candidates, errors, hasWindow: true, hasBaseline, hasAsked, tieOf: yield* findTies(system, failures) }
 }
 
 /** Findings of each detector, with their scale. */

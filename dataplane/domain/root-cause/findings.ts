@@ -17,9 +17,9 @@ export interface CauseEvidence {
 
 /**
  * The nature of evidence against a service. `fault`: something goes wrong in it. `broken`: it does not end what it begins. `change`: it does something else, or more.
- * `silence`: less is heard of it, perhaps because others do not call it. `remote`: it complains of another one.
+ * `silence`: less is heard of it, perhaps because others do not call it. `remote`: it complains of another one. `newcomer`: it was not there before.
  */
-export type Nature = 'fault' | 'broken' | 'change' | 'silence' | 'remote'
+export type Nature = 'fault' | 'broken' | 'change' | 'silence' | 'remote' | 'newcomer'
 
 /** Evidence before its words are put together: most of it is never told. */
 export interface Hint {
@@ -44,6 +44,8 @@ export interface ServiceFindings {
 export type Findings = ReadonlyMap<number, ServiceFindings>
 
 const MAX_HINTS = 4
+/** The most that it counts that a service is heard which was never heard before: below the scale, as it is no evidence of a fault. */
+export const MAX_NEWCOMER = 4
 
 /** Collects hints: the strongest few of each service, one for each subject. */
 export class HintBoard {

@@ -11,6 +11,8 @@ export interface CauseRanking {
   readonly errors: string
   readonly hasWindow: boolean
   readonly hasBaseline: boolean
+  /** Whether the window has a record of a service that was asked for. */
+  readonly hasAsked: boolean
   /** Services with one number are tied to each other; undefined for a service that was not seen. */
   readonly tieOf: (service: string) => number | undefined
 }
@@ -19,6 +21,7 @@ export interface CauseRanking {
 export function causeOf(ranking: CauseRanking, services: readonly string[] = []): RootCause {
   if (!ranking.hasWindow) return ofRules('No records in the window: there is nothing to compare with the time before.', [])
   const candidates = forIncident(ranking, services).slice(0, MAX_CANDIDATES)
+  if (!ranking.hasAsked && candidates.length === 0) return ofRules('No record of the services that were asked for lies in the window.', [])
   if (!ranking.hasBaseline) return ofRules(summariseAlone(candidates), candidates)
   const isClear = candidates.length > 0 && stands(candidates[0]!)
   return ofRules(summarise(candidates, isClear ? '' : ranking.errors), candidates)

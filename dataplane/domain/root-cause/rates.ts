@@ -4,7 +4,7 @@
  */
 import { entryOf } from './entry-of.ts'
 import type { Failures } from './failures.ts'
-import { type Findings, HintBoard } from './findings.ts'
+import { type Findings, HintBoard, MAX_NEWCOMER } from './findings.ts'
 import { MinuteSeries } from './minute-series.ts'
 import type { Kind, ObservedPeriod, ObservedRecord, ObservedSystem } from './observed-system.ts'
 import type { ReasonKind } from './root-cause.ts'
@@ -16,8 +16,6 @@ const MINUTE_MS = 60_000
 const MIN_MINUTES = 0.5
 /** Records that are expected of a statement that never came. */
 const PRIOR_COUNT = 0.5
-/** The most that lines of a service count which was never heard before: they are no evidence of a fault, however many. */
-const MAX_NEWCOMER = 4
 /** Silence that failing requests explain counts half. */
 const EXPLAINED = 0.5
 /** Share of new lines from which on a service has replaced what it says. */

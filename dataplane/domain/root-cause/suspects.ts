@@ -7,7 +7,7 @@ import type { ObservedSystem } from './observed-system.ts'
 
 /** Where two services are this close, the one comes first whose fault would explain the other's. */
 const NEAR_TIE = 0.85
-/** A service that falls silent explains errors that blame a callee from this part of their strength on. */
+/** A service that falls silent explains errors that blame a callee, and comes before a new service, from this part of their strength on. */
 const NEAR_BLAME = 0.5
 /** Share of the strength of errors that changes beside the errors have at most. */
 const BELOW_ERRORS = 0.95
@@ -59,7 +59,7 @@ function belowErrors(suspects: readonly Suspect[]): readonly Suspect[] {
   )
   if (errors < 1) return suspects
   return suspects.map(suspect => {
-    if (suspect.nature !== 'change') return suspect
+    if (suspect.nature !== 'change' && suspect.nature !== 'newcomer') return suspect
     return { ...suspect, score: Math.min(suspect.score, BELOW_ERRORS * errors) }
   })
 }
@@ -80,12 +80,13 @@ function arrange(suspects: readonly Suspect[], system: ObservedSystem, nearTie: 
 }
 
 function isClose(suspect: Suspect, strongest: Suspect, nearTie: number): boolean {
-  const least = strongest.nature === 'remote' && suspect.nature === 'silence' ? NEAR_BLAME : nearTie
+  const isLess = strongest.nature === 'remote' || strongest.nature === 'newcomer'
+  const least = isLess && suspect.nature === 'silence' ? NEAR_BLAME : nearTie
   return suspect.score >= strongest.score * least
 }
 
 /** Natures that explain more come first. */
-const ORDER: Readonly<Record<Nature, number>> = { fault: 0, broken: 0, change: 1, silence: 2, remote: 3 }
+const ORDER: Readonly<Record<Nature, number>> = { fault: 0, broken: 0, change: 1, silence: 2, remote: 3, newcomer: 3 }
 
 /** Whether a fault in the first would show as what is seen of the second, which is about as strong. */
 function explains(first: Suspect, second: Suspect, callees: Callees): boolean {

@@ -3,7 +3,7 @@
  * fails before it calls (Decisions 6).
  */
 import { entryOf } from './entry-of.ts'
-import { type Findings, HintBoard } from './findings.ts'
+import { type Findings, HintBoard, MAX_NEWCOMER } from './findings.ts'
 import type { Kind, ObservedPeriod, ObservedRecord, ObservedSystem } from './observed-system.ts'
 import { type Pair, shareShift } from './statistics.ts'
 import { atLeast, quoted, rounded } from './wording.ts'
@@ -33,17 +33,20 @@ export function* findVisits(system: ObservedSystem): Generator<void, Findings> {
   const sums = sumUp(strata)
   yield
   const board = new HintBoard()
+  const before = new Set(system.baseline.records.map(({ kind }) => kind.service))
   for (const [key, sum] of sums) {
     const { observed, expected, requests, requestsBefore } = sum
-    const strength = Math.abs(shareShift([(expected / requests) * requestsBefore, observed], [requestsBefore, requests]))
-    if (strength === 0) continue
     const type = system.kinds[Math.floor(key / LEVELS)]!
+    const isNewcomer = !before.has(type.service)
+    const shift = Math.abs(shareShift([(expected / requests) * requestsBefore, observed], [requestsBefore, requests]))
+    const strength = isNewcomer ? Math.min(shift, MAX_NEWCOMER) : shift
+    if (strength === 0) continue
     const level = (key % LEVELS) + 1
     board.add({
       service: type.service,
       strength,
       subject: `visit ${type.id}`,
-      nature: sum.observed > sum.expected ? 'change' : 'silence',
+      nature: isNewcomer ? 'newcomer' : sum.observed > sum.expected ? 'change' : 'silence',
       tell: () => tell(system, { type, level, sum, strength }),
     })
   }

@@ -11,6 +11,8 @@ const MAX_LIST = 50
 export interface FieldRules {
   /** Plain http is an address like any other: it is by `ALLOW_PRIVATE_TARGETS` alone. */
   readonly allowsPlainHttp: boolean
+  /** The address that is expected instead of a host that nobody may speak to, as far as its text tells; undefined for all others. Default: none. */
+  readonly refuseHost?: (host: string) => string | undefined
 }
 
 export type ParsedField = { readonly ok: true; readonly value: FieldValue } | { readonly ok: false; readonly expected: string }
@@ -19,6 +21,8 @@ export type ParsedField = { readonly ok: true; readonly value: FieldValue } | { 
 interface Kind {
   readonly expected: string
   parse(value: unknown, rules: FieldRules): FieldValue | undefined
+  /** The host that a value names. */
+  hostOf?(value: FieldValue): string
 }
 
 const TEXT: Kind = {
@@ -29,7 +33,10 @@ const TEXT: Kind = {
 const HTTPS_URL: Kind = {
   expected: 'an https URL such as https://example.com, without user name and fragment',
   parse: (value, { allowsPlainHttp }) => (isText(value) && isTargetUrl(value, allowsPlainHttp) ? value : undefined),
+  hostOf: value => hostOf(String(value)),
 }
+
+const HOST: Kind = { ...TEXT, hostOf: String }
 
 const PORT: Kind = {
   expected: 'a port number from 1 to 65535',
@@ -65,6 +72,7 @@ const KINDS: ReadonlyMap<string, Kind> = new Map([
   ['baseUrl', HTTPS_URL],
   ['instanceUrl', HTTPS_URL],
   ['webhookUrl', HTTPS_URL],
+  ['host', HOST],
   ['port', PORT],
   ['secure', FLAG],
   ['from', ADDRESS],
@@ -75,9 +83,11 @@ const KINDS: ReadonlyMap<string, Kind> = new Map([
 
 /** By the field's name, which is one of its platform's. */
 export function parseField(field: string, value: unknown, rules: FieldRules): ParsedField {
-  const { expected, parse } = KINDS.get(field) ?? TEXT
+  const { expected, parse, hostOf } = KINDS.get(field) ?? TEXT
   const parsed = parse(value, rules)
-  return parsed === undefined ? { ok: false, expected } : { ok: true, value: parsed }
+  if (parsed === undefined) return { ok: false, expected }
+  const expectedHost = hostOf && rules.refuseHost?.(hostOf(parsed))
+  return expectedHost === undefined ? { ok: true, value: parsed } : { ok: false, expected: expectedHost }
 }
 
 export function secretFields(platform: PlatformName): readonly string[] {
@@ -102,6 +112,11 @@ export function isTargetUrl(text: string, allowsPlainHttp: boolean): boolean {
   const url = URL.parse(text)
   if (url === null || url.username !== '' || url.password !== '' || url.hash !== '') return false
   return url.protocol === 'https:' || (allowsPlainHttp && url.protocol === 'http:')
+}
+
+/** The host of an address of a platform or of a model, as the WHATWG reads it: `https://2130706433` is 127.0.0.1. */
+export function hostOf(targetUrl: string): string {
+  return new URL(targetUrl).hostname.replace(/^\[|\]$/g, '')
 }
 
 /** The text for an error message: what stands before the host of an address may be a password. */

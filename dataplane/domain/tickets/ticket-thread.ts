@@ -145,7 +145,8 @@ export function newestDispatch(rows: readonly OutboxRow[]): OutboxRow | undefine
 export function describeDispatch({ rows, ticket }: Pick<TicketThread, 'rows' | 'ticket'>): IncidentDispatch | undefined {
   const newest = newestDispatch(rows)
   if (newest === undefined) return undefined
-  const { attempts, lastError } = newest
+  const { attempts } = newest
+  const lastError = shownError(newest)
   return { status: shownStatus(newest), ...shownTicket(ticket), attempts, ...(lastError !== undefined && { lastError }) }
 }
 
@@ -172,7 +173,7 @@ export function showRows({ incidentId, platform, rows, ticket }: TicketThread): 
     attempts: row.attempts,
     nextAttemptAt: isUnsettled(row) ? row.nextAttemptAt : null,
     // A deviation from the request is worth reading, too.
-    lastError: row.lastError ?? row.note ?? null,
+    lastError: shownError(row) ?? row.note ?? null,
     externalId: ticket?.externalId ?? null,
     url: ticket?.url ?? null,
   }))
@@ -180,6 +181,11 @@ export function showRows({ incidentId, platform, rows, ticket }: TicketThread): 
 
 function shownStatus({ status }: OutboxRow): IncidentDispatch['status'] {
   return status === 'refused' ? 'failed' : status
+}
+
+/** `failed` alone would say that nothing more is tried. */
+function shownError({ status, lastError }: OutboxRow): string | undefined {
+  return status === 'refused' && lastError !== undefined ? `${lastError}; needs attention: tried each minute until it is mended` : lastError
 }
 
 function shownTicket(ticket: TicketTrace | undefined) {

@@ -33,7 +33,8 @@ export interface DispatcherDeps extends Omit<SendDeps, 'instance'> {
 
 export interface Attempt {
   readonly target: TargetId
-  readonly result: 'delivered' | 'rejected' | 'retryable'
+  /** `refused`: the target takes nothing until somebody mends it. */
+  readonly result: 'delivered' | 'rejected' | 'refused' | 'retryable'
   readonly atMs: number
 }
 
@@ -121,7 +122,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     seen.add(thread)
     const { platform } = thread.source
     if (row !== undefined && outcome !== undefined) {
-      deps.onAttempt?.({ target: platform, result: outcome.kind, atMs: clock.nowMs() })
+      deps.onAttempt?.({ target: platform, result: isRefusal(outcome) ? 'refused' : outcome.kind, atMs: clock.nowMs() })
       tellRefusal(thread.source, outcome)
     }
     await tellFailures(before, thread.source)
@@ -130,7 +131,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
 
   /** Logs a refusal once, until the target takes something again, as the target is tried each minute. */
   const tellRefusal = ({ lane, tenantId: tenant, platform }: TicketThread, outcome: TicketOutcome) => {
-    const isRefusing = outcome.kind === 'rejected' && outcome.isTargetBroken === true
+    const isRefusing = isRefusal(outcome)
     if (isRefusing && !refusing.has(lane)) log.error({ tenant, platform, reason: outcome.reason }, REFUSAL)
     if (isRefusing && refusing.size < MAX_LANES) refusing.add(lane)
     if (outcome.kind === 'delivered') refusing.delete(lane)
@@ -280,4 +281,9 @@ function limitsOf(target: TargetId): TargetLimits {
 function turned<T>(items: readonly T[]): readonly T[] {
   const from = Math.floor(Math.random() * items.length)
   return [...items.slice(from), ...items.slice(0, from)]
+}
+
+/** Whether a target refuses all that it is told, such as by a key that is not valid any more. */
+function isRefusal(outcome: TicketOutcome): outcome is Extract<TicketOutcome, { kind: 'rejected' }> {
+  return outcome.kind === 'rejected' && outcome.isTargetBroken === true
 }

@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import { createDeclaredTicketing } from '../../adapters/declared-ticketing/declared-ticketing.ts'
 import { createIncidentPlatforms } from '../../adapters/incident-platform/platforms.ts'
 import { createLanguageModel } from '../../adapters/language-model/language-model.ts'
-import { createOutboundAddresses } from '../../adapters/outbound-http/outbound-addresses.ts'
+import { createOutboundAddresses, expectedInsteadOf } from '../../adapters/outbound-http/outbound-addresses.ts'
 import { createOutboundHttp } from '../../adapters/outbound-http/outbound-http.ts'
 import { defineRole, type RoleContext } from '../role.ts'
 import { createSecretCipher, parseEncryptionKeys } from './config/secret-cipher.ts'
@@ -18,11 +18,15 @@ export const start = defineRole(async ({ settings, log, clock }: RoleContext<'ti
   const addresses = createOutboundAddresses({ allowPrivate: allowsPrivateTargets })
   const outbound = createOutboundHttp({ allowPrivate: allowsPrivateTargets, addresses })
   keep({ stop: () => outbound.close() })
+  const fieldRules = {
+    allowsPlainHttp: allowsPrivateTargets,
+    refuseHost: (host: string) => expectedInsteadOf(host, { allowPrivate: allowsPrivateTargets }),
+  }
   const platforms = createIncidentPlatforms({ outbound, addresses, clock })
   keep({ stop: () => platforms.close() })
   const { port } = keep(
     await startTicketing({
-      ...{ store, clock, log, declared, cipher, allowsPrivateTargets, host, port: TICKETING_PORT },
+      ...{ store, clock, log, declared, cipher, fieldRules, host, port: TICKETING_PORT },
       tickets: { platforms, agentName: `${hostname()}:${TICKETING_PORT}`, ...(publicUrl !== undefined && { publicUrl }) },
       languageModel: createLanguageModel({ outbound, clock }),
       tokensPerHour: LLM_TOKENS_PER_HOUR,

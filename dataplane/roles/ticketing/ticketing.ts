@@ -4,6 +4,7 @@ import { TICKETING_COUNTERS } from '../../contract/counters.ts'
 import { incidentsIndex } from '../../contract/indices.ts'
 import type { IncidentAction } from '../../domain/incidents/incident-status.ts'
 import type { EscalationPlan } from '../../domain/tickets/escalation.ts'
+import type { FieldRules } from '../../domain/tickets/platform-field.ts'
 import { createControlApp } from '../../http/control-app.ts'
 import { type Route, route } from '../../http/route.ts'
 import { type HttpServer, startHttpServer } from '../../http/server.ts'
@@ -44,8 +45,8 @@ export interface TicketingDeps {
   readonly declared?: Pick<DeclaredTicketingSource, 'current' | 'problems'>
   /** Default: without a key. */
   readonly cipher?: SecretCipher
-  /** Default: no. */
-  readonly allowsPrivateTargets?: boolean
+  /** Default: https to any host. */
+  readonly fieldRules?: FieldRules
   /** Default: that of `tickets`. */
   readonly testPlatform?: ConnectionTestDeps['testPlatform']
   /** Default: no model can be reached. */
@@ -72,7 +73,7 @@ const NO_MODELS: ModelProbe = {
 /** Leaves the store open when it stops. */
 export function startTicketing(deps: TicketingDeps): Promise<HttpServer & Running> {
   const { store, clock, log, host, port, declared = NOTHING_DECLARED, tickets } = deps
-  const { cipher = createSecretCipher([]), allowsPrivateTargets = false, languageModel, tokensPerHour = 0 } = deps
+  const { cipher = createSecretCipher([]), fieldRules = { allowsPlainHttp: false }, languageModel, tokensPerHour = 0 } = deps
   return startTogether(async keep => {
     const metrics = createMetrics()
     metrics.processMetrics()
@@ -94,8 +95,8 @@ export function startTicketing(deps: TicketingDeps): Promise<HttpServer & Runnin
     const routes = [
       ...incidentRoutes(changes, onChanged),
       ...auditRoutes(store),
-      ...configRoutes({ store, clock, log, declared, cipher, config, allowsPrivateTargets }),
-      ...connectionRoutes({ store, clock, cipher, config, allowsPrivateTargets, testPlatform, models }),
+      ...configRoutes({ store, clock, log, declared, cipher, config, fieldRules }),
+      ...connectionRoutes({ store, clock, cipher, config, fieldRules, testPlatform, models }),
       ...webhookRoutes({ store, config, applyChange }),
       ...analyseRoutes({ store, clock }),
       ...statsRoutes({ store, clock }),

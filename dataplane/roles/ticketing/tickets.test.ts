@@ -297,6 +297,26 @@ describe('tickets through HTTP', function () {
     expect((await api.get('/api/incidents?recurring=maybe')).status).to.equal(400)
   })
 
+  it('a target that refuses everything needs attention, as the incident, the dispatch and the metric say', async () => {
+    const reason = 'Slack answered 403: it is not allowed'
+    fake.answer = ({ target }) => (target.id === 'slack' ? { kind: 'rejected', reason, isTargetBroken: true } : undefined)
+    await add()
+    await until(statuses, seen => seen.includes('slack open failed') && seen.includes('jira:ops open sent'))
+    const lastError = `${reason}; needs attention: tried each minute until it is mended`
+    expect((await api.get(`/api/incidents/${id()}`, tenant)).body.dispatches.slack).to.deep.equal({
+      status: 'failed',
+      attempts: 1,
+      lastError,
+    })
+    const rows = (await api.get(`/api/v1/dispatches?incident_id=${id()}`, tenant)).body as readonly { platform: string }[]
+    expect(rows.find(({ platform }) => platform === 'slack')).to.deep.include({ status: 'failed', lastError })
+    expect(rows.find(({ platform }) => platform === 'slack'))
+      .to.have.property('nextAttemptAt')
+      .that.is.a('string')
+    const text = await (await fetch(`http://127.0.0.1:${server.port}/metrics`)).text()
+    expect(text).to.match(/logpipeline_ticketing_dispatch_attempts_total\{platform="slack",result="refused"\} \d/)
+  })
+
   it('metrics: attempts by platform and result, dispatched and failed and the last time by target', async () => {
     fake.answer = ({ target }) => (target.id === 'slack' ? { kind: 'rejected', reason: 'no' } : undefined)
     await add()

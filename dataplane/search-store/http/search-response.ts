@@ -1,4 +1,6 @@
 /** Search results as JSON text: stored documents go in as they are, without being parsed. */
+
+import { hasEscape, QUOTE } from '../../json/bytes.ts'
 import { withSummaries } from '../aggregate/pipelines.ts'
 import type { SpecOf } from '../aggregate/spec.ts'
 import { typedResults } from '../aggregate/typed-keys.ts'
@@ -19,8 +21,9 @@ import { readExactDocument, sourceText } from '../query/run/segment-unit.ts'
 import { parsedOf, type RankedDocument, shownSortValues } from '../query/run/top-documents.ts'
 import { fieldsShown, type ShowFields } from '../query/show/field-formats.ts'
 import { highlightDocument } from '../query/show/highlight.ts'
+import { JsonPieces } from '../query/show/json-pieces.ts'
 import { applySourceFilter, plainNamesOf } from '../query/show/source-filter.ts'
-import { memberReader, type ReadMembers } from '../query/show/stored-members.ts'
+import { type MemberPlace, memberReader, type ReadMembers, type StoredMembers } from '../query/show/stored-members.ts'
 import type { Segment } from '../storage/index-storage.ts'
 
 export interface ShardCounts {
@@ -95,20 +98,72 @@ async function hitsJson(
     ...{ request, memory, showFields: fieldsShown(request.fields), shownFrom: showsOf(request) },
     matchedNames: matchedNamesOf(request, nowMs),
   }
+  const keep = (text: string | undefined) => {
+    if (text === undefined) return
+    memory.charge(CHARACTER_BYTES * text.length, 'fewer hits, or a part of their [_source]')
+    list.push(text)
+  }
+  const pieces = new JsonPieces()
+  const addPlain = plainHits(form, pieces)
   for (const document of hits) {
     if (pace.isDueSoon()) await pace.step()
-    const text = pace.isTimedOut ? undefined : pace.run(() => hitJson(document, form))
-    if (text === undefined)
+    if (pace.isTimedOut || !pace.run(() => showHit(document)))
       throw new ApiError(
         408,
         'timeout_exception',
         `the hits could not be shown within ${QUERY_BUDGET_MS + SHOW_MS} ms of the request; ask for fewer, or for less of each`,
       )
     delete document.parsed
-    memory.charge(CHARACTER_BYTES * text.length, 'fewer hits, or a part of their [_source]')
-    list.push(text)
+    keep(pieces.take())
   }
+  keep(pieces.take(true))
   return list
+
+  function showHit(document: RankedDocument): true {
+    const shown = form.shownFrom(document)
+    if (addPlain(document, shown)) return true
+    keep(pieces.take(true))
+    keep(hitJson(document, form, shown))
+    return true
+  }
+}
+
+/** Adds a hit that consists of members as they stand in the stored document; false for any other, which leaves nothing behind. */
+type AddPlainHit = (document: RankedDocument, shown: Shown) => boolean
+
+function plainHits({ request, showFields, matchedNames }: HitForm, pieces: JsonPieces): AddPlainHit {
+  const isMore = request.sort.length > 0 || request.highlight !== undefined || matchedNames !== undefined
+  const sourceNames = plainNamesOf(request.source)
+  if (isMore || sourceNames === undefined) return () => false
+  return ({ unit: { segment, bound }, doc, score }, { members }) => {
+    const fields = showFields.plainFields(bound.mapping)
+    if (members === undefined || fields === undefined) return false
+    const start = pieces.length
+    if (start > 0) pieces.addText(',')
+    pieces.addText(hitHead(segment, doc, bound.index, score, request))
+    pieces.addText(',"_source":')
+    members.addTo(pieces, sourceNames)
+    let before = ',"fields":{'
+    for (const { path, ignoreAbove } of fields) {
+      const place = members.find(path)
+      if (place === undefined) continue
+      if (!isPlainString(place, ignoreAbove)) {
+        pieces.cutTo(start)
+        return false
+      }
+      pieces.addText(`${before}${JSON.stringify(path)}:[`)
+      pieces.addBytes(place.source, place.start, place.end)
+      pieces.addText(']')
+      before = ','
+    }
+    pieces.addText(before === ',' ? '}}' : '}')
+    return true
+  }
+}
+
+/** Whether the value is a string without escapes, and surely no longer. */
+function isPlainString({ source, start, end }: MemberPlace, maxLength: number): boolean {
+  return source[start] === QUOTE && end - start - 2 <= maxLength && !hasEscape(source, start, end)
 }
 
 function isScored({ sort, trackScores }: SearchRequest): boolean {
@@ -143,15 +198,19 @@ function matchedNamesOf({ query }: SearchRequest, nowMs: number): HitForm['match
   }
 }
 
-function hitJson(document: RankedDocument, { request, memory, showFields, shownFrom, matchedNames }: HitForm): string {
+/** Without the brace at the end. */
+function hitHead(segment: Segment, doc: number, index: string, score: number, request: SearchRequest): string {
+  let head = `{"_index":${JSON.stringify(index)}`
+  if (request.showId) head += `,"_id":${JSON.stringify(segment.id(doc))}`
+  if (request.showVersion) head += `,"_version":${segment.version(doc)}`
+  if (request.showSeqNo) head += `,"_seq_no":${segment.seqNo(doc)},"_primary_term":1`
+  return `${head},"_score":${isScored(request) ? score : null}`
+}
+
+function hitJson(document: RankedDocument, { request, memory, showFields, matchedNames }: HitForm, shown: Shown): string {
   const { unit, doc, score } = document
   const { segment, bound } = unit
-  const parts = [`{"_index":${JSON.stringify(bound.index)}`]
-  if (request.showId) parts.push(`"_id":${JSON.stringify(segment.id(doc))}`)
-  if (request.showVersion) parts.push(`"_version":${segment.version(doc)}`)
-  if (request.showSeqNo) parts.push(`"_seq_no":${segment.seqNo(doc)},"_primary_term":1`)
-  parts.push(`"_score":${isScored(request) ? score : null}`)
-  const shown = shownFrom(document)
+  const parts = [hitHead(segment, doc, bound.index, score, request)]
   const source = shown.source()
   if (source !== undefined) parts.push(`"_source":${source}`)
   if (request.fields.length > 0) {
@@ -170,6 +229,8 @@ function hitJson(document: RankedDocument, { request, memory, showFields, shownF
 
 /** The part of a document that its hit shows. */
 interface Shown {
+  /** Where all of it are members of the stored bytes. */
+  readonly members?: StoredMembers
   /** JSON text; undefined: nothing. */
   source(): string | undefined
   /** The document, or as much of it as `fields` and `sort` read. */
@@ -202,6 +263,7 @@ function showsOf(request: SearchRequest): (document: RankedDocument) => Shown {
     if (members === undefined) return whole(document)
     let values: unknown
     return {
+      members,
       source: () => (request.source === false ? undefined : members.text(sourceNames)),
       values: () => {
         values ??= members.value(valueNames)

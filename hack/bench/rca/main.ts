@@ -96,13 +96,9 @@ async function main(): Promise<void> {
 async function benchAnalyze(): Promise<void> {
   const standalone = await startStandalone()
   const filled = { records: Number(values.stored), endMs: Date.now() }
-  if (filled.records > 0) {
-    await standalone.stop()
-    await fillStore(standalone.dataDir, filled.records, filled.endMs)
-    await standalone.restart()
-  }
   const store = createSearchStore({ endpoint: standalone.search })
   try {
+    if (filled.records > 0) await fillStore(standalone.search, filled.records, filled.endMs)
     await measureAnalyze(standalone, (tenant, records) => untilStored(store, { tenant, records }), filled.records > 0 ? filled : undefined)
   } finally {
     await store.close()

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { LLM_PROVIDERS } from '../../../contract/llm-providers.ts'
 import { isMap } from '../../../domain/tickets/change-platforms.ts'
-import { type FieldRules, isTargetUrl, isText, MASK, withoutUserInfo } from '../../../domain/tickets/platform-field.ts'
+import { type FieldRules, hostOf, isTargetUrl, isText, MASK, withoutUserInfo } from '../../../domain/tickets/platform-field.ts'
 import type { LlmProvider } from '../../../ports/language-model.ts'
 import type { StoredModel } from './stored-sections.ts'
 
@@ -40,6 +40,8 @@ export function changeModel(
     problems.push(`model: expected the name of a model, since provider is ${provider}, seen nothing`)
   if (baseUrl !== null && baseUrl !== undefined && !(isText(baseUrl) && isTargetUrl(baseUrl, rules.allowsPlainHttp)))
     problems.push(`baseUrl: expected an https URL without user name and fragment, seen ${seen(baseUrl)}`)
+  else if (baseUrl && rules.refuseHost?.(hostOf(baseUrl)) !== undefined)
+    problems.push(`baseUrl: expected ${rules.refuseHost(hostOf(baseUrl))}, seen ${seen(baseUrl)}`)
   else if (!baseUrl && NEEDS_BASE_URL.includes(provider as LlmProvider))
     problems.push(`baseUrl: expected the address of the model, since provider is ${provider}, seen nothing`)
   const kept = apiKey === MASK || (apiKey === undefined && provider === before.provider) ? before.apiKey : undefined

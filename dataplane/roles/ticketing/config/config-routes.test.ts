@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
+import { expectedInsteadOf } from '../../../adapters/outbound-http/outbound-addresses.ts'
 import { CONFIG_INDEX } from '../../../contract/indices.ts'
 import type { HttpServer } from '../../../http/server.ts'
 import { createFakeClock } from '../../../testing/fake-clock.ts'
@@ -31,10 +32,11 @@ describe('ticketing configuration', () => {
   let log: RecordingLog
   let server: HttpServer
   let api: HttpCaller
-  const startWith = async (keys: readonly Uint8Array[], allowsPrivateTargets = true) => {
+  const startWith = async (keys: readonly Uint8Array[], allowPrivate = true) => {
     await server?.stop()
     const cipher = createSecretCipher(keys)
-    server = await startTicketing({ store, clock: createFakeClock(), log, cipher, allowsPrivateTargets, host: '127.0.0.1', port: 0 })
+    const fieldRules = { allowsPlainHttp: allowPrivate, refuseHost: (host: string) => expectedInsteadOf(host, { allowPrivate }) }
+    server = await startTicketing({ store, clock: createFakeClock(), log, cipher, fieldRules, host: '127.0.0.1', port: 0 })
     api = createCaller(`http://127.0.0.1:${server.port}`)
   }
   beforeEach(async () => {
@@ -144,6 +146,73 @@ describe('ticketing configuration', () => {
       const answers = await Promise.all(names.map(id => patch('platforms', { [id]: REQUIRED.slack })))
       expect(answers.map(({ status }) => status)).to.deep.equal(names.map(() => 200))
       expect(Object.keys(await platforms()).sort()).to.deep.equal(names)
+    })
+
+    describe('an address that may not be spoken to', () => {
+      const { slack, jira, servicenow, opsgenie, pagerduty, email } = REQUIRED
+      const targets = (host: string) =>
+        [
+          ['slack.webhookUrl', { slack: { ...slack, webhookUrl: `https://${host}/services/T/B/x` } }],
+          ['jira:ops.baseUrl', { 'jira:ops': { ...jira, baseUrl: `https://${host}` } }],
+          ['servicenow.instanceUrl', { servicenow: { ...servicenow, instanceUrl: `https://${host}:8443/` } }],
+          ['opsgenie.apiBaseUrl', { opsgenie: { ...opsgenie, apiBaseUrl: `https://${host}` } }],
+          ['pagerduty.apiBaseUrl', { pagerduty: { ...pagerduty, apiBaseUrl: `https://${host}` } }],
+          ['email.host', { email: { ...email, host: host.replace(/^\[|\]$/g, '') } }],
+        ] as const
+      const PRIVATE: readonly [host: string, what: string][] = [
+        ['10.0.0.1', 'private'],
+        ['127.0.0.1', 'loopback'],
+        ['localhost', 'loopback'],
+        ['[::1]', 'loopback'],
+        ['[::ffff:10.0.0.1]', 'private'],
+        ['100.64.0.1', 'shared by customers of a provider'],
+      ]
+      const NEVER: readonly [host: string, what: string][] = [
+        ['169.254.169.254', 'link-local, where clouds keep their metadata'],
+        ['[fe80::1]', 'link-local'],
+        ['[fd00:ec2::254]', 'a metadata address of AWS'],
+      ]
+      for (const [host, what] of [...PRIVATE, ...NEVER])
+        it(`${host} is refused with the name of its field, stored or tried`, async () => {
+          await startWith([KEY], false)
+          for (const [field, change] of targets(host)) {
+            const error = await errorOf('platforms', change)
+            expect(error)
+              .to.match(new RegExp(`^${field}: expected a public address`))
+              .and.include(what)
+            const [platform, config] = Object.entries(change)[0]!
+            const tried = await api.send('POST', '/api/v1/test-connection', { platform, config })
+            expect(tried.status).to.equal(400)
+            expect(tried.body.error).to.equal(error)
+          }
+          expect(await platforms()).to.deep.equal({})
+          const model = { provider: 'openai-compatible', model: 'm', baseUrl: `https://${host}/v1` }
+          const error = await errorOf('llm', model)
+          expect(error)
+            .to.match(/^baseUrl: expected a public address/)
+            .and.include(what)
+          expect((await api.send('POST', '/api/v1/test-llm', model)).body.error).to.equal(error)
+        })
+
+      it('is refused in whatever way it is written', async () => {
+        await startWith([KEY], false)
+        for (const host of ['2130706433', '0x7f.1', '0177.0.0.1', 'LOCALHOST', 'api.localhost.', '[::ffff:7f00:1]'])
+          expect(await errorOf('platforms', { jira: { ...jira, baseUrl: `https://${host}/` } }), host).to.include('loopback')
+      })
+
+      it('is taken with ALLOW_PRIVATE_TARGETS, unless it never may be', async () => {
+        for (const [host] of PRIVATE)
+          for (const [field, change] of targets(host)) expect((await patch('platforms', change)).status, `${field} ${host}`).to.equal(200)
+        for (const [host, what] of NEVER)
+          for (const [field, change] of targets(host))
+            expect(await errorOf('platforms', change)).to.include(`${field}: expected a public address, none that is ${what}`)
+      })
+
+      it('is no public one', async () => {
+        await startWith([KEY], false)
+        for (const host of ['93.184.216.34', '[2606:2800:220:1::1]', 'localhost.shop.example'])
+          for (const [field, change] of targets(host)) expect((await patch('platforms', change)).status, `${field} ${host}`).to.equal(200)
+      })
     })
 
     it('takes plain http with ALLOW_PRIVATE_TARGETS alone', async () => {

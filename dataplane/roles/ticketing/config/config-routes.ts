@@ -6,6 +6,7 @@ import { DEFAULT_TENANT } from '../../../contract/tenant-id.ts'
 import { effectiveAnomalyConfig, LOOKBACK_RULE, parseLookback, RECURRING_MODES } from '../../../domain/incidents/anomaly-config.ts'
 import { changePlatforms, isMap } from '../../../domain/tickets/change-platforms.ts'
 import { DEFAULT_ESCALATION, parseEscalation } from '../../../domain/tickets/escalation-config.ts'
+import type { FieldRules } from '../../../domain/tickets/platform-field.ts'
 import { type Route, route } from '../../../http/route.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { DeclaredTicketingSource } from '../../../ports/declared-ticketing.ts'
@@ -26,7 +27,7 @@ export interface ConfigDeps {
   readonly declared: Pick<DeclaredTicketingSource, 'current' | 'problems'>
   readonly cipher: SecretCipher
   readonly config: RememberingConfigSource
-  readonly allowsPrivateTargets: boolean
+  readonly fieldRules: FieldRules
 }
 
 export const PLATFORM_CHANGES = z.custom<Readonly<Record<string, unknown>>>(isMap, 'expected a map from platform id to its fields')
@@ -55,8 +56,7 @@ const ANOMALY_CHANGE = z.strictObject({
 })
 
 export function configRoutes(deps: ConfigDeps): readonly Route[] {
-  const { store, declared, cipher, allowsPrivateTargets } = deps
-  const rules = { allowsPlainHttp: allowsPrivateTargets }
+  const { store, declared, cipher, fieldRules } = deps
   return [
     route({
       method: 'GET',
@@ -70,7 +70,7 @@ export function configRoutes(deps: ConfigDeps): readonly Route[] {
       async handle({ tenant = DEFAULT_TENANT, body }) {
         // A tenant's first target stands alone: what `default` has would bring its secrets along.
         await change(deps, tenant, 'platforms', body, async before => {
-          const changed = changePlatforms(before ?? {}, body, rules, (target, field, secret) =>
+          const changed = changePlatforms(before ?? {}, body, fieldRules, (target, field, secret) =>
             sealSecret(cipher, { tenant, section: 'platforms', target, field }, secret),
           )
           assertSound(changed)
@@ -89,7 +89,7 @@ export function configRoutes(deps: ConfigDeps): readonly Route[] {
       async handle({ tenant = DEFAULT_TENANT, body }) {
         const stored = await change(deps, tenant, 'llm', body, async before => {
           const place = { tenant, section: 'llm', target: '', field: 'apiKey' } as const
-          const changed = changeModel(before, body, rules, apiKey => sealSecret(cipher, place, apiKey))
+          const changed = changeModel(before, body, fieldRules, apiKey => sealSecret(cipher, place, apiKey))
           assertSound(changed)
           return changed.model
         })

@@ -15,7 +15,7 @@ export interface DraftDeps {
   readonly store: SearchStore
   readonly cipher: SecretCipher
   readonly config: TicketingConfigSource
-  readonly allowsPrivateTargets: boolean
+  readonly fieldRules: FieldRules
 }
 
 export const NO_MODEL = 'no provider configured'
@@ -35,7 +35,7 @@ export async function targetToTest(
 
 /** The stored fields with others in their place. Of the tenant's own alone: with those of `default`, its secrets would go where the caller says. */
 async function drafted(
-  { store, cipher, allowsPrivateTargets }: DraftDeps,
+  { store, cipher, fieldRules }: DraftDeps,
   tenant: string,
   id: TargetId,
   fields: Readonly<Record<string, unknown>>,
@@ -47,8 +47,7 @@ async function drafted(
     fresh[field] = secret
     return ''
   }
-  const rules: FieldRules = { allowsPlainHttp: allowsPrivateTargets }
-  const changed = changePlatforms(own === undefined ? {} : { [id]: own }, { [id]: fields }, rules, remember)
+  const changed = changePlatforms(own === undefined ? {} : { [id]: own }, { [id]: fields }, fieldRules, remember)
   assertSound(changed)
   const target: StoredTarget = changed.platforms[id]!
   const secrets: Record<string, string> = {}
@@ -70,7 +69,7 @@ export interface TestedModel {
 
 /** Without fields the model that counts; with some the tenant's own with those in their place. Throws `HttpError` 400 for fields that cannot be. */
 export async function modelToTest(
-  { store, cipher, config, allowsPrivateTargets }: DraftDeps,
+  { store, cipher, config, fieldRules }: DraftDeps,
   tenant: string,
   fields: ModelChange,
 ): Promise<TestedModel> {
@@ -82,7 +81,7 @@ export async function modelToTest(
   const { llm: section } = await readSections(store, tenant)
   const own = section?.owner === tenant ? section.value : undefined
   let fresh: string | undefined
-  const changed = changeModel(own, fields, { allowsPlainHttp: allowsPrivateTargets }, apiKey => {
+  const changed = changeModel(own, fields, fieldRules, apiKey => {
     fresh = apiKey
     return ''
   })

@@ -27,7 +27,7 @@ describe('a language model, over HTTP', () => {
     mock = await startMockModel()
     outbound = createOutboundHttp({ allowPrivate: true })
     server = await startTicketing({
-      ...{ store: createMemorySearchStore(), clock, log: SILENT, host: '127.0.0.1', port: 0, allowsPrivateTargets: true },
+      ...{ store: createMemorySearchStore(), clock, log: SILENT, host: '127.0.0.1', port: 0, fieldRules: { allowsPlainHttp: true } },
       cipher: createSecretCipher([Buffer.alloc(32, 7)]),
       languageModel: createLanguageModel({ outbound, clock }),
       tokensPerHour: 200_000,

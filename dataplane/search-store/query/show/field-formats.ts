@@ -45,14 +45,36 @@ function withNames(format: FieldFormat): FieldFormat {
 }
 
 /** Field → values, for the fields that a document has. */
-export type ShowFields = (mapping: IndexMapping, source: unknown) => Record<string, readonly unknown[]>
+export interface ShowFields {
+  (mapping: IndexMapping, source: unknown): Record<string, readonly unknown[]>
+  /** The fields, where the string that stands in a document is what is shown of each; undefined where it is more than that. */
+  plainFields(mapping: IndexMapping): readonly PlainField[] | undefined
+}
+
+export interface PlainField {
+  readonly path: string
+  /** UTF-16 units of the longest value that is shown. */
+  readonly ignoreAbove: number
+}
 
 /** For the hits of one search: looks the fields up once for each index. */
 export function fieldsShown(formats: readonly FieldFormat[]): ShowFields {
   const known = new Map<IndexMapping, readonly ShownField[]>()
-  return (mapping, source) => {
+  const fieldsOf = (mapping: IndexMapping): readonly ShownField[] => {
     const fields = known.get(mapping) ?? findFields(formats, mapping)
     known.set(mapping, fields)
+    return fields
+  }
+  const plain = new Map<IndexMapping, readonly PlainField[] | undefined>()
+  const plainFields = (mapping: IndexMapping): readonly PlainField[] | undefined => {
+    if (plain.has(mapping)) return plain.get(mapping)
+    const fields = fieldsOf(mapping)
+    const found = fields.every(isPlain) ? fields.map(({ path, field: { ignoreAbove } }) => ({ path, ignoreAbove })) : undefined
+    plain.set(mapping, found)
+    return found
+  }
+  const show = (mapping: IndexMapping, source: unknown) => {
+    const fields = fieldsOf(mapping)
     const shown = new Map<string, readonly unknown[]>()
     for (const { path, field, format } of fields) {
       const values = valuesOf(field, source, format)
@@ -60,6 +82,11 @@ export function fieldsShown(formats: readonly FieldFormat[]): ShowFields {
     }
     return Object.fromEntries(shown)
   }
+  return Object.assign(show, { plainFields })
+}
+
+function isPlain({ path, field }: ShownField): boolean {
+  return field.type === 'keyword' && field.normalizer === undefined && field.sourcePath.join('.') === path
 }
 
 interface ShownField {
@@ -97,6 +124,10 @@ function valuesOf(field: Field, source: unknown, format: DateFormat | undefined)
   if (fieldClass === 'date') eachNumber(field, source, ms => values.push((format ?? formatOf(field)).print(ms, UTC)))
   else if (fieldClass === 'number') eachNumber(field, source, value => values.push(field.type === 'float' ? shortestFloat(value) : value))
   else if (fieldClass === 'boolean') eachNumber(field, source, value => values.push(value === 1))
-  else eachLeaf(source, field.sourcePath, leaf => values.push(normalized(String(leaf), field.normalizer)))
+  else
+    eachLeaf(source, field.sourcePath, leaf => {
+      const text = String(leaf)
+      if (text.length <= field.ignoreAbove) values.push(normalized(text, field.normalizer))
+    })
   return values
 }

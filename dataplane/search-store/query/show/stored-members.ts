@@ -1,6 +1,7 @@
 /** Takes single top-level members out of stored documents without parsing these: hits that show a few fields cost a look at the bytes. */
 import { BACKSLASH, CLOSE_OBJECT, COLON, COMMA, DOT, NOWHERE, OPEN_LIST, OPEN_OBJECT, QUOTE, skipSpace } from '../../../json/bytes.ts'
 import { roughEnd } from '../../../json/rough.ts'
+import { JsonPieces } from './json-pieces.ts'
 
 /** The members of one document that were asked for. */
 export interface StoredMembers {
@@ -8,6 +9,17 @@ export interface StoredMembers {
   text(names: ReadonlySet<string>): string
   /** The same parsed. */
   value(names: ReadonlySet<string>): Record<string, unknown>
+  /** The same as `text`, added to `out`. */
+  addTo(out: JsonPieces, names: ReadonlySet<string>): void
+  /** Where the JSON of a member stands in the document; undefined: it has none. */
+  find(name: string): MemberPlace | undefined
+}
+
+export interface MemberPlace {
+  readonly source: Uint8Array
+  /** Where the member's value begins and ends. */
+  readonly start: number
+  readonly end: number
 }
 
 /** Undefined where the bytes do not settle which members are meant: the document has to be parsed. */
@@ -39,7 +51,8 @@ export function memberReader(shown: Iterable<string>, read: Iterable<string> = [
 interface Found {
   readonly name: string
   readonly keyStart: number
-  /** Where the member's value ends. */
+  /** Where the member's value begins and ends. */
+  readonly start: number
   readonly end: number
 }
 
@@ -76,7 +89,7 @@ function scan(b: Uint8Array, { wanted, withBelow, above }: Tables, found: Found[
     if (name !== undefined) {
       // A key that stands twice is left to the parsed way, where the last one counts.
       if (found.some(other => other.name === name)) return false
-      found.push({ name, keyStart: keyStart - 1, end })
+      found.push({ name, keyStart: keyStart - 1, start, end })
     }
     if ((b[start] === OPEN_OBJECT || b[start] === OPEN_LIST) && above.find(b, keyStart, at, hash) !== undefined) return false
     p = skipSpace(b, end)
@@ -87,32 +100,35 @@ function scan(b: Uint8Array, { wanted, withBelow, above }: Tables, found: Found[
 }
 
 function membersOf(source: Uint8Array, found: readonly Found[]): StoredMembers {
-  const text = (names: ReadonlySet<string>) => objectText(source, found, names)
+  const addTo = (out: JsonPieces, names: ReadonlySet<string>) => {
+    let isFirst = true
+    out.addText('{')
+    for (const { name, keyStart, end } of found) {
+      if (!names.has(name)) continue
+      if (!isFirst) out.addText(',')
+      isFirst = false
+      out.addBytes(source, keyStart, end)
+    }
+    out.addText('}')
+  }
+  const text = (names: ReadonlySet<string>): string => {
+    scratch.cutTo(0)
+    addTo(scratch, names)
+    return scratch.take(true)!
+  }
   return {
+    addTo,
     text,
     value: names => (found.some(({ name }) => names.has(name)) ? (JSON.parse(text(names)) as Record<string, unknown>) : {}),
+    find(name) {
+      const place = found.find(each => each.name === name)
+      return place && { source, start: place.start, end: place.end }
+    },
   }
 }
 
-/** Put together as bytes and decoded once: a text for each member would cost several times as much. */
-function objectText(source: Uint8Array, found: readonly Found[], names: ReadonlySet<string>): string {
-  if (scratch.length < source.length + 2) scratch = Buffer.allocUnsafe(2 * source.length)
-  scratch[0] = OPEN_OBJECT
-  let at = 1
-  for (const { name, keyStart, end } of found) {
-    if (!names.has(name)) continue
-    if (at > 1) scratch[at++] = COMMA
-    for (let from = keyStart; from < end; from++) scratch[at++] = source[from]!
-  }
-  scratch[at++] = CLOSE_OBJECT
-  const text = scratch.toString('utf8', 0, at)
-  if (scratch.length > MAX_SCRATCH_BYTES) scratch = Buffer.allocUnsafe(MAX_SCRATCH_BYTES)
-  return text
-}
-
-/** Where objects are put together, one at a time. What a larger one takes is not kept. */
-const MAX_SCRATCH_BYTES = 64 * 1024
-let scratch = Buffer.allocUnsafe(MAX_SCRATCH_BYTES)
+/** For one object at a time. */
+const scratch = new JsonPieces()
 
 function prefixesOf(name: string): readonly string[] {
   const parts = name.split('.')

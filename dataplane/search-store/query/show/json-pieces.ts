@@ -1,0 +1,52 @@
+/** JSON text of many parts, put together as bytes and decoded in large pieces: a text for each part of each hit would cost several times as much. */
+
+/** A piece is ended once it is so large, bytes. */
+const PIECE_BYTES = 64 * 1024
+/** UTF-8 bytes of a UTF-16 unit, at most. */
+const UNIT_BYTES = 3
+
+export class JsonPieces {
+  #bytes = Buffer.allocUnsafe(2 * PIECE_BYTES)
+  #end = 0
+
+  /** Bytes of the piece under way; `cutTo` takes back what was added since. */
+  get length(): number {
+    return this.#end
+  }
+
+  cutTo(length: number): void {
+    this.#end = length
+  }
+
+  addText(text: string): void {
+    this.#makeRoom(UNIT_BYTES * text.length)
+    this.#end += this.#bytes.write(text, this.#end)
+  }
+
+  /** UTF-8 from `start` to `end`. */
+  addBytes(source: Uint8Array, start: number, end: number): void {
+    this.#makeRoom(end - start)
+    const bytes = this.#bytes
+    let at = this.#end
+    // Short, mostly: a view of them would cost more than the loop.
+    for (let from = start; from < end; from++) bytes[at++] = source[from]!
+    this.#end = at
+  }
+
+  /** The piece under way, where it is large enough or `isLast`; undefined otherwise. */
+  take(isLast = false): string | undefined {
+    if (this.#end === 0 || (this.#end < PIECE_BYTES && !isLast)) return undefined
+    const piece = this.#bytes.toString('utf8', 0, this.#end)
+    this.#end = 0
+    if (this.#bytes.length > 4 * PIECE_BYTES) this.#bytes = Buffer.allocUnsafe(2 * PIECE_BYTES)
+    return piece
+  }
+
+  #makeRoom(count: number): void {
+    const needed = this.#end + count
+    if (needed <= this.#bytes.length) return
+    const larger = Buffer.allocUnsafe(2 * needed)
+    this.#bytes.copy(larger, 0, 0, this.#end)
+    this.#bytes = larger
+  }
+}
