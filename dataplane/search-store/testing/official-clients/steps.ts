@@ -10,7 +10,6 @@ export type Step = readonly [name: string, answer: unknown]
 const OWN = new Set([
   ...[
     'took',
-    'terminated_early',
     '_scroll_id',
     'pit_id',
     '_shards',
