@@ -13,7 +13,6 @@ const FLUENT_BIT = 'fluent-bit, outputs opensearch and es'
 const VECTOR = 'Vector, sink elasticsearch'
 
 const METADATA = 'fields of documents themselves are told as what they can do here: none but _id and _index is searched'
-const DATA_STREAMS = 'there are no data streams'
 const EXTERNAL_VERSIONS = 'versions are the store’s own'
 const SCRIPTS = 'there are no scripts but arithmetic on buckets'
 
@@ -28,8 +27,6 @@ const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
   { of: VECTOR, step: 'versions from outside', why: EXTERNAL_VERSIONS },
   { of: VECTOR, step: 'an older version from outside', why: EXTERNAL_VERSIONS },
   { of: VECTOR, step: 'all that was written', why: EXTERNAL_VERSIONS },
-  { of: VECTOR, step: 'template of a data stream', why: DATA_STREAMS },
-  { of: VECTOR, step: 'data stream', why: DATA_STREAMS },
 ]
 
 /** The differences nobody knows of, and the known ones that are none any more. */
