@@ -27,7 +27,15 @@ import { type ResolvedIndex, type ResolveOptions, resolveExpression, STRICT } fr
 import { type Settings, totalFieldsLimit } from './settings.ts'
 import type { StorageOpener } from './storage-opener.ts'
 import { type NewStreamIndex, StreamTable } from './stream-table.ts'
-import { bestTemplate, blueprintFor, composed, type IndexBlueprint, type IndexTemplate, mergeBlueprints, type Templates } from './template.ts'
+import {
+  bestTemplate,
+  blueprintFor,
+  composed,
+  type IndexBlueprint,
+  type IndexTemplate,
+  mergeBlueprints,
+  type Templates,
+} from './template.ts'
 import { checkOpen, checkWritable, unavailableStorage } from './unavailable-storage.ts'
 
 /** The stored record of an index, beside its documents. */

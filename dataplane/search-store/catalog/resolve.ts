@@ -186,9 +186,7 @@ function matching<I extends Resolvable>(
     ...Array.from(aliases.names()).filter(isAliasMeant),
   ]
   const indicesOfStreams = (isNamed: (name: string) => boolean) =>
-    withStreams
-      ? [...streams.names()].filter(isNamed).flatMap(name => [...streams.indicesOf(name)].filter(isOpenAsMeant))
-      : []
+    withStreams ? [...streams.names()].filter(isNamed).flatMap(name => [...streams.indicesOf(name)].filter(isOpenAsMeant)) : []
   if (pattern === '_all' || pattern === '*') return [...all, ...indicesOfStreams(() => true)]
   const wildcard = wildcardPattern(pattern, false)
   // The usual pattern is a prefix and a star.

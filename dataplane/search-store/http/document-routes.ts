@@ -30,7 +30,13 @@ const WRITE_PARAMETERS = [
 const UPDATE_PARAMETERS = [...WRITE_PARAMETERS, ...SOURCE_PARAMETERS, 'retry_on_conflict', 'lang']
 
 export const DOCUMENT_ROUTES: readonly Route[] = [
-  ...routes(['POST'], ['/:index/_doc'], WRITE_PARAMETERS, call => write(call, newId(), call.query.has('op_type') ? undefined : 'create'), 'document'),
+  ...routes(
+    ['POST'],
+    ['/:index/_doc'],
+    WRITE_PARAMETERS,
+    call => write(call, newId(), call.query.has('op_type') ? undefined : 'create'),
+    'document',
+  ),
   ...routes(['PUT', 'POST'], ['/:index/_doc/:id'], WRITE_PARAMETERS, call => write(call, call.path['id']!), 'document'),
   ...routes(['PUT', 'POST'], ['/:index/_create/:id'], WRITE_PARAMETERS, call => write(call, call.path['id']!, 'create'), 'document'),
   ...routes(['POST'], ['/:index/_update/:id'], UPDATE_PARAMETERS, update, 'document'),

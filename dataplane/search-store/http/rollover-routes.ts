@@ -156,7 +156,11 @@ function conditionsOf(given: JsonObject, index: CatalogIndex, nowMs: number): Re
     Object.entries(given).map(([name, value]) => {
       const condition = CONDITIONS.get(name)
       if (condition === undefined)
-        throw new ApiError(400, 'x_content_parse_exception', `[conditions] unknown field [${name}]${didYouMean(name, [...CONDITIONS.keys()])}`)
+        throw new ApiError(
+          400,
+          'x_content_parse_exception',
+          `[conditions] unknown field [${name}]${didYouMean(name, [...CONDITIONS.keys()])}`,
+        )
       const { shown, isMet } = condition(value, index, nowMs)
       return [`[${name}: ${shown}]`, isMet]
     }),

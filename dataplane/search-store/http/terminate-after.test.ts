@@ -12,9 +12,19 @@ describe('terminate_after', () => {
   before(async () => {
     store = await startTestStore()
     const lines = INDICES.flatMap(_index =>
-      Array.from({ length: COUNT }, (_, at) => [{ create: { _index, _id: `d${at}` } }, { n: at + 1, timestamp: '2026-11-21T10:00:00.000Z' }]),
+      Array.from({ length: COUNT }, (_, at) => [
+        { create: { _index, _id: `d${at}` } },
+        { n: at + 1, timestamp: '2026-11-21T10:00:00.000Z' },
+      ]),
     )
-    await store.request('POST', '/_bulk', `${lines.flat().map(line => JSON.stringify(line)).join('\n')}\n`)
+    await store.request(
+      'POST',
+      '/_bulk',
+      `${lines
+        .flat()
+        .map(line => JSON.stringify(line))
+        .join('\n')}\n`,
+    )
   })
   after(() => store.stop())
 
@@ -51,7 +61,10 @@ describe('terminate_after', () => {
       it('ends a count', async () => {
         const { body } = await store.request('GET', `/${index}/_count?terminate_after=4`)
         expect(body).to.include({ count: 4, terminated_early: true })
-        expect((await store.request('GET', `/${index}/_count?terminate_after=${COUNT}`)).body).to.include({ count: COUNT, terminated_early: false })
+        expect((await store.request('GET', `/${index}/_count?terminate_after=${COUNT}`)).body).to.include({
+          count: COUNT,
+          terminated_early: false,
+        })
       })
     })
 

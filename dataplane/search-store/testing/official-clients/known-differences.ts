@@ -20,7 +20,6 @@ const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
   { of: DASHBOARDS, step: 'fields of a pattern', why: METADATA },
   { of: 'Grafana, OpenSearch data source', step: 'fields', why: METADATA },
   { of: DASHBOARDS, step: 'a phrase', why: 'of a value found by `*` the text is marked, and not the keyword beside it' },
-  { of: DASHBOARDS, step: 'a visualization: ranges and percentiles', why: '[percentile_ranks] is declined' },
   { of: ELASTICSEARCH_SOURCE, step: 'rate', why: SCRIPTS },
   { of: ELASTICSEARCH_SOURCE, step: 'top metrics', why: 'one search of several that cannot be read is refused alone, not all of them' },
   { of: FLUENT_BIT, step: 'with a pipeline that is not there', why: 'there are no ingest pipelines' },
