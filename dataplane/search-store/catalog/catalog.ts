@@ -30,6 +30,7 @@ import { type NewStreamIndex, StreamTable } from './stream-table.ts'
 import {
   bestTemplate,
   blueprintFor,
+  checkTimestampField,
   composed,
   type IndexBlueprint,
   type IndexTemplate,
@@ -276,16 +277,18 @@ export class Catalog {
     return pending ?? this.#whileCreating(name, () => this.#createStreamIndex(name, this.#streams.find(name)!.generation + 1))
   }
 
-  #createStreamIndex(name: string, generation: number): Promise<CatalogIndex> {
+  async #createStreamIndex(name: string, generation: number): Promise<CatalogIndex> {
     const template = bestTemplate(name, this.#templates)?.[1]
     const timestampField = template?.timestampField
     if (template === undefined || timestampField === undefined)
       throw illegalArgument(`no matching index template found for data stream [${name}]`)
     const blueprint = streamBlueprint(timestampField, composed(template, this.#templates))
+    // A component may have changed since the template was checked.
+    checkTimestampField(blueprint.mappings, template)
     const index = backingIndexName(name, generation)
     checkIndexName(index)
     if (this.has(index)) throw this.isTaken(index)
-    return this.#create(index, blueprint, { stream: { name, timestampField, generation } })
+    return this.#whileCreating(index, () => this.#create(index, blueprint, { stream: { name, timestampField, generation } }))
   }
 
   /** Removes data streams with all of their indices. */

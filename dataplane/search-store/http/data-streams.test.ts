@@ -165,6 +165,17 @@ describe('data streams', () => {
     expect(await put({ data_stream: {}, template: { mappings } })).to.contain('is of type [keyword], but [date,date_nanos] is expected')
   })
 
+  it('are refused once a component has made something else of the timestamp', async () => {
+    const component = (type: string) => ({ template: { mappings: { properties: { '@timestamp': { type } } } } })
+    await expectOk('PUT', '/_component_template/at', component('date_nanos'))
+    await expectOk('PUT', '/_index_template/events', { index_patterns: ['events-*'], data_stream: {}, composed_of: ['at'] })
+    await expectOk('PUT', '/_data_stream/events-a')
+    await expectOk('PUT', '/_component_template/at', component('keyword'))
+    expect(await reasonOf(400, 'POST', '/events-a/_rollover')).to.contain('is of type [keyword]')
+    expect(await reasonOf(400, 'PUT', '/_data_stream/events-b')).to.contain('is of type [keyword]')
+    expect(await streamNames()).to.deep.equal(['events-a'])
+  })
+
   it('keep the templates that they were made from', async () => {
     await expectOk('PUT', '/_data_stream/logs-app')
     expect(await reasonOf(400, 'DELETE', '/_index_template/logs')).to.contain('in use by a data streams [logs-app]')
