@@ -37,7 +37,7 @@ export interface SearchOutcome {
   /** Whether matches were left out for `terminate_after`; undefined where the search has none. */
   readonly terminatedEarly: boolean | undefined
   readonly failures: readonly ShardFailure[]
-  /** Of showing the hits. */
+  /** A pace for showing the hits. */
   newPace(): Pace
 }
 
@@ -105,7 +105,7 @@ function needsOf(specs: readonly AggregationSpec[], nowMs: number): Omit<ViewNee
 
 const NO_SCORE = (): number => 0
 
-/** Matches that an aggregation gets at a time: so many at first, then what takes it about so long, ms. */
+/** Matches that an aggregation gets first, and how long it may work on each later portion, ms, about. */
 const FIRST_PLACES = 16
 const MAX_COLLECT_MS = 8
 
@@ -220,7 +220,7 @@ class Search {
       .map(({ unit }) => unit)
   }
 
-  /** Every match counts: walk them all, or what was kept of them. */
+  /** Aggregates all matches of a segment, or the groups or counts that were kept of them. */
   async #aggregate(unit: SegmentUnit): Promise<void> {
     if (this.#isEnded(unit)) return
     const { mapping } = unit.bound
