@@ -38,7 +38,8 @@ describe('official clients and tools get the same answers from OpenSearch and th
 
   async function clear(): Promise<void> {
     await removeDocuments(real)
-    for (const path of ['/_data_stream/clients-*', '/clients-*', '/_index_template/clients*']) await fetch(real + path, { method: 'DELETE' })
+    for (const path of ['/_data_stream/clients-*', '/clients-*', '/_index_template/clients*'])
+      await fetch(real + path, { method: 'DELETE' })
   }
 
   async function expectSame(name: string, script: Script): Promise<void> {

@@ -35,7 +35,7 @@ const JAVA_VERSION = 17
 export async function runJavaClient(url: string): Promise<readonly Step[]> {
   const sources = join(import.meta.dirname, 'java')
   const java = join(findJava(JAVA_VERSION, 'BACKENDS_JAVA_HOME'), 'bin/java')
-  const packages = await keepFolder(`opensearch-java-${contentHash(sources, ['pom.xml'])}`, folder =>
+  const packages = await keepFolder(`opensearch-java-${contentHash(sources, ['pom.xml'])}`, async folder =>
     runMaven(['-f', join(sources, 'pom.xml'), 'dependency:copy-dependencies', `-DoutputDirectory=${folder}`], 'opensearch-java'),
   )
   return JSON.parse(await run(java, ['-cp', `${packages}/*`, join(sources, 'Client.java'), url], { limitMs: LIMIT_MS }))
@@ -49,7 +49,7 @@ function contentHash(sources: string, files: readonly string[]): string {
 }
 
 /** A folder of the cache, filled once. */
-async function keepFolder(name: string, fill: (folder: string) => void | Promise<unknown>): Promise<string> {
+async function keepFolder(name: string, fill: (folder: string) => Promise<void>): Promise<string> {
   const kept = join(CACHE_DIR, name)
   if (existsSync(kept)) return kept
   mkdirSync(CACHE_DIR, { recursive: true })
