@@ -60,7 +60,7 @@ const INFO: Sections = {
   settings: ({ deps, query }) => {
     const flat = {
       ...{ 'cluster.name': CLUSTER_NAME, 'node.name': deps.nodeName, 'client.type': 'node' },
-      ...{ 'http.type.default': 'node', 'transport.type.default': 'none' },
+      ...{ 'http.type.default': 'node', 'transport.type.default': 'none', 'path.home': deps.dir, 'path.logs': deps.dir },
     }
     const isFlat = query.has('flat_settings') && query.get('flat_settings') !== 'false'
     return isFlat ? flat : nestSettings(flat)
