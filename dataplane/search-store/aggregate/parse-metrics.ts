@@ -88,7 +88,7 @@ function parsePercentiles(body: unknown): MetricSpec {
   }
 }
 
-/** Of an estimate; here values are exact, or finer. */
+/** The compression is that of estimates; here values are exact, or finer. */
 function checkCompression(tdigest: unknown, where: string): void {
   const { compression = 1 } = tdigest === undefined ? {} : readObject(tdigest, where)
   const given = readNumber(compression, `${where}.compression`)

@@ -18,7 +18,7 @@ export interface StreamOfIndex {
 /** The stored record of a stream. */
 export interface StreamRecord {
   readonly timestampField: string
-  /** Of its newest index; counts from 1. */
+  /** The number of its newest index; counts from 1. */
   readonly generation: number
 }
 

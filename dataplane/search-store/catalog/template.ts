@@ -24,7 +24,7 @@ export interface IndexTemplate {
   readonly meta?: JsonObject
   /** Component templates that it begins with; later ones win. */
   readonly composedOf?: readonly string[]
-  /** Of a template of data streams: the field that each document has to have. */
+  /** The field that each document of its data streams has to have; absent: it makes indices. */
   readonly timestampField?: string
 }
 
