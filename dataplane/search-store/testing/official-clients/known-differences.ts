@@ -20,6 +20,7 @@ const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
   { of: DASHBOARDS, step: 'fields of a pattern', why: METADATA },
   { of: 'Grafana, OpenSearch data source', step: 'fields', why: METADATA },
   { of: DASHBOARDS, step: 'a phrase', why: 'of a value found by `*` the text is marked, and not the keyword beside it' },
+  { of: DASHBOARDS, step: 'a visualization: ranges and percentiles', why: '[docvalue_fields] of [top_hits] is declined' },
   { of: ELASTICSEARCH_SOURCE, step: 'rate', why: SCRIPTS },
   { of: ELASTICSEARCH_SOURCE, step: 'top metrics', why: 'one search of several that cannot be read is refused alone, not all of them' },
   { of: 'Java', step: 'field capabilities', why: 'OpenSearch 3.5 refuses fields in the body, where its client puts them' },
