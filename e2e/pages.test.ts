@@ -171,15 +171,46 @@ describe('docs/sending.md', function () {
   this.timeout(60_000)
   let app: Standalone
   const blocks = commandsOf('docs/sending.md')
-  const [variables, replay, list, upload, uploaded] = blocks
+  const [variables, template, replay, list, upload, uploaded] = blocks
   before(async () => {
     app = await startStandalone()
   })
   after(() => app.remove())
 
-  it('has five blocks to run', () => {
-    expect(blocks).to.have.length(5)
+  it('has six blocks to run', () => {
+    expect(blocks).to.have.length(6)
   })
+
+  it('has a template by which Vector’s documents go to a data stream', async () => {
+    expect(JSON.parse(runIn(app, template!))).to.deep.equal({ acknowledged: true })
+    const { search_store: sink } = parse(onlyBlock('docs/sending.md', 'yaml vector')).sinks
+    expect(sink).to.deep.include({ type: 'elasticsearch', api_version: 'v8', mode: 'data_stream' })
+    const lines = [{ create: { _index: 'logs-generic-default' } }, { '@timestamp': '2026-11-21T12:00:00Z', message: 'hello' }]
+    expect(await bulkIndices(lines)).to.deep.equal([[201, '.ds-logs-generic-default-000001']])
+  })
+
+  it('has fluent-bit send documents without a type, as the store takes them', async () => {
+    const [output] = parse(onlyBlock('docs/sending.md', 'yaml fluent-bit')).pipeline.outputs
+    expect(output).to.deep.include({ name: 'opensearch', suppress_type_name: 'on' })
+    const document = { '@timestamp': '2026-11-21T12:00:00.000Z', log: 'hello' }
+    const create = { _index: output.index, _id: '6f3a' }
+    expect(await bulkIndices([{ create }, document])).to.deep.equal([[201, 'app-logs']])
+    const refused = await bulk([{ create: { ...create, _type: '_doc' } }, document])
+    expect(refused.status).to.equal(400)
+  })
+
+  const bulk = (lines: readonly object[]) =>
+    fetch(`${app.search}/_bulk`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-ndjson' },
+      body: lines.map(line => `${JSON.stringify(line)}\n`).join(''),
+    })
+
+  /** Status and index of each item. */
+  async function bulkIndices(lines: readonly object[]): Promise<readonly unknown[]> {
+    const { items } = (await (await bulk(lines)).json()) as { items: Record<string, { status: number; _index: string }>[] }
+    return items.flatMap(item => Object.values(item).map(({ status, _index }) => [status, _index]))
+  }
 
   it('has the variables by which an SDK finds the collector', async () => {
     runIn(app, `${variables}\nexec ${process.execPath} e2e/testing/send-by-environment.ts`)

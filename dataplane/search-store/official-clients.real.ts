@@ -6,7 +6,7 @@ import { backendAddress } from '../testing/real/address.ts'
 import { Unavailable } from '../testing/real/unavailable.ts'
 import { runJavaScriptClient } from './testing/official-clients/client.ts'
 import { unknownDifferences } from './testing/official-clients/known-differences.ts'
-import { runGoClient, runPythonClient } from './testing/official-clients/other-languages.ts'
+import { runGoClient, runJavaClient, runPythonClient } from './testing/official-clients/other-languages.ts'
 import { loadDocuments, RECORDED_TOOLS, removeDocuments, sendRecorded } from './testing/official-clients/recorded-requests.ts'
 import { differencesOf, type Step } from './testing/official-clients/steps.ts'
 import { startTestStore, type TestStore } from './testing/test-store.ts'
@@ -15,7 +15,12 @@ export const needs = ['opensearch']
 
 type Script = (url: string) => Promise<readonly Step[]>
 
-const CLIENTS: Readonly<Record<string, Script>> = { JavaScript: runJavaScriptClient, Python: runPythonClient, Go: runGoClient }
+const CLIENTS: Readonly<Record<string, Script>> = {
+  JavaScript: runJavaScriptClient,
+  Python: runPythonClient,
+  Java: runJavaClient,
+  Go: runGoClient,
+}
 
 describe('official clients and tools get the same answers from OpenSearch and the embedded store', function () {
   this.timeout(300_000)
@@ -33,7 +38,8 @@ describe('official clients and tools get the same answers from OpenSearch and th
 
   async function clear(): Promise<void> {
     await removeDocuments(real)
-    for (const path of ['/clients-*', '/_index_template/clients']) await fetch(real + path, { method: 'DELETE' })
+    for (const path of ['/_data_stream/clients-*', '/clients-*', '/_index_template/clients*'])
+      await fetch(real + path, { method: 'DELETE' })
   }
 
   async function expectSame(name: string, script: Script): Promise<void> {

@@ -11,7 +11,7 @@ import { createMedianAbsoluteDeviation } from './median-absolute-deviation.ts'
 import { createSimpleMetric } from './metrics.ts'
 import { createMultiTerms } from './multi-terms.ts'
 import { BUCKET_PARSERS } from './parse-buckets.ts'
-import { createPercentiles } from './percentiles.ts'
+import { createPercentileRanks, createPercentiles } from './percentiles.ts'
 import { withPipelines } from './pipelines.ts'
 import { createRange } from './ranges.ts'
 import type { AggregationSpec } from './spec.ts'
@@ -73,6 +73,8 @@ function plainFactoryOf(spec: AggregationSpec, context: CollectContext): () => C
       return () => createMedianAbsoluteDeviation(spec, context)
     case 'percentiles':
       return () => createPercentiles(spec, context)
+    case 'percentile_ranks':
+      return () => createPercentileRanks(spec, context)
     case 'composite':
       return () => createComposite(spec, below, context)
     case 'extended_stats':

@@ -1,4 +1,9 @@
-/** Whole numbers with one decimal, as OpenSearch shows them in keys. */
+/** A number as Java writes doubles, which OpenSearch shows in keys: `5.0`, `1.0E7`. */
 export function javaDouble(value: number): string {
-  return Number.isInteger(value) ? value.toFixed(1) : String(value)
+  const size = Math.abs(value)
+  if (value === 0 || (size >= 1e-3 && size < 1e7)) return withDecimal(String(value))
+  const [digits, exponent] = value.toExponential().split('e')
+  return exponent === undefined ? String(value) : `${withDecimal(digits!)}E${Number(exponent)}`
 }
+
+const withDecimal = (digits: string): string => (digits.includes('.') ? digits : `${digits}.0`)

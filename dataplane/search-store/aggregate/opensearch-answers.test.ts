@@ -61,6 +61,11 @@ const REFUSED: readonly [aggs: object, reason: string][] = [
   [script('params.b'), '[bucket_script] uses [params.b], which [buckets_path] does not name'],
   [script('(params.a'), '[bucket_script] is no arithmetic'],
   [script('1 / 0'), 'divides a whole number by zero'],
+  [{ r: { percentile_ranks: { field: 'n' } } }, '[values] must not be null: [r]'],
+  [{ r: { percentile_ranks: { field: 'n', values: [] } } }, '[values] must not be an empty array: [r]'],
+  [{ r: { percentile_ranks: { field: 'n', values: ['a'] } } }, '[percentile_ranks.values] must be a number'],
+  [{ r: { percentile_ranks: { field: 'k', values: [1] } } }, 'of type [keyword] is not supported for aggregation [percentile_ranks]'],
+  [{ r: { percentile_ranks: { field: 'n', values: [1], hdr: {} } } }, '[percentile_ranks]: [hdr] is not supported'],
 ]
 
 describe('aggregations that OpenSearch answered, too', () => {

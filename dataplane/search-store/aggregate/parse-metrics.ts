@@ -1,4 +1,4 @@
-/** Aggregations that compute values: min, max, avg, sum, value_count, stats, percentiles, cardinality, top_hits. */
+/** Aggregations that compute values: min, max, avg, sum, value_count, stats, percentiles and ranks, cardinality, top_hits. */
 
 import { illegalArgument, unsupported } from '../api-error.ts'
 import { optionalBoolean, readArray, readBoolean, readInteger, readNumber, readObject, refuseUnknown } from '../json/json-reader.ts'
@@ -24,6 +24,7 @@ export const METRIC_PARSERS: Readonly<Record<string, (body: unknown, name: strin
   value_count: simple('value_count'),
   stats: simple('stats'),
   percentiles: parsePercentiles,
+  percentile_ranks: parsePercentileRanks,
   cardinality: parseCardinality,
   extended_stats: parseExtendedStats,
   top_hits: parseTopHits,
@@ -56,9 +57,7 @@ const MAX_PERCENTS = 1000
 function parsePercentiles(body: unknown): MetricSpec {
   const content = readObject(body, 'percentiles')
   refuseUnknown(content, 'percentiles', ['field', 'script', 'percents', 'keyed', 'missing', 'tdigest', 'hdr'])
-  const tdigest = content['tdigest'] === undefined ? {} : readObject(content['tdigest'], 'percentiles.tdigest')
-  const compression = tdigest['compression'] === undefined ? 1 : readNumber(tdigest['compression'], 'percentiles.tdigest.compression')
-  if (compression < 0) throw illegalArgument(`[compression] must be greater than or equal to 0. Found [${javaDouble(compression)}]`)
+  checkCompression(content['tdigest'], 'percentiles.tdigest')
   const hdr = content['hdr'] === undefined ? undefined : readObject(content['hdr'], 'percentiles.hdr')
   if (hdr !== undefined) refuseUnknown(hdr, 'percentiles.hdr', ['number_of_significant_value_digits'])
   const digits =
@@ -86,6 +85,32 @@ function parsePercentiles(body: unknown): MetricSpec {
     keyed: content['keyed'] === undefined || readBoolean(content['keyed'], 'percentiles.keyed'),
     ...(digits !== undefined && { digits }),
     ...readMissing(content, 'percentiles'),
+  }
+}
+
+/** The compression is that of estimates; here values are exact, or finer. */
+function checkCompression(tdigest: unknown, where: string): void {
+  const { compression = 1 } = tdigest === undefined ? {} : readObject(tdigest, where)
+  const given = readNumber(compression, `${where}.compression`)
+  if (given < 0) throw illegalArgument(`[compression] must be greater than or equal to 0. Found [${javaDouble(given)}]`)
+}
+
+function parsePercentileRanks(body: unknown, name: string): MetricSpec {
+  const content = readObject(body, 'percentile_ranks')
+  refuseUnknown(content, 'percentile_ranks', ['field', 'script', 'values', 'keyed', 'missing', 'tdigest', 'hdr'])
+  checkCompression(content['tdigest'], 'percentile_ranks.tdigest')
+  if (content['hdr'] !== undefined) throw unsupported('aggregation [percentile_ranks]: [hdr]')
+  const given = content['values'] ?? undefined
+  if (given === undefined) throw illegalArgument(`[values] must not be null: [${name}]`)
+  const values = (Array.isArray(given) ? given : [given]).map(value => readNumber(value, 'percentile_ranks.values'))
+  if (values.length === 0) throw illegalArgument(`[values] must not be an empty array: [${name}]`)
+  if (values.length > MAX_PERCENTS) throw illegalArgument(`[values] may hold at most ${MAX_PERCENTS} values, found ${values.length}`)
+  return {
+    type: 'percentile_ranks',
+    field: readField(content, 'percentile_ranks'),
+    values: values.sort((a, b) => a - b),
+    keyed: optionalBoolean(content, 'keyed', true),
+    ...readMissing(content, 'percentile_ranks'),
   }
 }
 

@@ -25,7 +25,7 @@ const KNOWN_ELSEWHERE = new Set(
   words(`
     nested reverse_nested global sampler diversified_sampler significant_terms significant_text
     auto_date_histogram variable_width_histogram ip_range geo_distance geohash_grid geotile_grid geohex_grid children
-    parent percentile_ranks scripted_metric matrix_stats geo_bounds geo_centroid bucket_selector
+    parent scripted_metric matrix_stats geo_bounds geo_centroid bucket_selector
   `),
 )
 

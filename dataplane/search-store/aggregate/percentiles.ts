@@ -1,4 +1,4 @@
-/** Percentiles of a field. */
+/** Percentiles of a field, and the ranks of values among its values. */
 import type { Field } from '../query/bind/field.ts'
 import type { QueryMemory } from '../query/budget/query-memory.ts'
 import type { CollectContext, Collector } from './aggregation-collector.ts'
@@ -17,6 +17,30 @@ const STEP = Math.log(1.01)
 /** Percentiles: exact up to 100,000 values, within 0.5 % of the value beyond. */
 export function createPercentiles(spec: SpecOf<'percentiles'>, { memory }: CollectContext): Collector {
   const sketch = new PercentileSketch(memory)
+  const percentile = (percent: number): number | null =>
+    spec.digits === undefined ? sketch.percentile(percent) : stepPercentile(sketch, percent, spec.digits)
+  return {
+    ...sketchResult(sketch, spec, spec.percents, percentile),
+    orderValue: metric => sketch.percentile(Number(metric)) ?? Number.NaN,
+  }
+}
+
+/** How many of a hundred values are below a value; those that equal the value count half. */
+export function createPercentileRanks(spec: SpecOf<'percentile_ranks'>, { memory }: CollectContext): Collector {
+  const sketch = new PercentileSketch(memory)
+  return {
+    ...sketchResult(sketch, spec, spec.values, value => sketch.rank(value)),
+    orderValue: metric => sketch.rank(Number(metric)) ?? Number.NaN,
+  }
+}
+
+/** Puts the values of a field into a sketch, and shows what it says for each of the keys. */
+function sketchResult(
+  sketch: PercentileSketch,
+  spec: SpecOf<'percentiles' | 'percentile_ranks'>,
+  keys: readonly number[],
+  valueAt: (key: number) => number | null,
+): Pick<Collector, 'collect' | 'result'> {
   let field: Field | undefined
   return {
     collect: (view, places) => {
@@ -24,9 +48,9 @@ export function createPercentiles(spec: SpecOf<'percentiles'>, { memory }: Colle
       field ??= found
     },
     result: () => {
-      const values = spec.percents.map(percent => {
-        const value = spec.digits === undefined ? sketch.percentile(percent) : stepPercentile(sketch, percent, spec.digits)
-        return { key: percent, value, text: value === null ? undefined : textOfNumber(value, field) }
+      const values = keys.map(key => {
+        const value = valueAt(key)
+        return { key, value, text: value === null ? undefined : textOfNumber(value, field) }
       })
       if (!spec.keyed)
         return { values: values.map(({ key, value, text }) => ({ key, value, ...(text !== undefined && { value_as_string: text }) })) }
@@ -41,7 +65,6 @@ export function createPercentiles(spec: SpecOf<'percentiles'>, { memory }: Colle
       })
       return { values: Object.fromEntries(entries) }
     },
-    orderValue: metric => sketch.percentile(Number(metric)) ?? Number.NaN,
   }
 }
 
@@ -94,6 +117,18 @@ export class PercentileSketch {
     if (!this.#isSorted) this.#values.sort((a, b) => a - b)
     this.#isSorted = true
     return this.#values[place]!
+  }
+
+  /** The percentage of values below a value, with half of those that equal it; null without any value. */
+  rank(of: number): number | null {
+    if (this.#count === 0 || Number.isNaN(of)) return null
+    if (of < this.#min || of > this.#max) return of < this.#min ? 0 : 100
+    const point = this.#steps === undefined ? of : middleOf(stepOf(of))
+    let below = 0
+    this.each((value, count) => {
+      if (value <= point) below += value < point ? count : count / 2
+    })
+    return (below / this.#count) * 100
   }
 
   /** Calls `visit` with every value, or with the steps that stand for values. */

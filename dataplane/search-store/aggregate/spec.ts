@@ -150,6 +150,14 @@ export type MetricSpec =
       /** As a histogram of high dynamic range has them, with so many digits. */
       readonly digits?: number
     }
+  | {
+      readonly type: 'percentile_ranks'
+      readonly field: string
+      /** Those whose ranks are asked for. */
+      readonly values: readonly number[]
+      readonly keyed: boolean
+      readonly missing?: Scalar
+    }
   | { readonly type: 'median_absolute_deviation'; readonly field: string; readonly missing?: Scalar }
   | { readonly type: 'weighted_avg'; readonly value: ValueSource; readonly weight: ValueSource }
   | { readonly type: 'extended_stats'; readonly field: string; readonly sigma: number; readonly missing?: Scalar }

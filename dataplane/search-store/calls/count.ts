@@ -5,7 +5,7 @@ import { ok, type Reply } from '../http/reply.ts'
 import { readJsonObject } from '../http/request-body.ts'
 import { shardCounts } from '../http/search-response.ts'
 import type { Query } from '../query/parse/query.ts'
-import { parseQueryBody } from '../query/parse/search-request.ts'
+import { parseQueryBody, parseTerminateAfter } from '../query/parse/search-request.ts'
 import { countMatches } from '../query/run/all-matches.ts'
 import type { SearchTarget } from '../query/run/search-target.ts'
 import type { QueryCall, QueryContext } from './query-call.ts'
@@ -22,8 +22,9 @@ function targetsOf({ index, parameters }: QueryCall, context: QueryContext): Pro
 export async function count(call: QueryCall, context: QueryContext): Promise<Reply> {
   const query = queryOf(call, 'count')
   const targets = await targetsOf(call, context)
-  const { count: value, failures } = await countMatches(targets, query, context)
-  return ok({ count: value, _shards: shardCounts(targets.length, failures) })
+  const most = parseTerminateAfter(call.parameters.get('terminate_after') ?? undefined)
+  const { count: value, isMore, failures } = await countMatches(targets, query, context, most)
+  return ok({ count: value, ...(most !== undefined && { terminated_early: isMore }), _shards: shardCounts(targets.length, failures) })
 }
 
 export async function validateQuery(call: QueryCall, context: QueryContext): Promise<Reply> {

@@ -1,5 +1,5 @@
 /** Refusals, in OpenSearch's words, of parts that a search by a scroll or on a point in time may not have. */
-import { illegalArgument, validationError } from '../api-error.ts'
+import { illegalArgument, unsupported, validationError } from '../api-error.ts'
 import { INDEX_PARAMETERS } from '../http/index-parameters.ts'
 import type { SearchRequest } from '../query/parse/search-request.ts'
 import type { QueryCall } from './query-call.ts'
@@ -31,6 +31,7 @@ export function checkScroll(parameters: URLSearchParams, request: SearchRequest)
     parameters.get('request_cache') === 'true' && '[request_cache] cannot be used in a scroll context',
     request.pointInTime !== undefined && 'using [point in time] is not allowed in a scroll context',
   ])
+  if (request.terminateAfter !== undefined) throw unsupported('[terminate_after] of a scroll')
   if (request.searchAfter !== undefined) throw illegalArgument('`search_after` cannot be used in a scroll context.')
 }
 

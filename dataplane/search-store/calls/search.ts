@@ -19,7 +19,16 @@ import type { QueryCall, QueryContext, ScrollPage } from './query-call.ts'
 import { queryOfParameters } from './query-parameters.ts'
 
 /** Parameters that say the same as members of the body; parameters win. */
-const BODY_PARAMETERS = ['from', 'size', 'track_total_hits', 'track_scores', 'version', 'seq_no_primary_term', 'timeout'] as const
+const BODY_PARAMETERS = [
+  'from',
+  'size',
+  'track_total_hits',
+  'track_scores',
+  'version',
+  'seq_no_primary_term',
+  'timeout',
+  'terminate_after',
+] as const
 
 function searchRequest(query: URLSearchParams, json: JsonObject): SearchRequest {
   const body: Record<string, unknown> = { ...json }

@@ -6,10 +6,19 @@ import type { JsonObject } from '../json/json-reader.ts'
 import { DocumentRejected } from '../mapping/document-rejected.ts'
 import { mappingConfigOf } from '../mapping/mapping-config.ts'
 import type { DocumentDatabase } from '../storage/document-table/document-database.ts'
-import type { IndexStorage } from '../storage/index-storage.ts'
+import type { IndexStorage, WriteOp } from '../storage/index-storage.ts'
 import { Turns } from '../turns.ts'
 import type { AliasConfig } from './alias.ts'
 import { type Aliases, AliasTable, aliasEntryName, parseAliasEntry } from './alias-table.ts'
+import {
+  backingIndexName,
+  checkStreamName,
+  type DataStream,
+  onlyCreates,
+  type StreamOfIndex,
+  type StreamRecord,
+  streamBlueprint,
+} from './data-stream.ts'
 import { datedNames } from './dated-names.ts'
 import { EqualMappings } from './equal-mappings.ts'
 import { checkIndexName, invalidIndexName } from './index-name.ts'
@@ -17,7 +26,17 @@ import { OperationCounts } from './operation-counts.ts'
 import { type ResolvedIndex, type ResolveOptions, resolveExpression, STRICT } from './resolve.ts'
 import { type Settings, totalFieldsLimit } from './settings.ts'
 import type { StorageOpener } from './storage-opener.ts'
-import { blueprintFor, type IndexBlueprint, type IndexTemplate, mergeBlueprints, type Templates } from './template.ts'
+import { type NewStreamIndex, StreamTable } from './stream-table.ts'
+import {
+  bestTemplate,
+  blueprintFor,
+  checkTimestampField,
+  composed,
+  type IndexBlueprint,
+  type IndexTemplate,
+  mergeBlueprints,
+  type Templates,
+} from './template.ts'
 import { checkOpen, checkWritable, unavailableStorage } from './unavailable-storage.ts'
 
 /** The stored record of an index, beside its documents. */
@@ -29,6 +48,10 @@ interface IndexRecord {
   readonly isClosed?: boolean
   /** The mapping with which the index was made; the storage knows the fields that came later. */
   readonly mappings: JsonObject
+  /** With its date math; absent: the name itself. */
+  readonly providedName?: string
+  /** Absent: of none. */
+  readonly dataStream?: StreamOfIndex
   /** Aliases, in a store of an older version; `load` gives each an entry of its own. */
   readonly aliases?: Readonly<Record<string, AliasConfig>>
 }
@@ -55,6 +78,7 @@ export interface AliasChange {
 const INDEX_KIND = 'index'
 /** An entry for each alias of each index: a change writes its own entries, not all of them. */
 const ALIAS_KIND = 'alias'
+const STREAM_KIND = 'data_stream'
 const TEMPLATE_KINDS: readonly TemplateKind[] = ['template', 'component_template', 'legacy_template']
 const MAX_INDICES = 10_000
 /** Daily indices of logs have room even where tenants' indices have used up `MAX_INDICES`. */
@@ -70,6 +94,7 @@ export class Catalog {
   readonly #clock: Clock
   readonly #indices = new Map<string, CatalogIndex & { readonly aliases: Map<string, AliasConfig> }>()
   readonly #aliases = new AliasTable()
+  readonly #streams = new StreamTable()
   readonly #mappings = new EqualMappings()
   /** Indices that expressions stood for since the last change of a name, by options and expression. */
   readonly #resolved = new Map<string, readonly ResolvedIndex<CatalogIndex>[]>()
@@ -102,6 +127,10 @@ export class Catalog {
       const storage = await this.#reopen(name, record)
       this.#indices.set(name, { name, ...own, ...stateOf(record), counts: new OperationCounts(), aliases: new Map(), storage })
     }
+    for (const { name, body } of this.#database.catalogue(STREAM_KIND)) this.#streams.put(name, JSON.parse(body) as StreamRecord)
+    const ofStreams = this.indices.filter(({ dataStream }) => dataStream !== undefined)
+    for (const { name, dataStream } of ofStreams.toSorted((a, b) => a.createdAtMs - b.createdAtMs || (a.name < b.name ? -1 : 1)))
+      this.#streams.indices.add(dataStream!.name, name)
     for (const { name, body } of this.#database.catalogue(ALIAS_KIND)) {
       const { index, alias } = parseAliasEntry(name)
       this.#indices.get(index)?.aliases.set(alias, JSON.parse(body) as AliasConfig)
@@ -142,11 +171,11 @@ export class Catalog {
   }
 
   find(name: string): CatalogIndex | undefined {
-    return this.#indices.get(datedNames(name, this.#clock.nowMs()))
+    return this.#indices.get(this.dated(name))
   }
 
   resolve(given: string, options: ResolveOptions = STRICT): readonly ResolvedIndex<CatalogIndex>[] {
-    const expression = datedNames(given, this.#clock.nowMs())
+    const expression = this.dated(given)
     if (expression.length > MAX_REMEMBERED_LENGTH) return this.#resolve(expression, options)
     const key = JSON.stringify([options, expression])
     const known = this.#resolved.get(key)
@@ -158,12 +187,12 @@ export class Catalog {
   }
 
   #resolve(expression: string, options: ResolveOptions): readonly ResolvedIndex<CatalogIndex>[] {
-    return resolveExpression(expression, { indices: this.#indices, aliases: this.#aliases }, options)
+    return resolveExpression(expression, { indices: this.#indices, aliases: this.#aliases, streams: this.#streams.indices }, options)
   }
 
   /** The one index that an operation on a single document means. Throws 404, or 400 when an alias names several. */
   readTarget(given: string): CatalogIndex {
-    const name = datedNames(given, this.#clock.nowMs())
+    const name = this.dated(given)
     const index = this.#indices.get(name)
     if (index !== undefined) return checkOpen(index)
     const aliased = this.#aliased(name)
@@ -174,40 +203,135 @@ export class Catalog {
     )
   }
 
-  /** The index that documents sent to a name go to; made from the templates where there is none. Throws 503 for one that could not be opened. */
-  writeTarget(given: string): CatalogIndex | Promise<CatalogIndex> {
-    const name = datedNames(given, this.#clock.nowMs())
+  /**
+   * The index that documents sent to a name go to; made from the templates where there is none, a data stream where they say so.
+   * Throws 503 for one that could not be opened.
+   */
+  writeTarget(given: string, action: WriteOp['action']): CatalogIndex | Promise<CatalogIndex> {
+    const name = this.dated(given)
     const index = this.#indices.get(name)
     if (index !== undefined) return checkWritable(index)
-    const aliased = this.#aliased(name)
-    if (aliased.length === 0) return this.#creating.get(name) ?? this.create(name, { settings: {}, mappings: {}, aliases: {} })
-    const writable = aliased.filter(each => each.aliases.get(name)!.is_write_index === true)
-    if (writable.length === 1) return checkWritable(writable[0]!)
-    if (aliased.length === 1 && aliased[0]!.aliases.get(name)!.is_write_index !== false) return checkWritable(aliased[0]!)
+    if (this.#streams.has(name)) return checkWritable(this.#indices.get(this.#streams.writeIndexOf(name))!)
+    if (!this.isAlias(name)) return this.#creating.get(name) ?? this.#createFor(given, action)
+    const target = this.writeIndexOf(name)
+    if (target !== undefined) return checkWritable(target)
     throw illegalArgument(
       `no write index is defined for alias [${name}]. The write index may be explicitly disabled using is_write_index=false ` +
         'or the alias points to multiple indices without one being designated as a write index',
     )
   }
 
+  /** The index that documents sent to an alias go to; undefined where that is not said. */
+  writeIndexOf(alias: string): CatalogIndex | undefined {
+    const aliased = this.#aliased(alias)
+    const writable = aliased.filter(each => each.aliases.get(alias)!.is_write_index === true)
+    if (writable.length === 1) return writable[0]
+    return aliased.length === 1 && aliased[0]!.aliases.get(alias)!.is_write_index !== false ? aliased[0] : undefined
+  }
+
   isAlias(name: string): boolean {
     return this.#aliases.has(name)
   }
 
-  /** Throws 400 for a name that is not valid or taken. */
-  async create(given: string, asked: IndexBlueprint): Promise<CatalogIndex> {
-    const name = datedNames(given, this.#clock.nowMs())
+  /** Whether there is an index, an alias or a data stream of the name. */
+  has(name: string): boolean {
+    return this.find(name) !== undefined || this.isAlias(name) || this.#streams.has(name)
+  }
+
+  /** A name with its date math worked out. */
+  dated(name: string): string {
+    return datedNames(name, this.#clock.nowMs())
+  }
+
+  get streams(): readonly DataStream[] {
+    return this.#streams.all
+  }
+
+  stream(name: string): DataStream | undefined {
+    return this.#streams.find(name)
+  }
+
+  /** As the templates say of a name that is not there. */
+  #createFor(name: string, action: WriteOp['action']): Promise<CatalogIndex> {
+    if (bestTemplate(this.dated(name), this.#templates)?.[1].timestampField === undefined)
+      return this.create(name, { settings: {}, mappings: {}, aliases: {} })
+    if (action !== 'create') throw onlyCreates()
+    return this.createStream(name)
+  }
+
+  /** Throws 400 for a name that is not valid or taken, or that no template of data streams matches. Resolves with the stream's first index. */
+  async createStream(given: string): Promise<CatalogIndex> {
+    const name = this.dated(given)
+    checkStreamName(name)
     checkIndexName(name)
     const pending = this.#creating.get(name)
     if (pending !== undefined) await pending
+    if (this.#streams.has(name)) throw new ApiError(400, 'resource_already_exists_exception', `data_stream [${name}] already exists`)
+    if (this.has(name)) throw illegalArgument(`data stream [${name}] conflicts with an index or alias of that name`)
+    return this.#whileCreating(name, () => this.#createStreamIndex(name, 1))
+  }
+
+  /** Begins a new index, to which documents go from now on. */
+  rollOverStream(name: string): Promise<CatalogIndex> {
+    const pending = this.#creating.get(name)
+    return pending ?? this.#whileCreating(name, () => this.#createStreamIndex(name, this.#streams.find(name)!.generation + 1))
+  }
+
+  async #createStreamIndex(name: string, generation: number): Promise<CatalogIndex> {
+    const template = bestTemplate(name, this.#templates)?.[1]
+    const timestampField = template?.timestampField
+    if (template === undefined || timestampField === undefined)
+      throw illegalArgument(`no matching index template found for data stream [${name}]`)
+    const blueprint = streamBlueprint(timestampField, composed(template, this.#templates))
+    // A component may have changed since the template was checked.
+    checkTimestampField(blueprint.mappings, template)
+    const index = backingIndexName(name, generation)
+    checkIndexName(index)
+    if (this.has(index)) throw this.isTaken(index)
+    return this.#whileCreating(index, () => this.#create(index, blueprint, { stream: { name, timestampField, generation } }))
+  }
+
+  /** Removes data streams with all of their indices. */
+  async deleteStreams(names: readonly string[]): Promise<void> {
+    const indices = names.flatMap(name => this.#streams.find(name)?.indices ?? []).flatMap(name => this.#indices.get(name) ?? [])
+    this.#database.transaction(() => {
+      for (const name of names) this.#database.deleteEntry(STREAM_KIND, name)
+      this.#deleteEntries(indices)
+    })
+    for (const name of names) this.#streams.remove(name)
+    await this.#remove(indices)
+  }
+
+  /** Throws 400 for a name that is not valid or taken. */
+  async create(given: string, asked: IndexBlueprint): Promise<CatalogIndex> {
+    const name = this.dated(given)
+    checkIndexName(name)
+    const pending = this.#creating.get(name)
+    if (pending !== undefined) await pending
+    if (this.has(name)) throw this.isTaken(name)
+    const [template, best] = bestTemplate(name, this.#templates) ?? []
+    if (best?.timestampField !== undefined)
+      throw illegalArgument(
+        `cannot create index with name [${name}], because it matches with template [${template}] that creates data streams only, ` +
+          'use create data stream api instead',
+      )
+    const provided = given === name ? {} : { providedName: given }
+    return this.#whileCreating(name, () => this.#create(name, mergeBlueprints(blueprintFor(name, this.#templates), asked), provided))
+  }
+
+  /** The refusal to make an index of a name that is there. */
+  isTaken(name: string): ApiError {
     const existing = this.#indices.get(name)
-    if (existing !== undefined)
-      throw new ApiError(400, 'resource_already_exists_exception', `index [${name}/${existing.uuid}] already exists`, {
-        details: { index: name, index_uuid: existing.uuid },
-      })
-    if (this.isAlias(name)) throw invalidIndexName(name, 'already exists as alias')
+    if (existing === undefined) return invalidIndexName(name, `already exists as ${this.isAlias(name) ? 'alias' : 'data stream'}`)
+    return new ApiError(400, 'resource_already_exists_exception', `index [${name}/${existing.uuid}] already exists`, {
+      details: { index: name, index_uuid: existing.uuid },
+    })
+  }
+
+  /** Requests for the name wait for this one meanwhile. */
+  async #whileCreating(name: string, create: () => Promise<CatalogIndex>): Promise<CatalogIndex> {
     if (this.#indices.size + this.#creating.size >= (DAILY_LOGS.test(name) ? MAX_INDICES_WITH_LOGS : MAX_INDICES)) throw noRoom()
-    const creation = this.#create(name, asked)
+    const creation = create()
     this.#creating.set(name, creation)
     try {
       return await creation
@@ -216,14 +340,19 @@ export class Catalog {
     }
   }
 
-  async #create(name: string, asked: IndexBlueprint): Promise<CatalogIndex> {
-    const blueprint = mergeBlueprints(blueprintFor(name, this.#templates), asked)
+  async #create(
+    name: string,
+    blueprint: IndexBlueprint,
+    { stream, providedName }: { readonly stream?: NewStreamIndex; readonly providedName?: string },
+  ): Promise<CatalogIndex> {
     for (const alias of Object.keys(blueprint.aliases)) this.#checkAliasIsNoIndex(alias, name)
     const record: IndexRecord = {
       uuid: randomBytes(16).toString('base64url'),
       createdAtMs: this.#clock.nowMs(),
       settings: blueprint.settings,
       mappings: this.#mappings.of(blueprint.mappings),
+      ...(providedName !== undefined && { providedName }),
+      ...(stream !== undefined && { dataStream: { name: stream.name, timestampField: stream.timestampField } }),
     }
     const storage = await this.#open(name, record).catch((error: unknown) => {
       throw error instanceof DocumentRejected ? new ApiError(400, error.type, error.message) : error
@@ -232,13 +361,25 @@ export class Catalog {
     const index = { name, ...record, ...stateOf(record), counts: new OperationCounts(), aliases, storage }
     this.#store([index], () => {
       for (const [alias, config] of aliases) this.#putAlias(name, alias, config)
+      if (stream !== undefined) this.#putStream(stream)
     })
     for (const alias of aliases.keys()) this.#aliases.add(alias, name)
+    if (stream !== undefined) this.#streams.add(stream, name)
     return index
   }
 
-  /** Removes the indices for good. One commit decides which indices are left. */
+  /** Takes part in the caller's transaction. */
+  #putStream({ name, timestampField, generation }: NewStreamIndex): void {
+    this.#database.putEntry(STREAM_KIND, name, JSON.stringify({ timestampField, generation }))
+  }
+
+  /** Removes the indices for good. One commit decides which indices are left. Throws 400 for the index that a data stream writes to. */
   async delete(names: readonly string[]): Promise<void> {
+    for (const name of names) {
+      const stream = this.#indices.get(name)?.dataStream?.name
+      if (stream !== undefined && this.#streams.writeIndexOf(stream) === name)
+        throw illegalArgument(`index [${name}] is the write index for data stream [${stream}] and cannot be deleted`)
+    }
     const indices = names.flatMap(name => this.#indices.get(name) ?? [])
     this.#database.transaction(() => this.#deleteEntries(indices))
     await this.#remove(indices)
@@ -254,8 +395,9 @@ export class Catalog {
   /** Removes the indices whose entries are deleted. */
   async #remove(indices: readonly CatalogIndex[]): Promise<void> {
     this.#resolved.clear()
-    for (const { name, aliases } of indices) {
+    for (const { name, aliases, dataStream } of indices) {
       this.#indices.delete(name)
+      if (dataStream !== undefined) this.#streams.indices.remove(dataStream.name, name)
       for (const alias of aliases.keys()) this.#aliases.remove(alias, name)
     }
     const turns = new Turns()
@@ -343,16 +485,17 @@ export class Catalog {
   }
 
   #checkAliasIsNoIndex(alias: string, index: string): void {
-    if (alias === index || this.#indices.has(alias))
+    if (alias === index || this.#indices.has(alias) || this.#streams.has(alias))
       throw new ApiError(
         400,
         'invalid_alias_name_exception',
-        `Invalid alias name [${alias}], an index exists with the same name as the alias`,
+        `Invalid alias name [${alias}], an index or data stream exists with the same name as the alias`,
       )
   }
 
-  #open(name: string, { uuid, createdAtMs, mappings, settings }: IndexRecord): Promise<IndexStorage> {
-    return this.#storages.open({ name, uuid, createdAtMs, mapping: mappingConfigOf(mappings, totalFieldsLimit(settings)) })
+  #open(name: string, { uuid, createdAtMs, mappings, settings, dataStream }: IndexRecord): Promise<IndexStorage> {
+    const isOfStream = dataStream !== undefined
+    return this.#storages.open({ name, uuid, createdAtMs, isOfStream, mapping: mappingConfigOf(mappings, totalFieldsLimit(settings)) })
   }
 
   async #reopen(name: string, record: IndexRecord): Promise<IndexStorage> {

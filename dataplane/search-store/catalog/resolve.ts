@@ -13,6 +13,8 @@ export interface ResolveOptions {
   readonly allowNoIndices: boolean
   /** Indices that wildcards stand for; none of them: wildcards stand for nothing. */
   readonly expand: Expansion
+  /** Whether data streams count; their indices by their own names always do. */
+  readonly withStreams?: boolean
   /** Whether closed indices may be named; they are an error otherwise, or passed over with `ignoreUnavailable`. */
   readonly allowClosed: boolean
 }
@@ -40,6 +42,8 @@ export interface Resolvable {
 export interface KnownNames<I extends Resolvable> {
   readonly indices: ReadonlyMap<string, I>
   readonly aliases: AliasTable
+  /** Data streams, each with the names of its indices. */
+  readonly streams: AliasTable
 }
 
 export interface ResolvedIndex<I extends Resolvable> {
@@ -113,10 +117,15 @@ interface Names {
 
 /** The names that an expression stands for. */
 function namesOf<I extends Resolvable>(expression: string, known: KnownNames<I>, options: ResolveOptions): Names {
+  const { withStreams = true } = options
   const isKnown = (name: string) => known.indices.has(name) || known.aliases.has(name)
+  const named = (name: string): readonly string[] => {
+    if (withStreams && known.streams.has(name)) return [...known.streams.indicesOf(name)]
+    return isKnown(name) ? [name] : []
+  }
   const parts = expression.split(',').map(part => part.trim())
   if (parts.length > MAX_EXPRESSIONS) throw illegalArgument(`an index expression may name at most ${MAX_EXPRESSIONS} indices`)
-  if (parts.length === 1 && ALL.has(parts[0]!)) return { names: new Set(matching('_all', known, options.expand)), excluded: new Set() }
+  if (parts.length === 1 && ALL.has(parts[0]!)) return { names: new Set(matching('_all', known, options)), excluded: new Set() }
   const wildcards = parts.filter(part => part.includes('*')).length
   if (wildcards > MAX_WILDCARDS) throw illegalArgument(`an index expression may hold at most ${MAX_WILDCARDS} patterns, found ${wildcards}`)
   const names = new Set<string>()
@@ -127,7 +136,7 @@ function namesOf<I extends Resolvable>(expression: string, known: KnownNames<I>,
     const pattern = isExclusion ? part.slice(1) : part
     const isWild = pattern.includes('*') || pattern === '_all'
     if (isWild) seenWildcard = true
-    const found = isWild ? matching(pattern, known, options.expand) : isKnown(pattern) ? [pattern] : []
+    const found = isWild ? matching(pattern, known, options) : named(pattern)
     const meant = excluded.size === 0 && !isExclusion ? [] : indicesOf(found, isWild || !isExclusion, known)
     if (isExclusion) {
       for (const name of [...found, ...meant]) names.delete(name)
@@ -150,7 +159,11 @@ function indicesOf<I extends Resolvable>(
   return names.flatMap(name => (indices.has(name) ? [name] : throughAliases ? [...aliases.indicesOf(name)] : []))
 }
 
-function matching<I extends Resolvable>(pattern: string, { indices, aliases }: KnownNames<I>, expand: Expansion): readonly string[] {
+function matching<I extends Resolvable>(
+  pattern: string,
+  { indices, aliases, streams }: KnownNames<I>,
+  { expand, withStreams = true }: ResolveOptions,
+): readonly string[] {
   if (!(expand.open || expand.closed)) return []
   const isShown = (name: string, isHidden: boolean): boolean =>
     !isHidden || expand.hidden || (pattern.startsWith('.') && name.startsWith('.'))
@@ -165,17 +178,21 @@ function matching<I extends Resolvable>(pattern: string, { indices, aliases }: K
       )
     )
   }
+  const isOpenAsMeant = (name: string): boolean => (indices.get(name)!.isClosed ? expand.closed : expand.open)
   const all = [
     ...Array.from(indices.values())
       .filter(isMeant)
       .map(({ name }) => name),
     ...Array.from(aliases.names()).filter(isAliasMeant),
   ]
-  if (pattern === '_all' || pattern === '*') return all
+  const indicesOfStreams = (isNamed: (name: string) => boolean) =>
+    withStreams ? [...streams.names()].filter(isNamed).flatMap(name => [...streams.indicesOf(name)].filter(isOpenAsMeant)) : []
+  if (pattern === '_all' || pattern === '*') return [...all, ...indicesOfStreams(() => true)]
   const wildcard = wildcardPattern(pattern, false)
   // The usual pattern is a prefix and a star.
   const isPrefix = pattern === `${wildcard.prefix}*`
-  return all.filter(name => name.startsWith(wildcard.prefix) && (isPrefix || wildcard.test(name)))
+  const isNamed = (name: string) => name.startsWith(wildcard.prefix) && (isPrefix || wildcard.test(name))
+  return [...all.filter(isNamed), ...indicesOfStreams(isNamed)]
 }
 
 const isHiddenAlias = ({ aliases }: Resolvable, alias: string): boolean => aliases.get(alias)?.is_hidden === true

@@ -43,6 +43,15 @@ const UNDONE: Readonly<Record<string, (value: string) => boolean>> = {
   'index.mapping.coerce': value => value === 'true',
 }
 
+/** Analyzers and normalizers that fields use without naming one of the index's own: another meaning of them would change answers. Those of own names are refused where a field names them. */
+const USED_UNNAMED = /^index\.analysis\.(?:analyzer\.(?:default|default_search|standard)|normalizer\.lowercase)\.(.*)$/
+
+/** Whether a setting makes something else of such an analyzer. */
+function isRedefinition(name: string, value: Settings[string]): boolean {
+  const [, member] = USED_UNNAMED.exec(name) ?? []
+  return member !== undefined && !(member === 'type' && value === 'standard')
+}
+
 /** Groups of settings of which nothing changes an answer here. */
 const KNOWN_GROUPS = new Set(
   (
@@ -63,7 +72,7 @@ function isFalse(value: string): boolean {
 export function refuseUndone(settings: Settings): void {
   for (const [name, value] of Object.entries(settings)) {
     const isDone = Object.hasOwn(UNDONE, name) ? UNDONE[name]! : undefined
-    if (name.startsWith('index.sort.')) throw unsupported(`setting [${name}]`)
+    if (name.startsWith('index.sort.') || isRedefinition(name, value)) throw unsupported(`setting [${name}]`)
     if (isDone !== undefined && !isDone(textOf(value))) throw unsupported(`setting [${name}] with the value [${textOf(value)}]`)
     if (isDone === undefined && !KNOWN_GROUPS.has(name.split('.')[1] ?? ''))
       throw illegalArgument(

@@ -15,6 +15,7 @@ export interface StorageConfig {
   readonly name: string
   readonly uuid: string
   readonly createdAtMs: number
+  readonly isOfStream: boolean
   readonly mapping: MappingConfig
 }
 
@@ -35,8 +36,9 @@ export interface StorageOpenerDeps {
   readonly clock: Clock
 }
 
-/** Logs and anomalies are many and hardly ever change. */
-const isLogIndex = (name: string): boolean => name.startsWith('service-logs-') || name.startsWith('service-anomalies-')
+/** Logs, anomalies and documents of data streams are many and hardly ever change. */
+const isLogIndex = ({ name, isOfStream }: StorageConfig): boolean =>
+  isOfStream || name.startsWith('service-logs-') || name.startsWith('service-anomalies-')
 
 export function createStorageOpener(dir: string, { database, queue, cache, clock }: StorageOpenerDeps): StorageOpener {
   const root = join(dir, 'indices')
@@ -46,7 +48,7 @@ export function createStorageOpener(dir: string, { database, queue, cache, clock
   }
   return {
     async open(config) {
-      if (!isLogIndex(config.name)) return openDocumentTable(config, database, queue)
+      if (!isLogIndex(config)) return openDocumentTable(config, database, queue)
       const { name, uuid, mapping } = config
       const directory = join(root, uuid)
       return openLogIndex({ dir: directory, name, mapping }, { clock, cache, newUuid: () => uuid })

@@ -2,7 +2,8 @@
 
 import { wildcardPattern } from '../analysis/term-pattern.ts'
 import { ApiError, illegalArgument, unsupported, validationError } from '../api-error.ts'
-import { isObject, type JsonObject, readInteger, readObject, readStrings, refuseUnknown } from '../json/json-reader.ts'
+import { isObject, type JsonObject, readInteger, readObject, readString, readStrings, refuseUnknown } from '../json/json-reader.ts'
+import { textOf } from '../json/text-of.ts'
 import { DocumentRejected } from '../mapping/document-rejected.ts'
 import { createMapping } from '../mapping/mapping.ts'
 import { mappingConfigOf } from '../mapping/mapping-config.ts'
@@ -23,6 +24,8 @@ export interface IndexTemplate {
   readonly meta?: JsonObject
   /** Component templates that it begins with; later ones win. */
   readonly composedOf?: readonly string[]
+  /** The field that each document of its data streams has to have; absent: it makes indices. */
+  readonly timestampField?: string
 }
 
 /** All templates there are. */
@@ -72,14 +75,37 @@ const COMPOSABLE_KEYS = ['index_patterns', 'template', 'priority', 'version', '_
 
 export function parseComposableTemplate(body: JsonObject): IndexTemplate {
   refuseUnknown(body, 'index_template', COMPOSABLE_KEYS)
-  if (body['data_stream'] !== undefined) throw unsupported('index template member [data_stream]')
   return {
     ...readCommon(body),
     priority: body['priority'] === undefined ? 0 : readInteger(body['priority'], 'priority', 0),
     ...(body['priority'] !== undefined && { isPriorityGiven: true }),
     ...readInner(body),
+    ...(body['data_stream'] !== undefined && { timestampField: parseDataStream(body['data_stream']) }),
     ...(body['composed_of'] !== undefined && { composedOf: readStrings(body['composed_of'], 'composed_of') }),
   }
+}
+
+export const DEFAULT_TIMESTAMP_FIELD = '@timestamp'
+
+/** The timestamp field that the `data_stream` of a template names. */
+function parseDataStream(value: unknown): string {
+  const content = readObject(value, 'data_stream')
+  refuseUnknown(content, 'data_stream', ['timestamp_field'])
+  if (content['timestamp_field'] === undefined) return DEFAULT_TIMESTAMP_FIELD
+  const field = readObject(content['timestamp_field'], 'data_stream.timestamp_field')
+  refuseUnknown(field, 'data_stream.timestamp_field', ['name'])
+  const name = readString(field['name'], 'data_stream.timestamp_field.name')
+  if (name.includes('.')) throw unsupported(`a data stream timestamp field within an object, [${name}],`)
+  return name
+}
+
+/** Throws 400 for a template of data streams whose timestamp field is no date. */
+export function checkTimestampField(mappings: JsonObject, { timestampField }: IndexTemplate): void {
+  const properties = mappings['properties']
+  const field = timestampField === undefined || !isObject(properties) ? undefined : properties[timestampField]
+  const type = isObject(field) ? textOf(field['type'] ?? 'date') : 'date'
+  if (type !== 'date' && type !== 'date_nanos')
+    throw illegalArgument(`data stream timestamp field [${timestampField}] is of type [${type}], but [date,date_nanos] is expected`)
 }
 
 export function parseComponentTemplate(body: JsonObject): IndexTemplate {

@@ -1,6 +1,7 @@
 /** Applies the operations of a bulk, grouped by index, each with an end of its own. */
 import { ApiError, indexNotFound } from '../api-error.ts'
 import type { Catalog, CatalogIndex } from '../catalog/catalog.ts'
+import { streamProblem } from '../catalog/data-stream.ts'
 import { applyTo } from '../catalog/operation-counts.ts'
 import type { WriteOp } from '../storage/index-storage.ts'
 import { Turns } from '../turns.ts'
@@ -35,14 +36,15 @@ async function write({ index, ops, places }: Group, settled: Settled[]): Promise
 /** Items without a usable index are refused here. */
 async function groupByIndex(catalog: Catalog, items: readonly BulkItem[], settled: Settled[]): Promise<readonly Group[]> {
   const groups = new Map<string, Group>()
-  const targets = new Map<string, CatalogIndex | ApiError>()
+  const targets = { create: new Map<string, CatalogIndex | ApiError>(), other: new Map<string, CatalogIndex | ApiError>() }
   const turns = new Turns()
   for (let place = 0; place < items.length; place++) {
     if (place % ITEMS_A_LOOK === 0 && turns.isDue()) await turns.next()
     const item = items[place]!
-    const target = targets.get(item.index) ?? (await targetOf(catalog, item))
-    targets.set(item.index, target)
-    const error = item.error ?? (target instanceof ApiError ? target : undefined)
+    const known = item.action === 'create' ? targets.create : targets.other
+    const target = known.get(item.index) ?? (await targetOf(catalog, item))
+    known.set(item.index, target)
+    const error = item.error ?? (target instanceof ApiError ? target : problemOf(item, target))
     if (error !== undefined || target instanceof ApiError || item.op === undefined) {
       settled[place] = { kind: 'refused', error: error! }
       continue
@@ -57,6 +59,11 @@ async function groupByIndex(catalog: Catalog, items: readonly BulkItem[], settle
   return [...groups.values()]
 }
 
+/** Why an index does not take an operation; undefined where it does. */
+function problemOf({ index, op }: BulkItem, { name, dataStream }: CatalogIndex): ApiError | undefined {
+  return dataStream === undefined || op === undefined ? undefined : streamProblem(dataStream, op, index !== name)
+}
+
 async function targetOf(catalog: Catalog, item: BulkItem): Promise<CatalogIndex | ApiError> {
   try {
     if (item.requireAlias && !catalog.isAlias(item.index))
@@ -66,8 +73,8 @@ async function targetOf(catalog: Catalog, item: BulkItem): Promise<CatalogIndex 
         `no such index [${item.index}] and [require_alias] request flag is [true] and [${item.index}] is not an alias`,
       )
     // Deleting from an index that is not there does not make it.
-    if (item.action === 'delete' && catalog.find(item.index) === undefined && !catalog.isAlias(item.index)) return indexNotFound(item.index)
-    return await catalog.writeTarget(item.index)
+    if (item.action === 'delete' && !catalog.has(item.index)) return indexNotFound(item.index)
+    return await catalog.writeTarget(item.index, item.action)
   } catch (error) {
     if (error instanceof ApiError) return error
     throw error

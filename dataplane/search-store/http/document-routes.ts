@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream'
 import { ApiError, illegalArgument, indexNotFound, parsingError, unsupported, validationError } from '../api-error.ts'
 import type { CatalogIndex } from '../catalog/catalog.ts'
+import { streamProblem } from '../catalog/data-stream.ts'
 import { applyTo } from '../catalog/operation-counts.ts'
 import { isObject, type JsonObject, readArray, readInteger, readObject, readScalar, readString, words } from '../json/json-reader.ts'
 import {
@@ -29,7 +30,13 @@ const WRITE_PARAMETERS = [
 const UPDATE_PARAMETERS = [...WRITE_PARAMETERS, ...SOURCE_PARAMETERS, 'retry_on_conflict', 'lang']
 
 export const DOCUMENT_ROUTES: readonly Route[] = [
-  ...routes(['POST'], ['/:index/_doc'], WRITE_PARAMETERS, call => write(call, newId()), 'document'),
+  ...routes(
+    ['POST'],
+    ['/:index/_doc'],
+    WRITE_PARAMETERS,
+    call => write(call, newId(), call.query.has('op_type') ? undefined : 'create'),
+    'document',
+  ),
   ...routes(['PUT', 'POST'], ['/:index/_doc/:id'], WRITE_PARAMETERS, call => write(call, call.path['id']!), 'document'),
   ...routes(['PUT', 'POST'], ['/:index/_create/:id'], WRITE_PARAMETERS, call => write(call, call.path['id']!, 'create'), 'document'),
   ...routes(['POST'], ['/:index/_update/:id'], UPDATE_PARAMETERS, update, 'document'),
@@ -63,6 +70,8 @@ function refuseOfReading(query: URLSearchParams): void {
 }
 
 async function apply(call: Call, index: CatalogIndex, op: WriteOp): Promise<Reply> {
+  const problem = index.dataStream && streamProblem(index.dataStream, op, call.path['index'] !== index.name)
+  if (problem !== undefined) throw problem
   const [outcome] = await applyTo(index, [op])
   const result = writeResult(op.id, outcome!, index, isForcedRefresh(call.query))
   if ('body' in result) {
@@ -76,7 +85,7 @@ function conditionOf(call: Call): ReturnType<typeof parseCondition> {
   return parseCondition(call.query.get('if_seq_no') ?? undefined, call.query.get('if_primary_term') ?? undefined)
 }
 
-async function writeIndex(call: Call): Promise<CatalogIndex> {
+async function writeIndex(call: Call, action: WriteOp['action']): Promise<CatalogIndex> {
   const name = call.path['index']!
   if (booleanParameter(call.query, 'require_alias') && !call.deps.catalog.isAlias(name))
     throw new ApiError(
@@ -84,7 +93,7 @@ async function writeIndex(call: Call): Promise<CatalogIndex> {
       'index_not_found_exception',
       `no such index [${name}] and [require_alias] request flag is [true] and [${name}] is not an alias`,
     )
-  return call.deps.catalog.writeTarget(name)
+  return call.deps.catalog.writeTarget(name, action)
 }
 
 async function write(call: Call, id: string, forced?: 'create'): Promise<Reply> {
@@ -98,7 +107,7 @@ async function write(call: Call, id: string, forced?: 'create'): Promise<Reply> 
   if (action === 'create' && condition.ifSeqNo !== undefined)
     throw validationError('create operations do not support compare and set. use index instead')
   if (call.body.length === 0) throw validationError('source is missing')
-  return apply(call, await writeIndex(call), { action, id, source: call.body, ...condition })
+  return apply(call, await writeIndex(call, action), { action, id, source: call.body, ...condition })
 }
 
 async function update(call: Call): Promise<Reply> {
@@ -107,7 +116,7 @@ async function update(call: Call): Promise<Reply> {
   checkId(id)
   isForcedRefresh(call.query)
   const op: WriteOp = { action: 'update', id, ...parseUpdate(call.body, 0, call.body.length), ...conditionOf(call) }
-  const index = await writeIndex(call)
+  const index = await writeIndex(call, 'update')
   if (op.ifSeqNo !== undefined && index.storage.get(id) === undefined)
     throw new ApiError(404, 'document_missing_exception', `[${id}]: document missing`, {
       details: { index: index.name, shard: '0', index_uuid: index.uuid },
@@ -126,8 +135,8 @@ async function remove(call: Call): Promise<Reply> {
   refuseVersions(call.query)
   const { catalog } = call.deps
   const name = call.path['index']!
-  if (catalog.find(name) === undefined && !catalog.isAlias(name)) throw indexNotFound(name, 'index_expression')
-  return apply(call, await catalog.writeTarget(name), { action: 'delete', id: call.path['id']!, ...conditionOf(call) })
+  if (!catalog.has(name)) throw indexNotFound(name, 'index_expression')
+  return apply(call, await catalog.writeTarget(name, 'delete'), { action: 'delete', id: call.path['id']!, ...conditionOf(call) })
 }
 
 const decoder = new TextDecoder()

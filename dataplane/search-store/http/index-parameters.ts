@@ -28,11 +28,13 @@ interface Defaults {
   readonly expand?: string
   /** Whether the request may be about closed indices. */
   readonly allowClosed?: boolean
+  /** Whether the request may be about data streams. */
+  readonly withStreams?: boolean
 }
 
 export function resolveOptions(
   query: URLSearchParams,
-  { allowsNone = true, expand = 'open', allowClosed = false }: Defaults = {},
+  { allowsNone = true, expand = 'open', allowClosed = false, withStreams = true }: Defaults = {},
 ): ResolveOptions {
   const given = (query.get('expand_wildcards') ?? expand).split(',')
   for (const value of given) if (!EXPAND.has(value)) throw illegalArgument(`No valid expand wildcard value [${value}]`)
@@ -43,6 +45,7 @@ export function resolveOptions(
     allowNoIndices: booleanParameter(query, 'allow_no_indices', allowsNone),
     expand: { open: !isNone && has('open'), closed: !isNone && has('closed'), hidden: has('hidden') },
     allowClosed,
+    withStreams,
   }
 }
 
@@ -56,15 +59,16 @@ export function resolveShown(
   call: Call,
   expand = 'open',
   expression = call.path['index'] ?? '_all',
+  withStreams = true,
 ): readonly ResolvedIndex<CatalogIndex>[] {
-  return call.deps.catalog.resolve(expression, resolveOptions(call.query, { expand, allowClosed: true }))
+  return call.deps.catalog.resolve(expression, resolveOptions(call.query, { expand, allowClosed: true, withStreams }))
 }
 
 /** For changes of indices: a pattern that matches nothing is refused with 404 unless `allow_no_indices` is given. */
-export function resolveChanged(call: Call, expand = 'open'): readonly ResolvedIndex<CatalogIndex>[] {
+export function resolveChanged(call: Call, expand = 'open', withStreams = true): readonly ResolvedIndex<CatalogIndex>[] {
   return call.deps.catalog.resolve(
     call.path['index'] ?? '_all',
-    resolveOptions(call.query, { allowsNone: false, expand, allowClosed: true }),
+    resolveOptions(call.query, { allowsNone: false, expand, allowClosed: true, withStreams }),
   )
 }
 

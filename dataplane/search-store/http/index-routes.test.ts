@@ -146,7 +146,7 @@ describe('indices, aliases, templates', () => {
         { index_patterns: [], template: {} },
         { index_patterns: ['x'], template: { mappings: { properties: { a: { type: 'foo' } } } } },
         { index_patterns: ['x'], composed_of: ['c'] },
-        { index_patterns: ['x'], data_stream: {} },
+        { index_patterns: ['x'], data_stream: { hidden: true } },
         { index_patterns: ['x'], template: { aliases: { a: { filter: { foo: {} } } } } },
         { index_patterns: ['x'], foo: 1 },
       ]) {

@@ -1,6 +1,7 @@
 /** Indices: create, delete, show, mapping, settings, refresh, flush, statistics. */
 import { ApiError, illegalArgument, indexNotFound, unsupported, validationError } from '../api-error.ts'
 import type { CatalogIndex } from '../catalog/catalog.ts'
+import { shownTimestampField } from '../catalog/data-stream.ts'
 import type { ResolvedIndex } from '../catalog/resolve.ts'
 import { nestSettings, parseSettings, refuseUndone } from '../catalog/settings.ts'
 import { parseBlueprint } from '../catalog/template.ts'
@@ -77,7 +78,7 @@ async function deleteIndices(call: Call): Promise<Reply> {
   const known = catalog.indices.map(index => index.name)
   const isNamed = createNameMatcher(expression.split(',').map(part => part.replace(/^-/, '')))
   const named = new Set(
-    resolveShown(call, 'open,closed', expression)
+    resolveShown(call, 'open,closed', expression, false)
       .map(({ index }) => index.name)
       .filter(isNamed),
   )
@@ -89,13 +90,13 @@ async function deleteIndices(call: Call): Promise<Reply> {
 /** The documents stay; they are neither read nor written while the index is closed. */
 function setClosed(call: Call, isClosed: boolean): Reply {
   if (!booleanParameter(call.query, 'wait_for_completion', true)) throw unsupported('parameter [wait_for_completion] false')
-  const names = resolveChanged(call, isClosed ? 'open' : 'closed').map(({ index }) => index.name)
+  const names = resolveChanged(call, isClosed ? 'open' : 'closed', false).map(({ index }) => index.name)
   call.deps.catalog.setClosed(names, isClosed)
   const done = { acknowledged: true, shards_acknowledged: true }
   return ok(isClosed ? { ...done, indices: Object.fromEntries(names.map(name => [name, { closed: true }])) } : done)
 }
 
-/** `_resolve/index`: which indices and aliases names and patterns stand for. */
+/** `_resolve/index`: which indices, aliases and data streams names and patterns stand for. */
 function resolveNames(call: Call): Reply {
   const expression = call.path['name']!
   const resolved = resolveShown(call, 'open', expression)
@@ -107,13 +108,16 @@ function resolveNames(call: Call): Reply {
   return ok({
     indices: resolved
       .filter(({ index }) => isNamed(index.name))
-      .map(({ index: { name, aliases: own, isClosed, isHidden } }) => ({
+      .map(({ index: { name, aliases: own, isClosed, isHidden, dataStream } }) => ({
         name,
         ...(own.size > 0 && { aliases: [...own.keys()].sort() }),
         attributes: [isClosed ? 'closed' : 'open', ...(isHidden ? ['hidden'] : [])],
+        ...(dataStream !== undefined && { data_stream: dataStream.name }),
       })),
     aliases: byName(aliases).map(([name, indices]) => ({ name, indices: indices.sort() })),
-    data_streams: [],
+    data_streams: call.deps.catalog.streams
+      .filter(({ name }) => isNamed(name))
+      .map(({ name, indices, timestampField }) => ({ name, backing_indices: indices, timestamp_field: timestampField })),
   })
 }
 
@@ -128,8 +132,9 @@ function showIndices(call: Call): Reply | Promise<Reply> {
   const isHuman = booleanParameter(call.query, 'human')
   const show = (index: CatalogIndex) => ({
     aliases: Object.fromEntries(Array.from(index.aliases, ([name, config]) => [name, showAlias(config)])),
-    mappings: index.storage.mapping.toJson(),
+    mappings: mappingsOf(index),
     settings: nestSettings({ ...flatSettings(index), ...(isHuman && humanSettings(index)) }),
+    ...(index.dataStream !== undefined && { data_stream: index.dataStream.name }),
   })
   return call.method === 'HEAD' ? ok({}) : listingReply(call, { members: showEach(resolved, show) })
 }
@@ -142,8 +147,13 @@ function touched(call: Call): Reply {
   return ok({ _shards: { total: count, successful: count, failed: 0 } })
 }
 
+const mappingsOf = ({ storage, dataStream }: CatalogIndex): JsonObject => ({
+  ...(dataStream !== undefined && shownTimestampField(dataStream)),
+  ...storage.mapping.toJson(),
+})
+
 function showMappings(call: Call): Promise<Reply> {
-  return listingReply(call, { members: showEach(resolveShown(call), ({ storage }) => ({ mappings: storage.mapping.toJson() })) })
+  return listingReply(call, { members: showEach(resolveShown(call), index => ({ mappings: mappingsOf(index) })) })
 }
 
 async function putMapping(call: Call): Promise<Reply> {
@@ -201,7 +211,7 @@ export function flatSettings(index: CatalogIndex): Record<string, string | reado
     'index.number_of_replicas': '0',
     'index.uuid': index.uuid,
     'index.version.created': CREATED_VERSION,
-    'index.provided_name': index.name,
+    'index.provided_name': index.providedName ?? index.name,
   }
 }
 

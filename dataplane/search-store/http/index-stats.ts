@@ -38,14 +38,31 @@ const SECTIONS: ReadonlyMap<string, { readonly name: string; readonly of: Sectio
         ...zeros('scroll_total scroll_time_in_millis scroll_current suggest_total suggest_time_in_millis suggest_current'),
       }),
     ],
-    merge: ['merges', () => zeros('current current_docs current_size_in_bytes total total_time_in_millis total_docs total_size_in_bytes')],
+    merge: [
+      'merges',
+      () =>
+        zeros(
+          'current current_docs current_size_in_bytes total total_time_in_millis total_docs total_size_in_bytes total_stopped_time_in_millis ' +
+            'total_throttled_time_in_millis total_auto_throttle_in_bytes unreferenced_file_cleanups_performed',
+        ),
+    ],
     refresh: ['refresh', () => zeros('total total_time_in_millis external_total external_total_time_in_millis listeners')],
     flush: ['flush', () => zeros('total periodic total_time_in_millis')],
     warmer: ['warmer', () => zeros('current total total_time_in_millis')],
     query_cache: ['query_cache', () => zeros('memory_size_in_bytes total_count hit_count miss_count cache_size cache_count evictions')],
     fielddata: ['fielddata', () => zeros('memory_size_in_bytes evictions')],
     completion: ['completion', () => zeros('size_in_bytes')],
-    segments: ['segments', sum => ({ count: sum(segmentsOf), memory_in_bytes: 0 })],
+    segments: [
+      'segments',
+      sum => ({
+        count: sum(segmentsOf),
+        ...zeros(
+          'memory_in_bytes terms_memory_in_bytes stored_fields_memory_in_bytes term_vectors_memory_in_bytes norms_memory_in_bytes ' +
+            'points_memory_in_bytes doc_values_memory_in_bytes index_writer_memory_in_bytes version_map_memory_in_bytes fixed_bit_set_memory_in_bytes',
+        ),
+        ...{ max_unsafe_auto_id_timestamp: -1, file_sizes: {} },
+      }),
+    ],
     translog: [
       'translog',
       () => zeros('operations size_in_bytes uncommitted_operations uncommitted_size_in_bytes earliest_last_modified_age'),

@@ -5,6 +5,7 @@ import { freemem, loadavg, totalmem, uptime } from 'node:os'
 import { getHeapStatistics } from 'node:v8'
 import { wildcardPattern } from '../analysis/term-pattern.ts'
 import { illegalArgument, unsupported } from '../api-error.ts'
+import { nestSettings } from '../catalog/settings.ts'
 import { readMetrics } from './did-you-mean.ts'
 import { NODE_PARAMETERS } from './index-parameters.ts'
 import { INDEX_METRICS, statsOf } from './index-stats.ts'
@@ -57,9 +58,12 @@ type Sections = Readonly<Record<string, (call: Call) => unknown>>
 
 const INFO: Sections = {
   settings: ({ deps, query }) => {
-    const flat = { 'cluster.name': CLUSTER_NAME, 'node.name': deps.nodeName, 'client.type': 'node' }
+    const flat = {
+      ...{ 'cluster.name': CLUSTER_NAME, 'node.name': deps.nodeName, 'client.type': 'node' },
+      ...{ 'http.type.default': 'node', 'transport.type.default': 'none', 'path.home': deps.dir, 'path.logs': deps.dir },
+    }
     const isFlat = query.has('flat_settings') && query.get('flat_settings') !== 'false'
-    return isFlat ? flat : { cluster: { name: CLUSTER_NAME }, node: { name: deps.nodeName }, client: { type: 'node' } }
+    return isFlat ? flat : nestSettings(flat)
   },
   os: () => ({ name: process.platform, arch: process.arch }),
   process: () => ({ refresh_interval_in_millis: 1_000, id: process.pid, mlockall: false }),
@@ -99,6 +103,9 @@ const sectionsOf = (sections: Sections, names: ReadonlySet<string>, call: Call):
       .map(([name, of]) => [name, of(call)]),
   )
 
+/** As OpenSearch shows a figure that its system does not tell. */
+const UNKNOWN = -1
+
 const STATS: Sections = {
   indices: ({ deps, path, query }) => {
     const metrics = readMetrics(path['index_metric'], INDEX_METRICS, '/_nodes/stats/indices')
@@ -119,7 +126,7 @@ const STATS: Sections = {
     const percent = Math.round((100 * free) / total)
     return {
       timestamp: deps.clock.nowMs(),
-      cpu: { load_average: { '1m': one, '5m': five, '15m': fifteen } },
+      cpu: { percent: UNKNOWN, load_average: { '1m': one, '5m': five, '15m': fifteen } },
       mem: { total_in_bytes: total, free_in_bytes: free, used_in_bytes: total - free, free_percent: percent, used_percent: 100 - percent },
       uptime_in_millis: Math.round(uptime() * 1000),
     }
@@ -128,7 +135,11 @@ const STATS: Sections = {
     const { user, system } = process.cpuUsage()
     return {
       ...{ timestamp: deps.clock.nowMs(), id: process.pid },
-      ...{ cpu: { total_in_millis: Math.round((user + system) / 1000) }, mem: { total_virtual_in_bytes: process.memoryUsage().rss } },
+      ...{ open_file_descriptors: UNKNOWN, max_file_descriptors: UNKNOWN },
+      ...{
+        cpu: { percent: UNKNOWN, total_in_millis: Math.round((user + system) / 1000) },
+        mem: { total_virtual_in_bytes: process.memoryUsage().rss },
+      },
       resident_in_bytes: process.memoryUsage().rss,
     }
   },

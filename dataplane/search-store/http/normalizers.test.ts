@@ -90,4 +90,35 @@ describe('the normalizer lowercase', () => {
     expect(status).to.equal(400)
     expect(body.error.reason).to.contain('[normalizer] of field [a] with the value [own]')
   })
+
+  const redefinitions: Readonly<Record<string, object>> = {
+    'index.analysis.analyzer.default.type': { analyzer: { default: { type: 'keyword' } } },
+    'index.analysis.analyzer.default.stopwords': { analyzer: { default: { type: 'standard', stopwords: '_english_' } } },
+    'index.analysis.analyzer.default_search.tokenizer': { analyzer: { default_search: { tokenizer: 'whitespace' } } },
+    'index.analysis.analyzer.standard.max_token_length': { analyzer: { standard: { type: 'standard', max_token_length: 3 } } },
+    'index.analysis.normalizer.lowercase.type': { normalizer: { lowercase: { type: 'custom', filter: ['uppercase'] } } },
+  }
+  for (const [name, analysis] of Object.entries(redefinitions))
+    it(`has no other meaning, and no analyzer has that fields use unnamed: [${name}] is refused`, async () => {
+      const requests: readonly (readonly [string, object])[] = [
+        ['/others', { settings: { analysis } }],
+        ['/_index_template/others', { index_patterns: ['others-*'], template: { settings: { index: { analysis } } } }],
+        ['/_component_template/others', { template: { settings: { analysis } } }],
+        ['/_template/others', { index_patterns: ['others-*'], settings: { analysis } }],
+      ]
+      for (const [path, body] of requests) {
+        const answer = await store.request('PUT', path, body)
+        expect(answer.status, path).to.equal(400)
+        expect(answer.body.error.reason).to.contain(`setting [${name}] is not supported`)
+      }
+    })
+
+  it('may stand beside analyzers that no field uses', async () => {
+    const analysis = { analyzer: { default: { type: 'standard' }, own: { tokenizer: 'keyword', filter: ['lowercase', 'asciifolding'] } } }
+    expect((await store.request('PUT', '/unused', { settings: { analysis } })).status).to.equal(200)
+    const refused = await store.request('POST', '/unused/_analyze', { analyzer: 'own', text: 'a' })
+    expect(refused.body.error.reason).to.contain('analyzer [own] is not supported')
+    const query = { match: { a: { query: 'b', analyzer: 'own' } } }
+    expect((await store.request('POST', '/unused/_search', { query })).status).to.equal(400)
+  })
 })

@@ -64,7 +64,8 @@ export async function searchJson(request: SearchRequest, outcome: SearchOutcome,
   const shards = shardCounts(options.indexCount, outcome.failures)
   const total =
     outcome.total === undefined ? (options.totalAsInt ? -1 : undefined) : options.totalAsInt ? outcome.total.value : outcome.total
-  const head = JSON.stringify({ ...options.name, took: options.tookMs, timed_out: outcome.timedOut, _shards: shards })
+  const early = outcome.terminatedEarly === undefined ? undefined : { terminated_early: outcome.terminatedEarly }
+  const head = JSON.stringify({ ...options.name, took: options.tookMs, timed_out: outcome.timedOut, ...early, _shards: shards })
   // OpenSearch answers a search on no index like this.
   const isNowhere = options.indexCount === 0
   const hits = JSON.stringify({ ...(total !== undefined && { total }), max_score: outcome.maxScore ?? (isNowhere ? 0 : null) })

@@ -17,13 +17,13 @@ const SEARCH_PARAMETERS = [
   ...INDEX_PARAMETERS,
   ...NODE_PARAMETERS,
   ...words(`
-  from size sort _source _source_includes _source_excludes track_total_hits track_scores version seq_no_primary_term
+  from size sort _source _source_includes _source_excludes track_total_hits track_scores version seq_no_primary_term terminate_after
   rest_total_hits_as_int request_cache search_type batched_reduce_size ccs_minimize_roundtrips max_concurrent_shard_requests
   pre_filter_shard_size allow_partial_search_results typed_keys phase_took cancel_after_time_interval
 `),
 ]
 
-const COUNT_PARAMETERS = [...QUERY_PARAMETERS, ...INDEX_PARAMETERS, ...NODE_PARAMETERS]
+const COUNT_PARAMETERS = [...QUERY_PARAMETERS, ...INDEX_PARAMETERS, ...NODE_PARAMETERS, 'terminate_after']
 const VALIDATE_PARAMETERS = [...QUERY_PARAMETERS, ...INDEX_PARAMETERS, 'explain', 'all_shards', 'rewrite']
 
 export const SEARCH_ROUTES: readonly Route[] = [
@@ -37,7 +37,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
 
 /** Counting everything takes no query. */
 async function count(call: Call): Promise<Reply> {
-  const isPlain = call.body.length === 0 && !call.query.has('q') && !call.query.has('source')
+  const isPlain = call.body.length === 0 && !['q', 'source', 'terminate_after'].some(name => call.query.has(name))
   const all = isPlain ? countAll(call) : undefined
   return all === undefined ? runCount(call) : ok({ count: all, _shards: shardCounts(resolveIndices(call).length, []) })
 }

@@ -2,10 +2,12 @@
 import { wildcardPattern } from '../analysis/term-pattern.ts'
 import { ApiError, illegalArgument } from '../api-error.ts'
 import type { TemplateKind } from '../catalog/catalog.ts'
+import type { DataStream } from '../catalog/data-stream.ts'
 import { nestSettings, type Settings } from '../catalog/settings.ts'
 import {
   bestTemplate,
   checkMappings,
+  checkTimestampField,
   composed,
   type IndexBlueprint,
   type IndexTemplate,
@@ -70,6 +72,7 @@ function put(kind: TemplateKind, call: Call): Reply {
   if (booleanParameter(call.query, 'create') && catalog.templates(kind).has(name))
     throw illegalArgument(`${KINDS[kind].one.replace('_', ' ')} [${name}] already exists`)
   checkComponents(name, template, catalog.allTemplates)
+  if (kind === 'template') checkStreams(name, template, call)
   catalog.putTemplate(kind, name, template)
   return acknowledged()
 }
@@ -85,6 +88,7 @@ function checkComponents(name: string, template: IndexTemplate, templates: Templ
     )
   const { settings, mappings } = composed(template, templates)
   checkMappings(mappings, settings)
+  checkTimestampField(mappings, template)
 }
 
 function matching(kind: TemplateKind, call: Call): readonly (readonly [string, IndexTemplate])[] {
@@ -127,6 +131,7 @@ function showComposable(template: IndexTemplate, isOfIndices: boolean, show: Sho
     ...(template.isPriorityGiven && { priority: template.priority }),
     ...(template.version !== undefined && { version: template.version }),
     ...(template.meta !== undefined && { _meta: template.meta }),
+    ...(template.timestampField !== undefined && { data_stream: { timestamp_field: { name: template.timestampField } } }),
   }
 }
 
@@ -146,11 +151,39 @@ function remove(kind: TemplateKind, call: Call): Reply {
   const name = call.path['name']!
   if (found.length === 0) throw new ApiError(404, 'index_template_missing_exception', `index_template [${name}] missing`)
   if (kind === 'component_template') checkUnused(found, call)
+  if (kind === 'template') checkStreamsStay(found, call)
   call.deps.catalog.deleteTemplates(
     kind,
     found.map(([each]) => each),
   )
   return acknowledged()
+}
+
+/** Streams that a template would no longer be there for: each has to match one of streams. */
+function orphans(streams: readonly DataStream[], templates: ReadonlyMap<string, IndexTemplate>): readonly string[] {
+  return streams.filter(({ name }) => bestTemplate(name, { template: templates })?.[1].timestampField === undefined).map(({ name }) => name)
+}
+
+/** Throws 400 for a template that takes streams away from those that are there. */
+function checkStreams(name: string, template: IndexTemplate, { deps: { catalog } }: Call): void {
+  const lost = orphans(catalog.streams, new Map([...catalog.templates('template'), [name, template]]))
+  if (lost.length === 0) return
+  const what = template.timestampField === undefined ? ' and no data stream configuration' : ''
+  throw illegalArgument(
+    `composable template [${name}] with index patterns [${template.patterns.join(', ')}], priority [${template.isPriorityGiven ? template.priority : null}]` +
+      `${what} would cause data streams [${lost.join(', ')}] to no longer match a data stream template`,
+  )
+}
+
+/** Throws 400 for templates that streams are made from. */
+function checkStreamsStay(removed: readonly (readonly [string, IndexTemplate])[], { deps: { catalog } }: Call): void {
+  const names = new Set(removed.map(([name]) => name))
+  const left = new Map([...catalog.templates('template')].filter(([name]) => !names.has(name)))
+  const lost = orphans(catalog.streams, left)
+  if (lost.length > 0)
+    throw illegalArgument(
+      `unable to remove composable templates [${[...names].sort().join(', ')}] as they are in use by a data streams [${lost.join(', ')}]`,
+    )
 }
 
 /** Throws 400 for components that an index template begins with. */

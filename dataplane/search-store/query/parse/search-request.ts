@@ -35,6 +35,8 @@ export interface SearchRequest {
   /** Summaries of the aggregations' results. */
   readonly summaries: readonly SummarySpec[]
   readonly timeoutMs?: number
+  /** Matches of each index after which the search goes no further. */
+  readonly terminateAfter?: number
   readonly pointInTime?: PointInTime
   readonly showVersion: boolean
   readonly showSeqNo: boolean
@@ -46,12 +48,12 @@ const DEFAULT_TRACK_TOTAL_HITS = 10_000
 
 const KNOWN = words(`
   query from size sort search_after _source fields docvalue_fields stored_fields track_total_hits track_scores highlight aggs
-  aggregations timeout version seq_no_primary_term stats pit
+  aggregations timeout terminate_after version seq_no_primary_term stats pit
 `)
 
 const KNOWN_ELSEWHERE = new Set(
   words(`
-    post_filter min_score explain profile collapse suggest rescore script_fields slice indices_boost ext terminate_after derived
+    post_filter min_score explain profile collapse suggest rescore script_fields slice indices_boost ext derived
     include_named_queries_score search_pipeline verbose_pipeline partial_fields knn point_in_time runtime_mappings
   `),
 )
@@ -73,6 +75,7 @@ export function parseSearchRequest(body: JsonObject): SearchRequest {
   const highlight = body['highlight'] === undefined ? undefined : parseHighlight(body['highlight'])
   const timeoutMs = body['timeout'] === undefined ? undefined : parseDurationMs(body['timeout'], 'timeout')
   const searchAfter = body['search_after'] === undefined ? undefined : parseSearchAfter(body['search_after'], sort)
+  const terminateAfter = parseTerminateAfter(body['terminate_after'])
   const storedSource = sourceBeside(body['stored_fields'])
   const aggregations = parseAggregations(body['aggs'] ?? body['aggregations'])
   return {
@@ -89,6 +92,7 @@ export function parseSearchRequest(body: JsonObject): SearchRequest {
     aggregations: aggregations.below,
     summaries: aggregations.summaries,
     ...(timeoutMs !== undefined && timeoutMs >= 0 && { timeoutMs }),
+    ...(terminateAfter !== undefined && { terminateAfter }),
     ...(body['pit'] !== undefined && { pointInTime: parsePointInTime(body['pit']) }),
     showId: !(Array.isArray(body['stored_fields']) ? body['stored_fields'] : [body['stored_fields']]).includes('_none_'),
     showVersion: body['version'] !== undefined && readBoolean(body['version'], 'version'),
@@ -137,6 +141,14 @@ function parseTrackTotalHits(value: unknown): number {
   const limit = readInteger(value, 'track_total_hits', Number.MIN_SAFE_INTEGER)
   if (limit < -1) throw illegalArgument(`[track_total_hits] parameter must be positive or equals to -1, got ${limit}`)
   return limit === -1 ? Number.POSITIVE_INFINITY : limit
+}
+
+/** Undefined: no end. */
+export function parseTerminateAfter(value: unknown): number | undefined {
+  if (value === undefined) return undefined
+  const limit = readInteger(value, 'terminate_after', Number.MIN_SAFE_INTEGER)
+  if (limit < 0) throw illegalArgument('terminateAfter must be > 0')
+  return limit === 0 ? undefined : limit
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = { nanos: 1e-6, micros: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }

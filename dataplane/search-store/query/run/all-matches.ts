@@ -8,6 +8,7 @@ import { reduceForSegment } from '../plan/plan.ts'
 import { bindTargets, unitsOf } from './bind-targets.ts'
 import { countsView } from './counts-view.ts'
 import { allShardsFailed, type SearchTarget, type ShardFailure } from './search-target.ts'
+import type { BoundIndex, SegmentUnit } from './segment-unit.ts'
 import { walkSegment } from './walk-segment.ts'
 
 const tookTooLong = (): ApiError =>
@@ -20,32 +21,44 @@ export interface MatchContext {
   leftMs(): number
 }
 
-/** Number of matches; the filter of an alias counts in. Throws 503 when it takes too long. */
+export interface Counted {
+  readonly count: number
+  /** Whether an index has more matches than were to be counted. */
+  readonly isMore: boolean
+  readonly failures: readonly ShardFailure[]
+}
+
+/** Number of matches, of each index `most` at the most; the filter of an alias counts in. Throws 503 when it takes too long. */
 export async function countMatches(
   targets: readonly SearchTarget[],
   query: Query,
   { clock, turns, leftMs }: MatchContext,
-): Promise<{ count: number; failures: readonly ShardFailure[] }> {
+  most = Number.POSITIVE_INFINITY,
+): Promise<Counted> {
   const nowMs = clock.nowMs()
   const pace = createPace(clock, leftMs(), turns)
   const { bound, failures } = await bindTargets(targets, query, nowMs, pace)
-  let count = 0
+  const counts = new Map<BoundIndex, number>()
+  const add = ({ bound: index }: SegmentUnit, more: number): void => {
+    counts.set(index, (counts.get(index) ?? 0) + more)
+  }
   for (const unit of unitsOf(bound)) {
     await pace.step()
     if (reduceForSegment(unit.bound.condition, unit.segment).op === 'all') {
-      count += unit.segment.liveCount
+      add(unit, unit.segment.liveCount)
       continue
     }
-    const counts = countsView(unit, [], nowMs)
-    if (counts !== undefined) {
-      count += counts.documentCount
+    const kept = countsView(unit, [], nowMs)
+    if (kept !== undefined) {
+      add(unit, kept.documentCount)
       continue
     }
     const view = await walkSegment(unit, { ...NO_NEEDS, nowMs }, pace)
     if (view === undefined) throw tookTooLong()
-    count += view.size
+    add(unit, view.size)
   }
-  return { count, failures }
+  const all = [...counts.values()]
+  return { count: all.reduce((sum, own) => sum + Math.min(own, most), 0), isMore: all.some(own => own > most), failures }
 }
 
 const NO_NEEDS = { fields: [], filters: [] }

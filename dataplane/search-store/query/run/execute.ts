@@ -22,7 +22,7 @@ import { GroupsView } from './groups-view.ts'
 import { docsBehind, type HitPlace, isBehindAll, isPassed } from './hit-place.ts'
 import { type GroupsKeeper, type KeptGroups, keptGroups, keptMatches } from './kept-matches.ts'
 import type { SearchTarget, ShardFailure } from './search-target.ts'
-import type { SegmentUnit } from './segment-unit.ts'
+import type { BoundIndex, SegmentUnit } from './segment-unit.ts'
 import { type RankedDocument, TopDocuments } from './top-documents.ts'
 import { liveDocs, planMatches, type SegmentView, scorerOf, type ViewNeeds, walkSegment } from './walk-segment.ts'
 
@@ -34,6 +34,8 @@ export interface SearchOutcome {
   readonly maxScore: number | undefined
   readonly aggregations: Record<string, unknown> | undefined
   readonly timedOut: boolean
+  /** Whether matches were left out for `terminate_after`; undefined where the search has none. */
+  readonly terminatedEarly: boolean | undefined
   readonly failures: readonly ShardFailure[]
   /** A pace for showing the hits. */
   newPace(): Pace
@@ -78,12 +80,13 @@ async function readVocabularies(
 ): Promise<Vocabularies> {
   const specs = showingAllTerms(request.aggregations)
   if (specs.length === 0) return NO_VOCABULARIES
-  const whole = units.map(unit => ({ ...unit, bound: { ...unit.bound, condition: ALL } }))
+  const allUnits = units.map(unit => ({ ...unit, bound: { ...unit.bound, condition: ALL } }))
   const vocabularies = specs.map(spec => ({ spec, ...createVocabulary(spec, collect) }))
   const aggregations = specs.map((spec, at) => ({ ...spec, name: String(at), below: [], pipelines: [], summaries: [] }))
   const collectors = new Map(vocabularies.map(({ collector }, at) => [String(at), collector]))
-  const asked = { ...request, from: 0, size: 0, aggregations, sort: [] }
-  await new Search(asked, whole, { ...context, behind: undefined }, collect.nowMs, pace, collectors).run()
+  const { terminateAfter: _ofMatches, ...whole } = request
+  const asked = { ...whole, from: 0, size: 0, aggregations, sort: [] }
+  await new Search(asked, allUnits, { ...context, behind: undefined }, collect.nowMs, pace, collectors).run()
   return new Map(vocabularies.map(({ spec, read }) => [spec, read()]))
 }
 
@@ -116,6 +119,9 @@ class Search {
   readonly #top: TopDocuments
   readonly #aggregations: readonly { readonly name: string; readonly collector: Collector; readonly grouping: Grouping | undefined }[]
   readonly #fitsCounts: boolean
+  /** Matches that each index may still add. */
+  readonly #left = new Map<BoundIndex, number>()
+  #isTerminatedEarly = false
   #total = 0
   #maxScore = Number.NEGATIVE_INFINITY
 
@@ -149,7 +155,7 @@ class Search {
     for (const unit of this.#inPromisingOrder()) {
       await this.#pace.step()
       if (this.#pace.isTimedOut) return
-      if (this.#request.aggregations.length > 0) await this.#aggregate(unit)
+      if (this.#request.aggregations.length > 0 || this.#isLimited) await this.#aggregate(unit)
       else await this.#seek(unit)
     }
   }
@@ -170,12 +176,34 @@ class Search {
           ? undefined
           : Object.fromEntries(this.#aggregations.map(({ name, collector }) => [name, collector.result()])),
       timedOut: this.#pace.isTimedOut,
+      terminatedEarly: this.#isLimited ? this.#isTerminatedEarly : undefined,
     }
   }
 
   get #isScored(): boolean {
     const { sort, trackScores } = this.#request
     return sort.length === 0 || trackScores || sort.some(spec => spec.field === '_score')
+  }
+
+  get #isLimited(): boolean {
+    return this.#request.terminateAfter !== undefined
+  }
+
+  /** Whether nothing of the unit counts any more. */
+  #isEnded(unit: SegmentUnit): boolean {
+    return this.#isTerminatedEarly && this.#left.get(unit.bound) === 0
+  }
+
+  /** Keeps as many matches as the index of the unit may still add. */
+  #limit(unit: SegmentUnit, view: SegmentView): void {
+    const { terminateAfter } = this.#request
+    if (terminateAfter === undefined) return
+    const left = this.#left.get(unit.bound) ?? terminateAfter
+    if (view.size > left) {
+      this.#isTerminatedEarly = true
+      view.docs = view.docs.subarray(0, left)
+    }
+    this.#left.set(unit.bound, left - view.size)
   }
 
   /** Segments with the likeliest first hits come first, so that the others can be passed over. */
@@ -194,16 +222,18 @@ class Search {
 
   /** Aggregates all matches of a segment, or the groups or counts that were kept of them. */
   async #aggregate(unit: SegmentUnit): Promise<void> {
+    if (this.#isEnded(unit)) return
     const { mapping } = unit.bound
     const hasAliases = this.#needs.fields.some(path => isAlias(mapping, path))
-    const isForCounts = this.#request.from + this.#request.size === 0 && !hasAliases
+    const isForCounts = this.#request.from + this.#request.size === 0 && !hasAliases && !this.#isLimited
     if (isForCounts && ((await this.#aggregateKept(unit)) || this.#aggregateCounts(unit))) return
     const heldBefore = this.#memory.usedBytes
     const view = await walkSegment(unit, this.#needs, this.#pace)
     if (view === undefined) return
     const valueBytes = this.#memory.usedBytes - heldBefore
+    this.#limit(unit, view)
     this.#total += view.size
-    const kept = hasAliases ? undefined : keptGroups(unit)
+    const kept = hasAliases || this.#isLimited ? undefined : keptGroups(unit)
     if (view.size === 0 && kept === undefined) return
     for (const { collector, grouping } of this.#aggregations) {
       const groups = grouping === undefined || hasAliases ? undefined : groupMatches(unit, view.docs, grouping, kept !== undefined)

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildOnce, run, runGo } from '../../../testing/real/go-tools.ts'
+import { findJava, runMaven } from '../../../testing/real/java.ts'
 import { CACHE_DIR } from '../../../testing/real/place.ts'
 import { Unavailable } from '../../../testing/real/unavailable.ts'
 import type { Step } from './steps.ts'
@@ -12,7 +13,7 @@ const LIMIT_MS = 120_000
 
 /** Throws `Unavailable` where Python or the package is not to be had. */
 export async function runPythonClient(url: string): Promise<readonly Step[]> {
-  const packages = await installPythonClient()
+  const packages = await keepFolder(PYTHON_CLIENT, installPythonClient)
   const script = join(import.meta.dirname, 'client.py')
   return JSON.parse(await run('python3', [script, url], { limitMs: LIMIT_MS, env: { PYTHONPATH: packages } }))
 }
@@ -20,7 +21,7 @@ export async function runPythonClient(url: string): Promise<readonly Step[]> {
 /** Throws `Unavailable` where Go or the module is not to be had. */
 export async function runGoClient(url: string): Promise<readonly Step[]> {
   const sources = join(import.meta.dirname, 'go')
-  const program = await buildOnce(`official-client-${contentHash(sources)}`, async directory => {
+  const program = await buildOnce(`official-client-${contentHash(sources, ['main.go', 'go.mod', 'go.sum'])}`, async directory => {
     const built = join(directory, 'official-client')
     await runGo(['build', '-C', sources, '-o', built], LIMIT_MS)
     return built
@@ -28,25 +29,44 @@ export async function runGoClient(url: string): Promise<readonly Step[]> {
   return JSON.parse(await run(program, [url], { limitMs: LIMIT_MS }))
 }
 
+const JAVA_VERSION = 17
+
+/** Throws `Unavailable` where Java, Maven or the packages are not to be had. */
+export async function runJavaClient(url: string): Promise<readonly Step[]> {
+  const sources = join(import.meta.dirname, 'java')
+  const java = join(findJava(JAVA_VERSION, 'BACKENDS_JAVA_HOME'), 'bin/java')
+  const packages = await keepFolder(`opensearch-java-${contentHash(sources, ['pom.xml'])}`, async folder =>
+    runMaven(['-f', join(sources, 'pom.xml'), 'dependency:copy-dependencies', `-DoutputDirectory=${folder}`], 'opensearch-java'),
+  )
+  return JSON.parse(await run(java, ['-cp', `${packages}/*`, join(sources, 'Client.java'), url], { limitMs: LIMIT_MS }))
+}
+
 /** Another script is another program. */
-function contentHash(sources: string): string {
+function contentHash(sources: string, files: readonly string[]): string {
   const hash = createHash('sha256')
-  for (const file of ['main.go', 'go.mod', 'go.sum']) hash.update(readFileSync(join(sources, file)))
+  for (const file of files) hash.update(readFileSync(join(sources, file)))
   return hash.digest('hex').slice(0, 16)
 }
 
-async function installPythonClient(): Promise<string> {
-  const kept = join(CACHE_DIR, PYTHON_CLIENT)
+/** A folder of the cache, filled once. */
+async function keepFolder(name: string, fill: (folder: string) => Promise<void>): Promise<string> {
+  const kept = join(CACHE_DIR, name)
   if (existsSync(kept)) return kept
   mkdirSync(CACHE_DIR, { recursive: true })
   const part = mkdtempSync(`${kept}.`)
   try {
-    await run('python3', ['-m', 'pip', 'install', '--quiet', '--target', part, PYTHON_CLIENT], { limitMs: LIMIT_MS })
+    await fill(part)
     if (!existsSync(kept)) renameSync(part, kept)
     return kept
-  } catch (error) {
-    throw new Unavailable(`${PYTHON_CLIENT} cannot be had: ${(error as Error).message.trim().split('\n').at(-1)}`)
   } finally {
     rmSync(part, { recursive: true, force: true })
+  }
+}
+
+async function installPythonClient(folder: string): Promise<void> {
+  try {
+    await run('python3', ['-m', 'pip', 'install', '--quiet', '--target', folder, PYTHON_CLIENT], { limitMs: LIMIT_MS })
+  } catch (error) {
+    throw new Unavailable(`${PYTHON_CLIENT} cannot be had: ${(error as Error).message.trim().split('\n').at(-1)}`)
   }
 }

@@ -3,6 +3,7 @@ import { send } from './run-test.ts'
 const CALLS: readonly (readonly [method: string, path: string])[] = [
   ['DELETE', '/_search/point_in_time/_all'],
   ['DELETE', '/_search/scroll/_all'],
+  ['DELETE', '/_data_stream/*'],
   ['DELETE', '/*?expand_wildcards=all&ignore_unavailable=true'],
   ['DELETE', '/_template/*'],
   ['DELETE', '/_index_template/*'],
