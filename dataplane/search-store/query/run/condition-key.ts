@@ -13,6 +13,7 @@ type Named = string | readonly [hash: string]
 /** The long text that was hashed last: one text is asked of many fields in a row. */
 let lastHashed: { readonly text: string; readonly named: Named } | undefined
 
+const knownWords = new WeakMap<readonly string[], Named>()
 const known = new WeakMap<Condition, string | undefined>()
 
 /**
@@ -45,7 +46,7 @@ function plainKey(condition: Condition): string | undefined {
     case 'ids':
       return JSON.stringify(['ids', ...condition.ids])
     case 'phrase':
-      return JSON.stringify(['phrase', nameOf(condition.field), condition.slop, condition.lastIsPrefix, ...condition.words.map(named)])
+      return JSON.stringify(['phrase', nameOf(condition.field), condition.slop, condition.lastIsPrefix, wordsName(condition.words)])
     case 'exists':
       return JSON.stringify(['exists', nameOf(condition.field)])
     case 'pattern': {
@@ -70,6 +71,13 @@ function named(text: string): Named {
   if (text.length <= MAX_PLAIN) return text
   if (lastHashed?.text !== text) lastHashed = { text, named: [hashOf(text)] }
   return lastHashed.named
+}
+
+/** The words of one phrase are the same list for all fields. */
+function wordsName(words: readonly string[]): Named {
+  const known = knownWords.get(words) ?? named(JSON.stringify(words))
+  knownWords.set(words, known)
+  return known
 }
 
 function joined(name: string, conditions: readonly Condition[]): string | undefined {
