@@ -53,7 +53,7 @@ describe('the stack of compose.yaml, each role a process of its own', function (
     'http://opensearch:9200': search,
     'redis://valkey:6379': backendAddress('redis'),
   }
-  /** Of its own, so that nobody else's records come along. */
+  /** Topics of this suite alone, so that nobody else's records come along. */
   const topics = {
     RAW_TOPIC: `raw-${id}`,
     ENRICHED_TOPIC: `enriched-${id}`,

@@ -35,7 +35,7 @@ export const needs = ['opensearch']
 
 /** A row whose sender was killed waits for its lease. */
 const AFTER_A_KILL_MS = 120_000
-/** Of a process that is to be killed at one of its requests, and does not come so far. */
+/** How long a process lives that is to be killed at one of its requests, and does not get as far as that request. */
 const MAX_LIFE_MS = 6_000
 /** Growth of the whole standalone that the burst may bring; 149 MiB were seen. */
 const MAX_GROWTH_BYTES = 256 * 1024 * 1024

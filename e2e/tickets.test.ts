@@ -133,7 +133,7 @@ describe('tickets on all six platforms', function () {
       ['slack', { kind: 'rate-limit', retryAfter: 'seconds', seconds: 1 }],
       ['email', { kind: 'status', status: 451 }],
     ],
-    // Of Jira see tickets-faults.real.ts: it looks for half a minute for an issue that may be there.
+    // Jira is in tickets-faults.real.ts: its adapter looks for half a minute for an issue that may be there.
     'connections that break before anything was accepted': PLATFORMS.filter(platform => platform !== 'jira').map(
       platform => [platform, { kind: 'reset' }] as const,
     ),

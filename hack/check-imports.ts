@@ -31,6 +31,8 @@ const ALLOWED: ImportTable = {
     'zod',
     'node:crypto',
   ],
+  // Common to the commands of `logpipeline`.
+  'dataplane/command-line': ['dataplane/adapters/clock', 'dataplane/config/environment.ts', 'dataplane/ports/clock.ts'],
   // Commands that a running standalone does the work of.
   'dataplane/command-socket': ['dataplane/telemetry/log.ts', '*'],
   // Back ends as the gateway and the dashboard speak to them, and the search store as one tenant may see it.
@@ -211,6 +213,7 @@ const ALLOWED: ImportTable = {
   // Stand-ins for what users have elsewhere: they know nothing of the product but its HTTP.
   'dataplane/demo': [
     'dataplane/adapters/clock',
+    'dataplane/command-line',
     'dataplane/contract/platforms.ts',
     'dataplane/http/http-error.ts',
     'dataplane/http/request-body.ts',
@@ -261,6 +264,7 @@ const ALLOWED: ImportTable = {
   ],
   'dataplane/roles': [
     'dataplane/contract',
+    'dataplane/command-line',
     'dataplane/command-socket',
     'dataplane/json',
     'dataplane/limits',

@@ -18,7 +18,7 @@ const SETTLE_MS = 3_000
 interface Picture {
   readonly file: string
   readonly theme: 'light' | 'dark'
-  /** Of the console. */
+  /** Path of the console's page. */
   readonly path: (incidentId: string) => string
 }
 

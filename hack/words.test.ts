@@ -4,8 +4,8 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 
 const ROOT = resolve(import.meta.dirname, '..')
-/** First words that stand in place of a subject, and one that does so anywhere (CONTRIBUTING.md, "Language"). */
-const RIDDLE = /(?:\/\*\*|\/\/|^\s+\*) ?(?:(?:What|Who)\b|.*\b[Ww]hoever\b)/
+/** First words that stand in place of a subject or put it off, and one that does so anywhere (CONTRIBUTING.md, "Language"). */
+const RIDDLE = /(?:\/\*\*|\/\/|^\s+\*) ?(?:(?:What|Who|Of)\b|.*\b[Ww]hoever\b)/
 
 describe('Comments', () => {
   it('begin with their subject', () => {

@@ -21,7 +21,7 @@ function heapMiB(): number {
   return (heapUsed + external + arrayBuffers) / 2 ** 20
 }
 
-/** Of a condition as it once was. */
+/** The rest of a condition that an earlier operator wrote. */
 const AVAILABLE = { status: 'True', reason: 'Available', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' }
 
 describe('The operator', () => {

@@ -38,7 +38,7 @@ const NO_UPSERT = 0xffff_ffff
 
 export interface BulkRequest extends PackedBulk {
   readonly kind: 'bulk'
-  /** Of the request, among those of its port. */
+  /** Number of the request, among those of its port. */
   readonly number: number
 }
 

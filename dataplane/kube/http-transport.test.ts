@@ -19,7 +19,7 @@ describe('Requests over TLS', () => {
   let server: Server
   let transport: ApiTransport | undefined
   let seen: IncomingMessage[]
-  /** Of the certificates that clients show. */
+  /** Names in the certificates that clients show. */
   let shownNames: unknown[]
   /** Statuses of the server's answers, the last again and again. */
   let statuses: number[]

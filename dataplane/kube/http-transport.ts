@@ -11,7 +11,7 @@ export interface TransportDeps {
   readonly clock: Clock
   readonly rateLimit: RateLimit
   readonly userAgent: string
-  /** Asked right before each request that writes; where it says no, none is made. */
+  /** Asked right before each request that writes. The request is not made where the answer is no. */
   readonly mayWrite?: () => boolean
   /** Called for every answer, and with status 0 when there is none. */
   readonly onRequest?: (request: { readonly asked: Asked; readonly status: number; readonly durationMs: number }) => void
@@ -51,7 +51,7 @@ const TIMEOUT_MS = 30_000
 const CONNECT_TIMEOUT_MS = 10_000
 /** A connection that is silent for so long is probed; one whose other end is gone breaks ten seconds later. */
 const KEEP_ALIVE_MS = 15_000
-/** By status: what was certainly not carried out, and may go better the next time. */
+/** Tries by status, of requests that were certainly not carried out and may succeed the next time. */
 const MAX_TRIES: Readonly<Record<number, number>> = { 401: 2, 429: 5 }
 /** The wait after a 429 that names none, and the longest wait of all. */
 const RETRY_AFTER_MS = 1000
@@ -157,7 +157,7 @@ function orAborted<T>(value: Promise<T>, signal: AbortSignal): Promise<T> {
   })
 }
 
-/** A connection that was kept open may turn out closed just when it is used: what only reads is asked once more. */
+/** A connection that was kept open may turn out closed just when it is used: a request that only reads is sent once more. */
 function triesFor({ status, reason }: ApiFailure, { method }: HttpRequest): number {
   if (reason === NO_ANSWER.unreachable && method === 'GET') return 2
   return MAX_TRIES[status] ?? 1
@@ -225,7 +225,7 @@ function requestOptions(
 
 const mutable = (headers: Headers) => headers as Record<string, string | string[]>
 
-/** One connection pool at a time; another when certificates, authorities or the proxy are others. */
+/** Keeps one connection pool, and makes another when certificates, authorities or the proxy change. */
 function createDispatchers() {
   let current: { readonly key: string; readonly dispatcher: Dispatcher } | undefined
   return {

@@ -16,10 +16,27 @@ export interface Turns {
   of(owner: string): number
 }
 
-export function createTurns({ running: atOnce, inAll, ofOwner }: TurnLimits): Turns {
-  const owned = new Map<string, number>()
+/** Runs so many pieces of work at once; the others wait, in their order. */
+export function createTurnstile(atOnce: number): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = []
   let running = 0
+  return async work => {
+    if (running >= atOnce) await new Promise<void>(resolve => waiting.push(resolve))
+    else running++
+    try {
+      return await work()
+    } finally {
+      // Work that ends hands its place to the next one.
+      const next = waiting.shift()
+      if (next === undefined) running--
+      else next()
+    }
+  }
+}
+
+export function createTurns({ running, inAll, ofOwner }: TurnLimits): Turns {
+  const owned = new Map<string, number>()
+  const turnstile = createTurnstile(running)
   let all = 0
   const of = (owner: string) => owned.get(owner) ?? 0
   const change = (owner: string, by: number) => {
@@ -28,25 +45,12 @@ export function createTurns({ running: atOnce, inAll, ofOwner }: TurnLimits): Tu
     if (own === 0) owned.delete(owner)
     else owned.set(owner, own)
   }
-  const run = async <T>(owner: string, work: () => Promise<T>): Promise<T> => {
-    if (running >= atOnce) await new Promise<void>(resolve => waiting.push(resolve))
-    else running++
-    try {
-      return await work()
-    } finally {
-      change(owner, -1)
-      // Work that ends hands its place to the next one.
-      const next = waiting.shift()
-      if (next === undefined) running--
-      else next()
-    }
-  }
   return {
     of,
     take(owner, work) {
       if (of(owner) >= ofOwner || all >= inAll) return undefined
       change(owner, 1)
-      return run(owner, work)
+      return turnstile(() => work().finally(() => change(owner, -1)))
     },
   }
 }

@@ -236,7 +236,7 @@ export class JsonScanner {
     return p + 1
   }
 
-  /** A list of records given twice would lose one of the two in every reader; attributes given twice: the last wins. */
+  /** Refuses a second list of records, as every reader would lose one of the two. Of two lists of attributes the last one counts. */
   #openList(p: number, note: Note): void {
     const twice =
       (note === Note.logRecords && this.#listStart !== NOWHERE) ||

@@ -34,7 +34,7 @@ export interface Field {
   readonly name: string
   readonly kind: Kind
   readonly note: Note
-  /** Of a message, or of a list's elements. */
+  /** The message that the field holds, or that each element of its list is. */
   readonly message: Message
   /** The spelling that this entry matches. */
   readonly spelling: Uint8Array

@@ -142,8 +142,8 @@ export class ValueTranscoder {
   }
 
   /**
-   * Of a `oneof` the last field counts. A field of one value is written at once. Before anything nested is written, the fields beside it are
-   * looked for: each level that was written and taken back would double the work of those inside it.
+   * The last field of a `oneof` counts. A field of one value is written at once. Before anything nested is written, the fields beside it are
+   * looked for: each level that was written and taken back would double the work of the levels inside.
    */
   anyValue(end: number, depth: number): void {
     const input = this.#in

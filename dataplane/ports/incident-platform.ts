@@ -26,7 +26,7 @@ export interface TicketRequest {
   readonly ticket?: ExternalTicket
   /** An attempt before this one may have reached the platform without an answer: look before you create. */
   readonly mayBeThere: boolean
-  /** Of such an attempt that got no answer at all: ms since it ended. Absent when each got one, such as 503, which seldom leaves anything behind. */
+  /** ms since an attempt ended without any answer. Absent when each attempt was answered: an answer such as 503 seldom leaves anything behind. */
   readonly unansweredForMs?: number
 }
 

@@ -53,7 +53,7 @@ export interface SearchResult<T> {
   readonly total: number
   readonly hits: readonly (Versioned<T> & {
     readonly sort?: readonly (string | number)[]
-    /** Of `docvalue_fields`: the values of each field that has any. */
+    /** The values of each field of `docvalue_fields` that has any. */
     readonly fields?: Readonly<Record<string, readonly unknown[]>>
   })[]
   readonly aggregations?: Readonly<Record<string, unknown>>

@@ -17,7 +17,7 @@ import { startTestStore } from './testing/test-store.ts'
 
 const WANTED = (process.env['REST_TESTS'] ?? '').split(',').filter(part => part !== '')
 const REPORT = process.env['REST_TESTS_REPORT']
-/** Of all tests. Rises with what is built. */
+/** The number rises with what the store can do. */
 const LEAST_PASSED = 872
 
 describe('OpenSearch’s REST tests on the embedded store', () => {

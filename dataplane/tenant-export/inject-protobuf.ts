@@ -76,7 +76,7 @@ class ProtobufInjector {
     return this.#message(start, end, new Map([[tag, keep]]))
   }
 
-  /** Of fields given twice the last counts; none may be one that is dropped. */
+  /** Whether an attribute is dropped. The last of several keys counts, but none of them may be a dropped one. */
   #isDropped(start: number, end: number, level: AttributeLevel): boolean {
     if (!this.#mayHold(start, end, level)) return false
     const keys = this.#values(start, end, KEY_VALUE.key).map(([from, to]) => this.#body.toString('utf8', from, to))

@@ -30,7 +30,7 @@ export class TenantEdits {
   readonly #attribute: string
   readonly #dropped: DroppedAttributes
   #looksIntoRecords = false
-  /** Of the list of scopes, where that is known: it is passed over. */
+  /** Where the list of scopes ends. A list whose end is known is passed over. */
   #scopesEnd = NOWHERE
 
   constructor(body: Buffer, { tenant, dropped }: Injection) {
@@ -133,7 +133,7 @@ export class TenantEdits {
   #hasToGo(range: Range, level: AttributeLevel): boolean {
     if (!this.#mayHold(range, level)) return false
     const members = this.#members(range)
-    // Of keys given twice the last that is not null counts. Neither may be a dropped one.
+    // The last of several keys that is not null counts, but none of them may be a dropped one.
     for (const member of members) {
       const key = member.name === 'key' ? this.#string(member) : undefined
       if (key !== undefined && (this.#dropped[level].has(key) || this.#hasDroppedEntry(members, key, level))) return true

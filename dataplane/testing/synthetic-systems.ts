@@ -252,7 +252,7 @@ interface Written {
   readonly service: string
   readonly message: string
   readonly level: Level
-  /** Of a request; absent: the record belongs to none. */
+  /** The span of a request; absent: the record belongs to no request. */
   readonly span?: string
 }
 

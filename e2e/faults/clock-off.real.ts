@@ -15,7 +15,7 @@ export const needs = ['kafka', 'opensearch']
 const HOUR_MS = 61 * 60_000
 const SHIFTED_CLOCK = resolve(import.meta.dirname, 'testing/shifted-clock.ts')
 
-/** Of each role: how far its clock is off, and how far from the middle of the run on. */
+/** `shifts`: how far each role's clock is off, ms, until the middle of the run and from then on. */
 const CASES: readonly { readonly name: string; readonly shifts: Readonly<Partial<Record<RoleName, readonly [number, number]>>> }[] = [
   {
     name: 'the collector is an hour ahead, the bridge an hour behind',

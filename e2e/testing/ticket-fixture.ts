@@ -13,7 +13,7 @@ export type Platform = PlatformName
 export interface TicketFixture {
   readonly app: Standalone
   readonly stubs: StubPlatforms
-  /** Of the ticketing API. */
+  /** Calls the ticketing API. */
   readonly api: HttpCaller
   stop(): Promise<void>
 }
@@ -198,7 +198,7 @@ export function ticketsOf({ stubs }: Pick<TicketFixture, 'stubs'>, platform: Pla
   return READ[platform](stubs.state(platform) as State, headline => word.test(headline))
 }
 
-/** Of all tickets and messages on a platform. */
+/** Headlines of all tickets and messages on a platform. */
 export function headlinesOf({ stubs }: Pick<TicketFixture, 'stubs'>, platform: Platform): readonly string[] {
   const headlines: string[] = []
   READ[platform](stubs.state(platform) as State, headline => headlines.push(headline) === 0)

@@ -23,7 +23,7 @@ import { fetchText } from './subject.ts'
 
 export interface ConsoleQueryTime {
   readonly query: string
-  /** Of the first request after the start of the store, or after other queries. */
+  /** Time of the first request after the start of the store, or after other queries. */
   readonly firstMs: number
   readonly p50Ms: number
   readonly p95Ms: number

@@ -35,7 +35,7 @@ export interface GatewayOverheadResult {
   readonly lanes: number
   readonly rounds: number
   readonly figures: Readonly<Record<Way, Figures>>
-  /** Of the turns of a round: throughput beside that of the direct way. */
+  /** Throughput of each way as a share of the direct way's in the same round. */
   readonly throughputRatios: Readonly<Record<Way, number>>
   readonly load1: number
 }
@@ -43,7 +43,7 @@ export interface GatewayOverheadResult {
 export interface Figures {
   readonly recordsPerSecond: number
   readonly p50Ms: number
-  /** Of the standalone and the gateway apart, until all was searchable. */
+  /** CPU of the standalone and of the gateway apart, until all was searchable. */
   readonly cpuSecondsPerMillion: number
 }
 

@@ -32,7 +32,7 @@ export interface Target {
   readonly port: number
   /** Ignored by gRPC. */
   readonly path: string
-  /** Of the gateway, which speaks TLS by a certificate that no one trusts. */
+  /** Key for the gateway, which speaks TLS by a certificate that no one trusts. */
   readonly apiKey?: string
 }
 

@@ -41,7 +41,7 @@ export interface ResidentMemory {
   readonly peakMb: number
 }
 
-/** Of the process and those that it has started. */
+/** Memory of the process and of the processes that it has started. */
 export function residentMemory(pid: number): ResidentMemory {
   const all = family(pid).map(memoryOf)
   return { nowMb: sum(all.map(each => each.nowMb)), peakMb: sum(all.map(each => each.peakMb)) }

@@ -14,7 +14,7 @@ const RECORDS_PER_MESSAGE = 100
 export const DISTINCT_RECORDS = 20_000
 export const ACCEPT_OPTIONS = { observedTimeUnixNano: '1700000000000000000' }
 
-/** Of now, or of another time. */
+/** Request bodies whose records have times from `nowMs` on. */
 export function freshBodies(encoding: Encoding, nowMs = Date.now()): RequestBody[] {
   const bodies = buildRequestBodies(encoding, RECORDS_PER_MESSAGE, DISTINCT_RECORDS)
   const now = BigInt(nowMs) * 1_000_000n
@@ -28,7 +28,7 @@ export function toMessage(request: RequestLayout): { readonly message: Uint8Arra
   return { message: joinFragments(cutFragments(request, MAX_BUS_MESSAGE_BYTES).fragments), records: request.recordCount }
 }
 
-/** Of `raw-logs`: 20,000 records. */
+/** 20,000 records as messages of `raw-logs`. */
 export function rawMessages(nowMs?: number): Uint8Array[] {
   return freshBodies('json', nowMs).map(body => toMessage(acceptJson(body.bytes, ACCEPT_OPTIONS)).message)
 }
@@ -37,7 +37,7 @@ export function newEtl() {
   return createEtl({ defaultTenant: 'default', retentionDays: 30, lookupFeatures: () => undefined })
 }
 
-/** Of `enriched-logs`: 20,000 records. */
+/** 20,000 records of `enriched-logs`. */
 export function enrichedRecords(nowMs?: number): (BusRecord & { readonly headers: Readonly<Record<string, string>> })[] {
   const etl = newEtl()
   return rawMessages(nowMs).flatMap(message =>

@@ -42,7 +42,7 @@ function rows(node: Node, prefix: string): readonly string[] {
   })
 }
 
-/** Of the items of a list, too. */
+/** Rows of the fields below a field, or below the items of its list. */
 function rowsBelow(node: Node, path: string): readonly string[] {
   if (node.items?.properties !== undefined) return rows(node.items, `${path}[].`)
   return node.properties === undefined ? [] : rows(node, `${path}.`)

@@ -20,12 +20,12 @@ import { type Crd, shippedCrds, WRITTEN_CRDS, withoutConversion } from './testin
 
 export const needs = ['kubernetes']
 
-/** Those that the examples name. */
+/** Namespaces that the examples name. */
 const SYSTEM = 'logpipeline-system'
 const SHOP = 'observability'
 const NAMESPACES = [SYSTEM, SHOP, 'argocd', 'flux-system']
-/** Of the many of External Secrets. */
-const WANTED = (name: string) => !name.endsWith('external-secrets.io') || name === 'externalsecrets.external-secrets.io'
+/** Whether a CRD is needed: one alone of the many of External Secrets. */
+const isWanted = (name: string) => !name.endsWith('external-secrets.io') || name === 'externalsecrets.external-secrets.io'
 
 const example = (path: string) => join(fileURLToPath(EXAMPLES), path)
 const conditionOf = ({ status }: ClusterObject, type: string) =>
@@ -45,7 +45,7 @@ describe('The examples of the chart on a real API server', function () {
     const helm = await toolOrSkip(this, 'helm3')
     glua = await toolOrSkip(this, 'glua')
     const shipped = await orSkip(this, shippedCrds)
-    crds = [...shipped.filter(({ metadata }) => WANTED(metadata.name)).map(withoutConversion), ...WRITTEN_CRDS]
+    crds = [...shipped.filter(({ metadata }) => isWanted(metadata.name)).map(withoutConversion), ...WRITTEN_CRDS]
     kubectl = createKubectl('kubernetes')
     kubelet = startFakeKubelet(kubectl.kubeconfig)
     await removeClusterWide(kubectl)

@@ -16,7 +16,7 @@ import { EXTERNAL_SECRETS, type ExternalSecretsProcess, findExternalSecrets, sta
 
 export const needs = ['kubernetes']
 
-/** Of a suite's time, once: what is built stays. */
+/** Time to build the controller, which is built once and kept. */
 const BUILD_MS = 12 * 60_000
 const API = 'external-secrets.io/v1'
 /** Kinds that the controller watches, as it is started here. */

@@ -25,7 +25,7 @@ const SHIPPED: Readonly<Record<string, readonly string[]>> = {
   ),
 }
 
-/** Of Strimzi, which comes as Java: names as it ships them, any content. */
+/** CRDs of Strimzi, which ships as Java: the names are Strimzi's, and any content is valid. */
 const strimziCrds = (): readonly ClusterObject[] =>
   ['Kafka', 'KafkaTopic'].map(kind => {
     const plural = `${kind.toLowerCase()}s`

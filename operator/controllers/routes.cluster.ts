@@ -12,7 +12,7 @@ import type { OperatorProcess } from '../testing/operator-process.ts'
 
 export const needs = ['kubernetes']
 
-/** Of this machine, and of no other server on it. */
+/** An address of this machine that no other server uses. */
 const AGENT_ADDRESS = '127.18.81.7'
 
 interface AgentCounters {

@@ -40,7 +40,7 @@ const MAX_TRIES = 3
 interface Known {
   /** Undefined: it was gone when it was asked for. */
   readonly secret: Secret | undefined
-  /** Of the metadata for which it was asked, and of the content that came. */
+  /** Versions of the metadata for which the content was asked, and of the content that came. */
   readonly versions: readonly string[]
   /** The keys whose values are kept. */
   readonly keys: ReadonlySet<string>

@@ -94,7 +94,7 @@ export function connectTriggers({ view, cache, pipelines, routes, isActive }: Tr
 /** Whether a change concerns anybody. Our own status does not, nor does a field that the operator does not read, such as the status of an autoscaler. */
 function matters({ kind }: Resource, { before, after }: ObjectChange): boolean {
   if (before === undefined || after === undefined) return true
-  // Of a Secret the version alone tells that its content may have changed.
+  // Only the version of a Secret tells that its content may have changed.
   if (kind === SECRETS.kind) return before.metadata.resourceVersion !== after.metadata.resourceVersion
   if (kind !== LOG_PIPELINES.kind && kind !== TICKETING_ROUTES.kind) return withoutVersion(before) !== withoutVersion(after)
   // Another target of a route is another platform of its pipelines.

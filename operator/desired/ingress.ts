@@ -12,7 +12,7 @@ const NGINX_BODIES = {
 }
 const nginx = (protocol: 'HTTPS' | 'GRPCS') => ({ 'nginx.ingress.kubernetes.io/backend-protocol': protocol, ...NGINX_BODIES })
 
-/** Of the gateway's Service: controllers that look there for how a back end is spoken to. HTTP/2 over TLS serves gRPC and all else. */
+/** Annotations of the gateway's Service. Some controllers look there how to speak to a back end; HTTP/2 over TLS serves gRPC and all else. */
 export const TLS_BACK_END_ANNOTATIONS = {
   'traefik.ingress.kubernetes.io/service.serversscheme': 'https',
   'projectcontour.io/upstream-protocol.h2': '8443',

@@ -60,7 +60,7 @@ export interface Workload extends KubernetesObject {
     readonly readyReplicas?: number
     readonly availableReplicas?: number
     readonly conditions?: readonly ForeignCondition[]
-    /** Of StatefulSets. */
+    /** StatefulSets alone have revisions. */
     readonly currentRevision?: string
     readonly updateRevision?: string
   }

@@ -21,7 +21,7 @@ export interface Transition {
 
 export interface EventRecorderConfig {
   readonly controller: string
-  /** Of this process. */
+  /** Name of this process. */
   readonly instance: string
 }
 

@@ -27,7 +27,7 @@ export interface ServiceAccount {
 const CHART = new URL('../../charts/logpipeline/', import.meta.url)
 const RBAC = 'rbac.authorization.k8s.io'
 
-/** Of the operator, in each namespace that it looks after. */
+/** The operator's rules in each namespace that it looks after. */
 export const chartRules = (): readonly Rule[] => parse(readFileSync(new URL('files/operator-rules.yaml', CHART), 'utf8'))
 
 /** The rules without one verb on one resource. */

@@ -8,7 +8,7 @@ export interface AuditedRequest {
   readonly namespace: string
   readonly name: string
   readonly code: number
-  /** Of arrival, ms since the epoch. */
+  /** When the request arrived, ms since the epoch. */
   readonly atMs: number
 }
 

@@ -16,7 +16,7 @@ export interface ClusterSuite {
   readonly kubectl: Kubectl
   readonly kubelet: FakeKubelet
   readonly namespace: string
-  /** Of the namespace. */
+  /** Objects of `namespace`. */
   readonly objects: ClusterObjects
   /** Once more, after they were deleted. */
   installOwnCrds(): Promise<void>

@@ -23,14 +23,14 @@ import { changesSeverity, toldSeverity } from './told-severity.ts'
 
 const MAX_SUMMARY = 255
 const MAX_DESCRIPTION = 32_767
-/** Of a project that was not named. */
+/** The project where the target names none. */
 const USUAL_PROJECT = 'OPS'
 const USUAL_TYPE = 'Task'
 const DETAILS = [FULL, SHORT, SHORTER, SHORTEST]
-/** How long an issue that may have been created is looked for, as the search learns of new ones late: after an answer such as 503, and after none. */
+/** How long to look for an issue that may have been created, as searches find new issues late: after an answer such as 503, and after no answer. */
 const PATIENCE_MS = 18_000
 const UNANSWERED_PATIENCE_MS = 60_000
-/** Each pause between two looks is longer than the one before by this, up to the longest. */
+/** How much longer each pause between two looks is than the pause before, and the longest pause. */
 const LOOK_STEP_MS = 2_000
 const MAX_LOOK_PAUSE_MS = 8_000
 const MAX_COMMENTS = 50
@@ -38,7 +38,7 @@ const MAX_COMMENTS = 50
 const SENT_FIELDS: ReadonlySet<string> = new Set(['project', 'issuetype', 'summary', 'description', 'labels', 'priority', 'reporter'])
 const MAX_ISSUE_TYPES = 200
 const MAX_FIELDS = 200
-/** In the answer of a test. */
+/** Names in the answer of a connection test. */
 const MAX_NAMED = 10
 
 type Category = 'new' | 'indeterminate' | 'done'
@@ -51,11 +51,11 @@ const PRIORITY: Readonly<Record<Severity, { readonly setting: string; readonly u
 }
 
 interface Move {
-  /** Where the issue is to be; the first that the workflow reaches. */
+  /** Categories to move the issue to: the first one that the workflow reaches. */
   readonly to: readonly Category[]
-  /** Where it needs no move. */
+  /** Whether the issue needs no move. */
   readonly isThere: (category: Category | undefined) => boolean
-  /** Field with the name of a transition that goes before. */
+  /** Field with the name of the transition that the target prefers. */
   readonly setting: string
 }
 
@@ -102,7 +102,7 @@ async function checkProject(target: Target, project: string, calls: TargetCalls)
   const path = `mypermissions?permissions=CREATE_ISSUES&projectKey=${encodeURIComponent(project)}`
   const reply = await calls.call({ method: 'GET', url: api(target, path), expects: [200], also: [400, 403, 404, 405, 501] })
   const mayCreate = at(reply.json, 'permissions', 'CREATE_ISSUES', 'havePermission')
-  // `No project could be found with key 'OPS'.` A 404 of anything else is one that does not know the question.
+  // `No project could be found with key 'OPS'.` Any other 404 comes from a Jira version that does not know the endpoint.
   const isUnknown = reply.status === 404 && listAt(reply.json, 'errorMessages').some(text => String(text).includes(`'${project}'`))
   if (mayCreate === false || isUnknown)
     throw new NotDelivered({
@@ -112,7 +112,7 @@ async function checkProject(target: Target, project: string, calls: TargetCalls)
   return mayCreate === true ? `issues go to project ${project}` : `issues go to project ${project}, unchecked`
 }
 
-/** That the project has the type of issue, and wants no field that is not sent; Jira versions that cannot tell are no failure. */
+/** Checks that the project has the type of issue, and requires no field that is not sent. Jira versions that cannot tell are no failure. */
 async function checkIssueType(target: Target, calls: TargetCalls): Promise<void> {
   const project = field(target, 'projectKey') ?? USUAL_PROJECT
   const wanted = field(target, 'issueType') ?? USUAL_TYPE
@@ -234,7 +234,7 @@ async function tell(request: TicketRequest, ticket: ExternalTicket, calls: Targe
 
 /** Moves the issue; resolves with the obstacle, if there was one: the comment still tells. */
 async function moveIssue(target: Target, key: string, move: Move, calls: TargetCalls): Promise<string | undefined> {
-  // One that is gone has no transitions either: the next question tells.
+  // A deleted issue has no transitions either: the next call reports it.
   const issue = await calls.call({
     method: 'GET',
     url: api(target, `issue/${encodeURIComponent(key)}?fields=status`),

@@ -2,7 +2,7 @@
 const HUES = 11
 const FIRST_HUE = 75
 const LAST_HUE = 315
-/** Of each hue a middle, a dark and a light one: more services than hues keep a colour of their own. */
+/** A middle, a dark and a light tone of each hue: more services than there are hues have colours of their own. */
 const TONES = ['48% 55%', '62% 40%', '60% 72%'] as const
 
 /** A colour for CSS, the same for a name wherever it stands. */

@@ -25,8 +25,8 @@ describe('logpipeline demo platforms', function () {
   })
 
   for (const { args, problem } of [
-    { args: ['--port-base', 'x'], problem: '--port-base: expected an integer from 0 to 65528, seen "x"' },
-    { args: ['--port-base', '65529'], problem: '--port-base: expected an integer from 0 to 65528, seen "65529"' },
+    { args: ['--port-base', 'x'], problem: '--port-base: expected a whole number from 0 to 65528, seen "x"' },
+    { args: ['--port-base', '65529'], problem: '--port-base: expected a whole number from 0 to 65528, seen "65529"' },
     { args: ['--port'], problem: "Unknown option '--port'" },
     { args: ['jira'], problem: "Unexpected argument 'jira'" },
   ])

@@ -1,13 +1,14 @@
 /** `logpipeline demo platforms`: stand-ins for the ticket platforms on this machine. */
 import { parseArgs } from 'node:util'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
+import { EXIT, refusalsOf, type Terminal } from '../../command-line/command.ts'
+import { readInteger } from '../../command-line/option-values.ts'
 import { runUntilSignal } from '../../lifecycle/run-until-signal.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { pasteCommands } from './index-page.ts'
 import type { StubAddresses } from './settings.ts'
 import { STUB_NAMES, startStubPlatforms } from './start.ts'
 
-const EXIT = { done: 0, usage: 64 } as const
 const DEFAULT_PORT_BASE = 18_100
 const MAX_PORT_BASE = 65_535 - STUB_NAMES.length
 
@@ -19,18 +20,12 @@ shows what arrived; the first page lists them, with the settings that make logpi
   --port-base N   the first of ${STUB_NAMES.length + 1} ports, 0 for free ones (default ${DEFAULT_PORT_BASE})
   --host HOST     where they listen (default 127.0.0.1; people who reach another one see all that arrives)`
 
-export interface DemoDeps {
-  readonly stdout: { write(text: string): unknown }
-  readonly stderr: { write(text: string): unknown }
-}
+const refuse = refusalsOf('demo platforms')
 
 /** Runs until a signal and returns the exit code. */
-export async function runDemoPlatforms(args: readonly string[], { stdout, stderr }: DemoDeps = process): Promise<number> {
+export async function runDemoPlatforms(args: readonly string[], { stdout, stderr }: Terminal = process): Promise<number> {
   const options = parseOptions(args)
-  if (typeof options === 'string') {
-    stderr.write(`logpipeline demo platforms: ${options}\n`)
-    return EXIT.usage
-  }
+  if (typeof options === 'string') return refuse({ stderr }, options, EXIT.usage)
   if ('help' in options) {
     stdout.write(`${USAGE}\n`)
     return EXIT.done
@@ -56,10 +51,9 @@ function parseOptions(args: readonly string[]): { readonly host: string; readonl
     return (error as Error).message
   }
   if (given.help === true) return { help: true }
-  const seen = given['port-base'] ?? String(DEFAULT_PORT_BASE)
-  if (!/^\d{1,5}$/.test(seen) || Number(seen) > MAX_PORT_BASE)
-    return `--port-base: expected an integer from 0 to ${MAX_PORT_BASE}, seen ${JSON.stringify(seen)}`
-  return { host: given.host ?? '127.0.0.1', portBase: Number(seen) }
+  const problems: string[] = []
+  const portBase = readInteger('--port-base', given['port-base'] ?? String(DEFAULT_PORT_BASE), { min: 0, max: MAX_PORT_BASE }, problems)
+  return problems[0] ?? { host: given.host ?? '127.0.0.1', portBase }
 }
 
 function banner(at: StubAddresses): string {

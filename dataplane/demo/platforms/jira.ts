@@ -253,7 +253,7 @@ export function createJira(clock: Clock): StubPlatform {
 const NOT_AUTHENTICATED = 'Client must be authenticated to access this resource.'
 const MESSAGES: Readonly<Record<number, string>> = { 401: NOT_AUTHENTICATED, 404: 'Not found.', 429: 'Rate limit exceeded.' }
 
-/** People open it in a browser, without credentials. */
+/** The page of an issue, which people open in a browser without credentials. */
 const BROWSE = '/browse/:key'
 
 function errors(status: number, message: string | undefined, problems: Errors = {}): StubAnswer {

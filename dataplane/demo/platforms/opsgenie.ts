@@ -1,4 +1,4 @@
-/** Opsgenie Alert API: whatever changes something is taken at once (202) and done a little later, when it may fail. */
+/** Opsgenie Alert API: a change is taken at once (202) and made a little later, when it may still fail. */
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { Clock } from '../../ports/clock.ts'
@@ -14,7 +14,7 @@ interface Alert {
   readonly createdAt: string
   status: 'open' | 'closed'
   acknowledged: boolean
-  /** How often it was created while it was open. */
+  /** How often the alert was created while it was open. */
   count: number
   message: string
   priority: Priority
@@ -48,7 +48,7 @@ interface DoneRequest {
 const PRIORITIES = ['P1', 'P2', 'P3', 'P4', 'P5'] as const
 type Priority = (typeof PRIORITIES)[number]
 
-/** Between 202 and the deed. */
+/** Time between the 202 and the change. */
 const PROCESSING_MS = 150
 const MAX_DETAILS = 8_000
 
@@ -102,7 +102,7 @@ export function createOpsgenie(clock: Clock): StubPlatform {
     return found?.status === 'open' ? found : undefined
   }
 
-  /** Does what is due, in the order in which it came. */
+  /** Makes the changes that are due, in the order in which they came. */
   const settle = () => {
     const due = pending.filter(({ dueMs }) => dueMs <= clock.nowMs())
     pending = pending.filter(each => !due.includes(each))

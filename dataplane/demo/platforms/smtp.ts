@@ -71,7 +71,7 @@ export function startSmtp(at: ListenConfig, deps: SmtpDeps): Promise<HttpServer>
       })
     },
   })
-  // Of connections that break, such as those that a fault breaks.
+  // Connections that break are errors here, such as those that a fault breaks.
   server.on('error', () => undefined)
   server.server.on('connection', (socket: Socket) => {
     const { remotePort = 0 } = socket

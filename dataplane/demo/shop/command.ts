@@ -1,5 +1,6 @@
 /** `logpipeline demo`: plays a small shop that breaks, so that a new user sees an incident. */
 import { systemClock } from '../../adapters/clock/system-clock.ts'
+import { EXIT, refusalsOf, type Terminal } from '../../command-line/command.ts'
 import { createCollector } from './collector.ts'
 import { DemoProblem } from './demo-problem.ts'
 import { FAULT_NAMES, FAULTS } from './faults.ts'
@@ -7,15 +8,10 @@ import { createIncidents } from './incidents.ts'
 import { DEMO_USAGE, type DemoOptions, parseDemoOptions } from './options.ts'
 import { playShop } from './play.ts'
 
-const EXIT = { done: 0, failure: 1, usage: 64 } as const
-
-export interface DemoDeps {
-  readonly stdout: { write(text: string): unknown }
-  readonly stderr: { write(text: string): unknown }
-}
+const refuse = refusalsOf('demo')
 
 /** Runs until its incident is there (`--at-once`) or a signal comes, and returns the exit code. */
-export async function runDemo(args: readonly string[], { stdout, stderr }: DemoDeps = process): Promise<number> {
+export async function runDemo(args: readonly string[], { stdout, stderr }: Terminal = process): Promise<number> {
   const parsed = parseDemoOptions(args)
   switch (parsed.kind) {
     case 'help':
@@ -25,14 +21,13 @@ export async function runDemo(args: readonly string[], { stdout, stderr }: DemoD
       stdout.write(FAULT_NAMES.map(name => `${name.padEnd(20)} ${FAULTS[name].summary}\n`).join(''))
       return EXIT.done
     case 'problems':
-      for (const problem of parsed.problems) stderr.write(`logpipeline demo: ${problem}\n`)
-      return EXIT.usage
+      return refuse({ stderr }, parsed.problems, EXIT.usage)
     case 'run':
       return await play(parsed.options, { stdout, stderr })
   }
 }
 
-async function play(options: DemoOptions, { stdout, stderr }: DemoDeps): Promise<number> {
+async function play(options: DemoOptions, { stdout, stderr }: Terminal): Promise<number> {
   const interrupt = new AbortController()
   const stop = () => interrupt.abort()
   for (const name of SIGNALS) process.once(name, stop)
@@ -45,13 +40,11 @@ async function play(options: DemoOptions, { stdout, stderr }: DemoDeps): Promise
       signal: interrupt.signal,
     })
     if (isFound) return EXIT.done
-    stderr.write('logpipeline demo: there is no incident with a cause\n')
-    return EXIT.failure
+    return refuse({ stderr }, 'there is no incident with a cause', EXIT.failed)
   } catch (error) {
     if (interrupt.signal.aborted) return EXIT.done
     if (!(error instanceof DemoProblem)) throw error
-    stderr.write(`logpipeline demo: ${error.message}\n`)
-    return EXIT.failure
+    return refuse({ stderr }, error.message, EXIT.failed)
   } finally {
     for (const name of SIGNALS) process.off(name, stop)
   }

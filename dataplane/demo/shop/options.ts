@@ -1,5 +1,6 @@
 /** The command line of `logpipeline demo`. */
 import { parseArgs } from 'node:util'
+import { readHttpAddress, readInteger } from '../../command-line/option-values.ts'
 import { FAULT_NAMES, type FaultName, isFaultName } from './faults.ts'
 import { createRandom } from './random.ts'
 import { SERVICE_NAMES } from './services.ts'
@@ -92,22 +93,7 @@ function parse(args: readonly string[]) {
   return parseArgs({ args: [...args], options: OPTIONS, strict: true }).values
 }
 
-function readInteger(
-  option: string,
-  text: string,
-  { min, max }: { readonly min: number; readonly max: number },
-  problems: string[],
-): number {
-  if (/^\d{1,10}$/.test(text) && Number(text) >= min && Number(text) <= max) return Number(text)
-  problems.push(`${option}: expected a whole number from ${min} to ${max}, seen ${JSON.stringify(text)}`)
-  return min
-}
-
 function readAddress(option: string, text: string, problems: string[]): string {
-  const url = URL.parse(text)
-  if (url === null || !/^https?:$/.test(url.protocol)) {
-    problems.push(`${option}: expected an http or https address, seen ${JSON.stringify(text)}`)
-    return ''
-  }
-  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
+  const { origin, pathname } = readHttpAddress(option, text, problems)
+  return `${origin}${pathname.replace(/\/+$/, '')}`
 }

@@ -7,7 +7,7 @@ import { timelineOf } from './timeline.ts'
 const FROM = Date.UTC(2026, 0, 1)
 const MINUTE = 60_000
 
-/** Of a shop that is healthy for five minutes. */
+/** Records of a shop that is healthy for five minutes. */
 function play(name: FaultName | undefined, { seed = 1, minutes = 8, fromMs = FROM } = {}): readonly ShopRecord[] {
   const records: ShopRecord[] = []
   const fault = name === undefined ? {} : { fault: { name, atMs: fromMs + 5 * MINUTE } }

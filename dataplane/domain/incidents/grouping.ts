@@ -12,7 +12,7 @@ import { SharedTraces } from './shared-traces.ts'
 export interface GroupingConfig {
   /** Rule score from which a single anomaly makes an incident. */
   readonly minimumScore: number
-  /** How long after its last anomaly an incident takes in more, by event time. */
+  /** How long an incident takes in anomalies after its last one, by event time. */
   readonly lookbackMs: number
 }
 
@@ -26,12 +26,12 @@ export interface GroupingChange {
   readonly members: readonly GroupedAnomaly[]
   /** The incident's own service first. */
   readonly affectedServices: readonly string[]
-  /** How many more are affected than are named; absent: none. */
+  /** Affected services beside the named ones; absent: none. */
   readonly furtherServices?: number
 }
 
 export type GroupingDecision =
-  /** Taken before, or waiting for company. */
+  /** The anomaly was taken before, or waits for others. */
   | { readonly kind: 'none'; readonly reason: 'duplicate' | 'waiting' }
   /** A new incident. */
   | ({ readonly kind: 'open' } & GroupingChange)
@@ -49,7 +49,7 @@ export interface Grouping {
   restoreIncident(incident: Incident): void
   /** The incident takes in nothing more, as it was resolved; the named anomalies may be added again. */
   forget(incidentId: string, anomalies?: readonly Anomaly[]): void
-  /** The incident was not made after all: what counted for it waits for company again, but for the named anomalies, which may be added again. */
+  /** The incident was not made after all. Its anomalies wait for others again; the named ones are forgotten instead, and may be added again. */
   undo(tenant: string, incidentId: string, anomalies: readonly Anomaly[]): void
   /** The named anomalies may be added again. */
   release(anomalies: readonly Anomaly[]): void
@@ -63,14 +63,14 @@ const MAX_TENANTS = 5_000
 const MAX_SERVICES = 5_000
 const MAX_MEMBERS = 50
 const MAX_INCIDENTS = 20
-/** Affected services that an incident names, and those beyond that it counts. */
+/** Affected services that an incident names, and further ones that it only counts. */
 export const MAX_AFFECTED = 500
 const MAX_FURTHER = 5_000
 const MAX_DOCUMENT_IDS = 100_000
-/** Anomalies, services and traces of all tenants together; beyond it the tenant that has most loses what it touched longest ago. */
+/** Anomalies, services and traces of all tenants together. Beyond this the tenant with the most loses the entries that it touched longest ago. */
 const MAX_KEPT = 200_000
 
-/** The part that the tenant with most keeps of it. */
+/** Share of its entries that such a tenant keeps. */
 const SHED_TO = 0.9
 
 /** An incident that is not resolved. */
@@ -110,7 +110,7 @@ export function createGrouping(): Grouping {
   const seen = new RecentIds(MAX_DOCUMENT_IDS)
 
   let kept = 0
-  /** Brings the sum up to date with one tenant's part of it, which a change may have altered. */
+  /** Makes a change to one tenant, and brings the sum over all tenants up to date. */
   const changing = <T>(tenant: TenantState, change: () => T): T => {
     const before = weightOf(tenant)
     const result = change()
@@ -127,7 +127,7 @@ export function createGrouping(): Grouping {
         kept -= weightOf(left)
       },
     )
-  /** Takes from those who have most, so that what one sends makes nothing of another's forgotten. */
+  /** Takes from the tenants with the most, so that one tenant's anomalies never make another tenant's forgotten. */
   const shed = () => {
     while (kept > MAX_KEPT) {
       let heaviest: TenantState | undefined
@@ -216,14 +216,14 @@ function decide(tenant: TenantState, state: ServiceState, member: WindowMember, 
   return target === undefined ? openOrWait(tenant, state, member, config) : join(tenant, state, target.incident, member)
 }
 
-/** Lookback goes by event time from the incident's `lastSeen`; a late anomaly may as well lie before it. */
+/** Lookback goes by event time from the incident's `lastSeen`. A late anomaly may lie before the incident by as much. */
 function isWithinLookback({ firstSeenMs, lastSeenMs }: KnownIncident, atMs: number, lookbackMs: number): boolean {
   return atMs <= lastSeenMs + lookbackMs && atMs >= firstSeenMs - lookbackMs
 }
 
 /**
- * Severity of the group that a new member forms with those waiting and those of an incident. While one anomaly follows another, the group stays
- * what it was, also when what made it severe is no longer among the members that are kept.
+ * Severity of the group of a new member, the waiting members and the members of an incident. While one anomaly follows another, the group keeps its
+ * severity, also when the member that made it severe is no longer kept.
  */
 function severityFor({ traces }: TenantState, state: ServiceState, member: WindowMember, incident: KnownIncident): Severity {
   if (Math.abs(member.atMs - incident.lastAsSevereMs) <= GROUP_WINDOW_MS) return moreSevere(incident.severity, severityAlone(state, member))
@@ -261,10 +261,10 @@ function openOrWait(tenant: TenantState, state: ServiceState, member: WindowMemb
   return { kind: 'open', ...change(tenant, state.service, incident, group) }
 }
 
-/** The services of an incident: the first are named, those beyond are counted. */
+/** The affected services of an incident: the first ones are named, further ones are only counted. */
 class AffectedServices {
   readonly named = new Set<string>()
-  /** Those beyond that were counted here; `#before` were counted before a restart. */
+  /** Further services counted since the start; `#before` services were counted before a restart. */
   readonly #further = new Set<string>()
   readonly #before: number
 
@@ -281,7 +281,7 @@ class AffectedServices {
     return this.named.has(service) || this.#further.has(service)
   }
 
-  /** Whether it is news. */
+  /** Adds a service; true when the service was not known. */
   add(service: string): boolean {
     if (this.has(service)) return false
     if (this.named.size < MAX_AFFECTED) this.named.add(service)
@@ -311,7 +311,7 @@ function join(tenant: TenantState, state: ServiceState, incident: KnownIncident,
   return { kind: incident.severity === before ? 'fold' : 'raise', ...change(tenant, state.service, incident, joining) }
 }
 
-/** Incidents of other services whose anomalies share this one's trace: its service is affected by them as well. */
+/** Adds the anomaly's service to incidents of other services that share the anomaly's trace. */
 function widenOthers(tenant: TenantState, { anomaly, atMs }: WindowMember): readonly GroupingDecision[] {
   if (anomaly.trace_id === undefined) return []
   const decisions: GroupingDecision[] = []

@@ -31,7 +31,7 @@ const MASKS: readonly Mask[] = [
   { what: /[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}/gi, by: '[email]' },
   { what: /\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?\b/g, by: '[account]' },
   { what: /\b\d{3}-\d{2}-\d{4}\b/g, by: '[number]' },
-  // Of numbers within times and larger numbers, nothing.
+  // Numbers within times and within larger numbers stay.
   { what: /(?<![\w.:-])\d{1,3}(?:\.\d{1,3}){3}(?![\w-]|\.\d)/g, by: '[ip]' },
   {
     what: /(?<![\w:])(?=[\da-f:.]*::|(?:[\da-f]{1,4}:){7})(?:[\da-f]{1,4})?(?::{1,2}[\da-f]{1,4}){1,7}(?:::)?(?:(?:\.\d{1,3}){3})?(?![\w:])/gi,

@@ -29,7 +29,7 @@ const LETTER = 2
 /** a to f, of either case. */
 const HEX_LETTER = 4
 const WORD = DIGIT | LETTER | HEX_LETTER
-/** Between digits they belong to the same number, date, time or address. */
+/** Characters that join the digits around them to one number, date, time or address. */
 const JOINER = 8
 /** Something may start here that is masked and is no word: a quoted string, a signed number, an IPv6 address. */
 const OPENER = 16

@@ -1,6 +1,6 @@
 /**
- * Detector: errors that are new, or come more often, by the service where they begin. In a request the first of them counts, the others are its echo; one that
- * names another service tells of that one. Requests that fail say little more about who is silent: see `withoutFailed` (Decisions 6).
+ * Detector: errors that are new, or come more often, by the service where they begin. The first error of a request counts, the others are its echo. An error
+ * that names another service counts for that service. Failed requests say little about which service is silent: see `withoutFailed` (Decisions 6).
  */
 import { asksForBlame } from '../language-model/orders.ts'
 import { entryOf } from './entry-of.ts'
@@ -14,20 +14,20 @@ import { quoted, rounded, timesOf } from './wording.ts'
 /** Words of errors that blame a service that is called. */
 const REMOTE = /\b(?:upstream|downstream|unavailable|unreachable|remote|dependency|callee|bad gateway|gateway time-?out)\b/i
 const MINUTE_MS = 60_000
-/** Shift from which an error statement counts as risen: weak, as what counts in the end is how much came of it. */
+/** Shift from which an error statement counts as risen. The bound is low, as the effect of the errors counts in the end. */
 const RISEN = 2
 /** Errors that are expected of a service that was not heard before. */
 const PRIOR_COUNT = 0.5
-/** Without trace ids an error echoes another one that came so shortly before, ms, as most of its kind do. */
+/** Without trace ids: a service's errors are an echo when this share of them comes so shortly after those of another service, ms. */
 const ECHO_MS = 2_000
 const ECHO_SHARE = 0.8
-/** An echo is so much nearer to what it echoes than the other way round. */
+/** How many times longer the original takes to follow the echo than the echo to follow the original. */
 const ECHO_CLOSER = 3
 const MAX_SERVICES_ECHOING = 50
 const NEVER_MS = 1e12
-/** Weight for its own service of an error that follows another one, or blames another service. */
+/** Weight of an error that follows another one, or blames another service, for the service that wrote it. */
 const ECHO_WEIGHT = 0.5
-/** Steps from a service that names another, which names a third. */
+/** Longest chain of services in which each one names the next. */
 const MAX_STEPS = 5
 /** Characters of a message that are looked at. */
 const MAX_REMOTE = 400
@@ -38,13 +38,13 @@ export interface Failures {
   readonly risen: ReadonlySet<Kind>
   /** Requests of the window that hold an error that is new or risen. */
   readonly failed: ReadonlySet<TracedRequest>
-  /** Share of the visits, or records, of the worst service where errors begin that fail: others are heard as much less. */
+  /** Share of failing visits, or records, of the worst service where errors begin: other services are heard less by that share. */
   readonly worstShare: number
   /** Services where errors begin, or that are named by them. */
   readonly origins: ReadonlySet<number>
   /** Services whose errors only follow those of others, or blame others. */
   readonly echoing: ReadonlySet<number>
-  /** A service whose errors name another one, and that one. */
+  /** Pairs of services: the errors of the first one name the second one. */
   readonly blames: readonly (readonly [number, number])[]
 }
 
@@ -70,7 +70,7 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
     if (!isEcho) origins.add(service)
     if (!isEcho && (service !== speaker || !records.every(({ kind }) => isRemote(kind))))
       worstShare = Math.max(worstShare, count[1] / of[1])
-    // Of one statement alone the sum says nothing more.
+    // The sum of one statement alone says nothing more than the statement.
     if (kind === undefined && records.every(record => record.kind === records[0]?.kind)) continue
     const expected = of[0] === 0 ? 0 : rounded((count[0] / of[0]) * of[1])
     const text = tellErrors({ speaker: service === speaker ? undefined : system.services[speaker]!, isEcho, kind, count, expected })
@@ -96,7 +96,7 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
 }
 
 interface Told {
-  /** The service whose errors they are; undefined: the service itself. */
+  /** The service that wrote the errors, where that is another one. */
   readonly speaker: string | undefined
   readonly isEcho: boolean
   /** Undefined: of all kinds. */
@@ -114,7 +114,7 @@ function tellErrors({ speaker, isEcho, kind, count, expected }: Told): string {
   return `${what} is ${count[0] === 0 ? 'a new error' : 'an error that comes more often'}: ${often}`
 }
 
-/** Services with errors that are new or more, of which none begins there. */
+/** Services with new or more errors, none of which begins in the service itself. */
 function echoingOf({ requests, untraced }: ObservedPeriod, risen: ReadonlySet<Kind>, tallies: Iterable<Tally>): ReadonlySet<number> {
   const echoing = new Set<number>()
   const note = ({ isError, kind }: ObservedRecord) => {
@@ -201,7 +201,7 @@ function* firstErrors({ requests, untraced }: ObservedPeriod): Generator<Observe
   for (const record of untraced) if (record.isError) yield record
 }
 
-/** Errors that begin in `service` by what `speaker` says: itself, or one that names it. */
+/** Errors that begin in `service` and that `speaker` wrote: the service itself, or another one that names the service. */
 interface Tally {
   readonly service: number
   readonly speaker: number
@@ -210,7 +210,7 @@ interface Tally {
   /** Undefined: of all statements. */
   readonly kind: Kind | undefined
   readonly units: Pair
-  /** Of the window. */
+  /** Records in the window, without those of the baseline. */
   readonly records: ObservedRecord[]
 }
 
@@ -285,7 +285,7 @@ function isRemote({ pattern }: Kind): boolean {
   return REMOTE.test(pattern.slice(0, MAX_REMOTE))
 }
 
-/** An error that asks its readers to blame a service names none: the writer of a log line would choose the cause. */
+/** An error that asks its readers to blame a service names no service, else the writer of a log line would choose the cause. */
 function cached(find: FindNamed): (kind: Kind) => number | undefined {
   const known = new Map<Kind, number | undefined>()
   return kind => {

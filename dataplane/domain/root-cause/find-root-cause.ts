@@ -41,7 +41,7 @@ const MAX_SAMPLES = 5
 const MAX_SAMPLES_SEEN = 50
 
 export interface Question {
-  /** Of baseline and window, in any order. */
+  /** Observations in baseline and window, in any order. */
   readonly observations: readonly Observation[]
   /** Where the window begins, ms since the epoch. */
   readonly atMs: number

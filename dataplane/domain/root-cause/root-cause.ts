@@ -44,7 +44,7 @@ export interface ModelUse {
   readonly provider: string
   readonly name: string
   readonly promptVersion: string
-  /** Of all questions for it; none where an incident like it was explained before. */
+  /** Tokens of all questions for one explanation; 0 where a similar incident was explained before. */
   readonly inputTokens: number
   readonly outputTokens: number
   readonly latencyMs: number

@@ -9,7 +9,7 @@ import type { ObservedSystem } from './observed-system.ts'
 const NEAR_TIE = 0.85
 /** A service that falls silent explains errors that blame a callee from this part of their strength on. */
 const NEAR_BLAME = 0.5
-/** Of the strength of errors: changes are no stronger beside them. */
+/** Share of the strength of errors that changes beside the errors have at most. */
 const BELOW_ERRORS = 0.95
 /** Suspects whose order is looked at closely. */
 const MAX_ARRANGED = 20

@@ -29,7 +29,7 @@ interface TestCase {
   readonly hasPassed: boolean
 }
 
-/** Of a report in JUnit's form, as h2spec writes it. */
+/** Reads a report in JUnit's form, as h2spec writes it. */
 function readReport(report: string): readonly TestCase[] {
   const cases = report.matchAll(/<testcase package="([^"]*)" classname="([^"]*)"[^>]*>([\s\S]*?)<\/testcase>/g)
   return [...cases].map(([, section, title, outcome]) => ({

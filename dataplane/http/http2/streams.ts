@@ -33,7 +33,7 @@ export const STREAM_WINDOW_BYTES = 4 * 1024 * 1024
 export const MAX_CONCURRENT_STREAMS = 256
 /** A request that is not complete by then, or an answer not taken, is cut. */
 export const STREAM_TIMEOUT_MS = 30_000
-/** A client that gives up so many requests more than it lets be answered is sent away. */
+/** A connection ends when its client has given up so many requests more than were answered. */
 const MAX_GIVEN_UP = 1000
 /** Streams reset here of which late frames are passed over. */
 const MAX_REMEMBERED = 1000
@@ -42,7 +42,7 @@ const MAX_REMEMBERED = 1000
 export class Streams implements StreamOwner {
   readonly #deps: StreamsDeps
   readonly #open = new Map<number, Stream>()
-  /** Reset here; the client may not know yet. */
+  /** Streams that were reset here; the client may not know yet. */
   readonly #reset = new Set<number>()
   /** Requests that were cut, and are still worked on. */
   #orphans = 0
@@ -61,7 +61,7 @@ export class Streams implements StreamOwner {
     return this.#open.size === 0
   }
 
-  /** The newest that was taken. */
+  /** Id of the newest stream that was taken. */
   get lastId(): number {
     return this.#lastId
   }
@@ -156,7 +156,7 @@ export class Streams implements StreamOwner {
     else this.reset(stream, code)
   }
 
-  /** Cuts what takes too long. */
+  /** Cuts streams that take too long. */
   check(nowMs: number): void {
     for (const stream of this.#open.values())
       if ((!stream.isWhole || stream.unsent !== undefined) && nowMs - stream.sinceMs >= STREAM_TIMEOUT_MS)
@@ -235,7 +235,7 @@ export class Streams implements StreamOwner {
     for (const stream of this.#open.values()) this.#send(stream)
   }
 
-  /** Sends of an answer's body what the client takes, and then the rest. */
+  /** Sends as much of an answer's body as the client takes, and the trailers behind the whole body. */
   #send(stream: Stream): void {
     const { unsent } = stream
     if (unsent === undefined) return

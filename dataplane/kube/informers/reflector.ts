@@ -81,7 +81,7 @@ export class Reflector {
     return this.#failure
   }
 
-  /** When it began that the API server does not let us list or watch, ms since the epoch; what the store holds is as old as that. */
+  /** Since when the API server has not let us list or watch, ms since the epoch. The store's contents are of that time. */
   get failingSinceMs(): number | undefined {
     return this.#failingSinceMs
   }
@@ -124,7 +124,7 @@ export class Reflector {
     return this.#stopped.signal.aborted
   }
 
-  /** The version from which to watch; undefined: it did not work, and the time to wait is over. */
+  /** Lists everything. Resolves with the version to watch from; with undefined after a failure, once the pause is over. */
   async #list(): Promise<string | undefined> {
     if (this.#state === 'watching') this.#state = 'listing'
     this.#store.beginList()
@@ -142,7 +142,7 @@ export class Reflector {
     return answer.value.resourceVersion
   }
 
-  /** Whether the API server is behind what it once told: it would keep silent about all changes until its versions have caught up. */
+  /** Whether the API server's version is older than one that it told before: it would report no changes until its versions have caught up. */
   async #isSetBack(version: string): Promise<boolean> {
     const { resource, selection } = this.#config
     const page = { ...selection, metadataOnly: true, limit: 1 }
@@ -170,7 +170,7 @@ export class Reflector {
     }
   }
 
-  /** The version to go on from; undefined: everything has to be listed again. */
+  /** Watches from a version. Resolves with the version to go on from; undefined: everything has to be listed again. */
   async #watch(from: string): Promise<string | undefined> {
     const { resource, selection } = this.#config
     const { client, clock, random } = this.#deps

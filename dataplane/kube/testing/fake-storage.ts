@@ -241,7 +241,7 @@ function difference(paths: FieldSet, removed: FieldSet): FieldSet {
   return new Set([...paths].filter(path => !removed.has(path)))
 }
 
-/** Of an item of a list only its being there counts; its fields have paths of their own. */
+/** Paths whose values differ. An item of a list differs only by being there or not; its fields have paths of their own. */
 function changedPaths(before: KubernetesObject, after: KubernetesObject): FieldSet {
   const [a, b] = [before as JsonObject, after as JsonObject]
   const differs = (path: string) => {

@@ -56,7 +56,7 @@ export interface ExplainerDeps {
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Pick<Metrics, 'labelledCounter'>
-  /** Of a tenant. */
+  /** Tokens that each tenant may use. */
   readonly tokensPerHour: number
   /** Default a minute: how long a model that failed is spared. */
   readonly breakerOpenMs?: number

@@ -29,7 +29,7 @@ const MINUTE_MS = 60_000
 /** How long the baseline is: the first length that has enough records; quiet tenants need longer ones. */
 const ENOUGH_RECORDS = 2_000
 const BASELINES = [
-  // Of a busy tenant most of the traces of a short time tell more than few of a long one.
+  // Most traces of a short time tell more of a busy tenant than a few traces of a long time.
   { lengthMs: 5 * MINUTE_MS, enough: 30_000 },
   { lengthMs: 10 * MINUTE_MS, enough: 20_000 },
   { lengthMs: 15 * MINUTE_MS, enough: ENOUGH_RECORDS },
@@ -201,7 +201,7 @@ function probeStart(buckets: readonly TimeBucket[], fromMs: number): number {
  * do not begin at random, which the records of `probed` show, all records are chosen by `log_id`.
  */
 async function chooseSample(store: SearchStore, { tenant, fromMs, toMs }: Omit<Period, 'atMs'>, share: number): Promise<readonly object[]> {
-  // Of 32 bits: 8 hex digits.
+  // 8 hex digits are 32 bits.
   const end = Math.floor(share * 2 ** 32)
     .toString(16)
     .padStart(8, '0')

@@ -8,9 +8,9 @@ import type { SearchStore } from '../../ports/search-store.ts'
 
 /** Which tenants have indices of their own for anomalies and incidents, and which may get them now. */
 export interface TenantRooms {
-  /** Of some tenants, those whose anomalies go to their own indices now; new ones among them take from the minute's allowance. */
+  /** The given tenants whose anomalies go to their own indices now. New tenants among them take from the minute's allowance. */
   admit(tenants: Iterable<string>): Promise<ReadonlySet<string>>
-  /** Of some tenants, those that have indices of their own. */
+  /** The given tenants that have indices of their own. */
   known(tenants: Iterable<string>): Promise<ReadonlySet<string>>
   /** The store made no further index for a tenant: no new one is tried for a minute. */
   hasNoRoom(tenant: string): void

@@ -51,7 +51,7 @@ export interface Dispatcher {
 /** Attempts under way at once, and those of one tenant among them. */
 const MAX_AT_ONCE = 64
 const MAX_OF_TENANT = 24
-/** Attempts that are kept for tenants with few under way: platforms of some may stall all others. */
+/** Attempts that are kept free for tenants with few under way, so that slow platforms of some tenants do not stall all others. */
 const KEPT_FREE = 16
 const FEW = 2
 const REFUSAL = 'a ticket platform takes nothing until its settings are mended'
@@ -61,7 +61,7 @@ const MAX_LANES = 5_000
 const MAX_EXPLAINED = 20
 const BUSY_MS = 50
 const LIMITED_MS = 200
-/** How often rows are looked for that are given up, and the age of the oldest. */
+/** How often to look for rows that are to be given up, and for the age of the oldest row. */
 const HOUSEKEEPING_MS = 10_000
 const MAX_EXPIRED = 100
 /** An attempt whose end cannot be written keeps its place for so long. */
@@ -73,7 +73,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const lanes = new Map<string, TargetLane>()
   const busy = new Map<string, { readonly tenant: string; readonly work: Promise<void> }>()
   const seen = new RecentVersions()
-  /** Lanes whose rows could not be told why they wait: until when that is left alone. */
+  /** Lanes in whose rows the reason for waiting could not be written, and until when no further attempt is made. */
   const unexplained = new Map<string, number>()
   /** Lanes whose target takes nothing until somebody mends its settings. */
   const refusing = new Set<string>()
@@ -128,7 +128,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     if (outcome?.kind === 'delivered' && row?.event === 'open' && incident !== undefined) deps.onOpened?.(incident)
   }
 
-  /** Once, until the target takes something again: it is tried each minute. */
+  /** Logs a refusal once, until the target takes something again, as the target is tried each minute. */
   const tellRefusal = ({ lane, tenantId: tenant, platform }: TicketThread, outcome: TicketOutcome) => {
     const isRefusing = outcome.kind === 'rejected' && outcome.isTargetBroken === true
     if (isRefusing && !refusing.has(lane)) log.error({ tenant, platform, reason: outcome.reason }, REFUSAL)
@@ -143,7 +143,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       deps.onFailed?.(after, row)
       const { incidentId, tenantId, platform } = after
       const details = `${row.event} not told to ${platform}: ${row.lastError ?? 'unknown reason'}`
-      // The entry tells what the row says as well: one that cannot be written is not worth another attempt.
+      // The row says the same as the entry: an entry that cannot be written is not worth another attempt.
       await writeAuditEntry(store, tenantId, buildAuditEntry(incidentId, 'dispatch', iso(), details)).catch(error =>
         log.warn({ error, incident: incidentId }, 'no audit entry of a dispatch that failed'),
       )
@@ -276,7 +276,7 @@ function limitsOf(target: TargetId): TargetLimits {
   return TARGET_LIMITS[parseTargetId(target)?.platform ?? 'email']
 }
 
-/** The same rows, beginning somewhere. */
+/** The same rows, beginning at a random one. */
 function turned<T>(items: readonly T[]): readonly T[] {
   const from = Math.floor(Math.random() * items.length)
   return [...items.slice(from), ...items.slice(0, from)]

@@ -31,15 +31,15 @@ export interface IntakeDeps {
 /** Incidents that are attended to at once, and those of one tenant among them. */
 const MAX_AT_ONCE = 16
 const MAX_OF_TENANT = 6
-/** Places that are kept for tenants with few incidents under way: the analyses of some may stall all others. */
+/** Places that are kept free for tenants with few incidents under way, so that the analyses of some tenants do not stall all others. */
 const KEPT_FREE = 4
 const FEW = 2
-/** Time of an agent that takes an incident up; then another agent may. */
+/** How long an incident belongs to the agent that takes it up. After that another agent may take it up. */
 const CLAIM_MS = 30_000
 /** How long a fresh incident waits for the records around it to be searchable. */
 const SETTLE_MS = 1_500
 const MAX_CONFLICTS = 20
-/** After a refusal of the store. */
+/** Pause after a refusal of the store. */
 const REFUSED_PAUSE_MS = 60_000
 const MAX_REFUSED = 1_000
 const MAX_OWN = 1_000
@@ -84,7 +84,7 @@ export function createIntake(deps: IntakeDeps): Intake {
     busy.set(key, { tenant: hit.source.tenantId, work })
   }
 
-  /** False when somebody else takes it up. */
+  /** Undefined when another agent takes the incident up. */
   const claim = async (current: Versioned<TicketedIncident>): Promise<Versioned<TicketedIncident> | undefined> => {
     const claimedUntil = iso(clock.nowMs() + CLAIM_MS)
     const source = { ...current.source, ticketing: { ...current.source.ticketing, claimedUntil } }
@@ -145,7 +145,7 @@ export function createIntake(deps: IntakeDeps): Intake {
     if (incident.status !== 'resolved' && incident.ticketing?.quietBy === undefined) deps.onCause?.(incident)
   }
 
-  /** Writes the rows that are owed, and notes that they are. */
+  /** Writes the rows that the incident is owed, and notes in the incident that they are written. */
   const settle = async (changed: Versioned<TicketedIncident>): Promise<void> => {
     let current = changed
     const owed = current.source.ticketing?.owed ?? []
@@ -203,7 +203,7 @@ export function createIntake(deps: IntakeDeps): Intake {
     },
   }
 
-  /** Searches show what was written a moment ago as it was before. */
+  /** Whether a hit is to be attended to. Searches show an incident that was written a moment ago as it was before. */
   function isNews(hit: Versioned<TicketedIncident>, nowMs: number): boolean {
     const key = keyOf(hit)
     if (busy.has(key) || seen.isKnown(hit)) return false
@@ -212,7 +212,7 @@ export function createIntake(deps: IntakeDeps): Intake {
     return takenAt !== undefined || isFree(claimedUntil, nowMs, own.get(key))
   }
 
-  /** The next time that something is to be done about it without a change. */
+  /** Notes when something is to be done about the incident the next time, even without a change. */
   function scheduled(incident: TicketedIncident): TicketedIncident {
     const { attentionAt, ...rest } = incident.ticketing ?? {}
     const later = attentionAt !== undefined && Date.parse(attentionAt) > clock.nowMs() ? Date.parse(attentionAt) : undefined

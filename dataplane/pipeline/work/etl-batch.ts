@@ -22,7 +22,7 @@ export class EtlBatch {
   readonly #deps: EtlBatchDeps
   readonly #collected = new EtlOutput(MAX_ETL_PART_BYTES)
   #origins: Origin[] = []
-  /** Of the part handed on last: one is written while the next is made. */
+  /** Settles once the part handed on last is written: one part is written while the next is made. */
   #taking: Promise<void> = Promise.resolve()
   received = 0
   produced = 0

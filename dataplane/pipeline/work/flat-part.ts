@@ -24,7 +24,7 @@ export class FlatPart {
   readonly isHeavy: boolean
   readonly #origins: readonly Origin[]
   readonly #letterOfRecord: Etl['letterOfRecord']
-  /** Of the origin that was asked for last. */
+  /** Place in `#origins` of the origin that was asked for last. */
   #last = 0
 
   constructor({ records, origins, isHeavy, letterOfRecord }: FlatPartConfig) {

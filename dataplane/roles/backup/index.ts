@@ -1,9 +1,9 @@
 /** `logpipeline backup DIR` and `logpipeline restore DIR`: copies of a `DATA_DIR`, also of one that a standalone works in. */
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve, sep } from 'node:path'
-import { systemClock } from '../../adapters/clock/system-clock.ts'
+import { type CommandDeps, EXIT, PROCESS } from '../../command-line/command.ts'
 import { askStandalone } from '../../command-socket/ask-standalone.ts'
-import { type Environment, loadSettings } from '../../config/environment.ts'
+import { loadSettings } from '../../config/environment.ts'
 import { version } from '../../config/version.ts'
 import { DirectoryInUse, lockDirectory } from '../../lifecycle/directory-lock.ts'
 import { makeDurableDirectory, syncDirectory } from '../../lifecycle/durable-directory.ts'
@@ -13,8 +13,6 @@ import { copyFile } from './copy-file.ts'
 import { type BackedUpFile, readManifest, writeManifest } from './manifest.ts'
 import { removeStage, type StagedFile, stageBackup } from './stage.ts'
 import { RESTORE_MARK } from './unfinished-restore.ts'
-
-const EXIT = { done: 0, failed: 1, usage: 64 } as const
 
 const BACKUP_USAGE = `Usage: logpipeline backup DIR
 
@@ -32,23 +30,13 @@ Makes a new DATA_DIR, which must be empty or not there, from the backup in DIR, 
 started on it goes on from the moment of the backup. A restore that was broken off can be run again; until then nothing starts on it.
 Exit code: 0 done, 1 failed, 64 the command line is wrong, 78 a setting is wrong.`
 
-export interface BackupDeps {
-  readonly stdout: { write(text: string): unknown }
-  readonly stderr: { write(text: string): unknown }
-  readonly clock: Clock
-  /** Default: that of the process. */
-  readonly environment?: Environment
-}
-
-const PROCESS: BackupDeps = { stdout: process.stdout, stderr: process.stderr, clock: systemClock }
-
 /** Runs the command and returns its exit code; throws `ConfigError` for wrong settings. */
-export function runBackup(args: readonly string[], deps: BackupDeps = PROCESS): Promise<number> {
+export function runBackup(args: readonly string[], deps: CommandDeps = PROCESS): Promise<number> {
   return run({ name: 'backup', usage: BACKUP_USAGE, work: backUp }, args, deps)
 }
 
 /** Runs the command and returns its exit code; throws `ConfigError` for wrong settings. */
-export function runRestore(args: readonly string[], deps: BackupDeps = PROCESS): Promise<number> {
+export function runRestore(args: readonly string[], deps: CommandDeps = PROCESS): Promise<number> {
   return run({ name: 'restore', usage: RESTORE_USAGE, work: restore }, args, deps)
 }
 
@@ -59,7 +47,7 @@ interface Command {
   readonly work: (dir: string, dataDir: string, clock: Clock) => Promise<string>
 }
 
-async function run({ name, usage, work }: Command, args: readonly string[], deps: BackupDeps): Promise<number> {
+async function run({ name, usage, work }: Command, args: readonly string[], deps: CommandDeps): Promise<number> {
   const { stdout, stderr, clock, environment } = deps
   if (args.length === 1 && ['--help', '-h'].includes(args[0]!)) {
     stdout.write(`${usage}\n`)

@@ -26,24 +26,26 @@ const CHECK_SIZES_MS = 15_000
  */
 export function startRetention({ store, retentionDays, retentionBytes, clock, log }: RetentionDeps): { stop(): Promise<void> } {
   const stopping = new AbortController()
+  const warnOf = (failed: readonly { readonly name: string; readonly error: unknown }[], things: string) => {
+    for (const { name, error } of failed) log.warn({ index: name, error }, `${things} not deleted, tried again`)
+  }
   const checkAnomalies = async (): Promise<boolean> => {
     const { deleted, isUnfinished, failed } = await deleteExpiredAnomalies({ store, clock, signal: stopping.signal }, retentionDays)
     if (deleted > 0) log.info({ deleted, retentionDays }, 'anomalies past retention deleted')
-    for (const { name, error } of failed) log.warn({ index: name, error }, 'anomalies past retention not deleted, tried again in a minute')
+    warnOf(failed, 'anomalies past retention')
     return !isUnfinished && failed.length === 0
   }
   const checkThreads = async (): Promise<boolean> => {
     const { deleted, failed } = await deleteFinishedThreads({ store, clock, signal: stopping.signal }, retentionDays)
     if (deleted > 0) log.info({ deleted, retentionDays }, 'dispatches of incidents long resolved deleted')
-    for (const { name, error } of failed) log.warn({ index: name, error }, 'dispatches past retention not deleted, tried again in a minute')
+    warnOf(failed, 'dispatches past retention')
     return failed.length === 0
   }
   const check = async (): Promise<number> => {
     try {
       const { dropped, failed } = await dropExpiredLogs(store, retentionDays, clock.nowMs())
       if (dropped.length > 0) log.info({ dropped, retentionDays }, 'daily indices past retention deleted')
-      for (const { name, error } of failed)
-        log.warn({ index: name, error }, 'daily index past retention not deleted, tried again in a minute')
+      warnOf(failed, 'daily index past retention')
       const areAnomaliesDone = await checkAnomalies()
       const areThreadsDone = await checkThreads()
       return failed.length > 0 || !areAnomaliesDone || !areThreadsDone ? RETRY_MS : CHECK_MS
@@ -57,7 +59,7 @@ export function startRetention({ store, retentionDays, retentionBytes, clock, lo
     try {
       const { dropped, failed, keptBytes } = await dropOversizedLogs(store, maxBytes, clock.nowMs())
       if (dropped.length > 0) log.warn({ dropped, retentionBytes }, 'daily indices beyond RETENTION_BYTES deleted')
-      for (const { name, error } of failed) log.warn({ index: name, error }, 'daily index beyond RETENTION_BYTES not deleted, tried again')
+      warnOf(failed, 'daily index beyond RETENTION_BYTES')
       if (keptBytes !== undefined && !isTodayTooLarge)
         log.error(
           { keptBytes, retentionBytes },

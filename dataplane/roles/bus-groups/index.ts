@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { EmbeddedBus } from '../../adapters/bus/embedded/embedded-bus.ts'
+import { type CommandDeps, EXIT, PROCESS, refusalsOf } from '../../command-line/command.ts'
 import { loadSettings } from '../../config/environment.ts'
 import { DirectoryInUse } from '../../lifecycle/directory-lock.ts'
 import { BusError } from '../../ports/bus.ts'
 import { SILENT } from '../../telemetry/log.ts'
 import { openEmbedded } from '../backends.ts'
-import { type CommandDeps, EXIT, PROCESS } from '../command.ts'
 
 const USAGE = `Usage: logpipeline bus groups list
        logpipeline bus groups remove GROUP
@@ -19,6 +19,8 @@ group that will not come back, such as one of an older version, and with it how 
 
 The bus must not be in use, so stop logpipeline first; nothing is lost by that. Groups on Kafka: kafka-consumer-groups.sh.
 Exit code: 0 done, 1 failed, 64 the command line is wrong, 78 a setting is wrong.`
+
+const refuse = refusalsOf('bus groups')
 
 /** Runs the command and returns its exit code; throws `ConfigError` for wrong settings. */
 export async function runBusGroups(args: readonly string[], deps: CommandDeps = PROCESS): Promise<number> {
@@ -79,9 +81,4 @@ async function remove(bus: EmbeddedBus, groupId: string, deps: CommandDeps): Pro
   await bus.removeGroup(groupId)
   deps.stdout.write(`removed ${groupId}\n`)
   return EXIT.done
-}
-
-function refuse({ stderr }: CommandDeps, problem: string, code: number): number {
-  stderr.write(`logpipeline bus groups: ${problem}\n`)
-  return code
 }

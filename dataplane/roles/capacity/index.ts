@@ -1,10 +1,11 @@
 /** `logpipeline capacity`: what a rate of records needs, from measured figures (docs/capacity.md). */
 import { parseArgs } from 'node:util'
+import { EXIT, refusalsOf, type Terminal } from '../../command-line/command.ts'
+import { readInteger, readNumber } from '../../command-line/option-values.ts'
 import { parseDuration } from '../../domain/time/duration.ts'
 import { type Estimate, estimate, type Load, type Need } from './estimate.ts'
 import { MEASURED } from './figures.ts'
 
-const EXIT = { done: 0, usage: 64 } as const
 const DAY_MS = 86_400_000
 
 const USAGE = `Usage: logpipeline capacity --rate N [--bytes N] [--retention TIME] [--copies N] [--json]
@@ -19,23 +20,17 @@ Says what a load needs: on one machine, and with Kafka and OpenSearch, by role. 
 
 Exit code: 0 done, 64 the command line is wrong.`
 
-export interface CapacityDeps {
-  readonly stdout: { write(text: string): unknown }
-  readonly stderr: { write(text: string): unknown }
-}
+const refuse = refusalsOf('capacity')
 
 /** Runs the command and returns its exit code. */
-export async function runCapacity(args: readonly string[], { stdout, stderr }: CapacityDeps = process): Promise<number> {
+export async function runCapacity(args: readonly string[], { stdout, stderr }: Terminal = process): Promise<number> {
   if (args.includes('--help') || args.includes('-h')) {
     stdout.write(`${USAGE}\n`)
     return EXIT.done
   }
   const problems: string[] = []
   const { load, json } = readLoad(args, problems)
-  if (problems.length > 0) {
-    for (const problem of problems) stderr.write(`logpipeline capacity: ${problem}\n`)
-    return EXIT.usage
-  }
+  if (problems.length > 0) return refuse({ stderr }, problems, EXIT.usage)
   const result = estimate(load)
   stdout.write(json ? `${JSON.stringify({ load, measured: MEASURED.date, ...result })}\n` : describe(load, result))
   return EXIT.done
@@ -59,21 +54,14 @@ function readLoad(args: readonly string[], problems: string[]): { readonly load:
   } catch (error) {
     problems.push((error as Error).message)
   }
-  const number = (name: 'rate' | 'bytes' | 'copies', min: number, max: number) => {
-    const text = values[name] ?? ''
-    const value = Number(text)
-    if (!/^\d+(\.\d+)?$/.test(text) || value < min || value > max)
-      problems.push(`--${name}: expected a number from ${min} to ${max}, seen ${text === '' ? 'nothing' : text}`)
-    return value
-  }
   const retentionMs = parseDuration(values.retention ?? '')
   if (retentionMs === undefined || retentionMs < DAY_MS / 24)
     problems.push(`--retention: expected a time such as 30d, an hour at least, seen ${values.retention}`)
   const load = {
-    rate: number('rate', 1, 1e9),
-    bytes: number('bytes', 1, 1e6),
+    rate: readNumber('--rate', values.rate ?? '', { min: 1, max: 1e9 }, problems),
+    bytes: readNumber('--bytes', values.bytes ?? '', { min: 1, max: 1e6 }, problems),
     retentionDays: (retentionMs ?? 0) / DAY_MS,
-    copies: number('copies', 1, 5),
+    copies: readInteger('--copies', values.copies ?? '', { min: 1, max: 5 }, problems),
   }
   return { load, json: values.json === true }
 }

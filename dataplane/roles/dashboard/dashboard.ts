@@ -43,7 +43,7 @@ export interface DashboardDeps {
   /** 0: a free one. */
   readonly port: number
   readonly maxUploadBytes?: number
-  /** Of a request with logs that names a tenant, and of all such at a time. */
+  /** Size of one request with logs that names a tenant, and of all such requests at a time. */
   readonly maxRequestBytes: number
   readonly maxPendingBytes: number
   readonly clock: Clock

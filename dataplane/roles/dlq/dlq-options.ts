@@ -1,5 +1,6 @@
 /** The command line of `logpipeline dlq`. */
 import { parseArgs } from 'node:util'
+import { readInteger } from '../../command-line/option-values.ts'
 import { TENANT_ID } from '../../contract/setting.ts'
 import { parseDuration } from '../../domain/time/duration.ts'
 import type { LetterFilter } from '../letter.ts'
@@ -43,6 +44,7 @@ export interface DlqConfig {
 export type ParsedDlqOptions = { readonly help: true } | { readonly problems: readonly string[] } | { readonly config: DlqConfig }
 
 const DEFAULT_LIMIT = { list: 100, replay: Number.POSITIVE_INFINITY, purge: Number.POSITIVE_INFINITY } as const
+const MAX_LIMIT = 999_999_999
 const FILTERS = ['tenant', 'stage', 'reason', 'topic', 'since', 'until', 'limit'] as const
 
 const OPTIONS = {
@@ -87,7 +89,7 @@ export function parseDlqOptions(args: readonly string[], nowMs: number): ParsedD
       sinceMs: readTime('--since', values.since, nowMs, problems),
       untilMs: readTime('--until', values.until, nowMs, problems),
     },
-    limit: readLimit(values.limit, problems) ?? DEFAULT_LIMIT[action],
+    limit: values.limit === undefined ? DEFAULT_LIMIT[action] : readInteger('--limit', values.limit, { min: 1, max: MAX_LIMIT }, problems),
     json: values.json,
     dryRun: values['dry-run'],
   }
@@ -113,12 +115,5 @@ function readTime(option: string, text: string | undefined, nowMs: number, probl
   const timeMs = ageMs === undefined ? (ISO_TIME.test(text) ? Date.parse(text) : Number.NaN) : nowMs - ageMs
   if (Number.isFinite(timeMs)) return timeMs
   problems.push(`${option}: expected a time such as 2026-11-21T10:00:00Z or how long ago, such as 90m, seen ${JSON.stringify(text)}`)
-  return undefined
-}
-
-function readLimit(text: string | undefined, problems: string[]): number | undefined {
-  if (text === undefined) return undefined
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
-  problems.push(`--limit: expected a whole number from 1 to 999999999, seen ${JSON.stringify(text)}`)
   return undefined
 }

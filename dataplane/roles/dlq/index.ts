@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
+import { EXIT, refusalsOf } from '../../command-line/command.ts'
 import { askStandalone, StandaloneUnreachable } from '../../command-socket/ask-standalone.ts'
 import { type Environment, loadSettings } from '../../config/environment.ts'
 import type { SettingsOf } from '../../contract/env.ts'
@@ -13,8 +14,6 @@ import { openBus } from '../backends.ts'
 import { DLQ_USAGE, parseDlqOptions } from './dlq-options.ts'
 import type { Print } from './print-lines.ts'
 import { runOnBus } from './run-on-bus.ts'
-
-const EXIT = { done: 0, failed: 1, usage: 64 } as const
 
 /** A person at a terminal learns soon that nobody answers; a group takes the time that it needs. */
 const KAFKA = { startTimeoutMs: 5_000, joinTimeoutMs: 30_000 } as const
@@ -37,6 +36,8 @@ const PROCESS: DlqDeps = {
   clock: systemClock,
 }
 
+const refuse = refusalsOf('dlq')
+
 /** Runs the command and returns its exit code; throws `ConfigError` for wrong settings. */
 export async function runDlq(args: readonly string[], deps: DlqDeps = PROCESS): Promise<number> {
   const parsed = parseDlqOptions(args, deps.clock.nowMs())
@@ -52,10 +53,10 @@ export async function runDlq(args: readonly string[], deps: DlqDeps = PROCESS): 
     return asked ?? (await onBus(settings, deps, bus => runOnBus(parsed.config, { bus, settings, ...deps })))
   } catch (error) {
     if (error instanceof DirectoryInUse)
-      return refuse(deps, [`${error.message}. Stopping logpipeline loses nothing; start it again when this command is done.`], EXIT.failed)
-    if (error instanceof StandaloneUnreachable) return refuse(deps, [error.message], EXIT.failed)
+      return refuse(deps, `${error.message}. Stopping logpipeline loses nothing; start it again when this command is done.`, EXIT.failed)
+    if (error instanceof StandaloneUnreachable) return refuse(deps, error.message, EXIT.failed)
     if (error instanceof BusError)
-      return refuse(deps, [`${placeOf(settings)}: the message bus failed (${error.reason}): ${error.message}`], EXIT.failed)
+      return refuse(deps, `${placeOf(settings)}: the message bus failed (${error.reason}): ${error.message}`, EXIT.failed)
     throw error
   } finally {
     process.stdout.off('error', ignoreClosedPipe)
@@ -72,15 +73,10 @@ function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error
 }
 
-function refuse({ stderr }: DlqDeps, problems: readonly string[], code: number): number {
-  for (const problem of problems) stderr.write(`logpipeline dlq: ${problem}\n`)
-  return code
-}
-
 /** Asking an empty place for letters must not make a bus there. */
 async function onBus(settings: Settings, deps: DlqDeps, use: (bus: Bus) => Promise<void>): Promise<number> {
   if (settings.BUS_BROKERS === undefined && !existsSync(join(settings.DATA_DIR, 'bus')))
-    return refuse(deps, [`DATA_DIR: expected a directory that logpipeline has worked in, seen ${settings.DATA_DIR}`], EXIT.failed)
+    return refuse(deps, `DATA_DIR: expected a directory that logpipeline has worked in, seen ${settings.DATA_DIR}`, EXIT.failed)
   const bus = await openBus(settings, deps.clock, SILENT, KAFKA)
   try {
     await use(bus)

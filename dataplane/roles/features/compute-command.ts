@@ -1,6 +1,7 @@
 /** `logpipeline features compute`: computes the features of one hour now (Decisions 2). */
 import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { type CommandDeps, EXIT, PROCESS, refusalsOf } from '../../command-line/command.ts'
 import { loadSettings } from '../../config/environment.ts'
 import { HOUR_MS, hourOf, lastFullHour } from '../../domain/features/feature-hour.ts'
 import { parseEventTime } from '../../domain/time/event-time.ts'
@@ -9,7 +10,6 @@ import { OnlineStoreUnavailable } from '../../ports/online-store.ts'
 import { SearchStoreUnavailable } from '../../ports/search-store.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { connectSearchStore, openOnlineStore } from '../backends.ts'
-import { type CommandDeps, EXIT, PROCESS } from '../command.ts'
 
 const USAGE = `Usage: logpipeline features compute [--hour TIME]
 
@@ -19,6 +19,8 @@ store. Doing it again does no harm; features of a later time stay. Prints what w
   --hour TIME   the UTC hour that begins at this time, such as 2026-01-31T12:00:00Z (default: the last full hour)
 
 Settings: SEARCH_ENDPOINT (default http://127.0.0.1:9200), ONLINE_STORE_URL (default: the embedded store in DATA_DIR).`
+
+const refuse = refusalsOf('features compute')
 
 /** Runs the command and returns its exit code; throws `ConfigError` for wrong settings. */
 export async function runFeaturesCompute(args: readonly string[], deps: CommandDeps = PROCESS): Promise<number> {
@@ -60,9 +62,4 @@ function parseOptions(args: readonly string[], nowMs: number): { readonly hourMs
   if (hourMs === undefined || hourMs !== hourOf(hourMs))
     return `--hour: expected the start of an hour in UTC such as 2026-01-31T12:00:00Z, seen ${JSON.stringify(given.hour)}`
   return hourMs + HOUR_MS > nowMs ? `--hour: expected an hour that is over, seen ${given.hour}` : { hourMs }
-}
-
-function refuse({ stderr }: CommandDeps, problem: string, code: number): number {
-  stderr.write(`logpipeline features compute: ${problem}\n`)
-  return code
 }

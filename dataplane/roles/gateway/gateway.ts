@@ -56,7 +56,7 @@ export interface GatewayConfig {
   readonly requestsPerSecond?: number | undefined
   readonly host: string
   readonly port: number
-  /** Of health and metrics in plain text, for those who have no key; undefined: nowhere. */
+  /** Port of health and metrics in plain text, for callers without a key; undefined: none. */
   readonly healthPort?: number | undefined
   readonly clock: Clock
   readonly log: Log

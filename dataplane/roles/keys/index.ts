@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { KeyName } from '../../api-keys/key-routes.ts'
 import { type ApiKeyStore, createApiKeyStore, MAX_KEYS } from '../../api-keys/key-store.ts'
+import { type CommandDeps, EXIT, PROCESS, refusalsOf } from '../../command-line/command.ts'
 import { loadSettings } from '../../config/environment.ts'
 import { TENANT_ID } from '../../contract/setting.ts'
 import { DirectoryInUse, type DirectoryLock, lockDirectory } from '../../lifecycle/directory-lock.ts'
@@ -11,7 +12,6 @@ import { SearchStoreRefusal, SearchStoreUnavailable } from '../../ports/search-s
 import { createSearchServer } from '../../search-store/search-server.ts'
 import { SILENT } from '../../telemetry/log.ts'
 import { connectSearchStore, type SearchStoreSettings } from '../backends.ts'
-import { type CommandDeps, EXIT, PROCESS } from '../command.ts'
 import { SEARCH_ADDRESS_FILE } from '../search-address-file.ts'
 
 const USAGE = `Usage: logpipeline keys create --tenant T [--name N]
@@ -34,6 +34,8 @@ interface Options {
   readonly name: string
   readonly id: string | undefined
 }
+
+const refuse = refusalsOf('keys')
 
 /** Runs the command and returns its exit code; throws `ConfigError` for wrong settings. */
 export async function runKeys(args: readonly string[], deps: CommandDeps = PROCESS): Promise<number> {
@@ -138,9 +140,4 @@ async function withStore(settings: StoreSettings, { clock }: CommandDeps, use: (
 function searchAddress(dataDir: string): string | undefined {
   const path = join(dataDir, SEARCH_ADDRESS_FILE)
   return existsSync(path) ? readFileSync(path, 'utf8').trim() : undefined
-}
-
-function refuse({ stderr }: CommandDeps, problem: string, code: number): number {
-  stderr.write(`logpipeline keys: ${problem}\n`)
-  return code
 }

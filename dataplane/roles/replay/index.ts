@@ -1,5 +1,6 @@
 /** `logpipeline replay FILE…`: sends recorded OTLP JSON lines to a collector (Decisions 2). */
 import { systemClock } from '../../adapters/clock/system-clock.ts'
+import { EXIT, refusalsOf } from '../../command-line/command.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type CollectorClient, createCollectorClient } from './collector-client.ts'
 import { parseExportRequest, shiftTimes } from './export-request.ts'
@@ -7,8 +8,6 @@ import { findUnreadable, type Input, inputSize, readInputs } from './inputs.ts'
 import { type ProgressDisplay, type ProgressStream, showProgress } from './progress-display.ts'
 import { parseReplayOptions, REPLAY_USAGE, type ReplayConfig } from './replay-options.ts'
 import { countOutcome, emptyTally, formatProgress, formatSummary, isComplete, type ReplayTally } from './replay-tally.ts'
-
-const EXIT = { complete: 0, incomplete: 1, usage: 64, interrupted: 130 } as const
 
 export interface ReplayDeps {
   /** Takes the summary. */
@@ -20,18 +19,17 @@ export interface ReplayDeps {
 
 const PROCESS: ReplayDeps = { stdout: process.stdout, stderr: process.stderr, clock: systemClock }
 
+const refuse = refusalsOf('replay')
+
 /** Runs the command and returns its exit code. */
 export async function runReplay(args: readonly string[], deps: ReplayDeps = PROCESS): Promise<number> {
   const parsed = parseReplayOptions(args)
   if ('help' in parsed) {
     deps.stdout.write(`${REPLAY_USAGE}\n`)
-    return EXIT.complete
+    return EXIT.done
   }
   const problems = 'problems' in parsed ? parsed.problems : await findUnreadable(parsed.config.files, parsed.config.shiftToNow)
-  if (problems.length > 0 || 'problems' in parsed) {
-    for (const problem of problems) deps.stderr.write(`logpipeline replay: ${problem}\n`)
-    return EXIT.usage
-  }
+  if (problems.length > 0 || 'problems' in parsed) return refuse(deps, problems, EXIT.usage)
   const interrupt = new AbortController()
   const stop = () => interrupt.abort()
   process.once('SIGINT', stop)
@@ -62,7 +60,7 @@ async function replay(config: ReplayConfig, deps: ReplayDeps, signal: AbortSigna
   display.stop()
   deps.stdout.write(`${formatSummary(tally, elapsedMs())}\n`)
   if (signal.aborted) return EXIT.interrupted
-  return isComplete(tally) ? EXIT.complete : EXIT.incomplete
+  return isComplete(tally) ? EXIT.done : EXIT.failed
 }
 
 interface Lane {

@@ -1,5 +1,6 @@
 /** The command line of `logpipeline replay`. */
 import { parseArgs } from 'node:util'
+import { readHttpAddress, readInteger, readNumber } from '../../command-line/option-values.ts'
 
 export const REPLAY_USAGE = `Usage: logpipeline replay [options] FILE...
 
@@ -53,10 +54,10 @@ export function parseReplayOptions(args: readonly string[]): ParsedReplayOptions
   const config: ReplayConfig = {
     files,
     url: readUrl(values.endpoint, problems),
-    rate: values.rate === undefined ? Number.POSITIVE_INFINITY : readNumber('--rate', values.rate, 0.001, 1e9, problems),
-    concurrency: readInteger('--concurrency', values.concurrency, 1, 256, problems),
+    rate: values.rate === undefined ? Number.POSITIVE_INFINITY : readNumber('--rate', values.rate, { min: 0.001, max: 1e9 }, problems),
+    concurrency: readInteger('--concurrency', values.concurrency, { min: 1, max: 256 }, problems),
     headers: readHeaders(values.header, problems),
-    retries: readInteger('--retries', values.retries, 0, 1000, problems),
+    retries: readInteger('--retries', values.retries, { min: 0, max: 1000 }, problems),
     shiftToNow: values['shift-to-now'],
   }
   if (files.length === 0) problems.push('FILE: at least one is needed, or - for stdin')
@@ -70,33 +71,16 @@ function parse(args: readonly string[]) {
 
 /** The endpoint is a base address, as for OpenTelemetry exporters; an address that names `/v1/logs` itself is taken as it is. */
 function readUrl(text: string, problems: string[]): URL {
-  const url = URL.parse(text)
-  if (url === null || !/^https?:$/.test(url.protocol)) {
-    problems.push(`--endpoint: expected an http or https address, got ${JSON.stringify(text)}`)
-    return new URL('http://127.0.0.1')
-  }
+  const url = readHttpAddress('--endpoint', text, problems)
   if (!url.pathname.endsWith('/v1/logs')) url.pathname = `${url.pathname.replace(/\/$/, '')}/v1/logs`
   return url
-}
-
-function readNumber(option: string, text: string, min: number, max: number, problems: string[]): number {
-  const value = Number(text)
-  if (text.trim() === '' || !(value >= min && value <= max))
-    problems.push(`${option}: expected a number from ${min} to ${max}, got ${JSON.stringify(text)}`)
-  return value
-}
-
-function readInteger(option: string, text: string, min: number, max: number, problems: string[]): number {
-  if (/^\d+$/.test(text) && Number(text) >= min && Number(text) <= max) return Number(text)
-  problems.push(`${option}: expected a whole number from ${min} to ${max}, got ${JSON.stringify(text)}`)
-  return min
 }
 
 function readHeaders(pairs: readonly string[], problems: string[]): Record<string, string> {
   const headers: Record<string, string> = {}
   for (const pair of pairs) {
     const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+)=([\t\x20-\x7e]*)$/.exec(pair) ?? []
-    if (name === undefined || value === undefined) problems.push(`--header: expected NAME=VALUE, got ${JSON.stringify(pair)}`)
+    if (name === undefined || value === undefined) problems.push(`--header: expected NAME=VALUE, seen ${JSON.stringify(pair)}`)
     else headers[name.toLowerCase()] = value
   }
   return headers

@@ -23,7 +23,7 @@ describe('ticketing on the embedded search store', () => {
   const stops: (() => Promise<unknown> | unknown)[] = []
   let store: SearchStore
   let api: HttpCaller
-  /** Of another agent on the same store, which may speak to public addresses alone. */
+  /** Calls another agent on the same store, which may speak to public addresses alone. */
   let replica: HttpCaller
 
   before(async function () {

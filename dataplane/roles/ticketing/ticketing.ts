@@ -53,7 +53,7 @@ export interface TicketingDeps {
   readonly models?: ModelProbe
   /** The way to models; `models` wins. */
   readonly languageModel?: LanguageModel
-  /** Of a tenant. Default: none. */
+  /** Tokens that each tenant may use. Default: none. */
   readonly tokensPerHour?: number
   /** A change that was made on a platform. Default: it is made to the incident, and no other target is told. */
   readonly applyChange?: WebhookDeps['applyChange']

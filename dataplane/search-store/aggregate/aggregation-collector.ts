@@ -14,7 +14,7 @@ export interface Collector {
   gapResult?(): Record<string, unknown>
   /** The value a parent orders its buckets by. */
   orderValue?(metric: string | undefined): number
-  /** Of a single bucket: the aggregations below it. */
+  /** The aggregations below an aggregation with a single bucket. */
   below?(): ReadonlyMap<string, Collector>
 }
 
@@ -41,7 +41,7 @@ export interface CollectContext {
   readonly nowMs: number
   readonly budget: BucketBudget
   readonly memory: QueryMemory
-  /** Of the aggregations that show terms without a match. */
+  /** The terms of each aggregation that shows terms without a match. */
   readonly vocabularies: Vocabularies
   /** A document as a hit. */
   showHit(document: RankedDocument, spec: SpecOf<'top_hits'>): Record<string, unknown>

@@ -11,7 +11,6 @@ export type Below = ReadonlyMap<string, Collector>
 
 export const NOTHING_BELOW: Below = new Map()
 
-/** Of an aggregation with nothing below it. */
 export const NO_BELOW = (): Below => NOTHING_BELOW
 
 /** Memory of a bucket, bytes, about. */
@@ -35,7 +34,7 @@ export class BucketTable<K> {
   /** The results below a bucket without a match, and the buckets of the answer that they are. */
   #empty: { readonly results: Record<string, unknown>; readonly buckets: number } | undefined
   #seen = 1
-  /** Of the order that buckets were compared by last. */
+  /** The path of the order that buckets were compared by last. */
   #lastPath: (OrderPath & { readonly text: string }) | undefined
 
   constructor(newBelow: () => Below, context: Pick<CollectContext, 'memory' | 'budget'>) {

@@ -50,7 +50,7 @@ export function createExtendedStats(spec: SpecOf<'extended_stats'>): Collector {
     }
   }
 
-  /** Of no values all are unknown; of one value, what a sample would say is. */
+  /** Figures that do not exist: null where there are no values, `NaN` for the sampling figures of a single value. */
   const shown = (numbers: Record<string, number>): Record<string, unknown> =>
     Object.fromEntries(Object.entries(numbers).map(([name, value]) => [name, Number.isNaN(value) ? (count === 0 ? null : 'NaN') : value]))
 

@@ -15,7 +15,7 @@ type Reader = (place: number, visit: (value: Value) => void) => void
 export function createMultiTerms(spec: SpecOf<'multi_terms'>, newBelow: () => Below, context: CollectContext): Collector {
   const { sources } = spec
   const table = new BucketTable<string>(newBelow, context)
-  /** Of each bucket. */
+  /** The values of each bucket, by its ordinal. */
   const combinations: (readonly Value[])[] = []
   const fields: (Field | undefined)[] = sources.map(() => undefined)
   const nameOf = (value: Value): string => `${typeof value}${value}`

@@ -1,8 +1,8 @@
 /** Paths of orders: `stats.max`, `percentiles[99.0]`, `errors>latency.avg`. */
 export interface OrderPath {
-  /** Of aggregations, each below the one before. */
+  /** Names of aggregations, each below the one before. */
   readonly names: readonly string[]
-  /** Of the last one's values; undefined: its only one. */
+  /** The name of a value of the last aggregation; undefined: its only value. */
   readonly metric: string | undefined
 }
 

@@ -5,7 +5,7 @@ import { BUCKET_PARSERS, MAX_BUCKETS, readField, tooManyBuckets } from './parse-
 import type { BucketSpec, CompositeSource, CompositeValue } from './spec.ts'
 
 const MAX_SOURCES = 32
-/** Of a source, beside those of its own kind. */
+/** Members that every source may have, beside those of its kind. */
 const SOURCE_KEYS = ['missing_bucket', 'missing_order', 'order'] as const
 
 export function parseComposite(body: unknown): BucketSpec {

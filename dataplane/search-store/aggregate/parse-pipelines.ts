@@ -204,7 +204,7 @@ function movingAverage(content: JsonObject): Work {
   return overWindows(window, 0, MODELS[model]!(readObject(content['settings'] ?? {}, 'moving_avg.settings')), false)
 }
 
-/** Of the buckets with a value: each gets the summary of those before it. `hasFirst`: the first one, too, of none. */
+/** Gives each bucket with a value the summary of the values in its window. `hasFirst`: also a bucket whose window is empty. */
 function overWindows(window: number, shift: number, summary: Summary, hasFirst: boolean): Work {
   return buckets => {
     const values = valuesOf(buckets)

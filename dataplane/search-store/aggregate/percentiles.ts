@@ -68,7 +68,7 @@ export class PercentileSketch {
     this.#memory = memory
   }
 
-  /** Of the values so far; Infinity without any. */
+  /** Infinity until a positive value has come. */
   leastPositive = Number.POSITIVE_INFINITY
 
   add(value: number, weight = 1): void {

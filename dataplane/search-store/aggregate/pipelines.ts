@@ -40,7 +40,7 @@ export function orderPipelines(
 
 const firstOf = (path: string): string => path.split(/[.>[]/)[0]!
 
-/** Of a bucket itself. */
+/** Paths to the values of the bucket itself. */
 const OWN = new Set(['_count', '_key'])
 
 /** Throws 400 where a summary is of nothing beside it. */
@@ -56,7 +56,7 @@ const bucketsOf = (result: JsonObject): readonly Bucket[] => Object.values(resul
 
 type Made = Pick<AggregationSpec, 'pipelines' | 'summaries'>
 
-/** Of the result of one aggregation. */
+/** Adds pipelines and summaries to the result of one aggregation. */
 export function withPipelines(result: Bucket, { pipelines, summaries }: Made): Bucket {
   if (result['buckets'] === undefined) return withSummaries(result, summaries)
   for (const bucket of summaries.length > 0 ? bucketsOf(result) : []) withSummaries(bucket, summaries)

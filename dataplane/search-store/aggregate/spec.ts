@@ -177,7 +177,7 @@ export interface PipelineSpec {
     values: readonly Readonly<Record<string, number>>[],
     keys: readonly number[],
   ) => readonly (Record<string, number> | undefined)[]
-  /** Of a pipeline that adds nothing: the places of the buckets that stay, in their new order. */
+  /** The places of the buckets that stay, in their new order; for a pipeline that adds no members. */
   readonly arrange?: (values: readonly Readonly<Record<string, number>>[]) => readonly number[]
 }
 

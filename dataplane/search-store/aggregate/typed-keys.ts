@@ -2,7 +2,7 @@
 import { isObject, type JsonObject } from '../json/json-reader.ts'
 import type { AggregationSpec } from './spec.ts'
 
-/** Of the keys of terms: texts, whole numbers, those without a sign, others; of a field that no index has. */
+/** Kinds of keys of terms: texts, whole numbers, whole numbers without a sign, other numbers; `um`: no index has the field. */
 export type TermsKind = 's' | 'l' | 'ul' | 'd' | 'um'
 
 /** Where a result of terms says of which kind it is; not shown. */

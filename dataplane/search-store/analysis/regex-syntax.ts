@@ -11,7 +11,7 @@ export type RegexNode =
 
 /** As in OpenSearch (`index.max_regex_length`). */
 const MAX_REGEX_LENGTH = 1_000
-/** Of `{n,m}`: more than the states that an expression may take. */
+/** The greatest number in `{n,m}`: more than the states that an expression may take. */
 const MAX_REPEAT = 10_000
 const LAST_CODE = 0x10ffff
 
@@ -118,7 +118,7 @@ class RegexParser {
     return of.length === 1 ? of[0]! : { kind: 'either', of }
   }
 
-  /** At least one part: what stands where one is due is taken for itself. */
+  /** Reads at least one part. An operator where a part is due stands for itself. */
   #sequence(): RegexNode {
     const of = [this.#repeated()]
     while (this.#char !== undefined && this.#char !== ')' && this.#char !== '|') {

@@ -20,7 +20,7 @@ export function checkPointInTime({ index, parameters }: Pick<QueryCall, 'index' 
   refuse(refused)
 }
 
-/** Of the first page. */
+/** Refuses a search that cannot begin a scroll. */
 export function checkScroll(parameters: URLSearchParams, request: SearchRequest): void {
   refuse([
     request.trackTotalHits !== Number.POSITIVE_INFINITY &&

@@ -39,7 +39,7 @@ export interface CatalogIndex extends Omit<IndexRecord, 'aliases'> {
   readonly isHidden: boolean
   readonly counts: OperationCounts
   readonly storage: IndexStorage
-  /** As they are now, also when they change later. */
+  /** The aliases as they are now; later changes show here, too. */
   readonly aliases: Aliases
 }
 
@@ -57,7 +57,7 @@ const INDEX_KIND = 'index'
 const ALIAS_KIND = 'alias'
 const TEMPLATE_KINDS: readonly TemplateKind[] = ['template', 'component_template', 'legacy_template']
 const MAX_INDICES = 10_000
-/** Daily indices of logs find room also where the indices of tenants have taken all that there is for them. */
+/** Daily indices of logs have room even where tenants' indices have used up `MAX_INDICES`. */
 const MAX_INDICES_WITH_LOGS = 11_000
 const DAILY_LOGS = /^service-logs-\d{4}\.\d\d\.\d\d$/
 /** Expressions whose indices are remembered until a name changes, and the longest of them, characters. */
@@ -132,7 +132,7 @@ export class Catalog {
     for (const { storage } of this.indices) await storage.maintain?.()
   }
 
-  /** Those that could not be opened. */
+  /** The indices that could not be opened. */
   get red(): readonly CatalogIndex[] {
     return this.indices.filter(({ storage }) => storage.problem !== undefined)
   }
@@ -251,7 +251,7 @@ export class Catalog {
     }
   }
 
-  /** Those whose entries are deleted. */
+  /** Removes the indices whose entries are deleted. */
   async #remove(indices: readonly CatalogIndex[]): Promise<void> {
     this.#resolved.clear()
     for (const { name, aliases } of indices) {
@@ -266,8 +266,8 @@ export class Catalog {
   }
 
   /**
-   * All of the changes or, when one is not valid, none; with `removed` those indices go in the same commit, and are gone when this resolves.
-   * Takes as long as there are changes, however many aliases there are.
+   * Makes all of the changes, or none when one is not valid. The indices in `removed` go in the same commit, and are gone when this resolves.
+   * The time grows with the number of changes, not with the number of aliases.
    */
   changeAliases(changes: readonly AliasChange[], removed: readonly string[] = []): void | Promise<void> {
     const gone = new Set(removed)
@@ -302,7 +302,7 @@ export class Catalog {
     this.#change(names, index => ({ settings: keepsExisting ? { ...settings, ...index.settings } : { ...index.settings, ...settings } }))
   }
 
-  /** Closed, they are neither read nor written. */
+  /** Closed indices are neither read nor written. */
   setClosed(names: readonly string[], isClosed: boolean): void {
     this.#change(names, () => ({ isClosed }))
   }
@@ -369,7 +369,7 @@ export class Catalog {
     this.#database.putEntry(ALIAS_KIND, aliasEntryName(index, alias), JSON.stringify(config))
   }
 
-  /** `andMore` writes more in the same commit. */
+  /** Stores the indices; `andMore` writes more in the same commit. */
   #store(indices: readonly (CatalogIndex & { readonly aliases: Map<string, AliasConfig> })[], andMore?: () => void): void {
     this.#database.transaction(() => {
       for (const { name, storage: _storage, aliases: _aliases, isHidden: _isHidden, counts: _counts, ...record } of indices)

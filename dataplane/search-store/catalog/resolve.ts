@@ -105,7 +105,7 @@ function throughAliases<I extends Resolvable>(
 }
 
 interface Names {
-  /** Of indices and aliases. */
+  /** Names of indices and of aliases. */
   readonly names: ReadonlySet<string>
   /** Indices that no alias named before leads to. */
   readonly excluded: ReadonlySet<string>

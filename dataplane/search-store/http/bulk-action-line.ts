@@ -18,7 +18,7 @@ export interface BulkMeta {
 }
 
 const ACTIONS: readonly string[] = ['index', 'create', 'update', 'delete']
-/** Of `"}}`, behind the id. */
+/** Length of `"}}`, which stands behind the id. */
 const TAIL_BYTES = 3
 
 /** Reads action lines; one that differs from the plain line before it in the id alone is not parsed. */

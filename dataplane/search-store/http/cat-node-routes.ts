@@ -26,7 +26,7 @@ export const CAT_NODE_ROUTES: readonly Route[] = [
   ),
 ]
 
-/** Of things that this store has none of. */
+/** A table without rows, for things that this store does not have. */
 function emptyTable(name: string, columns: string): readonly Route[] {
   const shown = words(columns).map(each => column<never>(each, each.replaceAll('_', ' '), () => ''))
   return catRoutes([`/_cat/${name}`], call => catReply([], shown, call.query))

@@ -123,7 +123,7 @@ function isAsWaitedFor(query: URLSearchParams, indices: readonly CatalogIndex[])
   return compared(Number(digits))
 }
 
-/** Of the one node with a number of nodes. */
+/** Comparisons of the one node with a number of nodes, by the sign before the number. */
 const NODES_COMPARED: ReadonlyMap<string, (count: number) => boolean> = new Map([
   ['', (count: number) => count === 1],
   ...['>=', 'ge('].map(sign => [sign, (count: number) => count <= 1] as const),

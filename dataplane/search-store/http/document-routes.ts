@@ -184,7 +184,7 @@ async function readSource(call: Call): Promise<Reply> {
 const MAX_DOCUMENTS = 10_000
 /** Bytes of all documents of one answer. */
 const MAX_SHOWN_BYTES = 64 * 1024 * 1024
-/** Of a document beside its source, bytes: about what its head and its place take. */
+/** Bytes that a document takes beside its source, about: its head and its place. */
 const SHOWN_BYTES = 256
 /** Larger answers go out in the pieces that they are made of. */
 const MAX_TEXT_BYTES = 1024 * 1024

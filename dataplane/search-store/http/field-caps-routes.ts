@@ -47,7 +47,7 @@ async function fieldCapabilities(call: Call): Promise<Reply> {
   return listingReply(call, { head: { indices: names }, under: 'fields', members })
 }
 
-/** Of a field in one index. */
+/** How a field can be used in one index. */
 interface Capability {
   readonly index: string
   readonly type: string
@@ -69,7 +69,7 @@ const WITHOUT_VALUES = new Set(['text', 'match_only_text', 'object', 'nested'])
 
 const isFalse = (value: unknown): boolean => value === false || value === 'false'
 
-/** Of the fields of an index, and of the objects around them. */
+/** Yields the fields of an index and the objects around them. */
 function* capabilitiesOf(mapping: IndexMapping): Generator<readonly [string, Omit<Capability, 'index'>]> {
   for (const [name, own] of METADATA) yield [name, { type: name, ...own, meta: {} }]
   const written = new Map(Array.from(writtenFields(mapping), ({ path, json }) => [path, json]))

@@ -4,7 +4,7 @@ import { isRawNumber } from '../json/exact-numbers.ts'
 
 interface Node {
   readonly children: Map<string, Node>
-  /** Of `**`: any number of levels lead back to it. */
+  /** The node stands for `**`: any number of levels lead back to the node. */
   readonly isDeep: boolean
   /** Everything below is meant. */
   isWhole: boolean

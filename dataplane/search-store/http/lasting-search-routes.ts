@@ -10,7 +10,7 @@ import { queryCallOf } from './query-route.ts'
 import { ok, type Reply } from './reply.ts'
 import { type Call, type Route, routes } from './route.ts'
 
-/** Of the request at hand; the others are those of the first page. */
+/** Parameters that each page's own request sets; all other parameters are those of the first page. */
 const PAGE_PARAMETERS = words('rest_total_hits_as_int typed_keys filter_path pretty human')
 
 export const LASTING_SEARCH_ROUTES: readonly Route[] = [

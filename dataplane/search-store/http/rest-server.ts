@@ -26,16 +26,16 @@ export interface RestServerConfig {
   readonly deps: Deps
   /** Largest body with documents, before and after decompression. */
   readonly maxBulkBytes: number
-  /** Bodies with documents held at a time, all requests together, what is still coming in and unpacked included. */
+  /** Bytes of bodies with documents that all requests hold at a time, also of those that are still coming in and of unpacked ones. */
   readonly maxHeldBytes: number
   onError(error: unknown, request: { readonly method: string; readonly path: string }): void
 }
 
 const MAX_QUERY_BYTES = 1024 * 1024
-/** Bodies of queries held at a time, bytes; apart from those with documents, which may take all that there is for them. */
+/** Bytes of query bodies that are held at a time. Bodies with documents have a bound of their own, which they may use up. */
 const MAX_HELD_QUERY_BYTES = 32 * 1024 * 1024
 const COUNTED_ANSWER_BYTES = 1024 * 1024
-/** Memory of the operations of bulks beside their bodies, bytes: those of one bulk with as many as it may have. */
+/** Memory of bulk operations beside their bodies, bytes: enough for one bulk with as many operations as are allowed. */
 const MAX_HELD_OPERATION_BYTES = 128 * 1024 * 1024
 /** Characters of an answer that is shaped as a whole, at one stretch. */
 const MAX_SHAPED_LENGTH = 4 * 1024 * 1024
@@ -44,7 +44,7 @@ const REQUEST_TIMEOUT_MS = 120_000
 /** How long the rest of a body that was refused is read over, so that the caller gets to its answer. */
 const REFUSED_BODY_MS = 10_000
 const KEEP_ALIVE_MS = 60_000
-/** A connection is kept for so much longer than clients are told: one that is late itself does not find it closed under its request, ms. */
+/** How much longer than clients are told a connection is kept, ms, so that a client that is late does not find the connection closed. */
 const KEEP_ALIVE_GRACE_MS = 10_000
 
 const gzipAsync = promisify(gzip)
@@ -88,7 +88,7 @@ interface Shared {
   readonly held: {
     readonly query: MemoryPool
     readonly documents: MemoryPool
-    /** Apart from bodies, which are there already when their operations are read. */
+    /** Memory of bulk operations. Bodies have a pool of their own, as a body is held already when its operations are read. */
     readonly operations: MemoryPool
     readonly answers: MemoryPool
   }
@@ -101,7 +101,7 @@ class Exchange {
   readonly #method: string
   #query = new URLSearchParams()
   #gone: AbortController | undefined
-  /** Held until the client has read the answer. */
+  /** Memory of the answer, held until the client has read the answer. */
   readonly #answerMemory: MemoryLease
 
   constructor(shared: Shared, request: IncomingMessage, response: ServerResponse) {
@@ -221,7 +221,7 @@ class Exchange {
     const isUnread = !this.#request.complete
     if (isUnread) headers['connection'] = 'close'
     const large = body !== undefined && body.length >= COUNTED_ANSWER_BYTES && !isHead ? body : undefined
-    // Clients have too much of their answers still to read.
+    // Answers that clients have not read yet take too much memory.
     if (large !== undefined && !this.#answerMemory.take(large.length)) throw noRoomForAnswer()
     response.writeHead(reply.status, headers)
     if (large !== undefined) return sendPieces(response, piecesOf(large))

@@ -62,7 +62,7 @@ export async function searchJson(request: SearchRequest, outcome: SearchOutcome,
   const total =
     outcome.total === undefined ? (options.totalAsInt ? -1 : undefined) : options.totalAsInt ? outcome.total.value : outcome.total
   const head = JSON.stringify({ ...options.name, took: options.tookMs, timed_out: outcome.timedOut, _shards: shards })
-  // Of no index at all OpenSearch answers like this.
+  // OpenSearch answers a search on no index like this.
   const isNowhere = options.indexCount === 0
   const hits = JSON.stringify({ ...(total !== undefined && { total }), max_score: outcome.maxScore ?? (isNowhere ? 0 : null) })
   const list = await hitsJson(outcome, request, options)

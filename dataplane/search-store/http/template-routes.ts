@@ -26,7 +26,7 @@ const PARAMETERS = [...NODE_PARAMETERS, 'create', 'cause', 'order', 'flat_settin
 interface Kind {
   readonly operation: string
   readonly parse: (body: JsonObject) => IndexTemplate
-  /** Of the list in an answer, and of each template in it. */
+  /** Members of an answer: the list of templates, and one template in the list. */
   readonly list: string
   readonly one: string
 }

@@ -9,7 +9,7 @@ import type { WriteError, WriteOutcome } from '../storage/index-storage.ts'
 import { didYouMean } from './did-you-mean.ts'
 
 const MAX_ID_BYTES = 512
-/** Of UTF-8, for one unit of a string's length. */
+/** The most bytes of UTF-8 that one unit of a string's length takes. */
 const MAX_BYTES_PER_UNIT = 3
 
 export function checkId(id: string): void {

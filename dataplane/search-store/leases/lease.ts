@@ -24,7 +24,7 @@ export interface Lease {
   readonly createdAtMs: number
   readonly indices: readonly LeasedIndex[]
   keepAliveMs: number
-  /** Of a scroll. */
+  /** The search that a scroll pages through. */
   readonly search: ScrolledSearch | undefined
   /** Where the next page of a scroll begins; undefined before the first. */
   cursor: string | undefined

@@ -20,7 +20,7 @@ export function createNode(path: string, parent: FieldNode | undefined, mapping:
   return { path, parent, mapping, children: NO_CHILDREN, json }
 }
 
-/** Of most nodes; a map of its own for each would take more memory than the rest of it. */
+/** The children of most nodes. An empty map for each node would take more memory than the rest of the node. */
 const NO_CHILDREN: ReadonlyMap<string, FieldNode> = new Map()
 
 export function addChild(parent: FieldNode, name: string, node: FieldNode): void {

@@ -22,19 +22,19 @@ export interface FieldMapping {
   readonly type: FieldType
   /** False: kept in `_source`, not searchable. */
   readonly index?: boolean
-  /** Of an alias: the full path of the field that it stands for. */
+  /** The full path of the field that an alias stands for. */
   readonly target?: string
   /** Multi-fields, e.g. `keyword` under a dynamic text field. */
   readonly fields?: Readonly<Record<string, FieldMapping>>
   /** A type of OpenSearch whose values stand in `_source` alone; nothing else can be asked of the field. */
   readonly kept?: string
-  /** Of a date: nanoseconds count, in sorting and in queries. */
+  /** Nanoseconds of a date count, in sorting and in queries. */
   readonly nanos?: true
-  /** Of a keyword: its values are IP addresses. */
+  /** The values of a keyword are IP addresses. */
   readonly address?: true
-  /** Of a date: how its values are written and shown, where that is not ISO 8601 or milliseconds. */
+  /** How the values of a date are written and shown, where not in ISO 8601 or milliseconds. */
   readonly format?: string
-  /** Of a keyword: one of the normalizers, which its values pass before they are indexed. */
+  /** Name of the normalizer that the values of a keyword pass before they are indexed. */
   readonly normalizer?: string
   /** Longer keyword values are kept but not indexed. */
   readonly ignoreAbove?: number

@@ -25,15 +25,18 @@ import { looksLikeDate } from './values.ts'
 /** OpenSearch's `index.mapping.total_fields.limit`. */
 const DEFAULT_TOTAL_FIELDS_LIMIT = 1000
 
-/** Fields of one index, whatever its limit is: a document may bring them all, and each one that comes has the mapping written anew. */
+/** Fields of one index, whatever its own limit is. One document may bring as many, and the mapping is written anew for each new field. */
 const MAX_FIELDS = 10_000
 
-/** Fields of all indices together, those of indices with the same fields counted once: half a kilobyte each, in the store and where queries run. */
+/** Fields of all indices together; indices with the same fields count once. A field takes half a kilobyte, in the store and where queries run. */
 const MAX_FIELDS_OF_ALL = 200_000
 
 /** A mapping that learns new fields from documents. */
 export interface MutableMapping extends IndexMapping, FieldResolver {
-  /** Grows when what was resolved before may resolve otherwise: by `put` and `rollback`, not by new fields or `takeBack`; also when nodes are others for the same fields. */
+  /**
+   * Grows when a path may resolve to another field or node than before: by `put` and `rollback`, and when the same fields get other nodes. New
+   * fields and `takeBack` do not count.
+   */
   readonly revision: number
   /** Grows with every change, by new fields too. */
   readonly generation: number
@@ -47,13 +50,13 @@ export interface MutableMapping extends IndexMapping, FieldResolver {
   /** Marks a state that `rollback` returns to, for callers that span several steps. */
   mark(): number
   rollback(mark: number): void
-  /** The same, where the caller itself forgets the fields that go: `revision` stays. */
+  /** As `rollback`, for callers that themselves forget the fields that go: `revision` stays. */
   takeBack(mark: number): readonly FieldNode[]
   /** Forgets how to roll back. */
   commit(): void
   /** `PUT /{index}/_mapping`: merges a `properties` object; throws DocumentRejected when a field would change its type. */
   put(properties: Readonly<Record<string, unknown>>): void
-  /** Its fields count no longer among those of all indices: it may be read on, and is not to change any more. */
+  /** Takes the fields out of the count over all indices. The mapping may be read on, but must not change any more. */
   release(): void
 }
 
@@ -62,7 +65,7 @@ export function createMapping(config: MappingConfig): MutableMapping {
   return new FieldTreeMapping(config, false)
 }
 
-/** Of an index that is there: its fields stay, even where the limit has been lowered since. */
+/** Opens the mapping of an index that exists. Its fields stay, even where the limit has been lowered since. */
 export function openMapping(config: MappingConfig): MutableMapping {
   return new FieldTreeMapping(config, true)
 }
@@ -102,7 +105,7 @@ class FieldTreeMapping implements MutableMapping {
     this.#dynamic = String(config.dynamic ?? true)
     this.#rule = createDynamicRule(config.dynamicTemplates ?? [])
     const asked = config.totalFieldsLimit ?? DEFAULT_TOTAL_FIELDS_LIMIT
-    // Without a limit: a copy of what is bounded elsewhere.
+    // A mapping without a limit is a copy of one that is bounded elsewhere.
     const limit = asked === Number.POSITIVE_INFINITY ? asked : Math.min(asked, MAX_FIELDS)
     this.#limit = isStored ? Number.POSITIVE_INFINITY : limit
     unreachable.register(this, this.#tree, this)
@@ -219,7 +222,7 @@ class FieldTreeMapping implements MutableMapping {
     this.transaction(() => {
       const aliases: GivenAlias[] = []
       this.#merge(this.root, properties, aliases)
-      // Behind all fields that they may stand for.
+      // Aliases come after all fields that they may stand for.
       for (const { parent, name, json } of aliases) {
         const path = childPath(parent, name)
         this.#checkAlias(path, parseField(path, json).target!)
@@ -243,7 +246,7 @@ class FieldTreeMapping implements MutableMapping {
     if (problem !== undefined) throw new DocumentRejected(`Invalid [path] value [${target}] for field alias [${path}]: ${problem}.`)
   }
 
-  /** Aliases are put on the list. */
+  /** Merges fields. Aliases are only put on the list `aliases`. */
   #merge(parent: FieldNode, properties: Readonly<Record<string, unknown>>, aliases: GivenAlias[]): void {
     for (const [key, json] of Object.entries(properties)) {
       const names = splitKey(key)
@@ -329,7 +332,7 @@ class FieldTreeMapping implements MutableMapping {
     return node
   }
 
-  /** Before a change: others may have the same tree. */
+  /** To be called before a change, as other mappings may share the tree. */
   #own(): void {
     if (this.#tree.own()) this.#revision++
   }

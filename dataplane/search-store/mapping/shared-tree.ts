@@ -38,7 +38,7 @@ export class SharedTree {
     return this.#total
   }
 
-  /** Of all leaves and their multi-fields. */
+  /** Paths of all leaves and their multi-fields. */
   get paths(): readonly string[] {
     const known = this.#shared === undefined ? this.#paths : this.#shared.paths
     if (known !== undefined) return known

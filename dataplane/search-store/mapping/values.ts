@@ -85,7 +85,7 @@ function dateOf(path: string, value: Leaf, format: string | undefined, nanos: tr
   return ms
 }
 
-/** Of the last date whose nanoseconds 64 bits hold. */
+/** The last date whose nanoseconds fit into 64 bits. */
 const LAST_NANOS_MS = 9_223_372_036_854
 
 const usualDate = (value: Leaf): number =>

@@ -32,15 +32,18 @@ export interface ProcessRunnerConfig {
   readonly times?: QueryTimes
 }
 
-/** Queries under way: they take turns, those first that had least time so far. Beyond, the one that has run longest makes room, when it has had its time already. */
+/**
+ * Queries under way. They take turns, the query with the least time so far first. When a further query comes, the oldest one that has no answer yet
+ * makes room, provided that it has run for `MIN_SHARE_MS`.
+ */
 const MAX_QUERIES = 256
 /** A query that has run for less than this does not make room for another, ms. */
 const MIN_SHARE_MS = 1_000
-/** A query answers for itself when its time is over; so long after that it is given up, ms. */
+/** A query ends itself when its time is over. A query that has not ended so long after is given up, ms. */
 const GRACE_MS = 5_000
-/** An answer that has begun by then is given up so long after that, ms. */
+/** How much later a query is given up whose answer has begun by then, ms. */
 const ANSWER_MS = 15_000
-/** How often a query is run when its process ends under it. */
+/** How often a query is run when the process ends while the query runs. */
 const MAX_ATTEMPTS = 3
 const LOOK_EVERY_MS = 100
 /** The process is started with the first query, or so long after the store, ms: a store that is opened for a moment starts none. */
@@ -78,13 +81,13 @@ interface Pending {
   readonly forgetSignal: () => void
   readonly arrivedMs: number
   attempts: number
-  /** The process that has it. */
+  /** The process that runs the query. */
   life: Life | undefined
-  /** Set once an answer has begun that is read as it is made. */
+  /** An answer that has begun and that the client reads as it is made. */
   stream: AnswerStream | undefined
-  /** When such an answer last went on, or its reader did. */
+  /** When `stream` last grew or was last read. */
   movedMs: number
-  /** The pieces so far of any other answer: its client sees none before all are there. */
+  /** The pieces so far of any other answer. The client gets such an answer as a whole. */
   gathered: { readonly answer: Omit<QueryAnswer, 'pieces'>; readonly pieces: Uint8Array[] } | undefined
 }
 
@@ -127,7 +130,7 @@ class ProcessRunner implements QueryRunner {
       }
       const pending: Pending = {
         id,
-        // The body is taken back once there is an answer, which may be one that does not wait for the process.
+        // A copy, as the body's memory is given back once there is an answer, and an answer may come before the process has read the body.
         call: { ...call, body: Buffer.from(call.body) },
         resolve,
         reject,
@@ -161,7 +164,7 @@ class ProcessRunner implements QueryRunner {
     this.#giveUp(longest, tooManyQueries())
   }
 
-  /** With the queries that wait. */
+  /** Starts the process, and gives it the queries that wait. */
   #start(): void {
     clearTimeout(this.#restart)
     const process = new QueryProcess(
@@ -192,7 +195,7 @@ class ProcessRunner implements QueryRunner {
     void this.#tellOf(life, id, 0, () => indices ?? namedBy(catalog, index ?? '_all', optionsOf(parameters)))
   }
 
-  /** Tells the process which indices a query is about, and before that what is committed in them. */
+  /** Tells the process what is committed in the indices of a query, and then which indices these are. */
   async #tellOf(life: Life, id: number, ask: number, find: () => readonly Asked[]): Promise<void> {
     const { catalog, leases } = this.#config
     const answer = (targets: Extract<ToProcess, { kind: 'resolved' }>['targets']) =>
@@ -216,7 +219,7 @@ class ProcessRunner implements QueryRunner {
 
   #take(life: Life, message: FromProcess, bytes: Buffer): void {
     const pending = this.#pending.get(message.id)
-    // Of a query that was given up.
+    // The query was given up.
     if (pending === undefined || pending.life !== life) return
     switch (message.kind) {
       case 'ask':
@@ -339,7 +342,7 @@ class ProcessRunner implements QueryRunner {
     else this.#restart = setTimeout(() => this.#start(), pauseMs)
   }
 
-  /** The one that ended the process is told so; the others are run again, unless a part of their answers was read. */
+  /** A query that ended the process is refused. Any other query is run again, unless a part of its answer was read. */
   #survive(pending: Pending, { reason, culprit }: ProcessEnd): void {
     if (pending.id === culprit) this.#giveUp(pending, reason === 'stuck' ? heldUp() : tooMuchMemory())
     else if (pending.stream !== undefined) this.#giveUp(pending, brokenOff())

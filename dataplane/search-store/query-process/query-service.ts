@@ -30,7 +30,7 @@ export interface QueryServiceConfig {
 const WINDOW_BYTES = 1024 * 1024
 /** Bytes of all answers that wait for their clients. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024
-/** How often a query begins anew because files went away under it. */
+/** How often a query begins anew because its files were removed while it ran. */
 const MAX_GONE = 8
 /** Memory of indices over tails, bytes. Beyond it the one asked for longest ago is dropped, and made again when a query needs it. */
 const MAX_TAIL_BYTES = 128 * 1024 * 1024
@@ -171,7 +171,7 @@ export class QueryService {
     const startMs = performance.now()
     const clock = { nowMs: () => nowMs + Math.floor(performance.now() - startMs) }
     let asked = 0
-    /** The answer that comes unasked. */
+    /** The indices that the store names without being asked. */
     let first = call.operation === 'multiSearch' || mayNamePointInTime(call) ? undefined : this.#answerTo(running, 0)
     const ask = (what: Asked, gone: readonly number[]): Promise<Resolved> => {
       const number = ++asked
@@ -257,7 +257,7 @@ export class QueryService {
     this.#heldBytes = [...this.#copies.values()].reduce((sum, copy) => sum + copy.memoryBytes, 0)
   }
 
-  /** Piece by piece, no further ahead of the client than the window. */
+  /** Sends an answer piece by piece, no further ahead of the client than `WINDOW_BYTES`. */
   async #send(id: number, running: Running, { status, headers, length, pieces, whole, cursor }: QueryAnswer): Promise<void> {
     if (whole !== undefined) {
       this.#link.send({ kind: 'answer', id, status, headers, length, cursor, isWhole: true }, [whole])

@@ -59,7 +59,7 @@ export const TIMES: readonly (string | number)[] = [
 
 const SEVERITIES = ['INFO', 'error', 'FATAL', 'CRITICAL', 'warning', '', 'constructor', '__proto__', 'İNFO', 'x'.repeat(300)]
 
-/** Of about now, `seconds` steps apart, as most real ones. */
+/** A time within three seconds, as the times of most real records are close together. */
 function usualTime(random: SeededRandom): string {
   return `${1_790_000_000 + random.below(3)}${random.chance(0.5) ? '000000000' : String(random.below(1e9)).padStart(9, '0')}`
 }

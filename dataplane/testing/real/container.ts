@@ -26,7 +26,7 @@ export interface Container {
   readonly logFile: string
 }
 
-/** Of `docker`. */
+/** Arguments of `docker`. */
 export function runArguments(container: Container): readonly string[] {
   const { name, image, ports, env = {}, dataDir, folders = {}, network, entrypoint, command = [] } = container
   return [

@@ -5,13 +5,13 @@ import { HOST } from './place.ts'
 
 /** Brokers that find each other by the names of their containers. */
 export interface BrokerCluster {
-  /** Of the network; containers are named after it. */
+  /** Name of the network; containers are named after the network. */
   readonly name: string
   readonly image: string
   /** Such as `384m`. */
   readonly heap: string
   readonly brokers: number
-  /** Of the first broker, on this machine and in its container; +20 SASL_SSL, +21 SASL_PLAINTEXT. */
+  /** Port of the first broker, on this machine and in its container; +20 SASL_SSL, +21 SASL_PLAINTEXT. */
   readonly firstPort: number
   /** Where the settings lie on this machine. */
   readonly folder: string

@@ -96,7 +96,7 @@ export function spawnOnNode(command: readonly string[], logFile: string) {
   return spawn(join(SCRIPTS, 'node.sh'), ['exec', ...command], { stdio: ['ignore', log, log], env: environment('kubernetes-node') })
 }
 
-/** Of the node, as its pods see it. */
+/** The node's address as its pods see it. */
 export const NODE_ADDRESS = '10.123.0.1'
 
 async function expectDone(name: KubernetesName, args: readonly string[]): Promise<void> {

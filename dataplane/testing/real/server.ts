@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export interface Server {
   /** For messages. */
   readonly name: string
-  /** Of its process, while it runs. */
+  /** Id of the server's process; undefined while no process runs. */
   pid(): number | undefined
   /** `SIGTERM` asks it to end, and kills it when it has not within 20 s; resolves once it is gone. Its data stays. */
   stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>

@@ -6,7 +6,7 @@ import { createGatewayClient, type GatewayCertificate, makeCertificate, serialNu
 import type { PipelineView } from './pipeline-view.ts'
 
 export interface Doors {
-  /** Of the pipeline's `spec.gateway`. */
+  /** The pipeline's `spec.gateway`. */
   readonly gateway: object
   /** Makes the Secrets that it names. */
   makeSecrets(): Promise<void>

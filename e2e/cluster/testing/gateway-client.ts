@@ -17,7 +17,7 @@ export interface GatewayAnswer {
   readonly status: number
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers field by field
   readonly body: any
-  /** Of the certificate that was served. */
+  /** Serial number of the certificate that was served. */
   readonly serialNumber: string
 }
 

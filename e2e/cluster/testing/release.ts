@@ -17,7 +17,7 @@ const NAME = 'logpipeline'
 /** Helm is compiled when the machine has none. */
 const TOOL_LIMIT_MS = 10 * 60_000
 
-/** Of the image `PRODUCT_IMAGE`, which the node holds. */
+/** A release with the image `PRODUCT_IMAGE`, which the node holds. */
 export async function createRelease({ kubeconfig }: Kubectl): Promise<Release> {
   const helm = await findTool('helm3', TOOL_LIMIT_MS)
   const namespace = `operator-${randomUUID().slice(0, 5)}`

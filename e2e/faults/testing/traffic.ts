@@ -29,7 +29,7 @@ const KINDS: readonly Kind[] = [
   },
 ]
 
-/** Of all that is sent, these are left out by the engines. */
+/** The engines leave out debug records. */
 const isDebug = (number: number) => number % 7 === 5
 
 /** Requests of clients and their answers. */

@@ -80,7 +80,7 @@ function startAttacker(order: AttackOrder) {
   }
 }
 
-/** Of a process and its children. */
+/** Memory of a process and its children. */
 function residentBytes(pid: number): number {
   try {
     const children = readdirSync(`/proc/${pid}/task`).flatMap(task => readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' '))

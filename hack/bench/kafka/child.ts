@@ -7,7 +7,7 @@ import { join } from 'node:path'
 const NODE_OPTIONS = ['--disable-warning=ExperimentalWarning', '--single-threaded-gc', '--max-semi-space-size=8']
 const MALLOC = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '65536', MALLOC_TRIM_THRESHOLD_: '4194304' }
 
-/** Of a file of this folder. */
+/** Runs a file of this folder in a process of its own. */
 export function startChild(file: string): ChildProcess {
   return fork(join(import.meta.dirname, file), { execArgv: NODE_OPTIONS, env: { ...process.env, ...MALLOC }, stdio: 'inherit' })
 }

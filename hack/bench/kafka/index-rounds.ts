@@ -27,7 +27,7 @@ export interface IndexPlan {
 
 export interface IndexRound {
   readonly documentsPerSecond: number
-  /** Of the process that sends. */
+  /** CPU of the process that sends. */
   readonly cpuMicrosPerDocument: number
   readonly storeCpuMicrosPerDocument: number
 }
@@ -45,7 +45,7 @@ const DAY_MS = 86_400_000
 const DOCUMENTS_PER_BULK = 2_000
 const BULKS_AT_ONCE = 3
 const SETS_PER_ROUND = 5
-/** Of what filled the index before. */
+/** Pause in which merges of the deleted indices end. */
 const MERGES_MS = 2_000
 
 interface Bench {

@@ -23,7 +23,7 @@ export interface BenchCluster {
   /** An administrator, without a rate limit. */
   readonly client: KubeClient
   readonly operatorKubeconfig: string
-  /** Of the operator's requests alone. */
+  /** Log of the operator's requests alone. */
   readonly auditFile: string
   stop(): Promise<void>
 }

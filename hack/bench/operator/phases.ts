@@ -11,7 +11,7 @@ import { annotatePipelines, applyPipelines, type PipelineSet, prepare, rotateSec
 import { countRequests, lastObjectWrites, type RequestCounts } from './requests.ts'
 import { type WorkloadWatch, watchWorkloads } from './workload-watch.ts'
 
-/** Of the operator's client for reconciling (`operator/main.ts`). */
+/** Rate limit of the operator's client for reconciling (`operator/main.ts`). */
 const RATE = { perSecond: 50, burst: 100 }
 /** The fewest writes of a pipeline's status: that it is ready; that it is not ready any more, and that it is again. */
 const LEAST_STATUS_WRITES = { applied: 1, rotated: 2 } as const

@@ -7,7 +7,6 @@ export interface RequestCounts {
   /** `patch services` → how many. */
   readonly byKind: Readonly<Record<string, number>>
   readonly failed: number
-  /** Of objects. */
   readonly objectWrites: number
   readonly statusWrites: number
   readonly eventWrites: number

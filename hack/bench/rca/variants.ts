@@ -24,7 +24,7 @@ const sampleOf =
   (share: number): Change =>
   records =>
     records.filter(({ traceId, logId }) => hashOf(traceId || logId) < share)
-/** Of so many traces the records keep their ids; of the others the records stay, without. */
+/** Records of a share of the traces keep their ids; all other records stay, without ids. */
 const tracedShare =
   (share: number): Change =>
   records =>

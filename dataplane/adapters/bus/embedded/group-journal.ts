@@ -35,7 +35,7 @@ export interface GroupJournalDeps {
   readonly files: LogFiles
   readonly clock: Clock
   readonly log: BusLog
-  /** Makes durable in the topics' own logs what `noteDecided` was told of: the record of it is about to go. */
+  /** Makes decisions that `noteDecided` was told of durable in the topics' own logs: the journal is about to forget them. */
   readonly beforeCompaction: () => Promise<void>
 }
 
@@ -54,7 +54,7 @@ export class GroupJournal {
   readonly #groups = new Map<string, Map<string, TopicPartitionOffset>>()
   readonly #lastSeenMs = new Map<string, number>()
   readonly #transactions = new Set<number>()
-  /** Of these the topics' logs do not know yet. */
+  /** Transactions that the topics' logs do not know yet. */
   readonly #undecided = new Set<number>()
   #file: LogFile | undefined
   #length = 0
@@ -190,14 +190,14 @@ export class GroupJournal {
     for (const line of lines) this.#length += line.length
   }
 
-  /** A refused commit must not come back at the next start. Tried again before the next write when it fails. */
+  /** Cuts off a refused commit, which must not come back at the next start. A cut that fails is tried again before the next write. */
   async #cutTail(): Promise<void> {
     await this.#file!.truncate(this.#length)
     await this.#file!.sync()
     this.#isTailSound = true
   }
 
-  /** Writes what holds now into a new file that takes the old one's place; goes on with the old one when that fails. */
+  /** Writes the current offsets into a new file that takes the old file's place. When that fails, the old file stays in use. */
   async #compact(): Promise<void> {
     const { path, files, beforeCompaction, log } = this.#deps
     const groups = this.groupIds().map(groupId => ({

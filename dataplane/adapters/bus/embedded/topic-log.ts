@@ -80,7 +80,7 @@ export class TopicLog {
   #lastTimestampMs = 0
   #freeCheckedMs = Number.NEGATIVE_INFINITY
   #freeBytes = Number.POSITIVE_INFINITY
-  /** Dropped from the log, not from the disk yet. */
+  /** Segments that are dropped from the log, and still on the disk. */
   readonly #deleted: SegmentInfo[] = []
   readonly #prepared = new Map<number, Prepared>()
 
@@ -120,7 +120,7 @@ export class TopicLog {
     })
   }
 
-  /** Makes the transaction's frames visible at once, or void as soon as that is durable (tried again before each write until it is). */
+  /** Makes the frames of a transaction visible at once, or void once the abort is durable. An abort that fails is tried again before each write. */
   async decide(transactionId: number, outcome: 'committed' | 'aborted'): Promise<void> {
     const prepared = this.#prepared.get(transactionId)
     if (prepared === undefined) return
@@ -131,7 +131,7 @@ export class TopicLog {
     )
   }
 
-  /** Makes every decision durable in the segment itself, so that the record of it may go. */
+  /** Makes every decision durable in the segment itself, so that the journal may forget the decision. */
   syncDecisions(): Promise<void> {
     return this.#exclusively(async () => {
       await this.#finishDecisions()
@@ -139,7 +139,7 @@ export class TopicLog {
     })
   }
 
-  /** Deletes what is past retention or over the cap, and closes an ageing active segment so that its turn comes. */
+  /** Deletes segments that are past retention. Closes an ageing active segment, as only closed segments are deleted. */
   enforceRetention(): Promise<void> {
     return this.#exclusively(async () => {
       const { limits, clock } = this.#deps
@@ -164,7 +164,7 @@ export class TopicLog {
     })
   }
 
-  /** Deletes as many of the oldest segments; readers that have one open keep it. What cannot be deleted now is tried again the next time. */
+  /** Deletes the `count` oldest segments. Readers keep a segment that they have open; one that cannot be deleted now is tried again the next time. */
   async deleteOldest(count: number): Promise<void> {
     const { files, directory, topic, log } = this.#deps
     for (let i = 0; i < count; i++) this.#deleted.push(this.#segments.dropOldest())
@@ -223,7 +223,7 @@ export class TopicLog {
     }
   }
 
-  /** Says when it begins to fail, why, and when that is over; not with every write. */
+  /** Logs when writing begins to fail, and why, and when writing works again; not every write. */
   #noteHealth(failure: BusError | undefined): void {
     if (failure?.reason === this.#failing) return
     this.#failing = failure?.reason
@@ -277,7 +277,7 @@ export class TopicLog {
       await this.#cutTail(file, position)
       throw error
     }
-    // From here on nobody can say what the disk holds beyond `position`, should the sync fail.
+    // If the sync fails, nobody can say what the disk holds beyond `position`.
     this.#tailState = 'lost'
     await file.sync()
     this.#tailState = 'sound'
@@ -378,7 +378,7 @@ export class TopicLog {
       if (prepared.outcome !== 'open') await this.#markDecided(transactionId, prepared)
   }
 
-  /** One marking at a time: its file must not be closed under it. */
+  /** A transaction is marked once at a time. */
   #markDecided(transactionId: number, prepared: Prepared): Promise<void> {
     prepared.marking ??= this.#mark(prepared)
       .then(() => {

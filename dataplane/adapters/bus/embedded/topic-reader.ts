@@ -17,7 +17,7 @@ interface OpenSegment {
   readonly sequence: number
   readonly descriptor: number
   readonly scanner: FrameScanner
-  /** How much of it counts; known once it is no longer the one being written. */
+  /** How many bytes of the segment count; known once the segment is no longer being written. */
   finalLength: number | undefined
 }
 
@@ -67,7 +67,7 @@ export class TopicReader {
     this.#mustLocate = true
   }
 
-  /** Like `start`, but a place that is no longer kept is nothing to report. */
+  /** As `start`, but an offset that is no longer kept is not reported. */
   seek(partition: number, offset: number): void {
     this.start(partition, offset)
     this.#isSought = true
@@ -160,7 +160,7 @@ export class TopicReader {
     return known.records
   }
 
-  /** undefined for one that cannot be unpacked although its checksum holds. */
+  /** Undefined for a frame that cannot be unpacked although its checksum holds. */
   #unpack(frame: ScannedFrame): FrameRecords | undefined {
     const { layout, log } = this.#deps
     try {

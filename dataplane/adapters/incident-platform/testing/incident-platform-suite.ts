@@ -16,7 +16,7 @@ export type ServerFault =
 
 export interface PlatformUnderTest {
   readonly platform: IncidentPlatform
-  /** Of the target. */
+  /** Fields of the target. */
   readonly fields: object
   /** Fields that replace the right ones, and that the server refuses. */
   readonly wrong: object

@@ -71,8 +71,8 @@ export function meanShift({ table, sums, units, open }: Compared, matters: Matte
 const MINUTES_DIFFER = 0.3
 
 /**
- * Of a series that came in most slots before and in none of the last `slots`, of which `share` of what was usual is expected. Counts that vary more than
- * chance has it are a negative binomial distribution: how unlikely none is.
+ * The shift of a series that came in most slots before and in none of the last `slots`, which were expected to have `share` of the usual count.
+ * The strength says how unlikely a count of 0 is. Counts that vary more than chance has it are taken as a negative binomial distribution.
  */
 export function silenceShift(table: SlotTable, series: number, open: number, slots: number, share = 1): Shift {
   const from = baselineFrom(open)

@@ -23,7 +23,7 @@ export interface MessageOrigin {
   readonly day: DayRule
   /** Tenant of records whose resource names no valid one. */
   readonly defaultTenant: string
-  /** Of this message, fresh. */
+  /** A new one for each message. */
   readonly repetition: Repetition
 }
 

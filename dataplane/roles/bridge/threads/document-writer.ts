@@ -1,5 +1,6 @@
 /** Writes documents into the daily indices, for the indexer and for the direct lane. */
 import { RecentIds } from '../../../limits/recent-ids.ts'
+import { createTurnstile } from '../../../limits/turns.ts'
 import { LentBuffers, partsOf } from '../../../memory/lent-buffers.ts'
 import type { Outcome } from '../../../pipeline/outcome.ts'
 import { createBulkSize } from '../../../pipeline/sinks/bulk-size.ts'
@@ -106,23 +107,6 @@ export function createDocumentWriter(deps: DocumentWriterDeps): DocumentWriter {
 /** They outlive the work: a batch that failed keeps no alias from being made. */
 export function openLogAliases({ count, clock, log, signal }: ThreadDeps, store: SearchStore): LogAliases {
   return createLogAliases({ store, clock, log, signal, onDelayed: aliases => count('aliasesDelayed', aliases) })
-}
-
-/** Runs so many at a time; the others wait, in their order. */
-function createTurnstile(maxAtOnce: number): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = []
-  let inside = 0
-  return async work => {
-    if (inside === maxAtOnce) await new Promise<void>(resolve => waiting.push(resolve))
-    else inside++
-    try {
-      return await work()
-    } finally {
-      const next = waiting.shift()
-      if (next === undefined) inside--
-      else next()
-    }
-  }
 }
 
 /** A document is its record without a few members, and with three flags. */

@@ -27,7 +27,7 @@ interface Call {
 interface Answer {
   readonly code: status
   readonly details: string
-  /** Of `google.rpc.RetryInfo`; undefined where the answer has none. */
+  /** The delay in `google.rpc.RetryInfo`; undefined where the answer has none. */
   readonly retryAfterSeconds: number | undefined
   readonly response: Record<string, unknown> | undefined
 }

@@ -42,7 +42,7 @@ export interface IntakeDeps {
 
 export interface ReceivedRequest {
   readonly transport: Transport
-  /** Nothing else may use it: its memory is given back as soon as it is not needed. */
+  /** The body belongs to the request alone: its memory is given back as soon as the body is not needed. */
   readonly body: Uint8Array
   readonly encoding: Encoding
   readonly lease: MemoryLease
@@ -54,21 +54,21 @@ export interface ReceivedRequest {
 const FORMATS = { http_json: acceptJson, http_protobuf: transcodeProtobuf, grpc: transcodeProtobuf } as const
 /** The JSON form of a protobuf request may be so many times `maxRequestBytes`. */
 const MAX_JSON_GROWTH = 2
-/** Estimate of what a record costs while it is under way beside its bytes. */
+/** Memory that a record takes beside its bytes while it is under way, estimated. */
 const RECORD_OVERHEAD_BYTES = 24
-/** The same of a record that may be equal to another, and of one edit. */
+/** The same for a record that may be equal to another one, and for one edit. */
 const NOTED_RECORD_BYTES = 128
 const EDIT_BYTES = 160
 /** A body that says nothing at all, such as `{}`, deserves no warning. */
 const EMPTY_BODY_BYTES = 2
 /** Longest part of a service name in a bus key; longer ones may share a partition. */
 const MAX_KEY_SERVICE_LENGTH = 200
-/** Bytes that a record becomes without any attributes, and most of its resource that it repeats. */
+/** Bytes that a record without attributes becomes, and the most bytes of its resource that a record repeats. */
 const RECORD_WORK = 512
 const MAX_REPEATED_BY_RECORD = 4_096
 /** Work in the fragments of a request that are sent at once. */
 const MAX_PART_WORK = 8_388_608
-/** So long after its last refusal a bus counts as refusing. */
+/** How long a bus counts as refusing after its last refusal. */
 const REFUSING_MS = 10_000
 const NO_RECORDS: PartialSuccess = {
   rejectedRecords: 0,
@@ -235,7 +235,7 @@ export class Intake {
   }
 }
 
-/** Fragments that are sent together: of a request that becomes much, a part after the other. */
+/** The parts of a request, each of fragments that are sent together. A request that becomes much is sent in several parts. */
 function* partsOf(fragments: readonly Fragment[]): Generator<{ readonly start: number; readonly fragments: readonly Fragment[] }> {
   let start = 0
   while (start < fragments.length) {

@@ -79,7 +79,7 @@ function readBasic(header: string | undefined): Credentials | undefined {
   return { username, password: rest.join(':') }
 }
 
-/** Of one length, so that the comparison takes one time; the length in it keeps name and password apart. */
+/** All digests have one length, so that all comparisons take one time. The name's length keeps name and password apart. */
 function digest({ username, password }: Credentials): Buffer {
   return createHash('sha256').update(`${username.length}:${username}${password}`).digest()
 }

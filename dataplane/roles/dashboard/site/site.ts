@@ -30,7 +30,7 @@ const PACKED: ReadonlySet<string> = new Set(['image/png', 'image/x-icon', 'font/
 const MIN_PACKED_BYTES = 1_024
 /** Files of a build whose names change with what they hold. */
 const LASTING = /^\/assets\/.*[-.][\w-]{8,}\.\w+$/
-/** Of all files together: a directory that is no console is not read into memory. */
+/** Size of all files together: a directory that is no console is not read into memory. */
 const MAX_SITE_BYTES = 64 * 1024 * 1024
 
 type Encoding = 'br' | 'gzip'

@@ -43,7 +43,7 @@ export interface Harness {
   readonly collector: CollectorHarness
   readonly search: EmbeddedSearchStore
   readonly keys: ApiKeyStore
-  /** Of tenant `acme`. */
+  /** A key of tenant `acme`. */
   readonly key: string
   readonly foreignKey: string
   readonly adminKey: string

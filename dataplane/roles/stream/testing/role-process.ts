@@ -10,9 +10,9 @@ const READY_WITHIN_MS = 60_000
 /** A role in a process of its own. */
 export interface RoleProcess {
   readonly pid: number
-  /** Of its API, or health and metrics. */
+  /** Address of the API, or of health and metrics. */
   readonly url: string
-  /** Of its listener that `setting` moves. */
+  /** Address of the listener that `setting` moves. */
   urlOf(setting: string): string
   /** Its last output. */
   output(): string
@@ -21,7 +21,7 @@ export interface RoleProcess {
   kill(): Promise<void>
   /** SIGTERM; resolves with the exit code. */
   stop(): Promise<number | null>
-  /** Of one counter in its metrics. */
+  /** Value of one counter in the role's metrics. */
   counter(name: string): Promise<number>
 }
 

@@ -21,11 +21,10 @@ export interface ConnectionTestDeps extends DraftDeps {
   readonly models: ModelProbe
 }
 
-/** Of one platform. */
 const PLATFORM_TEST_MS = 10_000
 const MODEL_TEST_MS = 30_000
 const STATUS_MS = 10_000
-/** Of a tenant: each goes out to an address that the caller chose. */
+/** Tests of one tenant: each goes out to an address that the caller chose. */
 const MAX_TESTS_PER_MINUTE = 120
 /** Tenants whose tests are counted. */
 const MAX_COUNTED_TENANTS = 1_000

@@ -41,7 +41,7 @@ export function dateRange(bounds: RangeBounds, field: Field, context: BindContex
   const min = bounds.gt === undefined ? (bounds.gte === undefined ? undefined : resolve(bounds.gte, false)) : resolve(bounds.gt, true)
   const max = bounds.lt === undefined ? (bounds.lte === undefined ? undefined : resolve(bounds.lte, true)) : resolve(bounds.lt, false)
   if (!field.hasNanos) return rangeOf(field, bounds, min, max)
-  /** Of a text with a fraction the nanoseconds count, of one that was rounded up all of its last millisecond. */
+  /** A bound in nanoseconds. A text's fraction counts to the nanosecond; a text that was rounded up includes its whole last millisecond. */
   const nanos = (value: Scalar | undefined, ms: number | undefined, isUpper: boolean): bigint | undefined => {
     if (value === undefined || ms === undefined) return undefined
     const isRounded = isUpper && ms !== resolve(value, false)

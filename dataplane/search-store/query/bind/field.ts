@@ -21,9 +21,9 @@ export interface Field {
   readonly kept: string | undefined
   /** A date whose nanoseconds count. */
   readonly hasNanos: boolean
-  /** Of a date with a format of its own. */
+  /** Format of a date field that has one of its own. */
   readonly format?: string
-  /** Of a keyword: its values pass this normalizer. */
+  /** Normalizer that the values of a keyword pass. */
   readonly normalizer?: string
   /** A keyword whose values are IP addresses. */
   readonly isAddress: boolean

@@ -114,7 +114,7 @@ export type Query =
       readonly fields: readonly FieldBoost[]
       readonly query: FieldQuery
       readonly score: 'max' | 'sum'
-      /** Of the words of a text, where the index has one of the fields alone. */
+      /** How many words of the text have to match; counts only where the index has a single one of the fields. */
       readonly minimumShouldMatch?: MinimumShouldMatch
     })
 

@@ -32,7 +32,7 @@ export interface SearchRequest {
   readonly trackScores: boolean
   readonly highlight?: HighlightSpec
   readonly aggregations: readonly AggregationSpec[]
-  /** Of the results of the aggregations. */
+  /** Summaries of the aggregations' results. */
   readonly summaries: readonly SummarySpec[]
   readonly timeoutMs?: number
   readonly pointInTime?: PointInTime

@@ -10,7 +10,7 @@ export interface StringQueryOptions {
   readonly phraseSlop: number
   readonly minimumShouldMatch?: MinimumShouldMatch
   readonly timeZone?: string
-  /** Of a word with `~` and maybe a number behind. */
+  /** The fuzziness of a word with `~`, given the number behind the `~` where there is one. */
   fuzzyWith(fuzziness: string | undefined): Fuzziness
   readonly boost: number
 }

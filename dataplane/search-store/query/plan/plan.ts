@@ -15,7 +15,7 @@ export interface Plan {
 const exact = (candidates: DocSet): Plan => ({ candidates, residual: undefined })
 const unknown = (condition: Condition): Plan => ({ candidates: ALL_DOCS, residual: condition })
 
-/** At once; `planInTurns` lets others run meanwhile. */
+/** Plans at once; `planInTurns` lets other queries run meanwhile. */
 export function planSegment(condition: Condition, segment: Segment): Plan {
   const known = lastPlans.get(condition)
   if (known?.segment === segment) return known.plan
@@ -26,7 +26,7 @@ export function planSegment(condition: Condition, segment: Segment): Plan {
   }
 }
 
-/** Plans of the segment that is being searched; of parts of the condition too, which are asked for again to check and to score. */
+/** Plans for the segment that is being searched. Parts of a condition have plans, too, which checking and scoring ask for again. */
 const lastPlans = new WeakMap<Condition, { readonly segment: Segment; readonly plan: Plan }>()
 
 /** Undefined when the query's time is over. */

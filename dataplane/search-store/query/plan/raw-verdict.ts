@@ -134,7 +134,7 @@ function existsTest({ field }: Extract<Condition, { op: 'exists' }>): SourceTest
   return keywordTest(field, () => true)
 }
 
-/** Of a keyword that a document has once, as one string; what has none is left to the parsed document. */
+/** Tests a keyword that a document has once, as one string. Any other document is `unsure` and has to be parsed. */
 function keywordTest(field: Field, test: (text: string) => boolean): SourceTest | undefined {
   if (field.type !== 'keyword' || field.sourcePath.length !== 1) return undefined
   const readText = topLevelString(field)

@@ -39,7 +39,7 @@ function testOf(condition: Condition, segment: Segment, document: SegmentDocumen
   }
 }
 
-/** Of a part that was not planned on its own: postings and columns may rule the document out or in. */
+/** The test of a part that was not planned on its own: postings and columns may rule the document out or in. */
 function plannedTest(condition: Condition, segment: Segment, document: SegmentDocument): DocTest {
   const { candidates, residual } = planSegment(condition, segment)
   const held = quickToAsk(candidates, segment.size)

@@ -35,7 +35,7 @@ export interface SearchOutcome {
   readonly aggregations: Record<string, unknown> | undefined
   readonly timedOut: boolean
   readonly failures: readonly ShardFailure[]
-  /** Of showing the hits. */
+  /** A pace for showing the hits. */
   newPace(): Pace
 }
 
@@ -102,7 +102,7 @@ function needsOf(specs: readonly AggregationSpec[], nowMs: number): Omit<ViewNee
 
 const NO_SCORE = (): number => 0
 
-/** Matches that an aggregation gets at a time: so many at first, then what takes it about so long, ms. */
+/** Matches that an aggregation gets first, and how long it may work on each later portion, ms, about. */
 const FIRST_PLACES = 16
 const MAX_COLLECT_MS = 8
 
@@ -192,7 +192,7 @@ class Search {
       .map(({ unit }) => unit)
   }
 
-  /** Every match counts: walk them all, or what was kept of them. */
+  /** Aggregates all matches of a segment, or the groups or counts that were kept of them. */
   async #aggregate(unit: SegmentUnit): Promise<void> {
     const { mapping } = unit.bound
     const hasAliases = this.#needs.fields.some(path => isAlias(mapping, path))

@@ -19,9 +19,9 @@ export interface Grouping {
   /** Equal for groupings that tell the same documents apart. */
   readonly key: string
   readonly dimensions: readonly Dimension[]
-  /** Of each group the first document in this order is told, too. */
+  /** An order whose first document each group tells, too. */
   readonly best: SortSpec | undefined
-  /** Of each group the least or the greatest value of these fields, by path, is told in place of each value. */
+  /** Fields, by path, of which a group tells the least or the greatest value in place of each value. */
   readonly extremes: ReadonlyMap<string, Extreme>
 }
 
@@ -82,9 +82,9 @@ export type GroupValues =
   | { readonly kind: 'number'; readonly values: Float64Array }
 
 export interface Groups {
-  /** Documents in each. */
+  /** Documents in each group. */
   readonly counts: Uint32Array
-  /** A document of each: the first in the order that was asked for. */
+  /** One document of each group: the first in the order that was asked for. */
   readonly docs: Uint32Array
   /** Values that `docs` are the first by; undefined unless an order was asked for. */
   readonly bestValues: Float64Array | undefined
@@ -314,7 +314,7 @@ function bestOf(
     return { places, values: undefined }
   }
   const isDescending = sort.order === 'desc'
-  // Of counts the document with the greatest value is known, and no other.
+  // Counts know the document with the greatest value, and no other.
   if (counted.greatest === undefined && counted.weights !== undefined) return undefined
   if (counted.greatest !== undefined && !isDescending) return undefined
   const field = findField(mapping, sort.field)
@@ -327,7 +327,7 @@ function bestOf(
     const value = column.values[rows[at]!]!
     if (Number.isNaN(value)) return undefined
     const known = values[cell]!
-    // Of equals the one that came first.
+    // The first of several documents with an equal value wins.
     const isFirst = value === known && documentAt(counted, at) < documentAt(counted, places[cell]!)
     if (Number.isNaN(known) || sign * value < sign * known || isFirst) {
       values[cell] = value

@@ -39,13 +39,13 @@ export function memberReader(shown: Iterable<string>, read: Iterable<string> = [
 interface Found {
   readonly name: string
   readonly keyStart: number
-  /** Of its value. */
+  /** Where the member's value ends. */
   readonly end: number
 }
 
 interface Tables {
   readonly wanted: Table
-  /** Of these, names whose members are shown as well. */
+  /** Wanted names whose own members are shown as well. */
   readonly withBelow: Table
   /** Names above those that are wanted. */
   readonly above: Table
@@ -74,7 +74,7 @@ function scan(b: Uint8Array, { wanted, withBelow, above }: Tables, found: Found[
     if (end === NOWHERE) return false
     const name = wanted.find(b, keyStart, at, hash)
     if (name !== undefined) {
-      // Of equal keys the last counts.
+      // A key that stands twice is left to the parsed way, where the last one counts.
       if (found.some(other => other.name === name)) return false
       found.push({ name, keyStart: keyStart - 1, end })
     }

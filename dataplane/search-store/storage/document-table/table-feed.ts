@@ -3,7 +3,7 @@ import type { MutableMapping } from '../../mapping/mapping.ts'
 import type { FeedMessage, IndexFeed, TableFeedHead } from '../index-feed.ts'
 import type { Entry } from './stage.ts'
 
-/** Of one message. */
+/** Bounds of one message. */
 const MAX_ROWS = 1000
 const MAX_BYTES = 1 << 20
 /** Beyond so many changes more than there are documents, the copy begins anew. */

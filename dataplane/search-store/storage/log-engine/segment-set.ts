@@ -23,7 +23,10 @@ import type { HighCardinality } from './tail/tail-index.ts'
 /** The tail is sealed when it could not take another full commit, or at this size. */
 const SEAL_DOCS = MAX_SEGMENT_DOCS - MAX_COMMIT_OPS
 const SEAL_BYTES = 1 << 30
-/** … or when the index over it takes so much memory, bytes: it is held twice, here and by the query process, which makes it again after a start. */
+/**
+ * The tail is also sealed when its index takes so much memory, bytes. The store and the query process hold an index each, and the query process
+ * makes its own anew after a start.
+ */
 const MAX_TAIL_INDEX_BYTES = 48 * 1024 * 1024
 const SEAL_ON_CLOSE_DOCS = 8192
 
@@ -72,7 +75,7 @@ export class SegmentSet implements BatchTarget {
     for (const { number, file, dead } of this.#found.open) {
       if (this.#tail !== undefined) await this.#sealTail()
       const { tail, nextSeqNo } = replayTail(this.#context, this.mapping, number, file, this.#high, (segment, doc) => {
-        // One that was dropped keeps its number: these deletions must never count for another.
+        // A dropped segment keeps its number: its deletions must never count for another segment.
         this.#nextNumber = Math.max(this.#nextNumber, segment + 1)
         this.#sealed.find(each => each.number === segment)?.dead.add(doc)
       })
@@ -93,7 +96,7 @@ export class SegmentSet implements BatchTarget {
     this.nextSeqNo = Math.max(this.nextSeqNo, segment.nextSeqNo)
   }
 
-  /** A new segment's file, which is there for good when this returns. */
+  /** Creates the file of a new segment. The file survives a crash once this returns. */
   #createFile(): { readonly number: number; readonly file: SegmentFile } {
     const { files } = this.#context
     const number = this.#nextNumber++
@@ -208,7 +211,7 @@ export class SegmentSet implements BatchTarget {
     return [holder instanceof SealedSegment ? holder.number : this.#tail.number, docOf(place)]
   }
 
-  /** Resolves once the frame is durable; else the file is as it was. */
+  /** Resolves once the frame is durable. When the write fails, the file stays as it was. */
   async write(frame: Uint8Array): Promise<void> {
     const { file, end } = this.#tail
     try {
@@ -223,12 +226,12 @@ export class SegmentSet implements BatchTarget {
     this.places.rollback()
   }
 
-  /** Puts a durable batch into the index, while others run: it does not count yet. */
+  /** Puts a durable batch into the index in turns with other work. Queries do not see the batch yet. */
   indexBatch(): Promise<void> {
     return this.#tail.index.applyInTurns(this.#walker.events, this.#tail.count)
   }
 
-  /** Lets a durable batch count that is in the index. */
+  /** Shows queries a batch that is durable and in the index. */
   commit(batch: WriteBatch, refs: readonly BlockRef[], blocks: readonly EncodedBlock[], frameBytes: number): void {
     const tail = this.#tail
     const firstDoc = tail.count
@@ -257,7 +260,7 @@ export class SegmentSet implements BatchTarget {
     if (this.#tail.count + count > MAX_SEGMENT_DOCS || this.#tail.end >= 2 * SEAL_BYTES) await this.#sealTail()
   }
 
-  /** Seals a full tail. A full disk is not the batch's failure, which is durable: the next one that finds no room reports it. */
+  /** Seals a full tail. A full disk does not fail the batch, which is durable: the next batch that finds no room reports the full disk. */
   async sealWhenFull(): Promise<void> {
     const { count, end, memoryBytes } = this.#tail
     if (count > SEAL_DOCS || end >= SEAL_BYTES || memoryBytes >= MAX_TAIL_INDEX_BYTES) await this.#sealTail().catch(unlessOfSystem)
@@ -354,7 +357,7 @@ export class SegmentSet implements BatchTarget {
     }
   }
 
-  /** Puts a merged segment in the place of its sources. Between two commits. */
+  /** Puts a merged segment in the place of its sources. To be called between two commits. */
   finishMerge({ sources, merged, number }: PreparedMerge): void {
     this.#isMerging = false
     const { files } = this.#context
@@ -369,8 +372,8 @@ export class SegmentSet implements BatchTarget {
   }
 
   /**
-   * Lets go of sealed segments without a living document, whose deletions are durable. A failure of the disk leaves them for the next time.
-   * Between two commits.
+   * Removes sealed segments without a living document, whose deletions are durable. A failure of the disk leaves the segments for the next call.
+   * To be called between two commits.
    */
   async dropEmpty(): Promise<void> {
     const empty = this.#isMerging ? [] : this.#sealed.filter(({ liveCount }) => liveCount === 0)
@@ -390,7 +393,7 @@ export class SegmentSet implements BatchTarget {
     }
   }
 
-  /** The next sequence number stands in the newest frame or segment: in the tail, where that one goes. */
+  /** The next sequence number stands in the newest frame or segment. Where that segment goes, the tail gets a frame with the number. */
   async #keepNextSeqNo(going: readonly SealedSegment[]): Promise<void> {
     const next = this.nextSeqNo
     if (this.#tail.end > 0 || this.#sealed.some(each => each.nextSeqNo === next && !going.includes(each))) return
@@ -399,7 +402,7 @@ export class SegmentSet implements BatchTarget {
     this.#tail.end += frame.length
   }
 
-  /** No crash may leave the documents of a segment without its deletions, or the sources of a merged one without it. */
+  /** No crash may leave the documents of a segment without its deletions, or the sources of a merge without the merged segment. */
   #removeFiles(segments: readonly SealedSegment[]): void {
     const { files } = this.#context
     if (segments.some(({ replaces }) => replaces.length > 0)) files.syncDirectory(this.#dir)

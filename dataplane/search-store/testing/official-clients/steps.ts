@@ -4,8 +4,8 @@
 export type Step = readonly [name: string, answer: unknown]
 
 /**
- * Of each store its own, or of no use to compare: times, ids that the store makes up, scores, counts of shards, what refusals say in words,
- * and sequence numbers, which the embedded store does not count within one shard.
+ * Members that each store has its own values for, or that it is no use to compare: times, ids that the store makes up, scores, counts of shards,
+ * the words of refusals, and sequence numbers, which the embedded store does not count within one shard.
  */
 const OWN = new Set([
   ...[

@@ -120,7 +120,7 @@ export async function useAsTicketing({ store, beforeNextPut }: RecordedStore): P
     await change('acknowledge', idOf(4))
     note(await caller.get(`/api/incidents/${idOf(4)}`))
 
-    // Of calls at one time exactly one wins.
+    // Exactly one of several simultaneous calls wins.
     await storeIncidents(store, { id: `${CONTESTED}1`, tenantId: 'ticketing-c' })
     await store.refresh('service-incidents-ticketing-c')
     const contested = await Promise.all(Array.from({ length: 8 }, () => caller.send('POST', `/api/incidents/${CONTESTED}1/acknowledge`)))

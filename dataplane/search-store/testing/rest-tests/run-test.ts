@@ -103,7 +103,7 @@ const NO_CALLS = new Set(['catch', 'headers', 'warnings', 'allowed_warnings', 'n
 
 async function call(content: Step, state: State): Promise<void> {
   const caught = content['catch'] as string | undefined
-  // Of several calls the last one counts.
+  // The last of several calls counts.
   const name = Object.keys(content).findLast(key => !NO_CALLS.has(key) && /^[\w.]+$/.test(key))
   if (name === undefined) throw new Failed('a step without a call')
   const args = (resolve(content[name], state.stash) ?? {}) as Arguments

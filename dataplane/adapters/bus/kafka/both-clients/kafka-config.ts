@@ -29,7 +29,7 @@ export interface KafkaConfig {
   readonly sasl?: KafkaSasl
   /** Absent: no TLS. */
   readonly tls?: KafkaTls
-  /** Of topics that are created. Default: the brokers' `default.replication.factor`. */
+  /** Replicas of topics that are created. Default: the brokers' `default.replication.factor`. */
   readonly replicationFactor?: number
   /** First part of the transactional ids. Only one process at a time may use one: the later fences the earlier. Default: random, nobody is fenced. */
   readonly transactionalId?: string
@@ -54,7 +54,7 @@ export interface KafkaConfig {
   readonly transactionTimeoutMs?: number
   /** How long to try to reach the brokers at the start. Default 30 s. */
   readonly startTimeoutMs?: number
-  /** Of that, how long to try to reach a first broker. Default: all of it. */
+  /** How long to try to reach a first broker, as a part of `startTimeoutMs`. Default: all of that time. */
   readonly reachTimeoutMs?: number
   /** How long to try to join a group. Default: as at the start. */
   readonly joinTimeoutMs?: number

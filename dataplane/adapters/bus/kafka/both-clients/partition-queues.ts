@@ -10,7 +10,7 @@ import { queueKey } from './topic-partitions.ts'
 /** Bookkeeping of a record in memory, beside its bytes. */
 const RECORD_OVERHEAD = 100
 
-/** At least one record, as it came from the broker: unpacked when it is its turn, as records are many times larger then. */
+/** At least one record, packed as the broker sent it. Records are unpacked when it is their turn, as they are many times larger then. */
 export interface PackedRecords {
   readonly bytes: number
   unpack(): UnpackedRecords
@@ -34,12 +34,12 @@ export class PartitionQueue implements TopicPartition {
   readonly partition: number
   /** Where the next read starts. */
   fetchOffset: number
-  /** Grows when the position is moved: what was asked for before is not wanted any more. */
+  /** Grows when the position is moved: answers to earlier reads are not wanted any more. */
   epoch = 0
   bytes = 0
   /** Nothing is handed out: the partition is on its way to another member. */
   isHeld = false
-  /** Of this partition alone, from when it was here before, too. */
+  /** Leases of this partition alone, also those from when the partition was here before. */
   readonly #leases: RecordLeases
   #records: readonly ConsumedRecord[] = []
   #next = 0
@@ -61,7 +61,7 @@ export class PartitionQueue implements TopicPartition {
     }
   }
 
-  /** Throws when it cannot be unpacked: then it stays where it is, and nothing behind it is handed out. */
+  /** The next record. Throws for a batch that cannot be unpacked: the batch stays where it is, and nothing behind it is handed out. */
   peek(): ConsumedRecord | undefined {
     while (this.#next >= this.#records.length) {
       const packed = this.#packed[0]
@@ -96,7 +96,7 @@ export class PartitionQueue implements TopicPartition {
     this.fetchOffset = offset
   }
 
-  /** Where reading goes on, when all that was read and lies behind `offset` is no record; else `offset`. */
+  /** Where reading goes on, when nothing but markers was read behind `offset`; else `offset`. */
   endOfRead(offset: number): number {
     const isEmpty = this.#next >= this.#records.length && this.#packed.length === 0
     return offset === this.#leases.handedOut(ONLY) && isEmpty ? this.fetchOffset : offset
@@ -129,7 +129,7 @@ export class PartitionQueues {
   readonly #clock: Clock
   readonly #maxBytes: number
   readonly #queues = new Map<string, PartitionQueue>()
-  /** Of each partition that was ever here. */
+  /** Leases of each partition that was ever here. */
   readonly #leases = new Map<string, RecordLeases>()
   #first = 0
   #wake: (() => void) | undefined
@@ -160,7 +160,7 @@ export class PartitionQueues {
     return this.#queues.get(queueKey(topic, partition))
   }
 
-  /** Still the one that was asked for, at the same position. */
+  /** Whether the queue is still the one that was asked for, at the same position. */
   isCurrent(queue: PartitionQueue, epoch: number): boolean {
     return this.get(queue.topic, queue.partition) === queue && queue.epoch === epoch
   }
@@ -179,7 +179,7 @@ export class PartitionQueues {
     if (packed.length > 0) this.#wake?.()
   }
 
-  /** Rejects, from then on, once there is something that cannot be unpacked. */
+  /** Rejects once a batch has come that cannot be unpacked, and from then on. */
   async poll(limits: PollLimits): Promise<readonly ConsumedRecord[]> {
     const records = this.#take(limits)
     if (records.length > 0 || limits.waitMs <= 0 || this.#closed) return records
@@ -188,8 +188,8 @@ export class PartitionQueues {
   }
 
   /**
-   * Offsets to commit, moved behind what is no record: a transaction ends with a marker, which would be shown as one record of lag for as long
-   * as no other follows.
+   * Offsets to commit, moved behind the markers that end transactions. A marker would be shown as one record of lag for as long as no record
+   * follows.
    */
   passMarkers(offsets: readonly TopicPartitionOffset[]): readonly TopicPartitionOffset[] {
     return offsets.map(of => ({ ...of, offset: Math.max(of.offset, this.get(of.topic, of.partition)?.endOfRead(of.offset) ?? 0) }))

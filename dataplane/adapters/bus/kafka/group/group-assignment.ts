@@ -54,7 +54,7 @@ export function assignGroup(
   if (active.length > 0)
     for (const { ownedPartitions = [] } of offers.filter(isStandingBy))
       for (const { topic, partitions } of ownedPartitions) for (const partition of partitions) kept.add(queueKey(topic, partition))
-  // Of the metadata the assignor reads the partition counts alone.
+  // The assignor reads nothing of the metadata but the partition counts.
   const metadata = { topics: counts } as unknown as Parameters<typeof cooperativeStickyAssigner>[3]
   const byMember = new Map(takers.map(offer => [offer.memberId, offer]))
   const assigned = new Map(

@@ -27,7 +27,7 @@ const MAX_DIGITS = 20
 
 /** Goes through a list of attributes that are strings, numbers and booleans. */
 export class AttributeScanner {
-  /** Of the values, each as it stands in a flat record. */
+  /** Where each value begins and ends, as it stands in a flat record. */
   readonly starts = new Int32Array(MAX_KEYS + 1)
   readonly ends = new Int32Array(MAX_KEYS + 1)
   list: KeyList

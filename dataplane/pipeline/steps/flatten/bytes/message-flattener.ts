@@ -220,7 +220,7 @@ export class MessageFlattener {
     return end
   }
 
-  /** Of the record scanned last; its severity text becomes an attribute. */
+  /** The shape of the record scanned last; its severity text becomes an attribute. */
   #shape() {
     const { attributes, severityStart, severityEnd } = this.#record
     const hasSeverityText = severityEnd > severityStart

@@ -38,7 +38,7 @@ export const ABSENT = 0
  */
 export class RecordScanner {
   readonly attributes: AttributeScanner
-  /** Of 19 digits. */
+  /** Where the time's 19 digits begin. */
   time = ABSENT
   observedTime = ABSENT
   severityNumber = 0

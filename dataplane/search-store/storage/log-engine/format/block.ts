@@ -33,13 +33,13 @@ export interface BlockRef {
   readonly docs: number
   readonly areUuids: boolean
   readonly isCompressed: boolean
-  /** Of the ids, which the documents follow. */
+  /** Where the ids begin; the documents follow the ids. */
   readonly offset: number
   readonly idsBytes: number
   readonly dataBytes: number
-  /** Of the documents unpacked, their lengths included. */
+  /** Size of the unpacked documents, their lengths included. */
   readonly rawBytes: number
-  /** Of the messages, which follow the documents; 0: they stand in the documents. */
+  /** Size of the messages, which follow the documents; 0: the messages stand in the documents. */
   readonly messageBytes: number
   readonly messageRawBytes: number
   readonly areMessagesCompressed: boolean

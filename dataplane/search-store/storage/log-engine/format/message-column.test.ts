@@ -15,7 +15,7 @@ import { blockBytes, encodeBlock, readBlockRef, readDocuments, readMessages, typ
 import { readPlanes, writePlanes } from './byte-planes.ts'
 import { idKeyOf } from './document-id.ts'
 
-/** Of an index with documents 0 to 39 sealed and 40 to 44 not, as it was written before messages stood apart. */
+/** An index that was written before messages stood apart; documents 0 to 39 are sealed, 40 to 44 are not. */
 const WRITTEN_BEFORE = fileURLToPath(new URL('../testing/without-messages-apart', import.meta.url))
 
 const textOf = (bytes: Uint8Array | undefined) => (bytes === undefined ? undefined : Buffer.from(bytes).toString())

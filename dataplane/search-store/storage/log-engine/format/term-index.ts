@@ -2,7 +2,7 @@
  * The inverted index of a sealed segment, in two parts, both sorted by the terms' keys and cut into buckets by the key's high bits,
  * so that a lookup reads two small places.
  *
- * Rare terms (one document): per bucket 16 bits of key and the document. So little key may belong to another term: the
+ * Rare terms (one document): per bucket 16 bits of key and the document. Another term may have the same 16 bits, so that the
  * reader looks at the document to be sure.
  * Common terms: per bucket `key (32 bits) · length and kind (varint) · documents`. Lists that are long stand apart, equal ones once.
  */
@@ -230,7 +230,7 @@ export function rareCandidates(sections: TermSections, read: ReadAt, hi: number)
   return found
 }
 
-/** The documents of a term that several documents hold; undefined when there is none such. */
+/** The documents of a common term; undefined when no common term has this key. */
 export function commonDocuments(sections: TermSections, read: ReadAt, lo: number, hi: number): Uint32Array | undefined {
   const { commonBits } = sections
   const bucket = commonBits === 0 ? 0 : hi >>> (32 - commonBits)

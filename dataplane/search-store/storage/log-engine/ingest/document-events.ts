@@ -18,7 +18,7 @@ export class DocumentEvents {
   /** Per document the three ends, as `[terms, codes, numbers]`. */
   ends = new Int32Array(0)
   count = 0
-  /** Of the document added last; undefined where its message is not one string, or was not come by in a single pass. */
+  /** Message of the document added last; undefined where the message is not one string, or the document was not read in a single pass. */
   message: MessageSpan | undefined
   #hasMessage = false
 
@@ -64,7 +64,7 @@ export class DocumentEvents {
     this.numberEnd = this.count === 0 ? 0 : this.ends[at + 2]!
   }
 
-  /** Of two in one document (an array of them) neither counts. */
+  /** Notes a message. Two messages in one document (an array of them) cancel each other. */
   noteMessage(start: number, end: number): void {
     this.message = this.#hasMessage ? undefined : { start, end }
     this.#hasMessage = true

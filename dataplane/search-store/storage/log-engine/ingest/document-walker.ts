@@ -186,7 +186,7 @@ export class DocumentWalker {
     }
   }
 
-  /** Of the term added last and the one in front of it, '' for none. */
+  /** Adds the pair of the last added term and the term in front, `before`; '' for none. */
   #addPair(slot: FieldSlot, before: string, term: string): void {
     const { pairs } = this.#coder
     if (pairs === undefined || before === '' || !bringsPairs(before) || !bringsPairs(term)) return

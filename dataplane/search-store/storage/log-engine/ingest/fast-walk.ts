@@ -30,7 +30,7 @@ import { scanTimestamp } from './scan-timestamp.ts'
 /** The part of the value behind a key that the index wants. */
 type EdgeKind = 'text' | 'keyword' | 'number' | 'date' | 'boolean' | 'none' | 'object' | 'flat'
 
-/** One key of one object, remembered with what it leads to and with what followed it last. */
+/** One key of one object, remembered with its field and with the key that followed last. */
 interface Edge {
   /** The key's bytes with the closing quote. */
   readonly key: ByteRun
@@ -40,7 +40,7 @@ interface Edge {
   next: Edge | undefined
   /** The follower before `next`. */
   other: Edge | undefined
-  /** The document it was last seen in: twice in one document is left to `JSON.parse`. */
+  /** The document in which the key was last seen. A document with the same key twice is left to `JSON.parse`. */
   seenIn: number
 }
 
@@ -56,9 +56,9 @@ interface ObjectContext {
 /** Documents with keys beyond these go the parsed way. */
 const MAX_EDGES = 8192
 const MAX_FAST_DEPTH = 32
-/** Work on the texts of one document, in bytes of ASCII that are looked at: what one field of the largest document takes. */
+/** Work on the texts of one document, counted in bytes of ASCII: as much as one field of the largest document takes. */
 const MAX_TEXT_WORK = 2 * 1024 * 1024
-/** A byte of a text that is not simple ASCII, and each such text beside its bytes. */
+/** Work on a byte of a text that is not simple ASCII, and on each such text beside its bytes. */
 const PARSED_BYTE_WORK = 16
 const PARSED_TEXT_WORK = 256
 
@@ -131,7 +131,7 @@ export class FastWalk {
     return this.#buffer.toString('utf8', start, end)
   }
 
-  /** Behind the closing brace, or −1. */
+  /** Walks an object; the position behind the closing brace, or −1. */
   #object(context: ObjectContext, at: number, depth: number): number {
     if (depth > MAX_FAST_DEPTH) return -1
     const bytes = this.#bytes
@@ -225,7 +225,7 @@ export class FastWalk {
     return createEdge(keyBytes, 'flat', slot, createContext(node, path))
   }
 
-  /** Behind the value, or −1. */
+  /** Walks a value; the position behind the value, or −1. */
   #value(edge: Edge, at: number, depth: number): number {
     const c = this.#bytes[at]!
     if (c === QUOTE) return edge.slot === undefined ? -1 : this.#string(edge.kind, edge.slot, at + 1)
@@ -314,7 +314,7 @@ export class FastWalk {
     return end
   }
 
-  /** The term's hash stands at the end of the events' terms; it stays there when the field has no code for it. */
+  /** The term's hash stands at the end of the events' terms. The hash stays there when the field has no code for the term. */
   #addKeyword(slot: FieldSlot, lo: number, hi: number, start: number, end: number): void {
     const events = this.#events
     const code = this.#coder.code(slot, lo, hi, this.#bytes, start, end)
@@ -341,7 +341,7 @@ export class FastWalk {
     return this.#jsonString(at) === undefined ? -1 : stringEnd(this.#bytes, at - 1)
   }
 
-  /** The exact way for one string; −1 also where the field refuses it, so that the parsed way says why. */
+  /** Reads one string the exact way. −1 also where the field refuses the string: the parsed way then says why. */
   #parsedString(slot: FieldSlot, at: number): number {
     const text = this.#jsonString(at)
     if (text === undefined) return -1
@@ -350,7 +350,7 @@ export class FastWalk {
     try {
       this.#indexParsed(slot, text)
     } catch {
-      // Met again, with its message, on the parsed way that −1 leads to.
+      // −1 leads to the parsed way, which meets the same error again and reports it.
       return -1
     }
     return stringEnd(this.#bytes, at - 1)
@@ -407,7 +407,7 @@ export class FastWalk {
       this.#indexParsed(slot, value)
       for (const other of slot.also) this.#indexParsed(other, value)
     } catch {
-      // Met again, with its message, on the parsed way.
+      // The parsed way meets the same error again and reports it.
       return false
     }
     return true
@@ -424,7 +424,7 @@ function createContext(node: FieldNode, flatPath: string | undefined): ObjectCon
   return { node, flatPath, edges: new Map(), start: createEdge(new Uint8Array(0), 'none', undefined, undefined) }
 }
 
-/** Lets null and empty arrays pass: they make no field. Not remembered, so that a field made later is seen. */
+/** Lets null and empty arrays pass, which make no field. The edge is not remembered, so that a field made later is seen. */
 const unknownEdge = (key: Uint8Array) => createEdge(key, 'none', undefined, undefined)
 
 function createEdge(key: Uint8Array, kind: EdgeKind, slot: FieldSlot | undefined, object: ObjectContext | undefined): Edge {

@@ -45,7 +45,7 @@ const MAX_TERM_BYTES = 32_766
 
 /** Leaves of flat_objects are not bounded by the mapping: those beyond have no number. */
 const MAX_FLAT_SLOTS = 8192
-/** Of those without, remembered until there are so many. */
+/** Leaves without a number are remembered until there are so many, then forgotten together. */
 const MAX_PASSING_SLOTS = 16_384
 
 /** The fields of one index by path, numbered as they appear. */

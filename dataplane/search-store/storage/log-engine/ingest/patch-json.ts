@@ -3,8 +3,8 @@ import { CLOSE_OBJECT, COMMA, hasEscape, QUOTE, SPACE, skipSpace, stringEnd } fr
 import { roughEnd } from '../../../../json/rough.ts'
 
 interface Member {
-  /** Of the name, without quotes. */
   readonly name: string
+  /** Where the value begins and ends. */
   readonly start: number
   readonly end: number
 }

@@ -92,7 +92,7 @@ export class SealedSegment implements Segment {
 
   get kept(): KeptResults {
     const { results } = this.#context.cache
-    // Deletions are never taken back: so many of them are always the same ones.
+    // Deletions are never taken back, so that the same number of deletions are the same deletions.
     const name = `${this.#name}k${this.dead.count} `
     return {
       get: key => results.find(name + key),
