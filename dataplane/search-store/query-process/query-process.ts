@@ -53,8 +53,8 @@ const MS_PER_TICK = 10
 const PAGE_BYTES = 4096
 
 /**
- * Garbage is marked and swept beside the queries: alone, the thread was held for 50 to 90 ms of CPU by each collection that hostile queries
- * caused. Short collections stay on it: handing them to other threads takes longer where those get no CPU.
+ * Garbage is marked and swept on other threads: on the queries' own, each large collection held all queries for 50 to 90 ms of CPU. Short
+ * collections stay there, since the other threads may have to wait for a core.
  */
 const FLAGS = [
   `--max-old-space-size=${MAX_HEAP_MB}`,

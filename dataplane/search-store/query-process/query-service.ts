@@ -184,7 +184,7 @@ export class QueryService {
       let resolved = await (known ?? ask(what, []))
       for (let tries = 0; ; tries++) {
         if (!isList(resolved)) throw new ApiError(resolved.status, resolved.type, resolved.reason, resolved.options)
-        // Whichever query comes first makes the copies that later ones read.
+        // The first query makes the copies that later ones read.
         running.turn.isForAll = true
         const opened = await this.#open(resolved, step).finally(() => {
           running.turn.isForAll = false

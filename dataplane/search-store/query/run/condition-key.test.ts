@@ -35,9 +35,12 @@ describe('the name of a condition', () => {
   it('does not take longer with each field that a long phrase is asked of', () => {
     const phrase = (fields: number): Condition => {
       const words = Array.from({ length: 1_000 }, (_none, at) => `w${at}`)
-      const of = Array.from({ length: fields }, (_one, at): Condition => ({
-        ...{ op: 'phrase', field: field(`f${at}`), words, slop: 0, lastIsPrefix: false },
-      }))
+      const of = Array.from(
+        { length: fields },
+        (_one, at): Condition => ({
+          ...{ op: 'phrase', field: field(`f${at}`), words, slop: 0, lastIsPrefix: false },
+        }),
+      )
       return { op: 'or', of, atLeast: 1, score: 'max' }
     }
     const oneMs = namingMs(() => phrase(2))
