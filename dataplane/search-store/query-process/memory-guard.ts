@@ -1,5 +1,5 @@
 /** Watches the memory of the query process from within, and ends the query that takes most of it. */
-import { constants, type NodeGCPerformanceDetail, PerformanceObserver } from 'node:perf_hooks'
+import { constants, type NodeGCPerformanceDetail, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { type ApiError, tryLater } from '../api-error.ts'
@@ -96,12 +96,14 @@ export class MemoryGuard {
   }
 }
 
+/** The types of Node lack the entries of collections. */
+type GcEntry = PerformanceEntry & { readonly detail: NodeGCPerformanceDetail }
+
 function processMemory(): ProcessMemory {
   setFlagsFromString('--expose-gc')
   let collections = 0
   new PerformanceObserver(list => {
-    for (const { detail } of list.getEntries())
-      if ((detail as NodeGCPerformanceDetail).kind === constants.NODE_PERFORMANCE_GC_MAJOR) collections++
+    for (const { detail } of list.getEntries() as readonly GcEntry[]) if (detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR) collections++
   }).observe({ entryTypes: ['gc'] })
   return {
     usage: () => process.memoryUsage(),
