@@ -96,14 +96,14 @@ export class MemoryGuard {
   }
 }
 
-/** The types of Node lack the entries of collections. */
-type GcEntry = PerformanceEntry & { readonly detail: NodeGCPerformanceDetail }
+const isOfWholeHeap = (entry: PerformanceEntry): boolean =>
+  'detail' in entry && (entry.detail as NodeGCPerformanceDetail).kind === constants.NODE_PERFORMANCE_GC_MAJOR
 
 function processMemory(): ProcessMemory {
   setFlagsFromString('--expose-gc')
   let collections = 0
   new PerformanceObserver(list => {
-    for (const { detail } of list.getEntries() as readonly GcEntry[]) if (detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR) collections++
+    collections += list.getEntries().filter(isOfWholeHeap).length
   }).observe({ entryTypes: ['gc'] })
   return {
     usage: () => process.memoryUsage(),
