@@ -171,6 +171,8 @@ describe('the console: incidents and settings', function () {
       const hrefs = await links.evaluateAll(all => all.map(link => (link as unknown as { href: string }).href))
       for (const href of hrefs) expect(href).to.match(/\/logs\?q=service%3A.*&from=.*&to=/)
       expect(hrefs.join()).to.contain(`q=service%3A${blamed}`)
+      await page.keyboard.press('l')
+      await page.waitForURL(hrefs[0]!)
     })
 
     it('is acknowledged with a, with name and note, and resolved with r', async () => {
@@ -244,6 +246,14 @@ describe('the console: incidents and settings', function () {
   })
 
   describe('settings', () => {
+    it('show which section is open, where the sections are a row that scrolls', async () => {
+      await open('/settings/api-keys', { width: 400 })
+      const current = page.getByRole('navigation', { name: 'Sections of the settings' }).getByRole('link', { name: 'API keys' })
+      const box = await current.boundingBox()
+      expect(box!.x).to.be.at.least(0)
+      expect(box!.x + box!.width).to.be.at.most(400)
+    })
+
     it('a second Slack channel is tested, then saved; its secret is never shown again', async () => {
       const secret = `${at.stubs.addresses.slack}/services/T0DEMO/B0DEMO/payments`
       await open('/settings/platforms')

@@ -4,6 +4,7 @@ import { DEFAULT_TENANT } from '../contract/tenant-id.ts'
 import { MAX_KEY_NAME_LENGTH } from '../domain/api-keys/api-key.ts'
 import { HttpError } from '../http/http-error.ts'
 import { type Route, route } from '../http/route.ts'
+import { SearchStoreUnavailable } from '../ports/search-store.ts'
 import { type ApiKeyStore, MAX_KEYS } from './key-store.ts'
 
 export const API_KEYS_PATH = '/api/admin/api-keys'
@@ -25,7 +26,7 @@ export interface KeyRoutesDeps {
 
 /** The routes act for the tenant of the request; a request without one, as through the keyless dashboard, acts for `default`. */
 export function apiKeyRoutes({ keys, flushUses }: KeyRoutesDeps): readonly Route[] {
-  return [
+  const routes: readonly Route[] = [
     route({
       method: 'GET',
       path: API_KEYS_PATH,
@@ -54,4 +55,11 @@ export function apiKeyRoutes({ keys, flushUses }: KeyRoutesDeps): readonly Route
       },
     }),
   ]
+  return routes.map(each => ({ ...each, handle: async request => Promise.resolve(each.handle(request)).catch(throwAsBackEnd) }))
+}
+
+/** To a proxy the search store is a back end (Spec: Errors). */
+function throwAsBackEnd(error: unknown): never {
+  if (!(error instanceof SearchStoreUnavailable)) throw error
+  throw new HttpError(502, 'the search store cannot be reached', {}, { cause: error })
 }

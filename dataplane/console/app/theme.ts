@@ -78,6 +78,8 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--mantine-color-anchor': '#86b3ff',
     '--mantine-color-placeholder': '#8592a5',
     '--mantine-color-default-border': '#3a475a',
+    '--mantine-color-disabled': '#1f2835',
+    '--mantine-color-disabled-color': '#7a879a',
     '--mantine-color-error': '#ff9d94',
   },
 })

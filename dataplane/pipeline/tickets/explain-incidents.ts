@@ -11,6 +11,9 @@ import { completeIncident } from './stored-ticketed-incident.ts'
 /** Undefined: there is nothing to say. A model that could not be used: a cause with `fallback`. Ends by itself, in bounded time. */
 export type ExplainIncident = (incident: TicketedIncident) => Promise<RootCause | undefined>
 
+/** Whether the configured model of a tenant is known to give no answer. Never rejects; at most 5 s. */
+export type IsModelAway = (tenant: string) => Promise<boolean>
+
 export interface Explaining {
   /** Has it explained, once for each service that the rules name first. */
   ask(incident: TicketedIncident): void

@@ -1,6 +1,7 @@
 /** Finds incidents that somebody is to be told about, and writes their rows (Spec: Components, ticketing agent; Decisions 6). */
 import { ALL_INCIDENTS } from '../../contract/indices.ts'
 import type { TargetId } from '../../contract/target-id.ts'
+import { fallbackCause } from '../../domain/language-model/explained-cause.ts'
 import type { RootCause } from '../../domain/root-cause/root-cause.ts'
 import { nextAnalysisMs } from '../../domain/tickets/cause-timing.ts'
 import { type AttendFacts, attend, isHistory, owe, settleOwed, type TicketedIncident } from '../../domain/tickets/incident-tickets.ts'
@@ -8,6 +9,8 @@ import type { Clock } from '../../ports/clock.ts'
 import { type SearchStore, SearchStoreRefusal, VersionConflict, type Versioned } from '../../ports/search-store.ts'
 import type { TicketingConfigSource } from '../../ports/ticketing-config.ts'
 import type { Log } from '../../telemetry/log.ts'
+import { within } from '../within.ts'
+import type { IsModelAway } from './explain-incidents.ts'
 import type { FindCause, FoundCause } from './find-cause.ts'
 import { findDue } from './find-due.ts'
 import { RecentVersions } from './recent-versions.ts'
@@ -22,6 +25,8 @@ export interface IntakeDeps {
   readonly config: TicketingConfigSource
   readonly silences: SilenceStore
   readonly findCause: FindCause
+  /** Default: no model is known to be away. */
+  readonly isModelAway?: IsModelAway
   /** Rows were written: there is something to send. */
   onRows(): void
   /** A cause was found, of an incident that is not quiet. */
@@ -38,6 +43,8 @@ const FEW = 2
 const CLAIM_MS = 30_000
 /** How long a fresh incident waits for the records around it to be searchable. */
 const SETTLE_MS = 1_500
+/** How long a cause that is found waits for news of the model. */
+const MODEL_LOOK_MS = 1_000
 const MAX_CONFLICTS = 20
 /** Pause after a refusal of the store. */
 const REFUSED_PAUSE_MS = 60_000
@@ -54,7 +61,7 @@ export interface Intake {
 }
 
 export function createIntake(deps: IntakeDeps): Intake {
-  const { store, clock, log, config, silences, findCause, onRows } = deps
+  const { store, clock, log, config, silences, findCause, isModelAway = async () => false, onRows } = deps
   const busy = new Map<string, { readonly tenant: string; readonly work: Promise<void> }>()
   const seen = new RecentVersions()
   let isStopping = false
@@ -102,7 +109,16 @@ export function createIntake(deps: IntakeDeps): Intake {
   const causeOf = async (incident: TicketedIncident): Promise<FoundCause | undefined | 'not now'> => {
     const dueMs = nextAnalysisMs(incident)
     if (dueMs === undefined || dueMs > clock.nowMs() || isHistory(incident, clock.nowMs())) return 'not now'
-    return findCause(incident)
+    const look = isModelAway(incident.tenantId)
+    const found = await findCause(incident)
+    if (found === undefined) return undefined
+    const isAway = await within(
+      clock,
+      MODEL_LOOK_MS,
+      () => look,
+      () => false,
+    )
+    return isAway ? { ...found, rootCause: fallbackCause(found.rootCause) } : found
   }
 
   const factsOf = async (tenant: string): Promise<AttendFacts> => {

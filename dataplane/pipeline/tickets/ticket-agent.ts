@@ -8,7 +8,7 @@ import type { TicketingConfigSource } from '../../ports/ticketing-config.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { type AutoEscalationDeps, escalateOverdue } from './auto-escalation.ts'
 import { createDispatcher, type Dispatcher, type DispatcherDeps } from './dispatcher.ts'
-import { createExplaining, type ExplainIncident } from './explain-incidents.ts'
+import { createExplaining, type ExplainIncident, type IsModelAway } from './explain-incidents.ts'
 import { createFindCause, type FindCause } from './find-cause.ts'
 import { createIntake } from './intake.ts'
 import { createAgentPresence, LOOK_MS } from './lane-owners.ts'
@@ -25,6 +25,7 @@ export interface TicketAgentDeps extends Pick<DispatcherDeps, 'onAttempt' | 'onF
   readonly escalate: AutoEscalationDeps['escalate']
   /** Default: no model is asked. */
   readonly explain?: ExplainIncident
+  readonly isModelAway?: IsModelAway
   /** Names this agent among those on one store: the same after a restart, and no other's. Default: no other is on this store. */
   readonly agentName?: string | undefined
   /** Default: the search store is analysed. */

@@ -5,6 +5,10 @@ import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
+import { systemClock } from '../../adapters/clock/system-clock.ts'
+import { createSearchStore } from '../../adapters/search/search-store.ts'
+import { apiKeyRoutes } from '../../api-keys/key-routes.ts'
+import { createApiKeyStore } from '../../api-keys/key-store.ts'
 import { type DashboardFixture, startDashboardFixture, textOf } from './testing/dashboard-fixture.ts'
 
 describe('the dashboard as a keyless proxy', () => {
@@ -106,6 +110,18 @@ describe('the dashboard as a keyless proxy', () => {
     const { status, body } = await call('/api/bridge/config', { method: 'PATCH', body: '{}' })
     expect(status).to.equal(502)
     expect(body).to.deep.equal({ error: 'the bridge cannot be reached', status: 502 })
+  })
+
+  it('answers 502 for API keys, too, when the search store cannot be reached', async () => {
+    await dashboard.stop()
+    const store = createSearchStore({ endpoint: 'http://127.0.0.1:1' })
+    dashboard = await startDashboardFixture({ routes: apiKeyRoutes({ keys: createApiKeyStore({ store, clock: systemClock }) }) })
+    const json = { headers: { 'content-type': 'application/json' } }
+    for (const init of [{}, { ...json, method: 'POST', body: '{"name":"ci"}' }, { ...json, method: 'DELETE', body: '{"id":"1"}' }]) {
+      const { status, body } = await call('/api/admin/api-keys', init)
+      expect([status, body]).to.deep.equal([502, { error: 'the search store cannot be reached', status: 502 }])
+    }
+    await store.close()
   })
 
   it('answers 502 with an error that the request could not be forwarded to the collector', async () => {

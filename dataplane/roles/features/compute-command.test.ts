@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -7,9 +7,11 @@ import { systemClock } from '../../adapters/clock/system-clock.ts'
 import { openEmbeddedOnlineStore } from '../../adapters/online-store/embedded/embedded-online-store.ts'
 import { createSearchStore } from '../../adapters/search/search-store.ts'
 import { INDEX_TEMPLATES } from '../../domain/documents/index-templates.ts'
+import { lockDirectory } from '../../lifecycle/directory-lock.ts'
 import { createSearchServer } from '../../search-store/search-server.ts'
 import { SILENT } from '../../telemetry/log.ts'
 import { createFakeClock } from '../../testing/fake-clock.ts'
+import { SEARCH_ADDRESS_FILE } from '../search-address-file.ts'
 import { runFeaturesCompute } from './compute-command.ts'
 
 const NOW = Date.UTC(2026, 10, 21, 16, 30)
@@ -54,6 +56,16 @@ describe('logpipeline features compute', () => {
       hour: '2026-11-21T14:00:00.000Z',
       written: 0,
     })
+  })
+
+  it('without SEARCH_ENDPOINT: from the store of the standalone that runs on DATA_DIR', async () => {
+    const dataDir = join(dir, 'data')
+    const lock = lockDirectory(dataDir)
+    writeFileSync(join(dataDir, SEARCH_ADDRESS_FILE), `${endpoint}\n`)
+    const whileItRuns = await run([], { SEARCH_ENDPOINT: undefined, DATA_DIR: dataDir })
+    lock.release()
+    expect([whileItRuns.code, whileItRuns.stderr]).to.deep.equal([0, ''])
+    expect(JSON.parse(whileItRuns.stdout)).to.include({ written: 1 })
   })
 
   it('--help explains it', async () => {

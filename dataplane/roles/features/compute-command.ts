@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { type CommandDeps, EXIT, PROCESS, refusalsOf } from '../../command-line/command.ts'
 import { loadSettings } from '../../config/environment.ts'
+import type { SettingsOf } from '../../contract/env.ts'
 import { HOUR_MS, hourOf, lastFullHour } from '../../domain/features/feature-hour.ts'
 import { parseEventTime } from '../../domain/time/event-time.ts'
 import { computeHour } from '../../pipeline/features/compute-features.ts'
@@ -10,6 +11,7 @@ import { OnlineStoreUnavailable } from '../../ports/online-store.ts'
 import { SearchStoreUnavailable } from '../../ports/search-store.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { connectSearchStore, openOnlineStore } from '../backends.ts'
+import { runningSearchAddress } from '../search-address-file.ts'
 
 const USAGE = `Usage: logpipeline features compute [--hour TIME]
 
@@ -18,7 +20,8 @@ store. Doing it again does no harm; features of a later time stay. Prints what w
 
   --hour TIME   the UTC hour that begins at this time, such as 2026-01-31T12:00:00Z (default: the last full hour)
 
-Settings: SEARCH_ENDPOINT (default http://127.0.0.1:9200), ONLINE_STORE_URL (default: the embedded store in DATA_DIR).`
+Settings: SEARCH_ENDPOINT (default: the standalone that runs on DATA_DIR, else http://127.0.0.1:9200), ONLINE_STORE_URL (default: the embedded
+store in DATA_DIR).`
 
 const refuse = refusalsOf('features compute')
 
@@ -33,7 +36,7 @@ export async function runFeaturesCompute(args: readonly string[], deps: CommandD
   const settings = loadSettings('scheduler', deps.environment)
   if (settings.ONLINE_STORE_URL === undefined && !existsSync(settings.DATA_DIR))
     return refuse(deps, `DATA_DIR: expected a directory that logpipeline has worked in, seen ${settings.DATA_DIR}`, EXIT.failed)
-  const search = await connectSearchStore(settings)
+  const search = await connectSearchStore({ ...settings, SEARCH_ENDPOINT: endpointOf(settings, deps.environment) })
   const online = await openOnlineStore(settings)
   const log = createLogger({ level: 'warn', format: 'json', fields: { role: 'features' } })
   try {
@@ -46,6 +49,12 @@ export async function runFeaturesCompute(args: readonly string[], deps: CommandD
   } finally {
     await Promise.all([search.close(), online.close()])
   }
+}
+
+/** The store that the settings name, else that of the standalone that works in `DATA_DIR`, else the default. */
+function endpointOf({ SEARCH_ENDPOINT, DATA_DIR }: SettingsOf<'scheduler'>, environment: CommandDeps['environment']): string {
+  const isNamed = loadSettings('standalone', environment).SEARCH_ENDPOINT !== undefined
+  return (isNamed ? undefined : runningSearchAddress(DATA_DIR)) ?? SEARCH_ENDPOINT
 }
 
 /** A result that is a text is the problem found in the options. */

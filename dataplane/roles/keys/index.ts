@@ -1,5 +1,4 @@
 /** `logpipeline keys create|list|revoke`: API keys of a tenant (Decisions 2). */
-import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { KeyName } from '../../api-keys/key-routes.ts'
@@ -12,7 +11,7 @@ import { SearchStoreRefusal, SearchStoreUnavailable } from '../../ports/search-s
 import { createSearchServer } from '../../search-store/search-server.ts'
 import { SILENT } from '../../telemetry/log.ts'
 import { connectSearchStore, type SearchStoreSettings } from '../backends.ts'
-import { SEARCH_ADDRESS_FILE } from '../search-address-file.ts'
+import { readSearchAddress } from '../search-address-file.ts'
 
 const USAGE = `Usage: logpipeline keys create --tenant T [--name N]
        logpipeline keys list   --tenant T
@@ -109,7 +108,7 @@ async function withStore(settings: StoreSettings, { clock }: CommandDeps, use: (
   try {
     lock = lockDirectory(settings.DATA_DIR)
   } catch (error) {
-    const running = error instanceof DirectoryInUse ? searchAddress(settings.DATA_DIR) : undefined
+    const running = error instanceof DirectoryInUse ? readSearchAddress(settings.DATA_DIR) : undefined
     if (running === undefined) throw error
     return useAt(running, use)
   }
@@ -134,10 +133,4 @@ async function withStore(settings: StoreSettings, { clock }: CommandDeps, use: (
       await store.close()
     }
   }
-}
-
-/** Where the standalone that works in the directory has its store. */
-function searchAddress(dataDir: string): string | undefined {
-  const path = join(dataDir, SEARCH_ADDRESS_FILE)
-  return existsSync(path) ? readFileSync(path, 'utf8').trim() : undefined
 }

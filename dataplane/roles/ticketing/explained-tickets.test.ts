@@ -5,6 +5,7 @@ import { systemClock } from '../../adapters/clock/system-clock.ts'
 import { createLanguageModel } from '../../adapters/language-model/language-model.ts'
 import { createOutboundHttp } from '../../adapters/outbound-http/outbound-http.ts'
 import { INDEX_TEMPLATES } from '../../domain/documents/index-templates.ts'
+import type { RootCause } from '../../domain/root-cause/root-cause.ts'
 import type { HttpServer } from '../../http/server.ts'
 import { buildConfig, createFakeConfig, type FakeConfig } from '../../pipeline/tickets/testing/fake-config.ts'
 import { createFakePlatforms, type FakePlatforms } from '../../pipeline/tickets/testing/fake-platforms.ts'
@@ -34,6 +35,7 @@ describe('tickets and a language model, through HTTP', function () {
   let llmOfTenant: LlmConfig
   let id: string
   let tests = 0
+  let found: RootCause
 
   before(async () => {
     embedded = await startEmbeddedSearchStore()
@@ -42,6 +44,7 @@ describe('tickets and a language model, through HTTP', function () {
   after(() => embedded.stop())
   beforeEach(async () => {
     id = `i${++tests}`
+    found = buildRules()
     fake = createFakePlatforms()
     mock = await startMockModel()
     outbound = createOutboundHttp({ allowPrivate: true })
@@ -65,7 +68,7 @@ describe('tickets and a language model, through HTTP', function () {
   const start = async (tokensPerHour: number) => {
     server = await startTicketing({
       ...{ store: embedded.store, clock: systemClock, log: SILENT, host: '127.0.0.1', port: 0 },
-      tickets: { platforms: fake.platforms, config, findCause: async () => ({ rootCause: buildRules(), windowMs: 180_000 }) },
+      tickets: { platforms: fake.platforms, config, findCause: async () => ({ rootCause: found, windowMs: 180_000 }) },
       languageModel: createLanguageModel({ outbound, clock: systemClock }),
       tokensPerHour,
     })
@@ -108,7 +111,21 @@ describe('tickets and a language model, through HTTP', function () {
     mock.behave('500')
     const { rootCause } = await until(incident, seen => seen.rootCause?.fallback === true)
     expect(rootCause).to.deep.equal({ ...buildRules(), fallback: true })
+    await until(
+      () => mock.requests.some(({ path }) => path.endsWith('/chat/completions')),
+      isAsked => isAsked,
+    )
     expect(fake.events(id)).to.deep.equal(['slack open'])
+    expect((await incident()).rootCause).to.deep.equal(rootCause)
+  })
+
+  it('a model that cannot be reached: rootCause says fallback from the first time it is seen, also where the rules name no candidate', async () => {
+    config.tenants.set(TENANT, { ...buildConfig(['slack']), llm: { ...llmOfTenant, baseUrl: 'http://127.0.0.1:9/v1' } })
+    const read = await storeAnother('unreachable')
+    expect((await until(read, seen => seen.rootCause !== undefined)).rootCause).to.deep.equal({ ...buildRules(), fallback: true })
+    found = { ...buildRules(), candidates: [] }
+    const bare = await storeAnother('bare')
+    expect((await until(bare, seen => seen.rootCause !== undefined)).rootCause).to.deep.equal({ ...found, fallback: true })
   })
 
   it('a model that stalls delays no ticket', async () => {

@@ -10,7 +10,6 @@ import { type HttpServer, startHttpServer } from '../../http/server.ts'
 import { type Running, startTogether } from '../../lifecycle/running.ts'
 import { createExplainer, type Explainer } from '../../pipeline/explain-incident/explainer.ts'
 import { readAuditTrail } from '../../pipeline/sinks/audit-trail.ts'
-import type { ExplainIncident } from '../../pipeline/tickets/explain-incidents.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DeclaredTicketingSource } from '../../ports/declared-ticketing.ts'
 import type { LanguageModel } from '../../ports/language-model.ts'
@@ -82,7 +81,7 @@ export function startTicketing(deps: TicketingDeps): Promise<HttpServer & Runnin
     const config = createTicketingConfig({ store, clock, declared, cipher })
     const explainer = languageModel && createExplainer({ model: languageModel, store, clock, log, metrics, tokensPerHour })
     const { models = explainer ?? NO_MODELS } = deps
-    const explain = explainer === undefined ? {} : { explain: explainWith(explainer, tickets?.config ?? config) }
+    const explain = explainer === undefined ? {} : explainWith(explainer, tickets?.config ?? config)
     const service = tickets && keep(startTicketService({ config, ...explain, ...tickets, store, clock, log, metrics, onChanged }))
     const changes: ChangeDeps = service?.changes ?? {
       store,
@@ -110,8 +109,17 @@ export function startTicketing(deps: TicketingDeps): Promise<HttpServer & Runnin
   })
 }
 
-function explainWith(explainer: Explainer, config: TicketingConfigSource): ExplainIncident {
-  return async incident => (await explainer.explain({ incident, config: await config.load(incident.tenantId) }))?.rootCause
+function explainWith(explainer: Explainer, config: TicketingConfigSource): Required<Pick<TicketServiceDeps, 'explain' | 'isModelAway'>> {
+  return {
+    explain: async incident => (await explainer.explain({ incident, config: await config.load(incident.tenantId) }))?.rootCause,
+    async isModelAway(tenant) {
+      const llm = await config.load(tenant).then(
+        each => each.llm,
+        () => undefined,
+      )
+      return llm !== undefined && llm.provider !== 'none' && !(await explainer.status(tenant, llm)).available
+    },
+  }
 }
 
 const NO_ESCALATION: EscalationPlan = { targets: [], fresh: [], severity: 'critical' }

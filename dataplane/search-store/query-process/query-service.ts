@@ -156,6 +156,8 @@ export class QueryService {
       this.#fail(id, turn.signal.aborted ? turn.signal.reason : error)
     } finally {
       this.#running.delete(id)
+      // Words that it asked for have made indices over tails larger.
+      this.#holdTails()
     }
   }
 

@@ -37,6 +37,8 @@ export interface TailExtent {
   /** Offset behind the last durable frame. */
   readonly end: number
   readonly count: number
+  /** Offset behind the last record of the index log that counts; 0: there is none. */
+  readonly logEnd: number
 }
 
 export interface TableFeedHead {

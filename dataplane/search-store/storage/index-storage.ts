@@ -97,8 +97,12 @@ export interface Segment {
    * `undefined`: this segment has no inverted index for the field, look at the documents instead.
    */
   postings(field: string, term: string): Uint32Array | undefined
+  /** Makes postings of the field ready, piece by piece: without it `postings` does so at once. Absent: they are. */
+  preparePostings?(field: string): Generator<void, void, undefined>
   /** False: no text of the field, in any document, holds the two words next to each other. Absent: not known. */
   mayHoldPair?(field: string, first: string, second: string): boolean
+  /** Which texts of the field have the same words in the same order; absent or undefined when not known. */
+  textShapes?(field: string): TextShapes | undefined
   /** Values of a field over all documents; undefined: no column, look at the documents instead. */
   column(field: string): Column | undefined
   /** Documents by minute, tenant, service and level, kept at insert; undefined when not kept or no longer exact. */
@@ -138,6 +142,16 @@ export type Column =
   | { readonly kind: 'number'; readonly values: Float64Array }
   /** One dictionary code per document; code 0 is "no value", `dictionary[0]` is ''. */
   | { readonly kind: 'keyword'; readonly codes: Uint8Array | Uint16Array | Uint32Array; readonly dictionary: readonly string[] }
+
+/** Texts are alike where they have the same words in the same order, but for words with digits or underscores, of which only the place counts. */
+export interface TextShapes {
+  /** By document its shape; 0: not known, look at the document. */
+  readonly codes: Uint8Array | Uint16Array
+  /** By shape its words, parted by spaces; `0` stands for each word with digits or underscores. */
+  readonly texts: readonly string[]
+  /** False: no word with digits or underscores, in any text, begins so. */
+  mayStart(prefix: string): boolean
+}
 
 export interface MinuteCount {
   /** Start of the minute, ms since the epoch. */

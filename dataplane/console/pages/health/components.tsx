@@ -28,8 +28,12 @@ const TONES: ReadonlyMap<string, Tone> = new Map(
     SUSPENDED: 'warn',
     SecretSyncError: 'warn',
     'not configured': 'neutral',
+    none: 'neutral',
   }),
 )
+
+/** The state of parts that there are none of: nothing that could be healthy. */
+const NONE = 'none'
 
 function State({ state }: { readonly state: string }) {
   return <Pill tone={TONES.get(state) ?? 'bad'}>{state}</Pill>
@@ -146,7 +150,11 @@ export function BackEnds({ query }: Of<DashboardHealth>) {
 
 export function StreamJobs({ query }: Of<InfrastructureMetrics>) {
   return (
-    <Card title="Stream jobs" query={query} state={({ stream }) => stream.status}>
+    <Card
+      title="Stream jobs"
+      query={query}
+      state={({ stream: { jobs, status } }) => (jobs.length === 0 && status === 'healthy' ? NONE : status)}
+    >
       {({ stream }) =>
         stream.jobs.length === 0 ? (
           <p className={styles.none}>None runs here: the bridge does their work.</p>
@@ -170,7 +178,11 @@ export function StreamJobs({ query }: Of<InfrastructureMetrics>) {
 
 export function Secrets({ query }: Of<InfrastructureMetrics>) {
   return (
-    <Card title="External secrets" query={query} state={({ secrets }) => secrets.status}>
+    <Card
+      title="External secrets"
+      query={query}
+      state={({ secrets: { externalSecrets, status } }) => (externalSecrets.length === 0 && status === 'healthy' ? NONE : status)}
+    >
       {({ secrets: { externalSecrets } }) =>
         externalSecrets.length === 0 ? (
           <p className={styles.none}>None is synchronised from outside.</p>

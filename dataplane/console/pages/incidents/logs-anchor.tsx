@@ -12,12 +12,20 @@ export interface LogsAnchorProps {
 }
 
 /** A link to the logs that show something. */
-export function LogsAnchor({ logs: { query, trace, from, to }, className, title, children }: LogsAnchorProps) {
-  const link = useLink()
-  const shown = trace === undefined ? { q: query } : { mode: 'trace', trace }
+export function LogsAnchor({ logs, className, title, children }: LogsAnchorProps) {
+  const hrefOf = useLogsHref()
   return (
-    <Link href={link('/logs', { ...shown, from, to, range: undefined })} className={className} title={title}>
+    <Link href={hrefOf(logs)} className={className} title={title}>
       {children}
     </Link>
   )
+}
+
+/** Where the link leads. */
+export function useLogsHref(): (logs: LogsQuery) => string {
+  const link = useLink()
+  return ({ query, trace, from, to }) => {
+    const shown = trace === undefined ? { q: query } : { mode: 'trace', trace }
+    return link('/logs', { ...shown, from, to, range: undefined })
+  }
 }

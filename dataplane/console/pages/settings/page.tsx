@@ -1,5 +1,5 @@
 /** Settings: a section for each path below `/settings`. */
-import { Suspense } from 'react'
+import { Suspense, useEffect, useRef } from 'react'
 import { Link, Redirect, useParams } from 'wouter'
 import { Page } from '../../components/panel.tsx'
 import { Pending } from '../../components/states.tsx'
@@ -11,12 +11,17 @@ export default function SettingsPage() {
   const link = useLink()
   const { '*': path = '' } = useParams<{ '*': string }>()
   const section = SETTINGS_SECTIONS.find(each => each.path === path)
+  const nav = useRef<HTMLElement>(null)
+  // Where it is narrow the sections are a row that scrolls.
+  useEffect(() => {
+    if (section !== undefined) nav.current?.querySelector('[aria-current=page]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
+  }, [section])
   if (section === undefined) return <Redirect to={link(`/settings/${SETTINGS_SECTIONS[0]!.path}`)} replace />
   const { Section } = section
   return (
     <Page title="Settings">
       <div className={styles.layout}>
-        <nav className={styles.nav} aria-label="Sections of the settings">
+        <nav ref={nav} className={styles.nav} aria-label="Sections of the settings">
           {SETTINGS_SECTIONS.map(each => (
             <Link key={each.path} href={link(`/settings/${each.path}`)} aria-current={each === section ? 'page' : undefined}>
               {each.title}

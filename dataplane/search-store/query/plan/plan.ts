@@ -4,6 +4,7 @@ import { ALL, allOf, type Condition, inRange, type NumberRange } from '../bind/c
 import { classOf, type Field } from '../bind/field.ts'
 import type { Pace } from '../budget/pace.ts'
 import { ALL_DOCS, compact, complement, type DocSet, intersect, isEmpty, NO_DOCS, newBits, setBit, unite, uniteAtLeast } from './doc-set.ts'
+import { shapeTest } from './shape-test.ts'
 
 export interface Plan {
   /** Holds every document that fulfils the condition. */
@@ -69,7 +70,7 @@ function* stepsOf(condition: Condition, segment: Segment): Steps {
     case 'terms':
       return yield* planTerms(condition, segment)
     case 'phrase':
-      return planPhrase(condition, segment)
+      return yield* planPhrase(condition, segment)
     case 'pattern':
       return yield* planPattern(condition, segment)
     case 'range':
@@ -145,8 +146,10 @@ function* planOr(condition: Extract<Condition, { op: 'or' }>, segment: Segment):
 }
 
 /** A flat_object as a whole has no terms of its own. */
-function postingsOf(segment: Segment, field: Field, term: string): Uint32Array | undefined {
-  return classOf(field) === 'flat' ? undefined : segment.postings(field.path, term)
+function* postingsOf(segment: Segment, field: Field, term: string): Generator<void, Uint32Array | undefined, undefined> {
+  if (classOf(field) === 'flat') return undefined
+  if (segment.preparePostings !== undefined) yield* segment.preparePostings(field.path)
+  return segment.postings(field.path, term)
 }
 
 function columnOf<K extends Column['kind']>(segment: Segment, field: Field, kind: K): Extract<Column, { kind: K }> | undefined {
@@ -172,7 +175,7 @@ function* planTerms(condition: Extract<Condition, { op: 'terms' }>, segment: Seg
   let found: DocSet = NO_DOCS
   let sets: DocSet[] = []
   for (const term of terms) {
-    const docs = postingsOf(segment, field, term)
+    const docs = yield* postingsOf(segment, field, term)
     if (docs === undefined) return yield* planTermsByColumn(condition, segment)
     sets.push({ kind: 'list', docs })
     if (sets.length < TERMS_PER_STEP) continue
@@ -228,14 +231,16 @@ function scanNumbers(values: Float64Array, size: number, test: (value: number) =
 }
 
 /** Documents with all the words; their order is checked on the text. */
-function planPhrase(condition: Extract<Condition, { op: 'phrase' }>, segment: Segment): Plan {
+function* planPhrase(condition: Extract<Condition, { op: 'phrase' }>, segment: Segment): Steps {
   const { field, words, slop, lastIsPrefix } = condition
   const whole = lastIsPrefix ? words.length - 1 : words.length
   if (slop === 0)
     for (let at = 1; at < whole; at++) if (segment.mayHoldPair?.(field.path, words[at - 1]!, words[at]!) === false) return exact(NO_DOCS)
-  let candidates: DocSet = ALL_DOCS
+  const shaped = planByShapes(condition, segment)
+  if (shaped !== undefined && shaped.residual === undefined) return shaped
+  let candidates = shaped?.candidates ?? ALL_DOCS
   for (const word of new Set(lastIsPrefix ? words.slice(0, -1) : words)) {
-    const docs = postingsOf(segment, field, word)
+    const docs = yield* postingsOf(segment, field, word)
     if (docs === undefined) continue
     candidates = intersect(candidates, { kind: 'list', docs })
     if (isEmpty(candidates)) return exact(NO_DOCS)
@@ -246,9 +251,36 @@ function planPhrase(condition: Extract<Condition, { op: 'phrase' }>, segment: Se
 function* planPattern(condition: Extract<Condition, { op: 'pattern' }>, segment: Segment): Steps {
   const { field, pattern } = condition
   const column = classOf(field) === 'keyword' ? columnOf(segment, field, 'keyword') : undefined
-  if (column === undefined || pattern.test('')) return unknown(condition)
+  if (column === undefined) return planByShapes(condition, segment) ?? unknown(condition)
+  if (pattern.test('')) return unknown(condition)
   return exact(yield* scanCodes(column, text => pattern.test(text)))
 }
+
+/** From the shapes of the field's texts; undefined where the segment knows none. */
+function planByShapes(condition: Extract<Condition, { op: 'phrase' | 'pattern' }>, segment: Segment): Plan | undefined {
+  const shapes = segment.textShapes?.(condition.field.path)
+  const ask = shapes && shapeTest(condition)
+  if (ask === undefined) return undefined
+  const verdicts = Uint8Array.from(shapes!.texts, (text, code) => {
+    const verdict = code === 0 ? 'unsure' : ask(text, shapes!)
+    return verdict === 'no' ? NO : verdict === 'yes' ? YES : UNSURE
+  })
+  const { codes } = shapes!
+  const words = newBits(codes.length)
+  let seen = NO
+  for (let doc = 0; doc < codes.length; doc++) {
+    const verdict = verdicts[codes[doc]!]!
+    if (verdict === NO) continue
+    setBit(words, doc)
+    if (verdict > seen) seen = verdict
+  }
+  if (seen === NO) return exact(NO_DOCS)
+  return { candidates: { kind: 'bits', words }, residual: seen === UNSURE ? condition : undefined }
+}
+
+const NO = 0
+const YES = 1
+const UNSURE = 2
 
 /** Segments know its bounds. */
 export const TIMESTAMP = 'timestamp'

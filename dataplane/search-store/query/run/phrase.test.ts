@@ -7,6 +7,8 @@ import { fillStorages } from '../../testing/test-storages.ts'
 import { bindQuery } from '../bind/bind.ts'
 import { createPace } from '../budget/pace.ts'
 import { parseQuery } from '../parse/parse.ts'
+import { countDocs } from '../plan/doc-set.ts'
+import { planSegment } from '../plan/plan.ts'
 import { matches } from './matches.ts'
 import { readDocument } from './segment-unit.ts'
 import { walkSegment } from './walk-segment.ts'
@@ -87,5 +89,33 @@ describe('a phrase', () => {
       ),
       { numRuns: 10, seed: 20261121 },
     )
+  })
+
+  it('is told by the shapes of the texts where a segment is sealed: no text is read, unless a numbered word decides', async () => {
+    const documents = Array.from({ length: 40 }, (_none, at) => ({
+      ...base,
+      message: at % 4 === 0 ? `disk sda${at} is full` : `session ${at} of user-${at} is over`,
+    }))
+    const { log, remove } = await fillStorages(documents, LOG_MAPPINGS)
+    try {
+      const [sealed] = log.segments()
+      const planned = (query: object) => {
+        const { candidates, residual } = planSegment(
+          bindQuery(parseQuery(query), { index: log.name, mapping: log.mapping, nowMs: 0 }),
+          sealed!,
+        )
+        return { found: countDocs(candidates, sealed!.size), isRead: residual !== undefined }
+      }
+      const { size } = sealed!
+      const disks = planned({ match: { message: 'disk' } }).found
+      expect(planned({ prefix: { message: 'sess' } })).to.deep.equal({ found: size - disks, isRead: false })
+      expect(planned({ wildcard: { message: 'd?sk' } })).to.deep.equal({ found: disks, isRead: false })
+      expect(planned({ match_phrase: { message: 'is full' } })).to.deep.equal({ found: disks, isRead: false })
+      expect(planned({ match_phrase_prefix: { message: 'is ov' } })).to.deep.equal({ found: size - disks, isRead: false })
+      expect(planned({ prefix: { message: 'none' } })).to.deep.equal({ found: 0, isRead: false })
+      expect(planned({ prefix: { message: 'sda' } })).to.deep.equal({ found: size, isRead: true })
+    } finally {
+      await remove()
+    }
   })
 })

@@ -1,6 +1,6 @@
 /**
  * The files of one index: `index.json` (identity and mapping as of the last seal), `N.seg` (segments; those without a footer are
- * still written to), `N.del` (dead documents of a sealed segment).
+ * still written to), `N.del` (dead documents of a sealed segment), `N.idx` (the log of the index over a segment that is written to).
  */
 import { join } from 'node:path'
 import { createMapping, type MutableMapping, openMapping } from '../../mapping/mapping.ts'
@@ -18,6 +18,8 @@ export interface IndexIdentity {
 
 const stateFile = (dir: string) => join(dir, 'index.json')
 export const segmentPath = (dir: string, number: number) => join(dir, `${String(number).padStart(8, '0')}.seg`)
+/** The log of the index over a tail. */
+export const logPath = (dir: string, number: number) => join(dir, `${String(number).padStart(8, '0')}.idx`)
 export const deadPath = (dir: string, number: number) => join(dir, `${String(number).padStart(8, '0')}.del`)
 
 /** The stored identity and mapping, or new ones with the given configuration. */
@@ -64,11 +66,11 @@ export interface FoundSegments {
   readonly nextNumber: number
 }
 
-/** Opens all segments; removes what an interrupted merge or seal left behind. */
+/** Opens all segments; removes what an interrupted merge or seal left behind, and logs, which are of use to the process that wrote them alone. */
 export function openSegments(context: SegmentContext, dir: string): FoundSegments {
   const { files } = context
   const names = files.list(dir)
-  for (const name of names) if (name.endsWith('.tmp')) files.remove(join(dir, name))
+  for (const name of names) if (name.endsWith('.tmp') || name.endsWith('.idx')) files.remove(join(dir, name))
   const numbers = names.filter(name => /^\d+\.seg$/.test(name)).map(name => Number.parseInt(name, 10))
   for (const name of names) if (name.endsWith('.del') && !names.includes(name.replace('.del', '.seg'))) files.remove(join(dir, name))
   const sealed = new Map<number, SealedSegment>()

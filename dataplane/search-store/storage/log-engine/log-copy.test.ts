@@ -12,12 +12,13 @@ import { LOG_MAPPING } from './testing/log-mapping.ts'
 import { createOracle, type Oracle } from './testing/oracle.ts'
 import { openIndex, withDirectory } from './testing/temporary-index.ts'
 
-const step: fc.Arbitrary<{ readonly write: readonly WriteOp[] } | { readonly next: 'seal' | 'merge' | 'look' | 'look later' | 'forget' }> =
-  fc.oneof(
-    { weight: 5, arbitrary: fc.record({ write: fc.array(operation, { minLength: 1, maxLength: 12 }) }) },
-    { weight: 3, arbitrary: fc.record({ next: fc.constantFrom('seal' as const, 'merge' as const, 'look' as const, 'look' as const) }) },
-    { weight: 1, arbitrary: fc.record({ next: fc.constantFrom('look later' as const, 'forget' as const) }) },
-  )
+const step: fc.Arbitrary<
+  { readonly write: readonly WriteOp[] } | { readonly next: 'seal' | 'merge' | 'look' | 'look later' | 'forget' | 'begin anew' }
+> = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ write: fc.array(operation, { minLength: 1, maxLength: 12 }) }) },
+  { weight: 3, arbitrary: fc.record({ next: fc.constantFrom('seal' as const, 'merge' as const, 'look' as const, 'look' as const) }) },
+  { weight: 1, arbitrary: fc.record({ next: fc.constantFrom('look later' as const, 'forget' as const, 'begin anew' as const) }) },
+)
 
 const noPause = async () => undefined
 
@@ -75,7 +76,7 @@ describe('a copy of a log index', () => {
           const oracle = createOracle(LOG_MAPPING)
           const index = await openIndex(dir, LOG_MAPPING)
           const feed = index.feed()
-          const copy = createLogCopy(createByteCache(4 << 20))
+          let copy = createLogCopy(createByteCache(4 << 20))
           for (const each of steps) {
             if ('write' in each) {
               await index.apply(each.write)
@@ -83,7 +84,10 @@ describe('a copy of a log index', () => {
             } else if (each.next === 'seal') await index.seal()
             else if (each.next === 'merge') await index.maintain()
             else if (each.next === 'forget') feed.reset()
-            else {
+            else if (each.next === 'begin anew') {
+              copy = createLogCopy(createByteCache(4 << 20))
+              feed.reset()
+            } else {
               tell(feed, copy)
               const snapshot = copy.snapshot()
               if (each.next === 'look') await expectCopy(snapshot, oracle)

@@ -10,7 +10,7 @@ import type { ReadableIndex, Segment } from '../index-storage.ts'
 import { DeadDocuments } from './format/dead-documents.ts'
 import { readOnlyFiles } from './format/index-files.ts'
 import { SegmentFile } from './format/segment-file.ts'
-import { segmentPath } from './index-directory.ts'
+import { logPath, segmentPath } from './index-directory.ts'
 import type { ByteCache } from './sealed/byte-cache.ts'
 import { SealedSegment } from './sealed/sealed-segment.ts'
 import { createSegmentContext, type SegmentContext } from './segment-context.ts'
@@ -131,22 +131,34 @@ export class LogCopy implements IndexCopy {
     return new TailView(parts.context, copy.tail, extent.count, dead.get(extent.number) ?? NONE_DEAD)
   }
 
-  #tailFor(dir: string, { number }: TailExtent, { mapping, context }: Parts): TailCopy {
+  #tailFor(dir: string, { number, logEnd }: TailExtent, { mapping, context }: Parts): TailCopy {
     const known = this.#tail
     if (known?.tail.number === number && known.context === context) return known
     if (known !== undefined && known.tail.number > number) throw new SnapshotGone(`the tail ${number}`)
-    this.#tail = new TailCopy(context, mapping, number, openFile(dir, number), known)
+    // The segment first: where the log is still there, nothing has taken the segment's place.
+    const segment = openFile(dir, number)
+    const files = { segment, log: logEnd === 0 ? undefined : openLog(dir, number) }
+    this.#tail = new TailCopy(context, mapping, number, files, known)
     return this.#tail
   }
 }
 
 function openFile(dir: string, number: number): SegmentFile {
   const path = segmentPath(dir, number)
+  const file = openIfThere(path)
+  if (file === undefined) throw new SnapshotGone(path)
+  return file
+}
+
+/** Undefined: the segment is sealed, or was frozen, which leaves the log behind. */
+const openLog = (dir: string, number: number): SegmentFile | undefined => openIfThere(logPath(dir, number))
+
+function openIfThere(path: string): SegmentFile | undefined {
   try {
     return new SegmentFile(readOnlyFiles, path)
-  } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') throw new SnapshotGone(path, { cause })
-    throw cause
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
   }
 }
 

@@ -5,8 +5,8 @@ import type { DeadDocuments } from './format/dead-documents.ts'
 import type { SegmentSet } from './segment-set.ts'
 
 /**
- * Tells a copy which segments there are, how far the tail is durable and which documents are dead. Documents it does not tell:
- * the copy reads them from the same files, where nothing before the tail's end ever changes.
+ * Tells a copy which segments there are, how far the tail is durable and which documents are dead. Documents and the index over them it does
+ * not tell: the copy reads both from the same files, where nothing before the told ends ever changes.
  */
 export function createLogFeed(
   identity: { readonly name: string; readonly uuid: string; readonly dir: string },
@@ -45,7 +45,7 @@ export function createLogFeed(
         ...identity,
         ...(toldMapping !== mapping.generation && { mappings: mapping.toJson() }),
         sealed: segments.sealed.map(segment => segment.number),
-        tail: { number, end, count },
+        tail: { number, end, count, logEnd: segments.logEnd },
         dead,
       }
       told = segments.revision

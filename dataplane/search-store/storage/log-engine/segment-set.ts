@@ -5,9 +5,9 @@ import type { Segment, StoredDocument } from '../index-storage.ts'
 import type { BlockRef, EncodedBlock, StagedDocument } from './format/block.ts'
 import type { DeadDocuments } from './format/dead-documents.ts'
 import type { IdKey } from './format/document-id.ts'
-import { encodeFrame } from './format/frame.ts'
+import { encodeFrame, type FrameHead } from './format/frame.ts'
 import { SegmentFile } from './format/segment-file.ts'
-import { deadPath, type FoundSegments, removeSegment, segmentPath } from './index-directory.ts'
+import { deadPath, type FoundSegments, logPath, removeSegment, segmentPath } from './index-directory.ts'
 import { MAX_COMMIT_OPS } from './ingest/commit-queue.ts'
 import { DocumentWalker } from './ingest/document-walker.ts'
 import { docOf, type FoundDocument, IdPlaces, placeOf } from './ingest/id-places.ts'
@@ -16,6 +16,7 @@ import { type Merged, mergeCandidates, mergeSegments } from './sealed/merge-segm
 import { encodeIndex, hasPoorBlocks, repackBlocks } from './sealed/seal-segment.ts'
 import { SealedSegment } from './sealed/sealed-segment.ts'
 import type { SegmentContext } from './segment-context.ts'
+import { IndexLog } from './tail/index-log.ts'
 import { replayTail } from './tail/replay-tail.ts'
 import { MAX_SEGMENT_DOCS, Tail, TailView } from './tail/tail.ts'
 import type { HighCardinality } from './tail/tail-index.ts'
@@ -53,6 +54,8 @@ export class SegmentSet implements BatchTarget {
   #sealed: SealedSegment[] = []
   #tail!: Tail
   #walker!: DocumentWalker
+  /** The log of the tail. A tail that was replayed has none. */
+  #log: IndexLog | undefined
   #nextNumber: number
   #seqNos: readonly number[] = []
   #versions: readonly number[] = []
@@ -85,7 +88,7 @@ export class SegmentSet implements BatchTarget {
     }
     if (this.#tail === undefined) {
       const { number, file } = this.#createFile()
-      this.#setTail(new Tail(this.#context, number, file, this.#high))
+      this.#setNewTail(new Tail(this.#context, number, file, this.#high))
     }
     await this.dropEmpty()
   }
@@ -112,8 +115,19 @@ export class SegmentSet implements BatchTarget {
     this.#ordinals.set(tail, this.places.add(tail))
   }
 
+  #setNewTail(tail: Tail): void {
+    this.#setTail(tail)
+    const { files, slots } = this.#context
+    this.#log = new IndexLog(files, logPath(this.#dir, tail.number), slots, tail.index, this.#high)
+  }
+
   get tail(): Tail {
     return this.#tail
+  }
+
+  /** Offset behind the last record of the tail's index log that counts; 0: there is none. */
+  get logEnd(): number {
+    return this.#log?.end ?? 0
   }
 
   get sealed(): readonly SealedSegment[] {
@@ -211,6 +225,20 @@ export class SegmentSet implements BatchTarget {
     return [holder instanceof SealedSegment ? holder.number : this.#tail.number, docOf(place)]
   }
 
+  /** Resolves once the staged batch is durable in this frame. When the write fails, the tail stays as it was. The log is written meanwhile. */
+  async writeBatch(frame: Uint8Array, head: FrameHead, blocks: readonly BlockRef[]): Promise<void> {
+    const { end: at } = this.#tail
+    const logging = this.#log?.add({ at, end: at + frame.length, frame: head, blocks, events: this.#walker.events })
+    try {
+      await this.write(frame)
+    } catch (error) {
+      this.#log?.fail()
+      throw error
+    } finally {
+      await logging
+    }
+  }
+
   /** Resolves once the frame is durable. When the write fails, the file stays as it was. */
   async write(frame: Uint8Array): Promise<void> {
     const { file, end } = this.#tail
@@ -244,6 +272,7 @@ export class SegmentSet implements BatchTarget {
     tail.append(placed, ids, this.#walker.events)
     for (const [k, ref] of placed.entries()) tail.stored.keep(ref, blocks[k]!.content)
     tail.end += frameBytes
+    this.#log?.commit()
     for (const place of batch.buried) this.#deadOf(place).add(docOf(place))
     this.nextSeqNo = batch.nextSeqNo
     this.revision++
@@ -292,10 +321,12 @@ export class SegmentSet implements BatchTarget {
     this.#sealed.push(sealed)
     tail.becomeSealed(sealed)
     this.revision++
-    this.#setTail(new Tail(this.#context, next.number, next.file, this.#high, expectedTerms))
+    this.#setNewTail(new Tail(this.#context, next.number, next.file, this.#high, expectedTerms))
   }
 
   async #writeSealed(tail: Tail): Promise<SealedSegment> {
+    // Readers of the log count on the segment being the one that it was written for.
+    this.#log?.remove()
     this.#saveDead()
     this.#saveMapping()
     const file = hasPoorBlocks(tail) ? await this.#rewrite(tail) : await this.#appendIndex(tail)
@@ -449,12 +480,14 @@ export class SegmentSet implements BatchTarget {
   }
 
   closeFiles(): void {
+    this.#log?.remove()
     for (const { file } of this.#sealed) file.close()
     this.#tail.file.close()
   }
 
   /** Lets go of all files; each closes when its last reader is gone. */
   abandon(): void {
+    this.#log?.remove()
     this.#sealed = []
     this.#ordinals.clear()
     this.places.clear()

@@ -1,11 +1,13 @@
 /** The likely cause: a summary, candidates with their strength, and reasons that lead to the logs that show them. */
-import { Tooltip } from '@mantine/core'
+import { Kbd, Tooltip } from '@mantine/core'
 import { IconArrowUpRight } from '@tabler/icons-react'
+import { useLocation } from 'wouter'
 import type { Candidate } from '../../../../domain/root-cause/root-cause.ts'
 import type { Incident } from '../../../api/ticketing.ts'
 import { Pill, ServiceName } from '../../../components/badges.tsx'
 import { Panel } from '../../../components/panel.tsx'
-import { LogsAnchor } from '../logs-anchor.tsx'
+import { useShortcut } from '../../../components/use-shortcut.ts'
+import { LogsAnchor, useLogsHref } from '../logs-anchor.tsx'
 import { logsOfReason, logsOfService } from '../rules/logs-link.ts'
 import styles from './detail.module.css'
 
@@ -13,6 +15,7 @@ type Caused = Pick<Incident, 'rootCause' | 'firstSeen' | 'lastSeen'>
 
 export function CauseSection({ incident }: { readonly incident: Caused }) {
   const { rootCause } = incident
+  useLogsKey(incident)
   if (rootCause === undefined)
     return (
       <Panel title="Likely cause">
@@ -25,12 +28,31 @@ export function CauseSection({ incident }: { readonly incident: Caused }) {
     <Panel title="Likely cause" note={NOTES[rootCause.fallback ? 'fallback' : rootCause.mode]}>
       <p className={styles.summary}>{rootCause.summary}</p>
       <ol className={styles.candidates}>
-        {rootCause.candidates.map(candidate => (
-          <CandidateItem key={candidate.service} candidate={candidate} strongest={rootCause.candidates[0]!.score} incident={incident} />
+        {rootCause.candidates.map((candidate, place) => (
+          <CandidateItem
+            key={candidate.service}
+            candidate={candidate}
+            strongest={rootCause.candidates[0]!.score}
+            incident={incident}
+            isFirst={place === 0}
+          />
         ))}
       </ol>
     </Panel>
   )
+}
+
+/** `l` opens the logs that show the first reason of the likeliest cause: the way there by Tab leads past all filters and the list. */
+function useLogsKey(incident: Caused): void {
+  const [, navigate] = useLocation()
+  const hrefOf = useLogsHref()
+  const cause = incident.rootCause?.candidates[0]
+  const open = (): void => {
+    if (cause === undefined) return
+    const [reason] = cause.reasons
+    navigate(hrefOf(reason === undefined ? logsOfService(cause.service, incident) : logsOfReason(cause.service, reason, incident)))
+  }
+  useShortcut('l', 'Logs that show the likely cause', open, { group: 'This incident', enabled: cause !== undefined })
 }
 
 /** Notes on the author of a cause: rules or model. */
@@ -54,10 +76,12 @@ export function FallbackBadge() {
 interface CandidateItemProps {
   readonly candidate: Candidate
   readonly strongest: number
+  /** The likeliest, whose first reason has a key. */
+  readonly isFirst: boolean
   readonly incident: Caused
 }
 
-function CandidateItem({ candidate: { service, score, reasons }, strongest, incident }: CandidateItemProps) {
+function CandidateItem({ candidate: { service, score, reasons }, strongest, isFirst, incident }: CandidateItemProps) {
   const share = strongest > 0 ? Math.max(score / strongest, 0.02) : 0
   return (
     <li className={styles.candidate}>
@@ -76,11 +100,16 @@ function CandidateItem({ candidate: { service, score, reasons }, strongest, inci
         </Tooltip>
       </div>
       <ul className={styles.reasons}>
-        {reasons.map(reason => (
+        {reasons.map((reason, place) => (
           <li key={`${reason.kind} ${reason.text}`}>
             <LogsAnchor logs={logsOfReason(service, reason, incident)} className={styles.reason}>
               <span>{reason.text}</span>
               <IconArrowUpRight size={14} aria-label="shown in Logs" />
+              {isFirst && place === 0 && (
+                <Kbd size="xs" className={styles.kbd} aria-hidden>
+                  l
+                </Kbd>
+              )}
             </LogsAnchor>
           </li>
         ))}

@@ -3,6 +3,7 @@ import { crc32 } from 'node:zlib'
 import { compress, decompress } from '../../../../compression/zstd.ts'
 import { type BlockRef, flagsOf, readFlags } from './block.ts'
 import type { ColumnEntry, Span } from './column-codec.ts'
+import type { ShapesEntry } from './message-shapes.ts'
 import type { SegmentFile } from './segment-file.ts'
 import type { TermSections } from './term-index.ts'
 import type { ValueCountsEntry } from './value-counts.ts'
@@ -31,6 +32,8 @@ export interface SegmentDirectory {
   readonly valueCounts?: readonly ValueCountsEntry[]
   /** The bits of `WordPairs`; absent in segments written before they were kept. */
   readonly pairs?: Span
+  /** Shapes of messages; absent where there are none, and in segments written before they were kept. */
+  readonly shapes?: ShapesEntry
   readonly blocks: Span
   /** 32-bit words that `blocks` spends on each block; absent in segments written before messages stood apart: 6. */
   readonly blockWords?: number

@@ -30,6 +30,23 @@ export class WordPairs {
     return (this.#bits[a >>> 5]! & (1 << (a & 31))) !== 0 && (this.#bits[b >>> 5]! & (1 << (b & 31))) !== 0
   }
 
+  /** Sets in `known` the bits that are set here and not there: `[word, bits]` of each changed word. */
+  changesSince(known: Uint32Array): number[] {
+    const bits = this.#bits
+    const changes: number[] = []
+    for (let word = 0; word < bits.length; word++) {
+      if (bits[word] === known[word]) continue
+      known[word] = bits[word]!
+      changes.push(word, bits[word]! | 0)
+    }
+    return changes
+  }
+
+  /** Takes in what `changesSince` gave elsewhere. */
+  addChanges(changes: Int32Array): void {
+    for (let k = 0; k < changes.length; k += 2) this.#bits[changes[k]!]! |= changes[k + 1]!
+  }
+
   /** For `of`. */
   toBytes(): Uint8Array {
     return new Uint8Array(this.#bits.buffer, this.#bits.byteOffset, this.#bits.byteLength)

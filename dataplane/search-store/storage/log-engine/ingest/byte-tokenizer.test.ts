@@ -17,7 +17,7 @@ function hashesOf(terms: readonly string[]): number[] {
 function tokenize(text: string): number[] | undefined {
   const bytes = Buffer.from(JSON.stringify(text))
   const out = new Int32Array(2 * bytes.length + 16)
-  const state = { position: 0, out: 0 }
+  const state = { position: 0, out: 0, shapeLo: 0, shapeHi: 0 }
   tokenizeJsonString(bytes, 1, bytes.length, seeds, out, state)
   if (state.position < 0) return undefined
   expect(state.position).to.equal(bytes.length)

@@ -2,6 +2,7 @@
 import { BACKSLASH, QUOTE } from '../../../../json/bytes.ts'
 import { JOINS, KIND, SHORT_ESCAPE, WORD } from '../../../analysis/ascii-classes.ts'
 import { MAX_TOKEN_LENGTH } from '../../../analysis/standard-analyzer.ts'
+import { NUMBERED_HI, NUMBERED_LO, type NumberedStarts } from '../format/message-shapes.ts'
 import { finishHash, LANE_HI, LANE_LO, type Seeds } from '../format/term-hash.ts'
 import type { WordPairs } from '../format/word-pairs.ts'
 
@@ -18,6 +19,11 @@ export interface TokenizerState {
   out: number
   /** Takes in words of letters alone that stand next to each other. */
   pairs?: WordPairs
+  /** Takes in how words with digits or underscores begin. */
+  starts?: NumberedStarts | undefined
+  /** Hash of the text's shape. */
+  shapeLo: number
+  shapeHi: number
 }
 
 /**
@@ -27,7 +33,9 @@ export interface TokenizerState {
 export function tokenizeJsonString(bytes: Uint8Array, at: number, end: number, seeds: Seeds, out: Int32Array, state: TokenizerState): void {
   let i = at
   let n = state.out
-  const { pairs } = state
+  const { pairs, starts } = state
+  let shapeLo = 0
+  let shapeHi = 0
   let isAfterLetters = false
   const seedLo = seeds.lo
   const seedHi = seeds.hi
@@ -39,6 +47,8 @@ export function tokenizeJsonString(bytes: Uint8Array, at: number, end: number, s
       if (c === QUOTE) {
         state.position = i + 1
         state.out = n
+        state.shapeLo = shapeLo
+        state.shapeHi = shapeHi
         return
       }
       if (c >= 0x80 || c < 0x20) return
@@ -77,9 +87,15 @@ export function tokenizeJsonString(bytes: Uint8Array, at: number, end: number, s
     const isLetters = kinds === 1
     if (isLetters && isAfterLetters && pairs !== undefined) pairs.add(out[n - 2]!, out[n - 1]!, out[n]!, out[n + 1]!)
     isAfterLetters = isLetters
+    shapeLo = Math.imul(shapeLo ^ (isLetters ? out[n]! : NUMBERED_LO), LANE_LO)
+    shapeHi = Math.imul(((shapeHi << 5) | (shapeHi >>> 27)) ^ (isLetters ? out[n + 1]! : NUMBERED_HI), LANE_HI)
+    if (!isLetters && starts !== undefined) starts.add(lowerAt(bytes, start, i), lowerAt(bytes, start + 1, i), lowerAt(bytes, start + 2, i))
     n += 2
   }
 }
+
+/** The character of a word that ends at `end`, in lower case; 0 behind its end. */
+const lowerAt = (bytes: Uint8Array, at: number, end: number): number => (at < end ? WORD[bytes[at]!]! || bytes[at]! : 0)
 
 function isConnectorsOnly(bytes: Uint8Array, start: number, end: number): boolean {
   for (let i = start; i < end; i++) if (KIND[bytes[i]!] !== 3) return false

@@ -27,16 +27,18 @@ export async function commitBatch(
     return batch.outcomes
   }
   const blocks = await encodeBlocks(batch.documents)
-  const frame = encodeFrame(headOf(batch, segments), blocks)
+  const head = headOf(batch, segments)
+  const frame = encodeFrame(head, blocks)
+  const placed = placeBlocks(frame, blocks, segments.tail.end)
   try {
-    await segments.write(frame)
+    await segments.writeBatch(frame, head, placed)
   } catch (error) {
     mapping.rollback(0)
     segments.abort()
     return { failure: failureOf(error) }
   }
   await segments.indexBatch()
-  segments.commit(batch, placeBlocks(frame, blocks, segments.tail.end), blocks, frame.length)
+  segments.commit(batch, placed, blocks, frame.length)
   mapping.commit()
   releaseWritten(frame, blocks)
   await segments.sealWhenFull()

@@ -1,26 +1,44 @@
 /** Content that documents bring to the index: terms, codes and numbers in flat arrays. */
+import { grown } from '../../../grown.ts'
 import type { MessageSpan } from '../format/message-column.ts'
+
+/** The events of some documents, as an index takes them. Arrays may be longer than what counts of them. */
+export interface IndexEvents {
+  /** `[lo, hi]` pairs. */
+  readonly terms: Int32Array
+  readonly termEnd: number
+  /** `[slot, code]` pairs. */
+  readonly codes: Int32Array
+  readonly codeEnd: number
+  readonly numberSlots: Int32Array
+  readonly numbers: Float64Array
+  readonly numberEnd: number
+  /** Per document the three ends, as `[terms, codes, numbers]`. */
+  readonly ends: Int32Array
+  readonly count: number
+}
 
 /**
  * Content that the documents of one batch bring to the index, in order, before it is known whether the batch becomes durable:
  * terms, dictionary codes and numbers. Reused from batch to batch.
  */
-export class DocumentEvents {
-  /** `[lo, hi]` pairs. */
+export class DocumentEvents implements IndexEvents {
   terms = new Int32Array(0)
   termEnd = 0
-  /** `[slot, code]` pairs. */
   codes = new Int32Array(0)
   codeEnd = 0
   numberSlots = new Int32Array(0)
   numbers = new Float64Array(0)
   numberEnd = 0
-  /** Per document the three ends, as `[terms, codes, numbers]`. */
   ends = new Int32Array(0)
+  /** Per document the code of its message's shape; 0: none. */
+  shapes = new Uint16Array(0)
   count = 0
   /** Message of the document added last; undefined where the message is not one string, or the document was not read in a single pass. */
   message: MessageSpan | undefined
   #hasMessage = false
+  #shape = 0
+  #hasShape = false
 
   clear(): void {
     this.termEnd = 0
@@ -33,6 +51,7 @@ export class DocumentEvents {
   reserve(bytes: number): void {
     this.message = undefined
     this.#hasMessage = false
+    this.#forgetShape()
     this.terms = grownInts(this.terms, this.termEnd + 4 * bytes + 64)
     this.codes = grownInts(this.codes, this.codeEnd + 4 * bytes + 64)
     if (this.numbers.length < this.numberEnd + 2 * bytes + 64) {
@@ -42,6 +61,7 @@ export class DocumentEvents {
       this.numbers = numbers
     }
     this.ends = grownInts(this.ends, 3 * this.count + 3)
+    if (this.shapes.length <= this.count) this.shapes = grown(this.shapes, 2 * this.count + 64)
   }
 
   /** Makes room for so many more terms: multi-fields bring more of them than the document has bytes. */
@@ -58,6 +78,7 @@ export class DocumentEvents {
   /** Drops what the unfinished document has brought so far. */
   resetDocument(): void {
     this.message = undefined
+    this.#forgetShape()
     const at = 3 * (this.count - 1)
     this.termEnd = this.count === 0 ? 0 : this.ends[at]!
     this.codeEnd = this.count === 0 ? 0 : this.ends[at + 1]!
@@ -70,11 +91,23 @@ export class DocumentEvents {
     this.#hasMessage = true
   }
 
+  /** Notes the shape of a message. Two in one document cancel each other. */
+  noteShape(code: number): void {
+    this.#shape = this.#hasShape ? 0 : code
+    this.#hasShape = true
+  }
+
+  #forgetShape(): void {
+    this.#shape = 0
+    this.#hasShape = false
+  }
+
   endDocument(): void {
     const at = 3 * this.count
     this.ends[at] = this.termEnd
     this.ends[at + 1] = this.codeEnd
     this.ends[at + 2] = this.numberEnd
+    this.shapes[this.count] = this.#shape
     this.count++
   }
 }

@@ -8,6 +8,8 @@ import type { MutableMapping } from '../../../mapping/mapping.ts'
 import { visitDocument, visitStoredDocument } from '../../../mapping/parse-document.ts'
 import { keywordText, type Leaf, numberOf } from '../../../mapping/values.ts'
 import type { Turns } from '../../../turns.ts'
+import { MESSAGE_MEMBER } from '../format/message-column.ts'
+import { addWordHi, addWordLo, NUMBERED_HI, NUMBERED_LO } from '../format/message-shapes.ts'
 import { hashTerm } from '../format/term-hash.ts'
 import { bringsPairs } from '../format/word-pairs.ts'
 import { DocumentEvents } from './document-events.ts'
@@ -179,11 +181,24 @@ export class DocumentWalker {
 
   #addText(slot: FieldSlot, text: string): void {
     let before = ''
-    for (const term of analyze(text)) {
+    const words = analyze(text)
+    const shapes = slot.path === MESSAGE_MEMBER ? this.#coder.shapes : undefined
+    let shapeLo = 0
+    let shapeHi = 0
+    for (const term of words) {
       this.#addTerm(slot, term)
       this.#addPair(slot, before, term)
       before = term
+      if (shapes === undefined) continue
+      const { terms, termEnd } = this.events
+      const isLetters = bringsPairs(term)
+      shapeLo = addWordLo(shapeLo, isLetters ? terms[termEnd - 2]! : NUMBERED_LO)
+      shapeHi = addWordHi(shapeHi, isLetters ? terms[termEnd - 1]! : NUMBERED_HI)
+      if (!isLetters) shapes.starts.add(term.charCodeAt(0), term.charCodeAt(1) || 0, term.charCodeAt(2) || 0)
     }
+    if (shapes === undefined) return
+    const known = shapes.find(shapeLo, shapeHi)
+    this.events.noteShape(known >= 0 ? known : shapes.add(shapeLo, shapeHi, words))
   }
 
   /** Adds the pair of the last added term and the term in front, `before`; '' for none. */

@@ -16,11 +16,13 @@ import {
   stringEnd,
 } from '../../../../json/bytes.ts'
 import { type ScannedNumber, scanNumber } from '../../../../json/numbers.ts'
+import { analyze } from '../../../analysis/standard-analyzer.ts'
 import type { FieldNode } from '../../../mapping/field-tree.ts'
 import type { MutableMapping } from '../../../mapping/mapping.ts'
 import { isReadParsed } from '../../../mapping/parse-document.ts'
 import type { Leaf } from '../../../mapping/values.ts'
 import { MESSAGE_MEMBER } from '../format/message-column.ts'
+import type { MessageShapes } from '../format/message-shapes.ts'
 import { type ByteRun, byteRun } from './byte-run.ts'
 import { hashJsonString, type KeywordState, type TokenizerState, tokenizeJsonString } from './byte-tokenizer.ts'
 import type { DocumentEvents } from './document-events.ts'
@@ -72,7 +74,7 @@ export class FastWalk {
   readonly #coder: KeywordCoder
   readonly #events: DocumentEvents
   readonly #indexParsed: (slot: FieldSlot, value: Leaf) => void
-  readonly #tokens: TokenizerState = { position: 0, out: 0 }
+  readonly #tokens: TokenizerState = { position: 0, out: 0, shapeLo: 0, shapeHi: 0 }
   readonly #keyword: KeywordState = { position: 0, hasNonAscii: false }
   readonly #number: ScannedNumber = { position: 0, value: 0, isWhole: true }
   #root: ObjectContext
@@ -285,6 +287,8 @@ export class FastWalk {
     const tokens = this.#tokens
     tokens.out = events.termEnd
     if (this.#coder.pairs !== undefined) tokens.pairs = this.#coder.pairs
+    const shapes = slot.path === MESSAGE_MEMBER ? this.#coder.shapes : undefined
+    tokens.starts = shapes?.starts
     tokenizeJsonString(this.#bytes, at, this.#bytes.length, slot, events.terms, tokens)
     let end = tokens.position
     if (end < 0) end = this.#parsedString(slot, at)
@@ -292,9 +296,17 @@ export class FastWalk {
       events.termEnd = tokens.out
       this.#textWork += end - at
       if (this.isHeavy) return -1
+      if (shapes !== undefined) this.#noteShape(shapes, at, end)
     }
     if (end >= 0 && slot.path === MESSAGE_MEMBER) events.noteMessage(at, end - 1)
     return end
+  }
+
+  /** Notes the shape of the message that was tokenized last. */
+  #noteShape(shapes: MessageShapes, at: number, end: number): void {
+    const { shapeLo, shapeHi } = this.#tokens
+    const known = shapes.find(shapeLo, shapeHi)
+    this.#events.noteShape(known >= 0 ? known : shapes.add(shapeLo, shapeHi, analyze(JSON.parse(this.#text(at - 1, end)) as string)))
   }
 
   #keywordString(slot: FieldSlot, at: number): number {

@@ -2,6 +2,7 @@
 
 import type { FieldMapping } from '../../../mapping/field-types.ts'
 import { isNumberType } from '../../../mapping/values.ts'
+import type { MessageShapes } from '../format/message-shapes.ts'
 import { fieldSeeds, type Seeds } from '../format/term-hash.ts'
 import type { WordPairs } from '../format/word-pairs.ts'
 
@@ -29,6 +30,8 @@ export interface KeywordCoder {
   code(slot: FieldSlot, lo: number, hi: number, bytes: Uint8Array, start: number, end: number): number
   /** Takes in neighbours among the words of texts; absent: nobody asks. */
   readonly pairs?: WordPairs
+  /** Takes in the words of messages; absent: nobody asks. */
+  readonly shapes?: MessageShapes
 }
 
 const KIND_OF: Readonly<Record<string, SlotKind>> = {
@@ -52,6 +55,8 @@ const MAX_PASSING_SLOTS = 16_384
 export interface FieldSlots {
   of(path: string, mapping: FieldMapping): FieldSlot
   find(path: string): FieldSlot | undefined
+  /** Gives the field a number also where there are too many already. */
+  reserve(path: string): void
   readonly all: readonly FieldSlot[]
   /** Drops what was derived from the mapping; numbers are kept. */
   invalidate(): void
@@ -108,6 +113,12 @@ export function createFieldSlots(flatRootOf: (path: string) => string | undefine
     return byPath.get(path) ?? passing.get(path) ?? create(path, mapping)
   }
 
+  function reserve(path: string): void {
+    if (numbers.has(path)) return
+    passing.delete(path)
+    numbers.set(path, numbers.size)
+  }
+
   function invalidate(): void {
     byPath = new Map()
     passing = new Map()
@@ -116,6 +127,7 @@ export function createFieldSlots(flatRootOf: (path: string) => string | undefine
   return {
     of,
     find: path => byPath.get(path),
+    reserve,
     all,
     invalidate,
     forget(path, { type, fields }) {

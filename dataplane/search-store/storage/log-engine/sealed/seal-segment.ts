@@ -3,6 +3,7 @@ import { compress } from '../../../../compression/zstd.ts'
 import { type BlockRef, encodeBlock, nextBlockLength, type StagedDocument } from '../format/block.ts'
 import { type ColumnEntry, encodeKeywords, encodeNumbers, type Span } from '../format/column-codec.ts'
 import { idKey } from '../format/document-id.ts'
+import type { ShapesEntry } from '../format/message-shapes.ts'
 import { BLOCK_WORDS, encodeBlockRefs, encodeDirectory, type SegmentDirectory } from '../format/segment-directory.ts'
 import { encodeTerms, type TermSections } from '../format/term-index.ts'
 import { encodeValueCounts } from '../format/value-counts.ts'
@@ -65,6 +66,7 @@ export function encodeIndex(
       raw => writer.packed(raw),
     ),
     pairs: writer.packed(tail.index.pairs.toBytes()),
+    ...writeShapes(tail, writer),
     blocks: writer.packed(encodeBlockRefs(blocks)),
     blockWords: BLOCK_WORDS,
     replaces,
@@ -110,6 +112,11 @@ function writeCounts(view: TailView, writer: IndexWriter): { counts?: Span } {
   if (counts === undefined) return {}
   const rows = counts.map(({ minuteMs, tenant, service, level, count }) => [minuteMs, tenant, service, level, count])
   return { counts: writer.packed(Buffer.from(JSON.stringify(rows))) }
+}
+
+function writeShapes(tail: Tail, writer: IndexWriter): { shapes?: ShapesEntry } {
+  const shapes = tail.index.shapes.encode(tail.count, raw => writer.packed(raw))
+  return shapes === undefined ? {} : { shapes }
 }
 
 /** Below this many documents a block, on average, a segment is written anew in full blocks. */

@@ -1,6 +1,6 @@
 /** A sealed segment as queries read it. */
 import { decompress } from '../../../../compression/zstd.ts'
-import type { Column, KeptResults, MinuteCount, Segment, ValueCounts } from '../../index-storage.ts'
+import type { Column, KeptResults, MinuteCount, Segment, TextShapes, ValueCounts } from '../../index-storage.ts'
 import type { BlockRef } from '../format/block.ts'
 import {
   type ColumnEntry,
@@ -14,6 +14,7 @@ import {
 import { DeadDocuments } from '../format/dead-documents.ts'
 import { idText } from '../format/document-id.ts'
 import { MESSAGE_MEMBER } from '../format/message-column.ts'
+import { readShapes, shapesBytes } from '../format/message-shapes.ts'
 import { numberAt } from '../format/number-runs.ts'
 import { decodeBlockRefs, findDirectory, readDirectory, type SegmentDirectory } from '../format/segment-directory.ts'
 import type { SegmentFile } from '../format/segment-file.ts'
@@ -129,6 +130,16 @@ export class SealedSegment implements Segment {
       () => ({ read: WordPairs.of(this.#section(pairs)) }),
       () => WORD_PAIRS_BYTES,
     ).read
+  }
+
+  textShapes(field: string): TextShapes | undefined {
+    const { shapes } = this.#directory()
+    if (shapes === undefined || field !== MESSAGE_MEMBER || this.#context.slotOf(field)?.kind !== 'text') return undefined
+    return this.#context.cache.get(
+      `${this.#name}t`,
+      () => readShapes(shapes, span => this.#section(span)),
+      () => shapesBytes(shapes),
+    )
   }
 
   #terms(slot: FieldSlot, term: string): Uint32Array {

@@ -3,6 +3,7 @@ import type { MutableMapping } from '../../../mapping/mapping.ts'
 import type { BlockRef } from '../format/block.ts'
 import { decodeFrame, FRAME_HEADER_BYTES, type Frame, frameLength } from '../format/frame.ts'
 import type { SegmentFile } from '../format/segment-file.ts'
+import type { IndexEvents } from '../ingest/document-events.ts'
 import { DocumentWalker } from '../ingest/document-walker.ts'
 import { readContent, sourceReader } from '../sealed/stored-blocks.ts'
 import type { SegmentContext } from '../segment-context.ts'
@@ -38,7 +39,6 @@ export function replayTail(
       else bury(segment, doc)
     }
     nextSeqNo = frame.head.next
-    tail.end = frame.end
     mapping.commit()
   }
   if (tail.end < sizeBytes) file.truncate(tail.end)
@@ -68,14 +68,15 @@ function replayFrame(tail: Tail, walker: DocumentWalker, frame: Frame, file: Seg
     const read = sourceReader(readContent(block, file), block.docs)
     for (let k = 0; k < block.docs; k++) walker.addStored(read(k))
   }
-  takeFrame(tail, walker, frame, file)
+  tail.index.apply(walker.events, tail.count)
+  takeFrame(tail, walker.events, frame)
 }
 
-/** The tail takes over a frame whose documents the walker has gone through. */
-export function takeFrame(tail: Tail, walker: DocumentWalker, frame: Frame, file: SegmentFile): void {
+/** The tail takes over a frame whose events are in its index. */
+export function takeFrame(tail: Tail, events: IndexEvents, frame: Frame): void {
   noteNumbers(tail, tail.count, frame)
-  tail.index.apply(walker.events, tail.count)
-  tail.append(frame.blocks, idsOf(frame.blocks, file), walker.events)
+  tail.append(frame.blocks, idsOf(frame.blocks, tail.file), events)
+  tail.end = frame.end
 }
 
 function noteNumbers(tail: Tail, firstDoc: number, { head, docs }: Frame): void {

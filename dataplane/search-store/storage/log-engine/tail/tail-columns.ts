@@ -58,7 +58,19 @@ export class KeywordTail {
       this.isPartial = true
       return -1
     }
-    const value = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8')
+    return this.#insert(at, lo, hi, Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8'))
+  }
+
+  /** Gives the next code to a value that has none and that another column of the same documents has taken. */
+  learn(lo: number, hi: number, value: string): void {
+    const mask = this.#table.length - 1
+    let at = hi & mask
+    while (this.#table[at] !== 0) at = (at + 1) & mask
+    this.#insert(at, lo, hi, value)
+  }
+
+  #insert(at: number, lo: number, hi: number, value: string): number {
+    const code = this.dictionary.length
     this.dictionary.push(value)
     this.#dictionaryBytes += STRING_BYTES + value.length
     if (this.hashes.length < 2 * code + 2) this.hashes = grown(this.hashes)

@@ -7,29 +7,54 @@ import type { SegmentFile } from '../format/segment-file.ts'
 import { DocumentWalker } from '../ingest/document-walker.ts'
 import { readContent, sourceReader } from '../sealed/stored-blocks.ts'
 import type { SegmentContext } from '../segment-context.ts'
+import { IndexLogReader, type LoggedTerms } from './index-log-reader.ts'
 import { readFrame, takeFrame } from './replay-tail.ts'
 import { Tail } from './tail.ts'
 
 /** Bytes of documents between two looks at the clock: half a millisecond of work, as a rule. */
 const PIECE_BYTES = 32 * 1024
 
-/** The index over an unsealed segment that another process writes, made from its frames as far as queries ask. */
+/** The files of a tail: its frames, and the log of its index where there is one. */
+export interface TailFiles {
+  readonly segment: SegmentFile
+  readonly log: SegmentFile | undefined
+}
+
+/** Terms of a commit that no query has asked for. */
+interface PendingTerms {
+  readonly logged: LoggedTerms
+  readonly ends: Int32Array
+  readonly count: number
+  readonly firstDoc: number
+}
+
+/**
+ * The index over an unsealed segment that another process writes, as far as queries ask: out of the log that the writer keeps, and from the
+ * documents of its frames where the log has ended. Terms, most of the work, come in when a query asks for words.
+ */
 export class TailCopy {
   readonly tail: Tail
   readonly context: SegmentContext
   readonly #mapping: MutableMapping
-  readonly #walker: DocumentWalker
+  readonly #log: IndexLogReader | undefined
+  /** In the order of documents. */
+  #pending: PendingTerms[] = []
+  /** The rest of the terms that are being taken in. */
+  #terms: Generator<void, void, undefined> | undefined
+  /** Made where a frame has to be walked. */
+  #walker: DocumentWalker | undefined
   /** The rest of the frame that is being read. */
   #frame: Generator<void, void, undefined> | undefined
 
   /** `before`: the copy of the tail before, which is sealed now. Fields in which it met too many values stay without columns. */
-  constructor(context: SegmentContext, mapping: MutableMapping, number: number, file: SegmentFile, before: TailCopy | undefined) {
+  constructor(context: SegmentContext, mapping: MutableMapping, number: number, { segment, log }: TailFiles, before: TailCopy | undefined) {
     const isRelated = before !== undefined && before.context === context
     const high = isRelated ? before.#highFields() : new Set<number>()
     this.context = context
     this.#mapping = mapping
-    this.tail = new Tail(context, number, file, high, isRelated ? before.tail.index.terms.size : 0)
-    this.#walker = new DocumentWalker(mapping, context.slots, this.tail.index)
+    this.#log = log && new IndexLogReader(log, context)
+    this.tail = new Tail(context, number, segment, high, isRelated ? before.tail.index.terms.size : 0)
+    if (this.#log !== undefined) this.tail.takeTerms = () => this.#takeTerms()
   }
 
   get memoryBytes(): number {
@@ -43,20 +68,21 @@ export class TailCopy {
   }
 
   /**
-   * Reads up to `end` at least. All callers that wait do the work, each a piece in its own turn: a query that has had much time already, whose
-   * turns are few, holds up no other. Every frame that is finished stays.
+   * Reads up to the extent's end at least. All callers that wait do the work, each a piece in its own turn: a query that has had much time already,
+   * whose turns are few, holds up no other. Every frame that is finished stays.
    */
-  async catchUp({ end, count }: TailExtent, step: () => Promise<unknown>): Promise<void> {
+  async catchUp(extent: TailExtent, step: () => Promise<unknown>): Promise<void> {
+    const { end, count } = extent
     while (this.tail.end < end) {
-      this.#readOn(end)
+      this.#readOn(extent)
       await step()
     }
     if (this.tail.count < count) throw new SnapshotGone(`document ${count} of ${this.tail.file.path}`)
   }
 
   /** One piece of the frame that is being read, or of the next one. */
-  #readOn(end: number): void {
-    this.#frame ??= this.#readFrame(end)
+  #readOn(extent: TailExtent): void {
+    this.#frame ??= this.#readFrame(extent)
     try {
       if (this.#frame.next().done === true) this.#frame = undefined
     } catch (error) {
@@ -65,13 +91,49 @@ export class TailCopy {
     }
   }
 
-  *#readFrame(end: number): Generator<void, void, undefined> {
+  *#readFrame({ end, logEnd }: TailExtent): Generator<void, void, undefined> {
     const { tail } = this
-    const frame = this.#frameAt(tail.end, end)
-    yield* this.#walk(frame)
-    takeFrame(tail, this.#walker, frame, tail.file)
-    tail.end = frame.end
+    if (!(yield* this.#readLog(logEnd))) yield* this.#walk(this.#frameAt(tail.end, end))
     this.#mapping.commit()
+  }
+
+  /** False: the next frame has to be walked. */
+  *#readLog(logEnd: number): Generator<void, boolean, undefined> {
+    const { tail } = this
+    const next = this.#log?.recordAt(tail.end, logEnd)
+    if (next === undefined) return false
+    const { frame, end, blocks } = next.record.head
+    const firstDoc = tail.count
+    // One made before may know fields by other slots.
+    this.#walker = undefined
+    const events = this.#log!.take(next.record, tail)
+    const { ends, count } = events
+    yield* tail.index.applyValues(events, firstDoc)
+    const placed = blocks.map(block => ({ ...block, firstDoc: firstDoc + block.firstDoc }))
+    this.#pending.push({ logged: next.terms, ends: ends.slice(), count, firstDoc })
+    takeFrame(tail, events, { head: frame, end, blocks: placed, docs: count })
+    return true
+  }
+
+  /** Takes in one piece of the terms for all queries that wait. False when there are no more. */
+  #takeTerms(): boolean {
+    this.#terms ??= this.#pendingTerms()
+    try {
+      if (this.#terms.next().done !== true) return true
+    } catch (error) {
+      this.#terms = undefined
+      throw error
+    }
+    this.#terms = undefined
+    return false
+  }
+
+  *#pendingTerms(): Generator<void, void, undefined> {
+    for (let next = this.#pending[0]; next !== undefined; next = this.#pending[0]) {
+      const terms = this.#log!.termsOf(next.logged)
+      yield* this.tail.index.applyTerms({ ...next, terms }, next.firstDoc)
+      this.#pending.shift()
+    }
   }
 
   /** The writer may have put another file in this one's place before it was opened: what stands there is no frame then. */
@@ -89,18 +151,25 @@ export class TailCopy {
   }
 
   *#walk(frame: Frame): Generator<void, void, undefined> {
-    this.#walker.events.clear()
+    const { tail } = this
+    // Terms come in the order of documents.
+    while (this.#takeTerms()) yield
+    this.#walker ??= new DocumentWalker(this.#mapping, this.context.slots, tail.index)
+    const walker = this.#walker
+    walker.events.clear()
     let pieceBytes = 0
     for (const block of frame.blocks) {
-      const read = sourceReader(readContent(block, this.tail.file), block.docs)
+      const read = sourceReader(readContent(block, tail.file), block.docs)
       for (let k = 0; k < block.docs; k++) {
         const source = read(k)
-        this.#walker.addStored(source)
+        walker.addStored(source)
         pieceBytes += source.length
         if (pieceBytes < PIECE_BYTES) continue
         yield
         pieceBytes = 0
       }
     }
+    tail.index.apply(walker.events, tail.count)
+    takeFrame(tail, walker.events, frame)
   }
 }

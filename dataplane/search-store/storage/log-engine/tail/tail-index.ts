@@ -1,9 +1,10 @@
 /** The content of a tail's documents, by terms and columns, while they are not sealed yet. */
 import { Turns } from '../../../turns.ts'
 import type { Column } from '../../index-storage.ts'
+import { MessageShapes } from '../format/message-shapes.ts'
 import { hashTerm } from '../format/term-hash.ts'
 import { WordPairs } from '../format/word-pairs.ts'
-import type { DocumentEvents } from '../ingest/document-events.ts'
+import type { IndexEvents } from '../ingest/document-events.ts'
 import type { FieldSlot, KeywordCoder } from '../ingest/field-slots.ts'
 import { union } from './posting-lists.ts'
 import { KeywordTail, NumberTail } from './tail-columns.ts'
@@ -16,11 +17,14 @@ export type HighCardinality = Set<number>
 const MAX_KEYWORD_COLUMNS = 2048
 /** Words of terms (two each) between two looks at the time. */
 const LOOK_EVERY = 16_384
+/** Documents whose codes and numbers come in between two looks at the time. */
+const DOCUMENTS_A_PIECE = 512
 
 /** The index over the tail of one index, in memory: terms, dictionary codes, numbers. */
 export class TailIndex implements KeywordCoder {
   readonly terms: TermTable
   readonly pairs = new WordPairs()
+  readonly shapes = new MessageShapes()
   /** By slot number. */
   readonly keywords: (KeywordTail | undefined)[] = []
   readonly numbers: (NumberTail | undefined)[] = []
@@ -34,7 +38,7 @@ export class TailIndex implements KeywordCoder {
   }
 
   get sizeBytes(): number {
-    let bytes = this.terms.sizeBytes
+    let bytes = this.terms.sizeBytes + this.shapes.sizeBytes
     for (const column of this.keywords) bytes += column?.sizeBytes ?? 0
     for (const column of this.numbers) bytes += column?.sizeBytes ?? 0
     return bytes
@@ -48,24 +52,30 @@ export class TailIndex implements KeywordCoder {
         this.#high.add(slot.number)
         return -1
       }
-      this.#keywordCount++
-      column = new KeywordTail()
-      this.keywords[slot.number] = column
+      column = this.keyword(slot.number)
     }
     return column.isPartial ? -1 : column.code(lo, hi, bytes, start, end)
   }
 
   /** Takes over the events of a batch whose first document is `firstDoc`. */
-  apply(events: DocumentEvents, firstDoc: number): void {
-    for (let k = 0; k < events.count; k++) {
-      this.#addTerms(events, startOf(events, k, 0), events.ends[3 * k]!, firstDoc + k)
-      this.#addValues(events, k, firstDoc + k)
-    }
+  apply(events: IndexEvents, firstDoc: number): void {
+    for (const _piece of this.applyInPieces(events, firstDoc));
   }
 
   /** The same while others run, who look at documents before `firstDoc` alone. */
-  async applyInTurns(events: DocumentEvents, firstDoc: number): Promise<void> {
+  async applyInTurns(events: IndexEvents, firstDoc: number): Promise<void> {
     const turns = new Turns()
+    for (const _piece of this.applyInPieces(events, firstDoc)) if (turns.isDue()) await turns.next()
+  }
+
+  /** The same, with a pause now and then. Others may run in it who look at documents before `firstDoc` alone. */
+  *applyInPieces(events: IndexEvents, firstDoc: number): Generator<void, void, undefined> {
+    yield* this.applyTerms(events, firstDoc)
+    yield* this.applyValues(events, firstDoc)
+  }
+
+  /** The terms of the events, which may come later than the rest: in the order of documents all the same. */
+  *applyTerms(events: Pick<IndexEvents, 'terms' | 'ends' | 'count'>, firstDoc: number): Generator<void, void, undefined> {
     let left = LOOK_EVERY
     for (let k = 0; k < events.count; k++) {
       const end = events.ends[3 * k]!
@@ -75,24 +85,43 @@ export class TailIndex implements KeywordCoder {
         left -= until - at
         if (left > 0) continue
         left = LOOK_EVERY
-        if (turns.isDue()) await turns.next()
+        yield
       }
-      this.#addValues(events, k, firstDoc + k)
     }
   }
 
-  #addTerms({ terms }: DocumentEvents, from: number, end: number, doc: number): void {
+  /** The rest of the events: codes and numbers. */
+  *applyValues(events: Omit<IndexEvents, 'terms'>, firstDoc: number): Generator<void, void, undefined> {
+    for (let k = 0; k < events.count; k++) {
+      this.#addValues(events, k, firstDoc + k)
+      if (k % DOCUMENTS_A_PIECE === DOCUMENTS_A_PIECE - 1) yield
+    }
+  }
+
+  #addTerms({ terms }: Pick<IndexEvents, 'terms'>, from: number, end: number, doc: number): void {
     const table = this.terms
     table.touch(terms, from, end)
     for (let term = from; term < end; term += 2) table.add(terms[term]!, terms[term + 1]!, doc)
   }
 
-  #addValues(events: DocumentEvents, k: number, doc: number): void {
+  #addValues(events: Omit<IndexEvents, 'terms'>, k: number, doc: number): void {
     const { ends, codes, numberSlots, numbers } = events
     for (let code = startOf(events, k, 1), end = ends[3 * k + 1]!; code < end; code += 2)
       this.keywords[codes[code]!]!.append(doc, codes[code + 1]!)
     for (let number = startOf(events, k, 2), end = ends[3 * k + 2]!; number < end; number++)
       this.#number(numberSlots[number]!).append(doc, numbers[number]!)
+    this.shapes.append(doc, events.shapes[k]!)
+  }
+
+  /** The column of a keyword field by its slot, made where there is none. */
+  keyword(slot: number): KeywordTail {
+    let column = this.keywords[slot]
+    if (column === undefined) {
+      this.#keywordCount++
+      column = new KeywordTail()
+      this.keywords[slot] = column
+    }
+    return column
   }
 
   #number(slot: number): NumberTail {
@@ -126,7 +155,7 @@ export class TailIndex implements KeywordCoder {
 }
 
 /** Where the events of a kind begin that the k-th document brought: terms 0, codes 1, numbers 2. */
-const startOf = ({ ends }: DocumentEvents, k: number, kind: number): number => (k === 0 ? 0 : ends[3 * (k - 1) + kind]!)
+const startOf = ({ ends }: Pick<IndexEvents, 'ends'>, k: number, kind: number): number => (k === 0 ? 0 : ends[3 * (k - 1) + kind]!)
 
 function below(docs: Uint32Array, size: number): Uint32Array {
   let end = docs.length

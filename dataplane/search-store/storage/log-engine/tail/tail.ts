@@ -6,7 +6,7 @@ import { idHash, idText } from '../format/document-id.ts'
 import { MESSAGE_MEMBER } from '../format/message-column.ts'
 import { NumberRuns } from '../format/number-runs.ts'
 import type { SegmentFile } from '../format/segment-file.ts'
-import type { DocumentEvents } from '../ingest/document-events.ts'
+import type { IndexEvents } from '../ingest/document-events.ts'
 import { docsWithIds } from '../sealed/id-order.ts'
 import type { SealedSegment } from '../sealed/sealed-segment.ts'
 import { blockIndexOf, createStoredBlocks, nextCacheName, type StoredBlocks } from '../sealed/stored-blocks.ts'
@@ -40,6 +40,8 @@ export class Tail {
   end = 0
   minTimestampMs = Number.NaN
   maxTimestampMs = Number.NaN
+  /** Takes in a piece of the terms that the index lacks; false when it has all of them. Absent: it has. */
+  takeTerms: (() => boolean) | undefined
   /** Set once the same documents, numbered alike, are in a sealed segment. */
   sealed: SealedSegment | undefined
   readonly #context: SegmentContext
@@ -58,7 +60,7 @@ export class Tail {
   }
 
   /** Takes over a durable batch whose events are in the index: its blocks, the ids of each block. */
-  append(blocks: readonly BlockRef[], ids: readonly Buffer[], events: DocumentEvents): void {
+  append(blocks: readonly BlockRef[], ids: readonly Buffer[], events: IndexEvents): void {
     for (const [k, block] of blocks.entries()) {
       this.blocks.push(block)
       this.#ids.push(ids[k]!)
@@ -155,7 +157,23 @@ export class TailView implements Segment {
     return !this.#dead.has(doc)
   }
 
+  *preparePostings(field: string): Generator<void, void, undefined> {
+    const { takeTerms } = this.#tail
+    if (takeTerms !== undefined && this.#hasTerms(field)) while (takeTerms()) yield
+  }
+
+  /** Whether documents may hold values of the field that no column tells. */
+  #hasTerms(field: string): boolean {
+    const slot = this.#context.slotOf(field)
+    if (slot?.kind === 'text') return true
+    if (slot?.kind !== 'keyword') return false
+    const { index, high } = this.#tail
+    const column = index.keywords[slot.number]
+    return column === undefined ? slot.mapping.type === 'flat_object' || slot.number < 0 || high.has(slot.number) : column.isPartial
+  }
+
   postings(field: string, term: string): Uint32Array | undefined {
+    for (const _piece of this.preparePostings(field));
     if (this.#tail.sealed !== undefined) return this.#below(this.#tail.sealed.postings(field, term))
     const slot = this.#context.slotOf(field)
     if (slot === undefined) return new Uint32Array(0)
