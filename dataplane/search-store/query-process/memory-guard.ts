@@ -1,4 +1,5 @@
 /** Watches the memory of the query process from within, and ends the query that takes most of it. */
+import { constants, type NodeGCPerformanceDetail, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { type ApiError, tryLater } from '../api-error.ts'
@@ -23,19 +24,28 @@ export interface MemoryLimits {
   readonly processBytes: number
 }
 
+/** The memory of this process. */
+export interface ProcessMemory {
+  usage(): NodeJS.MemoryUsage
+  /** Goes through the whole heap at once, which holds the thread. */
+  collect(): void
+  /** Times that the whole heap has been gone through, by itself too. */
+  readonly collections: number
+}
+
 /** Ends queries that take too much memory before the store has to end the process. */
 export class MemoryGuard {
   readonly #queries: () => readonly QueryTurn[]
   readonly #limits: MemoryLimits
-  readonly #collect: () => void
+  readonly #memory: ProcessMemory
   #lastBytes = 0
+  #lastCollections = 0
   #collectedMs = Number.NEGATIVE_INFINITY
 
-  constructor(limits: MemoryLimits, queries: () => readonly QueryTurn[]) {
-    setFlagsFromString('--expose-gc')
+  constructor(limits: MemoryLimits, queries: () => readonly QueryTurn[], memory = processMemory()) {
     this.#limits = limits
     this.#queries = queries
-    this.#collect = runInNewContext('gc') as () => void
+    this.#memory = memory
   }
 
   /** The query whose turns have added most. */
@@ -53,27 +63,54 @@ export class MemoryGuard {
   /** To be called after a turn. `heldBytes` are held for no query. */
   look(turn: QueryTurn, ms: number, heldBytes: number): void {
     if (ms < MIN_TURN_MS) return
-    const usage = process.memoryUsage()
+    const usage = this.#memory.usage()
     const bytes = usage.heapUsed + usage.external
     turn.grownBytes += Math.max(0, bytes - this.#lastBytes)
     this.#lastBytes = bytes
-    const isFine = this.#isFine(usage, heldBytes)
-    if (isFine && usage.rss - heldBytes < SHRINK_SHARE * this.#limits.processBytes) return
-    const nowMs = performance.now()
-    if (nowMs - this.#collectedMs < (isFine ? SHRINK_EVERY_MS : COLLECT_EVERY_MS)) return
-    this.#collectedMs = nowMs
-    this.#collect()
-    const after = process.memoryUsage()
+    if (!this.#isCollectionDue(usage, heldBytes)) return
+    this.#memory.collect()
+    const after = this.#memory.usage()
     this.#lastBytes = after.heapUsed + after.external
     if (this.#isFine(after, heldBytes)) return
     const { heaviest } = this
     if (heaviest !== undefined && heaviest.grownBytes >= MIN_GROWN_BYTES) heaviest.cancel(tooMuchMemory())
   }
 
+  /** Where much is in use, the process's own collection comes first, which runs beside queries: most of it may be garbage. */
+  #isCollectionDue(usage: NodeJS.MemoryUsage, heldBytes: number): boolean {
+    const { collections } = this.#memory
+    const isCollected = collections > this.#lastCollections
+    this.#lastCollections = collections
+    const isFine = this.#isFine(usage, heldBytes)
+    if (isFine ? usage.rss - heldBytes < SHRINK_SHARE * this.#limits.processBytes : !isCollected) return false
+    const nowMs = performance.now()
+    if (nowMs - this.#collectedMs < (isFine ? SHRINK_EVERY_MS : COLLECT_EVERY_MS)) return false
+    this.#collectedMs = nowMs
+    return true
+  }
+
   /** Counts memory that is in use. The system may count more, which the allocator has not given back. */
   #isFine({ heapUsed, external }: NodeJS.MemoryUsage, heldBytes: number): boolean {
     const { heapBytes, processBytes } = this.#limits
     return heapUsed < SOFT_SHARE * heapBytes && heapUsed + external - heldBytes < SOFT_SHARE * processBytes
+  }
+}
+
+const isOfWholeHeap = (entry: PerformanceEntry): boolean =>
+  'detail' in entry && (entry.detail as NodeGCPerformanceDetail).kind === constants.NODE_PERFORMANCE_GC_MAJOR
+
+function processMemory(): ProcessMemory {
+  setFlagsFromString('--expose-gc')
+  let collections = 0
+  new PerformanceObserver(list => {
+    collections += list.getEntries().filter(isOfWholeHeap).length
+  }).observe({ entryTypes: ['gc'] })
+  return {
+    usage: () => process.memoryUsage(),
+    collect: runInNewContext('gc') as () => void,
+    get collections() {
+      return collections
+    },
   }
 }
 

@@ -186,7 +186,11 @@ export class QueryService {
       let resolved = await (known ?? ask(what, []))
       for (let tries = 0; ; tries++) {
         if (!isList(resolved)) throw new ApiError(resolved.status, resolved.type, resolved.reason, resolved.options)
-        const opened = await this.#open(resolved, step)
+        // The first query makes the copies that later ones read.
+        running.turn.isForAll = true
+        const opened = await this.#open(resolved, step).finally(() => {
+          running.turn.isForAll = false
+        })
         if (!('gone' in opened)) return opened.targets
         if (tries === MAX_GONE) throw new ApiError(503, 'search_phase_execution_exception', opened.gone.message)
         resolved = await ask(what, [opened.handle])

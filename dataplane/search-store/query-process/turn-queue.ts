@@ -19,12 +19,14 @@ interface Waiting {
 /** The query that has used least time gets the next turn, so that a short query never waits for long ones to end. */
 export class TurnQueue {
   readonly #observer: TurnObserver
+  readonly #nowMs: () => number
   #waiting: Waiting[] = []
   #isScheduled = false
   #running: { readonly turn: QueryTurn; readonly beganMs: number } | undefined
 
-  constructor(observer: TurnObserver) {
+  constructor(observer: TurnObserver, nowMs: () => number = () => performance.now()) {
     this.#observer = observer
+    this.#nowMs = nowMs
   }
 
   begin(query: number): QueryTurn {
@@ -33,7 +35,7 @@ export class TurnQueue {
 
   enter(turn: QueryTurn): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ turn, sinceMs: performance.now(), resolve, reject })
+      this.#waiting.push({ turn, sinceMs: this.#nowMs(), resolve, reject })
       this.#schedule()
     })
   }
@@ -51,7 +53,7 @@ export class TurnQueue {
 
   #next(): void {
     this.#isScheduled = false
-    const nowMs = performance.now()
+    const nowMs = this.#nowMs()
     this.#endTurn(nowMs)
     const next = this.#takeNext(nowMs)
     if (next === undefined) {
@@ -69,7 +71,7 @@ export class TurnQueue {
     if (this.#running === undefined) return
     const { turn, beganMs } = this.#running
     this.#running = undefined
-    turn.usedMs += nowMs - beganMs
+    if (!turn.isForAll) turn.usedMs += nowMs - beganMs
     this.#observer.ended(turn, nowMs - beganMs)
   }
 
@@ -92,6 +94,8 @@ export class TurnQueue {
 export class QueryTurn implements QueryTurns {
   readonly query: number
   usedMs = 0
+  /** Set while it does work that others need, too, which does not count as time that it has used. */
+  isForAll = false
   /** By how much memory grew in its turns, bytes. */
   grownBytes = 0
   readonly #queue: TurnQueue
