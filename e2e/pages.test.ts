@@ -99,7 +99,7 @@ describe('the README', function () {
       return [...item.matchAll(/`(\w+)`/g)].map(([, name]) => name!)
     }
     expect(named('Queries:')).to.have.length(19)
-    expect(named('Aggregations:')).to.have.length(25)
+    expect(named('Aggregations:')).to.have.length(26)
     const answer = async (body: object) => {
       const response = await fetch(`${app.search}/service-logs-*/_search`, {
         method: 'POST',
@@ -247,6 +247,14 @@ describe('docs/sending.md', function () {
     expect(endpoint.hostname).to.equal('127.0.0.1')
   })
 
+  it('has fluent-bit and Vector send documents without a type, to the port of the search store', () => {
+    const { outputs } = parse(onlyBlock('docs/sending.md', 'yaml fluent-bit')).pipeline
+    expect(outputs).to.have.length(1)
+    expect(outputs[0]).to.deep.include({ name: 'opensearch', port: 9200, suppress_type_name: 'on' })
+    const sink = parse(onlyBlock('docs/sending.md', 'yaml vector')).sinks.search_store
+    expect(sink).to.deep.include({ type: 'elasticsearch', api_version: 'v8', endpoints: ['http://127.0.0.1:9200'] })
+  })
+
   it('has a DaemonSet whose parts fit each other, and which sends to the pipeline of the quick start', () => {
     const objects = parseAllDocuments(onlyBlock('docs/sending.md', 'yaml kubernetes')).map(document => document.toJS() as KubernetesYaml)
     expect(objects.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`)).to.deep.equal([
@@ -369,7 +377,7 @@ describe('every page for users', () => {
 
   it('has blocks of languages that are looked at', () => {
     const languages = new Set(PAGES.flatMap(pageBlocks).map(({ language }) => language))
-    expect([...languages].sort()).to.deep.equal(['', 'sh', 'yaml kubernetes', 'yaml otelcol'])
+    expect([...languages].sort()).to.deep.equal(['', 'sh', 'yaml fluent-bit', 'yaml kubernetes', 'yaml otelcol', 'yaml vector'])
   })
 
   for (const { page, text } of commands)
