@@ -97,7 +97,15 @@ export function startTicketing(deps: TicketingDeps): Promise<HttpServer & Runnin
       ...auditRoutes(store),
       ...configRoutes({ store, clock, log, declared, cipher, config, fieldRules }),
       // A test says by its answer which address may not be spoken to (Spec: POST /api/v1/test-connection).
-      ...connectionRoutes({ store, clock, cipher, config, fieldRules: { allowsPlainHttp: fieldRules.allowsPlainHttp }, testPlatform, models }),
+      ...connectionRoutes({
+        store,
+        clock,
+        cipher,
+        config,
+        fieldRules: { allowsPlainHttp: fieldRules.allowsPlainHttp },
+        testPlatform,
+        models,
+      }),
       ...webhookRoutes({ store, config, applyChange }),
       ...analyseRoutes({ store, clock }),
       ...statsRoutes({ store, clock }),
