@@ -38,6 +38,7 @@ describe('hostile requests at every door', () => {
         peakOwnMB: Math.round(peakParts.own / 1e6),
         peakChildrenMB: Math.round(peakParts.children / 1e6),
         searchableMs: Math.round(slowestMs),
+        ownPauseMs: Math.round(bystander.ownPauseMs),
         health: Object.fromEntries(
           Object.entries(bystander.healthMs).map(([role, times]) => [role, `p99 ${at(times, 0.99)}, max ${at(times, 1)}`]),
         ),

@@ -1,5 +1,5 @@
 /** A well-behaved tenant beside hostile ones: sends records, looks for them, and asks each role for its health. */
-import { performance } from 'node:perf_hooks'
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { exportRecords, postJson, type SentRecord } from '../api.ts'
 import type { Standalone } from '../standalone-process.ts'
@@ -19,6 +19,8 @@ export interface BystanderReport {
   readonly searchableMs: readonly number[]
   /** Times of the answers of each role's health, ms, in order of time. */
   readonly healthMs: Readonly<Record<string, readonly number[]>>
+  /** The longest time that this process itself did nothing but compute or wait for a processor, ms: part of the times above. */
+  readonly ownPauseMs: number
   /** Answers of health that were not 200, and sends that were refused otherwise than by 429 or 503. */
   readonly problems: readonly string[]
 }
@@ -33,6 +35,8 @@ export function startBystander(app: Standalone): Bystander {
   const searchableMs: number[] = []
   const healthMs: Record<string, number[]> = {}
   const problems: string[] = []
+  const pauses = monitorEventLoopDelay({ resolution: 10 })
+  pauses.enable()
   let sequence = 0
   let isStopped = false
 
@@ -81,7 +85,8 @@ export function startBystander(app: Standalone): Bystander {
     async stop() {
       isStopped = true
       await Promise.all(loops)
-      return { acknowledged, searchableMs, healthMs, problems }
+      pauses.disable()
+      return { acknowledged, searchableMs, healthMs, ownPauseMs: pauses.max / 1e6, problems }
     },
   }
 }
