@@ -43,7 +43,8 @@ async function groupByIndex(catalog: Catalog, items: readonly BulkItem[], settle
     const item = items[place]!
     const known = item.action === 'create' ? targets.create : targets.other
     const target = known.get(item.index) ?? (await targetOf(catalog, item))
-    known.set(item.index, target)
+    // A later document makes the index that a deletion did not find.
+    if (item.action !== 'delete' || !(target instanceof ApiError)) known.set(item.index, target)
     const error = item.error ?? (target instanceof ApiError ? target : problemOf(item, target))
     if (error !== undefined || target instanceof ApiError || item.op === undefined) {
       settled[place] = { kind: 'refused', error: error! }

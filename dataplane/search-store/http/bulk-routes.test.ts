@@ -71,6 +71,20 @@ describe('_bulk', () => {
     expect((await store.request('GET', '/zipped/_source/a')).body).to.deep.equal({ x: 1 })
   })
 
+  it('makes the index of a document although a deletion in front found none', async () => {
+    const { body } = await bulk(
+      lines(
+        { delete: { _index: 'made-late', _id: '1' } },
+        { index: { _index: 'made-late', _id: '1' } },
+        { x: 1 },
+        { delete: { _index: 'made-late', _id: '1' } },
+      ),
+    )
+    expect(body.items[0].delete.error.type).to.equal('index_not_found_exception')
+    expect(body.items[1].index).to.include({ status: 201, result: 'created' })
+    expect(body.items[2].delete).to.include({ status: 200, result: 'deleted' })
+  })
+
   it('keeps documents byte for byte', async () => {
     const source = '{"big":1234567890123456789, "esc":"\\u00e9\\n","a.b":{"c":[1.0,2e3]},"é":"ü"}'
     await bulk(lines({ index: { _index: 'bytes', _id: 'a' } }, source))
