@@ -51,8 +51,9 @@ const add = (alias: string, index = DAY): AliasChange => ({
 describe('the catalogue of indices and aliases', () => {
   let entries: Entries
   let catalog: Catalog
+  let nowMs: number
   const open = async () => {
-    const opened = new Catalog(entries.database, storages, createFakeClock())
+    const opened = new Catalog(entries.database, storages, { ...createFakeClock(), nowMs: () => nowMs })
     await opened.load()
     return opened
   }
@@ -60,6 +61,7 @@ describe('the catalogue of indices and aliases', () => {
 
   beforeEach(async () => {
     entries = new Entries()
+    nowMs = Date.UTC(2026, 10, 22)
     catalog = await open()
   })
 
@@ -109,6 +111,34 @@ describe('the catalogue of indices and aliases', () => {
     expect(() => namesOf('service-logs-shop')).to.throw('no such index')
     await catalog.delete(['service-anomalies-shop'])
     expect(namesOf('service-*')).to.deep.equal([DAY])
+  })
+
+  describe('of a data stream', () => {
+    const STREAM = 'logs-app'
+    const putTemplate = () =>
+      catalog.putTemplate('template', 'logs', { patterns: ['logs-*'], timestampField: '@timestamp', ...NOTHING, priority: 0 })
+
+    it('writes to the index that came last also where the clock was put back meanwhile', async () => {
+      putTemplate()
+      await catalog.createStream(STREAM)
+      nowMs -= 60_000
+      await catalog.rollOverStream(STREAM)
+      const indices = ['.ds-logs-app-000001', '.ds-logs-app-000002']
+      expect(catalog.stream(STREAM)!.indices).to.deep.equal(indices)
+      catalog = await open()
+      expect(catalog.stream(STREAM)!.indices).to.deep.equal(indices)
+    })
+
+    it('deletes an index with the stream that was being made meanwhile', async () => {
+      putTemplate()
+      await catalog.createStream(STREAM)
+      const rolledOver = catalog.rollOverStream(STREAM)
+      await Promise.all([rolledOver, catalog.deleteStreams([STREAM])])
+      expect(catalog.streams).to.deep.equal([])
+      expect(catalog.indices).to.deep.equal([])
+      catalog = await open()
+      expect(catalog.streams).to.deep.equal([])
+    })
   })
 
   it('is full at 10,000 indices, as OpenSearch says it, and still takes the daily indices of logs', async () => {

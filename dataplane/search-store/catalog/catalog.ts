@@ -129,7 +129,8 @@ export class Catalog {
     }
     for (const { name, body } of this.#database.catalogue(STREAM_KIND)) this.#streams.put(name, JSON.parse(body) as StreamRecord)
     const ofStreams = this.indices.filter(({ dataStream }) => dataStream !== undefined)
-    for (const { name, dataStream } of ofStreams.toSorted((a, b) => a.createdAtMs - b.createdAtMs || (a.name < b.name ? -1 : 1)))
+    // Their names end with the generation.
+    for (const { name, dataStream } of ofStreams.toSorted((a, b) => (a.name < b.name ? -1 : 1)))
       this.#streams.indices.add(dataStream!.name, name)
     for (const { name, body } of this.#database.catalogue(ALIAS_KIND)) {
       const { index, alias } = parseAliasEntry(name)
@@ -293,6 +294,8 @@ export class Catalog {
 
   /** Removes data streams with all of their indices. */
   async deleteStreams(names: readonly string[]): Promise<void> {
+    // An index that is being made would bring its stream back.
+    while (names.some(name => this.#creating.has(name))) await Promise.allSettled(names.map(name => this.#creating.get(name)))
     const indices = names.flatMap(name => this.#streams.find(name)?.indices ?? []).flatMap(name => this.#indices.get(name) ?? [])
     this.#database.transaction(() => {
       for (const name of names) this.#database.deleteEntry(STREAM_KIND, name)
