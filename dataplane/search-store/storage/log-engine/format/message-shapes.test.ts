@@ -63,4 +63,25 @@ describe('shapes of messages', () => {
     expect([0, 1, 2, 3].map(shapes.of)).to.deep.equal([undefined, 'a', undefined, NUMBERED])
     expect([4, 4 + 2_000, 4 + 2_099, 4 + 2_100].map(shapes.of)).to.deep.equal(['a', 'caaa', undefined, 'a'])
   })
+
+  it('are not looked for in texts that there is no room for: their words would be parted twice', () => {
+    const shapes = new MessageShapes()
+    let added = 0
+    const add = shapes.add.bind(shapes)
+    shapes.add = (...words) => {
+      added++
+      return add(...words)
+    }
+    const mapping = createMapping(mappingConfigOf({ properties: { message: { type: 'text' } } }, 100))
+    const walker = new DocumentWalker(
+      mapping,
+      createFieldSlots(() => undefined),
+      { code: () => -1, shapes },
+    )
+    const letters = (at: number) => [...String(at)].map(digit => 'abcdefghij'[Number(digit)]).join('')
+    for (let at = 0; at < 1_000; at++) walker.add(Buffer.from(message(`${letters(at)} ${'words of a long message '.repeat(40)}`)))
+    expect(added).to.be.within(200, 300)
+    expect(walker.events.shapes[0]).to.equal(1)
+    expect(walker.events.shapes[999]).to.equal(0)
+  })
 })

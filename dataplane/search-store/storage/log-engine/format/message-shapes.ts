@@ -53,6 +53,11 @@ export class MessageShapes {
     return code
   }
 
+  /** Whether the shape of a text of so many bytes is sure to be kept. */
+  hasRoom(bytes: number): boolean {
+    return this.#length + bytes <= MAX_LENGTH
+  }
+
   /** The code of a new shape, of a text with these words; 0: it is kept no more. */
   add(lo: number, hi: number, words: readonly string[]): number {
     const text = words.map(word => (bringsPairs(word) ? word : NUMBERED)).join(' ')

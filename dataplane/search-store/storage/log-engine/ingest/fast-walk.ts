@@ -305,8 +305,9 @@ export class FastWalk {
   /** Notes the shape of the message that was tokenized last. */
   #noteShape(shapes: MessageShapes, at: number, end: number): void {
     const { shapeLo, shapeHi } = this.#tokens
-    const known = shapes.find(shapeLo, shapeHi)
-    this.#events.noteShape(known >= 0 ? known : shapes.add(shapeLo, shapeHi, analyze(JSON.parse(this.#text(at - 1, end)) as string)))
+    let code = shapes.find(shapeLo, shapeHi)
+    if (code < 0) code = shapes.hasRoom(end - at) ? shapes.add(shapeLo, shapeHi, analyze(JSON.parse(this.#text(at - 1, end)) as string)) : 0
+    this.#events.noteShape(code)
   }
 
   #keywordString(slot: FieldSlot, at: number): number {
