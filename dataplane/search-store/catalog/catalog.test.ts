@@ -113,12 +113,12 @@ describe('the catalogue of indices and aliases', () => {
     expect(namesOf('service-*')).to.deep.equal([DAY])
   })
 
-  describe('of a data stream', () => {
+  describe('a data stream', () => {
     const STREAM = 'logs-app'
     const putTemplate = () =>
       catalog.putTemplate('template', 'logs', { patterns: ['logs-*'], timestampField: '@timestamp', ...NOTHING, priority: 0 })
 
-    it('writes to the index that came last also where the clock was put back meanwhile', async () => {
+    it('has its indices in their order also where the clock was put back', async () => {
       putTemplate()
       await catalog.createStream(STREAM)
       nowMs -= 60_000
@@ -129,7 +129,7 @@ describe('the catalogue of indices and aliases', () => {
       expect(catalog.stream(STREAM)!.indices).to.deep.equal(indices)
     })
 
-    it('deletes an index with the stream that was being made meanwhile', async () => {
+    it('is deleted with the index that is being made meanwhile', async () => {
       putTemplate()
       await catalog.createStream(STREAM)
       const rolledOver = catalog.rollOverStream(STREAM)
