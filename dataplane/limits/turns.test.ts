@@ -32,6 +32,10 @@ describe('turns', () => {
     const turns = createTurns({ running: 1, inAll: 1, ofOwner: 1 })
     for (let i = 0; i < 3; i++)
       expect(await turns.take('a', () => Promise.reject(new Error('no')))!.catch(({ message }) => message)).to.equal('no')
+    const throwing = () => {
+      throw new Error('at once')
+    }
+    expect(await turns.take('a', throwing)!.catch(({ message }) => message)).to.equal('at once')
     expect(await turns.take('a', async () => 'yes')).to.equal('yes')
   })
 })

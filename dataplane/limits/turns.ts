@@ -50,7 +50,13 @@ export function createTurns({ running, inAll, ofOwner }: TurnLimits): Turns {
     take(owner, work) {
       if (of(owner) >= ofOwner || all >= inAll) return undefined
       change(owner, 1)
-      return turnstile(() => work().finally(() => change(owner, -1)))
+      return turnstile(async () => {
+        try {
+          return await work()
+        } finally {
+          change(owner, -1)
+        }
+      })
     },
   }
 }
