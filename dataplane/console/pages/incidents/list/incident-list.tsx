@@ -11,7 +11,7 @@ import { RelativeTime } from '../../../components/relative-time.tsx'
 import styles from './list.module.css'
 
 /** Room for a title of two lines. */
-const ROW_PX = 92
+const ROW_PX = 84
 const OVERSCAN = 8
 
 export interface IncidentListProps {
