@@ -147,7 +147,7 @@ describe('the console', function () {
     for (const key of ['g', 'i']) await page.keyboard.press(key)
     await page.getByRole('heading', { level: 1, name: 'Incidents' }).waitFor()
     await untilRead(page)
-    await page.getByRole('button', { name: 'Resolved' }).focus()
+    await page.getByRole('button', { name: /^Resolved/ }).focus()
     for (const key of ['j', 'k', 'Enter']) await page.keyboard.press(key)
     await page.waitForURL(/\/incidents\/[^/?]+$/)
     await page.keyboard.press('n')
