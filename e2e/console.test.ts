@@ -140,6 +140,23 @@ describe('the console', function () {
     await help.waitFor({ state: 'hidden' })
   })
 
+  it('opens the incident that the keys have led to, not the link that had the focus, and acknowledges it with a note', async () => {
+    const page = await console.open('/')
+    await untilRead(page)
+    await page.getByRole('link', { name: 'Upload', exact: true }).focus()
+    for (const key of ['g', 'i']) await page.keyboard.press(key)
+    await page.getByRole('heading', { level: 1, name: 'Incidents' }).waitFor()
+    await untilRead(page)
+    await page.getByRole('button', { name: /^Resolved/ }).focus()
+    for (const key of ['j', 'k', 'Enter']) await page.keyboard.press(key)
+    await page.waitForURL(/\/incidents\/[^/?]+$/)
+    await page.keyboard.press('n')
+    await page.keyboard.type('a look')
+    for (const key of ['Escape', 'a']) await page.keyboard.press(key)
+    await page.getByText('Incident acknowledged').waitFor()
+    await page.getByText('a look', { exact: true }).waitFor()
+  })
+
   it('keeps theme and time range from page to page', async () => {
     const page = await console.open('/?range=15m')
     await page.getByRole('button', { name: 'Make it dark' }).click()

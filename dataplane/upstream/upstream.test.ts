@@ -27,6 +27,7 @@ describe('a request to a back end', () => {
   /** Heads that came to the back end. */
   let heads: string[]
   let upstream: Upstream
+  let warnings: string[]
   let proxy: Server
 
   const listen = async (port: number) => {
@@ -53,9 +54,13 @@ describe('a request to a back end', () => {
   beforeEach(async () => {
     sockets = new Set()
     heads = []
+    warnings = []
     onBytes = socket => socket.write(OK)
     port = await listen(0)
-    upstream = createUpstream({ endpoint: `http://127.0.0.1:${port}`, name: 'the shop' }, SILENT)
+    upstream = createUpstream(
+      { endpoint: `http://127.0.0.1:${port}`, name: 'the shop' },
+      { ...SILENT, warn: (_, message) => void warnings.push(String(message)) },
+    )
     proxy = createHttpServer((request, response) => {
       const gone = new AbortController()
       response.once('close', () => gone.abort())
@@ -88,6 +93,21 @@ describe('a request to a back end', () => {
     return answerTo(sent)
   }
   const bodyOf = (size: number) => 'x'.repeat(size)
+
+  it('warns of a back end that gives no answer, not of a caller that hung up', async () => {
+    const reached = new Promise<Socket>(resolve => {
+      onBytes = resolve
+    })
+    const sent = begin('GET')
+    sent.on('error', () => undefined)
+    sent.end()
+    const socket = await reached
+    sent.destroy()
+    await once(socket, 'close')
+    await closeBackEnd()
+    expect(await ask('GET')).to.include({ status: 502 })
+    expect(warnings).to.deep.equal(['the shop gave no answer'])
+  })
 
   it('uses a connection again', async () => {
     await ask('GET')

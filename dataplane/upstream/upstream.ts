@@ -67,6 +67,8 @@ export interface Upstream {
   close(): Promise<void>
 }
 
+const CALLER_GONE = new Error('the caller hung up')
+
 export function createUpstream(config: UpstreamConfig, log: Log): Upstream {
   const { endpoint, name, headers: own = {}, policy, ca } = config
   const { origin, pathname } = new URL(endpoint)
@@ -82,7 +84,8 @@ export function createUpstream(config: UpstreamConfig, log: Log): Upstream {
     if (cause instanceof HttpError) return cause
     if (cause instanceof errors.InvalidArgumentError || cause instanceof errors.NotSupportedError)
       return new HttpError(400, 'expected a request that can be passed on, seen another', {}, { cause })
-    log.warn({ error: cause, endpoint }, `${name} gave no answer`)
+    // A page that was left is nobody's fault.
+    if (cause !== CALLER_GONE) log.warn({ error: cause, endpoint }, `${name} gave no answer`)
     if (cause instanceof errors.HeadersTimeoutError) return new HttpError(504, `${name} did not answer in time`, {}, { cause })
     if (cause instanceof errors.HeadersOverflowError || cause instanceof errors.HTTPParserError)
       return new HttpError(502, `${name} gave an answer that cannot be passed on`, {}, { cause })
@@ -198,7 +201,7 @@ function passThrough(
     signal.addEventListener('abort', onGone)
     to.dispatch(sent, {
       onRequestStart(controller) {
-        cancel = () => controller.abort(new Error('the caller hung up'))
+        cancel = () => controller.abort(CALLER_GONE)
         if (signal.aborted) cancel()
       },
       onResponseStart(controller, status, headers) {

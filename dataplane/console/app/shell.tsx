@@ -4,7 +4,7 @@ import { IconKeyboard, IconMoon, IconSun } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'
 import { Link, useLocation, useRoute } from 'wouter'
 import { Progress } from '../components/states.tsx'
-import { useShortcut, useShortcutListener } from '../components/use-shortcut.ts'
+import { leaveControl, useShortcut, useShortcutListener } from '../components/use-shortcut.ts'
 import { useLink } from '../url-state/links.ts'
 import { KeyboardHelp } from './keyboard-help.tsx'
 import { type PageRoute, ROUTES } from './routes.ts'
@@ -59,7 +59,10 @@ function NavLink({ route: { href, pattern, title, keys, icon: Icon } }: { readon
   const [, navigate] = useLocation()
   const [isHere] = useRoute(pattern)
   const to = link(href)
-  useShortcut(keys, `Go to ${title}`, () => navigate(to))
+  useShortcut(keys, `Go to ${title}`, () => {
+    leaveControl()
+    navigate(to)
+  })
   return (
     <Link href={to} className={styles.link} aria-current={isHere ? 'page' : undefined} title={title}>
       <Icon size={18} stroke={1.7} />

@@ -1,7 +1,7 @@
 /** A table of up to some hundred rows. With `onOpen`, `j` and `k` walk through the rows and Enter opens one. */
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import styles from './data-table.module.css'
-import { useShortcut } from './use-shortcut.ts'
+import { leaveControl, useShortcut } from './use-shortcut.ts'
 
 export interface Column<T> {
   readonly key: string
@@ -29,7 +29,10 @@ export function DataTable<T>({ label, columns, rows, rowKey, onOpen }: DataTable
   const body = useRef<HTMLTableSectionElement>(null)
   const enabled = onOpen !== undefined && rows.length > 0
   const group = label
-  const move = (by: number) => setSelected(current => Math.min(Math.max(current + by, 0), rows.length - 1))
+  const move = (by: number) => {
+    leaveControl()
+    setSelected(current => Math.min(Math.max(current + by, 0), rows.length - 1))
+  }
   useShortcut('j', 'Next row', () => move(1), { group, enabled })
   useShortcut('k', 'Row before', () => move(-1), { group, enabled })
   useShortcut('Enter', 'Open the row', () => rows[selected] !== undefined && onOpen?.(rows[selected]), {

@@ -144,7 +144,8 @@ function plotOptions({ width, height, series, bucketMs, most, isSelectable }: Pl
       y: { range: (_, __, max) => [0, Math.max(max * 1.06, most)] },
     },
     axes: [
-      { stroke: color('--text-faint'), font, size: 22, gap: 3, grid: { show: false }, ticks: { show: false }, space: 72, values: CLOCK },
+      // The gap keeps the first label, which a date makes wide, below the 0 of the other axis.
+      { stroke: color('--text-faint'), font, size: 26, gap: 8, grid: { show: false }, ticks: { show: false }, space: 72, values: CLOCK },
       {
         stroke: color('--text-faint'),
         font,

@@ -51,6 +51,12 @@ function takesKey(target: EventTarget | null, key: string): boolean {
   )
 }
 
+/** Takes the focus off a link or button: after a key that leads elsewhere, Enter is for the place it led to. Tab goes on from where the focus was. */
+export function leaveControl(): void {
+  const focused = document.activeElement
+  if (focused instanceof HTMLElement && takesKey(focused, 'Enter')) focused.blur()
+}
+
 function isInDialog(target: EventTarget | null): boolean {
   return target instanceof Element && target.closest('[role=dialog], [role=menu], [role=listbox]') !== null
 }

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { AT_MS, finish, traffic, USUAL } from '../../testing/root-cause-fixture.ts'
+import { AT_MS, finish, observation, traffic, USUAL } from '../../testing/root-cause-fixture.ts'
 import { rankFromStarts } from './incident-start.ts'
+import { causeOf } from './ranking.ts'
 
 const withoutStored = USUAL.filter(({ says }) => says !== 'order stored')
 const START_LEADS_MS = [10_000, 60_000, 180_000]
@@ -26,6 +27,21 @@ describe('the start of an incident', () => {
 
   it('needs no more than a few seconds after the first anomaly', () => {
     for (const minutes of [0.1, 1, 2, 3]) expect(found(minutes, 0.1).candidates[0]?.service, `${minutes}`).to.equal('orders')
+  })
+
+  it('leaves in the errors of its own service, where the strongest evidence is of another fault three minutes earlier', () => {
+    const others = [
+      ...traffic({ from: -20, to: -3, perMinute: 40, lines: () => USUAL }),
+      ...traffic({ from: -3, to: -0.5, perMinute: 40, lines: () => withoutStored }),
+    ]
+    const own = [0, 1, 2].map(ms => observation({ timeMs: AT_MS + ms, service: 'billing', pattern: 'connection refused', isError: true }))
+    const startsMs = START_LEADS_MS.map(leadMs => AT_MS - leadMs)
+    const ranking = finish(rankFromStarts({ observations: [...others, ...own], startsMs, windowMs: 180_000 }))
+    expect(
+      causeOf(ranking, ['billing'])
+        .candidates.map(({ service }) => service)
+        .slice(0, 2),
+    ).to.deep.equal(['billing', 'orders'])
   })
 
   it('may be any where nothing happened', () => {

@@ -2,6 +2,9 @@
 import { type Question, rankCauses } from './find-root-cause.ts'
 import type { CauseRanking } from './ranking.ts'
 
+/** A window reaches at least so far beyond the last of the starts: it holds the first anomaly, and records of its service, wherever it begins. */
+const LEAST_REACH_MS = 30_000
+
 export interface StartsQuestion extends Pick<Question, 'observations'> {
   /** Where the window may begin, ms since the epoch; not empty. */
   readonly startsMs: readonly number[]
@@ -11,9 +14,11 @@ export interface StartsQuestion extends Pick<Question, 'observations'> {
 
 /** The ranking from that start on where the strongest evidence is strongest; of equal ones the first of `startsMs`. */
 export function* rankFromStarts({ startsMs, windowMs, observations }: StartsQuestion): Generator<void, CauseRanking> {
+  const leastToMs = Math.max(...startsMs) + Math.min(LEAST_REACH_MS, windowMs)
   let best: CauseRanking | undefined
   for (const atMs of startsMs) {
-    const ofStart = observations.filter(({ timeMs }) => timeMs < atMs + windowMs)
+    const toMs = Math.max(atMs + windowMs, leastToMs)
+    const ofStart = observations.filter(({ timeMs }) => timeMs < toMs)
     const ranking = yield* rankCauses({ observations: ofStart, atMs })
     if (best === undefined || strongest(ranking) > strongest(best)) best = ranking
     yield

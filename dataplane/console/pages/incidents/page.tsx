@@ -8,7 +8,7 @@ import { Link, useLocation, useRoute, useSearch } from 'wouter'
 import type { Incident } from '../../api/ticketing.ts'
 import { Page } from '../../components/panel.tsx'
 import { EmptyState, ErrorPanel, Pending } from '../../components/states.tsx'
-import { useShortcut } from '../../components/use-shortcut.ts'
+import { leaveControl, useShortcut } from '../../components/use-shortcut.ts'
 import { useLink } from '../../url-state/links.ts'
 import { noteOf, useActor } from './data/use-actor.ts'
 import { useIncidentChange } from './data/use-incident-changes.ts'
@@ -118,6 +118,7 @@ function useListKeys(incidents: readonly Incident[], { currentId, urlId, isSplit
   const at = incidents.findIndex(({ id }) => id === currentId)
   const current = incidents[at]
   const move = (by: number) => {
+    leaveControl()
     const next = incidents[Math.min(Math.max(at + by, 0), incidents.length - 1)]
     if (next !== undefined && next.id !== currentId) moveTo(next.id)
   }

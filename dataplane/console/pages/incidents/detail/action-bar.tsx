@@ -1,6 +1,6 @@
 /** Actions on an incident, with a note for the audit trail and the tickets. */
 import { Button, Kbd, Textarea, TextInput, Tooltip } from '@mantine/core'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import type { IncidentAction } from '../../../../domain/incidents/incident-status.ts'
 import type { ChangeNote, Incident } from '../../../api/ticketing.ts'
 import { useShortcut } from '../../../components/use-shortcut.ts'
@@ -12,6 +12,7 @@ import styles from './detail.module.css'
 
 const MAX_NOTE = 4_000
 const MAX_ACTOR = 200
+const GROUP = 'This incident'
 
 export function ActionBar({ incident: { id, status, service } }: { readonly incident: Incident }) {
   const change = useIncidentChange()
@@ -26,6 +27,8 @@ export function ActionBar({ incident: { id, status, service } }: { readonly inci
   }
   const ask = (action: IncidentAction) => (action === 'escalate' ? setEscalating(true) : act(action))
   useActionKeys(allowed, ask)
+  const noteField = useRef<HTMLTextAreaElement>(null)
+  useShortcut('n', 'Write a note; Escape ends it', () => noteField.current?.focus(), { group: GROUP })
 
   return (
     <div className={styles.actionBar}>
@@ -49,6 +52,7 @@ export function ActionBar({ incident: { id, status, service } }: { readonly inci
       </div>
       <div className={styles.noteFields}>
         <Textarea
+          ref={noteField}
           aria-label="Note, for the timeline and the tickets"
           placeholder="Note, also for the tickets"
           autosize
@@ -57,6 +61,8 @@ export function ActionBar({ incident: { id, status, service } }: { readonly inci
           maxLength={MAX_NOTE}
           value={note}
           onChange={event => setNote(event.currentTarget.value)}
+          // The keys of the actions would be letters of the note.
+          onKeyDown={event => event.key === 'Escape' && event.currentTarget.blur()}
         />
         <TextInput
           aria-label="Your name, kept in this browser"
@@ -77,8 +83,7 @@ export function ActionBar({ incident: { id, status, service } }: { readonly inci
 }
 
 function useActionKeys(allowed: readonly IncidentAction[], ask: (action: IncidentAction) => void): void {
-  const group = 'This incident'
-  const enabled = (action: IncidentAction) => ({ group, enabled: allowed.includes(action) })
+  const enabled = (action: IncidentAction) => ({ group: GROUP, enabled: allowed.includes(action) })
   useShortcut('a', 'Acknowledge', () => ask('acknowledge'), enabled('acknowledge'))
   useShortcut('r', 'Resolve', () => ask('resolve'), enabled('resolve'))
   useShortcut('e', 'Escalate', () => ask('escalate'), enabled('escalate'))

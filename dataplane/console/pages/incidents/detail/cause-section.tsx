@@ -8,6 +8,7 @@ import { Pill, ServiceName } from '../../../components/badges.tsx'
 import { Panel } from '../../../components/panel.tsx'
 import { useShortcut } from '../../../components/use-shortcut.ts'
 import { LogsAnchor, useLogsHref } from '../logs-anchor.tsx'
+import { isByStrength } from '../rules/candidate-order.ts'
 import { logsOfReason, logsOfService } from '../rules/logs-link.ts'
 import styles from './detail.module.css'
 
@@ -27,12 +28,13 @@ export function CauseSection({ incident }: { readonly incident: Caused }) {
   return (
     <Panel title="Likely cause" note={NOTES[rootCause.fallback ? 'fallback' : rootCause.mode]}>
       <p className={styles.summary}>{rootCause.summary}</p>
+      {!isByStrength(rootCause.candidates) && <p className={styles.faint}>{ORDER_NOTE}</p>}
       <ol className={styles.candidates}>
         {rootCause.candidates.map((candidate, place) => (
           <CandidateItem
             key={candidate.service}
             candidate={candidate}
-            strongest={rootCause.candidates[0]!.score}
+            strongest={Math.max(...rootCause.candidates.map(({ score }) => score))}
             incident={incident}
             isFirst={place === 0}
           />
@@ -61,6 +63,9 @@ const NOTES = {
   llm: 'found by rules, worded by a model',
   fallback: 'found by rules, since the configured model could not be used',
 } as const
+
+const ORDER_NOTE =
+  'Not by strength alone: of services about as strong, the one comes first whose fault would explain the others; those that share no requests with the incident come last.'
 
 /** Marks a cause that rules found in the place of the model (Spec: GET /api/v1/llm-status). */
 export function FallbackBadge() {

@@ -10,7 +10,8 @@ import { Holes } from '../../../components/holes.tsx'
 import { RelativeTime } from '../../../components/relative-time.tsx'
 import styles from './list.module.css'
 
-const ROW_PX = 72
+/** Room for a title of two lines. */
+const ROW_PX = 84
 const OVERSCAN = 8
 
 export interface IncidentListProps {

@@ -5,7 +5,7 @@ import { useMediaQuery } from '@mantine/hooks'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type CSSProperties, type KeyboardEvent, memo, type ReactNode, useCallback, useEffect, useId, useRef, useState } from 'react'
 import { LevelBadge, ServiceName } from '../../../components/badges.tsx'
-import { useShortcut } from '../../../components/use-shortcut.ts'
+import { leaveControl, useShortcut } from '../../../components/use-shortcut.ts'
 import edge from '../level-edge.module.css'
 import { clockTime, type LogRecord, valueAt } from './log-record.ts'
 import { markWords } from './mark-words.ts'
@@ -70,6 +70,7 @@ export function RecordTable(props: RecordTableProps) {
   const here = activeAt >= 0 ? activeAt : openAt
   const move = (by: number) => {
     if (records.length === 0) return
+    leaveControl()
     const next = Math.min(Math.max(here + by, 0), records.length - 1)
     setActiveId(records[next]!.id)
     virtualizer.scrollToIndex(next, { align: 'auto' })

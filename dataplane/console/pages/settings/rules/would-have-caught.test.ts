@@ -38,6 +38,15 @@ describe('what thresholds would have caught', () => {
     })
   })
 
+  it('services that share a trace make the incidents of each severer, within one tenant', () => {
+    const shared = (service: string, overrides: Partial<Anomaly> = {}) =>
+      [0, 1, 2].map(minute => anomaly(minute, 0.5, { service, trace_id: `trace ${minute}`, ...overrides }))
+    const severities = (anomalies: readonly Anomaly[]) => countCaught(anomalies, THRESHOLDS).bySeverity
+    expect(severities([...shared('cart'), ...shared('checkout')])).to.include({ high: 2, medium: 0 })
+    expect(severities([...shared('cart'), ...shared('checkout'), ...shared('orders')])).to.include({ critical: 3 })
+    expect(severities([...shared('cart'), ...shared('checkout', { tenant_id: 'other' })])).to.include({ high: 0, medium: 2 })
+  })
+
   it('after the look-back another incident begins', () => {
     const twice = [0, 20].map(minute => anomaly(minute, 0.9))
     expect(countCaught(twice, THRESHOLDS).incidents).to.equal(2)

@@ -5,7 +5,7 @@ import type { PastAnomaly } from '../rules/would-have-caught.ts'
 const DAY_MS = 86_400_000
 /** Anomalies that are read; where there are more, the newest count. */
 export const MAX_PAST = 10_000
-const FIELDS = ['timestamp', 'tenant_id', 'service', 'level', 'score', 'anomaly_score', 'detectors']
+const FIELDS = ['timestamp', 'tenant_id', 'service', 'level', 'trace_id', 'score', 'anomaly_score', 'detectors']
 
 export interface PastAnomalies {
   readonly anomalies: readonly PastAnomaly[]
