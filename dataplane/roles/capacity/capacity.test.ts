@@ -48,6 +48,15 @@ describe('logpipeline capacity', () => {
     ])
   })
 
+  it('asks for small servers where little is sent, and for large ones where each is full', () => {
+    const each = (rate: number) =>
+      estimate({ ...LOAD, rate })
+        .distributed.slice(2)
+        .map(({ memoryBytes, count }) => Math.round(memoryBytes / count / 2 ** 30))
+    expect(each(1)).to.deep.equal([4, 4])
+    expect(each(1_000_000)).to.deep.equal([64, 64])
+  })
+
   it('prints a table, or JSON', async () => {
     const { code, out } = await run('--rate', '1000000', '--bytes', '600', '--retention', '30d')
     expect(code).to.equal(0)

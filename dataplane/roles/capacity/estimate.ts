@@ -45,6 +45,8 @@ const SHARD_BYTES = 40e9
 const MAX_SHARDS_A_NODE = 1_000
 /** Machines that brokers and nodes are counted in. */
 const NODE = { cores: 16, memoryBytes: 64 * GIB, diskBytes: 8e12, networkBytes: 1.25e9 } as const
+/** A broker or a node with little to do. */
+const LEAST_MEMORY_BYTES = 4 * GIB
 /** A process of a role, which uses little more than a core for each thread that is busy. */
 const MEMBER = { collectorCores: 1, bridgeCores: 2 } as const
 const LEAST_PARTITIONS = { raw: 6, enriched: 6, anomaly: 3 } as const
@@ -131,8 +133,9 @@ function kafka({ rate, copies }: Load, size: number): Need {
   const diskBytes = (written * copies * BUS_HOURS * 3_600) / PLANNED
   // Written by clients and copied by followers; read once as raw-logs and twice as enriched-logs.
   const networkBytes = written * (2 * copies - 1) + rate * size * (rawBytes + 2 * enrichedBytes)
-  const count = Math.max(copies, nodesFor({ cores, diskBytes, networkBytes }))
-  return { part: 'Kafka brokers', cores, memoryBytes: count * NODE.memoryBytes, diskBytes, networkBytes, count }
+  const used = nodesUsed({ cores, diskBytes, networkBytes })
+  const count = Math.max(copies, Math.ceil(used))
+  return { part: 'Kafka brokers', cores, memoryBytes: memoryOfNodes(used, count), diskBytes, networkBytes, count }
 }
 
 function openSearch(load: Load, size: number): Need {
@@ -141,12 +144,19 @@ function openSearch(load: Load, size: number): Need {
   const cores = (coresFor(rate, cpuUs * size) * copies) / PLANNED
   const diskBytes = (bytesOfDay(load, size) * copies * retentionDays) / PLANNED
   const networkBytes = rate * size * requestBytes * copies
-  const count = Math.max(copies, nodesFor({ cores, diskBytes, networkBytes }), Math.ceil(openShards(load, size) / MAX_SHARDS_A_NODE))
-  return { part: 'OpenSearch nodes', cores, memoryBytes: count * NODE.memoryBytes, diskBytes, networkBytes, count }
+  const used = Math.max(nodesUsed({ cores, diskBytes, networkBytes }), openShards(load, size) / MAX_SHARDS_A_NODE)
+  const count = Math.max(copies, Math.ceil(used))
+  return { part: 'OpenSearch nodes', cores, memoryBytes: memoryOfNodes(used, count), diskBytes, networkBytes, count }
 }
 
-function nodesFor({ cores, diskBytes, networkBytes }: Pick<Need, 'cores' | 'diskBytes' | 'networkBytes'>): number {
-  return Math.ceil(Math.max(cores / NODE.cores, diskBytes / NODE.diskBytes, networkBytes / (NODE.networkBytes * PLANNED)))
+/** Whole nodes' worth of what is scarcest, not rounded. */
+function nodesUsed({ cores, diskBytes, networkBytes }: Pick<Need, 'cores' | 'diskBytes' | 'networkBytes'>): number {
+  return Math.max(cores / NODE.cores, diskBytes / NODE.diskBytes, networkBytes / (NODE.networkBytes * PLANNED))
+}
+
+/** Smaller nodes need less memory in proportion. */
+function memoryOfNodes(used: number, count: number): number {
+  return count * Math.max(LEAST_MEMORY_BYTES, (NODE.memoryBytes * used) / count)
 }
 
 function nextBottleneck(load: Load, size: number): string {
