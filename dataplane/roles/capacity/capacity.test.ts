@@ -54,7 +54,7 @@ describe('logpipeline capacity', () => {
         .distributed.slice(2)
         .map(({ memoryBytes, count }) => Math.round(memoryBytes / count / 2 ** 30))
     expect(each(1)).to.deep.equal([4, 4])
-    expect(each(1_000_000)).to.deep.equal([64, 64])
+    for (const gib of each(1_000_000)) expect(gib).to.be.within(60, 64)
   })
 
   it('prints a table, or JSON', async () => {
