@@ -16,7 +16,6 @@ import { tenantOfKey } from '../domain/tenants/tenant.ts'
 import { CLOSE_OBJECT, COMMA, OPEN_OBJECT, ZERO } from '../json/bytes.ts'
 import { splitMembers } from '../json/text-members.ts'
 import { encodeText } from './byte-slab.ts'
-import type { StepInput } from './outcome.ts'
 
 export const LAYOUT_HEADER = 'layout'
 
@@ -38,9 +37,13 @@ export interface Layout {
   readonly keySet: string
 }
 
+/** A flat record in bytes that its writer may use again for the next one. */
 export interface EncodedRecord {
-  readonly value: Uint8Array
-  readonly layout: string
+  readonly bytes: Buffer
+  readonly start: number
+  readonly end: number
+  /** Offsets from `start`. */
+  readonly layout: Layout
 }
 
 /** The parts of a flat record as JSON text; `encodeParts` joins them. */
@@ -91,7 +94,8 @@ function encodeParts({ canonical, flattened, topLevel, folded, keySet }: FlatRec
   const bytes = (part: string) => (isAscii ? part.length : Buffer.byteLength(part))
   const canonicalEnd = bytes(canonical)
   const attributesStart = canonicalEnd + bytes(flattened) + ATTRIBUTES_OPEN.length
-  return { value, layout: layoutText({ canonicalEnd, attributesStart, topLevelEnd: attributesStart + bytes(topLevel), keySet }) }
+  const layout = { canonicalEnd, attributesStart, topLevelEnd: attributesStart + bytes(topLevel), keySet }
+  return { bytes: value, start: 0, end: value.length, layout }
 }
 
 const LAYOUT_VERSION = '1;'
@@ -147,7 +151,7 @@ export interface RecordHead {
   /** `YYYY.MM.dd` */
   readonly day: string
   readonly tenant: string
-  /** Byte offset of the value of `@timestamp`. */
+  /** Byte offset of the value of `@timestamp`, from the start of the record. */
   readonly timestampAt: number
 }
 
@@ -160,8 +164,8 @@ export const HEAD_MARKS = [
 const HEAD_LENGTH = 92
 
 /** The head of a flat record; undefined when it starts otherwise. `key` is the bus key, `<tenant>/<service>`. */
-export function readHead({ key, value }: Pick<StepInput, 'key' | 'value'>): RecordHead | undefined {
-  const head = asBuffer(value).toString('latin1', 0, HEAD_LENGTH)
+export function readHead(key: string, bytes: Buffer, start = 0): RecordHead | undefined {
+  const head = bytes.toString('latin1', start, start + HEAD_LENGTH)
   const tenant = cachedTenantOf(key)
   for (const { at, text } of HEAD_MARKS) if (!head.startsWith(text, at)) return undefined
   if (tenant === undefined) return undefined

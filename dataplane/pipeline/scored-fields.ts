@@ -2,7 +2,7 @@
 import type { ScoredRecord } from '../domain/anomalies/scoring.ts'
 import type { MlFeatures } from '../domain/features/enrichment.ts'
 import { LEVELS, type Level } from '../domain/records/level.ts'
-import { asBuffer, HEAD_MARKS, parseObject } from './flat-record-layout.ts'
+import { HEAD_MARKS, parseObject } from './flat-record-layout.ts'
 import { type FoundSignalFields, findPattern, findTime, findVisit, hashPattern } from './signal-fields.ts'
 
 /** The fields of a record that scoring and signals need. */
@@ -12,11 +12,11 @@ export interface ScoredFields extends ScoredRecord, FoundSignalFields {
 
 /**
  * The fields that scoring needs, found by their place in the text: most records are no anomaly, and of those nothing else is read.
- * Undefined when the text is laid out otherwise.
+ * The canonical fields stand from `start` to `canonicalEnd`. Undefined when the text is laid out otherwise.
  */
-export function findScoredFields(value: Uint8Array, canonicalEnd: number): ScoredFields | undefined {
+export function findScoredFields(bytes: Buffer, start: number, canonicalEnd: number): ScoredFields | undefined {
   // Byte for byte: what is not ASCII comes out garbled, which no rule of scoring minds. Inside a JSON string `,"` cannot occur.
-  const text = asBuffer(value).toString('latin1', 0, canonicalEnd)
+  const text = bytes.toString('latin1', start, canonicalEnd)
   const levelAt = findLevel(text)
   const messageAt = text.indexOf(MESSAGE_MARK, levelAt) + MESSAGE_MARK.length
   const messageEnd = text.indexOf(MESSAGE_END, messageAt)

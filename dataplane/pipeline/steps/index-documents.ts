@@ -17,6 +17,7 @@ import type { BulkOperation } from '../../ports/search-store.ts'
 import { decodeAnomalyEvent } from '../anomaly-event.ts'
 import { allocateBytes } from '../byte-slab.ts'
 import { asBuffer, decodeFlatRecord, LAYOUT_HEADER, type Layout, parseLayout, type RecordHead, readHead } from '../flat-record-layout.ts'
+import { FlatRow } from '../flat-row.ts'
 import type { Outcome, StepInput } from '../outcome.ts'
 import { KnownTails } from './known-tails.ts'
 
@@ -70,10 +71,11 @@ export function createDocumentBuilder(allocate: (sizeBytes: number) => Buffer = 
   }
 
   const build = (input: StepInput, flags: AnomalyFlags): BuiltDocument | undefined => {
-    const layout = parseLayout(input.headers[LAYOUT_HEADER], input.value)
-    const head = layout && readHead(input)
-    if (layout === undefined || head === undefined) return buildFromJson(input.value, flags)
-    const record = { value: asBuffer(input.value), layout, head }
+    const { value } = input
+    const layout = input instanceof FlatRow ? input.layout : parseLayout(input.headers[LAYOUT_HEADER], value)
+    const head = layout && readHead(input.key, asBuffer(value))
+    if (layout === undefined || head === undefined) return buildFromJson(value, flags)
+    const record = { value: asBuffer(value), layout, head }
     const body = copyDocument(record, flags, tailOf(record), allocate)
     const tailStart = tailStartOf(body)
     const known = folded.find(LOGS_PREFIX + head.day, body.subarray(tailStart))

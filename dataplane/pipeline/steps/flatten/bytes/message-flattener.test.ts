@@ -19,8 +19,8 @@ const CONFIG: Pick<FlattenConfig, 'lookupFeatures'> = {
 const plain = createPlainFlattener(CONFIG)
 const quick = new MessageFlattener(CONFIG)
 
-function readable({ key, value, layout }: KeyedRecord) {
-  return { key, layout, value: Buffer.from(value).toString() }
+function readable({ key, bytes, start, end, layout }: KeyedRecord) {
+  return { key, layout, value: bytes.toString('utf8', start, end) }
 }
 
 function plainly(record: unknown) {
@@ -50,9 +50,9 @@ function flatten(message: Uint8Array) {
   const isDone = quick
     .flatten(message, originOf(), {
       isFull: () => false,
-      flat(record) {
+      flat(key, record) {
         byBytes++
-        outcomes.push(readable(record))
+        outcomes.push(readable({ key, ...record }))
       },
       unusual(record, { resource, scope }) {
         plain.setSurroundings(resource, scope)

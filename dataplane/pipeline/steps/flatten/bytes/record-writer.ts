@@ -4,8 +4,7 @@ import { LOG_NAMESPACE } from '../../../../domain/records/log-id.ts'
 import { type DayRule, formatDay, indexDay, isKept, secondPrefix } from '../../../../domain/records/timestamp.ts'
 import { namespaceBytes, writeUuid5 } from '../../../../hash/uuid5.ts'
 import { CLOSE_OBJECT, COLON, COMMA, DOT, OPEN_OBJECT, QUOTE, ZERO } from '../../../../json/bytes.ts'
-import { allocateBytes } from '../../../byte-slab.ts'
-import { type EncodedRecord, HEAD_MARKS, layoutText } from '../../../flat-record-layout.ts'
+import { type EncodedRecord, HEAD_MARKS } from '../../../flat-record-layout.ts'
 import type { AttributeShape, Member } from './attribute-shape.ts'
 import { PatternMembers } from './pattern-members.ts'
 import type { RecordContext } from './record-context.ts'
@@ -75,7 +74,7 @@ export class RecordWriter {
     this.#enrichment = this.#enrichments.of(features)
   }
 
-  /** `keySet` is that of the context with the shape. */
+  /** `keySet` is that of the context with the shape. The record stays until the next is written. */
   write(record: RecordScanner, context: RecordContext, shape: AttributeShape, keySet: string): EncodedRecord {
     const b = this.#b
     const time = record.time === ABSENT ? record.observedTime : record.time
@@ -96,17 +95,13 @@ export class RecordWriter {
     b[openAt] = OPEN_OBJECT
     const end = Math.max(foldedEnd, attributesStart) + 2
     b[end - 2] = b[end - 1] = CLOSE_OBJECT
-    const value = allocateBytes(end - OUTPUT_AT)
-    b.copy(value, 0, OUTPUT_AT, end)
-    return {
-      value,
-      layout: layoutText({
-        canonicalEnd: canonicalEnd - OUTPUT_AT,
-        attributesStart: attributesStart - OUTPUT_AT,
-        topLevelEnd: Math.max(topLevelEnd, attributesStart) - OUTPUT_AT,
-        keySet,
-      }),
+    const layout = {
+      canonicalEnd: canonicalEnd - OUTPUT_AT,
+      attributesStart: attributesStart - OUTPUT_AT,
+      topLevelEnd: Math.max(topLevelEnd, attributesStart) - OUTPUT_AT,
+      keySet,
     }
+    return { bytes: b, start: OUTPUT_AT, end, layout }
   }
 
   /** From behind the log id to the message. */
