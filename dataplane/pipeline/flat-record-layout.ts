@@ -151,8 +151,6 @@ export interface RecordHead {
   /** `YYYY.MM.dd` */
   readonly day: string
   readonly tenant: string
-  /** Byte offset of the value of `@timestamp`, from the start of the record. */
-  readonly timestampAt: number
 }
 
 /** Every flat record starts like this, the values having fixed lengths. */
@@ -161,7 +159,12 @@ export const HEAD_MARKS = [
   { at: 52, text: '","index_day":"' },
   { at: 77, text: '","@timestamp":' },
 ] as const
-const HEAD_LENGTH = 92
+/** The value of `@timestamp` begins behind it. */
+export const HEAD_LENGTH = 92
+export const DOCUMENT_ID_AT = 16
+export const DOCUMENT_ID_END = 52
+const DAY_AT = 67
+const DAY_END = 77
 
 /** The head of a flat record; undefined when it starts otherwise. `key` is the bus key, `<tenant>/<service>`. */
 export function readHead(key: string, bytes: Buffer, start = 0): RecordHead | undefined {
@@ -169,7 +172,15 @@ export function readHead(key: string, bytes: Buffer, start = 0): RecordHead | un
   const tenant = cachedTenantOf(key)
   for (const { at, text } of HEAD_MARKS) if (!head.startsWith(text, at)) return undefined
   if (tenant === undefined) return undefined
-  return { documentId: head.slice(16, 52), day: head.slice(67, 77), tenant, timestampAt: HEAD_LENGTH }
+  return { documentId: head.slice(DOCUMENT_ID_AT, DOCUMENT_ID_END), day: head.slice(DAY_AT, DAY_END), tenant }
+}
+
+/** Whether a record starts as flat records do, with this day. */
+export function startsWithDay(bytes: Buffer, start: number, day: string): boolean {
+  for (const { at, text } of HEAD_MARKS)
+    for (let i = 0; i < text.length; i++) if (bytes[start + at + i] !== text.charCodeAt(i)) return false
+  for (let i = 0; i < day.length; i++) if (bytes[start + DAY_AT + i] !== day.charCodeAt(i)) return false
+  return true
 }
 
 /** Neighbours on the bus often share their key: the last one and its tenant. */

@@ -85,12 +85,8 @@ export function createDirectLane(deps: DirectLaneDeps): Work {
   /** True when each was made as it is. */
   function writeDocuments(part: FlatPart, found: readonly Found<FlatRow>[], unindexed: DeadLetters): Promise<boolean> {
     const flags = new Map(found.filter(({ isEarlier }) => !isEarlier).map(({ record, anomaly }) => [record.position, flagsOf(anomaly)]))
-    return writer.write({
-      records: part.rows,
-      isHeavy: part.isHeavy,
-      documentOf: (builder, record) => builder.log(record, flags.get(record.position)),
-      giveUp: letterTo(unindexed, part),
-    })
+    const { rows, isHeavy } = part
+    return writer.writeRows({ rows, isHeavy, flagsOf: ({ position }) => flags.get(position), giveUp: letterTo(unindexed, part) })
   }
 }
 
