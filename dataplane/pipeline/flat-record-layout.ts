@@ -9,9 +9,11 @@ import { KEY_SET_LENGTH, keySetId } from '../domain/documents/custom-keys.ts'
 import { jsonMembers } from '../domain/documents/document.ts'
 import { isCanonicalName, isTopLevelKey } from '../domain/documents/field-names.ts'
 import { holdsObjects } from '../domain/documents/field-paths.ts'
+import type { MlFeatures } from '../domain/features/enrichment.ts'
 import type { FlattenedRecord } from '../domain/records/flat-record.ts'
 import type { FlatRecord } from '../domain/records/flat-record-fields.ts'
 import { type FlatAttributes, flattenKey } from '../domain/records/flatten.ts'
+import type { Level } from '../domain/records/level.ts'
 import { tenantOfKey } from '../domain/tenants/tenant.ts'
 import { CLOSE_OBJECT, COMMA, OPEN_OBJECT, ZERO } from '../json/bytes.ts'
 import { splitMembers } from '../json/text-members.ts'
@@ -44,6 +46,30 @@ export interface EncodedRecord {
   readonly end: number
   /** Offsets from `start`. */
   readonly layout: Layout
+  /** Where the writer knows them. */
+  readonly known?: KnownFields
+}
+
+/** The fields that scoring and signals need, as the writer of a record has them at hand: nobody need look for them in its bytes. */
+export interface KnownFields {
+  /** As in `@timestamp`, ms since the epoch. */
+  readonly timeMs: number
+  readonly level: Level
+  readonly features: MlFeatures
+  /** The text between the quotes, from the start of the record. */
+  readonly messageStart: number
+  readonly messageEnd: number
+  readonly pattern: KnownPattern
+  /** Hash of trace and span, see `visitHash`. */
+  readonly visitHash: number
+}
+
+/** One object for all records of a pattern. */
+export interface KnownPattern {
+  /** Of its id. */
+  readonly hash: number
+  /** As it stands in JSON, its bytes as latin1. */
+  readonly text: string
 }
 
 /** The parts of a flat record as JSON text; `encodeParts` joins them. */

@@ -1,7 +1,7 @@
 /** A flat record on its way within the process. */
 import type { BusRecord } from '../ports/bus.ts'
 import { DEAD_LETTER_HEADERS } from './dead-letter.ts'
-import { LAYOUT_HEADER, type Layout, layoutText } from './flat-record-layout.ts'
+import { type EncodedRecord, type KnownFields, LAYOUT_HEADER, type Layout, layoutText } from './flat-record-layout.ts'
 import type { StepInput } from './outcome.ts'
 
 /**
@@ -16,6 +16,7 @@ export class FlatRow implements StepInput {
   readonly end: number
   /** Offsets from `start`. */
   readonly layout: Layout
+  readonly known: KnownFields | undefined
   /** The partition that its message came from. */
   partition = 0
   /** Among the rows that go on together. */
@@ -23,12 +24,14 @@ export class FlatRow implements StepInput {
   /** The header of a replayed message: the time of the replay. */
   replayed: string | undefined = undefined
 
-  constructor(key: string, bytes: Buffer, start: number, end: number, layout: Layout) {
+  /** `record` stands in `bytes` from `start` on by now. */
+  constructor(key: string, record: EncodedRecord, bytes: Buffer, start: number) {
     this.key = key
     this.bytes = bytes
     this.start = start
-    this.end = end
-    this.layout = layout
+    this.end = start + record.end - record.start
+    this.layout = record.layout
+    this.known = record.known
   }
 
   get value(): Buffer {

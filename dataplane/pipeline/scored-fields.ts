@@ -2,12 +2,13 @@
 import type { ScoredRecord } from '../domain/anomalies/scoring.ts'
 import type { MlFeatures } from '../domain/features/enrichment.ts'
 import { LEVELS, type Level } from '../domain/records/level.ts'
-import { HEAD_MARKS, parseObject } from './flat-record-layout.ts'
+import { HEAD_MARKS, type KnownFields, parseObject } from './flat-record-layout.ts'
 import { type FoundSignalFields, findPattern, findTime, findVisit, hashPattern } from './signal-fields.ts'
 
 /** The fields of a record that scoring and signals need. */
 export interface ScoredFields extends ScoredRecord, FoundSignalFields {
-  readonly document_id: string
+  /** Undefined for a row, where it stands in the bytes. */
+  readonly document_id?: string
 }
 
 /**
@@ -39,6 +40,25 @@ export function findScoredFields(bytes: Buffer, start: number, canonicalEnd: num
     visitHash: findVisit(text, messageAt - MESSAGE_MARK.length),
     patternHash: hashPattern(text, patternId),
     pattern: findPattern(text, patternId, text.length - lastMembers.length - 1),
+  }
+}
+
+/** The same fields of a record whose writer knew them; it begins at `start`. */
+export function knownScoredFields(bytes: Buffer, start: number, known: KnownFields): ScoredFields | undefined {
+  const { features, level, messageStart, messageEnd, pattern, timeMs, visitHash } = known
+  const message = unescaped(bytes.toString('latin1', start + messageStart, start + messageEnd))
+  if (message === undefined) return undefined
+  return {
+    level,
+    message,
+    ml_error_rate_1h: features.ml_error_rate_1h,
+    ml_p99_latency_1h: features.ml_p99_latency_1h,
+    ml_request_rate_1h: features.ml_request_rate_1h,
+    ml_anomaly_history_count: features.ml_anomaly_history_count,
+    timeMs,
+    visitHash,
+    patternHash: pattern.hash,
+    pattern: pattern.text,
   }
 }
 

@@ -8,10 +8,10 @@ import { ServiceWindows, type ZscoreConfig } from '../../domain/anomalies/zscore
 import { RecentIds } from '../../limits/recent-ids.ts'
 import type { BusRecord } from '../../ports/bus.ts'
 import { encodeAnomalyEvent } from '../anomaly-event.ts'
-import { asBuffer, decodeCanonical, LAYOUT_HEADER, parseLayout } from '../flat-record-layout.ts'
+import { asBuffer, DOCUMENT_ID_AT, DOCUMENT_ID_END, decodeCanonical, LAYOUT_HEADER, parseLayout } from '../flat-record-layout.ts'
 import { FlatRow } from '../flat-row.ts'
 import type { Outcome, StepInput } from '../outcome.ts'
-import { findScoredFields, type ScoredFields } from '../scored-fields.ts'
+import { findScoredFields, knownScoredFields, type ScoredFields } from '../scored-fields.ts'
 import { signalFieldsOf } from '../signal-fields.ts'
 
 /** Threshold and window of the Z-score engine; both may change while it runs. */
@@ -78,13 +78,18 @@ export function createDetector(config: DetectorConfig, limits: Partial<DetectorL
     return observed.findings.filter(speaks)
   }
 
+  const isNew = (input: DetectorInput, { document_id }: ScoredFields): boolean =>
+    input instanceof FlatRow
+      ? seen.addBytes(input.bytes, input.start + DOCUMENT_ID_AT, input.start + DOCUMENT_ID_END)
+      : seen.add(document_id!)
+
   /** The anomaly a record is, or why it is none. */
   const detect = (input: DetectorInput): Anomaly | typeof SKIPPED | typeof DUPLICATE | typeof NORMAL | typeof UNREADABLE => {
     const fields = (input instanceof FlatRow ? fieldsOfRow(input) : undefined) ?? fieldsOfInput(input)
     if (fields === undefined) return UNREADABLE
     const score = scoreRecord(fields)
     if (score === undefined) return SKIPPED
-    if (!seen.add(fields.document_id)) return DUPLICATE
+    if (!isNew(input, fields)) return DUPLICATE
     const zscore = windows.observe(input.key, score)
     const findings = signalled(input, fields)
     if (score < EMIT_THRESHOLD && zscore === 0 && findings.length === 0) return NORMAL
@@ -116,8 +121,9 @@ export function createDetector(config: DetectorConfig, limits: Partial<DetectorL
 
 const NO_FINDINGS: readonly SignalFinding[] = []
 
-function fieldsOfRow({ bytes, start, layout }: FlatRow): ScoredFields | undefined {
-  return findScoredFields(bytes, start, start + layout.canonicalEnd)
+function fieldsOfRow(row: FlatRow): ScoredFields | undefined {
+  const { bytes, start, layout, known } = row
+  return known === undefined ? findScoredFields(bytes, start, start + layout.canonicalEnd) : knownScoredFields(bytes, start, known)
 }
 
 function fieldsOfInput({ value, headers }: StepInput): ScoredFields | undefined {

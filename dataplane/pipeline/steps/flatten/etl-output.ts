@@ -87,13 +87,14 @@ export class EtlOutput implements EtlTarget {
     return this.deadLetters.splice(0)
   }
 
-  flat(key: string, { bytes, start, end, layout }: EncodedRecord): void {
+  flat(key: string, record: EncodedRecord): void {
+    const { bytes, start, end } = record
     const size = end - start
     this.received++
     this.#bytes += size + RECORD_BYTES
     const { page, at } = this.#pages.place(size)
     bytes.copy(page, at, start, end)
-    this.rows.push(new FlatRow(key, page, at, at + size, layout))
+    this.rows.push(new FlatRow(key, record, page, at))
   }
 
   dead(letter: DeadLetter | undefined, records: number): void {
