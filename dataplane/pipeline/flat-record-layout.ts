@@ -66,7 +66,7 @@ export interface KnownFields {
 
 /** One object for all records of a pattern. */
 export interface KnownPattern {
-  /** Of its id. */
+  /** Hash of the pattern id. */
   readonly hash: number
   /** As it stands in JSON, its bytes as latin1. */
   readonly text: string

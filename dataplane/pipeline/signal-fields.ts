@@ -46,7 +46,7 @@ export function hashEndOf(bytes: Uint8Array, end: number): number {
   return hash | 0
 }
 
-/** Of the hashes of a trace and of a span, 0 for none. Never 0. */
+/** Joins the hashes of a trace and of a span, which is 0 where there is none. Never 0. */
 export function visitHash(trace: number, span: number): number {
   return Math.imul(trace ^ Math.imul(span, 0x9e3779b1), 0x85ebca6b) | 1
 }

@@ -87,7 +87,7 @@ export interface SearchStore {
    * As `bulk`, of operations that lie side by side in memory, which is handed over; without versions. Undefined where the store is in another process.
    * Rejects with `SearchStoreUnavailable` when there is no answer: the memory is gone then.
    */
-  readonly bulkPacked?: (bulk: PackedBulk) => Promise<PackedOutcomes>
+  readonly bulkPacked?: ((bulk: PackedBulk) => Promise<PackedOutcomes>) | undefined
   /** Missing indices count as empty. */
   search<T>(request: SearchRequest): Promise<SearchResult<T>>
   /** The latest version, whether refreshed or not; undefined when there is none. */

@@ -2,7 +2,13 @@
 import type { MessagePort } from 'node:worker_threads'
 import { type BulkAnswer, type BulkRequest, type PackedBulk, packBulk, unpackBulk } from '../../bulk-port/packed-bulk.ts'
 import { LentBuffers } from '../../memory/lent-buffers.ts'
-import { type BulkOperation, type BulkOutcome, type SearchStore, SearchStoreUnavailable } from '../../ports/search-store.ts'
+import {
+  type BulkOperation,
+  type BulkOutcome,
+  type PackedOutcomes,
+  type SearchStore,
+  SearchStoreUnavailable,
+} from '../../ports/search-store.ts'
 import { bulkOutcome } from './bulk-outcome.ts'
 
 /**
@@ -44,21 +50,24 @@ export function withBulkPort(store: SearchStore, port: MessagePort): SearchStore
     })
   }
 
+  const bulkPacked = async (packed: PackedBulk): Promise<PackedOutcomes> => {
+    const { bytes, statuses, errors } = await send(packed)
+    if (errors.size === 0 && statuses.every(status => status === CREATED)) return { outcomes: 'created', bytes }
+    const outcomes = unpackBulk({ ...packed, bytes }).map(({ action }, at) => {
+      const error = errors.get(at)
+      return bulkOutcome(action, { status: statuses[at]!, ...(error !== undefined && { error }) })
+    })
+    return { outcomes, bytes }
+  }
+
   return {
     ...store,
     async bulk(operations, options) {
       if (!isOpen) return store.bulk(operations, options)
       return operations.length === 0 ? [] : bulk(operations, options?.wantsVersions ?? false)
     },
-    async bulkPacked(packed) {
-      if (!isOpen) throw new SearchStoreUnavailable('the search store ended')
-      const { bytes, statuses, errors } = await send(packed)
-      if (errors.size === 0 && statuses.every(status => status === CREATED)) return { outcomes: 'created', bytes }
-      const outcomes = unpackBulk({ ...packed, bytes }).map(({ action }, at) => {
-        const error = errors.get(at)
-        return bulkOutcome(action, { status: statuses[at]!, ...(error !== undefined && { error }) })
-      })
-      return { outcomes, bytes }
+    get bulkPacked() {
+      return isOpen ? bulkPacked : undefined
     },
     async close() {
       port.close()

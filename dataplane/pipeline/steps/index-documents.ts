@@ -68,7 +68,7 @@ export interface DocumentBuilder {
 const UNREADABLE_RECORD = { kind: 'deadLetter', reason: 'flat record: not JSON, or a canonical field is missing' } as const
 const UNREADABLE_EVENT = { kind: 'deadLetter', reason: 'anomaly event: not JSON, or a field or its flat record is missing' } as const
 
-/** Key sets remembered as admitted. */
+/** Key sets remembered as admitted, of all homes together. */
 const MAX_ADMITTED_SETS = 20_000
 
 /** Tenants and days whose documents are known to be alike; records name few at a time. */
@@ -92,6 +92,7 @@ interface Home extends DocumentHome {
 export function createDocumentBuilder(allocate: (sizeBytes: number) => Buffer = allocateBytes): DocumentBuilder {
   const customKeys = new CustomKeys()
   const homes = new Map<string, Home>()
+  let admittedSets = 0
   /** Records that follow each other mostly have one key and one day. */
   let lastKey = ''
   let lastHome: Home | undefined
@@ -110,10 +111,18 @@ export function createDocumentBuilder(allocate: (sizeBytes: number) => Buffer = 
     lastKey = key
     lastHome = homes.get(id)
     if (lastHome !== undefined) return lastHome
-    if (homes.size >= MAX_HOMES) homes.clear()
+    if (homes.size >= MAX_HOMES) {
+      forgetSets()
+      homes.clear()
+    }
     lastHome = { day, tenant, index: LOGS_PREFIX + day, keySets: new Set() }
     homes.set(id, lastHome)
     return lastHome
+  }
+
+  const forgetSets = () => {
+    for (const { keySets } of homes.values()) keySets.clear()
+    admittedSets = 0
   }
 
   const admitAll = ({ tenant, day, keySets }: Home, { bytes, start, layout }: LaidOut): boolean => {
@@ -121,8 +130,11 @@ export function createDocumentBuilder(allocate: (sizeBytes: number) => Buffer = 
     if (topLevelEnd === attributesStart) return true
     const members = splitMembers(`{${bytes.toString('utf8', start + attributesStart, start + topLevelEnd)}}`)
     for (const [key, json] of members) for (const path of fieldPaths(key, json)) if (!customKeys.admit(tenant, day, path)) return false
-    if (keySets.size >= MAX_ADMITTED_SETS) keySets.clear()
-    if (keySet !== '') keySets.add(keySet)
+    if (keySet !== '') {
+      if (admittedSets >= MAX_ADMITTED_SETS) forgetSets()
+      keySets.add(keySet)
+      admittedSets++
+    }
     return true
   }
 

@@ -52,7 +52,7 @@ export class RecordWriter {
   readonly #enrichments = new EnrichmentMembers()
   #day: DayRule = { receivedAtMs: 0, retentionDays: 0 }
   #enrichment: EnrichmentBytes
-  /** Of the record that is being written. */
+  /** These belong to the record that is being written. */
   #timeMs = 0
   #severity: Severity
   #messageStart = 0

@@ -1,7 +1,7 @@
 /** The severity of records, remembered by their texts. */
 import { type Level, normaliseLevel, normaliseSeverityNumber } from '../../../../domain/records/level.ts'
 
-/** What a severity text and number stand for. */
+/** The level that a severity text and number stand for, ready to be copied. */
 export interface Severity {
   /** As it stands in the message. */
   readonly text: Uint8Array
