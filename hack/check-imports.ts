@@ -65,7 +65,7 @@ const ALLOWED: ImportTable = {
   ],
   'dataplane/bulk-port': [],
   'dataplane/memory': ['node:v8', 'node:vm'],
-  'dataplane/ports': ['dataplane/domain', 'dataplane/contract'],
+  'dataplane/ports': ['dataplane/domain', 'dataplane/contract', 'dataplane/bulk-port'],
   'dataplane/pipeline': [
     'dataplane/domain',
     'dataplane/json',
@@ -265,6 +265,7 @@ const ALLOWED: ImportTable = {
   ],
   'dataplane/roles': [
     'dataplane/contract',
+    'dataplane/bulk-port',
     'dataplane/command-line',
     'dataplane/command-socket',
     'dataplane/json',

@@ -35,6 +35,7 @@ export interface PackedBulk {
 /** Action, index, and the lengths of id, body and upsert, in bytes. */
 const ROW = 5
 const NO_UPSERT = 0xffff_ffff
+const CREATE = BULK_ACTIONS.indexOf('create')
 
 export interface BulkRequest extends PackedBulk {
   readonly kind: 'bulk'
@@ -93,6 +94,52 @@ export function packBulk(operations: readonly PackableOperation[], allocate: (si
     table[row + 4] = upsert === undefined ? NO_UPSERT : add(upsert)
   }
   return { bytes: target.buffer, table, indices }
+}
+
+/** Packs creations one by one, each document written straight into the memory that is handed over. */
+export class CreationPacker {
+  /** Documents are written here, between `begin` and `end`. */
+  readonly bytes: Buffer<ArrayBuffer>
+  readonly #table: Uint32Array<ArrayBuffer>
+  readonly #indices: string[] = []
+  #indexAt = 0
+  #row = 0
+  #end = 0
+
+  /** `bytes` is nobody else's, and takes `operations` documents with their ids. */
+  constructor(bytes: Buffer<ArrayBuffer>, operations: number) {
+    this.bytes = bytes
+    this.#table = new Uint32Array(operations * ROW)
+  }
+
+  /** Begins a document whose id stands in `source`; the place where it is to be written. */
+  begin(index: string, source: Buffer, idStart: number, idEnd: number): number {
+    if (this.#indices[this.#indexAt] !== index) {
+      this.#indexAt = this.#indices.indexOf(index)
+      if (this.#indexAt < 0) this.#indexAt = this.#indices.push(index) - 1
+    }
+    const table = this.#table
+    table[this.#row + 1] = this.#indexAt
+    table[this.#row + 2] = idEnd - idStart
+    let at = this.#end
+    for (let p = idStart; p < idEnd; p++) this.bytes[at++] = source[p]!
+    return at
+  }
+
+  /** The document begun last ends at `at`. */
+  end(at: number): void {
+    const table = this.#table
+    table[this.#row] = CREATE
+    table[this.#row + 3] = at - this.#end - table[this.#row + 2]!
+    table[this.#row + 4] = NO_UPSERT
+    this.#end = at
+    this.#row += ROW
+  }
+
+  packed(): PackedBulk {
+    const table = this.#row === this.#table.length ? this.#table : this.#table.slice(0, this.#row)
+    return { bytes: this.bytes.buffer, table, indices: this.#indices }
+  }
 }
 
 /** The operations as views. */

@@ -23,6 +23,16 @@ export class RecentIds {
   /** False when the id was there already. */
   add(id: string): boolean {
     takeFingerprint(id)
+    return this.#addTaken()
+  }
+
+  /** The same of an id that stands in bytes, all of them ASCII. */
+  addBytes(bytes: Uint8Array, start: number, end: number): boolean {
+    takeFingerprintOf(bytes, start, end)
+    return this.#addTaken()
+  }
+
+  #addTaken(): boolean {
     if (this.#young.has() || this.#old.has()) return false
     this.#young.add()
     if (this.#young.size >= this.#capacity) {
@@ -44,17 +54,38 @@ let low = 0
 let high = 0
 
 function takeFingerprint(id: string): void {
-  let a = 0x811c9dc5
-  let b = 0x9747b28c
+  let a = FIRST_SEED
+  let b = SECOND_SEED
   for (let i = 0; i < id.length; i++) {
     const code = id.charCodeAt(i)
-    a = Math.imul(a ^ code, 0x01000193)
-    b = Math.imul(b ^ code, 0x5bd1e995)
+    a = Math.imul(a ^ code, FIRST_FACTOR)
+    b = Math.imul(b ^ code, SECOND_FACTOR)
     b ^= b >>> 15
   }
-  a ^= a >>> 16
-  a = Math.imul(a, 0x85ebca6b)
-  low = (a ^ (a >>> 13)) | 0 || 1
+  finish(a, b)
+}
+
+/** The same of ASCII in bytes. */
+function takeFingerprintOf(bytes: Uint8Array, start: number, end: number): void {
+  let a = FIRST_SEED
+  let b = SECOND_SEED
+  for (let i = start; i < end; i++) {
+    const code = bytes[i]!
+    a = Math.imul(a ^ code, FIRST_FACTOR)
+    b = Math.imul(b ^ code, SECOND_FACTOR)
+    b ^= b >>> 15
+  }
+  finish(a, b)
+}
+
+const FIRST_SEED = 0x811c9dc5
+const SECOND_SEED = 0x9747b28c
+const FIRST_FACTOR = 0x01000193
+const SECOND_FACTOR = 0x5bd1e995
+
+function finish(a: number, b: number): void {
+  const mixed = Math.imul(a ^ (a >>> 16), 0x85ebca6b)
+  low = (mixed ^ (mixed >>> 13)) | 0 || 1
   high = b | 0 || 1
 }
 

@@ -22,6 +22,11 @@ export class LentBuffers {
     return Buffer.allocUnsafeSlow(Math.ceil(sizeBytes / STEP_BYTES) * STEP_BYTES)
   }
 
+  /** The same of memory that nobody else has a part in, so that it can be handed to another thread. */
+  takeWhole(sizeBytes: number): Buffer<ArrayBuffer> {
+    return sizeBytes < MIN_BYTES ? Buffer.allocUnsafeSlow(sizeBytes) : (this.take(sizeBytes) as Buffer<ArrayBuffer>)
+  }
+
   /**
    * The start of what `take` gave, once nobody reads it any more: a body that may still be on its way is never given back.
    * Other memory, if it is the body's alone, goes back to the system.

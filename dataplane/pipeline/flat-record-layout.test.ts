@@ -6,6 +6,7 @@ import {
   decodeFlatRecord,
   encodeFlatRecord,
   LAYOUT_HEADER,
+  layoutText,
   MAX_FLAT_RECORD_BYTES,
   parseLayout,
   readHead,
@@ -41,7 +42,8 @@ const ATTRIBUTES = new Map([
 ])
 
 describe('flat record on enriched-logs', () => {
-  const { value, layout } = encodeFlatRecord({ canonical: CANONICAL, attributes: ATTRIBUTES })
+  const { bytes: value, layout: parts } = encodeFlatRecord({ canonical: CANONICAL, attributes: ATTRIBUTES })
+  const layout = layoutText(parts)
 
   it('carries the flattened attribute keys with underscores, and under attributes the original keys', () => {
     const record = JSON.parse(Buffer.from(value).toString())
@@ -53,7 +55,7 @@ describe('flat record on enriched-logs', () => {
 
   it('reads the same with the layout and without', () => {
     const parsed = parseLayout(layout, value)
-    expect(parsed).to.not.equal(undefined)
+    expect(parsed).to.deep.equal(parts)
     expect(decodeCanonical(value, parsed)).to.deep.equal(CANONICAL)
     expect(decodeCanonical(value, undefined)).to.deep.equal(CANONICAL)
     expect(Object.fromEntries(decodeFlatRecord(value)!.attributes)).to.deep.equal(Object.fromEntries(ATTRIBUTES))
@@ -66,9 +68,9 @@ describe('flat record on enriched-logs', () => {
   })
 
   it('its head names document, day and tenant', () => {
-    expect(readHead({ key: 'default/s', value })).to.include({ documentId: CANONICAL.document_id, day: '2026.11.21', tenant: 'default' })
-    for (const key of ['no tenant', 'default', '']) expect(readHead({ key, value }), key).to.equal(undefined)
-    expect(readHead({ key: 'default/s', value: Buffer.from('{}') })).to.equal(undefined)
+    expect(readHead('default/s', value)).to.include({ documentId: CANONICAL.document_id, day: '2026.11.21', tenant: 'default' })
+    for (const key of ['no tenant', 'default', '']) expect(readHead(key, value), key).to.equal(undefined)
+    expect(readHead('default/s', Buffer.from('{}'))).to.equal(undefined)
   })
 
   const wrong = [
@@ -90,9 +92,9 @@ describe('flat record on enriched-logs', () => {
 
   it('one that would be too large goes without the flattened copies', () => {
     const big = encodeFlatRecord({ canonical: CANONICAL, attributes: new Map([['x.y', `"${'z'.repeat(MAX_FLAT_RECORD_BYTES / 2)}"`]]) })
-    expect(big.value.length).to.be.below(MAX_FLAT_RECORD_BYTES)
-    const record = JSON.parse(Buffer.from(big.value).toString())
+    expect(big.bytes.length).to.be.below(MAX_FLAT_RECORD_BYTES)
+    const record = JSON.parse(Buffer.from(big.bytes).toString())
     expect(record).to.not.have.property('x_y')
-    expect(decodeCanonical(big.value, parseLayout(big.layout, big.value))).to.deep.equal(CANONICAL)
+    expect(decodeCanonical(big.bytes, big.layout)).to.deep.equal(CANONICAL)
   })
 })

@@ -9,14 +9,15 @@ import { KEY_SET_LENGTH, keySetId } from '../domain/documents/custom-keys.ts'
 import { jsonMembers } from '../domain/documents/document.ts'
 import { isCanonicalName, isTopLevelKey } from '../domain/documents/field-names.ts'
 import { holdsObjects } from '../domain/documents/field-paths.ts'
+import type { MlFeatures } from '../domain/features/enrichment.ts'
 import type { FlattenedRecord } from '../domain/records/flat-record.ts'
 import type { FlatRecord } from '../domain/records/flat-record-fields.ts'
 import { type FlatAttributes, flattenKey } from '../domain/records/flatten.ts'
+import type { Level } from '../domain/records/level.ts'
 import { tenantOfKey } from '../domain/tenants/tenant.ts'
 import { CLOSE_OBJECT, COMMA, OPEN_OBJECT, ZERO } from '../json/bytes.ts'
 import { splitMembers } from '../json/text-members.ts'
 import { encodeText } from './byte-slab.ts'
-import type { StepInput } from './outcome.ts'
 
 export const LAYOUT_HEADER = 'layout'
 
@@ -38,9 +39,37 @@ export interface Layout {
   readonly keySet: string
 }
 
+/** A flat record in bytes that its writer may use again for the next one. */
 export interface EncodedRecord {
-  readonly value: Uint8Array
-  readonly layout: string
+  readonly bytes: Buffer
+  readonly start: number
+  readonly end: number
+  /** Offsets from `start`. */
+  readonly layout: Layout
+  /** Where the writer knows them. */
+  readonly known?: KnownFields
+}
+
+/** The fields that scoring and signals need, as the writer of a record has them at hand: nobody need look for them in its bytes. */
+export interface KnownFields {
+  /** As in `@timestamp`, ms since the epoch. */
+  readonly timeMs: number
+  readonly level: Level
+  readonly features: MlFeatures
+  /** The text between the quotes, from the start of the record. */
+  readonly messageStart: number
+  readonly messageEnd: number
+  readonly pattern: KnownPattern
+  /** Hash of trace and span, see `visitHash`. */
+  readonly visitHash: number
+}
+
+/** One object for all records of a pattern. */
+export interface KnownPattern {
+  /** Hash of the pattern id. */
+  readonly hash: number
+  /** As it stands in JSON, its bytes as latin1. */
+  readonly text: string
 }
 
 /** The parts of a flat record as JSON text; `encodeParts` joins them. */
@@ -91,7 +120,8 @@ function encodeParts({ canonical, flattened, topLevel, folded, keySet }: FlatRec
   const bytes = (part: string) => (isAscii ? part.length : Buffer.byteLength(part))
   const canonicalEnd = bytes(canonical)
   const attributesStart = canonicalEnd + bytes(flattened) + ATTRIBUTES_OPEN.length
-  return { value, layout: layoutText({ canonicalEnd, attributesStart, topLevelEnd: attributesStart + bytes(topLevel), keySet }) }
+  const layout = { canonicalEnd, attributesStart, topLevelEnd: attributesStart + bytes(topLevel), keySet }
+  return { bytes: value, start: 0, end: value.length, layout }
 }
 
 const LAYOUT_VERSION = '1;'
@@ -147,8 +177,6 @@ export interface RecordHead {
   /** `YYYY.MM.dd` */
   readonly day: string
   readonly tenant: string
-  /** Byte offset of the value of `@timestamp`. */
-  readonly timestampAt: number
 }
 
 /** Every flat record starts like this, the values having fixed lengths. */
@@ -157,15 +185,28 @@ export const HEAD_MARKS = [
   { at: 52, text: '","index_day":"' },
   { at: 77, text: '","@timestamp":' },
 ] as const
-const HEAD_LENGTH = 92
+/** The value of `@timestamp` begins behind it. */
+export const HEAD_LENGTH = 92
+export const DOCUMENT_ID_AT = 16
+export const DOCUMENT_ID_END = 52
+const DAY_AT = 67
+const DAY_END = 77
 
 /** The head of a flat record; undefined when it starts otherwise. `key` is the bus key, `<tenant>/<service>`. */
-export function readHead({ key, value }: Pick<StepInput, 'key' | 'value'>): RecordHead | undefined {
-  const head = asBuffer(value).toString('latin1', 0, HEAD_LENGTH)
+export function readHead(key: string, bytes: Buffer, start = 0): RecordHead | undefined {
+  const head = bytes.toString('latin1', start, start + HEAD_LENGTH)
   const tenant = cachedTenantOf(key)
   for (const { at, text } of HEAD_MARKS) if (!head.startsWith(text, at)) return undefined
   if (tenant === undefined) return undefined
-  return { documentId: head.slice(16, 52), day: head.slice(67, 77), tenant, timestampAt: HEAD_LENGTH }
+  return { documentId: head.slice(DOCUMENT_ID_AT, DOCUMENT_ID_END), day: head.slice(DAY_AT, DAY_END), tenant }
+}
+
+/** Whether a record starts as flat records do, with this day. */
+export function startsWithDay(bytes: Buffer, start: number, day: string): boolean {
+  for (const { at, text } of HEAD_MARKS)
+    for (let i = 0; i < text.length; i++) if (bytes[start + at + i] !== text.charCodeAt(i)) return false
+  for (let i = 0; i < day.length; i++) if (bytes[start + DAY_AT + i] !== day.charCodeAt(i)) return false
+  return true
 }
 
 /** Neighbours on the bus often share their key: the last one and its tenant. */

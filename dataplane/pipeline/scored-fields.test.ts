@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import { scoreRecord } from '../domain/anomalies/scoring.ts'
 import { LEVELS } from '../domain/records/level.ts'
-import { decodeCanonical, encodeFlatRecord, parseLayout } from './flat-record-layout.ts'
+import { decodeCanonical, encodeFlatRecord } from './flat-record-layout.ts'
 import { findScoredFields } from './scored-fields.ts'
 
 const word = fc.constantFrom('OOM', '\n', 'timeout', '"', '\\', 'npe', 'é', ',"level":"', '","pattern_id":"', ' ', 'TLS', '\u0000', 'x')
@@ -32,11 +32,10 @@ describe('the fields that scoring needs, without parsing the record', () => {
           ml_anomaly_history_count: 0,
           enriched: true,
         }
-        const { value, layout } = encodeFlatRecord({ canonical, attributes: new Map([['level', '"FATAL"']]) })
-        const parsed = parseLayout(layout, value)!
-        const found = findScoredFields(value, parsed.canonicalEnd)!
+        const { bytes, layout } = encodeFlatRecord({ canonical, attributes: new Map([['level', '"FATAL"']]) })
+        const found = findScoredFields(bytes, 0, layout.canonicalEnd)!
         expect(found.document_id).to.equal(canonical.document_id)
-        expect(scoreRecord(found)).to.equal(scoreRecord(decodeCanonical(value, parsed)!))
+        expect(scoreRecord(found)).to.equal(scoreRecord(decodeCanonical(bytes, layout)!))
       }),
       { seed: 13, numRuns: 1_000 },
     )
@@ -44,6 +43,6 @@ describe('the fields that scoring needs, without parsing the record', () => {
 
   it('are not found in a record that is laid out otherwise', () => {
     const value = Buffer.from('{"level":"INFO","message":"x","attributes":{}}')
-    expect(findScoredFields(value, 29)).to.equal(undefined)
+    expect(findScoredFields(value, 0, 29)).to.equal(undefined)
   })
 })

@@ -2,21 +2,22 @@
 import type { ScoredRecord } from '../domain/anomalies/scoring.ts'
 import type { MlFeatures } from '../domain/features/enrichment.ts'
 import { LEVELS, type Level } from '../domain/records/level.ts'
-import { asBuffer, HEAD_MARKS, parseObject } from './flat-record-layout.ts'
+import { HEAD_MARKS, type KnownFields, parseObject } from './flat-record-layout.ts'
 import { type FoundSignalFields, findPattern, findTime, findVisit, hashPattern } from './signal-fields.ts'
 
 /** The fields of a record that scoring and signals need. */
 export interface ScoredFields extends ScoredRecord, FoundSignalFields {
-  readonly document_id: string
+  /** Undefined for a row, where it stands in the bytes. */
+  readonly document_id?: string
 }
 
 /**
  * The fields that scoring needs, found by their place in the text: most records are no anomaly, and of those nothing else is read.
- * Undefined when the text is laid out otherwise.
+ * The canonical fields stand from `start` to `canonicalEnd`. Undefined when the text is laid out otherwise.
  */
-export function findScoredFields(value: Uint8Array, canonicalEnd: number): ScoredFields | undefined {
+export function findScoredFields(bytes: Buffer, start: number, canonicalEnd: number): ScoredFields | undefined {
   // Byte for byte: what is not ASCII comes out garbled, which no rule of scoring minds. Inside a JSON string `,"` cannot occur.
-  const text = asBuffer(value).toString('latin1', 0, canonicalEnd)
+  const text = bytes.toString('latin1', start, canonicalEnd)
   const levelAt = findLevel(text)
   const messageAt = text.indexOf(MESSAGE_MARK, levelAt) + MESSAGE_MARK.length
   const messageEnd = text.indexOf(MESSAGE_END, messageAt)
@@ -39,6 +40,25 @@ export function findScoredFields(value: Uint8Array, canonicalEnd: number): Score
     visitHash: findVisit(text, messageAt - MESSAGE_MARK.length),
     patternHash: hashPattern(text, patternId),
     pattern: findPattern(text, patternId, text.length - lastMembers.length - 1),
+  }
+}
+
+/** The same fields of a record whose writer knew them; it begins at `start`. */
+export function knownScoredFields(bytes: Buffer, start: number, known: KnownFields): ScoredFields | undefined {
+  const { features, level, messageStart, messageEnd, pattern, timeMs, visitHash } = known
+  const message = unescaped(bytes.toString('latin1', start + messageStart, start + messageEnd))
+  if (message === undefined) return undefined
+  return {
+    level,
+    message,
+    ml_error_rate_1h: features.ml_error_rate_1h,
+    ml_p99_latency_1h: features.ml_p99_latency_1h,
+    ml_request_rate_1h: features.ml_request_rate_1h,
+    ml_anomaly_history_count: features.ml_anomaly_history_count,
+    timeMs,
+    visitHash,
+    patternHash: pattern.hash,
+    pattern: pattern.text,
   }
 }
 

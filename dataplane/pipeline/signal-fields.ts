@@ -27,15 +27,27 @@ export function signalFieldsOf({ '@timestamp': timestamp, trace_id, span_id, pat
   return {
     timeMs: Date.parse(timestamp),
     visitHash: trace_id === undefined ? 0 : visitHash(hashEnd(trace_id), span_id === undefined ? 0 : hashEnd(span_id)),
-    patternHash: hashHex(pattern_id, 0, HASHED_DIGITS),
-    pattern: Buffer.from(JSON.stringify(pattern).slice(1, -1)).toString('latin1'),
+    patternHash: hashPattern(pattern_id, 0),
+    pattern: patternText(pattern),
   }
+}
+
+/** As it stands in JSON, its bytes as latin1. */
+export function patternText(pattern: string): string {
+  return Buffer.from(JSON.stringify(pattern).slice(1, -1)).toString('latin1')
 }
 
 const hashEnd = (id: string) => hashHex(id, id.length - HASHED_DIGITS, HASHED_DIGITS)
 
-/** Never 0. */
-function visitHash(trace: number, span: number): number {
+/** The hash of hexadecimal digits in bytes: of the last of an id, which ends at `end`. */
+export function hashEndOf(bytes: Uint8Array, end: number): number {
+  let hash = 0
+  for (let at = end - HASHED_DIGITS; at < end; at++) hash = (hash << 4) ^ digitOf(bytes[at]!)
+  return hash | 0
+}
+
+/** Joins the hashes of a trace and of a span, which is 0 where there is none. Never 0. */
+export function visitHash(trace: number, span: number): number {
   return Math.imul(trace ^ Math.imul(span, 0x9e3779b1), 0x85ebca6b) | 1
 }
 
@@ -52,12 +64,11 @@ export function findVisit(text: string, messageMark: number): number {
 /** The number that hexadecimal digits stand for; other text gives just some number. */
 function hashHex(text: string, from: number, length: number): number {
   let hash = 0
-  for (let at = from; at < from + length; at++) {
-    const code = text.charCodeAt(at)
-    hash = (hash << 4) ^ (code < 58 ? code - 48 : code - 87)
-  }
+  for (let at = from; at < from + length; at++) hash = (hash << 4) ^ digitOf(text.charCodeAt(at))
   return hash | 0
 }
+
+const digitOf = (code: number) => (code < 58 ? code - 48 : code - 87)
 
 /** Records of one minute follow each other: it is parsed once. */
 let lastMinute = ''

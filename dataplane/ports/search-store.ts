@@ -1,4 +1,5 @@
 /** The search store as the product uses it. One adapter (the OpenSearch client) serves OpenSearch and the embedded store. */
+import type { PackedBulk } from '../bulk-port/packed-bulk.ts'
 
 export interface BulkOperation {
   /** `create` keeps what is there; `update` merges `body` and inserts `upsert` where nothing is. */
@@ -23,6 +24,14 @@ export type BulkOutcome =
    * them. `isDown`: this index takes nothing (its shard is away, its writes are blocked), others may.
    */
   | { readonly status: 'retry'; readonly reason: string; readonly isTooMuch?: true; readonly hasNoRoom?: true; readonly isDown?: true }
+
+/** The ends of the operations of a packed bulk. */
+export interface PackedOutcomes {
+  /** `created`: each document was made. Else one for each operation. */
+  readonly outcomes: 'created' | readonly BulkOutcome[]
+  /** The memory of the bulk, with its content. */
+  readonly bytes: ArrayBuffer
+}
 
 /** As `GET /` tells it. */
 export interface SearchProduct {
@@ -74,6 +83,11 @@ export interface FilteredAlias {
 
 export interface SearchStore {
   bulk(operations: readonly BulkOperation[], options?: { readonly wantsVersions?: boolean }): Promise<readonly BulkOutcome[]>
+  /**
+   * As `bulk`, of operations that lie side by side in memory, which is handed over; without versions. Undefined where the store is in another process.
+   * Rejects with `SearchStoreUnavailable` when there is no answer: the memory is gone then.
+   */
+  readonly bulkPacked?: ((bulk: PackedBulk) => Promise<PackedOutcomes>) | undefined
   /** Missing indices count as empty. */
   search<T>(request: SearchRequest): Promise<SearchResult<T>>
   /** The latest version, whether refreshed or not; undefined when there is none. */

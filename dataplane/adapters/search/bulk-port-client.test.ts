@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
-import { type BulkOperation, type SearchStore, SearchStoreUnavailable } from '../../ports/search-store.ts'
+import { packBulk } from '../../bulk-port/packed-bulk.ts'
+import { type BulkOperation, type BulkOutcome, type SearchStore, SearchStoreUnavailable } from '../../ports/search-store.ts'
 import { type EmbeddedSearchStore, startEmbeddedSearchStore } from '../../testing/embedded-search-store.ts'
 import { withBulkPort } from './bulk-port-client.ts'
 
@@ -68,12 +69,24 @@ describe('bulks through a port', function () {
     )
   })
 
+  it('that are packed end as those that are not, and give their memory back', async () => {
+    const operations = (prefix: string) => [create(`${prefix}-a`), create(`${prefix}-a`), create(`${prefix}-conflict`, { n: 'no number' })]
+    const pack = (some: readonly BulkOperation[]) => packBulk(some, size => Buffer.allocUnsafeSlow(size))
+    await store.bulk([create('first', { n: 1 })])
+    const { outcomes, bytes } = await store.bulkPacked!(pack(operations('packed')))
+    expect(outcomes).to.deep.equal(JSON.parse(JSON.stringify(await store.bulk(operations('plain'))).replaceAll('plain', 'packed')))
+    expect((outcomes as readonly BulkOutcome[]).map(({ status }) => status)).to.deep.equal(['done', 'exists', 'refused'])
+    expect(bytes.byteLength).to.be.above(0)
+    expect((await store.bulkPacked!(pack([create('b'), create('c')]))).outcomes).to.equal('created')
+  })
+
   it('fail as of a store that is away when it ends under them, and go over HTTP after', async () => {
     const channel = new MessageChannel()
     const cut = withBulkPort(embedded.store, channel.port2)
     const failure = cut.bulk([create('lost')]).catch((error: unknown) => error)
     channel.port1.close()
     expect(await failure).to.be.instanceOf(SearchStoreUnavailable)
+    expect(cut.bulkPacked).to.equal(undefined)
     expect(await cut.bulk([create('kept')])).to.deep.equal([{ status: 'done', created: true }])
   })
 

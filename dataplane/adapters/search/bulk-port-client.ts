@@ -1,8 +1,14 @@
 /** Bulks to a search store in another thread of this process, without HTTP. */
 import type { MessagePort } from 'node:worker_threads'
-import { type BulkAnswer, type BulkRequest, packBulk } from '../../bulk-port/packed-bulk.ts'
+import { type BulkAnswer, type BulkRequest, type PackedBulk, packBulk, unpackBulk } from '../../bulk-port/packed-bulk.ts'
 import { LentBuffers } from '../../memory/lent-buffers.ts'
-import { type BulkOperation, type BulkOutcome, type SearchStore, SearchStoreUnavailable } from '../../ports/search-store.ts'
+import {
+  type BulkOperation,
+  type BulkOutcome,
+  type PackedOutcomes,
+  type SearchStore,
+  SearchStoreUnavailable,
+} from '../../ports/search-store.ts'
 import { bulkOutcome } from './bulk-outcome.ts'
 
 /**
@@ -24,21 +30,34 @@ export function withBulkPort(store: SearchStore, port: MessagePort): SearchStore
     waiting.clear()
   })
 
-  const bulk = async (operations: readonly BulkOperation[], wantsVersions: boolean): Promise<readonly BulkOutcome[]> => {
+  const send = async (packed: PackedBulk): Promise<Answered> => {
     const number = requests++
-    const packed = packBulk(operations, sizeBytes => takeOwn(memory, sizeBytes))
     const answered = Promise.withResolvers<BulkAnswer>()
     waiting.set(number, answered)
-    port.postMessage({ kind: 'bulk', number, ...packed } satisfies BulkRequest, [packed.bytes, packed.table.buffer])
+    port.postMessage({ kind: 'bulk', number, ...packed } satisfies BulkRequest, [packed.bytes])
     const answer = await answered.promise
     if (answer.kind === 'failure') throw new SearchStoreUnavailable(`search store: ${answer.reason}`)
-    memory.giveBack(Buffer.from(answer.bytes))
-    const { statuses, versions, errors } = answer
+    return answer
+  }
+
+  const bulk = async (operations: readonly BulkOperation[], wantsVersions: boolean): Promise<readonly BulkOutcome[]> => {
+    const { bytes, statuses, versions, errors } = await send(packBulk(operations, sizeBytes => memory.takeWhole(sizeBytes)))
+    memory.giveBack(Buffer.from(bytes))
     return operations.map(({ action }, at) => {
       const error = errors.get(at)
       const version = wantsVersions && error === undefined ? { _version: versions[at]! } : {}
       return bulkOutcome(action, { status: statuses[at]!, ...version, ...(error !== undefined && { error }) })
     })
+  }
+
+  const bulkPacked = async (packed: PackedBulk): Promise<PackedOutcomes> => {
+    const { bytes, statuses, errors } = await send(packed)
+    if (errors.size === 0 && statuses.every(status => status === CREATED)) return { outcomes: 'created', bytes }
+    const outcomes = unpackBulk({ ...packed, bytes }).map(({ action }, at) => {
+      const error = errors.get(at)
+      return bulkOutcome(action, { status: statuses[at]!, ...(error !== undefined && { error }) })
+    })
+    return { outcomes, bytes }
   }
 
   return {
@@ -47,6 +66,9 @@ export function withBulkPort(store: SearchStore, port: MessagePort): SearchStore
       if (!isOpen) return store.bulk(operations, options)
       return operations.length === 0 ? [] : bulk(operations, options?.wantsVersions ?? false)
     },
+    get bulkPacked() {
+      return isOpen ? bulkPacked : undefined
+    },
     async close() {
       port.close()
       await store.close()
@@ -54,9 +76,7 @@ export function withBulkPort(store: SearchStore, port: MessagePort): SearchStore
   }
 }
 
-/** Smaller parts of memory may be shared with others, and could not be handed over. */
-const MIN_LENT_BYTES = 64 * 1024
+type Answered = Extract<BulkAnswer, { kind: 'answer' }>
 
-function takeOwn(memory: LentBuffers, sizeBytes: number): Buffer<ArrayBuffer> {
-  return sizeBytes < MIN_LENT_BYTES ? Buffer.allocUnsafeSlow(sizeBytes) : (memory.take(sizeBytes) as Buffer<ArrayBuffer>)
-}
+/** As HTTP has it. */
+const CREATED = 201

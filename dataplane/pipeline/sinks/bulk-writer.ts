@@ -57,10 +57,16 @@ export class BulkUnfinished extends SearchStoreUnavailable {
   }
 }
 
-/** Writes every document, retrying what the store cannot take now and folding what it refuses; rejects with `BulkUnfinished` when the store stays away. */
-export async function writeBulk(operations: readonly BulkOperation[], deps: BulkWriterDeps): Promise<BulkResult> {
+/** The ends of operations in a request that was made already; `unanswered`: nobody knows them. */
+export type FirstOutcomes = readonly BulkOutcome[] | 'unanswered'
+
+/**
+ * Writes every document, retrying what the store cannot take now and folding what it refuses; rejects with `BulkUnfinished` when the store stays away.
+ * With `first`, all of them were in one request already.
+ */
+export async function writeBulk(operations: readonly BulkOperation[], deps: BulkWriterDeps, first?: FirstOutcomes): Promise<BulkResult> {
   const { clock, signal, size = createBulkSize(), maxAttempts = MAX_ATTEMPTS } = deps
-  const write = new Write(operations, deps)
+  const write = new Write(operations, deps, first)
   let pauses = 0
   for (let attempt = 0; write.pending > 0; ) {
     if (attempt >= maxAttempts || signal.aborted)
@@ -89,6 +95,9 @@ function newItem(operation: BulkOperation, position: number): Item {
   return { operation, position, isFolded: false, isInDoubt: false, downReason: undefined }
 }
 
+/** The size of a request that was made already. */
+const ALL: Pick<BulkSize, 'take'> = { take: operations => operations }
+
 /** The operations of one call of `writeBulk`: the outcomes so far, and those that are left to write. */
 class Write {
   readonly #operations: readonly BulkOperation[]
@@ -100,13 +109,16 @@ class Write {
   readonly #refused: RefusedItem[] = []
   #created = 0
   #errors = 0
+  /** Taken for the answer to the first request. */
+  #first: FirstOutcomes | undefined
   lastReason = ''
 
-  constructor(operations: readonly BulkOperation[], deps: BulkWriterDeps) {
+  constructor(operations: readonly BulkOperation[], deps: BulkWriterDeps, first: FirstOutcomes | undefined) {
     this.#operations = operations
     this.#deps = deps
+    this.#first = first
     this.#counted = deps.counted ?? new RecentIds(operations.length)
-    if (deps.outages?.isAny === true) this.#skip(deps.outages)
+    if (first === undefined && deps.outages?.isAny === true) this.#skip(deps.outages)
   }
 
   /** Leaves out operations for an index that takes nothing: the others would wait for them. */
@@ -140,7 +152,7 @@ class Write {
   /** Sends operations that are due again, else the next new ones, as many as fit. */
   async request(size: BulkSize): Promise<{ readonly settled: number; readonly mustWait: boolean; readonly isTooMuch: boolean }> {
     const wantsVersions = this.#again.some(({ isInDoubt }) => isInDoubt)
-    const { operations, itemAt, left } = this.#take(size)
+    const { operations, itemAt, left } = this.#take(this.#first === undefined ? size : ALL)
     const outcomes = await this.#bulk(operations, wantsVersions)
     const before = { created: this.#created, errors: this.#errors }
     const again: Item[] = []
@@ -184,7 +196,7 @@ class Write {
     })
   }
 
-  #take(size: BulkSize): { operations: readonly BulkOperation[]; itemAt: (at: number) => Item; left: readonly Item[] } {
+  #take(size: Pick<BulkSize, 'take'>): { operations: readonly BulkOperation[]; itemAt: (at: number) => Item; left: readonly Item[] } {
     const items = this.#again
     if (items.length > 0) {
       const operations = size.take(items.map(({ operation }) => operation))
@@ -198,6 +210,9 @@ class Write {
 
   /** Undefined when there was no answer. */
   async #bulk(operations: readonly BulkOperation[], wantsVersions: boolean): Promise<readonly BulkOutcome[] | undefined> {
+    const first = this.#first
+    this.#first = undefined
+    if (first !== undefined) return first === 'unanswered' ? undefined : first
     try {
       return await this.#deps.store.bulk(operations, { wantsVersions })
     } catch (error) {

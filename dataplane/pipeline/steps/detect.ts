@@ -8,9 +8,10 @@ import { ServiceWindows, type ZscoreConfig } from '../../domain/anomalies/zscore
 import { RecentIds } from '../../limits/recent-ids.ts'
 import type { BusRecord } from '../../ports/bus.ts'
 import { encodeAnomalyEvent } from '../anomaly-event.ts'
-import { decodeCanonical, LAYOUT_HEADER, parseLayout } from '../flat-record-layout.ts'
+import { asBuffer, DOCUMENT_ID_AT, DOCUMENT_ID_END, decodeCanonical, LAYOUT_HEADER, parseLayout } from '../flat-record-layout.ts'
+import { FlatRow } from '../flat-row.ts'
 import type { Outcome, StepInput } from '../outcome.ts'
-import { findScoredFields, type ScoredFields } from '../scored-fields.ts'
+import { findScoredFields, knownScoredFields, type ScoredFields } from '../scored-fields.ts'
 import { signalFieldsOf } from '../signal-fields.ts'
 
 /** Threshold and window of the Z-score engine; both may change while it runs. */
@@ -77,19 +78,22 @@ export function createDetector(config: DetectorConfig, limits: Partial<DetectorL
     return observed.findings.filter(speaks)
   }
 
+  const isNew = (input: DetectorInput, { document_id }: ScoredFields): boolean =>
+    input instanceof FlatRow
+      ? seen.addBytes(input.bytes, input.start + DOCUMENT_ID_AT, input.start + DOCUMENT_ID_END)
+      : seen.add(document_id!)
+
   /** The anomaly a record is, or why it is none. */
   const detect = (input: DetectorInput): Anomaly | typeof SKIPPED | typeof DUPLICATE | typeof NORMAL | typeof UNREADABLE => {
-    const { key, value, headers } = input
-    const layout = parseLayout(headers[LAYOUT_HEADER], value)
-    const fields = (layout && findScoredFields(value, layout.canonicalEnd)) ?? parseScoredFields(value, layout)
+    const fields = (input instanceof FlatRow ? fieldsOfRow(input) : undefined) ?? fieldsOfInput(input)
     if (fields === undefined) return UNREADABLE
     const score = scoreRecord(fields)
     if (score === undefined) return SKIPPED
-    if (!seen.add(fields.document_id)) return DUPLICATE
-    const zscore = windows.observe(key, score)
+    if (!isNew(input, fields)) return DUPLICATE
+    const zscore = windows.observe(input.key, score)
     const findings = signalled(input, fields)
     if (score < EMIT_THRESHOLD && zscore === 0 && findings.length === 0) return NORMAL
-    const record = decodeCanonical(value, layout)
+    const record = decodeCanonical(input.value, parseLayout(input.headers[LAYOUT_HEADER], input.value))
     return record === undefined ? UNREADABLE : buildAnomaly(record, { score, zscore, findings })
   }
 
@@ -117,7 +121,15 @@ export function createDetector(config: DetectorConfig, limits: Partial<DetectorL
 
 const NO_FINDINGS: readonly SignalFinding[] = []
 
-function parseScoredFields(value: Uint8Array, layout: ReturnType<typeof parseLayout>): ScoredFields | undefined {
+function fieldsOfRow(row: FlatRow): ScoredFields | undefined {
+  const { bytes, start, layout, known } = row
+  return known === undefined ? findScoredFields(bytes, start, start + layout.canonicalEnd) : knownScoredFields(bytes, start, known)
+}
+
+function fieldsOfInput({ value, headers }: StepInput): ScoredFields | undefined {
+  const layout = parseLayout(headers[LAYOUT_HEADER], value)
+  const found = layout && findScoredFields(asBuffer(value), 0, layout.canonicalEnd)
+  if (found !== undefined) return found
   const record = decodeCanonical(value, layout)
   return record && { ...record, ...signalFieldsOf(record) }
 }

@@ -1,21 +1,33 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { CreationPacker, unpackBulk } from '../../bulk-port/packed-bulk.ts'
+import { NO_ANOMALY } from '../../domain/documents/document.ts'
+import type { FlatRow } from '../flat-row.ts'
 import type { Outcome, StepInput } from '../outcome.ts'
 import { createDetector } from './detect.ts'
 import { createEtl } from './flatten/etl.ts'
+import { EtlOutput } from './flatten/etl-output.ts'
 import { createDocumentBuilder, type LogDocument } from './index-documents.ts'
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12)
 
-function input(attributes: Readonly<Record<string, string>>, severityText = 'INFO', text = 'größe 5'): StepInput {
+const etl = createEtl({ defaultTenant: 'default', retentionDays: 30, lookupFeatures: () => undefined })
+
+function messageOf(attributes: Readonly<Record<string, string>>, severityText: string, text: string): Buffer {
   const pairs = Object.entries(attributes).map(([key, stringValue]) => ({ key, value: { stringValue } }))
   const record = { timeUnixNano: `${NOW_MS}000000`, severityText, body: { stringValue: text }, attributes: pairs }
   const resource = { attributes: [{ key: 'service.name', value: { stringValue: 'checkout' } }] }
-  const etl = createEtl({ defaultTenant: 'default', retentionDays: 30, lookupFeatures: () => undefined })
-  const [first] = etl.process(
-    Buffer.from(JSON.stringify({ resourceLogs: [{ resource, scopeLogs: [{ logRecords: [record] }] }] })),
-    NOW_MS,
-  ).records
+  return Buffer.from(JSON.stringify({ resourceLogs: [{ resource, scopeLogs: [{ logRecords: [record] }] }] }))
+}
+
+function rowsOf(attributes: Readonly<Record<string, string>>, severityText: string, text: string): readonly FlatRow[] {
+  const output = new EtlOutput()
+  for (const _ of etl.processInParts({ value: messageOf(attributes, severityText, text), receivedAtMs: NOW_MS, key: '' }, output));
+  return output.rows
+}
+
+function input(attributes: Readonly<Record<string, string>>, severityText = 'INFO', text = 'größe 5'): StepInput {
+  const [first] = etl.process(messageOf(attributes, severityText, text), NOW_MS).records
   return { key: first!.key, value: first!.value, headers: first!.headers ?? {} }
 }
 
@@ -85,6 +97,34 @@ describe('the bridge indexes every enriched log', () => {
       expect(json(copied.body)).to.deep.equal(json(parsed.body))
       expect({ ...copied, body: '' }).to.deep.equal({ ...parsed, body: '' })
     })
+
+  const rowTexts = ['plain', 'größe 5', 'a "quoted" word \\ and\na line', '']
+  for (const attributes of attributeSets)
+    it(`packs the documents of rows as it builds them: ${JSON.stringify(attributes)}`, () => {
+      const rows = rowTexts.flatMap(text => rowsOf(attributes, 'ERROR', text))
+      const [building, packing] = [createDocumentBuilder(), createDocumentBuilder()]
+      const packer = new CreationPacker(Buffer.allocUnsafeSlow(10_000), rows.length)
+      const flags = [NO_ANOMALY, { anomaly_score: 3.25, rule_score: 0.5, is_anomaly: true }]
+      const homes = rows.map((row, i) => packing.pack(row, flags[i % 2]!, packer))
+      const built = rows.map((row, i) => emitted(building.log(row, flags[i % 2])))
+      const packed = unpackBulk(packer.packed()).map(({ action, index, id, body }) => ({ action, index, id, body: body.toString() }))
+      expect(packed).to.deep.equal(built.map(({ operation }) => ({ ...operation, body: Buffer.from(operation.body).toString() })))
+      expect(homes.map(home => home?.tenant)).to.deep.equal(built.map(({ tenant }) => tenant))
+    })
+
+  it('packs the folded form of a document that the store refused before', () => {
+    const [row] = rowsOf({ 'user.id': '7' }, 'INFO', 'refused')
+    const builder = createDocumentBuilder()
+    const folded = builder.fold(emitted(builder.log(row!)).operation)
+    const packer = new CreationPacker(Buffer.allocUnsafeSlow(10_000), 1)
+    builder.pack(row!, NO_ANOMALY, packer)
+    expect(json(unpackBulk(packer.packed())[0]!.body)).to.deep.equal(json(folded.body))
+  })
+
+  it('packs no document that has no room', () => {
+    const [row] = rowsOf({ 'user.id': '7' }, 'INFO', 'long')
+    expect(createDocumentBuilder().pack(row!, NO_ANOMALY, new CreationPacker(Buffer.allocUnsafeSlow(200), 1))).to.equal(undefined)
+  })
 
   it('folds a tenant’s 301st distinct custom key of a day', () => {
     const builder = createDocumentBuilder()

@@ -12,11 +12,21 @@ import {
 } from '../../domain/documents/document.ts'
 import { fieldPaths } from '../../domain/documents/field-paths.ts'
 import { splitMembers } from '../../json/text-members.ts'
-import { RecentIds } from '../../limits/recent-ids.ts'
 import type { BulkOperation } from '../../ports/search-store.ts'
 import { decodeAnomalyEvent } from '../anomaly-event.ts'
 import { allocateBytes } from '../byte-slab.ts'
-import { asBuffer, decodeFlatRecord, LAYOUT_HEADER, type Layout, parseLayout, type RecordHead, readHead } from '../flat-record-layout.ts'
+import {
+  asBuffer,
+  DOCUMENT_ID_AT,
+  DOCUMENT_ID_END,
+  decodeFlatRecord,
+  HEAD_LENGTH,
+  LAYOUT_HEADER,
+  parseLayout,
+  readHead,
+  startsWithDay,
+} from '../flat-record-layout.ts'
+import { FlatRow } from '../flat-row.ts'
 import type { Outcome, StepInput } from '../outcome.ts'
 import { KnownTails } from './known-tails.ts'
 
@@ -26,9 +36,29 @@ export interface LogDocument {
   readonly operation: BulkOperation
 }
 
+/** Where a document goes: one object for all documents that follow each other there. */
+export interface DocumentHome {
+  readonly tenant: string
+  /** The daily index. */
+  readonly index: string
+}
+
+/** Takes documents one by one, written into its memory. */
+export interface DocumentPacker {
+  readonly bytes: Buffer
+  /** Begins a document whose id stands in `source`; the place where it is to be written. */
+  begin(index: string, source: Buffer, idStart: number, idEnd: number): number
+  end(at: number): void
+}
+
 export interface DocumentBuilder {
   /** Bulk `create` of the log document of one record of `enriched-logs`; `flags` where its anomaly is known by then. */
   log(input: StepInput, flags?: AnomalyFlags): Outcome<LogDocument>
+  /**
+   * Writes the log document of a row behind those in `packer`; undefined where it has no room there, or the row has to be built by `log`: the packer
+   * is of no more use then.
+   */
+  pack(row: FlatRow, flags: AnomalyFlags, packer: DocumentPacker): DocumentHome | undefined
   /** Bulk `update` of the log document with the anomaly flags, for one record of `anomaly-events`; the full document is the upsert. */
   flags(input: StepInput): Outcome<LogDocument>
   /** The same operation with all custom attributes in `attributes`, for when the search store refused it (Decisions 8). */
@@ -38,12 +68,21 @@ export interface DocumentBuilder {
 const UNREADABLE_RECORD = { kind: 'deadLetter', reason: 'flat record: not JSON, or a canonical field is missing' } as const
 const UNREADABLE_EVENT = { kind: 'deadLetter', reason: 'anomaly event: not JSON, or a field or its flat record is missing' } as const
 
-/** Key sets remembered as admitted. */
+/** Key sets remembered as admitted, of all homes together. */
 const MAX_ADMITTED_SETS = 20_000
 
-interface BuiltDocument {
-  readonly head: RecordHead
+/** Tenants and days whose documents are known to be alike; records name few at a time. */
+const MAX_HOMES = 1_000
+
+interface BuiltDocument extends DocumentHome {
+  readonly id: string
   readonly body: Uint8Array | string
+}
+
+interface Home extends DocumentHome {
+  readonly day: string
+  /** Sets of custom keys that are admitted whole. */
+  readonly keySets: Set<string>
 }
 
 /**
@@ -52,42 +91,77 @@ interface BuiltDocument {
  */
 export function createDocumentBuilder(allocate: (sizeBytes: number) => Buffer = allocateBytes): DocumentBuilder {
   const customKeys = new CustomKeys()
-  /** Sets of custom keys that are admitted whole, by day, tenant and layout. */
-  const admitted = new RecentIds(MAX_ADMITTED_SETS)
+  const homes = new Map<string, Home>()
+  let admittedSets = 0
+  /** Records that follow each other mostly have one key and one day. */
+  let lastKey = ''
+  let lastHome: Home | undefined
   /** Where the attributes of a record stand in its document, by day and tenant, where some key is not admitted. */
   const placed = new KnownTails()
   /** Folded forms of documents that the search store refused, by index: it would refuse the same values again. */
   const folded = new KnownTails()
 
-  const admitAll = ({ tenant, day }: RecordHead, layout: Layout, value: Buffer): boolean => {
-    if (layout.topLevelEnd === layout.attributesStart) return true
-    const id = `${day}/${tenant}/${layout.keySet}`
-    if (layout.keySet !== '' && admitted.has(id)) return true
-    const members = splitMembers(`{${value.toString('utf8', layout.attributesStart, layout.topLevelEnd)}}`)
+  /** Undefined when the record starts otherwise than flat records do. */
+  const homeOf = (key: string, { bytes, start }: LaidOut): Home | undefined => {
+    if (key === lastKey && lastHome !== undefined && startsWithDay(bytes, start, lastHome.day)) return lastHome
+    const head = readHead(key, bytes, start)
+    if (head === undefined) return undefined
+    const { day, tenant } = head
+    const id = `${day}/${tenant}`
+    lastKey = key
+    lastHome = homes.get(id)
+    if (lastHome !== undefined) return lastHome
+    if (homes.size >= MAX_HOMES) {
+      forgetSets()
+      homes.clear()
+    }
+    lastHome = { day, tenant, index: LOGS_PREFIX + day, keySets: new Set() }
+    homes.set(id, lastHome)
+    return lastHome
+  }
+
+  const forgetSets = () => {
+    for (const { keySets } of homes.values()) keySets.clear()
+    admittedSets = 0
+  }
+
+  const admitAll = ({ tenant, day, keySets }: Home, { bytes, start, layout }: LaidOut): boolean => {
+    const { attributesStart, topLevelEnd, keySet } = layout
+    if (topLevelEnd === attributesStart) return true
+    const members = splitMembers(`{${bytes.toString('utf8', start + attributesStart, start + topLevelEnd)}}`)
     for (const [key, json] of members) for (const path of fieldPaths(key, json)) if (!customKeys.admit(tenant, day, path)) return false
-    if (layout.keySet !== '') admitted.add(id)
+    if (keySet !== '') {
+      if (admittedSets >= MAX_ADMITTED_SETS) forgetSets()
+      keySets.add(keySet)
+      admittedSets++
+    }
     return true
   }
 
   const build = (input: StepInput, flags: AnomalyFlags): BuiltDocument | undefined => {
-    const layout = parseLayout(input.headers[LAYOUT_HEADER], input.value)
-    const head = layout && readHead(input)
-    if (layout === undefined || head === undefined) return buildFromJson(input.value, flags)
-    const record = { value: asBuffer(input.value), layout, head }
-    const body = copyDocument(record, flags, tailOf(record), allocate)
-    const tailStart = tailStartOf(body)
-    const known = folded.find(LOGS_PREFIX + head.day, body.subarray(tailStart))
-    return { head, body: known === undefined ? body : Buffer.concat([body.subarray(0, tailStart), known]) }
+    const record = laidOut(input)
+    const home = record && homeOf(input.key, record)
+    if (record === undefined || home === undefined) return buildFromJson(input.value, flags)
+    const { tenant, index } = home
+    const flagText = flagsText(flags)
+    const tail = tailOf(home, record)
+    const size = documentSize(record, flagText, tail)
+    const body = tail === undefined ? allocate(size) : Buffer.allocUnsafe(size)
+    const tailStart = writeOwnFields(record, flagText, body, 0)
+    writeTail(record, tail, body, tailStart)
+    const known = folded.find(index, body.subarray(tailStart))
+    return { tenant, index, id: idOf(record), body: known === undefined ? body : Buffer.concat([body.subarray(0, tailStart), known]) }
   }
 
   /** Behind the own fields of the document, where that is not the attributes as they stand in the record. */
-  const tailOf = ({ value, layout, head }: FlatRecordBytes): Buffer | undefined => {
-    const { day, tenant } = head
-    if (layout.keySet !== '' && admitted.has(`${day}/${tenant}/${layout.keySet}`)) return undefined
-    const attributes = value.subarray(layout.attributesStart, value.length - 2)
+  const tailOf = (home: Home, record: LaidOut): Buffer | undefined => {
+    const { bytes, start, end, layout } = record
+    if (home.keySets.has(layout.keySet)) return undefined
+    const { day, tenant } = home
+    const attributes = bytes.subarray(start + layout.attributesStart, end - 2)
     const scope = `${day}/${tenant}`
     const known = placed.find(scope, attributes)
-    if (known !== undefined || admitAll(head, layout, value)) return known
+    if (known !== undefined || admitAll(home, record)) return known
     const tail = Buffer.from(documentTail(placeAttributes(splitMembers(`{${attributes}}`), path => customKeys.admit(tenant, day, path))))
     placed.remember(scope, attributes, tail)
     return tail
@@ -97,9 +171,9 @@ export function createDocumentBuilder(allocate: (sizeBytes: number) => Buffer = 
     const decoded = decodeFlatRecord(value)
     if (decoded === undefined) return undefined
     const { canonical, attributes } = decoded
-    const head: RecordHead = { documentId: canonical.document_id, day: canonical.index_day, tenant: canonical.tenant_id, timestampAt: 0 }
-    const placed = placeAttributes(attributes, path => customKeys.admit(head.tenant, head.day, path))
-    return { head, body: buildDocument(canonical, placed, flags) }
+    const { document_id: id, index_day: day, tenant_id: tenant } = canonical
+    const placed = placeAttributes(attributes, path => customKeys.admit(tenant, day, path))
+    return { tenant, index: LOGS_PREFIX + day, id, body: buildDocument(canonical, placed, flags) }
   }
 
   const foldBody = (index: string, document: Uint8Array | string): Buffer => {
@@ -116,25 +190,34 @@ export function createDocumentBuilder(allocate: (sizeBytes: number) => Buffer = 
     log(input, flags = NO_ANOMALY) {
       const built = build(input, flags)
       if (built === undefined) return UNREADABLE_RECORD
-      const { head, body } = built
-      return {
-        kind: 'emit',
-        value: { tenant: head.tenant, operation: { action: 'create', index: LOGS_PREFIX + head.day, id: head.documentId, body } },
+      const { tenant, index, id, body } = built
+      return { kind: 'emit', value: { tenant, operation: { action: 'create', index, id, body } } }
+    },
+    pack(row, flags, packer) {
+      const home = homeOf(row.key, row)
+      if (home === undefined) return undefined
+      const { bytes } = packer
+      const flagText = flagsText(flags)
+      const tail = tailOf(home, row)
+      const from = packer.begin(home.index, row.bytes, row.start + DOCUMENT_ID_AT, row.start + DOCUMENT_ID_END)
+      if (from + documentSize(row, flagText, tail) > bytes.length) return undefined
+      const tailStart = writeOwnFields(row, flagText, bytes, from)
+      let end = writeTail(row, tail, bytes, tailStart)
+      const known = folded.isEmpty ? undefined : folded.find(home.index, bytes.subarray(tailStart, end))
+      if (known !== undefined) {
+        if (known.length > bytes.length - tailStart) return undefined
+        end = tailStart + known.copy(bytes, tailStart)
       }
+      packer.end(end)
+      return home
     },
     flags(input) {
       const event = decodeAnomalyEvent(input)
       const flags = event && flagsOf(event.anomaly)
       const built = event && flags && build(event.record, flags)
       if (built === undefined) return UNREADABLE_EVENT
-      const { head, body: upsert } = built
-      return {
-        kind: 'emit',
-        value: {
-          tenant: head.tenant,
-          operation: { action: 'update', index: LOGS_PREFIX + head.day, id: head.documentId, body: JSON.stringify(flags), upsert },
-        },
-      }
+      const { tenant, index, id, body: upsert } = built
+      return { kind: 'emit', value: { tenant, operation: { action: 'update', index, id, body: JSON.stringify(flags), upsert } } }
     },
     fold({ upsert, ...operation }) {
       if (operation.action === 'update') return { ...operation, ...(upsert !== undefined && { upsert: foldBody(operation.index, upsert) }) }
@@ -156,53 +239,68 @@ function tailStartOf(document: Buffer): number {
   return at + (document[at] === LETTER_T ? 'true' : 'false').length
 }
 
-interface FlatRecordBytes {
-  readonly value: Buffer
-  readonly layout: Layout
-  readonly head: RecordHead
+/** A flat record within bytes, as a row is one. */
+type LaidOut = Pick<FlatRow, 'bytes' | 'start' | 'end' | 'layout'>
+
+/** Undefined when the record says nothing of its layout, or something wrong. */
+function laidOut(input: StepInput): LaidOut | undefined {
+  if (input instanceof FlatRow) return input
+  const bytes = asBuffer(input.value)
+  const layout = parseLayout(input.headers[LAYOUT_HEADER], bytes)
+  return layout && { bytes, start: 0, end: bytes.length, layout }
 }
+
+const idOf = ({ bytes, start }: LaidOut) => bytes.toString('latin1', start + DOCUMENT_ID_AT, start + DOCUMENT_ID_END)
 
 const ATTRIBUTES_OPEN = ',"attributes":{'
 
-/**
- * The document by copying the parts of the flat record: equal to `buildDocument` of its fields when every custom key is admitted, or with the
- * `tail` that stands for its attributes then.
- */
-function copyDocument(
-  { value, layout, head }: FlatRecordBytes,
-  flags: AnomalyFlags,
-  tail: Buffer | undefined,
-  allocate: (sizeBytes: number) => Buffer,
-): Buffer {
+function flagsText(flags: AnomalyFlags): string {
+  return flags.is_anomaly ? `,${JSON.stringify(flags).slice(1, -1)}` : NO_ANOMALY_TEXT
+}
+
+/** The place of the attributes that stay under `attributes`, from the start of the record. */
+function foldedStart({ bytes, start, layout: { attributesStart, topLevelEnd } }: LaidOut): number {
+  return topLevelEnd > attributesStart && bytes[start + topLevelEnd] === COMMA ? topLevelEnd + 1 : topLevelEnd
+}
+
+function documentSize(record: LaidOut, flagText: string, tail: Buffer | undefined): number {
+  const { start, end, layout } = record
   const { canonicalEnd, attributesStart, topLevelEnd } = layout
-  const flagText = flags.is_anomaly ? `,${JSON.stringify(flags).slice(1, -1)}` : NO_ANOMALY_TEXT
-  const ownBytes = TIMESTAMP_OPEN.length + (canonicalEnd - head.timestampAt) + flagText.length
-  const hasTopLevel = topLevelEnd > attributesStart
-  const foldedStart = hasTopLevel && value[topLevelEnd] === COMMA ? topLevelEnd + 1 : topLevelEnd
-  const foldedEnd = value.length - 2
-  const hasFolded = foldedEnd > foldedStart
-  const attributesBytes =
-    (hasTopLevel ? 1 + topLevelEnd - attributesStart : 0) + (hasFolded ? ATTRIBUTES_OPEN.length + foldedEnd - foldedStart + 1 : 0) + 1
-  const size = ownBytes + (tail?.length ?? attributesBytes)
-  const body = tail === undefined ? allocate(size) : Buffer.allocUnsafe(size)
-  let at = body.write(TIMESTAMP_OPEN, 0, 'latin1')
-  at += value.copy(body, at, head.timestampAt, canonicalEnd)
-  at += body.write(flagText, at, 'latin1')
-  if (tail !== undefined) {
-    tail.copy(body, at)
-    return body
-  }
-  if (hasTopLevel) {
+  const ownBytes = TIMESTAMP_OPEN.length + (canonicalEnd - HEAD_LENGTH) + flagText.length
+  if (tail !== undefined) return ownBytes + tail.length
+  const topLevelBytes = topLevelEnd > attributesStart ? 1 + topLevelEnd - attributesStart : 0
+  const foldedBytes = end - 2 - start - foldedStart(record)
+  return ownBytes + topLevelBytes + (foldedBytes > 0 ? ATTRIBUTES_OPEN.length + foldedBytes + 1 : 0) + 1
+}
+
+/** Copies the pipeline's own fields from the record, with the flags behind them; the end. */
+function writeOwnFields({ bytes, start, layout }: LaidOut, flagText: string, body: Buffer, from: number): number {
+  let at = from + body.write(TIMESTAMP_OPEN, from, 'latin1')
+  at += bytes.copy(body, at, start + HEAD_LENGTH, start + layout.canonicalEnd)
+  return at + body.write(flagText, at, 'latin1')
+}
+
+/**
+ * Copies the attributes from the record, or the `tail` that stands for them; the end. With the own fields in front the document is that of
+ * `buildDocument`, every custom key being admitted.
+ */
+function writeTail(record: LaidOut, tail: Buffer | undefined, body: Buffer, from: number): number {
+  if (tail !== undefined) return from + tail.copy(body, from)
+  const { bytes, start, end, layout } = record
+  const { attributesStart, topLevelEnd } = layout
+  let at = from
+  if (topLevelEnd > attributesStart) {
     body[at++] = COMMA
-    at += value.copy(body, at, attributesStart, topLevelEnd)
+    at += bytes.copy(body, at, start + attributesStart, start + topLevelEnd)
   }
-  if (hasFolded) {
+  const folded = start + foldedStart(record)
+  if (end - 2 > folded) {
     at += body.write(ATTRIBUTES_OPEN, at, 'latin1')
-    at += value.copy(body, at, foldedStart, foldedEnd)
+    at += bytes.copy(body, at, folded, end - 2)
     body[at++] = CLOSE_BRACE
   }
-  body[at] = CLOSE_BRACE
-  return body
+  body[at++] = CLOSE_BRACE
+  return at
 }
 
 const TIMESTAMP_OPEN = '{"timestamp":'

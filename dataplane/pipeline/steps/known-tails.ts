@@ -20,6 +20,10 @@ export class KnownTails {
   readonly #byLength = new Map<number, Entry>()
   #bytes = 0
 
+  get isEmpty(): boolean {
+    return this.#byLength.size === 0
+  }
+
   /** The result of the same bytes in the same scope; undefined where it is not known. */
   find(scope: string, tail: Buffer): Buffer | undefined {
     const entry = this.#byLength.get(tail.length)

@@ -1,6 +1,7 @@
 /** One batch of ETL: flattens its messages in parts, and hands each part on when it is large enough. */
 import type { ConsumedRecord } from '../../ports/bus.ts'
 import type { DeadLetters } from '../dead-letter.ts'
+import type { FlatMemory } from '../flat-memory.ts'
 import type { Etl } from '../steps/flatten/etl.ts'
 import { EtlOutput } from '../steps/flatten/etl-output.ts'
 import { FlatPart, type Origin, rawMessage } from './flat-part.ts'
@@ -12,15 +13,16 @@ export interface EtlBatchDeps {
   readonly etl: Pick<Etl, 'processInParts'>
   /** Asked while `etl` is within a message. */
   readonly letterOfRecord: Etl['letterOfRecord']
-  /** Takes one part after the other; resolves, once it is durable, to the number of flat records that were taken. */
+  /** Takes one part after the other; resolves, once it is durable and its rows are read no more, to the number of flat records that were taken. */
   readonly take: (part: FlatPart) => Promise<number>
   readonly dead: DeadLetters
+  readonly memory: FlatMemory
 }
 
 /** Takes messages through the ETL and hands on what they become in parts: what is held at once does not depend on what a message expands to. */
 export class EtlBatch {
   readonly #deps: EtlBatchDeps
-  readonly #collected = new EtlOutput(MAX_ETL_PART_BYTES)
+  readonly #collected: EtlOutput
   #origins: Origin[] = []
   /** Settles once the part handed on last is written: one part is written while the next is made. */
   #taking: Promise<void> = Promise.resolve()
@@ -29,16 +31,17 @@ export class EtlBatch {
 
   constructor(deps: EtlBatchDeps) {
     this.#deps = deps
+    this.#collected = new EtlOutput({ maxBytes: MAX_ETL_PART_BYTES, memory: deps.memory })
   }
 
   /** Resolves once the message is worked through; some of it may not be handed on yet. */
   async add(message: ConsumedRecord, isHeavy: boolean): Promise<void> {
     const { etl } = this.#deps
     const parts = etl.processInParts(rawMessage(message), this.#collected)
-    let origin: Origin = { at: this.#collected.records.length, message, number: 0 }
+    let origin: Origin = { at: this.#collected.rows.length, message, number: 0 }
     this.#origins.push(origin)
     while (this.#goOn(parts, message)) {
-      origin = { at: 0, message, number: origin.number + this.#collected.records.length - origin.at }
+      origin = { at: 0, message, number: origin.number + this.#collected.rows.length - origin.at }
       await this.endPart(isHeavy)
       this.#origins.push(origin)
     }
@@ -46,11 +49,11 @@ export class EtlBatch {
 
   /** Begins to hand on the collected part, once the part before is taken. `isHeavy`: it is of tenants that bring much. */
   async endPart(isHeavy: boolean): Promise<void> {
-    const { records, received } = this.#collected.take()
-    const part = new FlatPart({ records, origins: this.#origins, isHeavy, letterOfRecord: this.#deps.letterOfRecord })
+    const { rows, received, release } = this.#collected.take()
+    const part = new FlatPart({ rows, origins: this.#origins, isHeavy, letterOfRecord: this.#deps.letterOfRecord })
     this.#origins = []
     await this.#taking
-    this.#taking = this.#handOn(part)
+    this.#taking = this.#handOn(part, release)
     // The next part, or `settled`, waits for it and learns of a failure.
     this.#taking.catch(() => undefined)
     this.received += received
@@ -74,9 +77,10 @@ export class EtlBatch {
     return !isOver
   }
 
-  async #handOn(part: FlatPart): Promise<void> {
+  async #handOn(part: FlatPart, release: () => void): Promise<void> {
     const { take, dead } = this.#deps
     const [taken] = await Promise.all([take(part), dead.send()])
+    release()
     this.produced += taken
   }
 }

@@ -1,11 +1,13 @@
 /** The work `etl`: flattens and enriches `raw-logs`, sends `enriched-logs`. */
 import { consumerGroup } from '../../contract/consumer-groups.ts'
 import type { SettingsOf } from '../../contract/env.ts'
-import type { BusRecord, ConsumedRecord } from '../../ports/bus.ts'
+import type { ConsumedRecord } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { type CountDeadLetters, collectDeadLetters, type DeadLetters } from '../dead-letter.ts'
 import type { FeatureCache } from '../features/feature-cache.ts'
+import { FlatMemory } from '../flat-memory.ts'
+import type { FlatRow } from '../flat-row.ts'
 import { divideByTenant } from '../light-tenants.ts'
 import type { AfterCommit, Output, Work } from '../runners/work.ts'
 import { sendFitting } from '../send-fitting.ts'
@@ -43,9 +45,9 @@ export function createEtlOf({ settings, features }: Pick<EtlWorkDeps, 'settings'
   return createEtl({ defaultTenant: settings.DEFAULT_TENANT, retentionDays: settings.RETENTION_DAYS, lookupFeatures: features.lookup })
 }
 
-/** The flat records of a message that is read again; none of the part where it breaks the step itself. */
-export function* flatRecordsOf(etl: Pick<Etl, 'processInParts'>, message: ConsumedRecord): Generator<BusRecord, void, undefined> {
-  const output = new EtlOutput(MAX_ETL_PART_BYTES)
+/** The flat records of a message that is read again, each for as long as it takes to ask for the next; none of the part where it breaks the step itself. */
+export function* flatRowsOf(etl: Pick<Etl, 'processInParts'>, message: ConsumedRecord): Generator<FlatRow, void, undefined> {
+  const output = new EtlOutput({ maxBytes: MAX_ETL_PART_BYTES, memory: rereadMemory })
   const parts = etl.processInParts(rawMessage(message), output)
   for (let isOver = false; !isOver; ) {
     try {
@@ -54,15 +56,21 @@ export function* flatRecordsOf(etl: Pick<Etl, 'processInParts'>, message: Consum
       // It became a dead letter when it was read first.
       isOver = true
     }
-    yield* output.take().records
+    const { rows, release } = output.take()
+    yield* rows
+    release()
   }
 }
+
+/** Messages are read again one at a time. */
+const rereadMemory = new FlatMemory()
 
 /** `raw-logs` in, one flat record per log record on `enriched-logs` out; what cannot be read goes to `dead-letter-queue` (Spec: Pipeline rules 2 and 3). */
 export function createEtlWork(deps: EtlWorkDeps): Work {
   const { settings, features, standsBy, count, countDeadLetters, openOnward, clock, log } = deps
   const newEtl = () => createEtlOf(deps)
   const etl = newEtl()
+  const memory = new FlatMemory()
   /** Looks into one message while `etl` may be within another. */
   let second: Etl | undefined
   const letterOfRecord = (message: RawMessage, number: number) => {
@@ -84,7 +92,7 @@ export function createEtlWork(deps: EtlWorkDeps): Work {
       await turn
       const dead = collectDeadLetters({ bus: output, topic: settings.DEAD_LETTER_TOPIC, stage: 'etl', clock, log, countDeadLetters })
       const onward = openOnward?.(output) ?? ontoTopic(output, settings.ENRICHED_TOPIC, dead)
-      const batch = new EtlBatch({ etl, letterOfRecord, take: part => onward.take(part), dead })
+      const batch = new EtlBatch({ etl, letterOfRecord, take: part => onward.take(part), dead, memory })
       try {
         const { light, heavy } = divideByTenant(messages)
         for (const part of [light, heavy].filter(({ length }) => length > 0)) {
@@ -109,7 +117,7 @@ export function createEtlWork(deps: EtlWorkDeps): Work {
 function ontoTopic(output: Output, topic: string, dead: DeadLetters): Onward {
   return {
     async take(part) {
-      const { records } = part
+      const records = part.rows.map(row => row.toRecord())
       const refused = await sendFitting(output, topic, records)
       for (const position of refused) {
         const reason = `flat record: ${records[position]!.value.length} bytes are more than the bus takes`

@@ -1,6 +1,7 @@
 /** Flat records that go on together, and where they come from. */
-import type { BusRecord, ConsumedRecord } from '../../ports/bus.ts'
+import type { ConsumedRecord } from '../../ports/bus.ts'
 import { DEAD_LETTER_HEADERS, receivedAtMs } from '../dead-letter.ts'
+import type { FlatRow } from '../flat-row.ts'
 import type { Etl, RawMessage } from '../steps/flatten/etl.ts'
 
 /** Where flat records of one part come from: those from position `at` on are of `message`, the first of them being its flat record `number`. */
@@ -11,7 +12,7 @@ export interface Origin {
 }
 
 interface FlatPartConfig {
-  readonly records: readonly BusRecord[]
+  readonly rows: readonly FlatRow[]
   readonly origins: readonly Origin[]
   readonly isHeavy: boolean
   readonly letterOfRecord: Etl['letterOfRecord']
@@ -19,7 +20,7 @@ interface FlatPartConfig {
 
 /** Flat records of some messages of `raw-logs`, in their order. */
 export class FlatPart {
-  readonly records: readonly BusRecord[]
+  readonly rows: readonly FlatRow[]
   /** They are of tenants that bring much. */
   readonly isHeavy: boolean
   readonly #origins: readonly Origin[]
@@ -27,11 +28,22 @@ export class FlatPart {
   /** Place in `#origins` of the origin that was asked for last. */
   #last = 0
 
-  constructor({ records, origins, isHeavy, letterOfRecord }: FlatPartConfig) {
-    this.records = withReplays(records, origins)
+  constructor({ rows, origins, isHeavy, letterOfRecord }: FlatPartConfig) {
+    this.rows = rows
     this.isHeavy = isHeavy
     this.#origins = origins
     this.#letterOfRecord = letterOfRecord
+    this.#markRows()
+  }
+
+  /** Each row learns its place and what it has from its message. Rows of a replayed message carry the time of the replay: a later step may give them up again. */
+  #markRows(): void {
+    for (const [position, row] of this.rows.entries()) {
+      const { partition, headers } = this.messageOf(position)
+      row.position = position
+      row.partition = partition
+      row.replayed = headers[DEAD_LETTER_HEADERS.replayed]
+    }
   }
 
   /** The message that the record at a position comes from. */
@@ -57,14 +69,3 @@ export class FlatPart {
 export function rawMessage(message: ConsumedRecord): RawMessage {
   return { value: message.value, receivedAtMs: receivedAtMs(message), key: message.key }
 }
-
-/** Records of a replayed message carry the time of the replay, too: a later step may give them up again. */
-function withReplays(records: readonly BusRecord[], origins: readonly Origin[]): readonly BusRecord[] {
-  if (!origins.some(({ message }) => replaysOf(message) !== undefined)) return records
-  return records.map((record, position) => {
-    const replayed = replaysOf(origins.findLast(({ at }) => at <= position)!.message)
-    return replayed === undefined ? record : { ...record, headers: { ...record.headers, [DEAD_LETTER_HEADERS.replayed]: replayed } }
-  })
-}
-
-const replaysOf = ({ headers }: ConsumedRecord) => headers[DEAD_LETTER_HEADERS.replayed]

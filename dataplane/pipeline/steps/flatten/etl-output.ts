@@ -1,10 +1,10 @@
 /** Collects flat records and dead letters while messages are flattened. */
-import type { BusRecord } from '../../../ports/bus.ts'
-import { LAYOUT_HEADER } from '../../flat-record-layout.ts'
+import { type FlatMemory, FlatPages } from '../../flat-memory.ts'
+import type { EncodedRecord } from '../../flat-record-layout.ts'
+import { FlatRow } from '../../flat-row.ts'
 import type { RecordSource } from './bytes/message-flattener.ts'
 import type { DeadLetter } from './message-letters.ts'
 import type { PartPlace } from './message-parts.ts'
-import type { KeyedRecord } from './plain-flattener.ts'
 
 /** Takes flat records and dead letters of messages, in the order of the messages. */
 export interface EtlTarget {
@@ -12,28 +12,48 @@ export interface EtlTarget {
   begin(): void
   /** Forgets the output of the message begun last. */
   takeBack(): void
-  flat(record: KeyedRecord, source: RecordSource): void
+  /** `key` is `<tenant>/<service>`; the record stays until the next. */
+  flat(key: string, record: EncodedRecord, source: RecordSource): void
   /** `records` log records cannot be read. No letter: they go into a later one of the same message. */
   dead(letter: DeadLetter | undefined, records: number): void
   /** Whether nothing more should come for now. */
   isFull(): boolean
 }
 
-/** A record is an object with a header, too. */
+/** A record is an object, too. */
 const RECORD_BYTES = 300
+
+/** Flat records that were collected together. */
+export interface Collected {
+  readonly rows: readonly FlatRow[]
+  /** Log records that they come from, and those that could not be read. */
+  readonly received: number
+  /** Gives back the memory of the rows, which nobody may read any more. */
+  release(): void
+}
+
+export interface EtlOutputConfig {
+  /** It is full from so many bytes of records and letters on. Default: never. */
+  readonly maxBytes?: number
+  /** Default: its own. */
+  readonly memory?: FlatMemory
+}
 
 /** Collects the output of messages. */
 export class EtlOutput implements EtlTarget {
-  records: BusRecord[] = []
+  rows: FlatRow[] = []
   deadLetters: DeadLetter[] = []
   received = 0
   #bytes = 0
-  #begun = { records: 0, deadLetters: 0, received: 0, bytes: 0 }
+  #begun = { rows: 0, deadLetters: 0, received: 0, bytes: 0 }
+  #pages: FlatPages
+  readonly #memory: FlatMemory | undefined
   readonly #maxBytes: number
 
-  /** Is full from `maxBytes` of records and letters on. */
-  constructor(maxBytes = Number.POSITIVE_INFINITY) {
+  constructor({ maxBytes = Number.POSITIVE_INFINITY, memory }: EtlOutputConfig = {}) {
     this.#maxBytes = maxBytes
+    this.#memory = memory
+    this.#pages = new FlatPages(memory)
   }
 
   isFull(): boolean {
@@ -41,34 +61,40 @@ export class EtlOutput implements EtlTarget {
   }
 
   begin(): void {
-    this.#begun = { records: this.records.length, deadLetters: this.deadLetters.length, received: this.received, bytes: this.#bytes }
+    this.#begun = { rows: this.rows.length, deadLetters: this.deadLetters.length, received: this.received, bytes: this.#bytes }
   }
 
   takeBack(): void {
-    const { records, deadLetters, received, bytes } = this.#begun
-    this.records.length = records
+    const { rows, deadLetters, received, bytes } = this.#begun
+    this.rows.length = rows
     this.deadLetters.length = deadLetters
     this.received = received
     this.#bytes = bytes
   }
 
   /** Hands over the output so far, which cannot be taken back then. */
-  take(): { readonly records: readonly BusRecord[]; readonly received: number } {
-    const { records, received } = this
-    this.records = []
+  take(): Collected {
+    const { rows, received } = this
+    const pages = this.#pages
+    this.rows = []
     this.received = 0
     this.#bytes = 0
-    return { records, received }
+    this.#pages = new FlatPages(this.#memory)
+    return { rows, received, release: () => pages.release() }
   }
 
   takeDeadLetters(): readonly DeadLetter[] {
     return this.deadLetters.splice(0)
   }
 
-  flat({ key, value, layout }: KeyedRecord): void {
+  flat(key: string, record: EncodedRecord): void {
+    const { bytes, start, end } = record
+    const size = end - start
     this.received++
-    this.#bytes += value.length + RECORD_BYTES
-    this.records.push({ key, value, headers: { [LAYOUT_HEADER]: layout } })
+    this.#bytes += size + RECORD_BYTES
+    const { page, at } = this.#pages.place(size)
+    bytes.copy(page, at, start, end)
+    this.rows.push(new FlatRow(key, record, page, at))
   }
 
   dead(letter: DeadLetter | undefined, records: number): void {
@@ -98,7 +124,7 @@ export class RecordFinder implements EtlTarget {
     this.begin()
   }
 
-  flat(_record: KeyedRecord, source: RecordSource): void {
+  flat(_key: string, _record: EncodedRecord, source: RecordSource): void {
     if (this.#seen++ === this.#number) this.place = placeOf(source)
   }
 

@@ -3,7 +3,7 @@ import type { MlFeatures } from '../../../domain/features/enrichment.ts'
 import { Repetition } from '../../../domain/records/shared-attributes.ts'
 import { tenantOfKey } from '../../../domain/tenants/tenant.ts'
 import type { BusRecord } from '../../../ports/bus.ts'
-import { asBuffer, MAX_FLAT_RECORD_BYTES } from '../../flat-record-layout.ts'
+import { asBuffer, type EncodedRecord, MAX_FLAT_RECORD_BYTES } from '../../flat-record-layout.ts'
 import { MessageFlattener, type RecordSource } from './bytes/message-flattener.ts'
 import { EtlOutput, type EtlTarget, placeOf, RecordFinder } from './etl-output.ts'
 import { type DeadLetter, letterOf, MessageLetters } from './message-letters.ts'
@@ -54,13 +54,13 @@ export function createEtl(config: EtlConfig): Etl {
   /** By the rules one by one. */
   const flattenRecord = (record: unknown, source: RecordSource, letters: MessageLetters, target: EtlTarget): void => {
     const flat = plain.flatten(record)
-    if (flat.kind === 'emit' && flat.value.value.length <= MAX_FLAT_RECORD_BYTES) target.flat(flat.value, source)
-    else target.dead(letters.add(placeOf(source), flat.kind === 'emit' ? tooLarge(flat.value.value) : flat.reason), 1)
+    if (flat.kind === 'emit' && sizeOf(flat.value) <= MAX_FLAT_RECORD_BYTES) target.flat(flat.value.key, flat.value, source)
+    else target.dead(letters.add(placeOf(source), flat.kind === 'emit' ? tooLarge(sizeOf(flat.value)) : flat.reason), 1)
   }
 
   function* flattenQuickly(value: Buffer, origin: MessageOrigin, letters: MessageLetters, target: EtlTarget) {
     return yield* quick.flatten(value, origin, {
-      flat: (record, source) => target.flat(record, source),
+      flat: (key, record, source) => target.flat(key, record, source),
       unusual(record, { resource, scope }, source) {
         plain.setSurroundings(resource, scope)
         flattenRecord(record, source, letters, target)
@@ -105,8 +105,8 @@ export function createEtl(config: EtlConfig): Etl {
     process(value, receivedAtMs, key = '') {
       const output = new EtlOutput()
       finish(processInParts({ value, receivedAtMs, key }, output))
-      const { records, deadLetters, received } = output
-      return { records, deadLetters, received }
+      const { rows, deadLetters, received } = output
+      return { records: rows.map(row => row.toRecord()), deadLetters, received }
     },
     processInParts,
     letterOfRecord(message, number) {
@@ -121,6 +121,8 @@ function finish(parts: Generator<void, void, undefined>): void {
   while (parts.next().done !== true);
 }
 
-function tooLarge(value: Uint8Array): string {
-  return `flat record: expected at most ${MAX_FLAT_RECORD_BYTES} bytes, saw ${value.length}`
+const sizeOf = ({ start, end }: EncodedRecord) => end - start
+
+function tooLarge(sizeBytes: number): string {
+  return `flat record: expected at most ${MAX_FLAT_RECORD_BYTES} bytes, saw ${sizeBytes}`
 }

@@ -14,6 +14,7 @@ import type { Bus } from '../../../ports/bus.ts'
 import type { SearchStore } from '../../../ports/search-store.ts'
 import { SILENT } from '../../../telemetry/log.ts'
 import { createMemorySearchStore, type MemorySearchStore } from '../../../testing/memory-search-store.ts'
+import { packedBulkBy } from '../../../testing/packed-bulk-store.ts'
 import { createDirectLane } from './direct-lane.ts'
 import { createDocumentWriter } from './document-writer.ts'
 import { createIndexerWork } from './indexer.ts'
@@ -93,7 +94,7 @@ async function run(bus: Bus, bulk: SearchStore['bulk'], create: CreateWork, drai
     config: { read: () => ({ anomalyThreshold: 2.5, windowSize: 50 }) },
     ...{ bus, count: () => undefined, log: SILENT, clock: systemClock, signal: stop.signal },
   } as unknown as ThreadDeps
-  const writer = createDocumentWriter({ ...deps, store: { ...store, bulk }, aliases: NO_ALIASES })
+  const writer = createDocumentWriter({ ...deps, store: { ...store, bulk, bulkPacked: packedBulkBy(bulk) }, aliases: NO_ALIASES })
   const work = { ...create(deps, writer), prepare: async () => undefined }
   const running = runAtLeastOnce({ bus, clock: systemClock, work, signal: stop.signal })
   const waiting = (async () => {

@@ -5,11 +5,12 @@
 import { withFlagsWritten } from '../../../pipeline/anomaly-event.ts'
 import { collectDeadLetters, type DeadLetters } from '../../../pipeline/dead-letter.ts'
 import type { FeatureCache } from '../../../pipeline/features/feature-cache.ts'
+import type { FlatRow } from '../../../pipeline/flat-row.ts'
 import type { Output, Work } from '../../../pipeline/runners/work.ts'
-import { createDetector, type DetectorInput } from '../../../pipeline/steps/detect.ts'
+import { createDetector } from '../../../pipeline/steps/detect.ts'
 import { flagsOf } from '../../../pipeline/steps/index-documents.ts'
 import { REWIND_RECORDS } from '../../../pipeline/work/anomaly-work.ts'
-import { createEtlOf, createEtlWork, flatRecordsOf, type Onward } from '../../../pipeline/work/etl-work.ts'
+import { createEtlOf, createEtlWork, flatRowsOf, type Onward } from '../../../pipeline/work/etl-work.ts'
 import type { FlatPart } from '../../../pipeline/work/flat-part.ts'
 import { type Found, scoreBatch, sendEvents } from '../../../pipeline/work/score-batch.ts'
 import type { DocumentWriter } from './document-writer.ts'
@@ -19,12 +20,6 @@ import type { ThreadDeps } from './thread-deps.ts'
 export interface DirectLaneDeps extends ThreadDeps {
   readonly features: FeatureCache
   readonly writer: DocumentWriter
-}
-
-/** A flat record on its way. */
-interface LaneRecord extends DetectorInput {
-  /** Within its part. */
-  readonly position: number
 }
 
 /** Takes `raw-logs` to the daily indices and `anomaly-events`. Offsets are committed once documents and events are durable. */
@@ -42,15 +37,17 @@ export function createDirectLane(deps: DirectLaneDeps): Work {
     maxInFlight: MAX_BATCHES,
     memory: {
       records: REWIND_RECORDS,
-      weigh: message => [...flatRecordsOf(remembering, message)].length,
+      weigh: message => countOf(flatRowsOf(remembering, message)),
       reset() {
         detector = createDetector(config.read())
       },
       async restore(messages) {
         detector.configure(config.read())
         for (const message of messages)
-          for (const { key, value, headers = {} } of flatRecordsOf(remembering, message))
-            detector.warm({ key, value, headers, partition: message.partition })
+          for (const row of flatRowsOf(remembering, message)) {
+            row.partition = message.partition
+            detector.warm(row)
+          }
       },
     },
     async prepare() {
@@ -66,16 +63,16 @@ export function createDirectLane(deps: DirectLaneDeps): Work {
     let byZscore = 0
     return {
       async take(part) {
-        const records = laneRecords(part)
+        const { rows } = part
         detector.configure(config.read())
-        const scored = scoreBatch(detector, records, letterTo(unscored, part))
+        const scored = scoreBatch(detector, rows, letterTo(unscored, part))
         byZscore += scored.byZscore
-        const areFlagged = await writeDocuments(part, records, scored.found, unindexed)
+        const areFlagged = await writeDocuments(part, scored.found, unindexed)
         // An event comes behind its document. Where that was there before, it may be without the flags, and the indexer adds them.
         const events = areFlagged ? scored.found.map(flagsWritten) : scored.found
         await sendEvents(events, output, settings.ANOMALY_TOPIC, letterTo(unscored, part))
         await Promise.all([unscored.send(), unindexed.send()])
-        return records.length
+        return rows.length
       },
       afterCommit() {
         count('anomaliesDetected', byZscore)
@@ -86,33 +83,24 @@ export function createDirectLane(deps: DirectLaneDeps): Work {
   }
 
   /** True when each was made as it is. */
-  function writeDocuments(
-    part: FlatPart,
-    records: readonly LaneRecord[],
-    found: readonly Found<LaneRecord>[],
-    unindexed: DeadLetters,
-  ): Promise<boolean> {
+  function writeDocuments(part: FlatPart, found: readonly Found<FlatRow>[], unindexed: DeadLetters): Promise<boolean> {
     const flags = new Map(found.filter(({ isEarlier }) => !isEarlier).map(({ record, anomaly }) => [record.position, flagsOf(anomaly)]))
-    return writer.write({
-      records,
-      isHeavy: part.isHeavy,
-      documentOf: (builder, record) => builder.log(record, flags.get(record.position)),
-      giveUp: letterTo(unindexed, part),
-    })
+    const { rows, isHeavy } = part
+    return writer.writeRows({ rows, isHeavy, flagsOf: ({ position }) => flags.get(position), giveUp: letterTo(unindexed, part) })
   }
 }
 
-function laneRecords(part: FlatPart): readonly LaneRecord[] {
-  return part.records.map(({ key, value, headers = {} }, position) => {
-    return { key, value, headers, partition: part.messageOf(position).partition, position }
-  })
+function countOf(rows: Iterable<unknown>): number {
+  let count = 0
+  for (const _ of rows) count++
+  return count
 }
 
 /** The log record that a record was made of goes there. Records of earlier parts never do: those that are kept are small enough for any event. */
-function letterTo(dead: DeadLetters, part: FlatPart): (record: LaneRecord, reason: string) => void {
+function letterTo(dead: DeadLetters, part: FlatPart): (record: FlatRow, reason: string) => void {
   return ({ position }, reason) => dead.add(part.messageOf(position), reason, part.originalOf(position))
 }
 
-function flagsWritten(found: Found<LaneRecord>): Found<LaneRecord> {
+function flagsWritten(found: Found<FlatRow>): Found<FlatRow> {
   return found.isEarlier ? found : { ...found, event: withFlagsWritten(found.event) }
 }

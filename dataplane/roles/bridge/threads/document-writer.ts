@@ -1,14 +1,22 @@
 /** Writes documents into the daily indices, for the indexer and for the direct lane. */
+import { CreationPacker, type PackedBulk } from '../../../bulk-port/packed-bulk.ts'
+import { type AnomalyFlags, NO_ANOMALY } from '../../../domain/documents/document.ts'
 import { RecentIds } from '../../../limits/recent-ids.ts'
 import { createTurnstile } from '../../../limits/turns.ts'
 import { LentBuffers, partsOf } from '../../../memory/lent-buffers.ts'
+import type { FlatRow } from '../../../pipeline/flat-row.ts'
 import type { Outcome } from '../../../pipeline/outcome.ts'
 import { createBulkSize } from '../../../pipeline/sinks/bulk-size.ts'
-import { writeBulk } from '../../../pipeline/sinks/bulk-writer.ts'
+import { type BulkResult, type BulkWriterDeps, writeBulk } from '../../../pipeline/sinks/bulk-writer.ts'
 import { createIndexOutages, type IndexOutages } from '../../../pipeline/sinks/index-outages.ts'
 import { createLogAliases, type LogAliases } from '../../../pipeline/sinks/log-aliases.ts'
-import { createDocumentBuilder, type DocumentBuilder, type LogDocument } from '../../../pipeline/steps/index-documents.ts'
-import type { BulkOperation, SearchStore } from '../../../ports/search-store.ts'
+import {
+  createDocumentBuilder,
+  type DocumentBuilder,
+  type DocumentHome,
+  type LogDocument,
+} from '../../../pipeline/steps/index-documents.ts'
+import { type BulkOperation, type SearchStore, SearchStoreUnavailable } from '../../../ports/search-store.ts'
 import { countDocuments } from '../count-documents.ts'
 import { addLogFields, installIndexTemplates } from '../install-index-templates.ts'
 import type { ThreadDeps } from './thread-deps.ts'
@@ -23,11 +31,22 @@ export interface DocumentBatch<R> {
   readonly giveUp: (record: R, reason: string) => void
 }
 
+/** Rows of the direct lane, whose documents are all log documents. */
+export interface RowBatch {
+  readonly rows: readonly FlatRow[]
+  readonly isHeavy: boolean
+  /** The flags of the anomaly that a row is; undefined for one that is none. */
+  readonly flagsOf: (row: FlatRow) => AnomalyFlags | undefined
+  readonly giveUp: (row: FlatRow, reason: string) => void
+}
+
 export interface DocumentWriter {
   /** Installs the templates, and begins to make aliases. */
   prepare(): Promise<void>
   /** Resolves once every document is in the store or given up: true when each was made by this very call, as it is, at the first attempt. */
   write<R extends { readonly value: Uint8Array }>(batch: DocumentBatch<R>): Promise<boolean>
+  /** The same for rows; into a store of the same process without an object for each. */
+  writeRows(batch: RowBatch): Promise<boolean>
 }
 
 export interface DocumentWriterDeps extends ThreadDeps {
@@ -56,6 +75,7 @@ export function createDocumentWriter(deps: DocumentWriterDeps): DocumentWriter {
   const heavyWrites = createTurnstile(MAX_HEAVY_WRITES)
   const counted = new RecentIds(MAX_COUNTED)
   const onProgress = countDocuments(count)
+  const writing: BulkWriterDeps = { store, clock, signal, fold: builder.fold, size, counted, onProgress, outages }
 
   /** All documents lie in `bytes`. */
   const build = <R>({ records, documentOf, giveUp }: DocumentBatch<R>, bytes: Buffer) => {
@@ -79,19 +99,81 @@ export function createDocumentWriter(deps: DocumentWriterDeps): DocumentWriter {
   const write = async <R extends { readonly value: Uint8Array }>(batch: DocumentBatch<R>): Promise<boolean> => {
     const bytes = memory.take(documentBytes(batch.records))
     const { operations, origins, tenants } = build(batch, bytes)
-    const result = await writeBulk(operations, { store, clock, signal, fold: builder.fold, size, counted, onProgress, outages })
+    const result = await writeBulk(operations, writing)
+    const isWhole = finish(result, operations, origins, tenants, batch.giveUp)
+    memory.giveBack(bytes)
+    return isWhole
+  }
+
+  /** Gives up what was refused, and notes the aliases of all else. True when each document was made as it is, at the first attempt. */
+  const finish = <R>(
+    result: BulkResult,
+    operations: readonly BulkOperation[],
+    origins: readonly R[],
+    tenants: readonly string[],
+    giveUp: DocumentBatch<R>['giveUp'],
+  ): boolean => {
     const refused = new Set<number>()
     for (const { item, reason } of result.refused) {
       refused.add(item)
-      batch.giveUp(origins[item]!, reason)
+      giveUp(origins[item]!, reason)
     }
     for (let i = 0; i < operations.length; i++) {
       // Records of one tenant mostly follow each other.
       const isNoted = i > 0 && tenants[i] === tenants[i - 1] && operations[i]!.index === operations[i - 1]!.index && !refused.has(i - 1)
       if (!isNoted && !refused.has(i)) aliases.note(operations[i]!.index, tenants[i]!)
     }
-    memory.giveBack(bytes)
     return result.errors === 0 && result.created === operations.length
+  }
+
+  /** Undefined where the rows have to be written one object each. */
+  const pack = ({ rows, flagsOf }: RowBatch): Packed | undefined => {
+    const sizeBytes = packedBytes(rows)
+    if (outages.isAny || sizeBytes > size.bytes) return undefined
+    const packer = new CreationPacker(memory.takeWhole(sizeBytes), rows.length)
+    const homes: DocumentHome[] = []
+    for (const row of rows) {
+      const home = builder.pack(row, flagsOf(row) ?? NO_ANOMALY, packer)
+      if (home === undefined) {
+        memory.giveBack(packer.bytes)
+        return undefined
+      }
+      if (home !== homes.at(-1)) homes.push(home)
+    }
+    return { bulk: packer.packed(), homes }
+  }
+
+  const allCreated = (documents: number, homes: readonly DocumentHome[]): true => {
+    size.grow()
+    onProgress({ created: documents, errors: 0 })
+    for (const { index, tenant } of homes) aliases.note(index, tenant)
+    return true
+  }
+
+  const writeRows = async (batch: RowBatch): Promise<boolean> => {
+    const { rows, flagsOf, giveUp } = batch
+    const asObjects = {
+      records: rows,
+      isHeavy: batch.isHeavy,
+      documentOf: (each: DocumentBuilder, row: FlatRow) => each.log(row, flagsOf(row)),
+      giveUp,
+    }
+    const { bulkPacked } = store
+    const packed = bulkPacked && pack(batch)
+    if (bulkPacked === undefined || packed === undefined) return write(asObjects)
+    const answer = await bulkPacked(packed.bulk).catch((error: unknown) => {
+      if (error instanceof SearchStoreUnavailable) return 'unanswered' as const
+      throw error
+    })
+    if (answer !== 'unanswered') memory.giveBack(Buffer.from(answer.bytes))
+    const outcomes = answer === 'unanswered' ? answer : answer.outcomes
+    if (outcomes === 'created') return allCreated(rows.length, packed.homes)
+    const bytes = memory.take(documentBytes(rows))
+    const { operations, origins, tenants } = build(asObjects, bytes)
+    const result = await writeBulk(operations, writing, outcomes)
+    const isWhole = finish(result, operations, origins, tenants, giveUp)
+    memory.giveBack(bytes)
+    return isWhole
   }
 
   return {
@@ -101,12 +183,26 @@ export function createDocumentWriter(deps: DocumentWriterDeps): DocumentWriter {
       aliases.start()
     },
     write: batch => (batch.isHeavy ? heavyWrites(() => write(batch)) : write(batch)),
+    writeRows: batch => (batch.isHeavy ? heavyWrites(() => writeRows(batch)) : writeRows(batch)),
   }
 }
 
 /** They outlive the work: a batch that failed keeps no alias from being made. */
 export function openLogAliases({ count, clock, log, signal }: ThreadDeps, store: SearchStore): LogAliases {
   return createLogAliases({ store, clock, log, signal, onDelayed: aliases => count('aliasesDelayed', aliases) })
+}
+
+interface Packed {
+  readonly bulk: PackedBulk
+  /** Where the documents go, one for each run of them. */
+  readonly homes: readonly DocumentHome[]
+}
+
+/** Memory of documents with their ids. */
+function packedBytes(rows: readonly FlatRow[]): number {
+  let bytes = 0
+  for (const { start, end } of rows) bytes += end - start + FLAG_BYTES
+  return bytes
 }
 
 /** A document is its record without a few members, and with three flags. */

@@ -4,6 +4,8 @@ import { describe, it } from 'mocha'
 import type { FlattenConfig } from '../../../../domain/records/flat-record.ts'
 import { Repetition } from '../../../../domain/records/shared-attributes.ts'
 import type { AnyValue, KeyValue, LogRecord } from '../../../../otlp/payload.ts'
+import type { EncodedRecord } from '../../../flat-record-layout.ts'
+import { findScoredFields, knownScoredFields } from '../../../scored-fields.ts'
 import { readParts } from '../message-parts.ts'
 import { createPlainFlattener, type KeyedRecord } from '../plain-flattener.ts'
 import { MessageFlattener } from './message-flattener.ts'
@@ -19,8 +21,8 @@ const CONFIG: Pick<FlattenConfig, 'lookupFeatures'> = {
 const plain = createPlainFlattener(CONFIG)
 const quick = new MessageFlattener(CONFIG)
 
-function readable({ key, value, layout }: KeyedRecord) {
-  return { key, layout, value: Buffer.from(value).toString() }
+function readable({ key, bytes, start, end, layout }: KeyedRecord) {
+  return { key, layout, value: bytes.toString('utf8', start, end) }
 }
 
 function plainly(record: unknown) {
@@ -42,6 +44,12 @@ function expected(message: Uint8Array): unknown[] {
   return outcomes
 }
 
+/** The fields that the writer knew are those that are found in the bytes. */
+function expectKnownFields({ bytes, start, layout, known }: EncodedRecord): void {
+  const { document_id: _id, ...found } = findScoredFields(bytes, start, start + layout.canonicalEnd) ?? {}
+  expect(knownScoredFields(bytes, start, known!)).to.deep.equal(found)
+}
+
 /** The records of a message by the message flattener, and how many of them it made by itself. */
 function flatten(message: Uint8Array) {
   const outcomes: unknown[] = []
@@ -50,9 +58,10 @@ function flatten(message: Uint8Array) {
   const isDone = quick
     .flatten(message, originOf(), {
       isFull: () => false,
-      flat(record) {
+      flat(key, record) {
         byBytes++
-        outcomes.push(readable(record))
+        outcomes.push(readable({ key, ...record }))
+        expectKnownFields(record)
       },
       unusual(record, { resource, scope }) {
         plain.setSurroundings(resource, scope)

@@ -8,8 +8,9 @@ import type { Range } from '../../../../json/rough.ts'
 import { valueEnd } from '../../../../json/strict.ts'
 import { EditList } from '../../../../otlp/layout.ts'
 import { OversizedPayload } from '../../../../otlp/malformed.ts'
+import type { EncodedRecord } from '../../../flat-record-layout.ts'
 import type { Surroundings } from '../message-parts.ts'
-import type { KeyedRecord, MessageOrigin } from '../plain-flattener.ts'
+import type { MessageOrigin } from '../plain-flattener.ts'
 import { type RecordContext, RecordContexts } from './record-context.ts'
 import { ABSENT, RecordScanner } from './record-scanner.ts'
 import { RecordWriter } from './record-writer.ts'
@@ -36,8 +37,8 @@ export interface RecordSource {
 
 /** Takes the records of a message, in their order. */
 export interface FlatRecords {
-  /** `source` is one object for all records, filled anew for each. */
-  flat(record: KeyedRecord, source: RecordSource): void
+  /** `key` is `<tenant>/<service>`. The record stays until the next; `source` is one object for all records, filled anew for each. */
+  flat(key: string, record: EncodedRecord, source: RecordSource): void
   /** A parsed record that only the rules one by one fit. */
   unusual(record: unknown, context: RecordContext, source: RecordSource): void
   /** Whether the output is full, so that the message has to wait. */
@@ -214,9 +215,8 @@ export class MessageFlattener {
     const shape = this.#shape()
     const keySet = shape.isPlain ? context.keySetWith(shape) : undefined
     if (keySet === undefined || !this.#origin!.repetition.take(context.repeated)) return this.#unusual(from, context, to)
-    const { value, layout } = this.#writer.write(record, context, shape, keySet)
     this.#source.end = this.#source.start + end - from
-    to.flat({ key: context.busKey, value, layout }, this.#source)
+    to.flat(context.busKey, this.#writer.write(record, context, shape, keySet), this.#source)
     return end
   }
 

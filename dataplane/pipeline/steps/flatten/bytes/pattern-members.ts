@@ -1,8 +1,13 @@
 /** The pattern of a message, as JSON members of its flat record. */
 import { endOfPatternInput, findMasked, MASK, MAX_PATTERN_INPUT, maskedRanges, patternId } from '../../../../domain/records/pattern.ts'
+import type { KnownPattern } from '../../../flat-record-layout.ts'
+import { hashPattern, patternText } from '../../../signal-fields.ts'
 
-interface Pattern {
-  readonly text: Uint8Array
+/** A pattern that messages have. */
+export interface Pattern extends KnownPattern {
+  /** The masked message. */
+  readonly masked: Uint8Array
+  /** With a leading comma. */
   readonly members: Uint8Array
 }
 
@@ -26,20 +31,23 @@ export class PatternMembers {
   #length = 0
   #hash = 0
 
-  /** With a leading comma. The message is UTF-8; the byte behind it must be there. */
-  of(b: Buffer, from: number, to: number): Uint8Array {
+  /** The message is UTF-8; the byte behind it must be there. */
+  of(b: Buffer, from: number, to: number): Pattern {
     this.#mask(b, from, to)
     const known = this.#patterns.get(this.#hash)
-    if (known !== undefined && this.#masked.compare(known.text, 0, known.text.length, 0, this.#length) === 0) return known.members
+    if (known !== undefined && this.#masked.compare(known.masked, 0, known.masked.length, 0, this.#length) === 0) return known
     const text = this.#masked.toString('utf8', 0, this.#length)
-    const members = Buffer.from(`,"pattern_id":"${patternId(text)}","pattern":${JSON.stringify(text)}`)
+    const id = patternId(text)
+    const members = Buffer.from(`,"pattern_id":"${id}","pattern":${JSON.stringify(text)}`)
     if (this.#patterns.size >= MAX_PATTERNS || this.#bytes > MAX_BYTES_OF_ALL) {
       this.#patterns.clear()
       this.#bytes = 0
     }
-    this.#bytes += this.#length + members.length
-    this.#patterns.set(this.#hash, { text: Uint8Array.from(this.#masked.subarray(0, this.#length)), members })
-    return members
+    const masked = Uint8Array.from(this.#masked.subarray(0, this.#length))
+    const pattern = { masked, members, hash: hashPattern(id, 0), text: patternText(text) }
+    this.#bytes += masked.length + members.length + pattern.text.length
+    this.#patterns.set(this.#hash, pattern)
+    return pattern
   }
 
   #mask(b: Buffer, from: number, to: number): void {

@@ -4,13 +4,13 @@ import { LOG_NAMESPACE } from '../../../../domain/records/log-id.ts'
 import { type DayRule, formatDay, indexDay, isKept, secondPrefix } from '../../../../domain/records/timestamp.ts'
 import { namespaceBytes, writeUuid5 } from '../../../../hash/uuid5.ts'
 import { CLOSE_OBJECT, COLON, COMMA, DOT, OPEN_OBJECT, QUOTE, ZERO } from '../../../../json/bytes.ts'
-import { allocateBytes } from '../../../byte-slab.ts'
-import { type EncodedRecord, HEAD_MARKS, layoutText } from '../../../flat-record-layout.ts'
+import { type EncodedRecord, HEAD_MARKS, type KnownFields, type KnownPattern } from '../../../flat-record-layout.ts'
+import { hashEndOf, visitHash } from '../../../signal-fields.ts'
 import type { AttributeShape, Member } from './attribute-shape.ts'
 import { PatternMembers } from './pattern-members.ts'
 import type { RecordContext } from './record-context.ts'
 import { ABSENT, type RecordScanner, TIME_DIGITS } from './record-scanner.ts'
-import { SeverityMembers } from './severity-members.ts'
+import { type Severity, SeverityMembers } from './severity-members.ts'
 import { CONTENT_AT, NAME_AT, OUTPUT_AT, Views } from './work-area.ts'
 
 const [DOCUMENT_ID, INDEX_DAY, TIMESTAMP] = HEAD_MARKS
@@ -51,7 +51,11 @@ export class RecordWriter {
   readonly #severities = new SeverityMembers()
   readonly #enrichments = new EnrichmentMembers()
   #day: DayRule = { receivedAtMs: 0, retentionDays: 0 }
-  #enrichment: Uint8Array = new Uint8Array()
+  #enrichment: EnrichmentBytes
+  /** These belong to the record that is being written. */
+  #timeMs = 0
+  #severity: Severity
+  #messageStart = 0
   /** In the name of the log id. */
   #traceAt = ABSENT
   #spanAt = ABSENT
@@ -63,6 +67,8 @@ export class RecordWriter {
     bytes.set(LOG_NAMESPACE_BYTES, NAME_AT)
     for (const { at, text } of HEAD_MARKS) bytes.write(text, OUTPUT_AT + at, 'latin1')
     bytes[TIMESTAMP_AT - 1] = QUOTE
+    this.#enrichment = this.#enrichments.of(undefined)
+    this.#severity = this.#severities.of(bytes, 0, 0, 0)
   }
 
   /** For the records of one message. */
@@ -75,7 +81,7 @@ export class RecordWriter {
     this.#enrichment = this.#enrichments.of(features)
   }
 
-  /** `keySet` is that of the context with the shape. */
+  /** `keySet` is that of the context with the shape. The record stays until the next is written. */
   write(record: RecordScanner, context: RecordContext, shape: AttributeShape, keySet: string): EncodedRecord {
     const b = this.#b
     const time = record.time === ABSENT ? record.observedTime : record.time
@@ -85,8 +91,9 @@ export class RecordWriter {
     const contentEnd = record.writeMessage(messageAt)
     writeUuid5(this.#contents.until(contentEnd), b, DOCUMENT_ID_AT)
     const fieldsEnd = this.#writeFields(record, context, logIdAt + UUID_LENGTH)
-    const patternEnd = this.#put(this.#patterns.of(b, messageAt, contentEnd), fieldsEnd)
-    const canonicalEnd = this.#put(this.#enrichment, patternEnd)
+    const pattern = this.#patterns.of(b, messageAt, contentEnd)
+    const patternEnd = this.#put(pattern.members, fieldsEnd)
+    const canonicalEnd = this.#put(this.#enrichment.members, patternEnd)
     const flattenedEnd = this.#putMembers(shape.flattened, record, this.#put(context.flattened, canonicalEnd))
     const openAt = this.#put(ATTRIBUTES, flattenedEnd)
     const topLevelEnd = this.#putMembers(shape.topLevel, record, this.#put(context.topLevel, openAt))
@@ -96,16 +103,27 @@ export class RecordWriter {
     b[openAt] = OPEN_OBJECT
     const end = Math.max(foldedEnd, attributesStart) + 2
     b[end - 2] = b[end - 1] = CLOSE_OBJECT
-    const value = allocateBytes(end - OUTPUT_AT)
-    b.copy(value, 0, OUTPUT_AT, end)
+    const layout = {
+      canonicalEnd: canonicalEnd - OUTPUT_AT,
+      attributesStart: attributesStart - OUTPUT_AT,
+      topLevelEnd: Math.max(topLevelEnd, attributesStart) - OUTPUT_AT,
+      keySet,
+    }
+    return { bytes: b, start: OUTPUT_AT, end, layout, known: this.#known(pattern, fieldsEnd - 1) }
+  }
+
+  #known(pattern: KnownPattern, messageEnd: number): KnownFields {
+    const trace = this.#traceAt
+    const span = this.#spanAt
+    const spanHash = span === ABSENT ? 0 : hashEndOf(this.#b, span + SPAN_DIGITS)
     return {
-      value,
-      layout: layoutText({
-        canonicalEnd: canonicalEnd - OUTPUT_AT,
-        attributesStart: attributesStart - OUTPUT_AT,
-        topLevelEnd: Math.max(topLevelEnd, attributesStart) - OUTPUT_AT,
-        keySet,
-      }),
+      timeMs: this.#timeMs,
+      level: this.#severity.level,
+      features: this.#enrichment.features,
+      messageStart: this.#messageStart - OUTPUT_AT,
+      messageEnd: messageEnd - OUTPUT_AT,
+      pattern,
+      visitHash: trace === ABSENT ? 0 : visitHash(hashEndOf(this.#b, trace + TRACE_DIGITS), spanHash),
     }
   }
 
@@ -114,12 +132,14 @@ export class RecordWriter {
     const b = this.#b
     b[from] = QUOTE
     let at = this.#put(context.fieldMembers, from + 1)
-    at = this.#put(this.#severities.of(b, record.severityStart, record.severityEnd, record.severityNumber), at)
+    this.#severity = this.#severities.of(b, record.severityStart, record.severityEnd, record.severityNumber)
+    at = this.#put(this.#severity.members, at)
     at = this.#putId(TRACE_ID, this.#traceAt, TRACE_DIGITS, at)
     at = this.#putId(SPAN_ID, this.#spanAt, SPAN_DIGITS, at)
     at = this.#put(MESSAGE, at)
-    b[at] = QUOTE
-    at = this.#move(record.messageStart, record.messageEnd, at + 1)
+    b[at++] = QUOTE
+    this.#messageStart = at
+    at = this.#move(record.messageStart, record.messageEnd, at)
     b[at] = QUOTE
     return at + 1
   }
@@ -131,6 +151,7 @@ export class RecordWriter {
     const second = this.#number(time, fraction)
     const ms = second * 1_000 + this.#number(fraction, fraction + MIN_FRACTION)
     const day = this.#day
+    this.#timeMs = ms
     this.#putAscii(isKept(ms, day) ? formatDay(ms) : indexDay(ms, this.#observedText(record), day), DAY_AT)
     let at = this.#putAscii(secondPrefix(second), TIMESTAMP_AT)
     b[at++] = DOT
@@ -250,24 +271,29 @@ export class RecordWriter {
   }
 }
 
-/** The ML fields and `enriched` as JSON members, remembered by the features: a service has the same ones from one reading of the feature store to the next. */
-class EnrichmentMembers {
-  readonly #ofFeatures = new WeakMap<MlFeatures, Uint8Array>()
-  readonly #withoutFeatures = membersOf(enrich(undefined))
-  readonly #unreachable = membersOf(enrich('unreachable'))
+interface EnrichmentBytes {
+  readonly features: MlFeatures
+  /** The ML fields and `enriched`, with a leading comma. */
+  readonly members: Uint8Array
+}
 
-  /** With a leading comma. */
-  of(features: MlFeatures | undefined | 'unreachable'): Uint8Array {
+/** Enrichments as JSON members, remembered by the features: a service has the same ones from one reading of the feature store to the next. */
+class EnrichmentMembers {
+  readonly #ofFeatures = new WeakMap<MlFeatures, EnrichmentBytes>()
+  readonly #withoutFeatures = bytesOf(enrich(undefined))
+  readonly #unreachable = bytesOf(enrich('unreachable'))
+
+  of(features: MlFeatures | undefined | 'unreachable'): EnrichmentBytes {
     if (features === undefined) return this.#withoutFeatures
     if (features === 'unreachable') return this.#unreachable
     const known = this.#ofFeatures.get(features)
     if (known !== undefined) return known
-    const members = membersOf(enrich(features))
-    this.#ofFeatures.set(features, members)
-    return members
+    const bytes = bytesOf(enrich(features))
+    this.#ofFeatures.set(features, bytes)
+    return bytes
   }
 }
 
-function membersOf(enrichment: Enrichment): Uint8Array {
-  return Buffer.from(`,${JSON.stringify(enrichment).slice(1, -1)}`)
+function bytesOf(enrichment: Enrichment): EnrichmentBytes {
+  return { features: enrichment, members: Buffer.from(`,${JSON.stringify(enrichment).slice(1, -1)}`) }
 }

@@ -1,8 +1,12 @@
-import { normaliseLevel, normaliseSeverityNumber } from '../../../../domain/records/level.ts'
+/** The severity of records, remembered by their texts. */
+import { type Level, normaliseLevel, normaliseSeverityNumber } from '../../../../domain/records/level.ts'
 
-interface Severity {
+/** The level that a severity text and number stand for, ready to be copied. */
+export interface Severity {
   /** As it stands in the message. */
   readonly text: Uint8Array
+  readonly level: Level
+  /** With a leading comma. */
   readonly members: Uint8Array
 }
 
@@ -14,23 +18,21 @@ const MAX_NUMBER = 24
 export class SeverityMembers {
   readonly #byNumber: Severity[][] = Array.from({ length: MAX_NUMBER + 1 }, () => [])
 
-  /** With a leading comma. The text is ASCII without escapes. */
-  of(b: Buffer, textStart: number, textEnd: number, number: number): Uint8Array {
+  /** The text is ASCII without escapes. */
+  of(b: Buffer, textStart: number, textEnd: number, number: number): Severity {
     const severities = this.#byNumber[number <= MAX_NUMBER ? number : 0]!
-    for (const { text, members } of severities) {
+    for (const severity of severities) {
+      const { text } = severity
       if (text.length !== textEnd - textStart) continue
       let i = 0
       while (i < text.length && text[i] === b[textStart + i]) i++
-      if (i === text.length) return members
+      if (i === text.length) return severity
     }
-    const members = build(b.toString('latin1', textStart, textEnd), number)
+    const level = normaliseLevel(b.toString('latin1', textStart, textEnd), number)
+    const members = Buffer.from(`,"level":"${level}","severity_number":${normaliseSeverityNumber(number, level)}`)
+    const severity = { text: Uint8Array.from(b.subarray(textStart, textEnd)), level, members }
     if (severities.length === MAX_TEXTS) severities.shift()
-    severities.push({ text: Uint8Array.from(b.subarray(textStart, textEnd)), members })
-    return members
+    severities.push(severity)
+    return severity
   }
-}
-
-function build(text: string, number: number): Uint8Array {
-  const level = normaliseLevel(text, number)
-  return Buffer.from(`,"level":"${level}","severity_number":${normaliseSeverityNumber(number, level)}`)
 }

@@ -1,0 +1,50 @@
+/** A flat record on its way within the process. */
+import type { BusRecord } from '../ports/bus.ts'
+import { DEAD_LETTER_HEADERS } from './dead-letter.ts'
+import { type EncodedRecord, type KnownFields, LAYOUT_HEADER, type Layout, layoutText } from './flat-record-layout.ts'
+import type { StepInput } from './outcome.ts'
+
+/**
+ * A range of bytes that many records share, and its layout as numbers. A step that knows rows reads the bytes in place; to all others a row is an
+ * input like a record of the bus, whose `value` and `headers` are made at each call.
+ */
+export class FlatRow implements StepInput {
+  /** `<tenant>/<service>` */
+  readonly key: string
+  readonly bytes: Buffer
+  readonly start: number
+  readonly end: number
+  /** Offsets from `start`. */
+  readonly layout: Layout
+  readonly known: KnownFields | undefined
+  /** The partition that its message came from. */
+  partition = 0
+  /** Among the rows that go on together. */
+  position = 0
+  /** The header of a replayed message: the time of the replay. */
+  replayed: string | undefined = undefined
+
+  /** `record` stands in `bytes` from `start` on by now. */
+  constructor(key: string, record: EncodedRecord, bytes: Buffer, start: number) {
+    this.key = key
+    this.bytes = bytes
+    this.start = start
+    this.end = start + record.end - record.start
+    this.layout = record.layout
+    this.known = record.known
+  }
+
+  get value(): Buffer {
+    return this.bytes.subarray(this.start, this.end)
+  }
+
+  get headers(): Readonly<Record<string, string>> {
+    const layout = { [LAYOUT_HEADER]: layoutText(this.layout) }
+    return this.replayed === undefined ? layout : { ...layout, [DEAD_LETTER_HEADERS.replayed]: this.replayed }
+  }
+
+  /** The record for `enriched-logs`: a view, which holds as long as the bytes do. */
+  toRecord(): BusRecord & StepInput {
+    return { key: this.key, value: this.value, headers: this.headers }
+  }
+}
