@@ -62,7 +62,6 @@ function PatternTable({ data, order }: { readonly data: Patterns; readonly order
   const columns = useMemo((): readonly Column<Pattern>[] => {
     const most = Math.max(1, ...data.patterns.map(({ count }) => count))
     return [
-      { key: 'level', title: 'Level', render: ({ details }) => <LevelBadge level={details?.level ?? ''} />, hideWhenNarrow: true },
       {
         key: 'pattern',
         title: 'Pattern',
@@ -71,6 +70,7 @@ function PatternTable({ data, order }: { readonly data: Patterns; readonly order
           <button type="button" className={styles.pattern} onClick={() => showOnly('pattern_id', id)} title={details?.pattern ?? id}>
             {details === undefined ? <span className={styles.same}>…</span> : <PatternText text={details.pattern} />}
             <span className={styles.services}>
+              {details !== undefined && <LevelBadge level={details.level} />}
               {details?.services.map(name => (
                 <ServiceName key={name} name={name} />
               ))}

@@ -77,7 +77,7 @@ function TargetPanel({ id, config, isOpen, onToggle }: TargetPanelProps) {
     <Panel
       className={styles.closed}
       title={titleOfTarget(id)}
-      note={severities.length === 0 ? 'routed for no severity' : `told of ${severities.join(', ')}`}
+      note={severities.length === 0 ? 'told of no severity' : `told of ${severities.join(', ')}`}
       actions={
         <>
           <Pill tone={target.enabled === false ? 'neutral' : 'good'}>{target.enabled === false ? 'off' : 'on'}</Pill>

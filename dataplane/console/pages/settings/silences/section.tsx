@@ -140,7 +140,7 @@ function SilenceList() {
   const nowMs = useNow()
   const { data, error, refetch } = useQuery({ queryKey: KEY, queryFn: ({ signal }) => listSilences(signal), refetchInterval: 30_000 })
   return (
-    <Panel title="Silences" note="those of the last week among them" flush>
+    <Panel title="Silences" note="with those that ended in the last week" flush>
       {data === undefined ? (
         error === null ? (
           <Pending />

@@ -84,7 +84,7 @@ function Thresholds({ stored, declared }: ThresholdsProps) {
           </div>
           <TextInput
             label="Look-back"
-            description="So long after its last anomaly an incident takes in more of the same"
+            description="An incident takes in more of the same for this long after its last anomaly"
             value={form.lookbackWindow}
             readOnly={declared.lookbackWindow !== undefined}
             error={problems.lookbackWindow}
@@ -94,7 +94,7 @@ function Thresholds({ stored, declared }: ThresholdsProps) {
             <div className={styles.label} id="recurring-label">
               Recurring incidents
             </div>
-            <p className={styles.hint}>They hold nothing new for their service</p>
+            <p className={styles.hint}>An incident that repeats an earlier one of its service</p>
             <SegmentedControl
               aria-labelledby="recurring-label"
               data={[
@@ -109,7 +109,7 @@ function Thresholds({ stored, declared }: ThresholdsProps) {
             <div className={styles.fields}>
               <NumberInput
                 label="Z-score threshold"
-                description="Of all tenants; as at the start again after a restart of the bridge"
+                description="Holds for all tenants, until the bridge restarts"
                 step={0.1}
                 min={0}
                 decimalScale={3}
