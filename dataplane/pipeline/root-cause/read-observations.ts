@@ -135,11 +135,7 @@ async function survey(store: SearchStore, { tenant, fromMs, toMs }: Period) {
 }
 
 /** Times with about a page of records each, the latest first: one page of a short time is read faster than the same page of a long one. */
-function* cutTime(
-  { fromMs, toMs }: Pick<Period, 'fromMs' | 'toMs'>,
-  buckets: readonly TimeBucket[],
-  share: number,
-): Generator<TimeSlice> {
+function* cutTime({ fromMs, toMs }: Pick<Period, 'fromMs' | 'toMs'>, buckets: readonly TimeBucket[], share: number): Generator<TimeSlice> {
   let end = toMs
   let records = 0
   for (const { key, doc_count } of buckets.toReversed()) {

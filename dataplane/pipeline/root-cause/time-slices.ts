@@ -31,7 +31,7 @@ export function sliceTime({ fromMs, atMs, toMs }: SlicedPeriod, share: number): 
 function slicesOf(fromMs: number, toMs: number, share: number): TimeSlice[] {
   if (toMs <= fromMs) return []
   const stepMs = Math.max(STEP_MS, LEAST_SLICE_MS / share, (toMs - fromMs) / MAX_SLICES)
-  const count = Math.max(1, Math.round((toMs - fromMs) / stepMs))
+  const count = Math.max(1, Math.floor((toMs - fromMs) / stepMs))
   const lengthMs = (toMs - fromMs) / count
   const sliceMs = Math.max(1, Math.round(lengthMs * share))
   return Array.from({ length: count }, (_, at) => {

@@ -22,7 +22,7 @@ export interface FoundCause {
 export type FindCause = (incident: TicketedIncident) => Promise<FoundCause | undefined>
 
 /** Records that all analyses of a minute look at, once those that came first have used up as many: the store has its users to serve. */
-const RECORDS_PER_MINUTE = perMinute(100_000)
+const RECORDS_PER_MINUTE = 100_000
 /** Records that each looks at all the same, about. */
 const LEAST_RECORDS = 10_000
 /** How long an incident waits for its cause. */
@@ -63,7 +63,7 @@ export function createFindCause({
   readonly log: Log
 }): FindCause {
   let shared: SharedAnalysis[] = []
-  const budget = new TokenBucket(RECORDS_PER_MINUTE, clock.nowMs())
+  const budget = new TokenBucket(perMinute(RECORDS_PER_MINUTE), clock.nowMs())
   const turns = createTurns({ running: MAX_RUNNING, inAll: MAX_RUNNING + MAX_WAITING, ofOwner: MAX_RUNNING + MAX_WAITING })
 
   const analyse = async (tenant: string, atMs: number): Promise<MadeRanking | undefined> => {

@@ -113,7 +113,7 @@ function textNamed(name: Buffer, { bytes, isEscaped, nested }: LookedAt): string
   const start = at + name.length + 2
   if (bytes[start - 2] !== 0x3a || bytes[start - 1] !== 0x22) return undefined
   if ((nested >= 0 && nested < at) || bytes.indexOf(name, start) >= 0) return undefined
-  const text = bytes.latin1Slice(start, bytes.indexOf(0x22, start))
+  const text = bytes.toString('latin1', start, bytes.indexOf(0x22, start))
   return UNCERTAIN.test(text) ? undefined : text
 }
 
