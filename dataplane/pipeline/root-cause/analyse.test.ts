@@ -174,7 +174,7 @@ describe('root cause from the search store', () => {
     const read = await readObservations({ ...embedded.store, search }, period, 3_000)
     const records = 8 * 500 * USUAL.length
     const lookedAt = spans.reduce((sum, span) => sum + span, 0) / (8 * MINUTE_MS)
-    expect(lookedAt).to.be.closeTo((4 * 3_000) / records, 0.01)
+    expect(lookedAt).to.be.closeTo((2 * 3_000) / records, 0.01)
     expect(read.length).to.be.within(2_400, 3_600)
     expect(read.filter(({ timeMs }) => timeMs >= AT_MS).length / read.length).to.be.closeTo(3 / 8, 0.05)
     const cause = await runInTurns(findRootCause({ observations: read, atMs: AT_MS }))

@@ -68,12 +68,12 @@ describe('the cause of an incident', () => {
       if (size > 0) readMs += Date.parse(lt) - Date.parse(gte)
       return { total: 1_000_000, hits: [], aggregations: { times: { buckets: [] } } }
     })
-    /** Records of a million that lie in the parts of the time that were read, for each four that are looked for. */
+    /** Records of a million that lie in the parts of the time that were read, for each two that are looked for. */
     const recordsAt = async (minutesAgo: number) => {
       readMs = 0
       await find(buildIncident({ firstSeen: new Date(clock.nowMs() - minutesAgo * 60_000).toISOString() }))
       // Five minutes of baseline, three of leads and window each.
-      return Math.round(((readMs / (11 * 60_000)) * 1_000_000) / 4 / 1_000)
+      return Math.round(((readMs / (11 * 60_000)) * 1_000_000) / 2 / 1_000)
     }
     expect(await recordsAt(20)).to.be.closeTo(50, 1)
     expect(await recordsAt(30)).to.be.closeTo(50, 1)
