@@ -153,6 +153,14 @@ describe('the gateway', () => {
       expect(await answer.json()).to.deep.equal({ status: 'ok' })
     })
 
+    for (const http2 of [false, true])
+      it(`/api/search/health, the standard health check of the search store, over HTTP/${http2 ? 2 : 1.1}`, async () => {
+        const answer = await harness.call('/api/search/health', { http2 })
+        expect([answer.status, answer.json()]).to.deep.equal([200, { status: 'ok' }])
+        expect((await harness.call('/api/search/health', { method: 'POST', body: {}, http2 })).status).to.equal(405)
+        expect((await harness.call('/api/search/health?level=indices', { http2 })).status).to.equal(403)
+      })
+
     it('404 for a path that there is not', async () => {
       const answer = await harness.call('/api/unknown/x')
       expect([answer.status, answer.json()['status']]).to.deep.equal([404, 404])
@@ -266,6 +274,7 @@ describe('the gateway, when back ends are away', () => {
       '/api/airflow/x',
       '/api/features/health',
       '/api/search/_cluster/health',
+      '/api/search/health',
     ]) {
       const answer = await harness.call(path)
       expect([path, answer.status, answer.json()['status']]).to.deep.equal([path, 502, 502])
