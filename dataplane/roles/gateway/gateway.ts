@@ -183,7 +183,7 @@ function createFront(config: GatewayConfig, check: KeyCheck, metrics: Metrics) {
   const serveGrpc = async (request: Extract<GatewayRequest, { readonly stream: unknown }>, owner: KeyOwner): Promise<string> => {
     const { stream, headers } = request
     try {
-      await exportGrpc({ collector: config.collector.local ?? collectorGrpc, budget, maxRequestBytes }, stream, headers, owner)
+      await exportGrpc({ collector: config.collector.local ?? collectorGrpc, budget, maxRequestBytes, clock }, stream, headers, owner)
     } catch (error) {
       log.error({ error }, 'call failed')
       answerStatus(stream, {

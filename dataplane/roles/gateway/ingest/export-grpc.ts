@@ -6,10 +6,12 @@ import { releaseBytes } from '../../../memory/release-bytes.ts'
 import { encodeResponseProtobuf, encodeStatusProtobuf } from '../../../otlp/export-response.ts'
 import { decompress, parseEncoding } from '../../../otlp-intake/decompress.ts'
 import { GrpcMessage, LOGS_EXPORT_PATH } from '../../../otlp-intake/grpc-message.ts'
+import { parseGrpcTimeout, TOO_LATE } from '../../../otlp-intake/grpc-timeout.ts'
 import type { LocalCollector } from '../../../otlp-intake/local-collector.ts'
 import type { MemoryBudget } from '../../../otlp-intake/memory-budget.ts'
 import { percentEncoded } from '../../../otlp-intake/percent-encoded.ts'
 import { GRPC, Refusal } from '../../../otlp-intake/refusal.ts'
+import type { Clock } from '../../../ports/clock.ts'
 import { DROPPED_BY_GATEWAY } from '../../../tenant-export/attribute-names.ts'
 import { asRefusal, bufferOf, COLLECTOR_AWAY } from '../../../tenant-export/export-http.ts'
 import { injectProtobuf } from '../../../tenant-export/inject-protobuf.ts'
@@ -22,6 +24,7 @@ export interface GrpcDeps {
   readonly collector: GrpcUpstream | LocalCollector
   readonly budget: MemoryBudget
   readonly maxRequestBytes: number
+  readonly clock: Pick<Clock, 'nowMs'>
 }
 
 export const UNAUTHENTICATED = 16
@@ -66,6 +69,7 @@ export async function exportGrpc(deps: GrpcDeps, stream: ServerHttp2Stream, head
   const path = String((headers as Readonly<Record<string, unknown>>)[':path'])
   if (path !== LOGS_EXPORT_PATH) return answerStatus(stream, { code: GRPC.unimplemented, message: `no such method: ${path.slice(0, 200)}` })
   const lease = deps.budget.lease()
+  const deadlineMs = deps.clock.nowMs() + parseGrpcTimeout(headers['grpc-timeout'] as string | undefined)
   try {
     const encoding = parseEncoding(headers['grpc-encoding'] as string | undefined)
     const message = (await receive(stream, new GrpcMessage(deps.maxRequestBytes, lease))).finish(encoding)
@@ -78,7 +82,8 @@ export async function exportGrpc(deps: GrpcDeps, stream: ServerHttp2Stream, head
       lease.release()
       const call = localExport({ transport: 'grpc', body: plain, source: stream.session ?? stream }, injection)
       const answer = encodeResponseProtobuf(await collector.accept(call))
-      if (!stream.destroyed) answerCall(stream, ACCEPTED, frame(answer), OK_TRAILERS)
+      if (deps.clock.nowMs() >= deadlineMs) answerStatus(stream, TOO_LATE)
+      else if (!stream.destroyed) answerCall(stream, ACCEPTED, frame(answer), OK_TRAILERS)
       return
     }
     const body = injectProtobuf(plain, injection)
