@@ -17,7 +17,7 @@ describe('a gRPC call whose connection to the collector ends before its answer',
   let sessions: ServerHttp2Session[]
   let calls: number
   let harness: Harness
-  /** What becomes of a call, by how many came before. */
+  /** The end of a call, by how many came before. */
   let onCall: (stream: ServerHttp2Stream, before: number) => void
 
   const accept = (stream: ServerHttp2Stream) => {
