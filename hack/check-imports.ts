@@ -32,7 +32,7 @@ const ALLOWED: ImportTable = {
     'node:crypto',
   ],
   // Common to the commands of `logpipeline`.
-  'dataplane/command-line': ['dataplane/adapters/clock', 'dataplane/config/environment.ts', 'dataplane/ports/clock.ts'],
+  'dataplane/command-line': ['dataplane/adapters/clock', 'dataplane/config/environment.ts', 'dataplane/ports/clock.ts', 'node:util'],
   // Commands that a running standalone does the work of.
   'dataplane/command-socket': ['dataplane/telemetry/log.ts', '*'],
   // Back ends as the gateway and the dashboard speak to them, and the search store as one tenant may see it.
