@@ -7,6 +7,7 @@ import { explainedCause, fallbackCause, isClear } from '../../domain/language-mo
 import { buildPrompt, PROMPT_VERSION, type Prompt } from '../../domain/language-model/prompt.ts'
 import { judge, type Verdict } from '../../domain/language-model/verdict.ts'
 import type { ModelUse, RootCause } from '../../domain/root-cause/root-cause.ts'
+import { jsonOf } from '../../json/json-of.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type LanguageModel, type LlmConfig, type ModelAnswer, ModelUnavailable } from '../../ports/language-model.ts'
 import type { ModelStatus } from '../../ports/model-probe.ts'
@@ -203,7 +204,7 @@ export function createExplainer(deps: ExplainerDeps): Explainer {
         const { text } = await within(clock, TEST_MS, signal => model.ask(config, TEST_QUESTION, signal), unavailable)
         health.note(config, { ok: true })
         const seconds = ((clock.nowMs() - startMs) / 1_000).toFixed(1)
-        const manner = isJson(text) ? '' : ', but not in JSON as it was asked to'
+        const manner = jsonOf(text) !== undefined ? '' : ', but not in JSON as it was asked to'
         return { ok: true, message: `${config.model} answered within ${seconds} s${manner}` }
       } catch (error) {
         if (error instanceof ModelUnavailable) health.note(config, failed(error))
@@ -251,13 +252,4 @@ function outcomeOf(error: unknown): Outcome {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }
