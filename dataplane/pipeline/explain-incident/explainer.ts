@@ -59,8 +59,6 @@ export interface ExplainerDeps {
   readonly metrics: Pick<Metrics, 'labelledCounter'>
   /** Tokens that each tenant may use. */
   readonly tokensPerHour: number
-  /** Default a minute: how long a model that failed is spared. */
-  readonly breakerOpenMs?: number
 }
 
 /** Why there are no words of a model. */
@@ -87,7 +85,7 @@ const TEST_QUESTION = {
 }
 
 export function createExplainer(deps: ExplainerDeps): Explainer {
-  const { model, store, clock, log, metrics, tokensPerHour, breakerOpenMs } = deps
+  const { model, store, clock, log, metrics, tokensPerHour } = deps
   const countVerdict = metrics.labelledCounter(LLM_VERDICTS_COUNTER, ['outcome'])
   const countTokens = metrics.labelledCounter(LLM_TOKENS_COUNTER, ['direction'])
   const countSeconds = metrics.labelledCounter(LLM_SECONDS_COUNTER, [])
@@ -97,7 +95,6 @@ export function createExplainer(deps: ExplainerDeps): Explainer {
   const health = createModelHealth({
     probe: config => within(clock, PROBE_MS, signal => model.probe(config, signal), unavailable),
     nowMs: () => clock.nowMs(),
-    ...(breakerOpenMs !== undefined && { openMs: breakerOpenMs }),
   })
 
   /** The words, or `NoVerdict`, `ModelUnavailable`. */
