@@ -1,9 +1,9 @@
 /** `logpipeline keys create|list|revoke`: API keys of a tenant (Decisions 2). */
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { KeyName } from '../../api-keys/key-routes.ts'
 import { type ApiKeyStore, createApiKeyStore, MAX_KEYS } from '../../api-keys/key-store.ts'
 import { type CommandDeps, EXIT, PROCESS, refusalsOf } from '../../command-line/command.ts'
+import { obey, parseWords, type Words } from '../../command-line/words.ts'
 import { loadSettings } from '../../config/environment.ts'
 import { TENANT_ID } from '../../contract/setting.ts'
 import type { ApiKey } from '../../domain/api-keys/api-key.ts'
@@ -39,13 +39,11 @@ interface Options {
 const refuse = refusalsOf('keys')
 
 /** Runs the command and returns its exit code; throws `ConfigError` for wrong settings. */
-export async function runKeys(args: readonly string[], deps: CommandDeps = PROCESS): Promise<number> {
-  if (args.includes('--help') || args.includes('-h')) {
-    deps.stdout.write(`${USAGE}\n`)
-    return EXIT.done
-  }
-  const options = parseOptions(args)
-  if (typeof options === 'string') return refuse(deps, options, EXIT.usage)
+export function runKeys(args: readonly string[], deps: CommandDeps = PROCESS): Promise<number> {
+  return obey(parseOptions(args), { usage: USAGE, refuse }, deps, options => work(options, deps))
+}
+
+async function work(options: Options, deps: CommandDeps): Promise<number> {
   const settings = loadSettings('standalone', deps.environment)
   try {
     return await withStore(settings, deps, keys => RUN[options.action](keys, options, deps))
@@ -92,29 +90,22 @@ function idsOf(keys: readonly ApiKey[]): string {
   return keys.map(({ id }) => id).join(', ')
 }
 
-/** A result that is a text is the problem found in the options. */
-function parseOptions(args: readonly string[]): Options | string {
-  const [action, ...rest] = args
-  if (!ACTIONS.includes(action as Action)) return `expected one of ${ACTIONS.join(', ')}, seen ${action ?? 'nothing'} (keys --help)`
-  let parsed: {
-    readonly values: { readonly tenant?: string; readonly name?: string; readonly id?: string }
-    readonly positionals: readonly string[]
-  }
-  try {
-    const known = { tenant: { type: 'string' }, name: { type: 'string' }, id: { type: 'string' } } as const
-    parsed = parseArgs({ args: rest, allowPositionals: action === 'revoke', options: known })
-  } catch (error) {
-    return (error as Error).message
-  }
-  const { tenant, name } = parsed.values
-  const id = parsed.values.id ?? parsed.positionals[0]
-  if (tenant === undefined || !TENANT_ID.schema.safeParse(tenant).success)
-    return `--tenant: expected ${TENANT_ID.expected}, seen ${tenant === undefined ? 'nothing' : JSON.stringify(tenant)}`
-  const named = KeyName.optional().safeParse(name)
-  if (!named.success) return `--name: ${named.error.issues[0]!.message}`
-  const isOneKey = (id === undefined) !== (name === undefined) && parsed.positionals.length <= 1
-  if (action === 'revoke' && !isOneKey) return 'revoke: expected the id of one key (keys list), or its --name'
-  return { action: action as Action, tenant, name: named.data, id }
+function parseOptions(args: readonly string[]): Words<Options> {
+  const action = ACTIONS.find(each => each === args[0])
+  const options = { tenant: { type: 'string' }, name: { type: 'string' }, id: { type: 'string' } } as const
+  const forms = { options, allowPositionals: action === undefined || action === 'revoke' }
+  return parseWords(action === undefined ? args : args.slice(1), forms, ({ values, positionals }, problems) => {
+    const { tenant = '', name } = values
+    const id = values.id ?? positionals[0]
+    const named = KeyName.optional().safeParse(name)
+    const isOneKey = (id === undefined) !== (name === undefined) && positionals.length <= 1
+    if (action === undefined) problems.push(`expected one of ${ACTIONS.join(', ')}, seen ${args[0] ?? 'nothing'} (keys --help)`)
+    else if (!TENANT_ID.schema.safeParse(tenant).success)
+      problems.push(`--tenant: expected ${TENANT_ID.expected}, seen ${values.tenant === undefined ? 'nothing' : JSON.stringify(tenant)}`)
+    else if (!named.success) problems.push(`--name: ${named.error.issues[0]!.message}`)
+    else if (action === 'revoke' && !isOneKey) problems.push('revoke: expected the id of one key (keys list), or its --name')
+    return { action: action ?? 'list', tenant, name: named.data, id }
+  })
 }
 
 interface StoreSettings extends Omit<SearchStoreSettings, 'SEARCH_ENDPOINT'> {
