@@ -62,6 +62,18 @@ export class JsonWriter {
     return Buffer.from(this.#out.subarray(0, this.#at))
   }
 
+  /** A copy of what has been written from `position` on. */
+  since(position: number): Uint8Array {
+    return new Uint8Array(this.#out.subarray(position, this.#at))
+  }
+
+  /** JSON that is ready. */
+  json(bytes: Uint8Array): void {
+    this.#reserve(bytes.length)
+    this.#out.set(bytes, this.#at)
+    this.#at += bytes.length
+  }
+
   /** Takes back everything after `position`. */
   rewind(position: number): void {
     this.#at = position

@@ -43,7 +43,7 @@ describe('OTLP JSON: attributes of the usual form', () => {
       const bytes = Buffer.from(plain)
       expect(outcome(bytes), plain).to.deep.equal(outcome(inPieces(bytes)))
       for (let at = 1; at < bytes.length; at++)
-        for (const byte of Buffer.from('\u0000\u001f "\\,:{}[]0159.-eEtn\u007f')) {
+        for (const byte of Buffer.from('\u0000 "\\,:{}09.-e')) {
           const changed = Buffer.from(bytes)
           changed[at] = byte
           expect(outcome(changed), `byte ${at} of ${plain} as ${byte}`).to.deep.equal(outcome(inPieces(changed)))
