@@ -10,7 +10,7 @@ import { specialAt } from '../json/words.ts'
 /** The attribute or value is left to the general way. */
 export const NOT_PLAIN = -1
 
-/** Bytes that the names and brackets of an attribute take at most, from its key's closing quote on; close before the end of a text nothing is told. */
+/** Bytes that the names and brackets of an attribute take at most, from its key's closing quote on; nearer to the end of a text, the general way is taken. */
 const AROUND_BYTES = 40
 const MAX_INTEGER_DIGITS = 18
 /** Longer numbers are looked at by value. */
@@ -36,7 +36,7 @@ const COLON = 0x3a
 export class PlainAttributes {
   readonly #b: Uint8Array
   readonly #words: DataView
-  /** Of the attribute read last: where its key ends, and its value where that is a string. */
+  /** Where the key of the attribute read last ends, and where its value lies when that is a string. */
   keyEnd = NOT_PLAIN
   stringStart = NOT_PLAIN
   stringEnd = NOT_PLAIN
