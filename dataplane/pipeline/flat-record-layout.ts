@@ -59,6 +59,8 @@ export interface KnownFields {
   /** The text between the quotes, from the start of the record. */
   readonly messageStart: number
   readonly messageEnd: number
+  /** False: no pattern boost of scoring counts for the message, which nobody need read for it. */
+  readonly isTelling: boolean
   readonly pattern: KnownPattern
   /** Hash of trace and span, see `visitHash`. */
   readonly visitHash: number

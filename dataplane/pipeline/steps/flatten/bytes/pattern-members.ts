@@ -1,5 +1,14 @@
 /** The pattern of a message, as JSON members of its flat record. */
-import { endOfPatternInput, findMasked, MASK, MAX_PATTERN_INPUT, maskedRanges, patternId } from '../../../../domain/records/pattern.ts'
+import { isTellingPart, isTellingPattern } from '../../../../domain/anomalies/scoring.ts'
+import {
+  endOfPatternInput,
+  findMasked,
+  MASK,
+  MAX_PATTERN_INPUT,
+  maskedRanges,
+  patternId,
+  wordRanges,
+} from '../../../../domain/records/pattern.ts'
 import type { KnownPattern } from '../../../flat-record-layout.ts'
 import { hashPattern, patternText } from '../../../signal-fields.ts'
 
@@ -9,6 +18,8 @@ export interface Pattern extends KnownPattern {
   readonly masked: Uint8Array
   /** With a leading comma. */
   readonly members: Uint8Array
+  /** Pattern boosts of scoring may count for the part of its messages that is not masked. */
+  readonly isTelling: boolean
 }
 
 const MAX_PATTERNS = 20_000
@@ -30,6 +41,7 @@ export class PatternMembers {
   #bytes = 0
   #length = 0
   #hash = 0
+  #hasTellingPart = false
 
   /** The message is UTF-8; the byte behind it must be there. */
   of(b: Buffer, from: number, to: number): Pattern {
@@ -44,10 +56,15 @@ export class PatternMembers {
       this.#bytes = 0
     }
     const masked = Uint8Array.from(this.#masked.subarray(0, this.#length))
-    const pattern = { masked, members, hash: hashPattern(id, 0), text: patternText(text) }
+    const pattern = { masked, members, hash: hashPattern(id, 0), text: patternText(text), isTelling: isTellingPattern(text) }
     this.#bytes += masked.length + members.length + pattern.text.length
     this.#patterns.set(this.#hash, pattern)
     return pattern
+  }
+
+  /** Whether pattern boosts of scoring may count for the message asked for last, whose pattern it is. */
+  isTelling(pattern: Pattern): boolean {
+    return pattern.isTelling || this.#hasTellingPart
   }
 
   #mask(b: Buffer, from: number, to: number): void {
@@ -56,6 +73,9 @@ export class PatternMembers {
     b[end] = 0
     const count = findMasked(b, from, end)
     b[end] = behind
+    this.#hasTellingPart = end < to
+    for (let i = 0; i < wordRanges[0]! && !this.#hasTellingPart; i++)
+      this.#hasTellingPart = isTellingPart(b, wordRanges[2 * i + 1]!, wordRanges[2 * i + 2]!)
     this.#length = 0
     this.#hash = HASH_START
     let copied = from

@@ -4,10 +4,10 @@ import { LOG_NAMESPACE } from '../../../../domain/records/log-id.ts'
 import { type DayRule, formatDay, indexDay, isKept, secondPrefix } from '../../../../domain/records/timestamp.ts'
 import { namespaceBytes, writeUuid5 } from '../../../../hash/uuid5.ts'
 import { CLOSE_OBJECT, COLON, COMMA, DOT, OPEN_OBJECT, QUOTE, ZERO } from '../../../../json/bytes.ts'
-import { type EncodedRecord, HEAD_MARKS, type KnownFields, type KnownPattern } from '../../../flat-record-layout.ts'
+import { type EncodedRecord, HEAD_MARKS, type KnownFields } from '../../../flat-record-layout.ts'
 import { hashEndOf, visitHash } from '../../../signal-fields.ts'
 import type { AttributeShape, Member } from './attribute-shape.ts'
-import { PatternMembers } from './pattern-members.ts'
+import { type Pattern, PatternMembers } from './pattern-members.ts'
 import type { RecordContext } from './record-context.ts'
 import { ABSENT, type RecordScanner, TIME_DIGITS } from './record-scanner.ts'
 import { type Severity, SeverityMembers } from './severity-members.ts'
@@ -112,7 +112,7 @@ export class RecordWriter {
     return { bytes: b, start: OUTPUT_AT, end, layout, known: this.#known(pattern, fieldsEnd - 1) }
   }
 
-  #known(pattern: KnownPattern, messageEnd: number): KnownFields {
+  #known(pattern: Pattern, messageEnd: number): KnownFields {
     const trace = this.#traceAt
     const span = this.#spanAt
     const spanHash = span === ABSENT ? 0 : hashEndOf(this.#b, span + SPAN_DIGITS)
@@ -122,6 +122,7 @@ export class RecordWriter {
       features: this.#enrichment.features,
       messageStart: this.#messageStart - OUTPUT_AT,
       messageEnd: messageEnd - OUTPUT_AT,
+      isTelling: this.#patterns.isTelling(pattern),
       pattern,
       visitHash: trace === ABSENT ? 0 : visitHash(hashEndOf(this.#b, trace + TRACE_DIGITS), spanHash),
     }

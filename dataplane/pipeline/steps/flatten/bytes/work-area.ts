@@ -15,6 +15,8 @@ export const SIDE_AT = 0
 export const NAME_AT = SIDE_AT + SIDE_BYTES
 export const CONTENT_AT = NAME_AT + NAME_BYTES
 export const OUTPUT_AT = CONTENT_AT + CONTENT_BYTES
+/** A 0, and as many as a look at eight bytes may go beyond. */
+const BEHIND_BYTES = 8
 const MESSAGE_AT = OUTPUT_AT + OUTPUT_BYTES
 
 /**
@@ -22,7 +24,7 @@ const MESSAGE_AT = OUTPUT_AT + OUTPUT_BYTES
  * number, from one buffer to another twice that and a view each (measured). Only what is used of it takes memory.
  */
 export class WorkArea {
-  readonly bytes = Buffer.allocUnsafeSlow(MESSAGE_AT + MAX_BUS_MESSAGE_BYTES + 1)
+  readonly bytes = Buffer.allocUnsafeSlow(MESSAGE_AT + MAX_BUS_MESSAGE_BYTES + BEHIND_BYTES)
   messageEnd = MESSAGE_AT
 
   /** Where the message starts now, a 0 being behind it; undefined when it does not fit. */
