@@ -36,7 +36,7 @@ export class AttributeScanner {
   readonly #b: Buffer
   readonly #found: FoundSlots
   readonly #keys = new AttributeKeys()
-  readonly #strings = new StringScanner(MAX_RECORD_BYTES)
+  readonly #strings: StringScanner
   /** Where the next text goes that does not stand in the message as it is needed. */
   #sideAt = SIDE_AT
 
@@ -44,6 +44,7 @@ export class AttributeScanner {
   constructor(bytes: Buffer, found: FoundSlots) {
     this.#b = bytes
     this.#found = found
+    this.#strings = new StringScanner(bytes, MAX_RECORD_BYTES)
     this.list = this.#keys.root
   }
 
@@ -128,7 +129,7 @@ export class AttributeScanner {
   value(slot: Slot, p: number): number {
     switch (slot) {
       case Slot.text: {
-        const end = this.#strings.end(this.#b, p)
+        const end = this.#strings.end(p)
         if (end !== NOWHERE) this.add(p - 1, end + 1)
         return end
       }

@@ -55,8 +55,8 @@ export class RecordScanner {
   readonly #view: DataView
   readonly #templates = new RecordTemplates()
   readonly #found = new FoundSlots()
-  readonly #texts = new StringScanner(MAX_RECORD_BYTES)
-  readonly #message = new StringScanner(MAX_RECORD_BYTES)
+  readonly #texts: StringScanner
+  readonly #message: StringScanner
   /** Where the string read last ends. */
   #textStart = ABSENT
   #severityNumberStart = ABSENT
@@ -66,6 +66,8 @@ export class RecordScanner {
   constructor(bytes: Buffer) {
     this.#b = bytes
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+    this.#texts = new StringScanner(bytes, MAX_RECORD_BYTES)
+    this.#message = new StringScanner(bytes, MAX_RECORD_BYTES)
     this.attributes = new AttributeScanner(bytes, this.#found)
   }
 
@@ -116,7 +118,7 @@ export class RecordScanner {
         return this.#digitsEnd(p)
       case Slot.message:
         this.messageStart = p
-        this.messageEnd = this.#message.end(this.#b, p)
+        this.messageEnd = this.#message.end(p)
         return this.messageEnd
       case Slot.traceId:
         this.traceStart = p
@@ -291,13 +293,13 @@ export class RecordScanner {
   #plainEnd(p: number): number {
     const texts = this.#texts
     texts.reset()
-    const end = texts.end(this.#b, p)
+    const end = texts.end(p)
     return end === NOWHERE || texts.escapeCount > 0 || texts.surplus > 0 ? NOWHERE : end
   }
 
   #body(p: number): number {
     const start = phraseEnd(this.#b, p, STRING_BODY)
-    const end = start === NOWHERE ? NOWHERE : this.#message.end(this.#b, start)
+    const end = start === NOWHERE ? NOWHERE : this.#message.end(start)
     if (end === NOWHERE) return NOWHERE
     this.messageStart = start
     this.messageEnd = end
@@ -308,7 +310,7 @@ export class RecordScanner {
 
   /** Writes the message, without escapes, to `at`, and returns where it ends. */
   writeMessage(at: number): number {
-    return this.#message.writeUnescaped(this.#b, this.messageStart, this.messageEnd, at)
+    return this.#message.writeUnescaped(this.messageStart, this.messageEnd, at)
   }
 }
 

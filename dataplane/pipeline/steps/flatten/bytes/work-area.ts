@@ -7,8 +7,10 @@ export const MAX_CONTEXT_BYTES = 64 * 1024
 /** Numbers that are written otherwise, one for each of `MAX_KEYS`. */
 const SIDE_BYTES = 64 * 64
 const NAME_BYTES = 256
-const CONTENT_BYTES = 4 * MAX_RECORD_BYTES
-const OUTPUT_BYTES = MAX_CONTEXT_BYTES + 5 * MAX_RECORD_BYTES
+/** Bytes are moved by fours: up to three more than there are. */
+const SPARE_BYTES = 4
+const CONTENT_BYTES = 4 * MAX_RECORD_BYTES + SPARE_BYTES
+const OUTPUT_BYTES = MAX_CONTEXT_BYTES + 5 * MAX_RECORD_BYTES + SPARE_BYTES
 
 /** Where in the area texts stand that are not in the message as they are needed, the name of a log id, the content of a document id, the flat record. */
 export const SIDE_AT = 0
