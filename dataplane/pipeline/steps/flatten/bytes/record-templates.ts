@@ -82,7 +82,7 @@ export class Glue {
 }
 
 /** Bytes of all texts together, and how many may follow one. */
-const MAX_BYTES_OF_ALL = 1_048_576
+export const MAX_TEMPLATE_BYTES = 1_048_576
 const MAX_NEXT = 32
 /** Beside its bytes. */
 const GLUE_BYTES = 300
@@ -129,7 +129,7 @@ export class RecordTemplates {
   add(siblings: Glue[], bytes: Uint8Array, content: GlueContent): Glue | undefined {
     if (siblings.length === MAX_NEXT) return undefined
     this.#bytes += bytes.length + GLUE_BYTES
-    if (this.#bytes > MAX_BYTES_OF_ALL) {
+    if (this.#bytes > MAX_TEMPLATE_BYTES) {
       this.#first = []
       this.#bytes = 0
       return undefined
