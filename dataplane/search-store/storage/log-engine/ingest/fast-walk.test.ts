@@ -71,6 +71,16 @@ describe('walking a document', () => {
       { numRuns: 400, seed: 8 },
     ))
 
+  it('refuses a document wherever it is cut', () => {
+    const walk = createPair()
+    const whole = Buffer.from(
+      '{"message":"a1 b.c d_e 10.1","service":"a b","level":"x","nested":{"list":[1,{"n":2.5e1}]},"attributes":{"x":"y"}}',
+    )
+    walk(whole)
+    for (let end = 0; end < whole.length; end++)
+      expect(walk(whole.subarray(0, end)).walked, whole.toString('utf8', 0, end)).to.not.equal('taken')
+  })
+
   it('lets the last of duplicate keys win', () => {
     const walk = createPair()
     expect(walk(Buffer.from('{"service":"a b","level":"x"}')).terms).to.equal(2)
