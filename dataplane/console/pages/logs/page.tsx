@@ -168,6 +168,7 @@ export default function LogsPage() {
               {isNarrow && mode !== 'trace' && (
                 <Button
                   variant="default"
+                  className={styles.words}
                   leftSection={<IconAdjustmentsHorizontal size={15} aria-hidden />}
                   onClick={() => setFilters(true)}
                 >

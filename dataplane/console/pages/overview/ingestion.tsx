@@ -1,17 +1,14 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
-import { Pill, type Tone } from '../../components/badges.tsx'
+import { Pill } from '../../components/badges.tsx'
 import { formatCount } from '../../components/format.ts'
 import { Panel } from '../../components/panel.tsx'
 import { RelativeTime } from '../../components/relative-time.tsx'
+import { StatePill } from '../../components/state-pill.tsx'
 import { ErrorPanel, Pending } from '../../components/states.tsx'
 import { useLink } from '../../url-state/links.ts'
 import styles from './overview.module.css'
 import { useIngestion } from './use-overview.ts'
-
-const TONES: ReadonlyMap<string, Tone> = new Map(
-  Object.entries<Tone>({ healthy: 'good', green: 'good', degraded: 'warn', yellow: 'warn', down: 'bad', red: 'bad' }),
-)
 
 /** Whether records get through: from the bus over the bridge to the search store. */
 export function Ingestion({ newest }: { readonly newest: string | undefined }) {
@@ -42,7 +39,7 @@ function Facts({ infrastructure: { bus, search, deadLetters }, bridge, newest }:
     <dl className={styles.facts}>
       <Fact title="Newest record">{newest === undefined ? 'none yet' : <RelativeTime time={newest} />}</Fact>
       <Fact title="Message bus">
-        <Pill tone={TONES.get(bus.status) ?? 'neutral'}>{bus.status}</Pill>
+        <StatePill state={bus.status} />
       </Fact>
       <Fact title="Waiting on the bus">{formatCount(lag)} messages</Fact>
       <Fact title="Bridge threads">
@@ -51,7 +48,7 @@ function Facts({ infrastructure: { bus, search, deadLetters }, bridge, newest }:
         </Pill>
       </Fact>
       <Fact title="Search store">
-        <Pill tone={TONES.get(search.status) ?? 'neutral'}>{search.status}</Pill>
+        <StatePill state={search.status} />
       </Fact>
       {deadLetters !== undefined && (
         <Fact title="Dead letters">

@@ -15,7 +15,7 @@ export default function UploadPage() {
   const { items, add, stop, clear } = useUploads()
   const isDone = items.some(({ state }) => state.kind !== 'waiting' && state.kind !== 'sending')
   return (
-    <Page title="Upload" description="Files of logs become records like any others">
+    <Page title="Upload" description="The entries of log files become records like all others">
       <DropZone onFiles={add} />
       {items.length > 0 && (
         <Panel
@@ -83,6 +83,7 @@ function DropZone({ onFiles }: { readonly onFiles: (files: readonly File[]) => v
       <IconFileUpload size={36} stroke={1.3} aria-hidden />
       <p>Drop files here, or</p>
       <Button onClick={choose}>Choose files</Button>
+      <p className={styles.faint}>JSON or NDJSON, plain or gzip, up to 1 GiB each</p>
       <input
         ref={input}
         type="file"

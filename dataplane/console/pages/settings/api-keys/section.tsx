@@ -12,6 +12,7 @@ import { Panel } from '../../../components/panel.tsx'
 import { RelativeTime } from '../../../components/relative-time.tsx'
 import { Command, EmptyState, ErrorPanel, Pending } from '../../../components/states.tsx'
 import { parseTenant } from '../../../url-state/tenant.ts'
+import styles from '../section.module.css'
 
 const KEYS = ['api-keys']
 
@@ -39,7 +40,19 @@ export default function ApiKeysSection() {
             rows={keys.data}
             rowKey={({ id }) => id}
             columns={[
-              { key: 'name', title: 'Name', grow: true, render: ({ name }) => name },
+              {
+                key: 'name',
+                title: 'Name',
+                grow: true,
+                render: ({ name, prefix, lastUsedAt }) => (
+                  <>
+                    {name}
+                    <span className={styles.underneath} data-narrow="only">
+                      <code>{prefix}</code>, {lastUsedAt === null ? 'never used' : <>used {<RelativeTime time={lastUsedAt} />}</>}
+                    </span>
+                  </>
+                ),
+              },
               { key: 'prefix', title: 'Key', hideWhenNarrow: true, render: ({ prefix }) => <code>{prefix}</code> },
               { key: 'created', title: 'Created', hideWhenNarrow: true, render: ({ createdAt }) => <RelativeTime time={createdAt} /> },
               {
