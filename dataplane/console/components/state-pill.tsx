@@ -28,8 +28,8 @@ const STATES: ReadonlyMap<string, Shown> = new Map(
 export function StatePill({ state }: { readonly state: string }) {
   const { tone, word = state } = STATES.get(state) ?? { tone: 'bad' }
   return (
-    <span title={word === state ? undefined : state}>
-      <Pill tone={tone}>{word}</Pill>
-    </span>
+    <Pill tone={tone} title={word === state ? undefined : state}>
+      {word}
+    </Pill>
   )
 }

@@ -3,7 +3,8 @@ import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import type { InfrastructureMetrics } from '../../api/agent.ts'
 import type { BridgeHealth } from '../../api/bridge.ts'
-import type { DashboardHealth } from '../../api/dashboard.ts'
+import { type DashboardHealth, titleOfBackend } from '../../api/dashboard.ts'
+import { isAway, problemOf } from '../../api/problem.ts'
 import type { IndexRow } from '../../api/search.ts'
 import { DataTable } from '../../components/data-table.tsx'
 import { formatBytes, formatCount } from '../../components/format.ts'
@@ -11,7 +12,7 @@ import { Panel } from '../../components/panel.tsx'
 import { RelativeTime } from '../../components/relative-time.tsx'
 import { StatePill } from '../../components/state-pill.tsx'
 import { ErrorPanel, Pending } from '../../components/states.tsx'
-import { LAG_TO_MENTION } from './find-faults.ts'
+import { LAG_TO_MENTION, START_IT } from './find-faults.ts'
 import styles from './health.module.css'
 
 /** The state of parts that there are none of: nothing that could be healthy. */
@@ -28,7 +29,13 @@ interface CardProps<T> {
 function Card<T>({ title, query: { data, error, isError, refetch }, state, className, children }: CardProps<T>) {
   return (
     <Panel title={title} flush className={className} actions={data !== undefined && <StatePill state={state(data)} />}>
-      {data !== undefined ? children(data) : isError ? <ErrorPanel small error={error} onRetry={() => void refetch()} /> : <Pending />}
+      {data !== undefined ? (
+        children(data)
+      ) : isError ? (
+        <ErrorPanel small error={error} {...(isAway(problemOf(error).status) && { advice: START_IT })} onRetry={() => void refetch()} />
+      ) : (
+        <Pending />
+      )}
     </Panel>
   )
 }
@@ -124,7 +131,11 @@ export function BackEnds({ query }: Of<DashboardHealth>) {
       state={({ backends }) => (Object.values(backends).includes('disconnected') ? 'disconnected' : 'connected')}
     >
       {({ backends }) => (
-        <Rows rows={Object.entries(backends).map(([name, state]) => [name, '', <StatePill key={name} state={state} />] as const)} />
+        <Rows
+          rows={Object.entries(backends).map(
+            ([name, state]) => [titleOfBackend(name), '', <StatePill key={name} state={state} />] as const,
+          )}
+        />
       )}
     </Card>
   )

@@ -10,8 +10,14 @@ import { useLink } from '../../url-state/links.ts'
 import styles from './overview.module.css'
 import { useIngestion } from './use-overview.ts'
 
+export interface NewestProps {
+  readonly newest: string | undefined
+  /** False: the store has not told. */
+  readonly isNewestKnown: boolean
+}
+
 /** Whether records get through: from the bus over the bridge to the search store. */
-export function Ingestion({ newest }: { readonly newest: string | undefined }) {
+export function Ingestion(props: NewestProps) {
   const { data, error, isError, refetch } = useIngestion()
   const link = useLink()
   return (
@@ -23,21 +29,21 @@ export function Ingestion({ newest }: { readonly newest: string | undefined }) {
           <Pending />
         )
       ) : (
-        <Facts {...data} newest={newest} />
+        <Facts {...data} {...props} />
       )}
     </Panel>
   )
 }
 
-type FactsProps = NonNullable<ReturnType<typeof useIngestion>['data']> & { readonly newest: string | undefined }
+type FactsProps = NonNullable<ReturnType<typeof useIngestion>['data']> & NewestProps
 
-function Facts({ infrastructure: { bus, search, deadLetters }, bridge, newest }: FactsProps) {
+function Facts({ infrastructure: { bus, search, deadLetters }, bridge, newest, isNewestKnown }: FactsProps) {
   const lag = Object.values(bus.topics).reduce((sum, { consumerLag }) => sum + consumerLag, 0)
   const threads = Object.values(bridge.threads)
   const running = threads.filter(state => state === 'running').length
   return (
     <dl className={styles.facts}>
-      <Fact title="Newest record">{newest === undefined ? 'none yet' : <RelativeTime time={newest} />}</Fact>
+      <Fact title="Newest record">{newest !== undefined ? <RelativeTime time={newest} /> : isNewestKnown ? 'none yet' : 'not known'}</Fact>
       <Fact title="Message bus">
         <StatePill state={bus.status} />
       </Fact>

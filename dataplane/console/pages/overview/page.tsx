@@ -26,14 +26,16 @@ export default function OverviewPage() {
         <Panel title="Send the first log">
           <FirstLog />
         </Panel>
-        <Ingestion newest={undefined} />
+        <Ingestion newest={undefined} isNewestKnown />
       </Page>
     )
   return (
     <Page title="Overview" description={describe(range, counts.data)} actions={<TimeRangePicker />}>
       {counts.data === undefined ? (
         counts.isError ? (
-          <ErrorPanel error={counts.error} onRetry={() => void counts.refetch()} />
+          <Panel title="Records">
+            <ErrorPanel error={counts.error} onRetry={() => void counts.refetch()} />
+          </Panel>
         ) : (
           <Pending what="Counting records" />
         )
@@ -52,17 +54,22 @@ export default function OverviewPage() {
               />
             )}
           </Panel>
-          <div className={styles.columns}>
+        </>
+      )}
+      {/* Other services tell of incidents and ingestion: these stay where the store does not answer. */}
+      {(counts.data !== undefined || counts.isError) && (
+        <div className={styles.columns} data-counted={counts.data !== undefined}>
+          {counts.data !== undefined && (
             <div className={styles.stack}>
               <Services services={counts.data.services} />
               <NewPatterns range={range} />
             </div>
-            <div className={styles.stack}>
-              <OpenIncidents incidents={incidents} />
-              <Ingestion newest={newest.data?.timestamp} />
-            </div>
+          )}
+          <div className={styles.stack}>
+            <OpenIncidents incidents={incidents} />
+            <Ingestion newest={newest.data?.timestamp} isNewestKnown={newest.data !== undefined} />
           </div>
-        </>
+        </div>
       )}
     </Page>
   )

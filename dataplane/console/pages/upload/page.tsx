@@ -40,7 +40,7 @@ export default function UploadPage() {
         <Panel title="What is read">
           <dl className={styles.facts}>
             <dt>Forms</dt>
-            <dd>A JSON array, one JSON object, or one object a line (NDJSON); plain or gzip; up to 1 GiB</dd>
+            <dd>A JSON array, one JSON object, or one object a line (NDJSON)</dd>
             <dt>Recognised</dt>
             <dd>
               <code>message</code> <code>level</code> <code>timestamp</code> <code>service</code> <code>trace_id</code> <code>span_id</code>{' '}

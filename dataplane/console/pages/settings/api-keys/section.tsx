@@ -42,18 +42,18 @@ export default function ApiKeysSection() {
             columns={[
               {
                 key: 'name',
-                title: 'Name',
+                title: 'Name and key',
                 grow: true,
                 render: ({ name, prefix, lastUsedAt }) => (
                   <>
                     {name}
+                    <code className={styles.underneath}>{prefix}</code>
                     <span className={styles.underneath} data-narrow="only">
-                      <code>{prefix}</code>, {lastUsedAt === null ? 'never used' : <>used {<RelativeTime time={lastUsedAt} />}</>}
+                      {lastUsedAt === null ? 'never used' : <>used {<RelativeTime time={lastUsedAt} />}</>}
                     </span>
                   </>
                 ),
               },
-              { key: 'prefix', title: 'Key', hideWhenNarrow: true, render: ({ prefix }) => <code>{prefix}</code> },
               { key: 'created', title: 'Created', hideWhenNarrow: true, render: ({ createdAt }) => <RelativeTime time={createdAt} /> },
               {
                 key: 'used',
