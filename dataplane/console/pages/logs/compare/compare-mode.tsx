@@ -212,7 +212,7 @@ function Cards({
   )
 }
 
-/** What the patterns say; those that have gone are read from the other window. */
+/** Texts, levels and services of the patterns; those of patterns that have gone come from the other window. */
 function usePatternDetails(
   scope: Scope,
   other: TimeWindow,
