@@ -73,8 +73,8 @@ export function stringEnd(b: Uint8Array, quote: number, end = b.length): number 
 }
 
 /** The same; `NOWHERE` also for an escape or a control character. Bytes beyond ASCII are for the caller to check. */
-export function plainStringEnd(b: Uint8Array, quote: number): number {
-  for (let p = quote + 1; p < b.length; p++) {
+export function plainStringEnd(b: Uint8Array, quote: number, end = b.length): number {
+  for (let p = quote + 1; p < end; p++) {
     const c = b[p]!
     if (c === 0x22) return p + 1
     if (c === 0x5c || c < 0x20) return NOWHERE
@@ -83,8 +83,8 @@ export function plainStringEnd(b: Uint8Array, quote: number): number {
 }
 
 /** The same; `NOWHERE` also for bytes beyond ASCII. */
-export function asciiStringEnd(b: Uint8Array, quote: number): number {
-  for (let p = quote + 1; p < b.length; p++) {
+export function asciiStringEnd(b: Uint8Array, quote: number, end = b.length): number {
+  for (let p = quote + 1; p < end; p++) {
     const c = b[p]!
     if (c === 0x22) return p + 1
     if (c === 0x5c || c < 0x20 || c >= 0x80) return NOWHERE
