@@ -10,7 +10,7 @@ import { sliceTime, type TimeSlice } from './time-slices.ts'
 
 /** Records of baseline and window that are looked at; where there are more, a sample of about so many. */
 export const MAX_OBSERVATIONS = 50_000
-/** Of busier tenants records are looked for in slices of the time alone, which hold about so many for each one that is read: each has its document read. */
+/** Records that a sample is looked for in, for each one that is read. Busier tenants have slices of the time looked at, since each look reads a document. */
 const LOOKED_AT_PER_READ = 2
 /** Samples come out a little larger or smaller; nothing beyond this is read. */
 const MAX_READ = 60_000

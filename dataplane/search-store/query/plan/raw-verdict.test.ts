@@ -137,6 +137,13 @@ describe('the look at raw bytes', () => {
     expect(rawTest(phrase)!({ source: () => source, sourceOf: () => source, text: () => undefined })).to.equal('unsure')
   })
 
+  it('leaves a key with a slash to the parser: a backslash may stand before it', () => {
+    const field: Field = { ...TRACE, path: 'a/b', sourcePath: ['a/b'] }
+    const source = Buffer.from('{"a\\/b":"x"}')
+    const document = { source: () => source, sourceOf: () => source, text: () => undefined }
+    expect(rawTest({ op: 'exists', field })!(document)).to.equal('unsure')
+  })
+
   it('settles plain text', () => {
     const phrase: Condition = { op: 'phrase', field: MESSAGE, words: analyze('disk full'), slop: 0, lastIsPrefix: false }
     const verdict = (message: string) => rawTest(phrase)!(rawDocument({ level: 'ERROR', message, attributes: { a: 1 } }))

@@ -62,8 +62,9 @@ function phraseTest({ field, words, slop, lastIsPrefix }: Extract<Condition, { o
   }
 }
 
-/** In a name: the bytes of a document may spell it in another way. */
+/** In a name: the bytes of a document may spell it in another way, such as `\/` for a slash. */
 const BACKSLASH = 0x5c
+const SLASH = 0x2f
 const ABSENT = Symbol('absent')
 
 /** A document without the member is no match; one whose bytes do not tell is parsed. */
@@ -76,7 +77,7 @@ const verdictWithout = (text: typeof ABSENT | undefined): Verdict => (text === A
 function topLevelString(field: Field): (source: Uint8Array) => string | typeof ABSENT | undefined {
   const name = JSON.stringify(field.sourcePath[0])
   const bytes = Buffer.from(name)
-  const isPlainName = !bytes.includes(BACKSLASH) && bytes.every(byte => byte < 128)
+  const isPlainName = bytes.every(byte => byte < 128 && byte !== BACKSLASH && byte !== SLASH)
   return source => {
     if (last?.source !== source) last = lookAt(source)
     if (last.name !== name) {

@@ -1,7 +1,6 @@
 /** A block on disk: up to 128 documents with their ids, compressed together. Messages stand apart in a frame of their own. */
 import { compress, decompress } from '../../../../compression/zstd.ts'
 import { readPlanes, writePlanes } from './byte-planes.ts'
-import type { IdKey } from './document-id.ts'
 import { BlockMessages, layOutMessages, type MessageSpan } from './message-column.ts'
 
 /** Documents per block: larger ones compress little better and make reading one document dearer. */
@@ -20,7 +19,7 @@ const HAS_MESSAGES = 4
 const ARE_MESSAGES_COMPRESSED = 8
 
 export interface StagedDocument {
-  readonly id: IdKey
+  readonly id: StoredId
   readonly source: Uint8Array
   /** Where its message is one string that can stand apart. */
   readonly message?: MessageSpan | undefined

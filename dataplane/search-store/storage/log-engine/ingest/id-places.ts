@@ -1,8 +1,9 @@
 /** Finds the segment and document of an id. */
 import { Turns } from '../../../turns.ts'
-import { type BlockRef, forEachId, type StagedDocument, type StoredId } from '../format/block.ts'
+import { type BlockRef, forEachId, type StoredId } from '../format/block.ts'
 import { type IdKey, idHash, isSameId } from '../format/document-id.ts'
 import { IdTable } from './id-table.ts'
+import { StagedDocuments } from './staged-documents.ts'
 
 /** A segment as the id table sees it. */
 export interface IdHolder {
@@ -26,6 +27,8 @@ export interface FoundDocument<H extends IdHolder> {
   readonly doc: number
 }
 
+const NONE_STAGED = new StagedDocuments()
+
 export const placeOf = (ordinal: number, doc: number) => ordinal * (1 << DOC_BITS) + doc
 export const docOf = (place: number) => place & DOC_MASK
 export const ordinalOf = (place: number) => place >>> DOC_BITS
@@ -37,7 +40,7 @@ export const ordinalOf = (place: number) => place >>> DOC_BITS
 export class IdPlaces<H extends IdHolder = IdHolder> {
   readonly #holders: (H | undefined)[] = []
   #table: IdTable | undefined
-  #staged: readonly StagedDocument[] = []
+  #staged = NONE_STAGED
   #stagedFrom = -1
   readonly #replaced = new Map<number, number>()
   readonly #buried = new Set<number>()
@@ -77,7 +80,7 @@ export class IdPlaces<H extends IdHolder = IdHolder> {
   }
 
   /** Starts a batch of at most `count` documents, which get the places from `from` on as they come into `staged`. */
-  begin(count: number, from: number, staged: readonly StagedDocument[]): void {
+  begin(count: number, from: number, staged: StagedDocuments): void {
     const table = this.#table
     if (table === undefined) throw new Error('a batch began without the table of ids')
     table.begin(count, place => this.#isWanted(place))
@@ -113,7 +116,7 @@ export class IdPlaces<H extends IdHolder = IdHolder> {
   }
 
   stagedSource(place: number): Uint8Array | undefined {
-    return this.#isStaged(place) ? this.#staged[place - this.#stagedFrom]!.source : undefined
+    return this.#isStaged(place) ? this.#staged.source(place - this.#stagedFrom) : undefined
   }
 
   /** The place of an id as the running batch sees it; −1 without one. */
@@ -121,9 +124,13 @@ export class IdPlaces<H extends IdHolder = IdHolder> {
     return this.#table!.find(key.hash, place => {
       if (this.#buried.has(place)) return false
       if (!this.#isStaged(place)) return this.#isAt(place, key)
-      const { id } = this.#staged[place - this.#stagedFrom]!
-      return isSameId(key, id.bytes, id.isUuid)
+      return this.#staged.hasId(place - this.#stagedFrom, key)
     })
+  }
+
+  /** Whether the running batch may see an id with this hash. */
+  mayHold(hash: number): boolean {
+    return this.#table!.has(hash)
   }
 
   /** The place of an id without the running batch; −1 without one. */
@@ -195,8 +202,8 @@ export class IdPlaces<H extends IdHolder = IdHolder> {
     return isSameId(key, bytes, isUuid)
   }
 
-  stage(key: IdKey, place: number, old: number): void {
-    this.#table!.set(key.hash, place, old)
+  stage(hash: number, place: number, old: number): void {
+    this.#table!.set(hash, place, old)
     if (old >= 0) this.#replaced.set(place, old)
   }
 
@@ -215,7 +222,7 @@ export class IdPlaces<H extends IdHolder = IdHolder> {
   }
 
   #endBatch(): void {
-    this.#staged = []
+    this.#staged = NONE_STAGED
     this.#stagedFrom = -1
     this.#replaced.clear()
     this.#buried.clear()
