@@ -1,3 +1,4 @@
+/** The memory in which a message and its records are worked on. */
 import { MAX_BUS_MESSAGE_BYTES } from '../../../../contract/topics.ts'
 
 /** Larger records are few and go the plain way, as do those whose resource and scope come to more in a flat record. */
