@@ -26,7 +26,7 @@ const MAX_PATTERNS = 20_000
 /** Memory of all patterns and their members. */
 const MAX_BYTES_OF_ALL = 16 * 1024 * 1024
 const MASK_BYTES = Buffer.from(MASK)
-/** The hash takes bytes by fours, as FNV-1a takes them one by one. */
+/** The hash is FNV-1a with four bytes at a time. */
 const HASH_START = 0x811c9dc5
 const HASH_PRIME = 0x01000193
 /** Bytes are moved by fours: up to three more than there are. */

@@ -1,4 +1,4 @@
-/** The memory in which flat records are made, the message beside them: bytes are moved within one allocation, never between two. */
+/** The memory in which a message and its records are worked on. */
 import { MAX_BUS_MESSAGE_BYTES } from '../../../../contract/topics.ts'
 
 /** Larger records are few and go the plain way, as do those whose resource and scope come to more in a flat record. */

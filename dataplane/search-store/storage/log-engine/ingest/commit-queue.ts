@@ -8,7 +8,7 @@ export interface CommitFailure {
 
 /** Runs one commit after the other. Writes that arrive meanwhile go into the next commit together. */
 export interface CommitQueue {
-  /** Of creations that went well the outcome tells nothing but that. */
+  /** The outcome of a creation that went well has no sequence number. */
   apply(writes: Writes): Promise<readonly WriteOutcome[]>
   /** Runs something between two commits. */
   exclusive<T>(task: () => Promise<T>): Promise<T>

@@ -25,10 +25,6 @@ export class KnownMembers {
     return this.#era
   }
 
-  get sizeBytes(): number {
-    return this.#bytes
-  }
-
   /** Values may bring other events from here on. */
   forget(): void {
     for (const edge of this.#edges) forgetMembers(edge)
