@@ -117,11 +117,8 @@ export interface Segment {
   column(field: string): Column | undefined
   /** Documents by minute, tenant, service and level, kept at insert; undefined when not kept or no longer exact. */
   counts(): readonly MinuteCount[] | undefined
-  /**
-   * Documents by the values of these keyword fields, and maybe more, together; absent or undefined when not kept or no longer exact. `isByStep`: documents
-   * of a row lie in one step of time as well.
-   */
-  valueCounts?(fields: ReadonlySet<string>, isByStep?: boolean): ValueCounts | undefined
+  /** Documents by the values of these keyword fields, and maybe more, together; absent or undefined when not kept or no longer exact. */
+  valueCounts?(fields: ReadonlySet<string>): ValueCounts | undefined
   id(doc: number): string
   /** The documents (live or not, ascending) with these ids; absent: ask each document. */
   docsOf?(ids: Iterable<string>): Uint32Array
