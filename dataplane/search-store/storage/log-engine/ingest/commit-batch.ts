@@ -3,8 +3,9 @@ import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import type { MutableMapping } from '../../../mapping/mapping.ts'
 import { Turns } from '../../../turns.ts'
 import type { WriteError, WriteOp, WriteOutcome } from '../../index-storage.ts'
-import { type EncodedBlock, encodeBlock, nextBlockLength, type StagedDocument } from '../format/block.ts'
+import { type EncodedBlock, encodeBlock, nextBlockLength } from '../format/block.ts'
 import { encodeFrame, type FrameHead, placeBlocks } from '../format/frame.ts'
+import type { StagedDocument } from '../format/staged-document.ts'
 import type { SegmentSet } from '../segment-set.ts'
 import type { CommitFailure } from './commit-queue.ts'
 import { WriteBatch } from './write-batch.ts'
@@ -82,7 +83,7 @@ function releaseWritten(frame: Buffer, blocks: readonly EncodedBlock[]): void {
   releaseBytes(frame)
   for (const { parts, ref } of blocks) {
     const [, , data, messages] = parts
-    if (ref.isCompressed) releaseBytes(data!)
+    if (ref.isCompressed || ref.areCut) releaseBytes(data!)
     if (ref.areMessagesCompressed) releaseBytes(messages!)
   }
 }

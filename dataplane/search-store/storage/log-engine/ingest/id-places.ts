@@ -1,7 +1,8 @@
 /** Finds the segment and document of an id. */
 import { Turns } from '../../../turns.ts'
-import { type BlockRef, forEachId, type StagedDocument, type StoredId } from '../format/block.ts'
+import { type BlockRef, forEachId, type StoredId } from '../format/block.ts'
 import { type IdKey, idHash, isSameId } from '../format/document-id.ts'
+import type { StagedDocument } from '../format/staged-document.ts'
 import { IdTable } from './id-table.ts'
 
 /** A segment as the id table sees it. */
