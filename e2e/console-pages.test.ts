@@ -141,6 +141,21 @@ describe('pages of the console', function () {
     await page.waitForURL(/range=1h$|\/$/)
   })
 
+  it('incidents: nobody is told that all is quiet while the incidents cannot be read', async () => {
+    page = await console.open('/upload')
+    await page.route('**/api/ticketing/**', route =>
+      route.fulfill({ status: 502, json: { error: 'the ticketing agent cannot be reached', status: 502 } }),
+    )
+    await page.getByRole('link', { name: 'Incidents', exact: true }).click()
+    await page.getByRole('alert').getByText('The ticketing agent cannot be reached.').waitFor()
+    expect(await page.getByText('All is quiet').count()).to.equal(0)
+    await page.unroute('**/api/ticketing/**')
+    await page.getByRole('link', { name: 'Open Health' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Health' }).waitFor()
+    // The browser tells of the answers, too.
+    expect(console.takeProblems().every(problem => problem.includes('502'))).to.equal(true)
+  })
+
   it('say what happened and what to do when the store does not answer, and try again', async () => {
     page = await console.open('/upload')
     await page.route('**/api/search/**', route =>
@@ -149,6 +164,13 @@ describe('pages of the console', function () {
     await page.getByRole('link', { name: 'Overview', exact: true }).click()
     const alert = page.getByRole('alert').filter({ hasText: 'The search store cannot be reached.' }).first()
     await alert.getByText('See on Health whether the search store runs').waitFor()
+    await alert.getByRole('link', { name: 'Open Health' }).waitFor()
+    // Other services still answer: their parts of the page stay.
+    await page
+      .getByRole('region', { name: 'Open incidents' })
+      .getByRole('link', { name: /^payments/ })
+      .waitFor()
+    await page.getByRole('region', { name: 'Ingestion' }).getByText('Message bus').waitFor()
     await page.unroute('**/api/search/**')
     await alert.getByRole('button', { name: 'Try again' }).click()
     await page.getByRole('table', { name: 'Services' }).waitFor()

@@ -20,6 +20,20 @@ const FOCUSED = `(() => {
   const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement)
   return [document.activeElement.outerHTML.slice(0, 120), outlineStyle + ' ' + outlineWidth]
 })()`
+/** Buttons that open something, and the pages they are on. */
+const OPENING = [
+  ['/', /^Time range/],
+  ['/', /^Keyboard/],
+  ['/logs', 'How to search'],
+  ['/logs', 'Views'],
+  ['/logs', 'Export'],
+  ['/logs', 'Columns'],
+  ['/incidents', 'Escalate'],
+  ['/settings/platforms', 'Add a platform'],
+  ['/settings/api-keys', 'Create a key'],
+  ['/settings/api-keys', /^Revoke key in/],
+] as const
+const IS_FOCUS_WITHIN = 'document.activeElement.closest("[role=dialog], [role=menu]") !== null'
 const DIST = resolve(import.meta.dirname, '../dist/console')
 const FIRST_VIEW_BYTES = 300 * 1_000
 
@@ -127,6 +141,34 @@ describe('the console', function () {
       expect(outline, what).to.not.match(/^(none|hidden)|\b0px/)
     }
   })
+
+  for (const theme of ['light', 'dark'] as const)
+    it(`keeps the focus in what opens, gives it back, and axe finds nothing there, in ${theme}`, async function () {
+      this.timeout(180_000)
+      const page = await console.open('/', { theme })
+      await fetch(`${app.dashboard}/api/admin/api-keys`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ name: `key in ${theme}` }),
+      })
+      for (const [path, name] of OPENING) {
+        await goTo(page, path)
+        const button = page.getByRole('button', { name, exact: typeof name === 'string' }).first()
+        await button.focus()
+        await page.keyboard.press('Enter')
+        const opened = page.locator('[role=dialog], [role=menu]').filter({ visible: true }).first()
+        await opened.waitFor()
+        await page.waitForFunction(IS_FOCUS_WITHIN)
+        expect(await findAccessProblems(page), `${path} ${name}`).to.deep.equal([])
+        for (let step = 0; step < 8; step++) {
+          await page.keyboard.press('Tab')
+          expect(await page.evaluate(IS_FOCUS_WITHIN), `${path} ${name}: Tab ${step + 1}`).to.equal(true)
+        }
+        await page.keyboard.press('Escape')
+        await opened.waitFor({ state: 'hidden' })
+        expect(await button.evaluate(element => element === element.ownerDocument.activeElement), `${path} ${name}: back`).to.equal(true)
+      }
+    })
 
   it('is walked by keyboard, and `?` says how', async () => {
     const page = await console.open('/')

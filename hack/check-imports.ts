@@ -19,7 +19,7 @@ const ALLOWED: ImportTable = {
   'dataplane/limits': [],
   'dataplane/hash': ['node:crypto'],
   'dataplane/domain': ['dataplane/otlp', 'dataplane/contract', 'dataplane/json', 'dataplane/limits', 'dataplane/hash', 'node:crypto'],
-  'dataplane/compression': ['node:zlib'],
+  'dataplane/compression': ['node:stream', 'node:zlib'],
   // API keys, for those who ask for them and those who manage them.
   'dataplane/api-keys': [
     'dataplane/contract',
@@ -32,7 +32,7 @@ const ALLOWED: ImportTable = {
     'node:crypto',
   ],
   // Common to the commands of `logpipeline`.
-  'dataplane/command-line': ['dataplane/adapters/clock', 'dataplane/config/environment.ts', 'dataplane/ports/clock.ts'],
+  'dataplane/command-line': ['dataplane/adapters/clock', 'dataplane/config/environment.ts', 'dataplane/ports/clock.ts', 'node:util'],
   // Commands that a running standalone does the work of.
   'dataplane/command-socket': ['dataplane/telemetry/log.ts', '*'],
   // Back ends as the gateway and the dashboard speak to them, and the search store as one tenant may see it.
@@ -121,7 +121,7 @@ const ALLOWED: ImportTable = {
     'node:net',
   ],
   // Common to every bus: readers of the log, the partition of a key.
-  'dataplane/adapters/bus': [],
+  'dataplane/adapters/bus': ['dataplane/ports/bus.ts'],
   'dataplane/adapters/bus/embedded': [
     'dataplane/ports',
     'dataplane/contract',
@@ -130,6 +130,7 @@ const ALLOWED: ImportTable = {
     'dataplane/adapters/clock',
     'dataplane/adapters/bus/bus-log.ts',
     'dataplane/adapters/bus/partitioner.ts',
+    'dataplane/adapters/bus/transaction-buffer.ts',
     'dataplane/lifecycle/directory-lock.ts',
     'dataplane/lifecycle/durable-directory.ts',
     '*',
@@ -140,6 +141,7 @@ const ALLOWED: ImportTable = {
     'dataplane/memory',
     'dataplane/adapters/bus/bus-log.ts',
     'dataplane/adapters/bus/partitioner.ts',
+    'dataplane/adapters/bus/transaction-buffer.ts',
     'node:crypto',
   ],
   'dataplane/adapters/bus/kafka': [
@@ -170,13 +172,20 @@ const ALLOWED: ImportTable = {
   'dataplane/adapters/online-store/redis': ['dataplane/ports', 'dataplane/domain', '@redis/client'],
   'dataplane/adapters/online-store/embedded': ['dataplane/ports', 'dataplane/lifecycle/durable-directory.ts', '*'],
   'dataplane/adapters/clock': ['dataplane/ports', '*'],
-  'dataplane/adapters/language-model': ['dataplane/ports', 'dataplane/domain/language-model', 'dataplane/limits/retry-after.ts', 'zod'],
+  'dataplane/adapters/language-model': [
+    'dataplane/ports',
+    'dataplane/domain/language-model',
+    'dataplane/json',
+    'dataplane/limits/retry-after.ts',
+    'zod',
+  ],
   // They connect to addresses of users: under one guard, which comes in as a port.
   'dataplane/adapters/outbound-http': ['dataplane/ports', 'undici', '*'],
   'dataplane/adapters/incident-platform': [
     'dataplane/adapters/incident-platform/email',
     'dataplane/contract',
     'dataplane/domain',
+    'dataplane/json',
     'dataplane/limits/retry-after.ts',
     'dataplane/ports',
     'node:crypto',
@@ -249,6 +258,7 @@ const ALLOWED: ImportTable = {
     'dataplane/domain/tickets/silence.ts',
     'dataplane/domain/tickets/ticket-event.ts', // types
     'dataplane/domain/tickets/ticket-thread.ts', // types
+    'dataplane/json/json-of.ts',
     'dataplane/ports/declared-ticketing.ts', // types
     '@mantine/core',
     '@mantine/hooks',
@@ -268,6 +278,7 @@ const ALLOWED: ImportTable = {
     'dataplane/bulk-port',
     'dataplane/command-line',
     'dataplane/command-socket',
+    'dataplane/compression',
     'dataplane/json',
     'dataplane/limits',
     'dataplane/otlp',

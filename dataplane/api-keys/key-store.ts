@@ -1,7 +1,7 @@
 /** API keys in the search store: made, listed, revoked, found by their hash. The value of a key is kept nowhere (Decisions 8). */
 import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
 import { API_KEYS_INDEX, API_KEYS_TEMPLATE } from '../contract/indices.ts'
-import { type ApiKey, formatKey, KEY_BYTES, maskKey } from '../domain/api-keys/api-key.ts'
+import { type ApiKey, type CreatedKey, formatKey, KEY_BYTES, maskKey } from '../domain/api-keys/api-key.ts'
 import { API_KEYS_TEMPLATE_BODY } from '../domain/documents/index-templates.ts'
 import type { Clock } from '../ports/clock.ts'
 import { type SearchStore, VersionConflict, type Versioned } from '../ports/search-store.ts'
@@ -15,14 +15,6 @@ const MAX_ATTEMPTS = 20
 export interface KeyOwner {
   readonly id: string
   readonly tenant: string
-}
-
-export interface CreatedKey {
-  readonly id: string
-  readonly name: string
-  /** The value, for the one time that it is shown. */
-  readonly key: string
-  readonly createdAt: string
 }
 
 export interface ApiKeyStore {

@@ -142,6 +142,45 @@ export class CreationPacker {
   }
 }
 
+/** Documents to be created in one index, as they stand in the memory of their bulk. */
+export interface PackedCreations {
+  readonly index: string
+  readonly bytes: Buffer
+  /** For each document where its id begins, where the document begins, behind the id, and where it ends. */
+  readonly places: Uint32Array
+  readonly count: number
+  /** The position of each in the bulk. */
+  readonly positions: Uint32Array
+}
+
+/** The operations by index, where each is a creation; undefined where one is not. */
+export function packedCreations({ bytes, table, indices }: PackedBulk): readonly PackedCreations[] | undefined {
+  const counts = new Uint32Array(indices.length)
+  for (let row = 0; row < table.length; row += ROW) {
+    if (table[row] !== CREATE || table[row + 4] !== NO_UPSERT) return undefined
+    counts[table[row + 1]!]!++
+  }
+  const buffer = Buffer.from(bytes)
+  const creations = indices.map((index, k) => {
+    const count = counts[k]!
+    return { index, bytes: buffer, places: new Uint32Array(3 * count), count, positions: new Uint32Array(count) }
+  })
+  const done = new Uint32Array(indices.length)
+  let at = 0
+  for (let row = 0; row < table.length; row += ROW) {
+    const index = table[row + 1]!
+    const { places, positions } = creations[index]!
+    const k = done[index]!++
+    positions[k] = row / ROW
+    places[3 * k] = at
+    at += table[row + 2]!
+    places[3 * k + 1] = at
+    at += table[row + 3]!
+    places[3 * k + 2] = at
+  }
+  return creations
+}
+
 /** The operations as views. */
 export function unpackBulk({ bytes, table, indices }: PackedBulk): readonly PackedOperation[] {
   const source = Buffer.from(bytes)

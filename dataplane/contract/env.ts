@@ -246,6 +246,12 @@ export const SETTINGS = {
   },
   ENRICHED_PARTITIONS: { ...PARTITIONS, description: 'The same of ENRICHED_TOPIC', default: String(TOPICS.enriched.partitions) },
   ANOMALY_PARTITIONS: { ...PARTITIONS, description: 'The same of ANOMALY_TOPIC', default: String(TOPICS.anomaly.partitions) },
+  ETL_WORKERS: {
+    description:
+      'Worker threads that share the partitions of the thread `etl`, each a member of its group; empty: two on four cores and more with embedded bus and store, else one',
+    roles: ['standalone', 'bridge'],
+    value: integer(1, 64),
+  },
   ANOMALY_THRESHOLD: {
     description: 'Z-score from which a record is an anomaly',
     roles: ['standalone', 'bridge', 'stream score'],

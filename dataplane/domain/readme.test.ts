@@ -21,6 +21,7 @@ const SHAPES = [
   'tickets/target.ts',
   'tickets/ticket-event.ts',
   'tickets/ticket-content.ts',
+  'tickets/ticket-outcome.ts',
   'tickets/owed-event.ts',
 ]
 

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { PassThrough } from 'node:stream'
 import { mock } from 'node:test'
@@ -38,6 +39,18 @@ describe('a request body', () => {
     request.write('12345')
     request.end('67890')
     expect(await body).to.equal('1234567890')
+  })
+
+  it('that came whole makes no error', async () => {
+    let errors = 0
+    const count = () => new Error(`error ${++errors}`)
+    const request = requestWith()
+    const closed = once(request, 'close')
+    const body = readBody(request, { ...FORM, errors: { tooLarge: count, cutShort: count } })
+    request.end('12345')
+    await body
+    await closed
+    expect(errors).to.equal(0)
   })
 
   it('is refused with the first byte too many, and read no further', async () => {

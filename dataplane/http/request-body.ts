@@ -104,10 +104,16 @@ async function gather(stream: Readable, form: BodyForm, broken: (cause: unknown)
     }
     if (idle !== undefined) timer = setTimeout(() => refuse(idle.error()), idle.ms)
     stream.on('data', take)
-    stream.on('end', resolve)
+    let hasEnded = false
+    stream.on('end', () => {
+      hasEnded = true
+      resolve()
+    })
     stream.on('error', cause => reject(broken(cause)))
-    // After the end this changes nothing.
-    stream.on('close', () => reject(broken(undefined)))
+    stream.on('close', () => {
+      // An error costs more than all else here.
+      if (!hasEnded) reject(broken(undefined))
+    })
   })
     .catch(error => {
       memory.drop(pieces.splice(0))

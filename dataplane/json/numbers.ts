@@ -69,11 +69,28 @@ export function plainDoubleEnd(b: Uint8Array, p: number): number {
   const dot = digitsEnd(b, first)
   if (b[dot] !== DOT || dot === first || (b[first] === ZERO && dot - first > 1)) return NOWHERE
   const end = digitsEnd(b, dot + 1)
-  if (end === dot + 1 || b[end - 1] === ZERO || end - first - 1 > EXACT_DIGITS || isNumberPart(b[end]!)) return NOWHERE
+  if (end === dot + 1 || b[end - 1] === ZERO || isNumberPart(b[end]!)) return NOWHERE
+  const digits = end - first - 1
+  if (digits > EXACT_DIGITS && !(b[first] !== ZERO && digits === EXACT_DIGITS + 1 && isShortest(b, first, dot, end))) return NOWHERE
   if (b[first] !== ZERO) return end
   let zeros = 0
   while (b[dot + 1 + zeros] === ZERO) zeros++
   return zeros > MAX_LEADING_ZEROS ? NOWHERE : end
+}
+
+/**
+ * Whether a double of 16 digits is what `String` makes of it: no number of fewer digits stands for the same double, and none of its neighbours of 16
+ * digits. Each division of two numbers that a double holds is rounded once.
+ */
+function isShortest(b: Uint8Array, first: number, dot: number, end: number): boolean {
+  let mantissa = 0
+  for (let p = first; p < end; p++) if (p !== dot) mantissa = mantissa * 10 + b[p]! - 0x30
+  if (mantissa >= Number.MAX_SAFE_INTEGER) return false
+  const scale = POWERS_OF_TEN[end - dot - 1]!
+  const value = mantissa / scale
+  if ((mantissa - 1) / scale === value || (mantissa + 1) / scale === value) return false
+  const shorter = mantissa - (mantissa % 10)
+  return shorter / scale !== value && (shorter + 10) / scale !== value
 }
 
 const NUMBER_PARTS = new Set(Array.from('0123456789+-.eE', char => char.charCodeAt(0)))

@@ -32,8 +32,13 @@ export class StringScanner {
   readonly escapes: Int32Array
   escapeCount = 0
 
-  /** For texts that are no longer together than so many bytes. */
-  constructor(maxBytes: number) {
+  readonly #b: Uint8Array
+  readonly #view: DataView
+
+  /** For texts in `b` that are no longer together than so many bytes; three more stand behind each. */
+  constructor(b: Uint8Array, maxBytes: number) {
+    this.#b = b
+    this.#view = new DataView(b.buffer, b.byteOffset, b.length)
     this.escapes = new Int32Array(maxBytes)
   }
 
@@ -43,9 +48,11 @@ export class StringScanner {
   }
 
   /** At the closing quote of the string whose text starts at `from`; `NOWHERE` when `JSON.stringify` would write the string otherwise. */
-  end(b: Uint8Array, from: number): number {
+  end(from: number): number {
+    const b = this.#b
     let p = from
     for (;;) {
+      p = this.#pastPlain(p)
       let kind = CLASS[b[p]!]!
       while (kind === PLAIN) kind = CLASS[b[++p]!]!
       if (kind === CLOSING) return p
@@ -57,8 +64,22 @@ export class StringScanner {
     }
   }
 
+  /** Past plain characters, four at a time: each test of a word sets the highest bit of a byte that is none, or of one behind it. */
+  #pastPlain(from: number): number {
+    const view = this.#view
+    let p = from
+    for (; ; p += 4) {
+      const word = view.getInt32(p, true)
+      const control = word - 0x20202020
+      const quote = (word ^ 0x22222222) - 0x01010101
+      const backslash = (word ^ 0x5c5c5c5c) - 0x01010101
+      if (((word | control | quote | backslash) & 0x80808080) !== 0) return p
+    }
+  }
+
   /** Writes the text of the string to `at`, without the escapes met since the last reset, and returns where it ends. */
-  writeUnescaped(b: Uint8Array, from: number, to: number, at: number): number {
+  writeUnescaped(from: number, to: number, at: number): number {
+    const b = this.#b
     let end = at
     let p = from
     for (let i = 0; i < this.escapeCount; i++) {

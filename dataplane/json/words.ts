@@ -19,10 +19,17 @@ export function needsEscape(word: number): boolean {
   return ((((word - SPACES) & ~word) | ((quote - ONES) & ~quote) | ((backslash - ONES) & ~backslash)) & HIGH_BITS) !== 0
 }
 
-/** How far the bytes between the two positions stand for themselves inside a string, whole words at a time: up to three more may follow. */
-export function plainEnd(text: DataView, from: number, end: number): number {
-  const last = end - 4
+/** The next control character, quote or backslash; where there is none, up to three bytes before the end of the text. */
+export function specialAt(text: DataView, from: number): number {
+  const last = text.byteLength - 4
   let p = from
-  while (p <= last && !needsEscape(text.getInt32(p, true))) p += 4
+  for (; p <= last; p += 4) {
+    const word = text.getInt32(p, true)
+    const quote = word ^ QUOTES
+    const backslash = word ^ BACKSLASHES
+    const found = (((word - SPACES) & ~word) | ((quote - ONES) & ~quote) | ((backslash - ONES) & ~backslash)) & HIGH_BITS
+    // A mark may be wrong only above one that is right: the lowest one counts.
+    if (found !== 0) return p + ((31 - Math.clz32(found & -found)) >> 3)
+  }
   return p
 }

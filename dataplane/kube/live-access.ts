@@ -1,7 +1,7 @@
 /** The way to the API server as its files have it now: kubeconfig, authorities, certificates and tokens are replaced while we run. */
 import type { Clock } from '../ports/clock.ts'
 import type { ClusterAccess } from './cluster-access.ts'
-import { createCredentials, type RunExec, type ShownCredentials } from './credentials.ts'
+import { createCredentials, type ShownCredentials } from './credentials.ts'
 
 export interface Way extends Pick<ClusterAccess, 'server' | 'tls' | 'proxyUrl' | 'impersonation'> {
   readonly shown: ShownCredentials
@@ -20,9 +20,9 @@ export interface LiveAccess {
 const READ_MS = 60_000
 const DOUBT_MS = 1000
 
-export function createLiveAccess(initial: ClusterAccess, clock: Clock, runExec?: RunExec): LiveAccess {
+export function createLiveAccess(initial: ClusterAccess, clock: Clock): LiveAccess {
   let access = initial
-  let credentials = createCredentials(access.auth, clock, runExec)
+  let credentials = createCredentials(access.auth, clock)
   let readMs = clock.nowMs()
   let isInDoubt = false
 
@@ -33,7 +33,7 @@ export function createLiveAccess(initial: ClusterAccess, clock: Clock, runExec?:
     const found = tryRead(initial.reread)
     // Objects of one cluster must never be written to another.
     if (found === undefined || found.server !== initial.server) return
-    if (JSON.stringify(found.auth) !== JSON.stringify(access.auth)) credentials = createCredentials(found.auth, clock, runExec)
+    if (JSON.stringify(found.auth) !== JSON.stringify(access.auth)) credentials = createCredentials(found.auth, clock)
     access = found
   }
 

@@ -1,29 +1,16 @@
 /** Reads OTLP JSON: checks it, and finds its resources, scopes and records. */
 import { Buffer } from 'node:buffer'
-import {
-  CLOSE_LIST,
-  CLOSE_OBJECT,
-  COLON,
-  COMMA,
-  DOT,
-  hasEscape,
-  isDigit,
-  MINUS,
-  OPEN_LIST,
-  OPEN_OBJECT,
-  QUOTE,
-  skipSpace,
-  textBetween,
-  ZERO,
-} from '../json/bytes.ts'
+import { CLOSE_LIST, CLOSE_OBJECT, COLON, COMMA, hasEscape, OPEN_LIST, OPEN_OBJECT, QUOTE, skipSpace, ZERO } from '../json/bytes.ts'
 import { MAX_VALUE_DEPTH } from '../json/depth.ts'
 import { Fault } from '../json/fault.ts'
-import { boolEnd, closingQuote, isNull, numberEnd, valueEnd } from '../json/strict.ts'
-import { plainEnd } from '../json/words.ts'
+import { closingQuote, isNull, valueEnd } from '../json/strict.ts'
+import { specialAt } from '../json/words.ts'
 import { isLabelAt } from './json-label.ts'
-import { canonicalInteger, INT32, INT64, type IntegerRange, isBase64, TIME, UINT32 } from './json-scalars.ts'
-import { ANY_VALUE, EXPORT_LOGS_REQUEST, type Field, Kind, type Message, Note, slotOf } from './json-schema.ts'
+import { INT32, INT64, TIME, UINT32 } from './json-scalars.ts'
+import { ANY_VALUE, EXPORT_LOGS_REQUEST, type Field, KEY_VALUE, Kind, type Message, Note, slotOf } from './json-schema.ts'
 import { EditList, LayoutBuilder, type RequestLayout } from './layout.ts'
+import { NOT_PLAIN, PlainAttributes } from './plain-attributes.ts'
+import { ScalarReader } from './scalar-reader.ts'
 import { keyOfDigits, UNKNOWN_TIME_KEY } from './time-key.ts'
 
 const SERVICE_NAME = Buffer.from('service.name')
@@ -37,6 +24,8 @@ const NOWHERE = -1
 export class JsonScanner {
   readonly #b: Uint8Array
   readonly #words: DataView
+  readonly #plain: PlainAttributes
+  readonly #scalars: ScalarReader
   readonly #observedTimeUnixNano: string
   readonly #edits = new EditList()
   readonly #layout = new LayoutBuilder()
@@ -54,12 +43,12 @@ export class JsonScanner {
   #keyEnd = NOWHERE
   #stringStart = NOWHERE
   #stringEnd = NOWHERE
-  /** The value of the integer read last, where it was spelled in an unusual way. */
-  #canonical: string | undefined
 
   constructor(text: Uint8Array, observedTimeUnixNano: string) {
     this.#b = text
     this.#words = new DataView(text.buffer, text.byteOffset, text.length)
+    this.#plain = new PlainAttributes(text, this.#words)
+    this.#scalars = new ScalarReader(text, this.#edits)
     this.#observedTimeUnixNano = observedTimeUnixNano
   }
 
@@ -146,14 +135,8 @@ export class JsonScanner {
   }
 
   #escapedField(message: Message, start: number, end: number): Field | undefined {
-    const name = this.#decoded(start, end)
+    const name = this.#scalars.decoded(start, end)
     return message.byName.get(name)
-  }
-
-  /** The string whose text lies between the positions. */
-  #decoded(start: number, end: number): string {
-    const text = textBetween(this.#b, start, end)
-    return hasEscape(this.#b, start, end) ? JSON.parse(`"${text}"`).toWellFormed() : text
   }
 
   #value(p: number, field: Field, depth: number): number {
@@ -167,24 +150,24 @@ export class JsonScanner {
       case Kind.uint64:
         return this.#time(p, field)
       case Kind.int64:
-        return this.#integer(p, INT64)
+        return this.#scalars.integer(p, INT64)
       case Kind.uint32:
-        return this.#integer(p, UINT32)
+        return this.#scalars.integer(p, UINT32)
       case Kind.int32:
         if (this.#b[p] === QUOTE) throw new Fault(p, INT32.expected)
-        return this.#integer(p, INT32)
+        return this.#scalars.integer(p, INT32)
       case Kind.double:
-        return this.#double(p)
+        return this.#scalars.double(p)
       case Kind.bool:
-        return this.#bool(p)
+        return this.#scalars.bool(p)
       case Kind.base64:
-        return this.#base64(p)
+        return this.#scalars.base64(p)
     }
   }
 
   #string(p: number, field: Field, depth: number): number {
     if (this.#b[p] !== QUOTE) throw new Fault(p, 'a string')
-    const end = closingQuote(this.#b, plainEnd(this.#words, p + 1, this.#b.length), this.#edits)
+    const end = this.#closingQuote(p + 1)
     if (field.note === Note.attributeKey && depth === 0) {
       this.#keyStart = p + 1
       this.#keyEnd = end
@@ -195,10 +178,32 @@ export class JsonScanner {
     return end + 1
   }
 
+  /** As `closingQuote`, which it leaves strings with escapes to. */
+  #closingQuote(from: number): number {
+    const p = specialAt(this.#words, from)
+    return this.#b[p] === QUOTE ? p : closingQuote(this.#b, p, this.#edits)
+  }
+
   #submessage(p: number, field: Field, depth: number): number {
     if (this.#b[p] !== OPEN_OBJECT) throw new Fault(p, 'an object')
     if (field.note === Note.resource) this.#forgetResource()
-    return this.#message(p, field.message, this.#deeper(p, field.message, depth))
+    return this.#valueOrMessage(p, field.message, depth)
+  }
+
+  /** A value that is nothing but a string is matched in one go. */
+  #valueOrMessage(p: number, message: Message, depth: number): number {
+    if (message === ANY_VALUE && depth === 0) {
+      const start = this.#plain.stringValueStart(p)
+      if (start !== NOT_PLAIN) {
+        const end = this.#closingQuote(start)
+        if (this.#b[end + 1] === CLOSE_OBJECT) {
+          this.#stringStart = start
+          this.#stringEnd = end
+          return end + 2
+        }
+      }
+    }
+    return this.#message(p, message, this.#deeper(p, message, depth))
   }
 
   #deeper(p: number, message: Message, depth: number): number {
@@ -248,6 +253,10 @@ export class JsonScanner {
   }
 
   #element(p: number, field: Field, depth: number): number {
+    if (field.message === KEY_VALUE && field.note === Note.none && depth === 0) {
+      const end = this.#plain.end(p)
+      if (end !== NOT_PLAIN) return end
+    }
     switch (field.note) {
       case Note.logRecords:
         return this.#logRecord(p, field.message)
@@ -307,34 +316,46 @@ export class JsonScanner {
   }
 
   #resourceAttribute(start: number, message: Message): number {
-    this.#keyStart = NOWHERE
-    this.#stringStart = NOWHERE
-    const end = this.#message(start, message, 0)
+    const end = this.#keyedValue(start, message)
     if (this.#keyStart === NOWHERE) return end
     if (this.#isKey(SERVICE_NAME)) this.#service = this.#attributeString()
     else if (this.#isKey(TENANT_ID)) this.#tenantId = this.#attributeString()
     return end
   }
 
+  #keyedValue(start: number, message: Message): number {
+    const end = this.#plain.end(start)
+    if (end === NOT_PLAIN) {
+      this.#keyStart = NOWHERE
+      this.#stringStart = NOWHERE
+      return this.#message(start, message, 0)
+    }
+    this.#keyStart = start + '{"key":"'.length
+    this.#keyEnd = this.#plain.keyEnd
+    this.#stringStart = this.#plain.stringStart
+    this.#stringEnd = this.#plain.stringEnd
+    return end
+  }
+
   #isKey(name: Buffer): boolean {
     const start = this.#keyStart
     const end = this.#keyEnd
-    if (hasEscape(this.#b, start, end)) return this.#decoded(start, end) === name.toString()
+    if (hasEscape(this.#b, start, end)) return this.#scalars.decoded(start, end) === name.toString()
     if (end - start !== name.length) return false
     for (let i = 0; i < name.length; i++) if (this.#b[start + i] !== name[i]) return false
     return true
   }
 
   #attributeString(): string | undefined {
-    return this.#stringStart === NOWHERE ? undefined : this.#decoded(this.#stringStart, this.#stringEnd)
+    return this.#stringStart === NOWHERE ? undefined : this.#scalars.decoded(this.#stringStart, this.#stringEnd)
   }
 
   #time(start: number, field: Field): number {
-    this.#canonical = undefined
-    const end = this.#integer(start, TIME)
+    this.#scalars.canonical = undefined
+    const end = this.#scalars.integer(start, TIME)
     if (field.note === Note.time) this.#timeKey = this.#integerKey(start, end)
     else {
-      this.#observedCanonical = this.#canonical
+      this.#observedCanonical = this.#scalars.canonical
       this.#observedTimeStart = start
       this.#observedTimeEnd = end
     }
@@ -343,7 +364,7 @@ export class JsonScanner {
 
   /** The time key of an integer by its value, however that was spelled. */
   #integerKey(start: number, end: number): number {
-    const canonical = this.#canonical
+    const canonical = this.#scalars.canonical
     if (canonical === undefined) {
       const quote = this.#b[start] === QUOTE ? 1 : 0
       return this.#b[start + quote] === ZERO ? UNKNOWN_TIME_KEY : keyOfDigits(this.#words, start + quote, end - quote)
@@ -356,68 +377,7 @@ export class JsonScanner {
   /** Asked for where a record has no time of its own. */
   #observedTimeKey(): number {
     if (this.#observedTimeStart === NOWHERE) return UNKNOWN_TIME_KEY
-    this.#canonical = this.#observedCanonical
+    this.#scalars.canonical = this.#observedCanonical
     return this.#integerKey(this.#observedTimeStart, this.#observedTimeEnd)
   }
-
-  /** A string of digits or a number without a fraction; a number that is not exact as a double becomes a string. */
-  #integer(start: number, range: IntegerRange): number {
-    const b = this.#b
-    const quoted = b[start] === QUOTE
-    const digits = quoted ? start + 1 : start
-    let p = digits
-    while (isDigit(b[p])) p++
-    const length = p - digits
-    const plain = length > 0 && length <= range.plainDigits && (b[digits] !== ZERO || length === 1)
-    if (plain && quoted && b[p] === QUOTE) return p + 1
-    if (plain && !quoted && length <= 15 && b[p] !== DOT && b[p] !== 0x65 && b[p] !== 0x45) return p
-    return this.#unusualInteger(start, range)
-  }
-
-  #unusualInteger(start: number, range: IntegerRange): number {
-    const b = this.#b
-    const quoted = b[start] === QUOTE
-    if (!quoted && b[start] !== MINUS && !isDigit(b[start])) throw new Fault(start, range.expected)
-    const end = quoted ? closingQuote(b, start + 1, this.#edits) + 1 : numberEnd(b, start)
-    const text = quoted ? this.#decoded(start + 1, end - 1) : this.#decoded(start, end)
-    const canonical = canonicalInteger(text, range)
-    if (canonical === undefined) throw new Fault(start, range.expected)
-    if (!quoted && (canonical !== text || canonical.length > 15)) this.#edits.add(start, end, range.write(canonical))
-    else if (quoted && canonical !== text) this.#edits.add(start, end, `"${canonical}"`)
-    this.#canonical = canonical
-    return end
-  }
-
-  #double(start: number): number {
-    const b = this.#b
-    const quoted = b[start] === QUOTE
-    if (!quoted && b[start] !== MINUS && !isDigit(b[start])) throw new Fault(start, 'a number, "NaN", "Infinity" or "-Infinity"')
-    const end = quoted ? closingQuote(b, start + 1, this.#edits) + 1 : numberEnd(b, start)
-    if (!quoted && end - start < 25) {
-      if (!hasExponent(b, start, end)) return end
-    }
-    const text = quoted ? this.#decoded(start + 1, end - 1) : this.#decoded(start, end)
-    if (quoted && /^(?:NaN|-?Infinity)$/.test(text)) return end
-    if (!/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text) || !Number.isFinite(Number(text)))
-      throw new Fault(start, 'a number, "NaN", "Infinity" or "-Infinity"')
-    return end
-  }
-
-  #bool(p: number): number {
-    const end = boolEnd(this.#b, p)
-    if (end < 0) throw new Fault(p, 'true or false')
-    return end
-  }
-
-  #base64(p: number): number {
-    if (this.#b[p] !== QUOTE) throw new Fault(p, 'a base64 string')
-    const end = closingQuote(this.#b, p + 1, this.#edits)
-    if (!isBase64(this.#decoded(p + 1, end))) throw new Fault(p, 'a base64 string')
-    return end + 1
-  }
-}
-
-function hasExponent(b: Uint8Array, start: number, end: number): boolean {
-  for (let p = start; p < end; p++) if ((b[p]! | 0x20) === 0x65) return true
-  return false
 }

@@ -121,6 +121,7 @@ const scopeLogs = new Message('ScopeLogs')
 const resourceLogs = new Message('ResourceLogs')
 
 export const ANY_VALUE = anyValue
+export const KEY_VALUE = keyValue
 export const EXPORT_LOGS_REQUEST = new Message('ExportLogsServiceRequest')
 
 anyValue.define([

@@ -4,7 +4,6 @@ import { BACKSLASH, COMMA, PLAIN, QUOTE, ZERO } from '../json/bytes.ts'
 import { HIGH_BITS, marks, needsEscape } from '../json/words.ts'
 import { OversizedPayload } from './malformed.ts'
 
-const HEX = Buffer.from('0123456789abcdef')
 const BASE64 = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/')
 const PADDING = 0x3d
 /** Letters of the short escapes, by control character; 0 where only `\u00XX` will do. */
@@ -12,8 +11,8 @@ const SHORT_ESCAPES = Uint8Array.from({ length: 32 }, (_, byte) => ({ 8: 0x62, 9
 /** 1 for bytes of ASCII that stand for themselves inside a string. */
 const PLAIN_ASCII = PLAIN.map((plain, byte) => (byte < 0x80 ? plain : 0))
 /** The two digits of every number below 100, and the two hex digits of every byte, as a little-endian word of two bytes. */
-const PAIRS = Uint16Array.from({ length: 100 }, (_, i) => wordOf(String(i).padStart(2, '0')))
-const HEX_PAIRS = Uint16Array.from({ length: 256 }, (_, i) => wordOf(i.toString(16).padStart(2, '0')))
+export const PAIRS = Uint16Array.from({ length: 100 }, (_, i) => wordOf(String(i).padStart(2, '0')))
+export const HEX_PAIRS = Uint16Array.from({ length: 256 }, (_, i) => wordOf(i.toString(16).padStart(2, '0')))
 /** One double, seen as two little-endian words (Node runs on no big-endian machine that this project supports). */
 const DOUBLE = new Float64Array(1)
 const WORDS = new Uint32Array(DOUBLE.buffer)
@@ -63,9 +62,26 @@ export class JsonWriter {
     return Buffer.from(this.#out.subarray(0, this.#at))
   }
 
+  /** A copy of what has been written from `position` on. */
+  since(position: number): Uint8Array {
+    return new Uint8Array(this.#out.subarray(position, this.#at))
+  }
+
+  /** JSON that is ready. */
+  json(bytes: Uint8Array): void {
+    this.#reserve(bytes.length)
+    this.#out.set(bytes, this.#at)
+    this.#at += bytes.length
+  }
+
   /** Takes back everything after `position`. */
   rewind(position: number): void {
     this.#at = position
+  }
+
+  /** The buffer, when so many bytes more have room in it as it is; `rewind` says how far it was written then. */
+  roomFor(bytes: number): DataView | undefined {
+    return this.#at + bytes <= this.#capacity ? this.#view : undefined
   }
 
   #reserve(bytes: number): void {
@@ -146,7 +162,7 @@ export class JsonWriter {
         if (PLAIN[c] === 1) this.#out[this.#at++] = c
         else {
           this.#reserve(end - p + 6)
-          this.#escape(c)
+          this.#at = putEscape(this.#view, this.#at, c)
         }
       }
     }
@@ -180,19 +196,6 @@ export class JsonWriter {
     this.#at = begin
     const repaired = new TextEncoder().encode(bytes.toString('utf8'))
     this.string(new DataView(repaired.buffer, repaired.byteOffset), 0, repaired.length)
-  }
-
-  #escape(c: number): void {
-    this.#out[this.#at++] = BACKSLASH
-    if (c >= 0x20) this.#out[this.#at++] = c
-    else if (SHORT_ESCAPES[c] !== 0) this.#out[this.#at++] = SHORT_ESCAPES[c]!
-    else {
-      this.#out[this.#at++] = 0x75
-      this.#out[this.#at++] = ZERO
-      this.#out[this.#at++] = ZERO
-      this.#out[this.#at++] = HEX[c >> 4]!
-      this.#out[this.#at++] = HEX[c & 15]!
-    }
   }
 
   /** Quoted lower-case hex. */
@@ -242,12 +245,18 @@ export class JsonWriter {
   int64(high: number, low: number): void {
     this.#reserve(22)
     this.#out[this.#at++] = QUOTE
+    this.int64Digits(high, low)
+    this.#out[this.#at++] = QUOTE
+  }
+
+  /** The same without quotes. */
+  int64Digits(high: number, low: number): void {
+    this.#reserve(20)
     if (high >= 0x80000000) {
       this.#out[this.#at++] = 0x2d
       const negatedLow = -low >>> 0
       this.#uint64Digits((~high + (negatedLow === 0 ? 1 : 0)) >>> 0, negatedLow)
     } else this.#uint64Digits(high, low)
-    this.#out[this.#at++] = QUOTE
   }
 
   /** The IEEE 754 double of these two halves; quoted where JSON has no number for it. */
@@ -298,6 +307,20 @@ export class JsonWriter {
     }
     if (count === 1) view.setUint8(at - 1, ZERO + rest)
   }
+}
+
+/** A control character, quote or backslash, escaped; returns where the next byte goes. */
+export function putEscape(out: DataView, at: number, c: number): number {
+  out.setUint8(at, BACKSLASH)
+  const letter = c >= 0x20 ? c : SHORT_ESCAPES[c]!
+  if (letter !== 0) {
+    out.setUint8(at + 1, letter)
+    return at + 2
+  }
+  out.setUint8(at + 1, 0x75)
+  out.setUint16(at + 2, PAIRS[0]!, true)
+  out.setUint16(at + 4, HEX_PAIRS[c]!, true)
+  return at + 6
 }
 
 function bytesOf({ buffer }: DataView): Uint8Array {

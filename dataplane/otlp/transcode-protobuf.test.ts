@@ -259,6 +259,44 @@ describe('OTLP protobuf: work grows with the bytes of a request, however they ne
     })
 })
 
+describe('OTLP protobuf: resources and scopes that come again', () => {
+  const attribute = (key: string, value: string) => ({ key, value: { stringValue: value } })
+  const requestFrom = (service: string, pod: string, scope: string): LogsPayload => ({
+    resourceLogs: [
+      {
+        resource: {
+          attributes: [attribute('service.name', service), attribute('tenant_id', `of ${service}`), attribute('k8s.pod.name', pod)],
+        },
+        scopeLogs: [{ scope: { name: scope, version: pod }, logRecords: [{ timeUnixNano: '257', body: { stringValue: pod } }] }],
+      },
+    ],
+  })
+
+  it('are those of their own request, also when a request was changed meanwhile', () => {
+    for (let round = 0; round < 3; round++)
+      for (let i = 0; i < 400; i++) {
+        const payload = requestFrom(`service-${i % 7}`, `pod-${i}`, `scope-${i % 11}`)
+        const wire = encode(payload)
+        const { resources, text: json } = transcodeProtobuf(wire, OPTIONS)
+        expect(JSON.parse(Buffer.from(json).toString())).to.deep.equal(payload)
+        expect(resources[0]).to.include({ service: `service-${i % 7}`, tenantId: `of service-${i % 7}` })
+        wire.fill(0x41)
+        json.fill(0x41)
+      }
+  })
+
+  it('with a byte changed are other ones', () => {
+    const wire = encode(requestFrom('checkout', 'pod-0123456789', 'scope'))
+    const fresh = (bytes: Uint8Array) => problem(bytes) === 'accepted' && compact(transcoded(bytes))
+    for (let at = 0; at < wire.length; at++) {
+      expect(fresh(wire)).to.deep.equal(compact(requestFrom('checkout', 'pod-0123456789', 'scope')))
+      const changed = Buffer.from(wire)
+      changed[at]! ^= 1
+      if (problem(changed) === 'accepted') expect(fresh(changed), `byte ${at}`).to.deep.equal(compact(decode(changed)))
+    }
+  })
+})
+
 describe('OTLP protobuf: refusing', () => {
   const nested = (levels: number) => {
     let value = Buffer.alloc(0)

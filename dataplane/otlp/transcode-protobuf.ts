@@ -3,6 +3,7 @@ import { Buffer } from 'node:buffer'
 import { Fault } from '../json/fault.ts'
 import type { AcceptOptions } from './accept-json.ts'
 import { JsonWriter, type Piece } from './json-writer.ts'
+import { KnownOrigins, MAX_ORIGIN_BYTES } from './known-origins.ts'
 import { LayoutBuilder, type RequestLayout } from './layout.ts'
 import { MalformedPayload } from './malformed.ts'
 import { KNOWN_TAGS, WireReader } from './wire-reader.ts'
@@ -31,6 +32,8 @@ const NOWHERE = -1
 const SCHEMA_URL = SCOPE_LOGS.schemaUrl
 const SERVICE_NAME = Buffer.from('service.name')
 const TENANT_ID = Buffer.from('tenant_id')
+const knownResources = new KnownOrigins()
+const knownScopes = new KnownOrigins()
 
 export interface TranscodeOptions extends AcceptOptions {
   /** Limit of the JSON form, which may be several times larger than the request. */
@@ -88,7 +91,7 @@ class ProtobufTranscoder {
     this.#service = undefined
     this.#tenantId = undefined
     out.byte(OPEN_OBJECT)
-    this.#origin(RESOURCE_LOGS.resource, RESOURCE_LOGS_NAMES.resource, end, blockEnd => this.#resource(blockEnd))
+    this.#origin(RESOURCE_LOGS.resource, RESOURCE_LOGS_NAMES.resource, end, blockEnd => this.#knownResource(blockEnd))
     const list = this.#list(RESOURCE_LOGS, RESOURCE_LOGS.scopeLogs, RESOURCE_LOGS_NAMES.scopeLogs, end, blockEnd =>
       this.#scopeLogs(blockEnd),
     )
@@ -100,7 +103,7 @@ class ProtobufTranscoder {
     const out = this.#out
     const start = out.position
     out.byte(OPEN_OBJECT)
-    this.#origin(SCOPE_LOGS.scope, SCOPE_LOGS_NAMES.scope, end, blockEnd => this.#scope(blockEnd))
+    this.#origin(SCOPE_LOGS.scope, SCOPE_LOGS_NAMES.scope, end, blockEnd => this.#knownScope(blockEnd))
     const list = this.#list(SCOPE_LOGS, SCOPE_LOGS.logRecords, SCOPE_LOGS_NAMES.logRecords, end, blockEnd => {
       const recordStart = out.position
       const timeKey = this.#records.logRecord(blockEnd)
@@ -156,6 +159,38 @@ class ProtobufTranscoder {
     this.#out.piece(name)
     write(this.#in.blockEnd(end))
     this.#out.byte(COMMA)
+  }
+
+  #knownResource(end: number): void {
+    const input = this.#in
+    const { position } = input
+    const known = knownResources.find(input.view, position, end)
+    if (known === undefined) {
+      const outStart = this.#out.position
+      this.#resource(end)
+      this.#remember(knownResources, position, end, outStart)
+    } else {
+      this.#out.json(known.json)
+      this.#service = known.service
+      this.#tenantId = known.tenantId
+    }
+  }
+
+  #knownScope(end: number): void {
+    const input = this.#in
+    const { position } = input
+    const known = knownScopes.find(input.view, position, end)
+    if (known === undefined) {
+      const outStart = this.#out.position
+      this.#scope(end)
+      this.#remember(knownScopes, position, end, outStart)
+    } else this.#out.json(known.json)
+  }
+
+  #remember(origins: KnownOrigins, start: number, end: number, outStart: number): void {
+    if (end - start > MAX_ORIGIN_BYTES || this.#out.position - outStart > MAX_ORIGIN_BYTES) return
+    const wire = new DataView(new Uint8Array(this.#in.bytes.subarray(start, end)).buffer)
+    origins.add({ wire, json: this.#out.since(outStart), service: this.#service, tenantId: this.#tenantId })
   }
 
   #resource(end: number): void {

@@ -1,5 +1,6 @@
 /** Writes log records in protobuf as OTLP JSON. */
 import type { JsonWriter, Piece } from './json-writer.ts'
+import { PlainRecords } from './plain-records.ts'
 import { keyOfWords, UNKNOWN_TIME_KEY } from './time-key.ts'
 import { KNOWN_TAGS, type WireReader } from './wire-reader.ts'
 import { LOG_RECORD, LOG_RECORD_NAMES } from './wire-schema.ts'
@@ -19,6 +20,7 @@ export class RecordTranscoder {
   readonly #in: WireReader
   readonly #out: JsonWriter
   readonly #values: ValueTranscoder
+  readonly #plain: PlainRecords
   readonly #observedTimeUnixNano: string
   /** The key of the time of the record read last. */
   #timeKey = UNKNOWN_TIME_KEY
@@ -28,11 +30,13 @@ export class RecordTranscoder {
     this.#in = input
     this.#out = output
     this.#values = values
+    this.#plain = new PlainRecords(input, output)
     this.#observedTimeUnixNano = observedTimeUnixNano
   }
 
   /** Returns the record's time key. */
   logRecord(end: number): number {
+    if (this.#plain.write(end)) return this.#plain.timeKey
     const start = this.#in.position
     const outStart = this.#out.position
     if (!this.#fields(end, undefined)) {

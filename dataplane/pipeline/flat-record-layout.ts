@@ -47,7 +47,7 @@ export interface EncodedRecord {
   /** Offsets from `start`. */
   readonly layout: Layout
   /** Where the writer knows them. */
-  readonly known?: KnownFields
+  readonly known?: KnownFields | undefined
 }
 
 /** The fields that scoring and signals need, as the writer of a record has them at hand: nobody need look for them in its bytes. */
@@ -59,6 +59,8 @@ export interface KnownFields {
   /** The text between the quotes, from the start of the record. */
   readonly messageStart: number
   readonly messageEnd: number
+  /** False: no pattern boost of scoring counts for the message, which nobody need read for it. */
+  readonly isTelling: boolean
   readonly pattern: KnownPattern
   /** Hash of trace and span, see `visitHash`. */
   readonly visitHash: number
@@ -201,10 +203,11 @@ export function readHead(key: string, bytes: Buffer, start = 0): RecordHead | un
   return { documentId: head.slice(DOCUMENT_ID_AT, DOCUMENT_ID_END), day: head.slice(DAY_AT, DAY_END), tenant }
 }
 
-/** Whether a record starts as flat records do, with this day. */
-export function startsWithDay(bytes: Buffer, start: number, day: string): boolean {
-  for (const { at, text } of HEAD_MARKS)
-    for (let i = 0; i < text.length; i++) if (bytes[start + at + i] !== text.charCodeAt(i)) return false
+/** Whether a record starts as flat records do, with this day. `isFlat`: of its beginning nothing but the day is in question. */
+export function startsWithDay(bytes: Buffer, start: number, day: string, isFlat: boolean): boolean {
+  if (!isFlat)
+    for (const { at, text } of HEAD_MARKS)
+      for (let i = 0; i < text.length; i++) if (bytes[start + at + i] !== text.charCodeAt(i)) return false
   for (let i = 0; i < day.length; i++) if (bytes[start + DAY_AT + i] !== day.charCodeAt(i)) return false
   return true
 }

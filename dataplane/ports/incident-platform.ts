@@ -3,16 +3,9 @@ import type { PlatformName } from '../contract/platforms.ts'
 import type { Target } from '../domain/tickets/target.ts'
 import type { TicketContent } from '../domain/tickets/ticket-content.ts'
 import type { TicketEvent } from '../domain/tickets/ticket-event.ts'
+import type { ExternalTicket, TicketOutcome } from '../domain/tickets/ticket-outcome.ts'
 
-/** The ticket on the platform, as far as the platform told of it. */
-export interface ExternalTicket {
-  /** Such as `OPS-17`, or the key under which the platform knows the incident. */
-  readonly externalId: string
-  /** Absolute address for people. */
-  readonly url?: string
-  /** Facts that the adapter needs for later events of the ticket, such as the hash of the routing key that opened it. No secrets. */
-  readonly memory?: Readonly<Record<string, string>>
-}
+export type { ExternalTicket, TicketOutcome }
 
 export interface TicketRequest {
   readonly target: Target
@@ -29,24 +22,6 @@ export interface TicketRequest {
   /** ms since an attempt ended without any answer. Absent when each attempt was answered: an answer such as 503 seldom leaves anything behind. */
   readonly unansweredForMs?: number
 }
-
-export type TicketOutcome =
-  /** `note`: what was done otherwise than asked, such as a comment where the workflow has no such transition. */
-  | { readonly kind: 'delivered'; readonly ticket?: ExternalTicket; readonly note?: string }
-  /** The platform will never take it. `isTargetBroken`: nor anything else until somebody mends the configuration (401, 403, 404, 410). */
-  | { readonly kind: 'rejected'; readonly reason: string; readonly isTargetBroken?: true }
-  /**
-   * Not now. `afterMs`: what the platform asked for (`Retry-After`). `isAmbiguous`: it may have been taken (reset or time-out after the request was
-   * sent, 5xx); `isUnanswered`: nothing speaks against it. `isTargetDown`: the platform, not this event, is to blame.
-   */
-  | {
-      readonly kind: 'retryable'
-      readonly reason: string
-      readonly afterMs?: number
-      readonly isAmbiguous?: true
-      readonly isUnanswered?: true
-      readonly isTargetDown?: true
-    }
 
 export type ConnectionTest = { readonly ok: true; readonly message: string } | { readonly ok: false; readonly message: string }
 

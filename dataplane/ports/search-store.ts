@@ -123,8 +123,8 @@ export interface SearchStore {
 
 /** The condition of a conditional write did not hold: another writer was first. */
 export class VersionConflict extends Error {
-  constructor(index: string, id: string, options?: ErrorOptions) {
-    super(`${index}/${id} was changed by somebody else`, options)
+  constructor(index: string, id: string) {
+    super(`${index}/${id} was changed by somebody else`)
     this.name = 'VersionConflict'
   }
 }

@@ -33,6 +33,10 @@ export async function answerSearch(store: Upstream, exchange: TenantExchange, se
   const { request } = exchange
   const path = segments.join('/')
   const [expression = '', operation = ''] = segments
+  if (path === 'health') {
+    assertMethod(request.method, ['GET', 'HEAD'])
+    return answerHealth(store, exchange)
+  }
   if (path === '_cluster/health') {
     assertMethod(request.method, ['GET', 'HEAD'])
     return store.forward(exchange, {
@@ -50,7 +54,7 @@ export async function answerSearch(store: Upstream, exchange: TenantExchange, se
   }
   throw new HttpError(
     403,
-    'for one tenant the search store answers GET /_cluster/health, GET /_cat/indices?format=json, POST /<index>/_search and GET or POST /<index>/_count alone',
+    'for one tenant the search store answers GET /health, GET /_cluster/health, GET /_cat/indices?format=json, POST /<index>/_search and GET or POST /<index>/_count alone',
   )
 }
 
@@ -64,6 +68,14 @@ function checkedParameters({ path }: TenantExchange, operation: SearchOperation 
     if (!PARAMETERS[operation].has(name)) throw new HttpError(403, `parameter ${name.slice(0, 100)}: not allowed for one tenant`)
   const text = parameters.toString()
   return text === '' ? '' : `?${text}`
+}
+
+/** The health check that all services have; OpenSearch has none of this name. */
+async function answerHealth(store: Upstream, exchange: TenantExchange): Promise<void> {
+  checkedParameters(exchange, 'other')
+  const { status } = await store.json({ method: 'GET', path: '/_cluster/health', signal: exchange.signal })
+  if (status !== 200) throw new HttpError(502, 'the search store does not tell its health')
+  answerJson(exchange.response, 200, { status: 'ok' })
 }
 
 async function query(store: Upstream, exchange: TenantExchange, expression: string, operation: SearchOperation): Promise<void> {

@@ -75,7 +75,7 @@ export function createUpstream(config: UpstreamConfig, log: Log): Upstream {
   const prefix = pathname.replace(/\/$/, '')
   const options: Client.Options = {
     ...{ keepAliveTimeout: KEEP_MS, keepAliveMaxTimeout: KEEP_MS, pipelining: 1, headersTimeout: ANSWER_MS, bodyTimeout: ANSWER_MS },
-    connect: { timeout: CONNECT_MS, ...(ca !== undefined && { ca }) },
+    connect: { timeout: CONNECT_MS, noDelay: true, ...(ca !== undefined && { ca }) },
   }
   const pool = new Pool(origin, { ...options, connections: MAX_CONNECTIONS })
   let underWay = 0

@@ -42,7 +42,6 @@ function ingress(description: string, tls: string) {
     description,
   )
 }
-export type Ingress = z.output<ReturnType<typeof ingress>>
 
 export const COLLECTOR = described(
   z.object({

@@ -12,7 +12,6 @@ interface PrinterColumn {
   readonly name: string
   readonly type: 'string' | 'integer' | 'date'
   readonly jsonPath: string
-  readonly description?: string
   /** From 1 on shown with `-o wide` only. */
   readonly priority?: number
 }

@@ -6,8 +6,6 @@ export interface CelRule {
   readonly rule: string
   /** The expectation, for the user whose object is refused. */
   readonly message: string
-  /** CEL that yields the message, where it should show what was seen. */
-  readonly messageExpression?: string
   /** The field within the object that the message is about, such as `.bus`. */
   readonly fieldPath?: string
 }
@@ -20,7 +18,6 @@ export interface SchemaMeta {
   readonly 'x-kubernetes-preserve-unknown-fields'?: true
   readonly 'x-kubernetes-list-type'?: 'atomic' | 'set' | 'map'
   readonly 'x-kubernetes-list-map-keys'?: readonly string[]
-  readonly 'x-kubernetes-map-type'?: 'atomic' | 'granular'
 }
 
 /** The schema with rules and a description; `meta` of zod replaces what was there, this adds to it. */

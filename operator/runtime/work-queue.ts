@@ -36,7 +36,6 @@ const OTHERS_TURN = 4
 
 export class WorkQueue {
   readonly #deps: WorkQueueDeps
-  readonly #backOff: BackOffConfig
   /** Keys under way and all others, each in the order of arrival and with the time of arrival. */
   readonly #waitingFirst = new Map<string, number>()
   readonly #waiting = new Map<string, number>()
@@ -51,9 +50,8 @@ export class WorkQueue {
   #stopped = false
   #taken = 0
 
-  constructor(deps: WorkQueueDeps, backOff = KEY_BACK_OFF) {
+  constructor(deps: WorkQueueDeps) {
     this.#deps = deps
-    this.#backOff = backOff
   }
 
   /** Keys that wait for a worker now. */
@@ -140,10 +138,7 @@ export class WorkQueue {
     if (this.#again.delete(key)) this.add(key)
     else if (outcome.kind === 'again') this.addAfter(key, outcome.afterMs)
     else if (outcome.kind === 'failed')
-      this.addAfter(
-        key,
-        Math.max(backOffMs(this.#backOff, failures, this.#deps.random), Math.min(outcome.afterMs ?? 0, this.#backOff.maxMs)),
-      )
+      this.addAfter(key, Math.max(backOffMs(KEY_BACK_OFF, failures, this.#deps.random), Math.min(outcome.afterMs ?? 0, KEY_BACK_OFF.maxMs)))
   }
 
   /** `take` resolves to undefined from now on. Work that has begun still ends with `done`. */

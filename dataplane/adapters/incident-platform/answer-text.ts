@@ -1,13 +1,14 @@
 /** A platform's words on a failure, for people: platforms answer with JSON of six shapes, plain text or a page of HTML. */
+import { jsonOf } from '../../json/json-of.ts'
 import type { OutboundAnswer } from '../../ports/outbound-http.ts'
-import { at, listAt, parseJson, textAt } from './json-at.ts'
+import { at, listAt, textAt } from './json-at.ts'
 import { cleanText, cutText } from './rendering/cut-text.ts'
 
 const MAX_CHARACTERS = 300
 
 /** One line, cut; the empty text when the platform says nothing. */
 export function answerText({ text }: Pick<OutboundAnswer, 'text'>): string {
-  const json = parseJson(text)
+  const json = jsonOf(text)
   const said =
     typeof json === 'object' && json !== null ? fromJson(json) : /<\/?(html|body|head|title)\b/i.test(text) ? fromHtml(text) : text
   return cutText(cleanText(said).replaceAll(/\s+/g, ' ').trim(), MAX_CHARACTERS)

@@ -1,10 +1,10 @@
 /** The common part of all platforms over HTTP: calls with their time, outcomes of failed ones, texts without secrets. */
 import type { Target } from '../../domain/tickets/target.ts'
+import { jsonOf } from '../../json/json-of.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ExternalTicket, IncidentPlatform, TicketOutcome, TicketRequest } from '../../ports/incident-platform.ts'
 import type { OutboundHttp, OutboundRequest } from '../../ports/outbound-http.ts'
 import { type Failure, outcomeOfAnswer, outcomeOfError } from './http-outcome.ts'
-import { parseJson } from './json-at.ts'
 import { redact } from './redact.ts'
 import { field } from './target-field.ts'
 
@@ -95,7 +95,7 @@ export function createHttpPlatform(contract: HttpContract, { outbound, clock }: 
         const isExpected = expects.includes(answer.status)
         if (isWrite && (isExpected || mayHaveWritten(failure()))) hasWritten = true
         if (!isExpected && !also.includes(answer.status)) fail(failure())
-        return { status: answer.status, text: answer.text, json: parseJson(answer.text), failure }
+        return { status: answer.status, text: answer.text, json: jsonOf(answer.text), failure }
       },
       async wait(ms) {
         await clock.sleep(ms, signal)

@@ -1,13 +1,5 @@
 /** Reads answers of platforms, which may be anything. */
 
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
   let each = value
   for (const key of path) {

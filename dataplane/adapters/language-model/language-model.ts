@@ -1,6 +1,7 @@
 /** Language models over plain HTTP, in two wire formats (README of this folder). */
 import { maskPrivate } from '../../domain/language-model/mask-private.ts'
 import { plainText } from '../../domain/language-model/plain-text.ts'
+import { jsonOf } from '../../json/json-of.ts'
 import { retryAfterMs } from '../../limits/retry-after.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { LanguageModel, LlmConfig, ModelAnswer, ModelQuestion } from '../../ports/language-model.ts'
@@ -97,7 +98,7 @@ export function createLanguageModel({ outbound, clock }: LanguageModelDeps): Lan
 }
 
 function readAnswer(config: LlmConfig, { format }: Endpoint, question: ModelQuestion, { text, isCut }: OutboundAnswer): ModelAnswer {
-  const answer = isCut ? undefined : format.read(parse(text))
+  const answer = isCut ? undefined : format.read(jsonOf(text))
   if (answer === undefined) {
     const seen = isCut ? `more than ${MAX_ANSWER_BYTES} bytes` : JSON.stringify(plainText(text.slice(0, 80)))
     throw new ModelUnavailable(`${config.provider} answered with something else than an answer of a model: ${withoutKey(seen, config)}`, {
@@ -115,7 +116,7 @@ function readAnswer(config: LlmConfig, { format }: Endpoint, question: ModelQues
 }
 
 function failure(config: LlmConfig, { status, headers, text }: OutboundAnswer, nowMs: number): ModelUnavailable {
-  const reason = reasonOf(parse(text)) ?? ''
+  const reason = reasonOf(jsonOf(text)) ?? ''
   const afterMs = retryAfterMs(headers['retry-after'], nowMs)
   return new ModelUnavailable(`${config.provider} answered ${status}${reason === '' ? '' : `: ${withoutKey(reason, config)}`}`, {
     isPassing: status === 429 || status === 408 || status >= 500,
@@ -141,12 +142,4 @@ function gaveUp({ provider }: LlmConfig): ModelUnavailable {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

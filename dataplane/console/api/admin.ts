@@ -1,16 +1,8 @@
 /** API keys (Spec: API keys). */
-import type { ApiKey } from '../../domain/api-keys/api-key.ts'
+import type { ApiKey, CreatedKey } from '../../domain/api-keys/api-key.ts'
 import { request } from './request.ts'
 
-export type { ApiKey }
-
-export interface CreatedKey {
-  readonly id: string
-  readonly name: string
-  /** Whole, this one time. */
-  readonly key: string
-  readonly createdAt: string
-}
+export type { ApiKey, CreatedKey }
 
 const PATH = '/api/admin/api-keys'
 

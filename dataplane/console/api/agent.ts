@@ -70,7 +70,7 @@ export interface ReplayAnswer {
 
 const REPLAY_TIMEOUT_MS = 115_000
 
-/** All letters, or those of one step. */
-export function replayDeadLetters(which: { readonly stage?: string } = {}): Promise<ReplayAnswer> {
-  return request('/api/agent/dead-letters/replay', { method: 'POST', body: which, timeoutMs: REPLAY_TIMEOUT_MS })
+/** All letters. */
+export function replayDeadLetters(): Promise<ReplayAnswer> {
+  return request('/api/agent/dead-letters/replay', { method: 'POST', body: {}, timeoutMs: REPLAY_TIMEOUT_MS })
 }

@@ -13,6 +13,11 @@ describe('what is said of a failed request', () => {
     })
   })
 
+  it('names the store where API keys cannot be read: it keeps them', () => {
+    const failure = { kind: 'status', status: 502, error: 'the search store cannot be reached' } as const
+    expect(describeFailure('/api/admin/api-keys', failure).whatToDo).to.contain('whether the search store runs')
+  })
+
   it('says what to do where there was no answer', () => {
     expect(describeFailure('/api/search/x', { kind: 'network' }).message).to.equal('The dashboard does not answer.')
     expect(describeFailure('/api/ticketing/x', { kind: 'timeout' }).message).to.equal('The ticketing agent did not answer in time.')

@@ -30,6 +30,8 @@ const SERVICES: readonly (readonly [string, string])[] = [
   ['/api/features', 'feature store'],
   ['/api/otel', 'collector'],
   ['/api/upload', 'collector'],
+  // Where the keys are kept.
+  ['/api/admin/api-keys', 'search store'],
 ]
 
 const ADVICE: Readonly<Record<number, string>> = {
@@ -80,8 +82,13 @@ export function describeFailure(path: string, failure: Failure): Problem {
 function adviceFor(status: number, service: string): string {
   const known = ADVICE[status]
   if (known !== undefined) return known
-  if (status === 502 || status === 503 || status === 504) return `See on Health whether the ${service} runs; try again once it does.`
+  if (isAway(status)) return `See on Health whether the ${service} runs; try again once it does.`
   return 'Try again; if it stays, look into the logs of logpipeline itself.'
+}
+
+/** The service behind the dashboard does not answer, or says that it cannot at present. */
+export function isAway(status: number | undefined): boolean {
+  return status === 502 || status === 503 || status === 504
 }
 
 function sentence(text: string): string {

@@ -52,9 +52,6 @@ export interface SearchAnswer<T = LogDocument> {
 
 export type SearchBody = Readonly<Record<string, unknown>>
 
-/** The exact order of records, newest first; the same with `asc`. */
-export const NEWEST_FIRST = [{ timestamp: 'desc' }, { nanos: 'desc' }, { log_id: 'desc' }] as const
-
 export function searchLogs(body: SearchBody, signal?: AbortSignal): Promise<SearchAnswer> {
   return searchIndex<LogDocument>(ALL_LOGS, body, signal)
 }

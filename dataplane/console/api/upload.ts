@@ -1,4 +1,5 @@
 /** Upload of files (Decisions 7), with progress: `fetch` cannot tell how much of a body has gone out. */
+import { jsonOf } from '../../json/json-of.ts'
 import { describeFailure, errorOfBody, RequestProblem } from './problem.ts'
 import { tenantHeader } from './request.ts'
 
@@ -28,7 +29,7 @@ export function uploadFile(file: Blob, { onProgress, signal }: UploadOptions): P
     request.onerror = () => fail('network')
     request.onabort = () => reject(signal.reason)
     request.onload = () => {
-      const body = parse(request.responseText)
+      const body = jsonOf(request.responseText)
       if (request.status !== 200)
         return reject(new RequestProblem(describeFailure(PATH, { kind: 'status', status: request.status, error: errorOfBody(body) })))
       if (body === undefined) return fail('unreadable')
@@ -40,12 +41,4 @@ export function uploadFile(file: Blob, { onProgress, signal }: UploadOptions): P
     for (const [name, value] of Object.entries(tenantHeader())) request.setRequestHeader(name, value)
     request.send(file)
   })
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -54,11 +54,16 @@ export const theme = createTheme({
     Checkbox: { defaultProps: { size: 'xs' } },
     Switch: { defaultProps: { size: 'sm' } },
     Tooltip: { defaultProps: { withArrow: true, openDelay: 300, events: { hover: true, focus: true, touch: false } } },
+    // In its place in the page, not at the end of the document: within a landmark, and without an element in the menu that is no choice.
+    Menu: { defaultProps: { withinPortal: false, withInitialFocusPlaceholder: false } },
     Modal: { defaultProps: { centered: true, radius: 'lg', closeButtonProps: { 'aria-label': 'Close' } } },
     Drawer: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
     Anchor: { defaultProps: { underline: 'hover' } },
   },
 })
+
+/** White on it is readable; on Mantine's own red it is not. */
+const RED_BUTTON = { '--mantine-color-red-filled': '#b3261e', '--mantine-color-red-filled-hover': '#96201a' } as const
 
 export const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
@@ -70,6 +75,7 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--mantine-color-placeholder': '#647084',
     '--mantine-color-default-border': '#c3cbd6',
     '--mantine-color-error': '#b3261e',
+    ...RED_BUTTON,
   },
   dark: {
     '--mantine-color-body': '#141a23',
@@ -81,5 +87,6 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--mantine-color-disabled': '#1f2835',
     '--mantine-color-disabled-color': '#7a879a',
     '--mantine-color-error': '#ff9d94',
+    ...RED_BUTTON,
   },
 })

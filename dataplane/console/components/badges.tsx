@@ -15,9 +15,17 @@ export function LevelBadge({ level }: { readonly level: string }) {
 export type Tone = 'critical' | 'high' | 'medium' | 'low' | 'good' | 'warn' | 'bad' | 'info' | 'neutral'
 
 /** A word beside a dot of its colour; the word says the same, since not everybody sees the colour. */
-export function Pill({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) {
+export function Pill({
+  tone,
+  title,
+  children,
+}: {
+  readonly tone: Tone
+  readonly title?: string | undefined
+  readonly children: ReactNode
+}) {
   return (
-    <span className={styles.pill} data-tone={tone}>
+    <span className={styles.pill} data-tone={tone} title={title}>
       {children}
     </span>
   )

@@ -36,10 +36,14 @@ export function compareCounts(now: number, before: number): Change {
   if (now === 0 && before === 0) return { text: '–', direction: 'none' }
   if (before === 0) return { text: 'new', direction: 'new' }
   const ratio = now / before
-  if (ratio >= 10) return { text: `× ${formatShort(Math.round(ratio))}`, direction: 'up' }
+  return { text: sayRatio(ratio), direction: Math.abs(ratio - 1) < 0.005 ? 'same' : ratio > 1 ? 'up' : 'down' }
+}
+
+/** How many times as much, as a change: `0.5` → `− 50 %`, `50` → `× 50`. */
+export function sayRatio(ratio: number): string {
+  if (ratio >= 10) return `× ${formatShort(Math.round(ratio))}`
   const percent = Math.round((ratio - 1) * 100)
-  if (Math.abs(percent) < 1) return { text: '± 0 %', direction: 'same' }
-  return { text: `${percent > 0 ? '+' : '−'} ${Math.abs(percent)} %`, direction: percent > 0 ? 'up' : 'down' }
+  return percent === 0 ? '± 0 %' : `${percent > 0 ? '+' : '−'} ${Math.abs(percent)} %`
 }
 
 /** `3 min ago`, `in 2 h`. */
@@ -49,6 +53,14 @@ export function formatAgo(ms: number, nowMs: number): string {
   if (size < 10) return 'just now'
   const [count, unit] = size < 60 ? [size, 's'] : size < 3_600 ? [Math.round(size / 60), 'min'] : size < 86_400 ? [Math.round(size / 3_600), 'h'] : [Math.round(size / 86_400), 'd'] // biome-ignore format: one line
   return seconds >= 0 ? `${count} ${unit} ago` : `in ${count} ${unit}`
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const
+
+/** `22 Nov 23:51:07`, in the time zone of the browser. */
+export function formatMoment(iso: string | number): string {
+  const date = new Date(iso)
+  return Number.isNaN(date.getTime()) ? String(iso) : `${date.getDate()} ${MONTHS[date.getMonth()]} ${formatTime(iso).slice(11, 19)}`
 }
 
 /** `2026-11-22 23:51:07.123`, in the time zone of the browser. */

@@ -4,7 +4,7 @@ import { IconAlertTriangle, IconInbox } from '@tabler/icons-react'
 import { useIsFetching } from '@tanstack/react-query'
 import { type ComponentType, type ReactNode, useEffect, useState } from 'react'
 import { Link } from 'wouter'
-import { problemOf } from '../api/problem.ts'
+import { isAway, problemOf } from '../api/problem.ts'
 import { useLink } from '../url-state/links.ts'
 import { CopyButton } from './copy-button.tsx'
 import styles from './states.module.css'
@@ -57,21 +57,27 @@ export interface ErrorPanelProps {
   readonly error: unknown
   readonly onRetry?: () => void
   readonly small?: boolean
+  /** In the place of the usual next step, which leads to the page on health. */
+  readonly advice?: string
 }
 
 /** A failure: the event, the next step, and the way to try again. */
-export function ErrorPanel({ error, onRetry, small = false }: ErrorPanelProps) {
-  const { message, whatToDo } = problemOf(error)
+export function ErrorPanel({ error, onRetry, small = false, advice }: ErrorPanelProps) {
+  const { message, whatToDo, status } = problemOf(error)
+  const link = useLink()
   return (
     <div className={small ? `${styles.error} ${styles.small}` : styles.error} role="alert">
       <IconAlertTriangle size={small ? 24 : 36} stroke={1.4} aria-hidden />
       <strong>{message}</strong>
-      <p>{whatToDo}</p>
-      {onRetry !== undefined && (
-        <Button variant="default" onClick={onRetry}>
-          Try again
-        </Button>
-      )}
+      <p>{advice ?? whatToDo}</p>
+      <div className={styles.ways}>
+        {onRetry !== undefined && (
+          <Button variant="default" onClick={onRetry}>
+            Try again
+          </Button>
+        )}
+        {advice === undefined && isAway(status) && <Link href={link('/status')}>Open Health</Link>}
+      </div>
     </div>
   )
 }

@@ -153,7 +153,7 @@ function plotOptions({ width, height, series, bucketMs, most, isSelectable }: Pl
         gap: 6,
         grid,
         ticks: { show: false },
-        space: 34,
+        space: 26,
         incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 2e6, 5e6, 1e7, 1e8, 1e9],
         values: (_, ticks) => ticks.map(formatShort),
       },

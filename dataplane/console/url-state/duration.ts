@@ -19,21 +19,3 @@ export function sayDuration(text: string): string {
   const name = NAMES[match[2]!.toLowerCase() as Unit]
   return match[1] === '1' ? name : `${match[1]} ${name}s`
 }
-
-/** `3_900_000` → `1 h 5 min`: two units at most. */
-export function formatDuration(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`
-  if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`
-  const parts: readonly (readonly [number, string])[] = [
-    [Math.floor(ms / UNITS_MS.d), 'd'],
-    [Math.floor(ms / UNITS_MS.h) % 24, 'h'],
-    [Math.floor(ms / UNITS_MS.m) % 60, 'min'],
-    [Math.floor(ms / UNITS_MS.s) % 60, 's'],
-  ]
-  const first = parts.findIndex(([count]) => count > 0)
-  return parts
-    .slice(first, first + 2)
-    .filter(([count]) => count > 0)
-    .map(([count, unit]) => `${count} ${unit}`)
-    .join(' ')
-}

@@ -1,23 +1,21 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
-import { choice, flag, json, list, optionalText, readFields, text, whole, writeFields } from './fields.ts'
+import { choice, flag, list, optionalText, readFields, text, writeFields } from './fields.ts'
 
 const SCHEMA = {
   q: text(),
   level: list(),
   sort: choice(['newest', 'oldest'], 'newest'),
-  size: whole(50, { min: 1, max: 500 }),
   live: flag(),
   trace: optionalText(),
-  columns: json<readonly string[]>([], (value): value is readonly string[] => Array.isArray(value)),
 }
-const DEFAULTS = { q: '', level: [], sort: 'newest', size: 50, live: false, trace: undefined, columns: [] }
+const DEFAULTS = { q: '', level: [], sort: 'newest', live: false, trace: undefined }
 
 describe('state in the URL', () => {
   it('is the default where the URL says nothing, or what cannot be read', () => {
     expect(readFields(SCHEMA, '')).to.deep.equal(DEFAULTS)
-    expect(readFields(SCHEMA, '?sort=sideways&size=-1&live=maybe&columns=%7B')).to.deep.equal(DEFAULTS)
+    expect(readFields(SCHEMA, '?sort=sideways&live=maybe')).to.deep.equal(DEFAULTS)
   })
 
   it('comes back as it was written', () => {
@@ -25,10 +23,8 @@ describe('state in the URL', () => {
       q: fc.string(),
       level: fc.array(fc.string({ minLength: 1 }), { maxLength: 3 }),
       sort: fc.constantFrom('newest' as const, 'oldest' as const),
-      size: fc.integer({ min: 1, max: 500 }),
       live: fc.boolean(),
       trace: fc.option(fc.string(), { nil: undefined }),
-      columns: fc.array(fc.string()),
     })
     fc.assert(
       fc.property(values, given => {

@@ -25,16 +25,6 @@ export function choice<const T extends string>(values: readonly T[], fallback: T
   }
 }
 
-export function whole(fallback: number, { min = 0, max = Number.MAX_SAFE_INTEGER } = {}): UrlField<number> {
-  return {
-    parse(given) {
-      const value = given === null || given === '' ? Number.NaN : Number(given)
-      return Number.isInteger(value) && value >= min && value <= max ? value : fallback
-    },
-    format: value => (value === fallback ? undefined : String(value)),
-  }
-}
-
 export function flag(): UrlField<boolean> {
   return { parse: given => given === '1', format: value => (value ? '1' : undefined) }
 }
@@ -46,22 +36,6 @@ export function list(): UrlField<readonly string[]> {
       given === null || given === '' ? [] : given.split(',').map(part => part.replaceAll('%2C', ',').replaceAll('%25', '%')),
     format: values =>
       values.length === 0 ? undefined : values.map(value => value.replaceAll('%', '%25').replaceAll(',', '%2C')).join(','),
-  }
-}
-
-/** Any value that JSON holds, checked by `accept`. */
-export function json<T>(fallback: T, accept: (value: unknown) => value is T): UrlField<T> {
-  return {
-    parse(given) {
-      if (given === null) return fallback
-      try {
-        const value: unknown = JSON.parse(given)
-        return accept(value) ? value : fallback
-      } catch {
-        return fallback
-      }
-    },
-    format: value => (value === fallback || JSON.stringify(value) === JSON.stringify(fallback) ? undefined : JSON.stringify(value)),
   }
 }
 

@@ -54,9 +54,9 @@ const STEPS_MS = [
   21_600_000, 43_200_000, 86_400_000, 604_800_000,
 ]
 
-/** The width of a chart's bars: a round one, with about `bars` of them. */
-export function bucketMsFor({ fromMs, toMs }: TimeWindow, bars = 80): number {
-  const wanted = (toMs - fromMs) / bars
+/** The width of a chart's bars: a round one, with about 80 of them. */
+export function bucketMsFor({ fromMs, toMs }: TimeWindow): number {
+  const wanted = (toMs - fromMs) / 80
   return STEPS_MS.find(step => step >= wanted) ?? STEPS_MS.at(-1)!
 }
 

@@ -1,8 +1,8 @@
 /** `logpipeline demo platforms`: stand-ins for the ticket platforms on this machine. */
-import { parseArgs } from 'node:util'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
-import { EXIT, refusalsOf, type Terminal } from '../../command-line/command.ts'
+import { refusalsOf, type Terminal } from '../../command-line/command.ts'
 import { readInteger } from '../../command-line/option-values.ts'
+import { obey, parseWords } from '../../command-line/words.ts'
 import { runUntilSignal } from '../../lifecycle/run-until-signal.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { pasteCommands } from './index-page.ts'
@@ -23,37 +23,24 @@ shows what arrived; the first page lists them, with the settings that make logpi
 const refuse = refusalsOf('demo platforms')
 
 /** Runs until a signal and returns the exit code. */
-export async function runDemoPlatforms(args: readonly string[], { stdout, stderr }: Terminal = process): Promise<number> {
-  const options = parseOptions(args)
-  if (typeof options === 'string') return refuse({ stderr }, options, EXIT.usage)
-  if ('help' in options) {
-    stdout.write(`${USAGE}\n`)
-    return EXIT.done
-  }
-  const log = createLogger({ level: 'warn', format: process.stdout.isTTY ? 'readable' : 'json' })
-  const start = async () => {
-    const stubs = await startStubPlatforms(options)
-    stdout.write(banner(stubs.addresses))
-    return stubs
-  }
-  return runUntilSignal(start, { log, clock: systemClock, signals: process })
-}
-
-/** A result that is a text is the problem found in the options. */
-function parseOptions(args: readonly string[]): { readonly host: string; readonly portBase: number } | { readonly help: true } | string {
-  let given: { readonly 'port-base'?: string; readonly host?: string; readonly help?: boolean }
-  try {
-    given = parseArgs({
-      args: [...args],
-      options: { 'port-base': { type: 'string' }, host: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
-    }).values
-  } catch (error) {
-    return (error as Error).message
-  }
-  if (given.help === true) return { help: true }
-  const problems: string[] = []
-  const portBase = readInteger('--port-base', given['port-base'] ?? String(DEFAULT_PORT_BASE), { min: 0, max: MAX_PORT_BASE }, problems)
-  return problems[0] ?? { host: given.host ?? '127.0.0.1', portBase }
+export function runDemoPlatforms(args: readonly string[], terminal: Terminal = process): Promise<number> {
+  const options = {
+    'port-base': { type: 'string', default: String(DEFAULT_PORT_BASE) },
+    host: { type: 'string', default: '127.0.0.1' },
+  } as const
+  const words = parseWords(args, { options }, ({ values: { host, 'port-base': port } }, problems) => ({
+    host,
+    portBase: readInteger('--port-base', port, { min: 0, max: MAX_PORT_BASE }, problems),
+  }))
+  return obey(words, { usage: USAGE, refuse }, terminal, config => {
+    const log = createLogger({ level: 'warn', format: process.stdout.isTTY ? 'readable' : 'json' })
+    const start = async () => {
+      const stubs = await startStubPlatforms(config)
+      terminal.stdout.write(banner(stubs.addresses))
+      return stubs
+    }
+    return runUntilSignal(start, { log, clock: systemClock, signals: process })
+  })
 }
 
 function banner(at: StubAddresses): string {

@@ -1,6 +1,7 @@
 /** `logpipeline demo`: plays a small shop that breaks, so that a new user sees an incident. */
 import { systemClock } from '../../adapters/clock/system-clock.ts'
 import { EXIT, refusalsOf, type Terminal } from '../../command-line/command.ts'
+import { obey } from '../../command-line/words.ts'
 import { createCollector } from './collector.ts'
 import { DemoProblem } from './demo-problem.ts'
 import { FAULT_NAMES, FAULTS } from './faults.ts'
@@ -11,20 +12,12 @@ import { playShop } from './play.ts'
 const refuse = refusalsOf('demo')
 
 /** Runs until its incident is there (`--at-once`) or a signal comes, and returns the exit code. */
-export async function runDemo(args: readonly string[], { stdout, stderr }: Terminal = process): Promise<number> {
-  const parsed = parseDemoOptions(args)
-  switch (parsed.kind) {
-    case 'help':
-      stdout.write(`${DEMO_USAGE}\n`)
-      return EXIT.done
-    case 'list':
-      stdout.write(FAULT_NAMES.map(name => `${name.padEnd(20)} ${FAULTS[name].summary}\n`).join(''))
-      return EXIT.done
-    case 'problems':
-      return refuse({ stderr }, parsed.problems, EXIT.usage)
-    case 'run':
-      return await play(parsed.options, { stdout, stderr })
-  }
+export function runDemo(args: readonly string[], terminal: Terminal = process): Promise<number> {
+  return obey(parseDemoOptions(args), { usage: DEMO_USAGE, refuse }, terminal, async options => {
+    if (options !== 'list') return await play(options, terminal)
+    terminal.stdout.write(FAULT_NAMES.map(name => `${name.padEnd(20)} ${FAULTS[name].summary}\n`).join(''))
+    return EXIT.done
+  })
 }
 
 async function play(options: DemoOptions, { stdout, stderr }: Terminal): Promise<number> {

@@ -1,6 +1,6 @@
 /** The command line of `logpipeline demo`. */
-import { parseArgs } from 'node:util'
 import { readHttpAddress, readInteger } from '../../command-line/option-values.ts'
+import { parseWords, type Words } from '../../command-line/words.ts'
 import { FAULT_NAMES, type FaultName, isFaultName } from './faults.ts'
 import { createRandom } from './random.ts'
 import { SERVICE_NAMES } from './services.ts'
@@ -42,12 +42,6 @@ export interface DemoOptions {
   readonly consoleUrl: string
 }
 
-export type ParsedDemoOptions =
-  | { readonly kind: 'help' }
-  | { readonly kind: 'list' }
-  | { readonly kind: 'problems'; readonly problems: readonly string[] }
-  | { readonly kind: 'run'; readonly options: DemoOptions }
-
 const OPTIONS = {
   fault: { type: 'string' },
   list: { type: 'boolean' },
@@ -57,40 +51,33 @@ const OPTIONS = {
   tenant: { type: 'string' },
   endpoint: { type: 'string', default: 'http://127.0.0.1:4318' },
   console: { type: 'string', default: 'http://localhost:3000' },
-  help: { type: 'boolean', short: 'h' },
 } as const
 
 const TENANT = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 
-/** Every problem is named at once. `chance`: 0 to 1, for what is not given. */
-export function parseDemoOptions(args: readonly string[], chance: () => number = Math.random): ParsedDemoOptions {
-  let values: ReturnType<typeof parse>
-  try {
-    values = parse(args)
-  } catch (error) {
-    return { kind: 'problems', problems: [(error as Error).message] }
-  }
-  if (values.help === true) return { kind: 'help' }
-  if (values.list === true) return { kind: 'list' }
-  const problems: string[] = []
-  const seed =
-    values.seed === undefined ? Math.floor(chance() * 10_000) : readInteger('--seed', values.seed, { min: 0, max: MAX_SEED }, problems)
-  const minutes = readInteger('--history', values.history, { min: MIN_MINUTES, max: MAX_MINUTES }, problems)
-  const fault = values.fault ?? createRandom(seed).pick(FAULT_NAMES)
-  if (!isFaultName(fault)) problems.push(`--fault: expected one of ${FAULT_NAMES.join(', ')}, seen ${JSON.stringify(fault)}`)
-  const { tenant } = values
-  if (tenant !== undefined && !TENANT.test(tenant))
-    problems.push(`--tenant: expected up to 63 of a-z, 0-9 and "-", seen ${JSON.stringify(tenant)}`)
-  const endpoint = readAddress('--endpoint', values.endpoint, problems)
-  const consoleUrl = readAddress('--console', values.console, problems)
-  if (problems.length > 0 || !isFaultName(fault)) return { kind: 'problems', problems }
-  const logsUrl = endpoint.endsWith('/v1/logs') ? endpoint : `${endpoint}/v1/logs`
-  const options = { fault, seed, historyMs: minutes * MINUTE_MS, isAtOnce: values['at-once'], logsUrl, consoleUrl }
-  return { kind: 'run', options: tenant === undefined ? options : { ...options, tenant } }
+/** `chance`: 0 to 1, for what is not given. `list`: the faults are to be told. */
+export function parseDemoOptions(args: readonly string[], chance: () => number = Math.random): Words<DemoOptions | 'list'> {
+  return parseWords(args, { options: OPTIONS }, ({ values }, problems) => {
+    if (values.list === true) return 'list'
+    const seed =
+      values.seed === undefined ? Math.floor(chance() * 10_000) : readInteger('--seed', values.seed, { min: 0, max: MAX_SEED }, problems)
+    const minutes = readInteger('--history', values.history, { min: MIN_MINUTES, max: MAX_MINUTES }, problems)
+    const fault = readFault(values.fault ?? createRandom(seed).pick(FAULT_NAMES), problems)
+    const { tenant } = values
+    if (tenant !== undefined && !TENANT.test(tenant))
+      problems.push(`--tenant: expected up to 63 of a-z, 0-9 and "-", seen ${JSON.stringify(tenant)}`)
+    const endpoint = readAddress('--endpoint', values.endpoint, problems)
+    const consoleUrl = readAddress('--console', values.console, problems)
+    const logsUrl = endpoint.endsWith('/v1/logs') ? endpoint : `${endpoint}/v1/logs`
+    const historyMs = minutes * MINUTE_MS
+    return { fault, seed, historyMs, isAtOnce: values['at-once'], logsUrl, consoleUrl, ...(tenant !== undefined && { tenant }) }
+  })
 }
 
-function parse(args: readonly string[]) {
-  return parseArgs({ args: [...args], options: OPTIONS, strict: true }).values
+function readFault(name: string, problems: string[]): FaultName {
+  if (isFaultName(name)) return name
+  problems.push(`--fault: expected one of ${FAULT_NAMES.join(', ')}, seen ${JSON.stringify(name)}`)
+  return FAULT_NAMES[0]!
 }
 
 function readAddress(option: string, text: string, problems: string[]): string {

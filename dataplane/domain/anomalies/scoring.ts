@@ -32,6 +32,36 @@ const PATTERN_CLASSES: readonly PatternClass[] = [
 const ANY_PATTERN =
   /of[ _-]?memory|\boom|tim(?:e|ed)[ _-]?out|refused|\bnpe\b|null[ _-]?pointer|seg[ _-]?fault|segmentation|disk|\b(?:ssl|tls)\b/i
 
+/** Matches the fixed part of a message where any of the classes may match the message, whatever stands before and behind that part. */
+const LOOSE_PATTERN = /of[ _-]?memory|oom|tim(?:e|ed)[ _-]?out|refused|npe|null[ _-]?pointer|seg[ _-]?fault|segmentation|disk|ssl|tls/i
+
+/** Two letters of each word in the classes, by which a text without any of them is told apart. */
+const TELLING_PAIRS = ['of', 'em', 'oo', 'im', 'ut', 'fu', 'np', 'ul', 'oi', 'eg', 'fa', 'gm', 'sk', 'ss', 'tl']
+
+const LETTERS = 32
+/** The number of a letter, of either case; 0 for all else. */
+const LETTER_NUMBER = Uint8Array.from({ length: 256 }, (_, byte) =>
+  /[a-z]/i.test(String.fromCharCode(byte)) && byte < 128 ? byte & 31 : 0,
+)
+const IS_TELLING = new Uint8Array(LETTERS * LETTERS)
+for (const pair of TELLING_PAIRS) IS_TELLING[LETTER_NUMBER[pair.charCodeAt(0)]! * LETTERS + LETTER_NUMBER[pair.charCodeAt(1)]!] = 1
+
+/** Whether the pattern boosts may count for a message with this fixed part. */
+export function isTellingPattern(fixed: string): boolean {
+  return LOOSE_PATTERN.test(fixed)
+}
+
+/** Whether they may count for a message with this part, which holds words whole. */
+export function isTellingPart(text: Uint8Array, from: number, to: number): boolean {
+  let before = 0
+  for (let at = from; at < to; at++) {
+    const letter = LETTER_NUMBER[text[at]!]!
+    if (IS_TELLING[before * LETTERS + letter] === 1) return true
+    before = letter
+  }
+  return false
+}
+
 interface MlBoost {
   readonly reason: string
   readonly boost: number

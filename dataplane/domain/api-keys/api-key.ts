@@ -18,6 +18,11 @@ export interface ApiKey {
   readonly lastUsedAt: string | null
 }
 
+export interface CreatedKey extends Pick<ApiKey, 'id' | 'name' | 'createdAt'> {
+  /** The value, for the one time that it is shown. */
+  readonly key: string
+}
+
 /** `random` are `KEY_BYTES` bytes of a cryptographic generator. */
 export function formatKey(random: Uint8Array): string {
   return KEY_PREFIX + Array.from(random, byte => byte.toString(16).padStart(2, '0')).join('')

@@ -13,11 +13,6 @@ const MAX_CHARACTERS = 33_554_432
 export class CustomKeys {
   readonly #keys = new Map<string, Remembered>()
   #characters = 0
-  readonly #limit: number
-
-  constructor(limit = MAX_CUSTOM_KEYS) {
-    this.#limit = limit
-  }
 
   /** The fields of one tenant and day. */
   of(tenant: string, day: string): ReadonlySet<string> {
@@ -28,7 +23,7 @@ export class CustomKeys {
   admit(tenant: string, day: string, path: string): boolean {
     const keys = this.#of(tenant, day)
     if (keys.paths.has(path)) return true
-    if (keys.paths.size >= this.#limit) return false
+    if (keys.paths.size >= MAX_CUSTOM_KEYS) return false
     keys.paths.add(path)
     keys.characters += path.length
     this.#characters += path.length

@@ -12,7 +12,7 @@ const MAX_SAMPLES = 5
 const MAX_TITLE_LENGTH = 160
 
 /** The incident that an `open` decision makes (Spec: Incident; Decisions 6). `now` is ISO-8601. */
-export function buildIncident(opened: GroupingChange, now: string, platforms: readonly string[] = []): Incident {
+export function buildIncident(opened: GroupingChange, now: string): Incident {
   const { members, severity, tenant, service } = opened
   const evidence = addEvidence([], members)
   const traceId = firstTrace(members)
@@ -30,7 +30,7 @@ export function buildIncident(opened: GroupingChange, now: string, platforms: re
     createdAt: now,
     updatedAt: now,
     ...seenSpan(undefined, members),
-    platforms,
+    platforms: [],
     evidence,
   }
 }

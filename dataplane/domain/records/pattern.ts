@@ -104,12 +104,18 @@ export function endOfPatternInput(text: Uint8Array, from: number, to: number): n
 /** The parts that `findMasked` found last: start and end by turns. */
 export const maskedRanges = new Int32Array(2 * MAX_PATTERN_INPUT)
 
+/** Those of them that may hold words: their number, then start and end by turns. All others hold no letter beyond `f`, and none that is part of a word. */
+export const wordRanges = new Int32Array(1 + 2 * MAX_PATTERN_INPUT)
+/** The part that was looked at last holds letters beyond `f`. */
+let holdsWords = false
+
 /**
  * Finds what is masked between `from` and `to`, at most `MAX_PATTERN_INPUT` characters, and returns how many parts there are. One pass without
  * regular expressions, as every record goes through it. Works on UTF-8 as well as on a byte per character; there must be a 0 at `to`.
  */
 export function findMasked(text: Uint8Array, from: number, to: number): number {
   let found = 0
+  let words = 0
   let at = from
   while (at < to) {
     const code = text[at]!
@@ -126,6 +132,7 @@ export function findMasked(text: Uint8Array, from: number, to: number): number {
         continue
       }
     }
+    holdsWords = false
     let start = at
     let end = (kind & OPENER) !== 0 ? endOfSpecial(text, from, at, code, to) : endOfWord(text, at)
     if (end < 0) {
@@ -141,7 +148,13 @@ export function findMasked(text: Uint8Array, from: number, to: number): number {
     maskedRanges[2 * found] = start
     maskedRanges[2 * found + 1] = end
     found++
+    if (holdsWords) {
+      wordRanges[2 * words + 1] = start
+      wordRanges[2 * words + 2] = end
+      words++
+    }
   }
+  wordRanges[0] = words
   return found
 }
 
@@ -178,7 +191,9 @@ function endOfQuoted(text: Uint8Array, at: number, quote: number, to: number): n
   while (end < to && !closes(text, at, end, quote)) end++
   if (end === to) return -(at + 1)
   // A JSON key says what kind of message this is: it stays.
-  return text[end + 1] === COLON && isPlainKey(text, at + 1, end) ? -(end + 1) : end + 1
+  if (text[end + 1] === COLON && isPlainKey(text, at + 1, end)) return -(end + 1)
+  holdsWords = true
+  return end + 1
 }
 
 function closes(text: Uint8Array, at: number, end: number, quote: number): boolean {
@@ -223,7 +238,9 @@ function endOfWord(text: Uint8Array, from: number): number {
   }
   if (digitRuns === 0) return -at
   if (seen === DIGIT) return endOfNumber(text, at)
-  return digitRuns > 1 || (isHex && at - from >= MIN_HEX) || isPrefixedHex(text, from, at) ? at : ONLY_DIGITS
+  if (digitRuns <= 1 && !(isHex && at - from >= MIN_HEX) && !isPrefixedHex(text, from, at)) return ONLY_DIGITS
+  holdsWords = !isHex
+  return at
 }
 
 function isPrefixedHex(text: Uint8Array, from: number, end: number): boolean {

@@ -152,7 +152,7 @@ class SpanVisits {
 const openRequest = (): OpenRequest => ({ request: { records: [], visits: [], hasErrors: false }, spans: new Map() })
 
 /** Equal times are told apart by what the records are, so that their order is the same however they come. */
-function byTime(a: Observation, b: Observation): number {
+export function byTime(a: Observation, b: Observation): number {
   return (
     a.timeMs - b.timeMs ||
     compare(a.service, b.service) ||

@@ -17,7 +17,8 @@ export function shareShift(count: Readonly<Pair>, of: Readonly<Pair>): number {
   return Math.sign(now / unitsNow - before / unitsBefore) * Math.sqrt(Math.max(g, 0))
 }
 
-function logLikelihood(count: number, units: number, share: number): number {
+/** Logarithm of how much likelier `count` of `units` is by its own share than by `share`. */
+export function logLikelihood(count: number, units: number, share: number): number {
   const rest = units - count
   return (count > 0 ? count * Math.log(count / units / share) : 0) + (rest > 0 ? rest * Math.log(rest / units / (1 - share)) : 0)
 }

@@ -29,13 +29,7 @@ export interface Suspect {
   readonly hints: readonly { readonly hint: Hint; readonly strength: number }[]
 }
 
-/** `nearTie` for trying out others. */
-export function rankSuspects(
-  found: readonly ScaledFindings[],
-  system: ObservedSystem,
-  failures: Failures,
-  nearTie = NEAR_TIE,
-): readonly Suspect[] {
+export function rankSuspects(found: readonly ScaledFindings[], system: ObservedSystem, failures: Failures): readonly Suspect[] {
   const byService = new Map<number, { score: number; hints: { hint: Hint; strength: number }[] }>()
   for (const { findings, scale } of found)
     for (const [service, { score, hints }] of findings) {
@@ -48,7 +42,7 @@ export function rankSuspects(
     const { nature } = sorted[0]!.hint
     return { service, score, nature: nature === 'broken' && failures.echoing.has(service) ? 'remote' : nature, hints: sorted }
   })
-  return arrange(belowErrors(suspects), system, nearTie)
+  return arrange(belowErrors(suspects), system)
 }
 
 /** Services that do something else, or more, come after those that fail by new errors: a release or a burst beside a fault. */
@@ -65,13 +59,13 @@ function belowErrors(suspects: readonly Suspect[]): readonly Suspect[] {
 }
 
 /** The strongest first; of those that are close to it the one that explains the others. */
-function arrange(suspects: readonly Suspect[], system: ObservedSystem, nearTie: number): readonly Suspect[] {
+function arrange(suspects: readonly Suspect[], system: ObservedSystem): readonly Suspect[] {
   const nameOf = ({ service }: Suspect) => system.services[service]!
   const left = [...suspects].sort((a, b) => b.score - a.score || (nameOf(a) < nameOf(b) ? -1 : 1))
   const callees = findCallees(system.baseline, system.services.length)
   const arranged: Suspect[] = []
   while (left.length > 0 && arranged.length < MAX_ARRANGED) {
-    const close = left.slice(0, MAX_ARRANGED).filter(suspect => isClose(suspect, left[0]!, nearTie))
+    const close = left.slice(0, MAX_ARRANGED).filter(suspect => isClose(suspect, left[0]!))
     const next = close.find(suspect => !close.some(other => explains(other, suspect, callees))) ?? close[0]!
     arranged.push(next)
     left.splice(left.indexOf(next), 1)
@@ -79,9 +73,9 @@ function arrange(suspects: readonly Suspect[], system: ObservedSystem, nearTie: 
   return [...arranged, ...left]
 }
 
-function isClose(suspect: Suspect, strongest: Suspect, nearTie: number): boolean {
+function isClose(suspect: Suspect, strongest: Suspect): boolean {
   const isLess = strongest.nature === 'remote' || strongest.nature === 'newcomer'
-  const least = isLess && suspect.nature === 'silence' ? NEAR_BLAME : nearTie
+  const least = isLess && suspect.nature === 'silence' ? NEAR_BLAME : NEAR_TIE
   return suspect.score >= strongest.score * least
 }
 

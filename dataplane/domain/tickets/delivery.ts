@@ -3,19 +3,12 @@ import { type BackOffConfig, backOffMs } from '../../limits/back-off.ts'
 import { isoTime } from '../time/iso-time.ts'
 import { STATUS_AFTER } from './coalescing.ts'
 import { isUnsettled, type OutboxRow } from './outbox-row.ts'
-import { arrange, headOf, isOpening, newestDispatch, ROW_LIFE_MS, suppress, type TicketThread, type TicketTrace } from './ticket-thread.ts'
+import type { ExternalTicket, TicketOutcome } from './ticket-outcome.ts'
+import { arrange, headOf, isOpening, newestDispatch, ROW_LIFE_MS, suppress, type TicketThread } from './ticket-thread.ts'
 
 /** How an attempt ended. `interrupted`: the program stopped before it was known. */
 export type AttemptEnd =
-  | { readonly kind: 'delivered'; readonly ticket?: TicketTrace; readonly note?: string }
-  | { readonly kind: 'rejected'; readonly reason: string; readonly isTargetBroken?: true }
-  | {
-      readonly kind: 'retryable'
-      readonly reason: string
-      readonly afterMs?: number
-      readonly isAmbiguous?: true
-      readonly isUnanswered?: true
-    }
+  | TicketOutcome
   | { readonly kind: 'interrupted'; readonly wasSent: boolean }
   /** The target was removed or switched off. */
   | { readonly kind: 'gone'; readonly reason: string }
@@ -150,7 +143,7 @@ function changeHead(thread: TicketThread, now: string, change: (row: OutboxRow) 
   return arrange({ ...thread, rows: thread.rows.map(row => (row === head ? change(row) : row)) }, now)
 }
 
-function mergeTicket(before: TicketTrace | undefined, now: TicketTrace | undefined): TicketTrace | undefined {
+function mergeTicket(before: ExternalTicket | undefined, now: ExternalTicket | undefined): ExternalTicket | undefined {
   if (now === undefined || before === undefined) return now ?? before
   return { ...before, ...now, ...((before.memory ?? now.memory) !== undefined && { memory: { ...before.memory, ...now.memory } }) }
 }

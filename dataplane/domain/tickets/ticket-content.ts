@@ -1,6 +1,7 @@
 /** The content of a ticket, before any platform's form of it. */
 import type { Severity } from '../../contract/platforms.ts'
 import type { IncidentStatus } from '../incidents/incident-status.ts'
+import type { StateChange } from './outbox-row.ts'
 
 export interface SampleLine {
   /** ISO-8601. */
@@ -58,7 +59,7 @@ export interface TicketContent {
   /** Absolute address of the incident in the console; absent without `PUBLIC_URL`. */
   readonly link?: string
   /** The actor of the state change that this event tells of, and the actor's words. */
-  readonly change?: { readonly actor?: string; readonly note?: string; readonly at: string }
+  readonly change?: StateChange
   /** News since the last dispatch, one sentence each, for `update`; the text of a `comment`. */
   readonly news: readonly string[]
 }

@@ -5,13 +5,7 @@ import type { IncidentStatus } from '../incidents/incident-status.ts'
 import { coalesce } from './coalescing.ts'
 import { isUnsettled, type OutboxRow, rowId, ticketKey } from './outbox-row.ts'
 import type { OwedEvent } from './owed-event.ts'
-
-/** The ticket on the platform. */
-export interface TicketTrace {
-  readonly externalId: string
-  readonly url?: string
-  readonly memory?: Readonly<Record<string, string>>
-}
+import type { ExternalTicket } from './ticket-outcome.ts'
 
 export interface TicketThread {
   readonly tenantId: string
@@ -36,7 +30,7 @@ export interface TicketThread {
   /** Number of the last event that was taken in. */
   readonly lastSeq: number
   /** The ticket after the newest delivered event. */
-  readonly ticket?: TicketTrace
+  readonly ticket?: ExternalTicket
   readonly externalId?: string
   /** State of the ticket on the platform by what was delivered; absent without a ticket. */
   readonly ticketStatus?: IncidentStatus
@@ -188,7 +182,7 @@ function shownError({ status, lastError }: OutboxRow): string | undefined {
   return status === 'refused' && lastError !== undefined ? `${lastError}; needs attention: tried each minute until it is mended` : lastError
 }
 
-function shownTicket(ticket: TicketTrace | undefined) {
+function shownTicket(ticket: ExternalTicket | undefined) {
   if (ticket === undefined) return {}
   return { externalId: ticket.externalId, ...(ticket.url !== undefined && { url: ticket.url }) }
 }

@@ -12,19 +12,6 @@ export function parseDuration(text: string): number | undefined {
   return Number.isFinite(ms) ? Math.round(ms) : undefined
 }
 
-/** The shortest duration string of whole units: 900,000 is `15m`, 5,400,000 is `1h30m`. */
-export function formatDuration(ms: number): string {
-  let rest = Math.round(ms)
-  if (rest === 0) return '0s'
-  let text = ''
-  for (const unit of ['h', 'm', 's', 'ms']) {
-    const amount = Math.floor(rest / UNIT_MS[unit]!)
-    if (amount > 0) text += `${amount}${unit}`
-    rest -= amount * UNIT_MS[unit]!
-  }
-  return text
-}
-
 /** An uptime as Go prints durations: `1h2m3.4s`, `2m0s`, `3.4s`, `0s` (Decisions 3). */
 export function formatUptime(ms: number): string {
   const total = Math.max(0, Math.floor(ms))

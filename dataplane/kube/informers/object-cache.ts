@@ -1,12 +1,11 @@
 /** All that is watched: one store and one reflector for each kind, and for each namespace where it is limited to some. */
-import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { ApiFailure } from '../api-failure.ts'
-import type { KubeClient, Selection } from '../kube-client.ts'
+import type { Selection } from '../kube-client.ts'
 import type { KubernetesObject } from '../object.ts'
 import { keyOf, qualifiedName, type Resource } from '../resource.ts'
 import { type Indexes, type ObjectChange, ObjectStore } from './object-store.ts'
-import { Reflector } from './reflector.ts'
+import { Reflector, type ReflectorDeps } from './reflector.ts'
 import type { Slim } from './slim-object.ts'
 
 export interface CachedKind {
@@ -24,11 +23,7 @@ export interface CacheConfig {
   readonly namespaces: readonly string[]
 }
 
-export interface CacheDeps {
-  readonly client: KubeClient
-  readonly clock: Clock
-  readonly log: Log
-  readonly random: () => number
+export interface CacheDeps extends Omit<ReflectorDeps, 'onRestart'> {
   readonly onRestart?: (resource: Resource, reason: string) => void
 }
 

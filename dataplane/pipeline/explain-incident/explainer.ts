@@ -7,6 +7,7 @@ import { explainedCause, fallbackCause, isClear } from '../../domain/language-mo
 import { buildPrompt, PROMPT_VERSION, type Prompt } from '../../domain/language-model/prompt.ts'
 import { judge, type Verdict } from '../../domain/language-model/verdict.ts'
 import type { ModelUse, RootCause } from '../../domain/root-cause/root-cause.ts'
+import { jsonOf } from '../../json/json-of.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type LanguageModel, type LlmConfig, type ModelAnswer, ModelUnavailable } from '../../ports/language-model.ts'
 import type { ModelStatus } from '../../ports/model-probe.ts'
@@ -58,8 +59,6 @@ export interface ExplainerDeps {
   readonly metrics: Pick<Metrics, 'labelledCounter'>
   /** Tokens that each tenant may use. */
   readonly tokensPerHour: number
-  /** Default a minute: how long a model that failed is spared. */
-  readonly breakerOpenMs?: number
 }
 
 /** Why there are no words of a model. */
@@ -86,7 +85,7 @@ const TEST_QUESTION = {
 }
 
 export function createExplainer(deps: ExplainerDeps): Explainer {
-  const { model, store, clock, log, metrics, tokensPerHour, breakerOpenMs } = deps
+  const { model, store, clock, log, metrics, tokensPerHour } = deps
   const countVerdict = metrics.labelledCounter(LLM_VERDICTS_COUNTER, ['outcome'])
   const countTokens = metrics.labelledCounter(LLM_TOKENS_COUNTER, ['direction'])
   const countSeconds = metrics.labelledCounter(LLM_SECONDS_COUNTER, [])
@@ -96,7 +95,6 @@ export function createExplainer(deps: ExplainerDeps): Explainer {
   const health = createModelHealth({
     probe: config => within(clock, PROBE_MS, signal => model.probe(config, signal), unavailable),
     nowMs: () => clock.nowMs(),
-    ...(breakerOpenMs !== undefined && { openMs: breakerOpenMs }),
   })
 
   /** The words, or `NoVerdict`, `ModelUnavailable`. */
@@ -203,7 +201,7 @@ export function createExplainer(deps: ExplainerDeps): Explainer {
         const { text } = await within(clock, TEST_MS, signal => model.ask(config, TEST_QUESTION, signal), unavailable)
         health.note(config, { ok: true })
         const seconds = ((clock.nowMs() - startMs) / 1_000).toFixed(1)
-        const manner = isJson(text) ? '' : ', but not in JSON as it was asked to'
+        const manner = jsonOf(text) !== undefined ? '' : ', but not in JSON as it was asked to'
         return { ok: true, message: `${config.model} answered within ${seconds} s${manner}` }
       } catch (error) {
         if (error instanceof ModelUnavailable) health.note(config, failed(error))
@@ -251,13 +249,4 @@ function outcomeOf(error: unknown): Outcome {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }

@@ -154,6 +154,33 @@ describe('root cause from the search store', () => {
     expect(cause.candidates[0]?.service).to.equal('payments')
   }).timeout(120_000)
 
+  it('reads documents of slices of the time alone where there are many times the records that it looks at', async () => {
+    const slowed = USUAL.map(line => (line.service === 'payments' ? { ...line, afterMs: 300 } : line))
+    await store('busier', [
+      ...traffic({ from: -5, to: 0, perMinute: 500, lines: () => USUAL }),
+      ...traffic({ from: 0, to: 3, perMinute: 500, lines: () => slowed }),
+    ])
+    const period = { tenant: 'busier', fromMs: AT_MS - 5 * MINUTE_MS, atMs: AT_MS, toMs: AT_MS + 3 * MINUTE_MS }
+    const spans: number[] = []
+    const search: SearchStore['search'] = async request => {
+      const { query, size } = request.body as {
+        readonly size: number
+        readonly query: { readonly bool: { readonly filter: readonly [object, TimeRange] } }
+      }
+      const { gte, lt } = query.bool.filter[1].range.timestamp
+      if (size > 0) spans.push(Date.parse(lt) - Date.parse(gte))
+      return embedded.store.search(request)
+    }
+    const read = await readObservations({ ...embedded.store, search }, period, 3_000)
+    const records = 8 * 500 * USUAL.length
+    const lookedAt = spans.reduce((sum, span) => sum + span, 0) / (8 * MINUTE_MS)
+    expect(lookedAt).to.be.closeTo((2 * 3_000) / records, 0.01)
+    expect(read.length).to.be.within(2_400, 3_600)
+    expect(read.filter(({ timeMs }) => timeMs >= AT_MS).length / read.length).to.be.closeTo(3 / 8, 0.05)
+    const cause = await runInTurns(findRootCause({ observations: read, atMs: AT_MS }))
+    expect(cause.candidates[0]?.service).to.equal('payments')
+  }).timeout(120_000)
+
   it('takes single records where trace ids do not begin at random', async () => {
     const records = traffic({ from: -15, to: 3, perMinute: 140, lines: () => USUAL }).map((each, i) => ({
       ...each,

@@ -5,7 +5,7 @@ import type { CauseRanking } from '../../domain/root-cause/ranking.ts'
 import type { RootCause } from '../../domain/root-cause/root-cause.ts'
 import { isoTime } from '../../domain/time/iso-time.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
-import { baselineStart, type Period, readObservations } from './read-observations.ts'
+import { baselineStart, MAX_OBSERVATIONS, type Period, readObservations } from './read-observations.ts'
 import { runInTurns } from './run-in-turns.ts'
 
 /** How long after its time an analysis looks, ms. */
@@ -47,19 +47,21 @@ export async function analyse(store: SearchStore, { tenant, atMs, nowMs, service
 export interface RankingRequest extends Pick<AnalysisRequest, 'tenant' | 'nowMs'> {
   /** Where the window may begin, ms since the epoch; not empty. */
   readonly startsMs: readonly number[]
+  /** Records that are looked at, about; default: as many as an analysis may. */
+  readonly most?: number
 }
 
 /** Out of what is stored now, for several incidents of one time: `causeOf` makes the cause of each. Asked again later it has seen more. */
-export async function rankCausesFrom(store: SearchStore, { tenant, startsMs, nowMs }: RankingRequest): Promise<CauseRanking> {
+export async function rankCausesFrom(store: SearchStore, { tenant, startsMs, nowMs, most }: RankingRequest): Promise<CauseRanking> {
   const toMs = Math.min(Math.max(...startsMs) + WINDOW_MS, nowMs)
-  const { observations } = await readPeriod(store, { tenant, atMs: Math.min(...startsMs), toMs })
+  const { observations } = await readPeriod(store, { tenant, atMs: Math.min(...startsMs), toMs }, most)
   return await runInTurns(rankFromStarts({ observations, startsMs, windowMs: WINDOW_MS }))
 }
 
 /** Records of a window, and of the time before it. */
-async function readPeriod(store: SearchStore, window: Omit<Period, 'fromMs'>) {
+async function readPeriod(store: SearchStore, window: Omit<Period, 'fromMs'>, most = MAX_OBSERVATIONS) {
   const fromMs = await baselineStart(store, window)
-  return { fromMs, observations: await readObservations(store, { ...window, fromMs }) }
+  return { fromMs, observations: await readObservations(store, { ...window, fromMs }, most) }
 }
 
 function span(fromMs: number, toMs: number): TimeSpan {

@@ -6,9 +6,12 @@ import type { Observation } from '../../domain/root-cause/observation.ts'
 import { buildTemplate, CALL_SITE_KEYS, firstWords } from '../../domain/root-cause/template.ts'
 import { isoTime } from '../../domain/time/iso-time.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
+import { sliceTime, type TimeSlice } from './time-slices.ts'
 
 /** Records of baseline and window that are looked at; where there are more, a sample of about so many. */
-const MAX_OBSERVATIONS = 50_000
+export const MAX_OBSERVATIONS = 50_000
+/** Records that a sample is looked for in, for each one that is read. Busier tenants have slices of the time looked at, since each look reads a document. */
+const LOOKED_AT_PER_READ = 2
 /** Samples come out a little larger or smaller; nothing beyond this is read. */
 const MAX_READ = 60_000
 /** A sample smaller than this share of what it should be shows that trace ids are not spread evenly. */
@@ -16,7 +19,7 @@ const EVEN_SHARE = 0.4
 /** One so much larger does as well. */
 const MAX_SPREAD = 1.5
 /** Records in which that is looked for. */
-const PROBED_RECORDS = 20_000
+const PROBED_RECORDS = 10_000
 /** The most that a search store gives in one answer. */
 const PAGE_RECORDS = 10_000
 /** Times are cut so that pages are about this full. */
@@ -77,12 +80,13 @@ export async function baselineStart(store: SearchStore, { tenant, atMs, toMs }: 
 export async function readObservations(
   store: SearchStore,
   { tenant, fromMs, atMs, toMs }: Period,
-  most = MAX_OBSERVATIONS,
+  most: number = MAX_OBSERVATIONS,
 ): Promise<readonly Observation[]> {
   if (toMs <= atMs || toMs <= 0) return []
   if ((await count(store, inTime(tenant, atMs, toMs), 1)).total === 0) return []
   const { total, buckets } = await survey(store, { tenant, fromMs, atMs, toMs })
-  const share = Math.min(most / total, 1)
+  const lookedAt = Math.min((most * LOOKED_AT_PER_READ) / total, 1)
+  const share = Math.min(most / (total * lookedAt), 1)
   const sample = share < 1 ? await chooseSample(store, { tenant, fromMs: probeStart(buckets, fromMs), toMs }, share) : []
   const observations: Observation[] = []
   const texts = new Map<string, SharedText>()
@@ -105,9 +109,9 @@ export async function readObservations(
     }
     for (const { source, fields = NO_FIELDS } of hits) observations.push(toObservation(source, fields, texts))
   }
-  const cuts = cutTime({ fromMs, toMs }, buckets, share)
+  const spans = (lookedAt < 1 ? sliceTime({ fromMs, atMs, toMs }, lookedAt) : cutTime({ fromMs, toMs }, buckets, share))[Symbol.iterator]()
   const readInTurn = async () => {
-    for (const [from, to] of cuts) await read(from, to)
+    for (const span of spans) await read(span.fromMs, span.toMs)
   }
   // While one page is taken in the store finds the next one.
   await Promise.all([readInTurn(), readInTurn()])
@@ -131,21 +135,17 @@ async function survey(store: SearchStore, { tenant, fromMs, toMs }: Period) {
 }
 
 /** Times with about a page of records each, the latest first: one page of a short time is read faster than the same page of a long one. */
-function* cutTime(
-  { fromMs, toMs }: Pick<Period, 'fromMs' | 'toMs'>,
-  buckets: readonly TimeBucket[],
-  share: number,
-): Generator<readonly [number, number]> {
+function* cutTime({ fromMs, toMs }: Pick<Period, 'fromMs' | 'toMs'>, buckets: readonly TimeBucket[], share: number): Generator<TimeSlice> {
   let end = toMs
   let records = 0
   for (const { key, doc_count } of buckets.toReversed()) {
     records += doc_count * share
     if (records < PAGE_FILL * PAGE_RECORDS || key <= fromMs) continue
-    yield [key, end]
+    yield { fromMs: key, toMs: end }
     end = key
     records = 0
   }
-  yield [fromMs, end]
+  yield { fromMs, toMs: end }
 }
 
 type Fields = Readonly<Record<string, readonly unknown[]>>

@@ -9,14 +9,14 @@ export interface SuperviseDeps {
   readonly clock: Clock
   readonly signal: AbortSignal
   readonly onState: (state: RunState, error?: Error) => void
-  /** First wait after a failure, ms; grows up to `maxBackoffMs`, and starts over after a life longer than that. */
-  readonly minBackoffMs?: number
-  readonly maxBackoffMs?: number
 }
+
+/** The wait after a failure; it starts over after a life longer than the longest. */
+const BACK_OFF = { firstMs: 200, maxMs: 30_000 }
 
 /** Runs something for as long as `signal` allows, starting it again with back-off whenever it fails. */
 export async function supervise(deps: SuperviseDeps): Promise<void> {
-  const { run, clock, signal, onState, minBackoffMs = 200, maxBackoffMs = 30_000 } = deps
+  const { run, clock, signal, onState } = deps
   let failures = 0
   onState('starting')
   while (!signal.aborted) {
@@ -25,8 +25,8 @@ export async function supervise(deps: SuperviseDeps): Promise<void> {
       await run(() => onState('running'))
     } catch (error) {
       onState('restarting', error instanceof Error ? error : new Error(String(error)))
-      failures = clock.nowMs() - startedMs > maxBackoffMs ? 1 : failures + 1
-      await clock.sleep(backOffMs({ firstMs: minBackoffMs, maxMs: maxBackoffMs }, failures), signal)
+      failures = clock.nowMs() - startedMs > BACK_OFF.maxMs ? 1 : failures + 1
+      await clock.sleep(backOffMs(BACK_OFF, failures), signal)
     }
   }
   onState('stopped')

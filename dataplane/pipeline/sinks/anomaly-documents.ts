@@ -2,7 +2,7 @@
 import { anomaliesIndex } from '../../contract/indices.ts'
 import type { Anomaly } from '../../domain/anomalies/anomaly.ts'
 import type { BulkOperation, SearchStore } from '../../ports/search-store.ts'
-import { type BulkResult, BulkUnfinished, type BulkWriterDeps, writeBulk } from './bulk-writer.ts'
+import { type BulkResult, BulkUnfinished, type BulkWriterDeps, type RefusedItem, writeBulk } from './bulk-writer.ts'
 import { forEachTenant, TenantFailure } from './tenant-failure.ts'
 
 /** Which incident anomalies count for, by anomaly id. */
@@ -11,18 +11,13 @@ export type Memberships = Map<string, { readonly tenant: string; readonly incide
 /** The incident that each stored anomaly counts for; undefined while it counts for none. */
 export type StoredMemberships = ReadonlyMap<string, string | undefined>
 
-export interface WrittenAnomalies {
-  /** Anomalies that were not stored before. */
-  readonly created: number
-  readonly errors: number
+export interface WrittenAnomalies extends Pick<BulkResult, 'created' | 'errors'> {
   readonly refused: readonly RefusedAnomaly[]
 }
 
-export interface RefusedAnomaly {
+/** Where `hasNoRoom` the tenant of the anomaly has no index, and the store makes no further index. */
+export interface RefusedAnomaly extends Omit<RefusedItem, 'item'> {
   readonly anomaly: Anomaly
-  readonly reason: string
-  /** The tenant of the anomaly has no index, and the store makes no further index. */
-  readonly hasNoRoom: boolean
 }
 
 /** Looks up which of the anomalies are stored. */

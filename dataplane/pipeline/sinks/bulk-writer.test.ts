@@ -36,6 +36,19 @@ describe('writing documents', () => {
     expect(await writeBulk([create('old'), create('new')], { store, clock, signal })).to.deep.equal({ created: 1, errors: 0, refused: [] })
   })
 
+  it('counts what a request that was made already has brought, also when it is told to stop meanwhile', async () => {
+    const stopped = AbortSignal.abort()
+    const { store, calls } = storeWith(() => ({ status: 'done', created: true }))
+    const progress: unknown[] = []
+    const first: readonly BulkOutcome[] = [{ status: 'done', created: true }, TOO_MUCH]
+    const deps = { store, clock, signal: stopped, onProgress: (each: unknown) => progress.push(each) }
+    const failed = await writeBulk([create('a'), create('b')], deps, first).catch((error: Error) => error)
+    expect(failed).to.include({ name: 'BulkUnfinished', message: '1 documents not written: 429' })
+    expect(progress).to.deep.equal([{ created: 1, errors: 1 }])
+    expect(await writeBulk([create('a')], deps, [{ status: 'exists' }])).to.deep.equal({ created: 0, errors: 0, refused: [] })
+    expect(calls).to.deep.equal([])
+  })
+
   it('retries what the store cannot take now, and nothing else', async () => {
     const { store, calls } = storeWith(({ id }, call) =>
       id === 'slow' && call < 3 ? { status: 'retry', reason: '429' } : { status: 'done', created: true },

@@ -69,7 +69,7 @@ export async function writeBulk(operations: readonly BulkOperation[], deps: Bulk
   const write = new Write(operations, deps, first)
   let pauses = 0
   for (let attempt = 0; write.pending > 0; ) {
-    if (attempt >= maxAttempts || signal.aborted)
+    if (attempt >= maxAttempts || (signal.aborted && !write.isAnswered))
       throw new BulkUnfinished(`${write.pending} documents not written: ${write.lastReason}`, write.pendingIndices)
     const { settled, mustWait, isTooMuch } = await write.request(size)
     if (isTooMuch) size.shrink()
@@ -135,6 +135,11 @@ class Write {
     this.#again = kept
     this.#errors = this.#refused.length
     this.#deps.onProgress?.({ created: 0, errors: this.#errors })
+  }
+
+  /** The request to take in next was made already. */
+  get isAnswered(): boolean {
+    return this.#first !== undefined
   }
 
   get pending(): number {

@@ -1,13 +1,20 @@
 /** How anomalies of a tenant are grouped: read anew often, and the last known one while it cannot be read. */
 import { CONFIG_INDEX } from '../../contract/indices.ts'
-import { DEFAULT_ANOMALY_CONFIG, parseLookback } from '../../domain/incidents/anomaly-config.ts'
+import { DEFAULT_TENANT } from '../../contract/tenant-id.ts'
+import {
+  type AnomalyConfig,
+  anomalyConfigId,
+  DEFAULT_ANOMALY_CONFIG,
+  effectiveAnomalyConfig,
+  parseLookback,
+  type StoredAnomalyConfig,
+} from '../../domain/incidents/anomaly-config.ts'
 import type { GroupingConfig } from '../../domain/incidents/grouping.ts'
 import { isRecent } from '../../limits/is-recent.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DeclaredAnomaly } from '../../ports/declared-ticketing.ts'
 import { type SearchStore, SearchStoreRefusal, SearchStoreUnavailable } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'
-import { loadAnomalyConfigs } from '../load-anomaly-config.ts'
 import type { IndexOutages } from './index-outages.ts'
 
 export interface GroupingConfigs {
@@ -34,7 +41,7 @@ export function createGroupingConfigs({ store, clock, log, outages, declaredAnom
   let warnedMs = Number.NEGATIVE_INFINITY
 
   const load = async (tenants: readonly string[]) => {
-    for (const [tenant, { minimumScore, lookbackWindow }] of await loadAnomalyConfigs(store, tenants, declaredAnomaly?.())) {
+    for (const [tenant, { minimumScore, lookbackWindow }] of await loadConfigs(store, tenants, declaredAnomaly?.())) {
       const config = { minimumScore, lookbackMs: parseLookback(lookbackWindow)! }
       if (known.size >= MAX_REMEMBERED && !known.has(tenant)) known.delete(known.keys().next().value!)
       known.set(tenant, { atMs: clock.nowMs(), config })
@@ -74,4 +81,22 @@ export function createGroupingConfigs({ store, clock, log, outages, declaredAnom
 const DEFAULTS: GroupingConfig = {
   minimumScore: DEFAULT_ANOMALY_CONFIG.minimumScore,
   lookbackMs: parseLookback(DEFAULT_ANOMALY_CONFIG.lookbackWindow)!,
+}
+
+/** By tenant, in one request: for each field the declared value, else the tenant's, else the default tenant's, else the specification's default (Decisions 6). */
+async function loadConfigs(
+  store: SearchStore,
+  tenants: readonly string[],
+  declared: DeclaredAnomaly | undefined,
+): Promise<ReadonlyMap<string, AnomalyConfig>> {
+  const stored = await loadStored(store, tenants)
+  const configOf = (tenant: string) =>
+    effectiveAnomalyConfig(stored.get(anomalyConfigId(tenant)) ?? stored.get(anomalyConfigId(DEFAULT_TENANT)), declared)
+  return new Map(tenants.map(tenant => [tenant, configOf(tenant)]))
+}
+
+async function loadStored(store: SearchStore, tenants: readonly string[]): Promise<ReadonlyMap<string, Partial<AnomalyConfig>>> {
+  const ids = [...new Set([...tenants, DEFAULT_TENANT])].map(anomalyConfigId)
+  const found = await store.getMany<StoredAnomalyConfig>(CONFIG_INDEX, ids)
+  return new Map([...found].map(([id, { source }]) => [id, source.value]))
 }

@@ -2,26 +2,13 @@
 import { ALL_DISPATCHES, incidentsIndex } from '../../contract/indices.ts'
 import type { Incident } from '../../domain/incidents/incident-fields.ts'
 import type { TicketThread } from '../../domain/tickets/ticket-thread.ts'
-import type { Clock } from '../../ports/clock.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
+import { type Deletions, deleteInPortions, PORTION, type PortionDeps } from './delete-in-portions.ts'
 
 const DAY_MS = 86_400_000
-/** Threads looked at in one request, and requests for one index in a turn. The next turn deletes the rest. */
-const PORTION = 500
-const MAX_PORTIONS = 100
-/** Between two portions, for other work of the store. */
-const PAUSE_MS = 200
 
-export interface ThreadRetentionDeps {
+export interface ThreadRetentionDeps extends PortionDeps {
   readonly store: Pick<SearchStore, 'listIndices' | 'search' | 'getMany' | 'deleteByQuery'>
-  readonly clock: Clock
-  /** Ends it between two portions. */
-  readonly signal: AbortSignal
-}
-
-export interface ThreadRetentionResult {
-  readonly deleted: number
-  readonly failed: readonly { readonly name: string; readonly error: unknown }[]
 }
 
 type Position = readonly (string | number)[]
@@ -30,25 +17,11 @@ type Position = readonly (string | number)[]
  * Deletes threads that nothing happened to for longer than `retentionDays` when their incident was resolved longer ago than that, too, or is not there
  * any more; never one with a row that waits. An index that fails keeps none of the others.
  */
-export async function deleteFinishedThreads(deps: ThreadRetentionDeps, retentionDays: number): Promise<ThreadRetentionResult> {
-  const { store, clock, signal } = deps
+export async function deleteFinishedThreads(deps: ThreadRetentionDeps, retentionDays: number): Promise<Omit<Deletions, 'isUnfinished'>> {
+  const { store, clock } = deps
   const before = new Date(clock.nowMs() - retentionDays * DAY_MS).toISOString()
-  let deleted = 0
-  const failed: { name: string; error: unknown }[] = []
-  for (const name of await store.listIndices(ALL_DISPATCHES)) {
-    try {
-      let position: Position | undefined
-      for (let portion = 0; portion < MAX_PORTIONS && !signal.aborted; portion++) {
-        const found = await deletePortion(deps, name, before, position)
-        deleted += found.deleted
-        position = found.next
-        if (position === undefined) break
-        await clock.sleep(PAUSE_MS, signal)
-      }
-    } catch (error) {
-      failed.push({ name, error })
-    }
-  }
+  const indices = await store.listIndices(ALL_DISPATCHES)
+  const { deleted, failed } = await deleteInPortions<Position>(indices, deps, (index, after) => deletePortion(deps, index, before, after))
   return { deleted, failed }
 }
 

@@ -17,17 +17,10 @@ import { signalFieldsOf } from '../signal-fields.ts'
 /** Threshold and window of the Z-score engine; both may change while it runs. */
 export type DetectorConfig = ZscoreConfig
 
-/** Bounds of a detector's memory. */
-export interface DetectorLimits {
-  /** Services with a window; the one longest silent leaves first. */
-  readonly maxServices: number
-  /** Document ids remembered, so that a record delivered twice counts once. */
-  readonly maxRecentIds: number
-}
-
+/** Services with a window; the one longest silent leaves first. */
 const MAX_SERVICES = 20_000
+/** Document ids remembered, so that a record delivered twice counts once. */
 const MAX_RECENT_IDS = 100_000
-const DEFAULT_LIMITS: DetectorLimits = { maxServices: MAX_SERVICES, maxRecentIds: MAX_RECENT_IDS }
 
 export interface Detection {
   readonly anomaly: Anomaly
@@ -60,11 +53,10 @@ const NORMAL = { kind: 'drop', reason: 'no anomaly' } as const
 const UNREADABLE = { kind: 'deadLetter', reason: 'flat record: not JSON, or a canonical field is missing' } as const
 
 /** Rule scoring, the Z-score engine and the signals beside it over one stream of flat records (Spec: Anomaly scoring algorithm; Decisions 5). */
-export function createDetector(config: DetectorConfig, limits: Partial<DetectorLimits> = {}): Detector {
-  const { maxServices, maxRecentIds } = { ...DEFAULT_LIMITS, ...limits }
-  const windows = new ServiceWindows(config, maxServices)
+export function createDetector(config: DetectorConfig): Detector {
+  const windows = new ServiceWindows(config, MAX_SERVICES)
   const signals = new SignalEngine(keepRecord)
-  const seen = new RecentIds(maxRecentIds)
+  const seen = new RecentIds(MAX_RECENT_IDS)
   let threshold = config.anomalyThreshold
   let silent: SilentDetection[] = []
 

@@ -102,8 +102,8 @@ export function createDocumentBuilder(allocate: (sizeBytes: number) => Buffer = 
   const folded = new KnownTails()
 
   /** Undefined when the record starts otherwise than flat records do. */
-  const homeOf = (key: string, { bytes, start }: LaidOut): Home | undefined => {
-    if (key === lastKey && lastHome !== undefined && startsWithDay(bytes, start, lastHome.day)) return lastHome
+  const homeOf = (key: string, { bytes, start, known }: LaidOut): Home | undefined => {
+    if (key === lastKey && lastHome !== undefined && startsWithDay(bytes, start, lastHome.day, known !== undefined)) return lastHome
     const head = readHead(key, bytes, start)
     if (head === undefined) return undefined
     const { day, tenant } = head
@@ -143,11 +143,11 @@ export function createDocumentBuilder(allocate: (sizeBytes: number) => Buffer = 
     const home = record && homeOf(input.key, record)
     if (record === undefined || home === undefined) return buildFromJson(input.value, flags)
     const { tenant, index } = home
-    const flagText = flagsText(flags)
+    const flagMembers = flagBytes(flags)
     const tail = tailOf(home, record)
-    const size = documentSize(record, flagText, tail)
+    const size = documentSize(record, flagMembers, tail)
     const body = tail === undefined ? allocate(size) : Buffer.allocUnsafe(size)
-    const tailStart = writeOwnFields(record, flagText, body, 0)
+    const tailStart = writeOwnFields(record, flagMembers, body, 0)
     writeTail(record, tail, body, tailStart)
     const known = folded.find(index, body.subarray(tailStart))
     return { tenant, index, id: idOf(record), body: known === undefined ? body : Buffer.concat([body.subarray(0, tailStart), known]) }
@@ -197,11 +197,11 @@ export function createDocumentBuilder(allocate: (sizeBytes: number) => Buffer = 
       const home = homeOf(row.key, row)
       if (home === undefined) return undefined
       const { bytes } = packer
-      const flagText = flagsText(flags)
+      const flagMembers = flagBytes(flags)
       const tail = tailOf(home, row)
       const from = packer.begin(home.index, row.bytes, row.start + DOCUMENT_ID_AT, row.start + DOCUMENT_ID_END)
-      if (from + documentSize(row, flagText, tail) > bytes.length) return undefined
-      const tailStart = writeOwnFields(row, flagText, bytes, from)
+      if (from + documentSize(row, flagMembers, tail) > bytes.length) return undefined
+      const tailStart = writeOwnFields(row, flagMembers, bytes, from)
       let end = writeTail(row, tail, bytes, tailStart)
       const known = folded.isEmpty ? undefined : folded.find(home.index, bytes.subarray(tailStart, end))
       if (known !== undefined) {
@@ -240,22 +240,22 @@ function tailStartOf(document: Buffer): number {
 }
 
 /** A flat record within bytes, as a row is one. */
-type LaidOut = Pick<FlatRow, 'bytes' | 'start' | 'end' | 'layout'>
+type LaidOut = Pick<FlatRow, 'bytes' | 'start' | 'end' | 'layout' | 'known'>
 
 /** Undefined when the record says nothing of its layout, or something wrong. */
 function laidOut(input: StepInput): LaidOut | undefined {
   if (input instanceof FlatRow) return input
   const bytes = asBuffer(input.value)
   const layout = parseLayout(input.headers[LAYOUT_HEADER], bytes)
-  return layout && { bytes, start: 0, end: bytes.length, layout }
+  return layout && { bytes, start: 0, end: bytes.length, layout, known: undefined }
 }
 
 const idOf = ({ bytes, start }: LaidOut) => bytes.toString('latin1', start + DOCUMENT_ID_AT, start + DOCUMENT_ID_END)
 
-const ATTRIBUTES_OPEN = ',"attributes":{'
+const ATTRIBUTES_OPEN = Buffer.from(',"attributes":{')
 
-function flagsText(flags: AnomalyFlags): string {
-  return flags.is_anomaly ? `,${JSON.stringify(flags).slice(1, -1)}` : NO_ANOMALY_TEXT
+function flagBytes(flags: AnomalyFlags): Uint8Array {
+  return flags.is_anomaly ? Buffer.from(`,${JSON.stringify(flags).slice(1, -1)}`) : NO_ANOMALY_MEMBERS
 }
 
 /** The place of the attributes that stay under `attributes`, from the start of the record. */
@@ -263,10 +263,10 @@ function foldedStart({ bytes, start, layout: { attributesStart, topLevelEnd } }:
   return topLevelEnd > attributesStart && bytes[start + topLevelEnd] === COMMA ? topLevelEnd + 1 : topLevelEnd
 }
 
-function documentSize(record: LaidOut, flagText: string, tail: Buffer | undefined): number {
+function documentSize(record: LaidOut, flagMembers: Uint8Array, tail: Buffer | undefined): number {
   const { start, end, layout } = record
   const { canonicalEnd, attributesStart, topLevelEnd } = layout
-  const ownBytes = TIMESTAMP_OPEN.length + (canonicalEnd - HEAD_LENGTH) + flagText.length
+  const ownBytes = TIMESTAMP_OPEN.length + (canonicalEnd - HEAD_LENGTH) + flagMembers.length
   if (tail !== undefined) return ownBytes + tail.length
   const topLevelBytes = topLevelEnd > attributesStart ? 1 + topLevelEnd - attributesStart : 0
   const foldedBytes = end - 2 - start - foldedStart(record)
@@ -274,10 +274,12 @@ function documentSize(record: LaidOut, flagText: string, tail: Buffer | undefine
 }
 
 /** Copies the pipeline's own fields from the record, with the flags behind them; the end. */
-function writeOwnFields({ bytes, start, layout }: LaidOut, flagText: string, body: Buffer, from: number): number {
-  let at = from + body.write(TIMESTAMP_OPEN, from, 'latin1')
+function writeOwnFields({ bytes, start, layout }: LaidOut, flagMembers: Uint8Array, body: Buffer, from: number): number {
+  body.set(TIMESTAMP_OPEN, from)
+  let at = from + TIMESTAMP_OPEN.length
   at += bytes.copy(body, at, start + HEAD_LENGTH, start + layout.canonicalEnd)
-  return at + body.write(flagText, at, 'latin1')
+  body.set(flagMembers, at)
+  return at + flagMembers.length
 }
 
 /**
@@ -295,7 +297,8 @@ function writeTail(record: LaidOut, tail: Buffer | undefined, body: Buffer, from
   }
   const folded = start + foldedStart(record)
   if (end - 2 > folded) {
-    at += body.write(ATTRIBUTES_OPEN, at, 'latin1')
+    body.set(ATTRIBUTES_OPEN, at)
+    at += ATTRIBUTES_OPEN.length
     at += bytes.copy(body, at, folded, end - 2)
     body[at++] = CLOSE_BRACE
   }
@@ -303,8 +306,8 @@ function writeTail(record: LaidOut, tail: Buffer | undefined, body: Buffer, from
   return at
 }
 
-const TIMESTAMP_OPEN = '{"timestamp":'
-const NO_ANOMALY_TEXT = ',"anomaly_score":0,"is_anomaly":false'
+const TIMESTAMP_OPEN = Buffer.from('{"timestamp":')
+const NO_ANOMALY_MEMBERS = Buffer.from(',"anomaly_score":0,"is_anomaly":false')
 const COMMA = 44
 const LETTER_T = 116
 const CLOSE_BRACE = 125

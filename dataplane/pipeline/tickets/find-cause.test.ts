@@ -54,6 +54,34 @@ describe('the cause of an incident', () => {
     expect(searches).to.equal(2 * one)
   })
 
+  it('looks at fewer records where analyses of the same minute have looked at many, and at as many again a minute later', async () => {
+    interface Body {
+      readonly size: number
+      readonly query: {
+        readonly bool: { readonly filter: readonly [object, { readonly range: { readonly timestamp: { gte: string; lt: string } } }] }
+      }
+    }
+    let readMs = 0
+    const find = make(async ({ body }) => {
+      const { size, query } = body as unknown as Body
+      const { gte, lt } = query.bool.filter[1].range.timestamp
+      if (size > 0) readMs += Date.parse(lt) - Date.parse(gte)
+      return { total: 1_000_000, hits: [], aggregations: { times: { buckets: [] } } }
+    })
+    /** Records of a million that lie in the parts of the time that were read, for each two that are looked for. */
+    const recordsAt = async (minutesAgo: number) => {
+      readMs = 0
+      await find(buildIncident({ firstSeen: new Date(clock.nowMs() - minutesAgo * 60_000).toISOString() }))
+      // Five minutes of baseline, three of leads and window each.
+      return Math.round(((readMs / (11 * 60_000)) * 1_000_000) / 2 / 1_000)
+    }
+    expect(await recordsAt(20)).to.be.closeTo(50, 1)
+    expect(await recordsAt(30)).to.be.closeTo(50, 1)
+    expect(await recordsAt(40)).to.be.closeTo(10, 1)
+    clock.advance(60_000)
+    expect(await recordsAt(50)).to.be.closeTo(50, 1)
+  })
+
   it('that fails is none', async () => {
     const find = make(async () => {
       throw new Error('away')

@@ -4,11 +4,13 @@ import { type CauseRanking, causeOf } from '../../domain/root-cause/ranking.ts'
 import type { RootCause } from '../../domain/root-cause/root-cause.ts'
 import { analysisStarts, analysisTime, FULL_WINDOW_MS } from '../../domain/tickets/cause-timing.ts'
 import type { TicketedIncident } from '../../domain/tickets/incident-tickets.ts'
+import { perMinute, TokenBucket } from '../../limits/token-bucket.ts'
 import { createTurns } from '../../limits/turns.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { rankCausesFrom } from '../root-cause/analyse.ts'
+import { MAX_OBSERVATIONS } from '../root-cause/read-observations.ts'
 
 export interface FoundCause {
   readonly rootCause: RootCause
@@ -19,6 +21,10 @@ export interface FoundCause {
 /** Undefined when there is none in time, or the analysis failed: no ticket waits for it. */
 export type FindCause = (incident: TicketedIncident) => Promise<FoundCause | undefined>
 
+/** Records that all analyses of a minute look at, once those that came first have used up as many: the store has its users to serve. */
+const RECORDS_PER_MINUTE = 100_000
+/** Records that each looks at all the same, about. */
+const LEAST_RECORDS = 10_000
 /** How long an incident waits for its cause. */
 const MAX_WAIT_MS = 10_000
 /** At once: each takes memory, and the store's time. */
@@ -57,12 +63,14 @@ export function createFindCause({
   readonly log: Log
 }): FindCause {
   let shared: SharedAnalysis[] = []
+  const budget = new TokenBucket(perMinute(RECORDS_PER_MINUTE), clock.nowMs())
   const turns = createTurns({ running: MAX_RUNNING, inAll: MAX_RUNNING + MAX_WAITING, ofOwner: MAX_RUNNING + MAX_WAITING })
 
   const analyse = async (tenant: string, atMs: number): Promise<MadeRanking | undefined> => {
     try {
       const nowMs = clock.nowMs()
-      const ranking = await rankCausesFrom(store, { tenant, startsMs: analysisStarts(Math.min(atMs, nowMs)), nowMs })
+      const most = Math.max(LEAST_RECORDS, budget.takeUpTo(MAX_OBSERVATIONS, nowMs))
+      const ranking = await rankCausesFrom(store, { tenant, startsMs: analysisStarts(Math.min(atMs, nowMs)), nowMs, most })
       return { ranking, windowMs: Math.min(nowMs - atMs, FULL_WINDOW_MS) }
     } catch (error) {
       log.warn({ error, tenant }, 'no root cause: the analysis failed; the ticket goes out without one')

@@ -1,5 +1,6 @@
 /** Finds documents that are due, some of each group, so that one group's many do not hide another's few. */
 import type { SearchStore, Versioned } from '../../ports/search-store.ts'
+import { inAnyOrder } from '../in-any-order.ts'
 
 export interface DueQuestion {
   readonly store: SearchStore
@@ -51,16 +52,9 @@ export async function findDue<T>({ store, index, filter, sort, groupField, room 
   if (hits.length < PAGE_SIZE) return { groups, counts }
   const missing = buckets.filter(({ key, doc_count }) => (groups.get(key)?.length ?? 0) < Math.min(room(key), doc_count))
   // Others come in the next rounds: chance gives all their turn.
-  for (const { key } of shuffle(missing).slice(0, MAX_ASKED)) {
+  for (const { key } of inAnyOrder(missing).slice(0, MAX_ASKED)) {
     const { hits: own } = await search([...filter, { term: { [groupField]: key } }], room(key) + SPARE)
     groups.set(key, [...own])
   }
   return { groups, counts }
-}
-
-function shuffle<T>(items: readonly T[]): T[] {
-  return items
-    .map(item => ({ item, at: Math.random() }))
-    .sort((a, b) => a.at - b.at)
-    .map(({ item }) => item)
 }

@@ -15,7 +15,7 @@ import type { FindCause, FoundCause } from './find-cause.ts'
 import { findDue } from './find-due.ts'
 import { RecentVersions } from './recent-versions.ts'
 import type { SilenceStore } from './silence-store.ts'
-import { completeIncident } from './stored-ticketed-incident.ts'
+import { readTicketed } from './stored-ticketed-incident.ts'
 import { writeRows } from './thread-store.ts'
 
 export interface IntakeDeps {
@@ -128,10 +128,7 @@ export function createIntake(deps: IntakeDeps): Intake {
   }
 
   const attendTo = async ({ index, id }: Versioned<TicketedIncident>): Promise<void> => {
-    const read = async () => {
-      const stored = await store.get<TicketedIncident>(index, id)
-      return stored === undefined ? undefined : { ...stored, source: completeIncident(stored) }
-    }
+    const read = () => readTicketed(store, index, id)
     let current = await read()
     if (current === undefined || !isDue(current.source, clock.nowMs(), own.get(keyOf(current)))) return
     if (current.source.ticketing?.takenAt === undefined) {
@@ -176,9 +173,9 @@ export function createIntake(deps: IntakeDeps): Intake {
         return
       } catch (error) {
         if (!(error instanceof VersionConflict) || attempt >= MAX_CONFLICTS) throw error
-        const stored = await store.get<TicketedIncident>(current.index, current.id)
+        const stored = await readTicketed(store, current.index, current.id)
         if (stored === undefined) return
-        current = { ...stored, source: completeIncident(stored) }
+        current = stored
       }
     }
   }

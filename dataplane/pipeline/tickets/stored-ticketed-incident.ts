@@ -1,8 +1,14 @@
 import { incidentsIndex } from '../../contract/indices.ts'
 import type { TicketedIncident } from '../../domain/tickets/incident-tickets.ts'
-import type { Versioned } from '../../ports/search-store.ts'
+import type { SearchStore, Versioned } from '../../ports/search-store.ts'
 
 const PREFIX_LENGTH = incidentsIndex('').length
+
+/** Undefined when it is not there. */
+export async function readTicketed(store: SearchStore, index: string, id: string): Promise<Versioned<TicketedIncident> | undefined> {
+  const stored = await store.get<TicketedIncident>(index, id)
+  return stored === undefined ? undefined : { ...stored, source: completeIncident(stored) }
+}
 
 /** An incident with all that tickets need of it; missing fields get defaults. */
 export function completeIncident({ source: stored, index, id }: Versioned<Partial<TicketedIncident>>): TicketedIncident {

@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { jsonOf } from '../../json/json-of.ts'
 
 /** It is written last: a directory without it holds no whole backup. */
 const MANIFEST = 'backup.json'
@@ -32,19 +33,11 @@ export function readManifest(dir: string): Manifest {
       throw new Error(`${dir}: expected a backup, seen no ${MANIFEST}: it is something else, or a backup that did not end`)
     throw error
   }
-  const parsed = MANIFEST_SHAPE.safeParse(parseJson(text))
+  const parsed = MANIFEST_SHAPE.safeParse(jsonOf(text))
   if (!parsed.success) throw new Error(`${join(dir, MANIFEST)}: expected the list of a backup's files, seen something else`)
   if (parsed.data.format > FORMAT)
     throw new Error(
       `${dir}: expected a backup of format ${FORMAT}, seen ${parsed.data.format}: it was made by logpipeline ${parsed.data.version}`,
     )
   return parsed.data
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -1,4 +1,5 @@
 /** The bridge: starts its four threads, and the control API around them (Spec: Bridge). */
+import { availableParallelism } from 'node:os'
 import { BRIDGE_METRICS, BRIDGE_THREADS, type BridgeMetric, type BridgeThread } from '../../contract/counters.ts'
 import { DEFAULT_TENANT } from '../../contract/tenant-id.ts'
 import { startHttpServer } from '../../http/server.ts'
@@ -21,6 +22,15 @@ const WORKERS: readonly (readonly BridgeThread[])[] = [['etl'], ['anomaly', 'ind
 /** With the direct lane `etl` does what the others did, who have little left to do. */
 const LANE_WORKERS: readonly (readonly BridgeThread[])[] = [BRIDGE_THREADS]
 
+/** Cores from which a second worker shares the lane: the store's thread and the collector's keep two busy. */
+const CORES_FOR_TWO = 4
+
+/** Which threads each worker runs; those beyond the first ones run `etl`, each with partitions of its own. */
+function assignThreads(hasDirectLane: boolean, etlWorkers: number | undefined): readonly (readonly BridgeThread[])[] {
+  const count = etlWorkers ?? (hasDirectLane && availableParallelism() >= CORES_FOR_TWO ? 2 : 1)
+  return [...(hasDirectLane ? LANE_WORKERS : WORKERS), ...Array.from({ length: count - 1 }, () => ['etl'] as const)]
+}
+
 export const start = defineRole(async ({ settings, log, clock, standalone }: RoleContext<'bridge'>, { keep, backends }) => {
   const { HOST: host, SEARCH_ENDPOINT: searchEndpoint } = settings
   const bus = await backends.bus(settings)
@@ -28,7 +38,7 @@ export const start = defineRole(async ({ settings, log, clock, standalone }: Rol
   const config = createRuntimeConfig({ anomalyThreshold: settings.ANOMALY_THRESHOLD, windowSize: settings.WINDOW_SIZE })
   const counters = createSharedCounters(Object.keys(BRIDGE_METRICS) as BridgeMetric[])
   const hasDirectLane = settings.BUS_BROKERS === undefined && standalone?.connectSearch !== undefined
-  const assignments = hasDirectLane ? LANE_WORKERS : WORKERS
+  const assignments = assignThreads(hasDirectLane, settings.ETL_WORKERS)
   const data = (threads: readonly BridgeThread[]) => ({
     threads,
     hasDirectLane,
@@ -43,8 +53,11 @@ export const start = defineRole(async ({ settings, log, clock, standalone }: Rol
   const countDeadLetters = createDeadLetterCounter(metrics)
   const { promise: running, resolve: isRunning } = Promise.withResolvers<void>()
   const workers: WorkerHost[] = []
-  const threadState = (thread: BridgeThread) =>
-    workers[assignments.findIndex(threads => threads.includes(thread))]?.state(thread) ?? 'starting'
+  /** `running` once it runs in each worker that has it. */
+  const threadState = (thread: BridgeThread) => {
+    const states = assignments.flatMap((threads, i) => (threads.includes(thread) ? [workers[i]?.state(thread) ?? 'starting'] : []))
+    return states.find(state => state !== 'running') ?? 'running'
+  }
   /** Threads that do not run now. */
   const notRunning = () => BRIDGE_THREADS.filter(thread => threadState(thread) !== 'running')
   const onChange = () => {

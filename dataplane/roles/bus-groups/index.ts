@@ -1,9 +1,9 @@
 /** `logpipeline bus groups list|remove`: who reads the embedded bus, and a reader that is no more (`adapters/bus/embedded/README.md`). */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import type { EmbeddedBus } from '../../adapters/bus/embedded/embedded-bus.ts'
 import { type CommandDeps, EXIT, PROCESS, refusalsOf } from '../../command-line/command.ts'
+import { obey, parseWords } from '../../command-line/words.ts'
 import { loadSettings } from '../../config/environment.ts'
 import { DirectoryInUse } from '../../lifecycle/directory-lock.ts'
 import { BusError } from '../../ports/bus.ts'
@@ -23,13 +23,13 @@ Exit code: 0 done, 1 failed, 64 the command line is wrong, 78 a setting is wrong
 const refuse = refusalsOf('bus groups')
 
 /** Runs the command and returns its exit code; throws `ConfigError` for wrong settings. */
-export async function runBusGroups(args: readonly string[], deps: CommandDeps = PROCESS): Promise<number> {
-  const wanted = parseWords(args)
-  if (typeof wanted === 'string') return refuse(deps, wanted, EXIT.usage)
-  if ('help' in wanted) {
-    deps.stdout.write(`${USAGE}\n`)
-    return EXIT.done
-  }
+export function runBusGroups(args: readonly string[], deps: CommandDeps = PROCESS): Promise<number> {
+  const words = parseWords(args, { options: {}, allowPositionals: true }, ({ positionals }, problems) => readAction(positionals, problems))
+  return obey(words, { usage: USAGE, refuse }, deps, group => work(group, deps))
+}
+
+/** Lists the groups, or removes one. */
+async function work(group: string | undefined, deps: CommandDeps): Promise<number> {
   const settings = loadSettings('bridge', deps.environment)
   if (settings.BUS_BROKERS !== undefined)
     return refuse(
@@ -42,7 +42,7 @@ export async function runBusGroups(args: readonly string[], deps: CommandDeps = 
   try {
     const bus = await openEmbedded(settings, deps.clock, SILENT)
     try {
-      return wanted.remove === undefined ? list(bus, deps) : await remove(bus, wanted.remove, deps)
+      return group === undefined ? list(bus, deps) : await remove(bus, group, deps)
     } finally {
       await bus.stop()
     }
@@ -52,19 +52,13 @@ export async function runBusGroups(args: readonly string[], deps: CommandDeps = 
   }
 }
 
-/** A text is the problem with them. */
-function parseWords(args: readonly string[]): { readonly help: true } | { readonly remove: string | undefined } | string {
-  let parsed: { readonly values: { readonly help?: boolean }; readonly positionals: readonly string[] }
-  try {
-    parsed = parseArgs({ args: [...args], options: { help: { type: 'boolean', short: 'h' } }, allowPositionals: true })
-  } catch (error) {
-    return (error as Error).message
-  }
-  const [action, group, ...rest] = parsed.positionals
-  if (parsed.values.help === true) return { help: true }
-  if (action === 'list' && group === undefined) return { remove: undefined }
-  if (action === 'remove' && group !== undefined && rest.length === 0) return { remove: group }
-  return `expected list, or remove and a group, seen ${JSON.stringify(parsed.positionals.join(' '))}`
+/** The group to remove; undefined: list them all. */
+function readAction(words: readonly string[], problems: string[]): string | undefined {
+  const [action, group, ...rest] = words
+  const isList = action === 'list' && group === undefined
+  const isRemoval = action === 'remove' && group !== undefined && rest.length === 0
+  if (!isList && !isRemoval) problems.push(`expected list, or remove and a group, seen ${JSON.stringify(words.join(' '))}`)
+  return group
 }
 
 function list(bus: EmbeddedBus, { stdout }: CommandDeps): number {

@@ -1,7 +1,7 @@
 /** `logpipeline capacity`: what a rate of records needs, from measured figures (docs/capacity.md). */
-import { parseArgs } from 'node:util'
 import { EXIT, refusalsOf, type Terminal } from '../../command-line/command.ts'
 import { readInteger, readNumber } from '../../command-line/option-values.ts'
+import { obey, parseWords, type Words } from '../../command-line/words.ts'
 import { parseDuration } from '../../domain/time/duration.ts'
 import { type Estimate, estimate, type Load, type Need } from './estimate.ts'
 import { MEASURED } from './figures.ts'
@@ -23,47 +23,34 @@ Exit code: 0 done, 64 the command line is wrong.`
 const refuse = refusalsOf('capacity')
 
 /** Runs the command and returns its exit code. */
-export async function runCapacity(args: readonly string[], { stdout, stderr }: Terminal = process): Promise<number> {
-  if (args.includes('--help') || args.includes('-h')) {
-    stdout.write(`${USAGE}\n`)
+export function runCapacity(args: readonly string[], terminal: Terminal = process): Promise<number> {
+  return obey(parseOptions(args), { usage: USAGE, refuse }, terminal, ({ load, json }) => {
+    const result = estimate(load)
+    terminal.stdout.write(json ? `${JSON.stringify({ load, measured: MEASURED.date, ...result })}\n` : describe(load, result))
     return EXIT.done
-  }
-  const problems: string[] = []
-  const { load, json } = readLoad(args, problems)
-  if (problems.length > 0) return refuse({ stderr }, problems, EXIT.usage)
-  const result = estimate(load)
-  stdout.write(json ? `${JSON.stringify({ load, measured: MEASURED.date, ...result })}\n` : describe(load, result))
-  return EXIT.done
+  })
 }
 
-function readLoad(args: readonly string[], problems: string[]): { readonly load: Load; readonly json: boolean } {
-  const parse = () =>
-    parseArgs({
-      args: [...args],
-      options: {
-        rate: { type: 'string' },
-        bytes: { type: 'string', default: String(MEASURED.recordBytes) },
-        retention: { type: 'string', default: '30d' },
-        copies: { type: 'string', default: '2' },
-        json: { type: 'boolean', default: false },
-      },
-    }).values
-  let values: Partial<ReturnType<typeof parse>> = {}
-  try {
-    values = parse()
-  } catch (error) {
-    problems.push((error as Error).message)
-  }
-  const retentionMs = parseDuration(values.retention ?? '')
-  if (retentionMs === undefined || retentionMs < DAY_MS / 24)
-    problems.push(`--retention: expected a time such as 30d, an hour at least, seen ${values.retention}`)
-  const load = {
-    rate: readNumber('--rate', values.rate ?? '', { min: 1, max: 1e9 }, problems),
-    bytes: readNumber('--bytes', values.bytes ?? '', { min: 1, max: 1e6 }, problems),
-    retentionDays: (retentionMs ?? 0) / DAY_MS,
-    copies: readInteger('--copies', values.copies ?? '', { min: 1, max: 5 }, problems),
-  }
-  return { load, json: values.json === true }
+const OPTIONS = {
+  rate: { type: 'string', default: '' },
+  bytes: { type: 'string', default: String(MEASURED.recordBytes) },
+  retention: { type: 'string', default: '30d' },
+  copies: { type: 'string', default: '2' },
+  json: { type: 'boolean', default: false },
+} as const
+
+function parseOptions(args: readonly string[]): Words<{ readonly load: Load; readonly json: boolean }> {
+  return parseWords(args, { options: OPTIONS }, ({ values: { rate, bytes, retention, copies, json } }, problems) => {
+    const retentionMs = parseDuration(retention) ?? 0
+    if (retentionMs < DAY_MS / 24) problems.push(`--retention: expected a time such as 30d, an hour at least, seen ${retention}`)
+    const load = {
+      rate: readNumber('--rate', rate, { min: 1, max: 1e9 }, problems),
+      bytes: readNumber('--bytes', bytes, { min: 1, max: 1e6 }, problems),
+      retentionDays: retentionMs / DAY_MS,
+      copies: readInteger('--copies', copies, { min: 1, max: 5 }, problems),
+    }
+    return { load, json }
+  })
 }
 
 function describe(load: Load, { oneMachine, distributed, partitions, shards, nextBottleneck }: Estimate): string {

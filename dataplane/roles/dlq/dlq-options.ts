@@ -1,6 +1,6 @@
 /** The command line of `logpipeline dlq`. */
-import { parseArgs } from 'node:util'
 import { readInteger } from '../../command-line/option-values.ts'
+import { parseWords, type Words } from '../../command-line/words.ts'
 import { TENANT_ID } from '../../contract/setting.ts'
 import { parseDuration } from '../../domain/time/duration.ts'
 import type { LetterFilter } from '../letter.ts'
@@ -41,8 +41,6 @@ export interface DlqConfig {
   readonly dryRun: boolean
 }
 
-export type ParsedDlqOptions = { readonly help: true } | { readonly problems: readonly string[] } | { readonly config: DlqConfig }
-
 const DEFAULT_LIMIT = { list: 100, replay: Number.POSITIVE_INFINITY, purge: Number.POSITIVE_INFINITY } as const
 const MAX_LIMIT = 999_999_999
 const FILTERS = ['tenant', 'stage', 'reason', 'topic', 'since', 'until', 'limit'] as const
@@ -57,47 +55,29 @@ const OPTIONS = {
   limit: { type: 'string' },
   json: { type: 'boolean', default: false },
   'dry-run': { type: 'boolean', default: false },
-  help: { type: 'boolean', short: 'h', default: false },
 } as const
 
-/** Reads the arguments; every problem is named at once. */
-export function parseDlqOptions(args: readonly string[], nowMs: number): ParsedDlqOptions {
-  let parsed: ReturnType<typeof parse>
-  try {
-    parsed = parse(args)
-  } catch (error) {
-    return { problems: [error instanceof Error ? error.message : String(error)] }
-  }
-  const { values, positionals } = parsed
-  if (values.help) return { help: true }
-  const problems: string[] = []
-  const action = readAction(positionals, problems)
-  if (values.json && action !== 'list') problems.push('--json: goes with list alone')
-  if (values['dry-run'] && action === 'list') problems.push('--dry-run: goes with replay and purge')
-  if (action === 'purge')
-    for (const option of FILTERS)
-      if (values[option] !== undefined) problems.push(`--${option}: goes with list and replay; purge takes all letters`)
-  if (values.tenant !== undefined && !TENANT_ID.schema.safeParse(values.tenant).success)
-    problems.push(`--tenant: expected ${TENANT_ID.expected}, seen ${JSON.stringify(values.tenant)}`)
-  const config: DlqConfig = {
-    action,
-    filter: {
-      tenant: values.tenant,
-      stage: values.stage,
-      reason: values.reason,
-      topic: values.topic,
-      sinceMs: readTime('--since', values.since, nowMs, problems),
-      untilMs: readTime('--until', values.until, nowMs, problems),
-    },
-    limit: values.limit === undefined ? DEFAULT_LIMIT[action] : readInteger('--limit', values.limit, { min: 1, max: MAX_LIMIT }, problems),
-    json: values.json,
-    dryRun: values['dry-run'],
-  }
-  return problems.length > 0 ? { problems } : { config }
-}
-
-function parse(args: readonly string[]) {
-  return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, strict: true })
+export function parseDlqOptions(args: readonly string[], nowMs: number): Words<DlqConfig> {
+  return parseWords(args, { options: OPTIONS, allowPositionals: true }, ({ values, positionals }, problems) => {
+    const action = readAction(positionals, problems)
+    if (values.json && action !== 'list') problems.push('--json: goes with list alone')
+    if (values['dry-run'] && action === 'list') problems.push('--dry-run: goes with replay and purge')
+    if (action === 'purge')
+      for (const option of FILTERS)
+        if (values[option] !== undefined) problems.push(`--${option}: goes with list and replay; purge takes all letters`)
+    if (values.tenant !== undefined && !TENANT_ID.schema.safeParse(values.tenant).success)
+      problems.push(`--tenant: expected ${TENANT_ID.expected}, seen ${JSON.stringify(values.tenant)}`)
+    const { tenant, stage, reason, topic, limit } = values
+    const sinceMs = readTime('--since', values.since, nowMs, problems)
+    const untilMs = readTime('--until', values.until, nowMs, problems)
+    return {
+      action,
+      filter: { tenant, stage, reason, topic, sinceMs, untilMs },
+      limit: limit === undefined ? DEFAULT_LIMIT[action] : readInteger('--limit', limit, { min: 1, max: MAX_LIMIT }, problems),
+      json: values.json,
+      dryRun: values['dry-run'],
+    }
+  })
 }
 
 function readAction(positionals: readonly string[], problems: string[]): Action {

@@ -1,7 +1,7 @@
 /** `logpipeline features compute`: computes the features of one hour now (Decisions 2). */
 import { existsSync } from 'node:fs'
-import { parseArgs } from 'node:util'
 import { type CommandDeps, EXIT, PROCESS, refusalsOf } from '../../command-line/command.ts'
+import { obey, parseWords } from '../../command-line/words.ts'
 import { loadSettings } from '../../config/environment.ts'
 import type { SettingsOf } from '../../contract/env.ts'
 import { HOUR_MS, hourOf, lastFullHour } from '../../domain/features/feature-hour.ts'
@@ -26,13 +26,15 @@ store in DATA_DIR).`
 const refuse = refusalsOf('features compute')
 
 /** Runs the command and returns its exit code; throws `ConfigError` for wrong settings. */
-export async function runFeaturesCompute(args: readonly string[], deps: CommandDeps = PROCESS): Promise<number> {
-  const options = parseOptions(args, deps.clock.nowMs())
-  if (typeof options === 'string') return refuse(deps, options, EXIT.usage)
-  if ('help' in options) {
-    deps.stdout.write(`${USAGE}\n`)
-    return EXIT.done
-  }
+export function runFeaturesCompute(args: readonly string[], deps: CommandDeps = PROCESS): Promise<number> {
+  const nowMs = deps.clock.nowMs()
+  const words = parseWords(args, { options: { hour: { type: 'string' } } }, ({ values }, problems) =>
+    readHour(values.hour, nowMs, problems),
+  )
+  return obey(words, { usage: USAGE, refuse }, deps, hourMs => compute(hourMs, deps))
+}
+
+async function compute(hourMs: number, deps: CommandDeps): Promise<number> {
   const settings = loadSettings('scheduler', deps.environment)
   if (settings.ONLINE_STORE_URL === undefined && !existsSync(settings.DATA_DIR))
     return refuse(deps, `DATA_DIR: expected a directory that logpipeline has worked in, seen ${settings.DATA_DIR}`, EXIT.failed)
@@ -40,8 +42,8 @@ export async function runFeaturesCompute(args: readonly string[], deps: CommandD
   const online = await openOnlineStore(settings)
   const log = createLogger({ level: 'warn', format: 'json', fields: { role: 'features' } })
   try {
-    const result = await computeHour({ search, online, clock: deps.clock, log }, options.hourMs)
-    deps.stdout.write(`${JSON.stringify({ hour: new Date(options.hourMs).toISOString(), ...result })}\n`)
+    const result = await computeHour({ search, online, clock: deps.clock, log }, hourMs)
+    deps.stdout.write(`${JSON.stringify({ hour: new Date(hourMs).toISOString(), ...result })}\n`)
     return EXIT.done
   } catch (error) {
     if (error instanceof SearchStoreUnavailable || error instanceof OnlineStoreUnavailable) return refuse(deps, error.message, EXIT.failed)
@@ -57,18 +59,12 @@ function endpointOf({ SEARCH_ENDPOINT, DATA_DIR }: SettingsOf<'scheduler'>, envi
   return (isNamed ? undefined : runningSearchAddress(DATA_DIR)) ?? SEARCH_ENDPOINT
 }
 
-/** A result that is a text is the problem found in the options. */
-function parseOptions(args: readonly string[], nowMs: number): { readonly hourMs: number } | { readonly help: true } | string {
-  let given: { readonly hour?: string; readonly help?: boolean }
-  try {
-    given = parseArgs({ args: [...args], options: { hour: { type: 'string' }, help: { type: 'boolean', short: 'h' } } }).values
-  } catch (error) {
-    return (error as Error).message
-  }
-  if (given.help === true) return { help: true }
-  if (given.hour === undefined) return { hourMs: lastFullHour(nowMs) }
-  const hourMs = parseEventTime(given.hour)
-  if (hourMs === undefined || hourMs !== hourOf(hourMs))
-    return `--hour: expected the start of an hour in UTC such as 2026-01-31T12:00:00Z, seen ${JSON.stringify(given.hour)}`
-  return hourMs + HOUR_MS > nowMs ? `--hour: expected an hour that is over, seen ${given.hour}` : { hourMs }
+/** The start of the hour to compute, ms since the epoch. */
+function readHour(text: string | undefined, nowMs: number, problems: string[]): number {
+  if (text === undefined) return lastFullHour(nowMs)
+  const hourMs = parseEventTime(text) ?? Number.NaN
+  if (hourMs !== hourOf(hourMs))
+    problems.push(`--hour: expected the start of an hour in UTC such as 2026-01-31T12:00:00Z, seen ${JSON.stringify(text)}`)
+  else if (hourMs + HOUR_MS > nowMs) problems.push(`--hour: expected an hour that is over, seen ${text}`)
+  return hourMs
 }

@@ -2,6 +2,7 @@ import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { expect } from 'chai'
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha'
 import { decodeMessage } from '../../otlp/testing/logs-proto.ts'
+import { LOGS_EXPORT_PATH } from '../../otlp-intake/grpc-message.ts'
 import { buildJson, buildPayload, buildProtobuf } from '../collector/testing/requests.ts'
 import { type Harness, startHarness } from './testing/gateway-harness.ts'
 
@@ -153,6 +154,21 @@ describe('the gateway', () => {
       expect(await answer.json()).to.deep.equal({ status: 'ok' })
     })
 
+    for (const http2 of [false, true])
+      it(`/api/search/health, the standard health check of the search store, over HTTP/${http2 ? 2 : 1.1}`, async () => {
+        const answer = await harness.call('/api/search/health', { http2 })
+        expect([answer.status, answer.json()]).to.deep.equal([200, { status: 'ok' }])
+        expect((await harness.call('/api/search/health', { method: 'POST', body: {}, http2 })).status).to.equal(405)
+        expect((await harness.call('/api/search/health?level=indices', { http2 })).status).to.equal(403)
+      })
+
+    for (const type of ['application/json', 'application/grpc-web+proto', 'application/grpc+json'])
+      for (const http2 of [false, true])
+        it(`415 for a call of gRPC's method as ${type}, over HTTP/${http2 ? 2 : 1.1}`, async () => {
+          const answer = await harness.call(LOGS_EXPORT_PATH, { body: {}, headers: { 'content-type': type }, http2 })
+          expect([answer.status, answer.json()['status']]).to.deep.equal([415, 415])
+        })
+
     it('404 for a path that there is not', async () => {
       const answer = await harness.call('/api/unknown/x')
       expect([answer.status, answer.json()['status']]).to.deep.equal([404, 404])
@@ -266,6 +282,7 @@ describe('the gateway, when back ends are away', () => {
       '/api/airflow/x',
       '/api/features/health',
       '/api/search/_cluster/health',
+      '/api/search/health',
     ]) {
       const answer = await harness.call(path)
       expect([path, answer.status, answer.json()['status']]).to.deep.equal([path, 502, 502])

@@ -8,6 +8,7 @@ import { MAX_CONTROL_BODY_BYTES, queryOf, readJsonBody, validate } from '../../h
 import { HttpError } from '../../http/http-error.ts'
 import { startHttpServer } from '../../http/server.ts'
 import { type Running, startTogether } from '../../lifecycle/running.ts'
+import { LOGS_EXPORT_PATH } from '../../otlp-intake/grpc-message.ts'
 import type { LocalCollector } from '../../otlp-intake/local-collector.ts'
 import { MemoryBudget } from '../../otlp-intake/memory-budget.ts'
 import { GRPC } from '../../otlp-intake/refusal.ts'
@@ -154,6 +155,7 @@ function createFront(config: GatewayConfig, check: KeyCheck, metrics: Metrics) {
       if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed(request.method, 'GET, HEAD')
       return { to: 'gateway', answer: whole === '/metrics' ? answerMetrics : ({ response }) => answerJson(response, 200, { status: 'ok' }) }
     }
+    if (whole === LOGS_EXPORT_PATH) throw new HttpError(415, 'content-type: expected application/grpc, over HTTP/2')
     throw new HttpError(404, `no such path: ${whole.slice(0, 200)}`)
   }
 
@@ -183,7 +185,7 @@ function createFront(config: GatewayConfig, check: KeyCheck, metrics: Metrics) {
   const serveGrpc = async (request: Extract<GatewayRequest, { readonly stream: unknown }>, owner: KeyOwner): Promise<string> => {
     const { stream, headers } = request
     try {
-      await exportGrpc({ collector: config.collector.local ?? collectorGrpc, budget, maxRequestBytes }, stream, headers, owner)
+      await exportGrpc({ collector: config.collector.local ?? collectorGrpc, budget, maxRequestBytes, clock }, stream, headers, owner)
     } catch (error) {
       log.error({ error }, 'call failed')
       answerStatus(stream, {

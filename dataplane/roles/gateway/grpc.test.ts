@@ -1,4 +1,6 @@
 /** gRPC through the gateway, seen by an independent client, `@grpc/grpc-js`. */
+import { once } from 'node:events'
+import { connect as connectHttp2 } from 'node:http2'
 import { Client, type ClientOptions, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js'
 import { expect } from 'chai'
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha'
@@ -6,6 +8,7 @@ import { MAX_BUS_MESSAGE_BYTES } from '../../contract/topics.ts'
 import { decodeMessage } from '../../otlp/testing/logs-proto.ts'
 import { LOGS_EXPORT_PATH } from '../../otlp-intake/grpc-message.ts'
 import { SearchStoreUnavailable } from '../../ports/search-store.ts'
+import { grpcMessage } from '../collector/testing/collector-harness.ts'
 import { buildPayload, buildProtobuf } from '../collector/testing/requests.ts'
 import { type Harness, startHarness } from './testing/gateway-harness.ts'
 
@@ -134,6 +137,16 @@ function suite(isLocal: boolean): void {
     const release = harness.collector.bus.hold()
     expect((await send(buildProtobuf(ONE), { ...withKey(), deadlineMs: 150 })).code).to.equal(status.DEADLINE_EXCEEDED)
     release()
+  })
+
+  it('DEADLINE_EXCEEDED also for a client that does not look at the time itself', async () => {
+    const session = connectHttp2(`https://127.0.0.1:${harness.gateway.port}`, { ca: harness.certificate.cert })
+    const head = { ':method': 'POST', ':path': LOGS_EXPORT_PATH, 'content-type': 'application/grpc', te: 'trailers' }
+    const stream = session.request({ ...head, 'x-service-api-key': harness.key, 'grpc-timeout': '1n' })
+    stream.end(grpcMessage(buildProtobuf(ONE)))
+    const [answer] = (await once(stream, 'response')) as [Readonly<Record<string, unknown>>]
+    session.destroy()
+    expect(answer['grpc-status']).to.equal(String(status.DEADLINE_EXCEEDED))
   })
 
   it('a call that is given up is given up at the collector', async () => {

@@ -1,11 +1,12 @@
 /** `logpipeline keys create|list|revoke`: API keys of a tenant (Decisions 2). */
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { KeyName } from '../../api-keys/key-routes.ts'
 import { type ApiKeyStore, createApiKeyStore, MAX_KEYS } from '../../api-keys/key-store.ts'
 import { type CommandDeps, EXIT, PROCESS, refusalsOf } from '../../command-line/command.ts'
+import { obey, parseWords, type Words } from '../../command-line/words.ts'
 import { loadSettings } from '../../config/environment.ts'
 import { TENANT_ID } from '../../contract/setting.ts'
+import type { ApiKey } from '../../domain/api-keys/api-key.ts'
 import { DirectoryInUse, type DirectoryLock, lockDirectory } from '../../lifecycle/directory-lock.ts'
 import { SearchStoreRefusal, SearchStoreUnavailable } from '../../ports/search-store.ts'
 import { createSearchServer } from '../../search-store/search-server.ts'
@@ -14,15 +15,16 @@ import { connectSearchStore, type SearchStoreSettings } from '../backends.ts'
 import { readSearchAddress } from '../search-address-file.ts'
 
 const USAGE = `Usage: logpipeline keys create --tenant T [--name N]
-       logpipeline keys list   --tenant T
+       logpipeline keys list   --tenant T [--name N]
        logpipeline keys revoke --tenant T ID
+       logpipeline keys revoke --tenant T --name N
 
 create prints the key, which is shown this one time, and nothing else; list prints one line of JSON for each key. A revoked key stops within a
-second, for good. The keys are those of the search store at SEARCH_ENDPOINT, else of the standalone that runs on DATA_DIR (default ./data), else
+second, for good; by its name a key is revoked where no other key of the tenant has that name. The keys are those of the search store at SEARCH_ENDPOINT, else of the standalone that runs on DATA_DIR (default ./data), else
 of DATA_DIR itself.
 
   --tenant T   the tenant that the key speaks for
-  --name N     what the key is for (default: cli)`
+  --name N     what the key is for (create: default cli)`
 
 const ACTIONS = ['create', 'list', 'revoke'] as const
 type Action = (typeof ACTIONS)[number]
@@ -30,20 +32,18 @@ type Action = (typeof ACTIONS)[number]
 interface Options {
   readonly action: Action
   readonly tenant: string
-  readonly name: string
+  readonly name: string | undefined
   readonly id: string | undefined
 }
 
 const refuse = refusalsOf('keys')
 
 /** Runs the command and returns its exit code; throws `ConfigError` for wrong settings. */
-export async function runKeys(args: readonly string[], deps: CommandDeps = PROCESS): Promise<number> {
-  if (args.includes('--help') || args.includes('-h')) {
-    deps.stdout.write(`${USAGE}\n`)
-    return EXIT.done
-  }
-  const options = parseOptions(args)
-  if (typeof options === 'string') return refuse(deps, options, EXIT.usage)
+export function runKeys(args: readonly string[], deps: CommandDeps = PROCESS): Promise<number> {
+  return obey(parseOptions(args), { usage: USAGE, refuse }, deps, options => work(options, deps))
+}
+
+async function work(options: Options, deps: CommandDeps): Promise<number> {
   const settings = loadSettings('standalone', deps.environment)
   try {
     return await withStore(settings, deps, keys => RUN[options.action](keys, options, deps))
@@ -54,18 +54,25 @@ export async function runKeys(args: readonly string[], deps: CommandDeps = PROCE
   }
 }
 
+const DEFAULT_NAME = 'cli'
+
 const RUN: Readonly<Record<Action, (keys: ApiKeyStore, options: Options, deps: CommandDeps) => Promise<number>>> = {
-  async create(keys, { tenant, name }, deps) {
+  async create(keys, { tenant, name = DEFAULT_NAME }, deps) {
     const created = await keys.create(tenant, name)
     if (created === undefined) return refuse(deps, `tenant ${tenant} has ${MAX_KEYS} keys: revoke one first`, EXIT.failed)
     deps.stdout.write(`${created.key}\n`)
     return EXIT.done
   },
-  async list(keys, { tenant }, { stdout }) {
-    for (const key of await keys.list(tenant)) stdout.write(`${JSON.stringify(key)}\n`)
+  async list(keys, { tenant, name }, { stdout }) {
+    for (const key of await listNamed(keys, tenant, name)) stdout.write(`${JSON.stringify(key)}\n`)
     return EXIT.done
   },
-  async revoke(keys, { tenant, id = '' }, deps) {
+  async revoke(keys, { tenant, name, id: given }, deps) {
+    const named = given === undefined ? await listNamed(keys, tenant, name) : []
+    if (named.length > 1)
+      return refuse(deps, `tenant ${tenant} has ${named.length} keys named ${name}: expected an id of ${idsOf(named)}`, EXIT.failed)
+    const id = given ?? named[0]?.id
+    if (id === undefined) return refuse(deps, `tenant ${tenant} has no key named ${name} (keys list --tenant ${tenant})`, EXIT.failed)
     if (!(await keys.revoke(tenant, id)))
       return refuse(deps, `tenant ${tenant} has no key ${id} (keys list --tenant ${tenant})`, EXIT.failed)
     deps.stderr.write(`revoked ${id}\n`)
@@ -73,28 +80,32 @@ const RUN: Readonly<Record<Action, (keys: ApiKeyStore, options: Options, deps: C
   },
 }
 
-/** A result that is a text is the problem found in the options. */
-function parseOptions(args: readonly string[]): Options | string {
-  const [action, ...rest] = args
-  if (!ACTIONS.includes(action as Action)) return `expected one of ${ACTIONS.join(', ')}, seen ${action ?? 'nothing'} (keys --help)`
-  let parsed: {
-    readonly values: { readonly tenant?: string; readonly name?: string; readonly id?: string }
-    readonly positionals: readonly string[]
-  }
-  try {
-    const known = { tenant: { type: 'string' }, name: { type: 'string' }, id: { type: 'string' } } as const
-    parsed = parseArgs({ args: rest, allowPositionals: action === 'revoke', options: known })
-  } catch (error) {
-    return (error as Error).message
-  }
-  const { tenant, name = 'cli' } = parsed.values
-  const id = parsed.values.id ?? parsed.positionals[0]
-  if (tenant === undefined || !TENANT_ID.schema.safeParse(tenant).success)
-    return `--tenant: expected ${TENANT_ID.expected}, seen ${tenant === undefined ? 'nothing' : JSON.stringify(tenant)}`
-  const named = KeyName.safeParse(name)
-  if (!named.success) return `--name: ${named.error.issues[0]!.message}`
-  if (action === 'revoke' && (id === undefined || parsed.positionals.length > 1)) return 'revoke: expected the id of one key (keys list)'
-  return { action: action as Action, tenant, name: named.data, id }
+/** All keys without a name. */
+async function listNamed(keys: ApiKeyStore, tenant: string, name: string | undefined): Promise<readonly ApiKey[]> {
+  const all = await keys.list(tenant)
+  return name === undefined ? all : all.filter(key => key.name === name)
+}
+
+function idsOf(keys: readonly ApiKey[]): string {
+  return keys.map(({ id }) => id).join(', ')
+}
+
+function parseOptions(args: readonly string[]): Words<Options> {
+  const action = ACTIONS.find(each => each === args[0])
+  const options = { tenant: { type: 'string' }, name: { type: 'string' }, id: { type: 'string' } } as const
+  const forms = { options, allowPositionals: action === undefined || action === 'revoke' }
+  return parseWords(action === undefined ? args : args.slice(1), forms, ({ values, positionals }, problems) => {
+    const { tenant = '', name } = values
+    const id = values.id ?? positionals[0]
+    const named = KeyName.optional().safeParse(name)
+    const isOneKey = (id === undefined) !== (name === undefined) && positionals.length <= 1
+    if (action === undefined) problems.push(`expected one of ${ACTIONS.join(', ')}, seen ${args[0] ?? 'nothing'} (keys --help)`)
+    else if (!TENANT_ID.schema.safeParse(tenant).success)
+      problems.push(`--tenant: expected ${TENANT_ID.expected}, seen ${values.tenant === undefined ? 'nothing' : JSON.stringify(tenant)}`)
+    else if (!named.success) problems.push(`--name: ${named.error.issues[0]!.message}`)
+    else if (action === 'revoke' && !isOneKey) problems.push('revoke: expected the id of one key (keys list), or its --name')
+    return { action: action ?? 'list', tenant, name: named.data, id }
+  })
 }
 
 interface StoreSettings extends Omit<SearchStoreSettings, 'SEARCH_ENDPOINT'> {

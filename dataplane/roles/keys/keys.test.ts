@@ -40,6 +40,27 @@ describe('logpipeline keys', () => {
     expect((await run(['list', '--tenant', 'acme'], atSearch())).stdout).to.equal('')
   })
 
+  it('list and revoke take the name of a key', async () => {
+    for (const name of ['ci', 'ci', 'laptop']) await run(['create', '--tenant', 'acme', '--name', name], atSearch())
+    const namesOf = async (...args: readonly string[]) =>
+      (await run(['list', '--tenant', 'acme', ...args], atSearch())).stdout
+        .split('\n')
+        .flatMap(line => (line === '' ? [] : JSON.parse(line).name))
+    expect(await namesOf('--name', 'ci')).to.deep.equal(['ci', 'ci'])
+    expect(await namesOf('--name', 'nobody')).to.deep.equal([])
+    const byName = (name: string) => run(['revoke', '--tenant', 'acme', '--name', name], atSearch())
+    const { code, stdout } = await byName('laptop')
+    expect([code, stdout]).to.deep.equal([0, ''])
+    expect(await namesOf()).to.deep.equal(['ci', 'ci'])
+    const missing = await byName('laptop')
+    expect([missing.code, missing.stderr]).to.deep.equal([1, missing.stderr])
+    expect(missing.stderr).to.contain('no key named laptop')
+    const several = await byName('ci')
+    expect(several.code).to.equal(1)
+    expect(several.stderr).to.contain('2 keys named ci')
+    expect(await namesOf()).to.deep.equal(['ci', 'ci'])
+  })
+
   it('works on DATA_DIR where nothing runs', async function () {
     this.timeout(20_000)
     expect((await run(['create', '--tenant', 'acme'])).stdout).to.match(/^svc_proj_/)
@@ -65,6 +86,7 @@ describe('logpipeline keys', () => {
     { args: ['create', '--tenant', 'acme', '--name', ''], problem: '--name: expected a name' },
     { args: ['create', '--tenant', 'acme', '--for', 'x'], problem: '--for' },
     { args: ['revoke', '--tenant', 'acme'], problem: 'the id of one key' },
+    { args: ['revoke', '--tenant', 'acme', '--name', 'ci', 'an-id'], problem: 'the id of one key' },
   ])
     it(`exit code 64 for ${args.join(' ') || 'nothing'}`, async () => {
       const { code, stderr } = await run(args)

@@ -1,6 +1,7 @@
 /** `logpipeline replay FILE…`: sends recorded OTLP JSON lines to a collector (Decisions 2). */
 import { systemClock } from '../../adapters/clock/system-clock.ts'
 import { EXIT, refusalsOf } from '../../command-line/command.ts'
+import { obey } from '../../command-line/words.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type CollectorClient, createCollectorClient } from './collector-client.ts'
 import { parseExportRequest, shiftTimes } from './export-request.ts'
@@ -22,22 +23,19 @@ const PROCESS: ReplayDeps = { stdout: process.stdout, stderr: process.stderr, cl
 const refuse = refusalsOf('replay')
 
 /** Runs the command and returns its exit code. */
-export async function runReplay(args: readonly string[], deps: ReplayDeps = PROCESS): Promise<number> {
-  const parsed = parseReplayOptions(args)
-  if ('help' in parsed) {
-    deps.stdout.write(`${REPLAY_USAGE}\n`)
-    return EXIT.done
-  }
-  const problems = 'problems' in parsed ? parsed.problems : await findUnreadable(parsed.config.files, parsed.config.shiftToNow)
-  if (problems.length > 0 || 'problems' in parsed) return refuse(deps, problems, EXIT.usage)
-  const interrupt = new AbortController()
-  const stop = () => interrupt.abort()
-  process.once('SIGINT', stop)
-  try {
-    return await replay(parsed.config, deps, interrupt.signal)
-  } finally {
-    process.off('SIGINT', stop)
-  }
+export function runReplay(args: readonly string[], deps: ReplayDeps = PROCESS): Promise<number> {
+  return obey(parseReplayOptions(args), { usage: REPLAY_USAGE, refuse }, deps, async config => {
+    const problems = await findUnreadable(config.files, config.shiftToNow)
+    if (problems.length > 0) return refuse(deps, problems, EXIT.usage)
+    const interrupt = new AbortController()
+    const stop = () => interrupt.abort()
+    process.once('SIGINT', stop)
+    try {
+      return await replay(config, deps, interrupt.signal)
+    } finally {
+      process.off('SIGINT', stop)
+    }
+  })
 }
 
 async function replay(config: ReplayConfig, deps: ReplayDeps, signal: AbortSignal): Promise<number> {

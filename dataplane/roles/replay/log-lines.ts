@@ -1,6 +1,5 @@
 /** Lines of a byte stream, plain or gzip, one at a time. */
-import { pipeline, Readable } from 'node:stream'
-import { createGunzip } from 'node:zlib'
+import { unpackPerhapsGzip } from '../../compression/perhaps-gzip.ts'
 
 /** A longer line cannot be one request: collectors refuse it (Decisions 2, `MAX_REQUEST_BYTES`). */
 export const MAX_LINE_BYTES = 64 * 1024 * 1024
@@ -25,7 +24,7 @@ export async function* readLines(source: AsyncIterable<Buffer>, maxBytes = MAX_L
     size = 0
     return bytes !== undefined && isBlank(bytes) ? undefined : { number, bytes }
   }
-  for await (const chunk of uncompressed(source)) {
+  for await (const chunk of unpackPerhapsGzip(source)) {
     let from = 0
     for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, from)) {
       add(chunk.subarray(from, end))
@@ -48,27 +47,4 @@ export async function* readLines(source: AsyncIterable<Buffer>, maxBytes = MAX_L
 
 function isBlank(bytes: Buffer): boolean {
   return bytes.every(byte => byte === 0x20 || byte === 0x09 || byte === 0x0d)
-}
-
-/** Tells gzip by its first two bytes. */
-async function* uncompressed(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  const chunks = source[Symbol.asyncIterator]()
-  let head: Buffer = Buffer.alloc(0)
-  while (head.length < 2) {
-    const next = await chunks.next()
-    if (next.done === true) break
-    head = Buffer.concat([head, next.value])
-  }
-  const whole = withHead(head, chunks)
-  if (head[0] === 0x1f && head[1] === 0x8b) yield* pipeline(Readable.from(whole), createGunzip(), () => {}) as AsyncIterable<Buffer>
-  else yield* whole
-}
-
-async function* withHead(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
-  try {
-    yield head
-    for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value
-  } finally {
-    await rest.return?.()
-  }
 }

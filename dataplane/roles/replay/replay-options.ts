@@ -1,6 +1,6 @@
 /** The command line of `logpipeline replay`. */
-import { parseArgs } from 'node:util'
 import { readHttpAddress, readInteger, readNumber } from '../../command-line/option-values.ts'
+import { parseWords, type Words } from '../../command-line/words.ts'
 
 export const REPLAY_USAGE = `Usage: logpipeline replay [options] FILE...
 
@@ -28,8 +28,6 @@ export interface ReplayConfig {
   readonly shiftToNow: boolean
 }
 
-export type ParsedReplayOptions = { readonly help: true } | { readonly problems: readonly string[] } | { readonly config: ReplayConfig }
-
 const OPTIONS = {
   endpoint: { type: 'string', default: 'http://127.0.0.1:4318' },
   rate: { type: 'string' },
@@ -37,36 +35,23 @@ const OPTIONS = {
   header: { type: 'string', multiple: true, default: [] as string[] },
   retries: { type: 'string', default: '8' },
   'shift-to-now': { type: 'boolean', default: false },
-  help: { type: 'boolean', short: 'h', default: false },
 } as const
 
-/** Reads the arguments; every problem is named at once. */
-export function parseReplayOptions(args: readonly string[]): ParsedReplayOptions {
-  let parsed: ReturnType<typeof parse>
-  try {
-    parsed = parse(args)
-  } catch (error) {
-    return { problems: [error instanceof Error ? error.message : String(error)] }
-  }
-  const { values, positionals: files } = parsed
-  if (values.help) return { help: true }
-  const problems: string[] = []
-  const config: ReplayConfig = {
-    files,
-    url: readUrl(values.endpoint, problems),
-    rate: values.rate === undefined ? Number.POSITIVE_INFINITY : readNumber('--rate', values.rate, { min: 0.001, max: 1e9 }, problems),
-    concurrency: readInteger('--concurrency', values.concurrency, { min: 1, max: 256 }, problems),
-    headers: readHeaders(values.header, problems),
-    retries: readInteger('--retries', values.retries, { min: 0, max: 1000 }, problems),
-    shiftToNow: values['shift-to-now'],
-  }
-  if (files.length === 0) problems.push('FILE: at least one is needed, or - for stdin')
-  if (config.shiftToNow && files.includes('-')) problems.push('--shift-to-now reads its input twice: give files, not -')
-  return problems.length > 0 ? { problems } : { config }
-}
-
-function parse(args: readonly string[]) {
-  return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, strict: true })
+export function parseReplayOptions(args: readonly string[]): Words<ReplayConfig> {
+  return parseWords(args, { options: OPTIONS, allowPositionals: true }, ({ values, positionals: files }, problems) => {
+    const config: ReplayConfig = {
+      files,
+      url: readUrl(values.endpoint, problems),
+      rate: values.rate === undefined ? Number.POSITIVE_INFINITY : readNumber('--rate', values.rate, { min: 0.001, max: 1e9 }, problems),
+      concurrency: readInteger('--concurrency', values.concurrency, { min: 1, max: 256 }, problems),
+      headers: readHeaders(values.header, problems),
+      retries: readInteger('--retries', values.retries, { min: 0, max: 1000 }, problems),
+      shiftToNow: values['shift-to-now'],
+    }
+    if (files.length === 0) problems.push('FILE: at least one is needed, or - for stdin')
+    if (config.shiftToNow && files.includes('-')) problems.push('--shift-to-now reads its input twice: give files, not -')
+    return config
+  })
 }
 
 /** The endpoint is a base address, as for OpenTelemetry exporters; an address that names `/v1/logs` itself is taken as it is. */

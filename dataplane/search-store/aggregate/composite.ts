@@ -5,6 +5,7 @@ import { rawNumber } from '../json/exact-numbers.ts'
 import { classOf, exactNamed, type Field, type FieldClass, isLarge, isRounded } from '../query/bind/field.ts'
 import type { CollectContext, Collector } from './aggregation-collector.ts'
 import { type Below, BucketTable, compareKeys, spendBuckets } from './bucket-table.ts'
+import { combinationsOf, type Reader } from './combinations.ts'
 import { exactValues, groupField, isNumeric, numberField } from './field-values.ts'
 import { type Grid, gridOf } from './grid.ts'
 import type { MatchView } from './match-view.ts'
@@ -13,9 +14,6 @@ import type { CompositeSource, CompositeValue, SpecOf } from './spec.ts'
 /** One value of each source; null: the document has none. */
 type Value = string | number | bigint | null
 type Combination = readonly Value[]
-
-/** Values of one source, by place. */
-type Reader = (place: number, visit: (value: Value) => void) => void
 
 export function createComposite(spec: SpecOf<'composite'>, newBelow: () => Below, context: CollectContext): Collector {
   const { sources, size } = spec
@@ -36,7 +34,7 @@ export function createComposite(spec: SpecOf<'composite'>, newBelow: () => Below
     return 0
   }
 
-  const readerOf = (view: MatchView, at: number): Reader => {
+  const readerOf = (view: MatchView, at: number): Reader<Value> => {
     const source = sources[at]!
     const field = groupField(view, source.field)
     if (field === undefined) return source.hasMissing ? (_place, visit) => visit(null) : () => undefined
@@ -72,23 +70,14 @@ export function createComposite(spec: SpecOf<'composite'>, newBelow: () => Below
 
   return {
     collect(view, places) {
-      const readers = sources.map((_, at) => readerOf(view, at))
+      const each = combinationsOf(sources.map((_, at) => readerOf(view, at)))
       after ??= afterOf()
-      const chosen: Value[] = sources.map(() => null)
-      table.collect(view, places, (place, put) => {
-        const choose = (at: number): void => {
-          if (at === readers.length) {
-            const ordinal = ordinalOf(chosen)
-            if (ordinal >= 0) put(ordinal)
-            return
-          }
-          readers[at]!(place, value => {
-            chosen[at] = value
-            choose(at + 1)
-          })
-        }
-        choose(0)
-      })
+      table.collect(view, places, (place, put) =>
+        each(place, chosen => {
+          const ordinal = ordinalOf(chosen)
+          if (ordinal >= 0) put(ordinal)
+        }),
+      )
       if (combinations.length < pruneAt) return
       last = combinations[page().at(-1)!]
       pruneAt = combinations.length + size
@@ -106,7 +95,7 @@ export function createComposite(spec: SpecOf<'composite'>, newBelow: () => Below
   }
 }
 
-function valuesOf(view: MatchView, field: Field, { grid }: CompositeSource, keys: Grid | undefined): Reader {
+function valuesOf(view: MatchView, field: Field, { grid }: CompositeSource, keys: Grid | undefined): Reader<Value> {
   if (grid !== undefined && keys !== undefined) {
     const numbers = view.numbers(numberField(view, grid.field, grid.type)!)
     return (place, visit) => numbers.each(place, value => visit(keys.keyOf(value)))

@@ -4,13 +4,13 @@ import { rawNumber } from '../json/exact-numbers.ts'
 import { classOf, type Field, isRounded } from '../query/bind/field.ts'
 import { type CollectContext, type Collector, eachOr } from './aggregation-collector.ts'
 import { type Below, BucketTable, compareKeys } from './bucket-table.ts'
+import { combinationsOf, type Reader } from './combinations.ts'
 import { exactValues, groupField, isNumeric, missingNumber, textOfNumber } from './field-values.ts'
 import type { MatchView } from './match-view.ts'
 import type { SpecOf, ValueSource } from './spec.ts'
 import { showFirst } from './terms.ts'
 
 type Value = string | number | bigint
-type Reader = (place: number, visit: (value: Value) => void) => void
 
 export function createMultiTerms(spec: SpecOf<'multi_terms'>, newBelow: () => Below, context: CollectContext): Collector {
   const { sources } = spec
@@ -47,28 +47,20 @@ export function createMultiTerms(spec: SpecOf<'multi_terms'>, newBelow: () => Be
         fields[at] ??= field
         return readerOf(view, source, field)
       })
-      const chosen: Value[] = []
-      table.collect(view, places, (place, put) => {
-        const choose = (at: number): void => {
-          if (at === readers.length) {
-            const ordinal = table.ordinal(JSON.stringify(chosen.map(nameOf)))
-            if (ordinal === combinations.length) combinations.push([...chosen])
-            put(ordinal)
-            return
-          }
-          readers[at]!(place, value => {
-            chosen[at] = value
-            choose(at + 1)
-          })
-        }
-        choose(0)
-      })
+      const each = combinationsOf(readers)
+      table.collect(view, places, (place, put) =>
+        each(place, chosen => {
+          const ordinal = table.ordinal(JSON.stringify(chosen.map(nameOf)))
+          if (ordinal === combinations.length) combinations.push([...chosen])
+          put(ordinal)
+        }),
+      )
     },
     result: () => showFirst(table, spec, compare, show, context),
   }
 }
 
-function readerOf(view: MatchView, { missing }: ValueSource, field: Field | undefined): Reader {
+function readerOf(view: MatchView, { missing }: ValueSource, field: Field | undefined): Reader<Value> {
   if (field === undefined)
     return (_place, visit) => missing !== undefined && visit(typeof missing === 'boolean' ? String(missing) : missing)
   if (!isNumeric(classOf(field))) {

@@ -51,8 +51,8 @@ function readSource(value: unknown, name: string): ValueSource {
   return { field: readField(content, where), ...readMissing(content, where) }
 }
 
-const DEFAULT_PERCENTS = [1, 5, 25, 50, 75, 95, 99]
-const MAX_PERCENTS = 1000
+export const DEFAULT_PERCENTS = [1, 5, 25, 50, 75, 95, 99]
+export const MAX_PERCENTS = 1000
 
 function parsePercentiles(body: unknown): MetricSpec {
   const content = readObject(body, 'percentiles')

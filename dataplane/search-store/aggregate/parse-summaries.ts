@@ -2,6 +2,7 @@
 import { illegalArgument, parsingError, unsupported } from '../api-error.ts'
 import { type JsonObject, readArray, readNumber, readObject, readString, refuseUnknown } from '../json/json-reader.ts'
 import { javaDouble } from './java-double.ts'
+import { DEFAULT_PERCENTS, MAX_PERCENTS } from './parse-metrics.ts'
 import { readGaps } from './parse-pipelines.ts'
 import type { SummarySpec } from './spec.ts'
 
@@ -80,9 +81,6 @@ function extendedStats(content: JsonObject): Work {
     }
   }
 }
-
-const DEFAULT_PERCENTS = [1, 5, 25, 50, 75, 95, 99]
-const MAX_PERCENTS = 1_000
 
 function percentiles(content: JsonObject): Work {
   if (content['keyed'] !== undefined && content['keyed'] !== true) throw unsupported('aggregation [percentiles_bucket]: [keyed] false')

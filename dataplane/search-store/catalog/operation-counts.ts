@@ -1,5 +1,5 @@
 /** Operations on one index since the store started. */
-import type { IndexStorage, WriteOp, WriteOutcome } from '../storage/index-storage.ts'
+import type { Creations, IndexStorage, WriteError, WriteOp, WriteOutcome } from '../storage/index-storage.ts'
 
 export class OperationCounts {
   indexed = 0
@@ -31,4 +31,14 @@ export async function applyTo({ storage, counts }: Counted, ops: readonly WriteO
     else counts.indexed++
   }
   return outcomes
+}
+
+/** The same for creations, in a storage that takes them. */
+export async function createIn({ storage, counts }: Counted, creations: Creations): Promise<ReadonlyMap<number, WriteError>> {
+  const startMs = performance.now()
+  const errors = await storage.create!(creations)
+  counts.writeMs += performance.now() - startMs
+  counts.failed += errors.size
+  counts.indexed += creations.count - errors.size
+  return errors
 }

@@ -8,10 +8,10 @@ export type Settings = Readonly<Record<string, string | readonly string[]>>
 const MAX_SETTINGS = 1000
 
 /** Reads `{ index: { … } }`, `{ refresh_interval: … }` or flat keys. Throws 400 for values that are no settings. */
-export function parseSettings(value: unknown, where = 'settings'): Settings {
+export function parseSettings(value: unknown): Settings {
   const flat = new Map<string, string | readonly string[]>()
   const visit = (object: Readonly<Record<string, unknown>>, prefix: string, depth: number): void => {
-    if (depth > 20) throw illegalArgument(`[${where}] is nested too deep`)
+    if (depth > 20) throw illegalArgument('[settings] is nested too deep')
     for (const [key, item] of Object.entries(object)) {
       const path = prefix === '' ? key : `${prefix}.${key}`
       if (isObject(item)) visit(item, path, depth + 1)
@@ -19,8 +19,8 @@ export function parseSettings(value: unknown, where = 'settings'): Settings {
       else if (item !== null) flat.set(withIndex(path), textOf(item))
     }
   }
-  visit(readObject(value ?? {}, where), '', 1)
-  if (flat.size > MAX_SETTINGS) throw illegalArgument(`[${where}] may hold at most ${MAX_SETTINGS} settings`)
+  visit(readObject(value ?? {}, 'settings'), '', 1)
+  if (flat.size > MAX_SETTINGS) throw illegalArgument(`[settings] may hold at most ${MAX_SETTINGS} settings`)
   return Object.fromEntries(flat)
 }
 

@@ -1,7 +1,17 @@
 /** Bulks of another thread of this process: the operations of `_bulk`, without HTTP. */
 import type { MessagePort } from 'node:worker_threads'
-import { type BulkAnswer, type BulkItemError, type BulkRequest, type PackedOperation, unpackBulk } from '../../bulk-port/packed-bulk.ts'
-import type { Catalog } from '../catalog/catalog.ts'
+import {
+  type BulkAnswer,
+  type BulkItemError,
+  type BulkRequest,
+  type PackedCreations,
+  type PackedOperation,
+  packedCreations,
+  unpackBulk,
+} from '../../bulk-port/packed-bulk.ts'
+import { ApiError } from '../api-error.ts'
+import type { Catalog, CatalogIndex } from '../catalog/catalog.ts'
+import { createIn } from '../catalog/operation-counts.ts'
 import { applyBulk } from './apply-bulk.ts'
 import type { Settled } from './bulk-answer.ts'
 import { type BulkItem, PORTION_ITEMS } from './bulk-request.ts'
@@ -50,7 +60,63 @@ export function createBulkPorts(catalog: Catalog, onError: (error: unknown) => v
   }
 }
 
-async function applyRequest(catalog: Catalog, request: BulkRequest): Promise<Extract<BulkAnswer, { kind: 'answer' }>> {
+type Answer = Extract<BulkAnswer, { kind: 'answer' }>
+
+/** Each operation ends as it does in `applyItems`, which takes them all. */
+async function applyRequest(catalog: Catalog, request: BulkRequest): Promise<Answer> {
+  const creations = packedCreations(request)
+  const targets = creations && (await creationTargets(catalog, creations))
+  return targets === undefined ? applyItems(catalog, request) : createAll(request, targets)
+}
+
+interface CreationTarget {
+  readonly creations: PackedCreations
+  readonly index: CatalogIndex
+}
+
+/** Where the documents go; undefined where an index does not take creations as they are. */
+async function creationTargets(catalog: Catalog, all: readonly PackedCreations[]): Promise<readonly CreationTarget[] | undefined> {
+  const targets: CreationTarget[] = []
+  for (const creations of all) {
+    const index = await targetOf(catalog, creations.index)
+    if (index === undefined || index.dataStream !== undefined || index.storage.create === undefined) return undefined
+    targets.push({ creations, index })
+  }
+  return targets
+}
+
+/** Undefined where there is none. */
+async function targetOf(catalog: Catalog, name: string): Promise<CatalogIndex | undefined> {
+  try {
+    return await catalog.writeTarget(name, 'create')
+  } catch (error) {
+    if (error instanceof ApiError) return undefined
+    throw error
+  }
+}
+
+async function createAll({ number, bytes }: BulkRequest, targets: readonly CreationTarget[]): Promise<Answer> {
+  const count = targets.reduce((sum, { creations }) => sum + creations.count, 0)
+  const statuses = new Uint16Array(count).fill(CREATED)
+  const versions = new Float64Array(count).fill(1)
+  const errors = new Map<number, BulkItemError>()
+  // All of them end before this does: the documents are views into the memory that goes back.
+  const ends = await Promise.allSettled(targets.map(({ index, creations }) => createIn(index, creations)))
+  for (const [at, end] of ends.entries()) {
+    if (end.status === 'rejected') throw end.reason
+    const { creations, index } = targets[at]!
+    for (const [k, error] of end.value) {
+      const position = creations.positions[k]!
+      const result = writeResult('', { error }, index, false)
+      statuses[position] = result.status
+      versions[position] = 0
+      errors.set(position, 'error' in result ? result.error : {})
+    }
+  }
+  return { kind: 'answer', number, bytes, statuses, versions, errors }
+}
+
+async function applyItems(catalog: Catalog, request: BulkRequest): Promise<Answer> {
   const items = unpackBulk(request).map(itemOf)
   const statuses = new Uint16Array(items.length)
   const versions = new Float64Array(items.length)

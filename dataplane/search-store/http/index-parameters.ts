@@ -50,8 +50,8 @@ export function resolveOptions(
 }
 
 /** Reading an index takes one that is open. */
-export function resolveIndices(call: Call, expression = call.path['index'] ?? '_all'): readonly ResolvedIndex<CatalogIndex>[] {
-  return call.deps.catalog.resolve(expression, resolveOptions(call.query))
+export function resolveIndices(call: Call): readonly ResolvedIndex<CatalogIndex>[] {
+  return call.deps.catalog.resolve(call.path['index'] ?? '_all', resolveOptions(call.query))
 }
 
 /** For what is said of indices, closed ones included; `expand`: those that wildcards stand for. */

@@ -1,6 +1,6 @@
 /** Watches the memory of the query process from within, and ends the query that takes most of it. */
 import { constants, type NodeGCPerformanceDetail, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks'
-import { setFlagsFromString } from 'node:v8'
+import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { type ApiError, tryLater } from '../api-error.ts'
 import type { QueryTurn } from './turn-queue.ts'
@@ -15,6 +15,8 @@ const COLLECT_EVERY_MS = 1_000
 const SHRINK_SHARE = 0.75
 /** Time between two such collections, ms. */
 const SHRINK_EVERY_MS = 5_000
+/** How old the count of the system may be, ms. */
+const RESIDENT_EVERY_MS = 100
 /** A query that added less is not what fills the memory. */
 const MIN_GROWN_BYTES = 16 * 1024 * 1024
 
@@ -24,9 +26,11 @@ export interface MemoryLimits {
   readonly processBytes: number
 }
 
+type MemoryInUse = Pick<NodeJS.MemoryUsage, 'heapUsed' | 'external' | 'rss'>
+
 /** The memory of this process. */
 export interface ProcessMemory {
-  usage(): NodeJS.MemoryUsage
+  usage(): MemoryInUse
   /** Goes through the whole heap at once, which holds the thread. */
   collect(): void
   /** Times that the whole heap has been gone through, by itself too. */
@@ -77,20 +81,21 @@ export class MemoryGuard {
   }
 
   /** Where much is in use, the process's own collection comes first, which runs beside queries: most of it may be garbage. */
-  #isCollectionDue(usage: NodeJS.MemoryUsage, heldBytes: number): boolean {
+  #isCollectionDue(usage: MemoryInUse, heldBytes: number): boolean {
     const { collections } = this.#memory
     const isCollected = collections > this.#lastCollections
     this.#lastCollections = collections
     const isFine = this.#isFine(usage, heldBytes)
-    if (isFine ? usage.rss - heldBytes < SHRINK_SHARE * this.#limits.processBytes : !isCollected) return false
+    if (!isFine && !isCollected) return false
     const nowMs = performance.now()
     if (nowMs - this.#collectedMs < (isFine ? SHRINK_EVERY_MS : COLLECT_EVERY_MS)) return false
+    if (isFine && usage.rss - heldBytes < SHRINK_SHARE * this.#limits.processBytes) return false
     this.#collectedMs = nowMs
     return true
   }
 
   /** Counts memory that is in use. The system may count more, which the allocator has not given back. */
-  #isFine({ heapUsed, external }: NodeJS.MemoryUsage, heldBytes: number): boolean {
+  #isFine({ heapUsed, external }: MemoryInUse, heldBytes: number): boolean {
     const { heapBytes, processBytes } = this.#limits
     return heapUsed < SOFT_SHARE * heapBytes && heapUsed + external - heldBytes < SOFT_SHARE * processBytes
   }
@@ -102,11 +107,28 @@ const isOfWholeHeap = (entry: PerformanceEntry): boolean =>
 function processMemory(): ProcessMemory {
   setFlagsFromString('--expose-gc')
   let collections = 0
+  let resident = 0
+  let residentMs = Number.NEGATIVE_INFINITY
   new PerformanceObserver(list => {
     collections += list.getEntries().filter(isOfWholeHeap).length
   }).observe({ entryTypes: ['gc'] })
   return {
-    usage: () => process.memoryUsage(),
+    usage() {
+      const { used_heap_size: heapUsed, external_memory: external } = getHeapStatistics()
+      return {
+        heapUsed,
+        external,
+        // The system is asked by a file, which takes longer than many a turn.
+        get rss() {
+          const nowMs = performance.now()
+          if (nowMs - residentMs >= RESIDENT_EVERY_MS) {
+            residentMs = nowMs
+            resident = process.memoryUsage.rss()
+          }
+          return resident
+        },
+      }
+    },
     collect: runInNewContext('gc') as () => void,
     get collections() {
       return collections

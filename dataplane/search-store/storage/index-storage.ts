@@ -24,6 +24,14 @@ export type WriteOp =
     } & WriteCondition)
   | ({ readonly action: 'delete'; readonly id: string } & WriteCondition)
 
+/** Documents to be created, as they stand in the memory of a bulk: what many writes come as without an object for each. */
+export interface Creations {
+  readonly bytes: Buffer
+  /** For each document where its id begins, where the document begins, behind the id, and where it ends. */
+  readonly places: Uint32Array
+  readonly count: number
+}
+
 export interface WriteError {
   /** OpenSearch's exception name, e.g. `version_conflict_engine_exception`, `mapper_parsing_exception`. */
   readonly type: string
@@ -59,6 +67,8 @@ export interface IndexStorage extends ReadableIndex {
   readonly createdAtMs: number
   /** Applies the operations in order; resolves once durable. What is resolved is visible to `get` and to new `segments()`. */
   apply(ops: readonly WriteOp[]): Promise<readonly WriteOutcome[]>
+  /** The same for creations: the errors of those that were not made, by their position. Absent: they go through `apply`. */
+  create?(creations: Creations): Promise<ReadonlyMap<number, WriteError>>
   get(id: string): StoredDocument | undefined
   /**
    * The results of `show` for documents by id, in the order asked for; undefined where there is none. Each is shown as it is read, and not held
@@ -107,8 +117,11 @@ export interface Segment {
   column(field: string): Column | undefined
   /** Documents by minute, tenant, service and level, kept at insert; undefined when not kept or no longer exact. */
   counts(): readonly MinuteCount[] | undefined
-  /** Documents by the values of these keyword fields, and maybe more, together; absent or undefined when not kept or no longer exact. */
-  valueCounts?(fields: ReadonlySet<string>): ValueCounts | undefined
+  /**
+   * Documents by the values of these keyword fields, and maybe more, together; absent or undefined when not kept or no longer exact. `isByStep`: documents
+   * of a row lie in one step of time as well.
+   */
+  valueCounts?(fields: ReadonlySet<string>, isByStep?: boolean): ValueCounts | undefined
   id(doc: number): string
   /** The documents (live or not, ascending) with these ids; absent: ask each document. */
   docsOf?(ids: Iterable<string>): Uint32Array

@@ -30,8 +30,6 @@ export interface EmbeddedBusOptions {
   readonly minFreeBytes?: number
   /** Bytes that each thread may have under way; `send` fails as `overloaded` beyond. Default 64 MiB. */
   readonly maxQueuedBytes?: number
-  /** Largest record, with its key and headers (reckoned at their largest encoding). Default 2 MiB. */
-  readonly maxRecordBytes?: number
   /** How long a member of a group may go on with a partition that another should get. Default 30 s. */
   readonly rebalanceTimeoutMs?: number
   /** Default: the real file system. */
@@ -81,7 +79,7 @@ export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Embe
       topics: owner.layouts,
       ends: owner.ends.buffer,
       maxQueuedBytes: options.maxQueuedBytes ?? 64 * MIB,
-      maxRecordBytes: options.maxRecordBytes ?? 2 * MIB,
+      maxRecordBytes: 2 * MIB,
     }
     const client = createEmbeddedClient({ owner, layout, clock, log })
     const ports = new Set<MessagePort>()

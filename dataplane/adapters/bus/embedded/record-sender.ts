@@ -65,7 +65,7 @@ export class RecordSender {
         }),
       )
     } finally {
-      this.unreserve(bytes)
+      this.release(bytes)
     }
   }
 
@@ -116,7 +116,7 @@ export class RecordSender {
     this.#queuedBytes += bytes
   }
 
-  unreserve(bytes: number): void {
+  release(bytes: number): void {
     this.#queuedBytes -= bytes
   }
 

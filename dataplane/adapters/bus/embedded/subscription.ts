@@ -11,6 +11,7 @@ import {
   type TopicPartitionOffset,
 } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
+import type { OffsetClaim } from '../transaction-buffer.ts'
 import type { MemberEvent } from './group-coordinator.ts'
 import type { LogOwner } from './log-owner.ts'
 import { partitionKey } from './partition-assignment.ts'
@@ -23,14 +24,6 @@ export interface SubscriptionDeps {
   readonly clock: Clock
   readonly openReader: (topic: string) => TopicReader
   readonly onClosed: (subscription: GroupSubscription) => void
-}
-
-/** Partitions of a subscription, as it had them when offsets of them were added to a transaction. */
-export interface OffsetClaim {
-  /** Throws when one of them was lost since, even if it is there again. */
-  check(): void
-  /** The offsets are committed. */
-  settle(): void
 }
 
 /** A subscription that transactions commit offsets for. */

@@ -1,66 +1,46 @@
 /** A transaction of the embedded bus. */
-import { BusError, type BusRecord, type TopicPartitionOffset, type Transaction } from '../../../ports/bus.ts'
+import type { TopicPartitionOffset, Transaction } from '../../../ports/bus.ts'
+import { type OffsetClaim, TransactionBuffer } from '../transaction-buffer.ts'
 import type { GroupOffsets } from './group-journal.ts'
-import type { LogOwner, TransactionOutput } from './log-owner.ts'
+import type { LogOwner } from './log-owner.ts'
 import type { RecordSender } from './record-sender.ts'
-import type { GroupSubscription, OffsetClaim } from './subscription.ts'
+import type { GroupSubscription } from './subscription.ts'
 
-/** Keeps everything in memory until the commit, which writes it in one go: an open transaction holds up no reader. */
 export function beginTransaction(
   owner: LogOwner,
   sender: RecordSender,
   memberOf: (groupId: string) => GroupSubscription | undefined,
 ): Transaction {
-  const outputs = new Map<string, BusRecord[]>()
+  const buffer = new TransactionBuffer(sender)
   const groups = new Map<string, TopicPartitionOffset[]>()
   const claims: OffsetClaim[] = []
-  let reservedBytes = 0
-  let isFinished = false
 
-  const checkOpen = () => {
-    if (isFinished) throw new BusError('closed', 'the transaction is finished')
+  const write = async () => {
+    for (const claim of claims) claim.check()
+    const committed: GroupOffsets[] = [...groups].map(([groupId, offsets]) => ({ groupId, offsets }))
+    const outputs = [...buffer.records].map(([topic, records]) => ({
+      topic,
+      frames: sender.split(topic, records).map(piece => sender.encode(topic, piece.records)),
+    }))
+    if (outputs.length + committed.length > 0) await sender.track(owner.commitTransaction(outputs, committed))
+    for (const claim of claims) claim.settle()
   }
-  const finish = () => {
-    isFinished = true
-    sender.unreserve(reservedBytes)
-    reservedBytes = 0
-  }
-  const encode = ([topic, records]: readonly [string, readonly BusRecord[]]): TransactionOutput => ({
-    topic,
-    frames: sender.split(topic, records).map(piece => sender.encode(topic, piece.records)),
-  })
 
   return {
     async send(topic, records) {
-      checkOpen()
+      buffer.checkOpen()
       const bytes = sender.split(topic, records).reduce((sum, piece) => sum + piece.bytes, 0)
-      sender.reserve(bytes)
-      reservedBytes += bytes
-      const known = outputs.get(topic)
-      if (known === undefined) outputs.set(topic, [...records])
-      else known.push(...records)
+      buffer.add(topic, records, bytes)
     },
     async sendOffsets(groupId, offsets) {
-      checkOpen()
+      buffer.checkOpen()
       const claim = memberOf(groupId)?.claim(offsets)
       if (claim !== undefined) claims.push(claim)
       groups.set(groupId, [...(groups.get(groupId) ?? []), ...offsets])
     },
-    async commit() {
-      checkOpen()
-      isFinished = true
-      try {
-        for (const claim of claims) claim.check()
-        const committed: GroupOffsets[] = [...groups].map(([groupId, offsets]) => ({ groupId, offsets }))
-        if (outputs.size + committed.length > 0) await sender.track(owner.commitTransaction([...outputs].map(encode), committed))
-        for (const claim of claims) claim.settle()
-      } finally {
-        finish()
-      }
-    },
+    commit: () => buffer.commit(write),
     async abort() {
-      checkOpen()
-      finish()
+      buffer.abort()
     },
   }
 }

@@ -3,53 +3,39 @@ import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import type { InfrastructureMetrics } from '../../api/agent.ts'
 import type { BridgeHealth } from '../../api/bridge.ts'
-import type { DashboardHealth } from '../../api/dashboard.ts'
+import { type DashboardHealth, titleOfBackend } from '../../api/dashboard.ts'
+import { isAway, problemOf } from '../../api/problem.ts'
 import type { IndexRow } from '../../api/search.ts'
-import { Pill, type Tone } from '../../components/badges.tsx'
 import { DataTable } from '../../components/data-table.tsx'
 import { formatBytes, formatCount } from '../../components/format.ts'
 import { Panel } from '../../components/panel.tsx'
 import { RelativeTime } from '../../components/relative-time.tsx'
+import { StatePill } from '../../components/state-pill.tsx'
 import { ErrorPanel, Pending } from '../../components/states.tsx'
-import { LAG_TO_MENTION } from './find-faults.ts'
+import { LAG_TO_MENTION, START_IT } from './find-faults.ts'
 import styles from './health.module.css'
-
-const TONES: ReadonlyMap<string, Tone> = new Map(
-  Object.entries<Tone>({
-    healthy: 'good',
-    green: 'good',
-    ok: 'good',
-    running: 'good',
-    connected: 'good',
-    RUNNING: 'good',
-    SecretSynced: 'good',
-    degraded: 'warn',
-    yellow: 'warn',
-    SUSPENDED: 'warn',
-    SecretSyncError: 'warn',
-    'not configured': 'neutral',
-    none: 'neutral',
-  }),
-)
 
 /** The state of parts that there are none of: nothing that could be healthy. */
 const NONE = 'none'
-
-function State({ state }: { readonly state: string }) {
-  return <Pill tone={TONES.get(state) ?? 'bad'}>{state}</Pill>
-}
 
 interface CardProps<T> {
   readonly title: string
   readonly query: UseQueryResult<T>
   readonly state: (data: T) => string
+  readonly className?: string | undefined
   readonly children: (data: T) => ReactNode
 }
 
-function Card<T>({ title, query: { data, error, isError, refetch }, state, children }: CardProps<T>) {
+function Card<T>({ title, query: { data, error, isError, refetch }, state, className, children }: CardProps<T>) {
   return (
-    <Panel title={title} flush actions={data !== undefined && <State state={state(data)} />}>
-      {data !== undefined ? children(data) : isError ? <ErrorPanel small error={error} onRetry={() => void refetch()} /> : <Pending />}
+    <Panel title={title} flush className={className} actions={data !== undefined && <StatePill state={state(data)} />}>
+      {data !== undefined ? (
+        children(data)
+      ) : isError ? (
+        <ErrorPanel small error={error} {...(isAway(problemOf(error).status) && { advice: START_IT })} onRetry={() => void refetch()} />
+      ) : (
+        <Pending />
+      )}
     </Panel>
   )
 }
@@ -99,9 +85,11 @@ export function Bridge({ query }: Of<BridgeHealth>) {
       {({ threads, bus, search }) => (
         <Rows
           rows={[
-            ...Object.entries(threads).map(([name, state]) => [name, THREADS.get(name) ?? '', <State key={name} state={state} />] as const),
-            ['to the bus', '', <State key="bus" state={bus} />],
-            ['to the search store', '', <State key="search" state={search} />],
+            ...Object.entries(threads).map(
+              ([name, state]) => [name, THREADS.get(name) ?? '', <StatePill key={name} state={state} />] as const,
+            ),
+            ['connection to the bus', '', <StatePill key="bus" state={bus} />],
+            ['connection to the search store', '', <StatePill key="search" state={search} />],
           ]}
         />
       )}
@@ -138,11 +126,16 @@ export function BackEnds({ query }: Of<DashboardHealth>) {
   return (
     <Card
       title="Services"
+      className={styles.tall}
       query={query}
       state={({ backends }) => (Object.values(backends).includes('disconnected') ? 'disconnected' : 'connected')}
     >
       {({ backends }) => (
-        <Rows rows={Object.entries(backends).map(([name, state]) => [name, '', <State key={name} state={state} />] as const)} />
+        <Rows
+          rows={Object.entries(backends).map(
+            ([name, state]) => [titleOfBackend(name), '', <StatePill key={name} state={state} />] as const,
+          )}
+        />
       )}
     </Card>
   )
@@ -167,7 +160,7 @@ export function StreamJobs({ query }: Of<InfrastructureMetrics>) {
               { key: 'name', title: 'Job', grow: true, render: ({ name }) => name },
               { key: 'managers', title: 'Task managers', align: 'right', render: ({ taskManagers }) => taskManagers },
               { key: 'uptime', title: 'Up for', align: 'right', render: ({ uptime }) => uptime },
-              { key: 'state', title: 'State', align: 'right', render: ({ state }) => <State state={state} /> },
+              { key: 'state', title: 'State', align: 'right', render: ({ state }) => <StatePill state={state} /> },
             ]}
           />
         )
@@ -199,7 +192,7 @@ export function Secrets({ query }: Of<InfrastructureMetrics>) {
                 align: 'right',
                 render: ({ lastSyncTime }) => (lastSyncTime === null ? 'never' : <RelativeTime time={lastSyncTime} />),
               },
-              { key: 'state', title: 'State', align: 'right', render: ({ status }) => <State state={status} /> },
+              { key: 'state', title: 'State', align: 'right', render: ({ status }) => <StatePill state={status} /> },
             ]}
           />
         )

@@ -11,6 +11,7 @@ import { formatBytes, formatCount } from '../../components/format.ts'
 import { Panel } from '../../components/panel.tsx'
 import { RelativeTime } from '../../components/relative-time.tsx'
 import { EmptyState, ErrorPanel, Pending } from '../../components/states.tsx'
+import styles from './health.module.css'
 
 const SHOWN = 50
 
@@ -43,11 +44,12 @@ export function DeadLetters({ lying }: DeadLettersProps) {
       title="Dead letters"
       note={isEmpty ? undefined : `${formatCount(lying.letters)} lie there, the oldest ${SHOWN} are shown`}
       flush
+      className={styles.wide}
       actions={!isEmpty && <Button onClick={() => setAsks(true)}>Replay all</Button>}
     >
       {isEmpty ? (
-        <EmptyState small icon={IconMailOff} title="None">
-          <p>A record that a step cannot read or store is kept here with the reason, and can be tried again.</p>
+        <EmptyState small icon={IconMailOff} title="No dead letters">
+          <p>A record that cannot be read or stored is kept here with the reason. It can be tried again.</p>
         </EmptyState>
       ) : letters.data !== undefined ? (
         <DataTable label="Dead letters" columns={COLUMNS} rows={letters.data} rowKey={({ id }) => id} />

@@ -30,7 +30,7 @@ describe('the verdict on health', () => {
     const bridge = { status: 'error', threads: { indexer: 'restarting' }, bus: 'connected', search: 'connected' } as const
     const faults = findFaults({ backends: { status: 'ok', backends: { ticketing: 'disconnected' } }, infrastructure, bridge })
     expect(faults.map(({ tone, text }) => `${tone} ${text}`)).to.deep.equal([
-      'bad The ticketing does not answer the dashboard.',
+      'bad The ticketing agent does not answer the dashboard. Start it, or look into its log.',
       "bad The bridge's thread indexer is restarting.",
       'bad The stream job score is FAILED.',
       'warn The message bus is degraded.',

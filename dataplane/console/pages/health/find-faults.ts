@@ -1,7 +1,7 @@
 /** Faults of the installation, worst first, in sentences. */
 import type { InfrastructureMetrics } from '../../api/agent.ts'
 import type { BridgeHealth } from '../../api/bridge.ts'
-import type { DashboardHealth } from '../../api/dashboard.ts'
+import { type DashboardHealth, titleOfBackend } from '../../api/dashboard.ts'
 import { formatCount } from '../../components/format.ts'
 
 export interface HealthReadings {
@@ -18,12 +18,15 @@ export interface Fault {
 /** More messages than these wait when the bridge does not keep up. */
 export const LAG_TO_MENTION = 1_000
 
+/** The next step where a component does not answer. */
+export const START_IT = 'Start it, or look into its log.'
+
 export function findFaults({ backends, infrastructure, bridge }: HealthReadings): readonly Fault[] {
   const faults: Fault[] = []
   const bad = (text: string) => faults.push({ tone: 'bad', text })
   const warn = (text: string) => faults.push({ tone: 'warn', text })
   for (const [name, state] of Object.entries(backends?.backends ?? {}))
-    if (state === 'disconnected') bad(`The ${name} does not answer the dashboard.`)
+    if (state === 'disconnected') bad(`The ${titleOfBackend(name)} does not answer the dashboard. ${START_IT}`)
   for (const [name, state] of Object.entries(bridge?.threads ?? {}))
     if (state !== 'running') bad(`The bridge's thread ${name} is ${state}.`)
   if (infrastructure === undefined) return faults

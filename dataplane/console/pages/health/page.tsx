@@ -28,8 +28,8 @@ export default function HealthPage() {
         <BackEnds query={backends} />
         <StreamJobs query={infrastructure} />
         <Secrets query={infrastructure} />
+        <DeadLetters lying={infrastructure.data?.deadLetters} />
       </div>
-      <DeadLetters lying={infrastructure.data?.deadLetters} />
     </Page>
   )
 }

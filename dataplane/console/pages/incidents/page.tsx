@@ -56,7 +56,12 @@ export default function IncidentsPage() {
           <FilterBar filters={filters} counts={counts} onChange={setFilters} />
           <ListPanel {...{ list, filters, counts, currentId, hrefOf, setFilters }} />
         </div>
-        {isSplit && (shownId === undefined ? <NothingShown list={list} /> : <IncidentDetail key={shownId} id={shownId} known={known} />)}
+        {isSplit &&
+          (shownId === undefined ? (
+            <NothingShown list={list} filters={filters} />
+          ) : (
+            <IncidentDetail key={shownId} id={shownId} known={known} />
+          ))}
       </div>
     </Page>
   )
@@ -228,9 +233,11 @@ function NoIncidents({ filters, setFilters }: Pick<ListPanelProps, 'filters' | '
   )
 }
 
-function NothingShown({ list: { isPending } }: Pick<ListPanelProps, 'list'>) {
+function NothingShown({ list: { isPending, error }, filters }: Pick<ListPanelProps, 'list' | 'filters'>) {
   const link = useLink()
   if (isPending) return <Pending />
+  // The list says why it is empty: it could not be read, or its filters leave nothing.
+  if (error !== null || isFiltered(filters)) return null
   return (
     <EmptyState title="All is quiet" icon={IconChecks}>
       <p>

@@ -5,7 +5,7 @@ import { IconAdjustmentsHorizontal, IconArrowsSort, IconRefresh } from '@tabler/
 import { useCallback, useDeferredValue, useEffect, useMemo, useState } from 'react'
 import { formatCount } from '../../components/format.ts'
 import { Page } from '../../components/panel.tsx'
-import { EmptyState, ErrorPanel } from '../../components/states.tsx'
+import { EmptyState } from '../../components/states.tsx'
 import { TimeRangePicker } from '../../components/time-range-picker.tsx'
 import { useShortcut } from '../../components/use-shortcut.ts'
 import { windowOf } from '../../url-state/time-range.ts'
@@ -112,7 +112,12 @@ export default function LogsPage() {
   const facetList = useMemo(
     () =>
       facets.error !== null && facets.data === undefined ? (
-        <ErrorPanel error={facets.error} onRetry={() => void facets.refetch()} small />
+        <div className={styles.noFacets}>
+          <p>Values of fields cannot be counted at present.</p>
+          <Button size="compact-xs" variant="default" onClick={() => void facets.refetch()}>
+            Count again
+          </Button>
+        </div>
       ) : (
         <FacetList
           facets={facets.data ?? []}
@@ -168,6 +173,7 @@ export default function LogsPage() {
               {isNarrow && mode !== 'trace' && (
                 <Button
                   variant="default"
+                  className={styles.words}
                   leftSection={<IconAdjustmentsHorizontal size={15} aria-hidden />}
                   onClick={() => setFilters(true)}
                 >

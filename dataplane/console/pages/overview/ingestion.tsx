@@ -1,20 +1,23 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
-import { Pill, type Tone } from '../../components/badges.tsx'
+import { Pill } from '../../components/badges.tsx'
 import { formatCount } from '../../components/format.ts'
 import { Panel } from '../../components/panel.tsx'
 import { RelativeTime } from '../../components/relative-time.tsx'
+import { StatePill } from '../../components/state-pill.tsx'
 import { ErrorPanel, Pending } from '../../components/states.tsx'
 import { useLink } from '../../url-state/links.ts'
 import styles from './overview.module.css'
 import { useIngestion } from './use-overview.ts'
 
-const TONES: ReadonlyMap<string, Tone> = new Map(
-  Object.entries<Tone>({ healthy: 'good', green: 'good', degraded: 'warn', yellow: 'warn', down: 'bad', red: 'bad' }),
-)
+export interface NewestProps {
+  readonly newest: string | undefined
+  /** False: the store has not told. */
+  readonly isNewestKnown: boolean
+}
 
 /** Whether records get through: from the bus over the bridge to the search store. */
-export function Ingestion({ newest }: { readonly newest: string | undefined }) {
+export function Ingestion(props: NewestProps) {
   const { data, error, isError, refetch } = useIngestion()
   const link = useLink()
   return (
@@ -26,23 +29,23 @@ export function Ingestion({ newest }: { readonly newest: string | undefined }) {
           <Pending />
         )
       ) : (
-        <Facts {...data} newest={newest} />
+        <Facts {...data} {...props} />
       )}
     </Panel>
   )
 }
 
-type FactsProps = NonNullable<ReturnType<typeof useIngestion>['data']> & { readonly newest: string | undefined }
+type FactsProps = NonNullable<ReturnType<typeof useIngestion>['data']> & NewestProps
 
-function Facts({ infrastructure: { bus, search, deadLetters }, bridge, newest }: FactsProps) {
+function Facts({ infrastructure: { bus, search, deadLetters }, bridge, newest, isNewestKnown }: FactsProps) {
   const lag = Object.values(bus.topics).reduce((sum, { consumerLag }) => sum + consumerLag, 0)
   const threads = Object.values(bridge.threads)
   const running = threads.filter(state => state === 'running').length
   return (
     <dl className={styles.facts}>
-      <Fact title="Newest record">{newest === undefined ? 'none yet' : <RelativeTime time={newest} />}</Fact>
+      <Fact title="Newest record">{newest !== undefined ? <RelativeTime time={newest} /> : isNewestKnown ? 'none yet' : 'not known'}</Fact>
       <Fact title="Message bus">
-        <Pill tone={TONES.get(bus.status) ?? 'neutral'}>{bus.status}</Pill>
+        <StatePill state={bus.status} />
       </Fact>
       <Fact title="Waiting on the bus">{formatCount(lag)} messages</Fact>
       <Fact title="Bridge threads">
@@ -51,7 +54,7 @@ function Facts({ infrastructure: { bus, search, deadLetters }, bridge, newest }:
         </Pill>
       </Fact>
       <Fact title="Search store">
-        <Pill tone={TONES.get(search.status) ?? 'neutral'}>{search.status}</Pill>
+        <StatePill state={search.status} />
       </Fact>
       {deadLetters !== undefined && (
         <Fact title="Dead letters">

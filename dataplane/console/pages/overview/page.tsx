@@ -5,12 +5,12 @@ import { ErrorPanel, FirstLog, Pending } from '../../components/states.tsx'
 import { ChartLegend, TimeChart } from '../../components/time-chart.tsx'
 import { TimeRangePicker } from '../../components/time-range-picker.tsx'
 import { sayTimeRange, type TimeRange, windowOf } from '../../url-state/time-range.ts'
-
 import { useTimeRange } from '../../url-state/use-time-range.ts'
 import { Ingestion } from './ingestion.tsx'
 import { NewPatterns } from './new-patterns.tsx'
 import { OpenIncidents } from './open-incidents.tsx'
 import styles from './overview.module.css'
+import type { Counts } from './overview-data.ts'
 import { Services } from './services.tsx'
 import { Tiles } from './tiles.tsx'
 import { useCounts, useNewest, useOpenIncidents } from './use-overview.ts'
@@ -26,14 +26,16 @@ export default function OverviewPage() {
         <Panel title="Send the first log">
           <FirstLog />
         </Panel>
-        <Ingestion newest={undefined} />
+        <Ingestion newest={undefined} isNewestKnown />
       </Page>
     )
   return (
-    <Page title="Overview" description={`${sayTimeRange(range)}, against the time before`} actions={<TimeRangePicker />}>
+    <Page title="Overview" description={describe(range, counts.data)} actions={<TimeRangePicker />}>
       {counts.data === undefined ? (
         counts.isError ? (
-          <ErrorPanel error={counts.error} onRetry={() => void counts.refetch()} />
+          <Panel title="Records">
+            <ErrorPanel error={counts.error} onRetry={() => void counts.refetch()} />
+          </Panel>
         ) : (
           <Pending what="Counting records" />
         )
@@ -52,20 +54,30 @@ export default function OverviewPage() {
               />
             )}
           </Panel>
-          <div className={styles.columns}>
+        </>
+      )}
+      {/* Other services tell of incidents and ingestion: these stay where the store does not answer. */}
+      {(counts.data !== undefined || counts.isError) && (
+        <div className={styles.columns} data-counted={counts.data !== undefined}>
+          {counts.data !== undefined && (
             <div className={styles.stack}>
               <Services services={counts.data.services} />
               <NewPatterns range={range} />
             </div>
-            <div className={styles.stack}>
-              <OpenIncidents incidents={incidents} />
-              <Ingestion newest={newest.data?.timestamp} />
-            </div>
+          )}
+          <div className={styles.stack}>
+            <OpenIncidents incidents={incidents} />
+            <Ingestion newest={newest.data?.timestamp} isNewestKnown={newest.data !== undefined} />
           </div>
-        </>
+        </div>
       )}
     </Page>
   )
+}
+
+function describe(range: TimeRange, counts: Counts | undefined): string {
+  const shown = sayTimeRange(range)
+  return counts?.recordsBefore === 0 ? `${shown}; the time before has no records to compare with` : `${shown}, against the time before`
 }
 
 function windowMs(range: TimeRange): number {

@@ -19,16 +19,18 @@ export function Tiles({ counts, incidents, windowMs }: TilesProps) {
   return (
     <dl className={styles.tiles}>
       <Tile title="Records" value={formatShort(records)}>
-        {rateOf(records, windowMs)}, {recordsBefore === 0 ? 'none before' : compareCounts(records, recordsBefore).text}
+        {rateOf(records, windowMs)}
+        {recordsBefore > 0 && `, ${compareCounts(records, recordsBefore).text}`}
       </Tile>
       <Tile title="Errors" value={formatShare(share)} tone={share >= 0.05 && share > shareBefore * 1.5 ? 'bad' : undefined}>
-        {formatShort(errors)}, {recordsBefore === 0 ? 'none before' : `before ${formatShare(shareBefore)}`}
+        {formatShort(errors)} {errors === 1 ? 'record' : 'records'}
+        {recordsBefore > 0 && `, before ${formatShare(shareBefore)}`}
       </Tile>
       <Tile title="Open incidents" value={incidents === undefined ? '…' : String(incidents.length)} tone={urgent > 0 ? 'bad' : undefined}>
         {urgent > 0 ? `${urgent} critical or high` : 'none critical or high'}
       </Tile>
       <Tile title="Services" value={String(services.length - silent)}>
-        {silent > 0 ? `${silent} fell silent` : 'that log'}
+        {silent > 0 ? `${silent} fell silent` : 'with records'}
       </Tile>
     </dl>
   )

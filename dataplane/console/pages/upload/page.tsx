@@ -15,7 +15,7 @@ export default function UploadPage() {
   const { items, add, stop, clear } = useUploads()
   const isDone = items.some(({ state }) => state.kind !== 'waiting' && state.kind !== 'sending')
   return (
-    <Page title="Upload" description="Files of logs become records like any others">
+    <Page title="Upload" description="The entries of log files become records like all others">
       <DropZone onFiles={add} />
       {items.length > 0 && (
         <Panel
@@ -40,7 +40,7 @@ export default function UploadPage() {
         <Panel title="What is read">
           <dl className={styles.facts}>
             <dt>Forms</dt>
-            <dd>A JSON array, one JSON object, or one object a line (NDJSON); plain or gzip; up to 1 GiB</dd>
+            <dd>A JSON array, one JSON object, or one object a line (NDJSON)</dd>
             <dt>Recognised</dt>
             <dd>
               <code>message</code> <code>level</code> <code>timestamp</code> <code>service</code> <code>trace_id</code> <code>span_id</code>{' '}
@@ -83,6 +83,7 @@ function DropZone({ onFiles }: { readonly onFiles: (files: readonly File[]) => v
       <IconFileUpload size={36} stroke={1.3} aria-hidden />
       <p>Drop files here, or</p>
       <Button onClick={choose}>Choose files</Button>
+      <p className={styles.faint}>JSON or NDJSON, plain or gzip, up to 1 GiB each</p>
       <input
         ref={input}
         type="file"

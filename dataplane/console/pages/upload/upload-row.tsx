@@ -83,14 +83,14 @@ function Result({ answer }: { readonly answer: UploadAnswer }) {
         {rejected > 0 && `, ${formatCount(rejected)} refused`}
         {accepted > 0 &&
           (data?.firstMs == null || data.lastMs == null ? (
-            ', on their way to the store …'
+            '. They are on their way to the store …'
           ) : (
             <>
-              {', '}
+              {'. '}
               <Link
                 href={link('/logs', { q: `batch_id:${batchId}`, range: undefined, from: iso(data.firstMs), to: iso(data.lastMs + 1_000) })}
               >
-                {data.found < accepted ? `see the first ${formatCount(data.found)}` : accepted === 1 ? 'see it' : 'see them'}
+                {data.found < accepted ? `See the first ${formatCount(data.found)}` : accepted === 1 ? 'See it' : 'See them'}
               </Link>
             </>
           ))}

@@ -2,6 +2,7 @@
  * How far the judged minute lies from the time before it, in standard deviations; positive where it has more. The spread is that which the slots
  * before had among each other, where this is more than chance alone (Decisions 5).
  */
+import { logLikelihood } from '../../root-cause/statistics.ts'
 import { deviationsOf } from './signal.ts'
 import { baselineFrom, JUDGED_SLOTS, judgedFrom, type SlotTable } from './slots.ts'
 
@@ -96,9 +97,4 @@ function spreadBefore({ table, sums, units, open }: Compared, usual: number, var
     chiSquare += (table.at(sums, slot) - n * usual) ** 2 / (n * variance)
   }
   return slots < 2 ? 1 : Math.max(1, chiSquare / (slots - 1))
-}
-
-function logLikelihood(count: number, units: number, share: number): number {
-  const rest = units - count
-  return (count > 0 ? count * Math.log(count / units / share) : 0) + (rest > 0 ? rest * Math.log(rest / units / (1 - share)) : 0)
 }

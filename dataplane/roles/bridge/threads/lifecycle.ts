@@ -6,6 +6,7 @@ import type { Anomaly } from '../../../domain/anomalies/anomaly.ts'
 import { isRecent } from '../../../limits/is-recent.ts'
 import { decodeAnomalyEvent } from '../../../pipeline/anomaly-event.ts'
 import { collectDeadLetters } from '../../../pipeline/dead-letter.ts'
+import { inAnyOrder } from '../../../pipeline/in-any-order.ts'
 import type { Work } from '../../../pipeline/runners/work.ts'
 import { createGroupingConfigs, type GroupingConfigs } from '../../../pipeline/sinks/grouping-configs.ts'
 import { createIndexOutages, type IndexOutages } from '../../../pipeline/sinks/index-outages.ts'
@@ -193,12 +194,4 @@ const isDefault = ({ tenant_id }: Anomaly) => tenant_id === DEFAULT_TENANT
 function partition<T>(items: readonly T[], test: (item: T) => boolean): readonly [readonly T[], readonly T[]] {
   const { yes = [], no = [] } = Object.groupBy(items, item => (test(item) ? 'yes' : 'no'))
   return [yes, no]
-}
-
-/** So that none of many is always the last. */
-function inAnyOrder<T>(items: readonly T[]): readonly T[] {
-  return items
-    .map(item => ({ item, place: Math.random() }))
-    .sort((a, b) => a.place - b.place)
-    .map(({ item }) => item)
 }

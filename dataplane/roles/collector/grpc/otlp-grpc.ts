@@ -3,6 +3,7 @@ import type { RequestHead } from '../../../http/http2/request-head.ts'
 import { type Exchange, NO_RECEIVER, type RequestHandler, type RequestReceiver } from '../../../http/http2/stream.ts'
 import { type Encoding, parseEncoding } from '../../../otlp-intake/decompress.ts'
 import { GrpcMessage, LOGS_EXPORT_PATH } from '../../../otlp-intake/grpc-message.ts'
+import { parseGrpcTimeout, TOO_LATE } from '../../../otlp-intake/grpc-timeout.ts'
 import type { MemoryLease } from '../../../otlp-intake/memory-budget.ts'
 import { GRPC, Refusal, refusalOf } from '../../../otlp-intake/refusal.ts'
 import type { Clock } from '../../../ports/clock.ts'
@@ -79,7 +80,7 @@ class ExportCall implements RequestReceiver {
       this.#deps.intake.accept({ transport: 'grpc', ...message, lease: this.#lease, client: this.#client }).then(
         partialSuccess => {
           const isInTime = this.#deps.clock.nowMs() < this.#deadlineMs
-          this.#exchange.answer(isInTime ? acceptedAnswer(partialSuccess) : TOO_LATE)
+          this.#exchange.answer(isInTime ? acceptedAnswer(partialSuccess) : LATE_ANSWER)
         },
         (error: unknown) => refuse(this.#deps, this.#exchange, error),
       )
@@ -99,7 +100,7 @@ class ExportCall implements RequestReceiver {
   }
 }
 
-const TOO_LATE = errorAnswer({ code: GRPC.deadlineExceeded, message: 'the deadline passed before the message bus acknowledged' })
+const LATE_ANSWER = errorAnswer(TOO_LATE)
 
 function refuse({ counters, log }: OtlpGrpcDeps, exchange: Exchange, error: unknown): void {
   const refusal = refusalOf(error, log)
@@ -109,12 +110,4 @@ function refuse({ counters, log }: OtlpGrpcDeps, exchange: Exchange, error: unkn
 
 function isGrpc(head: RequestHead): boolean {
   return head.method === 'POST' && /^application\/grpc(?:\+proto)?(?:;|$)/.test(head.get('content-type') ?? '')
-}
-
-const UNIT_MS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 1e-3, n: 1e-6 }
-
-/** Milliseconds in a `grpc-timeout` header such as `10S`; Infinity without a valid one. */
-function parseGrpcTimeout(header: string | undefined): number {
-  const match = /^(\d{1,8})([HMSmun])$/.exec(header ?? '')
-  return match === null ? Number.POSITIVE_INFINITY : Number(match[1]) * UNIT_MS[match[2]!]!
 }

@@ -1,8 +1,8 @@
 /** The bytes of an uploaded file as they come: raw or as the multipart field `file`, plain or gzip, within a bound (Decisions 7). */
 import type { IncomingMessage } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
-import { createGunzip } from 'node:zlib'
 import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy'
+import { unpackGzip, unpackPerhapsGzip } from '../../../compression/perhaps-gzip.ts'
 import { HttpError } from '../../../http/http-error.ts'
 
 type Bytes = AsyncIterable<Buffer>
@@ -13,8 +13,6 @@ const MAX_PARTS = 100
 const MAX_FIELD_BYTES = 1_024
 /** Bytes that a form may add to its file. */
 export const FORM_BYTES = 64 * 1024
-const GZIP = [0x1f, 0x8b]
-const UNPACKED_CHUNK_BYTES = 64 * 1024
 
 /**
  * Reads no more than is asked for, and leaves the request open when it is given up, so that an answer can be read. Throws `HttpError`: 400 for broken
@@ -25,9 +23,9 @@ export async function* readUploadedFile(request: IncomingMessage, maxBytes: numb
   if (!['identity', 'gzip', 'x-gzip'].includes(encoding))
     throw new HttpError(415, `content-encoding: expected identity or gzip, seen ${encoding}`, { 'accept-encoding': 'gzip' })
   const sent = bounded(request.iterator({ destroyOnReturn: false }) as Bytes, maxBytes + FORM_BYTES)
-  const body = encoding === 'identity' ? sent : bounded(gunzip(sent), maxBytes + FORM_BYTES)
+  const body = encoding === 'identity' ? sent : bounded(unpacked(unpackGzip(sent)), maxBytes + FORM_BYTES)
   const file = isMultipart(request) ? fileOf(request, body) : body
-  yield* bounded(unpacked(file), maxBytes)
+  yield* bounded(unpacked(unpackPerhapsGzip(file)), maxBytes)
 }
 
 function isMultipart({ headers }: IncomingMessage): boolean {
@@ -46,32 +44,10 @@ async function* bounded(source: Bytes, maxBytes: number): AsyncGenerator<Buffer>
   }
 }
 
-/** Tells gzip by its first two bytes. */
-async function* unpacked(source: Bytes): AsyncGenerator<Buffer> {
-  const chunks = source[Symbol.asyncIterator]()
-  let head: Buffer = Buffer.alloc(0)
-  while (head.length < GZIP.length) {
-    const next = await chunks.next()
-    if (next.done === true) break
-    head = Buffer.concat([head, next.value])
-  }
-  const whole = joined(head, chunks)
-  yield* GZIP.every((byte, i) => head[i] === byte) ? gunzip(whole) : whole
-}
-
-async function* joined(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+/** Broken gzip is told as a problem of the request. */
+async function* unpacked(bytes: Bytes): AsyncGenerator<Buffer> {
   try {
-    yield head
-    for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value
-  } finally {
-    await rest.return?.()
-  }
-}
-
-async function* gunzip(source: Bytes): AsyncGenerator<Buffer> {
-  const stream = pipeline(Readable.from(source), createGunzip({ chunkSize: UNPACKED_CHUNK_BYTES }), () => undefined)
-  try {
-    yield* stream as Bytes
+    yield* bytes
   } catch (cause) {
     if (!isZlibError(cause)) throw cause
     throw new HttpError(400, `the upload is not gzip to its end: ${cause.message}`, {}, { cause })

@@ -6,10 +6,12 @@ import { releaseBytes } from '../../../memory/release-bytes.ts'
 import { encodeResponseProtobuf, encodeStatusProtobuf } from '../../../otlp/export-response.ts'
 import { decompress, parseEncoding } from '../../../otlp-intake/decompress.ts'
 import { GrpcMessage, LOGS_EXPORT_PATH } from '../../../otlp-intake/grpc-message.ts'
+import { parseGrpcTimeout, TOO_LATE } from '../../../otlp-intake/grpc-timeout.ts'
 import type { LocalCollector } from '../../../otlp-intake/local-collector.ts'
 import type { MemoryBudget } from '../../../otlp-intake/memory-budget.ts'
 import { percentEncoded } from '../../../otlp-intake/percent-encoded.ts'
 import { GRPC, Refusal } from '../../../otlp-intake/refusal.ts'
+import type { Clock } from '../../../ports/clock.ts'
 import { DROPPED_BY_GATEWAY } from '../../../tenant-export/attribute-names.ts'
 import { asRefusal, bufferOf, COLLECTOR_AWAY } from '../../../tenant-export/export-http.ts'
 import { injectProtobuf } from '../../../tenant-export/inject-protobuf.ts'
@@ -22,6 +24,7 @@ export interface GrpcDeps {
   readonly collector: GrpcUpstream | LocalCollector
   readonly budget: MemoryBudget
   readonly maxRequestBytes: number
+  readonly clock: Pick<Clock, 'nowMs'>
 }
 
 export const UNAUTHENTICATED = 16
@@ -66,6 +69,7 @@ export async function exportGrpc(deps: GrpcDeps, stream: ServerHttp2Stream, head
   const path = String((headers as Readonly<Record<string, unknown>>)[':path'])
   if (path !== LOGS_EXPORT_PATH) return answerStatus(stream, { code: GRPC.unimplemented, message: `no such method: ${path.slice(0, 200)}` })
   const lease = deps.budget.lease()
+  const deadlineMs = deps.clock.nowMs() + parseGrpcTimeout(headers['grpc-timeout'] as string | undefined)
   try {
     const encoding = parseEncoding(headers['grpc-encoding'] as string | undefined)
     const message = (await receive(stream, new GrpcMessage(deps.maxRequestBytes, lease))).finish(encoding)
@@ -78,7 +82,8 @@ export async function exportGrpc(deps: GrpcDeps, stream: ServerHttp2Stream, head
       lease.release()
       const call = localExport({ transport: 'grpc', body: plain, source: stream.session ?? stream }, injection)
       const answer = encodeResponseProtobuf(await collector.accept(call))
-      if (!stream.destroyed) answerCall(stream, ACCEPTED, frame(answer), OK_TRAILERS)
+      if (deps.clock.nowMs() >= deadlineMs) answerStatus(stream, TOO_LATE)
+      else if (!stream.destroyed) answerCall(stream, ACCEPTED, frame(answer), OK_TRAILERS)
       return
     }
     const body = injectProtobuf(plain, injection)
@@ -151,8 +156,15 @@ interface CallAnswer {
 const ACCEPTED: OutgoingHttpHeaders = { ':status': 200, 'content-type': 'application/grpc' }
 const OK_TRAILERS: OutgoingHttpHeaders = { 'grpc-status': '0' }
 
+/** The call ended without an answer, as on a connection that was closed as it was taken. */
+class Unanswered extends HttpError {}
+
 async function pass(collector: GrpcUpstream, stream: ServerHttp2Stream, call: Call): Promise<void> {
-  const answer = await ask(collector, stream, call)
+  const answer = await ask(collector, stream, call).catch(error => {
+    // Once more: the same records become the same documents.
+    if (!(error instanceof Unanswered) || stream.destroyed) throw error
+    return ask(collector, stream, call, true)
+  })
   if (stream.destroyed) return
   const head = { ':status': Number(answer.headers[':status'] ?? 200), ...withoutPseudo(answer.headers) }
   if (answer.trailers === undefined && answer.body.length === 0) stream.respond(head, { endStream: true })
@@ -168,18 +180,22 @@ function answerCall(stream: ServerHttp2Stream, head: OutgoingHttpHeaders, body: 
 }
 
 /** Rejects with `HttpError` 502 when the collector is away. */
-async function ask(collector: GrpcUpstream, stream: ServerHttp2Stream, { headers, body }: Call): Promise<CallAnswer> {
+async function ask(collector: GrpcUpstream, stream: ServerHttp2Stream, { headers, body }: Call, isAnew = false): Promise<CallAnswer> {
   const away = (cause: unknown) => new HttpError(502, COLLECTOR_AWAY, {}, { cause })
   let call: ClientHttp2Stream
   try {
-    call = await collector.open(headers)
+    call = await collector.open(headers, isAnew)
   } catch (error) {
     throw away(error)
   }
+  let isGivenUp = false
   // A caller that gives up ends the call to the collector, too.
-  const cancel = () => call.close(constants.NGHTTP2_CANCEL)
+  const cancel = () => {
+    isGivenUp = true
+    call.close(constants.NGHTTP2_CANCEL)
+  }
   stream.once('close', cancel)
-  const late = setTimeout(() => call.close(constants.NGHTTP2_CANCEL), ANSWER_MS)
+  const late = setTimeout(cancel, ANSWER_MS)
   try {
     return await new Promise<CallAnswer>((resolve, reject) => {
       const pieces: Buffer[] = []
@@ -197,9 +213,12 @@ async function ask(collector: GrpcUpstream, stream: ServerHttp2Stream, { headers
         if (sizeBytes > MAX_ANSWER_BYTES) return call.close(constants.NGHTTP2_CANCEL)
         pieces.push(piece)
       })
-      call.on('error', error => reject(away(error)))
+      const fail = (cause: unknown) =>
+        reject(head === undefined && !isGivenUp ? new Unanswered(502, COLLECTOR_AWAY, {}, { cause }) : away(cause))
+      call.on('error', fail)
       call.on('close', () => {
-        if (head === undefined || sizeBytes > MAX_ANSWER_BYTES) reject(away(new Error('the collector ended the call without an answer')))
+        if (head === undefined || sizeBytes > MAX_ANSWER_BYTES || !isWhole(head, trailers))
+          fail(new Error('the collector ended the call without an answer'))
         else resolve({ headers: head, body: Buffer.concat(pieces), trailers })
       })
       call.end(body)
@@ -208,6 +227,11 @@ async function ask(collector: GrpcUpstream, stream: ServerHttp2Stream, { headers
     clearTimeout(late)
     stream.off('close', cancel)
   }
+}
+
+/** Whether an answer came to its end: without a status a client takes it for a fault that will not pass. Another HTTP status says enough. */
+function isWhole(head: IncomingHttpHeaders, trailers: IncomingHttpHeaders | undefined): boolean {
+  return Number(head[':status']) !== 200 || (trailers ?? head)['grpc-status'] !== undefined
 }
 
 function withoutPseudo(headers: IncomingHttpHeaders): OutgoingHttpHeaders {

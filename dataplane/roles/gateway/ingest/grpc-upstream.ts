@@ -9,8 +9,8 @@ const PING_MS = 30_000
 const MAX_ANSWER_BYTES = 1024 * 1024
 
 export interface GrpcUpstream {
-  /** A call whose headers are sent. Rejects when there is no connection. */
-  open(headers: OutgoingHttpHeaders): Promise<ClientHttp2Stream>
+  /** A call whose headers are sent; `isAnew`: on a connection that is opened for it. Rejects when there is no connection. */
+  open(headers: OutgoingHttpHeaders, isAnew?: boolean): Promise<ClientHttp2Stream>
   close(): void
 }
 
@@ -43,18 +43,20 @@ export function createGrpcUpstream(endpoint: string): GrpcUpstream {
     return opening
   }
   return {
-    async open(headers) {
+    async open(headers, isAnew = false) {
       const slot = next++ % CONNECTIONS
-      const session = await (sessions[slot] ?? start(slot))
+      if (isAnew) closeAfterCalls(sessions[slot])
+      const session = await ((isAnew ? undefined : sessions[slot]) ?? start(slot))
       if (!session.destroyed && !session.closed) return session.request(headers)
       return (await start(slot)).request(headers)
     },
-    close() {
-      for (const session of sessions)
-        session?.then(
-          open => open.close(),
-          () => undefined,
-        )
-    },
+    close: () => sessions.forEach(closeAfterCalls),
   }
+}
+
+function closeAfterCalls(session: Promise<ClientHttp2Session> | undefined): void {
+  session?.then(
+    open => open.close(),
+    () => undefined,
+  )
 }

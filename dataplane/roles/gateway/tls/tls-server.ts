@@ -1,7 +1,8 @@
-/** TLS with HTTP/1.1, HTTP/2 and gRPC on one port: the client chooses by ALPN. */
+/** TLS with HTTP/1, HTTP/2 and gRPC on one port: the client chooses by ALPN. */
 import type { Server as HttpServerOfNode, IncomingMessage, ServerResponse } from 'node:http'
 import { constants, createSecureServer, type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Session } from 'node:http2'
 import type { Server as NetServer, Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
 import { isSameHost, withOneHost } from '../../../http/request-host.ts'
 import { HEADERS_TIMEOUT_MS, type HttpServer, KEEP_ALIVE_MS, type ListenConfig, listen } from '../../../http/server.ts'
 import { answerUnreadableRequests } from '../../../http/unreadable-request.ts'
@@ -11,7 +12,9 @@ import type { Certificate } from './certificate.ts'
 /** Requests at a time on one HTTP/2 connection. */
 const MAX_CONCURRENT_STREAMS = 256
 /** Bytes that a client may send on a stream before they are read. */
-const STREAM_WINDOW_BYTES = 1024 * 1024
+const STREAM_WINDOW_BYTES = 4 * 1024 * 1024
+/** The same for all streams of a connection. Node's own 64 KiB would hold up each request of more, once for every 64 KiB and way there and back. */
+const CONNECTION_WINDOW_BYTES = 4 * 1024 * 1024
 const MAX_HEADER_BYTES = 16 * 1024
 const MAX_HEADER_PAIRS = 128
 /** Memory of one HTTP/2 connection, in MB. */
@@ -21,6 +24,13 @@ const REQUEST_TIMEOUT_MS = 120_000
 /** A connection on which nothing gets through. */
 const NO_PROGRESS_MS = 120_000
 const HANDSHAKE_MS = 10_000
+/** Finds connections whose other end has vanished. */
+const TCP_KEEP_ALIVE_MS = 60_000
+
+const HTTP_1_1 = 'http/1.1'
+const HTTP_1_0 = 'http/1.0'
+/** By ALPN, the best first. */
+const PROTOCOLS = ['h2', HTTP_1_1, HTTP_1_0]
 
 export type GatewayListener = (request: GatewayRequest, response: GatewayResponse, expectsContinue: boolean) => void
 
@@ -45,6 +55,8 @@ function namesOneHost({ headers: { ':authority': authority, host } }: Http2Serve
 export async function startTlsServer(listener: GatewayListener, certificate: Certificate, at: ListenConfig): Promise<TlsServer> {
   const server = createSecureServer({
     ...certificate,
+    // Undefined ends the handshake with an alert.
+    ALPNCallback: ({ protocols }) => PROTOCOLS.find(name => protocols.includes(name)),
     ...{
       allowHTTP1: true,
       requireHostHeader: false,
@@ -52,6 +64,8 @@ export async function startTlsServer(listener: GatewayListener, certificate: Cer
       handshakeTimeout: HANDSHAKE_MS,
       maxHeaderSize: MAX_HEADER_BYTES,
     },
+    // An answer in pieces would wait for the client's system to acknowledge the piece before.
+    ...{ noDelay: true, keepAlive: true, keepAliveInitialDelay: TCP_KEEP_ALIVE_MS },
     ...{ maxSessionMemory: SESSION_MEMORY_MB, maxHeaderListPairs: MAX_HEADER_PAIRS, peerMaxConcurrentStreams: 1 },
     settings: {
       enablePush: false,
@@ -79,6 +93,10 @@ export async function startTlsServer(listener: GatewayListener, certificate: Cer
   // Node would answer before the key is looked at. An expectation that nobody knows may be passed over (RFC 9110, 10.1.1).
   server.on('checkContinue', receive(true))
   http1.on('checkExpectation', receive(false))
+  // Node's server knows the one name of HTTP/1 alone.
+  server.prependListener('secureConnection', (socket: TLSSocket) => {
+    if (socket.alpnProtocol === HTTP_1_0) socket.alpnProtocol = HTTP_1_1
+  })
   const sockets = new Set<Socket>()
   const sessions = new Set<ServerHttp2Session>()
   server.on('connection', (socket: Socket) => {
@@ -87,6 +105,7 @@ export async function startTlsServer(listener: GatewayListener, certificate: Cer
   })
   server.on('session', (session: ServerHttp2Session) => {
     sessions.add(session)
+    session.setLocalWindowSize(CONNECTION_WINDOW_BYTES)
     session.once('close', () => sessions.delete(session))
     // A client that misbehaves or vanishes is its own trouble.
     session.on('error', () => session.destroy())

@@ -9,8 +9,8 @@ import { createFakeClock } from '../../../testing/fake-clock.ts'
 import { createCaller, type HttpCaller } from '../../../testing/http-caller.ts'
 import { createMemorySearchStore, type MemorySearchStore } from '../../../testing/memory-search-store.ts'
 import { createSecretCipher } from '../config/secret-cipher.ts'
+import type { ExternalChange } from '../ticket-service.ts'
 import { startTicketing } from '../ticketing.ts'
-import type { OutsideChange } from './webhook-routes.ts'
 
 const SECRET = 'hook-s3cret'
 const FIELDS = {
@@ -66,7 +66,7 @@ describe('POST /api/v1/webhooks/:platformId', () => {
   let server: HttpServer
   let api: HttpCaller
   let layer: DeclaredLayer | undefined
-  let changes: OutsideChange[]
+  let changes: ExternalChange[]
   let outcome: { kind: 'changed' } | { kind: 'unknown' } | { kind: 'refused'; reason: string }
 
   beforeEach(async () => {

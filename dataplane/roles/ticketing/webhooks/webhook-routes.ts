@@ -4,7 +4,6 @@ import { z } from 'zod'
 import { incidentsIndex } from '../../../contract/indices.ts'
 import { isTargetId, parseTargetId, type TargetId } from '../../../contract/target-id.ts'
 import { DEFAULT_TENANT, TENANT_ID_PATTERN } from '../../../contract/tenant-id.ts'
-import type { IncidentAction } from '../../../domain/incidents/incident-status.ts'
 import type { StoredIncident } from '../../../domain/incidents/stored-incident.ts'
 import { parseJsonBody, validate } from '../../../http/control-request.ts'
 import { HttpError } from '../../../http/http-error.ts'
@@ -12,18 +11,9 @@ import { type Answer, type Route, route } from '../../../http/route.ts'
 import { RecentIds } from '../../../limits/recent-ids.ts'
 import type { SearchStore } from '../../../ports/search-store.ts'
 import type { TicketingConfigSource } from '../../../ports/ticketing-config.ts'
+import type { ExternalChange } from '../ticket-service.ts'
 import { findTicketed } from './find-ticketed.ts'
 import { WEBHOOK_FORMS, type WebhookForm, type WebhookNews } from './webhook-forms.ts'
-
-/** A state change that somebody made on a platform. */
-export interface OutsideChange {
-  readonly tenant: string
-  readonly incidentId: string
-  readonly action: IncidentAction
-  readonly actor: string
-  /** Where it was made: that target is not told of it. */
-  readonly fromTarget: TargetId
-}
 
 /** `refused`: not from the state that the incident is in. */
 export type OutsideOutcome =
@@ -34,7 +24,7 @@ export type OutsideOutcome =
 export interface WebhookDeps {
   readonly store: SearchStore
   readonly config: TicketingConfigSource
-  applyChange(change: OutsideChange): Promise<OutsideOutcome>
+  applyChange(change: ExternalChange): Promise<OutsideOutcome>
 }
 
 /** Deliveries that are known when they come again. */

@@ -38,21 +38,18 @@ export interface BindContext {
   readonly nowMs: number
 }
 
-/** Infinite bounds are open. */
-export interface NumberRange {
-  readonly min: number
-  readonly max: number
+interface Bounds<T> {
+  readonly min: T
+  readonly max: T
   readonly includeMin: boolean
   readonly includeMax: boolean
 }
 
+/** Infinite bounds are open. */
+export type NumberRange = Bounds<number>
+
 /** Bounds that doubles do not hold; the `range` beside them is as wide or wider. */
-export interface ExactRange {
-  readonly min: bigint | undefined
-  readonly max: bigint | undefined
-  readonly includeMin: boolean
-  readonly includeMax: boolean
-}
+export type ExactRange = Bounds<bigint | undefined>
 
 export const ALL: Condition = { op: 'all' }
 export const NONE: Condition = { op: 'none' }

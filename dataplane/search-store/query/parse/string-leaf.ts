@@ -61,10 +61,10 @@ export function checkLength(text: string): void {
 }
 
 /** Puts a leaf on the field the text names, or on the default fields. */
-export function leafQuery(leaf: StringLeaf, field: string | undefined, options: StringQueryOptions, boost = 1): Query {
-  if (field !== undefined && !field.includes('*')) return { ...fieldQuery(leaf, field, options), boost }
+export function leafQuery(leaf: StringLeaf, field: string | undefined, options: StringQueryOptions): Query {
+  if (field !== undefined && !field.includes('*')) return fieldQuery(leaf, field, options)
   const fields = field === undefined ? options.fields : [{ pattern: field, boost: 1 }]
-  return { kind: 'any_field', fields, query: fieldQuery(leaf, '', options), score: 'max', boost }
+  return { kind: 'any_field', fields, query: fieldQuery(leaf, '', options), score: 'max', boost: 1 }
 }
 
 /** As OpenSearch applies the minimum: to the optional clauses that the whole text came to, where it came to clauses. */

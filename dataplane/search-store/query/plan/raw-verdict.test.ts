@@ -123,10 +123,25 @@ describe('the look at raw bytes', () => {
     expect([...verdicts].sort()).to.deep.equal(['no', 'unsure', 'yes'])
   })
 
+  it('knows a document that has no such member from its bytes', () => {
+    const below: TermPattern = { prefix: '', literal: '', test: term => term < 'a' }
+    for (const condition of [{ op: 'pattern', field: TRACE, pattern: below } as const, { op: 'exists', field: TRACE } as const]) {
+      expect(checkRaw(condition, { message: 'trace_id', note: '"trace_id":"a"', attributes: { traceid: 'a' } })).to.equal('no')
+      expect(checkRaw(condition, { note: 'a', [`trace_${'id'}x`]: 'a' })).to.equal('no')
+    }
+  })
+
   it('leaves a key that is spelled with escapes to the parser', () => {
     const phrase: Condition = { op: 'phrase', field: MESSAGE, words: ['disk', 'full'], slop: 0, lastIsPrefix: false }
     const source = Buffer.from('{"message":"disk full","messag\\u0065":"all is well"}')
     expect(rawTest(phrase)!({ source: () => source, sourceOf: () => source, text: () => undefined })).to.equal('unsure')
+  })
+
+  it('leaves a key with a slash to the parser: a backslash may stand before it', () => {
+    const field: Field = { ...TRACE, path: 'a/b', sourcePath: ['a/b'] }
+    const source = Buffer.from('{"a\\/b":"x"}')
+    const document = { source: () => source, sourceOf: () => source, text: () => undefined }
+    expect(rawTest({ op: 'exists', field })!(document)).to.equal('unsure')
   })
 
   it('settles plain text', () => {

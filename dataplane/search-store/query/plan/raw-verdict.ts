@@ -58,27 +58,64 @@ function phraseTest({ field, words, slop, lastIsPrefix }: Extract<Condition, { o
   const readText = topLevelString(field)
   return source => {
     const text = readText(source)
-    return text === undefined ? 'unsure' : phraseInSource(text.toLowerCase(), words)
+    return typeof text === 'string' ? phraseInSource(text.toLowerCase(), words) : verdictWithout(text)
   }
 }
 
+/** In a name: the bytes of a document may spell it in another way, such as `\/` for a slash. */
+const BACKSLASH = 0x5c
+const SLASH = 0x2f
+const ABSENT = Symbol('absent')
+
+/** A document without the member is no match; one whose bytes do not tell is parsed. */
+const verdictWithout = (text: typeof ABSENT | undefined): Verdict => (text === ABSENT ? 'no' : 'unsure')
+
 /**
  * The text of a top-level member, where it stands in the bytes just as it is: once, as a string of ASCII without escapes, before any
- * nested object. The key cannot be found inside of a string: its quotes would be escaped there.
+ * nested object. The key cannot be found inside of a string: its quotes would be escaped there. `ABSENT`: no member, at any depth, is named so.
  */
-function topLevelString(field: Field): (source: Uint8Array) => string | undefined {
-  const key = Buffer.from(`${JSON.stringify(field.sourcePath[0])}:"`)
+function topLevelString(field: Field): (source: Uint8Array) => string | typeof ABSENT | undefined {
+  const name = JSON.stringify(field.sourcePath[0])
+  const bytes = Buffer.from(name)
+  const isPlainName = bytes.every(byte => byte < 128 && byte !== BACKSLASH && byte !== SLASH)
   return source => {
-    const bytes = source instanceof Buffer ? source : Buffer.from(source.buffer, source.byteOffset, source.length)
-    const at = bytes.indexOf(key)
-    if (at < 0 || bytes.indexOf(key, at + key.length) >= 0 || bytes.includes(ESCAPED_ASCII)) return undefined
-    const nested = bytes.indexOf(0x7b, 1)
-    if (nested >= 0 && nested < at) return undefined
-    const start = at + key.length
-    const end = bytes.indexOf(0x22, start)
-    const text = bytes.toString('latin1', start, end)
-    return UNCERTAIN.test(text) ? undefined : text
+    if (last?.source !== source) last = lookAt(source)
+    if (last.name !== name) {
+      last.text = isPlainName ? textNamed(bytes, last) : undefined
+      last.name = name
+    }
+    return last.text
   }
+}
+
+/** A source that is looked at, for several conditions in turn. */
+interface LookedAt {
+  readonly source: Uint8Array
+  readonly bytes: Buffer
+  readonly isEscaped: boolean
+  /** Where the first nested object begins; below 0: none does. */
+  readonly nested: number
+  /** The last member that was asked for, as it stands in JSON, and its text. */
+  name: string | undefined
+  text: string | typeof ABSENT | undefined
+}
+
+let last: LookedAt | undefined
+
+function lookAt(source: Uint8Array): LookedAt {
+  const bytes = source instanceof Buffer ? source : Buffer.from(source.buffer, source.byteOffset, source.length)
+  return { source, bytes, isEscaped: bytes.includes(ESCAPED_ASCII), nested: bytes.indexOf(0x7b, 1), name: undefined, text: undefined }
+}
+
+function textNamed(name: Buffer, { bytes, isEscaped, nested }: LookedAt): string | typeof ABSENT | undefined {
+  if (isEscaped) return undefined
+  const at = bytes.indexOf(name)
+  if (at < 0) return ABSENT
+  const start = at + name.length + 2
+  if (bytes[start - 2] !== 0x3a || bytes[start - 1] !== 0x22) return undefined
+  if ((nested >= 0 && nested < at) || bytes.indexOf(name, start) >= 0) return undefined
+  const text = bytes.toString('latin1', start, bytes.indexOf(0x22, start))
+  return UNCERTAIN.test(text) ? undefined : text
 }
 
 /** Such an escape may spell the key a second time. */
@@ -140,6 +177,7 @@ function keywordTest(field: Field, test: (text: string) => boolean): SourceTest 
   const readText = topLevelString(field)
   return source => {
     const text = readText(source)
-    return text === undefined || text === '' || text.length > field.ignoreAbove ? 'unsure' : test(text) ? 'yes' : 'no'
+    if (typeof text !== 'string') return verdictWithout(text)
+    return text === '' || text.length > field.ignoreAbove ? 'unsure' : test(text) ? 'yes' : 'no'
   }
 }

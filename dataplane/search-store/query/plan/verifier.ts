@@ -74,6 +74,7 @@ class SegmentDocument implements RawDocument {
   readonly #segment: Segment
   #doc = 0
   #parsed: unknown
+  #bare: Uint8Array | undefined
 
   constructor(segment: Segment) {
     this.#segment = segment
@@ -82,6 +83,7 @@ class SegmentDocument implements RawDocument {
   moveTo(doc: number): void {
     this.#doc = doc
     this.#parsed = undefined
+    this.#bare = undefined
   }
 
   source(): Uint8Array {
@@ -90,7 +92,9 @@ class SegmentDocument implements RawDocument {
 
   sourceOf(member: string): Uint8Array {
     const { bareMember } = this.#segment
-    return bareMember === undefined || bareMember === member ? this.source() : this.#segment.bareSource!(this.#doc)
+    if (bareMember === undefined || bareMember === member) return this.source()
+    this.#bare ??= this.#segment.bareSource!(this.#doc)
+    return this.#bare
   }
 
   text(member: string): Uint8Array | undefined {

@@ -1,6 +1,7 @@
 /** Counts by value that sealed segments hold say of a search what its documents say. */
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { gridOf } from '../../aggregate/grid.ts'
 import type { Segment } from '../../storage/index-storage.ts'
 import { LOG_MAPPING } from '../../storage/log-engine/testing/log-mapping.ts'
 import { openIndex, withDirectory } from '../../storage/log-engine/testing/temporary-index.ts'
@@ -92,6 +93,37 @@ describe('counts by value of a sealed segment', () => {
           expect(answer.matches).to.equal([...expected.values()].reduce((sum, count) => sum + count, 0))
         }
       }))
+
+  it('tell patterns by the quarter of an hour, and not by shorter bars', () =>
+    withSegment(unitOf => {
+      const { segment } = unitOf({ match_all: {} })
+      const barsOf = (barMs: number) => {
+        const byTime = {
+          path: 'timestamp',
+          grid: gridOf({ type: 'histogram', interval: barMs, offset: 0 } as Parameters<typeof gridOf>[0]),
+        }
+        const grouping = groupingBy('pattern_id')
+        return groupCounts(unitOf({ match_all: {} }), { ...grouping, dimensions: [...grouping.dimensions, byTime] })?.groups
+      }
+      expect(barsOf(5 * 60_000)).to.equal(undefined)
+      for (const barMs of [15 * 60_000, 30 * 60_000]) {
+        const { counts, fields } = barsOf(barMs)!
+        const [patterns, times] = [fields.get('pattern_id'), fields.get('timestamp')]
+        if (patterns?.kind !== 'keyword' || times?.kind !== 'number') throw new Error('groups of other fields')
+        const found = new Map<string, number>()
+        for (let at = 0; at < counts.length; at++) {
+          const key = `${patterns.dictionary[patterns.codes[at]!]} ${Math.floor(times.values[at]! / barMs)}`
+          found.set(key, (found.get(key) ?? 0) + counts[at]!)
+        }
+        const expected = new Map<string, number>()
+        for (let doc = 0; doc < segment.size; doc++) {
+          const { pattern_id: pattern = '', timestamp } = readDocument(segment, doc) as Doc
+          const key = `${pattern} ${Math.floor(Date.parse(timestamp!) / barMs)}`
+          expected.set(key, (expected.get(key) ?? 0) + 1)
+        }
+        expect(found).to.deep.equal(expected)
+      }
+    }))
 
   it('do not tell what they do not hold: other fields, parts of the time, empty values, hosts of patterns', () =>
     withSegment(unitOf => {

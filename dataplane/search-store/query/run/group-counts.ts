@@ -42,6 +42,8 @@ export function groupCounts({ segment, bound: { condition, mapping } }: SegmentU
 function* countsWith(segment: Segment, fields: ReadonlySet<string>, isByTime: boolean): Generator<ValueCounts, void, undefined> {
   const byValue = segment.valueCounts!(fields)
   if (byValue !== undefined) yield byValue
+  const byStep = isByTime ? segment.valueCounts!(fields, true) : undefined
+  if (byStep !== undefined) yield byStep
   const byMinute = isByTime && [...fields].every(field => MINUTE_FIELDS.has(field)) ? segment.counts() : undefined
   if (byMinute !== undefined) yield byMinutes(byMinute)
 }

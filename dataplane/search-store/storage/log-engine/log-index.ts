@@ -4,14 +4,14 @@ import { type MutableMapping, openMapping } from '../../mapping/mapping.ts'
 import { type MappingConfig, mappingConfigOf } from '../../mapping/mapping-config.ts'
 import type { FrozenIndex } from '../frozen-index.ts'
 import type { IndexFeed } from '../index-feed.ts'
-import type { IndexStorage, Segment, StoredDocument, WriteOp, WriteOutcome } from '../index-storage.ts'
+import type { Creations, IndexStorage, Segment, StoredDocument, WriteError, WriteOp, WriteOutcome } from '../index-storage.ts'
 import type { PinnedFile } from '../pinned-file.ts'
 import { idKeyOf } from './format/document-id.ts'
 import { type IndexFiles, nodeFiles } from './format/index-files.ts'
 import { freezeLog } from './freeze-log.ts'
 import { type IndexIdentity, openIdentity, openSegments, saveState, segmentPath } from './index-directory.ts'
 import { commitBatch } from './ingest/commit-batch.ts'
-import { type CommitFailure, type CommitQueue, createCommitQueue } from './ingest/commit-queue.ts'
+import { type CommitFailure, type CommitQueue, createCommitQueue, type Share } from './ingest/commit-queue.ts'
 import { createLogFeed } from './log-feed.ts'
 import { pinLog } from './pin-log.ts'
 import type { ByteCache } from './sealed/byte-cache.ts'
@@ -96,7 +96,7 @@ class StoredLogIndex implements LogIndex {
     this.#segments = segments
     this.#save = save
     this.#lastWriteMs = deps.clock.nowMs()
-    this.#queue = createCommitQueue(config.name, ops => this.#commit(ops))
+    this.#queue = createCommitQueue(config.name, shares => this.#commit(shares))
   }
 
   get mapping(): IndexMapping {
@@ -123,10 +123,16 @@ class StoredLogIndex implements LogIndex {
     return this.#queue.apply(ops)
   }
 
-  async #commit(ops: readonly WriteOp[]): Promise<readonly WriteOutcome[] | CommitFailure> {
+  async create(creations: Creations): Promise<ReadonlyMap<number, WriteError>> {
+    const errors = new Map<number, WriteError>()
+    for (const [at, outcome] of (await this.#queue.apply(creations)).entries()) if ('error' in outcome) errors.set(at, outcome.error)
+    return errors
+  }
+
+  async #commit(shares: readonly Share[]): Promise<readonly WriteOutcome[] | CommitFailure> {
     this.#lastWriteMs = this.#clock.nowMs()
     this.#view = undefined
-    const outcomes = await commitBatch(this.#segments, this.#mapping, ops)
+    const outcomes = await commitBatch(this.#segments, this.#mapping, shares)
     this.#view = undefined
     return outcomes
   }

@@ -7,11 +7,11 @@ import type { DeadDocuments } from './format/dead-documents.ts'
 import type { IdKey } from './format/document-id.ts'
 import { encodeFrame, type FrameHead } from './format/frame.ts'
 import { SegmentFile } from './format/segment-file.ts'
-import type { StagedDocument } from './format/staged-document.ts'
 import { deadPath, type FoundSegments, logPath, removeSegment, segmentPath } from './index-directory.ts'
 import { MAX_COMMIT_OPS } from './ingest/commit-queue.ts'
 import { DocumentWalker } from './ingest/document-walker.ts'
 import { docOf, type FoundDocument, IdPlaces, placeOf } from './ingest/id-places.ts'
+import { StagedDocuments } from './ingest/staged-documents.ts'
 import type { BatchTarget, CurrentDocument, WriteBatch } from './ingest/write-batch.ts'
 import { type Merged, mergeCandidates, mergeSegments } from './sealed/merge-segments.ts'
 import { encodeIndex, hasPoorBlocks, repackBlocks } from './sealed/seal-segment.ts'
@@ -43,6 +43,8 @@ export interface PreparedMerge {
 export class SegmentSet implements BatchTarget {
   readonly mapping: MutableMapping
   readonly places = new IdPlaces<SealedSegment | Tail>()
+  /** The documents of the running batch. */
+  readonly staged = new StagedDocuments()
   nextSeqNo = 0
   /** Grows with each commit, seal and merge. */
   revision = 0
@@ -195,13 +197,13 @@ export class SegmentSet implements BatchTarget {
     return { place, seqNo: tail.seqs.at(doc), version: tail.versions.get(doc) ?? 1, source: () => tail.stored.source(doc) }
   }
 
-  /** Starts a batch of at most `count` operations (`places` being loaded), whose documents the caller collects in the given arrays. */
-  begin(count: number, documents: readonly StagedDocument[], seqNos: readonly number[], versions: readonly number[]): void {
+  /** Starts a batch of at most `count` operations (`places` being loaded), whose documents the caller collects in `staged` and the given arrays. */
+  begin(count: number, seqNos: readonly number[], versions: readonly number[]): void {
     this.#seqNos = seqNos
     this.#versions = versions
     this.#stagedFrom = placeOf(this.#ordinals.get(this.#tail)!, this.#tail.count)
     this.#staged = 0
-    this.places.begin(count, this.#stagedFrom, documents)
+    this.places.begin(count, this.#stagedFrom, this.staged)
   }
 
   find(key: IdKey): CurrentDocument | undefined {
@@ -213,8 +215,12 @@ export class SegmentSet implements BatchTarget {
     return { place, seqNo: this.#seqNos[k]!, version: this.#versions[k]!, source: () => source }
   }
 
-  stage(key: IdKey, old: number): void {
-    this.places.stage(key, this.#stagedFrom + this.#staged++, old)
+  mayHold(hash: number): boolean {
+    return this.places.mayHold(hash)
+  }
+
+  stage(hash: number, old: number): void {
+    this.places.stage(hash, this.#stagedFrom + this.#staged++, old)
   }
 
   bury(place: number): void {
@@ -253,6 +259,7 @@ export class SegmentSet implements BatchTarget {
 
   abort(): void {
     this.places.rollback()
+    this.staged.clear()
   }
 
   /** Puts a durable batch into the index in turns with other work. Queries do not see the batch yet. */
@@ -278,6 +285,7 @@ export class SegmentSet implements BatchTarget {
     this.nextSeqNo = batch.nextSeqNo
     this.revision++
     this.places.commit()
+    this.staged.clear()
   }
 
   #deadOf(place: number): DeadDocuments {

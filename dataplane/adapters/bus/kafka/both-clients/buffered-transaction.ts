@@ -1,16 +1,12 @@
 /** A transaction of the bus until its commit. */
-import { BusError, type BusRecord, type TopicPartitionOffset, type Transaction } from '../../../../ports/bus.ts'
+import type { TopicPartitionOffset, Transaction } from '../../../../ports/bus.ts'
+import { type OffsetClaim, TransactionBuffer } from '../../transaction-buffer.ts'
 import { sizeOf } from './record-size.ts'
 import { type ByteBudget, type PartitionBatches, splitRecords, type TopicLayout, toRounds } from './send-queue.ts'
 
-/** The partitions of a member of a group, as it had them when offsets of them were added to a transaction. */
-export interface OffsetClaim {
-  /** Throws when the member lost one of them since, even if it has it again. */
-  check(): void
-  /** The offsets to commit. */
+/** With the offsets that are to be committed. */
+export interface GroupClaim extends OffsetClaim {
   offsets(): readonly TopicPartitionOffset[]
-  /** The offsets are committed. */
-  settle(): void
 }
 
 /** Everything a transaction does, in one go. */
@@ -20,7 +16,7 @@ export interface TransactionContent {
   /** By group. */
   readonly offsets: ReadonlyMap<string, readonly TopicPartitionOffset[]>
   /** By group; none for a group of which the bus has no member. */
-  readonly claims: ReadonlyMap<string, readonly OffsetClaim[]>
+  readonly claims: ReadonlyMap<string, readonly GroupClaim[]>
 }
 
 export interface BufferedTransactionDeps {
@@ -28,7 +24,7 @@ export interface BufferedTransactionDeps {
   /** Throws for a topic that there is none of. */
   readonly layoutOf: (topic: string) => TopicLayout
   /** Throws when the bus's member of the group does not have one of the partitions; undefined when it has no member. */
-  readonly claim: (groupId: string, offsets: readonly TopicPartitionOffset[]) => OffsetClaim | undefined
+  readonly claim: (groupId: string, offsets: readonly TopicPartitionOffset[]) => GroupClaim | undefined
   /** Writes all of it in one transaction of Kafka's, or none. Not called when there is nothing to write. */
   readonly write: (content: TransactionContent) => Promise<void>
 }
@@ -38,54 +34,34 @@ export interface BufferedTransactionDeps {
  * holds up no reader, and one without content never reaches Kafka, which refuses to end it.
  */
 export function bufferTransaction({ budget, layoutOf, claim, write }: BufferedTransactionDeps): Transaction {
-  const records = new Map<string, BusRecord[]>()
+  const buffer = new TransactionBuffer(budget)
   const unclaimed = new Map<string, TopicPartitionOffset[]>()
-  const claims = new Map<string, OffsetClaim[]>()
-  let reservedBytes = 0
-  let isFinished = false
-  const checkOpen = () => {
-    if (isFinished) throw new BusError('closed', 'the transaction is finished')
-  }
-  const finish = () => {
-    isFinished = true
-    budget.release(reservedBytes)
-    reservedBytes = 0
+  const claims = new Map<string, GroupClaim[]>()
+  const writeAll = async () => {
+    const claimed = [...claims].map(([groupId, list]) => [groupId, list.flatMap(claim => claim.offsets())] as const)
+    const offsets = new Map([...unclaimed, ...claimed])
+    const rounds = new Map([...buffer.records].map(([topic, list]) => [topic, toRounds(splitRecords(layoutOf(topic), list))]))
+    if (rounds.size + offsets.size > 0) await write({ rounds, offsets, claims })
+    for (const claim of [...claims.values()].flat()) claim.settle()
   }
   return {
     async send(topic, added) {
-      checkOpen()
+      buffer.checkOpen()
       splitRecords(layoutOf(topic), added) // throws for a record that never fits
       if (added.length === 0) return
       const bytes = added.reduce((sum, record) => sum + sizeOf(record), 0)
-      budget.reserve(bytes)
-      reservedBytes += bytes
-      const known = records.get(topic)
-      if (known === undefined) records.set(topic, [...added])
-      else known.push(...added)
+      buffer.add(topic, added, bytes)
     },
     async sendOffsets(groupId, added) {
-      checkOpen()
+      buffer.checkOpen()
       if (added.length === 0) return
       const claimed = claim(groupId, added)
       if (claimed === undefined) unclaimed.set(groupId, [...(unclaimed.get(groupId) ?? []), ...added])
       else claims.set(groupId, [...(claims.get(groupId) ?? []), claimed])
     },
-    async commit() {
-      checkOpen()
-      isFinished = true
-      try {
-        const claimed = [...claims].map(([groupId, list]) => [groupId, list.flatMap(claim => claim.offsets())] as const)
-        const offsets = new Map([...unclaimed, ...claimed])
-        const rounds = new Map([...records].map(([topic, list]) => [topic, toRounds(splitRecords(layoutOf(topic), list))]))
-        if (rounds.size + offsets.size > 0) await write({ rounds, offsets, claims })
-        for (const claim of [...claims.values()].flat()) claim.settle()
-      } finally {
-        finish()
-      }
-    },
+    commit: () => buffer.commit(writeAll),
     async abort() {
-      checkOpen()
-      finish()
+      buffer.abort()
     },
   }
 }

@@ -4,7 +4,7 @@ import { RecordLeases } from '../../../../memory/record-leases.ts'
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import { type ConsumedRecord, notAssigned, type PollLimits, type TopicPartition, type TopicPartitionOffset } from '../../../../ports/bus.ts'
 import type { Clock } from '../../../../ports/clock.ts'
-import type { OffsetClaim } from './buffered-transaction.ts'
+import type { GroupClaim } from './buffered-transaction.ts'
 import { queueKey } from './topic-partitions.ts'
 
 /** Bookkeeping of a record in memory, beside its bytes. */
@@ -196,7 +196,7 @@ export class PartitionQueues {
   }
 
   /** Throws when one of the partitions is not here. */
-  claim(offsets: readonly TopicPartitionOffset[]): OffsetClaim {
+  claim(offsets: readonly TopicPartitionOffset[]): GroupClaim {
     const claimed = offsets.map(({ topic, partition, offset }) => ({ topic, partition, offset, queue: this.get(topic, partition) }))
     const check = () => {
       for (const { topic, partition, queue } of claimed)

@@ -9,7 +9,7 @@ import {
   type TopicPartition,
   type TopicPartitionOffset,
 } from '../../../../ports/bus.ts'
-import type { OffsetClaim } from './buffered-transaction.ts'
+import type { GroupClaim } from './buffered-transaction.ts'
 import type { KafkaSettings } from './kafka-config.ts'
 import { PartitionQueues } from './partition-queues.ts'
 
@@ -63,7 +63,7 @@ export abstract class QueuedSubscription implements Subscription {
   }
 
   /** For a transaction. Throws when the member does not have one of the partitions. */
-  claim(offsets: readonly TopicPartitionOffset[]): OffsetClaim {
+  claim(offsets: readonly TopicPartitionOffset[]): GroupClaim {
     return this.queues.claim(offsets)
   }
 

@@ -1,5 +1,5 @@
 /** Writes the content of a transaction, and the offsets that go with it, in one transaction of Kafka's. */
-import type { OffsetClaim, TransactionContent } from '../both-clients/buffered-transaction.ts'
+import type { GroupClaim, TransactionContent } from '../both-clients/buffered-transaction.ts'
 import { FENCED } from '../both-clients/kafka-errors.ts'
 import type { PartitionBatches } from '../both-clients/send-queue.ts'
 import { ADD_OFFSETS, ADD_PARTITIONS, type Api, END_TXN, INIT_PRODUCER_ID, TXN_OFFSET_COMMIT } from '../cluster/apis.ts'
@@ -108,7 +108,7 @@ export class TransactionalProducer {
 }
 
 /** In whose name to commit: Kafka refuses it once the group has gone on without that member. */
-function memberFor(groupId: string, claims: readonly OffsetClaim[] | undefined, membershipOf: MembershipOf): Membership {
+function memberFor(groupId: string, claims: readonly GroupClaim[] | undefined, membershipOf: MembershipOf): Membership {
   if (claims === undefined) return NOBODY
   for (const claim of claims) claim.check()
   const membership = membershipOf(groupId)

@@ -65,7 +65,7 @@ const NOTES = {
 } as const
 
 const ORDER_NOTE =
-  'Not by strength alone: of services about as strong, the one comes first whose fault would explain the others; those that share no requests with the incident come last.'
+  'The order is not by strength alone. Among services of about the same strength, the one whose fault explains the others comes first. Services that share no requests with the incident come last.'
 
 /** Marks a cause that rules found in the place of the model (Spec: GET /api/v1/llm-status). */
 export function FallbackBadge() {
@@ -109,12 +109,12 @@ function CandidateItem({ candidate: { service, score, reasons }, strongest, isFi
           <li key={`${reason.kind} ${reason.text}`}>
             <LogsAnchor logs={logsOfReason(service, reason, incident)} className={styles.reason}>
               <span>{reason.text}</span>
-              <IconArrowUpRight size={14} aria-label="shown in Logs" />
               {isFirst && place === 0 && (
                 <Kbd size="xs" className={styles.kbd} aria-hidden>
                   l
                 </Kbd>
               )}
+              <IconArrowUpRight size={14} aria-label="shown in Logs" />
             </LogsAnchor>
           </li>
         ))}

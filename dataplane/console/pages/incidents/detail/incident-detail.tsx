@@ -104,8 +104,8 @@ function Facts({ incident }: { readonly incident: Incident }) {
         <dd className="numeric">{formatCount(anomalyCount)}</dd>
       </div>
       <div>
-        <dt>Score</dt>
-        <dd className="numeric">{anomalyScore.toFixed(2)}</dd>
+        <dt>Highest score</dt>
+        <dd className="numeric">{anomalyScore.toFixed(2)} of 1</dd>
       </div>
       <div className={styles.wideFact}>
         <dt>Services</dt>

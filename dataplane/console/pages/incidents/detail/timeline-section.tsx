@@ -1,6 +1,6 @@
 import type { Incident, IncidentDispatch } from '../../../api/ticketing.ts'
 import { Pill, type Tone } from '../../../components/badges.tsx'
-import { formatTime } from '../../../components/format.ts'
+import { formatMoment, formatTime } from '../../../components/format.ts'
 import { Panel } from '../../../components/panel.tsx'
 import { Pending } from '../../../components/states.tsx'
 import { titleOfTarget } from '../../settings/rules/platform-form.ts'
@@ -45,7 +45,7 @@ function EntryItem({ entry: { at, kind, title, actor, note, told } }: { readonly
         <strong>{title}</strong>
         {actor !== undefined && <span>by {actor}</span>}
         <time dateTime={at} title={formatTime(at)} className="numeric">
-          {formatTime(at).slice(5, 19)}
+          {formatMoment(at)}
         </time>
       </div>
       {note !== undefined && <p className={styles.note}>{note}</p>}

@@ -5,7 +5,7 @@ import type { ShownRow } from '../../../../domain/tickets/ticket-thread.ts'
 import { buildTimeline, readDetails } from './timeline.ts'
 
 const INCIDENT = { firstSeen: '2026-01-01T03:00:00Z', lastSeen: '2026-01-01T03:30:00Z', anomalyCount: 12 }
-const entry = (action: 'created' | 'acknowledged' | 'reopened' | 'dispatch_failed', minute: number, details: string) => ({
+const entry = (action: 'created' | 'escalated' | 'acknowledged' | 'reopened' | 'dispatch_failed', minute: number, details: string) => ({
   incident_id: 'i',
   action,
   timestamp: `2026-01-01T03:${String(minute).padStart(2, '0')}:00Z`,
@@ -46,6 +46,25 @@ describe('the timeline of an incident', () => {
       ['created', undefined, '3 anomalies of checkout within 5 minutes', 'slack sent,jira failed'],
       ['first-anomaly', undefined, undefined, ''],
     ])
+  })
+
+  it('a platform that an escalation told first stands with the escalation', () => {
+    const audit = [entry('created', 1, ''), entry('escalated', 31, 'escalated by auto'), entry('escalated', 41, 'escalated by ada')]
+    const rows = [
+      ...[row('jira', 'open'), row('jira', 'escalate'), row('jira', 'escalate')],
+      ...[row('slack', 'open'), row('slack', 'escalate')],
+    ]
+    const told = buildTimeline(INCIDENT, audit, rows).flatMap(({ kind, told }) =>
+      told.length === 0 ? [] : [`${kind} ${told.map(({ platform }) => platform).join()}`],
+    )
+    expect(told).to.deep.equal(['escalated jira,slack', 'escalated jira,slack', 'created jira'])
+  })
+
+  it('a platform that could not be told stays where it should have been told', () => {
+    const audit = [entry('created', 1, ''), entry('escalated', 31, 'escalated by auto')]
+    const rows = [row('jira', 'open'), row('jira', 'escalate'), row('slack', 'open', 'failed')]
+    const created = buildTimeline(INCIDENT, audit, rows).find(({ kind }) => kind === 'created')
+    expect(created?.told.map(({ platform }) => platform)).to.deep.equal(['jira', 'slack'])
   })
 
   it('one anomaly is not two entries', () => {

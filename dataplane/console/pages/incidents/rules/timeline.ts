@@ -43,7 +43,7 @@ export function buildTimeline(
   audit: readonly AuditEntry[],
   rows: readonly ShownRow[],
 ): readonly TimelineEntry[] {
-  const take = dispatchesByTurn(rows)
+  const take = dispatchesByTurn(rows, audit.filter(({ action }) => action === 'escalated').length)
   const changes = [...audit].sort(byTime(entry => entry.timestamp)).map(({ action, timestamp, details }): TimelineEntry => {
     const event = EVENT_OF[action]
     return {
@@ -60,11 +60,17 @@ export function buildTimeline(
   return [...anomalies, ...changes].sort(byTime(entry => entry.at)).reverse()
 }
 
-/** Rows have no times, but each platform's are in order: the nth of an event belongs to its nth entry. */
-function dispatchesByTurn(rows: readonly ShownRow[]): (event: TicketEvent) => readonly TimelineDispatch[] {
+/**
+ * Rows have no times, but each platform's are in order: the nth of an event belongs to its nth entry.
+ * A platform that an escalation told first has `open` in the place of that `escalate`.
+ */
+function dispatchesByTurn(rows: readonly ShownRow[], escalations: number): (event: TicketEvent) => readonly TimelineDispatch[] {
   const turns = new Map<string, number>()
   const byTurn = new Map<string, TimelineDispatch[]>()
-  for (const { platform, event, status, url, externalId, lastError } of rows) {
+  for (const { platform, event: said, status, url, externalId, lastError } of rows) {
+    const missed = said === 'open' && status === 'sent' ? escalationsMissed(platform, rows, escalations) : 0
+    if (missed > 0) turns.set(`${platform} escalate`, missed - 1)
+    const event = missed > 0 ? 'escalate' : said
     const turn = turns.get(`${platform} ${event}`) ?? 0
     turns.set(`${platform} ${event}`, turn + 1)
     const key = `${event} ${turn}`
@@ -78,6 +84,12 @@ function dispatchesByTurn(rows: readonly ShownRow[]): (event: TicketEvent) => re
     taken.set(event, turn + 1)
     return byTurn.get(`${event} ${turn}`) ?? []
   }
+}
+
+/** Escalations that others were told of, before or as the platform was told first. */
+function escalationsMissed(platform: string, rows: readonly ShownRow[], escalations: number): number {
+  const toldOf = (isWanted: (row: ShownRow) => boolean) => rows.filter(row => row.event === 'escalate' && isWanted(row)).length
+  return toldOf(row => row.platform !== platform) === 0 ? 0 : escalations - toldOf(row => row.platform === platform)
 }
 
 /** `acknowledged by ada: why` as its parts; other texts are the note. */

@@ -12,11 +12,11 @@ import { EmptyState, ErrorPanel, Pending } from '../../../components/states.tsx'
 import { TimeChart } from '../../../components/time-chart.tsx'
 import type { TimeWindow } from '../../../url-state/time-range.ts'
 import { useLogsActions } from '../filters.ts'
-import { PatternText } from '../patterns/pattern-text.tsx'
+import { PatternCell } from '../patterns/pattern-cell.tsx'
 import { ChangePill } from '../patterns/patterns-mode.tsx'
 import { type CompareRow, type CompareWith, type Comparison, compareBody, otherWindow, readComparison } from '../requests/compare.ts'
 import { barMsFor, type Histogram, histogramBody, readHistogram } from '../requests/histogram.ts'
-import { patternDetailsBody, readPatternDetails } from '../requests/patterns.ts'
+import { type PatternTrend, patternDetailsBody, readPatternDetails } from '../requests/patterns.ts'
 import type { Scope } from '../requests/scope.ts'
 import { logsKey } from '../use-logs.ts'
 import styles from './compare-mode.module.css'
@@ -79,7 +79,7 @@ export function CompareMode({ scope, compareWith, onCompareWith }: CompareModePr
         <Total title={CHOICES.find(({ value }) => value === compareWith)!.label} window={data.other} count={totalBefore} />
         <div className={styles.total}>
           <span>Change</span>
-          <strong>{compareCounts(total, totalBefore).text}</strong>
+          <strong>{totalBefore === 0 ? '–' : compareCounts(total, totalBefore).text}</strong>
           <small>of all records</small>
         </div>
       </div>
@@ -97,6 +97,9 @@ export function CompareMode({ scope, compareWith, onCompareWith }: CompareModePr
               most={mostOf(data.bars, data.barsBefore)}
             />
           </div>
+          {totalBefore === 0 && (
+            <p className={styles.notice}>The other time has no records, so there is no change to show. Choose another time above.</p>
+          )}
           <Cards comparison={data.comparison} scope={data.scope} other={data.other} />
         </>
       )}
@@ -162,7 +165,7 @@ function Bars({
 }
 
 function Cards({
-  comparison: { rows },
+  comparison: { rows, totalBefore },
   scope,
   other,
 }: {
@@ -171,27 +174,50 @@ function Cards({
   readonly other: TimeWindow
 }) {
   const patterns = useMemo(() => rows.patterns.filter(({ change }) => change.kind !== 'same').slice(0, SHOWN_ROWS), [rows])
-  const texts = usePatternTexts(scope, other, patterns)
+  const details = usePatternDetails(scope, other, patterns)
+  const { showOnly } = useLogsActions()
+  const hasBefore = totalBefore > 0
+  const cell = (field: string, show: (key: string) => ReactNode) => (key: string) => (
+    <button type="button" className={styles.key} onClick={() => showOnly(field, key)}>
+      {show(key)}
+    </button>
+  )
   return (
     <div className={styles.cards}>
-      <Card title="Levels" field="level" rows={rows.levels} show={key => <LevelBadge level={key} />} />
-      <Card title="Services" field="service" rows={rows.services.slice(0, SHOWN_ROWS)} show={key => <ServiceName name={key} />} />
       <Card
-        title="Patterns that changed"
-        field="pattern_id"
-        rows={patterns}
-        show={key => (
-          <span className={styles.pattern}>
-            <PatternText text={texts?.get(key) ?? key} />
-          </span>
-        )}
+        title="Levels"
+        column="Level"
+        rows={rows.levels}
+        hasBefore={hasBefore}
+        show={cell('level', key => <LevelBadge level={key} />)}
       />
+      <Card
+        title="Services"
+        column="Service"
+        rows={rows.services.slice(0, SHOWN_ROWS)}
+        hasBefore={hasBefore}
+        show={cell('service', key => <ServiceName name={key} />)}
+      />
+      {hasBefore && (
+        <Card
+          title="Patterns that changed"
+          column="Pattern"
+          rows={patterns}
+          hasBefore
+          className={styles.wide}
+          show={key => <PatternCell id={key} details={details?.get(key)} onOpen={() => showOnly('pattern_id', key)} />}
+        />
+      )}
     </div>
   )
 }
 
-/** Texts of the patterns; those of patterns that have gone come from the other window. */
-function usePatternTexts(scope: Scope, other: TimeWindow, patterns: readonly CompareRow[]): ReadonlyMap<string, string> | undefined {
+/** Texts, levels and services of the patterns; those of patterns that have gone come from the other window. */
+function usePatternDetails(
+  scope: Scope,
+  other: TimeWindow,
+  patterns: readonly CompareRow[],
+): ReadonlyMap<string, PatternTrend> | undefined {
   const ids = patterns.map(({ key }) => key)
   const { data } = useQuery({
     queryKey: logsKey('compare-patterns', scope, other, ids),
@@ -199,9 +225,7 @@ function usePatternTexts(scope: Scope, other: TimeWindow, patterns: readonly Com
     queryFn: async ({ signal }) => {
       const scopes = [{ ...scope, window: other }, scope]
       const answers = await Promise.all(scopes.map(one => searchLogs(patternDetailsBody(one, ids), signal)))
-      return new Map(
-        answers.flatMap((answer, at) => [...readPatternDetails(answer, scopes[at]!)].map(([id, { pattern }]) => [id, pattern] as const)),
-      )
+      return new Map(answers.flatMap((answer, at) => [...readPatternDetails(answer, scopes[at]!)]))
     },
     placeholderData: keepPreviousData,
     staleTime: Number.POSITIVE_INFINITY,
@@ -211,38 +235,29 @@ function usePatternTexts(scope: Scope, other: TimeWindow, patterns: readonly Com
 
 interface CardProps {
   readonly title: string
-  readonly field: string
+  /** Heading of the first column. */
+  readonly column: string
   readonly rows: readonly CompareRow[]
+  /** The other time has records; without them there is no change to tell. */
+  readonly hasBefore: boolean
+  readonly className?: string | undefined
   readonly show: (key: string) => ReactNode
 }
 
-function Card({ title, field, rows, show }: CardProps) {
-  const { showOnly } = useLogsActions()
-  const columns = useMemo(
-    (): readonly Column<CompareRow>[] => [
-      {
-        key: 'key',
-        title: field === 'pattern_id' ? 'pattern' : field,
-        grow: true,
-        render: ({ key }) => (
-          <button type="button" className={styles.key} onClick={() => showOnly(field, key)}>
-            {show(key)}
-          </button>
-        ),
-      },
-      { key: 'now', title: 'now', align: 'right', render: ({ count }) => formatCount(count) },
-      { key: 'before', title: 'then', align: 'right', render: ({ countBefore }) => formatCount(countBefore) },
-      {
-        key: 'change',
-        title: 'change',
-        align: 'right',
-        render: ({ change, countBefore }) => <ChangePill change={change} before={countBefore} />,
-      },
-    ],
-    [field, show, showOnly],
-  )
+function Card({ title, column, rows, hasBefore, className, show }: CardProps) {
+  const columns: readonly Column<CompareRow>[] = [
+    { key: 'key', title: column, grow: true, render: ({ key }) => show(key) },
+    { key: 'now', title: 'Now', align: 'right', render: ({ count }) => formatCount(count) },
+    { key: 'before', title: 'Then', align: 'right', render: ({ countBefore }) => formatCount(countBefore) },
+    {
+      key: 'change',
+      title: 'Change',
+      align: 'right',
+      render: ({ change, countBefore }) => (hasBefore ? <ChangePill change={change} before={countBefore} /> : '–'),
+    },
+  ]
   return (
-    <Panel title={title} flush className={field === 'pattern_id' ? styles.wide : undefined}>
+    <Panel title={title} flush className={className}>
       {rows.length === 0 ? (
         <p className={styles.none}>None.</p>
       ) : (

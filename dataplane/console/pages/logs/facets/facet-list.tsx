@@ -18,6 +18,13 @@ export interface FacetListProps {
 }
 
 export function FacetList({ facets, fields, catalog, onFields }: FacetListProps) {
+  // Nothing is found: one sentence instead of the same one under each field.
+  if (facets.length > 0 && facets.every(({ values }) => values.length === 0))
+    return (
+      <nav className={styles.facets} aria-label="Filters">
+        <p className={styles.none}>Values of fields are counted here once a record matches.</p>
+      </nav>
+    )
   return (
     <nav className={styles.facets} aria-label="Filters">
       {facets.map(facet => (

@@ -70,4 +70,4 @@ export function LiveMode({ live, columns, marks, wrap, openId, onOpen }: LiveMod
   )
 }
 
-const formatRate = (rate: number): string => (rate < 10 ? rate.toFixed(1) : formatShort(Math.round(rate)))
+const formatRate = (rate: number): string => (rate > 0 && rate < 10 ? rate.toFixed(1) : formatShort(Math.round(rate)))

@@ -2,7 +2,7 @@
 import { ActionIcon, Group, SegmentedControl, Tooltip } from '@mantine/core'
 import { IconEyeOff, IconFilter } from '@tabler/icons-react'
 import { useMemo } from 'react'
-import { LevelBadge, Pill, ServiceName, type Tone } from '../../../components/badges.tsx'
+import { Pill, type Tone } from '../../../components/badges.tsx'
 import { type Column, DataTable } from '../../../components/data-table.tsx'
 import { formatCount, formatShare } from '../../../components/format.ts'
 import { Panel } from '../../../components/panel.tsx'
@@ -10,7 +10,7 @@ import { EmptyState, ErrorPanel, Pending } from '../../../components/states.tsx'
 import { useLogsActions } from '../filters.ts'
 import { type Change, changeOf, type PatternOrder, sayChange } from '../requests/patterns.ts'
 import type { Scope } from '../requests/scope.ts'
-import { PatternText } from './pattern-text.tsx'
+import { PatternCell } from './pattern-cell.tsx'
 import styles from './patterns-mode.module.css'
 import { Trend } from './trend.tsx'
 import { type Pattern, type Patterns, usePatterns } from './use-patterns.ts'
@@ -66,17 +66,7 @@ function PatternTable({ data, order }: { readonly data: Patterns; readonly order
         key: 'pattern',
         title: 'Pattern',
         grow: true,
-        render: ({ id, details }) => (
-          <button type="button" className={styles.pattern} onClick={() => showOnly('pattern_id', id)} title={details?.pattern ?? id}>
-            {details === undefined ? <span className={styles.same}>…</span> : <PatternText text={details.pattern} />}
-            <span className={styles.services}>
-              {details !== undefined && <LevelBadge level={details.level} />}
-              {details?.services.map(name => (
-                <ServiceName key={name} name={name} />
-              ))}
-            </span>
-          </button>
-        ),
+        render: ({ id, details }) => <PatternCell id={id} details={details} onOpen={() => showOnly('pattern_id', id)} />,
       },
       { key: 'trend', title: 'Trend', hideWhenNarrow: true, render: ({ details }) => <Trend values={details?.trend} /> },
       {
@@ -113,10 +103,11 @@ function PatternTable({ data, order }: { readonly data: Patterns; readonly order
       {
         key: 'actions',
         title: <span className="visually-hidden">What to do</span>,
-        hideWhenNarrow: true,
         render: ({ id }) => (
           <Group gap={2} wrap="nowrap">
-            <RowAction label="Show only this" onClick={() => showOnly('pattern_id', id)} icon={<IconFilter size={15} />} />
+            <span className={styles.only}>
+              <RowAction label="Show only this" onClick={() => showOnly('pattern_id', id)} icon={<IconFilter size={15} />} />
+            </span>
             <RowAction label="Hide this" onClick={() => setFilter('pattern_id', id, 'out')} icon={<IconEyeOff size={15} />} />
           </Group>
         ),

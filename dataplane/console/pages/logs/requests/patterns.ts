@@ -1,4 +1,5 @@
 /** Messages that differ in numbers, ids and names alone, counted: now, when, and in the time before. */
+import { sayRatio } from '../../../components/format.ts'
 import { windowBefore } from '../../../url-state/time-range.ts'
 import { type Scope, type SearchBody, scopeQuery } from './scope.ts'
 
@@ -109,8 +110,7 @@ export function changeOf(count: number, countBefore: number): Change {
 }
 
 export function sayChange(change: Change): string {
-  if (change.kind === 'more' || change.kind === 'less') return `${change.kind === 'more' ? '↑' : '↓'} ×${sayFactor(change.factor)}`
+  if (change.kind === 'more') return sayRatio(change.factor)
+  if (change.kind === 'less') return sayRatio(1 / change.factor)
   return { new: 'new', gone: 'gone', same: '≈' }[change.kind]
 }
-
-const sayFactor = (factor: number): string => (factor < 10 ? factor.toFixed(1) : factor < 1_000 ? String(Math.round(factor)) : '1000+')

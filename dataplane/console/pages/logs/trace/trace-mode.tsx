@@ -76,12 +76,13 @@ function TraceForm({ traceId, onTrace }: Pick<TraceModeProps, 'traceId' | 'onTra
           setWrong(false)
         }}
         styles={{ input: { fontFamily: 'var(--font-mono)' } }}
-        flex={1}
+        flex="1 1 14rem"
         maw={420}
       />
       <Button type="submit" variant="default">
         Show
       </Button>
+      <p className={styles.hint}>A trace is shown whole, whatever the search and the time range say.</p>
     </form>
   )
 }

@@ -12,6 +12,7 @@ import { Panel } from '../../../components/panel.tsx'
 import { RelativeTime } from '../../../components/relative-time.tsx'
 import { Command, EmptyState, ErrorPanel, Pending } from '../../../components/states.tsx'
 import { parseTenant } from '../../../url-state/tenant.ts'
+import styles from '../section.module.css'
 
 const KEYS = ['api-keys']
 
@@ -39,8 +40,20 @@ export default function ApiKeysSection() {
             rows={keys.data}
             rowKey={({ id }) => id}
             columns={[
-              { key: 'name', title: 'Name', grow: true, render: ({ name }) => name },
-              { key: 'prefix', title: 'Key', hideWhenNarrow: true, render: ({ prefix }) => <code>{prefix}</code> },
+              {
+                key: 'name',
+                title: 'Name and key',
+                grow: true,
+                render: ({ name, prefix, lastUsedAt }) => (
+                  <>
+                    {name}
+                    <code className={styles.underneath}>{prefix}</code>
+                    <span className={styles.underneath} data-narrow="only">
+                      {lastUsedAt === null ? 'never used' : <>used {<RelativeTime time={lastUsedAt} />}</>}
+                    </span>
+                  </>
+                ),
+              },
               { key: 'created', title: 'Created', hideWhenNarrow: true, render: ({ createdAt }) => <RelativeTime time={createdAt} /> },
               {
                 key: 'used',

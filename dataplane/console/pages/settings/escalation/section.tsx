@@ -33,8 +33,8 @@ function Escalation({ config: { escalation } }: { readonly config: TicketingConf
         }}
       >
         <p className={styles.hint}>
-          An incident is escalated when nobody acknowledges it within this time after its platforms were told. Durations such as 30m or
-          2h; empty: never.
+          An incident is escalated when nobody acknowledges it within this time after its platforms were told. Durations such as 30m or 2h;
+          empty: never.
         </p>
         <div className={styles.escalations}>
           {SEVERITIES.map(severity => (

@@ -2,12 +2,15 @@
 import { Button, Menu } from '@mantine/core'
 import { IconPlugConnected, IconPlus } from '@tabler/icons-react'
 import { useState } from 'react'
+import { Link } from 'wouter'
 import { PLATFORM_NAMES, type PlatformName } from '../../../../contract/platforms.ts'
 import { parseTargetId } from '../../../../contract/target-id.ts'
 import type { TicketingConfig } from '../../../api/ticketing-config.ts'
 import { Pill } from '../../../components/badges.tsx'
 import { Panel } from '../../../components/panel.tsx'
 import { EmptyState } from '../../../components/states.tsx'
+import { useLink } from '../../../url-state/links.ts'
+import { listWords } from '../../incidents/rules/what-happened.ts'
 import { DeclaredNote } from '../declared-note.tsx'
 import { PLATFORM_TITLES, titleOfTarget } from '../rules/platform-form.ts'
 import styles from '../section.module.css'
@@ -72,12 +75,21 @@ function TargetPanel({ id, config, isOpen, onToggle }: TargetPanelProps) {
   const target = config.platforms[id]!
   const owner = config.declared?.platforms?.[id]
   const { platform } = parseTargetId(id) ?? {}
+  const link = useLink()
   const severities = Object.entries(config.routing).flatMap(([severity, ids]) => (ids?.includes(id) ? severity : []))
   return (
     <Panel
       className={styles.closed}
       title={titleOfTarget(id)}
-      note={severities.length === 0 ? 'told of no severity' : `told of ${severities.join(', ')}`}
+      note={
+        severities.length === 0 ? (
+          <>
+            told of no incidents, until <Link href={link('/settings/routing')}>Routing</Link> sends some here
+          </>
+        ) : (
+          `told of ${listWords(severities)} incidents`
+        )
+      }
       actions={
         <>
           <Pill tone={target.enabled === false ? 'neutral' : 'good'}>{target.enabled === false ? 'off' : 'on'}</Pill>

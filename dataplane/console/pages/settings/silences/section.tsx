@@ -116,12 +116,36 @@ const TONES: Readonly<Record<SilenceState, Tone>> = { active: 'warn', coming: 'i
 
 const COLUMNS: readonly Column<Row>[] = [
   { key: 'state', title: 'State', render: ({ state }) => <Pill tone={TONES[state]}>{state}</Pill> },
-  { key: 'services', title: 'Services', render: ({ services }) => <code className={styles.nowrap}>{services.join(', ')}</code> },
+  {
+    key: 'services',
+    title: 'Services and reason',
+    grow: true,
+    render: ({ services, reason, from, to, state }) => (
+      <>
+        <code>{services.join(', ')}</code>
+        <span className={styles.underneath}>{reason}</span>
+        <span className={styles.underneath} data-narrow="only">
+          {state === 'coming' ? 'begins ' : state === 'over' ? 'ended ' : 'ends '}
+          <RelativeTime time={state === 'coming' ? from : to} />
+        </span>
+      </>
+    ),
+  },
   { key: 'severities', title: 'Severities', hideWhenNarrow: true, render: ({ severities }) => severities?.join(', ') ?? 'all' },
-  { key: 'reason', title: 'Reason', grow: true, render: ({ reason }) => reason },
+  {
+    key: 'from',
+    title: 'Begins',
+    hideWhenNarrow: true,
+    render: ({ from }) => (
+      <span className={styles.nowrap}>
+        <RelativeTime time={from} />
+      </span>
+    ),
+  },
   {
     key: 'to',
     title: 'Ends',
+    hideWhenNarrow: true,
     render: ({ to }) => (
       <span className={styles.nowrap}>
         <RelativeTime time={to} />
@@ -148,7 +172,9 @@ function SilenceList() {
           <ErrorPanel error={error} onRetry={() => void refetch()} small />
         )
       ) : data.length === 0 ? (
-        <EmptyState title="Nothing is silenced" icon={IconBell} small />
+        <EmptyState title="Nothing is silenced" icon={IconBell} small>
+          <p>Before planned work, silence its services above: incidents are listed, and nobody is called.</p>
+        </EmptyState>
       ) : (
         <DataTable label="Silences" columns={COLUMNS} rows={inOrder(data, nowMs)} rowKey={({ id }) => id} />
       )}

@@ -5,6 +5,7 @@ import { integerEnd, numberTextEnd, plainDoubleEnd } from '../../../../json/numb
 import { afterSpace, phrase, phraseEnd } from '../../../../json/phrase.ts'
 import { StringScanner } from '../../../../json/string-scanner.ts'
 import { AttributeKeys, type KeyList, MAX_KEYS } from './attribute-keys.ts'
+import { type FoundSlots, Slot } from './record-templates.ts'
 import { MAX_RECORD_BYTES, SIDE_AT } from './work-area.ts'
 
 const ENTRY = phrase('{', '"key"', ':', '"')
@@ -33,13 +34,17 @@ export class AttributeScanner {
   list: KeyList
   count = 0
   readonly #b: Buffer
+  readonly #found: FoundSlots
   readonly #keys = new AttributeKeys()
-  readonly #strings = new StringScanner(MAX_RECORD_BYTES)
+  readonly #strings: StringScanner
   /** Where the next text goes that does not stand in the message as it is needed. */
   #sideAt = SIDE_AT
 
-  constructor(bytes: Buffer) {
+  /** Values that `scan` finds are noted in `found`, too. */
+  constructor(bytes: Buffer, found: FoundSlots) {
     this.#b = bytes
+    this.#found = found
+    this.#strings = new StringScanner(bytes, MAX_RECORD_BYTES)
     this.list = this.#keys.root
   }
 
@@ -91,69 +96,77 @@ export class AttributeScanner {
   }
 
   #value(kind: number): number {
-    switch (this.#b[kind]) {
+    const b = this.#b
+    switch (b[kind]) {
       case LETTER_S:
-        return this.#string(phraseEnd(this.#b, kind, STRING_VALUE))
-      case LETTER_I:
-        return this.#integer(phraseEnd(this.#b, kind, INT_VALUE))
+        return this.#note(Slot.text, phraseEnd(b, kind, STRING_VALUE))
+      case LETTER_I: {
+        const from = phraseEnd(b, kind, INT_VALUE)
+        const p = from === NOWHERE ? NOWHERE : afterSpace(b, from)
+        if (p === NOWHERE || b[p] !== QUOTE) return this.#note(Slot.integer, p)
+        const end = this.#note(Slot.quotedInteger, p + 1)
+        return end !== NOWHERE && b[end] === QUOTE ? end + 1 : NOWHERE
+      }
       case LETTER_D:
-        return this.#double(phraseEnd(this.#b, kind, DOUBLE_VALUE))
+        return this.#noteBare(Slot.double, phraseEnd(b, kind, DOUBLE_VALUE))
       default:
-        return this.#boolean(phraseEnd(this.#b, kind, BOOL_VALUE))
+        return this.#noteBare(Slot.boolean, phraseEnd(b, kind, BOOL_VALUE))
     }
   }
 
-  #string(text: number): number {
-    const end = text === NOWHERE ? NOWHERE : this.#strings.end(this.#b, text)
+  #noteBare(slot: Slot, from: number): number {
+    return this.#note(slot, from === NOWHERE ? NOWHERE : afterSpace(this.#b, from))
+  }
+
+  #note(slot: Slot, from: number): number {
+    const end = from === NOWHERE ? NOWHERE : this.value(slot, from)
     if (end === NOWHERE) return NOWHERE
-    this.add(text - 1, end + 1)
-    return end + 1
+    this.#found.add(slot, from, end)
+    return slot === Slot.text ? end + 1 : end
   }
 
-  #integer(from: number): number {
-    if (from === NOWHERE) return NOWHERE
-    const p = afterSpace(this.#b, from)
-    const isQuoted = this.#b[p] === QUOTE
-    const start = isQuoted ? p + 1 : p
-    const end = integerEnd(this.#b, start, isQuoted ? MAX_DIGITS : MAX_EXACT_DIGITS)
-    if (end === NOWHERE || (isQuoted && this.#b[end] !== QUOTE)) return NOWHERE
-    this.add(start, end)
-    return isQuoted ? end + 1 : end
+  /** Adds the value of this kind that starts at `p`, a text behind its quote; where it ends. `NOWHERE` when it is unusual. */
+  value(slot: Slot, p: number): number {
+    switch (slot) {
+      case Slot.text: {
+        const end = this.#strings.end(p)
+        if (end !== NOWHERE) this.add(p - 1, end + 1)
+        return end
+      }
+      case Slot.quotedInteger:
+        return this.#plain(p, integerEnd(this.#b, p, MAX_DIGITS))
+      case Slot.integer:
+        return this.#plain(p, integerEnd(this.#b, p, MAX_EXACT_DIGITS))
+      case Slot.double: {
+        const end = plainDoubleEnd(this.#b, p)
+        return end === NOWHERE ? this.#unusualDouble(p) : this.#plain(p, end)
+      }
+      default:
+        return this.#plain(p, booleanEnd(this.#b, p))
+    }
   }
 
-  #double(from: number): number {
-    if (from === NOWHERE) return NOWHERE
-    const start = afterSpace(this.#b, from)
-    const end = plainDoubleEnd(this.#b, start)
-    if (end === NOWHERE) return this.#unusualDouble(start)
-    this.add(start, end)
+  #plain(start: number, end: number): number {
+    if (end !== NOWHERE) this.add(start, end)
     return end
   }
 
-  /** A double that a flat record states otherwise: `12` as `12.0`, `1E3` as `1000.0`. */
+  /** A double that a flat record may state otherwise: `12` as `12.0`, `1E3` as `1000.0`. */
   #unusualDouble(start: number): number {
     const end = numberTextEnd(this.#b, start)
-    const text = doubleText(this.#b, start, end)
-    if (text === undefined) return NOWHERE
-    const sideEnd = this.#sideAt + this.#b.write(text, this.#sideAt, 'latin1')
+    const given = this.#b.toString('latin1', start, end)
+    if (String(Number(given)) === given && FRACTION_OR_EXPONENT.test(given)) return this.#plain(start, end)
+    if (!NUMBER.test(given)) return NOWHERE
+    const sideEnd = this.#sideAt + this.#b.write(doubleJson(given, 'typed'), this.#sideAt, 'latin1')
     this.add(this.#sideAt, sideEnd)
     this.#sideAt = sideEnd
     return end
   }
-
-  #boolean(from: number): number {
-    if (from === NOWHERE) return NOWHERE
-    const start = afterSpace(this.#b, from)
-    const end = startsWith(this.#b, start, TRUE) ? start + TRUE.length : startsWith(this.#b, start, FALSE) ? start + FALSE.length : NOWHERE
-    if (end !== NOWHERE) this.add(start, end)
-    return end
-  }
 }
 
+function booleanEnd(b: Uint8Array, p: number): number {
+  return startsWith(b, p, TRUE) ? p + TRUE.length : startsWith(b, p, FALSE) ? p + FALSE.length : NOWHERE
+}
+
+const FRACTION_OR_EXPONENT = /[.e]/
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
-
-/** The number as `doubleJson` writes it; undefined for a text that is no number. */
-function doubleText(b: Buffer, from: number, to: number): string | undefined {
-  const text = b.toString('latin1', from, to)
-  return NUMBER.test(text) ? doubleJson(Number(text), 'typed') : undefined
-}

@@ -4,10 +4,10 @@ import { LOG_NAMESPACE } from '../../../../domain/records/log-id.ts'
 import { type DayRule, formatDay, indexDay, isKept, secondPrefix } from '../../../../domain/records/timestamp.ts'
 import { namespaceBytes, writeUuid5 } from '../../../../hash/uuid5.ts'
 import { CLOSE_OBJECT, COLON, COMMA, DOT, OPEN_OBJECT, QUOTE, ZERO } from '../../../../json/bytes.ts'
-import { type EncodedRecord, HEAD_MARKS, type KnownFields, type KnownPattern } from '../../../flat-record-layout.ts'
+import { type EncodedRecord, HEAD_MARKS, type KnownFields, type Layout } from '../../../flat-record-layout.ts'
 import { hashEndOf, visitHash } from '../../../signal-fields.ts'
 import type { AttributeShape, Member } from './attribute-shape.ts'
-import { PatternMembers } from './pattern-members.ts'
+import { type Pattern, PatternMembers } from './pattern-members.ts'
 import type { RecordContext } from './record-context.ts'
 import { ABSENT, type RecordScanner, TIME_DIGITS } from './record-scanner.ts'
 import { type Severity, SeverityMembers } from './severity-members.ts'
@@ -35,8 +35,10 @@ const SECOND_DIGITS = 9
 const MS_DIGITS = 6
 const MIN_FRACTION = 3
 
-/** Fewer bytes than this are moved faster one by one. */
-const SHORT = 16
+/** Fewer bytes than this are moved faster by fours than by a call (measured). */
+const SHORT = 96
+
+const NO_LAYOUT: Layout = { canonicalEnd: 0, attributesStart: 0, topLevelEnd: 0, keySet: '' }
 
 /** Lower-case form of each hexadecimal digit; 0 for other bytes. */
 const LOWER_HEX = new Uint8Array(256)
@@ -45,11 +47,14 @@ for (const digit of '0123456789abcdef') LOWER_HEX[digit.charCodeAt(0)] = LOWER_H
 /** Puts flat records together from pieces of the message and of what its records share, in the work area. */
 export class RecordWriter {
   readonly #b: Buffer
+  readonly #view: DataView
   readonly #names: Views
   readonly #contents: Views
-  readonly #patterns = new PatternMembers()
+  readonly #patterns: PatternMembers
   readonly #severities = new SeverityMembers()
   readonly #enrichments = new EnrichmentMembers()
+  /** One object for all records. */
+  readonly #written: { -readonly [Name in keyof EncodedRecord]: EncodedRecord[Name] }
   #day: DayRule = { receivedAtMs: 0, retentionDays: 0 }
   #enrichment: EnrichmentBytes
   /** These belong to the record that is being written. */
@@ -62,6 +67,9 @@ export class RecordWriter {
 
   constructor(bytes: Buffer) {
     this.#b = bytes
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+    this.#patterns = new PatternMembers(bytes)
+    this.#written = { bytes, start: OUTPUT_AT, end: OUTPUT_AT, layout: NO_LAYOUT, known: undefined }
     this.#names = new Views(bytes, NAME_AT)
     this.#contents = new Views(bytes, CONTENT_AT)
     bytes.set(LOG_NAMESPACE_BYTES, NAME_AT)
@@ -91,7 +99,7 @@ export class RecordWriter {
     const contentEnd = record.writeMessage(messageAt)
     writeUuid5(this.#contents.until(contentEnd), b, DOCUMENT_ID_AT)
     const fieldsEnd = this.#writeFields(record, context, logIdAt + UUID_LENGTH)
-    const pattern = this.#patterns.of(b, messageAt, contentEnd)
+    const pattern = this.#patterns.of(messageAt, contentEnd)
     const patternEnd = this.#put(pattern.members, fieldsEnd)
     const canonicalEnd = this.#put(this.#enrichment.members, patternEnd)
     const flattenedEnd = this.#putMembers(shape.flattened, record, this.#put(context.flattened, canonicalEnd))
@@ -103,16 +111,19 @@ export class RecordWriter {
     b[openAt] = OPEN_OBJECT
     const end = Math.max(foldedEnd, attributesStart) + 2
     b[end - 2] = b[end - 1] = CLOSE_OBJECT
-    const layout = {
+    const written = this.#written
+    written.end = end
+    written.layout = {
       canonicalEnd: canonicalEnd - OUTPUT_AT,
       attributesStart: attributesStart - OUTPUT_AT,
       topLevelEnd: Math.max(topLevelEnd, attributesStart) - OUTPUT_AT,
       keySet,
     }
-    return { bytes: b, start: OUTPUT_AT, end, layout, known: this.#known(pattern, fieldsEnd - 1) }
+    written.known = this.#known(pattern, fieldsEnd - 1)
+    return written
   }
 
-  #known(pattern: KnownPattern, messageEnd: number): KnownFields {
+  #known(pattern: Pattern, messageEnd: number): KnownFields {
     const trace = this.#traceAt
     const span = this.#spanAt
     const spanHash = span === ABSENT ? 0 : hashEndOf(this.#b, span + SPAN_DIGITS)
@@ -122,6 +133,7 @@ export class RecordWriter {
       features: this.#enrichment.features,
       messageStart: this.#messageStart - OUTPUT_AT,
       messageEnd: messageEnd - OUTPUT_AT,
+      isTelling: this.#patterns.isTelling(pattern),
       pattern,
       visitHash: trace === ABSENT ? 0 : visitHash(hashEndOf(this.#b, trace + TRACE_DIGITS), spanHash),
     }
@@ -157,11 +169,11 @@ export class RecordWriter {
     b[at++] = DOT
     let end = time + TIME_DIGITS
     while (end > fraction + MIN_FRACTION && b[end - 1] === ZERO) end--
-    at = this.#put(NANOS, this.#moveShort(fraction, end, at))
+    at = this.#put(NANOS, this.#move(fraction, end, at))
     let nanos = time + TIME_DIGITS - MS_DIGITS
     while (nanos < time + TIME_DIGITS - 1 && b[nanos] === ZERO) nanos++
-    at = this.#put(TIME, this.#moveShort(nanos, time + TIME_DIGITS, at))
-    return this.#put(LOG_ID, this.#moveShort(time, time + TIME_DIGITS, at))
+    at = this.#put(TIME, this.#move(nanos, time + TIME_DIGITS, at))
+    return this.#put(LOG_ID, this.#move(time, time + TIME_DIGITS, at))
   }
 
   #observedText({ observedTime }: RecordScanner): string {
@@ -178,7 +190,7 @@ export class RecordWriter {
     const spanEnd = this.#writeId(record.spanStart, record.spanEnd, SPAN_DIGITS, traceEnd + 1)
     this.#spanAt = spanEnd > traceEnd + 1 ? traceEnd + 1 : ABSENT
     b[spanEnd] = COLON
-    return this.#moveShort(time, time + TIME_DIGITS, spanEnd + 1)
+    return this.#move(time, time + TIME_DIGITS, spanEnd + 1)
   }
 
   /** Writes an id as `normaliseId` does; nothing for an invalid one. */
@@ -216,7 +228,7 @@ export class RecordWriter {
       if (i > 0) b[at++] = COMMA
       at = this.#move(starts[sorted[i]!]!, ends[sorted[i]!]!, at)
     }
-    return this.#moveShort(severityStart, severityEnd, at)
+    return this.#move(severityStart, severityEnd, at)
   }
 
   #putId(name: Uint8Array, idAt: number, digits: number, at: number): number {
@@ -241,17 +253,14 @@ export class RecordWriter {
     return at + piece.length
   }
 
+  /** The bytes behind are not what they were. */
   #move(from: number, to: number, at: number): number {
-    if (to - from < SHORT) return this.#moveShort(from, to, at)
-    this.#b.copyWithin(at, from, to)
-    return at + to - from
-  }
-
-  #moveShort(from: number, to: number, at: number): number {
-    const b = this.#b
-    let end = at
-    for (let p = from; p < to; p++) b[end++] = b[p]!
-    return end
+    const length = to - from
+    if (length < SHORT) {
+      const view = this.#view
+      for (let i = 0; i < length; i += 4) view.setInt32(at + i, view.getInt32(from + i, true), true)
+    } else this.#b.copyWithin(at, from, to)
+    return at + length
   }
 
   #putAscii(text: string, at: number): number {

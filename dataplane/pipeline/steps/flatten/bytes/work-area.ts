@@ -1,3 +1,4 @@
+/** The memory in which a message and its records are worked on. */
 import { MAX_BUS_MESSAGE_BYTES } from '../../../../contract/topics.ts'
 
 /** Larger records are few and go the plain way, as do those whose resource and scope come to more in a flat record. */
@@ -7,14 +8,18 @@ export const MAX_CONTEXT_BYTES = 64 * 1024
 /** Numbers that are written otherwise, one for each of `MAX_KEYS`. */
 const SIDE_BYTES = 64 * 64
 const NAME_BYTES = 256
-const CONTENT_BYTES = 4 * MAX_RECORD_BYTES
-const OUTPUT_BYTES = MAX_CONTEXT_BYTES + 5 * MAX_RECORD_BYTES
+/** Bytes are moved by fours: up to three more than there are. */
+const SPARE_BYTES = 4
+const CONTENT_BYTES = 4 * MAX_RECORD_BYTES + SPARE_BYTES
+const OUTPUT_BYTES = MAX_CONTEXT_BYTES + 5 * MAX_RECORD_BYTES + SPARE_BYTES
 
 /** Where in the area texts stand that are not in the message as they are needed, the name of a log id, the content of a document id, the flat record. */
 export const SIDE_AT = 0
 export const NAME_AT = SIDE_AT + SIDE_BYTES
 export const CONTENT_AT = NAME_AT + NAME_BYTES
 export const OUTPUT_AT = CONTENT_AT + CONTENT_BYTES
+/** A 0, and as many as a look at eight bytes may go beyond. */
+const BEHIND_BYTES = 8
 const MESSAGE_AT = OUTPUT_AT + OUTPUT_BYTES
 
 /**
@@ -22,7 +27,7 @@ const MESSAGE_AT = OUTPUT_AT + OUTPUT_BYTES
  * number, from one buffer to another twice that and a view each (measured). Only what is used of it takes memory.
  */
 export class WorkArea {
-  readonly bytes = Buffer.allocUnsafeSlow(MESSAGE_AT + MAX_BUS_MESSAGE_BYTES + 1)
+  readonly bytes = Buffer.allocUnsafeSlow(MESSAGE_AT + MAX_BUS_MESSAGE_BYTES + BEHIND_BYTES)
   messageEnd = MESSAGE_AT
 
   /** Where the message starts now, a 0 being behind it; undefined when it does not fit. */

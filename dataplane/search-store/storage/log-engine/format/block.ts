@@ -3,6 +3,7 @@ import { compress, decompress } from '../../../../compression/zstd.ts'
 import { type BlockDocuments, plainDocuments } from './block-documents.ts'
 import { writePlanes } from './byte-planes.ts'
 import { packDocuments, unpackDocuments } from './cut-documents.ts'
+import type { StoredId } from './document-id.ts'
 import { BlockMessages, layOutMessages } from './message-column.ts'
 import type { StagedDocument } from './staged-document.ts'
 
@@ -234,11 +235,6 @@ export function forEachId(ref: BlockRef, ids: Buffer, visit: (k: number, start: 
     visit(k, at, end, word >= 0x8000)
     at = end
   }
-}
-
-export interface StoredId {
-  readonly bytes: Uint8Array
-  readonly isUuid: boolean
 }
 
 export function idAt(ref: BlockRef, ids: Buffer, k: number): StoredId {

@@ -8,14 +8,22 @@ export interface IdKey {
   readonly hash: number
 }
 
+/** The same without its hash. */
+export interface StoredId {
+  readonly bytes: Uint8Array
+  readonly isUuid: boolean
+}
+
 /** OpenSearch's limit. */
 export const MAX_ID_BYTES = 512
 
 const UUID_LENGTH = 36
-const UUID_BYTES = 16
+export const UUID_BYTES = 16
 /** Values of the lower-case hex digits by character code; 255 for the rest. */
 const HEX = new Uint8Array(128).fill(255)
 for (const [value, digit] of [...'0123456789abcdef'].entries()) HEX[digit.charCodeAt(0)] = value
+const HEX_OF_BYTE = new Uint8Array(256).fill(255)
+HEX_OF_BYTE.set(HEX)
 
 /** Raw UUIDs are cut from slabs: a buffer each would cost more than all else here. */
 const SLAB_BYTES = 1 << 16
@@ -46,6 +54,21 @@ function uuidBytes(id: string): Uint8Array | undefined {
   return bytes
 }
 
+/** Writes the 16 bytes of the lower-case UUID between two positions of `source`; false when none stands there. */
+export function putUuid(source: Uint8Array, start: number, end: number, out: Uint8Array, outAt: number): boolean {
+  if (end - start !== UUID_LENGTH) return false
+  let to = outAt
+  for (let at = start; at < end; at += 2) {
+    const k = at - start
+    if (k === 8 || k === 13 || k === 18 || k === 23) if (source[at++] !== 0x2d) return false
+    const high = HEX_OF_BYTE[source[at]!]!
+    const low = HEX_OF_BYTE[source[at + 1]!]!
+    if ((high | low) > 15) return false
+    out[to++] = (high << 4) | low
+  }
+  return true
+}
+
 export function idKey(bytes: Uint8Array, isUuid: boolean): IdKey {
   return { bytes, isUuid, hash: idHash(bytes, 0, bytes.length) }
 }
@@ -64,7 +87,11 @@ export function idText(bytes: Uint8Array, isUuid: boolean): string {
 }
 
 export function isSameId(key: IdKey, bytes: Uint8Array, isUuid: boolean): boolean {
-  if (key.isUuid !== isUuid || key.bytes.length !== bytes.length) return false
-  for (let k = 0; k < bytes.length; k++) if (key.bytes[k] !== bytes[k]) return false
+  return key.isUuid === isUuid && isSameBytes(key.bytes, bytes)
+}
+
+export function isSameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false
+  for (let k = 0; k < a.length; k++) if (a[k] !== b[k]) return false
   return true
 }

@@ -13,7 +13,7 @@ const MAX_KNOWN = 8
 /** Blocks between two searches for cuts, each of which costs as much as many blocks. */
 const MIN_BLOCKS = 16
 /** After so many blocks cuts are found anew: documents may have changed. */
-const MAX_BLOCKS = 512
+const MAX_BLOCKS = 128
 /** The share of its cuts that a document has to have. */
 const MIN_SHARE = 0.6
 
@@ -43,7 +43,7 @@ export function createKnownCuts(): KnownCuts {
   return {
     for(documents) {
       if (wait > 0) wait--
-      const place = all.findIndex(({ cuts, usual }) => probes(documents).some(document => countCuts(cuts, document) >= MIN_SHARE * usual))
+      const place = bestOf(all, documents)
       if (place < 0) return find(documents)
       const [known] = all.splice(place, 1) as [Known]
       if (++known.blocks > MAX_BLOCKS && wait === 0) return find(documents)
@@ -51,6 +51,19 @@ export function createKnownCuts(): KnownCuts {
       return known.cuts
     },
   }
+}
+
+/** The place of the cuts of which the documents have most; −1: they have too few of all. */
+function bestOf(all: readonly Known[], documents: readonly StagedDocument[]): number {
+  let best = -1
+  let most = 0
+  for (const [place, { cuts, usual }] of all.entries()) {
+    const count = Math.max(...probes(documents).map(document => countCuts(cuts, document)))
+    if (count < MIN_SHARE * usual || count <= most) continue
+    best = place
+    most = count
+  }
+  return best
 }
 
 /** Two neighbours may be of different kinds; those far from each other seldom are both odd. */

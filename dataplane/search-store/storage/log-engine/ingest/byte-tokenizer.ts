@@ -28,7 +28,7 @@ export interface TokenizerState {
 
 /**
  * Tokens of the JSON string whose first byte (behind the quote) is `at`; writes `[lo, hi]` pairs from `state.out` on.
- * The buffer must hold the closing quote before its end.
+ * A text without an end is read up to the end of the memory that it stands in, where a byte is `undefined` and no part of a word.
  */
 export function tokenizeJsonString(bytes: Uint8Array, at: number, end: number, seeds: Seeds, out: Int32Array, state: TokenizerState): void {
   let i = at
@@ -69,7 +69,7 @@ export function tokenizeJsonString(bytes: Uint8Array, at: number, end: number, s
         hi = Math.imul(((hi << 5) | (hi >>> 27)) ^ word, LANE_HI)
         kinds |= KIND[c]!
         c = bytes[++i]!
-        word = WORD[c]!
+        word = WORD[c]! | 0
       } while (word !== 0)
       const joins = JOINS[c]!
       if (joins === 0) break
@@ -78,7 +78,7 @@ export function tokenizeJsonString(bytes: Uint8Array, at: number, end: number, s
       lo = Math.imul(lo ^ c, LANE_LO)
       hi = Math.imul(((hi << 5) | (hi >>> 27)) ^ c, LANE_HI)
       c = bytes[++i]!
-      word = WORD[c]!
+      word = WORD[c]! | 0
     }
     if (c >= 0x80 || i - start > MAX_TOKEN_LENGTH) return
     // A word of connectors alone has only bit pattern 3 from `_`, which letters (1) and digits (2) together make too.

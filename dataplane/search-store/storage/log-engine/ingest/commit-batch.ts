@@ -2,27 +2,28 @@
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import type { MutableMapping } from '../../../mapping/mapping.ts'
 import { Turns } from '../../../turns.ts'
-import type { WriteError, WriteOp, WriteOutcome } from '../../index-storage.ts'
-import { type EncodedBlock, encodeBlock, nextBlockLength } from '../format/block.ts'
+import type { Creations, WriteError, WriteOp, WriteOutcome } from '../../index-storage.ts'
+import { BLOCK_DOCS, type EncodedBlock, encodeBlock, nextBlockLength } from '../format/block.ts'
 import { encodeFrame, type FrameHead, placeBlocks } from '../format/frame.ts'
-import type { StagedDocument } from '../format/staged-document.ts'
 import type { SegmentSet } from '../segment-set.ts'
-import type { CommitFailure } from './commit-queue.ts'
+import { type CommitFailure, isList, type Share } from './commit-queue.ts'
+import type { StagedDocuments } from './staged-documents.ts'
 import { WriteBatch } from './write-batch.ts'
 
 /** One group commit: stages all operations, writes them as one frame, and lets them count once that is durable. */
 export async function commitBatch(
   segments: SegmentSet,
   mapping: MutableMapping,
-  ops: readonly WriteOp[],
+  shares: readonly Share[],
 ): Promise<readonly WriteOutcome[] | CommitFailure> {
+  const count = shares.reduce((sum, { from, to }) => sum + to - from, 0)
   try {
-    await segments.makeRoom(ops.length)
+    await segments.makeRoom(count)
   } catch (error) {
     return { failure: failureOf(error) }
   }
   await segments.places.load()
-  const batch = await stage(segments, mapping, ops)
+  const batch = await stage(segments, mapping, shares, count)
   if (batch.nextSeqNo === segments.nextSeqNo) {
     segments.abort()
     return batch.outcomes
@@ -48,15 +49,14 @@ export async function commitBatch(
 }
 
 /** Others run meanwhile: nothing of a batch counts for them. */
-async function stage(segments: SegmentSet, mapping: MutableMapping, ops: readonly WriteOp[]): Promise<WriteBatch> {
+async function stage(segments: SegmentSet, mapping: MutableMapping, shares: readonly Share[], count: number): Promise<WriteBatch> {
   const turns = new Turns()
-  const batch = new WriteBatch(segments, segments.nextSeqNo, turns)
-  segments.begin(ops.length, batch.documents, batch.seqNos, batch.versions)
+  const batch = new WriteBatch(segments, segments.staged, segments.nextSeqNo, turns)
+  segments.begin(count, batch.seqNos, batch.versions)
   try {
-    for (const op of ops) {
-      if (turns.isDue()) await turns.next()
-      const adding = batch.add(op)
-      if (adding !== undefined) await adding
+    for (const share of shares) {
+      if (isList(share.writes)) await addOps(batch, share.writes, share, turns)
+      else await addCreations(batch, share.writes, share, turns)
     }
   } catch (error) {
     mapping.rollback(0)
@@ -66,13 +66,38 @@ async function stage(segments: SegmentSet, mapping: MutableMapping, ops: readonl
   return batch
 }
 
-async function encodeBlocks(documents: readonly StagedDocument[]): Promise<EncodedBlock[]> {
+async function addOps(batch: WriteBatch, ops: readonly WriteOp[], { from, to }: Share, turns: Turns): Promise<void> {
+  for (let k = from; k < to; k++) {
+    if (turns.isDue()) await turns.next()
+    const adding = batch.add(ops[k]!)
+    if (adding !== undefined) await adding
+  }
+}
+
+/** Bytes of documents between two looks at the time. */
+const LOOK_BYTES = 16 * 1024
+
+async function addCreations(batch: WriteBatch, creations: Creations, { from, to }: Share, turns: Turns): Promise<void> {
+  const { places } = creations
+  let looked = 0
+  for (let k = from; k < to; k++) {
+    if (places[3 * k + 2]! - looked > LOOK_BYTES) {
+      looked = places[3 * k + 2]!
+      if (turns.isDue()) await turns.next()
+    }
+    const adding = batch.addCreation(creations, k)
+    if (adding !== undefined) await adding
+  }
+}
+
+async function encodeBlocks(documents: StagedDocuments): Promise<EncodedBlock[]> {
   const turns = new Turns()
   const blocks: EncodedBlock[] = []
   for (let at = 0; at < documents.length; ) {
     if (turns.isDue()) await turns.next()
-    const length = nextBlockLength(documents, at)
-    blocks.push(encodeBlock(documents.slice(at, at + length), at))
+    const most = documents.slice(at, BLOCK_DOCS)
+    const length = nextBlockLength(most, 0)
+    blocks.push(encodeBlock(length === most.length ? most : most.slice(0, length), at))
     at += length
   }
   return blocks

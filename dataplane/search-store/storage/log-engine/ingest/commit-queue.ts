@@ -1,5 +1,5 @@
 /** Gathers writes into batches. */
-import type { WriteError, WriteOp, WriteOutcome } from '../../index-storage.ts'
+import type { Creations, WriteError, WriteOp, WriteOutcome } from '../../index-storage.ts'
 
 /** The commit could not be made durable and was taken back whole. */
 export interface CommitFailure {
@@ -8,7 +8,8 @@ export interface CommitFailure {
 
 /** Runs one commit after the other. Writes that arrive meanwhile go into the next commit together. */
 export interface CommitQueue {
-  apply(ops: readonly WriteOp[]): Promise<readonly WriteOutcome[]>
+  /** The outcome of a creation that went well has no sequence number. */
+  apply(writes: Writes): Promise<readonly WriteOutcome[]>
   /** Runs something between two commits. */
   exclusive<T>(task: () => Promise<T>): Promise<T>
   /** Waits for writes that were accepted, and refuses later ones. */
@@ -19,14 +20,24 @@ export interface CommitQueue {
 export const MAX_COMMIT_OPS = 8192
 const MAX_COMMIT_BYTES = 32 << 20
 
+export type Writes = readonly WriteOp[] | Creations
+
+/** Writes that go into one commit: those of a caller from one position to another. */
+export interface Share {
+  readonly writes: Writes
+  readonly from: number
+  readonly to: number
+}
+
 interface Waiting {
-  readonly ops: readonly WriteOp[]
+  readonly writes: Writes
+  readonly count: number
   readonly outcomes: WriteOutcome[]
   readonly resolve: (outcomes: readonly WriteOutcome[]) => void
   readonly reject: (error: unknown) => void
 }
 
-type Commit = (ops: readonly WriteOp[]) => Promise<readonly WriteOutcome[] | CommitFailure>
+type Commit = (shares: readonly Share[]) => Promise<readonly WriteOutcome[] | CommitFailure>
 
 export function createCommitQueue(name: string, commit: Commit): CommitQueue {
   const waiting: Waiting[] = []
@@ -48,9 +59,8 @@ export function createCommitQueue(name: string, commit: Commit): CommitQueue {
 
   async function commitNext(): Promise<void> {
     const shares = takeShares(waiting)
-    const ops = shares.flatMap(({ task, from, to }) => task.ops.slice(from, to))
     try {
-      const result = await commit(ops)
+      const result = await commit(shares)
       let at = 0
       for (const { task, from, to } of shares) {
         for (let k = from; k < to; k++, at++) task.outcomes.push('failure' in result ? { error: result.failure } : result[at]!)
@@ -63,7 +73,7 @@ export function createCommitQueue(name: string, commit: Commit): CommitQueue {
       return
     }
     for (const { task } of shares) {
-      if (task.outcomes.length < task.ops.length) continue
+      if (task.outcomes.length < task.count) continue
       remove(waiting, task)
       task.resolve(task.outcomes)
     }
@@ -71,11 +81,12 @@ export function createCommitQueue(name: string, commit: Commit): CommitQueue {
 
   return {
     exclusive,
-    apply(ops) {
+    apply(writes) {
       if (isClosed) return Promise.reject(new Error(`index ${name} is closed`))
-      if (ops.length === 0) return Promise.resolve([])
+      const count = isList(writes) ? writes.length : writes.count
+      if (count === 0) return Promise.resolve([])
       return new Promise((resolve, reject) => {
-        waiting.push({ ops, outcomes: [], resolve, reject })
+        waiting.push({ writes, count, outcomes: [], resolve, reject })
         if (!isRunning) void run()
       })
     },
@@ -87,28 +98,33 @@ export function createCommitQueue(name: string, commit: Commit): CommitQueue {
   }
 }
 
-interface Share {
+interface TaskShare extends Share {
   readonly task: Waiting
-  readonly from: number
-  readonly to: number
 }
 
-function takeShares(waiting: readonly Waiting[]): Share[] {
-  const shares: Share[] = []
+function takeShares(waiting: readonly Waiting[]): TaskShare[] {
+  const shares: TaskShare[] = []
   let ops = 0
   let bytes = 0
   for (const task of waiting) {
+    const { writes, count } = task
     const from = task.outcomes.length
     let to = from
-    while (to < task.ops.length && ops < MAX_COMMIT_OPS && bytes < MAX_COMMIT_BYTES) {
-      bytes += sizeOf(task.ops[to++]!)
+    while (to < count && ops < MAX_COMMIT_OPS && bytes < MAX_COMMIT_BYTES) {
+      bytes += isList(writes) ? sizeOf(writes[to]!) : sizeOfCreation(writes, to)
+      to++
       ops++
     }
-    if (to > from) shares.push({ task, from, to })
-    if (to < task.ops.length) break
+    if (to > from) shares.push({ task, writes, from, to })
+    if (to < count) break
   }
   return shares
 }
+
+/** `Array.isArray` does not tell read-only arrays. */
+export const isList = (writes: Writes): writes is readonly WriteOp[] => Array.isArray(writes)
+
+const sizeOfCreation = ({ places }: Creations, k: number): number => places[3 * k + 2]! - places[3 * k + 1]!
 
 function sizeOf(op: WriteOp): number {
   if (op.action === 'delete') return 0

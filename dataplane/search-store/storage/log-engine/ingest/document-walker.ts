@@ -46,11 +46,13 @@ export class DocumentWalker {
 
   /**
    * Adds one document's events; throws DocumentRejected, leaving the events as they were (fields it added are the caller's to take back, and to
-   * `forget`). False, with nothing added, for a document that would hold the thread for long: `addInTurns` is for it.
+   * `forget`). False, with nothing added, for a document that would hold the thread for long: `addInTurns` is for it. The document stands in `memory`
+   * from `start` to `end`.
    */
-  add(source: Uint8Array): boolean {
-    this.#begin(source)
-    if (!this.#fast.walk(source)) {
+  add(memory: Uint8Array, start = 0, end = memory.length): boolean {
+    this.#begin(end - start)
+    if (!this.#fast.walk(memory, start, end)) {
+      const source = memory.subarray(start, end)
       if (this.#takesLong(source)) {
         this.events.resetDocument()
         return false
@@ -63,7 +65,7 @@ export class DocumentWalker {
 
   /** The same as `add` while others run. */
   async addInTurns(source: Uint8Array, turns: Turns): Promise<void> {
-    this.#begin(source)
+    this.#begin(source.length)
     try {
       await this.#addLeaves(source, visitDocument, turns, false)
     } catch (error) {
@@ -75,7 +77,7 @@ export class DocumentWalker {
 
   /** The same as `addStored` while others run. */
   async addStoredInTurns(source: Uint8Array, turns: Turns): Promise<void> {
-    this.#begin(source)
+    this.#begin(source.length)
     if (!this.#walkStored(source)) {
       this.events.resetDocument()
       if (this.#takesLong(source)) await this.#addLeaves(source, visitStoredDocument, turns, true)
@@ -123,7 +125,7 @@ export class DocumentWalker {
 
   /** Adds a document that was taken before: what the mapping refuses of it since is left out. */
   addStored(source: Uint8Array): void {
-    this.#begin(source)
+    this.#begin(source.length)
     if (!this.#walkStored(source)) this.#addParsed(source, visitStoredDocument)
     this.events.endDocument()
   }
@@ -134,13 +136,13 @@ export class DocumentWalker {
     for (const { path, mapping } of fields) this.#slots.forget(path, mapping)
   }
 
-  #begin(source: Uint8Array): void {
+  #begin(bytes: number): void {
     if (this.#revision !== this.#mapping.revision) {
       this.#slots.invalidate()
       this.#fast.forget()
       this.#revision = this.#mapping.revision
     }
-    this.events.reserve(source.length)
+    this.events.reserve(bytes)
   }
 
   /** False: to be parsed. */

@@ -6,6 +6,7 @@ import { createMapping } from '../../../mapping/mapping.ts'
 import type { MappingConfig } from '../../../mapping/mapping-config.ts'
 import { visitDocument } from '../../../mapping/parse-document.ts'
 import { Turns } from '../../../turns.ts'
+import { TailIndex } from '../tail/tail-index.ts'
 import { document } from '../testing/arbitrary-documents.ts'
 import { LOG_MAPPING } from '../testing/log-mapping.ts'
 import { DocumentWalker } from './document-walker.ts'
@@ -71,6 +72,16 @@ describe('walking a document', () => {
       { numRuns: 400, seed: 8 },
     ))
 
+  it('refuses a document wherever it is cut', () => {
+    const walk = createPair()
+    const whole = Buffer.from(
+      '{"message":"a1 b.c d_e 10.1","service":"a b","level":"x","nested":{"list":[1,{"n":2.5e1}]},"attributes":{"x":"y"}}',
+    )
+    walk(whole)
+    for (let end = 0; end < whole.length; end++)
+      expect(walk(whole.subarray(0, end)).walked, whole.toString('utf8', 0, end)).to.not.equal('taken')
+  })
+
   it('lets the last of duplicate keys win', () => {
     const walk = createPair()
     expect(walk(Buffer.from('{"service":"a b","level":"x"}')).terms).to.equal(2)
@@ -122,6 +133,78 @@ describe('walking a document', () => {
       }),
       { numRuns: 200, seed: 9 },
     ))
+
+  /** A walker that gives values codes, and what documents have brought it, by field. */
+  function createCoding() {
+    const { mapping } = createWalker()
+    const slots = createFieldSlots(path => (path.startsWith('attributes.') ? 'attributes' : undefined))
+    const index = new TailIndex(new Set())
+    const walker = new DocumentWalker(mapping, slots, index)
+    const taken = () => {
+      const { events } = walker
+      const pathOf = (slot: number) => slots.all[slot]!.path
+      const terms: string[] = []
+      for (let k = 0; k < events.termEnd; k += 2) terms.push(`${events.terms[k]}/${events.terms[k + 1]}`)
+      const codes: string[] = []
+      for (let k = 0; k < events.codeEnd; k += 2) {
+        const slot = events.codes[k]!
+        codes.push(`${pathOf(slot)}=${index.keywords[slot]!.dictionary[events.codes[k + 1]!]}`)
+      }
+      const numbers = [...events.numbers.subarray(0, events.numberEnd)].map((value, k) => `${pathOf(events.numberSlots[k]!)}=${value}`)
+      return { terms: terms.sort(), codes: codes.sort(), numbers: numbers.sort(), count: events.count }
+    }
+    return { index, walker, taken }
+  }
+
+  it('finds the same in members that it knows as in those that it reads', () =>
+    fc.assert(
+      fc.asyncProperty(fc.array(document, { maxLength: 6 }), fc.array(fc.nat(5), { maxLength: 20 }), async (documents, order) => {
+        const [known, parsed] = [createCoding(), createCoding()]
+        for (const at of order) {
+          const each = documents[at]
+          if (each === undefined) continue
+          const source = Buffer.from(JSON.stringify(each))
+          known.walker.events.clear()
+          parsed.walker.events.clear()
+          // In the midst of others, as documents stand in a bulk.
+          const memory = Buffer.concat([Buffer.from('{"service":"x"}'), source, Buffer.from(',"level":"x"}')])
+          const refused = outcome(() => known.walker.add(memory, 15, 15 + source.length)) !== 'taken'
+          const late = await parsed.walker.addInTurns(source, new Turns()).then(
+            () => false,
+            () => true,
+          )
+          expect(refused).to.equal(late)
+          expect(known.taken()).to.deep.equal(parsed.taken())
+        }
+      }),
+      { numRuns: 300, seed: 12 },
+    ))
+
+  it('brings terms in place of codes from the document on in which a field has too many values', () => {
+    const { index, walker, taken } = createCoding()
+    const walk = (fields: object) => {
+      walker.events.clear()
+      walker.add(Buffer.from(JSON.stringify(fields)))
+      const { codes, terms } = taken()
+      return { codes: codes.length, terms: terms.length }
+    }
+    for (let k = 0; k < 2_100; k++) walk({ host: 'same', level: k % 2 === 0 ? 'same' : `value ${k}`, service: 'same' })
+    expect(walk({ host: 'same', level: 'same', service: 'same' })).to.deep.equal({ codes: 3, terms: 0 })
+    for (let k = 0; k < 2_100; k++) walk({ host: 'same', level: `other ${k}`, service: 'same' })
+    expect(index.revision).to.equal(1)
+    expect(walk({ host: 'same', level: 'same', service: 'same' })).to.deep.equal({ codes: 2, terms: 1 })
+    expect(walk({ host: 'same', level: 'same', service: 'same' })).to.deep.equal({ codes: 2, terms: 1 })
+  })
+
+  it('knows a member in a document that holds it twice', () => {
+    const walk = createPair()
+    for (let k = 0; k < 4; k++) expect(walk(Buffer.from('{"service":"a","level":"x","host":"h"}')).terms).to.equal(3)
+    expect(walk(Buffer.from('{"service":"a","level":"x","service":"a","host":"h"}'))).to.deep.equal({
+      walked: 'taken',
+      terms: 3,
+      numbers: 0,
+    })
+  })
 
   const words = 'สวัสดี 😀 Ⅷ e\u0301 日本 word '
   for (const [name, mapping] of [

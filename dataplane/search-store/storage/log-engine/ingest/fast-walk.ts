@@ -17,43 +17,17 @@ import {
 } from '../../../../json/bytes.ts'
 import { type ScannedNumber, scanNumber } from '../../../../json/numbers.ts'
 import { analyze } from '../../../analysis/standard-analyzer.ts'
-import type { FieldNode } from '../../../mapping/field-tree.ts'
 import type { MutableMapping } from '../../../mapping/mapping.ts'
-import { isReadParsed } from '../../../mapping/parse-document.ts'
 import type { Leaf } from '../../../mapping/values.ts'
 import { MESSAGE_MEMBER } from '../format/message-column.ts'
 import type { MessageShapes } from '../format/message-shapes.ts'
-import { type ByteRun, byteRun } from './byte-run.ts'
+import type { ByteRun } from './byte-run.ts'
 import { hashJsonString, type KeywordState, type TokenizerState, tokenizeJsonString } from './byte-tokenizer.ts'
+import { createContext, type Edge, type EdgeKind, edgeOf, type KnownMember, type ObjectContext, unknownEdge } from './document-edges.ts'
 import type { DocumentEvents } from './document-events.ts'
 import type { FieldSlot, FieldSlots, KeywordCoder } from './field-slots.ts'
+import { KnownMembers } from './known-members.ts'
 import { scanTimestamp } from './scan-timestamp.ts'
-
-/** The part of the value behind a key that the index wants. */
-type EdgeKind = 'text' | 'keyword' | 'number' | 'date' | 'boolean' | 'none' | 'object' | 'flat'
-
-/** One key of one object, remembered with its field and with the key that followed last. */
-interface Edge {
-  /** The key's bytes with the closing quote. */
-  readonly key: ByteRun
-  readonly kind: EdgeKind
-  readonly slot: FieldSlot | undefined
-  readonly object: ObjectContext | undefined
-  next: Edge | undefined
-  /** The follower before `next`. */
-  other: Edge | undefined
-  /** The document in which the key was last seen. A document with the same key twice is left to `JSON.parse`. */
-  seenIn: number
-}
-
-interface ObjectContext {
-  readonly node: FieldNode
-  /** Path below a flat_object; undefined elsewhere. */
-  readonly flatPath: string | undefined
-  readonly edges: Map<string, Edge>
-  /** Stands before the first key. */
-  readonly start: Edge
-}
 
 /** Documents with keys beyond these go the parsed way. */
 const MAX_EDGES = 8192
@@ -77,11 +51,16 @@ export class FastWalk {
   readonly #tokens: TokenizerState = { position: 0, out: 0, shapeLo: 0, shapeHi: 0 }
   readonly #keyword: KeywordState = { position: 0, hasNonAscii: false }
   readonly #number: ScannedNumber = { position: 0, value: 0, isWhole: true }
+  readonly #known: KnownMembers
+  #coderRevision: number | undefined
   #root: ObjectContext
   #edgeCount = 0
   #document = 0
   #textWork = 0
   #bytes: Uint8Array = new Uint8Array(0)
+  /** Where the document stands in `bytes`. */
+  #start = 0
+  #end = 0
   /** Over all of the memory that `bytes` is a part of, where it starts at `offset`. */
   #view: DataView = new DataView(new ArrayBuffer(0))
   #offset = 0
@@ -100,11 +79,14 @@ export class FastWalk {
     this.#coder = coder
     this.#events = events
     this.#indexParsed = indexParsed
+    this.#known = new KnownMembers(events)
+    this.#coderRevision = coder.revision
     this.#root = createContext(mapping.root, undefined)
   }
 
   /** Drops all that was remembered of the mapping. */
   forget(): void {
+    this.#known.forget()
     this.#root = createContext(this.#mapping.root, undefined)
     this.#edgeCount = 0
   }
@@ -114,17 +96,25 @@ export class FastWalk {
     return this.#textWork > MAX_TEXT_WORK
   }
 
-  walk(source: Uint8Array): boolean {
+  /** The document stands in `memory` from `start` to `end`; beyond it other documents may stand. */
+  walk(memory: Uint8Array, start = 0, end = memory.length): boolean {
     this.#textWork = 0
-    this.#bytes = source
-    this.#offset = source.byteOffset
-    if (this.#view.buffer !== source.buffer) this.#view = new DataView(source.buffer)
-    this.#buffer = undefined
+    if (this.#bytes !== memory) this.#take(memory)
+    this.#start = start
+    this.#end = end
     this.#document++
-    let i = skipSpace(source, 0)
-    if (source[i] !== OPEN_OBJECT) return false
+    this.#forgetCodes()
+    let i = skipSpace(memory, start, end)
+    if (memory[i] !== OPEN_OBJECT) return false
     i = this.#object(this.#root, i + 1, 1)
-    return i >= 0 && skipSpace(source, i) === source.length
+    return i >= 0 && i <= end && skipSpace(memory, i, end) === end
+  }
+
+  #take(memory: Uint8Array): void {
+    this.#bytes = memory
+    this.#offset = memory.byteOffset
+    if (this.#view.buffer !== memory.buffer) this.#view = new DataView(memory.buffer)
+    this.#buffer = undefined
   }
 
   #text(start: number, end: number): string {
@@ -140,9 +130,24 @@ export class FastWalk {
     let i = bytes[at]! > 0x20 ? at : skipSpace(bytes, at)
     if (bytes[i] === CLOSE_OBJECT) return i + 1
     let before = context.start
+    let member: KnownMember | undefined
     for (;;) {
       if (bytes[i] !== QUOTE) return -1
       i++
+      const known = this.#knownMember(before, member, i)
+      if (known !== undefined) {
+        const { edge } = known
+        if (edge.seenIn === this.#document) return -1
+        edge.seenIn = this.#document
+        edge.hits++
+        this.#known.add(known)
+        i += known.run.length
+        if (!(bytes[i]! > 0x20)) i = skipSpace(bytes, i)
+        before = edge
+        member = known
+        continue
+      }
+      const start = i
       let edge = before.next
       if (edge === undefined || !this.#isAt(edge.key, i)) {
         edge = this.#otherEdge(context, before, i)
@@ -157,19 +162,44 @@ export class FastWalk {
       if (!(bytes[i]! > 0x20)) i = skipSpace(bytes, i)
       if (edge.seenIn === this.#document) return -1
       edge.seenIn = this.#document
+      const { termEnd, codeEnd, numberEnd } = this.#events
+      const isNoted = !edge.isVaried && bytes[i] !== OPEN_OBJECT && bytes[i] !== OPEN_LIST
       i = this.#value(edge, i, depth)
       if (i < 0) return -1
       if (!(bytes[i]! > 0x20)) i = skipSpace(bytes, i)
       if (bytes[i] === CLOSE_OBJECT) return i + 1
       if (bytes[i] !== COMMA) return -1
       i++
+      const noted = isNoted ? this.#known.note(edge, start, i, bytes, termEnd, codeEnd, numberEnd) : undefined
+      if (member !== undefined) member.next = noted
+      member = noted
       if (!(bytes[i]! > 0x20)) i = skipSpace(bytes, i)
       before = edge
     }
   }
 
+  /** The member at `at`, when it is known from the one in front, or the key's last ones. */
+  #knownMember(before: Edge, member: KnownMember | undefined, at: number): KnownMember | undefined {
+    const expected = member?.next
+    if (expected !== undefined && expected.era === this.#known.era && this.#isAt(expected.run, at)) return expected
+    const { next } = before
+    if (next === undefined) return undefined
+    const { known, knownBefore } = next
+    if (known !== undefined && known !== expected && this.#isAt(known.run, at)) {
+      if (member !== undefined) member.next = known
+      return known
+    }
+    if (knownBefore !== undefined && knownBefore !== expected && this.#isAt(knownBefore.run, at)) {
+      next.known = knownBefore
+      next.knownBefore = known
+      if (member !== undefined) member.next = knownBefore
+      return knownBefore
+    }
+    return undefined
+  }
+
   #isAt(run: ByteRun, at: number): boolean {
-    return run.isAt(this.#view, this.#offset + at, this.#offset + this.#bytes.length)
+    return run.isAt(this.#view, this.#offset + at, this.#offset + this.#end)
   }
 
   #otherEdge(context: ObjectContext, before: Edge, at: number): Edge | undefined {
@@ -179,7 +209,7 @@ export class FastWalk {
       before.next = other
       return other
     }
-    const end = plainStringEnd(this.#bytes, at - 1)
+    const end = plainStringEnd(this.#bytes, at - 1, this.#end)
     if (end < 0) return undefined
     const keyBytes = this.#bytes.subarray(at, end)
     if (!isUtf8(keyBytes)) return undefined
@@ -194,37 +224,11 @@ export class FastWalk {
 
   /** Only for fields that the mapping has: new ones come in through the parsed way. */
   #createEdge(context: ObjectContext, key: string, keyBytes: Uint8Array): Edge | undefined {
-    const edge =
-      context.flatPath === undefined
-        ? this.#mappedEdge(context, key, keyBytes)
-        : this.#flatEdge(`${context.flatPath}.${key}`, context.node, keyBytes)
+    const edge = edgeOf(this.#slots, context, key, keyBytes)
     if (edge === undefined || this.#edgeCount >= MAX_EDGES) return undefined
     this.#edgeCount++
     context.edges.set(key, edge)
     return edge
-  }
-
-  #mappedEdge(context: ObjectContext, key: string, keyBytes: Uint8Array): Edge | undefined {
-    let node: FieldNode | undefined = context.node
-    for (const name of key.split('.')) {
-      node = node.children.get(name)
-      if (node === undefined) return undefined
-      if (node.mapping.type === 'flat_object')
-        return this.#flatEdge(context.node.path === '' ? key : `${context.node.path}.${key}`, node, keyBytes)
-    }
-    const { type, index } = node.mapping
-    if (type === 'alias') return undefined
-    if (type === 'object') return index === false ? undefined : createEdge(keyBytes, 'object', undefined, createContext(node, undefined))
-    const slot = this.#slots.of(node.path, node.mapping)
-    // A number that is not indexed is still checked.
-    if (slot.kind === 'none' && type !== 'keyword' && type !== 'text') return undefined
-    if (isReadParsed(node.mapping)) return undefined
-    return createEdge(keyBytes, (type === 'date' || type === 'boolean') && slot.kind !== 'none' ? type : slot.kind, slot, undefined)
-  }
-
-  #flatEdge(path: string, node: FieldNode, keyBytes: Uint8Array): Edge {
-    const slot = path === node.path ? undefined : this.#slots.of(path, { type: 'keyword' })
-    return createEdge(keyBytes, 'flat', slot, createContext(node, path))
   }
 
   /** Walks a value; the position behind the value, or −1. */
@@ -289,7 +293,7 @@ export class FastWalk {
     if (this.#coder.pairs !== undefined) tokens.pairs = this.#coder.pairs
     const shapes = slot.path === MESSAGE_MEMBER ? this.#coder.shapes : undefined
     tokens.starts = shapes?.starts
-    tokenizeJsonString(this.#bytes, at, this.#bytes.length, slot, events.terms, tokens)
+    tokenizeJsonString(this.#bytes, at, this.#end, slot, events.terms, tokens)
     let end = tokens.position
     if (end < 0) end = this.#parsedString(slot, at)
     else {
@@ -298,7 +302,7 @@ export class FastWalk {
       if (this.isHeavy) return -1
       if (shapes !== undefined) this.#noteShape(shapes, at, end)
     }
-    if (end >= 0 && slot.path === MESSAGE_MEMBER) events.noteMessage(at, end - 1)
+    if (end >= 0 && slot.path === MESSAGE_MEMBER) events.noteMessage(at - this.#start, end - 1 - this.#start)
     return end
   }
 
@@ -315,7 +319,7 @@ export class FastWalk {
     const { terms, termEnd } = events
     const state = this.#keyword
     const bytes = this.#bytes
-    hashJsonString(bytes, at, bytes.length, slot, terms, termEnd, state)
+    hashJsonString(bytes, at, this.#end, slot, terms, termEnd, state)
     const end = state.position
     if (end < 0) return this.#parsedString(slot, at)
     const length = end - 1 - at
@@ -331,16 +335,25 @@ export class FastWalk {
   #addKeyword(slot: FieldSlot, lo: number, hi: number, start: number, end: number): void {
     const events = this.#events
     const code = this.#coder.code(slot, lo, hi, this.#bytes, start, end)
-    if (code < 0) events.termEnd += 2
-    else {
+    if (code < 0) {
+      events.termEnd += 2
+      this.#forgetCodes()
+    } else {
       events.codes[events.codeEnd] = slot.number
       events.codes[events.codeEnd + 1] = code
       events.codeEnd += 2
     }
   }
 
+  /** Known members bring codes: they are forgotten when a field has no codes from now on. */
+  #forgetCodes(): void {
+    if (this.#coder.revision === this.#coderRevision) return
+    this.#coderRevision = this.#coder.revision
+    this.#known.forget()
+  }
+
   #date(slot: FieldSlot, at: number): number {
-    const end = plainStringEnd(this.#bytes, at - 1)
+    const end = plainStringEnd(this.#bytes, at - 1, this.#end)
     if (end < 0) return -1
     const ms = scanTimestamp(this.#bytes, at, end - 1)
     if (Number.isNaN(ms)) return this.#parsedString(slot, at)
@@ -349,9 +362,9 @@ export class FastWalk {
   }
 
   #skipString(at: number): number {
-    const end = asciiStringEnd(this.#bytes, at - 1)
+    const end = asciiStringEnd(this.#bytes, at - 1, this.#end)
     if (end >= 0) return end
-    return this.#jsonString(at) === undefined ? -1 : stringEnd(this.#bytes, at - 1)
+    return this.#jsonString(at) === undefined ? -1 : stringEnd(this.#bytes, at - 1, this.#end)
   }
 
   /** Reads one string the exact way. −1 also where the field refuses the string: the parsed way then says why. */
@@ -366,11 +379,11 @@ export class FastWalk {
       // −1 leads to the parsed way, which meets the same error again and reports it.
       return -1
     }
-    return stringEnd(this.#bytes, at - 1)
+    return stringEnd(this.#bytes, at - 1, this.#end)
   }
 
   #jsonString(at: number): string | undefined {
-    const end = stringEnd(this.#bytes, at - 1)
+    const end = stringEnd(this.#bytes, at - 1, this.#end)
     if (end < 0) return undefined
     if (!isUtf8(this.#bytes.subarray(at - 1, end))) return undefined
     try {
@@ -431,15 +444,4 @@ export class FastWalk {
     events.numberSlots[events.numberEnd] = slot.number
     events.numbers[events.numberEnd++] = value
   }
-}
-
-function createContext(node: FieldNode, flatPath: string | undefined): ObjectContext {
-  return { node, flatPath, edges: new Map(), start: createEdge(new Uint8Array(0), 'none', undefined, undefined) }
-}
-
-/** Lets null and empty arrays pass, which make no field. The edge is not remembered, so that a field made later is seen. */
-const unknownEdge = (key: Uint8Array) => createEdge(key, 'none', undefined, undefined)
-
-function createEdge(key: Uint8Array, kind: EdgeKind, slot: FieldSlot | undefined, object: ObjectContext | undefined): Edge {
-  return { key: byteRun(key), kind, slot, object, next: undefined, other: undefined, seenIn: -1 }
 }

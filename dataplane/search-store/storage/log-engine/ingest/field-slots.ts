@@ -28,6 +28,8 @@ export interface FieldSlot extends Seeds {
 export interface KeywordCoder {
   /** The code of a value, made where new; −1: the field has too many, index the term instead. `bytes` is the value in UTF-8, without escapes. */
   code(slot: FieldSlot, lo: number, hi: number, bytes: Uint8Array, start: number, end: number): number
+  /** Changes whenever a value that has a code has none from now on; absent: never. */
+  readonly revision?: number
   /** Takes in neighbours among the words of texts; absent: nobody asks. */
   readonly pairs?: WordPairs
   /** Takes in the words of messages; absent: nobody asks. */

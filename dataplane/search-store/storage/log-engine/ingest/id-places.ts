@@ -1,9 +1,10 @@
 /** Finds the segment and document of an id. */
 import { Turns } from '../../../turns.ts'
-import { type BlockRef, forEachId, type StoredId } from '../format/block.ts'
+import { type BlockRef, forEachId } from '../format/block.ts'
+import type { StoredId } from '../format/document-id.ts'
 import { type IdKey, idHash, isSameId } from '../format/document-id.ts'
-import type { StagedDocument } from '../format/staged-document.ts'
 import { IdTable } from './id-table.ts'
+import { StagedDocuments } from './staged-documents.ts'
 
 /** A segment as the id table sees it. */
 export interface IdHolder {
@@ -27,6 +28,8 @@ export interface FoundDocument<H extends IdHolder> {
   readonly doc: number
 }
 
+const NONE_STAGED = new StagedDocuments()
+
 export const placeOf = (ordinal: number, doc: number) => ordinal * (1 << DOC_BITS) + doc
 export const docOf = (place: number) => place & DOC_MASK
 export const ordinalOf = (place: number) => place >>> DOC_BITS
@@ -38,7 +41,7 @@ export const ordinalOf = (place: number) => place >>> DOC_BITS
 export class IdPlaces<H extends IdHolder = IdHolder> {
   readonly #holders: (H | undefined)[] = []
   #table: IdTable | undefined
-  #staged: readonly StagedDocument[] = []
+  #staged = NONE_STAGED
   #stagedFrom = -1
   readonly #replaced = new Map<number, number>()
   readonly #buried = new Set<number>()
@@ -78,7 +81,7 @@ export class IdPlaces<H extends IdHolder = IdHolder> {
   }
 
   /** Starts a batch of at most `count` documents, which get the places from `from` on as they come into `staged`. */
-  begin(count: number, from: number, staged: readonly StagedDocument[]): void {
+  begin(count: number, from: number, staged: StagedDocuments): void {
     const table = this.#table
     if (table === undefined) throw new Error('a batch began without the table of ids')
     table.begin(count, place => this.#isWanted(place))
@@ -114,7 +117,7 @@ export class IdPlaces<H extends IdHolder = IdHolder> {
   }
 
   stagedSource(place: number): Uint8Array | undefined {
-    return this.#isStaged(place) ? this.#staged[place - this.#stagedFrom]!.source : undefined
+    return this.#isStaged(place) ? this.#staged.source(place - this.#stagedFrom) : undefined
   }
 
   /** The place of an id as the running batch sees it; −1 without one. */
@@ -122,9 +125,13 @@ export class IdPlaces<H extends IdHolder = IdHolder> {
     return this.#table!.find(key.hash, place => {
       if (this.#buried.has(place)) return false
       if (!this.#isStaged(place)) return this.#isAt(place, key)
-      const { id } = this.#staged[place - this.#stagedFrom]!
-      return isSameId(key, id.bytes, id.isUuid)
+      return this.#staged.hasId(place - this.#stagedFrom, key)
     })
+  }
+
+  /** Whether the running batch may see an id with this hash. */
+  mayHold(hash: number): boolean {
+    return this.#table!.has(hash)
   }
 
   /** The place of an id without the running batch; −1 without one. */
@@ -196,8 +203,8 @@ export class IdPlaces<H extends IdHolder = IdHolder> {
     return isSameId(key, bytes, isUuid)
   }
 
-  stage(key: IdKey, place: number, old: number): void {
-    this.#table!.set(key.hash, place, old)
+  stage(hash: number, place: number, old: number): void {
+    this.#table!.set(hash, place, old)
     if (old >= 0) this.#replaced.set(place, old)
   }
 
@@ -216,7 +223,7 @@ export class IdPlaces<H extends IdHolder = IdHolder> {
   }
 
   #endBatch(): void {
-    this.#staged = []
+    this.#staged = NONE_STAGED
     this.#stagedFrom = -1
     this.#replaced.clear()
     this.#buried.clear()

@@ -15,7 +15,8 @@ export class IdTable {
   /** Only so that the loads of `touch` have a use. */
   #touched = 0
   /** `[slot, hash, place + 1]` as they were before each change. */
-  #undo: number[] = []
+  #undo = new Uint32Array(0)
+  #undoEnd = 0
 
   get sizeBytes(): number {
     return this.#words.byteLength + (this.#touched & 0)
@@ -23,24 +24,34 @@ export class IdTable {
 
   /** Starts a run of at most `count` changes; entries that `isWanted` denies may be dropped. */
   begin(count: number, isWanted: (place: number) => boolean): void {
-    this.#undo = []
+    this.#undoEnd = 0
+    if (this.#undo.length < 3 * count) this.#undo = new Uint32Array(3 * count)
     if (this.#size + count > this.#capacity * MAX_LOAD) this.#rebuild(count, isWanted)
   }
 
   rollback(): void {
-    for (let k = this.#undo.length - 3; k >= 0; k -= 3) {
+    for (let k = this.#undoEnd - 3; k >= 0; k -= 3) {
       const slot = this.#undo[k]!
       this.#words[2 * slot] = this.#undo[k + 1]!
       if (this.#undo[k + 2] === 0) this.#size--
       this.#words[2 * slot + 1] = this.#undo[k + 2]!
     }
-    this.#undo = []
+    this.#undoEnd = 0
   }
 
   /** The place of the first candidate that `isIt` confirms; −1 without one. */
   find(hash: number, isIt: (place: number) => boolean): number {
     const slot = this.#slotOf(hash >>> 0, isIt)
     return slot < 0 ? -1 : this.#words[2 * slot + 1]! - 1
+  }
+
+  /** Whether there is a candidate. */
+  has(hash: number): boolean {
+    const key = hash >>> 0
+    const words = this.#words
+    for (let slot = this.#home(key); words[2 * slot + 1] !== 0; slot = slot + 1 === this.#capacity ? 0 : slot + 1)
+      if (words[2 * slot] === key) return true
+    return false
   }
 
   /** Points the id at a new place, instead of at `old` when that is not −1. */
@@ -52,7 +63,10 @@ export class IdTable {
       while (this.#words[2 * slot + 1] !== 0) slot = slot + 1 === this.#capacity ? 0 : slot + 1
       this.#size++
     }
-    this.#undo.push(slot, this.#words[2 * slot]!, this.#words[2 * slot + 1]!)
+    const undo = this.#undo
+    undo[this.#undoEnd++] = slot
+    undo[this.#undoEnd++] = this.#words[2 * slot]!
+    undo[this.#undoEnd++] = this.#words[2 * slot + 1]!
     this.#words[2 * slot] = key
     this.#words[2 * slot + 1] = place + 1
   }

@@ -6,12 +6,15 @@ import type { MutableMapping } from '../../../mapping/mapping.ts'
 import { checkDocumentSize, parseJson } from '../../../mapping/parse-document.ts'
 import type { Turns } from '../../../turns.ts'
 import { mergeDocument } from '../../document-table/merge-document.ts'
-import type { WriteOp, WriteOutcome } from '../../index-storage.ts'
+import type { Creations, WriteOp, WriteOutcome } from '../../index-storage.ts'
 import { conflictOf } from '../../write-conflict.ts'
-import { type IdKey, idKeyOf, MAX_ID_BYTES } from '../format/document-id.ts'
-import type { StagedDocument } from '../format/staged-document.ts'
+import { type IdKey, idHash, idKeyOf, MAX_ID_BYTES, putUuid, UUID_BYTES } from '../format/document-id.ts'
 import type { DocumentWalker } from './document-walker.ts'
 import { patchJson } from './patch-json.ts'
+import type { StagedDocuments } from './staged-documents.ts'
+
+/** Numbers of a creation in `places`. */
+const CREATION_ROW = 3
 
 /** A document as the batch finds it: stored before, or staged by an earlier operation of the same batch. */
 export interface CurrentDocument {
@@ -26,8 +29,10 @@ export interface BatchTarget {
   readonly mapping: MutableMapping
   readonly walker: DocumentWalker
   find(key: IdKey): CurrentDocument | undefined
-  /** Lets `find` give the document that is staged next for the id, in place of `old`. */
-  stage(key: IdKey, old: number): void
+  /** Whether `find` may give a document for an id with this hash. */
+  mayHold(hash: number): boolean
+  /** Lets `find` give the document that is staged next for the id with this hash, in place of `old`. */
+  stage(hash: number, old: number): void
   /** Lets `find` no longer give the document at this place. */
   bury(place: number): void
 }
@@ -35,7 +40,7 @@ export interface BatchTarget {
 /** The operations of one commit, checked and staged in order; nothing of it counts before it is durable. */
 export class WriteBatch {
   readonly outcomes: WriteOutcome[] = []
-  readonly documents: StagedDocument[] = []
+  readonly documents: StagedDocuments
   /** Per document. */
   readonly seqNos: number[] = []
   readonly versions: number[] = []
@@ -45,8 +50,11 @@ export class WriteBatch {
   readonly #target: BatchTarget
   readonly #turns: Turns
 
-  constructor(target: BatchTarget, nextSeqNo: number, turns: Turns) {
+  /** `documents` are this batch's alone until it ends. */
+  constructor(target: BatchTarget, documents: StagedDocuments, nextSeqNo: number, turns: Turns) {
     this.#target = target
+    this.documents = documents
+    documents.clear()
     this.#turns = turns
     this.nextSeqNo = nextSeqNo
     target.walker.events.clear()
@@ -58,6 +66,39 @@ export class WriteBatch {
     if (outcome instanceof Promise) return outcome.then(settled => void this.outcomes.push(settled))
     this.outcomes.push(outcome)
     return undefined
+  }
+
+  /** The same for one of many creations, which leaves no object behind where the id is a new UUID. */
+  addCreation({ bytes, places }: Creations, k: number): Promise<void> | undefined {
+    const idStart = places[CREATION_ROW * k]!
+    const start = places[CREATION_ROW * k + 1]!
+    const end = places[CREATION_ROW * k + 2]!
+    const { documents } = this
+    documents.reserveId(UUID_BYTES)
+    const { ids, idEnd } = documents
+    const isUuid = putUuid(bytes, idStart, start, ids, idEnd)
+    const hash = isUuid ? idHash(ids, idEnd, idEnd + UUID_BYTES) : 0
+    const isNew = isUuid && !this.#target.mayHold(hash)
+    const outcome = isNew && end - start <= MAX_PLAIN_BYTES ? this.#createPlain(hash, bytes, start, end) : undefined
+    if (outcome === undefined)
+      return this.add({ action: 'create', id: bytes.toString('utf8', idStart, start), source: bytes.subarray(start, end) })
+    this.outcomes.push(outcome)
+    return undefined
+  }
+
+  /** Creates the document under the id that was put behind the last one; undefined where the document would hold the thread for long. */
+  #createPlain(hash: number, bytes: Uint8Array, start: number, end: number): WriteOutcome | undefined {
+    const { mapping, walker } = this.#target
+    const mark = mapping.mark()
+    try {
+      if (!walker.add(bytes, start, end)) return undefined
+    } catch (error) {
+      return this.#takeBack(mark, error)
+    }
+    this.#target.stage(hash, -1)
+    this.documents.add(UUID_BYTES, true, bytes, start, end, walker.events.message)
+    this.#number(1)
+    return CREATED
   }
 
   #run(op: WriteOp): WriteOutcome | Promise<WriteOutcome> {
@@ -128,13 +169,21 @@ export class WriteBatch {
 
   #stage(key: IdKey, source: Uint8Array, current: CurrentDocument | undefined): WriteOutcome {
     const version = current === undefined ? 1 : current.version + 1
-    const seqNo = this.nextSeqNo++
-    this.#target.stage(key, current?.place ?? -1)
+    this.#target.stage(key.hash, current?.place ?? -1)
     if (current !== undefined) this.#bury(current.place)
-    this.documents.push({ id: key, source, message: this.#target.walker.events.message })
+    const { documents } = this
+    documents.reserveId(key.bytes.length)
+    documents.ids.set(key.bytes, documents.idEnd)
+    documents.add(key.bytes.length, key.isUuid, source, 0, source.length, this.#target.walker.events.message)
+    const seqNo = this.#number(version)
+    return { result: current === undefined ? 'created' : 'updated', seqNo, version }
+  }
+
+  #number(version: number): number {
+    const seqNo = this.nextSeqNo++
     this.seqNos.push(seqNo)
     this.versions.push(version)
-    return { result: current === undefined ? 'created' : 'updated', seqNo, version }
+    return seqNo
   }
 
   #delete(current: CurrentDocument | undefined): WriteOutcome {
@@ -149,6 +198,11 @@ export class WriteBatch {
     this.#target.bury(place)
   }
 }
+
+/** Creations larger than this go the way of all operations, which looks at their size. */
+const MAX_PLAIN_BYTES = 128 * 1024
+/** Nobody asks for the number of a creation. */
+const CREATED: WriteOutcome = { result: 'created', seqNo: -1, version: 1 }
 
 /** The stored document with a partial one merged into it; the same array when nothing changes. */
 function merge(stored: Uint8Array, partial: Uint8Array): Uint8Array {

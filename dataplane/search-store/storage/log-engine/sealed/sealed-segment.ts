@@ -191,13 +191,13 @@ export class SealedSegment implements Segment {
     return gone === undefined ? undefined : withoutDead(all, gone)
   }
 
-  valueCounts(fields: ReadonlySet<string>): ValueCounts | undefined {
+  valueCounts(fields: ReadonlySet<string>, isByStep = false): ValueCounts | undefined {
     const { valueCounts = [], columns } = this.#directory()
-    const entry = this.dead.count === 0 ? tableWith(valueCounts, fields) : undefined
+    const entry = this.dead.count === 0 ? tableWith(valueCounts, fields, isByStep) : undefined
     if (entry === undefined) return undefined
     const read = (span: Span) => this.#section(span)
     return this.#context.cache.get(
-      `${this.#name}w${entry.fields.join()}`,
+      `${this.#name}w${entry.stepMs ?? ''}${entry.fields.join()}`,
       () => readValueCounts(entry, read, field => (columns.has(field) ? readDictionary(columns.get(field)!, read) : [''])),
       ({ counts, columns }) => 2 * counts.length * (14 + columns.size),
     )

@@ -1,6 +1,7 @@
 /** Reads documents, messages and ids out of blocks. */
-import { type BlockContent, type BlockRef, idAt, readDocuments, readMessages, type StoredId } from '../format/block.ts'
+import { type BlockContent, type BlockRef, idAt, readDocuments, readMessages } from '../format/block.ts'
 import type { BlockDocuments } from '../format/block-documents.ts'
+import type { StoredId } from '../format/document-id.ts'
 import type { BlockMessages, MessageSpan } from '../format/message-column.ts'
 import type { SegmentFile } from '../format/segment-file.ts'
 import type { ByteCache } from './byte-cache.ts'

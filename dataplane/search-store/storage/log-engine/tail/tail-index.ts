@@ -30,11 +30,17 @@ export class TailIndex implements KeywordCoder {
   readonly numbers: (NumberTail | undefined)[] = []
   readonly #high: HighCardinality
   #keywordCount = 0
+  #revision = 0
 
   /** `expectedTerms` come in without the table growing. */
   constructor(high: HighCardinality, expectedTerms = 0) {
     this.terms = new TermTable(expectedTerms)
     this.#high = high
+  }
+
+  /** Number of columns that have some of their values only. */
+  get revision(): number {
+    return this.#revision
   }
 
   get sizeBytes(): number {
@@ -54,7 +60,10 @@ export class TailIndex implements KeywordCoder {
       }
       column = this.keyword(slot.number)
     }
-    return column.isPartial ? -1 : column.code(lo, hi, bytes, start, end)
+    if (column.isPartial) return -1
+    const code = column.code(lo, hi, bytes, start, end)
+    if (code < 0) this.#revision++
+    return code
   }
 
   /** Takes over the events of a batch whose first document is `firstDoc`. */

@@ -1,0 +1,26 @@
+import { LevelBadge, ServiceName } from '../../../components/badges.tsx'
+import type { PatternTrend } from '../requests/patterns.ts'
+import styles from './pattern-cell.module.css'
+import { PatternText } from './pattern-text.tsx'
+
+export interface PatternCellProps {
+  readonly id: string
+  /** Undefined while they are being read. */
+  readonly details: Pick<PatternTrend, 'pattern' | 'level' | 'services'> | undefined
+  readonly onOpen: () => void
+}
+
+/** A pattern in a table: its text, its level, and the services that log it. */
+export function PatternCell({ id, details, onOpen }: PatternCellProps) {
+  return (
+    <button type="button" className={styles.pattern} onClick={onOpen} title={details?.pattern ?? id}>
+      {details === undefined ? <span className={styles.reading}>…</span> : <PatternText text={details.pattern} />}
+      <span className={styles.services}>
+        {details !== undefined && <LevelBadge level={details.level} />}
+        {details?.services.map(name => (
+          <ServiceName key={name} name={name} />
+        ))}
+      </span>
+    </button>
+  )
+}

@@ -1,0 +1,46 @@
+import { once } from 'node:events'
+import { connect as connectHttp2 } from 'node:http2'
+import { connect } from 'node:tls'
+import { expect } from 'chai'
+import { after, before, describe, it } from 'mocha'
+import { systemClock } from '../../../adapters/clock/system-clock.ts'
+import { answerJson } from '../../../upstream/exchange.ts'
+import { selfSigned } from './certificate.ts'
+import { startTlsServer, type TlsServer } from './tls-server.ts'
+
+describe("the gateway's port", () => {
+  let server: TlsServer
+  before(async () => {
+    const certificate = await selfSigned('127.0.0.1', systemClock)
+    const at = { host: '127.0.0.1', port: 0, setting: 'GATEWAY_PORT' }
+    server = await startTlsServer((request, response) => answerJson(response, 200, { version: request.httpVersion }), certificate, at)
+  })
+  after(() => server.stop(0))
+
+  for (const { title, protocols, version } of [
+    { title: 'HTTP/1.1', protocols: ['http/1.1'], version: '1.1' },
+    { title: 'HTTP/1.0, as curl --http1.0 does', protocols: ['http/1.0'], version: '1.0' },
+    { title: 'both', protocols: ['http/1.0', 'http/1.1'], version: '1.1' },
+    { title: 'nothing', protocols: [], version: '1.1' },
+  ])
+    it(`answers a client that names ${title} by ALPN`, async () => {
+      const socket = connect({ host: '127.0.0.1', port: server.port, rejectUnauthorized: false, ALPNProtocols: protocols })
+      await once(socket, 'secureConnect')
+      socket.end(`GET / HTTP/${version}\r\nHost: x\r\nConnection: close\r\n\r\n`)
+      let text = ''
+      for await (const piece of socket) text += piece
+      expect(text).to.match(/^HTTP\/1\.1 200 /)
+      expect(text).to.contain(`{"version":"${version}"}`)
+    })
+
+  it('takes megabytes of one request at a time, not 64 KiB of all requests on a connection', async () => {
+    const session = connectHttp2(`https://127.0.0.1:${server.port}`, { rejectUnauthorized: false })
+    await once(session, 'remoteSettings')
+    const stream = session.request({ ':method': 'GET', ':path': '/' })
+    await once(stream, 'response')
+    expect(session.state.remoteWindowSize).to.be.above(1_000_000)
+    expect(session.remoteSettings.initialWindowSize).to.be.above(1_000_000)
+    stream.close()
+    session.close()
+  })
+})
