@@ -1,7 +1,11 @@
 /** A block on disk: up to 128 documents with their ids, compressed together. Messages stand apart in a frame of their own. */
 import { compress, decompress } from '../../../../compression/zstd.ts'
-import { readPlanes, writePlanes } from './byte-planes.ts'
-import { BlockMessages, layOutMessages, type MessageSpan } from './message-column.ts'
+import { type BlockDocuments, plainDocuments } from './block-documents.ts'
+import { writePlanes } from './byte-planes.ts'
+import { packDocuments, unpackDocuments } from './cut-documents.ts'
+import type { StoredId } from './document-id.ts'
+import { BlockMessages, layOutMessages } from './message-column.ts'
+import type { StagedDocument } from './staged-document.ts'
 
 /** Documents per block: larger ones compress little better and make reading one document dearer. */
 export const BLOCK_DOCS = 128
@@ -17,13 +21,7 @@ const IS_UUIDS = 1
 const IS_COMPRESSED = 2
 const HAS_MESSAGES = 4
 const ARE_MESSAGES_COMPRESSED = 8
-
-export interface StagedDocument {
-  readonly id: StoredId
-  readonly source: Uint8Array
-  /** Where its message is one string that can stand apart. */
-  readonly message?: MessageSpan | undefined
-}
+const ARE_CUT = 16
 
 /** Where a block stands and what it holds. Offsets are in the segment's file. */
 export interface BlockRef {
@@ -32,11 +30,13 @@ export interface BlockRef {
   readonly docs: number
   readonly areUuids: boolean
   readonly isCompressed: boolean
+  /** Values that differ in all documents are kept apart from their texts. */
+  readonly areCut: boolean
   /** Where the ids begin; the documents follow the ids. */
   readonly offset: number
   readonly idsBytes: number
   readonly dataBytes: number
-  /** Size of the unpacked documents, their lengths included. */
+  /** Size of the unpacked documents with their lengths, or of the parts that they are made of. */
   readonly rawBytes: number
   /** Size of the messages, which follow the documents; 0: the messages stand in the documents. */
   readonly messageBytes: number
@@ -56,7 +56,7 @@ export interface EncodedBlock {
 
 /** A block's documents, unpacked: the documents without their messages, and the messages. */
 export interface BlockContent {
-  readonly raw: Buffer
+  readonly documents: BlockDocuments
   readonly messages: BlockMessages | undefined
 }
 
@@ -76,8 +76,9 @@ export function encodeBlock(documents: readonly StagedDocument[], firstDoc: numb
   const areUuids = documents.every(({ id }) => id.isUuid)
   const ids = areUuids ? encodeUuids(documents) : encodeMixedIds(documents)
   const hasMessages = documents.some(({ message }) => message !== undefined)
-  const raw = layOut(documents, hasMessages)
-  const data = packedIfWorth(raw)
+  const cut = areUuids ? packDocuments(documents, ids) : undefined
+  const raw = cut === undefined ? layOut(documents, hasMessages) : NO_BYTES
+  const data = cut?.data ?? packedIfWorth(raw)
   const rawMessages = hasMessages ? layOutMessages(documents) : NO_BYTES
   const messages = packedIfWorth(rawMessages)
   const header = Buffer.alloc(hasMessages ? LONG_HEADER_BYTES : HEADER_BYTES)
@@ -85,11 +86,12 @@ export function encodeBlock(documents: readonly StagedDocument[], firstDoc: numb
     firstDoc,
     docs: documents.length,
     areUuids,
-    isCompressed: data !== raw,
+    isCompressed: cut === undefined && data !== raw,
+    areCut: cut !== undefined,
     offset: header.length,
     idsBytes: ids.length,
     dataBytes: data.length,
-    rawBytes: raw.length,
+    rawBytes: cut?.documents.sizeBytes ?? raw.length,
     messageBytes: messages.length,
     messageRawBytes: rawMessages.length,
     areMessagesCompressed: messages !== rawMessages,
@@ -98,7 +100,10 @@ export function encodeBlock(documents: readonly StagedDocument[], firstDoc: numb
   return {
     parts: hasMessages ? [header, ids, data, messages] : [header, ids, data],
     sizeBytes: blockBytes(ref),
-    content: { raw, messages: hasMessages ? new BlockMessages(rawMessages, documents.length) : undefined },
+    content: {
+      documents: cut?.documents ?? plainDocuments(raw, documents.length, hasMessages),
+      messages: hasMessages ? new BlockMessages(rawMessages, documents.length) : undefined,
+    },
     ref,
   }
 }
@@ -118,15 +123,17 @@ export function flagsOf(ref: BlockRef): number {
     (ref.areUuids ? IS_UUIDS : 0) |
     (ref.isCompressed ? IS_COMPRESSED : 0) |
     (ref.messageBytes > 0 ? HAS_MESSAGES : 0) |
-    (ref.areMessagesCompressed ? ARE_MESSAGES_COMPRESSED : 0)
+    (ref.areMessagesCompressed ? ARE_MESSAGES_COMPRESSED : 0) |
+    (ref.areCut ? ARE_CUT : 0)
   )
 }
 
-export function readFlags(flags: number): Pick<BlockRef, 'areUuids' | 'isCompressed' | 'areMessagesCompressed'> {
+export function readFlags(flags: number): Pick<BlockRef, 'areUuids' | 'isCompressed' | 'areMessagesCompressed' | 'areCut'> {
   return {
     areUuids: (flags & IS_UUIDS) !== 0,
     isCompressed: (flags & IS_COMPRESSED) !== 0,
     areMessagesCompressed: (flags & ARE_MESSAGES_COMPRESSED) !== 0,
+    areCut: (flags & ARE_CUT) !== 0,
   }
 }
 
@@ -187,9 +194,13 @@ const restLength = ({ source, message }: StagedDocument) => source.length - (mes
 /** Reads `length` bytes of the file a block is in. */
 type ReadAt = (length: number, position: number) => Buffer
 
-export function readDocuments(ref: BlockRef, read: ReadAt): Buffer {
+export function readDocuments(ref: BlockRef, read: ReadAt): BlockDocuments {
+  if (ref.areCut) {
+    const bytes = read(ref.idsBytes + ref.dataBytes, ref.offset)
+    return unpackDocuments(bytes.subarray(ref.idsBytes), ref.docs, bytes.subarray(0, ref.idsBytes))
+  }
   const data = read(ref.dataBytes, ref.offset + ref.idsBytes)
-  return ref.isCompressed ? decompress(data, ref.rawBytes) : data
+  return plainDocuments(ref.isCompressed ? decompress(data, ref.rawBytes) : data, ref.docs, ref.messageBytes > 0)
 }
 
 /** Undefined where the messages stand in the documents. */
@@ -197,19 +208,6 @@ export function readMessages(ref: BlockRef, read: ReadAt): BlockMessages | undef
   if (ref.messageBytes === 0) return undefined
   const data = read(ref.messageBytes, ref.offset + ref.idsBytes + ref.dataBytes)
   return new BlockMessages(ref.areMessagesCompressed ? decompress(data, ref.messageRawBytes) : data, ref.docs)
-}
-
-/** Where each document of an unpacked block of `docs` starts, and, as one more, where the last one ends. */
-export function documentStarts(raw: Buffer, docs: number, hasMessages: boolean): Uint32Array {
-  const planed = hasMessages ? readPlanes(raw, 0, docs) : undefined
-  const starts = new Uint32Array(docs + 1)
-  let start = 4 * docs
-  for (let k = 0; k < docs; k++) {
-    starts[k] = start
-    start += planed === undefined ? raw.readUInt32LE(4 * k) : planed[k]!
-  }
-  starts[docs] = start
-  return starts
 }
 
 function encodeUuids(documents: readonly StagedDocument[]): Buffer {
@@ -237,11 +235,6 @@ export function forEachId(ref: BlockRef, ids: Buffer, visit: (k: number, start: 
     visit(k, at, end, word >= 0x8000)
     at = end
   }
-}
-
-export interface StoredId {
-  readonly bytes: Uint8Array
-  readonly isUuid: boolean
 }
 
 export function idAt(ref: BlockRef, ids: Buffer, k: number): StoredId {

@@ -8,6 +8,12 @@ export interface IdKey {
   readonly hash: number
 }
 
+/** The same without its hash. */
+export interface StoredId {
+  readonly bytes: Uint8Array
+  readonly isUuid: boolean
+}
+
 /** OpenSearch's limit. */
 export const MAX_ID_BYTES = 512
 

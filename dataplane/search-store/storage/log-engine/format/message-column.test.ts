@@ -11,9 +11,10 @@ import { LOG_MAPPING } from '../testing/log-mapping.ts'
 import { numberedDocument } from '../testing/numbered-documents.ts'
 import { createOracle } from '../testing/oracle.ts'
 import { openIndex, withDirectory } from '../testing/temporary-index.ts'
-import { blockBytes, encodeBlock, readBlockRef, readDocuments, readMessages, type StagedDocument } from './block.ts'
+import { blockBytes, encodeBlock, readBlockRef, readDocuments, readMessages } from './block.ts'
 import { readPlanes, writePlanes } from './byte-planes.ts'
 import { idKeyOf } from './document-id.ts'
+import type { StagedDocument } from './staged-document.ts'
 
 /** An index that was written before messages stood apart; documents 0 to 39 are sealed, 40 to 44 are not. */
 const WRITTEN_BEFORE = fileURLToPath(new URL('../testing/without-messages-apart', import.meta.url))
@@ -44,7 +45,7 @@ describe('a block', () => {
         expect([bytes.length, blockBytes(ref)]).to.deep.equal([block.sizeBytes, block.sizeBytes])
         const readAt = (length: number, position: number) => bytes.subarray(position, position + length)
         const messages = readMessages(ref, readAt)
-        const source = sourceReader({ raw: readDocuments(ref, readAt), messages }, ref.docs)
+        const source = sourceReader({ documents: readDocuments(ref, readAt), messages })
         for (const [k, document] of documents.entries()) {
           expect(Buffer.compare(source(k), document.source)).to.equal(0)
           const { message } = document

@@ -108,7 +108,7 @@ function releaseWritten(frame: Buffer, blocks: readonly EncodedBlock[]): void {
   releaseBytes(frame)
   for (const { parts, ref } of blocks) {
     const [, , data, messages] = parts
-    if (ref.isCompressed) releaseBytes(data!)
+    if (ref.isCompressed || ref.areCut) releaseBytes(data!)
     if (ref.areMessagesCompressed) releaseBytes(messages!)
   }
 }

@@ -1,6 +1,7 @@
 /** Finds the segment and document of an id. */
 import { Turns } from '../../../turns.ts'
-import { type BlockRef, forEachId, type StoredId } from '../format/block.ts'
+import { type BlockRef, forEachId } from '../format/block.ts'
+import type { StoredId } from '../format/document-id.ts'
 import { type IdKey, idHash, isSameId } from '../format/document-id.ts'
 import { IdTable } from './id-table.ts'
 import { StagedDocuments } from './staged-documents.ts'

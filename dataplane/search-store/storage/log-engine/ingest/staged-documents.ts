@@ -1,8 +1,8 @@
 /** The documents of one commit, in order, before it is durable: columns, since an object each would outlive the commit's writing. */
 import { grown } from '../../../grown.ts'
-import type { StagedDocument } from '../format/block.ts'
 import { type IdKey, isSameBytes } from '../format/document-id.ts'
 import type { MessageSpan } from '../format/message-column.ts'
+import type { StagedDocument } from '../format/staged-document.ts'
 
 /** Ends of id, source start and end, message start and end. */
 const ROW = 5

@@ -1,5 +1,6 @@
 import { firstAtLeast } from '../../../first-at-least.ts'
-import { type BlockRef, forEachId, type StoredId } from '../format/block.ts'
+import { type BlockRef, forEachId } from '../format/block.ts'
+import type { StoredId } from '../format/document-id.ts'
 import { idHash, idKeyOf, isSameId } from '../format/document-id.ts'
 
 /** Documents of one segment are numbered below this. */

@@ -1,10 +1,11 @@
 /** Makes the index that stands at the end of a sealed segment. */
 import { compress } from '../../../../compression/zstd.ts'
-import { type BlockRef, encodeBlock, nextBlockLength, type StagedDocument } from '../format/block.ts'
+import { type BlockRef, encodeBlock, nextBlockLength } from '../format/block.ts'
 import { type ColumnEntry, encodeKeywords, encodeNumbers, type Span } from '../format/column-codec.ts'
 import { idKey } from '../format/document-id.ts'
 import type { ShapesEntry } from '../format/message-shapes.ts'
 import { BLOCK_WORDS, encodeBlockRefs, encodeDirectory, type SegmentDirectory } from '../format/segment-directory.ts'
+import type { StagedDocument } from '../format/staged-document.ts'
 import { encodeTerms, type TermSections } from '../format/term-index.ts'
 import { encodeValueCounts } from '../format/value-counts.ts'
 import type { SegmentContext } from '../segment-context.ts'

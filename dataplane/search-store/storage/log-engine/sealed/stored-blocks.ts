@@ -1,6 +1,7 @@
 /** Reads documents, messages and ids out of blocks. */
-import { releaseBytes } from '../../../../memory/release-bytes.ts'
-import { type BlockContent, type BlockRef, documentStarts, idAt, readDocuments, readMessages, type StoredId } from '../format/block.ts'
+import { type BlockContent, type BlockRef, idAt, readDocuments, readMessages } from '../format/block.ts'
+import type { BlockDocuments } from '../format/block-documents.ts'
+import type { StoredId } from '../format/document-id.ts'
 import type { BlockMessages, MessageSpan } from '../format/message-column.ts'
 import type { SegmentFile } from '../format/segment-file.ts'
 import type { ByteCache } from './byte-cache.ts'
@@ -36,13 +37,13 @@ export function createStoredBlocks(
   const recent = new Map<number, BlockContent>()
   const read = (length: number, position: number) => file.read(length, position)
 
-  function documentsOf(ref: BlockRef): Buffer {
+  function documentsOf(ref: BlockRef): BlockDocuments {
     const kept = recent.get(ref.offset)
-    if (kept !== undefined) return kept.raw
+    if (kept !== undefined) return kept.documents
     return cache.get(
       `${cacheName}b${ref.offset}`,
       () => readDocuments(ref, read),
-      each => each.length,
+      each => each.sizeBytes,
     )
   }
 
@@ -57,26 +58,30 @@ export function createStoredBlocks(
     )
   }
 
-  const documentsWith = lastBlock(blocks, ref => sourceReader({ raw: documentsOf(ref), messages: messagesOf(ref) }, ref.docs))
-  const bareDocumentsWith = lastBlock(blocks, ref => bareReader(documentsOf(ref), ref))
+  const documentsWith = lastBlock(blocks, ref => ({ documents: documentsOf(ref), messages: messagesOf(ref) }))
+  const bareDocumentsWith = lastBlock(blocks, documentsOf)
   const messagesWith = lastBlock(blocks, messagesOf)
   const idsWith = lastBlock(blocks, ref => file.read(ref.idsBytes, ref.offset))
+
+  /** Memory of recent blocks is given back while readers may hold on to what they read. */
+  const owned = (ref: BlockRef, bytes: Buffer) => (recent.has(ref.offset) ? Buffer.from(bytes) : bytes)
 
   return {
     source(doc) {
       const { ref, value } = documentsWith(doc)
-      const source = value(doc - ref.firstDoc)
-      return recent.get(ref.offset)?.raw.buffer === source.buffer ? Buffer.from(source) : source
+      const { documents, messages } = value
+      const source = documents.whole(doc - ref.firstDoc, messages)
+      return documents.isMade || messages?.get(doc - ref.firstDoc) !== undefined ? source : owned(ref, source)
     },
     bareSource(doc) {
       const { ref, value } = bareDocumentsWith(doc)
-      const source = value(doc - ref.firstDoc)
-      return recent.has(ref.offset) ? Buffer.from(source) : source
+      const source = value.bare(doc - ref.firstDoc)
+      return value.isMade ? source : owned(ref, source)
     },
     message(doc) {
       const { ref, value } = messagesWith(doc)
       const message = value?.get(doc - ref.firstDoc)
-      return message !== undefined && recent.has(ref.offset) ? Buffer.from(message) : message
+      return message && owned(ref, message)
     },
     messageSpan(doc) {
       const { ref, value } = messagesWith(doc)
@@ -89,12 +94,12 @@ export function createStoredBlocks(
     keep(ref, content) {
       recent.set(ref.offset, content)
       if (recent.size <= RECENT_BLOCKS) return
-      for (const [oldest, { raw, messages }] of recent) {
+      for (const [oldest, { documents, messages }] of recent) {
         recent.delete(oldest)
         documentsWith.forget()
         bareDocumentsWith.forget()
         messagesWith.forget()
-        releaseBytes(raw)
+        documents.release()
         messages?.release()
         return
       }
@@ -119,20 +124,14 @@ function lastBlock<T>(blocks: () => readonly BlockRef[], load: (ref: BlockRef) =
 
 export function readContent(ref: BlockRef, file: SegmentFile): BlockContent {
   const read = (length: number, position: number) => file.read(length, position)
-  return { raw: readDocuments(ref, read), messages: readMessages(ref, read) }
+  return { documents: readDocuments(ref, read), messages: readMessages(ref, read) }
 }
 
-/** Gives document k of a block of `docs`, byte for byte as it came. */
-export function sourceReader({ raw, messages }: BlockContent, docs: number): (k: number) => Uint8Array {
-  const starts = documentStarts(raw, docs, messages !== undefined)
-  if (messages === undefined) return k => raw.subarray(starts[k], starts[k + 1])
-  return k => messages.restore(k, raw.subarray(starts[k], starts[k + 1]))
-}
-
-function bareReader(raw: Buffer, { docs, messageBytes }: BlockRef): (k: number) => Uint8Array {
-  const starts = documentStarts(raw, docs, messageBytes > 0)
-  return k => raw.subarray(starts[k], starts[k + 1])
-}
+/** Gives document k of a block, byte for byte as it came. */
+export const sourceReader =
+  ({ documents, messages }: BlockContent) =>
+  (k: number): Uint8Array =>
+    documents.whole(k, messages)
 
 const blockOf = (blocks: readonly BlockRef[], doc: number) => blocks[blockIndexOf(blocks, doc)]!
 

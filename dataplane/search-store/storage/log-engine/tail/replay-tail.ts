@@ -65,7 +65,7 @@ export function readFrame(file: SegmentFile, at: number, sizeBytes: number, firs
 function replayFrame(tail: Tail, walker: DocumentWalker, frame: Frame, file: SegmentFile): void {
   walker.events.clear()
   for (const block of frame.blocks) {
-    const read = sourceReader(readContent(block, file), block.docs)
+    const read = sourceReader(readContent(block, file))
     for (let k = 0; k < block.docs; k++) walker.addStored(read(k))
   }
   tail.index.apply(walker.events, tail.count)

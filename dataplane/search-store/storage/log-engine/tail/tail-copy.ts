@@ -159,7 +159,7 @@ export class TailCopy {
     walker.events.clear()
     let pieceBytes = 0
     for (const block of frame.blocks) {
-      const read = sourceReader(readContent(block, tail.file), block.docs)
+      const read = sourceReader(readContent(block, tail.file))
       for (let k = 0; k < block.docs; k++) {
         const source = read(k)
         walker.addStored(source)

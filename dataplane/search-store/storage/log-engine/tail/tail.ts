@@ -1,7 +1,8 @@
 /** The tail: the segment that is being written, and how queries see it. */
 import type { Column, MinuteCount, Segment } from '../../index-storage.ts'
-import { type BlockRef, forEachId, idAt, type StoredId } from '../format/block.ts'
+import { type BlockRef, forEachId, idAt } from '../format/block.ts'
 import { DeadDocuments } from '../format/dead-documents.ts'
+import type { StoredId } from '../format/document-id.ts'
 import { idHash, idText } from '../format/document-id.ts'
 import { MESSAGE_MEMBER } from '../format/message-column.ts'
 import { NumberRuns } from '../format/number-runs.ts'
