@@ -36,11 +36,11 @@ describe('recovery', function () {
     withDirectory(async dir => {
       const index = await openIndex(dir, LOG_MAPPING)
       await index.apply(creates(0, 20))
-      const before = index.sizeBytes
-      await index.apply([...creates(20, 2), { action: 'delete', id: numberedDocument(3).id }])
-      const after = index.sizeBytes
       const folder = join(dir, 'index')
       const [name] = readdirSync(folder).filter(each => each.endsWith('.seg'))
+      const { size: before } = statSync(join(folder, name!))
+      await index.apply([...creates(20, 2), { action: 'delete', id: numberedDocument(3).id }])
+      const { size: after } = statSync(join(folder, name!))
       const saved = join(dir, 'saved')
       copyFileSync(join(folder, name!), saved)
       for (let size = before; size < after; size++) {

@@ -150,7 +150,7 @@ export class SegmentSet implements BatchTarget {
   }
 
   get sizeBytes(): number {
-    return this.#tail.end + this.#sealed.reduce((sum, each) => sum + each.sizeBytes, 0)
+    return this.#tail.end + (this.#log?.sizeBytes ?? 0) + this.#sealed.reduce((sum, each) => sum + each.sizeBytes, 0)
   }
 
   get memoryBytes(): number {

@@ -1,5 +1,5 @@
 /** The log of the index over a tail, from the store that writes it to the copy that reads it. */
-import { closeSync, existsSync, openSync, readdirSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readdirSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
@@ -97,6 +97,21 @@ describe('the log of the index over a tail', () => {
       closeSync(segment)
       const [copied] = await lookAt(index, newCopy())
       expect(copied!.postings('message', 'request')).to.deep.equal(index.segments()[0]!.postings('message', 'request'))
+      await index.destroy()
+    }))
+
+  it('counts as disk of the index until its tail is sealed', () =>
+    withDirectory(async dir => {
+      const index = await openIndex(dir, LOG_MAPPING)
+      await write(index, documentsOf(createLogDocuments(3, Date.UTC(2026, 10, 21)), 700))
+      const bytesOf = (ending: string) =>
+        readdirSync(join(dir, 'index'))
+          .filter(name => name.endsWith(ending))
+          .reduce((sum, name) => sum + statSync(join(dir, 'index', name)).size, 0)
+      expect(bytesOf('.idx')).to.be.above(0)
+      expect(index.sizeBytes).to.equal(bytesOf('.idx') + bytesOf('.seg'))
+      await index.seal()
+      expect(index.sizeBytes).to.equal(bytesOf('.seg'))
       await index.destroy()
     }))
 

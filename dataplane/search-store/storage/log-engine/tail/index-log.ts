@@ -50,6 +50,11 @@ export class IndexLog {
     this.#high = high
   }
 
+  /** Disk that it takes. */
+  get sizeBytes(): number {
+    return this.#file === undefined ? 0 : this.end
+  }
+
   /** Writes the record of a commit, for which `commit` or `fail` must follow. Never rejects. */
   async add({ at, end, frame, blocks, events }: LoggedCommit): Promise<void> {
     this.#added = 0
