@@ -6,6 +6,8 @@ import { afterEach, beforeEach, describe, it } from 'mocha'
 import { attachEmbeddedBus, type EmbeddedBus, openEmbeddedBus } from '../../adapters/bus/embedded/embedded-bus.ts'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
 import type { Bus, ConsumedRecord } from '../../ports/bus.ts'
+import { SILENT } from '../../telemetry/log.ts'
+import { createEtlWork } from '../work/etl-work.ts'
 import { runAtLeastOnce } from './at-least-once.ts'
 import { runExactlyOnce } from './exactly-once.ts'
 import type { Work } from './work.ts'
@@ -88,6 +90,25 @@ describe('the exactly-once runner', () => {
     const handled = await readOutput(1)
     expect(handled).to.have.length(await committedRecords())
     expect(handled.length).to.be.greaterThan(0)
+  })
+
+  it('writes the flat records of ETL as they were made, those of several tenants in one batch', async () => {
+    const message = (tenant: string, from: number, count: number) => {
+      const logRecords = texts(from, from + count).map(text => ({ timeUnixNano: '1700000000000000001', body: { stringValue: text } }))
+      return { key: `${tenant}/checkout`, value: Buffer.from(JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] })) }
+    }
+    // So many bytes that the tenant with few of them goes before the other.
+    await bus.send('in', [message('small', 0, 50), ...Array.from({ length: 8 }, (_, i) => message('large', 50 + i * 500, 500))])
+    const settings = { RAW_TOPIC: 'in', ENRICHED_TOPIC: 'out', DEAD_LETTER_TOPIC: 'out', RETENTION_DAYS: 30, DEFAULT_TENANT: 'default' }
+    const features = { lookup: () => undefined, ready: async () => undefined }
+    const stop = new AbortController()
+    const work = createEtlWork({ settings, features, standsBy: false, count: () => stop.abort(), clock: systemClock, log: SILENT })
+    const running = runExactlyOnce({ bus: client(), clock: systemClock, work, signal: stop.signal })
+    const found = (await readOutput(4_050)).map(text => (JSON.parse(text) as { readonly message: string }).message)
+    await running
+    const seen = new Set(found)
+    const missing = texts(0, 4_050).filter(text => !seen.has(text))
+    expect([found.length, missing.slice(0, 3)]).to.deep.equal([4_050, []])
   })
 
   it('leaves neither output nor offsets of a batch that failed, and none of those behind it', async () => {

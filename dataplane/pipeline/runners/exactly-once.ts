@@ -17,7 +17,7 @@ export function runExactlyOnce(deps: RunnerDeps): Promise<void> {
     await transaction.sendOffsets(work.subscription.groupId, nextOffsets(records))
     let isFinished = false
     return {
-      output: work.handle(records, transaction),
+      output: work.handle(records, { send: (topic, sent) => transaction.send(topic, sent), keepsRecords: true }),
       async commit() {
         isFinished = true
         await transaction.commit()

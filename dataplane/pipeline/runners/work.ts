@@ -6,7 +6,10 @@ import type { Clock } from '../../ports/clock.ts'
 export type AfterCommit = () => void
 
 /** Where a batch's output goes: the bus, or a transaction of it. */
-export type Output = Pick<Bus, 'send'>
+export interface Output extends Pick<Bus, 'send'> {
+  /** Records are read until the batch is committed, as a transaction reads them: their memory must stay as it is. Default: until `send` resolves. */
+  readonly keepsRecords?: boolean
+}
 
 /** One step of the pipeline with its input and output, independent of how offsets are kept. */
 export interface Work {

@@ -16,7 +16,8 @@ export interface EtlBatchDeps {
   /** Takes one part after the other; resolves, once it is durable and its rows are read no more, to the number of flat records that were taken. */
   readonly take: (part: FlatPart) => Promise<number>
   readonly dead: DeadLetters
-  readonly memory: FlatMemory
+  /** Undefined: flat records get memory of their own. */
+  readonly memory: FlatMemory | undefined
 }
 
 /** Takes messages through the ETL and hands on what they become in parts: what is held at once does not depend on what a message expands to. */

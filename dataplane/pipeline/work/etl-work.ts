@@ -92,7 +92,9 @@ export function createEtlWork(deps: EtlWorkDeps): Work {
       await turn
       const dead = collectDeadLetters({ bus: output, topic: settings.DEAD_LETTER_TOPIC, stage: 'etl', clock, log, countDeadLetters })
       const onward = openOnward?.(output) ?? ontoTopic(output, settings.ENRICHED_TOPIC, dead)
-      const batch = new EtlBatch({ etl, letterOfRecord, take: part => onward.take(part), dead, memory })
+      // Memory that is lent is used again once a part is taken.
+      const lent = output.keepsRecords === true ? undefined : memory
+      const batch = new EtlBatch({ etl, letterOfRecord, take: part => onward.take(part), dead, memory: lent })
       try {
         const { light, heavy } = divideByTenant(messages)
         for (const part of [light, heavy].filter(({ length }) => length > 0)) {

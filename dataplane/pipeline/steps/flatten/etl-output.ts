@@ -36,7 +36,7 @@ export interface EtlOutputConfig {
   /** It is full from so many bytes of records and letters on. Default: never. */
   readonly maxBytes?: number
   /** Default: its own. */
-  readonly memory?: FlatMemory
+  readonly memory?: FlatMemory | undefined
 }
 
 /** Collects the output of messages. */
