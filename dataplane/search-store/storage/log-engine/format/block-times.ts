@@ -6,7 +6,7 @@ import type { ByteReader, ByteWriter } from './byte-writer.ts'
 const MINUTE_LENGTH = 18
 const MAX_MINUTES = 32
 const MINUTE_MS = 60_000
-/** Of a millisecond. */
+/** Nanoseconds of a millisecond. */
 const NANOS = 1_000_000
 /** Seconds since 1970 with ten digits. */
 const FIRST_EPOCH = 1e9
@@ -20,7 +20,7 @@ export class BlockTimes {
   readonly #minutes: number[] = []
   readonly #texts: Uint8Array[] = []
   readonly #codes: Uint8Array
-  /** Of the minute. */
+  /** Milliseconds within the minute. */
   readonly #millis: Uint16Array
   readonly #nanos: Uint32Array
   /** Digits behind the second. */
@@ -134,7 +134,7 @@ export class BlockTimes {
     return putFixed(nanos, length, out, at)
   }
 
-  /** Of the first `docs` documents. */
+  /** Writes the times of the first `docs` documents. */
   write(docs: number, texts: ByteWriter): void {
     texts.byte(docs)
     texts.byte(this.#minutes.length)

@@ -116,7 +116,7 @@ function cutDocument(cuts: DocumentCuts, doc: number, { source, message }: Stage
 
 let lastView: DataView = new DataView(new ArrayBuffer(0))
 
-/** Of the whole memory that the bytes are part of, as their neighbours are. */
+/** A view of the whole memory that the bytes are part of: neighbours share it. */
 function viewOf(source: Uint8Array): DataView {
   if (lastView.buffer !== source.buffer) lastView = new DataView(source.buffer)
   return lastView

@@ -38,7 +38,7 @@ export interface ValueReader {
   put(doc: number, rank: number, out: Uint8Array, at: number): number
 }
 
-/** Of the block that is read. */
+/** The block that is read. */
 export interface BlockParts {
   readonly docs: number
   /** Ids of the documents, 16 bytes each. */
@@ -323,7 +323,7 @@ class NumberReader implements ValueReader {
   readonly #forms: Buffer
   readonly #isOneForm: boolean
   readonly #bytes: Buffer
-  /** Of each value in bits; undefined: all are of one length. */
+  /** Where each value begins, in bits; undefined: all are of one length. */
   readonly #places: Uint32Array | undefined
   readonly #length: number
 

@@ -16,7 +16,7 @@ const MIN_SAVED_BYTES = 400
 const MIN_SAVED_SHARE = 0.25
 
 interface Member {
-  /** Of the key with its colon. */
+  /** Bytes of the key, with its colon. */
   readonly key: Buffer
   /** Values by document of the sample. */
   readonly values: Map<number, { readonly source: Uint8Array; readonly start: number; readonly end: number }>

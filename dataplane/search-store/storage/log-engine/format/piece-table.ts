@@ -109,7 +109,7 @@ const STRIDE = 12
 /** Texts with one hash are compared; beyond so many a text counts as new. */
 const MAX_PROBES = 8
 
-/** Of a third of the bytes. */
+/** A hash over a third of the bytes. */
 function hashOf(view: DataView, at: number, length: number): number {
   let hash = length
   const end = at + length - 4
