@@ -166,7 +166,9 @@ describe('the console', function () {
         }
         await page.keyboard.press('Escape')
         await opened.waitFor({ state: 'hidden' })
-        expect(await button.evaluate(element => element === element.ownerDocument.activeElement), `${path} ${name}: back`).to.equal(true)
+        const isBack = () => button.evaluate(element => element === element.ownerDocument.activeElement)
+        // The focus goes back a moment after what was open is gone.
+        await eventually(async () => expect(await isBack(), `${path} ${name}: back`).to.equal(true))
       }
     })
 
