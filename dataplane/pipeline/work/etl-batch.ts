@@ -13,7 +13,7 @@ export interface EtlBatchDeps {
   readonly etl: Pick<Etl, 'processInParts'>
   /** Asked while `etl` is within a message. */
   readonly letterOfRecord: Etl['letterOfRecord']
-  /** Takes one part after the other; resolves, once it is durable and its rows are read no more, to the number of flat records that were taken. */
+  /** Takes one part after the other; resolves to the number of flat records that were taken. Rows in lent memory are read no more by then. */
   readonly take: (part: FlatPart) => Promise<number>
   readonly dead: DeadLetters
   /** Undefined: flat records get memory of their own. */

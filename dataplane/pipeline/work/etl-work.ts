@@ -18,7 +18,7 @@ import { type FlatPart, rawMessage } from './flat-part.ts'
 
 /** The way that the flat records of one batch take onward. */
 export interface Onward {
-  /** Takes one part after the other; resolves, once it is durable, to the number of flat records that were taken. */
+  /** Takes one part after the other; resolves, once it is durable or in the transaction, to the number of flat records that were taken. */
   take(part: FlatPart): Promise<number>
   /** Runs once the batch is committed. */
   readonly afterCommit?: AfterCommit
