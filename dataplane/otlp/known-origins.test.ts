@@ -44,14 +44,6 @@ describe('known origins', () => {
     expect(origins.find(wireOf(count - 1, 1_000), 0, 1_000)?.service).to.equal(`service-${count - 1}`)
   })
 
-  it('one that is added again takes the place of the earlier', () => {
-    const origins = new KnownOrigins()
-    const most = Math.floor(MAX_BYTES_OF_ALL / 1_500)
-    for (let i = 0; i < 2 * most; i++) addAll(origins, 1)
-    addAll(origins, most - 1)
-    expect(origins.find(wireOf(0), 0, 400)?.service).to.equal('service-0')
-  })
-
   it('a longer one is not remembered', () => {
     const origins = new KnownOrigins()
     addAll(origins, 1, MAX_ORIGIN_BYTES + 1)

@@ -52,6 +52,8 @@ const NAMESPACE_BYTES = namespaceBytes(DOCUMENT_NAMESPACE)
 const ENTRY_BYTES = 2_000
 /** Memory of all contexts and their ids. */
 const MAX_BYTES_OF_ALL = 32 * 1024 * 1024
+/** The oldest are forgotten down to this: a Map that loses one entry at a time passes over all that it lost before. */
+const KEPT_BYTES = 28 * 1024 * 1024
 /** Longer ones are not worth remembering. */
 const MAX_ID_LENGTH = 16 * 1024
 
@@ -61,6 +63,7 @@ export class RecordContexts {
   readonly #keys = new KnownContextKeys()
   /** Nearly all senders have the same one. */
   #lastScope: { readonly text: string; readonly digested: Digested } | undefined
+  #lastHead: { readonly tenant: string; readonly bytes: Uint8Array } | undefined
   #bytes = 0
 
   /** The context of a resource and a scope as JSON texts, empty where there is none; undefined when one of them is not as OTLP has it. Throws when one is no JSON. */
@@ -77,7 +80,7 @@ export class RecordContexts {
     const context = this.#build(digestedResource, digestedScope, defaultTenant, parsed)
     this.#bytes += sizeOf(id, context)
     this.#contexts.set(id, context)
-    this.#forgetOldest()
+    if (this.#bytes > MAX_BYTES_OF_ALL) this.#forgetOldest()
     return context
   }
 
@@ -112,7 +115,7 @@ export class RecordContexts {
       isPlain: areDistinct && size <= MAX_CONTEXT_BYTES && !holdsFields,
       fields,
       busKey: `${fields.tenant_id}/${fields.service}`,
-      contentHead: Buffer.concat([NAMESPACE_BYTES, Buffer.from(`${fields.tenant_id}:`)]),
+      contentHead: this.#contentHead(fields.tenant_id),
       digests: Buffer.from(`:${resource.digest},${scope.digest},`),
       fieldMembers,
       flattened,
@@ -123,9 +126,14 @@ export class RecordContexts {
     }
   }
 
+  #contentHead(tenant: string): Uint8Array {
+    if (this.#lastHead?.tenant !== tenant) this.#lastHead = { tenant, bytes: Buffer.concat([NAMESPACE_BYTES, Buffer.from(`${tenant}:`)]) }
+    return this.#lastHead.bytes
+  }
+
   #forgetOldest(): void {
     for (const [id, context] of this.#contexts) {
-      if (this.#bytes <= MAX_BYTES_OF_ALL) return
+      if (this.#bytes <= KEPT_BYTES) return
       this.#contexts.delete(id)
       this.#bytes -= sizeOf(id, context)
     }
@@ -153,7 +161,10 @@ function parsedOnce(id: string, resourceAt: number, resourceLength: number): Rec
 const parseResource = (text: string) => parseLatin1(text) as Resource | undefined
 const parseScope = (text: string) => parseLatin1(text) as InstrumentationScope | undefined
 
+const BEYOND_ASCII = /[\x80-\xff]/
+
 /** UTF-8 whose bytes were taken for characters. */
 function parseLatin1(text: string): unknown {
-  return text === '' ? undefined : JSON.parse(Buffer.from(text, 'latin1').toString())
+  if (text === '') return undefined
+  return JSON.parse(BEYOND_ASCII.test(text) ? Buffer.from(text, 'latin1').toString() : text)
 }
