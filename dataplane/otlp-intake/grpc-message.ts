@@ -20,7 +20,7 @@ export class GrpcMessage {
   readonly #limitBytes: number
   readonly #lease: MemoryLease
   #body = NO_BYTES
-  /** Of the prefix. */
+  /** Flag and length in the prefix. */
   #flag = 0
   #length = 0
   #sizeBytes = 0

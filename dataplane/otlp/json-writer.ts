@@ -62,7 +62,7 @@ export class JsonWriter {
     return Buffer.from(this.#out.subarray(0, this.#at))
   }
 
-  /** What has been written from `position` on, until more is written. */
+  /** A view of the bytes from `position` on, until more is written. */
   since(position: number): Uint8Array {
     return this.#out.subarray(position, this.#at)
   }

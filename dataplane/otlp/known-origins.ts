@@ -14,7 +14,7 @@ interface Chunk {
   readonly bytes: Buffer
   readonly view: DataView
   end: number
-  /** Of its entries. */
+  /** The hashes of its entries. */
   readonly hashes: number[]
 }
 
