@@ -62,9 +62,9 @@ export class JsonWriter {
     return Buffer.from(this.#out.subarray(0, this.#at))
   }
 
-  /** A copy of what has been written from `position` on. */
+  /** A view of the bytes from `position` on, until more is written. */
   since(position: number): Uint8Array {
-    return new Uint8Array(this.#out.subarray(position, this.#at))
+    return this.#out.subarray(position, this.#at)
   }
 
   /** JSON that is ready. */

@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer'
 import { Fault } from '../json/fault.ts'
 import type { AcceptOptions } from './accept-json.ts'
 import { JsonWriter, type Piece } from './json-writer.ts'
-import { KnownOrigins, MAX_ORIGIN_BYTES } from './known-origins.ts'
+import { KnownOrigins } from './known-origins.ts'
 import { LayoutBuilder, type RequestLayout } from './layout.ts'
 import { MalformedPayload } from './malformed.ts'
 import { KNOWN_TAGS, WireReader } from './wire-reader.ts'
@@ -188,9 +188,7 @@ class ProtobufTranscoder {
   }
 
   #remember(origins: KnownOrigins, start: number, end: number, outStart: number): void {
-    if (end - start > MAX_ORIGIN_BYTES || this.#out.position - outStart > MAX_ORIGIN_BYTES) return
-    const wire = new DataView(new Uint8Array(this.#in.bytes.subarray(start, end)).buffer)
-    origins.add({ wire, json: this.#out.since(outStart), service: this.#service, tenantId: this.#tenantId })
+    origins.add(this.#in.view, start, end, { json: this.#out.since(outStart), service: this.#service, tenantId: this.#tenantId })
   }
 
   #resource(end: number): void {

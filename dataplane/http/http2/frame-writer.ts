@@ -101,7 +101,7 @@ export function writeFrameHeader(bytes: Buffer, at: number, { length, type, flag
 }
 
 function uint32(value: number): Buffer {
-  const bytes = Buffer.alloc(4)
+  const bytes = Buffer.allocUnsafe(4)
   bytes.writeUInt32BE(value)
   return bytes
 }

@@ -131,6 +131,32 @@ describe('the lifecycle thread', () => {
     expect(incident!.evidence[0]!.count).to.equal(5)
   })
 
+  it('an incident is read for its first fold, and again where somebody else has changed it since the last', async () => {
+    const store = createMemorySearchStore()
+    let reads = 0
+    const counting: SearchStore = {
+      ...store,
+      get(index, id) {
+        reads++
+        return store.get(index, id)
+      },
+    }
+    const opener = openerOn(counting)
+    await opener.handle([anomaly(1), anomaly(2), anomaly(3)])
+    await opener.handle([anomaly(4)])
+    const before = reads
+    await opener.handle([anomaly(5)])
+    await opener.handle([anomaly(6)])
+    expect(reads).to.equal(before)
+    const [incident] = incidentsIn(store)
+    await store.put(incidentsIndex('default'), incident!.id, { ...incident, title: 'changed by hand' })
+    await opener.handle([anomaly(7)])
+    expect(reads).to.equal(before + 1)
+    expect(incidentsIn(store).map(({ title, anomalyCount }) => ({ title, anomalyCount }))).to.deep.equal([
+      { title: 'changed by hand', anomalyCount: 7 },
+    ])
+  })
+
   it('opens another once the first is resolved', async () => {
     const store = createMemorySearchStore()
     const clock = clockAt(START_MS)

@@ -7,7 +7,7 @@ import { buildIncident, describeCreation, foldIntoIncident } from '../../domain/
 import type { StoredIncident } from '../../domain/incidents/stored-incident.ts'
 import { isRecent } from '../../limits/is-recent.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { type SearchStore, SearchStoreRefusal, VersionConflict } from '../../ports/search-store.ts'
+import { type SearchStore, SearchStoreRefusal, type Version, VersionConflict } from '../../ports/search-store.ts'
 import {
   findMemberships,
   findRecentMemberships,
@@ -45,6 +45,8 @@ export interface IncidentOpener {
 const REMEMBERED_MS = 1_000
 const MAX_REMEMBERED = 10_000
 const MAX_CONFLICTS = 20
+/** Incidents that are kept as they were written last. */
+const MAX_KEPT = 100
 const DAY_MS = 86_400_000
 
 /**
@@ -58,6 +60,8 @@ export function createIncidentOpener(deps: OpenIncidentsDeps): IncidentOpener {
   const grouping = createGrouping()
   const recurrence = createRecurrence({ store, clock, signal })
   const services = new Map<string, { atMs: number; readonly incidentIds: Set<string> }>()
+  /** By index and id, the one that was written longest ago first. */
+  const kept = new Map<string, KnownIncident>()
   /** Incidents whose count is known to be that of their anomaly documents. */
   const counted = new Set<string>()
 
@@ -88,21 +92,31 @@ export function createIncidentOpener(deps: OpenIncidentsDeps): IncidentOpener {
     await forEachTenant([...distinct.values()], ({ tenant, service }) => refreshService(tenant, service))
   }
 
+  /** The incident as it was written last, for the first attempt; where somebody else has changed it the write fails, and it is read. */
+  const current = async (index: string, id: string, attempt: number): Promise<KnownIncident | undefined> => {
+    const key = `${index}/${id}`
+    const known = attempt === 0 ? kept.get(key) : undefined
+    kept.delete(key)
+    return known ?? (await store.get<StoredIncident>(index, id))
+  }
+
+  const keep = (index: string, id: string, incident: KnownIncident) => {
+    if (kept.size >= MAX_KEPT) kept.delete(kept.keys().next().value!)
+    kept.set(`${index}/${id}`, incident)
+  }
+
   /** Writes a fold into its incident. */
   const writeFold = async (change: GroupingChange): Promise<Written> => {
     const index = incidentsIndex(change.tenant)
+    const { incidentId } = change
     for (let attempt = 0; ; attempt++) {
-      const stored = await store.get<StoredIncident>(index, change.incidentId)
+      const stored = await current(index, incidentId, attempt)
       if (stored === undefined || stored.source.status === 'resolved') return 'resolved'
       try {
         const folded = foldIntoIncident(stored.source, change, nowIso(clock))
         const isStill = stored.source.recurring === true && (await recurrence.afterFold(stored.source, change))
-        await store.put(
-          index,
-          change.incidentId,
-          stored.source.recurring === undefined ? folded : { ...folded, recurring: isStill },
-          stored,
-        )
+        const source = stored.source.recurring === undefined ? folded : { ...folded, recurring: isStill }
+        keep(index, incidentId, { ...(await store.put(index, incidentId, source, stored)), source })
         return 'written'
       } catch (error) {
         if (!(error instanceof VersionConflict) || attempt >= MAX_CONFLICTS) throw error
@@ -238,6 +252,8 @@ interface Decided {
   readonly opens: boolean
   readonly change: GroupingChange
 }
+
+type KnownIncident = Version & { readonly source: StoredIncident }
 
 /** `resolved`: by hand, in the meantime. */
 type Written = 'written' | 'resolved'

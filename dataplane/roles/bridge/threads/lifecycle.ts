@@ -22,8 +22,8 @@ import type { ThreadDeps } from './thread-deps.ts'
 
 /** Anomalies per partition that are read again when a partition comes, to fill the grouping windows as they were. */
 const REWIND_RECORDS = 1_000
-/** In a storm many anomalies share the writes to their incidents. */
-const MIN_BATCH_MS = 200
+/** In a storm many anomalies share the writes to their incidents: twice a second each open one is written. */
+const MIN_BATCH_MS = 500
 /** How often waiting anomalies are looked after: while there are some, and in case another bridge left some. */
 const RESUME_MS = 1_000
 const LOOK_MS = 600_000

@@ -20,12 +20,13 @@ describe('acknowledgements while records wait', () => {
   /** How long a request waits, ms. */
   async function waitOf(...tenants: string[]): Promise<number> {
     let isDone = false
-    void pace
-      .turnsOf(new Set(tenants), () => isOver)
-      .next()
-      .then(() => {
-        isDone = true
-      })
+    const turns = pace.turnsOf(
+      () => new Set(tenants),
+      () => isOver,
+    )
+    void Promise.resolve(turns.next()).then(() => {
+      isDone = true
+    })
     await turn()
     let waited = 0
     for (; !isDone; waited += 100) {
@@ -65,7 +66,10 @@ describe('acknowledgements while records wait', () => {
   it('come once the bound is reached over all turns of a request', async () => {
     pace.note('loud', 1_000_000)
     pace.note('quiet', 20_000)
-    const turns = pace.turnsOf(new Set(['loud']), () => false)
+    const turns = pace.turnsOf(
+      () => new Set(['loud']),
+      () => false,
+    )
     const first = turns.next()
     for (let at = 0; at < MAX_PACE_MS; at += 100) {
       clock.advance(100)

@@ -23,8 +23,8 @@ export interface FairPaceDeps {
 }
 
 export interface PaceTurns {
-  /** Resolves when the request may go on, or be acknowledged; at once when `isOver`. */
-  next(): Promise<void>
+  /** Resolves when the request may go on, or be acknowledged; undefined where it may at once, as it may when `isOver`. */
+  next(): Promise<void> | undefined
 }
 
 /**
@@ -58,17 +58,16 @@ export class FairPace {
     else this.#otherWork += work
   }
 
-  /** The turns of one request with records of these tenants; all its waits together are bounded. */
-  turnsOf(tenants: ReadonlySet<string>, isOver: () => boolean): PaceTurns {
+  /** The turns of one request with records of these tenants, which are asked for where it may have to wait; all its waits together are bounded. */
+  turnsOf(tenants: () => ReadonlySet<string>, isOver: () => boolean): PaceTurns {
     const { clock, delayMs } = this.#deps
-    const isHeavy = () => [...tenants].some(tenant => this.#isHeavy(tenant))
+    const isHeavy = () => [...tenants()].some(tenant => this.#isHeavy(tenant))
     let waited = 0
-    return {
-      async next() {
-        for (; waited < MAX_PACE_MS && delayMs() > TARGET_DELAY_MS && !isOver() && isHeavy(); waited += LOOK_EVERY_MS)
-          await clock.sleep(LOOK_EVERY_MS)
-      },
+    const mustWait = () => waited < MAX_PACE_MS && delayMs() > TARGET_DELAY_MS && !isOver() && isHeavy()
+    const wait = async () => {
+      for (; mustWait(); waited += LOOK_EVERY_MS) await clock.sleep(LOOK_EVERY_MS)
     }
+    return { next: () => (mustWait() ? wait() : undefined) }
   }
 
   #isHeavy(tenant: string): boolean {

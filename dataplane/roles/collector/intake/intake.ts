@@ -130,15 +130,21 @@ export class Intake {
   async accept(request: ReceivedRequest): Promise<PartialSuccess> {
     this.#underWay++
     try {
-      const { success, turns } = await this.#take(request).finally(() => request.lease.release())
-      await turns?.next()
-      return success
+      let taken: Taken
+      try {
+        taken = await this.#take(request)
+      } finally {
+        request.lease.release()
+      }
+      const turn = taken.turns?.next()
+      if (turn !== undefined) await turn
+      return taken.success
     } finally {
       if (--this.#underWay === 0) this.#drained?.()
     }
   }
 
-  async #take(request: ReceivedRequest): Promise<{ readonly success: PartialSuccess; readonly turns?: PaceTurns | undefined }> {
+  async #take(request: ReceivedRequest): Promise<Taken> {
     this.checkOpen()
     const { transport, encoding, lease } = request
     this.#deps.counters.received(transport, request.body.length)
@@ -156,7 +162,7 @@ export class Intake {
     const turns = this.#turnsOf(fragments)
     let refused = 0
     try {
-      for (const part of turns === undefined ? [{ start: 0, fragments }] : partsOf(fragments)) {
+      for (const part of turns === undefined || fragments.length === 1 ? [{ start: 0, fragments }] : partsOf(fragments)) {
         if (part.start > 0) await turns?.next()
         this.#noteWork(part.fragments)
         if (part.fragments.length > 0) refused += await this.#batcher.send(this.#keyed(part.fragments), request.client)
@@ -170,7 +176,10 @@ export class Intake {
   }
 
   #turnsOf(fragments: readonly Fragment[]): PaceTurns | undefined {
-    return this.#pace?.turnsOf(new Set(fragments.map(fragment => this.#tenantOf(fragment))), () => this.#stopping)
+    return this.#pace?.turnsOf(
+      () => new Set(fragments.map(fragment => this.#tenantOf(fragment))),
+      () => this.#stopping,
+    )
   }
 
   #noteWork(fragments: readonly Fragment[]): void {
@@ -233,6 +242,11 @@ export class Intake {
     this.#deps.log.warn({}, 'the message bus takes log records again')
     this.#refusedAtMs = Number.NEGATIVE_INFINITY
   }
+}
+
+interface Taken {
+  readonly success: PartialSuccess
+  readonly turns?: PaceTurns | undefined
 }
 
 /** The parts of a request, each of fragments that are sent together. A request that becomes much is sent in several parts. */

@@ -66,7 +66,8 @@ function flatten(message: Uint8Array) {
         outcomes.push(readable({ key, ...record }))
         expectKnownFields(record)
       },
-      unusual(record, { resource, scope }) {
+      unusual(record, context) {
+        const { resource, scope } = context.parsed()
         plain.setSurroundings(resource, scope)
         outcomes.push(plainly(record))
       },

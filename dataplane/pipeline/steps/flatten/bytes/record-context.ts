@@ -1,22 +1,20 @@
 /** The part of flat records that comes from their resource and scope. */
-import { keySetId } from '../../../../domain/documents/custom-keys.ts'
-import { isCanonicalName, isTopLevelKey } from '../../../../domain/documents/field-names.ts'
 import { holdsObjects } from '../../../../domain/documents/field-paths.ts'
 import { type CanonicalFields, canonicalFields } from '../../../../domain/records/canonical-fields.ts'
 import { attributesDigest, DOCUMENT_NAMESPACE } from '../../../../domain/records/document-id.ts'
 import { keptAttributes } from '../../../../domain/records/flat-record.ts'
-import { type FlatAttributes, flattenAttributes, flattenKey } from '../../../../domain/records/flatten.ts'
+import { type FlatAttributes, flattenAttributes } from '../../../../domain/records/flatten.ts'
 import { findHolderProblem } from '../../../../domain/records/otlp-problem.ts'
 import { type Repeated, scopeAttributes } from '../../../../domain/records/shared-attributes.ts'
 import { namespaceBytes } from '../../../../hash/uuid5.ts'
 import type { InstrumentationScope, Resource } from '../../../../otlp/payload.ts'
-import type { AttributeShape } from './attribute-shape.ts'
+import { type ContextKeys, KnownContextKeys } from './context-keys.ts'
 import { MAX_CONTEXT_BYTES } from './work-area.ts'
 
 /** The bytes that all records of one resource and scope have in common, ready to be copied. */
 export interface RecordContext {
-  readonly resource: Resource | undefined
-  readonly scope: InstrumentationScope | undefined
+  /** Resource and scope as objects, the same ones each time. */
+  readonly parsed: () => ParsedOrigin
   /** Two attributes of it flatten to one name, one holds objects, or it is very large: its records need the rules one by one. */
   readonly isPlain: boolean
   readonly fields: CanonicalFields
@@ -33,70 +31,39 @@ export interface RecordContext {
   /** Bytes of these, and attributes. */
   readonly repeated: Repeated
   /** How a shape goes with it: the id of the top-level keys of both, undefined when a key of the shape is one of the context's too. */
-  keySetWith(shape: AttributeShape): string | undefined
+  readonly keySetWith: ContextKeys['keySetWith']
+}
+
+interface ParsedOrigin {
+  readonly resource: Resource | undefined
+  readonly scope: InstrumentationScope | undefined
+}
+
+/** Attributes and the digest of them. */
+interface Digested {
+  readonly attributes: FlatAttributes
+  readonly digest: string
 }
 
 const NO_ATTRIBUTES: FlatAttributes = new Map()
+const NAMESPACE_BYTES = namespaceBytes(DOCUMENT_NAMESPACE)
 
-function buildContext(resource: Resource | undefined, scope: InstrumentationScope | undefined, defaultTenant: string): RecordContext {
-  const ofResource = flattenAttributes(resource?.attributes)
-  const ofScope = scopeAttributes(scope)
-  const fields = canonicalFields(ofResource, NO_ATTRIBUTES, defaultTenant)
-  const kept = keptAttributes(fields, ofResource, ofScope)
-  const keys = [...kept.keys()]
-  const flatNames = new Set(keys.map(flattenKey))
-  const topLevelKeys = keys.filter(isTopLevelKey)
-  const members = (some: readonly string[], nameOf = (key: string) => key) =>
-    Buffer.from(some.map(key => `,${JSON.stringify(nameOf(key))}:${kept.get(key)!}`).join(''))
-  const flattened = members(
-    keys.filter(key => !isCanonicalName(flattenKey(key))),
-    flattenKey,
-  )
-  const fieldMembers = Buffer.from(`,${JSON.stringify(fields).slice(1, -1)}`)
-  const topLevel = members(topLevelKeys)
-  const folded = members(keys.filter(key => !isTopLevelKey(key)))
-  const size = fieldMembers.length + flattened.length + topLevel.length + folded.length
-  return {
-    resource,
-    scope,
-    isPlain: flatNames.size === kept.size && size <= MAX_CONTEXT_BYTES && !topLevelKeys.some(key => holdsObjects(kept.get(key)!)),
-    fields,
-    busKey: `${fields.tenant_id}/${fields.service}`,
-    contentHead: Buffer.concat([namespaceBytes(DOCUMENT_NAMESPACE), Buffer.from(`${fields.tenant_id}:`)]),
-    digests: Buffer.from(`:${attributesDigest(ofResource)},${attributesDigest(ofScope)},`),
-    fieldMembers,
-    flattened,
-    topLevel,
-    folded,
-    repeated: { bytes: size, items: kept.size },
-    keySetWith: rememberKeySets(flatNames, topLevelKeys),
-  }
-}
-
-const MAX_KEY_SETS = 256
-
-function rememberKeySets(flatNames: ReadonlySet<string>, topLevelKeys: readonly string[]): RecordContext['keySetWith'] {
-  const keySets = new Map<number, string | undefined>()
-  return shape => {
-    const known = keySets.get(shape.id)
-    if (known !== undefined || keySets.has(shape.id)) return known
-    const collides = shape.flatNames.some(name => flatNames.has(name))
-    const keySet = collides ? undefined : keySetId([...topLevelKeys, ...shape.topLevelKeys])
-    if (keySets.size >= MAX_KEY_SETS) keySets.clear()
-    keySets.set(shape.id, keySet)
-    return keySet
-  }
-}
-
-const MAX_CONTEXTS = 2_000
+/** Memory of a context and its place in the table, beside its bytes and its id. */
+const ENTRY_BYTES = 2_000
 /** Memory of all contexts and their ids. */
 const MAX_BYTES_OF_ALL = 32 * 1024 * 1024
+/** The oldest are forgotten down to this: a Map that loses one entry at a time passes over all that it lost before. */
+const KEPT_BYTES = 28 * 1024 * 1024
 /** Longer ones are not worth remembering. */
 const MAX_ID_LENGTH = 16 * 1024
 
 /** Contexts of resources and scopes seen before, by their text in the message: a service sends the same ones over and over. */
 export class RecordContexts {
   readonly #contexts = new Map<string, RecordContext>()
+  readonly #keys = new KnownContextKeys()
+  /** Nearly all senders have the same one. */
+  #lastScope: { readonly text: string; readonly digested: Digested } | undefined
+  #lastHead: { readonly tenant: string; readonly bytes: Uint8Array } | undefined
   #bytes = 0
 
   /** The context of a resource and a scope as JSON texts, empty where there is none; undefined when one of them is not as OTLP has it. Throws when one is no JSON. */
@@ -104,27 +71,100 @@ export class RecordContexts {
     const id = `${defaultTenant}|${resourceText}|${scopeText}`
     const known = this.#contexts.get(id)
     if (known !== undefined || id.length > MAX_ID_LENGTH) return known
-    const resource = parseLatin1(resourceText)
-    const scope = parseLatin1(scopeText)
+    const resource = parseResource(resourceText)
     if (findHolderProblem({ resource }, 'resource', 'scopeLogs') !== undefined) return undefined
-    if (findHolderProblem({ scope }, 'scope', 'logRecords') !== undefined) return undefined
-    const context = buildContext(resource as Resource | undefined, scope as InstrumentationScope | undefined, defaultTenant)
-    this.#bytes += id.length + context.repeated.bytes
+    const digestedScope = this.#scope(scopeText)
+    if (digestedScope === undefined) return undefined
+    const digestedResource = digested(flattenAttributes(resource?.attributes))
+    const parsed = parsedOnce(id, defaultTenant.length + 1, resourceText.length)
+    const context = this.#build(digestedResource, digestedScope, defaultTenant, parsed)
+    this.#bytes += sizeOf(id, context)
     this.#contexts.set(id, context)
-    this.#forgetOldest()
+    if (this.#bytes > MAX_BYTES_OF_ALL) this.#forgetOldest()
     return context
   }
 
+  #scope(text: string): Digested | undefined {
+    if (this.#lastScope?.text === text) return this.#lastScope.digested
+    const scope = parseScope(text)
+    if (findHolderProblem({ scope }, 'scope', 'logRecords') !== undefined) return undefined
+    this.#lastScope = { text, digested: digested(scopeAttributes(scope)) }
+    return this.#lastScope.digested
+  }
+
+  #build(resource: Digested, scope: Digested, defaultTenant: string, parsed: RecordContext['parsed']): RecordContext {
+    const fields = canonicalFields(resource.attributes, NO_ATTRIBUTES, defaultTenant)
+    const kept = keptAttributes(fields, resource.attributes, scope.attributes)
+    const { each, areDistinct, keySetWith } = this.#keys.of([...kept.keys()])
+    const members = { flattened: '', topLevel: '', folded: '' }
+    let holdsFields = false
+    let at = 0
+    for (const json of kept.values()) {
+      const { flattened, original, isTopLevel } = each[at++]!
+      if (flattened !== '') members.flattened += flattened + json
+      members[isTopLevel ? 'topLevel' : 'folded'] += original + json
+      holdsFields ||= isTopLevel && holdsObjects(json)
+    }
+    const fieldMembers = Buffer.from(`,${JSON.stringify(fields).slice(1, -1)}`)
+    const flattened = Buffer.from(members.flattened)
+    const topLevel = Buffer.from(members.topLevel)
+    const folded = Buffer.from(members.folded)
+    const size = fieldMembers.length + flattened.length + topLevel.length + folded.length
+    return {
+      parsed,
+      isPlain: areDistinct && size <= MAX_CONTEXT_BYTES && !holdsFields,
+      fields,
+      busKey: `${fields.tenant_id}/${fields.service}`,
+      contentHead: this.#contentHead(fields.tenant_id),
+      digests: Buffer.from(`:${resource.digest},${scope.digest},`),
+      fieldMembers,
+      flattened,
+      topLevel,
+      folded,
+      repeated: { bytes: size, items: kept.size },
+      keySetWith,
+    }
+  }
+
+  #contentHead(tenant: string): Uint8Array {
+    if (this.#lastHead?.tenant !== tenant) this.#lastHead = { tenant, bytes: Buffer.concat([NAMESPACE_BYTES, Buffer.from(`${tenant}:`)]) }
+    return this.#lastHead.bytes
+  }
+
   #forgetOldest(): void {
-    for (const [id, { repeated }] of this.#contexts) {
-      if (this.#contexts.size <= MAX_CONTEXTS && this.#bytes <= MAX_BYTES_OF_ALL) return
+    for (const [id, context] of this.#contexts) {
+      if (this.#bytes <= KEPT_BYTES) return
       this.#contexts.delete(id)
-      this.#bytes -= id.length + repeated.bytes
+      this.#bytes -= sizeOf(id, context)
     }
   }
 }
 
+function sizeOf(id: string, { repeated }: RecordContext): number {
+  return id.length + repeated.bytes + ENTRY_BYTES
+}
+
+function digested(attributes: FlatAttributes): Digested {
+  return { attributes, digest: attributesDigest(attributes) }
+}
+
+/** The resource and scope in an id, parsed when they are first asked for: few records need them. */
+function parsedOnce(id: string, resourceAt: number, resourceLength: number): RecordContext['parsed'] {
+  const resourceEnd = resourceAt + resourceLength
+  let parsed: ParsedOrigin | undefined
+  return () => {
+    parsed ??= { resource: parseResource(id.slice(resourceAt, resourceEnd)), scope: parseScope(id.slice(resourceEnd + 1)) }
+    return parsed
+  }
+}
+
+const parseResource = (text: string) => parseLatin1(text) as Resource | undefined
+const parseScope = (text: string) => parseLatin1(text) as InstrumentationScope | undefined
+
+const BEYOND_ASCII = /[\x80-\xff]/
+
 /** UTF-8 whose bytes were taken for characters. */
 function parseLatin1(text: string): unknown {
-  return text === '' ? undefined : JSON.parse(Buffer.from(text, 'latin1').toString())
+  if (text === '') return undefined
+  return JSON.parse(BEYOND_ASCII.test(text) ? Buffer.from(text, 'latin1').toString() : text)
 }
