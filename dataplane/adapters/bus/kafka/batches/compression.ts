@@ -4,7 +4,7 @@ import { compress, contentBytes, decompress } from '../../../../compression/zstd
 
 export type Compression = 'zstd' | 'lz4' | 'none'
 
-/** What is written where Kafka does not take it. */
+/** The compression to use where Kafka refuses this one. */
 const NEXT: Readonly<Record<Compression, Compression | undefined>> = { zstd: 'lz4', lz4: 'none', none: undefined }
 /** Smaller batches gain nothing from compression. */
 const MIN_COMPRESSED_BYTES = 512
@@ -35,7 +35,7 @@ export function packRecords(plain: Buffer, compression: Compression): PackedReco
 
 export interface PlainRecords {
   readonly bytes: Buffer
-  /** What `bytes` is a view of, and nothing else is. */
+  /** Holds `bytes` and nothing else. */
   readonly memory: Uint8Array
 }
 
