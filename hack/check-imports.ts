@@ -145,6 +145,7 @@ const ALLOWED: ImportTable = {
     'node:crypto',
   ],
   'dataplane/adapters/bus/kafka': [
+    'dataplane/compression/zstd.ts',
     'dataplane/limits/back-off.ts',
     'dataplane/ports',
     'dataplane/contract',

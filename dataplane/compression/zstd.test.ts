@@ -1,8 +1,15 @@
+import { buffer } from 'node:stream/consumers'
 import { createZstdCompress, createZstdDecompress, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
-import { compress, contextOf, decompress } from './zstd.ts'
+import { compress, contentBytes, contextOf, decompress } from './zstd.ts'
+
+async function packedInSteps(...parts: readonly string[]): Promise<Buffer> {
+  const stream = createZstdCompress()
+  for (const part of parts) stream.write(part)
+  return buffer(stream.end())
+}
 
 describe('zstd with contexts that are used again', () => {
   it('finds the context inside the zlib streams of this Node', () => {
@@ -32,6 +39,22 @@ describe('zstd with contexts that are used again', () => {
     compress(Buffer.from('b'.repeat(1000)))
     expect(decompress(first, 1000).toString()).to.equal('a'.repeat(1000))
     expect(first.buffer.byteLength).to.equal(first.length)
+  })
+
+  it('a frame says how much it holds, whatever that is', () => {
+    for (const size of [0, 1, 255, 256, 257, 65_791, 65_792, 200_000]) {
+      const raw = Buffer.alloc(size, 'a line of log ')
+      expect(contentBytes(Buffer.from(compress(raw))), `${size} bytes`).to.equal(size)
+      expect(contentBytes(zstdCompressSync(raw, { pledgedSrcSize: size })), `${size} bytes, by Node`).to.equal(size)
+    }
+  })
+
+  it('does not know the size of a frame that leaves it out, nor of what is none', async () => {
+    const unsized = await packedInSteps('begins', ' and ends')
+    expect(zstdDecompressSync(unsized).toString()).to.equal('begins and ends')
+    expect(contentBytes(unsized)).to.equal(undefined)
+    for (const none of [Buffer.alloc(0), Buffer.from('no zstd at all'), packed.subarray(0, 5)])
+      expect(contentBytes(none)).to.equal(undefined)
   })
 
   const packed = zstdCompressSync(Buffer.from('a line of log '.repeat(100)))

@@ -64,6 +64,23 @@ export function decompress(packed: Uint8Array, rawBytes: number): Buffer {
   return output.subarray(0, rawBytes)
 }
 
+const MAGIC = 0xfd2fb528
+/** Bytes of the content's size, by the two highest bits of the descriptor; a frame of a single segment has one for 0. */
+const SIZE_BYTES = [0, 2, 4, 8] as const
+const DICTIONARY_BYTES = [0, 1, 2, 4] as const
+
+/** How much the first frame says it holds (RFC 8878, 3.1.1.1); undefined for a frame that does not say, and for what is no zstd. */
+export function contentBytes(packed: Buffer): number | undefined {
+  if (packed.length < 5 || packed.readUInt32LE(0) !== MAGIC) return undefined
+  const descriptor = packed[4]!
+  const isSingleSegment = (descriptor & 0x20) !== 0
+  const size = SIZE_BYTES[descriptor >>> 6]! || (isSingleSegment ? 1 : 0)
+  const at = 5 + (isSingleSegment ? 0 : 1) + DICTIONARY_BYTES[descriptor & 3]!
+  if (size === 0 || packed.length < at + size) return undefined
+  if (size === 8) return Number(packed.readBigUInt64LE(at))
+  return packed.readUIntLE(at, size) + (size === 2 ? 256 : 0)
+}
+
 function decompressOrForget(context: ZstdContext, packed: Uint8Array, output: Buffer): number {
   try {
     return context.run(packed, output)

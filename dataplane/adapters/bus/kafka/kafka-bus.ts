@@ -6,7 +6,8 @@ import { Cluster } from './cluster/cluster.ts'
 import { hasCode } from './cluster/protocol-errors.ts'
 import { fetchCommitted, fetchMembers, fetchStates } from './group/group-offsets.ts'
 import { GroupSubscription } from './group/subscription.ts'
-import { createProduce } from './produce/idempotent-producer.ts'
+import { createProduce, type ProduceDeps } from './produce/idempotent-producer.ts'
+import { TopicCompressions } from './produce/topic-compressions.ts'
 import { TransactionalProducer } from './produce/transactional-producer.ts'
 import { ensureTopics, purgeTopic } from './topics.ts'
 
@@ -19,21 +20,22 @@ export async function openKafkaBus(config: KafkaConfig): Promise<Bus> {
   const cluster = new Cluster(settings)
   try {
     const layouts = await ensureTopics(cluster, settings.clock.nowMs() + settings.startTimeoutMs)
-    return createClientBus(settings, layouts, createClient(cluster))
+    return createClientBus(settings, layouts, createClient({ cluster, compressions: new TopicCompressions(settings.log, layouts) }))
   } catch (error) {
     await cluster.close()
     throw error
   }
 }
 
-function createClient(cluster: Cluster): KafkaClient<GroupSubscription> {
+function createClient(deps: ProduceDeps): KafkaClient<GroupSubscription> {
+  const { cluster } = deps
   const { settings } = cluster
   const allPartitions = () =>
     settings.topics.flatMap(({ name: topic }) => cluster.topic(topic).leaders.map((_, partition) => ({ topic, partition })))
-  const producers = createProducerPool(settings, transactionalId => new TransactionalProducer(cluster, transactionalId))
+  const producers = createProducerPool(settings, transactionalId => new TransactionalProducer(deps, transactionalId))
 
   return {
-    createProduce: () => createProduce(cluster),
+    createProduce: () => createProduce(deps),
     writeTransaction: (content, memberOf) => producers.use(producer => producer.write(content, groupId => memberOf(groupId)?.membership())),
     createSubscription: (config, onClosed) => new GroupSubscription(cluster, config, onClosed),
     async describe() {

@@ -1,6 +1,8 @@
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { createRecordsBatch, Reader, readRecordsBatch } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import type { ConsumedRecord } from '../../../../ports/bus.ts'
 import { readBatches, readRecords } from './read-batch.ts'
 import { encodeBatch } from './write-batch.ts'
@@ -59,9 +61,32 @@ describe('record batches', () => {
   it('what this adapter writes is read back', () => {
     const written = Array.from({ length: 300 }, (_, i) => ({ key: `k${i}`, value: Buffer.from(`value ${i}`), headers: { n: String(i) } }))
     const identity = { producerId: 1n, producerEpoch: 0, baseSequence: 0, isTransactional: true }
-    const read = readOwn(encodeBatch(written, identity, FIRST_MS))
+    const read = readOwn(encodeBatch(written, identity, FIRST_MS, 'zstd'))
     expect(read.map(({ key, value, headers: of }) => ({ key, value, headers: of }))).to.deep.equal(written)
     expect(new Set(read.map(({ timestampMs }) => timestampMs))).to.deep.equal(new Set([FIRST_MS]))
+  })
+
+  it('compressed with zstd, in memory of their own that can be given back whole, by whichever client', () => {
+    const value = Buffer.alloc(50_000, 'a line of log ')
+    const own = encodeBatch([{ key: 'k', value }], { producerId: 1n, producerEpoch: 0, baseSequence: 0, isTransactional: false }, 0, 'zstd')
+    const memoryOf = (bytes: Buffer) => {
+      const records: ConsumedRecord[] = []
+      const memory = readRecords(readBatches(bytes)[0]!, { topic: 'logs', partition: 3 }, 0, records)
+      expect(records.map(record => Buffer.compare(record.value, value))).to.deep.equal([0])
+      expect(records[0]!.value.buffer).to.equal(memory.buffer)
+      return memory
+    }
+    const memory = memoryOf(own)
+    releaseBytes(memory)
+    expect(memory.length).to.equal(0)
+
+    const plain = zstdDecompressSync(own.subarray(61))
+    const foreign = Buffer.concat([own.subarray(0, 61), zstdCompressSync(plain)])
+    foreign.writeInt32BE(foreign.length - 12, 8)
+    memoryOf(foreign)
+    const lying = Buffer.from(own)
+    lying[61 + 4 + 1]! ^= 1
+    expect(() => readOwn(lying)).to.throw()
   })
 
   it("are dated by the broker's clock where the topic says so", () => {

@@ -1,6 +1,6 @@
 /** Record batches of format 2 as they come from a broker, read without the library, which takes twice as long. */
-import { compressionsAlgorithmsByBitmask } from '@platformatic/kafka'
 import type { ConsumedRecord, TopicPartition } from '../../../../ports/bus.ts'
+import { type PlainRecords, unpackRecords } from './compression.ts'
 
 /** A batch's header; its records are read on demand. */
 export interface RecordBatch {
@@ -60,7 +60,7 @@ export function readBatches(bytes: Buffer): readonly RecordBatch[] {
 /** A marker's key is its version and its type. */
 export function isAbortMarker(batch: RecordBatch): boolean {
   if (batch.recordCount === 0) return false
-  const cursor = new Cursor(plainBody(batch))
+  const cursor = new Cursor(plainBody(batch).bytes)
   cursor.skipToKey()
   const bytes = cursor.bytes()
   return bytes !== undefined && bytes.length >= 4 && bytes.readInt16BE(2) === ABORT_MARKER
@@ -70,11 +70,16 @@ export function isAbortMarker(batch: RecordBatch): boolean {
  * Appends the batch's records from an offset on, as a broker sends batches whole. Returns the memory that their values are views of: the
  * batch's own where it is not compressed.
  */
-export function readRecords(batch: RecordBatch, { topic, partition }: TopicPartition, fromOffset: number, into: ConsumedRecord[]): Buffer {
+export function readRecords(
+  batch: RecordBatch,
+  { topic, partition }: TopicPartition,
+  fromOffset: number,
+  into: ConsumedRecord[],
+): Uint8Array {
   const { firstOffset, firstTimestampMs, maxTimestampMs, attributes, recordCount } = batch
   const hasBrokerTime = (attributes & LOG_APPEND_TIME) !== 0
-  const plain = plainBody(batch)
-  const cursor = new Cursor(plain)
+  const { bytes, memory } = plainBody(batch)
+  const cursor = new Cursor(bytes)
   for (let i = 0; i < recordCount; i++) {
     const length = cursor.varint()
     const end = cursor.at + length
@@ -89,7 +94,7 @@ export function readRecords(batch: RecordBatch, { topic, partition }: TopicParti
     }
     cursor.at = end
   }
-  return plain
+  return memory
 }
 
 const NO_BYTES = Buffer.alloc(0)
@@ -106,12 +111,12 @@ function readHeaders(cursor: Cursor): Readonly<Record<string, string>> {
   return headers
 }
 
-function plainBody({ attributes, body, firstOffset }: RecordBatch): Buffer {
+function plainBody({ attributes, body, firstOffset }: RecordBatch): PlainRecords {
   const compression = attributes & COMPRESSION
-  if (compression === 0) return body
-  const algorithm = compressionsAlgorithmsByBitmask[compression]
-  if (algorithm === undefined) throw new Error(`the record batch at offset ${firstOffset} has the unknown compression ${compression}`)
-  return algorithm.decompressSync(body)
+  if (compression === 0) return { bytes: body, memory: body }
+  const plain = unpackRecords(body, compression)
+  if (plain === undefined) throw new Error(`the record batch at offset ${firstOffset} has the unknown compression ${compression}`)
+  return plain
 }
 
 /** Reads Kafka's variable-length fields, one after the other. */

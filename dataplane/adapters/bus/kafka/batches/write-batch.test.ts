@@ -2,6 +2,7 @@ import { compressionsAlgorithms, Reader, readRecordsBatches } from '@platformati
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import type { Compression } from './compression.ts'
 import { encodeBatch } from './write-batch.ts'
 
 const IDENTITY = { producerId: 4711n, producerEpoch: 3, baseSequence: 12, isTransactional: false }
@@ -16,7 +17,7 @@ describe('a record batch for Kafka', () => {
     })
     fc.assert(
       fc.property(fc.array(record, { minLength: 1, maxLength: 20 }), records => {
-        const [batch, ...others] = readRecordsBatches(Reader.from(encodeBatch(records, IDENTITY, 1_700_000_000_123)))
+        const [batch, ...others] = readRecordsBatches(Reader.from(encodeBatch(records, IDENTITY, 1_700_000_000_123, 'zstd')))
         expect(others).to.deep.equal([])
         expect(batch).to.include({ producerId: 4711n, producerEpoch: 3, firstSequence: 12, firstTimestamp: 1_700_000_000_123n })
         expect(batch!.lastOffsetDelta).to.equal(records.length - 1)
@@ -34,7 +35,7 @@ describe('a record batch for Kafka', () => {
   })
 
   it('stays as it is when the next one is written', () => {
-    const write = (text: string) => encodeBatch([{ key: 'k', value: Buffer.from(text) }], IDENTITY, 0)
+    const write = (text: string) => encodeBatch([{ key: 'k', value: Buffer.from(text) }], IDENTITY, 0, 'zstd')
     for (const length of [10, 5_000, 300_000]) {
       const first = write('a'.repeat(length))
       write('b'.repeat(length))
@@ -43,11 +44,14 @@ describe('a record batch for Kafka', () => {
     }
   })
 
-  it('is compressed with lz4 when that pays, and says when it belongs to a transaction', () => {
-    const attributesOf = (bytes: number, isTransactional: boolean) =>
-      encodeBatch([{ key: 'k', value: Buffer.alloc(bytes) }], { ...IDENTITY, isTransactional }, 0).readInt16BE(21)
-    expect(attributesOf(100, false)).to.equal(0)
-    expect(attributesOf(5_000, false)).to.equal(compressionsAlgorithms.lz4.bitmask)
-    expect(attributesOf(5_000, true)).to.equal(compressionsAlgorithms.lz4.bitmask | 0x10)
+  it('is compressed as far as that pays, and says when it belongs to a transaction', () => {
+    const attributesOf = (bytes: number, compression: Compression, isTransactional = false) =>
+      encodeBatch([{ key: 'k', value: Buffer.alloc(bytes) }], { ...IDENTITY, isTransactional }, 0, compression).readInt16BE(21)
+    const { lz4, zstd } = compressionsAlgorithms
+    expect([100, 5_000, 50_000].map(bytes => attributesOf(bytes, 'zstd'))).to.deep.equal([0, lz4.bitmask, zstd.bitmask])
+    expect([100, 5_000, 50_000].map(bytes => attributesOf(bytes, 'lz4'))).to.deep.equal([0, lz4.bitmask, lz4.bitmask])
+    expect([100, 5_000, 50_000].map(bytes => attributesOf(bytes, 'none'))).to.deep.equal([0, 0, 0])
+    expect(attributesOf(5_000, 'zstd', true)).to.equal(lz4.bitmask | 0x10)
+    expect(attributesOf(50_000, 'zstd', true)).to.equal(zstd.bitmask | 0x10)
   })
 })

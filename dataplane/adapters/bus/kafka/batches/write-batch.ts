@@ -1,8 +1,9 @@
 /** Record batches of format 2 as they go to a broker, written without the library. */
-import { compressionsAlgorithms, crc32c } from '@platformatic/kafka'
+import { crc32c } from '@platformatic/kafka'
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import type { BusRecord } from '../../../../ports/bus.ts'
 import { sizeOf } from '../both-clients/record-size.ts'
+import { type Compression, packRecords } from './compression.ts'
 import { HEADER_BYTES, TRANSACTIONAL } from './read-batch.ts'
 
 /** The producer that a batch names. */
@@ -14,25 +15,21 @@ export interface BatchIdentity {
   readonly isTransactional: boolean
 }
 
-const LZ4 = compressionsAlgorithms.lz4
 /** Where the part begins that the checksum covers. */
 const CHECKED_FROM = 21
-/** Smaller batches gain nothing from compression. */
-const MIN_COMPRESSED_BYTES = 512
 const WORK_AREA_STEP_BYTES = 128 * 1024
 
-/** A record batch of format 2, compressed with lz4. */
-export function encodeBatch(records: readonly BusRecord[], identity: BatchIdentity, nowMs: number): Buffer {
+/** A record batch of format 2. */
+export function encodeBatch(records: readonly BusRecord[], identity: BatchIdentity, nowMs: number, compression: Compression): Buffer {
   const plain = encodeRecords(records)
-  const isCompressed = plain.length >= MIN_COMPRESSED_BYTES
-  const body = isCompressed ? LZ4.compressSync(plain) : plain
+  const { bitmask, bytes: body } = packRecords(plain, compression)
   const batch = Buffer.allocUnsafe(HEADER_BYTES + body.length)
   const time = BigInt(nowMs)
   batch.writeBigInt64BE(0n, 0)
   batch.writeInt32BE(batch.length - 12, 8)
   batch.writeInt32BE(0, 12)
   batch.writeInt8(2, 16)
-  batch.writeInt16BE((isCompressed ? LZ4.bitmask : 0) | (identity.isTransactional ? TRANSACTIONAL : 0), CHECKED_FROM)
+  batch.writeInt16BE(bitmask | (identity.isTransactional ? TRANSACTIONAL : 0), CHECKED_FROM)
   batch.writeInt32BE(records.length - 1, 23)
   batch.writeBigInt64BE(time, 27)
   batch.writeBigInt64BE(time, 35)
@@ -40,8 +37,8 @@ export function encodeBatch(records: readonly BusRecord[], identity: BatchIdenti
   batch.writeInt16BE(identity.producerEpoch, 51)
   batch.writeInt32BE(identity.baseSequence, 53)
   batch.writeInt32BE(records.length, 57)
-  body.copy(batch, HEADER_BYTES)
-  if (isCompressed) releaseBytes(body)
+  batch.set(body, HEADER_BYTES)
+  if (body !== plain) releaseBytes(body)
   batch.writeUInt32BE(crc32c(batch.subarray(CHECKED_FROM)), 17)
   return batch
 }

@@ -79,7 +79,11 @@ describe('the bus that both clients of Kafka make', () => {
         expect(members.every(({ hasLeft }) => hasLeft)).to.equal(true)
       },
     }
-    return createClientBus(SETTINGS, new Map([['logs', { name: 'logs', partitions: 1, maxMessageBytes: 1 << 20 }]]), client)
+    return createClientBus(
+      SETTINGS,
+      new Map([['logs', { name: 'logs', partitions: 1, maxMessageBytes: 1 << 20, compressionType: 'producer' }]]),
+      client,
+    )
   }
   const onRevoked = () => {
     revoked++

@@ -19,7 +19,7 @@ export interface PackedRecords {
 /** An unpacked batch: the values of its records are views of `bytes`, which nothing else uses. */
 export interface UnpackedBatch {
   readonly lastOffset: number
-  readonly bytes: Buffer
+  readonly bytes: Uint8Array
 }
 
 export interface UnpackedRecords {

@@ -4,7 +4,7 @@ import { BusError, type BusRecord } from '../../../../ports/bus.ts'
 import { partitionOf } from '../../partitioner.ts'
 import { ByteBudget, type PartitionBatches, SendQueue, splitRecords, toRounds } from './send-queue.ts'
 
-const TOPIC = { name: 'logs', partitions: 3, maxMessageBytes: 1_048_588 }
+const TOPIC = { name: 'logs', partitions: 3, maxMessageBytes: 1_048_588, compressionType: 'producer' }
 const record = (key: string, bytes: number): BusRecord => ({ key, value: Buffer.alloc(bytes) })
 const textRecord = (key: string, text: string): BusRecord => ({ key, value: Buffer.from(text) })
 

@@ -12,6 +12,8 @@ export interface TopicLayout {
   readonly partitions: number
   /** The topic's `max.message.bytes`. */
   readonly maxMessageBytes: number
+  /** The topic's `compression.type`: `producer` where batches stay as they were written. */
+  readonly compressionType: string
 }
 
 export interface SendQueueDeps {

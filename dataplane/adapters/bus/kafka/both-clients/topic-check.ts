@@ -11,7 +11,7 @@ export interface TopicInKafka extends TopicLayout {
 }
 
 /** The settings of a topic that `TopicInKafka` is read from. */
-export const TOPIC_SETTINGS = ['retention.ms', 'max.message.bytes', 'message.timestamp.type'] as const
+export const TOPIC_SETTINGS = ['retention.ms', 'max.message.bytes', 'message.timestamp.type', 'compression.type'] as const
 type TopicSetting = (typeof TOPIC_SETTINGS)[number]
 
 /** The topic that the answers of `settingOf` describe. */
@@ -22,6 +22,7 @@ export function readTopic(name: string, partitions: number, settingOf: (setting:
     retentionMs: Number(settingOf('retention.ms')),
     maxMessageBytes: Number(settingOf('max.message.bytes')),
     timestampType: String(settingOf('message.timestamp.type')),
+    compressionType: String(settingOf('compression.type')),
   }
 }
 

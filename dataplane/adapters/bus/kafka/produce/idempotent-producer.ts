@@ -2,6 +2,7 @@
 import { backOffMs } from '../../../../limits/back-off.ts'
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import { BusError } from '../../../../ports/bus.ts'
+import type { Compression } from '../batches/compression.ts'
 import { encodeBatch } from '../batches/write-batch.ts'
 import { kafkaError } from '../both-clients/kafka-errors.ts'
 import type { PartitionBatches, SendQueueDeps } from '../both-clients/send-queue.ts'
@@ -9,6 +10,7 @@ import { INIT_PRODUCER_ID, PRODUCE } from '../cluster/apis.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import { answerIn, codeName, isPassing, isPassingCode, messageOf } from '../cluster/protocol-errors.ts'
 import type { EncodedBatch } from './produce-request.ts'
+import { compressionInstead, type TopicCompressions } from './topic-compressions.ts'
 
 /** Identity of a producer towards Kafka, and what it has written: batches that are sent again are recognised by it. */
 export interface ProducerSession {
@@ -19,36 +21,52 @@ export interface ProducerSession {
   readonly sequences: Map<string, number>
 }
 
+export interface ProduceDeps {
+  readonly cluster: Cluster
+  readonly compressions: TopicCompressions
+}
+
 type ProduceAnswer = Awaited<ReturnType<(typeof PRODUCE)[number]['async']>>
 
 const BACK_OFF = { firstMs: 20, maxMs: 500 }
 
 /**
  * Writes one batch per partition with `acks=all`. What one broker refuses for now is sent again to the leader of that time, under the same numbers,
- * so nothing is written twice. Rejects when that did not end well until `deadlineMs`: the session must not be used again.
+ * so nothing is written twice; with another compression where this one is refused. Rejects when that did not end well until `deadlineMs`: the session must not be used again.
  */
 export async function produce(
-  cluster: Cluster,
+  { cluster, compressions }: ProduceDeps,
   session: ProducerSession,
   topic: string,
   batches: PartitionBatches,
   deadlineMs: number,
 ): Promise<void> {
   const { clock } = cluster.settings
-  const encoded = encodeAll(session, topic, batches, clock.nowMs())
-  let left = encoded
+  let compression = compressions.of(topic)
+  let refusal = ''
+  let left = encodeAll(session, topic, batches, clock.nowMs(), compression)
+  const encoded = [...left]
   let failures = 0
   for (;;) {
     const before = left.length
-    const { unwritten, lastError } = await produceOnce(cluster, session.transactionalId, topic, left)
+    const { unwritten, lastError, instead } = await produceOnce(cluster, session.transactionalId, topic, left, compression)
     left = unwritten
     if (left.length === 0) break
+    if (instead !== undefined) {
+      compression = instead
+      refusal = lastError
+      const again = new Map(left.map(({ partition }) => [partition, batches.get(partition)!]))
+      left = encodeAll(session, topic, again, clock.nowMs(), compression)
+      encoded.push(...left)
+      continue
+    }
     failures = left.length < before ? 1 : failures + 1
     const backoffMs = backOffMs(BACK_OFF, failures)
     if (clock.nowMs() + backoffMs > deadlineMs || cluster.isClosed) throw new BusError('unavailable', `writing to ${topic}: ${lastError}`)
     await clock.sleep(backoffMs)
     await cluster.refresh().catch(() => undefined) // then the next attempt fails, and says why
   }
+  compressions.learn(topic, compression, refusal)
   for (const { bytes } of encoded) releaseBytes(bytes) // the request was a copy of them
   for (const [partition, records] of batches) {
     const key = `${topic}/${partition}`
@@ -57,13 +75,14 @@ export async function produce(
 }
 
 /** Writes the records of one topic under one identity, renewed after a write whose outcome is uncertain. */
-export function createProduce(cluster: Cluster): SendQueueDeps['produce'] {
+export function createProduce(deps: ProduceDeps): SendQueueDeps['produce'] {
+  const { cluster } = deps
   let session: ProducerSession | undefined
   return async (topic, batches) => {
     const deadlineMs = cluster.deadlineMs()
     try {
       session ??= await newSession(cluster, deadlineMs)
-      await produce(cluster, session, topic, batches, deadlineMs)
+      await produce(deps, session, topic, batches, deadlineMs)
     } catch (error) {
       session = undefined
       throw error
@@ -81,18 +100,26 @@ async function newSession(cluster: Cluster, deadlineMs: number): Promise<Produce
 /** Numbers start over after 2^31 - 1. */
 const nextSequence = (sequence: number, count: number) => (sequence + count) % 0x80000000
 
-function encodeAll(session: ProducerSession, topic: string, batches: PartitionBatches, nowMs: number): readonly EncodedBatch[] {
+function encodeAll(
+  session: ProducerSession,
+  topic: string,
+  batches: PartitionBatches,
+  nowMs: number,
+  compression: Compression,
+): readonly EncodedBatch[] {
   const { producerId, producerEpoch, transactionalId, sequences } = session
   return [...batches].map(([partition, records]) => {
     const baseSequence = sequences.get(`${topic}/${partition}`) ?? 0
     const identity = { producerId, producerEpoch, baseSequence, isTransactional: transactionalId !== null }
-    return { partition, bytes: encodeBatch(records, identity, nowMs) }
+    return { partition, bytes: encodeBatch(records, identity, nowMs, compression) }
   })
 }
 
 interface Outcome {
   readonly unwritten: readonly EncodedBatch[]
   readonly lastError: string
+  /** Kafka refuses the compression of some batches: the one to try. */
+  readonly instead?: Compression | undefined
 }
 
 /** One request to each broker that leads some of the partitions. Rejects only for what will never be written. */
@@ -101,6 +128,7 @@ async function produceOnce(
   transactionalId: string | null,
   topic: string,
   batches: readonly EncodedBatch[],
+  compression: Compression,
 ): Promise<Outcome> {
   const { leaders } = cluster.topic(topic)
   // The broker gives up before this side does, so that its reason arrives.
@@ -110,7 +138,7 @@ async function produceOnce(
     if (leader < 0) return { unwritten: part, lastError: `no leader of partition ${part[0]!.partition}` }
     try {
       const asked = cluster.ask(leader, 'produce', PRODUCE, topic, part, timeoutMs, transactionalId)
-      return judge(topic, part, await asked.catch(answerIn<ProduceAnswer>))
+      return judge(topic, part, compression, await asked.catch(answerIn<ProduceAnswer>))
     } catch (error) {
       if (!isPassing(error)) throw error
       return { unwritten: part, lastError: messageOf(error) }
@@ -123,21 +151,25 @@ async function produceOnce(
   return {
     unwritten: settled.flatMap(({ unwritten }) => unwritten),
     lastError: settled.map(({ lastError }) => lastError).findLast(text => text !== '') ?? '',
+    instead: settled.find(({ instead }) => instead !== undefined)?.instead,
   }
 }
 
 /** Which batches are still to be written, by the answer's error codes. */
-function judge(topic: string, batches: readonly EncodedBatch[], answer: ProduceAnswer): Outcome {
+function judge(topic: string, batches: readonly EncodedBatch[], compression: Compression, answer: ProduceAnswer): Outcome {
   const results = new Map(answer.responses.flatMap(({ partitionResponses }) => partitionResponses.map(result => [result.index, result])))
   const unwritten: EncodedBatch[] = []
   let lastError = ''
+  let instead: Compression | undefined
   for (const batch of batches) {
     const code = codeName(results.get(batch.partition)?.errorCode ?? -1)
     // Written by an attempt whose answer was lost.
     if (code === undefined || code === 'DUPLICATE_SEQUENCE_NUMBER') continue
     lastError = `partition ${batch.partition}: ${code}`
-    if (!isPassingCode(code)) throw kafkaError(code, `writing to partition ${batch.partition} of ${topic}`)
+    const other = compressionInstead(code, compression)
+    instead ??= other
+    if (other === undefined && !isPassingCode(code)) throw kafkaError(code, `writing to partition ${batch.partition} of ${topic}`)
     unwritten.push(batch)
   }
-  return { unwritten, lastError }
+  return { unwritten, lastError, instead }
 }

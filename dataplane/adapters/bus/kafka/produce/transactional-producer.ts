@@ -7,7 +7,7 @@ import type { Cluster } from '../cluster/cluster.ts'
 import { hasCode, toBusError } from '../cluster/protocol-errors.ts'
 import type { Membership } from '../group/group-member.ts'
 import { toCommitted } from '../group/group-offsets.ts'
-import { type ProducerSession, produce } from './idempotent-producer.ts'
+import { type ProduceDeps, type ProducerSession, produce } from './idempotent-producer.ts'
 
 /** In whose name offsets of a group are committed; undefined while there is a rebalance. */
 type MembershipOf = (groupId: string) => Membership | undefined
@@ -20,6 +20,7 @@ const UNKNOWN = { producerId: -1n, producerEpoch: -1 } as const
 
 /** Writes transactions of Kafka's, one after the other. */
 export class TransactionalProducer {
+  readonly #deps: ProduceDeps
   readonly #cluster: Cluster
   readonly #transactionalId: string
   #session: ProducerSession | undefined
@@ -27,8 +28,9 @@ export class TransactionalProducer {
   #lastIdentity: { readonly producerId: bigint; readonly producerEpoch: number } = UNKNOWN
 
   /** Another producer with the same id ends this one's transactions. */
-  constructor(cluster: Cluster, transactionalId: string) {
-    this.#cluster = cluster
+  constructor(deps: ProduceDeps, transactionalId: string) {
+    this.#deps = deps
+    this.#cluster = deps.cluster
     this.#transactionalId = transactionalId
   }
 
@@ -62,7 +64,7 @@ export class TransactionalProducer {
     const partitions = [...new Set(rounds.flatMap(round => [...round.keys()]))]
     const topics = [{ name: topic, partitions }]
     await this.#ask(ADD_PARTITIONS, [{ transactionalId: this.#transactionalId, producerId, producerEpoch, verifyOnly: false, topics }])
-    for (const batches of rounds) await produce(this.#cluster, session, topic, batches, this.#cluster.deadlineMs())
+    for (const batches of rounds) await produce(this.#deps, session, topic, batches, this.#cluster.deadlineMs())
   }
 
   async #writeOffsets(
