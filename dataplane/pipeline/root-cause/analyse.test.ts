@@ -181,6 +181,25 @@ describe('root cause from the search store', () => {
     expect(cause.candidates[0]?.service).to.equal('payments')
   }).timeout(120_000)
 
+  it('reads the records of a long time once where all of them lie in its last seconds', async () => {
+    const records = traffic({ from: -1, to: 0.2, perMinute: 2_000, lines: () => USUAL })
+    await store('fresh', records)
+    const pages: number[] = []
+    const search: SearchStore['search'] = async request => {
+      const result = await embedded.store.search(request)
+      if ((request.body as { readonly size: number }).size > 0) pages.push(result.hits.length)
+      return result as never
+    }
+    const period = { tenant: 'fresh', fromMs: AT_MS - 24 * 60 * MINUTE_MS, atMs: AT_MS, toMs: AT_MS + 3 * MINUTE_MS }
+    const read = await readObservations({ ...embedded.store, search }, period)
+    expect(read.length).to.equal(records.filter(({ timeMs }) => timeMs < period.toMs).length)
+    expect(pages.reduce((sum, hits) => sum + hits, 0)).to.equal(read.length)
+    pages.length = 0
+    const sample = await readObservations({ ...embedded.store, search }, period, 4_000)
+    expect(sample.length).to.be.within(3_000, 5_000)
+    expect(pages.reduce((sum, hits) => sum + hits, 0)).to.equal(sample.length)
+  }).timeout(120_000)
+
   it('takes single records where trace ids do not begin at random', async () => {
     const records = traffic({ from: -15, to: 3, perMinute: 140, lines: () => USUAL }).map((each, i) => ({
       ...each,

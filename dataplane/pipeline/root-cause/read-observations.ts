@@ -27,6 +27,8 @@ const PAGE_FILL = 0.4
 /** Steps in which records are counted before they are read. */
 const MAX_BUCKETS = 1_000
 const MIN_BUCKET_MS = 1_000
+/** Where one step holds more than a page the crowded time is counted again, in shorter steps. */
+const MIN_CLOSE_BUCKET_MS = 20
 
 const MINUTE_MS = 60_000
 /** How long the baseline is: the first length that has enough records; quiet tenants need longer ones. */
@@ -109,7 +111,12 @@ export async function readObservations(
     }
     for (const { source, fields = NO_FIELDS } of hits) observations.push(toObservation(source, fields, texts))
   }
-  const spans = (lookedAt < 1 ? sliceTime({ fromMs, atMs, toMs }, lookedAt) : cutTime({ fromMs, toMs }, buckets, share))[Symbol.iterator]()
+  const { key: firstMs } = buckets[0] ?? { key: fromMs }
+  const spans = pagesOf(
+    lookedAt < 1 ? sliceTime({ fromMs: Math.max(fromMs, firstMs), atMs, toMs }, lookedAt) : [{ fromMs, toMs }],
+    buckets,
+    share,
+  )
   const readInTurn = async () => {
     for (const span of spans) await read(span.fromMs, span.toMs)
   }
@@ -126,26 +133,55 @@ interface TimeBucket {
 
 /** How many records there are, and when. */
 async function survey(store: SearchStore, { tenant, fromMs, toMs }: Period) {
-  const interval = Math.max(Math.ceil((toMs - fromMs) / MAX_BUCKETS), MIN_BUCKET_MS)
+  const stepMs = Math.max(Math.ceil((toMs - fromMs) / MAX_BUCKETS), MIN_BUCKET_MS)
+  const { total, buckets } = await countBySteps(store, tenant, { fromMs, toMs }, stepMs)
+  return { total, buckets: await lookCloser(store, tenant, { fromMs, toMs }, buckets, stepMs) }
+}
+
+/** The records of a day may all lie in its last seconds. */
+async function lookCloser(
+  store: SearchStore,
+  tenant: string,
+  { fromMs, toMs }: TimeSlice,
+  buckets: readonly TimeBucket[],
+  stepMs: number,
+): Promise<readonly TimeBucket[]> {
+  const isCrowded = ({ doc_count }: TimeBucket) => doc_count > PAGE_FILL * PAGE_RECORDS
+  const first = buckets.findIndex(isCrowded)
+  if (first < 0) return buckets
+  const last = buckets.findLastIndex(isCrowded)
+  const crowded = { fromMs: Math.max(buckets[first]!.key, fromMs), toMs: Math.min(buckets[last]!.key + stepMs, toMs) }
+  const closeMs = Math.max(Math.ceil((crowded.toMs - crowded.fromMs) / MAX_BUCKETS), MIN_CLOSE_BUCKET_MS)
+  if (2 * closeMs > stepMs) return buckets
+  const closer = await countBySteps(store, tenant, crowded, closeMs)
+  return [...buckets.slice(0, first), ...closer.buckets, ...buckets.slice(last + 1)]
+}
+
+async function countBySteps(store: SearchStore, tenant: string, { fromMs, toMs }: TimeSlice, stepMs: number) {
   const { total, aggregations } = await count(store, inTime(tenant, fromMs, toMs), true, {
-    times: { date_histogram: { field: 'timestamp', fixed_interval: `${interval}ms`, min_doc_count: 1 } },
+    times: { date_histogram: { field: 'timestamp', fixed_interval: `${stepMs}ms`, min_doc_count: 1 } },
   })
   const { times } = aggregations as { readonly times: { readonly buckets: readonly TimeBucket[] } }
   return { total, buckets: times.buckets }
 }
 
 /** Times with about a page of records each, the latest first: one page of a short time is read faster than the same page of a long one. */
-function* cutTime({ fromMs, toMs }: Pick<Period, 'fromMs' | 'toMs'>, buckets: readonly TimeBucket[], share: number): Generator<TimeSlice> {
-  let end = toMs
-  let records = 0
-  for (const { key, doc_count } of buckets.toReversed()) {
-    records += doc_count * share
-    if (records < PAGE_FILL * PAGE_RECORDS || key <= fromMs) continue
-    yield { fromMs: key, toMs: end }
-    end = key
-    records = 0
+function* pagesOf(spans: Iterable<TimeSlice>, buckets: readonly TimeBucket[], share: number): Generator<TimeSlice> {
+  const latestFirst = buckets.toReversed()
+  for (const { fromMs, toMs } of spans) {
+    let end = toMs
+    let records = 0
+    for (const { key, doc_count } of latestFirst) {
+      if (key >= toMs) continue
+      if (key <= fromMs) break
+      records += doc_count * share
+      if (records < PAGE_FILL * PAGE_RECORDS) continue
+      yield { fromMs: key, toMs: end }
+      end = key
+      records = 0
+    }
+    yield { fromMs, toMs: end }
   }
-  yield { fromMs, toMs: end }
 }
 
 type Fields = Readonly<Record<string, readonly unknown[]>>
