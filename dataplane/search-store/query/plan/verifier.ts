@@ -1,8 +1,9 @@
 /** Checks candidates of a plan on their documents. */
-import type { Segment } from '../../storage/index-storage.ts'
+import type { MemberPick, Segment } from '../../storage/index-storage.ts'
 import type { Condition } from '../bind/condition.ts'
 import { matches } from '../run/matches.ts'
 import { readDocument, readExactDocument } from '../run/segment-unit.ts'
+import { memberPick } from '../show/member-pick.ts'
 import { holds, quickToAsk } from './doc-set.ts'
 import { planSegment } from './plan.ts'
 import { type RawDocument, rawTest } from './raw-verdict.ts'
@@ -75,6 +76,10 @@ class SegmentDocument implements RawDocument {
   #doc = 0
   #parsed: unknown
   #bare: Uint8Array | undefined
+  /** Of the member that was asked for last. */
+  #pick: { readonly member: string; readonly pick: MemberPick } | undefined
+  /** The member alone, until the segment is asked for something else. */
+  #picked: { readonly member: string; readonly source: Uint8Array } | undefined
 
   constructor(segment: Segment) {
     this.#segment = segment
@@ -84,13 +89,20 @@ class SegmentDocument implements RawDocument {
     this.#doc = doc
     this.#parsed = undefined
     this.#bare = undefined
+    this.#picked = undefined
   }
 
   source(): Uint8Array {
+    this.#picked = undefined
     return this.#segment.source(this.#doc)
   }
 
   sourceOf(member: string): Uint8Array {
+    if (this.#picked?.member === member) return this.#picked.source
+    if (this.#pick?.member !== member) this.#pick = { member, pick: memberPick([member]) }
+    const picked = this.#segment.pick?.(this.#doc, this.#pick.pick)
+    this.#picked = picked && { member, source: picked }
+    if (picked !== undefined) return picked
     const { bareMember } = this.#segment
     if (bareMember === undefined || bareMember === member) return this.source()
     this.#bare ??= this.#segment.bareSource!(this.#doc)
@@ -102,10 +114,12 @@ class SegmentDocument implements RawDocument {
   }
 
   exact(): unknown {
+    this.#picked = undefined
     return readExactDocument(this.#segment, this.#doc)
   }
 
   parsed(): unknown {
+    this.#picked = undefined
     this.#parsed ??= readDocument(this.#segment, this.#doc)
     return this.#parsed
   }
