@@ -6,6 +6,7 @@ import type { Observation } from '../../domain/root-cause/observation.ts'
 import { buildTemplate, CALL_SITE_KEYS, firstWords } from '../../domain/root-cause/template.ts'
 import { isoTime } from '../../domain/time/iso-time.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
+import { readPatterns } from './read-patterns.ts'
 import { sliceTime, type TimeSlice } from './time-slices.ts'
 
 /** Records of baseline and window that are looked at; where there are more, a sample of about so many. */
@@ -44,7 +45,10 @@ const BASELINES = [
 const USUAL_BASELINE_MS = BASELINES[2].lengthMs
 
 /** Bounded fields of the pipeline alone; attributes come as doc values, which end at 1,024 characters. */
-const FIELDS = ['time_unix_nano', 'service', 'trace_id', 'span_id', 'level', 'log_id', 'pattern_id', 'pattern']
+const FIELDS = ['time_unix_nano', 'service', 'trace_id', 'span_id', 'level', 'log_id', 'pattern_id']
+const FIELDS_WITH_PATTERN = [...FIELDS, 'pattern']
+/** Patterns of a page that are read apart; where more are new, pages come with the patterns of all their records. */
+const MAX_NEW_PATTERNS = 200
 
 interface StoredRecord {
   readonly time_unix_nano: string
@@ -92,16 +96,19 @@ export async function readObservations(
   const sample = share < 1 ? await chooseSample(store, { tenant, fromMs: probeStart(buckets, fromMs), toMs }, share) : []
   const observations: Observation[] = []
   const texts = new Map<string, SharedText>()
+  let areFew = false
   /** In no order, which spares the store the sorting. A page that is full may lack some: each half of its time is read again. */
   const read = async (fromMs: number, toMs: number): Promise<void> => {
     if (observations.length >= MAX_READ) return
+    const hasPatterns = !areFew
+    const filter = [...inTime(tenant, fromMs, toMs), ...sample]
     const body = {
       size: PAGE_RECORDS,
       track_total_hits: false,
       seq_no_primary_term: false,
-      _source: FIELDS,
+      _source: hasPatterns ? FIELDS_WITH_PATTERN : FIELDS,
       docvalue_fields: CALL_SITE_KEYS,
-      query: { bool: { filter: [...inTime(tenant, fromMs, toMs), ...sample] } },
+      query: { bool: { filter } },
     }
     const { hits } = await store.search<StoredRecord>({ index: ALL_LOGS, body })
     const middleMs = Math.floor((fromMs + toMs) / 2)
@@ -109,7 +116,20 @@ export async function readObservations(
       await read(middleMs, toMs)
       return await read(fromMs, middleMs)
     }
+    if (!hasPatterns && !(await learn(filter, hits))) {
+      areFew = false
+      return await read(fromMs, toMs)
+    }
     for (const { source, fields = NO_FIELDS } of hits) observations.push(toObservation(source, fields, texts))
+    if (hasPatterns) areFew = hits.length > MAX_NEW_PATTERNS && texts.size <= MAX_NEW_PATTERNS
+  }
+  /** False: too many patterns of a page are new. */
+  const learn = async (filter: readonly object[], hits: readonly { readonly source: StoredRecord }[]): Promise<boolean> => {
+    const fresh = new Set<string>()
+    for (const { source } of hits) if (!texts.has(source.pattern_id)) fresh.add(source.pattern_id)
+    if (fresh.size > MAX_NEW_PATTERNS) return false
+    for (const [id, pattern] of await readPatterns(store, filter, [...fresh])) entryOf(texts, id, () => sharedText(pattern))
+    return true
   }
   const { key: firstMs } = buckets[0] ?? { key: fromMs }
   const spans = pagesOf(
@@ -194,6 +214,8 @@ interface SharedText {
   readonly words: string
 }
 
+const sharedText = (pattern: string): SharedText => ({ pattern, words: firstWords(pattern) })
+
 /** `texts` keeps what is made of each pattern: most records share few. */
 function toObservation(record: StoredRecord, fields: Fields, texts: Map<string, SharedText>): Observation {
   const {
@@ -205,10 +227,7 @@ function toObservation(record: StoredRecord, fields: Fields, texts: Map<string, 
     log_id: logId,
     pattern_id: patternId,
   } = record
-  const { pattern, words } = entryOf(texts, patternId, () => {
-    const text = record.pattern ?? ''
-    return { pattern: text, words: firstWords(text) }
-  })
+  const { pattern, words } = entryOf(texts, patternId, () => sharedText(record.pattern ?? ''))
   return {
     timeMs: Number(time) / 1e6,
     service,
