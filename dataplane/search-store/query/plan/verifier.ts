@@ -76,8 +76,8 @@ class SegmentDocument implements RawDocument {
   #doc = 0
   #parsed: unknown
   #bare: Uint8Array | undefined
-  /** Of the member that was asked for last. */
-  #pick: { readonly member: string; readonly pick: MemberPick } | undefined
+  /** By member. */
+  readonly #picks = new Map<string, MemberPick>()
   /** The member alone, until the segment is asked for something else. */
   #picked: { readonly member: string; readonly source: Uint8Array } | undefined
 
@@ -99,14 +99,22 @@ class SegmentDocument implements RawDocument {
 
   sourceOf(member: string): Uint8Array {
     if (this.#picked?.member === member) return this.#picked.source
-    if (this.#pick?.member !== member) this.#pick = { member, pick: memberPick([member]) }
-    const picked = this.#segment.pick?.(this.#doc, this.#pick.pick)
+    const picked = this.#segment.pick?.(this.#doc, this.#pickOf(member))
     this.#picked = picked && { member, source: picked }
     if (picked !== undefined) return picked
     const { bareMember } = this.#segment
     if (bareMember === undefined || bareMember === member) return this.source()
     this.#bare ??= this.#segment.bareSource!(this.#doc)
     return this.#bare
+  }
+
+  #pickOf(member: string): MemberPick {
+    let pick = this.#picks.get(member)
+    if (pick === undefined) {
+      pick = memberPick([member])
+      this.#picks.set(member, pick)
+    }
+    return pick
   }
 
   text(member: string): Uint8Array | undefined {

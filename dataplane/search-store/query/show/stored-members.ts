@@ -39,7 +39,7 @@ export function memberReader(shown: Iterable<string>, read: Iterable<string> = [
   const above = createKeyTable([...names].flatMap(parentsOf))
   return source => {
     const found: Found[] = []
-    return scan(source, { wanted, withBelow, above }, found) ? membersOf(source, found) : undefined
+    return scan(source, { wanted, withBelow, above }, found) ? new FoundMembers(source, found) : undefined
   }
 }
 
@@ -94,31 +94,47 @@ function scan(b: Uint8Array, { wanted, withBelow, above }: Tables, found: Found[
   return true
 }
 
-function membersOf(source: Uint8Array, found: readonly Found[]): StoredMembers {
-  const addTo = (out: JsonPieces, names: ReadonlySet<string>) => {
-    let isFirst = true
+class FoundMembers implements StoredMembers {
+  readonly #source: Uint8Array
+  readonly #found: readonly Found[]
+
+  constructor(source: Uint8Array, found: readonly Found[]) {
+    this.#source = source
+    this.#found = found
+  }
+
+  addTo(out: JsonPieces, names: ReadonlySet<string>): void {
     out.addText('{')
-    for (const { name, keyStart, end } of found) {
+    let start = NOWHERE
+    let last = NOWHERE
+    for (const { name, keyStart, end } of this.#found) {
       if (!names.has(name)) continue
-      if (!isFirst) out.addText(',')
-      isFirst = false
-      out.addBytes(source, keyStart, end)
+      // Neighbours go together, with the comma between them.
+      if (start !== NOWHERE && (keyStart !== last + 1 || this.#source[last] !== COMMA)) {
+        out.addBytes(this.#source, start, last)
+        out.addText(',')
+        start = NOWHERE
+      }
+      if (start === NOWHERE) start = keyStart
+      last = end
     }
+    if (start !== NOWHERE) out.addBytes(this.#source, start, last)
     out.addText('}')
   }
-  const text = (names: ReadonlySet<string>): string => {
+
+  text(names: ReadonlySet<string>): string {
     scratch.cutTo(0)
-    addTo(scratch, names)
+    this.addTo(scratch, names)
     return scratch.take(true)!
   }
-  return {
-    addTo,
-    text,
-    value: names => (found.some(({ name }) => names.has(name)) ? (JSON.parse(text(names)) as Record<string, unknown>) : {}),
-    find(name) {
-      const place = found.find(each => each.name === name)
-      return place && { source, start: place.start, end: place.end }
-    },
+
+  value(names: ReadonlySet<string>): Record<string, unknown> {
+    return this.#found.some(({ name }) => names.has(name)) ? (JSON.parse(this.text(names)) as Record<string, unknown>) : {}
+  }
+
+  find(name: string): MemberPlace | undefined {
+    for (const each of this.#found) if (each.name === name) return { source: this.#source, start: each.start, end: each.end }
+    return undefined
   }
 }
 

@@ -213,7 +213,7 @@ export class CutDocuments implements BlockDocuments {
 const MARGIN = 64
 /** Memory of what is noted of a block beside its bytes, about. */
 const OPENED_BYTES = 4_096
-/** One that a query looks at, and one that it shows. */
-const MAX_PICKERS = 2
+/** Some that a query looks at, and one that it shows. */
+const MAX_PICKERS = 4
 
 let scratch = Buffer.alloc(0)
