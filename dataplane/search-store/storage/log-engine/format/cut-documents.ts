@@ -153,7 +153,7 @@ export class CutDocuments implements BlockDocuments {
   readonly #plain: Buffer
   readonly #ids: Buffer
   #opened: Opened | undefined
-  /** Of the last picks. */
+  /** Pickers of the last picks. */
   #pickers: readonly Picker[] = []
 
   constructor(texts: Buffer, plain: Buffer, docs: number, ids: Buffer) {
