@@ -58,8 +58,15 @@ export function* findRootCause(question: Question): Generator<void, RootCause> {
 
 /** Ranks the services once, for several incidents of one time: `causeOf` makes the cause of each. Describes at most `most` services. Yields as `findRootCause` does. */
 export function* rankCauses(question: Question, most = MAX_RANKED): Generator<void, CauseRanking> {
-  const { observations, atMs, services = [], detectors = DETECTOR_NAMES } = question
-  const system = yield* observeSystem(observations, atMs)
+  return yield* rankSystem(yield* observeSystem(question.observations, question.atMs), question, most)
+}
+
+/** The same of a system that was put together before. */
+export function* rankSystem(
+  system: ObservedSystem,
+  { services = [], detectors = DETECTOR_NAMES }: Pick<Question, 'services' | 'detectors'> = {},
+  most = MAX_RANKED,
+): Generator<void, CauseRanking> {
   if (Number.isNaN(system.window.firstMs))
     return { candidates: [], errors: '', hasWindow: false, hasBaseline: false, hasAsked: false, tieOf: () => undefined }
   const hasBaseline = !Number.isNaN(system.baseline.firstMs)

@@ -1,6 +1,6 @@
 /** Where the window of an incident begins: its first anomaly comes seconds or minutes after its fault (Decisions 6). */
-import { type Question, rankCauses } from './find-root-cause.ts'
-import { byTime } from './observed-system.ts'
+import { type Question, rankSystem } from './find-root-cause.ts'
+import { orderRecords, recordsBefore, splitAt } from './observed-system.ts'
 import type { CauseRanking } from './ranking.ts'
 
 /** A window reaches at least so far beyond the last of the starts: it holds the first anomaly, and records of its service, wherever it begins. */
@@ -16,14 +16,13 @@ export interface StartsQuestion extends Pick<Question, 'observations'> {
 /** The ranking from that start on where the strongest evidence is strongest; of equal ones the first of `startsMs`. */
 export function* rankFromStarts({ startsMs, windowMs, observations }: StartsQuestion): Generator<void, CauseRanking> {
   const leastToMs = Math.max(...startsMs) + Math.min(LEAST_REACH_MS, windowMs)
-  // Each start puts them in order: of what is in order already that is one look at each.
-  const inOrder = observations.filter(({ timeMs }) => Number.isFinite(timeMs)).sort(byTime)
-  yield
+  // Starts have the order of the records and their statements in common.
+  const ordered = yield* orderRecords(observations)
   let best: CauseRanking | undefined
   for (const atMs of startsMs) {
     const toMs = Math.max(atMs + windowMs, leastToMs)
-    const ofStart = inOrder.filter(({ timeMs }) => timeMs < toMs)
-    const ranking = yield* rankCauses({ observations: ofStart, atMs })
+    const system = yield* splitAt(yield* recordsBefore(ordered, toMs), atMs)
+    const ranking = yield* rankSystem(system)
     if (best === undefined || strongest(ranking) > strongest(best)) best = ranking
     yield
   }

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { AT_MS, finish, observation } from '../../testing/root-cause-fixture.ts'
-import { observeSystem } from './observed-system.ts'
+import { AT_MS, finish, observation, traffic, USUAL } from '../../testing/root-cause-fixture.ts'
+import { observeSystem, orderRecords, recordsBefore, splitAt } from './observed-system.ts'
 
 const at = (seconds: number) => AT_MS + seconds * 1_000
 
@@ -36,5 +36,31 @@ describe('records as requests and visits', () => {
     )
     expect([baseline.untraced.length, window.untraced.length]).to.deep.equal([1, 1])
     expect([baseline.lastMs, window.firstMs]).to.deep.equal([at(-1), at(0)])
+  })
+
+  it('may be put in order once for systems that begin and end at different times', () => {
+    const late = [{ service: 'stock', says: 'shelf counted', afterMs: 3 }, ...USUAL]
+    const observations = [
+      ...traffic({ from: -1, to: 1, perMinute: 20, lines: () => USUAL }),
+      ...traffic({ from: 1, to: 2, perMinute: 20, lines: () => late }),
+    ].reverse()
+    const ordered = finish(orderRecords(observations))
+    for (const [atMinutes, toMinutes] of [
+      [0, 0.99],
+      [-0.5, 1.5],
+      [1, 5],
+      [0, -3],
+    ] as const) {
+      const [atMs, toMs] = [at(60 * atMinutes), at(60 * toMinutes)]
+      const system = finish(splitAt(finish(recordsBefore(ordered, toMs)), atMs))
+      expect(system).to.deep.equal(
+        finish(
+          observeSystem(
+            observations.filter(({ timeMs }) => timeMs < toMs),
+            atMs,
+          ),
+        ),
+      )
+    }
   })
 })

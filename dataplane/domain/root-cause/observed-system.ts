@@ -58,11 +58,17 @@ const STRETCH = 2_000
 /** Visits that are found by looking at each; further ones have an index. */
 const MAX_SCANNED = 8
 
-/**
- * The order of `observations` does not matter. Yields every few ms, so that others get their turn. A record is of the window from `atMs` on; a
- * trace that lies on both sides is a request in both.
- */
-export function* observeSystem(observations: readonly Observation[], atMs: number): Generator<void, ObservedSystem> {
+/** Records in the order of time, with their statements: what systems that are split at different times have in common. */
+export interface OrderedRecords {
+  readonly services: readonly string[]
+  readonly kinds: readonly Kind[]
+  readonly records: readonly ObservedRecord[]
+  /** Records by trace id. */
+  readonly sizes: ReadonlyMap<string, number>
+}
+
+/** The order of `observations` does not matter. Yields every few ms, so that others get their turn. */
+export function* orderRecords(observations: readonly Observation[]): Generator<void, OrderedRecords> {
   const sorted = observations.filter(({ timeMs }) => Number.isFinite(timeMs)).sort(byTime)
   yield
   const services = new Numbered<string>()
@@ -70,9 +76,7 @@ export function* observeSystem(observations: readonly Observation[], atMs: numbe
   /** By service and template. */
   const kindsOf: Map<string, Kind>[] = []
   const records: ObservedRecord[] = []
-  const sizes = new Map<string, number>()
   for (const source of sorted) {
-    if (source.traceId !== '') sizes.set(source.traceId, (sizes.get(source.traceId) ?? 0) + 1)
     const service = services.of(source.service)
     kindsOf[service] ??= new Map()
     let kind = kindsOf[service].get(source.template)
@@ -84,11 +88,55 @@ export function* observeSystem(observations: readonly Observation[], atMs: numbe
     records.push({ timeMs: source.timeMs, kind, isError: source.isError, source })
     if (records.length % STRETCH === 0) yield
   }
-  const split = sorted.findIndex(({ timeMs }) => timeMs >= atMs)
+  return { services: services.values, kinds, records, sizes: yield* countByTrace(records) }
+}
+
+function* countByTrace(records: readonly ObservedRecord[]): Generator<void, ReadonlyMap<string, number>> {
+  const sizes = new Map<string, number>()
+  let done = 0
+  for (const { source } of records) {
+    if (++done % STRETCH === 0) yield
+    if (source.traceId !== '') sizes.set(source.traceId, (sizes.get(source.traceId) ?? 0) + 1)
+  }
+  return sizes
+}
+
+/** The records before `toMs` alone: as if no others had been there. */
+export function* recordsBefore(ordered: OrderedRecords, toMs: number): Generator<void, OrderedRecords> {
+  const end = ordered.records.findIndex(({ timeMs }) => timeMs >= toMs)
+  if (end < 0) return ordered
+  const records = ordered.records.slice(0, end)
+  // Statements and services are numbered as they come.
+  let kinds = 0
+  let services = 0
+  for (const { kind } of records) {
+    kinds = Math.max(kinds, kind.id + 1)
+    services = Math.max(services, kind.service + 1)
+  }
+  yield
+  return {
+    services: ordered.services.slice(0, services),
+    kinds: ordered.kinds.slice(0, kinds),
+    records,
+    sizes: yield* countByTrace(records),
+  }
+}
+
+/**
+ * The order of `observations` does not matter. Yields every few ms, so that others get their turn. A record is of the window from `atMs` on; a
+ * trace that lies on both sides is a request in both.
+ */
+export function* observeSystem(observations: readonly Observation[], atMs: number): Generator<void, ObservedSystem> {
+  return yield* splitAt(yield* orderRecords(observations), atMs)
+}
+
+/** The same of records that are in order. */
+export function* splitAt({ services, kinds, records, sizes }: OrderedRecords, atMs: number): Generator<void, ObservedSystem> {
+  const split = records.findIndex(({ timeMs }) => timeMs >= atMs)
   const isAlone = (traceId: string) => traceId === '' || sizes.get(traceId) === 1
   const baseline = yield* observePeriod(split < 0 ? records : records.slice(0, split), isAlone)
   const window = yield* observePeriod(split < 0 ? [] : records.slice(split), isAlone)
-  return { services: services.values, kinds, baseline, window, atMs }
+  return { services, kinds, baseline, window, atMs }
 }
 
 function* observePeriod(records: readonly ObservedRecord[], isAlone: (traceId: string) => boolean): Generator<void, ObservedPeriod> {
@@ -152,7 +200,7 @@ class SpanVisits {
 const openRequest = (): OpenRequest => ({ request: { records: [], visits: [], hasErrors: false }, spans: new Map() })
 
 /** Equal times are told apart by what the records are, so that their order is the same however they come. */
-export function byTime(a: Observation, b: Observation): number {
+function byTime(a: Observation, b: Observation): number {
   return (
     a.timeMs - b.timeMs ||
     compare(a.service, b.service) ||

@@ -181,6 +181,44 @@ describe('root cause from the search store', () => {
     expect(cause.candidates[0]?.service).to.equal('payments')
   }).timeout(120_000)
 
+  it('reads the records of a long time once where all of them lie in its last seconds', async () => {
+    const records = traffic({ from: -1, to: 0.2, perMinute: 2_000, lines: () => USUAL })
+    await store('fresh', records)
+    const pages: number[] = []
+    let withPattern = 0
+    const search: SearchStore['search'] = async request => {
+      const result = await embedded.store.search<{ readonly pattern?: string }>(request)
+      if ((request.body as { readonly size: number }).size > 0) pages.push(result.hits.length)
+      withPattern += result.hits.filter(({ source }) => source.pattern !== undefined).length
+      return result as never
+    }
+    const period = { tenant: 'fresh', fromMs: AT_MS - 24 * 60 * MINUTE_MS, atMs: AT_MS, toMs: AT_MS + 3 * MINUTE_MS }
+    const read = await readObservations({ ...embedded.store, search }, period)
+    expect(read.length).to.equal(records.filter(({ timeMs }) => timeMs < period.toMs).length)
+    expect(pages.reduce((sum, hits) => sum + hits, 0)).to.equal(read.length)
+    // The pages that come first tell the patterns of the others.
+    expect(withPattern).to.be.within(1, read.length - 1)
+    for (const { patternId, pattern } of read) if (hex(pattern, 16) !== patternId) expect(pattern).to.equal(`the pattern of ${patternId}`)
+    pages.length = 0
+    const sample = await readObservations({ ...embedded.store, search }, period, 4_000)
+    expect(sample.length).to.be.within(3_000, 5_000)
+    expect(pages.reduce((sum, hits) => sum + hits, 0)).to.equal(sample.length)
+  }).timeout(120_000)
+
+  it('reads patterns that come late, few or many', async () => {
+    const minute = (at: number) => traffic({ from: at, to: at + 1, perMinute: 1_000, lines: () => USUAL })
+    for (const kinds of [3, 900]) {
+      const late = (i: number) => `late ${i % kinds}`
+      // The latest are read first.
+      const records = [...minute(1), ...minute(0).map((each, i) => ({ ...each, pattern: late(i) }))]
+      await store(`late-${kinds}`, records)
+      const period = { tenant: `late-${kinds}`, fromMs: AT_MS - MINUTE_MS, atMs: AT_MS, toMs: AT_MS + 3 * MINUTE_MS }
+      const read = await readObservations(embedded.store, period)
+      expect(read.length).to.equal(records.length)
+      for (const { patternId, pattern } of read) if (hex(pattern, 16) !== patternId) expect(pattern).to.equal(`the pattern of ${patternId}`)
+    }
+  }).timeout(120_000)
+
   it('takes single records where trace ids do not begin at random', async () => {
     const records = traffic({ from: -15, to: 3, perMinute: 140, lines: () => USUAL }).map((each, i) => ({
       ...each,

@@ -6,6 +6,7 @@ import type { Observation } from '../../domain/root-cause/observation.ts'
 import { buildTemplate, CALL_SITE_KEYS, firstWords } from '../../domain/root-cause/template.ts'
 import { isoTime } from '../../domain/time/iso-time.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
+import { readPatterns } from './read-patterns.ts'
 import { sliceTime, type TimeSlice } from './time-slices.ts'
 
 /** Records of baseline and window that are looked at; where there are more, a sample of about so many. */
@@ -27,6 +28,8 @@ const PAGE_FILL = 0.4
 /** Steps in which records are counted before they are read. */
 const MAX_BUCKETS = 1_000
 const MIN_BUCKET_MS = 1_000
+/** Where one step holds more than a page the crowded time is counted again, in shorter steps. */
+const MIN_CLOSE_BUCKET_MS = 20
 
 const MINUTE_MS = 60_000
 /** How long the baseline is: the first length that has enough records; quiet tenants need longer ones. */
@@ -42,7 +45,10 @@ const BASELINES = [
 const USUAL_BASELINE_MS = BASELINES[2].lengthMs
 
 /** Bounded fields of the pipeline alone; attributes come as doc values, which end at 1,024 characters. */
-const FIELDS = ['time_unix_nano', 'service', 'trace_id', 'span_id', 'level', 'log_id', 'pattern_id', 'pattern']
+const FIELDS = ['time_unix_nano', 'service', 'trace_id', 'span_id', 'level', 'log_id', 'pattern_id']
+const FIELDS_WITH_PATTERN = [...FIELDS, 'pattern']
+/** Patterns of a page that are read apart; where more are new, pages come with the patterns of all their records. */
+const MAX_NEW_PATTERNS = 200
 
 interface StoredRecord {
   readonly time_unix_nano: string
@@ -90,16 +96,19 @@ export async function readObservations(
   const sample = share < 1 ? await chooseSample(store, { tenant, fromMs: probeStart(buckets, fromMs), toMs }, share) : []
   const observations: Observation[] = []
   const texts = new Map<string, SharedText>()
+  let areFew = false
   /** In no order, which spares the store the sorting. A page that is full may lack some: each half of its time is read again. */
   const read = async (fromMs: number, toMs: number): Promise<void> => {
     if (observations.length >= MAX_READ) return
+    const hasPatterns = !areFew
+    const filter = [...inTime(tenant, fromMs, toMs), ...sample]
     const body = {
       size: PAGE_RECORDS,
       track_total_hits: false,
       seq_no_primary_term: false,
-      _source: FIELDS,
+      _source: hasPatterns ? FIELDS_WITH_PATTERN : FIELDS,
       docvalue_fields: CALL_SITE_KEYS,
-      query: { bool: { filter: [...inTime(tenant, fromMs, toMs), ...sample] } },
+      query: { bool: { filter } },
     }
     const { hits } = await store.search<StoredRecord>({ index: ALL_LOGS, body })
     const middleMs = Math.floor((fromMs + toMs) / 2)
@@ -107,9 +116,27 @@ export async function readObservations(
       await read(middleMs, toMs)
       return await read(fromMs, middleMs)
     }
+    if (!hasPatterns && !(await learn(filter, hits))) {
+      areFew = false
+      return await read(fromMs, toMs)
+    }
     for (const { source, fields = NO_FIELDS } of hits) observations.push(toObservation(source, fields, texts))
+    if (hasPatterns) areFew = hits.length > MAX_NEW_PATTERNS && texts.size <= MAX_NEW_PATTERNS
   }
-  const spans = (lookedAt < 1 ? sliceTime({ fromMs, atMs, toMs }, lookedAt) : cutTime({ fromMs, toMs }, buckets, share))[Symbol.iterator]()
+  /** False: too many patterns of a page are new. */
+  const learn = async (filter: readonly object[], hits: readonly { readonly source: StoredRecord }[]): Promise<boolean> => {
+    const fresh = new Set<string>()
+    for (const { source } of hits) if (!texts.has(source.pattern_id)) fresh.add(source.pattern_id)
+    if (fresh.size > MAX_NEW_PATTERNS) return false
+    for (const [id, pattern] of await readPatterns(store, filter, [...fresh])) entryOf(texts, id, () => sharedText(pattern))
+    return true
+  }
+  const { key: firstMs } = buckets[0] ?? { key: fromMs }
+  const spans = pagesOf(
+    lookedAt < 1 ? sliceTime({ fromMs: Math.max(fromMs, firstMs), atMs, toMs }, lookedAt) : [{ fromMs, toMs }],
+    buckets,
+    share,
+  )
   const readInTurn = async () => {
     for (const span of spans) await read(span.fromMs, span.toMs)
   }
@@ -126,26 +153,55 @@ interface TimeBucket {
 
 /** How many records there are, and when. */
 async function survey(store: SearchStore, { tenant, fromMs, toMs }: Period) {
-  const interval = Math.max(Math.ceil((toMs - fromMs) / MAX_BUCKETS), MIN_BUCKET_MS)
+  const stepMs = Math.max(Math.ceil((toMs - fromMs) / MAX_BUCKETS), MIN_BUCKET_MS)
+  const { total, buckets } = await countBySteps(store, tenant, { fromMs, toMs }, stepMs)
+  return { total, buckets: await lookCloser(store, tenant, { fromMs, toMs }, buckets, stepMs) }
+}
+
+/** The records of a day may all lie in its last seconds. */
+async function lookCloser(
+  store: SearchStore,
+  tenant: string,
+  { fromMs, toMs }: TimeSlice,
+  buckets: readonly TimeBucket[],
+  stepMs: number,
+): Promise<readonly TimeBucket[]> {
+  const isCrowded = ({ doc_count }: TimeBucket) => doc_count > PAGE_FILL * PAGE_RECORDS
+  const first = buckets.findIndex(isCrowded)
+  if (first < 0) return buckets
+  const last = buckets.findLastIndex(isCrowded)
+  const crowded = { fromMs: Math.max(buckets[first]!.key, fromMs), toMs: Math.min(buckets[last]!.key + stepMs, toMs) }
+  const closeMs = Math.max(Math.ceil((crowded.toMs - crowded.fromMs) / MAX_BUCKETS), MIN_CLOSE_BUCKET_MS)
+  if (2 * closeMs > stepMs) return buckets
+  const closer = await countBySteps(store, tenant, crowded, closeMs)
+  return [...buckets.slice(0, first), ...closer.buckets, ...buckets.slice(last + 1)]
+}
+
+async function countBySteps(store: SearchStore, tenant: string, { fromMs, toMs }: TimeSlice, stepMs: number) {
   const { total, aggregations } = await count(store, inTime(tenant, fromMs, toMs), true, {
-    times: { date_histogram: { field: 'timestamp', fixed_interval: `${interval}ms`, min_doc_count: 1 } },
+    times: { date_histogram: { field: 'timestamp', fixed_interval: `${stepMs}ms`, min_doc_count: 1 } },
   })
   const { times } = aggregations as { readonly times: { readonly buckets: readonly TimeBucket[] } }
   return { total, buckets: times.buckets }
 }
 
 /** Times with about a page of records each, the latest first: one page of a short time is read faster than the same page of a long one. */
-function* cutTime({ fromMs, toMs }: Pick<Period, 'fromMs' | 'toMs'>, buckets: readonly TimeBucket[], share: number): Generator<TimeSlice> {
-  let end = toMs
-  let records = 0
-  for (const { key, doc_count } of buckets.toReversed()) {
-    records += doc_count * share
-    if (records < PAGE_FILL * PAGE_RECORDS || key <= fromMs) continue
-    yield { fromMs: key, toMs: end }
-    end = key
-    records = 0
+function* pagesOf(spans: Iterable<TimeSlice>, buckets: readonly TimeBucket[], share: number): Generator<TimeSlice> {
+  const latestFirst = buckets.toReversed()
+  for (const { fromMs, toMs } of spans) {
+    let end = toMs
+    let records = 0
+    for (const { key, doc_count } of latestFirst) {
+      if (key >= toMs) continue
+      if (key <= fromMs) break
+      records += doc_count * share
+      if (records < PAGE_FILL * PAGE_RECORDS) continue
+      yield { fromMs: key, toMs: end }
+      end = key
+      records = 0
+    }
+    yield { fromMs, toMs: end }
   }
-  yield { fromMs, toMs: end }
 }
 
 type Fields = Readonly<Record<string, readonly unknown[]>>
@@ -158,6 +214,8 @@ interface SharedText {
   readonly words: string
 }
 
+const sharedText = (pattern: string): SharedText => ({ pattern, words: firstWords(pattern) })
+
 /** `texts` keeps what is made of each pattern: most records share few. */
 function toObservation(record: StoredRecord, fields: Fields, texts: Map<string, SharedText>): Observation {
   const {
@@ -169,10 +227,7 @@ function toObservation(record: StoredRecord, fields: Fields, texts: Map<string, 
     log_id: logId,
     pattern_id: patternId,
   } = record
-  const { pattern, words } = entryOf(texts, patternId, () => {
-    const text = record.pattern ?? ''
-    return { pattern: text, words: firstWords(text) }
-  })
+  const { pattern, words } = entryOf(texts, patternId, () => sharedText(record.pattern ?? ''))
   return {
     timeMs: Number(time) / 1e6,
     service,

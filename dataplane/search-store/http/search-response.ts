@@ -22,6 +22,7 @@ import { parsedOf, type RankedDocument, shownSortValues } from '../query/run/top
 import { fieldsShown, type ShowFields } from '../query/show/field-formats.ts'
 import { highlightDocument } from '../query/show/highlight.ts'
 import { JsonPieces } from '../query/show/json-pieces.ts'
+import { memberPick } from '../query/show/member-pick.ts'
 import { applySourceFilter, plainNamesOf } from '../query/show/source-filter.ts'
 import { type MemberPlace, memberReader, type ReadMembers, type StoredMembers } from '../query/show/stored-members.ts'
 import type { Segment } from '../storage/index-storage.ts'
@@ -95,9 +96,10 @@ async function hitsJson(
 ): Promise<readonly string[]> {
   const pace = newPace()
   const list: string[] = []
+  const matchedNames = matchedNamesOf(request, nowMs)
+  const isOfMembers = request.sort.length === 0 && request.highlight === undefined && matchedNames === undefined
   const form: HitForm = {
-    ...{ request, memory, showFields: fieldsShown(request.fields), shownFrom: showsOf(request) },
-    matchedNames: matchedNamesOf(request, nowMs),
+    ...{ request, memory, matchedNames, isOfMembers, showFields: fieldsShown(request.fields), shownFrom: showsOf(request, isOfMembers) },
   }
   const keep = (text: string | undefined) => {
     if (text === undefined) return
@@ -132,10 +134,9 @@ async function hitsJson(
 /** Adds a hit that consists of members as they stand in the stored document; false for any other, which leaves nothing behind. */
 type AddPlainHit = (document: RankedDocument, shown: Shown) => boolean
 
-function plainHits({ request, showFields, matchedNames }: HitForm, pieces: JsonPieces): AddPlainHit {
-  const isMore = request.sort.length > 0 || request.highlight !== undefined || matchedNames !== undefined
+function plainHits({ request, showFields, isOfMembers }: HitForm, pieces: JsonPieces): AddPlainHit {
   const sourceNames = plainNamesOf(request.source)
-  if (isMore || sourceNames === undefined) return () => false
+  if (!isOfMembers || sourceNames === undefined) return () => false
   return ({ unit: { segment, bound }, doc, score }, { members }) => {
     const fields = showFields.plainFields(bound.mapping)
     if (members === undefined || fields === undefined) return false
@@ -176,6 +177,8 @@ interface HitForm {
   readonly memory: QueryMemory
   readonly showFields: ShowFields
   readonly shownFrom: (document: RankedDocument) => Shown
+  /** Whether hits show members of their documents and nothing that is made of other parts. */
+  readonly isOfMembers: boolean
   /** Undefined where no clause has a name. */
   readonly matchedNames: ((document: RankedDocument) => readonly string[]) | undefined
 }
@@ -239,7 +242,7 @@ interface Shown {
 }
 
 /** Members are taken out of the stored bytes where that is all that a search shows, and where the bytes tell them. */
-function showsOf(request: SearchRequest): (document: RankedDocument) => Shown {
+function showsOf(request: SearchRequest, isShownAtOnce: boolean): (document: RankedDocument) => Shown {
   const sourceNames = request.source === false ? NO_NAMES : plainNamesOf(request.source)
   const isPlain = request.fields.every(({ names }) => names === undefined) && request.highlight === undefined
   const valueNames = new Set([...request.fields.map(({ pattern }) => pattern), ...request.sort.map(({ field }) => field)])
@@ -256,8 +259,11 @@ function showsOf(request: SearchRequest): (document: RankedDocument) => Shown {
     return known
   }
   const names = new Set([...sourceNames, ...valueNames])
+  // A hit that reads its document for something else as well would find another one in the memory of the pick.
+  const pick = isShownAtOnce ? memberPick(names) : undefined
   const sourceOf = (segment: Segment, doc: number): Uint8Array =>
-    segment.bareMember === undefined || names.has(segment.bareMember) ? segment.source(doc) : segment.bareSource!(doc)
+    (pick && segment.pick?.(doc, pick)) ??
+    (segment.bareMember === undefined || names.has(segment.bareMember) ? segment.source(doc) : segment.bareSource!(doc))
   return document => {
     const { segment, bound } = document.unit
     const members = segment.parsed === undefined && fitsIn(bound.mapping) ? read(sourceOf(segment, document.doc)) : undefined

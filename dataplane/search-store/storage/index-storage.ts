@@ -2,6 +2,7 @@
  * The seam between queries and storage. Two implementations: the log engine (append-mostly, large) and
  * the document tables (small, mutable, SQLite). Queries know only these interfaces.
  */
+import type { KeyTable } from '../json/key-table.ts'
 import type { IndexMapping } from '../mapping/field-types.ts'
 import type { FrozenIndex } from './frozen-index.ts'
 import type { IndexFeed } from './index-feed.ts'
@@ -135,10 +136,22 @@ export interface Segment {
   readonly bareMember?: string
   /** As `source`, with an empty text in the place of `bareMember` where that stands apart: for less, where nobody looks at that member. */
   bareSource?(doc: number): Uint8Array
+  /**
+   * An object of the members that are picked, maybe of more, each as it stands in the document and in its order, for less than the document costs: valid
+   * until the next call. Undefined: look at the document. Absent: always so.
+   */
+  pick?(doc: number, pick: MemberPick): Uint8Array | undefined
   /** The parsed document, where the segment keeps it; not to be written to. */
   parsed?(doc: number): unknown
   /** Results of queries over these documents, which hold as long as none of them is deleted; absent: nothing is kept. */
   readonly kept?: KeptResults
+}
+
+/** Which top-level members are read. */
+export interface MemberPick {
+  readonly names: KeyTable
+  /** All keys below one of these, such as `code.line` below `code`. */
+  readonly parents: KeyTable
 }
 
 /** Results by name. They are gone when others need the room. */

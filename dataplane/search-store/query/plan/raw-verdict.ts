@@ -2,6 +2,7 @@
  * Looks at a document's bytes before it is parsed: most candidates of a phrase or pattern can be told apart so, at a fraction of the cost.
  * Never guesses: what the bytes do not settle is `unsure`.
  */
+import { BACKSLASH, CLOSE_OBJECT, COLON, OPEN_OBJECT, QUOTE } from '../../../json/bytes.ts'
 import type { Condition } from '../bind/condition.ts'
 import { classOf, type Field } from '../bind/field.ts'
 import { literalTest, MAX_WORDS, patternInText, phraseInText, type TextTest } from './stored-text.ts'
@@ -62,8 +63,7 @@ function phraseTest({ field, words, slop, lastIsPrefix }: Extract<Condition, { o
   }
 }
 
-/** In a name: the bytes of a document may spell it in another way, such as `\/` for a slash. */
-const BACKSLASH = 0x5c
+/** In a name: the bytes of a document may spell it in another way. */
 const SLASH = 0x2f
 const ABSENT = Symbol('absent')
 
@@ -79,13 +79,33 @@ function topLevelString(field: Field): (source: Uint8Array) => string | typeof A
   const bytes = Buffer.from(name)
   const isPlainName = bytes.every(byte => byte < 128 && byte !== BACKSLASH && byte !== SLASH)
   return source => {
-    if (last?.source !== source) last = lookAt(source)
+    if (last?.source !== source) {
+      const alone = isPlainName ? textAlone(bytes, source) : undefined
+      if (alone !== undefined) return alone
+      last = lookAt(source)
+    }
     if (last.name !== name) {
       last.text = isPlainName ? textNamed(bytes, last) : undefined
       last.name = name
     }
     return last.text
   }
+}
+
+/** The text of the member of an object that has no other, as in `textNamed`; undefined where the object is something else. */
+function textAlone(name: Buffer, source: Uint8Array): string | typeof ABSENT | undefined {
+  if (source[0] !== OPEN_OBJECT) return undefined
+  if (source.length === 2) return source[1] === CLOSE_OBJECT ? ABSENT : undefined
+  const start = name.length + 3
+  const end = source.length - 2
+  if (source[start - 1] !== QUOTE || source[start - 2] !== COLON || source[end] !== QUOTE || source[end + 1] !== CLOSE_OBJECT)
+    return undefined
+  for (let at = 0; at < name.length; at++) if (source[at + 1] !== name[at]) return undefined
+  for (let at = start; at < end; at++) {
+    const byte = source[at]!
+    if (byte === QUOTE || byte === BACKSLASH || byte > 127) return undefined
+  }
+  return asBuffer(source).toString('latin1', start, end)
 }
 
 /** A source that is looked at, for several conditions in turn. */
@@ -103,9 +123,12 @@ interface LookedAt {
 let last: LookedAt | undefined
 
 function lookAt(source: Uint8Array): LookedAt {
-  const bytes = source instanceof Buffer ? source : Buffer.from(source.buffer, source.byteOffset, source.length)
+  const bytes = asBuffer(source)
   return { source, bytes, isEscaped: bytes.includes(ESCAPED_ASCII), nested: bytes.indexOf(0x7b, 1), name: undefined, text: undefined }
 }
+
+const asBuffer = (source: Uint8Array): Buffer =>
+  source instanceof Buffer ? source : Buffer.from(source.buffer, source.byteOffset, source.length)
 
 function textNamed(name: Buffer, { bytes, isEscaped, nested }: LookedAt): string | typeof ABSENT | undefined {
   if (isEscaped) return undefined

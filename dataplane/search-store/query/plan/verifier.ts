@@ -1,8 +1,9 @@
 /** Checks candidates of a plan on their documents. */
-import type { Segment } from '../../storage/index-storage.ts'
+import type { MemberPick, Segment } from '../../storage/index-storage.ts'
 import type { Condition } from '../bind/condition.ts'
 import { matches } from '../run/matches.ts'
 import { readDocument, readExactDocument } from '../run/segment-unit.ts'
+import { memberPick } from '../show/member-pick.ts'
 import { holds, quickToAsk } from './doc-set.ts'
 import { planSegment } from './plan.ts'
 import { type RawDocument, rawTest } from './raw-verdict.ts'
@@ -75,6 +76,10 @@ class SegmentDocument implements RawDocument {
   #doc = 0
   #parsed: unknown
   #bare: Uint8Array | undefined
+  /** By member. */
+  readonly #picks = new Map<string, MemberPick>()
+  /** The member alone, until the segment is asked for something else. */
+  #picked: { readonly member: string; readonly source: Uint8Array } | undefined
 
   constructor(segment: Segment) {
     this.#segment = segment
@@ -84,17 +89,32 @@ class SegmentDocument implements RawDocument {
     this.#doc = doc
     this.#parsed = undefined
     this.#bare = undefined
+    this.#picked = undefined
   }
 
   source(): Uint8Array {
+    this.#picked = undefined
     return this.#segment.source(this.#doc)
   }
 
   sourceOf(member: string): Uint8Array {
+    if (this.#picked?.member === member) return this.#picked.source
+    const picked = this.#segment.pick?.(this.#doc, this.#pickOf(member))
+    this.#picked = picked && { member, source: picked }
+    if (picked !== undefined) return picked
     const { bareMember } = this.#segment
     if (bareMember === undefined || bareMember === member) return this.source()
     this.#bare ??= this.#segment.bareSource!(this.#doc)
     return this.#bare
+  }
+
+  #pickOf(member: string): MemberPick {
+    let pick = this.#picks.get(member)
+    if (pick === undefined) {
+      pick = memberPick([member])
+      this.#picks.set(member, pick)
+    }
+    return pick
   }
 
   text(member: string): Uint8Array | undefined {
@@ -102,10 +122,12 @@ class SegmentDocument implements RawDocument {
   }
 
   exact(): unknown {
+    this.#picked = undefined
     return readExactDocument(this.#segment, this.#doc)
   }
 
   parsed(): unknown {
+    this.#picked = undefined
     this.#parsed ??= readDocument(this.#segment, this.#doc)
     return this.#parsed
   }

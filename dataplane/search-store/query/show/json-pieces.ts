@@ -4,6 +4,8 @@
 const PIECE_BYTES = 64 * 1024
 /** UTF-8 bytes of a UTF-16 unit, at most. */
 const UNIT_BYTES = 3
+/** More are copied by a call. */
+const LONG_BYTES = 128
 
 export class JsonPieces {
   #bytes = Buffer.allocUnsafe(2 * PIECE_BYTES)
@@ -19,6 +21,14 @@ export class JsonPieces {
   }
 
   addText(text: string): void {
+    if (text.length === 1) {
+      const code = text.charCodeAt(0)
+      this.#makeRoom(UNIT_BYTES)
+      if (code < 128) {
+        this.#bytes[this.#end++] = code
+        return
+      }
+    }
     this.#makeRoom(UNIT_BYTES * text.length)
     this.#end += this.#bytes.write(text, this.#end)
   }
@@ -28,6 +38,11 @@ export class JsonPieces {
     this.#makeRoom(end - start)
     const bytes = this.#bytes
     let at = this.#end
+    if (end - start > LONG_BYTES) {
+      bytes.set(source.subarray(start, end), at)
+      this.#end = at + end - start
+      return
+    }
     // Short, mostly: a view of them would cost more than the loop.
     for (let from = start; from < end; from++) bytes[at++] = source[from]!
     this.#end = at

@@ -1,7 +1,9 @@
 /** Takes single top-level members out of stored documents without parsing these: hits that show a few fields cost a look at the bytes. */
 import { BACKSLASH, CLOSE_OBJECT, COLON, COMMA, DOT, NOWHERE, OPEN_LIST, OPEN_OBJECT, QUOTE, skipSpace } from '../../../json/bytes.ts'
 import { roughEnd } from '../../../json/rough.ts'
+import { createKeyTable, type KeyTable, nextKeyHash } from '../../json/key-table.ts'
 import { JsonPieces } from './json-pieces.ts'
+import { parentsOf } from './member-pick.ts'
 
 /** The members of one document that were asked for. */
 export interface StoredMembers {
@@ -25,26 +27,19 @@ export interface MemberPlace {
 /** Undefined where the bytes do not settle which members are meant: the document has to be parsed. */
 export type ReadMembers = (source: Uint8Array) => StoredMembers | undefined
 
-interface Name {
-  readonly text: string
-  readonly bytes: Uint8Array
-  /** Others in the table may have the same hash. */
-  readonly next: Name | undefined
-}
-
 /**
  * For names that are members themselves: a key with dots is one name here. Of `shown` a filter of `_source` shows what stands below them, too; `read`
  * are names of fields, of which only the value itself is one.
  */
 export function memberReader(shown: Iterable<string>, read: Iterable<string> = []): ReadMembers {
   const names = new Set([...shown, ...read])
-  const wanted = tableOf(names)
-  const withBelow = tableOf(shown)
+  const wanted = createKeyTable(names)
+  const withBelow = createKeyTable(shown)
   // `code` stands above `code.line` where it holds an object.
-  const above = tableOf([...names].flatMap(prefixesOf))
+  const above = createKeyTable([...names].flatMap(parentsOf))
   return source => {
     const found: Found[] = []
-    return scan(source, { wanted, withBelow, above }, found) ? membersOf(source, found) : undefined
+    return scan(source, { wanted, withBelow, above }, found) ? new FoundMembers(source, found) : undefined
   }
 }
 
@@ -57,11 +52,11 @@ interface Found {
 }
 
 interface Tables {
-  readonly wanted: Table
+  readonly wanted: KeyTable
   /** Wanted names whose own members are shown as well. */
-  readonly withBelow: Table
+  readonly withBelow: KeyTable
   /** Names above those that are wanted. */
-  readonly above: Table
+  readonly above: KeyTable
 }
 
 /** False: not settled. */
@@ -78,7 +73,7 @@ function scan(b: Uint8Array, { wanted, withBelow, above }: Tables, found: Found[
       if (byte === undefined || byte === BACKSLASH) return false
       // `user` is asked for, and the key is `user.id`.
       if (byte === DOT && withBelow.find(b, keyStart, at, hash) !== undefined) return false
-      hash = nextHash(hash, byte)
+      hash = nextKeyHash(hash, byte)
     }
     p = skipSpace(b, at + 1)
     if (b[p] !== COLON) return false
@@ -99,66 +94,49 @@ function scan(b: Uint8Array, { wanted, withBelow, above }: Tables, found: Found[
   return true
 }
 
-function membersOf(source: Uint8Array, found: readonly Found[]): StoredMembers {
-  const addTo = (out: JsonPieces, names: ReadonlySet<string>) => {
-    let isFirst = true
+class FoundMembers implements StoredMembers {
+  readonly #source: Uint8Array
+  readonly #found: readonly Found[]
+
+  constructor(source: Uint8Array, found: readonly Found[]) {
+    this.#source = source
+    this.#found = found
+  }
+
+  addTo(out: JsonPieces, names: ReadonlySet<string>): void {
     out.addText('{')
-    for (const { name, keyStart, end } of found) {
+    let start = NOWHERE
+    let last = NOWHERE
+    for (const { name, keyStart, end } of this.#found) {
       if (!names.has(name)) continue
-      if (!isFirst) out.addText(',')
-      isFirst = false
-      out.addBytes(source, keyStart, end)
+      // Neighbours go together, with the comma between them.
+      if (start !== NOWHERE && (keyStart !== last + 1 || this.#source[last] !== COMMA)) {
+        out.addBytes(this.#source, start, last)
+        out.addText(',')
+        start = NOWHERE
+      }
+      if (start === NOWHERE) start = keyStart
+      last = end
     }
+    if (start !== NOWHERE) out.addBytes(this.#source, start, last)
     out.addText('}')
   }
-  const text = (names: ReadonlySet<string>): string => {
+
+  text(names: ReadonlySet<string>): string {
     scratch.cutTo(0)
-    addTo(scratch, names)
+    this.addTo(scratch, names)
     return scratch.take(true)!
   }
-  return {
-    addTo,
-    text,
-    value: names => (found.some(({ name }) => names.has(name)) ? (JSON.parse(text(names)) as Record<string, unknown>) : {}),
-    find(name) {
-      const place = found.find(each => each.name === name)
-      return place && { source, start: place.start, end: place.end }
-    },
+
+  value(names: ReadonlySet<string>): Record<string, unknown> {
+    return this.#found.some(({ name }) => names.has(name)) ? (JSON.parse(this.text(names)) as Record<string, unknown>) : {}
+  }
+
+  find(name: string): MemberPlace | undefined {
+    for (const each of this.#found) if (each.name === name) return { source: this.#source, start: each.start, end: each.end }
+    return undefined
   }
 }
 
 /** For one object at a time. */
 const scratch = new JsonPieces()
-
-function prefixesOf(name: string): readonly string[] {
-  const parts = name.split('.')
-  return parts.slice(1).map((_, at) => parts.slice(0, at + 1).join('.'))
-}
-
-interface Table {
-  /** The name that stands between two positions, whose hash is given. */
-  find(b: Uint8Array, start: number, end: number, hash: number): string | undefined
-}
-
-const nextHash = (hash: number, byte: number): number => (Math.imul(hash, 31) + byte) | 0
-
-function tableOf(names: Iterable<string>): Table {
-  const byHash = new Map<number, Name>()
-  for (const text of new Set(names)) {
-    const bytes = Buffer.from(text)
-    const hash = bytes.reduce(nextHash, 0)
-    byHash.set(hash, { text, bytes, next: byHash.get(hash) })
-  }
-  return {
-    find(b, start, end, hash) {
-      for (let name = byHash.get(hash); name !== undefined; name = name.next) if (standsAt(b, start, end, name.bytes)) return name.text
-      return undefined
-    },
-  }
-}
-
-function standsAt(b: Uint8Array, start: number, end: number, bytes: Uint8Array): boolean {
-  if (bytes.length !== end - start) return false
-  for (let at = 0; at < bytes.length; at++) if (b[start + at] !== bytes[at]) return false
-  return true
-}

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { memberPick } from '../../../query/show/member-pick.ts'
 import { createLogDocuments } from '../testing/log-documents.ts'
 import { LOG_MAPPING } from '../testing/log-mapping.ts'
 import { openIndex, withDirectory } from '../testing/temporary-index.ts'
@@ -19,6 +20,17 @@ const fromText = (id: string, text: string): StagedDocument => {
   return { id: idKeyOf(id), source, ...(end > 0 && { message: { start, end } }) }
 }
 
+const PICKED = [['id', 'log_id', 'b', 'trace_id'], ['message', 'a'], ['odd'], ['n', 'b.c', 'logger.name', 'service', 'at'], []]
+
+/** A document that is not told has to be read; what is told has every member of these names. */
+function checkPick(picked: Buffer | undefined, source: Uint8Array, names: readonly string[]): void {
+  if (picked === undefined) return
+  const text = picked.toString()
+  const isNear = (key: string) => names.some(name => `${name}.`.startsWith(`${key}.`) || `${key}.`.startsWith(`${name}.`))
+  const members = Object.entries(JSON.parse(Buffer.from(source).toString()) as object).filter(([key]) => isNear(key))
+  expect(JSON.parse(text), text).to.deep.equal(Object.fromEntries(members))
+}
+
 /** Writes a block, reads it again, and compares each document; returns what the block says of itself. */
 function roundTrip(documents: readonly StagedDocument[]): BlockRef {
   const block = encodeBlock(documents, 0)
@@ -34,6 +46,7 @@ function roundTrip(documents: readonly StagedDocument[]): BlockRef {
       const bare = Buffer.concat(message === undefined ? [source] : [source.subarray(0, message.start), source.subarray(message.end)])
       const isBare = read.bare(k).compare(bare) === 0 || read.bare(k).compare(source) === 0
       expect(isBare, read.bare(k).toString()).to.equal(true)
+      for (const names of PICKED) checkPick(read.pick(k, memberPick(names)), source, names)
     }
   }
   return ref
@@ -59,6 +72,25 @@ describe('documents of a block with values cut out', () => {
     const ref = roundTripKnown(documents)
     expect(ref.areCut).to.equal(true)
     expect(ref.dataBytes / DOCS).to.be.lessThan(60)
+  })
+
+  it('show some of their members without the others', () => {
+    const next = createLogDocuments(5, Date.parse('2026-11-26T10:55:00Z'))
+    const documents = Array.from({ length: DOCS }, () => {
+      const source = Buffer.from(next().source)
+      const text = source.toString('latin1')
+      const start = text.indexOf('"message":"') + 11
+      const message = { start, end: start + /(?<!\\)"/.exec(text.slice(start))!.index }
+      return { id: idKeyOf(/"log_id":"([^"]+)"/.exec(text)![1]!), source, message }
+    })
+    for (let block = 0; block < 150; block++) encodeBlock(documents, 0)
+    const { documents: read } = encodeBlock(documents, 0).content
+    const pick = memberPick(['service', 'log_id', 'trace_id', 'level'])
+    for (const [k, { source }] of documents.entries()) {
+      const { log_id, level, service, trace_id } = JSON.parse(Buffer.from(source).toString())
+      expect(JSON.parse(read.pick(k, pick)!.toString())).to.deep.equal(JSON.parse(JSON.stringify({ log_id, level, service, trace_id })))
+      expect(read.pick(k, memberPick(['message', 'level']))).to.equal(undefined)
+    }
   })
 
   const odd: readonly [string, (k: number) => string][] = [

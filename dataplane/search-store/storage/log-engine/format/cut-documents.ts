@@ -5,12 +5,15 @@
 import { compress, decompress } from '../../../../compression/zstd.ts'
 import { NOWHERE } from '../../../../json/bytes.ts'
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
+import type { MemberPick } from '../../index-storage.ts'
 import type { BlockDocuments } from './block-documents.ts'
-import { ByteReader, ByteWriter, LONG_BYTES } from './byte-writer.ts'
-import { type BlockParts, MAX_DOCS, readValues, type Streams, type ValueReader } from './cut-values.ts'
+import { ByteWriter } from './byte-writer.ts'
+import { type Opened, open, write } from './cut-parts.ts'
+import { MAX_DOCS, type Streams } from './cut-values.ts'
 import { type DocumentCuts, MAX_CUTS, NO_CUT } from './document-cuts.ts'
 import { createKnownCuts } from './known-cuts.ts'
 import type { BlockMessages } from './message-column.ts'
+import { type Picker, pickerOf } from './picked-members.ts'
 import { NO_CODE, PieceTable } from './piece-table.ts'
 import type { StagedDocument } from './staged-document.ts'
 
@@ -150,6 +153,8 @@ export class CutDocuments implements BlockDocuments {
   readonly #plain: Buffer
   readonly #ids: Buffer
   #opened: Opened | undefined
+  /** Pickers of the last picks. */
+  #pickers: readonly Picker[] = []
 
   constructor(texts: Buffer, plain: Buffer, docs: number, ids: Buffer) {
     this.#texts = texts
@@ -161,6 +166,7 @@ export class CutDocuments implements BlockDocuments {
 
   release(): void {
     this.#opened = undefined
+    this.#pickers = []
     releaseBytes(this.#texts)
     releaseBytes(this.#plain)
   }
@@ -173,11 +179,33 @@ export class CutDocuments implements BlockDocuments {
     return this.#make(k, messages?.get(k))
   }
 
-  #make(k: number, message: Buffer | undefined): Buffer {
+  pick(k: number, pick: MemberPick): Buffer | undefined {
+    const end = this.#pickerOf(pick).write(k, this.#scratch())
+    return end === NOWHERE ? undefined : scratch.subarray(0, end)
+  }
+
+  #pickerOf(pick: MemberPick): Picker {
+    const known = this.#pickers.find(each => each.pick === pick)
+    if (known !== undefined) return known
+    const picker = pickerOf(this.#open(), pick)
+    this.#pickers = [picker, ...this.#pickers].slice(0, MAX_PICKERS)
+    return picker
+  }
+
+  #open(): Opened {
     this.#opened ??= open(this.#texts, this.#plain, this.#docs, this.#ids)
-    const most = this.#opened.longest + MARGIN
+    return this.#opened
+  }
+
+  #scratch(): Buffer {
+    const most = this.#open().longest + MARGIN
     if (scratch.length < most) scratch = Buffer.allocUnsafeSlow(2 * most)
-    return Buffer.from(scratch.subarray(0, write(this.#opened, k, message, scratch)))
+    return scratch
+  }
+
+  #make(k: number, message: Buffer | undefined): Buffer {
+    const out = this.#scratch()
+    return Buffer.from(out.subarray(0, write(this.#open(), k, message, out)))
   }
 }
 
@@ -185,93 +213,7 @@ export class CutDocuments implements BlockDocuments {
 const MARGIN = 64
 /** Memory of what is noted of a block beside its bytes, about. */
 const OPENED_BYTES = 4_096
+/** Some that a query looks at, and one that it shows. */
+const MAX_PICKERS = 4
 
 let scratch = Buffer.alloc(0)
-
-/** A block whose parts were found. */
-interface Opened {
-  /** Length of the longest document. */
-  readonly longest: number
-  /** The cut at the message; −1: none is. */
-  readonly message: number
-  readonly masks: readonly number[]
-  /** By document: its mask; undefined: all have one. */
-  readonly forms: Uint8Array | undefined
-  /** By slot: which document has which text. */
-  readonly slots: readonly Slot[]
-  /** By cut. */
-  readonly values: readonly ValueReader[]
-  /** By cut and document: the how manyeth value it has. */
-  readonly ranks: readonly Uint8Array[]
-}
-
-function open(textBytes: Buffer, plainBytes: Buffer, docs: number, ids: Buffer): Opened {
-  const texts = new ByteReader(textBytes)
-  const plain = new ByteReader(plainBytes)
-  const parts: BlockParts = { docs, ids, times: undefined }
-  const longest = texts.number()
-  const cuts = texts.byte()
-  const message = texts.byte() - 1
-  const kinds = texts.take(cuts)
-  const masks = Array.from({ length: texts.byte() }, () => texts.number())
-  const forms = masks.length > 1 ? texts.take(docs) : undefined
-  const ranks: Uint8Array[] = []
-  const counts: number[] = []
-  for (let cut = 0; cut < cuts; cut++) {
-    const own = new Uint8Array(docs)
-    let count = 0
-    for (let k = 0; k < docs; k++) {
-      own[k] = count
-      if ((masks[forms === undefined ? 0 : forms[k]!]! & (1 << cut)) !== 0) count++
-    }
-    ranks.push(own)
-    counts.push(count)
-  }
-  const slots = Array.from({ length: cuts + 1 }, (_none, slot) => readSlot(texts, slot === 0 ? docs : counts[slot - 1]!))
-  const values = counts.map((count, cut) => readValues(kinds[cut]!, count, parts, { texts, plain }))
-  return { longest, message, masks, forms, slots, values, ranks }
-}
-
-/** Writes document k with the text of its message, if any stands apart; returns where it ends. */
-function write({ masks, forms, message, slots, values, ranks }: Opened, k: number, text: Uint8Array | undefined, out: Uint8Array): number {
-  const mask = masks[forms === undefined ? 0 : forms[k]!]!
-  let at = putText(slots[0]!, k, out, 0)
-  for (let cut = 0; mask >>> cut !== 0; cut++) {
-    if ((mask & (1 << cut)) === 0) continue
-    const rank = ranks[cut]![k]!
-    if (cut !== message) at = values[cut]!.put(k, rank, out, at)
-    else if (text !== undefined) {
-      out.set(text, at)
-      at += text.length
-    }
-    at = putText(slots[cut + 1]!, rank, out, at)
-  }
-  return at
-}
-
-function putText({ bytes, starts, codes }: Slot, rank: number, out: Uint8Array, at: number): number {
-  const code = codes === undefined ? 0 : codes[rank]!
-  const start = starts[code]!
-  const end = starts[code + 1]!
-  if (end - start > LONG_BYTES) {
-    out.set(bytes.subarray(start, end), at)
-    return at + end - start
-  }
-  let to = at
-  for (let k = start; k < end; k++) out[to++] = bytes[k]!
-  return to
-}
-
-interface Slot {
-  readonly bytes: Buffer
-  readonly starts: Uint32Array
-  readonly codes: Buffer | undefined
-}
-
-function readSlot(texts: ByteReader, documents: number): Slot {
-  const count = texts.number()
-  const starts = new Uint32Array(count + 1)
-  for (let k = 0; k < count; k++) starts[k + 1] = starts[k]! + texts.number()
-  const bytes = texts.take(starts[count]!)
-  return { bytes, starts, codes: count > 1 ? texts.take(documents) : undefined }
-}

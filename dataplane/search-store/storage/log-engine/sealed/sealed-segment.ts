@@ -1,6 +1,6 @@
 /** A sealed segment as queries read it. */
 import { decompress } from '../../../../compression/zstd.ts'
-import type { Column, KeptResults, MinuteCount, Segment, TextShapes, ValueCounts } from '../../index-storage.ts'
+import type { Column, KeptResults, MemberPick, MinuteCount, Segment, TextShapes, ValueCounts } from '../../index-storage.ts'
 import type { BlockRef } from '../format/block.ts'
 import {
   type ColumnEntry,
@@ -238,6 +238,10 @@ export class SealedSegment implements Segment {
 
   bareSource(doc: number): Uint8Array {
     return this.#stored.bareSource(doc)
+  }
+
+  pick(doc: number, pick: MemberPick): Uint8Array | undefined {
+    return this.#stored.pick(doc, pick)
   }
 
   blocks(): readonly BlockRef[] {

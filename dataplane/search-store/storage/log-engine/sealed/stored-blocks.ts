@@ -1,4 +1,5 @@
 /** Reads documents, messages and ids out of blocks. */
+import type { MemberPick } from '../../index-storage.ts'
 import { type BlockContent, type BlockRef, idAt, readDocuments, readMessages } from '../format/block.ts'
 import type { BlockDocuments } from '../format/block-documents.ts'
 import type { StoredId } from '../format/document-id.ts'
@@ -11,6 +12,8 @@ export interface StoredBlocks {
   source(doc: number): Uint8Array
   /** The same without the text of a message that stands apart. */
   bareSource(doc: number): Uint8Array
+  /** The picked members, for less than the document costs, valid until the next call; undefined where the document has to be looked at. */
+  pick(doc: number, pick: MemberPick): Uint8Array | undefined
   /** The message's JSON text without quotes, for less than the document costs; undefined where it does not stand apart. */
   message(doc: number): Uint8Array | undefined
   /** Where `message` stands in `source`. */
@@ -77,6 +80,10 @@ export function createStoredBlocks(
       const { ref, value } = bareDocumentsWith(doc)
       const source = value.bare(doc - ref.firstDoc)
       return value.isMade ? source : owned(ref, source)
+    },
+    pick(doc, pick) {
+      const { ref, value } = bareDocumentsWith(doc)
+      return value.pick(doc - ref.firstDoc, pick)
     },
     message(doc) {
       const { ref, value } = messagesWith(doc)

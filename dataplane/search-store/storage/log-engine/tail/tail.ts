@@ -1,5 +1,5 @@
 /** The tail: the segment that is being written, and how queries see it. */
-import type { Column, MinuteCount, Segment } from '../../index-storage.ts'
+import type { Column, MemberPick, MinuteCount, Segment } from '../../index-storage.ts'
 import { type BlockRef, forEachId, idAt } from '../format/block.ts'
 import { DeadDocuments } from '../format/dead-documents.ts'
 import type { StoredId } from '../format/document-id.ts'
@@ -252,5 +252,9 @@ export class TailView implements Segment {
 
   bareSource(doc: number): Uint8Array {
     return this.#tail.sealed?.bareSource(doc) ?? this.#tail.stored.bareSource(doc)
+  }
+
+  pick(doc: number, pick: MemberPick): Uint8Array | undefined {
+    return (this.#tail.sealed ?? this.#tail.stored).pick(doc, pick)
   }
 }
