@@ -12,9 +12,10 @@ export function countBits(words: Uint32Array): number {
   return count
 }
 
-/** The numbers in ascending order. */
-export function bitsListed(words: Uint32Array): Uint32Array {
-  const numbers = new Uint32Array(countBits(words))
+/** The numbers in ascending order; written into `room` where that is long enough. */
+export function bitsListed(words: Uint32Array, room?: Uint32Array): Uint32Array {
+  const total = countBits(words)
+  const numbers = room !== undefined && room.length >= total ? room.subarray(0, total) : new Uint32Array(total)
   let count = 0
   for (let at = 0; at < words.length; at++) {
     // As a signed number: those of 31 bits are small integers, which others are not.

@@ -122,11 +122,11 @@ export function firstDocs(size: number): Uint32Array {
   return everyDoc.subarray(0, size)
 }
 
-/** The documents in ascending order; not to be written to. */
-export function listDocs(set: DocSet, size: number): Uint32Array {
+/** The documents in ascending order; not to be written to. They may be written into `room`. */
+export function listDocs(set: DocSet, size: number, room?: Uint32Array): Uint32Array {
   if (set.kind === 'all') return firstDocs(size)
   if (set.kind === 'list') return set.docs
-  return bitsListed(set.words)
+  return bitsListed(set.words, room)
 }
 
 export function countDocs(set: DocSet, size: number): number {

@@ -3,8 +3,10 @@ import type { Column, Segment, TextShapes } from '../../storage/index-storage.ts
 import { ALL, allOf, type Condition, inRange, type NumberRange, TIMESTAMP } from '../bind/condition.ts'
 import { classOf, type Field } from '../bind/field.ts'
 import type { Pace } from '../budget/pace.ts'
-import { ALL_DOCS, compact, complement, type DocSet, intersect, isEmpty, NO_DOCS, newBits, setBit, unite, uniteAtLeast } from './doc-set.ts'
 import { conditionKey } from '../run/condition-key.ts'
+import { ALL_DOCS, compact, complement, type DocSet, intersect, isEmpty, NO_DOCS, newBits, setBit, unite, uniteAtLeast } from './doc-set.ts'
+
+import { markDocs } from './mark-docs.ts'
 import { scanRange } from './scan-range.ts'
 import { type ShapeTest, shapeTest } from './shape-test.ts'
 
@@ -70,7 +72,8 @@ function keptPlan(condition: Condition, { kept }: Segment): Plan | undefined {
 function keepPlan(condition: Condition, { kept, size }: Segment, plan: Plan): void {
   if (kept === undefined || plan.residual !== undefined || plan.candidates.kind === 'all') return
   const name = nameOfKept(condition)
-  if (name !== undefined && kept.get(name) === undefined) kept.put(name, plan, plan.candidates.kind === 'list' ? 4 * plan.candidates.docs.length : size >>> 3)
+  if (name !== undefined && kept.get(name) === undefined)
+    kept.put(name, plan, plan.candidates.kind === 'list' ? 4 * plan.candidates.docs.length : size >>> 3)
 }
 
 function* stepsOf(condition: Condition, segment: Segment): Steps {
@@ -247,9 +250,7 @@ function* scanCodes(column: Extract<Column, { kind: 'keyword' }>, test: (text: s
   }
   if (!wanted.includes(1)) return NO_DOCS
   const words = newBits(codes.length)
-  if (codes instanceof Uint8Array) markBytes(codes, wanted, words)
-  else if (codes instanceof Uint16Array) markShorts(codes, wanted, words)
-  else for (let doc = 0; doc < codes.length; doc++) if (wanted[codes[doc]!] === 1) setBit(words, doc)
+  markDocs(codes, wanted, words)
   return { kind: 'bits', words }
 }
 
@@ -292,11 +293,10 @@ function planByShapes(condition: Extract<Condition, { op: 'phrase' | 'pattern' }
   if (ask === undefined) return undefined
   const { codes } = shapes!
   const verdicts = verdictsOf(shapes!, ask)
-  const fits = codes instanceof Uint8Array ? markBytes : markShorts
   const words = newBits(codes.length)
-  const greatest = fits(codes as never, verdicts, words)
-  if (greatest === NO) return exact(NO_DOCS)
-  return { candidates: { kind: 'bits', words }, residual: greatest === UNSURE ? condition : undefined }
+  const seen = markDocs(codes, verdicts, words)
+  if (seen === NO) return exact(NO_DOCS)
+  return { candidates: { kind: 'bits', words }, residual: seen > YES ? condition : undefined }
 }
 
 function verdictsOf(shapes: TextShapes, ask: ShapeTest): Uint8Array {
@@ -311,31 +311,8 @@ function verdictsOf(shapes: TextShapes, ask: ShapeTest): Uint8Array {
 
 const NO = 0
 const YES = 1
-const UNSURE = 2
-
-// One for each width: a loop that meets several is some times as slow.
-/** Sets the bits of documents whose codes have a verdict; gives the greatest of these verdicts. */
-function markBytes(codes: Uint8Array, verdicts: Uint8Array, words: Uint32Array): number {
-  let greatest = 0
-  for (let doc = 0; doc < codes.length; doc++) {
-    const verdict = verdicts[codes[doc]!]!
-    if (verdict === 0) continue
-    words[doc >>> 5]! |= 1 << (doc & 31)
-    greatest |= verdict
-  }
-  return greatest > YES ? UNSURE : greatest
-}
-
-function markShorts(codes: Uint16Array, verdicts: Uint8Array, words: Uint32Array): number {
-  let greatest = 0
-  for (let doc = 0; doc < codes.length; doc++) {
-    const verdict = verdicts[codes[doc]!]!
-    if (verdict === 0) continue
-    words[doc >>> 5]! |= 1 << (doc & 31)
-    greatest |= verdict
-  }
-  return greatest > YES ? UNSURE : greatest
-}
+// Odd, so that its documents are marked, too.
+const UNSURE = 3
 
 function planRange(condition: Extract<Condition, { op: 'range' }>, segment: Segment): Plan {
   const { field, range } = condition

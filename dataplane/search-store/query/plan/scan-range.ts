@@ -26,7 +26,13 @@ export function scanRange(column: Pick<NumberColumn, 'values' | 'blocks'>, size:
 }
 
 /** Sets the bits of documents from `first` on, of which `values` holds the numbers. */
-function scan(values: Float64Array, count: number, { min, max, includeMin, includeMax }: NumberRange, words: Uint32Array, first: number): void {
+function scan(
+  values: Float64Array,
+  count: number,
+  { min, max, includeMin, includeMax }: NumberRange,
+  words: Uint32Array,
+  first: number,
+): void {
   for (let at = 0; at < count; at++) {
     const value = values[at]!
     if ((value > min || (includeMin && value === min)) && (value < max || (includeMax && value === max))) setBit(words, first + at)

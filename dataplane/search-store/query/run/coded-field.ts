@@ -47,7 +47,10 @@ export function codesOf(
     }
   }
   if (!isTold(field, column, docs)) return undefined
-  const numbered = grid === undefined ? numberValues(column.values, docs) : numberBuckets(column, docs, grid, isFirst ? zeroedWords('buckets', docs.length) : new Uint32Array(docs.length))
+  const numbered =
+    grid === undefined
+      ? numberValues(column.values, docs)
+      : numberBuckets(column, docs, grid, isFirst ? zeroedWords('buckets', docs.length) : new Uint32Array(docs.length))
   if (numbered === undefined) return undefined
   const { codes, numbers } = numbered
   const size = numbers.length

@@ -108,6 +108,7 @@ export function groupMatches(
   isForLater: boolean,
 ): Groups | undefined {
   if (docs.length < MIN_MATCHES && !isForLater) return undefined
+  if (docs.length === 0) return NO_GROUPS
   const most = docs.length < MIN_MATCHES ? docs.length : docs.length / 2
   const columnOf = (path: string) => segment.column(path)
   const quick = quickGroups(mapping, columnOf, docs, grouping)
@@ -170,10 +171,18 @@ export function groupRows(counted: CountedRows, grouping: Grouping, most = Numbe
   for (const dimension of grouping.dimensions) {
     const field = findField(mapping, dimension.path)
     if (field === undefined || classOf(field) === 'object') continue
-    const coded = codesOf(columnOf(dimension.path), field, dimension, rows, columns.every(({ isNumber }) => !isNumber))
+    const coded = codesOf(
+      columnOf(dimension.path),
+      field,
+      dimension,
+      rows,
+      columns.every(({ isNumber }) => !isNumber),
+    )
     if (coded === undefined) return undefined
     columns.push(coded)
   }
+  // Neighbours are of one time: their cells then lie together.
+  columns.sort((a, b) => Number(b.isNumber) - Number(a.isNumber))
   const cells = zeroedWords('cells', rows.length)
   let width = 1
   for (const { size, addTo } of columns) {
@@ -300,7 +309,12 @@ function bestOf(
 }
 
 /** `bestOf` for the greatest number: a block whose numbers are all less than those known is not unpacked. */
-function newestOf(blocks: NumberBlocks, docs: Uint32Array, cells: Uint32Array, count: number): { places: Uint32Array; values: Float64Array } {
+function newestOf(
+  blocks: NumberBlocks,
+  docs: Uint32Array,
+  cells: Uint32Array,
+  count: number,
+): { places: Uint32Array; values: Float64Array } {
   const places = new Uint32Array(count)
   const values = new Float64Array(count).fill(Number.NEGATIVE_INFINITY)
   eachRunBackwards(docs, blocks.length, (block, start, end) => {

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import { TermTable } from '../tail/term-table.ts'
-import { commonDocuments, listOf, encodeTerms, rareCandidates } from './term-index.ts'
+import { commonDocuments, encodeTerms, listOf, rareCandidates } from './term-index.ts'
 
 /** Lays the parts out one after the other, as in a file. */
 function layOut(table: TermTable, size: number) {

@@ -174,7 +174,8 @@ export class SealedSegment implements Segment {
 
   passingNumbers(field: string): Float64Array | undefined {
     const entry = this.#directory().columns.get(field)
-    if (entry === undefined || this.#context.slotOf(field)?.kind !== 'number' || this.#context.cache.has(`${this.#name}c${field}`)) return undefined
+    if (entry === undefined || this.#context.slotOf(field)?.kind !== 'number' || this.#context.cache.has(`${this.#name}c${field}`))
+      return undefined
     return readPassing(entry, ([at, bytes]) => this.file.read(bytes, at))
   }
 
