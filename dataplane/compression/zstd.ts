@@ -56,11 +56,9 @@ export function compress(raw: Uint8Array): Uint8Array {
 
 /** Throws when the result is not of exactly `rawBytes`. */
 export function decompress(packed: Uint8Array, rawBytes: number): Buffer {
-  decompressor ??= contextOf(createZstdDecompress()) ?? publicDecompressor
   // A byte more than needed, so that a longer result shows.
   const output = Buffer.allocUnsafeSlow(rawBytes + 1)
-  const length = decompressOrForget(decompressor, packed, output)
-  if (length !== rawBytes) throw new Error(`zstd: ${rawBytes} bytes were packed, ${length} came out`)
+  decompressInto(packed, output, rawBytes)
   return output.subarray(0, rawBytes)
 }
 
@@ -81,7 +79,14 @@ export function contentBytes(packed: Buffer): number | undefined {
   return packed.readUIntLE(at, size) + (size === 2 ? 256 : 0)
 }
 
-function decompressOrForget(context: ZstdContext, packed: Uint8Array, output: Buffer): number {
+/** The same into `output`, which must be longer. */
+export function decompressInto(packed: Uint8Array, output: Uint8Array, rawBytes: number): void {
+  decompressor ??= contextOf(createZstdDecompress()) ?? publicDecompressor
+  const length = decompressOrForget(decompressor, packed, output)
+  if (length !== rawBytes) throw new Error(`zstd: ${rawBytes} bytes were packed, ${length} came out`)
+}
+
+function decompressOrForget(context: ZstdContext, packed: Uint8Array, output: Uint8Array): number {
   try {
     return context.run(packed, output)
   } catch (error) {

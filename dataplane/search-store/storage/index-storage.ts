@@ -108,6 +108,8 @@ export interface Segment {
    * `undefined`: this segment has no inverted index for the field, look at the documents instead.
    */
   postings(field: string, term: string): Uint32Array | undefined
+  /** The same as bits, where the segment has them so. Absent: `postings` has the answer. */
+  postingSet?(field: string, term: string): PostingSet | undefined
   /** Makes postings of the field ready, piece by piece: without it `postings` does so at once. Absent: they are. */
   preparePostings?(field: string): Generator<void, void, undefined>
   /** False: no text of the field, in any document, holds the two words next to each other. Absent: not known. */
@@ -116,6 +118,8 @@ export interface Segment {
   textShapes?(field: string): TextShapes | undefined
   /** Values of a field over all documents; undefined: no column, look at the documents instead. */
   column(field: string): Column | undefined
+  /** The numbers of such a column for one look at all of them, until the next call; absent or undefined: `column` has them at hand, or none has. */
+  passingNumbers?(field: string): Float64Array | undefined
   /** Documents by minute, tenant, service and level, kept at insert; undefined when not kept or no longer exact. */
   counts(): readonly MinuteCount[] | undefined
   /** Documents by the values of these keyword fields, and maybe more, together; absent or undefined when not kept or no longer exact. */
@@ -154,6 +158,9 @@ export interface MemberPick {
   readonly parents: KeyTable
 }
 
+/** Documents as an ascending list, or as bits of words, the lowest first. */
+export type PostingSet = { readonly list: Uint32Array } | { readonly bits: Uint32Array }
+
 /** Results by name. They are gone when others need the room. */
 export interface KeptResults {
   get<T extends object>(key: string): T | undefined
@@ -162,9 +169,27 @@ export interface KeptResults {
 
 export type Column =
   /** One number per document, NaN where the document has none; dates in ms. Only for fields with at most one value a document. */
-  | { readonly kind: 'number'; readonly values: Float64Array }
+  | NumberColumn
   /** One dictionary code per document; code 0 is "no value", `dictionary[0]` is ''. */
   | { readonly kind: 'keyword'; readonly codes: Uint8Array | Uint16Array | Uint32Array; readonly dictionary: readonly string[] }
+
+export interface NumberColumn {
+  readonly kind: 'number'
+  /** Unpacked when it is asked for, where there are blocks. */
+  readonly values: Float64Array
+  /** The same values in blocks that know their bounds; absent: they are not kept so, or a document has none. */
+  readonly blocks?: NumberBlocks
+}
+
+/** Numbers of all documents, in runs of `length` documents. */
+export interface NumberBlocks {
+  readonly length: number
+  /** Bounds by block, which some document of it has. */
+  readonly least: Float64Array
+  readonly greatest: Float64Array
+  /** Writes the numbers of a block into `into`, from `at` on. */
+  read(block: number, into: Float64Array, at: number): void
+}
 
 /** Texts are alike where they have the same words in the same order, but for words with digits or underscores, of which only the place counts. */
 export interface TextShapes {

@@ -57,6 +57,9 @@ export const NONE: Condition = { op: 'none' }
 /** A piece of a query text without words. It finds nothing, and does not count among the clauses of its text. */
 export const VOID: Condition = { op: 'none' }
 
+/** Segments know the bounds of this field. */
+export const TIMESTAMP = 'timestamp'
+
 export function inRange(value: number, range: NumberRange): boolean {
   return (
     (value > range.min || (range.includeMin && value === range.min)) && (value < range.max || (range.includeMax && value === range.max))

@@ -1,4 +1,5 @@
 /** Sets of documents of one segment: everything, a short ascending list, or a bit for each document. */
+import { bitsListed, countBits } from '../../bits.ts'
 
 export type DocSet =
   | { readonly kind: 'all' }
@@ -121,35 +122,17 @@ export function firstDocs(size: number): Uint32Array {
   return everyDoc.subarray(0, size)
 }
 
-/** The documents in ascending order; not to be written to. */
-export function listDocs(set: DocSet, size: number): Uint32Array {
+/** The documents in ascending order; not to be written to. They may be written into `room`. */
+export function listDocs(set: DocSet, size: number, room?: Uint32Array): Uint32Array {
   if (set.kind === 'all') return firstDocs(size)
   if (set.kind === 'list') return set.docs
-  const docs = new Uint32Array(countDocs(set, size))
-  let count = 0
-  for (let at = 0; at < set.words.length; at++) {
-    let word = set.words[at]!
-    while (word !== 0) {
-      const low = word & -word
-      docs[count++] = (at << 5) + (31 - Math.clz32(low))
-      word ^= low
-    }
-  }
-  return docs
+  return bitsListed(set.words, room)
 }
 
 export function countDocs(set: DocSet, size: number): number {
   if (set.kind === 'all') return size
   if (set.kind === 'list') return set.docs.length
-  let count = 0
-  for (const word of set.words) count += bitCount(word)
-  return count
-}
-
-function bitCount(word: number): number {
-  let n = word - ((word >>> 1) & 0x55555555)
-  n = (n & 0x33333333) + ((n >>> 2) & 0x33333333)
-  return (((n + (n >>> 4)) & 0x0f0f0f0f) * 0x01010101) >>> 24
+  return countBits(set.words)
 }
 
 /** The same set in a form that takes little memory: an eighth of a byte for each of `size` documents at most. */

@@ -1,10 +1,14 @@
 /** Answers a condition for one segment from its postings and columns. The rest is left to be checked on the documents. */
-import type { Column, Segment } from '../../storage/index-storage.ts'
-import { ALL, allOf, type Condition, inRange, type NumberRange } from '../bind/condition.ts'
+import type { Column, Segment, TextShapes } from '../../storage/index-storage.ts'
+import { ALL, allOf, type Condition, inRange, type NumberRange, TIMESTAMP } from '../bind/condition.ts'
 import { classOf, type Field } from '../bind/field.ts'
 import type { Pace } from '../budget/pace.ts'
+import { conditionKey } from '../run/condition-key.ts'
 import { ALL_DOCS, compact, complement, type DocSet, intersect, isEmpty, NO_DOCS, newBits, setBit, unite, uniteAtLeast } from './doc-set.ts'
-import { shapeTest } from './shape-test.ts'
+
+import { markDocs } from './mark-docs.ts'
+import { scanRange } from './scan-range.ts'
+import { type ShapeTest, shapeTest } from './shape-test.ts'
 
 export interface Plan {
   /** Holds every document that fulfils the condition. */
@@ -46,9 +50,30 @@ type Steps = Generator<void, Plan, undefined>
 
 /** Yields after each small piece of work. */
 function* planSteps(condition: Condition, segment: Segment): Steps {
-  const plan = yield* stepsOf(condition, segment)
+  const plan = keptPlan(condition, segment) ?? (yield* stepsOf(condition, segment))
   lastPlans.set(condition, { segment, plan })
+  keepPlan(condition, segment, plan)
   return plan
+}
+
+/** A page asks several questions about the same matches. Conditions on texts and numbers go over all documents, so that their matches are kept. */
+const nameOfKept = (condition: Condition): string | undefined => {
+  const { op } = condition
+  if (op !== 'phrase' && op !== 'pattern' && (op !== 'range' || condition.field.path === TIMESTAMP)) return undefined
+  const key = conditionKey(condition)
+  return key && `plan ${key}`
+}
+
+function keptPlan(condition: Condition, { kept }: Segment): Plan | undefined {
+  const name = kept && nameOfKept(condition)
+  return name === undefined ? undefined : kept!.get<Plan>(name)
+}
+
+function keepPlan(condition: Condition, { kept, size }: Segment, plan: Plan): void {
+  if (kept === undefined || plan.residual !== undefined || plan.candidates.kind === 'all') return
+  const name = nameOfKept(condition)
+  if (name !== undefined && kept.get(name) === undefined)
+    kept.put(name, plan, plan.candidates.kind === 'list' ? 4 * plan.candidates.docs.length : size >>> 3)
 }
 
 function* stepsOf(condition: Condition, segment: Segment): Steps {
@@ -146,10 +171,15 @@ function* planOr(condition: Extract<Condition, { op: 'or' }>, segment: Segment):
 }
 
 /** A flat_object as a whole has no terms of its own. */
-function* postingsOf(segment: Segment, field: Field, term: string): Generator<void, Uint32Array | undefined, undefined> {
+function* postingsOf(segment: Segment, field: Field, term: string): Generator<void, DocSet | undefined, undefined> {
   if (classOf(field) === 'flat') return undefined
   if (segment.preparePostings !== undefined) yield* segment.preparePostings(field.path)
-  return segment.postings(field.path, term)
+  if (segment.postingSet !== undefined) {
+    const set = segment.postingSet(field.path, term)
+    return set && ('bits' in set ? { kind: 'bits', words: set.bits } : { kind: 'list', docs: set.list })
+  }
+  const docs = segment.postings(field.path, term)
+  return docs && { kind: 'list', docs }
 }
 
 function columnOf<K extends Column['kind']>(segment: Segment, field: Field, kind: K): Extract<Column, { kind: K }> | undefined {
@@ -177,7 +207,7 @@ function* planTerms(condition: Extract<Condition, { op: 'terms' }>, segment: Seg
   for (const term of terms) {
     const docs = yield* postingsOf(segment, field, term)
     if (docs === undefined) return yield* planTermsByColumn(condition, segment)
-    sets.push({ kind: 'list', docs })
+    sets.push(docs)
     if (sets.length < TERMS_PER_STEP) continue
     found = unite([found, ...sets], segment.size)
     sets = []
@@ -220,7 +250,7 @@ function* scanCodes(column: Extract<Column, { kind: 'keyword' }>, test: (text: s
   }
   if (!wanted.includes(1)) return NO_DOCS
   const words = newBits(codes.length)
-  for (let doc = 0; doc < codes.length; doc++) if (wanted[codes[doc]!] === 1) setBit(words, doc)
+  markDocs(codes, wanted, words)
   return { kind: 'bits', words }
 }
 
@@ -242,7 +272,7 @@ function* planPhrase(condition: Extract<Condition, { op: 'phrase' }>, segment: S
   for (const word of new Set(lastIsPrefix ? words.slice(0, -1) : words)) {
     const docs = yield* postingsOf(segment, field, word)
     if (docs === undefined) continue
-    candidates = intersect(candidates, { kind: 'list', docs })
+    candidates = intersect(candidates, docs)
     if (isEmpty(candidates)) return exact(NO_DOCS)
   }
   return { candidates, residual: condition }
@@ -261,43 +291,44 @@ function planByShapes(condition: Extract<Condition, { op: 'phrase' | 'pattern' }
   const shapes = segment.textShapes?.(condition.field.path)
   const ask = shapes && shapeTest(condition)
   if (ask === undefined) return undefined
-  const verdicts = Uint8Array.from(shapes!.texts, (text, code) => {
-    const verdict = code === 0 ? 'unsure' : ask(text, shapes!)
-    return verdict === 'no' ? NO : verdict === 'yes' ? YES : UNSURE
-  })
   const { codes } = shapes!
+  const verdicts = verdictsOf(shapes!, ask)
   const words = newBits(codes.length)
-  let seen = NO
-  for (let doc = 0; doc < codes.length; doc++) {
-    const verdict = verdicts[codes[doc]!]!
-    if (verdict === NO) continue
-    setBit(words, doc)
-    if (verdict > seen) seen = verdict
-  }
+  const seen = markDocs(codes, verdicts, words)
   if (seen === NO) return exact(NO_DOCS)
-  return { candidates: { kind: 'bits', words }, residual: seen === UNSURE ? condition : undefined }
+  return { candidates: { kind: 'bits', words }, residual: seen > YES ? condition : undefined }
+}
+
+function verdictsOf(shapes: TextShapes, ask: ShapeTest): Uint8Array {
+  const { texts } = shapes
+  const verdicts = new Uint8Array(texts.length).fill(UNSURE, 0, 1)
+  for (let code = 1; code < texts.length; code++) {
+    const verdict = ask(texts[code]!, shapes)
+    if (verdict !== 'no') verdicts[code] = verdict === 'yes' ? YES : UNSURE
+  }
+  return verdicts
 }
 
 const NO = 0
 const YES = 1
-const UNSURE = 2
-
-/** Segments know its bounds. */
-export const TIMESTAMP = 'timestamp'
+// Odd, so that its documents are marked, too.
+const UNSURE = 3
 
 function planRange(condition: Extract<Condition, { op: 'range' }>, segment: Segment): Plan {
   const { field, range } = condition
   if (condition.exact !== undefined) {
     const values = columnOf(segment, field, 'number')?.values
-    return values === undefined ? unknown(condition) : { candidates: scanRange(values, segment.size, range), residual: condition }
+    return values === undefined ? unknown(condition) : { candidates: scanRange({ values }, segment.size, range), residual: condition }
   }
   if (field.path === TIMESTAMP) {
     if (!overlaps(range, segment)) return exact(NO_DOCS)
     // Counts are kept only where every document has a timestamp.
     if (covers(range, segment) && segment.counts() !== undefined) return exact(ALL_DOCS)
   }
+  const passing = segment.passingNumbers?.(field.path)
+  if (passing !== undefined) return exact(scanRange({ values: passing }, segment.size, range))
   const column = columnOf(segment, field, 'number')
-  return column === undefined ? unknown(condition) : exact(scanRange(column.values, segment.size, range))
+  return column === undefined ? unknown(condition) : exact(scanRange(column, segment.size, range))
 }
 
 /** NaN bounds: no document has a timestamp. */
@@ -307,16 +338,6 @@ function overlaps(range: NumberRange, segment: Segment): boolean {
 
 function covers(range: NumberRange, segment: Segment): boolean {
   return inRange(segment.minTimestampMs, range) && inRange(segment.maxTimestampMs, range)
-}
-
-function scanRange(values: Float64Array, size: number, range: NumberRange): DocSet {
-  const words = newBits(size)
-  const { min, max, includeMin, includeMax } = range
-  for (let doc = 0; doc < size; doc++) {
-    const value = values[doc]!
-    if ((value > min || (includeMin && value === min)) && (value < max || (includeMax && value === max))) setBit(words, doc)
-  }
-  return { kind: 'bits', words }
 }
 
 function planExists(condition: Extract<Condition, { op: 'exists' }>, segment: Segment): Plan {

@@ -1,8 +1,7 @@
 /** Names conditions, so that what was worked out for one is found again for the next that is equal. */
 import { createHash } from 'node:crypto'
-import type { Condition, ExactRange, NumberRange } from '../bind/condition.ts'
+import { type Condition, type ExactRange, type NumberRange, TIMESTAMP } from '../bind/condition.ts'
 import type { Field } from '../bind/field.ts'
-import { TIMESTAMP } from '../plan/plan.ts'
 
 /** Longer names, and longer texts in them, are hashed, characters. */
 const MAX_PLAIN = 200

@@ -21,6 +21,7 @@ import { type Grouping, groupingOf, groupMatches } from './group-matches.ts'
 import { GroupsView } from './groups-view.ts'
 import { docsBehind, type HitPlace, isBehindAll, isPassed } from './hit-place.ts'
 import { type GroupsKeeper, type KeptGroups, keptGroups, keptMatches } from './kept-matches.ts'
+import { giveListBack, lendList } from './lent-lists.ts'
 import type { SearchTarget, ShardFailure } from './search-target.ts'
 import type { BoundIndex, SegmentUnit } from './segment-unit.ts'
 import { type RankedDocument, TopDocuments } from './top-documents.ts'
@@ -105,8 +106,9 @@ function needsOf(specs: readonly AggregationSpec[], nowMs: number): Omit<ViewNee
 
 const NO_SCORE = (): number => 0
 
-/** Matches that an aggregation gets first, and how long it may work on each later portion, ms, about. */
+/** Matches that an aggregation gets first, of the first segment and of each later one at most, and how long it may work on each later portion, ms, about. */
 const FIRST_PLACES = 16
+const MAX_FIRST_PLACES = 4_096
 const MAX_COLLECT_MS = 8
 
 class Search {
@@ -121,6 +123,8 @@ class Search {
   readonly #fitsCounts: boolean
   /** Matches that each index may still add. */
   readonly #left = new Map<BoundIndex, number>()
+  /** Matches that each aggregation worked off in time at once. */
+  readonly #portions = new Map<Collector, number>()
   #isTerminatedEarly = false
   #total = 0
   #maxScore = Number.NEGATIVE_INFINITY
@@ -227,8 +231,17 @@ class Search {
     const hasAliases = this.#needs.fields.some(path => isAlias(mapping, path))
     const isForCounts = this.#request.from + this.#request.size === 0 && !hasAliases && !this.#isLimited
     if (isForCounts && ((await this.#aggregateKept(unit)) || this.#aggregateCounts(unit))) return
+    const room = lendList(unit.segment.size)
+    try {
+      await this.#aggregateMatches(unit, hasAliases, room)
+    } finally {
+      giveListBack(room)
+    }
+  }
+
+  async #aggregateMatches(unit: SegmentUnit, hasAliases: boolean, room: Uint32Array | undefined): Promise<void> {
     const heldBefore = this.#memory.usedBytes
-    const view = await walkSegment(unit, this.#needs, this.#pace)
+    const view = await walkSegment(unit, this.#needs, this.#pace, room)
     if (view === undefined) return
     const valueBytes = this.#memory.usedBytes - heldBefore
     this.#limit(unit, view)
@@ -268,7 +281,7 @@ class Search {
   /** As many matches at a time as take a part of a turn. False when the query's time is over. */
   async #collect(collector: Collector, view: MatchView): Promise<boolean> {
     const places = firstDocs(view.size)
-    let count = FIRST_PLACES
+    let count = Math.min(this.#portions.get(collector) ?? FIRST_PLACES, MAX_FIRST_PLACES)
     for (let at = 0; at < places.length; ) {
       const start = performance.now()
       const some = places.subarray(at, at + count)
@@ -277,6 +290,7 @@ class Search {
       const tookMs = performance.now() - start
       if (tookMs > MAX_COLLECT_MS) count = Math.max(1, count >> 2)
       else if (tookMs < MAX_COLLECT_MS / 4) count *= 4
+      this.#portions.set(collector, count)
       if (this.#pace.isDue() && !(await this.#pace.step())) return false
     }
     return true

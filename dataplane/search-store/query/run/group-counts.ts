@@ -1,9 +1,9 @@
 /** Groups of matches from the counts that a segment holds: no document and no column is looked at. */
 import type { Grid } from '../../aggregate/grid.ts'
 import type { Column, MinuteCount, RowTimes, Segment, ValueCounts } from '../../storage/index-storage.ts'
-import type { Condition } from '../bind/condition.ts'
+import { type Condition, TIMESTAMP } from '../bind/condition.ts'
 import { classOf, findField } from '../bind/field.ts'
-import { reduceForSegment, TIMESTAMP } from '../plan/plan.ts'
+import { reduceForSegment } from '../plan/plan.ts'
 import { type Grouping, groupRows } from './group-matches.ts'
 import type { KeptGroups } from './kept-matches.ts'
 import { type RowTest, rowTest } from './row-test.ts'
@@ -30,7 +30,7 @@ export function groupCounts({ segment, bound: { condition, mapping } }: SegmentU
   for (const counted of countsWith(segment, fields, times !== undefined)) {
     const test = rowTest(reduced, leaf => testOnValue(leaf, counted.columns))
     if (test === undefined) return undefined
-    const rows = counted.counts.map((_count, row) => row).filter(test)
+    const rows = rowsThat(test, counted.counts.length)
     if (times !== undefined && !isWithinBuckets(times, counted.times, rows)) continue
     const groups = groupRows({ mapping, rows, weights: counted.counts, ...columnsOf(counted) }, grouping)
     if (groups !== undefined) return { matches: rows.reduce((sum, row) => sum + counted.counts[row]!, 0), groups }
@@ -71,9 +71,28 @@ function codesOf(texts: readonly string[]): KeywordColumn {
   return { kind: 'keyword', codes: Uint16Array.from(texts, text => codes.get(text)!), dictionary }
 }
 
+function rowsThat(test: RowTest<number>, count: number): Uint32Array {
+  const rows = new Uint32Array(count)
+  let found = 0
+  for (let row = 0; row < count; row++) if (test(row)) rows[found++] = row
+  return rows.subarray(0, found)
+}
+
 /** Whether all documents of each row fall into one bucket. */
 function isWithinBuckets(grid: Grid, times: RowTimes | undefined, rows: Uint32Array): boolean {
-  return times !== undefined && rows.every(row => grid.keyOf(times.first[row]!) === grid.keyOf(times.last[row]!))
+  if (times === undefined) return false
+  let from = Number.NaN
+  let to = Number.NaN
+  for (const row of rows) {
+    const first = times.first[row]!
+    const last = times.last[row]!
+    if (!(first >= from && first < to)) {
+      from = grid.keyOf(first)
+      to = grid.next(from)
+    }
+    if (!(last < to) && grid.keyOf(last) !== grid.keyOf(first)) return false
+  }
+  return true
 }
 
 function columnsOf({ columns, times }: ValueCounts) {

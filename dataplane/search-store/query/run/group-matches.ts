@@ -2,14 +2,17 @@
 import { type Grid, gridOf } from '../../aggregate/grid.ts'
 import type { AggregationSpec } from '../../aggregate/spec.ts'
 import type { IndexMapping } from '../../mapping/field-types.ts'
-import { renumber } from '../../renumber.ts'
-import type { Column } from '../../storage/index-storage.ts'
-import { classOf, type Field, findField, isExact, isRounded } from '../bind/field.ts'
+import type { Column, NumberBlocks } from '../../storage/index-storage.ts'
+import { classOf, type Field, findField } from '../bind/field.ts'
 import type { SortSpec } from '../parse/sort-spec.ts'
+import { type Coded, codesOf, type GroupValues, isTold } from './coded-field.ts'
+import { eachRunBackwards, readBlock } from './number-runs.ts'
+import { countBars, countValues } from './quick-groups.ts'
+import { zeroedWords } from './scratch-words.ts'
 import type { SegmentUnit } from './segment-unit.ts'
 
 /** A field that an aggregation looks at: each of its values, or the bucket that a value falls into. */
-interface Dimension {
+export interface Dimension {
   readonly path: string
   readonly grid: Grid | undefined
 }
@@ -76,15 +79,10 @@ export function groupingOf(spec: AggregationSpec): Grouping | undefined {
   return { key, dimensions: [...dimensions.values()], best, extremes }
 }
 
-/** Values of a field by group. */
-export type GroupValues =
-  | { readonly kind: 'keyword'; readonly codes: Uint32Array; readonly dictionary: readonly string[] }
-  | { readonly kind: 'number'; readonly values: Float64Array }
-
 export interface Groups {
   /** Documents in each group. */
   readonly counts: Uint32Array
-  /** One document of each group: the first in the order that was asked for. */
+  /** One document of each group, the first in the order that was asked for; without an order maybe none. */
   readonly docs: Uint32Array
   /** Values that `docs` are the first by; undefined unless an order was asked for. */
   readonly bestValues: Float64Array | undefined
@@ -98,8 +96,6 @@ export interface Groups {
 const MIN_MATCHES = 256
 /** Combinations of values that are counted in a table. */
 const MAX_CELLS = 1 << 18
-/** Distinct numbers of a field. */
-const MAX_NUMBERS = 4_096
 
 /**
  * `docs` in ascending order. Undefined where groups would hardly be fewer than documents, or a field has no column; and for few matches, unless
@@ -112,10 +108,45 @@ export function groupMatches(
   isForLater: boolean,
 ): Groups | undefined {
   if (docs.length < MIN_MATCHES && !isForLater) return undefined
+  if (docs.length === 0) return NO_GROUPS
   const most = docs.length < MIN_MATCHES ? docs.length : docs.length / 2
   const columnOf = (path: string) => segment.column(path)
+  const quick = quickGroups(mapping, columnOf, docs, grouping)
+  if (quick !== undefined) return quick.counts.length > most ? undefined : quick
   return groupRows({ mapping, columnOf, leastOf: columnOf, greatestOf: columnOf, rows: docs }, grouping, most)
 }
+
+/** Undefined where the grouping is none of the usual ones. */
+function quickGroups(
+  mapping: IndexMapping,
+  columnOf: (path: string) => Column | undefined,
+  docs: Uint32Array,
+  { dimensions, best, extremes }: Grouping,
+): Groups | undefined {
+  if (best !== undefined || extremes.size > 0 || dimensions.length > 2) return undefined
+  let keyword: { readonly path: string; readonly column: Extract<Column, { kind: 'keyword' }> } | undefined
+  let bars: { readonly path: string; readonly blocks: NumberBlocks; readonly grid: Grid } | undefined
+  for (const { path, grid } of dimensions) {
+    const field = findField(mapping, path)
+    const column = field === undefined ? undefined : columnOf(path)
+    if (column === undefined) return undefined
+    if (column.kind === 'keyword' && classOf(field!) === 'keyword' && grid === undefined) keyword = { path, column }
+    else if (column.kind === 'number' && column.blocks !== undefined && grid !== undefined && isTold(field!, column, docs))
+      bars = { path, blocks: column.blocks, grid }
+    else return undefined
+  }
+  if (keyword === undefined) return undefined
+  const found =
+    bars !== undefined
+      ? countBars(bars, keyword, docs, MAX_CELLS)
+      : dimensions.length === 1
+        ? countValues(keyword.path, keyword.column, docs)
+        : undefined
+  return found && { ...found, docs: NONE, bestValues: undefined, sizeBytes: sizeOf(found.counts.length, found.fields) }
+}
+
+const sizeOf = (groups: number, fields: ReadonlyMap<string, GroupValues>): number =>
+  [...fields.values()].reduce((sum, values) => sum + bytesOf(values), 16 * groups + 300)
 
 /** Documents, or counts of documents. */
 export interface CountedRows {
@@ -140,24 +171,31 @@ export function groupRows(counted: CountedRows, grouping: Grouping, most = Numbe
   for (const dimension of grouping.dimensions) {
     const field = findField(mapping, dimension.path)
     if (field === undefined || classOf(field) === 'object') continue
-    const coded = codesOf(columnOf(dimension.path), field, dimension, rows)
+    const coded = codesOf(
+      columnOf(dimension.path),
+      field,
+      dimension,
+      rows,
+      columns.every(({ isNumber }) => !isNumber),
+    )
     if (coded === undefined) return undefined
     columns.push(coded)
   }
-  const cells = new Uint32Array(rows.length)
+  // Neighbours are of one time: their cells then lie together.
+  columns.sort((a, b) => Number(b.isNumber) - Number(a.isNumber))
+  const cells = zeroedWords('cells', rows.length)
   let width = 1
   for (const { size, addTo } of columns) {
-    if (width * size > MAX_CELLS) width = renumber(cells, width)
+    if (width * size > MAX_CELLS) width = tally(cells, width, true).count
     if (width * size > MAX_CELLS) return undefined
     addTo(cells)
     width *= size
   }
-  const count = renumber(cells, width)
+  const isOrdered = grouping.best !== undefined || grouping.extremes.size > 0
+  const { count, counts, places: first } = tally(cells, width, isOrdered || weights !== undefined)
   if (count > most) return undefined
-  const counts = new Uint32Array(count)
-  if (weights === undefined) for (let at = 0; at < cells.length; at++) counts[cells[at]!]!++
-  else for (let at = 0; at < cells.length; at++) counts[cells[at]!]! += weights[rows[at]!]!
-  const best = bestOf(counted, cells, count, grouping.best)
+  if (weights !== undefined) weigh(cells, weights, rows, counts)
+  const best = grouping.best === undefined ? { places: first, values: undefined } : bestOf(counted, cells, count, grouping.best)
   if (best === undefined) return undefined
   const places = best.places
   const fields = new Map(columns.map(column => [column.path, column.valuesAt(places, rows)]))
@@ -169,8 +207,59 @@ export function groupRows(counted: CountedRows, grouping: Grouping, most = Numbe
     fields.set(path, { kind: 'number', values })
   }
   const own = Uint32Array.from(places, place => documentAt(counted, place))
-  const sizeBytes = [...fields.values()].reduce((sum, values) => sum + bytesOf(values), 16 * count + 300)
-  return { counts, docs: own, bestValues: best.values, fields, sizeBytes }
+  return { counts, docs: own, bestValues: best.values, fields, sizeBytes: sizeOf(count, fields) }
+}
+
+interface Tally {
+  /** Numbers of cells that some row has. */
+  readonly count: number
+  /** By number how many rows have the cell, and the first of them. */
+  readonly counts: Uint32Array
+  readonly places: Uint32Array
+}
+
+/** Numbers the cells, all below `width`, from 0 on in the order of their first rows; `renumbers`: each row's cell becomes its number. */
+function tally(cells: Uint32Array, width: number, renumbers: boolean): Tally {
+  const numbers = zeroedWords('numbers', width)
+  const most = Math.min(width, cells.length)
+  const counts = zeroedWords('counts', most)
+  const places = zeroedWords('places', most)
+  const count = renumbers ? tallyAnew(cells, numbers, counts, places) : tallyCells(cells, numbers, counts, places)
+  return { count, counts: counts.slice(0, count), places: places.slice(0, count) }
+}
+
+function tallyCells(cells: Uint32Array, numbers: Uint32Array, counts: Uint32Array, places: Uint32Array): number {
+  let next = 0
+  for (let at = 0; at < cells.length; at++) {
+    let number = numbers[cells[at]!]!
+    if (number === 0) {
+      places[next] = at
+      number = ++next
+      numbers[cells[at]!] = number
+    }
+    counts[number - 1]!++
+  }
+  return next
+}
+
+function tallyAnew(cells: Uint32Array, numbers: Uint32Array, counts: Uint32Array, places: Uint32Array): number {
+  let next = 0
+  for (let at = 0; at < cells.length; at++) {
+    let number = numbers[cells[at]!]!
+    if (number === 0) {
+      places[next] = at
+      number = ++next
+      numbers[cells[at]!] = number
+    }
+    cells[at] = number - 1
+    counts[number - 1]!++
+  }
+  return next
+}
+
+function weigh(cells: Uint32Array, weights: Uint32Array, rows: Uint32Array, counts: Uint32Array): void {
+  counts.fill(0)
+  for (let at = 0; at < cells.length; at++) counts[cells[at]!]! += weights[rows[at]!]!
 }
 
 const NONE = new Uint32Array(0)
@@ -181,150 +270,32 @@ const bytesOf = (values: GroupValues): number =>
     ? values.values.byteLength + 100
     : values.codes.byteLength + values.dictionary.reduce((sum, text) => sum + 32 + text.length, 200)
 
-/** A field as small numbers. */
-interface Coded {
-  readonly path: string
-  readonly size: number
-  /** Multiplies each match's cell by `size` and adds the match's number. */
-  addTo(cells: Uint32Array): void
-  valuesAt(places: Uint32Array, docs: Uint32Array): GroupValues
-}
-
-function codesOf(column: Column | undefined, field: Field, { path, grid }: Dimension, docs: Uint32Array): Coded | undefined {
-  const isKeyword = classOf(field) === 'keyword'
-  if (column === undefined || classOf(field) === 'flat' || (column.kind === 'keyword') !== isKeyword) return undefined
-  if (column.kind === 'keyword') {
-    if (grid !== undefined) return undefined
-    const { codes, dictionary } = column
-    const size = dictionary.length
-    const add = codes instanceof Uint8Array ? addBytes : codes instanceof Uint16Array ? addShorts : addWords
-    return {
-      path,
-      size,
-      addTo: cells => add(cells, size, codes as never, docs),
-      valuesAt: (places, of) => keywordsAt(codes, dictionary, places, of),
-    }
-  }
-  const { values } = column
-  if (!isTold(field, values, docs)) return undefined
-  const numbered = grid === undefined ? numberValues(values, docs) : numberBuckets(values, docs, grid)
-  if (numbered === undefined) return undefined
-  const { codes, size } = numbered
-  return {
-    path,
-    size,
-    addTo(cells) {
-      for (let at = 0; at < cells.length; at++) cells[at] = cells[at]! * size + codes[at]!
-    },
-    valuesAt: (places, of) => ({ kind: 'number', values: Float64Array.from(places, place => values[of[place]!]!) }),
-  }
-}
-
-// One for each width: a loop that meets several is some times as slow.
-function addBytes(cells: Uint32Array, size: number, codes: Uint8Array, docs: Uint32Array): void {
-  for (let at = 0; at < cells.length; at++) cells[at] = cells[at]! * size + codes[docs[at]!]!
-}
-
-function addShorts(cells: Uint32Array, size: number, codes: Uint16Array, docs: Uint32Array): void {
-  for (let at = 0; at < cells.length; at++) cells[at] = cells[at]! * size + codes[docs[at]!]!
-}
-
-function addWords(cells: Uint32Array, size: number, codes: Uint32Array, docs: Uint32Array): void {
-  for (let at = 0; at < cells.length; at++) cells[at] = cells[at]! * size + codes[docs[at]!]!
-}
-
-function keywordsAt(codes: ArrayLike<number>, dictionary: readonly string[], places: Uint32Array, docs: Uint32Array): GroupValues {
-  const numbers = new Map<number, number>([[0, 0]])
-  const texts = ['']
-  const own = Uint32Array.from(places, place => {
-    const code = codes[docs[place]!]!
-    let number = numbers.get(code)
-    if (number === undefined) {
-      number = texts.push(dictionary[code]!) - 1
-      numbers.set(code, number)
-    }
-    return number
-  })
-  return { kind: 'keyword', codes: own, dictionary: texts }
-}
-
-/** Whether the column tells all values of these documents apart; others are in the documents alone. */
-function isTold(field: Field, values: Float64Array, docs: Uint32Array): boolean {
-  return !isExact(field) || docs.every(doc => !isRounded(field, values[doc]!))
-}
-
-/** Code 0 is "no value". */
-interface Numbered {
-  readonly codes: Uint32Array
-  readonly size: number
-}
-
-function numberValues(values: Float64Array, docs: Uint32Array): Numbered | undefined {
-  const codes = new Uint32Array(docs.length)
-  const known = new Map<number, number>()
-  for (let at = 0; at < docs.length; at++) {
-    const value = values[docs[at]!]!
-    if (Number.isNaN(value)) continue
-    let code = known.get(value)
-    if (code === undefined) {
-      if (known.size === MAX_NUMBERS) return undefined
-      code = known.size + 1
-      known.set(value, code)
-    }
-    codes[at] = code
-  }
-  return { codes, size: known.size + 1 }
-}
-
-function numberBuckets(values: Float64Array, docs: Uint32Array, grid: Grid): Numbered | undefined {
-  const codes = new Uint32Array(docs.length)
-  const known = new Map<number, number>()
-  let from = Number.NaN
-  let to = Number.NaN
-  let code = 0
-  for (let at = 0; at < docs.length; at++) {
-    const value = values[docs[at]!]!
-    if (Number.isNaN(value)) continue
-    if (!(value >= from && value < to)) {
-      from = grid.keyOf(value)
-      to = grid.next(from)
-      code = known.get(from) ?? known.size + 1
-      if (code > MAX_NUMBERS) return undefined
-      known.set(from, code)
-    }
-    codes[at] = code
-  }
-  return { codes, size: known.size + 1 }
-}
-
 const documentAt = ({ rows, greatest }: CountedRows, place: number): number =>
   greatest === undefined ? rows[place]! : greatest[rows[place]!]!
 
-/** The place of the first match of each group: in the order asked for, else any. Undefined where there is no column to order by. */
+/** The place of the first match of each group in the order asked for. Undefined where there is no column to order by. */
 function bestOf(
   counted: CountedRows,
   cells: Uint32Array,
   count: number,
-  sort: SortSpec | undefined,
-): { places: Uint32Array; values: Float64Array | undefined } | undefined {
+  sort: SortSpec,
+): { places: Uint32Array; values: Float64Array } | undefined {
   const { mapping, rows, leastOf, greatestOf } = counted
   const places = new Uint32Array(count)
-  if (sort === undefined) {
-    for (let at = cells.length - 1; at >= 0; at--) places[cells[at]!] = at
-    return { places, values: undefined }
-  }
   const isDescending = sort.order === 'desc'
   // Counts know the document with the greatest value, and no other.
   if (counted.greatest === undefined && counted.weights !== undefined) return undefined
   if (counted.greatest !== undefined && !isDescending) return undefined
   const field = findField(mapping, sort.field)
   const column = field === undefined ? undefined : (isDescending ? greatestOf : leastOf)(field.path)
-  if (column?.kind !== 'number' || sort.missing !== '_last' || !isTold(field!, column.values, rows)) return undefined
+  if (column?.kind !== 'number' || sort.missing !== '_last' || !isTold(field!, column, rows)) return undefined
+  if (column.blocks !== undefined && isDescending && counted.greatest === undefined) return newestOf(column.blocks, rows, cells, count)
   const values = new Float64Array(count).fill(Number.NaN)
   const sign = isDescending ? -1 : 1
+  const all = column.values
   for (let at = 0; at < cells.length; at++) {
     const cell = cells[at]!
-    const value = column.values[rows[at]!]!
+    const value = all[rows[at]!]!
     if (Number.isNaN(value)) return undefined
     const known = values[cell]!
     // The first of several documents with an equal value wins.
@@ -337,6 +308,34 @@ function bestOf(
   return { places, values }
 }
 
+/** `bestOf` for the greatest number: a block whose numbers are all less than those known is not unpacked. */
+function newestOf(
+  blocks: NumberBlocks,
+  docs: Uint32Array,
+  cells: Uint32Array,
+  count: number,
+): { places: Uint32Array; values: Float64Array } {
+  const places = new Uint32Array(count)
+  const values = new Float64Array(count).fill(Number.NEGATIVE_INFINITY)
+  eachRunBackwards(docs, blocks.length, (block, start, end) => {
+    const greatest = blocks.greatest[block]!
+    let at = end - 1
+    while (at >= start && values[cells[at]!]! > greatest) at--
+    if (at < start) return
+    const own = readBlock(blocks, block)
+    const first = block * blocks.length
+    for (; at >= start; at--) {
+      const cell = cells[at]!
+      const value = own[docs[at]! - first]!
+      // The first of several documents with an equal value wins.
+      if (value < values[cell]!) continue
+      values[cell] = value
+      places[cell] = at
+    }
+  })
+  return { places, values }
+}
+
 /** The least or greatest value of each group, NaN for none; undefined where there is no column that tells it. */
 function extremesOf(
   { rows, leastOf, greatestOf }: CountedRows,
@@ -346,12 +345,13 @@ function extremesOf(
   count: number,
 ): Float64Array | undefined {
   const column = (extreme === 'min' ? leastOf : greatestOf)(field.path)
-  if (column?.kind !== 'number' || !isTold(field, column.values, rows)) return undefined
+  if (column?.kind !== 'number' || !isTold(field, column, rows)) return undefined
   const values = new Float64Array(count).fill(Number.NaN)
   const sign = extreme === 'min' ? 1 : -1
+  const all = column.values
   for (let at = 0; at < cells.length; at++) {
     const cell = cells[at]!
-    const value = column.values[rows[at]!]!
+    const value = all[rows[at]!]!
     if (Number.isNaN(values[cell]!) || sign * value < sign * values[cell]!) values[cell] = value
   }
   return values

@@ -1,7 +1,8 @@
 /** Groups of equal matches, as aggregations see them. */
 import type { KeywordReader, MatchView, NumberReader } from '../../aggregate/match-view.ts'
 import { type Field, findField } from '../bind/field.ts'
-import type { Groups, GroupValues } from './group-matches.ts'
+import type { GroupValues } from './coded-field.ts'
+import type { Groups } from './group-matches.ts'
 import type { SegmentUnit } from './segment-unit.ts'
 import { scorerOf } from './walk-segment.ts'
 

@@ -25,8 +25,8 @@ export interface ViewNeeds {
 }
 
 /** Candidates that are not deleted. */
-export function liveDocs(plan: Plan, segment: Segment): Uint32Array {
-  const docs = listDocs(plan.candidates, segment.size)
+export function liveDocs(plan: Plan, segment: Segment, room?: Uint32Array): Uint32Array {
+  const docs = listDocs(plan.candidates, segment.size, room)
   return segment.liveCount === segment.size ? docs : docs.filter(doc => segment.isLive(doc))
 }
 
@@ -37,12 +37,12 @@ const STRING_BYTES = 24
 /** Takes the values of one field, or one filter's verdicts, from documents as they are read. */
 type Extractor = (place: number, doc: number, source: () => unknown) => void
 
-/** All matches of a segment, with everything that `needs` names; undefined when the query's time is over. */
-export async function walkSegment(unit: SegmentUnit, needs: ViewNeeds, pace: Pace): Promise<SegmentView | undefined> {
+/** All matches of a segment, with everything that `needs` names; undefined when the query's time is over. The view's documents may be written into `room`. */
+export async function walkSegment(unit: SegmentUnit, needs: ViewNeeds, pace: Pace, room?: Uint32Array): Promise<SegmentView | undefined> {
   const { segment, bound } = unit
   const plan = await planMatches(unit, pace)
   if (plan === undefined) return undefined
-  const docs = liveDocs(plan, segment)
+  const docs = liveDocs(plan, segment, room)
   const view = new SegmentView(unit, docs.length)
   if (docs.length === 0) return view
   const filters = new Map<Query, Condition>()

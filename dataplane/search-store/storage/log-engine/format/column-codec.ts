@@ -1,6 +1,8 @@
 /** A column on disk: the values of one field of all documents of a sealed segment. */
+import { decompressInto } from '../../../../compression/zstd.ts'
 import type { Column } from '../../index-storage.ts'
 import { documentsOfCode, type KeywordTail, type NumberTail } from '../tail/tail-columns.ts'
+import { PackedNumbers, packNumbers } from './number-blocks.ts'
 
 /** Where a compressed section stands, from the start of the index part: offset, bytes, bytes unpacked. */
 export type Span = readonly [offset: number, bytes: number, rawBytes: number]
@@ -19,6 +21,8 @@ export interface ColumnEntry {
   readonly values: Span
   /** Bytes per code or number; 8 is a double. */
   readonly width: 1 | 2 | 4 | 8
+  /** The numbers are `PackedNumbers`; absent where each has `width` bytes. */
+  readonly isPacked?: boolean
   /** Added to whole numbers. */
   readonly base: number
   /** JSON array of the values by code. */
@@ -42,25 +46,29 @@ export function encodeKeywords(column: KeywordTail, size: number, write: WriteSe
   }
 }
 
-export function encodeNumbers(column: NumberTail, size: number, write: WriteSection): ColumnEntry {
+/** `isInBlocks`: packed, where each document has one whole number and those are not too far apart. */
+export function encodeNumbers(column: NumberTail, size: number, isInBlocks: boolean, write: WriteSection): ColumnEntry {
   const { count, isMulti } = column
   const values = column.values.subarray(0, count)
   const { width, base } = widthOf(values)
+  const isPacked = isInBlocks && width < 8 && isDense(column, size)
   return {
     kind: 'number',
     count,
     isMulti,
     isPartial: false,
     ...docsOf(column, size, write),
-    values: write(bytesOf(narrowed(values, width, base))),
+    values: write(bytesOf(isPacked ? packNumbers(narrowed(values, 4, base) as Uint32Array) : narrowed(values, width, base))),
     width,
+    ...(isPacked && { isPacked }),
     base,
   }
 }
 
+const isDense = (column: KeywordTail | NumberTail, size: number): boolean => column.count === size && !column.isMulti
+
 function docsOf(column: KeywordTail | NumberTail, size: number, write: WriteSection): { docs?: Span } {
-  const isDense = column.count === size && !column.isMulti
-  return isDense ? {} : { docs: write(bytesOf(deltas(column.docs.subarray(0, column.count)))) }
+  return isDense(column, size) ? {} : { docs: write(bytesOf(deltas(column.docs.subarray(0, column.count)))) }
 }
 
 function deltas(docs: Uint16Array): Uint16Array {
@@ -101,6 +109,8 @@ export interface LoadedColumn {
   readonly docs: Uint16Array | undefined
   readonly codes: Uint8Array | Uint16Array
   readonly numbers: Float64Array
+  /** In place of `numbers`, where they are packed. */
+  readonly blocks: PackedNumbers | undefined
   readonly dictionary: readonly string[]
   readonly sizeBytes: number
 }
@@ -112,24 +122,33 @@ export function loadColumn(entry: ColumnEntry, read: ReadSection): LoadedColumn 
   const docs = entry.docs === undefined ? undefined : sums(aligned16(read(entry.docs)))
   const values = read(entry.values)
   const isKeyword = entry.kind === 'keyword'
-  const codes = isKeyword ? (entry.width === 1 ? new Uint8Array(values) : aligned16(values)) : NO_CODES
-  const numbers = isKeyword ? NO_NUMBERS : widened(values, entry.width, entry.base)
+  const codes = isKeyword ? aligned<Uint8Array | Uint16Array>(values, entry.width === 1 ? Uint8Array : Uint16Array) : NO_CODES
+  const blocks = entry.isPacked === true ? new PackedNumbers(aligned(values, Uint32Array), entry.count, entry.base) : undefined
+  const numbers = isKeyword || blocks !== undefined ? NO_NUMBERS : widened(values, entry.width, entry.base)
   const dictionary = readDictionary(entry, read)
-  const sizeBytes = 2 * (docs?.length ?? 0) + codes.byteLength + numbers.byteLength + 2 * (entry.dictionary?.[2] ?? 0) + 200
-  return { entry, docs, codes, numbers, dictionary, sizeBytes }
+  const numberBytes = numbers.byteLength + (blocks?.sizeBytes ?? 0)
+  const sizeBytes = 2 * (docs?.length ?? 0) + codes.byteLength + numberBytes + 2 * (entry.dictionary?.[2] ?? 0) + 200
+  return { entry, docs, codes, numbers, blocks, dictionary, sizeBytes }
 }
 
 export function readDictionary({ dictionary }: ColumnEntry, read: ReadSection): readonly string[] {
   return dictionary === undefined ? [] : (JSON.parse(read(dictionary).toString()) as string[])
 }
 
-/** The bytes at the start of a buffer of their own. */
-function copyOf(bytes: Buffer): ArrayBuffer {
-  return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer
+type Numbers = Uint8Array | Uint16Array | Uint32Array | Float64Array
+
+/** The bytes as numbers; copied where they do not stand as numbers have to. */
+export function aligned<T extends Numbers>(
+  bytes: Uint8Array,
+  type: { readonly BYTES_PER_ELEMENT: number; new (buffer: ArrayBufferLike, at: number, length: number): T },
+): T {
+  const width = type.BYTES_PER_ELEMENT
+  const own = bytes.byteOffset % width === 0 ? bytes : new Uint8Array(bytes)
+  return new type(own.buffer, own.byteOffset, own.length / width)
 }
 
 function aligned16(bytes: Buffer): Uint16Array {
-  return new Uint16Array(copyOf(bytes))
+  return aligned(bytes, Uint16Array)
 }
 
 function sums(docs: Uint16Array): Uint16Array {
@@ -138,19 +157,43 @@ function sums(docs: Uint16Array): Uint16Array {
 }
 
 function widened(bytes: Buffer, width: 1 | 2 | 4 | 8, base: number): Float64Array {
-  const buffer = copyOf(bytes)
-  if (width === 8) return new Float64Array(buffer)
-  const narrow = width === 1 ? new Uint8Array(buffer) : width === 2 ? new Uint16Array(buffer) : new Uint32Array(buffer)
+  if (width === 8) return aligned(bytes, Float64Array)
+  const narrow = width === 1 ? bytes : width === 2 ? aligned16(bytes) : aligned(bytes, Uint32Array)
   const out = new Float64Array(narrow.length)
   for (let k = 0; k < narrow.length; k++) out[k] = narrow[k]! + base
   return out
 }
 
-/** As queries see it; undefined where a document may have several values or some are not in the column. */
-export function columnOf(loaded: LoadedColumn, size: number): Column | undefined {
-  const { entry, docs, codes, numbers, dictionary } = loaded
+let passing = new Float64Array(0)
+
+/**
+ * The doubles of a column with one for each document, until the next one is read; undefined for other columns. They are not worth their place in a
+ * cache, nor memory of their own for each segment. `readPacked` gives the bytes as they stand in the file.
+ */
+export function readPassing(
+  { kind, docs, isMulti, width, isPacked, values }: ColumnEntry,
+  readPacked: (span: Span) => Buffer,
+): Float64Array | undefined {
+  if (kind !== 'number' || docs !== undefined || isMulti || width < 8 || isPacked) return undefined
+  const count = values[2] / width
+  if (passing.length <= count) passing = new Float64Array(count + 1)
+  decompressInto(readPacked(values), new Uint8Array(passing.buffer), values[2])
+  return passing.subarray(0, count)
+}
+
+/** As queries see it; undefined where a document may have several values or some are not in the column. `unpack` keeps numbers that it has unpacked. */
+export function columnOf(loaded: LoadedColumn, size: number, unpack: (blocks: PackedNumbers) => Float64Array): Column | undefined {
+  const { entry, docs, codes, numbers, blocks, dictionary } = loaded
   if (entry.isMulti || entry.isPartial) return undefined
   if (entry.kind === 'keyword') return { kind: 'keyword', codes: docs === undefined ? codes : spread(codes, docs, size), dictionary }
+  if (blocks !== undefined)
+    return {
+      kind: 'number',
+      get values() {
+        return unpack(blocks)
+      },
+      blocks,
+    }
   return { kind: 'number', values: docs === undefined ? numbers : spreadNumbers(numbers, docs, size) }
 }
 

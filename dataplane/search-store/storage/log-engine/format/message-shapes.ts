@@ -4,7 +4,7 @@
  */
 import { grown } from '../../../grown.ts'
 import type { TextShapes } from '../../index-storage.ts'
-import type { ReadSection, Span, WriteSection } from './column-codec.ts'
+import { aligned, type ReadSection, type Span, type WriteSection } from './column-codec.ts'
 import { addByteHi, addByteLo } from './term-hash.ts'
 import { bringsPairs } from './word-pairs.ts'
 
@@ -113,9 +113,8 @@ export interface ShapesEntry {
 
 export function readShapes({ codes, texts, starts }: ShapesEntry, read: ReadSection): TextShapes {
   const known = JSON.parse(read(texts).toString()) as string[]
-  const bytes = Uint8Array.from(read(codes))
   return {
-    codes: known.length <= 256 ? bytes : new Uint16Array(bytes.buffer),
+    codes: aligned<Uint8Array | Uint16Array>(read(codes), known.length <= 256 ? Uint8Array : Uint16Array),
     texts: known,
     mayStart: startsOf(read(starts)),
   }
@@ -125,7 +124,7 @@ export function readShapes({ codes, texts, starts }: ShapesEntry, read: ReadSect
 export const shapesBytes = ({ codes, texts }: ShapesEntry): number => codes[2] + 2 * texts[2] + STARTS_BYTES
 
 const startsOf = (bytes: Uint8Array) => {
-  const starts = new NumberedStarts(Uint8Array.from(bytes))
+  const starts = new NumberedStarts(bytes)
   return (prefix: string) => starts.mayStart(prefix)
 }
 
@@ -147,7 +146,7 @@ const CLASS = Uint8Array.from({ length: 0x10000 }, (_none, code) => classOf(code
 export class NumberedStarts {
   readonly #bits: Uint8Array
 
-  constructor(bits = new Uint8Array(STARTS_BYTES)) {
+  constructor(bits: Uint8Array = new Uint8Array(STARTS_BYTES)) {
     this.#bits = bits
   }
 

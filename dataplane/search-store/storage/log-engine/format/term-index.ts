@@ -6,7 +6,9 @@
  * reader looks at the document to be sure.
  * Common terms: per bucket `key (32 bits) · length and kind (varint) · documents`. Lists that are long stand apart, equal ones once.
  */
+import { bitsListed } from '../../../bits.ts'
 import { grown } from '../../../grown.ts'
+import type { PostingSet } from '../../index-storage.ts'
 import type { TermTable } from '../tail/term-table.ts'
 
 const RARE_PER_BUCKET = 64
@@ -231,7 +233,7 @@ export function rareCandidates(sections: TermSections, read: ReadAt, hi: number)
 }
 
 /** The documents of a common term; undefined when no common term has this key. */
-export function commonDocuments(sections: TermSections, read: ReadAt, lo: number, hi: number): Uint32Array | undefined {
+export function commonDocuments(sections: TermSections, read: ReadAt, lo: number, hi: number): PostingSet | undefined {
   const { commonBits } = sections
   const bucket = commonBits === 0 ? 0 : hi >>> (32 - commonBits)
   const starts = read(8, sections.commonStarts + 4 * bucket)
@@ -250,7 +252,7 @@ export function commonDocuments(sections: TermSections, read: ReadAt, lo: number
     const isApart = kind >= KIND_APART_DELTAS
     if (stored === key) {
       const list = isApart ? read(length, sections.apart + bytes.readUInt32LE(cursor.at)) : bytes.subarray(cursor.at, cursor.at + length)
-      return kind === KIND_BITMAP || kind === KIND_APART_BITMAP ? fromBitmap(list) : fromDeltas(list)
+      return kind === KIND_BITMAP || kind === KIND_APART_BITMAP ? { bits: fromBitmap(list) } : { list: fromDeltas(list) }
     }
     cursor.at += isApart ? 4 : length
   }
@@ -272,22 +274,25 @@ function readVarint(bytes: Buffer, cursor: Cursor): number {
 
 function fromDeltas(list: Buffer): Uint32Array {
   const docs = new Uint32Array(list.length)
-  const cursor: Cursor = { at: 0 }
   let count = 0
   let before = -1
-  while (cursor.at < list.length) {
-    before += readVarint(list, cursor) + 1
+  for (let at = 0; at < list.length; ) {
+    let byte = list[at++]!
+    let delta = byte & 0x7f
+    for (let shift = 7; byte >= 0x80; shift += 7) {
+      byte = list[at++]!
+      delta |= (byte & 0x7f) << shift
+    }
+    before += delta + 1
     docs[count++] = before
   }
   return docs.subarray(0, count)
 }
 
 function fromBitmap(list: Buffer): Uint32Array {
-  let count = 0
-  for (let k = 0; k < list.length; k++) for (let bits = list[k]!; bits !== 0; bits &= bits - 1) count++
-  const docs = new Uint32Array(count)
-  let at = 0
-  for (let k = 0; k < list.length; k++)
-    for (let bits = list[k]!; bits !== 0; bits &= bits - 1) docs[at++] = 8 * k + 31 - Math.clz32(bits & -bits)
-  return docs
+  const words = new Uint32Array((list.length + 3) >>> 2)
+  new Uint8Array(words.buffer).set(list)
+  return words
 }
+
+export const listOf = (set: PostingSet): Uint32Array => ('bits' in set ? bitsListed(set.bits) : set.list)

@@ -121,7 +121,12 @@ export function readValueCounts(
   const bytes = packed.buffer.slice(packed.byteOffset, packed.byteOffset + packed.byteLength)
   const words = (before: number) => new Uint32Array(bytes, 4 * rows * before, rows)
   const halves = (before: number) => new Uint16Array(bytes, 2 * rows * before, rows)
-  const timesAt = (before: number, from: number) => Float64Array.from(words(before), ms => from + ms)
+  const timesAt = (before: number, from: number) => {
+    const times = new Float64Array(rows)
+    const distances = words(before)
+    for (let row = 0; row < rows; row++) times[row] = from + distances[row]!
+    return times
+  }
   const times = timesFrom === undefined ? undefined : { first: timesAt(1, timesFrom), last: timesAt(2, timesFrom), newest: halves(6) }
   const codesFrom = times === undefined ? 2 : 7
   const columns = fields.map(

@@ -2,6 +2,8 @@
 export interface ByteCache {
   /** The cached value, else what `load` makes; `sizeOf` tells its weight in bytes. */
   get<T extends object>(key: string, load: () => T, sizeOf: (value: T) => number): T
+  /** Whether the value is there; it stays as old as it is. */
+  has(key: string): boolean
   put<T extends object>(key: string, value: T, sizeBytes: number): void
   delete(key: string): void
   /** Results of queries: small, dear, and not to be flushed by the parts of segments that the next query reads. */
@@ -29,6 +31,7 @@ export function createByteCache(maxBytes: number): ByteCache {
       parts.put(key, value, sizeOf(value))
       return value
     },
+    has: parts.has,
     put: parts.put,
     delete: parts.remove,
     results,
@@ -39,6 +42,7 @@ export function createByteCache(maxBytes: number): ByteCache {
 }
 
 interface Part extends ResultCache {
+  has(key: string): boolean
   remove(key: string): void
   readonly sizeBytes: number
 }
@@ -55,6 +59,7 @@ function createPart(maxBytes: number): Part {
   }
 
   return {
+    has: key => entries.has(key),
     find<T extends object>(key: string): T | undefined {
       const entry = entries.get(key)
       if (entry === undefined) return undefined

@@ -99,7 +99,7 @@ function writeColumns(context: SegmentContext, tail: Tail, writer: IndexWriter):
     const keywords = tail.index.keywords[slot.number]
     const numbers = tail.index.numbers[slot.number]
     if (keywords !== undefined) entries.push([slot.path, encodeKeywords(keywords, tail.count, write)])
-    if (numbers !== undefined) entries.push([slot.path, encodeNumbers(numbers, tail.count, write)])
+    if (numbers !== undefined) entries.push([slot.path, encodeNumbers(numbers, tail.count, slot.path === 'timestamp', write)])
   }
   return new Map(entries)
 }

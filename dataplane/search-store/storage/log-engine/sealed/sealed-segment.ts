@@ -1,6 +1,6 @@
 /** A sealed segment as queries read it. */
 import { decompress } from '../../../../compression/zstd.ts'
-import type { Column, KeptResults, MemberPick, MinuteCount, Segment, TextShapes, ValueCounts } from '../../index-storage.ts'
+import type { Column, KeptResults, MemberPick, MinuteCount, PostingSet, Segment, TextShapes, ValueCounts } from '../../index-storage.ts'
 import type { BlockRef } from '../format/block.ts'
 import {
   type ColumnEntry,
@@ -9,6 +9,7 @@ import {
   type LoadedColumn,
   loadColumn,
   readDictionary,
+  readPassing,
   type Span,
 } from '../format/column-codec.ts'
 import { DeadDocuments } from '../format/dead-documents.ts'
@@ -18,7 +19,7 @@ import { readShapes, shapesBytes } from '../format/message-shapes.ts'
 import { numberAt } from '../format/number-runs.ts'
 import { decodeBlockRefs, findDirectory, readDirectory, type SegmentDirectory } from '../format/segment-directory.ts'
 import type { SegmentFile } from '../format/segment-file.ts'
-import { commonDocuments, rareCandidates } from '../format/term-index.ts'
+import { commonDocuments, listOf, rareCandidates } from '../format/term-index.ts'
 import { readValueCounts, tableWith } from '../format/value-counts.ts'
 import { WORD_PAIRS_BYTES, WordPairs } from '../format/word-pairs.ts'
 import type { FieldSlot } from '../ingest/field-slots.ts'
@@ -106,14 +107,22 @@ export class SealedSegment implements Segment {
   }
 
   postings(field: string, term: string): Uint32Array | undefined {
+    const set = this.postingSet(field, term)
+    return set && listOf(set)
+  }
+
+  postingSet(field: string, term: string): PostingSet | undefined {
     const slot = this.#context.slotOf(field)
-    if (slot === undefined) return new Uint32Array(0)
+    if (slot === undefined) return { list: new Uint32Array(0) }
     if (slot.kind === 'none') return undefined
-    if (slot.kind === 'number') return numberPostings(slot.mapping, this.column(field), term)
+    if (slot.kind === 'number') {
+      const list = numberPostings(slot.mapping, this.column(field), term)
+      return list && { list }
+    }
     const entry = this.#directory().columns.get(field)
     if (entry === undefined) return this.#terms(slot, term)
     const coded = columnPostings(this.#column(field, entry), term)
-    return entry.isPartial ? union(coded, this.#terms(slot, term)) : coded
+    return { list: entry.isPartial ? union(coded, listOf(this.#terms(slot, term))) : coded }
   }
 
   mayHoldPair(field: string, first: string, second: string): boolean {
@@ -142,14 +151,14 @@ export class SealedSegment implements Segment {
     )
   }
 
-  #terms(slot: FieldSlot, term: string): Uint32Array {
+  #terms(slot: FieldSlot, term: string): PostingSet {
     const [lo, hi] = termKey(slot, term)
     const { terms } = this.#directory()
     const read = (length: number, position: number) => this.file.read(length, position)
     const common = commonDocuments(terms, read, lo, hi)
     if (common !== undefined) return common
     const sure = rareCandidates(terms, read, hi).find(doc => this.#context.holds(this.source(doc), lo, hi))
-    return sure === undefined ? new Uint32Array(0) : Uint32Array.of(sure)
+    return { list: sure === undefined ? new Uint32Array(0) : Uint32Array.of(sure) }
   }
 
   column(field: string): Column | undefined {
@@ -158,9 +167,26 @@ export class SealedSegment implements Segment {
     if (slot.kind !== 'keyword' && slot.kind !== 'number') return undefined
     const directory = this.#directory()
     const entry = directory.columns.get(field)
-    if (entry !== undefined) return entry.kind === slot.kind ? columnOf(this.#column(field, entry), this.size) : undefined
+    if (entry !== undefined) return entry.kind === slot.kind ? this.#columnOf(field, entry) : undefined
     if (slot.mapping.type === 'flat_object' || slot.number < 0 || directory.termFields.includes(field)) return undefined
     return emptyColumn(slot.kind, this.size)
+  }
+
+  passingNumbers(field: string): Float64Array | undefined {
+    const entry = this.#directory().columns.get(field)
+    if (entry === undefined || this.#context.slotOf(field)?.kind !== 'number' || this.#context.cache.has(`${this.#name}c${field}`))
+      return undefined
+    return readPassing(entry, ([at, bytes]) => this.file.read(bytes, at))
+  }
+
+  #columnOf(field: string, entry: ColumnEntry): Column | undefined {
+    return columnOf(this.#column(field, entry), this.size, blocks =>
+      this.#context.cache.get(
+        `${this.#name}n${field}`,
+        () => blocks.all(),
+        values => values.byteLength,
+      ),
+    )
   }
 
   #column(field: string, entry: ColumnEntry): LoadedColumn {
