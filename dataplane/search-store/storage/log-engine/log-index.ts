@@ -6,6 +6,7 @@ import type { FrozenIndex } from '../frozen-index.ts'
 import type { IndexFeed } from '../index-feed.ts'
 import type { Creations, IndexStorage, Segment, StoredDocument, WriteError, WriteOp, WriteOutcome } from '../index-storage.ts'
 import type { PinnedFile } from '../pinned-file.ts'
+import type { WalkerKnowledge, WalkerNews } from '../walked-documents.ts'
 import { idKeyOf } from './format/document-id.ts'
 import { type IndexFiles, nodeFiles } from './format/index-files.ts'
 import { freezeLog } from './freeze-log.ts'
@@ -135,6 +136,10 @@ class StoredLogIndex implements LogIndex {
     const outcomes = await commitBatch(this.#segments, this.#mapping, shares)
     this.#view = undefined
     return outcomes
+  }
+
+  newsFor(known: WalkerKnowledge | undefined): WalkerNews | undefined {
+    return this.#segments.newsFor(known)
   }
 
   get(id: string): StoredDocument | undefined {
