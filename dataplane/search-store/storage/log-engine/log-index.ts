@@ -126,7 +126,11 @@ class StoredLogIndex implements LogIndex {
 
   async create(creations: Creations): Promise<ReadonlyMap<number, WriteError>> {
     const errors = new Map<number, WriteError>()
-    for (const [at, outcome] of (await this.#queue.apply(creations)).entries()) if ('error' in outcome) errors.set(at, outcome.error)
+    const outcomes = await this.#queue.apply(creations)
+    for (let at = 0; at < outcomes.length; at++) {
+      const outcome = outcomes[at]!
+      if ('error' in outcome) errors.set(at, outcome.error)
+    }
     return errors
   }
 

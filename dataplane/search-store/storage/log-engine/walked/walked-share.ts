@@ -58,49 +58,56 @@ export class WalkedShare {
 
   /** Adds the events of document `k`; false, with nothing added: the document has to be walked. It has so many bytes. */
   add(k: number, bytes: number): boolean {
-    const { rows, terms, codes, numbers, numberSlots } = this.#words
+    const { rows } = this.#words
     const row = DOCUMENT_ROW * k
     const messageStart = rows[row + 3]!
     const { events, mapping } = this.#target
     if (messageStart === NOT_WALKED || mapping.revision !== this.#revision) return false
     events.reserve(bytes)
-    const [termsFrom, codesFrom, numbersFrom] =
-      k === 0 ? ZERO : ([rows[row - DOCUMENT_ROW]!, rows[row - DOCUMENT_ROW + 1]!, rows[row - DOCUMENT_ROW + 2]!] as const)
-    const [termsTo, codesTo, numbersTo] = [rows[row]!, rows[row + 1]!, rows[row + 2]!] as const
-    events.reserveTerms((termsTo - termsFrom) / 2 + (codesTo - codesFrom) / 2)
-    let out = events.termEnd
-    for (let at = termsFrom; at < termsTo; at++) events.terms[out++] = terms[at]!
-    let codeOut = events.codeEnd
-    for (let at = codesFrom; at < codesTo; at += 2) {
-      const value = codes[at + 1]!
-      const code = this.#codes[value]!
-      if (code >= 0) {
-        events.codes[codeOut] = this.#slots[codes[at]!]!
-        events.codes[codeOut + 1] = code
-        codeOut += 2
-      } else {
-        events.terms[out] = this.#words.values[VALUE_ROW * value + 1]!
-        events.terms[out + 1] = this.#words.values[VALUE_ROW * value + 2]!
-        out += 2
-      }
-    }
-    events.termEnd = out
-    events.codeEnd = codeOut
-    let numberOut = events.numberEnd
-    for (let at = numbersFrom; at < numbersTo; at++) {
-      events.numberSlots[numberOut] = this.#slots[numberSlots[at]!]!
-      events.numbers[numberOut++] = numbers[at]!
-    }
-    events.numberEnd = numberOut
+    const isFirst = k === 0
+    this.#addContent(isFirst ? 0 : rows[row - DOCUMENT_ROW]!, rows[row]!, isFirst ? 0 : rows[row - DOCUMENT_ROW + 1]!, rows[row + 1]!)
+    this.#addNumbers(isFirst ? 0 : rows[row - DOCUMENT_ROW + 2]!, rows[row + 2]!)
     if (messageStart !== NO_MESSAGE) events.noteMessage(messageStart, rows[row + 4]!)
     const shape = this.#shapes[rows[row + 5]!]!
     if (shape > 0) events.noteShape(shape)
     events.endDocument()
     return true
   }
-}
 
-const ZERO = [0, 0, 0] as const
+  /** Adds terms and codes that stand in these places. */
+  #addContent(termsFrom: number, termsTo: number, codesFrom: number, codesTo: number): void {
+    const { terms, codes, values } = this.#words
+    const { events } = this.#target
+    events.reserveTerms((termsTo - termsFrom + codesTo - codesFrom) / 2)
+    let out = events.termEnd
+    for (let at = termsFrom; at < termsTo; at++) events.terms[out++] = terms[at]!
+    let codeOut = events.codeEnd
+    for (let at = codesFrom; at < codesTo; at += 2) {
+      const value = codes[at + 1]!
+      const code = this.#codes[value]!
+      if (code < 0) {
+        events.terms[out++] = values[VALUE_ROW * value + 1]!
+        events.terms[out++] = values[VALUE_ROW * value + 2]!
+        continue
+      }
+      events.codes[codeOut++] = this.#slots[codes[at]!]!
+      events.codes[codeOut++] = code
+    }
+    events.termEnd = out
+    events.codeEnd = codeOut
+  }
+
+  #addNumbers(from: number, to: number): void {
+    const { numbers, numberSlots } = this.#words
+    const { events } = this.#target
+    let out = events.numberEnd
+    for (let at = from; at < to; at++) {
+      events.numberSlots[out] = this.#slots[numberSlots[at]!]!
+      events.numbers[out++] = numbers[at]!
+    }
+    events.numberEnd = out
+  }
+}
 
 function codesOf(index: TailIndex, { valueBytes, lengths }: WalkedDocuments, values: Int32Array, slots: readonly FieldSlot[]): Int32Array {
   const codes = new Int32Array(lengths.values)
