@@ -85,7 +85,7 @@ export class IndexWalker {
       this.#messages[2 * k + 1] = message?.end ?? NO_MESSAGE
       areIds &&= this.#stage(bytes, places[3 * k]!, start, end)
     }
-    const blocks = areIds && this.left === 0 ? this.#packBlocks() : []
+    const blocks = areIds ? this.#packBlocks() : []
     return this.#written(count, blocks)
   }
 
@@ -126,10 +126,17 @@ export class IndexWalker {
     for (let from = 0; staged.length - from >= MIN_BLOCK_DOCS; ) {
       const most: StagedDocument[] = staged.slice(from, BLOCK_DOCS)
       const length = nextBlockLength(most, 0)
-      blocks.push({ from, block: packBlock(length === most.length ? most : most.slice(0, length)) })
+      if (this.#areWalked(from, from + length))
+        blocks.push({ from, block: packBlock(length === most.length ? most : most.slice(0, length)) })
       from += length
     }
     return blocks
+  }
+
+  /** The index finds the messages of the others. */
+  #areWalked(from: number, to: number): boolean {
+    for (let k = from; k < to && this.left > 0; k++) if (this.#messages[2 * k] === NOT_WALKED) return false
+    return true
   }
 
   #written(count: number, blocks: readonly WalkedBlock[]): WalkedDocuments {
