@@ -5,7 +5,7 @@ import { LentBuffers } from '../memory/lent-buffers.ts'
 import { IndexWalker } from './storage/log-engine/walked/index-walker.ts'
 import type { WalkedDocuments, WalkerKnowledge, WalkerNews } from './storage/walked-documents.ts'
 
-/** What goes along with a bulk, for each of its indices that is of interest. */
+/** The message along with a bulk: an entry for each of its indices that is of interest. */
 export type BulkWalk = readonly {
   readonly index: string
   /** Undefined: nothing. */
@@ -13,7 +13,7 @@ export type BulkWalk = readonly {
   readonly walked: WalkedDocuments | undefined
 }[]
 
-/** What goes along with its answer. */
+/** The message along with the answer to a bulk. */
 export interface WalkAnswer {
   readonly news: readonly (readonly [index: string, news: WalkerNews])[]
   /** Memory that comes back. */
@@ -24,9 +24,9 @@ export interface WalkAnswer {
 const MIN_DOCUMENTS = 32
 /** Indices that are known at a time. */
 const MAX_INDICES = 4
-/** Most bulks that are left to the store after news, where one piece of news follows the other. */
+/** Most bulks that are left to the store after a new mapping, where one mapping follows the other. */
 const MAX_PAUSE = 64
-/** After so many bulks without news the next news is no reason to pause. */
+/** After so many bulks by one mapping the next mapping is no reason to pause. */
 const CALM_BULKS = 16
 /** Smaller parts of a form are copied. */
 const MIN_TRANSFER_BYTES = 1024
@@ -70,8 +70,8 @@ export function createBulkWalker(): BulkWalker {
   function learnOne(name: string, news: WalkerNews): void {
     const known = indices.get(name)
     // Bulks that were under way together bring the same news.
-    if (known === undefined || known.walker?.knows(news) === true) return
-    if (known.walker?.learn(news) !== true) known.walker = new IndexWalker(news, memory)
+    if (known === undefined || known.walker?.knows(news) === true || known.walker?.learn(news) === true) return
+    known.walker = new IndexWalker(news, memory)
     known.calm = 0
     known.pause = known.nextPause
     known.nextPause = Math.min(MAX_PAUSE, 2 * known.nextPause + 1)

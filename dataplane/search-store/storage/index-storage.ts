@@ -72,7 +72,7 @@ export interface IndexStorage extends ReadableIndex {
   apply(ops: readonly WriteOp[]): Promise<readonly WriteOutcome[]>
   /** The same for creations: the errors of those that were not made, by their position. Absent: they go through `apply`. */
   create?(creations: Creations): Promise<ReadonlyMap<number, WriteError>>
-  /** What a thread that walks documents for the index has to know beyond `known`; undefined: nothing, or nothing now. Absent: none can. */
+  /** News for a thread that walks documents for the index and has `known`; undefined: none, or none now. Absent: no thread can. */
   newsFor?(known: WalkerKnowledge | undefined): WalkerNews | undefined
   get(id: string): StoredDocument | undefined
   /**

@@ -49,7 +49,7 @@ export interface WalkedBlock {
   readonly block: PackedBlock
 }
 
-/** What a walker knows of an index, so that it is told the rest. */
+/** Knowledge that a walker has of an index: it is told the rest. */
 export interface WalkerKnowledge extends WalkedState {
   /** That of the mapping, which new fields change, too; −1: new fields are of no interest. */
   readonly generation: number

@@ -23,6 +23,7 @@ import { replayTail } from './tail/replay-tail.ts'
 import { MAX_SEGMENT_DOCS, Tail, TailView } from './tail/tail.ts'
 import type { HighCardinality } from './tail/tail-index.ts'
 import { WalkedShare } from './walked/walked-share.ts'
+import { newsBeyond } from './walked/walker-news.ts'
 
 /** The tail is sealed when it could not take another full commit, or at this size. */
 const SEAL_DOCS = MAX_SEGMENT_DOCS - MAX_COMMIT_OPS
@@ -33,8 +34,6 @@ const SEAL_BYTES = 1 << 30
  */
 const MAX_TAIL_INDEX_BYTES = 48 * 1024 * 1024
 const SEAL_ON_CLOSE_DOCS = 8192
-/** Threads that walk documents are told of mappings up to so many fields. */
-const MAX_TOLD_FIELDS = 2_000
 
 /** The result of a finished merge. */
 export interface PreparedMerge {
@@ -510,18 +509,7 @@ export class SegmentSet implements BatchTarget {
 
   newsFor(known: WalkerKnowledge | undefined): WalkerNews | undefined {
     const { mapping, instance } = this
-    // Fields of a commit under way may be taken back.
-    if (mapping.mark() > 0 || mapping.paths().length > MAX_TOLD_FIELDS) return undefined
-    const { revision, generation } = mapping
-    const slots = this.#tail.index.termSlots()
-    const isKnown =
-      known?.instance === instance &&
-      known.revision === revision &&
-      (known.generation < 0 || known.generation === generation) &&
-      known.termFields === slots.length
-    if (isKnown) return undefined
-    const termFields = slots.map(slot => this.#context.slots.all[slot]!.path)
-    return { instance, revision, generation, mapping: mapping.toJson(), termFields }
+    return newsBeyond(known, { instance, mapping, slots: this.#context.slots, index: this.#tail.index })
   }
 
   /** Lets go of all files; each closes when its last reader is gone. */

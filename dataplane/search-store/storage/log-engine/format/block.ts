@@ -78,17 +78,17 @@ export function encodeBlock(documents: readonly StagedDocument[], firstDoc: numb
 
 /** A block as plain bytes, which may go from thread to thread: each part has memory of its own, or that of another part. */
 export interface PackedBlock {
-  /** Of a block whose first document is number 0. */
+  /** The first document is number 0. */
   readonly ref: BlockRef
   readonly header: Uint8Array
   readonly ids: Uint8Array
   readonly data: Uint8Array
   readonly messages: Uint8Array
-  /** What `data` unpacks to: the documents, or where they are cut their texts. */
+  /** The content of `data`, unpacked: the documents, or where they are cut their texts. */
   readonly texts: Uint8Array
   /** Values that were cut out. */
   readonly values: Uint8Array
-  /** What `messages` unpacks to. */
+  /** The content of `messages`, unpacked. */
   readonly rawMessages: Uint8Array
 }
 

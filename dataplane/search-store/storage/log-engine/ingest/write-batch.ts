@@ -53,7 +53,7 @@ export class WriteBatch {
   nextSeqNo: number
   readonly #target: BatchTarget
   readonly #turns: Turns
-  /** Of the creations that are being added. */
+  /** The creations that are being added, as another thread has walked them. */
   #walked: WalkedShare | undefined
   #blocks: readonly WalkedBlock[] = []
   /** Number of the next block, and where its documents begin among those that are staged. */

@@ -144,9 +144,6 @@ export class IndexWalker {
     const { numberEnd, codeEnd, termEnd } = events
     this.#numberValues()
     const pairs = this.#coder.pairs.changes()
-    const shapes: WalkedShape[] = []
-    const rows = new Int32Array(DOCUMENT_ROW * count)
-    this.#writeRows(count, rows, shapes)
     const lengths = { numberEnd, codeEnd, termEnd, pairEnd: pairs.length, values: this.#valueCount }
     const words = this.#memory.takeWhole(walkedBytes(count, lengths)).buffer
     const parts = walkedWords({ words, count, lengths })
@@ -154,7 +151,7 @@ export class IndexWalker {
     for (let k = 0; k < numberEnd; k++) parts.numberSlots[k] = this.#slotOf(events.numberSlots[k]!)
     parts.codes.set(events.codes.subarray(0, codeEnd))
     parts.values.set(this.#values.subarray(0, VALUE_ROW * this.#valueCount))
-    parts.rows.set(rows)
+    const shapes = this.#writeRows(count, parts.rows)
     parts.pairs.set(pairs)
     parts.terms.set(events.terms.subarray(0, termEnd))
     const { instance, revision } = this.#news
@@ -214,7 +211,9 @@ export class IndexWalker {
     return this.#slotNumbers[slot]!
   }
 
-  #writeRows(count: number, rows: Int32Array, shapes: WalkedShape[]): void {
+  /** Returns the shapes that the documents have. */
+  #writeRows(count: number, rows: Int32Array): readonly WalkedShape[] {
+    const shapes: WalkedShape[] = []
     const { ends, shapes: codes } = this.#walker.events
     const messages = this.#messages
     const numbers = new Map<number, number>()
@@ -226,13 +225,13 @@ export class IndexWalker {
       rows[at + 3] = messages[2 * k]!
       rows[at + 4] = messages[2 * k + 1]!
       const code = codes[k]!
-      if (code === 0) continue
-      let number = numbers.get(code)
+      let number = code === 0 ? 0 : numbers.get(code)
       if (number === undefined) {
         number = shapes.push(this.#coder.shapes.shape(code))
         numbers.set(code, number)
       }
       rows[at + 5] = number
     }
+    return shapes
   }
 }

@@ -125,7 +125,7 @@ describe('documents that another thread has walked', function () {
       fc.asyncProperty(fc.array(fc.array(given(id(60)), { maxLength: 12 }), { maxLength: 6 }), bulks =>
         withDirectory(dir => compare(bulks, dir)),
       ),
-      { numRuns: 120, seed: 22 },
+      { numRuns: 50, seed: 22 },
     ))
 
   it('do so with their blocks, with documents that are there already and such that are refused among them', () =>

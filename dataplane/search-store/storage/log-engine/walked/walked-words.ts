@@ -5,7 +5,7 @@ const NUMBER_BYTES = 8
 const WORD_BYTES = 4
 /** Per document: ends of terms, codes and numbers, start and end of the message, shape. */
 export const DOCUMENT_ROW = 6
-/** Of a document that has no message apart. */
+/** Start of a message that does not stand apart, or is not there. */
 export const NO_MESSAGE = -1
 /** In the place of the start of a message: the document was not walked, and brings nothing. */
 export const NOT_WALKED = -2
