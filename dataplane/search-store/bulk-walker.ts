@@ -20,8 +20,8 @@ export interface WalkAnswer {
   readonly words: readonly ArrayBuffer[]
 }
 
-/** Walking fewer documents ahead does not pay. */
-const MIN_DOCUMENTS = 32
+/** Fewer documents make no block, and a bulk costs as much as many of them. */
+const MIN_DOCUMENTS = 64
 /** Indices that are known at a time. */
 const MAX_INDICES = 4
 /** Most bulks that are left to the store after a new mapping, where one mapping follows the other. */

@@ -504,6 +504,7 @@ export class SegmentSet implements BatchTarget {
   openWalked(walked: WalkedDocuments): WalkedShare | undefined {
     const { mapping, instance } = this
     const { slots } = this.#context
+    this.#walker.refresh()
     return WalkedShare.open({ instance, mapping, slots, index: this.#tail.index, events: this.#walker.events }, walked)
   }
 

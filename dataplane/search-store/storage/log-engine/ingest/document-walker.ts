@@ -158,12 +158,16 @@ export class DocumentWalker {
     for (const { path, mapping } of fields) this.#slots.forget(path, mapping)
   }
 
+  /** Drops what was derived from a mapping that is another now. */
+  refresh(): void {
+    if (this.#revision === this.#mapping.revision) return
+    this.#slots.invalidate()
+    this.#fast.forget()
+    this.#revision = this.#mapping.revision
+  }
+
   #begin(bytes: number): void {
-    if (this.#revision !== this.#mapping.revision) {
-      this.#slots.invalidate()
-      this.#fast.forget()
-      this.#revision = this.#mapping.revision
-    }
+    this.refresh()
     this.events.reserve(bytes)
   }
 

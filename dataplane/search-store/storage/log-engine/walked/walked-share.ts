@@ -49,9 +49,9 @@ export class WalkedShare {
     if (walked.instance !== target.instance || walked.revision !== target.mapping.revision) return undefined
     const slots: FieldSlot[] = []
     for (const path of walked.paths) {
-      const field = target.mapping.field(path)
-      if (field === undefined || field.type === 'object') return undefined
-      slots.push(target.slots.of(path, field))
+      const slot = target.slots.find(path) ?? newSlot(target, path)
+      if (slot === undefined) return undefined
+      slots.push(slot)
     }
     return new WalkedShare(target, walked, slots)
   }
@@ -107,6 +107,11 @@ export class WalkedShare {
     }
     events.numberEnd = out
   }
+}
+
+function newSlot({ mapping, slots }: WalkedTarget, path: string): FieldSlot | undefined {
+  const field = mapping.field(path)
+  return field === undefined || field.type === 'object' ? undefined : slots.of(path, field)
 }
 
 function codesOf(index: TailIndex, { valueBytes, lengths }: WalkedDocuments, values: Int32Array, slots: readonly FieldSlot[]): Int32Array {
