@@ -305,6 +305,7 @@ const ALLOWED: ImportTable = {
     'dataplane/adapters/language-model',
     'dataplane/adapters/outbound-http',
     'dataplane/search-store/search-server.ts',
+    'dataplane/search-store/bulk-walker.ts',
     'dataplane/search-store/back-up-store.ts',
     'dataplane/search-store/storage/pinned-file.ts',
     'dataplane/demo',

@@ -41,6 +41,8 @@ export interface BulkRequest extends PackedBulk {
   readonly kind: 'bulk'
   /** Number of the request, among those of its port. */
   readonly number: number
+  /** The message of the `BulkWalker`, if any. */
+  readonly walk?: unknown
 }
 
 /** The end of an operation that did not go well, in OpenSearch's terms. */
@@ -61,6 +63,8 @@ export type BulkAnswer =
       readonly versions: Float64Array<ArrayBuffer>
       /** By the position of their operation. */
       readonly errors: ReadonlyMap<number, BulkItemError>
+      /** A message to the `BulkWalker`. */
+      readonly walk?: unknown
     }
   /** The operations may have been applied or not. */
   | { readonly kind: 'failure'; readonly number: number; readonly reason: string }

@@ -126,7 +126,10 @@ export function createBackends({ clock, log }: BusDeps): Backends {
  */
 export async function connectSearchStore(settings: SearchStoreSettings, bulkPort?: MessagePort): Promise<SearchStore> {
   const store = (await import('../adapters/search/search-store.ts')).createSearchStore(searchConnection(settings))
-  return bulkPort === undefined ? store : (await import('../adapters/search/bulk-port-client.ts')).withBulkPort(store, bulkPort)
+  if (bulkPort === undefined) return store
+  const { withBulkPort } = await import('../adapters/search/bulk-port-client.ts')
+  const { createBulkWalker } = await import('../search-store/bulk-walker.ts')
+  return withBulkPort(store, bulkPort, createBulkWalker())
 }
 
 export function searchConnection(settings: SearchStoreSettings): SearchConnectionConfig {

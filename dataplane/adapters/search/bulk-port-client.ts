@@ -1,5 +1,6 @@
 /** Bulks to a search store in another thread of this process, without HTTP. */
 import type { MessagePort } from 'node:worker_threads'
+import type { BulkWalker } from '../../bulk-port/bulk-walker.ts'
 import { type BulkAnswer, type BulkRequest, type PackedBulk, packBulk, unpackBulk } from '../../bulk-port/packed-bulk.ts'
 import { LentBuffers } from '../../memory/lent-buffers.ts'
 import {
@@ -12,10 +13,10 @@ import {
 import { bulkOutcome } from './bulk-outcome.ts'
 
 /**
- * The same store, with bulks that go through `port`, and everything else as before. Once the port is closed, as the store's thread has ended, bulks
+ * The same store, with bulks that go through `port`, those that come packed with the work of the `walker`, and everything else as before. Once the port is closed, as the store's thread has ended, bulks
  * go as before, too.
  */
-export function withBulkPort(store: SearchStore, port: MessagePort): SearchStore {
+export function withBulkPort(store: SearchStore, port: MessagePort, walker?: BulkWalker): SearchStore {
   const memory = new LentBuffers()
   const waiting = new Map<number, PromiseWithResolvers<BulkAnswer>>()
   let isOpen = true
@@ -30,13 +31,15 @@ export function withBulkPort(store: SearchStore, port: MessagePort): SearchStore
     waiting.clear()
   })
 
-  const send = async (packed: PackedBulk): Promise<Answered> => {
+  const send = async (packed: PackedBulk, walk?: ReturnType<BulkWalker['walk']>): Promise<Answered> => {
     const number = requests++
     const answered = Promise.withResolvers<BulkAnswer>()
     waiting.set(number, answered)
-    port.postMessage({ kind: 'bulk', number, ...packed } satisfies BulkRequest, [packed.bytes])
+    const request: BulkRequest = { kind: 'bulk', number, ...packed, walk: walk?.message }
+    port.postMessage(request, [packed.bytes, ...(walk?.transfer ?? [])])
     const answer = await answered.promise
     if (answer.kind === 'failure') throw new SearchStoreUnavailable(`search store: ${answer.reason}`)
+    if (answer.walk !== undefined) walker?.learn(answer.walk)
     return answer
   }
 
@@ -51,7 +54,7 @@ export function withBulkPort(store: SearchStore, port: MessagePort): SearchStore
   }
 
   const bulkPacked = async (packed: PackedBulk): Promise<PackedOutcomes> => {
-    const { bytes, statuses, errors } = await send(packed)
+    const { bytes, statuses, errors } = await send(packed, walker?.walk(packed))
     if (errors.size === 0 && statuses.every(status => status === CREATED)) return { outcomes: 'created', bytes }
     const outcomes = unpackBulk({ ...packed, bytes }).map(({ action }, at) => {
       const error = errors.get(at)

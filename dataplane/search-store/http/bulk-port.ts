@@ -10,8 +10,10 @@ import {
   unpackBulk,
 } from '../../bulk-port/packed-bulk.ts'
 import { ApiError } from '../api-error.ts'
+import type { BulkWalk, WalkAnswer } from '../bulk-walker.ts'
 import type { Catalog, CatalogIndex } from '../catalog/catalog.ts'
 import { createIn } from '../catalog/operation-counts.ts'
+import type { WalkedDocuments, WalkerNews } from '../storage/walked-documents.ts'
 import { applyBulk } from './apply-bulk.ts'
 import type { Settled } from './bulk-answer.ts'
 import { type BulkItem, PORTION_ITEMS } from './bulk-request.ts'
@@ -34,7 +36,8 @@ export function createBulkPorts(catalog: Catalog, onError: (error: unknown) => v
     if (isStopping) return fail(port, number, 'the search store is being stopped')
     try {
       const answer = await applyRequest(catalog, request)
-      port.postMessage(answer, [answer.bytes, answer.statuses.buffer, answer.versions.buffer])
+      const words = (answer.walk as WalkAnswer | undefined)?.words ?? []
+      port.postMessage(answer, [answer.bytes, answer.statuses.buffer, answer.versions.buffer, ...words])
     } catch (error) {
       onError(error)
       fail(port, number, String(error))
@@ -64,18 +67,37 @@ type Answer = Extract<BulkAnswer, { kind: 'answer' }>
 
 /** Each operation ends as it does in `applyItems`, which takes them all. */
 async function applyRequest(catalog: Catalog, request: BulkRequest): Promise<Answer> {
-  const creations = packedCreations(request)
+  const walks = (request.walk ?? []) as BulkWalk
+  const creations = packedCreations(request)?.map(each => withWalk(each, walks))
   const targets = creations && (await creationTargets(catalog, creations))
-  return targets === undefined ? applyItems(catalog, request) : createAll(request, targets)
+  const answer = await (targets === undefined ? applyItems(catalog, request) : createAll(request, targets))
+  return walks.length === 0 ? answer : { ...answer, walk: walkAnswer(targets ?? [], walks) }
 }
 
+function withWalk(creations: PackedCreations, walks: BulkWalk): WalkedCreations {
+  const walked = walks.find(({ index }) => index === creations.index)?.walked
+  return walked?.count === creations.count ? { ...creations, walked } : creations
+}
+
+function walkAnswer(targets: readonly CreationTarget[], walks: BulkWalk): WalkAnswer {
+  const news: [string, WalkerNews][] = []
+  for (const { creations, index } of targets) {
+    const walk = walks.find(each => each.index === creations.index)
+    const own = walk && index.storage.newsFor?.(walk.known)
+    if (own !== undefined) news.push([creations.index, own])
+  }
+  return { news, words: walks.flatMap(({ walked }) => walked?.words ?? []) }
+}
+
+type WalkedCreations = PackedCreations & { readonly walked?: WalkedDocuments }
+
 interface CreationTarget {
-  readonly creations: PackedCreations
+  readonly creations: WalkedCreations
   readonly index: CatalogIndex
 }
 
 /** Where the documents go; undefined where an index does not take creations as they are. */
-async function creationTargets(catalog: Catalog, all: readonly PackedCreations[]): Promise<readonly CreationTarget[] | undefined> {
+async function creationTargets(catalog: Catalog, all: readonly WalkedCreations[]): Promise<readonly CreationTarget[] | undefined> {
   const targets: CreationTarget[] = []
   for (const creations of all) {
     const index = await targetOf(catalog, creations.index)

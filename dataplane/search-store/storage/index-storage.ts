@@ -7,6 +7,7 @@ import type { IndexMapping } from '../mapping/field-types.ts'
 import type { FrozenIndex } from './frozen-index.ts'
 import type { IndexFeed } from './index-feed.ts'
 import type { PinnedFile } from './pinned-file.ts'
+import type { WalkedDocuments, WalkerKnowledge, WalkerNews } from './walked-documents.ts'
 
 export interface WriteCondition {
   readonly ifSeqNo?: number
@@ -31,6 +32,8 @@ export interface Creations {
   /** For each document where its id begins, where the document begins, behind the id, and where it ends. */
   readonly places: Uint32Array
   readonly count: number
+  /** The same documents as another thread has walked them. */
+  readonly walked?: WalkedDocuments
 }
 
 export interface WriteError {
@@ -70,6 +73,8 @@ export interface IndexStorage extends ReadableIndex {
   apply(ops: readonly WriteOp[]): Promise<readonly WriteOutcome[]>
   /** The same for creations: the errors of those that were not made, by their position. Absent: they go through `apply`. */
   create?(creations: Creations): Promise<ReadonlyMap<number, WriteError>>
+  /** News for a thread that walks documents for the index and has `known`; undefined: none, or none now. Absent: no thread can. */
+  newsFor?(known: WalkerKnowledge | undefined): WalkerNews | undefined
   get(id: string): StoredDocument | undefined
   /**
    * The results of `show` for documents by id, in the order asked for; undefined where there is none. Each is shown as it is read, and not held

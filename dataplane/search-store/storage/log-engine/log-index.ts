@@ -6,6 +6,7 @@ import type { FrozenIndex } from '../frozen-index.ts'
 import type { IndexFeed } from '../index-feed.ts'
 import type { Creations, IndexStorage, Segment, StoredDocument, WriteError, WriteOp, WriteOutcome } from '../index-storage.ts'
 import type { PinnedFile } from '../pinned-file.ts'
+import type { WalkerKnowledge, WalkerNews } from '../walked-documents.ts'
 import { idKeyOf } from './format/document-id.ts'
 import { type IndexFiles, nodeFiles } from './format/index-files.ts'
 import { freezeLog } from './freeze-log.ts'
@@ -125,7 +126,11 @@ class StoredLogIndex implements LogIndex {
 
   async create(creations: Creations): Promise<ReadonlyMap<number, WriteError>> {
     const errors = new Map<number, WriteError>()
-    for (const [at, outcome] of (await this.#queue.apply(creations)).entries()) if ('error' in outcome) errors.set(at, outcome.error)
+    const outcomes = await this.#queue.apply(creations)
+    for (let at = 0; at < outcomes.length; at++) {
+      const outcome = outcomes[at]!
+      if ('error' in outcome) errors.set(at, outcome.error)
+    }
     return errors
   }
 
@@ -135,6 +140,10 @@ class StoredLogIndex implements LogIndex {
     const outcomes = await commitBatch(this.#segments, this.#mapping, shares)
     this.#view = undefined
     return outcomes
+  }
+
+  newsFor(known: WalkerKnowledge | undefined): WalkerNews | undefined {
+    return this.#segments.newsFor(known)
   }
 
   get(id: string): StoredDocument | undefined {

@@ -43,7 +43,7 @@ export function createSegmentContext(mapping: MutableMapping, files: IndexFiles,
 }
 
 /** The flat_object that a path lies in. */
-function flatRootOf(mapping: IndexMapping, path: string): string | undefined {
+export function flatRootOf(mapping: IndexMapping, path: string): string | undefined {
   for (let dot = path.indexOf('.'); dot >= 0; dot = path.indexOf('.', dot + 1)) {
     const prefix = path.slice(0, dot)
     if (mapping.field(prefix)?.type === 'flat_object') return prefix

@@ -2,6 +2,7 @@
 import type { MutableMapping } from '../../mapping/mapping.ts'
 import { Turns } from '../../turns.ts'
 import type { Segment, StoredDocument } from '../index-storage.ts'
+import type { WalkedDocuments, WalkerKnowledge, WalkerNews } from '../walked-documents.ts'
 import type { BlockRef, EncodedBlock } from './format/block.ts'
 import type { DeadDocuments } from './format/dead-documents.ts'
 import type { IdKey } from './format/document-id.ts'
@@ -21,6 +22,8 @@ import { IndexLog } from './tail/index-log.ts'
 import { replayTail } from './tail/replay-tail.ts'
 import { MAX_SEGMENT_DOCS, Tail, TailView } from './tail/tail.ts'
 import type { HighCardinality } from './tail/tail-index.ts'
+import { WalkedShare } from './walked/walked-share.ts'
+import { newsBeyond } from './walked/walker-news.ts'
 
 /** The tail is sealed when it could not take another full commit, or at this size. */
 const SEAL_DOCS = MAX_SEGMENT_DOCS - MAX_COMMIT_OPS
@@ -39,9 +42,13 @@ export interface PreparedMerge {
   readonly number: number
 }
 
+let instances = 0
+
 /** The segments of one index: the sealed ones in order of arrival and the tail, with the places of all ids. */
 export class SegmentSet implements BatchTarget {
   readonly mapping: MutableMapping
+  /** Among all that the process opens. */
+  readonly instance = instances++
   readonly places = new IdPlaces<SealedSegment | Tail>()
   /** The documents of the running batch. */
   readonly staged = new StagedDocuments()
@@ -492,6 +499,18 @@ export class SegmentSet implements BatchTarget {
     this.#log?.remove()
     for (const { file } of this.#sealed) file.close()
     this.#tail.file.close()
+  }
+
+  openWalked(walked: WalkedDocuments): WalkedShare | undefined {
+    const { mapping, instance } = this
+    const { slots } = this.#context
+    this.#walker.refresh()
+    return WalkedShare.open({ instance, mapping, slots, index: this.#tail.index, events: this.#walker.events }, walked)
+  }
+
+  newsFor(known: WalkerKnowledge | undefined): WalkerNews | undefined {
+    const { mapping, instance } = this
+    return newsBeyond(known, { instance, mapping, slots: this.#context.slots, index: this.#tail.index })
   }
 
   /** Lets go of all files; each closes when its last reader is gone. */

@@ -2,7 +2,7 @@
 import { compress, decompress } from '../../../../compression/zstd.ts'
 import { type BlockDocuments, plainDocuments } from './block-documents.ts'
 import { writePlanes } from './byte-planes.ts'
-import { packDocuments, unpackDocuments } from './cut-documents.ts'
+import { CutDocuments, packDocuments, unpackDocuments } from './cut-documents.ts'
 import type { StoredId } from './document-id.ts'
 import { BlockMessages, layOutMessages } from './message-column.ts'
 import type { StagedDocument } from './staged-document.ts'
@@ -73,17 +73,37 @@ export function nextBlockLength(documents: readonly StagedDocument[], from: numb
 }
 
 export function encodeBlock(documents: readonly StagedDocument[], firstDoc: number): EncodedBlock {
+  return openPacked(packBlock(documents), firstDoc)
+}
+
+/** A block as plain bytes, which may go from thread to thread: each part has memory of its own, or that of another part. */
+export interface PackedBlock {
+  /** The first document is number 0. */
+  readonly ref: BlockRef
+  readonly header: Uint8Array
+  readonly ids: Uint8Array
+  readonly data: Uint8Array
+  readonly messages: Uint8Array
+  /** The content of `data`, unpacked: the documents, or where they are cut their texts. */
+  readonly texts: Uint8Array
+  /** Values that were cut out. */
+  readonly values: Uint8Array
+  /** The content of `messages`, unpacked. */
+  readonly rawMessages: Uint8Array
+}
+
+export function packBlock(documents: readonly StagedDocument[]): PackedBlock {
   const areUuids = documents.every(({ id }) => id.isUuid)
   const ids = areUuids ? encodeUuids(documents) : encodeMixedIds(documents)
   const hasMessages = documents.some(({ message }) => message !== undefined)
-  const cut = areUuids ? packDocuments(documents, ids) : undefined
-  const raw = cut === undefined ? layOut(documents, hasMessages) : NO_BYTES
+  const cut = areUuids ? packDocuments(documents) : undefined
+  const raw = cut === undefined ? layOut(documents, hasMessages) : cut.texts
   const data = cut?.data ?? packedIfWorth(raw)
   const rawMessages = hasMessages ? layOutMessages(documents) : NO_BYTES
   const messages = packedIfWorth(rawMessages)
   const header = Buffer.alloc(hasMessages ? LONG_HEADER_BYTES : HEADER_BYTES)
   const ref: BlockRef = {
-    firstDoc,
+    firstDoc: 0,
     docs: documents.length,
     areUuids,
     isCompressed: cut === undefined && data !== raw,
@@ -91,22 +111,35 @@ export function encodeBlock(documents: readonly StagedDocument[], firstDoc: numb
     offset: header.length,
     idsBytes: ids.length,
     dataBytes: data.length,
-    rawBytes: cut?.documents.sizeBytes ?? raw.length,
+    rawBytes: cut === undefined ? raw.length : CutDocuments.sizeOf(cut.texts, cut.values, ids),
     messageBytes: messages.length,
     messageRawBytes: rawMessages.length,
     areMessagesCompressed: messages !== rawMessages,
   }
   writeHeader(header, ref)
+  return { ref, header, ids, data, messages, texts: raw, values: cut?.values ?? NO_BYTES, rawMessages }
+}
+
+/** The block as a part of a commit, in which its first document is number `firstDoc`. */
+export function openPacked({ ref, header, ids, data, messages, ...unpacked }: PackedBlock, firstDoc: number): EncodedBlock {
+  const { docs, messageBytes } = ref
+  const hasMessages = messageBytes > 0
+  const texts = bufferOf(unpacked.texts)
   return {
     parts: hasMessages ? [header, ids, data, messages] : [header, ids, data],
     sizeBytes: blockBytes(ref),
     content: {
-      documents: cut?.documents ?? plainDocuments(raw, documents.length, hasMessages),
-      messages: hasMessages ? new BlockMessages(rawMessages, documents.length) : undefined,
+      documents: ref.areCut
+        ? new CutDocuments(texts, bufferOf(unpacked.values), docs, bufferOf(ids))
+        : plainDocuments(texts, docs, hasMessages),
+      messages: hasMessages ? new BlockMessages(bufferOf(unpacked.rawMessages), docs) : undefined,
     },
-    ref,
+    ref: { ...ref, firstDoc },
   }
 }
+
+const bufferOf = (bytes: Uint8Array): Buffer =>
+  Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
 const NO_BYTES = Buffer.alloc(0)
 

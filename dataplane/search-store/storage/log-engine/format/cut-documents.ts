@@ -30,11 +30,13 @@ const known = createKnownCuts()
 export interface PackedDocuments {
   /** As they stand on disk. */
   readonly data: Uint8Array
-  readonly documents: CutDocuments
+  /** The two parts of it, unpacked. */
+  readonly texts: Buffer
+  readonly values: Buffer
 }
 
-/** `ids`: 16 bytes for each document. Undefined where the documents have too little in common. */
-export function packDocuments(documents: readonly StagedDocument[], ids: Buffer): PackedDocuments | undefined {
+/** Their ids are UUIDs. Undefined where the documents have too little in common. */
+export function packDocuments(documents: readonly StagedDocument[]): PackedDocuments | undefined {
   if (documents.length < MIN_DOCS || documents.length > MAX_DOCS) return undefined
   const cuts = known.for(documents)
   if (cuts === undefined) return undefined
@@ -63,8 +65,8 @@ export function packDocuments(documents: readonly StagedDocument[], ids: Buffer)
   for (let slot = 0; slot <= cuts.values.length; slot++) tables[slot]!.write(to.texts)
   for (const values of cuts.values) values.write(to)
   const texts = own(to.texts.written())
-  const plain = own(to.plain.written())
-  return { data: joined(texts, plain), documents: new CutDocuments(texts, plain, documents.length, ids) }
+  const values = own(to.plain.written())
+  return { data: joined(texts, values), texts, values }
 }
 
 function own(bytes: Uint8Array): Buffer {
@@ -161,7 +163,11 @@ export class CutDocuments implements BlockDocuments {
     this.#plain = plain
     this.#docs = docs
     this.#ids = ids
-    this.sizeBytes = texts.length + plain.length + ids.length + OPENED_BYTES
+    this.sizeBytes = CutDocuments.sizeOf(texts, plain, ids)
+  }
+
+  static sizeOf(texts: Uint8Array, values: Uint8Array, ids: Uint8Array): number {
+    return texts.length + values.length + ids.length + OPENED_BYTES
   }
 
   release(): void {

@@ -60,7 +60,11 @@ export class MessageShapes {
 
   /** The code of a new shape, of a text with these words; 0: it is kept no more. */
   add(lo: number, hi: number, words: readonly string[]): number {
-    const text = words.map(word => (bringsPairs(word) ? word : NUMBERED)).join(' ')
+    return this.addText(lo, hi, words.map(word => (bringsPairs(word) ? word : NUMBERED)).join(' '))
+  }
+
+  /** The same for a shape as it is kept. */
+  addText(lo: number, hi: number, text: string): number {
     if (this.#length + text.length > MAX_LENGTH) return 0
     this.#length += text.length
     const code = this.#texts.push(text) - 1
@@ -68,6 +72,15 @@ export class MessageShapes {
     this.#hashes[2 * code] = lo
     this.#hashes[2 * code + 1] = hi
     return code
+  }
+
+  /** Whether new shapes are not kept any more. */
+  get isFull(): boolean {
+    return this.#texts.length > MAX_SHAPES || this.#length > MAX_LENGTH / 2
+  }
+
+  shape(code: number): { readonly lo: number; readonly hi: number; readonly text: string } {
+    return { lo: this.#hashes[2 * code]!, hi: this.#hashes[2 * code + 1]!, text: this.#texts[code]! }
   }
 
   #isAt(code: number, lo: number, hi: number): boolean {
@@ -145,15 +158,32 @@ const CLASS = Uint8Array.from({ length: 0x10000 }, (_none, code) => classOf(code
 /** A bit for each start of three characters that a word with digits or underscores has. */
 export class NumberedStarts {
   readonly #bits: Uint8Array
+  #isEmpty = false
 
   constructor(bits: Uint8Array = new Uint8Array(STARTS_BYTES)) {
     this.#bits = bits
+  }
+
+  /** Whether no word came since `clear`. */
+  get isEmpty(): boolean {
+    return this.#isEmpty
+  }
+
+  clear(): void {
+    this.#bits.fill(0)
+    this.#isEmpty = true
+  }
+
+  /** Takes in what `toBytes` gave elsewhere. */
+  addAll(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length; at++) this.#bits[at]! |= bytes[at]!
   }
 
   /** The first characters of a word in lower case, as UTF-16; 0 behind its end. */
   add(first: number, second: number, third: number): void {
     const at = (CLASS[first]! * CLASSES + CLASS[second]!) * CLASSES + CLASS[third]!
     this.#bits[at >>> 3]! |= 1 << (at & 7)
+    this.#isEmpty = false
   }
 
   /** False: no such word begins so. */

@@ -42,6 +42,15 @@ export class WordPairs {
     return changes
   }
 
+  clear(): void {
+    this.#bits.fill(0)
+  }
+
+  /** `[word, bits]` of each word with a pair. */
+  changes(): number[] {
+    return this.changesSince(new Uint32Array(this.#bits.length))
+  }
+
   /** Takes in what `changesSince` gave elsewhere. */
   addChanges(changes: Int32Array): void {
     for (let k = 0; k < changes.length; k += 2) this.#bits[changes[k]!]! |= changes[k + 1]!

@@ -3,7 +3,7 @@ import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import type { MutableMapping } from '../../../mapping/mapping.ts'
 import { Turns } from '../../../turns.ts'
 import type { Creations, WriteError, WriteOp, WriteOutcome } from '../../index-storage.ts'
-import { BLOCK_DOCS, type EncodedBlock, encodeBlock, nextBlockLength } from '../format/block.ts'
+import { BLOCK_DOCS, type EncodedBlock, encodeBlock, nextBlockLength, openPacked } from '../format/block.ts'
 import { encodeFrame, type FrameHead, placeBlocks } from '../format/frame.ts'
 import type { SegmentSet } from '../segment-set.ts'
 import { type CommitFailure, isList, type Share } from './commit-queue.ts'
@@ -79,6 +79,7 @@ const LOOK_BYTES = 16 * 1024
 
 async function addCreations(batch: WriteBatch, creations: Creations, { from, to }: Share, turns: Turns): Promise<void> {
   const { places } = creations
+  batch.beginCreations(creations, from, to)
   let looked = 0
   for (let k = from; k < to; k++) {
     if (places[3 * k + 2]! - looked > LOOK_BYTES) {
@@ -87,21 +88,32 @@ async function addCreations(batch: WriteBatch, creations: Creations, { from, to 
     }
     const adding = batch.addCreation(creations, k)
     if (adding !== undefined) await adding
+    batch.endCreation(k)
   }
 }
 
 async function encodeBlocks(documents: StagedDocuments): Promise<EncodedBlock[]> {
   const turns = new Turns()
   const blocks: EncodedBlock[] = []
+  let made = 0
   for (let at = 0; at < documents.length; ) {
     if (turns.isDue()) await turns.next()
-    const most = documents.slice(at, BLOCK_DOCS)
+    const [next, block] = documents.blocks[made] ?? NO_BLOCK
+    if (next === at) {
+      blocks.push(openPacked(block!, at))
+      made++
+      at += block!.ref.docs
+      continue
+    }
+    const most = documents.slice(at, Math.min(BLOCK_DOCS, next - at))
     const length = nextBlockLength(most, 0)
     blocks.push(encodeBlock(length === most.length ? most : most.slice(0, length), at))
     at += length
   }
   return blocks
 }
+
+const NO_BLOCK = [Number.POSITIVE_INFINITY, undefined] as const
 
 /** Gives back the memory of a commit that is on disk now, save the blocks that stay at hand for reading. */
 function releaseWritten(frame: Buffer, blocks: readonly EncodedBlock[]): void {

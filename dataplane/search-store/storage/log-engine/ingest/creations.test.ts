@@ -2,17 +2,13 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
-import type { Creations, WriteOp } from '../../index-storage.ts'
+import type { WriteOp } from '../../index-storage.ts'
 import { document } from '../testing/arbitrary-documents.ts'
 import { expectSame, shapeOf } from '../testing/compare.ts'
+import { creationsOf, type Given } from '../testing/creations-of.ts'
 import { LOG_MAPPING } from '../testing/log-mapping.ts'
 import { createOracle } from '../testing/oracle.ts'
 import { openIndex, withDirectory } from '../testing/temporary-index.ts'
-
-interface Given {
-  readonly id: string
-  readonly source: Buffer
-}
 
 const uuid = (n: number) => `0000000${n}-0000-5000-a000-000000000000`
 /** Some look like the end of a document that is cut in front of them. */
@@ -30,20 +26,6 @@ const source = fc.oneof(
   { weight: 1, arbitrary: bytes.map(each => Buffer.concat([Buffer.from(' '), each, Buffer.from('\n')])) },
 )
 const given = fc.record({ id, source })
-
-function creationsOf(documents: readonly Given[]): Creations {
-  const parts = documents.flatMap(({ id, source }) => [Buffer.from(id), source])
-  const places = new Uint32Array(3 * documents.length)
-  let at = 0
-  for (const [k, part] of parts.entries()) {
-    const row = 3 * (k >>> 1)
-    if (k % 2 === 0) places[row] = at
-    else places[row + 1] = at
-    at += part.length
-    places[row + 2] = at
-  }
-  return { bytes: Buffer.concat(parts), places, count: documents.length }
-}
 
 const creates = (documents: readonly Given[]): WriteOp[] => documents.map(each => ({ action: 'create', ...each }))
 

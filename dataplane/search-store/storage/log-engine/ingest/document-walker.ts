@@ -63,6 +63,28 @@ export class DocumentWalker {
     return true
   }
 
+  /**
+   * Adds a document that is read in a single pass; false, with nothing added, for any other. Nothing of it is refused, and no field is new. Errors are
+   * those of the coder, the events then being as they were.
+   */
+  addPlain(memory: Uint8Array, start: number, end: number): boolean {
+    this.#begin(end - start)
+    let isWalked = false
+    try {
+      isWalked = this.#fast.walk(memory, start, end)
+    } finally {
+      if (!isWalked) this.events.resetDocument()
+    }
+    if (isWalked) this.events.endDocument()
+    return isWalked
+  }
+
+  /** Adds a document that brings nothing. */
+  addNothing(): void {
+    this.#begin(0)
+    this.events.endDocument()
+  }
+
   /** The same as `add` while others run. */
   async addInTurns(source: Uint8Array, turns: Turns): Promise<void> {
     this.#begin(source.length)
@@ -136,12 +158,16 @@ export class DocumentWalker {
     for (const { path, mapping } of fields) this.#slots.forget(path, mapping)
   }
 
+  /** Drops what was derived from a mapping that is another now. */
+  refresh(): void {
+    if (this.#revision === this.#mapping.revision) return
+    this.#slots.invalidate()
+    this.#fast.forget()
+    this.#revision = this.#mapping.revision
+  }
+
   #begin(bytes: number): void {
-    if (this.#revision !== this.#mapping.revision) {
-      this.#slots.invalidate()
-      this.#fast.forget()
-      this.#revision = this.#mapping.revision
-    }
+    this.refresh()
     this.events.reserve(bytes)
   }
 

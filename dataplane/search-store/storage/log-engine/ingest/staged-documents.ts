@@ -1,5 +1,6 @@
 /** The documents of one commit, in order, before it is durable: columns, since an object each would outlive the commit's writing. */
 import { grown } from '../../../grown.ts'
+import type { PackedBlock } from '../format/block.ts'
 import { type IdKey, isSameBytes } from '../format/document-id.ts'
 import type { MessageSpan } from '../format/message-column.ts'
 import type { StagedDocument } from '../format/staged-document.ts'
@@ -17,6 +18,9 @@ export class StagedDocuments {
   /** All ids, one behind the other. */
   #ids = new Uint8Array(0)
 
+  /** Blocks that others have made of documents here, by the place of the first, in order. */
+  #blocks: (readonly [at: number, block: PackedBlock])[] = []
+
   get length(): number {
     return this.#count
   }
@@ -24,6 +28,7 @@ export class StagedDocuments {
   clear(): void {
     this.#count = 0
     this.#memories = []
+    this.#blocks = []
   }
 
   /** Makes room for an id of so many bytes, which is to be written to `ids` from `idEnd` on. */
@@ -55,6 +60,15 @@ export class StagedDocuments {
     rows[at + 4] = message === undefined ? NO_MESSAGE : message.end
     this.#areUuids[this.#count] = isUuid ? 1 : 0
     this.#memories[this.#count++] = memory
+  }
+
+  /** Takes a block that holds the documents from `at` to the last one. */
+  addBlock(at: number, block: PackedBlock): void {
+    this.#blocks.push([at, block])
+  }
+
+  get blocks(): readonly (readonly [at: number, block: PackedBlock])[] {
+    return this.#blocks
   }
 
   source(k: number): Uint8Array {

@@ -7,8 +7,10 @@ import { checkDocumentSize, parseJson } from '../../../mapping/parse-document.ts
 import type { Turns } from '../../../turns.ts'
 import { mergeDocument } from '../../document-table/merge-document.ts'
 import type { Creations, WriteOp, WriteOutcome } from '../../index-storage.ts'
+import type { WalkedBlock, WalkedDocuments } from '../../walked-documents.ts'
 import { conflictOf } from '../../write-conflict.ts'
 import { type IdKey, idHash, idKeyOf, MAX_ID_BYTES, putUuid, UUID_BYTES } from '../format/document-id.ts'
+import type { WalkedShare } from '../walked/walked-share.ts'
 import type { DocumentWalker } from './document-walker.ts'
 import { patchJson } from './patch-json.ts'
 import type { StagedDocuments } from './staged-documents.ts'
@@ -33,6 +35,8 @@ export interface BatchTarget {
   mayHold(hash: number): boolean
   /** Lets `find` give the document that is staged next for the id with this hash, in place of `old`. */
   stage(hash: number, old: number): void
+  /** Undefined where the documents have to be walked all the same. */
+  openWalked(walked: WalkedDocuments): WalkedShare | undefined
   /** Lets `find` no longer give the document at this place. */
   bury(place: number): void
 }
@@ -49,6 +53,12 @@ export class WriteBatch {
   nextSeqNo: number
   readonly #target: BatchTarget
   readonly #turns: Turns
+  /** The creations that are being added, as another thread has walked them. */
+  #walked: WalkedShare | undefined
+  #blocks: readonly WalkedBlock[] = []
+  /** Number of the next block, and where its documents begin among those that are staged. */
+  #block = 0
+  #blockAt = 0
 
   /** `documents` are this batch's alone until it ends. */
   constructor(target: BatchTarget, documents: StagedDocuments, nextSeqNo: number, turns: Turns) {
@@ -68,18 +78,35 @@ export class WriteBatch {
     return undefined
   }
 
+  /** To be called before the creations from `from` to `to` are added. */
+  beginCreations({ walked }: Creations, from: number, to: number): void {
+    this.#walked = walked && this.#target.openWalked(walked)
+    const blocks = this.#walked === undefined ? [] : walked!.blocks
+    this.#blocks = blocks.filter(each => each.from >= from && each.from + each.block.ref.docs <= to)
+    this.#block = 0
+  }
+
+  /** To be called behind each of them. A block of which each document was taken is taken, too. */
+  endCreation(k: number): void {
+    const next = this.#blocks[this.#block]
+    if (next === undefined || k < next.from + next.block.ref.docs - 1) return
+    this.#block++
+    if (this.documents.length === this.#blockAt + next.block.ref.docs) this.documents.addBlock(this.#blockAt, next.block)
+  }
+
   /** The same for one of many creations, which leaves no object behind where the id is a new UUID. */
   addCreation({ bytes, places }: Creations, k: number): Promise<void> | undefined {
     const idStart = places[CREATION_ROW * k]!
     const start = places[CREATION_ROW * k + 1]!
     const end = places[CREATION_ROW * k + 2]!
     const { documents } = this
+    if (k === this.#blocks[this.#block]?.from) this.#blockAt = documents.length
     documents.reserveId(UUID_BYTES)
     const { ids, idEnd } = documents
     const isUuid = putUuid(bytes, idStart, start, ids, idEnd)
     const hash = isUuid ? idHash(ids, idEnd, idEnd + UUID_BYTES) : 0
     const isNew = isUuid && !this.#target.mayHold(hash)
-    const outcome = isNew && end - start <= MAX_PLAIN_BYTES ? this.#createPlain(hash, bytes, start, end) : undefined
+    const outcome = isNew && end - start <= MAX_PLAIN_BYTES ? this.#createPlain(hash, bytes, start, end, k) : undefined
     if (outcome === undefined)
       return this.add({ action: 'create', id: bytes.toString('utf8', idStart, start), source: bytes.subarray(start, end) })
     this.outcomes.push(outcome)
@@ -87,11 +114,11 @@ export class WriteBatch {
   }
 
   /** Creates the document under the id that was put behind the last one; undefined where the document would hold the thread for long. */
-  #createPlain(hash: number, bytes: Uint8Array, start: number, end: number): WriteOutcome | undefined {
+  #createPlain(hash: number, bytes: Uint8Array, start: number, end: number, k: number): WriteOutcome | undefined {
     const { mapping, walker } = this.#target
     const mark = mapping.mark()
     try {
-      if (!walker.add(bytes, start, end)) return undefined
+      if (this.#walked?.add(k, end - start) !== true && !walker.add(bytes, start, end)) return undefined
     } catch (error) {
       return this.#takeBack(mark, error)
     }

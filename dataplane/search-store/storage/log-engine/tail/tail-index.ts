@@ -50,6 +50,14 @@ export class TailIndex implements KeywordCoder {
     return bytes
   }
 
+  /** Keyword fields whose values have no codes, or have none from now on. Once in an index, a field stays among them. */
+  termSlots(): readonly number[] {
+    const slots = [...this.#high]
+    for (let slot = 0; slot < this.keywords.length; slot++)
+      if (this.keywords[slot]?.isPartial === true && !this.#high.has(slot)) slots.push(slot)
+    return slots
+  }
+
   code(slot: FieldSlot, lo: number, hi: number, bytes: Uint8Array, start: number, end: number): number {
     let column = this.keywords[slot.number]
     if (column === undefined) {
