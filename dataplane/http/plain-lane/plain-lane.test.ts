@@ -7,11 +7,12 @@ import { afterEach, beforeEach, describe, it } from 'mocha'
 import { createFakeClock } from '../../testing/fake-clock.ts'
 import { type HttpServer, startHttpServer } from '../server.ts'
 import type { PlainAnswer } from './answer-writer.ts'
-import { PlainHeads, parsePlainHead } from './plain-head.ts'
+import { type PlainForm, PlainHeads, parsePlainHead } from './plain-head.ts'
 import { createPlainLane } from './plain-lane.ts'
 import type { PlainHandler } from './plain-receiver.ts'
 
 const LINE = 'POST /things HTTP/1.1\r\n'
+const FORM: PlainForm = { requestLines: ['POST /others HTTP/1.1\r\n', LINE], wantedHeader: 'x-key' }
 const HEAD = `${LINE}Host: a\r\nContent-Type: application/json\r\n`
 const requestOf = (body: string) => `${HEAD}Content-Length: ${body.length}\r\n\r\n${body}`
 const REQUEST = requestOf('{}')
@@ -38,7 +39,7 @@ describe('a plain lane before a server', () => {
   beforeEach(async () => {
     limit = 1_000
     cut = 0
-    const lane = createPlainLane({ path: '/things', createHandler: () => handler, nowMs: () => 0, onError: () => undefined })
+    const lane = createPlainLane({ paths: ['/things'], createHandler: () => handler, nowMs: () => 0, onError: () => undefined })
     const node = async (request: IncomingMessage, response: ServerResponse) => {
       let text = ''
       for await (const chunk of request as AsyncIterable<Buffer>) text += chunk.toString()
@@ -103,7 +104,7 @@ describe('a client that does not read its answers', () => {
 
   /** A connection of which nothing that is written to it is ever taken. */
   const connectDeaf = () => {
-    const lane = createPlainLane({ path: '/things', createHandler: () => handler, nowMs: () => clock.nowMs(), onError: () => undefined })
+    const lane = createPlainLane({ paths: ['/things'], createHandler: () => handler, nowMs: () => clock.nowMs(), onError: () => undefined })
     const socket = new Duplex({ readableHighWaterMark: 1 << 20, writableHighWaterMark: 1, read: () => undefined, write: () => undefined })
     lane.accept(socket as Socket, {} as never)
     const pass = (ms: number) => {
@@ -139,13 +140,14 @@ describe('a client that does not read its answers', () => {
 })
 
 describe('the head of a plain request', () => {
-  const parse = (text: string) => parsePlainHead(Buffer.from(text, 'latin1'), LINE)
+  const parse = (text: string) => parsePlainHead(Buffer.from(text, 'latin1'), FORM)
   const plain = `${HEAD}Content-Encoding:  gzip \r\nX-Other: ä\tb\r\nContent-Length: 12\r\n\r\n`
 
   it('gives type, encoding and where the body lies', () => {
     expect(parse(`${plain}rest`)).to.deep.equal({
       contentType: 'application/json',
       contentEncoding: 'gzip',
+      wanted: undefined,
       bodyStart: plain.length,
       bodyBytes: 12,
       lengthStart: plain.length - 6,
@@ -162,7 +164,7 @@ describe('the head of a plain request', () => {
   ]
   for (const text of followers)
     it(`is read alike when the one before it was similar: ${JSON.stringify(text.slice(-30))}`, () => {
-      const heads = new PlainHeads(LINE)
+      const heads = new PlainHeads(FORM)
       heads.parse(Buffer.from(plain, 'latin1'))
       for (let time = 0; time < 2; time++) expect(heads.parse(Buffer.from(text, 'latin1'))).to.deep.equal(parse(text))
     })
