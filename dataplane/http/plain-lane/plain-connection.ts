@@ -166,7 +166,7 @@ export class PlainConnection {
   #add(receiving: Receiving, chunk: Buffer): void {
     const { receiver, body } = receiving
     // A refusal comes from Node's server, with what is needed for the rest of the body.
-    if (!receiver.grow(chunk.length)) return this.#giveUp(receiving, chunk)
+    if (!receiver.grow(chunk.length)) return void this.#giveUp(receiving, chunk)
     const next = body.add(chunk)
     if (body.isWhole) this.#finish(receiver, body, next)
   }
