@@ -1,6 +1,6 @@
 /** Gathers the fragments of several requests into one send to the bus. */
 import { MAX_BUS_MESSAGE_BYTES } from '../../../contract/topics.ts'
-import { releaseBytes } from '../../../memory/release-bytes.ts'
+import { LentBuffers } from '../../../memory/lent-buffers.ts'
 import { ENVELOPE_BYTES, type Fragment, joinFragments, MAX_MESSAGE_RECORDS } from '../../../otlp/fragments.ts'
 import { type Bus, BusError, type BusRecord } from '../../../ports/bus.ts'
 import { type Client, ExpectedClients } from './expected-clients.ts'
@@ -45,6 +45,8 @@ export class BusBatcher {
   readonly #topic: string
   readonly #ackTimeoutMs: number
   readonly #minIntervalMs: number
+  /** Of messages that are put together: new memory for each would have to be cleared by the system. */
+  readonly #memory = new LentBuffers()
   #waiting: Waiting[] = []
   #waitingBytes = 0
   #sendsUnderWay = 0
@@ -112,9 +114,10 @@ export class BusBatcher {
     this.#sendsUnderWay++
     try {
       const fragments = batch.flatMap(waiting => waiting.fragments)
-      const { records, copies } = buildMessages(fragments)
+      const { records, copies } = buildMessages(fragments, bytes => this.#memory.take(bytes))
       await this.#sendRecords(records)
-      for (const copy of copies) releaseBytes(copy)
+      // After a send that failed the bus may still read them.
+      for (const copy of copies) this.#memory.giveBack(copy)
       this.#expected.expect(batch.map(({ client }) => client))
       for (const waiting of batch) waiting.resolve(0)
     } catch (error) {
@@ -164,18 +167,18 @@ export class BusBatcher {
 export interface Messages {
   readonly records: readonly BusRecord[]
   /** The values among them that were put together here. */
-  readonly copies: readonly Uint8Array[]
+  readonly copies: readonly Buffer[]
 }
 
-/** One message per key, or more where they would be too large; fragments of a key keep their order. */
-export function buildMessages(fragments: readonly KeyedFragment[]): Messages {
+/** One message per key, or more where they would be too large; fragments of a key keep their order. `take` as that of `joinFragments`. */
+export function buildMessages(fragments: readonly KeyedFragment[], take?: (bytes: number) => Buffer): Messages {
   const records: BusRecord[] = []
-  const copies: Uint8Array[] = []
+  const copies: Buffer[] = []
   const open = new Map<string, { readonly fragments: Fragment[]; sizeBytes: number; recordCount: number }>()
   const close = (key: string, parts: readonly Fragment[]) => {
-    const value = joinFragments(parts)
+    const value = joinFragments(parts, take)
     records.push({ key, value })
-    if (value !== parts[0]!.message) copies.push(value)
+    if (value !== parts[0]!.message) copies.push(value as Buffer)
   }
   for (const { key, fragment } of fragments) {
     const message = open.get(key)
