@@ -34,7 +34,7 @@ export class LentBuffers {
   giveBack(body: Buffer): void {
     const { buffer } = body
     if (buffer.byteLength >= STEP_BYTES && buffer.byteLength <= MAX_BYTES && buffer.byteLength % STEP_BYTES === 0) {
-      if (this.#free.length === MAX_FREE) releaseBytes(this.#free.shift()!)
+      if (this.#free.length === MAX_FREE) this.#free.shift()
       this.#free.push(Buffer.from(buffer))
     } else releaseBytes(body)
   }

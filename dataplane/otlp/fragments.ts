@@ -33,8 +33,8 @@ const COMMA = Buffer.from(',')
 /** Bytes of a message beside its elements and the commas between them. */
 export const ENVELOPE_BYTES = OPENING.length + CLOSING.length
 
-/** The message `{"resourceLogs":[…]}` of these elements. `take` gives memory of at least so many bytes for one that has to be put together. */
-export function joinFragments(fragments: readonly Fragment[], take: (bytes: number) => Buffer = Buffer.allocUnsafe): Uint8Array {
+/** The message `{"resourceLogs":[…]}` of these elements. */
+export function joinFragments(fragments: readonly Fragment[]): Uint8Array {
   const [first] = fragments
   if (fragments.length === 1 && first?.message !== undefined) return first.message
   const chunks: Uint8Array[] = [OPENING]
@@ -43,13 +43,7 @@ export function joinFragments(fragments: readonly Fragment[], take: (bytes: numb
     chunks.push(...fragment.chunks)
   }
   chunks.push(CLOSING)
-  const whole = take(chunks.reduce((bytes, chunk) => bytes + chunk.length, 0))
-  let end = 0
-  for (const chunk of chunks) {
-    whole.set(chunk, end)
-    end += chunk.length
-  }
-  return whole.subarray(0, end)
+  return Buffer.concat(chunks)
 }
 
 /** Records of one message: a small message may hold hundreds of thousands, each of them work for every step behind. */

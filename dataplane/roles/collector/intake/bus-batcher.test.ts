@@ -3,7 +3,7 @@ import { describe, it } from 'mocha'
 import { MAX_BUS_MESSAGE_BYTES } from '../../../contract/topics.ts'
 import { acceptJson } from '../../../otlp/accept-json.ts'
 import { cutFragments } from '../../../otlp/fragments.ts'
-import { BusError, type BusRecord } from '../../../ports/bus.ts'
+import { BusError } from '../../../ports/bus.ts'
 import { createRecordingBus } from '../../../testing/recording-bus.ts'
 import { buildJson } from '../testing/requests.ts'
 import { BusBatcher, buildMessages, type KeyedFragment } from './bus-batcher.ts'
@@ -104,35 +104,6 @@ describe('batching for the bus', () => {
       await batcher.send(fragmentsOf('a', '3'), a)
       expect(bodies(bus)).to.deep.equal([['3']])
     })
-  })
-
-  it('memory of a message that was put together is used again once the bus has it, and never while the bus may read it', async () => {
-    const values: Uint8Array[] = []
-    const texts: string[] = []
-    let answer: Promise<void> = Promise.resolve()
-    const bus = {
-      ...createRecordingBus(),
-      async send(_topic: string, records: readonly BusRecord[]) {
-        for (const { value } of records) {
-          values.push(value)
-          texts.push(textOf(value))
-        }
-        await answer
-      },
-    }
-    const batcher = new BusBatcher({ bus, topic: 'raw-logs', ackTimeoutMs: 20, minIntervalMs: 0 })
-    const sendTwo = (letter: string) => Promise.all(['1', '2'].map(n => batcher.send(fragmentsOf('a', letter.repeat(100_000) + n))))
-    await sendTwo('x')
-    await sendTwo('y')
-    expect(values[1]!.buffer).to.equal(values[0]!.buffer)
-    expect(bodiesOf(values[1]!)).to.deep.equal(['1', '2'].map(n => 'y'.repeat(100_000) + n))
-    answer = new Promise(() => undefined)
-    const late = await sendTwo('z').catch(error => error)
-    expect(late).to.be.instanceOf(BusError)
-    answer = Promise.resolve()
-    await sendTwo('w')
-    expect(values[3]!.buffer).to.not.equal(values[2]!.buffer)
-    expect(textOf(values[2]!)).to.equal(texts[2])
   })
 
   it('a bus that never answers counts as unavailable', async () => {

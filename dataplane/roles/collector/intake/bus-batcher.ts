@@ -1,6 +1,6 @@
 /** Gathers the fragments of several requests into one send to the bus. */
 import { MAX_BUS_MESSAGE_BYTES } from '../../../contract/topics.ts'
-import { LentBuffers } from '../../../memory/lent-buffers.ts'
+import { releaseBytes } from '../../../memory/release-bytes.ts'
 import { ENVELOPE_BYTES, type Fragment, joinFragments, MAX_MESSAGE_RECORDS } from '../../../otlp/fragments.ts'
 import { type Bus, BusError, type BusRecord } from '../../../ports/bus.ts'
 import { type Client, ExpectedClients } from './expected-clients.ts'
@@ -45,8 +45,6 @@ export class BusBatcher {
   readonly #topic: string
   readonly #ackTimeoutMs: number
   readonly #minIntervalMs: number
-  /** Of messages that are put together: new memory for each would have to be cleared by the system. */
-  readonly #memory = new LentBuffers()
   #waiting: Waiting[] = []
   #waitingBytes = 0
   #sendsUnderWay = 0
@@ -114,10 +112,9 @@ export class BusBatcher {
     this.#sendsUnderWay++
     try {
       const fragments = batch.flatMap(waiting => waiting.fragments)
-      const { records, copies } = buildMessages(fragments, bytes => this.#memory.take(bytes))
+      const { records, copies } = buildMessages(fragments)
       await this.#sendRecords(records)
-      // After a send that failed the bus may still read them.
-      for (const copy of copies) this.#memory.giveBack(copy)
+      for (const copy of copies) releaseBytes(copy)
       this.#expected.expect(batch.map(({ client }) => client))
       for (const waiting of batch) waiting.resolve(0)
     } catch (error) {
@@ -167,18 +164,18 @@ export class BusBatcher {
 export interface Messages {
   readonly records: readonly BusRecord[]
   /** The values among them that were put together here. */
-  readonly copies: readonly Buffer[]
+  readonly copies: readonly Uint8Array[]
 }
 
-/** One message per key, or more where they would be too large; fragments of a key keep their order. `take` as that of `joinFragments`. */
-export function buildMessages(fragments: readonly KeyedFragment[], take?: (bytes: number) => Buffer): Messages {
+/** One message per key, or more where they would be too large; fragments of a key keep their order. */
+export function buildMessages(fragments: readonly KeyedFragment[]): Messages {
   const records: BusRecord[] = []
-  const copies: Buffer[] = []
+  const copies: Uint8Array[] = []
   const open = new Map<string, { readonly fragments: Fragment[]; sizeBytes: number; recordCount: number }>()
   const close = (key: string, parts: readonly Fragment[]) => {
-    const value = joinFragments(parts, take)
+    const value = joinFragments(parts)
     records.push({ key, value })
-    if (value !== parts[0]!.message) copies.push(value as Buffer)
+    if (value !== parts[0]!.message) copies.push(value)
   }
   for (const { key, fragment } of fragments) {
     const message = open.get(key)
