@@ -10,7 +10,7 @@ describe('the host of a request (RFC 9112, 3.2)', () => {
   let server: HttpServer
   before(async () => {
     const lane = createPlainLane({
-      path: '/things',
+      paths: ['/things'],
       createHandler: () => () => ({
         grow: () => true,
         end: (_body, answer) => answer({ status: 200, headers: { 'content-length': '4' }, body: Buffer.from('lane') }),

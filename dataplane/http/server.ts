@@ -1,5 +1,6 @@
 /** An HTTP server that is bounded in time, and how any server listens and stops. */
-import { createServer, type RequestListener, type Server } from 'node:http'
+import type { EventEmitter } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net'
 import { withOneHost } from './request-host.ts'
 import { answerUnreadableRequests } from './unreadable-request.ts'
@@ -57,7 +58,7 @@ export function startHttpServer(listener: RequestListener, at: ListenConfig, lan
   )
   server.timeout = NO_PROGRESS_MS
   answerUnreadableRequests(server)
-  if (lane !== undefined) putBefore(server, lane)
+  if (lane !== undefined) putBefore(server, 'connection', lane)
   return listen(server, at, {
     close() {
       lane?.close()
@@ -99,17 +100,29 @@ export async function listen(server: NetServer, at: ListenConfig, connections: C
   }
 }
 
-function putBefore(server: Server, lane: ConnectionLane): void {
-  const serve = server.listeners('connection') as ((socket: Socket) => void)[]
+/** Gives the connections of an event to the lane, and those of other protocols to the server as before. */
+export function putBefore<S extends Socket>(
+  server: EventEmitter,
+  event: 'connection' | 'secureConnection',
+  lane: ConnectionLane,
+  isForLane: (socket: S) => boolean = () => true,
+): void {
+  const listeners = server.listeners(event) as ((socket: Socket) => void)[]
+  const serve = (socket: Socket) => {
+    for (const listener of listeners) listener.call(server, socket)
+  }
   const node: NodeHttp = {
     take(socket, bytes) {
-      for (const listener of serve) listener.call(server, socket)
+      serve(socket)
       if (bytes.length > 0) socket.unshift(bytes)
     },
     fail: (socket, code) => server.emit('clientError', Object.assign(new Error(code), { code }), socket),
   }
-  server.removeAllListeners('connection')
-  server.on('connection', (socket: Socket) => lane.accept(socket, node))
+  server.removeAllListeners(event)
+  server.on(event, (socket: S) => {
+    if (isForLane(socket)) lane.accept(socket, node)
+    else serve(socket)
+  })
 }
 
 function listenError(error: NodeJS.ErrnoException, { host, port, setting }: ListenConfig): Error {

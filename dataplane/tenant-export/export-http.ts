@@ -1,15 +1,15 @@
 /** OTLP over HTTP for one tenant: the body is read within the bounds, gets its tenant, and goes to the collector (Spec: Ingestion; Decisions 7). */
 import { type BodyErrors, readBody } from '../http/request-body.ts'
 import { releaseBytes } from '../memory/release-bytes.ts'
-import { encodeResponseJson, encodeResponseProtobuf, encodeStatusProtobuf } from '../otlp/export-response.ts'
 import { MalformedPayload, OversizedPayload } from '../otlp/malformed.ts'
-import { decompress, ENCODINGS, parseEncoding } from '../otlp-intake/decompress.ts'
+import { decompress, parseEncoding } from '../otlp-intake/decompress.ts'
 import type { LocalCollector } from '../otlp-intake/local-collector.ts'
 import type { MemoryBudget } from '../otlp-intake/memory-budget.ts'
 import { Refusal } from '../otlp-intake/refusal.ts'
-import { answerBytes, answerJson, type GatewayResponse, methodNotAllowed, stopReading, type TenantExchange } from '../upstream/exchange.ts'
+import { answerBytes, methodNotAllowed, stopReading, type TenantExchange } from '../upstream/exchange.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { DroppedAttributes } from './attribute-names.ts'
+import { acceptedAnswer, isExportType, JSON_TYPE, mediaTypeOf, PROTOBUF_TYPE, refusedAnswer, TRANSPORTS } from './export-answer.ts'
 import { injectJson } from './inject-json.ts'
 import { injectProtobuf } from './inject-protobuf.ts'
 import { localExport } from './tenant-layout.ts'
@@ -23,8 +23,6 @@ export interface ExportDeps {
   readonly dropped: DroppedAttributes
 }
 
-const JSON_TYPE = 'application/json'
-const PROTOBUF_TYPE = 'application/x-protobuf'
 const INJECTORS = { [JSON_TYPE]: injectJson, [PROTOBUF_TYPE]: injectProtobuf } as const
 
 const ERRORS: BodyErrors = {
@@ -35,14 +33,15 @@ const ERRORS: BodyErrors = {
 export async function exportHttp(deps: ExportDeps, exchange: TenantExchange): Promise<void> {
   const { request, response } = exchange
   if (request.method !== 'POST') throw methodNotAllowed(request.method, 'POST')
-  const type = (request.headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase()
+  const type = mediaTypeOf(request.headers['content-type'])
   try {
     await passExport(deps, exchange, type)
   } catch (error) {
     const refusal = asRefusal(error)
     if (refusal === undefined) throw error
     stopReading(request, response)
-    answerRefusal(response, type, refusal)
+    const { status, headers, body } = refusedAnswer(type, refusal)
+    answerBytes(response, status, headers, body)
   }
 }
 
@@ -52,7 +51,7 @@ async function passExport(
   type: string,
 ): Promise<void> {
   const { request, response, owner } = exchange
-  if (type !== JSON_TYPE && type !== PROTOBUF_TYPE)
+  if (!isExportType(type))
     throw new Refusal('unsupportedType', `content-type: expected ${JSON_TYPE} or ${PROTOBUF_TYPE}, saw ${type.slice(0, 80) || 'none'}`)
   const encoding = parseEncoding(request.headers['content-encoding'])
   const lease = budget.lease()
@@ -64,10 +63,9 @@ async function passExport(
     if ('accept' in collector) {
       // From here on it is in the collector's own budget.
       lease.release()
-      const transport = type === JSON_TYPE ? 'http_json' : 'http_protobuf'
-      const partialSuccess = await collector.accept(localExport({ transport, body: plain, source: request.socket }, injection))
-      const answer = type === JSON_TYPE ? Buffer.from(encodeResponseJson(partialSuccess)) : encodeResponseProtobuf(partialSuccess)
-      answerBytes(response, 200, { 'content-type': type }, answer)
+      const call = localExport({ transport: TRANSPORTS[type], body: plain, source: request.socket }, injection)
+      const { status, headers, body } = acceptedAnswer(type, await collector.accept(call))
+      answerBytes(response, status, headers, body)
       return
     }
     const body = INJECTORS[type](plain, injection)
@@ -91,17 +89,4 @@ export function asRefusal(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error
   if (error instanceof MalformedPayload) return new Refusal('malformed', error.message)
   return error instanceof OversizedPayload ? new Refusal('tooLarge', error.message) : undefined
-}
-
-/** As the collector says it: JSON, or `google.rpc.Status` to a protobuf request (Decisions 3). */
-function answerRefusal(response: GatewayResponse, type: string, { kind, message, reason }: Refusal): void {
-  const { httpStatus: status, grpcCode: code, retryAfterSeconds } = kind
-  const headers = {
-    ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
-    ...(reason === 'unsupportedEncoding' && { 'accept-encoding': ENCODINGS.join(', ') }),
-  }
-  if (type === PROTOBUF_TYPE) {
-    const body = encodeStatusProtobuf({ code, message, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) })
-    answerBytes(response, status, { 'content-type': PROTOBUF_TYPE, ...headers }, body)
-  } else answerJson(response, status, { error: message, status, code, message }, headers)
 }

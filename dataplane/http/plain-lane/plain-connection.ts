@@ -1,15 +1,14 @@
 /** One connection of the plain lane: its requests one after the other, and what becomes of it. */
 import { Buffer } from 'node:buffer'
 import type { Socket } from 'node:net'
-import { releaseBytes } from '../../memory/release-bytes.ts'
 import type { NodeHttp } from '../server.ts'
 import type { AnswerWriter, PlainAnswer } from './answer-writer.ts'
-import { PlainHeads } from './plain-head.ts'
+import { PlainBody } from './plain-body.ts'
+import { type PlainForm, type PlainHead, PlainHeads } from './plain-head.ts'
 import type { PlainHandler, PlainReceiver } from './plain-receiver.ts'
 
 export interface PlainConnectionDeps {
-  /** The first line of a plain request, with its line end. */
-  readonly requestLine: string
+  readonly form: PlainForm
   readonly handler: PlainHandler
   readonly answers: AnswerWriter
   readonly nowMs: () => number
@@ -21,16 +20,16 @@ export interface PlainConnectionDeps {
 /** A request whose head has been read. */
 interface Receiving {
   readonly receiver: PlainReceiver
-  readonly bodyStart: number
-  /** Where the body ends, counted from the first byte of the head. */
-  readonly end: number
-  /** Head and body so far. */
-  readonly chunks: Buffer[]
-  size: number
+  readonly body: PlainBody
 }
 
-/** `new`: nothing received yet. `idle`: between requests. `unread`: the client has to take the answer before anything goes on. */
-export type ConnectionState = 'new' | 'idle' | 'receiving' | 'answering' | 'unread' | 'gone'
+/**
+ * `new`: nothing received yet. `idle`: between requests. `asking`: the handler does not know yet whether it wants the request.
+ * `unread`: the client has to take the answer before anything goes on.
+ */
+export type ConnectionState = 'new' | 'idle' | 'asking' | 'receiving' | 'answering' | 'unread' | 'gone'
+
+const NO_BYTES = Buffer.alloc(0)
 
 /**
  * Serves plain requests on one connection, one after the other. At the first request that is anything else
@@ -52,7 +51,7 @@ export class PlainConnection {
   constructor(socket: Socket, deps: PlainConnectionDeps) {
     this.#socket = socket
     this.#deps = deps
-    this.#heads = new PlainHeads(deps.requestLine)
+    this.#heads = new PlainHeads(deps.form)
     this.sinceMs = deps.nowMs()
     socket.on('data', this.#onData)
     socket.on('end', this.#onEnd)
@@ -77,9 +76,14 @@ export class PlainConnection {
 
   /** Gives the connection to Node's HTTP server. */
   leave(): void {
-    const chunks = this.#receiving?.chunks ?? []
+    this.#leaveWith(NO_BYTES)
+  }
+
+  /** The same with what has come of a request, and the chunk behind that. */
+  #giveUp({ body }: Receiving, chunk: Buffer): void {
+    const received = body.received()
     this.#cut()
-    this.#leaveWith(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))
+    this.#leaveWith(received === undefined ? chunk : Buffer.concat([received, chunk]))
   }
 
   #leaveWith(bytes: Buffer): void {
@@ -91,7 +95,7 @@ export class PlainConnection {
   }
 
   readonly #onData = (chunk: Buffer): void => {
-    if (this.state === 'answering' || this.state === 'unread') {
+    if (this.state === 'asking' || this.state === 'answering' || this.state === 'unread') {
       this.#early = this.#early === undefined ? chunk : Buffer.concat([this.#early, chunk])
       this.#socket.pause()
     } else if (this.#receiving === undefined) this.#start(chunk)
@@ -101,7 +105,7 @@ export class PlainConnection {
   readonly #onEnd = (): void => {
     this.#clientEnded = true
     if (this.state === 'receiving') this.fail('HPE_INVALID_EOF_STATE')
-    else if (this.state !== 'answering' && this.state !== 'unread') this.#socket.end()
+    else if (this.state === 'new' || this.state === 'idle') this.#socket.end()
   }
 
   readonly #onError = (error: Error): void => this.#deps.onError(error)
@@ -125,32 +129,57 @@ export class PlainConnection {
   #start(bytes: Buffer): void {
     const head = this.#heads.parse(bytes)
     const receiver = head && this.#deps.handler(head)
-    if (head === undefined || receiver === undefined) return void this.#leaveWith(bytes)
+    if (head === undefined || receiver === undefined) this.#leaveWith(bytes)
+    else if (receiver instanceof Promise) this.#ask(head, receiver, bytes)
+    else this.#receive(head, receiver, bytes)
+  }
+
+  /** Waits for the handler. */
+  #ask(head: PlainHead, receiver: Promise<PlainReceiver | undefined>, bytes: Buffer): void {
+    this.#enter('asking')
+    this.#socket.pause()
+    receiver.then(
+      found => this.#asked(head, found, bytes),
+      () => this.#asked(head, undefined, bytes),
+    )
+  }
+
+  #asked(head: PlainHead, receiver: PlainReceiver | undefined, bytes: Buffer): void {
+    if (this.state === 'gone') return void receiver?.cut()
+    const early = this.#early
+    this.#early = undefined
+    const received = early === undefined ? bytes : Buffer.concat([bytes, early])
+    // Node's server takes no connection whose client has ended its side.
+    if (receiver === undefined && this.#clientEnded) return void this.#socket.destroy()
+    this.#socket.resume()
+    if (receiver === undefined) this.#leaveWith(received)
+    else this.#receive(head, receiver, received)
+  }
+
+  #receive(head: PlainHead, receiver: PlainReceiver, bytes: Buffer): void {
     this.#enter('receiving')
-    const { bodyStart, bodyBytes } = head
-    this.#receiving = { receiver, bodyStart, end: bodyStart + bodyBytes, chunks: [], size: 0 }
+    this.#receiving = { receiver, body: new PlainBody(head) }
     this.#add(this.#receiving, bytes)
+    if (this.#clientEnded && this.#receiving !== undefined) this.fail('HPE_INVALID_EOF_STATE')
   }
 
   #add(receiving: Receiving, chunk: Buffer): void {
-    receiving.chunks.push(chunk)
-    receiving.size += chunk.length
+    const { receiver, body } = receiving
     // A refusal comes from Node's server, with what is needed for the rest of the body.
-    if (!receiving.receiver.grow(chunk.length)) this.leave()
-    else if (receiving.size >= receiving.end) this.#finish(receiving)
+    if (!receiver.grow(chunk.length)) return void this.#giveUp(receiving, chunk)
+    const next = body.add(chunk)
+    if (body.isWhole) this.#finish(receiver, body, next)
   }
 
-  #finish({ receiver, bodyStart, end, chunks, size }: Receiving): void {
-    const last = chunks.at(-1)!
-    if (size > end) {
-      this.#early = last.subarray(last.length - (size - end))
+  /** `next`: what the client has sent behind the body. */
+  #finish(receiver: PlainReceiver, body: PlainBody, next: Buffer | undefined): void {
+    if (next !== undefined) {
+      this.#early = next
       this.#socket.pause()
     }
     this.#receiving = undefined
     this.#enter('answering')
-    const body = joinChunks(chunks, bodyStart, end)
-    if (chunks.length > 1) for (const chunk of chunks) if (chunk.buffer !== this.#early?.buffer) releaseBytes(chunk)
-    receiver.end(body, this.#answer)
+    receiver.end(body.take(), this.#answer)
   }
 
   get #stays(): boolean {
@@ -178,18 +207,4 @@ export class PlainConnection {
     if (this.#socket.isPaused()) this.#socket.resume()
     if (early !== undefined) this.#start(early)
   }
-}
-
-/** The bytes from `start` to `end` of chunks that follow each other; a view when there is but one. */
-function joinChunks(chunks: readonly Buffer[], start: number, end: number): Buffer {
-  if (chunks.length === 1) return chunks[0]!.subarray(start, end)
-  const joined = Buffer.allocUnsafeSlow(end - start)
-  let at = -start
-  for (const chunk of chunks) {
-    const from = Math.max(0, -at)
-    const to = Math.min(chunk.length, joined.length - at)
-    if (to > from) chunk.copy(joined, at + from, from, to)
-    at += chunk.length
-  }
-  return joined
 }

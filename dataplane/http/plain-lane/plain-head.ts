@@ -5,6 +5,8 @@ import { isHost } from '../request-host.ts'
 export interface PlainHead {
   readonly contentType: string | undefined
   readonly contentEncoding: string | undefined
+  /** The header that the lane's handlers ask for beside these. */
+  readonly wanted: string | undefined
   /** Where the body starts. */
   readonly bodyStart: number
   readonly bodyBytes: number
@@ -28,12 +30,21 @@ const TOKEN = tableOf(byte => /[\w!#$%&'*+.^`|~-]/.test(String.fromCharCode(byte
 /** RFC 9110: field-value. */
 const VALUE = tableOf(byte => byte === 0x09 || (byte >= 0x20 && byte !== 0x7f))
 
+/** Which heads are plain. */
+export interface PlainForm {
+  /** The first lines that there are, with their line ends. */
+  readonly requestLines: readonly string[]
+  /** A header that handlers ask for, in lower case; a plain request has it once or not at all. */
+  readonly wantedHeader?: string | undefined
+}
+
 interface Texts {
   host?: string
   connection?: string
   type?: string
   encoding?: string
   length?: string
+  wanted?: string
 }
 
 interface Fields extends Texts {
@@ -52,19 +63,18 @@ const HEADERS: ReadonlyMap<string, keyof Texts | false> = new Map<string, keyof 
 
 /** Reads the heads of a connection, which as a rule differ in the content length alone. */
 export class PlainHeads {
-  readonly #requestLine: string
+  readonly #form: PlainForm
   #last: { readonly head: PlainHead; readonly beforeLength: Buffer; readonly afterLength: Buffer } | undefined
 
-  /** With its line end. */
-  constructor(requestLine: string) {
-    this.#requestLine = requestLine
+  constructor(form: PlainForm) {
+    this.#form = form
   }
 
   /** As `parsePlainHead`. */
   parse(bytes: Buffer): PlainHead | undefined {
     const again = this.#parseAgain(bytes)
     if (again !== undefined) return again
-    const head = parsePlainHead(bytes, this.#requestLine)
+    const head = parsePlainHead(bytes, this.#form)
     if (head !== undefined && head.bodyStart <= MAX_REMEMBERED_BYTES) {
       const [beforeLength, afterLength] = [bytes.subarray(0, head.lengthStart), bytes.subarray(head.lengthEnd, head.bodyStart)].map(copyOf)
       this.#last = { head, beforeLength: beforeLength!, afterLength: afterLength! }
@@ -82,8 +92,8 @@ export class PlainHeads {
     let bodyBytes = 0
     for (; isDigit(bytes[p]) && p < lengthStart + MAX_LENGTH_DIGITS; p++) bodyBytes = 10 * bodyBytes + bytes[p]! - ZERO
     if (p === lengthStart || !holdsAt(bytes, afterLength, p)) return undefined
-    const { contentType, contentEncoding } = head
-    return { contentType, contentEncoding, bodyStart: p + afterLength.length, bodyBytes, lengthStart, lengthEnd: p }
+    const { contentType, contentEncoding, wanted } = head
+    return { contentType, contentEncoding, wanted, bodyStart: p + afterLength.length, bodyBytes, lengthStart, lengthEnd: p }
   }
 }
 
@@ -95,9 +105,10 @@ function holdsAt(bytes: Buffer, part: Buffer, at: number): boolean {
   return end <= bytes.length && part.compare(bytes, at, end) === 0
 }
 
-/** The head at the start of `bytes`; undefined unless it is complete, well-formed and plain: this request line, and a content length on a connection that stays. */
-export function parsePlainHead(bytes: Buffer, requestLine: string): PlainHead | undefined {
-  if (bytes.length < requestLine.length || bytes.toString('latin1', 0, requestLine.length) !== requestLine) return undefined
+/** The head at the start of `bytes`; undefined unless it is complete, well-formed and plain: one of the request lines, and a content length on a connection that stays. */
+export function parsePlainHead(bytes: Buffer, { requestLines, wantedHeader }: PlainForm): PlainHead | undefined {
+  const requestLine = requestLines.find(line => bytes.length >= line.length && bytes.toString('latin1', 0, line.length) === line)
+  if (requestLine === undefined) return undefined
   const limit = Math.min(bytes.length, MAX_HEAD_BYTES)
   const fields: Fields = {}
   let p = requestLine.length
@@ -109,15 +120,15 @@ export function parsePlainHead(bytes: Buffer, requestLine: string): PlainHead | 
     const valueStart = p
     while (VALUE[bytes[p]!] === 1 && p < limit) p++
     if (bytes[p] !== CR || bytes[p + 1] !== LF) return undefined
-    if (!take(fields, bytes.toString('latin1', nameStart, nameEnd).toLowerCase(), bytes, valueStart, p)) return undefined
+    const name = bytes.toString('latin1', nameStart, nameEnd).toLowerCase()
+    if (!take(fields, name === wantedHeader ? 'wanted' : HEADERS.get(name), bytes, valueStart, p)) return undefined
     p += 2
   }
   return bytes[p + 1] === LF && p < limit ? plain(fields, p + 2) : undefined
 }
 
 /** False for a header that is given twice or that no plain request has. */
-function take(fields: Fields, name: string, bytes: Buffer, start: number, end: number): boolean {
-  const field = HEADERS.get(name)
+function take(fields: Fields, field: keyof Texts | false | undefined, bytes: Buffer, start: number, end: number): boolean {
   if (field === undefined) return true
   if (field === false) return false
   if (fields[field] !== undefined) return false
@@ -127,12 +138,12 @@ function take(fields: Fields, name: string, bytes: Buffer, start: number, end: n
   return true
 }
 
-function plain({ host, connection, type, encoding, length, lengthStart }: Fields, bodyStart: number): PlainHead | undefined {
+function plain({ host, connection, type, encoding, length, wanted, lengthStart }: Fields, bodyStart: number): PlainHead | undefined {
   if (host === undefined || !isHost(host) || length === undefined || lengthStart === undefined || !/^\d{1,9}$/.test(length))
     return undefined
   if (connection !== undefined && connection.toLowerCase() !== 'keep-alive') return undefined
   const lengthEnd = lengthStart + length.length
-  return { contentType: type, contentEncoding: encoding, bodyStart, bodyBytes: Number(length), lengthStart, lengthEnd }
+  return { contentType: type, contentEncoding: encoding, wanted, bodyStart, bodyBytes: Number(length), lengthStart, lengthEnd }
 }
 
 function tableOf(holds: (byte: number) => boolean): Uint8Array {

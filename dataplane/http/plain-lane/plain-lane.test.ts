@@ -7,11 +7,13 @@ import { afterEach, beforeEach, describe, it } from 'mocha'
 import { createFakeClock } from '../../testing/fake-clock.ts'
 import { type HttpServer, startHttpServer } from '../server.ts'
 import type { PlainAnswer } from './answer-writer.ts'
-import { PlainHeads, parsePlainHead } from './plain-head.ts'
+import { PlainBody } from './plain-body.ts'
+import { type PlainForm, type PlainHead, PlainHeads, parsePlainHead } from './plain-head.ts'
 import { createPlainLane } from './plain-lane.ts'
 import type { PlainHandler } from './plain-receiver.ts'
 
 const LINE = 'POST /things HTTP/1.1\r\n'
+const FORM: PlainForm = { requestLines: ['POST /others HTTP/1.1\r\n', LINE], wantedHeader: 'x-key' }
 const HEAD = `${LINE}Host: a\r\nContent-Type: application/json\r\n`
 const requestOf = (body: string) => `${HEAD}Content-Length: ${body.length}\r\n\r\n${body}`
 const REQUEST = requestOf('{}')
@@ -38,7 +40,7 @@ describe('a plain lane before a server', () => {
   beforeEach(async () => {
     limit = 1_000
     cut = 0
-    const lane = createPlainLane({ path: '/things', createHandler: () => handler, nowMs: () => 0, onError: () => undefined })
+    const lane = createPlainLane({ paths: ['/things'], createHandler: () => handler, nowMs: () => 0, onError: () => undefined })
     const node = async (request: IncomingMessage, response: ServerResponse) => {
       let text = ''
       for await (const chunk of request as AsyncIterable<Buffer>) text += chunk.toString()
@@ -84,6 +86,110 @@ describe('a plain lane before a server', () => {
   })
 })
 
+describe('a handler of a plain lane that has to think about a request', () => {
+  let server: HttpServer
+  let waiting: ((wants: boolean) => void)[]
+  let fails: (() => void)[]
+  let cut: number
+  beforeEach(async () => {
+    waiting = []
+    fails = []
+    cut = 0
+    const receiver = {
+      grow: () => true,
+      end: (body: Uint8Array, answer: (answer: PlainAnswer) => void) => answer(answerOf(`lane ${Buffer.from(body)};`)),
+      cut: () => cut++,
+    }
+    const handler: PlainHandler = ({ wanted }) =>
+      wanted === 'known'
+        ? receiver
+        : new Promise((resolve, reject) => {
+            waiting.push(wants => resolve(wants ? receiver : undefined))
+            fails.push(() => reject(new Error('simulated')))
+          })
+    const lane = createPlainLane({
+      ...{ paths: ['/others', '/things'], wantedHeader: 'x-key', nowMs: () => 0, onError: () => undefined },
+      createHandler: () => handler,
+    })
+    const node = async (request: IncomingMessage, response: ServerResponse) => {
+      let text = ''
+      for await (const chunk of request as AsyncIterable<Buffer>) text += chunk.toString()
+      response.end(`node ${text};`)
+    }
+    server = await startHttpServer(node, { host: '127.0.0.1', port: 0, setting: 'PORT' }, lane)
+  })
+  afterEach(() => server.stop(0))
+
+  const begin = (text: string) => {
+    const socket = connect(server.port, '127.0.0.1')
+    let received = ''
+    socket.on('data', data => (received += data))
+    socket.write(text)
+    const bodies = async (count: number) => {
+      const seen = () => [...received.matchAll(/(?:lane|node) [^;]*;/g)].map(([body]) => body)
+      while (seen().length < count) await new Promise(setImmediate)
+      socket.destroy()
+      return seen()
+    }
+    return { socket, bodies }
+  }
+  const untilAsked = async (count = 1) => {
+    while (waiting.length < count) await new Promise(setImmediate)
+  }
+  const known = (body: string) => requestOf(body).replace('Host', 'X-Key: known\r\nHost')
+
+  it('gets its body, and those behind it, once it wants the request', async () => {
+    const { socket, bodies } = begin(requestOf('[1]').slice(0, -1))
+    await untilAsked()
+    socket.write(`]${known('[2]')}${requestOf('[3]')}`)
+    waiting[0]!(true)
+    await untilAsked(2)
+    waiting[1]!(true)
+    expect(await bodies(3)).to.deep.equal(['lane [1];', 'lane [2];', 'lane [3];'])
+  })
+
+  for (const how of ['does not want it', 'fails'])
+    it(`leaves it to the server, whole, when it ${how}`, async () => {
+      const { socket, bodies } = begin(known('[1]') + requestOf('[2]').slice(0, -1))
+      await untilAsked()
+      socket.write(`]${known('[3]')}`)
+      if (how === 'fails') fails[0]!()
+      else waiting[0]!(false)
+      expect(await bodies(3)).to.deep.equal(['lane [1];', 'node [2];', 'node [3];'])
+    })
+
+  it('hears that the client is gone meanwhile', async () => {
+    const { socket } = begin(requestOf('[1]'))
+    await untilAsked()
+    socket.resetAndDestroy()
+    await new Promise(resolve => setTimeout(resolve, 20))
+    waiting[0]!(true)
+    while (cut === 0) await new Promise(setImmediate)
+  })
+})
+
+describe('a body that comes in many pieces', () => {
+  for (const bodyBytes of [0, 1, 100, 700_000, 3_000_000])
+    it(`of ${bodyBytes} bytes is put together, and what lies behind it comes back`, () => {
+      const head = { bodyStart: 7, bodyBytes } as PlainHead
+      const bytes = Buffer.allocUnsafe(bodyBytes).map((_, i) => i % 251)
+      for (const step of [1_000_000, 65_536, 16_384, 999].filter(size => bodyBytes / size < 5_000)) {
+        const body = new PlainBody(head)
+        const all = Buffer.concat([Buffer.from('<head->'), bytes, Buffer.from('next')])
+        let next: Buffer | undefined
+        let at = 0
+        while (!body.isWhole) {
+          const chunk = Buffer.from(all.subarray(at, at + step))
+          at += step
+          next = body.add(chunk)
+          if (!body.isWhole && at < 4 * step) expect(body.received()!.equals(all.subarray(0, at))).to.equal(true)
+        }
+        expect(body.take().equals(bytes)).to.equal(true)
+        expect((next ?? Buffer.alloc(0)).equals(all.subarray(7 + bodyBytes, at))).to.equal(true)
+      }
+    })
+})
+
 describe('a client that does not read its answers', () => {
   const clock = createFakeClock(Date.UTC(2026, 0, 1))
   let accepted: number
@@ -103,7 +209,7 @@ describe('a client that does not read its answers', () => {
 
   /** A connection of which nothing that is written to it is ever taken. */
   const connectDeaf = () => {
-    const lane = createPlainLane({ path: '/things', createHandler: () => handler, nowMs: () => clock.nowMs(), onError: () => undefined })
+    const lane = createPlainLane({ paths: ['/things'], createHandler: () => handler, nowMs: () => clock.nowMs(), onError: () => undefined })
     const socket = new Duplex({ readableHighWaterMark: 1 << 20, writableHighWaterMark: 1, read: () => undefined, write: () => undefined })
     lane.accept(socket as Socket, {} as never)
     const pass = (ms: number) => {
@@ -139,13 +245,14 @@ describe('a client that does not read its answers', () => {
 })
 
 describe('the head of a plain request', () => {
-  const parse = (text: string) => parsePlainHead(Buffer.from(text, 'latin1'), LINE)
+  const parse = (text: string) => parsePlainHead(Buffer.from(text, 'latin1'), FORM)
   const plain = `${HEAD}Content-Encoding:  gzip \r\nX-Other: ä\tb\r\nContent-Length: 12\r\n\r\n`
 
   it('gives type, encoding and where the body lies', () => {
     expect(parse(`${plain}rest`)).to.deep.equal({
       contentType: 'application/json',
       contentEncoding: 'gzip',
+      wanted: undefined,
       bodyStart: plain.length,
       bodyBytes: 12,
       lengthStart: plain.length - 6,
@@ -153,16 +260,22 @@ describe('the head of a plain request', () => {
     })
   })
 
+  it('has a further header that is asked for', () => {
+    expect(parse(plain.replace('X-Other: ä\tb', 'X-Key:  k '))!.wanted).to.equal('k')
+  })
+
   const lengths = ['0', '7', '12', '007', '123456789', '1234567890', '', 'x', '-1', '1 2', '12 ']
   const followers = [
     ...lengths.map(length => plain.replace('12', length)),
     plain.replace('gzip', 'zstd'),
+    plain.replace('X-Other: ä', 'X-Key: k'),
+    plain.replace('/things', '/others'),
     plain.slice(0, -1),
     `${plain}rest`,
   ]
   for (const text of followers)
     it(`is read alike when the one before it was similar: ${JSON.stringify(text.slice(-30))}`, () => {
-      const heads = new PlainHeads(LINE)
+      const heads = new PlainHeads(FORM)
       heads.parse(Buffer.from(plain, 'latin1'))
       for (let time = 0; time < 2; time++) expect(heads.parse(Buffer.from(text, 'latin1'))).to.deep.equal(parse(text))
     })
@@ -182,6 +295,7 @@ describe('the head of a plain request', () => {
     'a null byte': plain.replace('ä', '\0'),
     'a carriage return in a value': plain.replace('ä', '\r'),
     'transfer-encoding beside a length': plain.replace('X-Other: ä', 'Transfer-Encoding: chunked'),
+    'the header that is asked for, twice': plain.replace('X-Other: ä', 'X-Key: a\r\nx-key: a'),
     upgrade: plain.replace('X-Other: ä', 'Upgrade: h2c'),
     'connection: close': plain.replace('X-Other: ä', 'Connection: close'),
     'a head of more than 8 KiB': plain.replace('ä', 'x'.repeat(9000)),

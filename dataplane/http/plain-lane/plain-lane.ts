@@ -1,4 +1,4 @@
-/** Serves plain requests to one path straight from the socket; all others go to Node's HTTP server. */
+/** Serves plain requests to a few paths straight from the socket; all others go to Node's HTTP server. */
 import type { Socket } from 'node:net'
 import { type ConnectionLane, HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS, REQUEST_TIMEOUT_MS } from '../server.ts'
 import { AnswerWriter } from './answer-writer.ts'
@@ -6,10 +6,14 @@ import { type ConnectionState, PlainConnection } from './plain-connection.ts'
 import type { PlainHandler } from './plain-receiver.ts'
 
 export interface PlainLaneConfig {
-  /** Path of the requests that are served here, such as `/v1/logs`. */
-  readonly path: string
+  /** Paths of the requests that are served here, such as `/v1/logs`. */
+  readonly paths: readonly string[]
+  /** A header that handlers ask for, in lower case. */
+  readonly wantedHeader?: string
   /** Makes the handler of a connection. */
-  readonly createHandler: () => PlainHandler
+  readonly createHandler: (socket: Socket) => PlainHandler
+  /** How long a request may take until it is complete. Default 30 s. */
+  readonly requestTimeoutMs?: number
   readonly nowMs: () => number
   readonly onError: (error: Error) => void
 }
@@ -18,21 +22,24 @@ const CHECK_MS = 5_000
 /** A client that has not taken its answers by then is cut; meanwhile none of its requests is worked on. */
 const UNREAD_MS = 30_000
 
-/** The end of a connection that stays in a state for so long. */
-const LIMITS: Partial<Record<ConnectionState, { readonly ms: number; readonly act: (connection: PlainConnection) => void }>> = {
-  new: { ms: HEADERS_TIMEOUT_MS / 2, act: connection => connection.leave() },
-  idle: { ms: KEEP_ALIVE_MS, act: connection => connection.destroy() },
-  unread: { ms: UNREAD_MS, act: connection => connection.destroy() },
-  receiving: { ms: REQUEST_TIMEOUT_MS, act: connection => connection.fail('ERR_HTTP_REQUEST_TIMEOUT') },
-}
+type Limits = Partial<Record<ConnectionState, { readonly ms: number; readonly act: (connection: PlainConnection) => void }>>
 
-export function createPlainLane({ path, createHandler, nowMs, onError }: PlainLaneConfig): ConnectionLane {
+export function createPlainLane(config: PlainLaneConfig): ConnectionLane {
+  const { paths, wantedHeader, createHandler, requestTimeoutMs = REQUEST_TIMEOUT_MS, nowMs, onError } = config
+  /** The end of a connection that stays in a state for so long. */
+  const limits: Limits = {
+    new: { ms: HEADERS_TIMEOUT_MS / 2, act: connection => connection.leave() },
+    idle: { ms: KEEP_ALIVE_MS, act: connection => connection.destroy() },
+    unread: { ms: UNREAD_MS, act: connection => connection.destroy() },
+    receiving: { ms: requestTimeoutMs, act: connection => connection.fail('ERR_HTTP_REQUEST_TIMEOUT') },
+  }
   const connections = new Set<PlainConnection>()
-  const lane = { requestLine: `POST ${path} HTTP/1.1\r\n`, answers: new AnswerWriter(nowMs), nowMs, onError }
+  const form = { requestLines: paths.map(path => `POST ${path} HTTP/1.1\r\n`), wantedHeader }
+  const lane = { form, answers: new AnswerWriter(nowMs), nowMs, onError }
   const check = () => {
     const now = nowMs()
     for (const connection of connections) {
-      const limit = LIMITS[connection.state]
+      const limit = limits[connection.state]
       if (limit !== undefined && now - connection.sinceMs >= limit.ms) limit.act(connection)
     }
   }
@@ -44,7 +51,7 @@ export function createPlainLane({ path, createHandler, nowMs, onError }: PlainLa
   return {
     accept(socket: Socket, node) {
       const onGone = () => connections.delete(connection)
-      const connection = new PlainConnection(socket, { ...lane, handler: createHandler(), node, onGone })
+      const connection = new PlainConnection(socket, { ...lane, handler: createHandler(socket), node, onGone })
       connections.add(connection)
     },
     close: () => stop(connection => connection.close()),

@@ -11,5 +11,8 @@ export interface PlainReceiver {
   cut(): void
 }
 
-/** Is asked for each request of a connection, in turn; undefined leaves the request to Node's HTTP server. */
-export type PlainHandler = (head: PlainHead) => PlainReceiver | undefined
+/**
+ * Is asked for each request of a connection, in turn; undefined leaves the request to Node's HTTP server. Nothing more is read from the
+ * connection while a promise waits; one that rejects leaves the request, too.
+ */
+export type PlainHandler = (head: PlainHead) => PlainReceiver | undefined | Promise<PlainReceiver | undefined>

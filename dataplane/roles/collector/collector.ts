@@ -89,7 +89,7 @@ export function startCollector({ bus, clock, log, settings, delayMs }: Collector
     const { port: healthPort } = keepOpen(await startHttpServer(health, at(settings.healthPort, 'HEALTH_PORT')))
     const onError = (error: Error) => log.debug({ error }, 'HTTP connection failed')
     const createExports = createPlainExports({ intake, counters, log })
-    const lane = createPlainLane({ path: LOGS_PATH, createHandler: createExports, nowMs, onError })
+    const lane = createPlainLane({ paths: [LOGS_PATH], createHandler: createExports, nowMs, onError })
     const http = createOtlpHttp({ intake, counters, log })
     const { port: httpPort } = keepOpen(await startHttpServer(http, at(settings.httpPort, 'OTLP_HTTP_PORT'), lane))
     const createHandler = createOtlpGrpc({ intake, counters, clock, log })

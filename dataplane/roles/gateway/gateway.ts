@@ -6,7 +6,8 @@ import { API_KEY_HEADER } from '../../contract/headers.ts'
 import { createControlApp } from '../../http/control-app.ts'
 import { MAX_CONTROL_BODY_BYTES, queryOf, readJsonBody, validate } from '../../http/control-request.ts'
 import { HttpError } from '../../http/http-error.ts'
-import { startHttpServer } from '../../http/server.ts'
+import { createPlainLane } from '../../http/plain-lane/plain-lane.ts'
+import { type ConnectionLane, startHttpServer } from '../../http/server.ts'
 import { type Running, startTogether } from '../../lifecycle/running.ts'
 import { LOGS_EXPORT_PATH } from '../../otlp-intake/grpc-message.ts'
 import type { LocalCollector } from '../../otlp-intake/local-collector.ts'
@@ -33,9 +34,10 @@ import { createUpstream, type Upstream } from '../../upstream/upstream.ts'
 import { assertAllowed, BACK_END_NAMES, BACK_ENDS, type BackEnd, isBackEnd } from './back-ends.ts'
 import { answerStatus, exportGrpc, isGrpc, UNAUTHENTICATED } from './ingest/export-grpc.ts'
 import { createGrpcUpstream } from './ingest/grpc-upstream.ts'
+import { createPlainExports, EXPORT_PATHS } from './ingest/plain-exports.ts'
 import { createRateLimit, NO_LIMIT } from './rate-limit.ts'
 import type { Certificate } from './tls/certificate.ts'
-import { startTlsServer } from './tls/tls-server.ts'
+import { REQUEST_TIMEOUT_MS, startTlsServer } from './tls/tls-server.ts'
 
 export interface GatewayConfig {
   readonly keys: ApiKeyStore
@@ -80,7 +82,8 @@ export function startGateway(config: GatewayConfig): Promise<Gateway> {
     metrics.processMetrics()
     const check = keep(createKeyCheck({ keys: config.keys, clock, log }))
     const front = keep(createFront(config, check, metrics))
-    const server = keep(await startTlsServer(front.listener, config.certificate, { host, port: config.port, setting: 'GATEWAY_PORT' }))
+    const at = { host, port: config.port, setting: 'GATEWAY_PORT' }
+    const server = keep(await startTlsServer(front.listener, config.certificate, at, front.lane))
     const healthAt = config.healthPort === undefined ? undefined : { host, port: config.healthPort, setting: 'HEALTH_PORT' }
     const health =
       healthAt === undefined ? undefined : keep(await startHttpServer(createControlApp({ routes: [], log, metrics }), healthAt))
@@ -141,7 +144,7 @@ function createFront(config: GatewayConfig, check: KeyCheck, metrics: Metrics) {
   const routeOf = ({ path: { segments }, request }: TenantExchange): { readonly to: string; answer(exchange: TenantExchange): unknown } => {
     const whole = `/${segments.join('/')}`
     const [first, second] = segments
-    if (whole === '/v1/logs' || whole === '/api/otel/v1/logs')
+    if (EXPORT_PATHS.includes(whole))
       return {
         to: 'collector',
         answer: exchange =>
@@ -232,7 +235,19 @@ function createFront(config: GatewayConfig, check: KeyCheck, metrics: Metrics) {
     count([to, isCall ? 'grpc' : String(response.statusCode)], 1)
   }
 
+  const createLane = (local: LocalCollector): ConnectionLane =>
+    createPlainLane({
+      ...{ paths: EXPORT_PATHS, wantedHeader: API_KEY_HEADER, requestTimeoutMs: REQUEST_TIMEOUT_MS, nowMs: () => clock.nowMs() },
+      createHandler: createPlainExports({
+        ...{ collector: local, check, limit, budget, maxRequestBytes, clock, log },
+        count: status => count(['collector', String(status)], 1),
+      }),
+      onError: error => log.debug({ error }, 'HTTP connection failed'),
+    })
+
   return {
+    /** For plain exports that stay in this process. */
+    lane: config.collector.local && createLane(config.collector.local),
     listener(request: GatewayRequest, response: GatewayResponse, expectsContinue: boolean): void {
       // A fault of the connection shows in reads and writes.
       request.on('error', () => undefined)

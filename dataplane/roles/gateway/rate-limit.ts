@@ -7,9 +7,11 @@ const MAX_COUNTED_KEYS = 10_000
 export interface RateLimit {
   /** Seconds after which the key may ask again; 0: now. */
   take(keyId: string, nowMs: number): number
+  /** One that was taken was not used. */
+  giveBack(keyId: string): void
 }
 
-export const NO_LIMIT: RateLimit = { take: () => 0 }
+export const NO_LIMIT: RateLimit = { take: () => 0, giveBack: () => undefined }
 
 /** Twice as many at once as in a second. */
 export function createRateLimit(perSecond: number): RateLimit {
@@ -24,5 +26,6 @@ export function createRateLimit(perSecond: number): RateLimit {
       if (buckets.size > MAX_COUNTED_KEYS) buckets.delete(buckets.keys().next().value!)
       return bucket.take(nowMs) ? 0 : Math.ceil(1 / perSecond)
     },
+    giveBack: keyId => buckets.get(keyId)?.giveBack(),
   }
 }

@@ -86,9 +86,9 @@ export async function exportGrpc(deps: GrpcDeps, stream: ServerHttp2Stream, head
       else if (!stream.destroyed) answerCall(stream, ACCEPTED, frame(answer), OK_TRAILERS)
       return
     }
-    const body = injectProtobuf(plain, injection)
-    if (body.buffer !== plain.buffer) releaseBytes(plain)
-    await pass(collector, stream, { headers: callHeaders(headers, owner), body: frame(body) })
+    const body = injectProtobuf(plain, injection, PREFIX_BYTES)
+    releaseBytes(plain)
+    await pass(collector, stream, { headers: callHeaders(headers, owner), body: writePrefix(body) })
   } catch (error) {
     const refusal = asRefusal(error)
     if (refusal !== undefined) {
@@ -136,9 +136,14 @@ function callHeaders(headers: IncomingHttpHeaders, owner: KeyOwner): OutgoingHtt
 
 function frame(message: Buffer): Buffer {
   const framed = Buffer.allocUnsafe(PREFIX_BYTES + message.length)
-  framed[0] = 0
-  framed.writeUInt32BE(message.length, 1)
   message.copy(framed, PREFIX_BYTES)
+  return writePrefix(framed)
+}
+
+/** Fills the bytes before a message. */
+function writePrefix(framed: Buffer): Buffer {
+  framed[0] = 0
+  framed.writeUInt32BE(framed.length - PREFIX_BYTES, 1)
   return framed
 }
 
@@ -151,6 +156,8 @@ interface CallAnswer {
   readonly headers: IncomingHttpHeaders
   readonly body: Buffer
   readonly trailers: IncomingHttpHeaders | undefined
+  /** Nobody reads the request any more. */
+  readonly isSent: boolean
 }
 
 const ACCEPTED: OutgoingHttpHeaders = { ':status': 200, 'content-type': 'application/grpc' }
@@ -160,11 +167,15 @@ const OK_TRAILERS: OutgoingHttpHeaders = { 'grpc-status': '0' }
 class Unanswered extends HttpError {}
 
 async function pass(collector: GrpcUpstream, stream: ServerHttp2Stream, call: Call): Promise<void> {
+  let isFirst = true
   const answer = await ask(collector, stream, call).catch(error => {
     // Once more: the same records become the same documents.
     if (!(error instanceof Unanswered) || stream.destroyed) throw error
+    isFirst = false
     return ask(collector, stream, call, true)
   })
+  // The garbage collector would run for every few dozen of them. A connection that broke may still hold it.
+  if (isFirst && answer.isSent) releaseBytes(call.body)
   if (stream.destroyed) return
   const head = { ':status': Number(answer.headers[':status'] ?? 200), ...withoutPseudo(answer.headers) }
   if (answer.trailers === undefined && answer.body.length === 0) stream.respond(head, { endStream: true })
@@ -219,7 +230,7 @@ async function ask(collector: GrpcUpstream, stream: ServerHttp2Stream, { headers
       call.on('close', () => {
         if (head === undefined || sizeBytes > MAX_ANSWER_BYTES || !isWhole(head, trailers))
           fail(new Error('the collector ended the call without an answer'))
-        else resolve({ headers: head, body: Buffer.concat(pieces), trailers })
+        else resolve({ headers: head, body: Buffer.concat(pieces), trailers, isSent: call.writableFinished })
       })
       call.end(body)
     })

@@ -4,7 +4,15 @@ import { constants, createSecureServer, type Http2ServerRequest, type Http2Serve
 import type { Server as NetServer, Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { isSameHost, withOneHost } from '../../../http/request-host.ts'
-import { HEADERS_TIMEOUT_MS, type HttpServer, KEEP_ALIVE_MS, type ListenConfig, listen } from '../../../http/server.ts'
+import {
+  type ConnectionLane,
+  HEADERS_TIMEOUT_MS,
+  type HttpServer,
+  KEEP_ALIVE_MS,
+  type ListenConfig,
+  listen,
+  putBefore,
+} from '../../../http/server.ts'
 import { answerUnreadableRequests } from '../../../http/unreadable-request.ts'
 import type { GatewayRequest, GatewayResponse } from '../../../upstream/exchange.ts'
 import type { Certificate } from './certificate.ts'
@@ -20,7 +28,7 @@ const MAX_HEADER_PAIRS = 128
 /** Memory of one HTTP/2 connection, in MB. */
 const SESSION_MEMORY_MB = 64
 /** A request until it is complete. */
-const REQUEST_TIMEOUT_MS = 120_000
+export const REQUEST_TIMEOUT_MS = 120_000
 /** A connection on which nothing gets through. */
 const NO_PROGRESS_MS = 120_000
 const HANDSHAKE_MS = 10_000
@@ -48,11 +56,22 @@ function endWhenLate(request: Http2ServerRequest): void {
   stream.once('close', () => clearTimeout(late))
 }
 
+/** Without ALPN, too. */
+function speaksHttp1({ alpnProtocol }: TLSSocket): boolean {
+  return alpnProtocol === HTTP_1_1 || alpnProtocol === false
+}
+
 function namesOneHost({ headers: { ':authority': authority, host } }: Http2ServerRequest): boolean {
   return host === undefined || authority === undefined || isSameHost(authority, host)
 }
 
-export async function startTlsServer(listener: GatewayListener, certificate: Certificate, at: ListenConfig): Promise<TlsServer> {
+/** `lane` gets the connections over HTTP/1.1 first. */
+export async function startTlsServer(
+  listener: GatewayListener,
+  certificate: Certificate,
+  at: ListenConfig,
+  lane?: ConnectionLane,
+): Promise<TlsServer> {
   const server = createSecureServer({
     ...certificate,
     // Undefined ends the handshake with an alert.
@@ -97,6 +116,7 @@ export async function startTlsServer(listener: GatewayListener, certificate: Cer
   server.prependListener('secureConnection', (socket: TLSSocket) => {
     if (socket.alpnProtocol === HTTP_1_0) socket.alpnProtocol = HTTP_1_1
   })
+  if (lane !== undefined) putBefore(server, 'secureConnection', lane, speaksHttp1)
   const sockets = new Set<Socket>()
   const sessions = new Set<ServerHttp2Session>()
   server.on('connection', (socket: Socket) => {
@@ -112,10 +132,12 @@ export async function startTlsServer(listener: GatewayListener, certificate: Cer
   })
   const listening = await listen(server as unknown as NetServer, at, {
     close() {
+      lane?.close()
       for (const session of sessions) session.close()
       if ('closeIdleConnections' in http1) http1.closeIdleConnections()
     },
     cut() {
+      lane?.destroy()
       for (const socket of sockets) socket.destroy()
     },
   })
