@@ -9,7 +9,7 @@ export function eachRun(docs: Uint32Array, length: number, visit: Visit): boolea
   for (let start = 0; start < docs.length; ) {
     const block = Math.floor(docs[start]! / length)
     const limit = (block + 1) * length
-    // Of one block there are `length` documents at most.
+    // A block has `length` documents at most.
     let end = start + 1
     let high = Math.min(docs.length, start + length)
     if (docs[high - 1]! < limit) end = high
