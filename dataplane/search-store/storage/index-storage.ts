@@ -2,10 +2,11 @@
  * The seam between queries and storage. Two implementations: the log engine (append-mostly, large) and
  * the document tables (small, mutable, SQLite). Queries know only these interfaces.
  */
-import type { KeyTable } from '../json/key-table.ts'
+
 import type { IndexMapping } from '../mapping/field-types.ts'
 import type { FrozenIndex } from './frozen-index.ts'
 import type { IndexFeed } from './index-feed.ts'
+import type { MemberPick } from './member-pick.ts'
 import type { PinnedFile } from './pinned-file.ts'
 import type { WalkedDocuments, WalkerKnowledge, WalkerNews } from './walked-documents.ts'
 
@@ -154,13 +155,6 @@ export interface Segment {
   parsed?(doc: number): unknown
   /** Results of queries over these documents, which hold as long as none of them is deleted; absent: nothing is kept. */
   readonly kept?: KeptResults
-}
-
-/** Which top-level members are read. */
-export interface MemberPick {
-  readonly names: KeyTable
-  /** All keys below one of these, such as `code.line` below `code`. */
-  readonly parents: KeyTable
 }
 
 /** Documents as an ascending list, or as bits of words, the lowest first. */

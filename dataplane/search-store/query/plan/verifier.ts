@@ -1,5 +1,6 @@
 /** Checks candidates of a plan on their documents. */
-import type { MemberPick, Segment } from '../../storage/index-storage.ts'
+import type { Segment } from '../../storage/index-storage.ts'
+import type { MemberPick } from '../../storage/member-pick.ts'
 import type { Condition } from '../bind/condition.ts'
 import { matches } from '../run/matches.ts'
 import { readDocument, readExactDocument } from '../run/segment-unit.ts'

@@ -1,6 +1,6 @@
 /** Picks of top-level members by name: segments note what they found out for each. */
 import { createKeyTable } from '../../json/key-table.ts'
-import type { MemberPick } from '../../storage/index-storage.ts'
+import type { MemberPick } from '../../storage/member-pick.ts'
 
 const MAX_KNOWN = 100
 const known = new Map<string, MemberPick>()

@@ -1,6 +1,6 @@
 /** The documents of a block, unpacked. */
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
-import type { MemberPick } from '../../index-storage.ts'
+import type { MemberPick } from '../../member-pick.ts'
 import { readPlanes } from './byte-planes.ts'
 import type { BlockMessages } from './message-column.ts'
 

@@ -5,7 +5,7 @@
 import { compress, decompress } from '../../../../compression/zstd.ts'
 import { NOWHERE } from '../../../../json/bytes.ts'
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
-import type { MemberPick } from '../../index-storage.ts'
+import type { MemberPick } from '../../member-pick.ts'
 import type { BlockDocuments } from './block-documents.ts'
 import { ByteWriter } from './byte-writer.ts'
 import { type Opened, open, write } from './cut-parts.ts'

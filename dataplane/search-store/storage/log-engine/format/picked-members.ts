@@ -2,7 +2,7 @@
 import { BACKSLASH, CLOSE_OBJECT, COLON, COMMA, DOT, NOWHERE, OPEN_OBJECT, QUOTE } from '../../../../json/bytes.ts'
 import { roughEnd } from '../../../../json/rough.ts'
 import { nextKeyHash } from '../../../json/key-table.ts'
-import type { MemberPick } from '../../index-storage.ts'
+import type { MemberPick } from '../../member-pick.ts'
 import { copyBytes, type Opened, type Slot } from './cut-parts.ts'
 import { KINDS } from './cut-values.ts'
 

@@ -1,6 +1,7 @@
 /** A sealed segment as queries read it. */
 import { decompress } from '../../../../compression/zstd.ts'
-import type { Column, KeptResults, MemberPick, MinuteCount, PostingSet, Segment, TextShapes, ValueCounts } from '../../index-storage.ts'
+import type { Column, KeptResults, MinuteCount, PostingSet, Segment, TextShapes, ValueCounts } from '../../index-storage.ts'
+import type { MemberPick } from '../../member-pick.ts'
 import type { BlockRef } from '../format/block.ts'
 import {
   type ColumnEntry,

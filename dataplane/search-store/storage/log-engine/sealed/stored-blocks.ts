@@ -1,5 +1,5 @@
 /** Reads documents, messages and ids out of blocks. */
-import type { MemberPick } from '../../index-storage.ts'
+import type { MemberPick } from '../../member-pick.ts'
 import { type BlockContent, type BlockRef, idAt, readDocuments, readMessages } from '../format/block.ts'
 import type { BlockDocuments } from '../format/block-documents.ts'
 import type { StoredId } from '../format/document-id.ts'

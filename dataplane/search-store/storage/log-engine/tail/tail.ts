@@ -1,5 +1,6 @@
 /** The tail: the segment that is being written, and how queries see it. */
-import type { Column, MemberPick, MinuteCount, Segment } from '../../index-storage.ts'
+import type { Column, MinuteCount, Segment } from '../../index-storage.ts'
+import type { MemberPick } from '../../member-pick.ts'
 import { type BlockRef, forEachId, idAt } from '../format/block.ts'
 import { DeadDocuments } from '../format/dead-documents.ts'
 import type { StoredId } from '../format/document-id.ts'
