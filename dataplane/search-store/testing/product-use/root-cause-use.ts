@@ -1,8 +1,9 @@
-/** Requests to the search store for a root cause: counts, call sites as doc values, pages of records of a time. */
+/** Requests to the search store for a root cause: counts, call sites as doc values, pages of records of a time, patterns by their ids. */
 import { LOGS_PREFIX } from '../../../contract/indices.ts'
 import { analyse } from '../../../pipeline/root-cause/analyse.ts'
-import type { BulkOperation } from '../../../ports/search-store.ts'
-import { buildObservationDocument } from '../../../testing/observation-document.ts'
+import { readPatterns } from '../../../pipeline/root-cause/read-patterns.ts'
+import type { BulkOperation, SearchStore } from '../../../ports/search-store.ts'
+import { buildObservationDocument, hex } from '../../../testing/observation-document.ts'
 import { AT_MS, shop, USUAL } from '../../../testing/root-cause-fixture.ts'
 import type { RecordedStore } from './recorded-store.ts'
 
@@ -22,9 +23,20 @@ function documents(): readonly BulkOperation[] {
   }))
 }
 
+/** An analysis asks for patterns once many records have few of them. One record of each is looked at: of several, each store shows another. */
+function patternsOf(store: SearchStore): Promise<ReadonlyMap<string, string>> {
+  const patterns = shop(() => USUAL.slice(0, 3)).map(({ pattern }) => pattern)
+  const first = [...new Set(patterns)].map(pattern => `${TENANT}-${patterns.indexOf(pattern)}`)
+  return readPatterns(
+    store,
+    [{ term: { tenant_id: TENANT } }, { ids: { values: first } }],
+    [...new Set(patterns.map(pattern => hex(pattern, 16))), hex('a pattern that no record has', 16)],
+  )
+}
+
 export async function useAsRootCause({ store }: RecordedStore): Promise<unknown> {
   const ask = (atMs: number) => analyse(store, { tenant: TENANT, atMs, nowMs: atMs + 10 * MINUTE_MS })
   await store.bulk(documents())
   await store.refresh(INDEX)
-  return { found: await ask(AT_MS), nothing: await ask(AT_MS + 60 * MINUTE_MS) }
+  return { found: await ask(AT_MS), nothing: await ask(AT_MS + 60 * MINUTE_MS), patterns: await patternsOf(store) }
 }
