@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 /** Resident memory of the process from which on garbage is worth a pause, bytes … */
-const FROM_BYTES = 640 * 1024 * 1024
+const FROM_BYTES = 320 * 1024 * 1024
 /** … or this share of a container's limit, where that is less. */
 const CONTAINER_SHARE = 0.5
 /** A thread that grew by less since its last collection is left alone, bytes. */
