@@ -2,6 +2,7 @@
 import type { NumberColumn } from '../../storage/index-storage.ts'
 import { inRange, type NumberRange } from '../bind/condition.ts'
 import { type DocSet, newBits, setBit } from './doc-set.ts'
+import { readBlock } from './read-block.ts'
 
 /** Blocks that lie in the range as a whole, or not at all, are not unpacked. */
 export function scanRange(column: Pick<NumberColumn, 'values' | 'blocks'>, size: number, range: NumberRange): DocSet {
@@ -9,17 +10,13 @@ export function scanRange(column: Pick<NumberColumn, 'values' | 'blocks'>, size:
   const { blocks } = column
   if (blocks === undefined) scan(column.values, size, range, words, 0)
   else {
-    const scratch = new Float64Array(blocks.length)
     for (let block = 0; block < blocks.least.length; block++) {
       const first = block * blocks.length
       const count = Math.min(blocks.length, size - first)
       const least = blocks.least[block]!
       const greatest = blocks.greatest[block]!
       if (inRange(least, range) && inRange(greatest, range)) setBits(words, first, first + count)
-      else if (greatest >= range.min && least <= range.max) {
-        blocks.read(block, scratch, 0)
-        scan(scratch, count, range, words, first)
-      }
+      else if (greatest >= range.min && least <= range.max) scan(readBlock(blocks, block), count, range, words, first)
     }
   }
   return { kind: 'bits', words }

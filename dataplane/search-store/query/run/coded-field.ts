@@ -2,7 +2,8 @@
 import type { Grid } from '../../aggregate/grid.ts'
 import type { Column, NumberColumn } from '../../storage/index-storage.ts'
 import { classOf, type Field, isExact, isRounded } from '../bind/field.ts'
-import { eachRun, readBlock } from './number-runs.ts'
+import { readBlock } from '../plan/read-block.ts'
+import { eachRun } from './number-runs.ts'
 import { zeroedWords } from './scratch-words.ts'
 
 /** Distinct numbers of a field. */

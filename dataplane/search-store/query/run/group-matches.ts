@@ -5,8 +5,9 @@ import type { IndexMapping } from '../../mapping/field-types.ts'
 import type { Column, NumberBlocks } from '../../storage/index-storage.ts'
 import { classOf, type Field, findField } from '../bind/field.ts'
 import type { SortSpec } from '../parse/sort-spec.ts'
+import { readBlock } from '../plan/read-block.ts'
 import { type Coded, codesOf, type GroupValues, isTold } from './coded-field.ts'
-import { eachRunBackwards, readBlock } from './number-runs.ts'
+import { eachRunBackwards } from './number-runs.ts'
 import { countBars, countValues } from './quick-groups.ts'
 import { zeroedWords } from './scratch-words.ts'
 import type { SegmentUnit } from './segment-unit.ts'
@@ -224,37 +225,18 @@ function tally(cells: Uint32Array, width: number, renumbers: boolean): Tally {
   const most = Math.min(width, cells.length)
   const counts = zeroedWords('counts', most)
   const places = zeroedWords('places', most)
-  const count = renumbers ? tallyAnew(cells, numbers, counts, places) : tallyCells(cells, numbers, counts, places)
+  let count = 0
+  for (let at = 0; at < cells.length; at++) {
+    let number = numbers[cells[at]!]!
+    if (number === 0) {
+      places[count] = at
+      number = ++count
+      numbers[cells[at]!] = number
+    }
+    if (renumbers) cells[at] = number - 1
+    counts[number - 1]!++
+  }
   return { count, counts: counts.slice(0, count), places: places.slice(0, count) }
-}
-
-function tallyCells(cells: Uint32Array, numbers: Uint32Array, counts: Uint32Array, places: Uint32Array): number {
-  let next = 0
-  for (let at = 0; at < cells.length; at++) {
-    let number = numbers[cells[at]!]!
-    if (number === 0) {
-      places[next] = at
-      number = ++next
-      numbers[cells[at]!] = number
-    }
-    counts[number - 1]!++
-  }
-  return next
-}
-
-function tallyAnew(cells: Uint32Array, numbers: Uint32Array, counts: Uint32Array, places: Uint32Array): number {
-  let next = 0
-  for (let at = 0; at < cells.length; at++) {
-    let number = numbers[cells[at]!]!
-    if (number === 0) {
-      places[next] = at
-      number = ++next
-      numbers[cells[at]!] = number
-    }
-    cells[at] = number - 1
-    counts[number - 1]!++
-  }
-  return next
 }
 
 function weigh(cells: Uint32Array, weights: Uint32Array, rows: Uint32Array, counts: Uint32Array): void {

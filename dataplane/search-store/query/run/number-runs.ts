@@ -1,5 +1,4 @@
 /** Ascending documents by the blocks of a column that they lie in. */
-import type { NumberBlocks } from '../../storage/index-storage.ts'
 
 /** Documents of the block are `docs[start]` … `docs[end − 1]`. False: no further block is wanted. */
 type Visit = (block: number, start: number, end: number) => boolean
@@ -39,13 +38,4 @@ export function eachRunBackwards(docs: Uint32Array, length: number, visit: (...r
     visit(block, start, end)
     end = start
   }
-}
-
-let scratch = new Float64Array(0)
-
-/** The numbers of a block, until the next one is read. */
-export function readBlock(blocks: NumberBlocks, block: number): Float64Array {
-  if (scratch.length < blocks.length) scratch = new Float64Array(blocks.length)
-  blocks.read(block, scratch, 0)
-  return scratch
 }

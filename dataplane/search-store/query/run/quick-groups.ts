@@ -1,8 +1,9 @@
 /** Groups of the usual questions in one pass over documents: values of a keyword, and values of a keyword by time. */
 import type { Grid } from '../../aggregate/grid.ts'
 import type { Column, NumberBlocks } from '../../storage/index-storage.ts'
+import { readBlock } from '../plan/read-block.ts'
 import type { GroupValues } from './coded-field.ts'
-import { eachRun, readBlock } from './number-runs.ts'
+import { eachRun } from './number-runs.ts'
 import { zeroedWords } from './scratch-words.ts'
 
 type KeywordColumn = Extract<Column, { kind: 'keyword' }>
