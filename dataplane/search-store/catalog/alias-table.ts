@@ -30,14 +30,5 @@ export class AliasTable {
   }
 }
 
-/** The catalogue's name of the entry of an alias of an index; neither name holds a slash. */
-export const aliasEntryName = (index: string, alias: string): string => `${index}/${alias}`
-
-/** The parts of an entry's name. */
-export function parseAliasEntry(name: string): { readonly index: string; readonly alias: string } {
-  const slash = name.indexOf('/')
-  return { index: name.slice(0, slash), alias: name.slice(slash + 1) }
-}
-
 /** Aliases of an index by their names. */
 export type Aliases = ReadonlyMap<string, AliasConfig>

@@ -116,7 +116,7 @@ describe('the catalogue of indices and aliases', () => {
   describe('a data stream', () => {
     const STREAM = 'logs-app'
     const putTemplate = () =>
-      catalog.putTemplate('template', 'logs', { patterns: ['logs-*'], timestampField: '@timestamp', ...NOTHING, priority: 0 })
+      catalog.templates.put('template', 'logs', { patterns: ['logs-*'], timestampField: '@timestamp', ...NOTHING, priority: 0 })
 
     it('has its indices in their order also where the clock was put back', async () => {
       putTemplate()

@@ -2,23 +2,15 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../ports/clock.ts'
 import { ApiError, illegalArgument, indexNotFound } from '../api-error.ts'
-import type { JsonObject } from '../json/json-reader.ts'
 import { DocumentRejected } from '../mapping/document-rejected.ts'
 import { mappingConfigOf } from '../mapping/mapping-config.ts'
 import type { DocumentDatabase } from '../storage/document-table/document-database.ts'
 import type { IndexStorage, WriteOp } from '../storage/index-storage.ts'
 import { Turns } from '../turns.ts'
 import type { AliasConfig } from './alias.ts'
-import { type Aliases, AliasTable, aliasEntryName, parseAliasEntry } from './alias-table.ts'
-import {
-  backingIndexName,
-  checkStreamName,
-  type DataStream,
-  onlyCreates,
-  type StreamOfIndex,
-  type StreamRecord,
-  streamBlueprint,
-} from './data-stream.ts'
+import { type Aliases, AliasTable } from './alias-table.ts'
+import { CatalogEntries, type IndexRecord } from './catalog-entries.ts'
+import { backingIndexName, checkStreamName, type DataStream, onlyCreates, streamBlueprint } from './data-stream.ts'
 import { datedNames } from './dated-names.ts'
 import { EqualMappings } from './equal-mappings.ts'
 import { checkIndexName, invalidIndexName } from './index-name.ts'
@@ -27,36 +19,11 @@ import { type ResolvedIndex, type ResolveOptions, resolveExpression, STRICT } fr
 import { type Settings, totalFieldsLimit } from './settings.ts'
 import type { StorageOpener } from './storage-opener.ts'
 import { type NewStreamIndex, StreamTable } from './stream-table.ts'
-import {
-  bestTemplate,
-  blueprintFor,
-  checkTimestampField,
-  composed,
-  type IndexBlueprint,
-  type IndexTemplate,
-  mergeBlueprints,
-  type Templates,
-} from './template.ts'
+import { bestTemplate, blueprintFor, checkTimestampField, composed, type IndexBlueprint, mergeBlueprints } from './template.ts'
+import { TemplateTable } from './template-table.ts'
 import { checkOpen, checkWritable, unavailableStorage } from './unavailable-storage.ts'
 
-/** The stored record of an index, beside its documents. */
-interface IndexRecord {
-  readonly uuid: string
-  readonly createdAtMs: number
-  readonly settings: Settings
-  /** Absent: open. */
-  readonly isClosed?: boolean
-  /** The mapping with which the index was made; the storage knows the fields that came later. */
-  readonly mappings: JsonObject
-  /** With its date math; absent: the name itself. */
-  readonly providedName?: string
-  /** Absent: of none. */
-  readonly dataStream?: StreamOfIndex
-  /** Aliases, in a store of an older version; `load` gives each an entry of its own. */
-  readonly aliases?: Readonly<Record<string, AliasConfig>>
-}
-
-export interface CatalogIndex extends Omit<IndexRecord, 'aliases'> {
+export interface CatalogIndex extends IndexRecord {
   readonly name: string
   readonly isClosed: boolean
   readonly isHidden: boolean
@@ -66,8 +33,6 @@ export interface CatalogIndex extends Omit<IndexRecord, 'aliases'> {
   readonly aliases: Aliases
 }
 
-export type TemplateKind = keyof Templates
-
 export interface AliasChange {
   readonly action: 'add' | 'remove'
   readonly index: string
@@ -75,11 +40,6 @@ export interface AliasChange {
   readonly config: AliasConfig
 }
 
-const INDEX_KIND = 'index'
-/** An entry for each alias of each index: a change writes its own entries, not all of them. */
-const ALIAS_KIND = 'alias'
-const STREAM_KIND = 'data_stream'
-const TEMPLATE_KINDS: readonly TemplateKind[] = ['template', 'component_template', 'legacy_template']
 const MAX_INDICES = 10_000
 /** Daily indices of logs have room even where tenants' indices have used up `MAX_INDICES`. */
 const MAX_INDICES_WITH_LOGS = 11_000
@@ -89,7 +49,7 @@ const MAX_REMEMBERED_EXPRESSIONS = 100
 const MAX_REMEMBERED_LENGTH = 1_000
 
 export class Catalog {
-  readonly #database: DocumentDatabase
+  readonly #entries: CatalogEntries
   readonly #storages: StorageOpener
   readonly #clock: Clock
   readonly #indices = new Map<string, CatalogIndex & { readonly aliases: Map<string, AliasConfig> }>()
@@ -98,16 +58,13 @@ export class Catalog {
   readonly #mappings = new EqualMappings()
   /** Indices that expressions stood for since the last change of a name, by options and expression. */
   readonly #resolved = new Map<string, readonly ResolvedIndex<CatalogIndex>[]>()
-  readonly #templates: Readonly<Record<TemplateKind, Map<string, IndexTemplate>>> = {
-    template: new Map(),
-    component_template: new Map(),
-    legacy_template: new Map(),
-  }
+  readonly templates: TemplateTable
   /** Indices that are being made, so that concurrent requests wait for the same one. */
   readonly #creating = new Map<string, Promise<CatalogIndex>>()
 
   constructor(database: DocumentDatabase, storages: StorageOpener, clock: Clock) {
-    this.#database = database
+    this.#entries = new CatalogEntries(database)
+    this.templates = new TemplateTable(this.#entries)
     this.#storages = storages
     this.#clock = clock
   }
@@ -117,39 +74,22 @@ export class Catalog {
    * storage that says why; the other indices are served.
    */
   async load(): Promise<void> {
-    for (const kind of TEMPLATE_KINDS)
-      for (const { name, body } of this.#database.catalogue(kind)) this.#templates[kind].set(name, JSON.parse(body) as IndexTemplate)
-    const entries = this.#database.catalogue(INDEX_KIND).map(({ name, body }) => ({ name, record: JSON.parse(body) as IndexRecord }))
-    await this.#storages.removeOrphans(new Set(entries.map(({ record }) => record.uuid)))
-    this.#moveAliases(entries)
-    for (const { name, record } of entries) {
-      const { aliases: _moved, ...own } = { ...record, mappings: this.#mappings.of(record.mappings) }
+    const records = this.#entries.indices()
+    await this.#storages.removeOrphans(new Set(Array.from(records.values(), ({ uuid }) => uuid)))
+    for (const [name, record] of records) {
+      const own = { ...record, mappings: this.#mappings.of(record.mappings) }
       const storage = await this.#reopen(name, record)
       this.#indices.set(name, { name, ...own, ...stateOf(record), counts: new OperationCounts(), aliases: new Map(), storage })
     }
-    for (const { name, body } of this.#database.catalogue(STREAM_KIND)) this.#streams.put(name, JSON.parse(body) as StreamRecord)
+    for (const [name, record] of this.#entries.streams()) this.#streams.put(name, record)
     const ofStreams = this.indices.filter(({ dataStream }) => dataStream !== undefined)
     // Their names end with the generation.
     for (const { name, dataStream } of ofStreams.toSorted((a, b) => (a.name < b.name ? -1 : 1)))
       this.#streams.indices.add(dataStream!.name, name)
-    for (const { name, body } of this.#database.catalogue(ALIAS_KIND)) {
-      const { index, alias } = parseAliasEntry(name)
-      this.#indices.get(index)?.aliases.set(alias, JSON.parse(body) as AliasConfig)
+    for (const { index, alias, config } of this.#entries.aliases()) {
+      this.#indices.get(index)?.aliases.set(alias, config)
       this.#aliases.add(alias, index)
     }
-  }
-
-  /** Gives the aliases of older stores, which stand in the records of their indices, entries of their own. */
-  #moveAliases(entries: readonly { readonly name: string; readonly record: IndexRecord }[]): void {
-    const before = entries.filter(({ record }) => record.aliases !== undefined)
-    if (before.length === 0) return
-    this.#database.transaction(() => {
-      for (const { name, record } of before) {
-        const { aliases = {}, ...own } = record
-        for (const [alias, config] of Object.entries(aliases)) this.#putAlias(name, alias, config)
-        this.#database.putEntry(INDEX_KIND, name, JSON.stringify(own))
-      }
-    })
   }
 
   async close(): Promise<void> {
@@ -254,7 +194,7 @@ export class Catalog {
 
   /** As the templates say of a name that is not there. */
   #createFor(name: string, action: WriteOp['action']): Promise<CatalogIndex> {
-    if (bestTemplate(this.dated(name), this.#templates)?.[1].timestampField === undefined)
+    if (bestTemplate(this.dated(name), this.templates)?.[1].timestampField === undefined)
       return this.create(name, { settings: {}, mappings: {}, aliases: {} })
     if (action !== 'create') throw onlyCreates()
     return this.createStream(name)
@@ -279,11 +219,11 @@ export class Catalog {
   }
 
   async #createStreamIndex(name: string, generation: number): Promise<CatalogIndex> {
-    const template = bestTemplate(name, this.#templates)?.[1]
+    const template = bestTemplate(name, this.templates)?.[1]
     const timestampField = template?.timestampField
     if (template === undefined || timestampField === undefined)
       throw illegalArgument(`no matching index template found for data stream [${name}]`)
-    const blueprint = streamBlueprint(timestampField, composed(template, this.#templates))
+    const blueprint = streamBlueprint(timestampField, composed(template, this.templates))
     // A component may have changed since the template was checked.
     checkTimestampField(blueprint.mappings, template)
     const index = backingIndexName(name, generation)
@@ -297,9 +237,9 @@ export class Catalog {
     // An index that is being made would bring its stream back.
     while (names.some(name => this.#creating.has(name))) await Promise.allSettled(names.map(name => this.#creating.get(name)))
     const indices = names.flatMap(name => this.#streams.find(name)?.indices ?? []).flatMap(name => this.#indices.get(name) ?? [])
-    this.#database.transaction(() => {
-      for (const name of names) this.#database.deleteEntry(STREAM_KIND, name)
-      this.#deleteEntries(indices)
+    this.#entries.transaction(() => {
+      for (const name of names) this.#entries.deleteStream(name)
+      for (const { name } of indices) this.#entries.deleteIndex(name)
     })
     for (const name of names) this.#streams.remove(name)
     await this.#remove(indices)
@@ -312,14 +252,14 @@ export class Catalog {
     const pending = this.#creating.get(name)
     if (pending !== undefined) await pending
     if (this.has(name)) throw this.isTaken(name)
-    const [template, best] = bestTemplate(name, this.#templates) ?? []
+    const [template, best] = bestTemplate(name, this.templates) ?? []
     if (best?.timestampField !== undefined)
       throw illegalArgument(
         `cannot create index with name [${name}], because it matches with template [${template}] that creates data streams only, ` +
           'use create data stream api instead',
       )
     const provided = given === name ? {} : { providedName: given }
-    return this.#whileCreating(name, () => this.#create(name, mergeBlueprints(blueprintFor(name, this.#templates), asked), provided))
+    return this.#whileCreating(name, () => this.#create(name, mergeBlueprints(blueprintFor(name, this.templates), asked), provided))
   }
 
   /** The refusal to make an index of a name that is there. */
@@ -363,17 +303,13 @@ export class Catalog {
     const aliases = new Map(Object.entries(blueprint.aliases))
     const index = { name, ...record, ...stateOf(record), counts: new OperationCounts(), aliases, storage }
     this.#store([index], () => {
-      for (const [alias, config] of aliases) this.#putAlias(name, alias, config)
-      if (stream !== undefined) this.#putStream(stream)
+      for (const [alias, config] of aliases) this.#entries.putAlias(name, alias, config)
+      if (stream !== undefined)
+        this.#entries.putStream(stream.name, { timestampField: stream.timestampField, generation: stream.generation })
     })
     for (const alias of aliases.keys()) this.#aliases.add(alias, name)
     if (stream !== undefined) this.#streams.add(stream, name)
     return index
-  }
-
-  /** Takes part in the caller's transaction. */
-  #putStream({ name, timestampField, generation }: NewStreamIndex): void {
-    this.#database.putEntry(STREAM_KIND, name, JSON.stringify({ timestampField, generation }))
   }
 
   /** Removes the indices for good. One commit decides which indices are left. Throws 400 for the index that a data stream writes to. */
@@ -384,15 +320,10 @@ export class Catalog {
         throw illegalArgument(`index [${name}] is the write index for data stream [${stream}] and cannot be deleted`)
     }
     const indices = names.flatMap(name => this.#indices.get(name) ?? [])
-    this.#database.transaction(() => this.#deleteEntries(indices))
+    this.#entries.transaction(() => {
+      for (const { name } of indices) this.#entries.deleteIndex(name)
+    })
     await this.#remove(indices)
-  }
-
-  #deleteEntries(indices: readonly CatalogIndex[]): void {
-    for (const { name, aliases } of indices) {
-      this.#database.deleteEntry(INDEX_KIND, name)
-      if (aliases.size > 0) this.#database.deleteEntriesBelow(ALIAS_KIND, aliasEntryName(name, ''))
-    }
   }
 
   /** Removes the indices whose entries are deleted. */
@@ -421,11 +352,11 @@ export class Catalog {
       if (action === 'add' && !gone.has(alias)) this.#checkAliasIsNoIndex(alias, index)
     }
     const removedIndices = removed.flatMap(name => this.#indices.get(name) ?? [])
-    this.#database.transaction(() => {
-      this.#deleteEntries(removedIndices)
+    this.#entries.transaction(() => {
+      for (const { name } of removedIndices) this.#entries.deleteIndex(name)
       for (const { action, index, alias, config } of changes)
-        if (action === 'add') this.#putAlias(index, alias, config)
-        else this.#database.deleteEntry(ALIAS_KIND, aliasEntryName(index, alias))
+        if (action === 'add') this.#entries.putAlias(index, alias, config)
+        else this.#entries.deleteAlias(index, alias)
     })
     this.#resolved.clear()
     for (const { action, index, alias, config } of changes) {
@@ -463,26 +394,6 @@ export class Catalog {
     )
   }
 
-  get allTemplates(): Templates {
-    return this.#templates
-  }
-
-  templates(kind: TemplateKind): ReadonlyMap<string, IndexTemplate> {
-    return this.#templates[kind]
-  }
-
-  putTemplate(kind: TemplateKind, name: string, template: IndexTemplate): void {
-    this.#database.transaction(() => this.#database.putEntry(kind, name, JSON.stringify(template)))
-    this.#templates[kind].set(name, template)
-  }
-
-  deleteTemplates(kind: TemplateKind, names: readonly string[]): void {
-    this.#database.transaction(() => {
-      for (const name of names) this.#database.deleteEntry(kind, name)
-    })
-    for (const name of names) this.#templates[kind].delete(name)
-  }
-
   #aliased(alias: string): readonly CatalogIndex[] {
     return Array.from(this.#aliases.indicesOf(alias), name => this.#indices.get(name)!)
   }
@@ -510,16 +421,11 @@ export class Catalog {
     }
   }
 
-  /** Takes part in the caller's transaction. */
-  #putAlias(index: string, alias: string, config: AliasConfig): void {
-    this.#database.putEntry(ALIAS_KIND, aliasEntryName(index, alias), JSON.stringify(config))
-  }
-
   /** Stores the indices; `andMore` writes more in the same commit. */
   #store(indices: readonly (CatalogIndex & { readonly aliases: Map<string, AliasConfig> })[], andMore?: () => void): void {
-    this.#database.transaction(() => {
+    this.#entries.transaction(() => {
       for (const { name, storage: _storage, aliases: _aliases, isHidden: _isHidden, counts: _counts, ...record } of indices)
-        this.#database.putEntry(INDEX_KIND, name, JSON.stringify(record))
+        this.#entries.putIndex(name, record)
       andMore?.()
     })
     this.#resolved.clear()

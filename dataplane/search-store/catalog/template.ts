@@ -35,6 +35,8 @@ export interface Templates {
   readonly legacy_template: ReadonlyMap<string, IndexTemplate>
 }
 
+export type TemplateKind = keyof Templates
+
 /** The mapping and settings with which an index starts. */
 export interface IndexBlueprint {
   readonly settings: Settings

@@ -139,7 +139,7 @@ function catHealth(call: Call): Promise<Reply> {
 function catTemplates(call: Call): Promise<Reply> {
   const pattern = wildcardPattern(call.path['name'] ?? '*', false)
   const rows = (['template', 'legacy_template'] as const).flatMap(kind =>
-    [...call.deps.catalog.templates(kind)].filter(([name]) => pattern.test(name)).map(([name, template]) => ({ kind, name, template })),
+    [...call.deps.catalog.templates[kind]].filter(([name]) => pattern.test(name)).map(([name, template]) => ({ kind, name, template })),
   )
   type TemplateRow = (typeof rows)[number]
   const columns: readonly CatColumn<TemplateRow>[] = [

@@ -61,7 +61,7 @@ async function showState(call: Call): Promise<Reply> {
     return Object.fromEntries(entries)
   }
   const templates = Object.fromEntries(
-    Array.from(deps.catalog.templates('legacy_template'), ([name, { patterns }]) => [name, { index_patterns: patterns }]),
+    Array.from(deps.catalog.templates.legacy_template, ([name, { patterns }]) => [name, { index_patterns: patterns }]),
   )
   const coordination = { term: 1, last_committed_config: [NODE_ID], last_accepted_config: [NODE_ID], voting_config_exclusions: [] }
   const metadata = async () => ({

@@ -42,7 +42,7 @@ function show({ path, deps: { catalog } }: Call): Reply {
       indices: indices.map(({ name, uuid }) => ({ index_name: name, index_uuid: uuid })),
       generation: stream.generation,
       status: statusOf(indices).toUpperCase(),
-      template: bestTemplate(stream.name, catalog.allTemplates)?.[0],
+      template: bestTemplate(stream.name, catalog.templates)?.[0],
     }
   }
   return ok({ data_streams: matching(catalog, path['name']).map(shown) })

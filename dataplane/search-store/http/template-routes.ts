@@ -1,7 +1,6 @@
 /** Index templates: `_index_template`, their components `_component_template`, and the older `_template`. */
 import { wildcardPattern } from '../analysis/term-pattern.ts'
 import { ApiError, illegalArgument } from '../api-error.ts'
-import type { TemplateKind } from '../catalog/catalog.ts'
 import type { DataStream } from '../catalog/data-stream.ts'
 import { nestSettings, type Settings } from '../catalog/settings.ts'
 import {
@@ -15,6 +14,7 @@ import {
   parseComponentTemplate,
   parseComposableTemplate,
   parseLegacyTemplate,
+  type TemplateKind,
   type Templates,
 } from '../catalog/template.ts'
 import type { JsonObject } from '../json/json-reader.ts'
@@ -69,11 +69,11 @@ function put(kind: TemplateKind, call: Call): Reply {
   const body = call.json()
   const template = KINDS[kind].parse(body)
   const { catalog } = call.deps
-  if (booleanParameter(call.query, 'create') && catalog.templates(kind).has(name))
+  if (booleanParameter(call.query, 'create') && catalog.templates[kind].has(name))
     throw illegalArgument(`${KINDS[kind].one.replace('_', ' ')} [${name}] already exists`)
-  checkComponents(name, template, catalog.allTemplates)
+  checkComponents(name, template, catalog.templates)
   if (kind === 'template') checkStreams(name, template, call)
-  catalog.putTemplate(kind, name, template)
+  catalog.templates.put(kind, name, template)
   return acknowledged()
 }
 
@@ -93,7 +93,7 @@ function checkComponents(name: string, template: IndexTemplate, templates: Templ
 
 function matching(kind: TemplateKind, call: Call): readonly (readonly [string, IndexTemplate])[] {
   const patterns = (call.path['name'] ?? '*').split(',').map(pattern => wildcardPattern(pattern, false))
-  return [...call.deps.catalog.templates(kind)].filter(([name]) => patterns.some(pattern => pattern.test(name)))
+  return [...call.deps.catalog.templates[kind]].filter(([name]) => patterns.some(pattern => pattern.test(name)))
 }
 
 function show(kind: TemplateKind, call: Call): Reply {
@@ -152,7 +152,7 @@ function remove(kind: TemplateKind, call: Call): Reply {
   if (found.length === 0) throw new ApiError(404, 'index_template_missing_exception', `index_template [${name}] missing`)
   if (kind === 'component_template') checkUnused(found, call)
   if (kind === 'template') checkStreamsStay(found, call)
-  call.deps.catalog.deleteTemplates(
+  call.deps.catalog.templates.delete(
     kind,
     found.map(([each]) => each),
   )
@@ -166,7 +166,7 @@ function orphans(streams: readonly DataStream[], templates: ReadonlyMap<string, 
 
 /** Throws 400 for a template that takes streams away from those that are there. */
 function checkStreams(name: string, template: IndexTemplate, { deps: { catalog } }: Call): void {
-  const lost = orphans(catalog.streams, new Map([...catalog.templates('template'), [name, template]]))
+  const lost = orphans(catalog.streams, new Map([...catalog.templates.template, [name, template]]))
   if (lost.length === 0) return
   const what = template.timestampField === undefined ? ' and no data stream configuration' : ''
   throw illegalArgument(
@@ -178,7 +178,7 @@ function checkStreams(name: string, template: IndexTemplate, { deps: { catalog }
 /** Throws 400 for templates that streams are made from. */
 function checkStreamsStay(removed: readonly (readonly [string, IndexTemplate])[], { deps: { catalog } }: Call): void {
   const names = new Set(removed.map(([name]) => name))
-  const left = new Map([...catalog.templates('template')].filter(([name]) => !names.has(name)))
+  const left = new Map([...catalog.templates.template].filter(([name]) => !names.has(name)))
   const lost = orphans(catalog.streams, left)
   if (lost.length > 0)
     throw illegalArgument(
@@ -189,7 +189,7 @@ function checkStreamsStay(removed: readonly (readonly [string, IndexTemplate])[]
 /** Throws 400 for components that an index template begins with. */
 function checkUnused(components: readonly (readonly [string, IndexTemplate])[], { deps }: Call): void {
   const names = new Set(components.map(([name]) => name))
-  const users = [...deps.catalog.templates('template')].filter(([, { composedOf = [] }]) => composedOf.some(name => names.has(name)))
+  const users = [...deps.catalog.templates.template].filter(([, { composedOf = [] }]) => composedOf.some(name => names.has(name)))
   if (users.length > 0)
     throw illegalArgument(
       `component templates [${[...names].join(', ')}] cannot be removed as they are still in use by index templates [${users.map(([name]) => name).join(', ')}]`,
@@ -204,11 +204,11 @@ const simulated = ({ settings, mappings, aliases }: IndexBlueprint) => ({ settin
 
 /** The template of the body, as if it were there. */
 function withBody(call: Call, name: string): Templates {
-  const { allTemplates } = call.deps.catalog
-  if (call.body.length === 0) return allTemplates
+  const { templates } = call.deps.catalog
+  if (call.body.length === 0) return templates
   const template = parseComposableTemplate(call.json())
-  checkComponents(name, template, allTemplates)
-  return { ...allTemplates, template: new Map([...allTemplates.template, [name, template]]) }
+  checkComponents(name, template, templates)
+  return { ...templates, template: new Map([...templates.template, [name, template]]) }
 }
 
 /** The settings, mappings and aliases that a new index of the name would begin with. */
