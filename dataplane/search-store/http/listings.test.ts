@@ -44,10 +44,8 @@ describe('answers about many indices', () => {
 
   it('are refused when they would be too long, and pretty has no effect on long ones', async () => {
     const names = Array.from({ length: INDICES }, (_none, at) => `many-${at}`)
-    for (let at = 0; at < 16; at++)
-      await store.request('PUT', '/many-*/_mapping', {
-        properties: { [`object${at}`]: { properties: { [`${'x'.repeat(20_000)}`]: { type: 'long' } } } },
-      })
+    const long = Array.from({ length: 16 }, (_none, at) => [`object${at}`, { properties: { ['x'.repeat(20_000)]: { type: 'long' } } }])
+    await store.request('PUT', '/many-*/_mapping', { properties: Object.fromEntries(long) })
     const refused = await store.request('GET', '/_mapping')
     expect(refused.status).to.equal(400)
     expect(refused.body.error.type).to.equal('circuit_breaking_exception')
