@@ -1,6 +1,7 @@
 /** The one way from the console to the server: JSON in and out, a time limit, and errors as `RequestProblem`. */
 import { TENANT_HEADER } from '../../contract/headers.ts'
 import { parseTenant } from '../url-state/tenant.ts'
+import { parseJson } from './exact-json.ts'
 import { describeFailure, errorOfBody, type Failure, RequestProblem } from './problem.ts'
 
 export interface RequestOptions {
@@ -65,7 +66,7 @@ function queryText(query: NonNullable<RequestOptions['query']>): string {
 /** Undefined: not JSON. An empty body is an empty object. */
 function parse(text: string): unknown {
   try {
-    return text === '' ? {} : JSON.parse(text)
+    return text === '' ? {} : parseJson(text)
   } catch {
     return undefined
   }
