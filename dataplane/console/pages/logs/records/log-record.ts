@@ -1,6 +1,7 @@
 /** A record as the store answers it, and its fields as the page shows them. */
 import { ExactNumber } from '../../../api/exact-json.ts'
 import type { SortValues } from '../requests/scope.ts'
+import { MAX_FIELD_LENGTH } from '../search/tokens.ts'
 
 export interface LogRecord {
   /** The id of its document. */
@@ -85,7 +86,12 @@ function collect(prefix: string, object: Readonly<Record<string, unknown>>, dept
 
 function isSearchable(field: string, value: unknown): boolean {
   const isValue = typeof value !== 'object' || value instanceof ExactNumber
-  return !NOT_SEARCHABLE.has(field) && isValue && String(value).length <= 1_024
+  return canBeNamed(field) && !NOT_SEARCHABLE.has(field) && isValue && String(value).length <= 1_024
+}
+
+/** Whether the search box, which has one line, can hold the name. */
+function canBeNamed(field: string): boolean {
+  return field !== '' && field.length <= MAX_FIELD_LENGTH && !/\p{Cc}/u.test(field)
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

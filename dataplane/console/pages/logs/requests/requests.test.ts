@@ -202,6 +202,10 @@ describe('the fields of a record', () => {
         'time_unix_nano',
       ],
     ])
+    const odd = fieldsOf(record(0, { '': 'a', ['x'.repeat(501)]: 'b', 'two\nlines': 'c', 'a b': 'd' }))
+    expect(odd.filter(({ field }) => /^(|x+|two.*|a b)$/s.test(field)).map(({ isSearchable }) => isSearchable)).to.deep.equal([
+      ...[false, true, false, false],
+    ])
     expect(fields.filter(({ isSearchable }) => !isSearchable).map(({ field }) => field)).to.deep.equal([
       'timestamp',
       'user.tags',
