@@ -52,6 +52,15 @@ describe('the live tail', () => {
     expect(buffer).to.deep.include({ rate: 25, skipped: 2_000 - 1 - LIVE_PAGE_SIZE })
   })
 
+  it('counts what came too fast once, though each request looks back over the one before', () => {
+    const page = (newest: number) => Array.from({ length: LIVE_PAGE_SIZE }, (_, i) => newest - i)
+    // 1,000 a second: at the start 296,000 lie in the window.
+    let buffer = add(EMPTY_LIVE, page(-4_000), { total: 296_000 })
+    for (const newest of [-3_000, -2_000, -1_000]) buffer = add(buffer, page(newest), { total: LIVE_OVERLAP_MS + 1_000 })
+    expect(buffer.seen).to.equal(4 * LIVE_PAGE_SIZE)
+    expect(buffer.skipped).to.be.within(1_400, 1_600)
+  })
+
   it('shows nothing that was cleared again, but what comes from then on', () => {
     const cleared = clearLive(add(EMPTY_LIVE, [5_000, -1_000, -2_000]), NOW)
     expect(cleared.records).to.deep.equal([])

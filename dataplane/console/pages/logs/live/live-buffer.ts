@@ -26,8 +26,16 @@ export interface LiveBuffer {
   readonly rate: number
   /** How many of `records` came with the last answer. */
   readonly fresh: number
+  /** Where the records are that were not fetched, as long as requests look back so far. */
+  readonly gaps?: readonly Gap[]
   /** When the tail was cleared, and which records were of a later time by the clock of their sender. */
   readonly cleared?: { readonly atMs: number; readonly ahead: ReadonlySet<string> }
+}
+
+interface Gap {
+  readonly fromMs: number
+  readonly toMs: number
+  readonly records: number
 }
 
 export const EMPTY_LIVE: LiveBuffer = { records: [], seen: 0, skipped: 0, rate: 0, fresh: 0 }
@@ -78,17 +86,33 @@ export function addLive(buffer: LiveBuffer, records: readonly LogRecord[], answe
     inWindow++
   }
   const fresh = records.filter(({ id }) => !known.has(id))
-  // At the start the tail shows the newest, and has skipped nothing.
-  const skipped = isFirst ? 0 : Math.max(0, hits.total.value - inWindow - fresh.length)
+  const isFull = records.length >= LIVE_PAGE_SIZE
+  const missed = isFull ? Math.max(0, hits.total.value - inWindow - fresh.length - missedSince(buffer.gaps ?? [], fromMs)) : 0
   if (fresh.length === 0) return { ...buffer, rate, fresh: 0 }
   return {
     ...buffer,
     records: merge(fresh, buffer.records).slice(0, MAX_LIVE_RECORDS),
     seen: buffer.seen + fresh.length,
-    skipped: buffer.skipped + (records.length < LIVE_PAGE_SIZE ? 0 : skipped),
+    // At the start the tail shows the newest, and has skipped nothing.
+    skipped: buffer.skipped + (isFirst ? 0 : missed),
+    gaps: [
+      ...(buffer.gaps ?? []).filter(({ toMs }) => toMs >= fromMs),
+      ...(missed === 0
+        ? []
+        : [{ fromMs: isFirst ? fromMs : (buffer.records[0]?.timestampMs ?? fromMs), toMs: fresh.at(-1)!.timestampMs, records: missed }]),
+    ],
     rate,
     fresh: fresh.length,
   }
+}
+
+/** Records of gaps that a request from this time on counts again; of a gap that begins before, the part behind it. */
+function missedSince(gaps: readonly Gap[], sinceMs: number): number {
+  const parts = gaps.map(({ fromMs, toMs, records }) => {
+    if (fromMs >= sinceMs) return records
+    return toMs < sinceMs ? 0 : (records * (toMs - sinceMs)) / (toMs - fromMs)
+  })
+  return Math.round(parts.reduce((sum, part) => sum + part, 0))
 }
 
 /** Both newest first. */
