@@ -34,12 +34,12 @@ describe('content of logs in the console', function () {
     buildConsole()
     app = await startStandalone()
     const startMs = Date.now() - 60_000
-    const send = async (service: string, messages: readonly string[], attributes: readonly object[] = []) => {
+    const send = async (service: string, messages: readonly string[], attributes: readonly object[] = [], tenant = 'default') => {
       const logRecords = messages.map((message, i) => ({
         ...{ timeUnixNano: `${startMs + i}000000`, severityText: 'ERROR', traceId: TRACE, spanId: 'b7ad6b7169203331' },
         ...{ body: { stringValue: message }, attributes },
       }))
-      const resource = { attributes: [text('service.name', service), text('host.name', service)] }
+      const resource = { attributes: [text('service.name', service), text('host.name', service), text('tenant_id', tenant)] }
       const response = await fetch(`${app.collector}/v1/logs`, {
         ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
         body: JSON.stringify({ resourceLogs: [{ resource, scopeLogs: [{ logRecords }] }] }),
@@ -49,10 +49,12 @@ describe('content of logs in the console', function () {
     await send(SCRIPT, [`${SCRIPT} timeout`, `timeout ${SCRIPT}`, 'connection refused'], [text(SCRIPT, SCRIPT), text('a b', 'c d')])
     await send(LONG_NAME, ['connection refused', 'read timed out', `OutOfMemory ${'y'.repeat(5_000)}`])
     await send('orders', ['an order'], [{ key: 'order.id', value: { intValue: LONG_NUMBER } }])
+    for (const tenant of ['acme', 'globex'])
+      await send('billing', ['connection refused', 'read timed out', `OutOfMemory at ${tenant}`], [], tenant)
     await eventually(
       async () => {
         const incidents = (await (await fetch(`${app.ticketing}/api/incidents`)).json()) as { service: string }[]
-        expect(incidents.map(({ service }) => service)).to.include.members([SCRIPT, LONG_NAME])
+        expect(incidents.map(({ service }) => service)).to.include.members([SCRIPT, LONG_NAME, 'billing'])
       },
       { timeoutMs: 60_000 },
     )
@@ -92,7 +94,7 @@ describe('content of logs in the console', function () {
     for (const each of WIDTHS) {
       await page.context().close()
       page = await console.open('/logs?q=OutOfMemory', { width: each })
-      await page.getByRole('row', { name: /OutOfMemory/ }).click()
+      await page.getByRole('row', { name: /OutOfMemory y/ }).click()
       await isInSight(page.getByRole('button', { name: 'Close the record' }), each)
     }
   })
@@ -115,6 +117,19 @@ describe('content of logs in the console', function () {
       .or(page.getByText('1 record', { exact: true }))
       .first()
       .waitFor()
+  })
+
+  it('an incident leads to the logs and the settings of its tenant, though another has a service of the name', async () => {
+    const headers = { 'x-service-tenant-id': 'globex' }
+    const [incident] = (await (await fetch(`${app.ticketing}/api/incidents?service=billing`, { headers })).json()) as { id: string }[]
+    page = await console.open(`/incidents/${incident!.id}`)
+    const head = page.locator('dl').filter({ hasText: 'Tenant' })
+    await head.getByText('globex').waitFor()
+    expect(await page.getByRole('link', { name: 'Silence billing…' }).getAttribute('href')).to.match(/services=billing.*tenant=globex/)
+    await head.getByRole('link', { name: 'billing' }).click()
+    await page.waitForURL(url => url.searchParams.get('q') === 'service:billing tenant_id:globex')
+    await page.getByText('OutOfMemory at globex').first().waitFor()
+    expect(await page.getByText('OutOfMemory at acme').count()).to.equal(0)
   })
 
   it('the tenant is chosen on a phone, too', async () => {
