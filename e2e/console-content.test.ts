@@ -1,4 +1,4 @@
-/** What senders put into logs, in a browser: it is shown as text, and leaves the pages as they are. */
+/** Hostile and unusual content of logs, in a browser: it is shown as text, and leaves the pages as they are. */
 import { expect } from 'chai'
 import { after, afterEach, before, describe, it } from 'mocha'
 import type { Page } from 'playwright-core'

@@ -90,7 +90,7 @@ export function readModelStatus(signal?: AbortSignal): Promise<ModelStatus> {
   return request(`${API}/llm-status`, { signal, timeoutMs: TEST_TIMEOUT_MS })
 }
 
-/** Of this tenant; undefined: of that of the page. */
+/** Silences of a tenant; undefined: of that of the page. */
 export function listSilences(signal?: AbortSignal, tenant?: string): Promise<readonly Silence[]> {
   return request(`${API}/silences`, { signal, tenant })
 }

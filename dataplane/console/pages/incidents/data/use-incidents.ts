@@ -121,7 +121,7 @@ export function useDispatches(id: string) {
   })
 }
 
-/** Of a tenant, whichever the page looks at. */
+/** Silences of a tenant, whichever the page looks at. */
 export function useSilences(tenant: string) {
   return useQuery({
     queryKey: ['silences', tenant],

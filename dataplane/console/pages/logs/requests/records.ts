@@ -37,7 +37,7 @@ export interface SurroundingOptions {
   readonly side: 'before' | 'after'
   /** Undefined: of all services. */
   readonly service: string | undefined
-  /** Of the record in the middle; undefined: not known. */
+  /** The tenant of the record in the middle; undefined: not known. */
   readonly tenant?: string | undefined
   readonly size?: number
 }
