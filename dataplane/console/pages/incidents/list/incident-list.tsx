@@ -108,7 +108,7 @@ function IncidentRow({ incident, isCurrent, chosen, hrefOf, onChoose }: Incident
             <ServiceName name={service} />
             {others > 0 && <span className={styles.minor}>+{others}</span>}
             {tenant !== undefined && (
-              <span className={styles.minor} title={`Of tenant ${tenant}`}>
+              <span className={`${styles.minor} ${styles.tenant}`} title={`Of tenant ${tenant}`}>
                 {tenant}
               </span>
             )}
