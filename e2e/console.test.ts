@@ -9,7 +9,7 @@ import { buildConsole, type Console, findAccessProblems, openConsole, untilRead 
 import { seedShop } from '../dataplane/console/testing/seed-shop.ts'
 import { eventually, type Standalone, startStandalone } from './testing/standalone-process.ts'
 
-const PAGES = ['/', '/logs', '/incidents', '/upload', '/status', '/settings/api-keys'] as const
+const PAGES = ['/', '/logs', '/incidents', '/upload', '/status', '/settings/api-keys', '/no-such-page'] as const
 const SECTIONS = ['platforms', 'routing', 'thresholds', 'model', 'silences', 'escalation'].map(name => `/settings/${name}`)
 const WIDTHS = [400, 2_560]
 const FIRST_PAINT_MS = 1_000

@@ -245,6 +245,7 @@ const ALLOWED: ImportTable = {
     'dataplane/contract/llm-providers.ts',
     'dataplane/contract/platforms.ts',
     'dataplane/contract/target-id.ts',
+    'dataplane/contract/tenant-id.ts',
     'dataplane/domain/anomalies/anomaly.ts', // types
     'dataplane/domain/api-keys/api-key.ts', // types
     'dataplane/domain/incidents/anomaly-config.ts',

@@ -1,6 +1,7 @@
 /** The one way from the console to the server: JSON in and out, a time limit, and errors as `RequestProblem`. */
 import { TENANT_HEADER } from '../../contract/headers.ts'
 import { parseTenant } from '../url-state/tenant.ts'
+import { parseJson } from './exact-json.ts'
 import { describeFailure, errorOfBody, type Failure, RequestProblem } from './problem.ts'
 
 export interface RequestOptions {
@@ -11,6 +12,8 @@ export interface RequestOptions {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
   readonly signal?: AbortSignal | undefined
   readonly timeoutMs?: number
+  /** In place of that of the page's URL. */
+  readonly tenant?: string | undefined
 }
 
 export interface Answer<T> {
@@ -26,12 +29,16 @@ export async function request<T>(path: string, options: RequestOptions = {}): Pr
 
 /** Rejects with `RequestProblem`; with the reason of `signal` where that was aborted. */
 export async function requestWithHeaders<T>(path: string, options: RequestOptions = {}): Promise<Answer<T>> {
-  const { method = 'GET', body, query = {}, signal, timeoutMs = TIMEOUT_MS } = options
+  const { method = 'GET', body, query = {}, signal, timeoutMs = TIMEOUT_MS, tenant } = options
   const timeout = AbortSignal.timeout(timeoutMs)
   try {
     const response = await fetch(path + queryText(query), {
       method,
-      headers: { accept: 'application/json', ...tenantHeader(), ...(body !== undefined && { 'content-type': 'application/json' }) },
+      headers: {
+        accept: 'application/json',
+        ...(tenant === undefined ? tenantHeader() : { [TENANT_HEADER]: tenant }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     })
@@ -65,7 +72,7 @@ function queryText(query: NonNullable<RequestOptions['query']>): string {
 /** Undefined: not JSON. An empty body is an empty object. */
 function parse(text: string): unknown {
   try {
-    return text === '' ? {} : JSON.parse(text)
+    return text === '' ? {} : parseJson(text)
   } catch {
     return undefined
   }

@@ -90,8 +90,9 @@ export function readModelStatus(signal?: AbortSignal): Promise<ModelStatus> {
   return request(`${API}/llm-status`, { signal, timeoutMs: TEST_TIMEOUT_MS })
 }
 
-export function listSilences(signal?: AbortSignal): Promise<readonly Silence[]> {
-  return request(`${API}/silences`, { signal })
+/** Silences of a tenant; undefined: of that of the page. */
+export function listSilences(signal?: AbortSignal, tenant?: string): Promise<readonly Silence[]> {
+  return request(`${API}/silences`, { signal, tenant })
 }
 
 export function addSilence(silence: Omit<Silence, 'id' | 'createdAt'>): Promise<Silence> {

@@ -28,6 +28,7 @@ export function App() {
               </Route>
             ))}
             <Route>
+              <h1 className="visually-hidden">No page at this address</h1>
               <EmptyState title="There is no such page">
                 <p>The address may be mistyped; the pages stand in the navigation.</p>
               </EmptyState>

@@ -32,7 +32,8 @@ export function TenantChoice() {
           justify="flex-start"
           leftSection={<IconBuilding size={16} aria-hidden />}
           onClick={() => setOpen(open => !open)}
-          title="The tenant that the console looks at"
+          title={`The tenant that the console looks at: ${tenant ?? 'all tenants'}`}
+          data-chosen={tenant !== undefined}
         >
           {tenant ?? 'All tenants'}
         </Button>

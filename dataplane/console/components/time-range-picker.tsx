@@ -2,7 +2,7 @@
 import { Button, Group, Popover, Stack, Text, TextInput } from '@mantine/core'
 import { IconCalendarTime, IconChevronDown } from '@tabler/icons-react'
 import { type FormEvent, useState } from 'react'
-import { relativeRange, sayTimeRange, type TimeRange, windowOf } from '../url-state/time-range.ts'
+import { absoluteRange, relativeRange, sayTimeRange, type TimeRange, windowOf } from '../url-state/time-range.ts'
 import { useTimeRange } from '../url-state/use-time-range.ts'
 import { useShortcut } from './use-shortcut.ts'
 
@@ -49,9 +49,9 @@ function RangeForm({ range, onChoose }: { readonly range: TimeRange; readonly on
   }
   const submitAbsolute = (event: FormEvent) => {
     event.preventDefault()
-    const [fromMs, toMs] = [Date.parse(from), Date.parse(to)]
-    if (fromMs < toMs) onChoose({ kind: 'absolute', fromMs, toMs })
-    else setProblem({ field: 'absolute', text: 'Expected two times, the first before the second' })
+    const chosen = absoluteRange(Date.parse(from), Date.parse(to))
+    if (chosen === undefined) setProblem({ field: 'absolute', text: 'Expected two times from 1900 to 2599, the first before the second' })
+    else onChoose(chosen)
   }
   return (
     <Stack gap="sm">

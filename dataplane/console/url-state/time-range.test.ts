@@ -31,6 +31,21 @@ describe('the time range of the pages', () => {
     expect(windowBefore(window)).to.deep.equal({ fromMs: 8_200_000, toMs: 9_100_000 })
   })
 
+  it('is none that the store cannot be asked for', () => {
+    for (const search of [
+      '?from=-271821-04-20T00:00:00.000Z&to=2026-01-01T00:00:00.000Z',
+      '?from=2026-01-01T00:00:00.000Z&to=%2B275760-09-13T00:00:00.000Z',
+      '?from=1899-12-31T23:59:59.999Z&to=2026-01-01T00:00:00.000Z',
+    ])
+      expect(parseTimeRange(search), search).to.deep.equal(DEFAULT_RANGE)
+    const longest = parseTimeRange('?from=1900-01-01T00:00:00.000Z&to=2600-01-01T00:00:00.000Z')
+    expect(longest.kind).to.equal('absolute')
+    const before = windowBefore(windowOf(longest, 0))
+    expect(new Date(before.fromMs).toISOString()).to.match(/^\d{4}-/)
+    const barMs = bucketMsFor(windowOf(longest, 0))
+    expect((before.toMs - before.fromMs) / barMs).to.be.below(1_000)
+  })
+
   it('is divided into bars of a round width', () => {
     for (const [
       ms,

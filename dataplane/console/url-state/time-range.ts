@@ -19,8 +19,16 @@ export function parseTimeRange(search: string): TimeRange {
   const parameters = new URLSearchParams(search)
   const fromMs = Date.parse(parameters.get('from') ?? '')
   const toMs = Date.parse(parameters.get('to') ?? '')
-  if (fromMs < toMs) return { kind: 'absolute', fromMs, toMs }
-  return relativeRange(parameters.get('range') ?? '') ?? DEFAULT_RANGE
+  return absoluteRange(fromMs, toMs) ?? relativeRange(parameters.get('range') ?? '') ?? DEFAULT_RANGE
+}
+
+/** Records are of 1970 to 2554. The time before a range has years of four digits, too, which the store asks for. */
+const EARLIEST_MS = Date.UTC(1900, 0)
+const LATEST_MS = Date.UTC(2600, 0)
+
+/** Undefined for an end that is not behind the start, and for times that no record has. */
+export function absoluteRange(fromMs: number, toMs: number): TimeRange | undefined {
+  return fromMs < toMs && fromMs >= EARLIEST_MS && toMs <= LATEST_MS ? { kind: 'absolute', fromMs, toMs } : undefined
 }
 
 export function relativeRange(text: string): TimeRange | undefined {
@@ -51,7 +59,7 @@ export function windowBefore({ fromMs, toMs }: TimeWindow): TimeWindow {
 
 const STEPS_MS = [
   1_000, 2_000, 5_000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000, 900_000, 1_800_000, 3_600_000, 7_200_000, 10_800_000,
-  21_600_000, 43_200_000, 86_400_000, 604_800_000,
+  21_600_000, 43_200_000, 86_400_000, 604_800_000, 2_592_000_000, 7_776_000_000, 31_536_000_000,
 ]
 
 /** The width of a chart's bars: a round one, with about 80 of them. */

@@ -203,6 +203,11 @@ describe('aggregations', () => {
         expect(h.buckets[0].doc_count).to.equal(0)
       })
 
+      it('date_histogram: an interval of months, in milliseconds', async () => {
+        const { h } = await aggregate(index, { h: { date_histogram: { field: 'timestamp', fixed_interval: `${90 * 86_400_000}ms` } } })
+        expect(h.buckets.map(({ doc_count }: Json) => doc_count)).to.deep.equal([SAMPLE.length])
+      })
+
       it('date_histogram: days of a time zone', async () => {
         const { h } = await aggregate(index, {
           h: { date_histogram: { field: 'timestamp', calendar_interval: 'day', time_zone: 'America/New_York' } },

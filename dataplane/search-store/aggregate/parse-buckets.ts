@@ -208,12 +208,15 @@ const CALENDAR: Readonly<Record<string, CalendarUnit>> = Object.fromEntries(
   } as const).flatMap(([unit, sign]) => [[unit, unit] as const, [sign, unit] as const]),
 ) as Record<string, CalendarUnit>
 
+/** All times that a record may have lie within it. */
+const MAX_INTERVAL_MS = 10_000 * 365 * UNIT_MS.day
+
 const FIXED_MS: Readonly<Record<string, number>> = { ms: 1, s: UNIT_MS.second, m: UNIT_MS.minute, h: UNIT_MS.hour, d: UNIT_MS.day }
 
 function fixedMs(text: string): number | undefined {
-  const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text)
-  if (match === null || Number(match[1]) === 0) return undefined
-  return Number(match[1]) * FIXED_MS[match[2]!]!
+  const match = /^(\d{1,16})(ms|s|m|h|d)$/.exec(text)
+  const ms = match === null ? 0 : Number(match[1]) * FIXED_MS[match[2]!]!
+  return ms > 0 && ms <= MAX_INTERVAL_MS ? ms : undefined
 }
 
 /** Milliseconds of an interval such as `1h` or `month`, those of the calendar about. Throws 400. */

@@ -1,7 +1,8 @@
 import type { ReactNode } from 'react'
-import { Link } from 'wouter'
+import { Link, useSearch } from 'wouter'
 import { useLink } from '../../url-state/links.ts'
-import type { LogsQuery } from './rules/logs-link.ts'
+import { parseTenant } from '../../url-state/tenant.ts'
+import { type LogsQuery, queryFor } from './rules/logs-link.ts'
 
 export interface LogsAnchorProps {
   readonly logs: LogsQuery
@@ -24,8 +25,10 @@ export function LogsAnchor({ logs, className, title, children }: LogsAnchorProps
 /** Where the link leads. */
 export function useLogsHref(): (logs: LogsQuery) => string {
   const link = useLink()
-  return ({ query, trace, from, to }) => {
-    const shown = trace === undefined ? { q: query } : { mode: 'trace', trace }
+  const looksAt = parseTenant(useSearch())
+  return logs => {
+    const { trace, from, to } = logs
+    const shown = trace === undefined ? { q: queryFor(logs, looksAt) } : { mode: 'trace', trace }
     return link('/logs', { ...shown, from, to, range: undefined })
   }
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { SearchAnswer } from '../../api/search.ts'
-import { newPatternsBody, readCounts, readNewPatterns } from './overview-data.ts'
+import { findNewest, newPatternsBody, readCounts, readNewPatterns } from './overview-data.ts'
 
 const levels = (counts: Readonly<Record<string, number>>) => ({
   buckets: Object.entries(counts).map(([key, doc_count]) => ({ key, doc_count })),
@@ -24,6 +24,25 @@ describe('the overview', () => {
     time: { buckets: [{ key: 1_000, doc_count: 110, levels: levels({ INFO: 100, ERROR: 10 }) }] },
   })
   const before = answer(60, { services: { buckets: [service('cart', { INFO: 50 }), service('mail', { ERROR: 10 })] } })
+
+  it('names the newest record that is not of a wrong clock, and such a one where there are no others', async () => {
+    const nowMs = Date.UTC(2026, 10, 22, 12)
+    const store =
+      (times: readonly string[]) =>
+      async (body: { readonly query?: { readonly range: { readonly timestamp: { readonly lte: string } } } }) => {
+        const [newest] = times
+          .filter(time => time <= (body.query?.range.timestamp.lte ?? '9'))
+          .toSorted()
+          .reverse()
+        return { hits: { hits: newest === undefined ? [] : [{ _source: { timestamp: newest } }] } }
+      }
+    const find = (...times: readonly string[]) => findNewest(store(times) as unknown as Parameters<typeof findNewest>[0], nowMs)
+    expect(await find('2026-11-22T11:00:00.000Z', '2026-11-22T12:00:30.000Z', '2027-12-31T00:00:00.000Z')).to.equal(
+      '2026-11-22T12:00:30.000Z',
+    )
+    expect(await find('2027-12-31T00:00:00.000Z')).to.equal('2027-12-31T00:00:00.000Z')
+    expect(await find()).to.equal(undefined)
+  })
 
   it('has the services with the highest share of errors first, those that fell silent, too', () => {
     const { services, ...totals } = readCounts(now, before, window)

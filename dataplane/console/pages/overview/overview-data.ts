@@ -133,6 +133,17 @@ export function knownPatternsBody(ids: readonly string[], { fromMs }: TimeWindow
   }
 }
 
+/** Clocks of senders may run ahead so far. */
+const AHEAD_MS = 60_000
+
+/** A record of a wrong clock, days ahead, must not hide that no others come; it counts only where there are no others. */
+export async function findNewest(search: (body: SearchBody) => Promise<SearchAnswer>, nowMs: number): Promise<string | undefined> {
+  const body = { size: 1, sort: [{ timestamp: 'desc' }], _source: ['timestamp'], track_total_hits: false }
+  const past = { range: { timestamp: { lte: new Date(nowMs + AHEAD_MS).toISOString() } } }
+  const { hits } = await search({ ...body, query: past })
+  return (hits.hits[0] ?? (await search(body)).hits.hits[0])?._source.timestamp
+}
+
 /** The new patterns themselves, each with its latest record. */
 export function newPatternsBody(ids: readonly string[], window: TimeWindow): SearchBody {
   return {

@@ -8,6 +8,7 @@ import { type TimeRange, windowBefore, windowOf } from '../../url-state/time-ran
 import {
   countsBeforeBody,
   countsBody,
+  findNewest,
   knownPatternsBody,
   newPatternsBody,
   patternIds,
@@ -36,15 +37,12 @@ export function useCounts(range: TimeRange) {
   })
 }
 
-/** The newest record of all; undefined: there is none. */
+/** The time of the newest record; undefined: there is none. */
 export function useNewest() {
   return useQuery({
     queryKey: ['overview', 'newest'],
     refetchInterval: REFRESH_MS,
-    async queryFn({ signal }) {
-      const { hits } = await searchLogs({ size: 1, sort: [{ timestamp: 'desc' }], _source: ['timestamp'], track_total_hits: false }, signal)
-      return { timestamp: hits.hits[0]?._source.timestamp }
-    },
+    queryFn: async ({ signal }) => ({ timestamp: await findNewest(body => searchLogs(body, signal), Date.now()) }),
   })
 }
 

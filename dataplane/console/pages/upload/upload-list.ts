@@ -35,3 +35,9 @@ export function reduceUploads(items: readonly UploadItem[], event: UploadEvent):
 export function nextUpload(items: readonly UploadItem[]): UploadItem | undefined {
   return items.some(({ state }) => state.kind === 'sending') ? undefined : items.findLast(({ state }) => state.kind === 'waiting')
 }
+
+/** How a file ended that was read to its end. */
+export function sayOutcome({ accepted, rejected }: UploadAnswer): { readonly tone: 'good' | 'warn' | 'bad'; readonly text: string } {
+  if (rejected === 0) return { tone: 'good', text: 'sent' }
+  return accepted > 0 ? { tone: 'warn', text: 'sent in part' } : { tone: 'bad', text: 'refused' }
+}

@@ -8,7 +8,7 @@ import { Pill } from '../../components/badges.tsx'
 import { formatBytes, formatCount, formatShare } from '../../components/format.ts'
 import { useLink } from '../../url-state/links.ts'
 import styles from './upload.module.css'
-import type { UploadItem } from './upload-list.ts'
+import { sayOutcome, type UploadItem } from './upload-list.ts'
 
 export function UploadRow({ item: { name, bytes, state }, onStop }: { readonly item: UploadItem; readonly onStop: () => void }) {
   return (
@@ -46,8 +46,10 @@ function StateOf({ state }: Pick<UploadItem, 'state'>) {
       return <Pill tone="bad">not sent</Pill>
     case 'stopped':
       return <Pill tone="warn">stopped</Pill>
-    case 'done':
-      return <Pill tone={state.answer.rejected > 0 ? 'warn' : 'good'}>{state.answer.rejected > 0 ? 'sent in part' : 'sent'}</Pill>
+    case 'done': {
+      const { tone, text } = sayOutcome(state.answer)
+      return <Pill tone={tone}>{text}</Pill>
+    }
   }
 }
 

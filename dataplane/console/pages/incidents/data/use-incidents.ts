@@ -121,10 +121,11 @@ export function useDispatches(id: string) {
   })
 }
 
-export function useSilences() {
+/** Silences of a tenant, whichever the page looks at. */
+export function useSilences(tenant: string) {
   return useQuery({
-    queryKey: ['silences'],
-    queryFn: ({ signal }) => listSilences(signal),
+    queryKey: ['silences', tenant],
+    queryFn: ({ signal }) => listSilences(signal, tenant),
     refetchInterval: SLOW_POLL_MS,
     meta: { quiet: true },
   })

@@ -10,7 +10,7 @@ import { ErrorPanel, Pending } from '../../../components/states.tsx'
 import { useNow } from '../../../components/use-now.ts'
 import { useIncident } from '../data/use-incidents.ts'
 import { LogsAnchor } from '../logs-anchor.tsx'
-import { logsOfService } from '../rules/logs-link.ts'
+import { logsOfService, ownTenant } from '../rules/logs-link.ts'
 import { describeIncident, nextStep } from '../rules/what-happened.ts'
 import { ActionBar } from './action-bar.tsx'
 import { CauseSection, FallbackBadge } from './cause-section.tsx'
@@ -84,6 +84,7 @@ function Head({ incident }: { readonly incident: Incident }) {
 }
 
 function Facts({ incident }: { readonly incident: Incident }) {
+  const tenant = ownTenant(incident)
   const { firstSeen, lastSeen, anomalyCount, anomalyScore, affectedServices, service } = incident
   return (
     <dl className={styles.facts}>
@@ -107,6 +108,12 @@ function Facts({ incident }: { readonly incident: Incident }) {
         <dt>Highest score</dt>
         <dd className="numeric">{anomalyScore.toFixed(2)} of 1</dd>
       </div>
+      {tenant !== undefined && (
+        <div>
+          <dt>Tenant</dt>
+          <dd>{tenant}</dd>
+        </div>
+      )}
       <div className={styles.wideFact}>
         <dt>Services</dt>
         <dd className={styles.services}>

@@ -9,9 +9,11 @@ import { Panel } from '../../../components/panel.tsx'
 import { RelativeTime } from '../../../components/relative-time.tsx'
 import { useNow } from '../../../components/use-now.ts'
 import { useLink } from '../../../url-state/links.ts'
+import { TENANT_PARAMETER } from '../../../url-state/tenant.ts'
 import { titleOfTarget } from '../../settings/rules/platform-form.ts'
 import { useRetry } from '../data/use-incident-changes.ts'
 import { useDispatches, useSilences } from '../data/use-incidents.ts'
+import { ownTenant } from '../rules/logs-link.ts'
 import { type TicketState, ticketStates } from '../rules/ticket-state.ts'
 import styles from './detail.module.css'
 
@@ -26,7 +28,8 @@ export function TicketsSection({ incident }: { readonly incident: Incident }) {
     <Panel title="Tickets">
       {tickets.length === 0 ? (
         <p className={styles.faint}>
-          Nobody is told of {incident.severity} incidents. <Link href={link('/settings/routing')}>Set the routing</Link>
+          Nobody is told of {incident.severity} incidents.{' '}
+          <Link href={link('/settings/routing', settingsOf(incident))}>Set the routing</Link>
         </p>
       ) : (
         <ul className={styles.tickets}>
@@ -84,21 +87,28 @@ function TicketItem({ ticket: { target, status, label, detail, url, externalId, 
   )
 }
 
+/** Settings are those of a tenant: the incident's, though the page may look at all. */
+function settingsOf(incident: Incident): Readonly<Record<string, string>> {
+  const tenant = ownTenant(incident)
+  return tenant === undefined ? {} : { [TENANT_PARAMETER]: tenant }
+}
+
 /** Whether a silence holds, and the way to make one. */
 function SilenceNote({ incident }: { readonly incident: Incident }) {
   const link = useLink()
   const nowMs = useNow()
-  const { data: silences = [] } = useSilences()
+  const { data: silences = [] } = useSilences(incident.tenantId)
   const silence = findSilence(silences, incident, nowMs)
   if (silence === undefined)
     return (
       <p className={styles.foot}>
-        <Link href={link('/settings/silences', { services: incident.service })}>Silence {incident.service}…</Link>
+        <Link href={link('/settings/silences', { services: incident.service, ...settingsOf(incident) })}>Silence {incident.service}…</Link>
       </p>
     )
   return (
     <p className={styles.foot}>
-      Silenced, ends <RelativeTime time={silence.to} />: {silence.reason}. <Link href={link('/settings/silences')}>Silences</Link>
+      Silenced, ends <RelativeTime time={silence.to} />: {silence.reason}.{' '}
+      <Link href={link('/settings/silences', settingsOf(incident))}>Silences</Link>
     </p>
   )
 }

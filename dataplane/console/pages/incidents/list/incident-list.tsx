@@ -2,12 +2,14 @@
 import { Button, Checkbox } from '@mantine/core'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useRef } from 'react'
-import { Link } from 'wouter'
+import { Link, useSearch } from 'wouter'
 import type { Incident } from '../../../api/ticketing.ts'
 import { Pill, ServiceName, SeverityBadge, StatusBadge } from '../../../components/badges.tsx'
 import { formatShort } from '../../../components/format.ts'
 import { Holes } from '../../../components/holes.tsx'
 import { RelativeTime } from '../../../components/relative-time.tsx'
+import { parseTenant } from '../../../url-state/tenant.ts'
+import { ownTenant } from '../rules/logs-link.ts'
 import styles from './list.module.css'
 
 /** Room for a title of two lines. */
@@ -76,6 +78,8 @@ interface IncidentRowProps extends Pick<IncidentListProps, 'chosen' | 'hrefOf' |
 function IncidentRow({ incident, isCurrent, chosen, hrefOf, onChoose }: IncidentRowProps) {
   const { id, title, severity, status, service, anomalyCount, lastSeen, recurring, rootCause, affectedServices } = incident
   const failed = Object.values(incident.dispatches ?? {}).filter(dispatch => dispatch.status === 'failed').length
+  const looksAt = parseTenant(useSearch())
+  const tenant = looksAt === undefined ? ownTenant(incident) : undefined
   const others = affectedServices.filter(other => other !== service).length
   return (
     <>
@@ -103,6 +107,11 @@ function IncidentRow({ incident, isCurrent, chosen, hrefOf, onChoose }: Incident
             {recurring === true && <Pill tone="neutral">recurring</Pill>}
             <ServiceName name={service} />
             {others > 0 && <span className={styles.minor}>+{others}</span>}
+            {tenant !== undefined && (
+              <span className={`${styles.minor} ${styles.tenant}`} title={`Of tenant ${tenant}`}>
+                {tenant}
+              </span>
+            )}
           </div>
           <span className={`${styles.minor} numeric`} title={`${anomalyCount} anomalies`}>
             {formatShort(anomalyCount)} ×

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { parseSearch } from '../../logs/search/parse-search.ts'
-import { logsOfEvidence, logsOfReason, logsOfService, logsOfTrace, term } from './logs-link.ts'
+import { logsOfEvidence, logsOfReason, logsOfService, logsOfTrace, queryFor, term } from './logs-link.ts'
 
 const SPAN = { firstSeen: '2026-01-01T03:00:00.000Z', lastSeen: '2026-01-01T03:10:00.000Z' }
 const NEAR = { from: '2026-01-01T02:50:00.000Z', to: '2026-01-01T03:15:00.000Z' }
@@ -28,6 +28,16 @@ describe('the logs that show what an incident says', () => {
     expect(logsOfEvidence('db', { patternId: 'p' }, SPAN)).to.deep.equal({ query: 'service:db pattern_id:p', ...NEAR })
     expect(logsOfService('db', SPAN)).to.deep.equal({ query: 'service:db', ...NEAR })
     expect(logsOfTrace('t', SPAN)).to.deep.equal({ query: '', trace: 't', ...LONG })
+  })
+
+  it('are those of its tenant where all tenants are looked at', () => {
+    const span = { ...SPAN, tenantId: 'acme' }
+    expect(logsOfService('db', span)).to.deep.equal({ query: 'service:db', tenant: 'acme', ...NEAR })
+    expect(logsOfEvidence('db', { patternId: 'p' }, span)).to.have.property('tenant', 'acme')
+    expect(logsOfReason('db', { ...reason, kind: 'errors' }, span)).to.have.property('tenant', 'acme')
+    expect(queryFor(logsOfService('db', span), undefined)).to.equal('service:db tenant_id:acme')
+    expect(queryFor(logsOfService('db', span), 'acme')).to.equal('service:db')
+    expect(queryFor(logsOfService('db', { ...SPAN, tenantId: 'default' }), undefined)).to.equal('service:db')
   })
 
   it('values that are not one plain word are quoted', () => {

@@ -1,4 +1,5 @@
 /** Which logs show what an incident says: a query and a time range for the Logs page. */
+import { DEFAULT_TENANT } from '../../../../contract/tenant-id.ts'
 import type { Evidence, Incident } from '../../../../domain/incidents/incident-fields.ts'
 import type { Reason, ReasonKind } from '../../../../domain/root-cause/root-cause.ts'
 
@@ -7,12 +8,14 @@ export interface LogsQuery {
   readonly query: string
   /** The records of one trace across services, in place of a query. */
   readonly trace?: string
+  /** Whose incident it is, where it has a tenant of its own. */
+  readonly tenant?: string
   /** ISO-8601. */
   readonly from: string
   readonly to: string
 }
 
-type Span = Pick<Incident, 'firstSeen' | 'lastSeen'>
+type Span = Pick<Incident, 'firstSeen' | 'lastSeen'> & Partial<Pick<Incident, 'tenantId'>>
 
 const MINUTE_MS = 60_000
 /** Time shown before the first and after the last anomaly. */
@@ -49,8 +52,21 @@ export function logsOfTrace(traceId: string, span: Span): LogsQuery {
   return { query: '', trace: traceId, ...around(span, LONG_BEFORE_MS) }
 }
 
-function around({ firstSeen, lastSeen }: Span, beforeMs: number): Pick<LogsQuery, 'from' | 'to'> {
+/** The query of a console that looks at this tenant, or at all of them: services of others may have the same name. */
+export function queryFor({ query, tenant }: LogsQuery, looksAt: string | undefined): string {
+  return looksAt === undefined && tenant !== undefined ? joined(query, term('tenant_id', tenant)) : query
+}
+
+/** The tenant by which an incident differs from others; undefined for that of installations with one alone. */
+export function ownTenant({ tenantId }: Partial<Pick<Incident, 'tenantId'>>): string | undefined {
+  return tenantId === DEFAULT_TENANT ? undefined : tenantId
+}
+
+function around(span: Span, beforeMs: number): Pick<LogsQuery, 'from' | 'to' | 'tenant'> {
+  const { firstSeen, lastSeen } = span
+  const tenant = ownTenant(span)
   return {
+    ...(tenant !== undefined && { tenant }),
     from: new Date(Date.parse(firstSeen) - beforeMs).toISOString(),
     to: new Date(Date.parse(lastSeen) + AFTER_MS).toISOString(),
   }

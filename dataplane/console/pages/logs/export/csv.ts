@@ -3,8 +3,8 @@ import { type LogRecord, valueAt } from '../records/log-record.ts'
 
 export type ExportFormat = 'ndjson' | 'csv'
 
-/** A spreadsheet would run it. */
-const FORMULA = /^[=+\-@\t\r]/
+/** A spreadsheet would run it. Those of East Asia read the wide signs, too. */
+const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/
 
 /** A cell by RFC 4180. Texts that begin like a formula get an apostrophe, which spreadsheets take for "this is text"; numbers stay numbers. */
 export function csvCell(value: string): string {

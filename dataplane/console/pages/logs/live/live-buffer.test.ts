@@ -2,7 +2,16 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { readRecords } from '../records/log-record.ts'
 import { MATCH_ALL } from '../search/to-query.ts'
-import { addLive, EMPTY_LIVE, LIVE_OVERLAP_MS, LIVE_PAGE_SIZE, type LiveBuffer, liveRequest, MAX_LIVE_RECORDS } from './live-buffer.ts'
+import {
+  addLive,
+  clearLive,
+  EMPTY_LIVE,
+  LIVE_OVERLAP_MS,
+  LIVE_PAGE_SIZE,
+  type LiveBuffer,
+  liveRequest,
+  MAX_LIVE_RECORDS,
+} from './live-buffer.ts'
 
 const NOW = Date.UTC(2026, 10, 22, 12)
 
@@ -41,6 +50,27 @@ describe('the live tail', () => {
     const full = Array.from({ length: LIVE_PAGE_SIZE }, (_, i) => LIVE_PAGE_SIZE - i)
     const buffer = add(add(EMPTY_LIVE, [0], { total: 9_000 }), full, { total: 2_000, recent: 250 })
     expect(buffer).to.deep.include({ rate: 25, skipped: 2_000 - 1 - LIVE_PAGE_SIZE })
+  })
+
+  it('counts what came too fast once, though each request looks back over the one before', () => {
+    const page = (newest: number) => Array.from({ length: LIVE_PAGE_SIZE }, (_, i) => newest - i)
+    // 1,000 a second: at the start 296,000 lie in the window.
+    let buffer = add(EMPTY_LIVE, page(-4_000), { total: 296_000 })
+    for (const newest of [-3_000, -2_000, -1_000]) buffer = add(buffer, page(newest), { total: LIVE_OVERLAP_MS + 1_000 })
+    expect(buffer.seen).to.equal(4 * LIVE_PAGE_SIZE)
+    expect(buffer.skipped).to.be.within(1_400, 1_600)
+  })
+
+  it('shows nothing that was cleared again, but what comes from then on', () => {
+    const cleared = clearLive(add(EMPTY_LIVE, [5_000, -1_000, -2_000]), NOW)
+    expect(cleared.records).to.deep.equal([])
+    expect(liveRequest({ query: MATCH_ALL }, cleared, NOW + 1_000).fromMs).to.equal(NOW)
+    const buffer = add(add(cleared, [6_000, 5_000]), [6_000, 5_000, 0])
+    expect(offsets(buffer)).to.deep.equal([6_000, 0])
+    expect(buffer).to.deep.include({ seen: 5, fresh: 1, skipped: 0 })
+    const busy = clearLive(add(EMPTY_LIVE, [-1_000]), NOW)
+    const full = Array.from({ length: LIVE_PAGE_SIZE }, (_, i) => LIVE_PAGE_SIZE - i)
+    expect(add(busy, full, { total: LIVE_PAGE_SIZE }).skipped).to.equal(0)
   })
 
   it('keeps a bounded number', () => {

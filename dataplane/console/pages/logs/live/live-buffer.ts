@@ -26,9 +26,25 @@ export interface LiveBuffer {
   readonly rate: number
   /** How many of `records` came with the last answer. */
   readonly fresh: number
+  /** Where the records are that were not fetched, as long as requests look back so far. */
+  readonly gaps?: readonly Gap[]
+  /** When the tail was cleared, and which records were of a later time by the clock of their sender. */
+  readonly cleared?: { readonly atMs: number; readonly ahead: ReadonlySet<string> }
+}
+
+interface Gap {
+  readonly fromMs: number
+  readonly toMs: number
+  readonly records: number
 }
 
 export const EMPTY_LIVE: LiveBuffer = { records: [], seen: 0, skipped: 0, rate: 0, fresh: 0 }
+
+/** Nothing of what was there is shown again. */
+export function clearLive({ records, seen, cleared }: LiveBuffer, nowMs: number): LiveBuffer {
+  const ahead = [...(cleared?.ahead ?? []), ...records.filter(({ timestampMs }) => timestampMs >= nowMs).map(({ id }) => id)]
+  return { ...EMPTY_LIVE, seen, cleared: { atMs: nowMs, ahead: new Set(ahead.slice(-MAX_LIVE_RECORDS)) } }
+}
 
 export interface LiveRequest {
   readonly body: SearchBody
@@ -37,7 +53,8 @@ export interface LiveRequest {
 
 export function liveRequest({ query }: Pick<Scope, 'query'>, buffer: LiveBuffer, nowMs: number): LiveRequest {
   const newestMs = buffer.records[0]?.timestampMs
-  const fromMs = newestMs === undefined ? nowMs - LIVE_START_MS : Math.min(newestMs, nowMs) - LIVE_OVERLAP_MS
+  const startMs = newestMs === undefined ? nowMs - LIVE_START_MS : Math.min(newestMs, nowMs) - LIVE_OVERLAP_MS
+  const fromMs = Math.max(startMs, buffer.cleared?.atMs ?? startMs)
   const recent = { range: { timestamp: { gte: new Date(nowMs - RATE_MS).toISOString() } } }
   return {
     fromMs,
@@ -61,24 +78,41 @@ export function addLive(buffer: LiveBuffer, records: readonly LogRecord[], answe
   const { hits, aggregations } = answer as LiveAnswer
   const isFirst = buffer.seen === 0
   const rate = (aggregations?.rate.doc_count ?? 0) / (RATE_MS / 1_000)
-  const known = new Set<string>()
-  let inWindow = 0
+  const known = new Set(buffer.cleared?.ahead)
+  let inWindow = known.size
   for (const record of buffer.records) {
     if (record.timestampMs < fromMs) break
     known.add(record.id)
     inWindow++
   }
   const fresh = records.filter(({ id }) => !known.has(id))
-  // At the start the tail shows the newest, and has skipped nothing.
-  const skipped = isFirst ? 0 : Math.max(0, hits.total.value - inWindow - fresh.length)
+  const isFull = records.length >= LIVE_PAGE_SIZE
+  const missed = isFull ? Math.max(0, hits.total.value - inWindow - fresh.length - missedSince(buffer.gaps ?? [], fromMs)) : 0
   if (fresh.length === 0) return { ...buffer, rate, fresh: 0 }
   return {
+    ...buffer,
     records: merge(fresh, buffer.records).slice(0, MAX_LIVE_RECORDS),
     seen: buffer.seen + fresh.length,
-    skipped: buffer.skipped + (records.length < LIVE_PAGE_SIZE ? 0 : skipped),
+    // At the start the tail shows the newest, and has skipped nothing.
+    skipped: buffer.skipped + (isFirst ? 0 : missed),
+    gaps: [
+      ...(buffer.gaps ?? []).filter(({ toMs }) => toMs >= fromMs),
+      ...(missed === 0
+        ? []
+        : [{ fromMs: isFirst ? fromMs : (buffer.records[0]?.timestampMs ?? fromMs), toMs: fresh.at(-1)!.timestampMs, records: missed }]),
+    ],
     rate,
     fresh: fresh.length,
   }
+}
+
+/** Records of gaps that a request from this time on counts again; of a gap that begins before, the part behind it. */
+function missedSince(gaps: readonly Gap[], sinceMs: number): number {
+  const parts = gaps.map(({ fromMs, toMs, records }) => {
+    if (fromMs >= sinceMs) return records
+    return toMs < sinceMs ? 0 : (records * (toMs - sinceMs)) / (toMs - fromMs)
+  })
+  return Math.round(parts.reduce((sum, part) => sum + part, 0))
 }
 
 /** Both newest first. */

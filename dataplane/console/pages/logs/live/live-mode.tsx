@@ -51,7 +51,9 @@ export function LiveMode({ live, columns, marks, wrap, openId, onOpen }: LiveMod
         <ErrorPanel error={error} />
       ) : hasAnswer && buffer.records.length === 0 ? (
         <EmptyState title="Waiting for the next record">
-          <p>None matched in the last five minutes. It shows here within a second or two of its arrival.</p>
+          <p>
+            {buffer.cleared === undefined && 'None matched in the last five minutes. '}It shows here within a second or two of its arrival.
+          </p>
         </EmptyState>
       ) : (
         <RecordTable

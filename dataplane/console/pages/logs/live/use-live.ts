@@ -3,7 +3,7 @@ import { useCallback, useEffect, useRef, useState } from 'react'
 import { searchLogs } from '../../../api/search.ts'
 import { readRecords } from '../records/log-record.ts'
 import type { Query } from '../search/to-query.ts'
-import { addLive, EMPTY_LIVE, type LiveBuffer, liveRequest } from './live-buffer.ts'
+import { addLive, clearLive, EMPTY_LIVE, type LiveBuffer, liveRequest } from './live-buffer.ts'
 
 /** Between an answer and the next request. */
 const POLL_MS = 1_000
@@ -30,7 +30,7 @@ export function useLive(query: Query | undefined): Live {
     latest.current = next
     setBuffer(next)
   }, [])
-  const clear = useCallback(() => keep({ ...EMPTY_LIVE, seen: latest.current.seen, records: [] }), [keep])
+  const clear = useCallback(() => keep(clearLive(latest.current, Date.now())), [keep])
   const key = JSON.stringify(query)
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: equal queries are one

@@ -1,5 +1,7 @@
 /** A record as the store answers it, and its fields as the page shows them. */
+import { ExactNumber } from '../../../api/exact-json.ts'
 import type { SortValues } from '../requests/scope.ts'
+import { MAX_FIELD_LENGTH } from '../search/tokens.ts'
 
 export interface LogRecord {
   /** The id of its document. */
@@ -77,14 +79,23 @@ function collect(prefix: string, object: Readonly<Record<string, unknown>>, dept
   for (const [name, value] of Object.entries(object)) {
     if (into.length > MAX_SHOWN_FIELDS) return
     const field = `${prefix}${name}`
-    if (typeof value === 'object' && value !== null && !Array.isArray(value) && depth < MAX_DEPTH)
-      collect(`${field}.`, value as Readonly<Record<string, unknown>>, depth + 1, into)
+    if (isObject(value) && depth < MAX_DEPTH) collect(`${field}.`, value, depth + 1, into)
     else into.push({ field, value: text(value) === '' && value !== '' ? '' : showValue(value), isSearchable: isSearchable(field, value) })
   }
 }
 
 function isSearchable(field: string, value: unknown): boolean {
-  return !NOT_SEARCHABLE.has(field) && value !== null && typeof value !== 'object' && String(value).length <= 1_024
+  const isValue = typeof value !== 'object' || value instanceof ExactNumber
+  return canBeNamed(field) && !NOT_SEARCHABLE.has(field) && isValue && String(value).length <= 1_024
+}
+
+/** Whether the search box, which has one line, can hold the name. */
+function canBeNamed(field: string): boolean {
+  return field !== '' && field.length <= MAX_FIELD_LENGTH && !/\p{Cc}/u.test(field)
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber)
 }
 
 function showValue(value: unknown): string {
@@ -96,7 +107,7 @@ export function valueAt(source: Readonly<Record<string, unknown>>, field: string
   if (Object.hasOwn(source, field)) return text(source[field])
   for (let dot = field.lastIndexOf('.'); dot > 0; dot = field.lastIndexOf('.', dot - 1)) {
     const inner = source[field.slice(0, dot)]
-    if (typeof inner === 'object' && inner !== null) return valueAt(inner as Readonly<Record<string, unknown>>, field.slice(dot + 1))
+    if (isObject(inner)) return valueAt(inner, field.slice(dot + 1))
   }
   return ''
 }

@@ -18,12 +18,14 @@ export function Surrounding({ record }: { readonly record: LogRecord }) {
   const [scope, setScope] = useState<'service' | 'all'>('service')
   const [sizes, setSizes] = useState({ before: SURROUNDING_SIZE, after: SURROUNDING_SIZE })
   const service = scope === 'service' ? record.service : undefined
+  const { tenant_id: tenant } = record.source
   const here = useRef<HTMLLIElement>(null)
   const query = useQuery({
     queryKey: logsKey('surrounding', record.id, service, sizes),
     enabled: record.sort.length > 0,
     queryFn: async ({ signal }) => {
-      const sides = (['before', 'after'] as const).map(side => surroundingBody({ sort: record.sort, side, service, size: sizes[side] }))
+      const own = { sort: record.sort, service, tenant: typeof tenant === 'string' ? tenant : undefined }
+      const sides = (['before', 'after'] as const).map(side => surroundingBody({ ...own, side, size: sizes[side] }))
       const [before, after] = (await searchLogsEach(sides, signal)).map(readRecords)
       return { before: before!.toReversed(), after: after! }
     },

@@ -1,11 +1,12 @@
 /** Which fields there are. The store tells where it may be asked; for one tenant alone it may not, and records on the page tell. */
+import { ExactNumber } from '../../../api/exact-json.ts'
 import { fieldsOf, type LogRecord } from '../records/log-record.ts'
 import { type FieldCatalog, type FieldKind, KNOWN_FIELDS } from '../search/field-catalog.ts'
 
 export const FIELD_CAPS_PATH = '/service-logs-*/_field_caps?fields=*&ignore_unavailable=true'
 
 const kindOfValue = (value: unknown): FieldKind =>
-  typeof value === 'number' ? 'number' : typeof value === 'boolean' ? 'boolean' : 'keyword'
+  typeof value === 'number' || value instanceof ExactNumber ? 'number' : typeof value === 'boolean' ? 'boolean' : 'keyword'
 
 /** `catalog` and the fields of records that it lacks: those within objects by their dotted names. */
 export function withFieldsOf(catalog: FieldCatalog, records: readonly LogRecord[]): FieldCatalog {

@@ -41,6 +41,19 @@ describe('a page of records', () => {
   })
 })
 
+it('what surrounds a record is of its tenant, whoever else has a service of the name', () => {
+  const around = surroundingBody({ sort: [NOON, 5, 'x'], side: 'before', service: 'orders', tenant: 'acme' })
+  expect(around['query']).to.deep.equal({
+    bool: {
+      filter: [
+        { range: { timestamp: { lte: '2026-11-22T12:00:00.000Z' } } },
+        { term: { service: 'orders' } },
+        { term: { tenant_id: 'acme' } },
+      ],
+    },
+  })
+})
+
 describe('the histogram', () => {
   it('has bars of a round width, no more than asked for', () => {
     for (const [
@@ -201,6 +214,10 @@ describe('the fields of a record', () => {
         'nanos',
         'time_unix_nano',
       ],
+    ])
+    const odd = fieldsOf(record(0, { '': 'a', ['x'.repeat(501)]: 'b', 'two\nlines': 'c', 'a b': 'd' }))
+    expect(odd.filter(({ field }) => /^(|x+|two.*|a b)$/s.test(field)).map(({ isSearchable }) => isSearchable)).to.deep.equal([
+      ...[false, true, false, false],
     ])
     expect(fields.filter(({ isSearchable }) => !isSearchable).map(({ field }) => field)).to.deep.equal([
       'timestamp',

@@ -1,5 +1,5 @@
 /** Completions in the search box where the cursor stands. */
-import { formatValue } from './edit-search.ts'
+import { formatField, formatValue } from './edit-search.ts'
 import { type FieldCatalog, isCountable, kindOfField } from './field-catalog.ts'
 
 export type Completion =
@@ -45,7 +45,7 @@ export function applyCompletion(
   chosen: string,
 ): { readonly text: string; readonly cursor: number } {
   const after = search.slice(to)
-  const inserted = kind === 'field' ? `${chosen}:` : `${formatValue(chosen)}${/^[\s)]/.test(after) ? '' : ' '}`
+  const inserted = kind === 'field' ? `${formatField(chosen)}:` : `${formatValue(chosen)}${/^[\s)]/.test(after) ? '' : ' '}`
   return { text: `${search.slice(0, from)}${inserted}${after}`, cursor: from + inserted.length }
 }
 

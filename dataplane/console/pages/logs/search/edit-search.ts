@@ -12,6 +12,11 @@ export function formatValue(value: string): string {
   return isPlain ? value : `"${value.replace(/["\\]/g, '\\$&')}"`
 }
 
+/** The name with a backslash before all that a search would not read as part of it. */
+export function formatField(field: string): string {
+  return field.replace(/[^\p{L}\p{N}_@.\-/]|^[\p{N}.\-/]/gu, '\\$&')
+}
+
 /** The terms that must all hold, as they are written; undefined where the search cannot be read. */
 export function topTerms(text: string): readonly { readonly expression: Expression; readonly text: string }[] | undefined {
   const parsed = parseSearch(text)
@@ -58,7 +63,7 @@ function valuesOf(test: Test): readonly string[] | undefined {
 
 function termOf(field: string, isOut: boolean, values: readonly string[]): string {
   const value = values.length === 1 ? formatValue(values[0]!) : `(${values.map(formatValue).join(' OR ')})`
-  return `${isOut ? '-' : ''}${field}:${value}`
+  return `${isOut ? '-' : ''}${formatField(field)}:${value}`
 }
 
 /** Whether the search asks for this value or leaves it out, in a term of its own. */

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import { applyCompletion, completeField, completionAt } from './complete.ts'
-import { addTerm, filterOf, formatValue, setFilter, topTerms, withoutField } from './edit-search.ts'
+import { addTerm, filterOf, formatField, formatValue, setFilter, topTerms, withoutField } from './edit-search.ts'
 import { KNOWN_FIELDS, readFieldCaps } from './field-catalog.ts'
 import { MAX_SEARCH_DEPTH, MAX_SEARCH_LENGTH, parseSearch } from './parse-search.ts'
 import { translateSearch, wordsToMark } from './to-query.ts'
@@ -191,6 +191,27 @@ describe('the search box: a value filtered in or out', () => {
         },
       ),
     )
+  })
+
+  it('a field of any name can be asked for, and left out', () => {
+    for (const field of ['a b', '2xx', 'a:b', '<img src=x>', '"q"', '-a', 'ü(x)', 'back\\slash', 'http.request.header.[x]', '*'])
+      for (const kind of ['in', 'out'] as const) {
+        const search = setFilter('timeout', field, 'v 1', kind)
+        expect(filterOf(search, field, 'v 1'), search).to.equal(kind)
+        expect(setFilter(search, field, 'v 1', 'none')).to.equal('timeout')
+        expect(withoutField(search, field)).to.equal('timeout')
+        expect(JSON.stringify(queryOf(search))).to.include(JSON.stringify({ term: { [field]: 'v 1' } }))
+      }
+    fc.assert(
+      fc.property(fc.string({ minLength: 1, maxLength: 20, unit: CHARACTER }), name => {
+        const parsed = parseSearch(`${formatField(name)}:x`)
+        expect(parsed.ok && parsed.expression).to.deep.include({ kind: 'field', field: name })
+      }),
+    )
+    expect(applyCompletion('a', completionAt('a', 1)!, 'a b').text).to.equal('a\\ b:')
+    // An address and a time are text as before.
+    expect(queryOf('https://example.com')).to.deep.equal(phrase('https://example.com'))
+    expect(queryOf('12:30:05')).to.deep.equal(phrase('12:30:05'))
   })
 
   it('what a facet of a field counts is the search without terms on it', () => {

@@ -26,8 +26,10 @@ const WORDS: Readonly<Record<string, 'and' | 'or' | 'not'>> = { AND: 'and', OR: 
 const SPACE = /\s/
 /** Signs that end a word. A colon ends one only behind the name of a field. */
 const ENDS_WORD = /[\s()"]/
-/** Names of fields begin with a letter, so that `12:30:05` is text. */
-const FIELD = /^([\p{L}_@][\p{L}\p{N}_@.\-/]*):/u
+/** Names of fields begin with a letter, so that `12:30:05` is text. What else stands in a name has a backslash before it. */
+const FIELD = /^((?:[\p{L}_@]|\\.)(?:[\p{L}\p{N}_@.\-/]|\\.)*):/su
+/** Characters of a name. */
+export const MAX_FIELD_LENGTH = 500
 const RANGE = /^([[{])\s*("(?:[^"\\]|\\.)*"|[^\s\]}"]+)\s+TO\s+("(?:[^"\\]|\\.)*"|[^\s\]}"]+)\s*([\]}])/
 
 export function tokenize(text: string): readonly Token[] {
@@ -64,10 +66,10 @@ function readToken(text: string, at: number, isValue: boolean): Token {
   if (!isValue && (char === '-' || char === '!') && at + 1 < text.length && !SPACE.test(text[at + 1]!))
     return { kind: 'not', at, end: at + 1 }
   if (!isValue) {
-    const field = FIELD.exec(text.slice(at, at + 300))
+    const field = FIELD.exec(text.slice(at, at + 2 * MAX_FIELD_LENGTH + 1))
     // An address such as https://example.com is text.
     if (field !== null && !text.startsWith('//', at + field[0].length))
-      return { kind: 'field', name: field[1]!, at, end: at + field[0].length }
+      return { kind: 'field', name: field[1]!.replace(/\\(.)/gsu, '$1'), at, end: at + field[0].length }
   }
   return readWord(text, at, isValue)
 }

@@ -154,6 +154,8 @@ function formatMs(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`
   if (ms < 60_000) return `${(ms / 1_000).toFixed(2)} s`
   const seconds = Math.round(ms / 1_000)
+  const days = Math.floor(seconds / 86_400)
+  if (days >= 1) return days < 10 ? `${days} d ${Math.floor(seconds / 3_600) % 24} h` : `${formatCount(days)} d`
   return seconds < 3_600
     ? `${Math.floor(seconds / 60)} min ${seconds % 60} s`
     : `${Math.floor(seconds / 3_600)} h ${Math.floor(seconds / 60) % 60} min`
