@@ -27,7 +27,8 @@ describe('requests over HTTP/2 as streams', () => {
     receive = undefined
     server = await startHttp2Server(
       {
-        createHandler: socket => (head, exchange) => receive?.(head, exchange) ?? receiveAsMessages(head, exchange, socket, (...all) => listener(...all)),
+        createHandler: socket => (head, exchange) =>
+          receive?.(head, exchange) ?? receiveAsMessages(head, exchange, socket, (...all) => listener(...all)),
         ...{ nowMs: () => nowMs, log: SILENT, checkMs: 5, windowBytes: WINDOW, streamTimeoutMs: TIMEOUT_MS },
       },
       { host: '127.0.0.1', port: 0, setting: 'PORT' },
