@@ -36,7 +36,14 @@ const ALLOWED: ImportTable = {
   // Commands that a running standalone does the work of.
   'dataplane/command-socket': ['dataplane/telemetry/log.ts', '*'],
   // Back ends as the gateway and the dashboard speak to them, and the search store as one tenant may see it.
-  'dataplane/upstream': ['dataplane/contract/headers.ts', 'dataplane/http/http-error.ts', 'dataplane/telemetry/log.ts', 'undici', '*'],
+  'dataplane/upstream': [
+    'dataplane/contract/headers.ts',
+    'dataplane/http/http2',
+    'dataplane/http/http-error.ts',
+    'dataplane/telemetry/log.ts',
+    'undici',
+    '*',
+  ],
   'dataplane/tenant-search': [
     'dataplane/contract/indices.ts',
     'dataplane/http/http-error.ts',
@@ -55,6 +62,7 @@ const ALLOWED: ImportTable = {
   ],
   // Common to every door that takes OTLP requests.
   'dataplane/otlp-intake': [
+    'dataplane/http/http2',
     'dataplane/memory/release-bytes.ts',
     'dataplane/otlp/export-response.ts',
     'dataplane/otlp/layout.ts',
@@ -111,6 +119,7 @@ const ALLOWED: ImportTable = {
     'dataplane/telemetry/log.ts',
     'node:buffer',
     'node:net',
+    'node:stream',
   ],
   'dataplane/http/plain-lane': [
     'dataplane/http/request-host.ts',

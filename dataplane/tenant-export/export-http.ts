@@ -39,7 +39,7 @@ export async function exportHttp(deps: ExportDeps, exchange: TenantExchange): Pr
   } catch (error) {
     const refusal = asRefusal(error)
     if (refusal === undefined) throw error
-    stopReading(request, response)
+    stopReading(request)
     const { status, headers, body } = refusedAnswer(type, refusal)
     answerBytes(response, status, headers, body)
   }

@@ -1,11 +1,11 @@
 /** A request that speaks for a tenant, and the ways to answer it: over HTTP/1.1 and HTTP/2 alike. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { constants, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
 import { HttpError } from '../http/http-error.ts'
+import type { Http2Request, Http2Response } from '../http/http2/messages.ts'
 import type { RequestPath } from './request-path.ts'
 
-export type GatewayRequest = IncomingMessage | Http2ServerRequest
-export type GatewayResponse = ServerResponse | Http2ServerResponse
+export type GatewayRequest = IncomingMessage | Http2Request
+export type GatewayResponse = ServerResponse | Http2Response
 
 export interface Exchange {
   /** HTTP/2 requests have all that is used of it. */
@@ -58,15 +58,10 @@ export function answerError(response: GatewayResponse, error: HttpError): void {
 }
 
 /** For an answer that comes before the end of its request: over HTTP/2 the caller is told to send no more, over HTTP/1.1 the rest is read over for a while. */
-export function stopReading(request: GatewayRequest, response: GatewayResponse): void {
+export function stopReading(request: GatewayRequest): void {
   if (request.complete || request.destroyed) return
-  if ('stream' in request) {
-    const { stream } = request
-    ;(response as Http2ServerResponse).once('finish', () => {
-      if (!stream.destroyed) stream.close(constants.NGHTTP2_NO_ERROR)
-    })
-    return
-  }
+  // The server of HTTP/2 says so with the answer.
+  if ('mayHaveBody' in request) return
   const { socket } = request
   const cut = setTimeout(() => socket.destroy(), UNWANTED_BODY_MS)
   const stay = () => clearTimeout(cut)

@@ -181,7 +181,7 @@ function bodyOf(request: Exchange['request']): PassThrough | null {
 
 /** A request over HTTP/2 of which a body may come, though its length is not told. */
 function isOpenStream(request: object): boolean {
-  return 'stream' in request && !(request.stream as { readonly endAfterHeaders: boolean }).endAfterHeaders
+  return 'mayHaveBody' in request && request.mayHaveBody === true
 }
 
 /** Resolves once the answer is on its way as a whole, or broke off after its head; rejects with what came in place of a head. */
@@ -215,7 +215,7 @@ function passThrough(
       onResponseEnd() {
         // A back end may answer before it has read all.
         if (sent.body instanceof PassThrough) request.unpipe(sent.body)
-        stopReading(request, response)
+        stopReading(request)
         response.end()
         done(resolve)
       },

@@ -11,7 +11,7 @@ export interface AnswerParts {
   readonly trailers?: readonly HeaderField[]
 }
 
-interface Part {
+export interface Part {
   readonly type: number
   readonly flags: number
   readonly payload: Uint8Array
@@ -27,21 +27,21 @@ export class Answer {
   readonly idPlaces: readonly number[]
 
   constructor({ head, body = new Uint8Array(), trailers }: AnswerParts) {
-    const endsWith = (isLast: boolean) => (isLast ? FLAG.endStream : 0)
     const hasBody = body.length > 0
     this.body = body
-    this.head = { type: FRAME.headers, flags: FLAG.endHeaders | endsWith(!hasBody && trailers === undefined), payload: encodeHeaders(head) }
-    this.trailers =
-      trailers === undefined
-        ? undefined
-        : { type: FRAME.headers, flags: FLAG.endHeaders | FLAG.endStream, payload: encodeHeaders(trailers) }
-    const data: Part = { type: FRAME.data, flags: endsWith(trailers === undefined), payload: body }
+    this.head = headersPart(head, !hasBody && trailers === undefined)
+    this.trailers = trailers && headersPart(trailers, true)
+    const data: Part = { type: FRAME.data, flags: trailers === undefined ? FLAG.endStream : 0, payload: body }
     const parts = [this.head, ...(hasBody ? [data] : []), ...(this.trailers === undefined ? [] : [this.trailers])]
     const frames = parts.map(frameOf)
     this.frames = Buffer.concat(frames)
     const starts = frames.map((_, i) => frames.slice(0, i).reduce((sum, frame) => sum + frame.length, 0))
     this.idPlaces = starts.map(start => start + FRAME_HEADER_BYTES - 4)
   }
+}
+
+export function headersPart(fields: readonly HeaderField[], isLast: boolean): Part {
+  return { type: FRAME.headers, flags: FLAG.endHeaders | (isLast ? FLAG.endStream : 0), payload: encodeHeaders(fields) }
 }
 
 function frameOf({ type, flags, payload }: Part): Buffer {

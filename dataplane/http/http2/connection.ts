@@ -8,11 +8,15 @@ import { HeaderBlocks, MAX_HEADER_LIST_BYTES } from './header-blocks.ts'
 import { PeerSettings } from './peer-settings.ts'
 import { ConnectionFault, DEFAULT_WINDOW_BYTES, ERROR_CODE, FLAG, FRAME, MAX_WINDOW_BYTES, SETTING } from './protocol.ts'
 import type { RequestHandler } from './stream.ts'
-import { MAX_CONCURRENT_STREAMS, STREAM_WINDOW_BYTES, Streams } from './streams.ts'
+import { MAX_CONCURRENT_STREAMS, STREAM_TIMEOUT_MS, STREAM_WINDOW_BYTES, Streams } from './streams.ts'
 
 export interface ConnectionDeps {
   readonly handler: RequestHandler
   readonly nowMs: () => number
+  /** Bytes of all requests that the client may send before they are taken. Default 16 MiB. */
+  readonly windowBytes?: number | undefined
+  /** How long a request may take until it is complete, and an answer until it is taken. Default 30 s. */
+  readonly streamTimeoutMs?: number | undefined
   /** The client has done what it must not. */
   readonly onFault: (error: Error) => void
 }
@@ -36,7 +40,10 @@ export class Http2Connection implements FrameSink {
   readonly #blocks = new HeaderBlocks()
   readonly #peer = new PeerSettings()
   readonly #streams: Streams
-  #receiveWindow = CONNECTION_WINDOW_BYTES
+  readonly #windowBytes: number
+  #receiveWindow: number
+  /** Taken, and not told to the client. */
+  #takenBytes = 0
   #isClosing = false
   /** Since then nothing is read any more. */
   #endedMs: number | undefined
@@ -48,11 +55,18 @@ export class Http2Connection implements FrameSink {
     this.#sinceMs = deps.nowMs()
     this.#reader = new FrameReader(this)
     this.#writer = new FrameWriter(socket)
-    const { handler, nowMs } = deps
-    this.#streams = new Streams({ writer: this.#writer, peer: this.#peer, handler, nowMs, onIdle: () => this.#endWhenIdle() })
+    const { handler, nowMs, windowBytes = CONNECTION_WINDOW_BYTES, streamTimeoutMs: timeoutMs = STREAM_TIMEOUT_MS } = deps
+    this.#windowBytes = windowBytes
+    this.#receiveWindow = windowBytes
+    this.#streams = new Streams({
+      ...{ writer: this.#writer, peer: this.#peer, handler, nowMs, timeoutMs },
+      onTaken: bytes => this.#taken(bytes),
+      onIdle: () => this.#endWhenIdle(),
+    })
     this.#writer.settings(SETTINGS)
-    this.#writer.windowUpdate(0, CONNECTION_WINDOW_BYTES - DEFAULT_WINDOW_BYTES)
+    this.#writer.windowUpdate(0, windowBytes - DEFAULT_WINDOW_BYTES)
     socket.on('data', this.#onData)
+    socket.on('drain', () => this.#streams.sendAll())
     socket.on('close', () => this.#streams.cutAll())
   }
 
@@ -114,10 +128,6 @@ export class Http2Connection implements FrameSink {
     if (this.#blocks.isOpen) throw protocolFault('a header block that is not continued')
     this.#receiveWindow -= size
     if (this.#receiveWindow < 0) throw new ConnectionFault(ERROR_CODE.flowControl, 'more data than the window of the connection')
-    if (this.#receiveWindow <= CONNECTION_WINDOW_BYTES / 2) {
-      this.#writer.windowUpdate(0, CONNECTION_WINDOW_BYTES - this.#receiveWindow)
-      this.#receiveWindow = CONNECTION_WINDOW_BYTES
-    }
     this.#streams.dataBegins(streamId, size)
   }
 
@@ -127,6 +137,14 @@ export class Http2Connection implements FrameSink {
 
   dataEnds(flags: number): void {
     this.#streams.dataEnds((flags & FLAG.endStream) !== 0)
+  }
+
+  #taken(bytes: number): void {
+    this.#takenBytes += bytes
+    if (this.#takenBytes < this.#windowBytes / 2) return
+    this.#writer.windowUpdate(0, this.#takenBytes)
+    this.#receiveWindow += this.#takenBytes
+    this.#takenBytes = 0
   }
 
   readonly #onData = (chunk: Buffer): void => {

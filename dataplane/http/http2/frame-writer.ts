@@ -1,11 +1,13 @@
 /** Writes HTTP/2 frames to a connection. */
 import { Buffer } from 'node:buffer'
 import type { Socket } from 'node:net'
-import { type ErrorCode, FLAG, FRAME, FRAME_HEADER_BYTES } from './protocol.ts'
+import { DEFAULT_MAX_FRAME_BYTES, type ErrorCode, FLAG, FRAME, FRAME_HEADER_BYTES } from './protocol.ts'
 
 const FIRST_BYTES = 512
 /** A client that leaves so much unread is cut. */
 const MAX_UNREAD_BYTES = 1024 * 1024
+/** Bodies that come in pieces wait while the client leaves so much unread. */
+const ENOUGH_UNREAD_BYTES = 256 * 1024
 
 const NO_BYTES = new Uint8Array()
 
@@ -24,6 +26,21 @@ export class FrameWriter {
     const at = this.#extend(FRAME_HEADER_BYTES + payload.length)
     writeFrameHeader(this.#bytes, at, { length: payload.length, type, flags, streamId })
     this.#bytes.set(payload, at + FRAME_HEADER_BYTES)
+  }
+
+  /** False while the client is behind with reading; the socket's `drain` follows. */
+  get hasRoom(): boolean {
+    return this.#size + this.#socket.writableLength < ENOUGH_UNREAD_BYTES
+  }
+
+  /** A header block, in as many frames as it needs. */
+  headers(flags: number, streamId: number, block: Uint8Array): void {
+    if (block.length <= DEFAULT_MAX_FRAME_BYTES) return void this.frame(FRAME.headers, flags, streamId, block)
+    for (let at = 0; at < block.length; at += DEFAULT_MAX_FRAME_BYTES) {
+      const isLast = at + DEFAULT_MAX_FRAME_BYTES >= block.length
+      const own = (at === 0 ? flags & ~FLAG.endHeaders : 0) | (isLast ? FLAG.endHeaders : 0)
+      this.frame(at === 0 ? FRAME.headers : FRAME.continuation, own, streamId, block.subarray(at, at + DEFAULT_MAX_FRAME_BYTES))
+    }
   }
 
   /** Whole frames, whose stream ids belong at `idPlaces`. */

@@ -7,6 +7,7 @@ import { ERROR_CODE, StreamFault } from './protocol.ts'
 export class RequestHead {
   readonly method: string
   readonly path: string
+  readonly authority: string | undefined
   /** Bytes of the body, where the client says so. */
   readonly contentLength: number | undefined
   readonly #fields: readonly HeaderField[]
@@ -16,6 +17,7 @@ export class RequestHead {
     this.#fields = fields
     this.method = method
     this.path = path
+    this.authority = authority
     this.contentLength = parseLength(this.get('content-length'))
     const host = this.get('host')
     if (host !== undefined && (!isHost(host) || (authority !== undefined && !isSameHost(authority, host)))) throw malformed('host')
@@ -25,6 +27,17 @@ export class RequestHead {
   get(name: string): string | undefined {
     let found: string | undefined
     for (const field of this.#fields) if (field[0] === name) found = found === undefined ? field[1] : `${found}, ${field[1]}`
+    return found
+  }
+
+  /** All but the pseudo-fields, by name; several of a name are joined. */
+  all(): Readonly<Record<string, string>> {
+    const found = Object.create(null) as Record<string, string>
+    for (const [name, value] of this.#fields) {
+      if (name.charCodeAt(0) === COLON) continue
+      const before = found[name]
+      found[name] = before === undefined ? value : `${before}${name === 'cookie' ? '; ' : ', '}${value}`
+    }
     return found
   }
 }

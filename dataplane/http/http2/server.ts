@@ -1,48 +1,68 @@
+/** Servers and connections of HTTP/2: accepted, looked after, stopped. */
 import { createServer, type Socket } from 'node:net'
 import type { Log } from '../../telemetry/log.ts'
-import { type HttpServer, type ListenConfig, listen } from '../server.ts'
+import { type Connections, type HttpServer, type ListenConfig, listen } from '../server.ts'
 import { Http2Connection } from './connection.ts'
 import type { RequestHandler } from './stream.ts'
 
 export interface Http2ServerDeps {
   /** Makes the handler of a connection. */
-  readonly createHandler: () => RequestHandler
+  readonly createHandler: (socket: Socket) => RequestHandler
   readonly nowMs: () => number
   readonly log: Log
   /** How often what takes too long is looked for. */
   readonly checkMs?: number
+  /** As those of a connection. */
+  readonly windowBytes?: number
+  readonly streamTimeoutMs?: number
+}
+
+/** Connections over which HTTP/2 is spoken, wherever they come from. */
+export interface Http2Connections extends Connections {
+  accept(socket: Socket): void
+  /** Looks for what takes too long no more. */
+  stop(): void
 }
 
 /** Finds connections whose other end has vanished. */
 const TCP_KEEP_ALIVE_MS = 60_000
 const CHECK_MS = 5_000
 
-/** HTTP/2 in plain text. */
-export async function startHttp2Server(
-  { createHandler, nowMs, log, checkMs = CHECK_MS }: Http2ServerDeps,
-  at: ListenConfig,
-): Promise<HttpServer> {
+export function createHttp2Connections(deps: Http2ServerDeps): Http2Connections {
+  const { createHandler, nowMs, log, checkMs = CHECK_MS, windowBytes, streamTimeoutMs } = deps
   const connections = new Set<Http2Connection>()
   const onFault = (error: Error) => log.debug({ error }, 'HTTP/2 connection failed')
-  const accept = (socket: Socket) => {
-    const connection = new Http2Connection(socket, { handler: createHandler(), nowMs, onFault })
-    connections.add(connection)
-    socket.on('error', onFault)
-    socket.on('close', () => connections.delete(connection))
-  }
-  const server = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: TCP_KEEP_ALIVE_MS }, accept)
-  const listening = await listen(server, at, {
+  const checking = setInterval(() => {
+    const now = nowMs()
+    for (const connection of connections) connection.check(now)
+  }, checkMs).unref()
+  return {
+    accept(socket) {
+      const connection = new Http2Connection(socket, { handler: createHandler(socket), nowMs, onFault, windowBytes, streamTimeoutMs })
+      connections.add(connection)
+      socket.on('error', onFault)
+      socket.on('close', () => connections.delete(connection))
+    },
     close() {
       for (const connection of connections) connection.close()
     },
     cut() {
       for (const connection of connections) connection.destroy()
     },
-  })
-  const checking = setInterval(() => {
-    const now = nowMs()
-    for (const connection of connections) connection.check(now)
-  }, checkMs).unref()
-  server.once('close', () => clearInterval(checking))
-  return listening
+    stop: () => clearInterval(checking),
+  }
+}
+
+/** HTTP/2 in plain text. */
+export async function startHttp2Server(deps: Http2ServerDeps, at: ListenConfig): Promise<HttpServer> {
+  const connections = createHttp2Connections(deps)
+  const options = { noDelay: true, keepAlive: true, keepAliveInitialDelay: TCP_KEEP_ALIVE_MS }
+  const server = createServer(options, socket => connections.accept(socket))
+  server.once('close', () => connections.stop())
+  try {
+    return await listen(server, at, connections)
+  } catch (error) {
+    connections.stop()
+    throw error
+  }
 }

@@ -1,6 +1,6 @@
 /** The streams of one HTTP/2 connection: their states, windows and time limits. */
 import { Buffer } from 'node:buffer'
-import type { Answer } from './answer.ts'
+import { type Answer, headersPart, type Part } from './answer.ts'
 import type { FrameWriter } from './frame-writer.ts'
 import type { HeaderBlock } from './header-blocks.ts'
 import { EMPTY_TABLE } from './hpack-encoder.ts'
@@ -8,6 +8,7 @@ import type { HeaderField } from './hpack-static-table.ts'
 import type { PeerSettings } from './peer-settings.ts'
 import {
   ConnectionFault,
+  DEFAULT_MAX_FRAME_BYTES,
   DEFAULT_WINDOW_BYTES,
   ERROR_CODE,
   type ErrorCode,
@@ -17,13 +18,17 @@ import {
   StreamFault,
 } from './protocol.ts'
 import { checkTrailers, RequestHead } from './request-head.ts'
-import { type RequestHandler, Stream, type StreamOwner } from './stream.ts'
+import { type AnswerBody, NO_BODY, type RequestHandler, Stream, type StreamOwner, type Unsent } from './stream.ts'
 
 export interface StreamsDeps {
   readonly writer: FrameWriter
   readonly peer: PeerSettings
   readonly handler: RequestHandler
   readonly nowMs: () => number
+  /** How long a request may take until it is complete, and an answer until it is taken. */
+  readonly timeoutMs: number
+  /** So many bytes of data are held no more. */
+  readonly onTaken: (bytes: number) => void
   /** No stream is open any more. */
   readonly onIdle: () => void
 }
@@ -83,6 +88,8 @@ export class Streams implements StreamOwner {
   dataBegins(streamId: number, size: number): void {
     const stream = this.#find(streamId)
     this.#receiving = stream
+    if (stream?.isHeld) stream.heldBytes += size
+    else this.#deps.onTaken(size)
     if (stream === undefined) {
       if (streamId <= this.#lastId && !this.#reset.has(streamId))
         throw new ConnectionFault(ERROR_CODE.streamClosed, 'data on a closed stream')
@@ -105,10 +112,25 @@ export class Streams implements StreamOwner {
     this.#receiving = undefined
     if (stream === undefined || stream.isOver) return
     if (endsStream) this.#whole(stream)
-    else if (stream.receiveWindow <= STREAM_WINDOW_BYTES / 2) {
-      this.#deps.writer.windowUpdate(stream.id, STREAM_WINDOW_BYTES - stream.receiveWindow)
-      stream.receiveWindow = STREAM_WINDOW_BYTES
-    }
+    else this.#widen(stream)
+  }
+
+  /** Lets the client send more. */
+  #widen(stream: Stream): void {
+    if (stream.isHeld || stream.receiveWindow > STREAM_WINDOW_BYTES / 2) return
+    this.#deps.writer.windowUpdate(stream.id, STREAM_WINDOW_BYTES - stream.receiveWindow)
+    stream.receiveWindow = STREAM_WINDOW_BYTES
+  }
+
+  resumed(stream: Stream): void {
+    this.#giveBack(stream)
+    if (!stream.isWhole && !stream.isOver) this.#widen(stream)
+  }
+
+  #giveBack(stream: Stream): void {
+    const { heldBytes } = stream
+    stream.heldBytes = 0
+    if (heldBytes > 0) this.#deps.onTaken(heldBytes)
   }
 
   resetByClient(streamId: number): void {
@@ -124,7 +146,7 @@ export class Streams implements StreamOwner {
       this.#sendWindow += increment
       if (increment === 0) throw protocolFault('a window update by nothing')
       if (this.#sendWindow > MAX_WINDOW_BYTES) throw new ConnectionFault(ERROR_CODE.flowControl, 'a window that large')
-      this.#sendAll()
+      this.sendAll()
       return
     }
     const stream = this.#find(streamId)
@@ -141,7 +163,7 @@ export class Streams implements StreamOwner {
       stream.sendWindow += bytes
       if (stream.sendWindow > MAX_WINDOW_BYTES) throw new ConnectionFault(ERROR_CODE.flowControl, 'a window that large')
     }
-    this.#sendAll()
+    this.sendAll()
   }
 
   reset(stream: Stream, code: ErrorCode): void {
@@ -158,9 +180,14 @@ export class Streams implements StreamOwner {
 
   /** Cuts streams that take too long. */
   check(nowMs: number): void {
-    for (const stream of this.#open.values())
-      if ((!stream.isWhole || stream.unsent !== undefined) && nowMs - stream.sinceMs >= STREAM_TIMEOUT_MS)
-        this.reset(stream, ERROR_CODE.cancel)
+    const { timeoutMs } = this.#deps
+    for (const stream of this.#open.values()) {
+      const { isWhole, isAnswered, sinceMs, unsent, receiver } = stream
+      const isUntaken = unsent !== undefined && unsent.pieces.length > 0 && nowMs - unsent.sinceMs >= timeoutMs
+      if (isUntaken || (!isWhole && nowMs - sinceMs >= timeoutMs)) this.reset(stream, ERROR_CODE.cancel)
+      else if (!isWhole && !isAnswered && receiver.patience !== undefined && nowMs - sinceMs >= receiver.patience.ms)
+        receiver.patience.late()
+    }
   }
 
   cutAll(): void {
@@ -181,11 +208,77 @@ export class Streams implements StreamOwner {
       this.#finish(stream)
       return
     }
-    const { type, flags, payload } = answer.head
-    writer.frame(type, flags, stream.id, peer.isTableToBeEmptied ? Buffer.concat([EMPTY_TABLE, payload]) : payload)
-    peer.isTableToBeEmptied = false
-    stream.unsent = { answer, position: 0 }
+    this.#writeHead(stream, answer.head)
+    const pieces = size > 0 ? [answer.body] : []
+    stream.unsent = {
+      pieces,
+      position: 0,
+      isWhole: true,
+      trailers: answer.trailers,
+      sinceMs: stream.sinceMs,
+      isOfAnyLength: false,
+      onRoom: undefined,
+    }
     this.#send(stream)
+  }
+
+  begun(stream: Stream, head: readonly HeaderField[], onRoom: () => void): AnswerBody {
+    if (stream.isCut) {
+      this.#orphans--
+      return NO_BODY
+    }
+    if (this.#givenUp > 0) this.#givenUp--
+    const unsent: Unsent = {
+      pieces: [],
+      position: 0,
+      isWhole: false,
+      trailers: undefined,
+      sinceMs: 0,
+      isOfAnyLength: true,
+      onRoom: undefined,
+    }
+    stream.unsent = unsent
+    let isBegun = false
+    return {
+      write: bytes => {
+        if (stream.isOver || unsent.isWhole || bytes.length === 0) return true
+        if (!isBegun) this.#writeHead(stream, headersPart(head, false))
+        isBegun = true
+        unsent.pieces.push(bytes)
+        unsent.sinceMs = this.#deps.nowMs()
+        this.#send(stream)
+        if (unsent.pieces.length === 0) return true
+        unsent.onRoom = onRoom
+        return false
+      },
+      end: trailers => {
+        if (stream.isOver || unsent.isWhole) return
+        const isHeadAlone = !isBegun && trailers === undefined
+        if (!isBegun) this.#writeHead(stream, headersPart(head, isHeadAlone))
+        unsent.isWhole = true
+        unsent.trailers = trailers && headersPart(trailers, true)
+        if (isHeadAlone) this.#sent(stream)
+        else this.#send(stream)
+      },
+      breakOff: () => {
+        if (!stream.isOver) this.reset(stream, ERROR_CODE.cancel)
+      },
+    }
+  }
+
+  abandoned(stream: Stream): void {
+    if (stream.isCut) this.#orphans--
+    else this.reset(stream, ERROR_CODE.cancel)
+  }
+
+  inform(stream: Stream, head: readonly HeaderField[]): void {
+    this.#writeHead(stream, headersPart(head, false))
+  }
+
+  #writeHead(stream: Stream, { flags, payload }: Part): void {
+    const { writer, peer } = this.#deps
+    writer.headers(flags, stream.id, peer.isTableToBeEmptied ? Buffer.concat([EMPTY_TABLE, payload]) : payload)
+    peer.isTableToBeEmptied = false
   }
 
   #take(streamId: number, endsStream: boolean, fields: readonly HeaderField[] | undefined): void {
@@ -231,7 +324,8 @@ export class Streams implements StreamOwner {
     return stream
   }
 
-  #sendAll(): void {
+  /** As much of all answers as is taken now. */
+  sendAll(): void {
     for (const stream of this.#open.values()) this.#send(stream)
   }
 
@@ -239,20 +333,34 @@ export class Streams implements StreamOwner {
   #send(stream: Stream): void {
     const { unsent } = stream
     if (unsent === undefined) return
-    const { writer } = this.#deps
-    const { body, trailers } = unsent.answer
-    const size = Math.max(0, Math.min(body.length - unsent.position, this.#sendWindow, stream.sendWindow))
-    const end = unsent.position + size
-    const isLast = end === body.length
-    if (size > 0) {
-      writer.frame(FRAME.data, isLast && trailers === undefined ? FLAG.endStream : 0, stream.id, body.subarray(unsent.position, end))
-      this.#sendWindow -= size
-      stream.sendWindow -= size
-      unsent.position = end
+    const { writer, nowMs } = this.#deps
+    const { pieces, trailers } = unsent
+    while (pieces.length > 0) {
+      const piece = pieces[0]!
+      const room = Math.min(this.#sendWindow, stream.sendWindow, DEFAULT_MAX_FRAME_BYTES)
+      if (room <= 0 || !writer.hasRoom) return
+      const end = Math.min(piece.length, unsent.position + room)
+      const isLast = unsent.isWhole && pieces.length === 1 && end === piece.length && trailers === undefined
+      writer.frame(FRAME.data, isLast ? FLAG.endStream : 0, stream.id, piece.subarray(unsent.position, end))
+      this.#sendWindow -= end - unsent.position
+      stream.sendWindow -= end - unsent.position
+      unsent.position = end === piece.length ? 0 : end
+      if (unsent.position === 0) pieces.shift()
+      if (unsent.isOfAnyLength) unsent.sinceMs = nowMs()
+      if (isLast) return void this.#sent(stream)
     }
-    if (!isLast) return
+    if (!unsent.isWhole) {
+      const { onRoom } = unsent
+      unsent.onRoom = undefined
+      return void onRoom?.()
+    }
+    if (trailers === undefined) writer.frame(FRAME.data, FLAG.endStream, stream.id, NO_BYTES)
+    else writer.headers(trailers.flags, stream.id, trailers.payload)
+    this.#sent(stream)
+  }
+
+  #sent(stream: Stream): void {
     stream.unsent = undefined
-    if (trailers !== undefined) writer.frame(trailers.type, trailers.flags, stream.id, trailers.payload)
     this.#finish(stream)
   }
 
@@ -272,6 +380,7 @@ export class Streams implements StreamOwner {
   #remove(stream: Stream): void {
     stream.isOver = true
     this.#open.delete(stream.id)
+    this.#giveBack(stream)
     if (this.#open.size === 0) this.#deps.onIdle()
   }
 
@@ -281,6 +390,8 @@ export class Streams implements StreamOwner {
     if (this.#reset.size > MAX_REMEMBERED) this.#reset.delete(this.#reset.values().next().value!)
   }
 }
+
+const NO_BYTES = new Uint8Array()
 
 /** Undefined for what is malformed. */
 function wellFormed<T>(read: () => T): T | undefined {

@@ -12,7 +12,6 @@ import { type Running, startTogether } from '../../lifecycle/running.ts'
 import { LOGS_EXPORT_PATH } from '../../otlp-intake/grpc-message.ts'
 import type { LocalCollector } from '../../otlp-intake/local-collector.ts'
 import { MemoryBudget } from '../../otlp-intake/memory-budget.ts'
-import { GRPC } from '../../otlp-intake/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { SearchStoreUnavailable } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -31,13 +30,14 @@ import {
 } from '../../upstream/exchange.ts'
 import { formatPath, parseRequestPath } from '../../upstream/request-path.ts'
 import { createUpstream, type Upstream } from '../../upstream/upstream.ts'
+import { createAdmit } from './admission.ts'
 import { assertAllowed, BACK_END_NAMES, BACK_ENDS, type BackEnd, isBackEnd } from './back-ends.ts'
-import { answerStatus, exportGrpc, isGrpc, UNAUTHENTICATED } from './ingest/export-grpc.ts'
+import { GrpcCall, isGrpc } from './ingest/export-grpc.ts'
 import { createGrpcUpstream } from './ingest/grpc-upstream.ts'
 import { createPlainExports, EXPORT_PATHS } from './ingest/plain-exports.ts'
 import { createRateLimit, NO_LIMIT } from './rate-limit.ts'
 import type { Certificate } from './tls/certificate.ts'
-import { REQUEST_TIMEOUT_MS, startTlsServer } from './tls/tls-server.ts'
+import { type CallHandler, REQUEST_TIMEOUT_MS, startTlsServer } from './tls/tls-server.ts'
 
 export interface GatewayConfig {
   readonly keys: ApiKeyStore
@@ -73,7 +73,6 @@ export interface Gateway extends Running {
 
 const REQUESTS = { name: 'logpipeline_gateway_requests_total', help: 'Requests at the gateway, by where they went and how they ended' }
 const CALLER_GONE = new Error('the caller is gone')
-const MISSING_KEY = `missing or invalid API key: send one in the header ${API_KEY_HEADER}`
 
 export function startGateway(config: GatewayConfig): Promise<Gateway> {
   return startTogether(async keep => {
@@ -83,7 +82,7 @@ export function startGateway(config: GatewayConfig): Promise<Gateway> {
     const check = keep(createKeyCheck({ keys: config.keys, clock, log }))
     const front = keep(createFront(config, check, metrics))
     const at = { host, port: config.port, setting: 'GATEWAY_PORT' }
-    const server = keep(await startTlsServer(front.listener, config.certificate, at, front.lane))
+    const server = keep(await startTlsServer(front.listener, config.certificate, at, { ...front, nowMs: () => clock.nowMs(), log }))
     const healthAt = config.healthPort === undefined ? undefined : { host, port: config.healthPort, setting: 'HEALTH_PORT' }
     const health =
       healthAt === undefined ? undefined : keep(await startHttpServer(createControlApp({ routes: [], log, metrics }), healthAt))
@@ -105,6 +104,7 @@ function createFront(config: GatewayConfig, check: KeyCheck, metrics: Metrics) {
   const store = createUpstream({ endpoint: search.endpoint, name: 'the search store', headers: authorization, ca: search.ca }, log)
   const budget = new MemoryBudget(config.maxPendingBytes)
   const limit = config.requestsPerSecond === undefined ? NO_LIMIT : createRateLimit(config.requestsPerSecond)
+  const admit = createAdmit({ check, limit, requestsPerSecond: config.requestsPerSecond, clock, log })
   const count = metrics.labelledCounter(REQUESTS, ['to', 'status'])
   const keyRoutes = apiKeyRoutes({ keys, flushUses: check.flush })
   const isAdmin = ({ tenant }: Pick<KeyOwner, 'tenant'>) => config.adminTenants.has(tenant)
@@ -179,61 +179,33 @@ function createFront(config: GatewayConfig, check: KeyCheck, metrics: Metrics) {
       await route.answer(exchange)
     } catch (error) {
       if (gone.signal.aborted) return to
-      stopReading(request, response)
+      stopReading(request)
       answerError(response, errorOf(error, log))
     }
     return to
   }
 
-  const serveGrpc = async (request: Extract<GatewayRequest, { readonly stream: unknown }>, owner: KeyOwner): Promise<string> => {
-    const { stream, headers } = request
-    try {
-      await exportGrpc({ collector: config.collector.local ?? collectorGrpc, budget, maxRequestBytes, clock }, stream, headers, owner)
-    } catch (error) {
-      log.error({ error }, 'call failed')
-      answerStatus(stream, {
-        code: GRPC.unavailable,
-        message: 'the gateway could not take this call; try again later',
-        retryAfterSeconds: 2,
-      })
-    }
-    return 'collector'
-  }
-
-  /** Undefined: the request was refused and is answered. */
-  const admit = async (request: GatewayRequest, refuse: Refuse): Promise<KeyOwner | undefined> => {
-    let owner: KeyOwner | undefined
-    try {
-      owner = await check.check(request.headers[API_KEY_HEADER])
-    } catch (error) {
-      if (!(error instanceof SearchStoreUnavailable)) log.error({ error }, 'the key of a request cannot be looked up')
-      refuse(503, GRPC.unavailable, 'API keys cannot be looked up now; try again later', 2)
-      return undefined
-    }
-    if (owner === undefined) {
-      refuse(401, UNAUTHENTICATED, MISSING_KEY)
-      return undefined
-    }
-    const waitSeconds = limit.take(owner.id, clock.nowMs())
-    if (waitSeconds === 0) return owner
-    refuse(429, GRPC.resourceExhausted, `this API key may ask ${config.requestsPerSecond} times a second; try again later`, waitSeconds)
-    return undefined
-  }
-
   const take = async (request: GatewayRequest, response: GatewayResponse, expectsContinue: boolean): Promise<void> => {
-    const isCall = 'stream' in request && isGrpc(request.headers)
-    const owner = await admit(request, (status, code, message, retryAfterSeconds) => {
-      if (isCall) return answerStatus(request.stream, { code, message, retryAfterSeconds })
-      stopReading(request, response)
+    const admission = await admit(request.headers[API_KEY_HEADER])
+    if ('refused' in admission) {
+      const { status, message, retryAfterSeconds } = admission.refused
+      stopReading(request)
       answerError(
         response,
         new HttpError(status, message, retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
       )
-    })
-    if (owner !== undefined && expectsContinue) response.writeContinue()
-    const to = owner === undefined ? 'none' : await (isCall ? serveGrpc(request, owner) : serve(request, response, owner))
-    count([to, isCall ? 'grpc' : String(response.statusCode)], 1)
+      return count(['none', String(status)], 1)
+    }
+    if (expectsContinue) response.writeContinue()
+    const to = await serve(request, response, admission.owner)
+    count([to, String(response.statusCode)], 1)
   }
+
+  const grpc = {
+    ...{ collector: config.collector.local ?? collectorGrpc, admit, budget, maxRequestBytes, clock, log },
+    count: (to: string) => count([to, 'grpc'], 1),
+  }
+  const calls: CallHandler = (head, exchange, socket) => (isGrpc(head) ? new GrpcCall(grpc, socket, head, exchange) : undefined)
 
   const createLane = (local: LocalCollector): ConnectionLane =>
     createPlainLane({
@@ -246,6 +218,7 @@ function createFront(config: GatewayConfig, check: KeyCheck, metrics: Metrics) {
     })
 
   return {
+    calls,
     /** For plain exports that stay in this process. */
     lane: config.collector.local && createLane(config.collector.local),
     listener(request: GatewayRequest, response: GatewayResponse, expectsContinue: boolean): void {
@@ -263,8 +236,6 @@ function createFront(config: GatewayConfig, check: KeyCheck, metrics: Metrics) {
     },
   }
 }
-
-type Refuse = (status: number, grpcCode: number, message: string, retryAfterSeconds?: number) => void
 
 /** Never the text of an error that was not meant for the caller. */
 function errorOf(error: unknown, log: Log): HttpError {

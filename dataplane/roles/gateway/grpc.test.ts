@@ -149,6 +149,54 @@ function suite(isLocal: boolean): void {
     expect(answer['grpc-status']).to.equal(String(status.DEADLINE_EXCEEDED))
   })
 
+  it('calls and other requests by turns on one connection', async () => {
+    const session = connectHttp2(`https://127.0.0.1:${harness.gateway.port}`, { ca: harness.certificate.cert })
+    const ask = async (head: Readonly<Record<string, string>>, body?: Buffer) => {
+      const stream = session.request({ ...head, 'x-service-api-key': harness.key }, { endStream: body === undefined })
+      if (body !== undefined) stream.end(body)
+      const trailers = once(stream, 'trailers').catch(() => [{}])
+      const [answer] = (await once(stream, 'response')) as [Readonly<Record<string, unknown>>]
+      stream.resume()
+      return { answer, trailers: body === undefined ? {} : ((await trailers) as [Readonly<Record<string, unknown>>])[0] }
+    }
+    const call = { ':method': 'POST', ':path': LOGS_EXPORT_PATH, 'content-type': 'application/grpc', te: 'trailers' }
+    for (let i = 0; i < 2; i++) {
+      expect((await ask(call, grpcMessage(buildProtobuf(ONE)))).trailers).to.include({ 'grpc-status': String(status.OK) })
+      expect((await ask({ ':path': '/api/ticketing/api/incidents' })).answer).to.include({ ':status': 200 })
+    }
+    session.destroy()
+    expect(harness.collector.payloads().map(({ key }) => key)).to.deep.equal(['acme/cart', 'acme/cart'])
+    expect(harness.asked.at(-1)!.headers['x-service-tenant-id']).to.equal('acme')
+  })
+
+  it('no byte of a message is looked at before its key is known', async () => {
+    const { promise: known, resolve: tell } = Promise.withResolvers<void>()
+    const find: Harness['keys']['find'] = async hash => {
+      await known
+      return harness.keys.find(hash)
+    }
+    const slow = await startHarness({ keys: { ...harness.keys, find } }, undefined, isLocal)
+    try {
+      const session = connectHttp2(`https://127.0.0.1:${slow.gateway.port}`, { ca: slow.certificate.cert })
+      const head = { ':method': 'POST', ':path': LOGS_EXPORT_PATH, 'content-type': 'application/grpc', te: 'trailers' }
+      const stream = session.request({ ...head, 'x-service-api-key': harness.key })
+      // No message of gRPC: its flag is 7.
+      stream.end(Buffer.alloc(3 << 20, 7))
+      let answer: Readonly<Record<string, unknown>> | undefined
+      stream.on('response', headers => {
+        answer = headers
+      })
+      await new Promise(resolve => setTimeout(resolve, 200))
+      expect(answer).to.equal(undefined)
+      tell()
+      await once(stream, 'response')
+      session.destroy()
+      expect(answer!['grpc-status']).to.equal(String(status.RESOURCE_EXHAUSTED))
+    } finally {
+      await slow.stop()
+    }
+  })
+
   it('a call that is given up is given up at the collector', async () => {
     const release = harness.collector.bus.hold()
     const { answer, cancel } = begin(buildProtobuf(ONE), withKey())

@@ -2,6 +2,7 @@
 import type { RequestHead } from '../../../http/http2/request-head.ts'
 import { type Exchange, NO_RECEIVER, type RequestHandler, type RequestReceiver } from '../../../http/http2/stream.ts'
 import { type Encoding, parseEncoding } from '../../../otlp-intake/decompress.ts'
+import { acceptedAnswer, errorAnswer, OTHER_PROTOCOL, refusedAnswer } from '../../../otlp-intake/grpc-answer.ts'
 import { GrpcMessage, LOGS_EXPORT_PATH } from '../../../otlp-intake/grpc-message.ts'
 import { parseGrpcTimeout, TOO_LATE } from '../../../otlp-intake/grpc-timeout.ts'
 import type { MemoryLease } from '../../../otlp-intake/memory-budget.ts'
@@ -11,7 +12,6 @@ import type { Log } from '../../../telemetry/log.ts'
 import type { CollectorCounters } from '../intake/collector-counters.ts'
 import { Client } from '../intake/expected-clients.ts'
 import type { Intake } from '../intake/intake.ts'
-import { acceptedAnswer, errorAnswer, OTHER_PROTOCOL, refusedAnswer } from './grpc-answer.ts'
 
 export interface OtlpGrpcDeps {
   readonly intake: Intake

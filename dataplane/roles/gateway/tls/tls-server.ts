@@ -1,9 +1,13 @@
 /** TLS with HTTP/1, HTTP/2 and gRPC on one port: the client chooses by ALPN. */
-import type { Server as HttpServerOfNode, IncomingMessage, ServerResponse } from 'node:http'
-import { constants, createSecureServer, type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Session } from 'node:http2'
+import type { Server as HttpServerOfNode } from 'node:http'
+import { createServer, type Server } from 'node:https'
 import type { Server as NetServer, Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
-import { isSameHost, withOneHost } from '../../../http/request-host.ts'
+import { receiveAsMessages } from '../../../http/http2/messages.ts'
+import type { RequestHead } from '../../../http/http2/request-head.ts'
+import { createHttp2Connections, type Http2Connections } from '../../../http/http2/server.ts'
+import type { Exchange, RequestReceiver } from '../../../http/http2/stream.ts'
+import { withOneHost } from '../../../http/request-host.ts'
 import {
   type ConnectionLane,
   HEADERS_TIMEOUT_MS,
@@ -14,19 +18,13 @@ import {
   putBefore,
 } from '../../../http/server.ts'
 import { answerUnreadableRequests } from '../../../http/unreadable-request.ts'
+import { type Log, SILENT } from '../../../telemetry/log.ts'
 import type { GatewayRequest, GatewayResponse } from '../../../upstream/exchange.ts'
 import type { Certificate } from './certificate.ts'
 
-/** Requests at a time on one HTTP/2 connection. */
-const MAX_CONCURRENT_STREAMS = 256
-/** Bytes that a client may send on a stream before they are read. */
-const STREAM_WINDOW_BYTES = 4 * 1024 * 1024
-/** The same for all streams of a connection. Node's own 64 KiB would hold up each request of more, once for every 64 KiB and way there and back. */
+/** Bytes of all requests of an HTTP/2 connection that a client may send before they are read. Its streams have windows of the same size. */
 const CONNECTION_WINDOW_BYTES = 4 * 1024 * 1024
 const MAX_HEADER_BYTES = 16 * 1024
-const MAX_HEADER_PAIRS = 128
-/** Memory of one HTTP/2 connection, in MB. */
-const SESSION_MEMORY_MB = 64
 /** A request until it is complete. */
 export const REQUEST_TIMEOUT_MS = 120_000
 /** A connection on which nothing gets through. */
@@ -37,8 +35,9 @@ const TCP_KEEP_ALIVE_MS = 60_000
 
 const HTTP_1_1 = 'http/1.1'
 const HTTP_1_0 = 'http/1.0'
+const HTTP_2 = 'h2'
 /** By ALPN, the best first. */
-const PROTOCOLS = ['h2', HTTP_1_1, HTTP_1_0]
+const PROTOCOLS = [HTTP_2, HTTP_1_1, HTTP_1_0]
 
 export type GatewayListener = (request: GatewayRequest, response: GatewayResponse, expectsContinue: boolean) => void
 
@@ -47,94 +46,75 @@ export interface TlsServer extends HttpServer {
   setCertificate(certificate: Certificate): void
 }
 
-/** Node holds requests over HTTP/1.1 to their time, and not those over HTTP/2. */
-function endWhenLate(request: Http2ServerRequest): void {
-  const { stream } = request
-  const late = setTimeout(() => {
-    if (!request.complete) stream.close(constants.NGHTTP2_CANCEL)
-  }, REQUEST_TIMEOUT_MS).unref()
-  stream.once('close', () => clearTimeout(late))
-}
-
 /** Without ALPN, too. */
 function speaksHttp1({ alpnProtocol }: TLSSocket): boolean {
   return alpnProtocol === HTTP_1_1 || alpnProtocol === false
 }
 
-function namesOneHost({ headers: { ':authority': authority, host } }: Http2ServerRequest): boolean {
-  return host === undefined || authority === undefined || isSameHost(authority, host)
+/** Before those who serve HTTP/1. */
+function serveHttp2(server: Server, http2: Http2Connections): void {
+  const others = server.listeners('secureConnection') as ((socket: TLSSocket) => void)[]
+  server.removeAllListeners('secureConnection')
+  server.on('secureConnection', socket => {
+    if (socket.alpnProtocol !== HTTP_2) for (const serve of others) serve.call(server, socket)
+    else {
+      socket.setTimeout(NO_PROGRESS_MS, () => socket.destroy())
+      http2.accept(socket)
+    }
+  })
 }
 
-/** `lane` gets the connections over HTTP/1.1 first. */
+/** Takes a request over HTTP/2 frame by frame; undefined leaves it to the listener. */
+export type CallHandler = (head: RequestHead, exchange: Exchange, socket: Socket) => RequestReceiver | undefined
+
+export interface TlsServerOptions {
+  /** Gets the connections over HTTP/1.1 first. */
+  readonly lane?: ConnectionLane | undefined
+  /** Gets the requests over HTTP/2 first. */
+  readonly calls?: CallHandler | undefined
+  readonly nowMs?: () => number
+  readonly log?: Log
+}
+
 export async function startTlsServer(
   listener: GatewayListener,
   certificate: Certificate,
   at: ListenConfig,
-  lane?: ConnectionLane,
+  { lane, calls, nowMs = Date.now, log = SILENT }: TlsServerOptions = {},
 ): Promise<TlsServer> {
-  const server = createSecureServer({
+  const server = createServer({
     ...certificate,
     // Undefined ends the handshake with an alert.
     ALPNCallback: ({ protocols }) => PROTOCOLS.find(name => protocols.includes(name)),
-    ...{
-      allowHTTP1: true,
-      requireHostHeader: false,
-      minVersion: 'TLSv1.2',
-      handshakeTimeout: HANDSHAKE_MS,
-      maxHeaderSize: MAX_HEADER_BYTES,
-    },
+    ...{ requireHostHeader: false, minVersion: 'TLSv1.2', handshakeTimeout: HANDSHAKE_MS, maxHeaderSize: MAX_HEADER_BYTES },
     // An answer in pieces would wait for the client's system to acknowledge the piece before.
     ...{ noDelay: true, keepAlive: true, keepAliveInitialDelay: TCP_KEEP_ALIVE_MS },
-    ...{ maxSessionMemory: SESSION_MEMORY_MB, maxHeaderListPairs: MAX_HEADER_PAIRS, peerMaxConcurrentStreams: 1 },
-    settings: {
-      enablePush: false,
-      initialWindowSize: STREAM_WINDOW_BYTES,
-      maxConcurrentStreams: MAX_CONCURRENT_STREAMS,
-      maxHeaderListSize: MAX_HEADER_BYTES,
-    },
+    ...{ headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
   })
-  const http1 = server as unknown as HttpServerOfNode
-  http1.headersTimeout = HEADERS_TIMEOUT_MS
-  http1.requestTimeout = REQUEST_TIMEOUT_MS
-  http1.keepAliveTimeout = KEEP_ALIVE_MS
-  server.setTimeout(NO_PROGRESS_MS)
-  answerUnreadableRequests(http1)
-  const receive = (expectsContinue: boolean) => {
-    const receiveHttp1 = withOneHost((request, response) => listener(request, response, expectsContinue))
-    return (request: IncomingMessage | Http2ServerRequest, response: ServerResponse | Http2ServerResponse) => {
-      if (!('stream' in request)) return receiveHttp1(request, response as ServerResponse<IncomingMessage> & { req: IncomingMessage })
-      if (!namesOneHost(request)) return request.stream.close(constants.NGHTTP2_PROTOCOL_ERROR)
-      if (!request.complete) endWhenLate(request)
-      listener(request, response as Http2ServerResponse, expectsContinue)
-    }
-  }
+  server.timeout = NO_PROGRESS_MS
+  answerUnreadableRequests(server as HttpServerOfNode)
+  const receive = (expectsContinue: boolean) => withOneHost((request, response) => listener(request, response, expectsContinue))
   server.on('request', receive(false))
   // Node would answer before the key is looked at. An expectation that nobody knows may be passed over (RFC 9110, 10.1.1).
   server.on('checkContinue', receive(true))
-  http1.on('checkExpectation', receive(false))
-  // Node's server knows the one name of HTTP/1 alone.
-  server.prependListener('secureConnection', (socket: TLSSocket) => {
-    if (socket.alpnProtocol === HTTP_1_0) socket.alpnProtocol = HTTP_1_1
-  })
+  server.on('checkExpectation', receive(false))
   if (lane !== undefined) putBefore(server, 'secureConnection', lane, speaksHttp1)
+  const http2 = createHttp2Connections({
+    createHandler: socket => (head, exchange) => calls?.(head, exchange, socket) ?? receiveAsMessages(head, exchange, socket, listener),
+    ...{ nowMs, log, windowBytes: CONNECTION_WINDOW_BYTES, streamTimeoutMs: REQUEST_TIMEOUT_MS },
+  })
+  serveHttp2(server, http2)
   const sockets = new Set<Socket>()
-  const sessions = new Set<ServerHttp2Session>()
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })
-  server.on('session', (session: ServerHttp2Session) => {
-    sessions.add(session)
-    session.setLocalWindowSize(CONNECTION_WINDOW_BYTES)
-    session.once('close', () => sessions.delete(session))
-    // A client that misbehaves or vanishes is its own trouble.
-    session.on('error', () => session.destroy())
-  })
-  const listening = await listen(server as unknown as NetServer, at, {
+  server.once('close', () => http2.stop())
+  const listening = await listen(server as NetServer, at, {
     close() {
       lane?.close()
-      for (const session of sessions) session.close()
-      if ('closeIdleConnections' in http1) http1.closeIdleConnections()
+      http2.close()
+      server.closeIdleConnections()
     },
     cut() {
       lane?.destroy()

@@ -1,10 +1,10 @@
 /** Answers of gRPC calls: status, message, headers and trailers. */
-import { Answer } from '../../../http/http2/answer.ts'
-import type { HeaderField } from '../../../http/http2/hpack-static-table.ts'
-import { encodeResponseProtobuf, encodeStatusProtobuf, type PartialSuccess } from '../../../otlp/export-response.ts'
-import { ENCODINGS } from '../../../otlp-intake/decompress.ts'
-import { percentEncoded } from '../../../otlp-intake/percent-encoded.ts'
-import type { Refusal } from '../../../otlp-intake/refusal.ts'
+import { Answer } from '../http/http2/answer.ts'
+import type { HeaderField } from '../http/http2/hpack-static-table.ts'
+import { encodeResponseProtobuf, encodeStatusProtobuf, type PartialSuccess } from '../otlp/export-response.ts'
+import { ENCODINGS } from './decompress.ts'
+import { percentEncoded } from './percent-encoded.ts'
+import type { Refusal } from './refusal.ts'
 
 const RESPONSE_HEAD: readonly HeaderField[] = [
   [':status', '200'],
