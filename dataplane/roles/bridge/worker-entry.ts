@@ -100,7 +100,7 @@ async function runThread(thread: BridgeThread): Promise<void> {
 }
 
 function openStore(): Promise<SearchStore> {
-  store ??= connectSearchStore(settings, searchPort)
+  store ??= connectSearchStore(settings, { bulkPort: searchPort, isBackground: true })
   return store
 }
 

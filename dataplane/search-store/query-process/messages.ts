@@ -23,6 +23,7 @@ export type ToProcess =
       readonly index: string | undefined
       readonly parameters: string
       readonly acceptsGzip: boolean
+      readonly isBackground: boolean
       readonly page: ScrollPage | undefined
       readonly nowMs: number
       readonly leftMs: number

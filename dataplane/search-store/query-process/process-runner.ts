@@ -185,10 +185,10 @@ class ProcessRunner implements QueryRunner {
     const { id, call } = pending
     pending.attempts++
     pending.life = life
-    const { operation, index, parameters, acceptsGzip, body, page, indices } = call
+    const { operation, index, parameters, acceptsGzip, isBackground = false, body, page, indices } = call
     const nowMs = this.#config.clock.nowMs()
     const leftMs = pending.arrivedMs + this.#times.budgetMs - performance.now()
-    const query = { operation, index, parameters: parameters.toString(), acceptsGzip, page }
+    const query = { operation, index, parameters: parameters.toString(), acceptsGzip, isBackground, page }
     life.process.send({ kind: 'query', id, ...query, nowMs, leftMs }, [body])
     if (operation === 'multiSearch' || mayNamePointInTime(call)) return
     const { catalog } = this.#config

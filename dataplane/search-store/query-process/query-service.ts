@@ -85,9 +85,9 @@ export class QueryService {
   take(message: ToProcess, bytes: Buffer): void {
     switch (message.kind) {
       case 'query': {
-        const { id, operation, index, parameters, acceptsGzip, page, nowMs, leftMs } = message
+        const { id, operation, index, parameters, acceptsGzip, isBackground, page, nowMs, leftMs } = message
         const call = {
-          ...{ operation, index, acceptsGzip, parameters: new URLSearchParams(parameters), body: Buffer.from(bytes) },
+          ...{ operation, index, acceptsGzip, isBackground, parameters: new URLSearchParams(parameters), body: Buffer.from(bytes) },
           ...(page !== undefined && { page }),
         }
         void this.#run(id, call, nowMs, leftMs)
@@ -143,7 +143,7 @@ export class QueryService {
   }
 
   async #run(id: number, call: QueryCall, nowMs: number, leftMs: number): Promise<void> {
-    const turn = this.#turns.begin(id)
+    const turn = this.#turns.begin(id, call.isBackground)
     const running: Running = { turn, asks: new Map(), untaken: 0, onTaken: undefined }
     this.#running.set(id, running)
     try {
