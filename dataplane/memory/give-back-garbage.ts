@@ -31,9 +31,10 @@ export interface ThreadMemory {
   collect(): void
 }
 
-/** Looks after the calling thread until it ends. */
-export function giveBackGarbage(clock: { nowMs(): number }): void {
-  const look = createGarbageLook(ownMemory())
+/** Looks after the calling thread until it ends. `isPatient`: nobody waits for what the thread does, and it may stand still for a collection. */
+export function giveBackGarbage(clock: { nowMs(): number }, { isPatient = false } = {}): void {
+  const memory = ownMemory()
+  const look = createGarbageLook(isPatient ? { ...memory, begin: memory.collect } : memory)
   setInterval(() => look(clock.nowMs()), LOOK_EVERY_MS).unref()
 }
 

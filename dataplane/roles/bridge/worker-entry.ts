@@ -52,7 +52,7 @@ const {
   logFormat,
 } = workerData as WorkerData
 const clock = systemClock
-giveBackGarbage(clock)
+giveBackGarbage(clock, { isPatient: true })
 const log = createLogger({ level: settings.LOG_LEVEL, format: logFormat, fields: { role: 'bridge' } })
 const bus = await connectBus(link, { clock, log })
 let store: Promise<SearchStore> | undefined
