@@ -1,4 +1,4 @@
-/** What the console's usual questions take while records come in at a steady rate, over a store that is full already. */
+/** Times of the console's usual questions while records come in at a steady rate, over a store that is full already. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -42,7 +42,7 @@ const HOUR_MS = 3_600_000
 type MakeBody = (window: TimeWindow) => SearchBody
 
 /** The bodies that the console sends, over the last 24 hours. */
-export function usualQueries(): Readonly<Record<string, MakeBody>> {
+function usualQueries(): Readonly<Record<string, MakeBody>> {
   const scoped = (text: string, make: (scope: { query: ReturnType<typeof queryOf>; window: TimeWindow }) => SearchBody): MakeBody => {
     const query = queryOf(text)
     return window => make({ query, window })

@@ -59,7 +59,7 @@ CREATE TABLE IF NOT EXISTS catalogue (kind TEXT NOT NULL, name TEXT NOT NULL, bo
 /** Held exclusively: a second process is refused, and a killed one lets go. */
 const PRAGMAS =
   'PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 0; PRAGMA journal_size_limit = 16777216;'
-/** How commits are synced. Without it, the write-ahead log is synced by hand: a commit counts once the log is on disk, whoever puts it there. */
+/** Commits with a sync of their own, and those whose write-ahead log is synced by hand: a commit counts once that log is on disk. */
 const SYNCED = 'PRAGMA synchronous = FULL'
 const UNSYNCED = 'PRAGMA synchronous = NORMAL'
 const SQLITE_BUSY = 5

@@ -47,7 +47,7 @@ export class DocumentTable implements IndexStorage, StagedTable {
   #snapshot: readonly Segment[] | undefined
   #tombstones = new Map<string, number>()
   #nextSeqNo = 0
-  /** What the last portion wrote, which may not count yet. */
+  /** The next number as the last portion wrote it, which may not count yet. */
   #writtenSeqNo = 0
   #writtenRevision = -1
   #savedRevision = -1

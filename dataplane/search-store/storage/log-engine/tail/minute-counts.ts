@@ -1,3 +1,4 @@
+/** Documents of a tail, or of any columns, counted by minute, tenant, service and level. */
 import type { Column, MinuteCount } from '../../index-storage.ts'
 
 const MINUTE_MS = 60_000
