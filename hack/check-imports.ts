@@ -174,6 +174,7 @@ const ALLOWED: ImportTable = {
   'dataplane/adapters/search': [
     'dataplane/bulk-port',
     'dataplane/limits/back-off.ts',
+    'dataplane/limits/background-queries.ts',
     'dataplane/ports',
     'dataplane/memory',
     '@opensearch-project/opensearch',
@@ -214,6 +215,7 @@ const ALLOWED: ImportTable = {
   'dataplane/search-store': [
     'dataplane/bulk-port',
     'dataplane/limits/back-off.ts',
+    'dataplane/limits/background-queries.ts',
     'dataplane/json',
     'dataplane/compression/zstd.ts',
     'dataplane/memory',

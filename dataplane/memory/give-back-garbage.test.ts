@@ -1,27 +1,36 @@
+import { constants, PerformanceObserver } from 'node:perf_hooks'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { createGarbageLook } from './give-back-garbage.ts'
+import { createGarbageLook, ownMemory } from './give-back-garbage.ts'
 
 const MIB = 1024 * 1024
 
 function thread() {
-  const state = { process: 700 * MIB, thread: 60 * MIB, inUse: 60 * MIB, collections: 0 }
+  const state = { process: 700 * MIB, thread: 60 * MIB, inUse: 60 * MIB, collections: 0, atOnce: 0 }
   const look = createGarbageLook(
     {
       processBytes: () => state.process,
       threadBytes: () => state.thread,
+      begin() {
+        state.collections++
+        isBegun = true
+      },
       collect() {
         state.collections++
+        state.atOnce++
         state.thread = state.inUse
       },
     },
     640 * MIB,
   )
   let nowMs = 0
+  let isBegun = false
   const pass = (seconds: number) => {
     for (let second = 0; second < seconds; second++) {
       nowMs += 1_000
       look(nowMs)
+      if (isBegun) state.thread = state.inUse
+      isBegun = false
     }
   }
   pass(10)
@@ -38,6 +47,33 @@ describe('the garbage of a thread', () => {
     pass(1)
     expect(state.collections).to.equal(1)
     expect(state.thread).to.equal(60 * MIB)
+  })
+
+  it('is collected beside the work of the thread, and at once where the process holds far too much', () => {
+    const { state, pass } = thread()
+    state.thread += 50 * MIB
+    pass(1)
+    expect(state).to.include({ collections: 1, atOnce: 0 })
+    pass(1)
+    state.process = 1_300 * MIB
+    state.thread += 50 * MIB
+    pass(2)
+    expect(state).to.include({ collections: 2, atOnce: 1 })
+  })
+
+  it('is begun by a thread whose heap V8 then goes through while other work runs', async () => {
+    let majors = 0
+    const observer = new PerformanceObserver(list => {
+      for (const { detail } of list.getEntries() as unknown as { detail: { kind: number } }[])
+        if (detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR) majors++
+    })
+    observer.observe({ entryTypes: ['gc'] })
+    const memory = ownMemory()
+    memory.begin()
+    const end = performance.now() + 5_000
+    while (majors === 0 && performance.now() < end) await new Promise(resolve => setTimeout(resolve, 10))
+    observer.disconnect()
+    expect(majors).to.be.at.least(1)
   })
 
   it('is left to V8 while the process holds little', () => {

@@ -9,11 +9,15 @@ const CONTAINER_SHARE = 0.5
 /** A thread that grew by less since its last collection is left alone, bytes. */
 const MIN_GROWN_BYTES = 48 * 1024 * 1024
 const LOOK_EVERY_MS = 1_000
-/** Time between two collections of a thread, ms: each takes about as long as V8 needs for what is in use, 50 to 100 ms. */
+/** Time between two collections of a thread, ms. */
 const MIN_PAUSE_MS = 5_000
 /** The same while the process holds more than so many times that memory. */
 const MUCH = 1.25
 const MIN_PAUSE_AT_MUCH_MS = 2_000
+/** The same from which on a thread stands still until its garbage is gone, for about as long as V8 needs for what is in use: 50 to 200 ms. */
+const TOO_MUCH = 2
+/** V8 begins to mark garbage, beside what else runs, when buffers have grown by 64 MiB. */
+const BUFFER_BYTES = 80 * 1024 * 1024
 
 /** Memory as one thread sees it. */
 export interface ThreadMemory {
@@ -21,12 +25,16 @@ export interface ThreadMemory {
   processBytes(): number
   /** Heap and buffers of the thread, garbage among them. */
   threadBytes(): number
+  /** Begins a collection, most of which runs beside the thread's work. */
+  begin(): void
+  /** Collects before it returns. */
   collect(): void
 }
 
-/** Looks after the calling thread until it ends. */
-export function giveBackGarbage(clock: { nowMs(): number }): void {
-  const look = createGarbageLook(ownMemory())
+/** Looks after the calling thread until it ends. `isPatient`: nobody waits for what the thread does, and it may stand still for a collection. */
+export function giveBackGarbage(clock: { nowMs(): number }, { isPatient = false } = {}): void {
+  const memory = ownMemory()
+  const look = createGarbageLook(isPatient ? { ...memory, begin: memory.collect } : memory)
   setInterval(() => look(clock.nowMs()), LOOK_EVERY_MS).unref()
 }
 
@@ -42,7 +50,8 @@ export function createGarbageLook(memory: ThreadMemory, limitBytes = memoryLimit
     const held = memory.processBytes() / limitBytes
     if (held < 1 || (held < MUCH && nowMs - collectedMs < MIN_PAUSE_MS)) return
     collectedMs = nowMs
-    memory.collect()
+    if (held < TOO_MUCH) memory.begin()
+    else memory.collect()
     leastBytes = memory.threadBytes()
   }
 }
@@ -53,7 +62,7 @@ function memoryLimit(): number {
   return Math.min(FROM_BYTES, CONTAINER_SHARE * container)
 }
 
-function ownMemory(): ThreadMemory {
+export function ownMemory(): ThreadMemory {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
   return {
@@ -62,6 +71,8 @@ function ownMemory(): ThreadMemory {
       const { heapUsed, external } = process.memoryUsage()
       return heapUsed + external
     },
+    // Nobody writes to it, so that it takes no memory.
+    begin: () => void new ArrayBuffer(BUFFER_BYTES).transfer(0),
     collect,
   }
 }

@@ -124,8 +124,11 @@ export function createBackends({ clock, log }: BusDeps): Backends {
  * The search store that the settings name, which need not answer; bulks go through `bulkPort` where there is one. Only a process that uses it loads its
  * client.
  */
-export async function connectSearchStore(settings: SearchStoreSettings, bulkPort?: MessagePort): Promise<SearchStore> {
-  const store = (await import('../adapters/search/search-store.ts')).createSearchStore(searchConnection(settings))
+export async function connectSearchStore(
+  settings: SearchStoreSettings,
+  { bulkPort, isBackground = false }: { readonly bulkPort?: MessagePort | undefined; readonly isBackground?: boolean } = {},
+): Promise<SearchStore> {
+  const store = (await import('../adapters/search/search-store.ts')).createSearchStore({ ...searchConnection(settings), isBackground })
   if (bulkPort === undefined) return store
   const { withBulkPort } = await import('../adapters/search/bulk-port-client.ts')
   const { createBulkWalker } = await import('../search-store/bulk-walker.ts')

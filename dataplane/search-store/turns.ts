@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 
-/** How long a piece of work may hold the thread, ms. */
-const TURN_MS = 8
+/** How long a piece of work may hold the thread, ms. A request that comes meanwhile needs several turns of its own until it is answered. */
+const TURN_MS = 2
 
 /** Lets others run in the midst of long work: `if (turns.isDue()) await turns.next()`. */
 export class Turns {

@@ -149,7 +149,8 @@ export async function fillStore(search: string, records: number, endMs: number):
   return Math.round((records * 1000) / (performance.now() - startedMs))
 }
 
-async function fillDirectory(dataDir: string, records: number, endMs: number): Promise<number> {
+/** The same into the data directory of a standalone that does not run. */
+export async function fillDirectory(dataDir: string, records: number, endMs: number): Promise<number> {
   const server = createSearchServer({
     dir: join(dataDir, 'search'),
     host: '127.0.0.1',

@@ -16,6 +16,7 @@ import {
 } from './kafka/sections.ts'
 import { PROTOCOLS, type Protocol, type Target } from './load-connection.ts'
 import { describeMachine } from './machine.ts'
+import { measureQueriesBeside, type QueriesBesideResult } from './queries-beside.ts'
 import { measureQueryTimes, type QueryTimesResult } from './query-times.ts'
 import { runChild } from './run-child.ts'
 import type { StageResult } from './stage-process.ts'
@@ -29,14 +30,14 @@ import { measureWorstQueries, type WorstQueriesResult } from './worst-queries.ts
 
 const USAGE = `Usage: npm run bench -- [options]
 
-  --only LIST     of stages, throughput, gateway, freshness, queries, console, worst-queries, kafka-collector, kafka-etl,
-                  kafka-index, killed-collector; kafka means the three that begin so (default: all)
+  --only LIST     of stages, throughput, gateway, freshness, queries, queries-beside, console, worst-queries, kafka-collector,
+                  kafka-etl, kafka-index, killed-collector; kafka means the three that begin so (default: all)
   --protocol LIST of http-json, http-protobuf, grpc (throughput, gateway, kafka-collector; default: all)
   --batch LIST    of 1, 100, 1000 (throughput, kafka-collector without 1000; default: all)
   --seconds N     length of each throughput measurement (default 20)
   --rate N        records a second that come in beside the worst queries (default 10000)
   --short         a few seconds for each figure, to see whether it works; the figures are rough
-  --full          queries over 5 million records too, those of the console over 5 million in place of one
+  --full          queries over 5 million records too, those of the console and those beside ingestion over 5 million in place of one
   --peer PATH     the same figures for a victoria-logs binary, where it can do the same
   --otelcol PATH  kafka-collector, killed-collector: the same figures for an OpenTelemetry Collector (hack/bench/kafka/build-otelcol.sh makes one)
 
@@ -52,6 +53,7 @@ const SECTIONS = [
   'gateway',
   'freshness',
   'queries',
+  'queries-beside',
   'console',
   'worst-queries',
   'kafka-collector',
@@ -85,6 +87,7 @@ interface Report {
   readonly gateway: GatewayOverheadResult[]
   readonly freshness: FreshnessResult[]
   readonly queries: QueryTimesResult[]
+  readonly queriesBeside: QueriesBesideResult[]
   readonly consoleQueries: ConsoleQueryTime[]
   readonly worstQueries: WorstQueriesResult[]
   readonly kafka: KafkaReport
@@ -98,6 +101,7 @@ async function main(): Promise<void> {
     gateway: [],
     freshness: [],
     queries: [],
+    queriesBeside: [],
     consoleQueries: [],
     worstQueries: [],
     kafka: emptyKafkaReport(),
@@ -108,6 +112,7 @@ async function main(): Promise<void> {
     gateway: () => benchGateway(report.gateway),
     freshness: () => benchFreshness(report.freshness),
     queries: () => benchQueries(report.queries),
+    'queries-beside': () => benchQueriesBeside(report.queriesBeside),
     console: () => benchConsole(report.consoleQueries),
     'worst-queries': () => benchWorstQueries(report.worstQueries),
     'kafka-collector': () => benchKafkaCollector(kafkaOptions(), report.kafka.collector),
@@ -121,7 +126,8 @@ async function main(): Promise<void> {
       .join('\n'),
   )
   const wanted = values.only.split(',')
-  for (const section of SECTIONS) if (wanted.includes(section) || wanted.includes(section.split('-')[0]!)) await steps[section]()
+  for (const section of SECTIONS)
+    if (wanted.includes(section) || (section.startsWith('kafka-') && wanted.includes('kafka'))) await steps[section]()
   const directory = join(import.meta.dirname, 'out')
   mkdirSync(directory, { recursive: true })
   const file = join(directory, `${new Date().toISOString().replaceAll(':', '-').slice(0, 19)}.json`)
@@ -152,7 +158,7 @@ async function benchStages(results: StageResult[]): Promise<void> {
 /** Starts every subject that speaks the protocol, one after the other, each on an empty directory. */
 async function withSubjects(protocol: Protocol, use: (subject: Subject, target: Target) => Promise<void>): Promise<void> {
   const { peer } = values
-  for (const start of [startStandaloneSubject, ...(peer === undefined ? [] : [() => startVictoriaLogs(peer)])]) {
+  for (const start of [() => startStandaloneSubject(), ...(peer === undefined ? [] : [() => startVictoriaLogs(peer)])]) {
     const subject = await start()
     try {
       const target = subject.target(protocol)
@@ -255,6 +261,25 @@ async function benchQueries(results: QueryTimesResult[]): Promise<void> {
       }),
     ]),
   )
+}
+
+/** Records that come in meanwhile, a second. */
+const BESIDE_RATES = [12_000, 25_000]
+
+async function benchQueriesBeside(results: QueriesBesideResult[]): Promise<void> {
+  const records = values.short ? 100_000 : values.full ? 5_000_000 : 1_000_000
+  results.push(...(await measureQueriesBeside(records, BESIDE_RATES, values.short ? 8_000 : 30_000)))
+  print(
+    `Questions of the console while records come in, ${records} of a day stored before`,
+    ['query', 'records/s planned', 'accepted', 'searchable', 'asked', 'p50 ms', 'p95 ms', 'p99 ms', 'max ms'],
+    results.flatMap(({ recordsPerSecond, queries }) =>
+      queries.map(({ query, asked, times }) => [query, ...Object.values(recordsPerSecond), asked, ...Object.values(times)]),
+    ),
+  )
+  for (const { recordsPerSecond, postToAnswerMs, cores, peakMb } of results)
+    console.log(
+      `\n${recordsPerSecond.planned} a second: POST to answer p50 ${postToAnswerMs.p50.toFixed(1)} ms, p99 ${postToAnswerMs.p99.toFixed(1)}; ${cores.toFixed(2)} cores, RSS peak ${peakMb} MB`,
+    )
 }
 
 async function benchConsole(results: ConsoleQueryTime[]): Promise<void> {

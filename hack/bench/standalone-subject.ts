@@ -14,8 +14,8 @@ interface SearchAnswer {
   }
 }
 
-export async function startStandaloneSubject(): Promise<Subject & { readonly search: string }> {
-  const standalone = await startStandalone()
+export async function startStandaloneSubject(env: Readonly<Record<string, string>> = {}): Promise<Subject & { readonly search: string }> {
+  const standalone = await startStandalone(env)
   const search = async (body: object): Promise<SearchAnswer> =>
     JSON.parse(
       await fetchText(`${standalone.search}/${LOGS}/_search`, {

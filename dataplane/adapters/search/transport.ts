@@ -7,6 +7,7 @@ import type * as OpenSearch from '@opensearch-project/opensearch'
 import errors from '@opensearch-project/opensearch/lib/errors.js'
 import pool from '@opensearch-project/opensearch/lib/pool/index.js'
 import { backOffMs } from '../../limits/back-off.ts'
+import { BACKGROUND, BACKGROUND_HEADER } from '../../limits/background-queries.ts'
 import { SearchStoreRefusal, SearchStoreUnavailable } from '../../ports/search-store.ts'
 import { isUnavailableStatus, NO_ROOM_ERROR } from './bulk-outcome.ts'
 
@@ -19,6 +20,8 @@ export interface SearchConnectionConfig {
   readonly caFile?: string | undefined
   /** From the request to the last byte of the answer. Default 30,000. */
   readonly requestTimeoutMs?: number
+  /** Queries of users go first. */
+  readonly isBackground?: boolean
 }
 
 export interface StoreRequest {
@@ -59,6 +62,7 @@ const BUSY = 429
 
 export function createStoreTransport(config: SearchConnectionConfig): StoreTransport {
   const requestTimeoutMs = config.requestTimeoutMs ?? 30_000
+  const headers = config.isBackground === true ? { [BACKGROUND_HEADER]: BACKGROUND } : {}
   const connections = new pool.ConnectionPool({
     emit: () => false,
     Connection: QuietConnection,
@@ -87,7 +91,7 @@ export function createStoreTransport(config: SearchConnectionConfig): StoreTrans
     const answer = transport.request(
       { method, path, querystring: { ...query }, ...(body === undefined ? {} : { body }), ...bulk(bulkBody) },
       // A connection that the store closed in the same moment is worth one more try, where that cannot write twice.
-      { ignore: [...(expect ?? [])], maxRetries: isReading({ method, path }) ? 1 : 0 },
+      { headers, ignore: [...(expect ?? [])], maxRetries: isReading({ method, path }) ? 1 : 0 },
     )
     // The client's own timeout ends with the first byte of the answer.
     const deadline = setTimeout(() => answer.abort(), timeoutMs)

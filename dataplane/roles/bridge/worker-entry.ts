@@ -52,7 +52,7 @@ const {
   logFormat,
 } = workerData as WorkerData
 const clock = systemClock
-giveBackGarbage(clock)
+giveBackGarbage(clock, { isPatient: true })
 const log = createLogger({ level: settings.LOG_LEVEL, format: logFormat, fields: { role: 'bridge' } })
 const bus = await connectBus(link, { clock, log })
 let store: Promise<SearchStore> | undefined
@@ -100,7 +100,7 @@ async function runThread(thread: BridgeThread): Promise<void> {
 }
 
 function openStore(): Promise<SearchStore> {
-  store ??= connectSearchStore(settings, searchPort)
+  store ??= connectSearchStore(settings, { bulkPort: searchPort, isBackground: true })
   return store
 }
 

@@ -18,6 +18,8 @@ export interface QueryCall {
   readonly parameters: URLSearchParams
   readonly body: Buffer
   readonly acceptsGzip: boolean
+  /** Queries of users go first. */
+  readonly isBackground?: boolean
   readonly page?: ScrollPage
 }
 

@@ -1,3 +1,4 @@
+import { BACKGROUND, BACKGROUND_HEADER } from '../../limits/background-queries.ts'
 import type { ClientCall, QueryOperation } from '../calls/query-call.ts'
 import { acceptsGzip } from './accepts-gzip.ts'
 import type { Reply } from './reply.ts'
@@ -12,5 +13,8 @@ export function queryRoute(operation: QueryOperation): (call: Call) => Promise<R
 }
 
 export function queryCallOf({ path, query, body, headers, answerMemory }: Call, operation: QueryOperation): ClientCall {
-  return { operation, index: path['index'], parameters: query, body, acceptsGzip: acceptsGzip(headers['accept-encoding']), answerMemory }
+  return {
+    ...{ operation, index: path['index'], parameters: query, body, acceptsGzip: acceptsGzip(headers['accept-encoding']), answerMemory },
+    isBackground: headers[BACKGROUND_HEADER] === BACKGROUND,
+  }
 }

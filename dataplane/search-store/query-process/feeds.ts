@@ -2,6 +2,9 @@
 import type { FeedMessage, IndexFeed } from '../storage/index-feed.ts'
 import type { QueryProcess } from './query-process.ts'
 
+/** How long after a query the process goes on with what is committed, ms: who has asked asks again, and the next answer need not wait for all of it. */
+const FOLLOW_MS = 10_000
+
 /** An index, as it is or as it was. */
 export interface Fed {
   feed(): IndexFeed
@@ -10,6 +13,8 @@ export interface Fed {
 interface Told {
   readonly handle: number
   readonly feed: IndexFeed
+  /** When a query of a user last asked for it. */
+  askedMs: number
   /** Set while it is being told. */
   telling: Promise<void> | undefined
 }
@@ -26,9 +31,11 @@ export class Feeds {
   }
 
   /** The handle of the index. Once the promise has resolved, or where there is none, the process knows what is committed. */
-  bringUp(storage: Fed): { readonly handle: number; readonly telling: Promise<void> | undefined } {
+  bringUp(storage: Fed, isBackground = false): { readonly handle: number; readonly telling: Promise<void> | undefined } {
     const told = this.#told.get(storage) ?? this.#open(storage)
-    if (told.telling !== undefined) return { handle: told.handle, telling: told.telling.then(() => this.bringUp(storage).telling) }
+    if (!isBackground) told.askedMs = performance.now()
+    if (told.telling !== undefined)
+      return { handle: told.handle, telling: told.telling.then(() => this.bringUp(storage, isBackground).telling) }
     const telling = this.#tell(told)
     if (telling !== undefined)
       told.telling = telling.finally(() => {
@@ -38,7 +45,7 @@ export class Feeds {
   }
 
   #open(storage: Fed): Told {
-    const told: Told = { handle: ++this.#lastHandle, feed: storage.feed(), telling: undefined }
+    const told: Told = { handle: ++this.#lastHandle, feed: storage.feed(), askedMs: Number.NEGATIVE_INFINITY, telling: undefined }
     this.#told.set(storage, told)
     this.#byHandle.set(told.handle, told)
     return told
@@ -60,6 +67,22 @@ export class Feeds {
       const each = messages.next()
       if (each.done === true) return
       this.#process.send({ kind: 'told', handle, head: each.value.head }, each.value.bytes)
+    }
+  }
+
+  /** Whether log indices were asked for lately. */
+  get hasFollowed(): boolean {
+    return [...this.#told.values()].some(isFollowed)
+  }
+
+  /** Lets the process take over what was committed in log indices that were asked for lately, before the next query does. */
+  follow(): void {
+    for (const told of this.#told.values()) {
+      if (!isFollowed(told) || told.telling !== undefined) continue
+      const { handle, feed } = told
+      const news = [...feed.next()]
+      for (const { head, bytes } of news) this.#process.send({ kind: 'told', handle, head }, bytes)
+      if (news.length > 0) this.#process.send({ kind: 'follow', handle })
     }
   }
 
@@ -86,3 +109,5 @@ export class Feeds {
     this.#told.clear()
   }
 }
+
+const isFollowed = ({ feed, askedMs }: Told): boolean => feed.isOfLog === true && performance.now() - askedMs < FOLLOW_MS

@@ -23,6 +23,7 @@ export type ToProcess =
       readonly index: string | undefined
       readonly parameters: string
       readonly acceptsGzip: boolean
+      readonly isBackground: boolean
       readonly page: ScrollPage | undefined
       readonly nowMs: number
       readonly leftMs: number
@@ -37,6 +38,8 @@ export type ToProcess =
   /** The committed state of an index; comes before the answers that name the index. */
   | { readonly kind: 'told'; readonly handle: number; readonly head: FeedHead }
   | { readonly kind: 'forget'; readonly handle: number }
+  /** No query asks for the log index now, and one may soon. */
+  | { readonly kind: 'follow'; readonly handle: number }
   /** So many bytes of the answer have gone on. */
   | { readonly kind: 'taken'; readonly id: number; readonly bytes: number }
   | { readonly kind: 'cancel'; readonly id: number }

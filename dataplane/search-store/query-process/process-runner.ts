@@ -185,10 +185,10 @@ class ProcessRunner implements QueryRunner {
     const { id, call } = pending
     pending.attempts++
     pending.life = life
-    const { operation, index, parameters, acceptsGzip, body, page, indices } = call
+    const { operation, index, parameters, acceptsGzip, isBackground = false, body, page, indices } = call
     const nowMs = this.#config.clock.nowMs()
     const leftMs = pending.arrivedMs + this.#times.budgetMs - performance.now()
-    const query = { operation, index, parameters: parameters.toString(), acceptsGzip, page }
+    const query = { operation, index, parameters: parameters.toString(), acceptsGzip, isBackground, page }
     life.process.send({ kind: 'query', id, ...query, nowMs, leftMs }, [body])
     if (operation === 'multiSearch' || mayNamePointInTime(call)) return
     const { catalog } = this.#config
@@ -197,15 +197,14 @@ class ProcessRunner implements QueryRunner {
 
   /** Tells the process what is committed in the indices of a query, and then which indices these are. */
   async #tellOf(life: Life, id: number, ask: number, find: () => readonly Asked[]): Promise<void> {
-    const { catalog, leases } = this.#config
     const answer = (targets: Extract<ToProcess, { kind: 'resolved' }>['targets']) =>
       void life.process.send({ kind: 'resolved', id, ask, targets })
     try {
-      life.feeds.forgetOthers([...catalog.indices.map(({ storage }) => storage), ...leases.storages])
+      this.#forgetGone(life)
       const turns = new Turns(SLICE_MS)
       const targets: (readonly [number, Query | undefined])[] = []
       for (const { storage, filter } of find()) {
-        const { handle, telling } = life.feeds.bringUp(storage)
+        const { handle, telling } = life.feeds.bringUp(storage, this.#pending.get(id)?.call.isBackground)
         if (telling !== undefined) await telling
         if (turns.isDue()) await turns.next()
         targets.push([handle, filter])
@@ -215,6 +214,11 @@ class ProcessRunner implements QueryRunner {
       if (error instanceof ApiError) answer(refusalOf(error))
       else this.#giveUpId(id, error)
     }
+  }
+
+  #forgetGone({ feeds }: Life): void {
+    const { catalog, leases } = this.#config
+    feeds.forgetOthers([...catalog.indices.map(({ storage }) => storage), ...leases.storages])
   }
 
   #take(life: Life, message: FromProcess, bytes: Buffer): void {
@@ -311,6 +315,10 @@ class ProcessRunner implements QueryRunner {
   }
 
   #look(): void {
+    if (this.#life?.feeds.hasFollowed === true) {
+      this.#forgetGone(this.#life)
+      this.#life.feeds.follow()
+    }
     if (this.#pending.size === 0) return
     this.#life?.process.look([...this.#pending.values()].some(isAnswering))
     const nowMs = performance.now()

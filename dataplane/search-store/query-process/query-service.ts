@@ -35,6 +35,9 @@ const MAX_GONE = 8
 /** Memory of indices over tails, bytes. Beyond it the one asked for longest ago is dropped, and made again when a query needs it. */
 const MAX_TAIL_BYTES = 128 * 1024 * 1024
 
+/** In place of a query's id, as the pulse says it. */
+const NOBODY = 0
+
 interface Running {
   readonly turn: QueryTurn
   readonly asks: Map<number, (resolved: Resolved) => void>
@@ -57,6 +60,8 @@ export class QueryService {
   /** In the order in which queries asked for them. */
   readonly #logs = new Map<number, LogCopy>()
   readonly #running = new Map<number, Running>()
+  /** Log indices that are brought up for no query. */
+  readonly #followed = new Set<number>()
   #link!: Link<FromProcess>
   #turnCount = 0
   #answerBytes = 0
@@ -85,9 +90,9 @@ export class QueryService {
   take(message: ToProcess, bytes: Buffer): void {
     switch (message.kind) {
       case 'query': {
-        const { id, operation, index, parameters, acceptsGzip, page, nowMs, leftMs } = message
+        const { id, operation, index, parameters, acceptsGzip, isBackground, page, nowMs, leftMs } = message
         const call = {
-          ...{ operation, index, acceptsGzip, parameters: new URLSearchParams(parameters), body: Buffer.from(bytes) },
+          ...{ operation, index, acceptsGzip, isBackground, parameters: new URLSearchParams(parameters), body: Buffer.from(bytes) },
           ...(page !== undefined && { page }),
         }
         void this.#run(id, call, nowMs, leftMs)
@@ -104,11 +109,32 @@ export class QueryService {
         this.#logs.delete(message.handle)
         this.#countHeld()
         break
+      case 'follow':
+        void this.#follow(message.handle)
+        break
       case 'taken':
         this.#noteTaken(message)
         break
       case 'cancel':
         this.#running.get(message.id)?.turn.cancel(new Error('cancelled'))
+    }
+  }
+
+  /** In turns that no query wants. Whatever fails here fails the next query as well, which says so or asks for the state anew. */
+  async #follow(handle: number): Promise<void> {
+    const log = this.#logs.get(handle)
+    if (log === undefined || this.#followed.has(handle)) return
+    this.#followed.add(handle)
+    const turn = this.#turns.begin(NOBODY, true)
+    turn.isForAll = true
+    try {
+      await turn.next()
+      await log.follow(createPace({ nowMs: Date.now }, Number.POSITIVE_INFINITY, turn).step)
+    } catch {
+      return
+    } finally {
+      this.#followed.delete(handle)
+      this.#holdTails()
     }
   }
 
@@ -143,7 +169,7 @@ export class QueryService {
   }
 
   async #run(id: number, call: QueryCall, nowMs: number, leftMs: number): Promise<void> {
-    const turn = this.#turns.begin(id)
+    const turn = this.#turns.begin(id, call.isBackground)
     const running: Running = { turn, asks: new Map(), untaken: 0, onTaken: undefined }
     this.#running.set(id, running)
     try {

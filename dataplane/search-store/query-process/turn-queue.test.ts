@@ -35,6 +35,17 @@ describe('the turns of queries', () => {
     await Promise.all(long)
   })
 
+  it('go to queries of users before those that nobody waits for, which get theirs all the same', async () => {
+    const { queue, order, work } = countedTurns()
+    const others = Array.from({ length: 10 }, (_none, at) => work(queue.begin(100 + at, true), 40))
+    await work(queue.begin(1), 5)
+    expect(ofOthers(order, 1)).to.be.at.most(1)
+    const long = work(queue.begin(2), 200)
+    await Promise.all(others)
+    expect(order.filter(query => query === 2).length).to.be.lessThan(200)
+    await long
+  })
+
   it('are not fewer for a query that has done work for all: it comes before those that have used as much for themselves', async () => {
     const { queue, order, work } = countedTurns()
     const others = Array.from({ length: 8 }, (_none, at) => work(queue.begin(100 + at), 60))

@@ -1,6 +1,11 @@
 /** Shares the thread of the query process among queries. */
 import type { QueryTurns } from '../query/budget/pace.ts'
 
+/** A query that nobody waits for stands behind others that have used up to so much more time, ms, … */
+const BACKGROUND_MS = 200
+/** … and the time that it waits counts for it at this share. */
+const BACKGROUND_SHARE = 0.25
+
 /** Hears of the beginning and the end of turns. */
 export interface TurnObserver {
   /** A query's turn begins; 0: nobody's. */
@@ -29,8 +34,8 @@ export class TurnQueue {
     this.#nowMs = nowMs
   }
 
-  begin(query: number): QueryTurn {
-    return new QueryTurn(query, this)
+  begin(query: number, isBackground = false): QueryTurn {
+    return new QueryTurn(query, this, isBackground)
   }
 
   enter(turn: QueryTurn): Promise<void> {
@@ -80,7 +85,9 @@ export class TurnQueue {
     let best: Waiting | undefined
     let bestKey = Number.POSITIVE_INFINITY
     for (const each of this.#waiting) {
-      const key = each.turn.usedMs - (nowMs - each.sinceMs)
+      const waitedMs = nowMs - each.sinceMs
+      const { usedMs, isBackground } = each.turn
+      const key = isBackground ? usedMs - BACKGROUND_SHARE * waitedMs + BACKGROUND_MS : usedMs - waitedMs
       if (key >= bestKey) continue
       best = each
       bestKey = key
@@ -93,6 +100,8 @@ export class TurnQueue {
 /** The turns of one query. */
 export class QueryTurn implements QueryTurns {
   readonly query: number
+  /** Nobody waits for it. */
+  readonly isBackground: boolean
   usedMs = 0
   /** Set while it does work that others need, too, which does not count as time that it has used. */
   isForAll = false
@@ -101,8 +110,9 @@ export class QueryTurn implements QueryTurns {
   readonly #queue: TurnQueue
   readonly #cancelled = new AbortController()
 
-  constructor(query: number, queue: TurnQueue) {
+  constructor(query: number, queue: TurnQueue, isBackground: boolean) {
     this.query = query
+    this.isBackground = isBackground
     this.#queue = queue
   }
 

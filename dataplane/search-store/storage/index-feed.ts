@@ -56,6 +56,8 @@ export interface TableFeedHead {
 
 /** Tells one copy of an index the changes that it does not know yet. */
 export interface IndexFeed {
+  /** Set for a log index, whose copy has work with what was committed. */
+  readonly isOfLog?: boolean
   /** Messages that bring the copy up to date; none when it is. To be read to the end before the next call. */
   next(): Iterable<FeedMessage>
   /** The copy has lost its state: the next messages tell it everything. */

@@ -310,9 +310,9 @@ class Search {
   async #rankDocs(unit: SegmentUnit, docs: Uint32Array, score: (doc: number) => number): Promise<void> {
     const isReversed = this.#request.sort[0]?.order === 'desc'
     for (let step = 0; step < docs.length; step++) {
-      if (this.#isDoneWith(unit)) return
+      step = this.#top.nextPromising(docs, step, isReversed)
+      if (step === docs.length || this.#isDoneWith(unit)) return
       const doc = docs[isReversed ? docs.length - 1 - step : step]!
-      if (!this.#top.isPromising(doc)) continue
       if (this.#pace.isDueSoon() && !(await this.#pace.step())) return
       this.#rank(doc, score(doc))
     }
@@ -365,14 +365,15 @@ class Search {
     let isWhole = this.#behind === undefined
     for (let step = 0; step < docs.length; step++) {
       if (this.#pace.isDueSoon() && !(await this.#pace.step())) return
-      const isCounted = this.#isCounted
-      if (isCounted && this.#isDoneWith(unit)) return
+      if (this.#isCounted) {
+        if (this.#isDoneWith(unit)) return
+        const next = wantsHits ? this.#top.nextPromising(docs, step, isReversed) : docs.length
+        if (next > step) isWhole = false
+        if (next === docs.length) break
+        step = next
+      }
       const doc = docs[isReversed ? docs.length - 1 - step : step]!
       const isPromising = wantsHits && this.#top.isPromising(doc)
-      if (!isPromising && isCounted) {
-        isWhole = false
-        continue
-      }
       const isMatch = this.#pace.run(() => verify(doc))
       if (isMatch === undefined) return
       if (!isMatch) continue

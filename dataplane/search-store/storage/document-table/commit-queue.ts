@@ -10,6 +10,8 @@ export interface StagedTable {
   stage(op: WriteOp, stage: Stage): WriteOutcome
   /** Within a transaction of the database. */
   write(stage: Stage): void
+  /** The same: puts back what `write` has overwritten. */
+  takeBack(stage: Stage): void
   /** Makes committed changes visible. */
   publish(stage: Stage): void
 }
@@ -45,7 +47,9 @@ export function createCommitQueue(database: DocumentDatabase): CommitQueue {
   const flush = async (): Promise<void> => {
     while (waiting.length > 0) {
       await setImmediate()
-      waiting = commitPortion(database, waiting)
+      const { shares, error } = await commitPortion(database, waiting)
+      // Others have come meanwhile.
+      waiting = error === undefined ? settle(waiting, shares) : fail(waiting, shares, error)
     }
   }
 
@@ -59,8 +63,13 @@ export function createCommitQueue(database: DocumentDatabase): CommitQueue {
   }
 }
 
-/** Commits as many operations as there is time for; the jobs that are left, those first that have waited for longest. */
-function commitPortion(database: DocumentDatabase, jobs: readonly Job[]): Job[] {
+interface Committed {
+  readonly shares: readonly Share[]
+  readonly error: unknown
+}
+
+/** Commits as many operations as there is time for, of the first jobs. */
+async function commitPortion(database: DocumentDatabase, jobs: readonly Job[]): Promise<Committed> {
   const stages = new Map<StagedTable, Stage>()
   const shares: Share[] = []
   try {
@@ -74,17 +83,22 @@ function commitPortion(database: DocumentDatabase, jobs: readonly Job[]): Job[] 
       for (let at = job.outcomes.length; at < job.ops.length && (outcomes.length === 0 || performance.now() < end); at++)
         outcomes.push(job.table.stage(job.ops[at]!, stage))
     }
-    database.transaction(() => {
-      for (const [table, stage] of stages) table.write(stage)
-    })
+    await database.transactionInTurns(
+      () => {
+        for (const [table, stage] of stages) table.write(stage)
+      },
+      () => {
+        for (const [table, stage] of stages) table.takeBack(stage)
+      },
+    )
     for (const [table, stage] of stages) table.publish(stage)
+    return { shares, error: undefined }
   } catch (error) {
-    return fail(jobs, shares, error)
+    return { shares, error }
   }
-  return settle(jobs, shares)
 }
 
-/** Notes what became of each share; the jobs that are left. */
+/** Notes what became of each share; the jobs that are left, those first that have waited for longest. */
 function settle(jobs: readonly Job[], shares: readonly Share[]): Job[] {
   const begun: Job[] = []
   for (const { job, outcomes } of shares) {
@@ -110,8 +124,9 @@ const SQLITE_FULL = 13
 const SQLITE_IOERR = 10
 
 function fullDiskError(error: unknown): WriteError | undefined {
+  const isOfSystem = error instanceof Error && 'syscall' in error
   const code = typeof error === 'object' && error !== null && 'errcode' in error ? Number(error.errcode) & 0xff : undefined
-  if (code !== SQLITE_FULL && code !== SQLITE_IOERR) return undefined
+  if (code !== SQLITE_FULL && code !== SQLITE_IOERR && !isOfSystem) return undefined
   return {
     type: 'cluster_block_exception',
     reason: `the search store cannot write to disk: ${error instanceof Error ? error.message : String(error)}`,

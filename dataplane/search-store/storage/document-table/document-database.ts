@@ -1,5 +1,8 @@
 /** The SQLite file that holds every small index and the catalogue. One thread, one connection. */
+import { closeSync, fdatasync, fsyncSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { backup, DatabaseSync, type StatementSync } from 'node:sqlite'
+import { promisify } from 'node:util'
 
 export interface DocumentRow {
   readonly id: string
@@ -18,6 +21,11 @@ export interface TableRow {
 export interface DocumentDatabase {
   /** Commits what `body` wrote, durably, or takes it back when it (or the commit) throws. */
   transaction<T>(body: () => T): T
+  /**
+   * The same, and others run while the disk works. Resolves once it is durable; until then nothing may count on it. `takeBack` undoes in a
+   * transaction of its own what `body` wrote, where the disk has failed.
+   */
+  transactionInTurns(body: () => void, takeBack: () => void): Promise<void>
   findTable(uuid: string): TableRow | undefined
   insertTable(uuid: string, mapping: string): number
   saveTable(tableId: number, nextSeqNo: number, mapping: string): void
@@ -51,6 +59,9 @@ CREATE TABLE IF NOT EXISTS catalogue (kind TEXT NOT NULL, name TEXT NOT NULL, bo
 /** Held exclusively: a second process is refused, and a killed one lets go. */
 const PRAGMAS =
   'PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 0; PRAGMA journal_size_limit = 16777216;'
+/** Commits with a sync of their own, and those whose write-ahead log is synced by hand: a commit counts once that log is on disk. */
+const SYNCED = 'PRAGMA synchronous = FULL'
+const UNSYNCED = 'PRAGMA synchronous = NORMAL'
 const SQLITE_BUSY = 5
 /** Pages of 4 KiB that are copied while a writer waits. */
 const BACKUP_PAGES = 512
@@ -66,8 +77,23 @@ export function openDocumentDatabase(path: string): DocumentDatabase {
     prepared.set(text, statement)
     return statement
   }
+  const log = openLog(`${path}-wal`)
   return {
     transaction: body => inTransaction(database, body),
+    async transactionInTurns(body, takeBack) {
+      database.exec(UNSYNCED)
+      try {
+        inTransaction(database, body)
+      } finally {
+        database.exec(SYNCED)
+      }
+      try {
+        await dataSync(log)
+      } catch (error) {
+        inTransaction(database, takeBack)
+        throw error
+      }
+    },
     findTable: uuid => sql('SELECT table_id, next_seq_no, mapping FROM tables WHERE uuid = ?').get(uuid) as TableRow | undefined,
     insertTable: (uuid, mapping) =>
       Number(sql('INSERT INTO tables (uuid, next_seq_no, mapping) VALUES (?, 0, ?)').run(uuid, mapping).lastInsertRowid),
@@ -104,7 +130,10 @@ export function openDocumentDatabase(path: string): DocumentDatabase {
     async backUp(path) {
       await backup(database, path, { rate: BACKUP_PAGES })
     },
-    close: () => database.close(),
+    close() {
+      closeSync(log)
+      database.close()
+    },
   }
 }
 
@@ -121,6 +150,20 @@ function openExclusively(path: string): DatabaseSync {
       throw new Error(`${path} is in use by another process`, { cause })
     throw new Error(`cannot open ${path}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
   }
+}
+
+const dataSync = promisify(fdatasync)
+
+/** The write-ahead log, which is there while the file is open, and after a crash. */
+function openLog(path: string): number {
+  const log = openSync(path, 'r+')
+  const directory = openSync(dirname(path), 'r')
+  try {
+    fsyncSync(directory)
+  } finally {
+    closeSync(directory)
+  }
+  return log
 }
 
 function inTransaction<T>(database: DatabaseSync, body: () => T): T {

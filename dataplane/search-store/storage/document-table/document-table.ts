@@ -47,6 +47,9 @@ export class DocumentTable implements IndexStorage, StagedTable {
   #snapshot: readonly Segment[] | undefined
   #tombstones = new Map<string, number>()
   #nextSeqNo = 0
+  /** The next number as the last portion wrote it, which may not count yet. */
+  #writtenSeqNo = 0
+  #writtenRevision = -1
   #savedRevision = -1
   #deletedCount = 0
   #sizeBytes = 0
@@ -94,7 +97,8 @@ export class DocumentTable implements IndexStorage, StagedTable {
   /** Merges a `properties` object into the mapping and stores it. Throws DocumentRejected where a field would change its type. */
   async putMapping(properties: Readonly<Record<string, unknown>>): Promise<void> {
     this.#mapping.put(properties)
-    this.#database.transaction(() => this.#save(this.#nextSeqNo))
+    // A portion that is being committed has taken numbers beyond those that count.
+    this.#database.transaction(() => this.#save(Math.max(this.#nextSeqNo, this.#writtenSeqNo)))
     this.#savedRevision = this.#mapping.revision
   }
 
@@ -113,11 +117,18 @@ export class DocumentTable implements IndexStorage, StagedTable {
   }
 
   write(stage: Stage): void {
+    this.#writtenSeqNo = stage.nextSeqNo
+    this.#writtenRevision = this.#mapping.revision
     for (const [id, entry] of stage.changes) {
       if (entry === undefined) this.#database.deleteDocument(this.#tableId, id)
       else this.#database.putDocument(this.#tableId, { id, seq_no: entry.seqNo, version: entry.version, source: entry.source })
     }
     if (stage.nextSeqNo !== this.#nextSeqNo || this.#savedRevision !== this.#mapping.revision) this.#save(stage.nextSeqNo)
+  }
+
+  takeBack({ changes }: Stage): void {
+    this.write({ changes: new Map([...changes.keys()].map(id => [id, this.#entries.get(id)])), nextSeqNo: this.#nextSeqNo })
+    this.#save(this.#nextSeqNo)
   }
 
   publish(stage: Stage): void {
@@ -128,7 +139,7 @@ export class DocumentTable implements IndexStorage, StagedTable {
       for (const feed of this.#feeds) feed.note(id)
     }
     this.#nextSeqNo = stage.nextSeqNo
-    this.#savedRevision = this.#mapping.revision
+    this.#savedRevision = this.#writtenRevision
     if (stage.changes.size > 0) this.#snapshot = undefined
   }
 

@@ -54,6 +54,13 @@ export class LogCopy implements IndexCopy {
     return this.#tail?.memoryBytes ?? 0
   }
 
+  /** Does before a query asks for it what is to be done once for all queries. An index over the tail that was freed is left to them. */
+  async follow(step: () => Promise<unknown>): Promise<void> {
+    if (this.#tail === undefined) return
+    await this.snapshot().open(step)
+    await this.#tail.followTerms(step)
+  }
+
   /** Frees the index over the tail, which is made again when a query needs it. */
   unload(): void {
     this.#tail = undefined

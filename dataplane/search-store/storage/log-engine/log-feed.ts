@@ -36,6 +36,7 @@ export function createLogFeed(
   }
 
   return {
+    isOfLog: true,
     next(): FeedMessage[] {
       if (told === segments.revision && toldMapping === mapping.generation) return []
       const { dead, bytes } = deadSince()

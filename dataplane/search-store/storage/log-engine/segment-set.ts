@@ -341,8 +341,6 @@ export class SegmentSet implements BatchTarget {
   }
 
   async #writeSealed(tail: Tail): Promise<SealedSegment> {
-    // Readers of the log count on the segment being the one that it was written for.
-    this.#log?.remove()
     this.#saveDead()
     this.#saveMapping()
     const file = hasPoorBlocks(tail) ? await this.#rewrite(tail) : await this.#appendIndex(tail)
@@ -359,7 +357,9 @@ export class SegmentSet implements BatchTarget {
 
   async #appendIndex(tail: Tail): Promise<SegmentFile> {
     try {
-      await tail.file.append(encodeIndex(this.#context, tail, tail.blocks, tail.end, this.nextSeqNo, []), tail.end)
+      const index = await encodeIndex(this.#context, tail, tail.blocks, tail.end, this.nextSeqNo, [])
+      this.#log?.remove()
+      await tail.file.append(index, tail.end)
     } catch (error) {
       tail.file.truncate(tail.end)
       throw error
@@ -375,8 +375,10 @@ export class SegmentSet implements BatchTarget {
     files.remove(temporary)
     const file = new SegmentFile(files, temporary)
     try {
-      const { blocks, end } = repackBlocks(tail, (bytes, at) => file.writeSync(bytes, at))
-      await file.append(encodeIndex(this.#context, tail, blocks, end, this.nextSeqNo, []), end)
+      const { blocks, end } = await repackBlocks(tail, (bytes, at) => file.writeSync(bytes, at))
+      await file.append(await encodeIndex(this.#context, tail, blocks, end, this.nextSeqNo, []), end)
+      // Readers of the log count on the segment being the one that it was written for.
+      this.#log?.remove()
       // Should a crash undo the renaming, the old file still has every frame.
       files.rename(temporary, path)
     } catch (error) {

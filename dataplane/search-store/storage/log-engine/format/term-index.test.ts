@@ -4,9 +4,16 @@ import { describe, it } from 'mocha'
 import { TermTable } from '../tail/term-table.ts'
 import { commonDocuments, encodeTerms, listOf, rareCandidates } from './term-index.ts'
 
+function inOneGo<T>(pieces: Generator<void, T, undefined>): T {
+  for (;;) {
+    const piece = pieces.next()
+    if (piece.done === true) return piece.value
+  }
+}
+
 /** Lays the parts out one after the other, as in a file. */
 function layOut(table: TermTable, size: number) {
-  const encoded = encodeTerms(table, size)
+  const encoded = inOneGo(encodeTerms(table, size))
   const parts = [encoded.rareStarts, encoded.rare, encoded.commonStarts, encoded.common, encoded.apart].map(part =>
     Buffer.from(part.buffer, part.byteOffset, part.byteLength),
   )

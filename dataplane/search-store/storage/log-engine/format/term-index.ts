@@ -35,7 +35,8 @@ export interface EncodedTerms {
   readonly apart: Uint8Array
 }
 
-export function encodeTerms(table: TermTable, size: number): EncodedTerms {
+/** With a pause now and then, in which no term may be added. */
+export function* encodeTerms(table: TermTable, size: number): Generator<void, EncodedTerms, undefined> {
   const rareKeys: Uint32Array = new Uint32Array(table.size)
   const rareDocs = new Uint16Array(table.size)
   let rareCount = 0
@@ -44,7 +45,7 @@ export function encodeTerms(table: TermTable, size: number): EncodedTerms {
   const common = new ByteWriter(1 << 16)
   const lists = new ListWriter(size)
   let bucket = 0
-  table.forEachSorted((lo, hi, docs, df) => {
+  yield* table.visitSorted((lo, hi, docs, df) => {
     if (df === 1) {
       rareKeys[rareCount] = hi
       rareDocs[rareCount++] = docs[0]!

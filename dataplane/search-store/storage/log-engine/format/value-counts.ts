@@ -30,23 +30,27 @@ export interface ValueCountsEntry {
 
 type KeywordColumn = Extract<Column, { kind: 'keyword' }>
 
-/** Tables that would hardly be smaller than columns are left out, and those of a field that has no column. */
-export function encodeValueCounts(
+/** Tables that would hardly be smaller than columns are left out, and those of a field that has no column. There is a pause now and then. */
+export function* encodeValueCounts(
   columnOf: (field: string) => Column | undefined,
   size: number,
   write: WriteSection,
-): readonly ValueCountsEntry[] {
-  return COUNTED_TOGETHER.flatMap(fields => {
+): Generator<void, readonly ValueCountsEntry[], undefined> {
+  const entries: ValueCountsEntry[] = []
+  for (const fields of COUNTED_TOGETHER) {
     const columns = fields.map(columnOf).filter(column => column?.kind === 'keyword')
     const rowOf = columns.length < fields.length ? undefined : numberRows(columns, size)
-    if (rowOf === undefined) return []
+    if (rowOf === undefined) continue
+    yield
     const { rows, samples, counts } = countRows(rowOf)
     const times = timesOf(columnOf('timestamp'), rowOf, rows)
     const codes = columns.map(column => Uint16Array.from(samples, doc => column.codes[doc]!))
     const parts = [counts, ...(times === undefined ? [] : [times.first, times.last, times.newest]), ...codes]
     const table = write(Buffer.concat(parts.map(part => Buffer.from(part.buffer))))
-    return [{ fields, rows, ...(times !== undefined && { timesFrom: times.from }), table }]
-  })
+    entries.push({ fields, rows, ...(times !== undefined && { timesFrom: times.from }), table })
+    yield
+  }
+  return entries
 }
 
 /** The row of each document; undefined where there would be too many. */

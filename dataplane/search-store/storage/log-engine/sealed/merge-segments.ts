@@ -66,7 +66,7 @@ export async function mergeSegments(
     }
   }
   if (slice.length > 0) await writeSlice(tail, walker, slice)
-  const index = encodeIndex(
+  const index = await encodeIndex(
     context,
     tail,
     tail.blocks,

@@ -1,5 +1,6 @@
 /** Makes the index that stands at the end of a sealed segment. */
 import { compress } from '../../../../compression/zstd.ts'
+import { Turns } from '../../../turns.ts'
 import { type BlockRef, encodeBlock, nextBlockLength } from '../format/block.ts'
 import { type ColumnEntry, encodeKeywords, encodeNumbers, type Span } from '../format/column-codec.ts'
 import { idKey } from '../format/document-id.ts'
@@ -39,15 +40,35 @@ class IndexWriter {
   }
 }
 
-/** The index part of a segment with these blocks, to be written at `at`, behind which the segment is sealed. */
-export function encodeIndex(
+/**
+ * The index part of a segment with these blocks, to be written at `at`, behind which the segment is sealed. Others run meanwhile, who may read the
+ * tail and must not change it.
+ */
+export async function encodeIndex(
   context: SegmentContext,
   tail: Tail,
   blocks: readonly BlockRef[],
   at: number,
   nextSeqNo: number,
   replaces: readonly number[],
-): Buffer {
+): Promise<Buffer> {
+  const turns = new Turns()
+  const making = indexInPieces(context, tail, blocks, at, nextSeqNo, replaces)
+  for (;;) {
+    const piece = making.next()
+    if (piece.done === true) return piece.value
+    if (turns.isDue()) await turns.next()
+  }
+}
+
+function* indexInPieces(
+  context: SegmentContext,
+  tail: Tail,
+  blocks: readonly BlockRef[],
+  at: number,
+  nextSeqNo: number,
+  replaces: readonly number[],
+): Generator<void, Buffer, undefined> {
   const writer = new IndexWriter(at)
   const view = new TailView(context, tail)
   const directory: SegmentDirectory = {
@@ -57,11 +78,11 @@ export function encodeIndex(
     versions: [...tail.versions],
     minTimestampMs: nullable(tail.minTimestampMs),
     maxTimestampMs: nullable(tail.maxTimestampMs),
-    terms: writeTerms(tail, writer),
-    columns: writeColumns(context, tail, writer),
+    terms: yield* writeTerms(tail, writer),
+    columns: yield* writeColumns(context, tail, writer),
     termFields: [...tail.high].map(number => context.slots.all[number]!.path),
     ...writeCounts(view, writer),
-    valueCounts: encodeValueCounts(
+    valueCounts: yield* encodeValueCounts(
       field => view.column(field),
       tail.count,
       raw => writer.packed(raw),
@@ -72,6 +93,7 @@ export function encodeIndex(
     blockWords: BLOCK_WORDS,
     replaces,
   }
+  yield
   const end = encodeDirectory(directory, writer.at)
   writer.raw(end)
   return writer.join()
@@ -79,8 +101,8 @@ export function encodeIndex(
 
 const nullable = (value: number) => (Number.isNaN(value) ? null : value)
 
-function writeTerms(tail: Tail, writer: IndexWriter): TermSections {
-  const encoded = encodeTerms(tail.index.terms, tail.count)
+function* writeTerms(tail: Tail, writer: IndexWriter): Generator<void, TermSections, undefined> {
+  const encoded = yield* encodeTerms(tail.index.terms, tail.count)
   return {
     rareBits: encoded.rareBits,
     commonBits: encoded.commonBits,
@@ -92,7 +114,11 @@ function writeTerms(tail: Tail, writer: IndexWriter): TermSections {
   }
 }
 
-function writeColumns(context: SegmentContext, tail: Tail, writer: IndexWriter): ReadonlyMap<string, ColumnEntry> {
+function* writeColumns(
+  context: SegmentContext,
+  tail: Tail,
+  writer: IndexWriter,
+): Generator<void, ReadonlyMap<string, ColumnEntry>, undefined> {
   const entries: [string, ColumnEntry][] = []
   const write = (raw: Uint8Array) => writer.packed(raw)
   for (const slot of context.slots.all) {
@@ -100,6 +126,7 @@ function writeColumns(context: SegmentContext, tail: Tail, writer: IndexWriter):
     const numbers = tail.index.numbers[slot.number]
     if (keywords !== undefined) entries.push([slot.path, encodeKeywords(keywords, tail.count, write)])
     if (numbers !== undefined) entries.push([slot.path, encodeNumbers(numbers, tail.count, slot.path === 'timestamp', write)])
+    yield
   }
   return new Map(entries)
 }
@@ -127,11 +154,12 @@ export function hasPoorBlocks(tail: Tail): boolean {
   return tail.blocks.length > 1 && tail.count / tail.blocks.length < POOR_BLOCK_DOCS
 }
 
-/** The tail's documents in full blocks; `append` gets the bytes piece by piece, the first at offset 0. */
-export function repackBlocks(
+/** The tail's documents in full blocks; `append` gets the bytes piece by piece, the first at offset 0. Others run meanwhile, as above. */
+export async function repackBlocks(
   tail: Tail,
   append: (bytes: Uint8Array, at: number) => void,
-): { readonly blocks: BlockRef[]; readonly end: number } {
+): Promise<{ readonly blocks: BlockRef[]; readonly end: number }> {
+  const turns = new Turns()
   const blocks: BlockRef[] = []
   let end = 0
   let waiting: StagedDocument[] = []
@@ -155,6 +183,7 @@ export function repackBlocks(
     waiting.push({ id: idKey(id.bytes, id.isUuid), source, message: tail.stored.messageSpan(doc) })
     bytes += source.length
     if (waiting.length > 128 || bytes > 1 << 20) flush(false)
+    if (turns.isDue()) await turns.next()
   }
   flush(true)
   return { blocks, end }

@@ -80,6 +80,39 @@ function withRoomForLogs(room: number): IndexFiles {
 }
 
 describe('the log of the index over a tail', () => {
+  it('is followed without a query, words too once they were asked for, and through a seal', () =>
+    withDirectory(async dir => {
+      const index = await openIndex(dir, LOG_MAPPING)
+      const copy = newCopy()
+      const feed = index.feed()
+      const next = createLogDocuments(3, Date.UTC(2026, 10, 21))
+      const tell = () => {
+        for (const { head, bytes } of feed.next()) copy.apply({ head, bytes: Buffer.concat(bytes) })
+      }
+      let steps = 0
+      const step = async () => void steps++
+      await write(index, documentsOf(next, 300))
+      tell()
+      await copy.follow(step)
+      expect(copy.memoryBytes, 'of a tail that nobody has asked for').to.equal(0)
+      const [asked] = await lookAt(index, copy, feed)
+      asked!.postings('message', 'request')
+      for (const round of ['of the same tail', 'of the next one']) {
+        if (round === 'of the next one') await index.seal()
+        await write(index, documentsOf(next, 300))
+        tell()
+        await copy.follow(step)
+        const before = steps
+        const segments = (await copy.snapshot().open(step)).segments()
+        expect(steps, `steps of a query ${round}`).to.equal(before)
+        const pieces = [...(segments.at(-1)!.preparePostings?.('message') ?? [])].length
+        expect(pieces, `words ${round}`).to.equal(0)
+        const own = index.segments()
+        for (const [at, segment] of segments.entries()) expectSame(segment, own[at]!)
+      }
+      await index.close()
+    }))
+
   it('gives a copy all of the index, commit by commit, and no document is walked', () =>
     withDirectory(async dir => {
       const index = await openIndex(dir, LOG_MAPPING)

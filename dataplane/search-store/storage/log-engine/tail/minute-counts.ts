@@ -1,3 +1,4 @@
+/** Documents of a tail, or of any columns, counted by minute, tenant, service and level. */
 import type { Column, MinuteCount } from '../../index-storage.ts'
 
 const MINUTE_MS = 60_000
@@ -52,4 +53,46 @@ export function withoutDead(counts: readonly MinuteCount[], dead: readonly Minut
   const keyOf = (each: MinuteCount) => JSON.stringify([each.minuteMs, each.tenant, each.service, each.level])
   const gone = new Map(dead.map(each => [keyOf(each), each.count]))
   return counts.map(each => ({ ...each, count: each.count - (gone.get(keyOf(each)) ?? 0) })).filter(({ count }) => count > 0)
+}
+
+/** Codes of tenants, services and levels that make one number together with a minute. */
+const MAX_CODES = [64, 4_096, 64] as const
+const CODE_COMBINATIONS = 64 * 4_096 * 64
+
+/** Counts of the first documents of a tail, to which those of the next ones are added. */
+export class RunningMinuteCounts {
+  readonly #counts = new Map<number, number>()
+  #size = 0
+  #isOver = false
+
+  /** As `countByMinute` for all documents below `size`; undefined, too, where other documents have been counted in, or there are too many values. */
+  upTo({ timestamp, tenant, service, level }: CountedColumns, size: number): MinuteCount[] | undefined {
+    if (this.#isOver || size < this.#size) return undefined
+    if (timestamp?.kind !== 'number' || tenant?.kind !== 'keyword' || service?.kind !== 'keyword' || level?.kind !== 'keyword')
+      return undefined
+    const [, services, levels] = MAX_CODES
+    if ([tenant, service, level].some(({ dictionary }, at) => dictionary.length > MAX_CODES[at]!)) return undefined
+    for (let doc = this.#size; doc < size; doc++) {
+      const minute = Math.floor(timestamp.values[doc]! / MINUTE_MS)
+      const key = minute * CODE_COMBINATIONS + (tenant.codes[doc]! * services + service.codes[doc]!) * levels + level.codes[doc]!
+      // A document without a time has no place in the counts.
+      if (!Number.isSafeInteger(key)) {
+        this.#isOver = true
+        return undefined
+      }
+      this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1)
+    }
+    this.#size = size
+    return [...this.#counts].map(([key, count]) => {
+      const minute = Math.floor(key / CODE_COMBINATIONS)
+      const rest = key - minute * CODE_COMBINATIONS
+      return {
+        minuteMs: minute * MINUTE_MS,
+        tenant: tenant.dictionary[Math.floor(rest / (services * levels))]!,
+        service: service.dictionary[Math.floor(rest / levels) % services]!,
+        level: level.dictionary[rest % levels]!,
+        count,
+      }
+    })
+  }
 }

@@ -28,11 +28,15 @@ export class KeywordTail {
   #table = new Uint16Array(64)
   #last = 0
   #dictionaryBytes = 0
+  /** The codes by document and their values, as far as they were asked for: documents come to a tail, and none changes. */
+  #byDoc: Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer> = new Uint8Array(0)
+  #shown = 0
+  #dictionary: readonly string[] = ['']
 
   get sizeBytes(): number {
-    return (
-      COLUMN_BYTES + this.docs.byteLength + this.codes.byteLength + this.hashes.byteLength + this.#table.byteLength + this.#dictionaryBytes
-    )
+    const { docs, codes, hashes } = this
+    const arrays = docs.byteLength + codes.byteLength + hashes.byteLength + this.#table.byteLength + this.#byDoc.byteLength
+    return COLUMN_BYTES + arrays + this.#dictionaryBytes
   }
 
   /** −1: index the term instead. */
@@ -106,9 +110,17 @@ export class KeywordTail {
   /** Over the first `size` documents; undefined when codes do not tell all. */
   column(size: number): Column | undefined {
     if (this.isMulti || this.isPartial) return undefined
-    const codes = this.dictionary.length <= 256 ? new Uint8Array(size) : new Uint16Array(size)
-    for (let k = 0; k < this.count && this.docs[k]! < size; k++) codes[this.docs[k]!] = this.codes[k]!
-    return { kind: 'keyword', codes, dictionary: this.dictionary.slice() }
+    const isWide = this.dictionary.length > 256
+    if (size > this.#byDoc.length || isWide !== this.#byDoc instanceof Uint16Array) {
+      const before = this.#byDoc
+      const length = Math.max(size, size > before.length ? 2 * before.length : before.length)
+      this.#byDoc = isWide ? new Uint16Array(length) : new Uint8Array(length)
+      this.#byDoc.set(before)
+    }
+    for (; this.#shown < this.count && this.docs[this.#shown]! < size; this.#shown++)
+      this.#byDoc[this.docs[this.#shown]!] = this.codes[this.#shown]!
+    if (this.#dictionary.length !== this.dictionary.length) this.#dictionary = this.dictionary.slice()
+    return { kind: 'keyword', codes: this.#byDoc.subarray(0, size), dictionary: this.#dictionary }
   }
 
   /** Documents below `size` with this key; each once. */
@@ -140,9 +152,12 @@ export class NumberTail {
   values = new Float64Array(16)
   count = 0
   isMulti = false
+  /** The values by document, as far as they were asked for: documents come to a tail, and none changes. */
+  #byDoc = new Float64Array(0)
+  #shown = 0
 
   get sizeBytes(): number {
-    return COLUMN_BYTES + this.docs.byteLength + this.values.byteLength
+    return COLUMN_BYTES + this.docs.byteLength + this.values.byteLength + this.#byDoc.byteLength
   }
 
   append(doc: number, value: number): void {
@@ -155,10 +170,16 @@ export class NumberTail {
     this.values[this.count++] = value
   }
 
+  /** Over the first `size` documents. */
   column(size: number): Column | undefined {
     if (this.isMulti) return undefined
-    const values = new Float64Array(size).fill(Number.NaN)
-    for (let k = 0; k < this.count && this.docs[k]! < size; k++) values[this.docs[k]!] = this.values[k]!
-    return { kind: 'number', values }
+    if (size > this.#byDoc.length) {
+      const before = this.#byDoc
+      this.#byDoc = new Float64Array(Math.max(size, 2 * before.length)).fill(Number.NaN, before.length)
+      this.#byDoc.set(before)
+    }
+    for (; this.#shown < this.count && this.docs[this.#shown]! < size; this.#shown++)
+      this.#byDoc[this.docs[this.#shown]!] = this.values[this.#shown]!
+    return { kind: 'number', values: this.#byDoc.subarray(0, size) }
   }
 }

@@ -14,6 +14,9 @@ import { Tail } from './tail.ts'
 /** Bytes of documents between two looks at the clock: half a millisecond of work, as a rule. */
 const PIECE_BYTES = 32 * 1024
 
+/** How long after a query on words the words of new documents are taken in before the next one, ms. */
+const FOLLOW_TERMS_MS = 10_000
+
 /** The files of a tail: its frames, and the log of its index where there is one. */
 export interface TailFiles {
   readonly segment: SegmentFile
@@ -39,6 +42,8 @@ export class TailCopy {
   readonly #log: IndexLogReader | undefined
   /** In the order of documents. */
   #pending: PendingTerms[] = []
+  /** When a query last asked for terms of this tail, or of those before. */
+  #termsAskedMs: number
   /** The rest of the terms that are being taken in. */
   #terms: Generator<void, void, undefined> | undefined
   /** Made where a frame has to be walked. */
@@ -54,7 +59,12 @@ export class TailCopy {
     this.#mapping = mapping
     this.#log = log && new IndexLogReader(log, context)
     this.tail = new Tail(context, number, segment, high, isRelated ? before.tail.index.terms.size : 0)
-    if (this.#log !== undefined) this.tail.takeTerms = () => this.#takeTerms()
+    this.#termsAskedMs = isRelated ? before.#termsAskedMs : Number.NEGATIVE_INFINITY
+    if (this.#log !== undefined)
+      this.tail.takeTerms = () => {
+        this.#termsAskedMs = performance.now()
+        return this.#takeTerms()
+      }
   }
 
   get memoryBytes(): number {
@@ -113,6 +123,12 @@ export class TailCopy {
     this.#pending.push({ logged: next.terms, ends: ends.slice(), count, firstDoc })
     takeFrame(tail, events, { head: frame, end, blocks: placed, docs: count })
     return true
+  }
+
+  /** Takes in terms where queries have asked for some lately. */
+  async followTerms(step: () => Promise<unknown>): Promise<void> {
+    if (performance.now() - this.#termsAskedMs > FOLLOW_TERMS_MS) return
+    while (this.#log !== undefined && this.#takeTerms()) await step()
   }
 
   /** Takes in one piece of the terms for all queries that wait. False when there are no more. */

@@ -13,7 +13,7 @@ import { docsWithIds } from '../sealed/id-order.ts'
 import type { SealedSegment } from '../sealed/sealed-segment.ts'
 import { blockIndexOf, createStoredBlocks, nextCacheName, type StoredBlocks } from '../sealed/stored-blocks.ts'
 import { mayHoldPair, type SegmentContext } from '../segment-context.ts'
-import { countByMinute, countedColumns } from './minute-counts.ts'
+import { countByMinute, countedColumns, RunningMinuteCounts } from './minute-counts.ts'
 import { emptyColumn, numberPostings } from './number-terms.ts'
 import { type HighCardinality, TailIndex } from './tail-index.ts'
 
@@ -36,6 +36,7 @@ export class Tail {
   readonly dead = new DeadDocuments(0)
   readonly seqs = new NumberRuns()
   readonly versions = new Map<number, number>()
+  readonly minutes = new RunningMinuteCounts()
   index: TailIndex
   count = 0
   /** Offset behind the last acknowledged frame. */
@@ -222,7 +223,8 @@ export class TailView implements Segment {
 
   #countNow(): readonly MinuteCount[] | undefined {
     const columns = countedColumns(field => this.column(field))
-    return countByMinute(columns, this.size, doc => this.isLive(doc))
+    const known = this.#dead.count === 0 ? this.#tail.minutes.upTo(columns, this.size) : undefined
+    return known ?? countByMinute(columns, this.size, doc => this.isLive(doc))
   }
 
   id(doc: number): string {

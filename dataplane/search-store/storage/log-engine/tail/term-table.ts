@@ -14,6 +14,10 @@ const INITIAL_BITS = 6
 const HEADER = 2
 const FIRST_CHUNK = 4
 const LAST_CHUNK = 128
+/** Documents of terms that are visited between two pauses, and what a term costs beside its documents, in documents. */
+const VISITED_A_PIECE = 65_536
+const TERM_COST = 8
+const SORTED_A_PIECE = 32_768
 
 export class TermTable {
   #entries: Int32Array
@@ -150,24 +154,35 @@ export class TermTable {
     return df
   }
 
-  /** Every term in ascending order of `(hi, lo)` as unsigned numbers; `docs` is reused from call to call, its first `df` entries count. */
-  forEachSorted(visit: (lo: number, hi: number, docs: Uint16Array, df: number) => void): void {
-    const order = this.#sortedOffsets()
+  /**
+   * Every term in ascending order of `(hi, lo)` as unsigned numbers, with a pause now and then, in which no term may be added; `docs` is reused from
+   * call to call, its first `df` entries count.
+   */
+  *visitSorted(visit: (lo: number, hi: number, docs: Uint16Array, df: number) => void): Generator<void, void, undefined> {
+    const order = yield* this.#sortedOffsets()
     const docs = new Uint16Array(MAX_TABLE_DOCS)
+    let read = 0
     for (let k = 0; k < order.length; k++) {
       const at = order[k]!
       const df = this.#read(at, docs)
       visit(this.#entries[at]!, this.#entries[at + 1]!, docs, df)
+      read += df + TERM_COST
+      if (read < VISITED_A_PIECE) continue
+      read = 0
+      yield
     }
   }
 
   /** Offsets of the entries in key order: nearly sorted already, so insertion moves each a step or two. */
-  #sortedOffsets(): Int32Array {
+  *#sortedOffsets(): Generator<void, Int32Array, undefined> {
     const entries = this.#entries
     const order = new Int32Array(this.#size)
     const keys = new Uint32Array(this.#size)
     let count = 0
-    for (const at of this.#offsets()) {
+    const offsets = this.#offsets()
+    yield
+    for (const at of offsets) {
+      if (count % SORTED_A_PIECE === SORTED_A_PIECE - 1) yield
       const hi = entries[at + 1]! >>> 0
       const lo = entries[at]! >>> 0
       let k = count++
