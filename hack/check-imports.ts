@@ -205,6 +205,7 @@ const ALLOWED: ImportTable = {
   'dataplane/search-store': [
     'dataplane/bulk-port',
     'dataplane/limits/back-off.ts',
+    'dataplane/hash',
     'dataplane/json',
     'dataplane/compression/zstd.ts',
     'dataplane/memory',
