@@ -62,6 +62,11 @@ function roundTripKnown(documents: readonly LogDocument[]): number {
   return roundTrip(documents)
 }
 
+const wordsOf = (source: Uint8Array): string[] =>
+  JSON.parse(Buffer.from(source).toString())
+    .message.toLowerCase()
+    .split(/[^a-z0-9_]+/)
+
 describe('ids of log records', () => {
   it('are those of the pipeline', () => {
     expect(LOG_ID_NAMESPACE).to.equal(LOG_NAMESPACE)
@@ -125,12 +130,14 @@ describe('ids of log records', () => {
         roundTrip(mixed)
       })
 
-  it('are kept in segments that were written before, which are read as they are, and in new ones after a merge', () =>
+  it('are kept in segments that were written before, which are read as they are with all their terms, and in new ones after a merge', () =>
     withDirectory(async dir => {
       cpSync(WRITTEN_BEFORE, join(dir, 'index'), { recursive: true })
       const index = await openIndex(dir, LOG_MAPPING)
       const next = createDerivedLogDocuments(21, WRITTEN_MS)
       const documents = Array.from({ length: 260 }, next)
+      const idsOf = (field: string, term: string) =>
+        index.segments().flatMap(segment => [...segment.postings(field, term)!].map(doc => segment.id(doc)))
       const check = () => {
         const found = new Map<string, string>()
         for (const segment of index.segments())
@@ -140,10 +147,15 @@ describe('ids of log records', () => {
           const text = Buffer.from(source).toString()
           expect(found.get(id)).to.equal(text)
           expect(Buffer.from(index.get(id)!.source).toString()).to.equal(text)
-          const { log_id, trace_id } = JSON.parse(text)
-          for (const [field, term] of Object.entries({ log_id, ...(trace_id === undefined ? {} : { trace_id }) }))
-            expect(index.segments().flatMap(segment => [...segment.postings(field, term)!].map(doc => segment.id(doc)))).to.include(id)
+          const { log_id, trace_id, 'user.id': user } = JSON.parse(text)
+          expect(idsOf('log_id', log_id)).to.deep.equal([id])
+          expect(idsOf('user.id', user)).to.include(id)
+          if (trace_id !== undefined) expect(idsOf('trace_id', trace_id)).to.deep.equal([id])
         }
+        for (const word of ['request', 'upstream', 'hikaripool', '503', 'absent'])
+          expect(idsOf('message', word), word).to.have.members(
+            documents.filter(({ source }) => wordsOf(source).includes(word)).map(({ id }) => id),
+          )
       }
       check()
       for (let round = 0; round < 9; round++) {
