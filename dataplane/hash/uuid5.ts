@@ -1,3 +1,4 @@
+/** UUIDs, version 5: the SHA-1 of a namespace and a name. */
 import { hash } from 'node:crypto'
 
 /** Bytes of a name that fit the scratch buffer; longer ones get a buffer of their own. */

@@ -19,7 +19,7 @@ export class WordWriter {
     if (this.length + count > this.words.length) this.words = grown(this.words, Math.max(2 * this.words.length, this.length + count))
   }
 
-  /** Of 32 bits. */
+  /** Writes 32 bits. */
   long(value: number): void {
     this.words[this.length++] = value
     this.words[this.length++] = value >>> 16
@@ -212,7 +212,7 @@ function putNumber(value: number, last: number, to: WordWriter): number {
   return Number.isSafeInteger(value) ? value : last
 }
 
-/** Of the terms there are the ends alone. */
+/** The events without their terms, of which there are the ends. */
 export function unpackValues(words: Uint16Array, count: number, codeEnd: number, numberEnd: number): IndexEvents {
   const from = new WordReader(words)
   const ends = new Int32Array(3 * count)

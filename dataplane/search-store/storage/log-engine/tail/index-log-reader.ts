@@ -11,7 +11,7 @@ import type { Tail } from './tail.ts'
 export interface LoggedTerms {
   readonly at: number
   readonly bytes: number
-  /** Of 32 bits, once they are unpacked. */
+  /** Words of 32 bits, once they are unpacked. */
   readonly words: number
 }
 
