@@ -15,7 +15,7 @@ const MAX_KEY_BYTES = 128
 
 /** Bytes of different texts of the sample that a cut between two values must save, and their share. */
 const MIN_SAVED_BYTES = 400
-const MIN_SAVED_SHARE = 0.25
+const MIN_SAVED_SHARE = 0.12
 
 interface Member {
   /** Bytes of the key, with its colon. */
