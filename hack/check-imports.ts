@@ -216,6 +216,7 @@ const ALLOWED: ImportTable = {
     'dataplane/bulk-port',
     'dataplane/limits/back-off.ts',
     'dataplane/limits/background-queries.ts',
+    'dataplane/hash',
     'dataplane/json',
     'dataplane/compression/zstd.ts',
     'dataplane/memory',

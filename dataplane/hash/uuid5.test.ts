@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { createUuid5, namespaceBytes, URL_NAMESPACE, writeUuid5 } from './uuid5.ts'
+import { createUuid5, hashUuid5, namespaceBytes, URL_NAMESPACE, writeUuid5 } from './uuid5.ts'
 
 describe('UUIDs, version 5', () => {
   it('are as RFC 9562 shows them, of names of any length and script', () => {
@@ -16,6 +16,8 @@ describe('UUIDs, version 5', () => {
       const into = Buffer.alloc(40, '.')
       writeUuid5(Buffer.concat([namespaceBytes(URL_NAMESPACE), Buffer.from(name)]), into, 2)
       expect(into.toString()).to.equal(`..${uuid(name)}..`)
+      hashUuid5(Buffer.concat([namespaceBytes(URL_NAMESPACE), Buffer.from(name)]), into)
+      expect(into.toString('hex', 0, 16)).to.equal(uuid(name).replaceAll('-', ''))
     }
   })
 })

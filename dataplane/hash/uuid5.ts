@@ -1,3 +1,4 @@
+/** UUIDs, version 5: the SHA-1 of a namespace and a name. */
 import { hash } from 'node:crypto'
 
 /** Bytes of a name that fit the scratch buffer; longer ones get a buffer of their own. */
@@ -39,6 +40,14 @@ export function writeUuid5(name: Uint8Array, into: Uint8Array, at: number): void
   into[at + 8] = into[at + 13] = into[at + 18] = into[at + 23] = DASH
   into[at + 14] = HEX_DIGITS[5]!
   into[at + 19] = HEX_DIGITS[8 | ((digest.charCodeAt(8) >> 4) & 3)]!
+}
+
+/** Writes the 16 bytes of the same UUID. */
+export function hashUuid5(name: Uint8Array, into: Uint8Array): void {
+  const digest = hash('sha1', name, 'binary')
+  for (let i = 0; i < BYTE_PLACES.length; i++) into[i] = digest.charCodeAt(i)
+  into[6] = 0x50 | (into[6]! & 15)
+  into[8] = 0x80 | (into[8]! & 63)
 }
 
 /** By the hex digit that it replaces: the RFC's variant, `10` in its two high bits. */

@@ -1,6 +1,7 @@
 /** The parts of a block whose documents were cut, as they are read: texts, values, and which document has which. */
 import { ByteReader, LONG_BYTES } from './byte-writer.ts'
-import { type BlockParts, readValues, type ValueReader } from './cut-values.ts'
+import type { BlockParts, ValueReader } from './cut-values.ts'
+import { readValues } from './read-values.ts'
 
 /** A block whose parts were found. */
 export interface Opened {
@@ -24,7 +25,6 @@ export interface Opened {
 export function open(textBytes: Buffer, plainBytes: Buffer, docs: number, ids: Buffer): Opened {
   const texts = new ByteReader(textBytes)
   const plain = new ByteReader(plainBytes)
-  const parts: BlockParts = { docs, ids, times: undefined }
   const longest = texts.number()
   const cuts = texts.byte()
   const message = texts.byte() - 1
@@ -44,7 +44,9 @@ export function open(textBytes: Buffer, plainBytes: Buffer, docs: number, ids: B
     counts.push(count)
   }
   const slots = Array.from({ length: cuts + 1 }, (_none, slot) => readSlot(texts, slot === 0 ? docs : counts[slot - 1]!))
-  const values = counts.map((count, cut) => readValues(kinds[cut]!, count, parts, { texts, plain }))
+  const values: ValueReader[] = []
+  const parts: BlockParts = { docs, ids, texts, plain, masks, forms, ranks, values, times: undefined }
+  for (const [cut, count] of counts.entries()) values.push(readValues(kinds[cut]!, count, parts))
   return { longest, message, masks, forms, slots, kinds, values, ranks }
 }
 

@@ -1,8 +1,10 @@
 /** Looks at a few documents for members whose values differ in nearly all of them, and for the ways of keeping these. */
 import { CLOSE_OBJECT, COLON, COMMA, NOWHERE, OPEN_OBJECT, QUOTE, skipSpace, stringEnd } from '../../../../json/bytes.ts'
 import { roughEnd } from '../../../../json/rough.ts'
-import { type CutValues, DerivedValues, HexValues, IdValues, KINDS, NoValues, NumberValues, TimeValues } from './cut-values.ts'
+import { NumberValues } from './cut-numbers.ts'
+import { type CutValues, DerivedValues, HexValues, IdValues, KINDS, NoValues, TimeValues } from './cut-values.ts'
 import { type Cut, DocumentCuts, MAX_CUTS } from './document-cuts.ts'
+import { type Ingredient, LogIdValues } from './log-ids.ts'
 import type { StagedDocument } from './staged-document.ts'
 
 const SAMPLE_DOCS = 24
@@ -13,7 +15,7 @@ const MAX_KEY_BYTES = 128
 
 /** Bytes of different texts of the sample that a cut between two values must save, and their share. */
 const MIN_SAVED_BYTES = 400
-const MIN_SAVED_SHARE = 0.25
+const MIN_SAVED_SHARE = 0.12
 
 interface Member {
   /** Bytes of the key, with its colon. */
@@ -52,8 +54,30 @@ export function findCuts(documents: readonly StagedDocument[]): DocumentCuts {
     cuts.push({ key: member === message ? Buffer.alloc(0) : member.key, values })
   }
   endRun()
-  return new DocumentCuts(cuts, messageAt)
+  return new DocumentCuts(withLogIds(cuts, times), messageAt)
 }
+
+const LOG_ID = '"log_id":'
+const TRACE_ID = '"trace_id":'
+const SPAN_ID = '"span_id":'
+
+/** Ids of log records need not be kept where trace, span and time are. */
+function withLogIds(cuts: readonly Cut[], time: TimeValues | undefined): readonly Cut[] {
+  if (time === undefined) return cuts
+  const trace = ingredient(cuts, TRACE_ID)
+  const span = ingredient(cuts, SPAN_ID)
+  return cuts.map(cut =>
+    cut.values.kind === KINDS.uuid && isKey(cut, LOG_ID) ? { ...cut, values: new LogIdValues(trace, span, time) } : cut,
+  )
+}
+
+function ingredient(cuts: readonly Cut[], key: string): Ingredient | undefined {
+  const cut = cuts.findIndex(each => isKey(each, key))
+  const values = cuts[cut]?.values
+  return values instanceof HexValues && values.kind === KINDS.hex ? { cut, values } : undefined
+}
+
+const isKey = ({ key }: Cut, text: string): boolean => Buffer.from(key).toString('latin1') === text
 
 /** Undefined: its values stay in the text. */
 function valuesOf(member: Member, ids: readonly Uint8Array[], times: TimeValues | undefined): CutValues | undefined {

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import { TermTable } from '../tail/term-table.ts'
+import { lowBits, packList, placeBehind, SPARE_BYTES, unpackList } from './packed-lists.ts'
 import { commonDocuments, encodeTerms, listOf, rareCandidates } from './term-index.ts'
 
 function inOneGo<T>(pieces: Generator<void, T, undefined>): T {
@@ -26,7 +27,7 @@ function layOut(table: TermTable, size: number) {
   ]
   const file = Buffer.concat(parts)
   const [rareStarts, rare, commonStarts, common, apart] = offsets
-  const sections = { rareBits: encoded.rareBits, commonBits: encoded.commonBits, rareStarts, rare, commonStarts, common, apart }
+  const sections = { docs: size, rareBits: encoded.rareBits, commonBits: encoded.commonBits, rareStarts, rare, commonStarts, common, apart }
   return { sections, read: (length: number, position: number) => file.subarray(position, position + length) }
 }
 
@@ -75,6 +76,34 @@ describe('inverted index', () => {
     expect(lengths).to.deep.equal([65_536, 32_768, 66])
     expect(table.documents(loOf(1), hiOf(1)).at(-1)).to.equal(65_535)
     expect(listOf(commonDocuments(sections, read, loOf(3), hiOf(3))!).at(-1)).to.equal(65_000)
+  })
+})
+
+describe('ascending numbers in few bits', () => {
+  const lists = fc.uniqueArray(fc.oneof(fc.nat(300), fc.nat(65_535)), { maxLength: 300 }).map(list => list.sort((a, b) => a - b))
+
+  it('come back, whatever their number and the bits that stand as they are', () =>
+    fc.assert(
+      fc.property(lists, fc.nat(16), fc.nat(7), (list, bits, place) => {
+        const out = new Uint8Array(40_000 + SPARE_BYTES).fill(0xff, 1)
+        const end = packList(list, list.length, bits, out, place)
+        const bytes = out.subarray(0, (end + 7) >>> 3)
+        expect([...unpackList(bytes, place, list.length, bits)]).to.deep.equal(list)
+        expect(placeBehind).to.equal(list.length === 0 ? placeBehind : end)
+      }),
+      { seed: 3 },
+    ))
+
+  it('take little more than they must', () => {
+    for (const count of [2, 3, 10, 100, 5_000]) {
+      const list = Array.from({ length: count }, (_, k) => Math.floor(((k + 0.5) * 57_344) / count))
+      const bits = packList(list, count, lowBits(57_344, count), new Uint8Array(60_000), 0) / count
+      expect(bits).to.be.lessThan(Math.log2(57_344 / count) + 2.2)
+    }
+  })
+
+  it('are refused where they end too soon', () => {
+    expect(() => unpackList(new Uint8Array(4), 0, 1, 3)).to.throw('ends too soon')
   })
 })
 

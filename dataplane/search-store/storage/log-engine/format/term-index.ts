@@ -2,33 +2,44 @@
  * The inverted index of a sealed segment, in two parts, both sorted by the terms' keys and cut into buckets by the key's high bits,
  * so that a lookup reads two small places.
  *
- * Rare terms (one document): per bucket 16 bits of key and the document. Another term may have the same 16 bits, so that the
+ * Rare terms (one document): per bucket 13 bits of key and the document. Another term may have the same 13 bits, so that the
  * reader looks at the document to be sure.
- * Common terms: per bucket `key (32 bits) · length and kind (varint) · documents`. Lists that are long stand apart, equal ones once.
+ * Common terms: per bucket `key (32 bits) · number of documents or length, and kind (varint) · documents`. Lists that are long stand apart, equal ones once.
+ * Segments that were written before have 16 bits of key in a rare term, and a byte or more for each document of a list.
  */
 import { bitsListed } from '../../../bits.ts'
 import { grown } from '../../../grown.ts'
 import type { PostingSet } from '../../index-storage.ts'
 import type { TermTable } from '../tail/term-table.ts'
+import { bitsOf } from './bit-numbers.ts'
+import { bitsAtPlace, lowBits, packList, placeBehind, putBits, SPARE_BYTES, unpackList, unpackPassing } from './packed-lists.ts'
 
 const RARE_PER_BUCKET = 64
 const COMMON_PER_BUCKET = 16
 /** Longer lists stand apart. */
 const INLINE_BYTES = 48
 
-const KIND_DELTAS = 0
+/** Lists of more than one in so many documents have a byte for each: they are read faster, and bits would save little. */
+const DENSE = 64
+
+const isDense = (df: number, size: number): boolean => DENSE * df > size
+
+/** Bits of a rare term's key below its bucket. */
+const RARE_KEY_BITS = 13
+
+const KIND_LIST = 0
 const KIND_BITMAP = 1
-const KIND_APART_DELTAS = 2
+const KIND_APART_LIST = 2
 const KIND_APART_BITMAP = 3
 
 export interface EncodedTerms {
   readonly rareBits: number
   readonly rareCount: number
   readonly commonBits: number
-  /** `u32` counts up to each bucket, 2^rareBits + 1 of them. */
+  /** `u32` offsets into `rare`, 2^rareBits + 1 of them. */
   readonly rareStarts: Uint32Array
-  /** Per term `u16` key, `u16` document. */
-  readonly rare: Uint16Array
+  /** Per bucket the number of its terms (varint), the documents, then the keys, packed. */
+  readonly rare: Uint8Array
   /** `u32` offsets into `common`, 2^commonBits + 1 of them. */
   readonly commonStarts: Uint32Array
   readonly common: Uint8Array
@@ -58,7 +69,7 @@ export function* encodeTerms(table: TermTable, size: number): Generator<void, En
   })
   while (bucket < 1 << commonBits) commonStarts[++bucket] = common.length
   return {
-    ...encodeRare(rareKeys, rareDocs, rareCount),
+    ...encodeRare(rareKeys, rareDocs, rareCount, size),
     commonBits,
     commonStarts,
     common: common.bytes(),
@@ -70,20 +81,46 @@ function encodeRare(
   keys: Uint32Array,
   docs: Uint16Array,
   count: number,
+  size: number,
 ): Pick<EncodedTerms, 'rareBits' | 'rareCount' | 'rareStarts' | 'rare'> {
   const rareBits = bitsFor(count, RARE_PER_BUCKET)
   const rareStarts = new Uint32Array((1 << rareBits) + 1)
-  const rare = new Uint16Array(2 * count)
-  let bucket = 0
-  for (let k = 0; k < count; k++) {
-    const own = rareBits === 0 ? 0 : keys[k]! >>> (32 - rareBits)
-    while (bucket < own) rareStarts[++bucket] = k
-    rare[2 * k] = (keys[k]! << rareBits) >>> 16
-    rare[2 * k + 1] = docs[k]!
+  const rare = new ByteWriter(4 * count + 64)
+  let from = 0
+  for (let bucket = 0; bucket < 1 << rareBits; bucket++) {
+    let end = from
+    while (end < count && (rareBits === 0 || keys[end]! >>> (32 - rareBits) === bucket)) end++
+    if (end > from) encodeBucket(keys, docs, from, end, rareBits, docBits(size), rare)
+    rareStarts[bucket + 1] = rare.length
+    from = end
   }
-  while (bucket < 1 << rareBits) rareStarts[++bucket] = count
-  return { rareBits, rareCount: count, rareStarts, rare }
+  return { rareBits, rareCount: count, rareStarts, rare: rare.bytes() }
 }
+
+const docBits = (size: number): number => bitsOf(Math.max(0, size - 1))
+
+/** Equal keys follow each other: with the number of a term in its bucket added each is larger than the one before. */
+function encodeBucket(
+  keys: Uint32Array,
+  docs: Uint16Array,
+  from: number,
+  end: number,
+  rareBits: number,
+  bits: number,
+  out: ByteWriter,
+): void {
+  const count = end - from
+  const own = new Uint32Array(count)
+  for (let k = 0; k < count; k++) own[k] = rareKey(keys[from + k]!, rareBits) + k
+  const bytes = new Uint8Array(8 * count + SPARE_BYTES)
+  let place = 0
+  for (let k = from; k < end; k++) place = putBits(docs[k]!, bits, bytes, place)
+  place = packList(own, count, lowBits(1 << RARE_KEY_BITS, count), bytes, place)
+  out.varint(count)
+  out.append(bytes.subarray(0, (place + 7) >>> 3))
+}
+
+const rareKey = (hi: number, rareBits: number): number => (hi << rareBits) >>> (32 - RARE_KEY_BITS)
 
 const bitsFor = (count: number, perBucket: number) => Math.max(0, Math.min(16, Math.ceil(Math.log2(Math.max(1, count / perBucket)))))
 
@@ -101,20 +138,22 @@ class ListWriter {
 
   constructor(size: number) {
     this.#size = size
-    this.#scratch = new Uint8Array(3 * size + 16)
+    this.#scratch = new Uint8Array(3 * size + 64)
   }
 
   add(docs: Uint16Array, df: number, out: ByteWriter): void {
     const bitmapBytes = (this.#size + 7) >>> 3
     const isBitmap = df > bitmapBytes
-    const length = isBitmap ? this.#bitmap(docs, df, bitmapBytes) : this.#deltas(docs, df)
+    const length = isBitmap ? this.#bitmap(docs, df, bitmapBytes) : this.#list(docs, df)
     const bytes = this.#scratch.subarray(0, length)
     if (length <= INLINE_BYTES) {
-      out.varint((length << 2) | (isBitmap ? KIND_BITMAP : KIND_DELTAS))
+      out.varint(isBitmap ? (length << 2) | KIND_BITMAP : (df << 2) | KIND_LIST)
+      if (!isBitmap && isDense(df, this.#size)) out.varint(length)
       out.append(bytes)
       return
     }
-    out.varint((length << 2) | (isBitmap ? KIND_APART_BITMAP : KIND_APART_DELTAS))
+    out.varint(isBitmap ? (length << 2) | KIND_APART_BITMAP : (df << 2) | KIND_APART_LIST)
+    if (!isBitmap) out.varint(length)
     out.u32(this.#place(bytes))
   }
 
@@ -133,6 +172,12 @@ class ListWriter {
     bytes.fill(0, 0, length)
     for (let k = 0; k < df; k++) bytes[docs[k]! >>> 3]! |= 1 << (docs[k]! & 7)
     return length
+  }
+
+  #list(docs: Uint16Array, df: number): number {
+    if (isDense(df, this.#size)) return this.#deltas(docs, df)
+    this.#scratch[0] = 0
+    return (packList(docs, df, lowBits(this.#size, df), this.#scratch, 0) + 7) >>> 3
   }
 
   #deltas(docs: Uint16Array, df: number): number {
@@ -207,6 +252,8 @@ class ByteWriter {
 
 /** Where the parts of the term index stand in the file. */
 export interface TermSections {
+  /** Documents of the segment; absent where rare terms and lists are not packed. */
+  readonly docs?: number
   readonly rareBits: number
   readonly rareStarts: number
   readonly rare: number
@@ -224,12 +271,26 @@ export function rareCandidates(sections: TermSections, read: ReadAt, hi: number)
   const bucket = rareBits === 0 ? 0 : hi >>> (32 - rareBits)
   const starts = read(8, sections.rareStarts + 4 * bucket)
   const from = starts.readUInt32LE(0)
-  const count = starts.readUInt32LE(4) - from
-  if (count === 0) return []
-  const entries = read(4 * count, sections.rare + 4 * from)
-  const key = (hi << rareBits) >>> 16
+  const end = starts.readUInt32LE(4)
+  if (end === from) return []
+  return sections.docs === undefined
+    ? oldCandidates(read(4 * (end - from), sections.rare + 4 * from), (hi << rareBits) >>> 16)
+    : candidates(read(end - from, sections.rare + from), docBits(sections.docs), rareKey(hi, rareBits))
+}
+
+function candidates(bytes: Buffer, bits: number, key: number): number[] {
+  const cursor: Cursor = { at: 0 }
+  const count = readVarint(bytes, cursor)
+  const from = 8 * cursor.at
+  const keys = unpackPassing(bytes, from + bits * count, count, lowBits(1 << RARE_KEY_BITS, count))
   const found: number[] = []
-  for (let k = 0; k < count; k++) if (entries.readUInt16LE(4 * k) === key) found.push(entries.readUInt16LE(4 * k + 2))
+  for (let k = 0; k < count; k++) if (keys[k] === key + k) found.push(bitsAtPlace(bytes, from + bits * k, bits))
+  return found
+}
+
+function oldCandidates(entries: Buffer, key: number): number[] {
+  const found: number[] = []
+  for (let at = 0; at < entries.length; at += 4) if (entries.readUInt16LE(at) === key) found.push(entries.readUInt16LE(at + 2))
   return found
 }
 
@@ -244,16 +305,28 @@ export function commonDocuments(sections: TermSections, read: ReadAt, lo: number
   const bytes = read(end - from, sections.common + from)
   const key = keyBelow(hi, lo, commonBits)
   const cursor: Cursor = { at: 0 }
+  const { docs } = sections
   while (cursor.at < bytes.length) {
-    const stored = bytes.readUInt32LE(cursor.at)
+    const isFound = bytes.readUInt32LE(cursor.at) === key
     cursor.at += 4
     const word = readVarint(bytes, cursor)
     const kind = word & 3
-    const length = word >>> 2
-    const isApart = kind >= KIND_APART_DELTAS
-    if (stored === key) {
+    const count = word >>> 2
+    const isList = kind === KIND_LIST || kind === KIND_APART_LIST
+    const isPacked = docs !== undefined && isList && !isDense(count, docs)
+    if (isPacked && kind === KIND_LIST) {
+      const bits = lowBits(docs, count)
+      if (isFound) return { list: unpackList(bytes, 8 * cursor.at, count, bits) }
+      unpackPassing(bytes, 8 * cursor.at, count, bits)
+      cursor.at = (placeBehind + 7) >>> 3
+      continue
+    }
+    const length = docs !== undefined && isList ? readVarint(bytes, cursor) : count
+    const isApart = kind >= KIND_APART_LIST
+    if (isFound) {
       const list = isApart ? read(length, sections.apart + bytes.readUInt32LE(cursor.at)) : bytes.subarray(cursor.at, cursor.at + length)
-      return kind === KIND_BITMAP || kind === KIND_APART_BITMAP ? { bits: fromBitmap(list) } : { list: fromDeltas(list) }
+      if (!isList) return { bits: fromBitmap(list) }
+      return { list: isPacked ? unpackList(list, 0, count, lowBits(docs, count)) : fromDeltas(list) }
     }
     cursor.at += isApart ? 4 : length
   }

@@ -104,10 +104,11 @@ const nullable = (value: number) => (Number.isNaN(value) ? null : value)
 function* writeTerms(tail: Tail, writer: IndexWriter): Generator<void, TermSections, undefined> {
   const encoded = yield* encodeTerms(tail.index.terms, tail.count)
   return {
+    docs: tail.count,
     rareBits: encoded.rareBits,
     commonBits: encoded.commonBits,
     rareStarts: writer.raw(new Uint8Array(encoded.rareStarts.buffer)),
-    rare: writer.raw(new Uint8Array(encoded.rare.buffer)),
+    rare: writer.raw(encoded.rare),
     commonStarts: writer.raw(new Uint8Array(encoded.commonStarts.buffer)),
     common: writer.raw(encoded.common),
     apart: writer.raw(encoded.apart),

@@ -7,11 +7,11 @@ import type { FieldSlot } from '../ingest/field-slots.ts'
 import type { SegmentContext } from '../segment-context.ts'
 import type { Tail } from './tail.ts'
 
-const WORD_BYTES = 4
-
 /** The terms of a record, which stay in the file until they are asked for. */
 export interface LoggedTerms {
   readonly at: number
+  readonly bytes: number
+  /** Words of 32 bits, once they are unpacked. */
   readonly words: number
 }
 
@@ -45,14 +45,14 @@ export class IndexLogReader {
       const position = this.#position
       const { length, termsAt, termWords } = recordLengths(this.#file.read(RECORD_HEADER_BYTES, position))
       const record = decodeRecord(this.#file.read(termsAt, position))
-      this.#next = { record, terms: { at: position + termsAt, words: termWords } }
+      this.#next = { record, terms: { at: position + termsAt, bytes: length - termsAt, words: termWords } }
       this.#position += length
     }
     return this.#next?.record.head.at === at ? this.#next : undefined
   }
 
-  termsOf({ at, words }: LoggedTerms): Int32Array {
-    return decodeTerms(this.#file.read(WORD_BYTES * words, at), words)
+  termsOf({ at, bytes, words }: LoggedTerms): Int32Array {
+    return decodeTerms(this.#file.read(bytes, at), words)
   }
 
   /** Takes over what the last record says of the columns of the tail. The events come back with slots of this process. */
