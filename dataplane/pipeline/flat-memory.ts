@@ -1,16 +1,24 @@
 /**
  * Memory for the flat records of a batch, lent again and again: new memory for each batch has to be cleared by the system, page by page, and costs
- * more than writing the records into it.
+ * more than writing the records into it. Rows are lent, too: new ones live as long as their batch is being written, and the collector of garbage moves
+ * each of them twice by then.
  */
+import type { EncodedRecord } from './flat-record-layout.ts'
+import { FlatRow } from './flat-row.ts'
+
 const PAGE_BYTES = 256 * 1024
 /** Larger records get memory of their own. */
 const MAX_SHARED_BYTES = PAGE_BYTES / 4
 /** Pages that wait to be lent: those of the batches that are under way at full load. */
 export const MAX_FREE_PAGES = 64
 
-/** Lends pages. */
+/** Rows that wait to be lent: as many as all batches have that are under way at full load. */
+const MAX_FREE_ROWS = 16_384
+
+/** Lends pages and rows. */
 export class FlatMemory {
   readonly #free: Buffer[] = []
+  readonly #rows: FlatRow[] = []
 
   take(): Buffer {
     return this.#free.pop() ?? Buffer.allocUnsafeSlow(PAGE_BYTES)
@@ -18,6 +26,18 @@ export class FlatMemory {
 
   giveBack(page: Buffer): void {
     if (this.#free.length < MAX_FREE_PAGES) this.#free.push(page)
+  }
+
+  /** The row of a record, which stands in `bytes` from `start` on by now. */
+  row(key: string, record: EncodedRecord, bytes: Buffer, start: number): FlatRow {
+    const row = this.#rows.pop()
+    if (row === undefined) return new FlatRow(key, record, bytes, start)
+    row.become(key, record, bytes, start)
+    return row
+  }
+
+  giveBackRows(rows: readonly FlatRow[]): void {
+    for (let k = 0; k < rows.length && this.#rows.length < MAX_FREE_ROWS; k++) this.#rows.push(rows[k]!)
   }
 }
 

@@ -4,19 +4,22 @@ import { DEAD_LETTER_HEADERS } from './dead-letter.ts'
 import { type EncodedRecord, type KnownFields, LAYOUT_HEADER, type Layout, layoutText } from './flat-record-layout.ts'
 import type { StepInput } from './outcome.ts'
 
+/** Offsets from the start of a row. */
+type RowLayout = { -readonly [Name in keyof Layout]: Layout[Name] }
+type RowFields = { -readonly [Name in keyof KnownFields]: KnownFields[Name] }
+
 /**
  * A range of bytes that many records share, and its layout as numbers. A step that knows rows reads the bytes in place; to all others a row is an
- * input like a record of the bus, whose `value` and `headers` are made at each call.
+ * input like a record of the bus, whose `value` and `headers` are made at each call. Rows of lent memory become others once it is given back.
  */
 export class FlatRow implements StepInput {
   /** `<tenant>/<service>` */
-  readonly key: string
-  readonly bytes: Buffer
-  readonly start: number
-  readonly end: number
-  /** Offsets from `start`. */
+  key: string
+  bytes: Buffer
+  start: number
+  end: number
   readonly layout: Layout
-  readonly known: KnownFields | undefined
+  known: KnownFields | undefined
   /** The partition that its message came from. */
   partition = 0
   /** Among the rows that go on together. */
@@ -30,8 +33,23 @@ export class FlatRow implements StepInput {
     this.bytes = bytes
     this.start = start
     this.end = start + record.end - record.start
-    this.layout = record.layout
-    this.known = record.known
+    this.layout = { ...record.layout }
+    this.known = record.known && { ...record.known }
+  }
+
+  /** Becomes the row of another record. */
+  become(key: string, record: EncodedRecord, bytes: Buffer, start: number): void {
+    this.key = key
+    this.bytes = bytes
+    this.start = start
+    this.end = start + record.end - record.start
+    setLayout(this.layout, record.layout)
+    const { known } = record
+    if (known === undefined || this.known === undefined) this.known = known && { ...known }
+    else setFields(this.known, known)
+    this.partition = 0
+    this.position = 0
+    this.replayed = undefined
   }
 
   get value(): Buffer {
@@ -47,4 +65,22 @@ export class FlatRow implements StepInput {
   toRecord(): BusRecord & StepInput {
     return { key: this.key, value: this.value, headers: this.headers }
   }
+}
+
+function setLayout(to: RowLayout, { canonicalEnd, attributesStart, topLevelEnd, keySet }: Layout): void {
+  to.canonicalEnd = canonicalEnd
+  to.attributesStart = attributesStart
+  to.topLevelEnd = topLevelEnd
+  to.keySet = keySet
+}
+
+function setFields(to: RowFields, from: KnownFields): void {
+  to.timeMs = from.timeMs
+  to.level = from.level
+  to.features = from.features
+  to.messageStart = from.messageStart
+  to.messageEnd = from.messageEnd
+  to.isTelling = from.isTelling
+  to.pattern = from.pattern
+  to.visitHash = from.visitHash
 }

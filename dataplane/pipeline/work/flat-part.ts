@@ -38,7 +38,9 @@ export class FlatPart {
 
   /** Each row learns its place and what it has from its message. Rows of a replayed message carry the time of the replay: a later step may give them up again. */
   #markRows(): void {
-    for (const [position, row] of this.rows.entries()) {
+    const { rows } = this
+    for (let position = 0; position < rows.length; position++) {
+      const row = rows[position]!
       const { partition, headers } = this.messageOf(position)
       row.position = position
       row.partition = partition

@@ -32,7 +32,9 @@ export function scoreBatch<R extends DetectorInput>(detector: Detector, records:
     } else if (outcome.kind === 'deadLetter') {
       giveUp(record, outcome.reason)
     }
-    for (const { input, ...silent } of detector.takeSilent()) {
+    const silenced = detector.takeSilent()
+    if (silenced.length === 0) continue
+    for (const { input, ...silent } of silenced) {
       found.push({ record: { ...record, ...input }, isEarlier: true, ...silent })
       byZscore++
     }

@@ -4,7 +4,12 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 
 /** As `hack/logpipeline` starts the roles. */
-const NODE_OPTIONS = ['--disable-warning=ExperimentalWarning', '--single-threaded-gc', '--max-semi-space-size=8']
+const NODE_OPTIONS = [
+  '--disable-warning=ExperimentalWarning',
+  '--single-threaded-gc',
+  '--max-semi-space-size=8',
+  '--heap-growing-percent=150',
+]
 const MALLOC = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '65536', MALLOC_TRIM_THRESHOLD_: '4194304' }
 
 /** Runs a file of this folder in a process of its own. */

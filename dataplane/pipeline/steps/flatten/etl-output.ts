@@ -80,7 +80,15 @@ export class EtlOutput implements EtlTarget {
     this.received = 0
     this.#bytes = 0
     this.#pages = new FlatPages(this.#memory)
-    return { rows, received, release: () => pages.release() }
+    const memory = this.#memory
+    return {
+      rows,
+      received,
+      release() {
+        pages.release()
+        memory?.giveBackRows(rows)
+      },
+    }
   }
 
   takeDeadLetters(): readonly DeadLetter[] {
@@ -94,7 +102,7 @@ export class EtlOutput implements EtlTarget {
     this.#bytes += size + RECORD_BYTES
     const { page, at } = this.#pages.place(size)
     bytes.copy(page, at, start, end)
-    this.rows.push(new FlatRow(key, record, page, at))
+    this.rows.push(this.#memory === undefined ? new FlatRow(key, record, page, at) : this.#memory.row(key, record, page, at))
   }
 
   dead(letter: DeadLetter | undefined, records: number): void {

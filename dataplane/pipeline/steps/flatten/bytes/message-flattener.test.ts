@@ -23,7 +23,7 @@ const plain = createPlainFlattener(CONFIG)
 const quick = new MessageFlattener(CONFIG)
 
 function readable({ key, bytes, start, end, layout }: KeyedRecord) {
-  return { key, layout, value: bytes.toString('utf8', start, end) }
+  return { key, layout: { ...layout }, value: bytes.toString('utf8', start, end) }
 }
 
 function plainly(record: unknown) {

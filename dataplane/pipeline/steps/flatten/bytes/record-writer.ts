@@ -4,7 +4,7 @@ import { LOG_NAMESPACE } from '../../../../domain/records/log-id.ts'
 import { type DayRule, formatDay, indexDay, isKept, secondPrefix } from '../../../../domain/records/timestamp.ts'
 import { namespaceBytes, writeUuid5 } from '../../../../hash/uuid5.ts'
 import { CLOSE_OBJECT, COLON, COMMA, DOT, OPEN_OBJECT, QUOTE, ZERO } from '../../../../json/bytes.ts'
-import { type EncodedRecord, HEAD_MARKS, type KnownFields, type Layout } from '../../../flat-record-layout.ts'
+import { type EncodedRecord, HEAD_MARKS, type KnownFields, type KnownPattern, type Layout } from '../../../flat-record-layout.ts'
 import { hashEndOf, visitHash } from '../../../signal-fields.ts'
 import type { AttributeShape, Member } from './attribute-shape.ts'
 import { type Pattern, PatternMembers } from './pattern-members.ts'
@@ -38,7 +38,10 @@ const MIN_FRACTION = 3
 /** Fewer bytes than this are moved faster by fours than by a call (measured). */
 const SHORT = 96
 
+type Writable<T> = { -readonly [Name in keyof T]: T[Name] }
+
 const NO_LAYOUT: Layout = { canonicalEnd: 0, attributesStart: 0, topLevelEnd: 0, keySet: '' }
+const NO_PATTERN: KnownPattern = { hash: 0, text: '' }
 
 /** Lower-case form of each hexadecimal digit; 0 for other bytes. */
 const LOWER_HEX = new Uint8Array(256)
@@ -53,8 +56,10 @@ export class RecordWriter {
   readonly #patterns: PatternMembers
   readonly #severities = new SeverityMembers()
   readonly #enrichments = new EnrichmentMembers()
-  /** One object for all records. */
-  readonly #written: { -readonly [Name in keyof EncodedRecord]: EncodedRecord[Name] }
+  /** One object for all records, as are the two within. */
+  readonly #written: Writable<EncodedRecord>
+  readonly #layout: Writable<Layout> = { ...NO_LAYOUT }
+  readonly #known: Writable<KnownFields>
   #day: DayRule = { receivedAtMs: 0, retentionDays: 0 }
   #enrichment: EnrichmentBytes
   /** These belong to the record that is being written. */
@@ -69,7 +74,6 @@ export class RecordWriter {
     this.#b = bytes
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
     this.#patterns = new PatternMembers(bytes)
-    this.#written = { bytes, start: OUTPUT_AT, end: OUTPUT_AT, layout: NO_LAYOUT, known: undefined }
     this.#names = new Views(bytes, NAME_AT)
     this.#contents = new Views(bytes, CONTENT_AT)
     bytes.set(LOG_NAMESPACE_BYTES, NAME_AT)
@@ -77,6 +81,17 @@ export class RecordWriter {
     bytes[TIMESTAMP_AT - 1] = QUOTE
     this.#enrichment = this.#enrichments.of(undefined)
     this.#severity = this.#severities.of(bytes, 0, 0, 0)
+    this.#known = {
+      timeMs: Number.NaN,
+      level: this.#severity.level,
+      features: this.#enrichment.features,
+      messageStart: 0,
+      messageEnd: 0,
+      isTelling: false,
+      pattern: NO_PATTERN,
+      visitHash: 0,
+    }
+    this.#written = { bytes, start: OUTPUT_AT, end: OUTPUT_AT, layout: this.#layout, known: this.#known }
   }
 
   /** For the records of one message. */
@@ -113,30 +128,28 @@ export class RecordWriter {
     b[end - 2] = b[end - 1] = CLOSE_OBJECT
     const written = this.#written
     written.end = end
-    written.layout = {
-      canonicalEnd: canonicalEnd - OUTPUT_AT,
-      attributesStart: attributesStart - OUTPUT_AT,
-      topLevelEnd: Math.max(topLevelEnd, attributesStart) - OUTPUT_AT,
-      keySet,
-    }
-    written.known = this.#known(pattern, fieldsEnd - 1)
+    const layout = this.#layout
+    layout.canonicalEnd = canonicalEnd - OUTPUT_AT
+    layout.attributesStart = attributesStart - OUTPUT_AT
+    layout.topLevelEnd = Math.max(topLevelEnd, attributesStart) - OUTPUT_AT
+    layout.keySet = keySet
+    this.#noteKnown(pattern, fieldsEnd - 1)
     return written
   }
 
-  #known(pattern: Pattern, messageEnd: number): KnownFields {
+  #noteKnown(pattern: Pattern, messageEnd: number): void {
     const trace = this.#traceAt
     const span = this.#spanAt
     const spanHash = span === ABSENT ? 0 : hashEndOf(this.#b, span + SPAN_DIGITS)
-    return {
-      timeMs: this.#timeMs,
-      level: this.#severity.level,
-      features: this.#enrichment.features,
-      messageStart: this.#messageStart - OUTPUT_AT,
-      messageEnd: messageEnd - OUTPUT_AT,
-      isTelling: this.#patterns.isTelling(pattern),
-      pattern,
-      visitHash: trace === ABSENT ? 0 : visitHash(hashEndOf(this.#b, trace + TRACE_DIGITS), spanHash),
-    }
+    const known = this.#known
+    known.timeMs = this.#timeMs
+    known.level = this.#severity.level
+    known.features = this.#enrichment.features
+    known.messageStart = this.#messageStart - OUTPUT_AT
+    known.messageEnd = messageEnd - OUTPUT_AT
+    known.isTelling = this.#patterns.isTelling(pattern)
+    known.pattern = pattern
+    known.visitHash = trace === ABSENT ? 0 : visitHash(hashEndOf(this.#b, trace + TRACE_DIGITS), spanHash)
   }
 
   /** From behind the log id to the message. */

@@ -22,7 +22,7 @@ export class Edge {
   /** The key with the value that came last, and with the one before, where they are remembered. */
   known: KnownMember | undefined = undefined
   knownBefore: KnownMember | undefined = undefined
-  /** Remembered values of the key. */
+  /** Remembered values of the key, by a number that mostly tells them from each other. */
   members: Map<number, KnownMember> | undefined = undefined
   /** How often a remembered value came again. */
   hits = 0
@@ -34,24 +34,26 @@ export class Edge {
     this.kind = kind
     this.slot = slot
     this.object = object
-    this.isVaried = kind !== 'keyword' && kind !== 'flat' && kind !== 'number' && kind !== 'boolean'
+    this.isVaried = slot === undefined ? kind !== 'flat' : kind === 'date' || isText(slot) || slot.also.some(isText)
   }
 }
 
-/** A key with one value, and a code, a term or a number, which the value brings to the index. */
+/** Texts bring more than events: their words are neighbours. */
+const isText = ({ kind }: FieldSlot) => kind === 'text'
+
+/** A key with one value, and all that the value brings to the index. */
 export interface KnownMember {
   readonly edge: Edge
-  /** The bytes from behind the key's opening quote to the comma behind the value. */
+  /** The bytes from behind the key's opening quote to the comma or brace behind the value. */
   readonly run: ByteRun
-  /** Slot and code; −1: none. */
-  readonly codeSlot: number
-  readonly code: number
-  readonly hasTerm: boolean
-  readonly lo: number
-  readonly hi: number
-  /** −1: none. */
-  readonly numberSlot: number
-  readonly number: number
+  /** The brace: the object ends. */
+  readonly isLast: boolean
+  /** `[slot, code]` pairs. */
+  readonly codes: readonly number[]
+  /** `[lo, hi]` pairs. */
+  readonly terms: readonly number[]
+  readonly numberSlots: readonly number[]
+  readonly numbers: readonly number[]
   /** The members that are known were forgotten so many times before. */
   readonly era: number
   /** The member that followed last. */

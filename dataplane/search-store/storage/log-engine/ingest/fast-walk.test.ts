@@ -6,6 +6,7 @@ import { createMapping } from '../../../mapping/mapping.ts'
 import type { MappingConfig } from '../../../mapping/mapping-config.ts'
 import { visitDocument } from '../../../mapping/parse-document.ts'
 import { Turns } from '../../../turns.ts'
+import { WordPairs } from '../format/word-pairs.ts'
 import { TailIndex } from '../tail/tail-index.ts'
 import { document } from '../testing/arbitrary-documents.ts'
 import { LOG_MAPPING } from '../testing/log-mapping.ts'
@@ -179,6 +180,46 @@ describe('walking a document', () => {
       }),
       { numRuns: 300, seed: 12 },
     ))
+
+  it('finds the same in objects that it knows, also once their values have no codes', async () => {
+    const [known, parsed] = [createCoding(), createCoding()]
+    const walk = async (fields: object) => {
+      known.walker.events.clear()
+      parsed.walker.events.clear()
+      const source = Buffer.from(JSON.stringify(fields))
+      known.walker.add(source)
+      await parsed.walker.addInTurns(source, new Turns())
+      expect(known.taken()).to.deep.equal(parsed.taken())
+    }
+    // The last value that has a code stands amid an object.
+    const objectOf = (n: number) => ({ a: Array.from({ length: 41 }, (_none, k) => `v${41 * n + k}`) })
+    for (let n = 0; n < 60; n++) for (let times = 0; times < 3; times++) await walk({ service: 's', attributes: objectOf(n) })
+    for (let n = 0; n < 60; n++) await walk({ attributes: objectOf(n), service: 's' })
+    expect(known.index.revision).to.be.greaterThan(0)
+  })
+
+  it('takes in the neighbours of words in a text beside a keyword each time', () => {
+    const mapping = createMapping({ properties: { k: { type: 'keyword', fields: { t: { type: 'text' } } } } })
+    const pairs = new WordPairs()
+    const walker = new DocumentWalker(
+      mapping,
+      createFieldSlots(() => undefined),
+      { code: () => 1, pairs },
+    )
+    for (let times = 0; times < 3; times++) {
+      pairs.clear()
+      walker.add(Buffer.from('{"k":"two words"}'))
+      expect(pairs.changes()).to.have.length.greaterThan(0)
+    }
+  })
+
+  it('finds a field that was null before it was there', () => {
+    const walk = createPair()
+    for (let k = 0; k < 4; k++) walk(Buffer.from('{"service":"a","new":null,"host":"h"}'))
+    walk(Buffer.from('{"service":"a","new":"x","host":"h"}'))
+    for (const text of ['null', '"x"', 'null', '"y"'])
+      expect(walk(Buffer.from(`{"service":"a","new":${text},"host":"h"}`)).terms).to.equal(text === 'null' ? 2 : 3)
+  })
 
   it('brings terms in place of codes from the document on in which a field has too many values', () => {
     const { index, walker, taken } = createCoding()

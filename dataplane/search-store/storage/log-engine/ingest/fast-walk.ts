@@ -142,6 +142,7 @@ export class FastWalk {
         edge.hits++
         this.#known.add(known)
         i += known.run.length
+        if (known.isLast) return i
         if (!(bytes[i]! > 0x20)) i = skipSpace(bytes, i)
         before = edge
         member = known
@@ -163,16 +164,20 @@ export class FastWalk {
       if (edge.seenIn === this.#document) return -1
       edge.seenIn = this.#document
       const { termEnd, codeEnd, numberEnd } = this.#events
-      const isNoted = !edge.isVaried && bytes[i] !== OPEN_OBJECT && bytes[i] !== OPEN_LIST
+      const { era } = this.#known
+      // Objects of other fields may hold texts, which bring more than events.
+      const isNoted = !edge.isVaried && bytes[i] !== OPEN_LIST && (bytes[i] !== OPEN_OBJECT || edge.kind === 'flat')
       i = this.#value(edge, i, depth)
       if (i < 0) return -1
       if (!(bytes[i]! > 0x20)) i = skipSpace(bytes, i)
-      if (bytes[i] === CLOSE_OBJECT) return i + 1
-      if (bytes[i] !== COMMA) return -1
+      const isLast = bytes[i] === CLOSE_OBJECT
+      if (!isLast && bytes[i] !== COMMA) return -1
       i++
-      const noted = isNoted ? this.#known.note(edge, start, i, bytes, termEnd, codeEnd, numberEnd) : undefined
+      // Codes that the value brought may be no more of use where a field has none from within the value on.
+      const noted = isNoted && era === this.#known.era ? this.#known.note(edge, start, i, bytes, termEnd, codeEnd, numberEnd) : undefined
       if (member !== undefined) member.next = noted
       member = noted
+      if (isLast) return i
       if (!(bytes[i]! > 0x20)) i = skipSpace(bytes, i)
       before = edge
     }

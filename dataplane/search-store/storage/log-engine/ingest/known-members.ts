@@ -1,4 +1,5 @@
 /** Members of documents that come again and again, key and value: found by their bytes, with the events that they bring. */
+import { CLOSE_OBJECT } from '../../../../json/bytes.ts'
 import { byteRun } from './byte-run.ts'
 import type { Edge, KnownMember } from './document-edges.ts'
 import type { DocumentEvents } from './document-events.ts'
@@ -34,62 +35,58 @@ export class KnownMembers {
   }
 
   /** Adds the events of a member. */
-  add(member: KnownMember): void {
+  add({ codes, terms, numberSlots, numbers }: KnownMember): void {
     const events = this.#events
-    if (member.codeSlot >= 0) {
-      events.codes[events.codeEnd] = member.codeSlot
-      events.codes[events.codeEnd + 1] = member.code
-      events.codeEnd += 2
+    for (let k = 0; k < codes.length; k++) events.codes[events.codeEnd++] = codes[k]!
+    for (let k = 0; k < numbers.length; k++) {
+      events.numberSlots[events.numberEnd] = numberSlots[k]!
+      events.numbers[events.numberEnd++] = numbers[k]!
     }
-    if (member.numberSlot >= 0) {
-      events.numberSlots[events.numberEnd] = member.numberSlot
-      events.numbers[events.numberEnd++] = member.number
-    }
-    if (member.hasTerm) {
-      events.terms[events.termEnd] = member.lo
-      events.terms[events.termEnd + 1] = member.hi
-      events.termEnd += 2
-    }
+    if (terms.length === 0) return
+    events.reserveTerms(terms.length / 2)
+    for (let k = 0; k < terms.length; k++) events.terms[events.termEnd++] = terms[k]!
   }
 
   /**
-   * Remembers the member in `bytes` from `start` to behind the comma at `end - 1`, whose events came in behind the given places. Undefined where it
-   * is none that is remembered.
+   * Remembers the member in `bytes` from `start` to behind the comma or brace at `end - 1`, whose events came in behind the given places. Undefined
+   * where it is none that is remembered.
    */
   note(edge: Edge, start: number, end: number, bytes: Uint8Array, terms: number, codes: number, numbers: number): KnownMember | undefined {
+    if (end - start > MAX_MEMBER_BYTES) return undefined
     const events = this.#events
-    const hasCode = events.codeEnd === codes + 2
-    const hasNumber = events.numberEnd === numbers + 1
-    if (hasCode === hasNumber || events.codeEnd > codes + 2 || events.numberEnd > numbers + 1 || events.termEnd > terms + 2)
-      return undefined
-    const value = hasCode ? events.codes[codes + 1]! : events.numbers[numbers]!
     const members = edge.members ?? this.#begin(edge)
-    let member = members.get(value)
+    const key = this.#keyOf(codes, numbers) ?? (members.size < MAX_VALUES ? hashOf(bytes, start, end) : NO_KEY)
+    let member = members.get(key)
     if (member === undefined) {
       if (members.size >= MAX_VALUES && edge.hits < members.size) return this.#giveUp(edge)
-      if (members.size >= MAX_VALUES || end - start > MAX_MEMBER_BYTES || this.#bytes > MAX_BYTES) return undefined
-      const hasTerm = events.termEnd > terms
+      if (members.size >= MAX_VALUES || this.#bytes > MAX_BYTES) return undefined
       member = {
         edge,
         run: byteRun(bytes.subarray(start, end)),
-        codeSlot: hasCode ? events.codes[codes]! : -1,
-        code: hasCode ? value : 0,
-        hasTerm,
-        lo: hasTerm ? events.terms[terms]! : 0,
-        hi: hasTerm ? events.terms[terms + 1]! : 0,
-        numberSlot: hasNumber ? events.numberSlots[numbers]! : -1,
-        number: hasNumber ? value : 0,
+        isLast: bytes[end - 1] === CLOSE_OBJECT,
+        codes: listOf(events.codes, codes, events.codeEnd),
+        terms: listOf(events.terms, terms, events.termEnd),
+        numberSlots: listOf(events.numberSlots, numbers, events.numberEnd),
+        numbers: listOf(events.numbers, numbers, events.numberEnd),
         era: this.#era,
         next: undefined,
       }
-      members.set(value, member)
-      this.#bytes += MEMBER_BYTES + end - start
+      members.set(key, member)
+      this.#bytes += MEMBER_BYTES + 2 * (end - start)
     }
     if (edge.known !== member) {
       edge.knownBefore = edge.known
       edge.known = member
     }
     return member
+  }
+
+  /** The code or the number that a value brings, where it brings nothing else. */
+  #keyOf(codes: number, numbers: number): number | undefined {
+    const events = this.#events
+    const hasNumber = events.numberEnd === numbers + 1
+    if (events.codeEnd === codes + 2 && events.numberEnd === numbers) return events.codes[codes + 1]!
+    return hasNumber && events.codeEnd === codes ? events.numbers[numbers]! : undefined
   }
 
   /** Values of the key do not come again. */
@@ -103,6 +100,20 @@ export class KnownMembers {
     this.#edges.push(edge)
     return edge.members
   }
+}
+
+/** No number that is looked for: what is remembered is full. */
+const NO_KEY = Number.NaN
+const NOTHING: readonly number[] = []
+
+const listOf = (events: Int32Array | Float64Array, from: number, to: number): readonly number[] =>
+  from === to ? NOTHING : Array.from(events.subarray(from, to))
+
+/** Tells most values of a key from each other. */
+function hashOf(bytes: Uint8Array, start: number, end: number): number {
+  let hash = end - start
+  for (let at = start; at < end; at++) hash = Math.imul(hash ^ bytes[at]!, 0x01000193)
+  return hash
 }
 
 function forgetMembers(edge: Edge): void {
