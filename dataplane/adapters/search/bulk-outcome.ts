@@ -8,6 +8,9 @@ export interface BulkItemResponse {
   readonly error?: { readonly type?: string; readonly reason?: string; readonly caused_by?: { readonly reason?: string } }
 }
 
+/** How long a bulk waits for a shard that is not there: less than the request's own time, so that each item gets its answer. */
+export const SHARD_TIMEOUT = '10s'
+
 /** Keeps the response to what `bulkOutcome` reads: some 25 bytes for an item that went well. */
 export const BULK_FILTER_PATH = 'items.*.status,items.*.error.type,items.*.error.reason,items.*.error.caused_by.reason'
 

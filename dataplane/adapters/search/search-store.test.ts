@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
-import { type SearchStore, SearchStoreUnavailable, VersionConflict } from '../../ports/search-store.ts'
+import { type SearchStore, SearchStoreRefusal, SearchStoreUnavailable, VersionConflict } from '../../ports/search-store.ts'
 import { createSearchStore } from './search-store.ts'
 
 interface Seen {
@@ -157,6 +157,60 @@ describe('the search store over the OpenSearch REST API', () => {
     expect(await store.put('i', '1', { a: 1 }, { seqNo: 5, primaryTerm: 2 })).to.deep.equal({ seqNo: 6, primaryTerm: 2 })
     expect(seen[1]!.query).to.deep.equal({ if_seq_no: '5', if_primary_term: '2' })
     expect(await failure(store.put('i', '1', {}, { only: 'new' }))).to.be.instanceOf(VersionConflict)
+  })
+
+  it('writes that come together are one bulk, and each is told its own end', async () => {
+    const error = { type: 'x', reason: 'because' }
+    replies.push({
+      body: {
+        items: [
+          { create: { status: 201, _seq_no: 1, _primary_term: 1 } },
+          { index: { status: 409, error } },
+          { index: { status: 503, error } },
+          { index: { status: 400, error: { ...error, type: 'validation_exception' } } },
+        ],
+      },
+    })
+    const ends = await Promise.all([
+      store.put('i', '1', { a: 1 }, { only: 'new' }),
+      failure(store.put('i', '2', { a: 2 }, { seqNo: 5, primaryTerm: 2 })),
+      failure(store.put('j', '3', { a: 3 })),
+      failure(store.put('k', '4', {})),
+    ])
+    expect(ends[0]).to.deep.equal({ seqNo: 1, primaryTerm: 1 })
+    expect(ends[1]).to.be.instanceOf(VersionConflict)
+    expect(ends[2]).to.be.instanceOf(SearchStoreUnavailable)
+    expect(ends[3]).to.be.instanceOf(SearchStoreRefusal).and.include({ status: 400, hasNoRoom: true })
+    expect(seen).to.have.length(1)
+    expect(seen[0]).to.include({ method: 'POST', path: '/_bulk' })
+    expect(
+      seen[0]!.body
+        .trimEnd()
+        .split('\n')
+        .map(line => JSON.parse(line)),
+    ).to.deep.equal([
+      { create: { _index: 'i', _id: '1' } },
+      { a: 1 },
+      { index: { _index: 'i', _id: '2', if_seq_no: 5, if_primary_term: 2 } },
+      { a: 2 },
+      { index: { _index: 'j', _id: '3' } },
+      { a: 3 },
+      { index: { _index: 'k', _id: '4' } },
+      {},
+    ])
+  })
+
+  it('writes that come together and are refused as a whole are sent one by one; without an answer all may have been written', async () => {
+    const written = { status: 201, body: { _seq_no: 1, _primary_term: 1 } }
+    replies.push(refusal('', 413), written, refusal('mapper_parsing_exception', 400))
+    const two = () => Promise.all(['1', '2'].map(id => store.put('i', id, {}).catch((error: Error) => error)))
+    const [first, second] = await two()
+    expect(first).to.deep.equal({ seqNo: 1, primaryTerm: 1 })
+    expect(second).to.be.instanceOf(SearchStoreRefusal)
+    expect(seen.map(({ method }) => method)).to.deep.equal(['POST', 'PUT', 'PUT'])
+    replies.push({ cut: true })
+    for (const end of await two()) expect(end).to.be.instanceOf(SearchStoreUnavailable)
+    expect(seen).to.have.length(4)
   })
 
   it('a refresh, a listing or a deletion of what is not there is no error', async () => {

@@ -16,14 +16,12 @@ import {
   type Versioned,
 } from '../../ports/search-store.ts'
 import { buildBulkBody } from './bulk-body.ts'
-import { BULK_FILTER_PATH, type BulkItemResponse, bulkOutcome } from './bulk-outcome.ts'
+import { BULK_FILTER_PATH, type BulkItemResponse, bulkOutcome, SHARD_TIMEOUT } from './bulk-outcome.ts'
+import { createJoinedPuts, type Put, type PutCondition } from './joined-puts.ts'
 import { createStoreTransport, type SearchConnectionConfig, type StoreTransport } from './transport.ts'
 
 /** A query over an index that is not there (yet) finds nothing, instead of failing. */
 const MISSING_IS_EMPTY = { ignore_unavailable: true, allow_no_indices: true }
-
-/** How long a bulk waits for a shard that is not there: less than the request's own time, so that each item gets its answer. */
-const SHARD_TIMEOUT = '10s'
 
 interface RawHit<T> {
   readonly _index: string
@@ -49,12 +47,13 @@ interface RawSearch<T> {
 export function createSearchStore(config: SearchConnectionConfig): SearchStore {
   const transport = createStoreTransport(config)
   const bodies = new LentBuffers()
+  const joinedPut = createJoinedPuts(transport, each => put(transport, each))
   return {
     bulk: (operations, options) => bulk(transport, bodies, operations, options?.wantsVersions ?? false),
     search: request => search(transport, request),
     get: (index, id) => get(transport, index, id),
     getMany: (index, ids, fields) => getMany(transport, index, ids, fields),
-    put: (index, id, document, condition) => put(transport, index, id, document, condition),
+    put: (index, id, document, condition) => joinedPut({ index, id, body: JSON.stringify(document), condition }),
     async refresh(index) {
       await transport.request({ method: 'POST', path: `/${encode(index)}/_refresh`, query: MISSING_IS_EMPTY, expect: [404] })
     },
@@ -216,13 +215,7 @@ async function getMany<T>(
   return new Map(docs.filter(({ found }) => found === true).map(doc => [doc._id, versioned(doc)]))
 }
 
-async function put(
-  transport: StoreTransport,
-  index: string,
-  id: string,
-  document: object,
-  condition?: { readonly only: 'new' } | Version,
-): Promise<Version> {
+async function put(transport: StoreTransport, { index, id, body: document, condition }: Put): Promise<Version> {
   const { status, body } = await transport.request({
     method: 'PUT',
     path: documentPath(index, id),
@@ -235,7 +228,7 @@ async function put(
   return { seqNo, primaryTerm }
 }
 
-function conditionQuery(condition?: { readonly only: 'new' } | Version): Record<string, string | number> {
+function conditionQuery(condition: PutCondition | undefined): Record<string, string | number> {
   if (condition === undefined) return {}
   if ('only' in condition) return { op_type: 'create' }
   return { if_seq_no: condition.seqNo, if_primary_term: condition.primaryTerm }

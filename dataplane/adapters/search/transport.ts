@@ -28,7 +28,8 @@ export interface StoreRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
   readonly query?: Readonly<Record<string, string | number | boolean>>
-  readonly body?: object
+  /** JSON, as an object or as text. */
+  readonly body?: object | string
   readonly bulkBody?: Buffer
   /** Shorter than the connection's own time limit. */
   readonly timeoutMs?: number

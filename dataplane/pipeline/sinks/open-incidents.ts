@@ -45,6 +45,8 @@ export interface IncidentOpener {
 const REMEMBERED_MS = 1_000
 const MAX_REMEMBERED = 10_000
 const MAX_CONFLICTS = 20
+/** Incidents that are read at once. */
+const MAX_READ = 1_000
 /** Incidents that are kept as they were written last. */
 const MAX_KEPT = 100
 const DAY_MS = 86_400_000
@@ -59,37 +61,52 @@ export function createIncidentOpener(deps: OpenIncidentsDeps): IncidentOpener {
   const { store, clock, configs, signal, onProgress, retentionDays = Number.POSITIVE_INFINITY } = deps
   const grouping = createGrouping()
   const recurrence = createRecurrence({ store, clock, signal })
-  const services = new Map<string, { atMs: number; readonly incidentIds: Set<string> }>()
+  const services = new Map<string, KnownService>()
   /** By index and id, the one that was written longest ago first. */
   const kept = new Map<string, KnownIncident>()
   /** Incidents whose count is known to be that of their anomaly documents. */
   const counted = new Set<string>()
 
-  /** Tells grouping of incidents that were resolved or reopened by hand, and of those from before a restart. */
-  const refreshService = async (tenant: string, service: string) => {
-    const key = serviceKey(tenant, service)
-    const known = services.get(key) ?? { atMs: Number.NEGATIVE_INFINITY, incidentIds: new Set<string>() }
-    if (isRecent(known.atMs, REMEMBERED_MS, clock.nowMs())) return
-    const index = incidentsIndex(tenant)
-    const current = await store.getMany<StoredIncident>(index, [...known.incidentIds])
-    for (const id of known.incidentIds) {
-      if (current.get(id)?.source.status !== 'resolved') continue
-      grouping.forget(id)
-      known.incidentIds.delete(id)
+  /** Tells grouping of a tenant's incidents that were resolved by hand. */
+  const forgetResolved = async (tenant: string, of: readonly KnownService[]) => {
+    const ids = of.flatMap(({ incidentIds }) => [...incidentIds])
+    for (let at = 0; at < ids.length; at += MAX_READ) {
+      const current = await store.getMany<Pick<StoredIncident, 'status'>>(incidentsIndex(tenant), ids.slice(at, at + MAX_READ), ['status'])
+      for (const [id, { source }] of current) {
+        if (source.status !== 'resolved') continue
+        grouping.forget(id)
+        for (const { incidentIds } of of) incidentIds.delete(id)
+      }
     }
+  }
+
+  /** Tells grouping of incidents that were reopened by hand, and of those from before a restart. */
+  const findOpen = async ({ tenant, service, known }: DueService) => {
     for (const { id, source } of (await findUnresolved(store, tenant, service)).toReversed()) {
       if (known.incidentIds.has(id)) continue
       grouping.restoreIncident(source)
       known.incidentIds.add(id)
     }
     known.atMs = clock.nowMs()
+    const key = serviceKey(tenant, service)
     if (services.size >= MAX_REMEMBERED && !services.has(key)) services.delete(services.keys().next().value!)
     services.set(key, known)
   }
 
   const refreshServices = async (anomalies: readonly Anomaly[]) => {
-    const distinct = new Map(anomalies.map(({ tenant_id: tenant, service }) => [serviceKey(tenant, service), { tenant, service }]))
-    await forEachTenant([...distinct.values()], ({ tenant, service }) => refreshService(tenant, service))
+    const due = new Map<string, DueService>()
+    for (const { tenant_id: tenant, service } of anomalies) {
+      const key = serviceKey(tenant, service)
+      if (due.has(key)) continue
+      const known = services.get(key) ?? { atMs: Number.NEGATIVE_INFINITY, incidentIds: new Set<string>() }
+      if (!isRecent(known.atMs, REMEMBERED_MS, clock.nowMs())) due.set(key, { tenant, service, known })
+    }
+    const tenants = [...Map.groupBy(due.values(), ({ tenant }) => tenant)].map(([tenant, of]) => ({
+      tenant,
+      of: of.map(({ known }) => known),
+    }))
+    await forEachTenant(tenants, ({ tenant, of }) => forgetResolved(tenant, of))
+    await forEachTenant([...due.values()], findOpen)
   }
 
   /** The incident as it was written last, for the first attempt; where somebody else has changed it the write fails, and it is read. */
@@ -244,6 +261,19 @@ export function createIncidentOpener(deps: OpenIncidentsDeps): IncidentOpener {
       return { ...written, refused: [...refused, ...written.refused] }
     },
   }
+}
+
+/** A service as the store was asked about it last. */
+interface KnownService {
+  atMs: number
+  readonly incidentIds: Set<string>
+}
+
+/** A service that the store is to be asked about. */
+interface DueService {
+  readonly tenant: string
+  readonly service: string
+  readonly known: KnownService
 }
 
 /** The decisions of grouping about one incident. */

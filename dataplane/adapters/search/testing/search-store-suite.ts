@@ -1,7 +1,7 @@
 /** The contract of every search store behind the port; run for the fake, the embedded store and, where there is one, OpenSearch. */
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { type BulkOperation, type SearchStore, VersionConflict } from '../../../ports/search-store.ts'
+import { type BulkOperation, type SearchStore, type Version, VersionConflict } from '../../../ports/search-store.ts'
 import { skipBecause } from '../../../testing/skip-because.ts'
 
 export interface StoreUnderTest {
@@ -111,6 +111,26 @@ export function describeSearchStore(name: string, open: () => Promise<StoreUnder
         Array.from({ length: 20 }, (_, count) => store.put(index, 'contested', { count }, version).catch((error: unknown) => error)),
       )
       expect(results.filter(result => result instanceof VersionConflict)).to.have.length(19)
+    })
+
+    it('puts that come together end as each would alone, those of one document in their order', async () => {
+      const on = `${index}-together`
+      const first = await store.put(on, 'old', { id: 'old', count: 1 })
+      const ends = await Promise.all(
+        [
+          store.put(on, 'old', { id: 'old', count: 2 }, first),
+          store.put(on, 'new/ü', { id: 'new/ü' }, { only: 'new' }),
+          store.put(on, 'old', { id: 'old', count: 3 }, first),
+          store.put(on, 'old', { id: 'old', count: 4 }, { only: 'new' }),
+          store.put(on, 'any', { id: 'any' }),
+        ].map(end => end.catch((error: unknown) => error)),
+      )
+      expect(ends.map(end => end instanceof VersionConflict)).to.deep.equal([false, false, true, true, false])
+      const stored = await store.getMany<{ readonly count?: number }>(on, ['old', 'new/ü', 'any'])
+      expect(stored.get('old')!.source.count).to.equal(2)
+      for (const [i, id] of [...['old', 'new/ü'].entries(), [4, 'any'] as const]) expect(stored.get(id)).to.include(ends[i] as object)
+      await store.put(on, 'old', { id: 'old', count: 5 }, ends[0] as Version)
+      expect((await store.get<{ readonly count: number }>(on, 'old'))!.source.count).to.equal(5)
     })
 
     it('bulk tells what became of each item', async () => {

@@ -22,6 +22,9 @@ export interface DirectLaneDeps extends ThreadDeps {
   readonly writer: DocumentWriter
 }
 
+/** A batch costs lane and store as much as some twenty records: small ones start so far apart. A record waits for that long at most. */
+const MIN_BATCH_MS = 60
+
 /** Takes `raw-logs` to the daily indices and `anomaly-events`. Offsets are committed once documents and events are durable. */
 export function createDirectLane(deps: DirectLaneDeps): Work {
   const { settings, config, features, writer, count, countDeadLetters, clock, log } = deps
@@ -33,7 +36,7 @@ export function createDirectLane(deps: DirectLaneDeps): Work {
   return {
     ...etl,
     limits: { maxRecords: 1_000, maxBytes: 1024 * 1024, waitMs: 200 },
-    minBatchMs: 25,
+    minBatchMs: MIN_BATCH_MS,
     maxInFlight: MAX_BATCHES,
     memory: {
       records: REWIND_RECORDS,
