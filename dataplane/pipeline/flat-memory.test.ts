@@ -34,6 +34,14 @@ describe('lent rows', () => {
       expect(memory.row('c/d', after, OTHER_BYTES, 1)).to.not.equal(again)
     })
 
+  it('hold nothing of a record once they are given back', () => {
+    const memory = new FlatMemory()
+    const row = memory.row('a/b', record(1, 4, 1), BYTES, 3)
+    memory.giveBackRows([row])
+    expect(row.bytes).to.have.length(0)
+    expect([row.key, row.layout.keySet, row.known!.pattern.text]).to.deep.equal(['', '', ''])
+  })
+
   it('leave the record alone that they were made of', () => {
     const memory = new FlatMemory()
     const first = record(1, 4, 1)

@@ -37,7 +37,10 @@ export class FlatMemory {
   }
 
   giveBackRows(rows: readonly FlatRow[]): void {
-    for (let k = 0; k < rows.length && this.#rows.length < MAX_FREE_ROWS; k++) this.#rows.push(rows[k]!)
+    for (let k = 0; k < rows.length && this.#rows.length < MAX_FREE_ROWS; k++) {
+      rows[k]!.clear()
+      this.#rows.push(rows[k]!)
+    }
   }
 }
 

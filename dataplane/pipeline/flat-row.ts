@@ -1,10 +1,12 @@
 /** A flat record on its way within the process. */
 import type { BusRecord } from '../ports/bus.ts'
 import { DEAD_LETTER_HEADERS } from './dead-letter.ts'
-import { type EncodedRecord, type KnownFields, LAYOUT_HEADER, type Layout, layoutText } from './flat-record-layout.ts'
+import { type EncodedRecord, type KnownFields, type KnownPattern, LAYOUT_HEADER, type Layout, layoutText } from './flat-record-layout.ts'
 import type { StepInput } from './outcome.ts'
 
-/** Offsets from the start of a row. */
+const NO_BYTES = Buffer.alloc(0)
+const NO_PATTERN: KnownPattern = { hash: 0, text: '' }
+
 type RowLayout = { -readonly [Name in keyof Layout]: Layout[Name] }
 type RowFields = { -readonly [Name in keyof KnownFields]: KnownFields[Name] }
 
@@ -49,6 +51,19 @@ export class FlatRow implements StepInput {
     else setFields(this.known, known)
     this.partition = 0
     this.position = 0
+    this.replayed = undefined
+  }
+
+  /** Holds nothing that belongs to the record: it may be large, and the row waits for long. */
+  clear(): void {
+    this.key = ''
+    this.bytes = NO_BYTES
+    this.start = 0
+    this.end = 0
+    const layout: RowLayout = this.layout
+    layout.keySet = ''
+    const known: RowFields | undefined = this.known
+    if (known !== undefined) known.pattern = NO_PATTERN
     this.replayed = undefined
   }
 
