@@ -44,6 +44,8 @@ const USAGE = `Usage: npm run bench -- [options]
 The kafka sections and killed-collector measure against the real servers of hack/backends, which they start where they are missing.
 On a machine that does other work too, "nice -n -10 npm run bench -- …" keeps that out of the figures as far as it goes.`
 
+/** Records that come in beside the console's queries, a second. */
+const BESIDE_RATES = [12_000, 25_000]
 /** Answers of the console that take longer are felt. */
 const INTERACTION_MS = 100
 
@@ -262,9 +264,6 @@ async function benchQueries(results: QueryTimesResult[]): Promise<void> {
     ]),
   )
 }
-
-/** Records that come in meanwhile, a second. */
-const BESIDE_RATES = [12_000, 25_000]
 
 async function benchQueriesBeside(results: QueriesBesideResult[]): Promise<void> {
   const records = values.short ? 100_000 : values.full ? 5_000_000 : 1_000_000
