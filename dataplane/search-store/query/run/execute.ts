@@ -2,29 +2,29 @@
 import type { Clock } from '../../../ports/clock.ts'
 import type { CollectContext, Collector, Vocabularies } from '../../aggregate/aggregation-collector.ts'
 import { createCollectors } from '../../aggregate/create-collectors.ts'
-import { fieldsOf, queriesOf } from '../../aggregate/field-values.ts'
 import type { MatchView } from '../../aggregate/match-view.ts'
-import type { AggregationSpec, SpecOf } from '../../aggregate/spec.ts'
+import type { SpecOf } from '../../aggregate/spec.ts'
 import { createVocabulary, NO_VOCABULARIES, showingAllTerms } from '../../aggregate/vocabulary.ts'
 import { ALL } from '../bind/condition.ts'
 import { isAlias } from '../bind/field.ts'
 import { createPace, type Pace, type QueryTurns, SHOW_MS } from '../budget/pace.ts'
 import type { QueryMemory } from '../budget/query-memory.ts'
-import type { Query } from '../parse/query.ts'
 import type { SearchRequest } from '../parse/search-request.ts'
 import { countDocs, firstDocs } from '../plan/doc-set.ts'
 import { verifier } from '../plan/verifier.ts'
 import { openUnits } from './bind-targets.ts'
 import { countsView, fitsCounts } from './counts-view.ts'
-import { groupCounts } from './group-counts.ts'
-import { type Grouping, groupingOf, groupMatches } from './group-matches.ts'
+import { type Grouping, type Groups, groupingOf, groupMatches } from './group-matches.ts'
 import { GroupsView } from './groups-view.ts'
 import { docsBehind, type HitPlace, isBehindAll, isPassed } from './hit-place.ts'
-import { type GroupsKeeper, type KeptGroups, keptGroups, keptMatches } from './kept-matches.ts'
+import { type KeptGroups, keptGroups, keptMatches } from './kept-matches.ts'
+import { knownGroups } from './known-groups.ts'
 import { giveListBack, lendList } from './lent-lists.ts'
+import { canMerge, MergedGroups } from './merged-groups.ts'
 import type { SearchTarget, ShardFailure } from './search-target.ts'
 import type { BoundIndex, SegmentUnit } from './segment-unit.ts'
 import { type RankedDocument, TopDocuments } from './top-documents.ts'
+import { needsOf } from './view-needs.ts'
 import { liveDocs, planMatches, type SegmentView, scorerOf, type ViewNeeds, walkSegment } from './walk-segment.ts'
 
 export interface SearchOutcome {
@@ -91,25 +91,20 @@ async function readVocabularies(
   return new Map(vocabularies.map(({ spec, read }) => [spec, read()]))
 }
 
-/** Fields and filters that the aggregations read, at any depth. */
-function needsOf(specs: readonly AggregationSpec[], nowMs: number): Omit<ViewNeeds, 'memory'> {
-  const fields = new Set<string>()
-  const filters: Query[] = []
-  const visit = (spec: AggregationSpec): void => {
-    for (const field of fieldsOf(spec)) fields.add(field)
-    filters.push(...queriesOf(spec))
-    spec.below.forEach(visit)
-  }
-  specs.forEach(visit)
-  return { fields: [...fields], filters, nowMs }
-}
-
 const NO_SCORE = (): number => 0
 
 /** Matches that an aggregation gets first, of the first segment and of each later one at most, and how long it may work on each later portion, ms, about. */
 const FIRST_PLACES = 16
 const MAX_FIRST_PLACES = 4_096
 const MAX_COLLECT_MS = 8
+
+interface Aggregation {
+  readonly name: string
+  readonly collector: Collector
+  readonly grouping: Grouping | undefined
+  /** Groups that wait for those of other segments; undefined where each segment's are collected by themselves. */
+  readonly merged: MergedGroups | undefined
+}
 
 class Search {
   readonly #request: SearchRequest
@@ -119,7 +114,8 @@ class Search {
   readonly #needs: ViewNeeds
   readonly #pace: Pace
   readonly #top: TopDocuments
-  readonly #aggregations: readonly { readonly name: string; readonly collector: Collector; readonly grouping: Grouping | undefined }[]
+  readonly #aggregations: readonly Aggregation[]
+  readonly #groupings: readonly (Grouping | undefined)[]
   readonly #fitsCounts: boolean
   /** Matches that each index may still add. */
   readonly #left = new Map<BoundIndex, number>()
@@ -151,11 +147,26 @@ class Search {
       ...(request.searchAfter && { searchAfter: request.searchAfter }),
     })
     const groupings = new Map(request.aggregations.map(spec => [spec.name, groupingOf(spec)]))
-    this.#aggregations = [...collectors].map(([name, collector]) => ({ name, collector, grouping: groupings.get(name) }))
+    this.#aggregations = [...collectors].map(([name, collector]) => {
+      const grouping = groupings.get(name)
+      return { name, collector, grouping, merged: grouping && canMerge(grouping) ? new MergedGroups(grouping, context.memory) : undefined }
+    })
+    this.#groupings = this.#aggregations.map(({ grouping }) => grouping)
     this.#fitsCounts = fitsCounts(request.aggregations)
   }
 
   async run(): Promise<void> {
+    await this.#runUnits()
+    for (const { collector, merged } of this.#aggregations) {
+      for (const view of merged?.rest() ?? []) {
+        // Groups that were found in time count in, also where it is over since.
+        if (this.#pace.isTimedOut) collector.collect(view, undefined)
+        else await this.#collect(collector, view)
+      }
+    }
+  }
+
+  async #runUnits(): Promise<void> {
     for (const unit of this.#inPromisingOrder()) {
       await this.#pace.step()
       if (this.#pace.isTimedOut) return
@@ -230,16 +241,24 @@ class Search {
     const { mapping } = unit.bound
     const hasAliases = this.#needs.fields.some(path => isAlias(mapping, path))
     const isForCounts = this.#request.from + this.#request.size === 0 && !hasAliases && !this.#isLimited
-    if (isForCounts && ((await this.#aggregateKept(unit)) || this.#aggregateCounts(unit))) return
+    const known = isForCounts ? knownGroups(unit, this.#groupings) : []
+    if (known.length > 0 && known.every(each => each !== undefined)) return this.#aggregateKnown(unit, known)
+    if (isForCounts && this.#aggregateCounts(unit)) return
     const room = lendList(unit.segment.size)
     try {
-      await this.#aggregateMatches(unit, hasAliases, room)
+      await this.#aggregateMatches(unit, hasAliases, room, known)
     } finally {
       giveListBack(room)
     }
   }
 
-  async #aggregateMatches(unit: SegmentUnit, hasAliases: boolean, room: Uint32Array | undefined): Promise<void> {
+  /** `known`: groups by aggregation, where they are known without the matches. */
+  async #aggregateMatches(
+    unit: SegmentUnit,
+    hasAliases: boolean,
+    room: Uint32Array | undefined,
+    known: readonly (KeptGroups | undefined)[],
+  ): Promise<void> {
     const heldBefore = this.#memory.usedBytes
     const view = await walkSegment(unit, this.#needs, this.#pace, room)
     if (view === undefined) return
@@ -248,11 +267,16 @@ class Search {
     this.#total += view.size
     const kept = hasAliases || this.#isLimited ? undefined : keptGroups(unit)
     if (view.size === 0 && kept === undefined) return
-    for (const { collector, grouping } of this.#aggregations) {
-      const groups = grouping === undefined || hasAliases ? undefined : groupMatches(unit, view.docs, grouping, kept !== undefined)
-      if (grouping !== undefined) kept?.put(grouping, view.size, groups)
+    for (const [at, aggregation] of this.#aggregations.entries()) {
+      const { grouping } = aggregation
+      let groups = known[at]?.groups
+      if (groups === undefined && grouping !== undefined && !hasAliases) {
+        groups = groupMatches(unit, view.docs, grouping, kept !== undefined)
+        kept?.put(grouping, view.size, groups)
+      }
       if (this.#pace.isDue() && !(await this.#pace.step())) return
-      if (!(await this.#collect(collector, groups === undefined ? view : new GroupsView(unit, groups)))) return
+      if (!(await (groups === undefined ? this.#collect(aggregation.collector, view) : this.#collectGroups(aggregation, unit, groups))))
+        return
     }
     await this.#rankAll(unit, view)
     this.#memory.giveBack(valueBytes)
@@ -266,15 +290,16 @@ class Search {
     return true
   }
 
-  /** False, with nothing done, unless groups are kept for each aggregation, or can be told from counts. */
-  async #aggregateKept(unit: SegmentUnit): Promise<boolean> {
-    const kept = keptGroups(unit)
-    if (kept === undefined) return false
-    const found = this.#aggregations.map(({ grouping }) => (grouping === undefined ? undefined : findGroups(unit, grouping, kept)))
-    if (!found.every(each => each !== undefined)) return false
-    this.#total += found[0]!.matches
-    for (const [at, { collector }] of this.#aggregations.entries())
-      if (!(await this.#collect(collector, new GroupsView(unit, found[at]!.groups)))) return true
+  async #aggregateKnown(unit: SegmentUnit, known: readonly KeptGroups[]): Promise<void> {
+    this.#total += known[0]!.matches
+    for (const [at, aggregation] of this.#aggregations.entries())
+      if (!(await this.#collectGroups(aggregation, unit, known[at]!.groups))) return
+  }
+
+  /** False when the query's time is over. */
+  async #collectGroups({ collector, merged }: Aggregation, unit: SegmentUnit, groups: Groups): Promise<boolean> {
+    const views = merged === undefined ? [new GroupsView(unit, groups)] : merged.add(unit, groups)
+    for (const view of views) if (!(await this.#collect(collector, view))) return false
     return true
   }
 
@@ -392,12 +417,4 @@ class Search {
     if (first?.field !== 'timestamp' || first.missing === '_first' || isAlias(unit.bound.mapping, first.field)) return true
     return this.#top.mayHold(unit.segment.minTimestampMs, unit.segment.maxTimestampMs)
   }
-}
-
-function findGroups(unit: SegmentUnit, grouping: Grouping, kept: GroupsKeeper): KeptGroups | undefined {
-  const known = kept.find(grouping)
-  if (known !== undefined) return known
-  const counted = groupCounts(unit, grouping)
-  if (counted !== undefined) kept.put(grouping, counted.matches, counted.groups)
-  return counted
 }

@@ -47,20 +47,27 @@ export function patternCountsOfBody({ query, window }: Scope, ids: readonly stri
 
 export const trendBarMs = ({ window }: Scope): number => Math.max(1, Math.ceil((window.toMs - window.fromMs) / TREND_BARS))
 
-/** Asks for the texts of patterns, their services and their times. */
+/**
+ * Asks for the texts of patterns, their services and their times. The times stand apart: the embedded store tells the rest from its counts, without a look
+ * at documents.
+ */
 export function patternDetailsBody(scope: Scope, ids: readonly string[]): SearchBody {
+  const terms = { field: 'pattern_id', size: Math.max(1, ids.length) }
   return {
     size: 0,
     track_total_hits: false,
     query: scopeQuery(scope, { terms: { pattern_id: ids } }),
     aggs: {
       patterns: {
-        terms: { field: 'pattern_id', size: Math.max(1, ids.length) },
+        terms,
         aggs: {
-          times: { date_histogram: { field: 'timestamp', fixed_interval: `${trendBarMs(scope)}ms`, min_doc_count: 1 } },
           services: { terms: { field: 'service', size: 3 } },
           sample: { top_hits: { size: 1, sort: [{ timestamp: 'desc' }], _source: ['pattern', 'message', 'level', 'service'] } },
         },
+      },
+      trends: {
+        terms,
+        aggs: { times: { date_histogram: { field: 'timestamp', fixed_interval: `${trendBarMs(scope)}ms`, min_doc_count: 1 } } },
       },
     },
   }
@@ -74,8 +81,10 @@ interface Bucket {
   readonly sample?: { readonly hits: { readonly hits: readonly { readonly _source: Readonly<Record<string, string>> }[] } }
 }
 
-const bucketsOf = (answer: unknown): readonly Bucket[] =>
-  (answer as { aggregations?: { patterns?: { buckets?: readonly Bucket[] } } })?.aggregations?.patterns?.buckets ?? []
+type Listed = 'patterns' | 'trends'
+
+const bucketsOf = (answer: unknown, name: Listed = 'patterns'): readonly Bucket[] =>
+  (answer as { aggregations?: { [N in Listed]?: { buckets?: readonly Bucket[] } } })?.aggregations?.[name]?.buckets ?? []
 
 export function readPatternCounts(answer: unknown): ReadonlyMap<string, number> {
   return new Map(bucketsOf(answer).map(({ key, doc_count }) => [key, doc_count]))
@@ -84,12 +93,13 @@ export function readPatternCounts(answer: unknown): ReadonlyMap<string, number> 
 export function readPatternDetails(answer: unknown, scope: Scope): ReadonlyMap<string, PatternTrend> {
   const barMs = trendBarMs(scope)
   const first = Math.floor(scope.window.fromMs / barMs) * barMs
+  const barsOf = new Map(bucketsOf(answer, 'trends').map(({ key, times }) => [key, times?.buckets ?? []]))
   return new Map(
-    bucketsOf(answer).map(({ key, times, services, sample }) => {
+    bucketsOf(answer).map(({ key, services, sample }) => {
       const source = sample?.hits.hits[0]?._source ?? {}
       // One bar more: windows do not begin where bars do.
       const trend = new Array<number>(TREND_BARS + 1).fill(0)
-      for (const bar of times?.buckets ?? []) {
+      for (const bar of barsOf.get(key) ?? []) {
         const at = Math.round((bar.key - first) / barMs)
         if (at >= 0 && at < trend.length) trend[at] = bar.doc_count
       }

@@ -126,9 +126,17 @@ describe('patterns', () => {
             {
               key: 'p1',
               doc_count: 4,
-              times: { buckets: [{ key: Math.floor(NOON / trendBarMs(scope)) * trendBarMs(scope), doc_count: 4 }] },
               services: { buckets: [{ key: 'orders' }] },
               sample: { hits: { hits: [{ _source: { pattern: 'took <*> ms', level: 'WARN' } }] } },
+            },
+          ],
+        },
+        trends: {
+          buckets: [
+            {
+              key: 'p1',
+              doc_count: 4,
+              times: { buckets: [{ key: Math.floor(NOON / trendBarMs(scope)) * trendBarMs(scope), doc_count: 4 }] },
             },
           ],
         },

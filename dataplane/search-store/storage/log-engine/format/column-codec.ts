@@ -118,18 +118,21 @@ export interface LoadedColumn {
 const NO_CODES = new Uint8Array(0)
 const NO_NUMBERS = new Float64Array(0)
 
-export function loadColumn(entry: ColumnEntry, read: ReadSection): LoadedColumn {
+/** `dictionary`: of the entry, where it has one. */
+export function loadColumn(entry: ColumnEntry, dictionary: readonly string[], read: ReadSection): LoadedColumn {
   const docs = entry.docs === undefined ? undefined : sums(aligned16(read(entry.docs)))
   const values = read(entry.values)
   const isKeyword = entry.kind === 'keyword'
   const codes = isKeyword ? aligned<Uint8Array | Uint16Array>(values, entry.width === 1 ? Uint8Array : Uint16Array) : NO_CODES
   const blocks = entry.isPacked === true ? new PackedNumbers(aligned(values, Uint32Array), entry.count, entry.base) : undefined
   const numbers = isKeyword || blocks !== undefined ? NO_NUMBERS : widened(values, entry.width, entry.base)
-  const dictionary = readDictionary(entry, read)
   const numberBytes = numbers.byteLength + (blocks?.sizeBytes ?? 0)
-  const sizeBytes = 2 * (docs?.length ?? 0) + codes.byteLength + numberBytes + 2 * (entry.dictionary?.[2] ?? 0) + 200
+  const sizeBytes = 2 * (docs?.length ?? 0) + codes.byteLength + numberBytes + 200
   return { entry, docs, codes, numbers, blocks, dictionary, sizeBytes }
 }
+
+/** Memory of a dictionary, about. */
+export const dictionaryBytes = ({ dictionary }: ColumnEntry): number => 2 * (dictionary?.[2] ?? 0) + 100
 
 export function readDictionary({ dictionary }: ColumnEntry, read: ReadSection): readonly string[] {
   return dictionary === undefined ? [] : (JSON.parse(read(dictionary).toString()) as string[])

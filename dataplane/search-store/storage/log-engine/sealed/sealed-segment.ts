@@ -7,6 +7,7 @@ import {
   type ColumnEntry,
   columnOf,
   columnPostings,
+  dictionaryBytes,
   type LoadedColumn,
   loadColumn,
   readDictionary,
@@ -193,8 +194,18 @@ export class SealedSegment implements Segment {
   #column(field: string, entry: ColumnEntry): LoadedColumn {
     return this.#context.cache.get(
       `${this.#name}c${field}`,
-      () => loadColumn(entry, span => this.#section(span)),
+      () => loadColumn(entry, this.#dictionary(field, entry), span => this.#section(span)),
       each => each.sizeBytes,
+    )
+  }
+
+  /** The texts of a column, which tables of counts name, too. */
+  #dictionary(field: string, entry: ColumnEntry): readonly string[] {
+    if (entry.dictionary === undefined) return []
+    return this.#context.cache.get(
+      `${this.#name}y${field}`,
+      () => readDictionary(entry, span => this.#section(span)),
+      () => dictionaryBytes(entry),
     )
   }
 
@@ -222,10 +233,10 @@ export class SealedSegment implements Segment {
     const { valueCounts = [], columns } = this.#directory()
     const entry = this.dead.count === 0 ? tableWith(valueCounts, fields) : undefined
     if (entry === undefined) return undefined
-    const read = (span: Span) => this.#section(span)
+    const dictionaryOf = (field: string) => (columns.has(field) ? this.#dictionary(field, columns.get(field)!) : [''])
     return this.#context.cache.get(
       `${this.#name}w${entry.fields.join()}`,
-      () => readValueCounts(entry, read, field => (columns.has(field) ? readDictionary(columns.get(field)!, read) : [''])),
+      () => readValueCounts(entry, span => this.#section(span), dictionaryOf),
       ({ counts, columns }) => 2 * counts.length * (14 + columns.size),
     )
   }
