@@ -22,7 +22,7 @@ export interface DirectLaneDeps extends ThreadDeps {
   readonly writer: DocumentWriter
 }
 
-/** A batch costs lane and store as much as some twenty records: small ones start so far apart. A record waits for that long at most. */
+/** A batch costs lane and store as much as some thirty records: small ones start so far apart. A record waits for that long at most. */
 const MIN_BATCH_MS = 60
 
 /** Takes `raw-logs` to the daily indices and `anomaly-events`. Offsets are committed once documents and events are durable. */
