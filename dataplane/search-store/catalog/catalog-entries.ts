@@ -1,4 +1,4 @@
-/** What of the catalog is in the database: an entry for each index, alias of an index, data stream and template. */
+/** The part of the catalog that is in the database: an entry for each index, alias of an index, data stream and template. */
 import type { JsonObject } from '../json/json-reader.ts'
 import type { DocumentDatabase } from '../storage/document-table/document-database.ts'
 import type { AliasConfig } from './alias.ts'
