@@ -31,7 +31,7 @@ export class LentBuffers {
    * The start of what `take` gave, once nobody reads it any more: a body that may still be on its way is never given back.
    * Other memory, if it is the body's alone, goes back to the system.
    */
-  giveBack(body: Buffer): void {
+  giveBack(body: Uint8Array): void {
     const { buffer } = body
     if (buffer.byteLength >= STEP_BYTES && buffer.byteLength <= MAX_BYTES && buffer.byteLength % STEP_BYTES === 0) {
       if (this.#free.length === MAX_FREE) this.#free.shift()

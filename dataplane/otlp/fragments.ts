@@ -3,6 +3,7 @@ import { Buffer } from 'node:buffer'
 import { EditedText } from './edited-text.ts'
 import type { RequestLayout, ResourceSpan, ScopeSpan } from './layout.ts'
 import { OversizedPayload } from './malformed.ts'
+import { messageMemory } from './message-memory.ts'
 import { soundEdits } from './sound-edits.ts'
 
 /** One element of `resourceLogs`, as bytes in pieces. */
@@ -33,17 +34,25 @@ const COMMA = Buffer.from(',')
 /** Bytes of a message beside its elements and the commas between them. */
 export const ENVELOPE_BYTES = OPENING.length + CLOSING.length
 
-/** The message `{"resourceLogs":[…]}` of these elements. */
+/** The message `{"resourceLogs":[…]}` of these elements, in memory that is lent. */
 export function joinFragments(fragments: readonly Fragment[]): Uint8Array {
   const [first] = fragments
   if (fragments.length === 1 && first?.message !== undefined) return first.message
-  const chunks: Uint8Array[] = [OPENING]
-  for (const [index, fragment] of fragments.entries()) {
-    if (index > 0) chunks.push(COMMA)
-    chunks.push(...fragment.chunks)
+  const commas = COMMA.length * Math.max(0, fragments.length - 1)
+  const sizeBytes = fragments.reduce((sum, fragment) => sum + fragment.sizeBytes, ENVELOPE_BYTES + commas)
+  const message = messageMemory.take(sizeBytes).subarray(0, sizeBytes)
+  let at = 0
+  const put = (bytes: Uint8Array) => {
+    message.set(bytes, at)
+    at += bytes.length
   }
-  chunks.push(CLOSING)
-  return Buffer.concat(chunks)
+  put(OPENING)
+  for (const [index, { chunks }] of fragments.entries()) {
+    if (index > 0) put(COMMA)
+    for (const chunk of chunks) put(chunk)
+  }
+  put(CLOSING)
+  return message
 }
 
 /** Records of one message: a small message may hold hundreds of thousands, each of them work for every step behind. */

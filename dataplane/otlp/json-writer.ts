@@ -3,6 +3,7 @@ import { Buffer, isUtf8 } from 'node:buffer'
 import { BACKSLASH, COMMA, PLAIN, QUOTE, ZERO } from '../json/bytes.ts'
 import { HIGH_BITS, marks, needsEscape } from '../json/words.ts'
 import { OversizedPayload } from './malformed.ts'
+import { messageMemory } from './message-memory.ts'
 
 const BASE64 = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/')
 const PADDING = 0x3d
@@ -57,9 +58,11 @@ export class JsonWriter {
     return this.#at
   }
 
-  /** A copy of what has been written. */
+  /** A copy of what has been written, in memory that is lent. */
   written(): Uint8Array {
-    return Buffer.from(this.#out.subarray(0, this.#at))
+    const copy = messageMemory.take(this.#at).subarray(0, this.#at)
+    copy.set(this.#out.subarray(0, this.#at))
+    return copy
   }
 
   /** A view of the bytes from `position` on, until more is written. */

@@ -3,7 +3,7 @@ import { describe, it } from 'mocha'
 import { MAX_BUS_MESSAGE_BYTES } from '../../../contract/topics.ts'
 import { acceptJson } from '../../../otlp/accept-json.ts'
 import { cutFragments } from '../../../otlp/fragments.ts'
-import { BusError } from '../../../ports/bus.ts'
+import { type Bus, BusError } from '../../../ports/bus.ts'
 import { createRecordingBus } from '../../../testing/recording-bus.ts'
 import { buildJson } from '../testing/requests.ts'
 import { BusBatcher, buildMessages, type KeyedFragment } from './bus-batcher.ts'
@@ -113,6 +113,31 @@ describe('batching for the bus', () => {
       .send(fragmentsOf('a', '1'))
       .catch((seen: unknown) => seen)
     expect(error).to.be.instanceOf(BusError).with.property('reason', 'unavailable')
+  })
+
+  it('memory of a message is lent again once the bus has it, and not after a failure: the bus may still read it', async () => {
+    const bus = createRecordingBus()
+    const memory: ArrayBufferLike[] = []
+    const seeing: Bus = {
+      ...bus,
+      send(topic, records) {
+        memory.push(records[0]!.value.buffer)
+        return bus.send(topic, records)
+      },
+    }
+    const batcher = new BusBatcher({ bus: seeing, topic: 'raw-logs' })
+    const send = () => batcher.send([...fragmentsOf('a', 'x'.repeat(50_000)), ...fragmentsOf('a', 'y'.repeat(50_000))])
+    await send()
+    await send()
+    bus.failWith('unavailable')
+    await send().catch(() => undefined)
+    bus.failWith(undefined)
+    await send()
+    const [first, second, failed, last] = memory
+    expect(second).to.equal(first)
+    expect(failed).to.equal(first)
+    expect(last).not.to.equal(failed)
+    expect(bodiesOf(bus.sent.at(-1)!.record.value).map(body => body?.[0])).to.deep.equal(['x', 'y'])
   })
 
   it('a failure reaches every request of the batch, and no other', async () => {

@@ -1,7 +1,7 @@
 /** Gathers the fragments of several requests into one send to the bus. */
 import { MAX_BUS_MESSAGE_BYTES } from '../../../contract/topics.ts'
-import { releaseBytes } from '../../../memory/release-bytes.ts'
 import { ENVELOPE_BYTES, type Fragment, joinFragments, MAX_MESSAGE_RECORDS } from '../../../otlp/fragments.ts'
+import { messageMemory } from '../../../otlp/message-memory.ts'
 import { type Bus, BusError, type BusRecord } from '../../../ports/bus.ts'
 import { type Client, ExpectedClients } from './expected-clients.ts'
 
@@ -114,7 +114,7 @@ export class BusBatcher {
       const fragments = batch.flatMap(waiting => waiting.fragments)
       const { records, copies } = buildMessages(fragments)
       await this.#sendRecords(records)
-      for (const copy of copies) releaseBytes(copy)
+      for (const copy of copies) messageMemory.giveBack(copy)
       this.#expected.expect(batch.map(({ client }) => client))
       for (const waiting of batch) waiting.resolve(0)
     } catch (error) {

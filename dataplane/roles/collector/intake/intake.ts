@@ -10,6 +10,7 @@ import type { PartialSuccess } from '../../../otlp/export-response.ts'
 import { cutFragments, type Fragment, type Fragments } from '../../../otlp/fragments.ts'
 import type { RequestLayout } from '../../../otlp/layout.ts'
 import { MalformedPayload, OversizedPayload } from '../../../otlp/malformed.ts'
+import { messageMemory } from '../../../otlp/message-memory.ts'
 import { transcodeProtobuf } from '../../../otlp/transcode-protobuf.ts'
 import { decompress, type Encoding } from '../../../otlp-intake/decompress.ts'
 import type { LocalExport } from '../../../otlp-intake/local-collector.ts'
@@ -171,7 +172,8 @@ export class Intake {
       throw this.#refusalOf(error)
     }
     if (fragments.length > 0) this.#noteTaken()
-    releaseBytes(layout.text)
+    if (layout.text === body) releaseBytes(body)
+    else messageMemory.giveBack(layout.text)
     return { success: this.#count(transport, layout.recordCount, rejectedRecords + refused), turns }
   }
 
