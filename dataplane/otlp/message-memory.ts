@@ -1,5 +1,5 @@
 /** Memory that messages to the bus are written into: new pages for each of several hundred kilobytes cost as much as their copy (measured). */
 import { LentBuffers } from '../memory/lent-buffers.ts'
 
-/** Of the thread. The batch that a message went with gives its memory back. */
+/** One thread has it. A batch gives the memory of its messages back once the bus has them. */
 export const messageMemory = new LentBuffers()
