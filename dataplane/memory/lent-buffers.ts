@@ -13,10 +13,16 @@ const MAX_FREE = 4
  */
 export class LentBuffers {
   readonly #free: Buffer[] = []
+  readonly #minBytes: number
+
+  /** Less than `minBytes` is allocated. */
+  constructor(minBytes = MIN_BYTES) {
+    this.#minBytes = minBytes
+  }
 
   /** At least so many bytes. */
   take(sizeBytes: number): Buffer {
-    if (sizeBytes < MIN_BYTES || sizeBytes > MAX_BYTES) return Buffer.allocUnsafe(sizeBytes)
+    if (sizeBytes < this.#minBytes || sizeBytes > MAX_BYTES) return Buffer.allocUnsafe(sizeBytes)
     const at = this.#free.findIndex(({ length }) => length >= sizeBytes)
     if (at >= 0) return this.#free.splice(at, 1)[0]!
     return Buffer.allocUnsafeSlow(Math.ceil(sizeBytes / STEP_BYTES) * STEP_BYTES)
@@ -24,7 +30,7 @@ export class LentBuffers {
 
   /** The same of memory that nobody else has a part in, so that it can be handed to another thread. */
   takeWhole(sizeBytes: number): Buffer<ArrayBuffer> {
-    return sizeBytes < MIN_BYTES ? Buffer.allocUnsafeSlow(sizeBytes) : (this.take(sizeBytes) as Buffer<ArrayBuffer>)
+    return sizeBytes < this.#minBytes ? Buffer.allocUnsafeSlow(sizeBytes) : (this.take(sizeBytes) as Buffer<ArrayBuffer>)
   }
 
   /**
@@ -34,7 +40,7 @@ export class LentBuffers {
   giveBack(body: Uint8Array): void {
     const { buffer } = body
     if (buffer.byteLength >= STEP_BYTES && buffer.byteLength <= MAX_BYTES && buffer.byteLength % STEP_BYTES === 0) {
-      if (this.#free.length === MAX_FREE) this.#free.shift()
+      if (this.#free.length === MAX_FREE) releaseBytes(this.#free.shift()!)
       this.#free.push(Buffer.from(buffer))
     } else releaseBytes(body)
   }

@@ -126,7 +126,7 @@ describe('batching for the bus', () => {
       },
     }
     const batcher = new BusBatcher({ bus: seeing, topic: 'raw-logs' })
-    const send = () => batcher.send([...fragmentsOf('a', 'x'.repeat(50_000)), ...fragmentsOf('a', 'y'.repeat(50_000))])
+    const send = () => batcher.send([...fragmentsOf('a', 'x'.repeat(150_000)), ...fragmentsOf('a', 'y'.repeat(150_000))])
     await send()
     await send()
     bus.failWith('unavailable')
