@@ -171,37 +171,46 @@ interface MergedColumn {
   valuesOf(codes: Uint32Array): GroupValues
 }
 
+/** Numbers values in the order in which they come, behind those at the start. */
+class Codes<T> {
+  readonly values: T[]
+  readonly #known = new Map<T, number>()
+
+  constructor(start: T[]) {
+    this.values = start
+  }
+
+  codeOf(value: T): number {
+    let code = this.#known.get(value)
+    if (code === undefined) {
+      code = this.values.push(value) - 1
+      this.#known.set(value, code)
+    }
+    return code
+  }
+}
+
 class MergedKeywords implements MergedColumn {
   rows = new Uint32Array(FIRST_ROWS)
-  readonly #known = new Map<string, number>()
-  readonly #texts = ['']
+  /** The first stands for no value. */
+  readonly #texts = new Codes([''])
 
   codesOf(values: GroupValues): Uint32Array {
     const { codes, dictionary } = values as Extract<GroupValues, { kind: 'keyword' }>
-    const own = Uint32Array.from(dictionary, (text, code) => (code === 0 ? 0 : this.#codeOf(text)))
+    const own = Uint32Array.from(dictionary, (text, code) => (code === 0 ? 0 : this.#texts.codeOf(text)))
     const found = new Uint32Array(codes.length)
     for (let at = 0; at < codes.length; at++) found[at] = own[codes[at]!]!
     return found
   }
 
-  #codeOf(text: string): number {
-    let code = this.#known.get(text)
-    if (code === undefined) {
-      code = this.#texts.push(text) - 1
-      this.#known.set(text, code)
-    }
-    return code
-  }
-
   valuesOf(codes: Uint32Array): GroupValues {
-    return { kind: 'keyword', codes, dictionary: this.#texts }
+    return { kind: 'keyword', codes, dictionary: this.#texts.values }
   }
 }
 
 class MergedNumbers implements MergedColumn {
   rows = new Uint32Array(FIRST_ROWS)
-  readonly #known = new Map<number, number>()
-  readonly #numbers: number[] = []
+  readonly #numbers = new Codes<number>([])
 
   codesOf(values: GroupValues): Uint32Array {
     const { values: numbers } = values as Extract<GroupValues, { kind: 'number' }>
@@ -211,7 +220,7 @@ class MergedNumbers implements MergedColumn {
     for (let at = 0; at < numbers.length; at++) {
       const number = numbers[at]!
       if (number !== last || code < 0) {
-        code = this.#codeOf(number)
+        code = this.#numbers.codeOf(number)
         last = number
       }
       found[at] = code
@@ -219,17 +228,8 @@ class MergedNumbers implements MergedColumn {
     return found
   }
 
-  #codeOf(number: number): number {
-    let code = this.#known.get(number)
-    if (code === undefined) {
-      code = this.#numbers.push(number) - 1
-      this.#known.set(number, code)
-    }
-    return code
-  }
-
   valuesOf(codes: Uint32Array): GroupValues {
-    const numbers = this.#numbers
+    const numbers = this.#numbers.values
     return { kind: 'number', values: Float64Array.from(codes, code => numbers[code]!) }
   }
 }

@@ -35,7 +35,21 @@ export function countByMinute(columns: CountedColumns, size: number, isCounted: 
       Math.floor(ms / MINUTE_MS) * combinations + (tenant.codes[doc]! * services + service.codes[doc]!) * levels + level.codes[doc]!
     counts.set(key, (counts.get(key) ?? 0) + 1)
   }
-  return [...counts].map(([key, count]) => {
+  return byMinute(counts, [tenant, service, level], [tenant.dictionary.length, services, levels])
+}
+
+interface Keywords {
+  readonly dictionary: readonly string[]
+}
+
+/** The counts, whose keys are a minute and a code of each of the columns; `sizes`: how many codes of each the keys have room for. */
+function byMinute(
+  counts: ReadonlyMap<number, number>,
+  [tenant, service, level]: readonly [Keywords, Keywords, Keywords],
+  [tenants, services, levels]: readonly [number, number, number],
+): MinuteCount[] {
+  const combinations = tenants * services * levels
+  return Array.from(counts, ([key, count]) => {
     const minute = Math.floor(key / combinations)
     const rest = key - minute * combinations
     return {
@@ -83,16 +97,6 @@ export class RunningMinuteCounts {
       this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1)
     }
     this.#size = size
-    return [...this.#counts].map(([key, count]) => {
-      const minute = Math.floor(key / CODE_COMBINATIONS)
-      const rest = key - minute * CODE_COMBINATIONS
-      return {
-        minuteMs: minute * MINUTE_MS,
-        tenant: tenant.dictionary[Math.floor(rest / (services * levels))]!,
-        service: service.dictionary[Math.floor(rest / levels) % services]!,
-        level: level.dictionary[rest % levels]!,
-        count,
-      }
-    })
+    return byMinute(this.#counts, [tenant, service, level], MAX_CODES)
   }
 }
