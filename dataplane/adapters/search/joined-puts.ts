@@ -73,11 +73,12 @@ function* portionsOf(puts: readonly Waiting[]): Generator<readonly Waiting[]> {
   let start = 0
   let bytes = 0
   for (const [at, { put }] of puts.entries()) {
-    bytes += put.body.length
+    const size = Buffer.byteLength(put.body)
+    bytes += size
     if (at > start && (bytes > MAX_BYTES || at - start === MAX_PUTS)) {
       yield puts.slice(start, at)
       start = at
-      bytes = put.body.length
+      bytes = size
     }
   }
   yield puts.slice(start)

@@ -211,7 +211,7 @@ function createFront(config: GatewayConfig, check: KeyCheck, metrics: Metrics) {
     createPlainLane({
       ...{ paths: EXPORT_PATHS, wantedHeader: API_KEY_HEADER, requestTimeoutMs: REQUEST_TIMEOUT_MS, nowMs: () => clock.nowMs() },
       createHandler: createPlainExports({
-        ...{ collector: local, check, limit, budget, maxRequestBytes, clock, log },
+        ...{ collector: local, admit, limit, budget, maxRequestBytes, log },
         count: status => count(['collector', String(status)], 1),
       }),
       onError: error => log.debug({ error }, 'HTTP connection failed'),

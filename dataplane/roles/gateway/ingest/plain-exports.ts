@@ -1,6 +1,5 @@
 /** Plain export requests of a standalone, as the plain lane reads them from the TLS socket. Node's HTTP server says what is wrong with all others. */
 import type { Socket } from 'node:net'
-import type { KeyCheck } from '../../../api-keys/key-check.ts'
 import type { KeyOwner } from '../../../api-keys/key-store.ts'
 import { errorBody } from '../../../http/http-error.ts'
 import type { PlainAnswer } from '../../../http/plain-lane/answer-writer.ts'
@@ -10,7 +9,6 @@ import { decompress, type Encoding, encodingNamed } from '../../../otlp-intake/d
 import type { LocalCollector } from '../../../otlp-intake/local-collector.ts'
 import type { MemoryBudget, MemoryLease } from '../../../otlp-intake/memory-budget.ts'
 import { Refusal } from '../../../otlp-intake/refusal.ts'
-import type { Clock } from '../../../ports/clock.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import { DROPPED_BY_GATEWAY } from '../../../tenant-export/attribute-names.ts'
 import {
@@ -23,15 +21,15 @@ import {
 } from '../../../tenant-export/export-answer.ts'
 import { asRefusal, bufferOf } from '../../../tenant-export/export-http.ts'
 import { localExport } from '../../../tenant-export/tenant-layout.ts'
+import type { Admission, Admit } from '../admission.ts'
 import type { RateLimit } from '../rate-limit.ts'
 
 export interface PlainExportDeps {
   readonly collector: LocalCollector
-  readonly check: Pick<KeyCheck, 'check'>
-  readonly limit: RateLimit
+  readonly admit: Admit
+  readonly limit: Pick<RateLimit, 'giveBack'>
   readonly budget: MemoryBudget
   readonly maxRequestBytes: number
-  readonly clock: Pick<Clock, 'nowMs'>
   readonly log: Log
   /** Counts a request that ended with this status. */
   readonly count: (status: number) => void
@@ -41,18 +39,16 @@ export const EXPORT_PATHS: readonly string[] = ['/v1/logs', '/api/otel/v1/logs']
 
 /** The handler of a connection. */
 export function createPlainExports(deps: PlainExportDeps): (socket: Socket) => PlainHandler {
-  const { check, limit, clock, maxRequestBytes } = deps
+  const { maxRequestBytes } = deps
   return socket =>
     ({ contentType, contentEncoding, bodyBytes, wanted: key }: PlainHead) => {
       const type = mediaTypeOf(contentType)
       const encoding = encodingNamed(contentEncoding)
       if (!isExportType(type) || encoding === undefined || bodyBytes > maxRequestBytes) return undefined
-      const admit = (owner: KeyOwner | undefined): PlainReceiver | undefined =>
-        owner === undefined || limit.take(owner.id, clock.nowMs()) > 0
-          ? undefined
-          : new PlainExport(deps, { type, encoding, owner, source: socket })
-      const owner = check.check(key)
-      return owner instanceof Promise ? owner.then(admit) : admit(owner)
+      const receive = (admission: Admission): PlainReceiver | undefined =>
+        'owner' in admission ? new PlainExport(deps, { type, encoding, owner: admission.owner, source: socket }) : undefined
+      const admission = deps.admit(key)
+      return admission instanceof Promise ? admission.then(receive) : receive(admission)
     }
 }
 
