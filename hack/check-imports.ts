@@ -66,6 +66,7 @@ const ALLOWED: ImportTable = {
     'dataplane/memory/release-bytes.ts',
     'dataplane/otlp/export-response.ts',
     'dataplane/otlp/layout.ts',
+    'dataplane/otlp/resource-owner.ts',
     'dataplane/telemetry/log.ts',
     'node:buffer',
     'node:stream',

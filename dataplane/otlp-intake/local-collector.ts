@@ -1,5 +1,6 @@
 import type { PartialSuccess } from '../otlp/export-response.ts'
 import type { RequestLayout } from '../otlp/layout.ts'
+import type { ResourceOwner } from '../otlp/resource-owner.ts'
 
 /** How a request came to its door. */
 export type Transport = 'http_json' | 'http_protobuf' | 'grpc'
@@ -11,6 +12,8 @@ export interface LocalExport {
   readonly body: Buffer
   /** Whom it came from: the same object for requests that come one after the other. */
   readonly source: object
+  /** Whose the records of a request in protobuf are. */
+  readonly owner?: ResourceOwner | undefined
   /** Edits that the door makes once the parts of the request are known. Throws `MalformedPayload`. */
   readonly arrange?: ((layout: RequestLayout) => RequestLayout) | undefined
 }

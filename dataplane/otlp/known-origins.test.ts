@@ -30,6 +30,17 @@ describe('known origins', () => {
     expect(origins.find(wireOf(5_000), 0, 400)).to.equal(undefined)
   })
 
+  it('the same bytes of two owners are two origins, and another one without an owner', () => {
+    const origins = new KnownOrigins()
+    const wire = wireOf(0)
+    for (const [number, owner] of ['acme', 'globex', undefined].entries())
+      origins.add(wire, 0, wire.byteLength, { json: jsonOf(number), service: 'cart', tenantId: owner }, owner)
+    const found = ['acme', 'globex', undefined].map(owner => origins.find(wire, 0, wire.byteLength, owner))
+    expect(found.map(origin => origin?.tenantId)).to.deep.equal(['acme', 'globex', undefined])
+    expect(found.map(origin => JSON.parse(Buffer.from(origin!.json).toString()).pod)).to.deep.equal([0, 1, 2])
+    expect(origins.find(wire, 0, wire.byteLength, 'hooli')).to.equal(undefined)
+  })
+
   it('bytes of a longer text are found at their place', () => {
     const origins = new KnownOrigins()
     addAll(origins, 3)

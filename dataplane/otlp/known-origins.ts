@@ -26,6 +26,7 @@ interface Entry {
   readonly end: number
   readonly service: string | undefined
   readonly tenantId: string | undefined
+  readonly owner: string
 }
 
 /** Longer ones, in protobuf or JSON, are transcoded each time. */
@@ -33,6 +34,8 @@ export const MAX_ORIGIN_BYTES = 4_096
 /** All that one table remembers: those of ten thousand senders. */
 export const MAX_BYTES_OF_ALL = 12_582_912
 const CHUNK_BYTES = 262_144
+/** Of origins that stay as they came. */
+const NO_OWNER = ''
 
 export class KnownOrigins {
   /** By the hash of their bytes; where two have the same, the later stays. */
@@ -40,28 +43,28 @@ export class KnownOrigins {
   /** The oldest first. */
   readonly #chunks: Chunk[] = []
 
-  /** The origin that was transcoded from the same bytes. */
-  find(input: DataView, start: number, end: number): KnownOrigin | undefined {
+  /** The origin that was transcoded from the same bytes; with an owner, that was rewritten for the same one. */
+  find(input: DataView, start: number, end: number, owner = NO_OWNER): KnownOrigin | undefined {
     if (end - start > MAX_ORIGIN_BYTES) return undefined
-    const known = this.#entries.get(hashOf(input, start, end))
-    if (known === undefined || !isEqual(input, start, end, known)) return undefined
+    const known = this.#entries.get(hashOf(input, start, end, owner))
+    if (known === undefined || known.owner !== owner || !isEqual(input, start, end, known)) return undefined
     const { chunk, jsonStart, service, tenantId } = known
     return { json: chunk.bytes.subarray(jsonStart, known.end), service, tenantId }
   }
 
   /** Copies the bytes from `start` to `end`, and `json`; a longer one is not remembered. */
-  add(input: DataView, start: number, end: number, { json, service, tenantId }: KnownOrigin): void {
+  add(input: DataView, start: number, end: number, { json, service, tenantId }: KnownOrigin, owner = NO_OWNER): void {
     const wireBytes = end - start
     if (wireBytes > MAX_ORIGIN_BYTES || json.length > MAX_ORIGIN_BYTES) return
     const chunk = this.#chunkFor(wireBytes + json.length)
-    const hash = hashOf(input, start, end)
+    const hash = hashOf(input, start, end, owner)
     const at = chunk.end
     const jsonStart = at + wireBytes
     chunk.bytes.set(new Uint8Array(input.buffer, input.byteOffset + start, wireBytes), at)
     chunk.bytes.set(json, jsonStart)
     chunk.end = jsonStart + json.length
     chunk.hashes.push(hash)
-    this.#entries.set(hash, { chunk, start: at, jsonStart, end: chunk.end, service, tenantId })
+    this.#entries.set(hash, { chunk, start: at, jsonStart, end: chunk.end, service, tenantId, owner })
   }
 
   /** With room for so many bytes; the oldest chunk gives way where there are too many. */
@@ -80,8 +83,9 @@ export class KnownOrigins {
   }
 }
 
-function hashOf(input: DataView, start: number, end: number): number {
+function hashOf(input: DataView, start: number, end: number, owner: string): number {
   let hash = end - start
+  for (let i = 0; i < owner.length; i++) hash = Math.imul(hash, 31) + owner.charCodeAt(i)
   for (let p = start; p + 4 <= end; p += 4) hash = Math.imul(hash, 0x9e3779b1) ^ input.getInt32(p, true)
   return hash
 }

@@ -44,7 +44,7 @@ export function soundEdits(layout: RequestLayout, maxBytes: number): readonly Ed
 }
 
 /** Whether the text is one JSON object, without space around it, no deeper than a request may be. */
-function isObject(text: Uint8Array): boolean {
+export function isObject(text: Uint8Array): boolean {
   try {
     return text[0] === OPEN_OBJECT && valueEnd(text, 0, new EditList(), MAX_REQUEST_LEVELS) === text.length
   } catch (error) {

@@ -6,6 +6,7 @@ import { JsonWriter, type Piece } from './json-writer.ts'
 import { KnownOrigins } from './known-origins.ts'
 import { LayoutBuilder, type RequestLayout } from './layout.ts'
 import { MalformedPayload } from './malformed.ts'
+import type { ResourceOwner } from './resource-owner.ts'
 import { KNOWN_TAGS, WireReader } from './wire-reader.ts'
 import { RecordTranscoder } from './wire-records.ts'
 import {
@@ -32,12 +33,15 @@ const NOWHERE = -1
 const SCHEMA_URL = SCOPE_LOGS.schemaUrl
 const SERVICE_NAME = Buffer.from('service.name')
 const TENANT_ID = Buffer.from('tenant_id')
+const NO_RESOURCE = Buffer.from('{}')
 const knownResources = new KnownOrigins()
 const knownScopes = new KnownOrigins()
 
 export interface TranscodeOptions extends AcceptOptions {
   /** Limit of the JSON form, which may be several times larger than the request. */
   readonly maxTextBytes?: number
+  /** Whose the records are, whatever the request says. */
+  readonly owner?: ResourceOwner | undefined
 }
 
 const MAX_TEXT_BYTES = 512 * 1024 * 1024
@@ -45,10 +49,10 @@ const MAX_TEXT_BYTES = 512 * 1024 * 1024
 /** Writes an `ExportLogsServiceRequest` in protobuf as OTLP JSON and finds its parts. Throws `MalformedPayload` or `OversizedPayload`. */
 export function transcodeProtobuf(
   request: Uint8Array,
-  { observedTimeUnixNano, maxTextBytes = MAX_TEXT_BYTES }: TranscodeOptions,
+  { observedTimeUnixNano, maxTextBytes = MAX_TEXT_BYTES, owner }: TranscodeOptions,
 ): RequestLayout {
   try {
-    return new ProtobufTranscoder(request, observedTimeUnixNano, maxTextBytes).transcode()
+    return new ProtobufTranscoder(request, observedTimeUnixNano, maxTextBytes, owner).transcode()
   } catch (error) {
     if (error instanceof Fault)
       throw new MalformedPayload(`request body: expected ${error.expected} (at byte ${error.offset} of the protobuf)`)
@@ -66,14 +70,16 @@ class ProtobufTranscoder {
   readonly #values: ValueTranscoder
   readonly #records: RecordTranscoder
   readonly #layout = new LayoutBuilder()
+  readonly #owner: ResourceOwner | undefined
   #service: string | undefined
   #tenantId: string | undefined
 
-  constructor(request: Uint8Array, observedTimeUnixNano: string, maxTextBytes: number) {
+  constructor(request: Uint8Array, observedTimeUnixNano: string, maxTextBytes: number, owner: ResourceOwner | undefined) {
     this.#in = new WireReader(request)
     this.#out = new JsonWriter(maxTextBytes)
     this.#values = new ValueTranscoder(this.#in, this.#out)
     this.#records = new RecordTranscoder(this.#in, this.#out, this.#values, observedTimeUnixNano)
+    this.#owner = owner
   }
 
   /** Throws a `Fault` or an `OversizedPayload`. */
@@ -91,7 +97,8 @@ class ProtobufTranscoder {
     this.#service = undefined
     this.#tenantId = undefined
     out.byte(OPEN_OBJECT)
-    this.#origin(RESOURCE_LOGS.resource, RESOURCE_LOGS_NAMES.resource, end, blockEnd => this.#knownResource(blockEnd))
+    const hasResource = this.#origin(RESOURCE_LOGS.resource, RESOURCE_LOGS_NAMES.resource, end, blockEnd => this.#knownResource(blockEnd))
+    if (!hasResource && this.#owner !== undefined) this.#resourceOf(this.#owner)
     const list = this.#list(RESOURCE_LOGS, RESOURCE_LOGS.scopeLogs, RESOURCE_LOGS_NAMES.scopeLogs, end, blockEnd =>
       this.#scopeLogs(blockEnd),
     )
@@ -137,8 +144,11 @@ class ProtobufTranscoder {
     return { listStart, listEnd: out.position - 1 }
   }
 
-  /** Looks ahead for the fields beside the list, the last resource or scope and the last schema URL, writes them, and returns to where it stood. */
-  #origin(wanted: number, name: Piece, end: number, write: (blockEnd: number) => void): void {
+  /**
+   * Looks ahead for the fields beside the list, the last resource or scope and the last schema URL, writes them, and returns to where it stood.
+   * Whether there is a resource or scope.
+   */
+  #origin(wanted: number, name: Piece, end: number, write: (blockEnd: number) => void): boolean {
     const input = this.#in
     const start = input.position
     let origin = NOWHERE
@@ -152,6 +162,7 @@ class ProtobufTranscoder {
     if (origin !== NOWHERE) this.#field(origin, name, end, write)
     if (schemaUrl !== NOWHERE) this.#field(schemaUrl, SCOPE_LOGS_NAMES.schemaUrl, end, blockEnd => this.#values.string(blockEnd))
     input.position = start
+    return origin !== NOWHERE
   }
 
   #field(position: number, name: Piece, end: number, write: (blockEnd: number) => void): void {
@@ -164,16 +175,37 @@ class ProtobufTranscoder {
   #knownResource(end: number): void {
     const input = this.#in
     const { position } = input
-    const known = knownResources.find(input.view, position, end)
+    const owner = this.#owner
+    const origins = owner?.known ?? knownResources
+    const known = origins.find(input.view, position, end, owner?.tenantId)
     if (known === undefined) {
       const outStart = this.#out.position
       this.#resource(end)
-      this.#remember(knownResources, position, end, outStart)
+      if (owner !== undefined) this.#rewrite(outStart, owner)
+      this.#remember(origins, position, end, outStart, owner)
     } else {
       this.#out.json(known.json)
       this.#service = known.service
       this.#tenantId = known.tenantId
     }
+  }
+
+  /** The resource of records that came without one. */
+  #resourceOf(owner: ResourceOwner): void {
+    const out = this.#out
+    out.piece(RESOURCE_LOGS_NAMES.resource)
+    const start = out.position
+    out.json(NO_RESOURCE)
+    this.#rewrite(start, owner)
+    out.byte(COMMA)
+  }
+
+  /** Makes the resource that was written from `start` on one of the owner's. */
+  #rewrite(start: number, owner: ResourceOwner): void {
+    const resource = owner.rewrite(this.#out.since(start))
+    this.#out.rewind(start)
+    this.#out.json(resource)
+    this.#tenantId = owner.tenantId
   }
 
   #knownScope(end: number): void {
@@ -187,8 +219,9 @@ class ProtobufTranscoder {
     } else this.#out.json(known.json)
   }
 
-  #remember(origins: KnownOrigins, start: number, end: number, outStart: number): void {
-    origins.add(this.#in.view, start, end, { json: this.#out.since(outStart), service: this.#service, tenantId: this.#tenantId })
+  #remember(origins: KnownOrigins, start: number, end: number, outStart: number, owner?: ResourceOwner): void {
+    const origin = { json: this.#out.since(outStart), service: this.#service, tenantId: this.#tenantId }
+    origins.add(this.#in.view, start, end, origin, owner?.tenantId)
   }
 
   #resource(end: number): void {

@@ -49,8 +49,8 @@ function checkProtobuf(wire: Buffer): void {
 
 /** As in a standalone: the tenant goes in where the collector has found the parts. */
 function checkLocal(transport: Transport, body: Buffer): void {
-  const { body: changed, arrange = layout => layout } = localExport({ transport, body, source: {} }, AS_GATEWAY)
-  const layout = arrange((transport === 'http_json' ? acceptJson : transcodeProtobuf)(changed, OPTIONS))
+  const { body: changed, owner, arrange = layout => layout } = localExport({ transport, body, source: {} }, AS_GATEWAY)
+  const layout = transport === 'http_json' ? arrange(acceptJson(changed, OPTIONS)) : transcodeProtobuf(changed, { ...OPTIONS, owner })
   for (const maxBytes of [1 << 20, 500]) {
     const { fragments, rejectedRecords } = cutFragments(layout, maxBytes)
     if (maxBytes > 500) expect(rejectedRecords).to.equal(0)
@@ -145,6 +145,32 @@ describe('the tenant in a request', () => {
     )
     const wire = injectProtobuf(encodeMessage('ExportLogsServiceRequest', payload), AS_DASHBOARD)
     expect(wire.equals(encodeMessage('ExportLogsServiceRequest', withResource(text('batch_id', 'b'), MINE)))).to.equal(true)
+  })
+
+  it('of two tenants that send the same bytes by turns is of each its own', () => {
+    const wire = encodeMessage('ExportLogsServiceRequest', withResource(text('service.name', 'cart'), text('tenant_id')))
+    for (const tenant of ['acme', 'globex', 'acme', 'globex']) {
+      const { body, owner } = localExport({ transport: 'grpc', body: wire, source: {} }, { tenant, dropped: DROPPED_BY_GATEWAY })
+      const layout = transcodeProtobuf(body, { ...OPTIONS, owner })
+      expect(layout.resources.map(({ tenantId, service }) => [tenantId, service])).to.deep.equal([[tenant, 'cart']])
+      expect(JSON.parse(Buffer.from(layout.text).toString())).to.deep.equal(
+        withResource(text('service.name', 'cart'), text('tenant_id', tenant)),
+      )
+    }
+    const unchanged = transcodeProtobuf(wire, OPTIONS)
+    expect(unchanged.resources.map(({ tenantId }) => tenantId)).to.deep.equal(['evil'])
+  })
+
+  it('of a door that drops more is not taken from one that drops less', () => {
+    const wire = encodeMessage('ExportLogsServiceRequest', withResource(text('service.name', 'a'), text('batch.id', 'b')))
+    const textAt = (dropped: typeof DROPPED_BY_GATEWAY) => {
+      const { body, owner } = localExport({ transport: 'http_protobuf', body: wire, source: {} }, { tenant: 'acme', dropped })
+      return Buffer.from(transcodeProtobuf(body, { ...OPTIONS, owner }).text).toString()
+    }
+    for (let i = 0; i < 2; i++) {
+      expect(textAt(DROPPED_BY_DASHBOARD)).to.contain('batch.id')
+      expect(textAt(DROPPED_BY_GATEWAY)).to.not.contain('batch.id')
+    }
   })
 
   for (const body of [

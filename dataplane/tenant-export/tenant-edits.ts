@@ -60,6 +60,12 @@ export class TenantEdits {
     return this.#edits
   }
 
+  /** Of a resource alone, which is the whole text. */
+  ofResource(): readonly Edit[] {
+    if (this.#resource(0) !== this.#b.length) throw new LostWay()
+    return this.#edits
+  }
+
   #resourceLogs(start: number): number {
     let hasResource = false
     const end = this.#object(start, (name, at) => {

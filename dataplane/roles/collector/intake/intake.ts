@@ -49,6 +49,7 @@ export interface ReceivedRequest {
   readonly lease: MemoryLease
   /** The sender; absent when not known. */
   readonly client?: Client
+  readonly owner?: LocalExport['owner']
   readonly arrange?: LocalExport['arrange']
 }
 
@@ -208,12 +209,13 @@ export class Intake {
     }
   }
 
-  #parse({ transport, arrange = layout => layout }: ReceivedRequest, body: Uint8Array): RequestLayout {
+  #parse({ transport, owner, arrange = layout => layout }: ReceivedRequest, body: Uint8Array): RequestLayout {
     return refusing(() =>
       arrange(
         FORMATS[transport](body, {
           observedTimeUnixNano: `${this.#deps.clock.nowMs()}000000`,
           maxTextBytes: MAX_JSON_GROWTH * this.maxRequestBytes,
+          owner,
         }),
       ),
     )

@@ -19,7 +19,7 @@ export function createLocalIntake({ intake, counters, log }: LocalIntakeDeps): L
     clients.set(source, client)
     return client
   }
-  const accept = ({ transport, body, source, arrange }: LocalExport) => {
+  const accept = ({ transport, body, source, owner, arrange }: LocalExport) => {
     intake.checkOpen()
     const lease = intake.budget.lease()
     try {
@@ -28,7 +28,7 @@ export function createLocalIntake({ intake, counters, log }: LocalIntakeDeps): L
       lease.release()
       throw error
     }
-    return intake.accept({ transport, body, encoding: 'identity', lease, client: clientOf(source), arrange })
+    return intake.accept({ transport, body, encoding: 'identity', lease, client: clientOf(source), owner, arrange })
   }
   return {
     async accept(request) {
