@@ -34,7 +34,7 @@ export const MAX_ORIGIN_BYTES = 4_096
 /** All that one table remembers: those of ten thousand senders. */
 export const MAX_BYTES_OF_ALL = 12_582_912
 const CHUNK_BYTES = 262_144
-/** Of origins that stay as they came. */
+/** Origins without an owner stay as they came. */
 const NO_OWNER = ''
 
 export class KnownOrigins {

@@ -60,7 +60,7 @@ export class TenantEdits {
     return this.#edits
   }
 
-  /** Of a resource alone, which is the whole text. */
+  /** The whole text is a resource. */
   ofResource(): readonly Edit[] {
     if (this.#resource(0) !== this.#b.length) throw new LostWay()
     return this.#edits

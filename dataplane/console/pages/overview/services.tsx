@@ -5,6 +5,7 @@ import { type Change, compareCounts, formatCount, formatShare } from '../../comp
 import { Panel } from '../../components/panel.tsx'
 import { EmptyState } from '../../components/states.tsx'
 import { useLink } from '../../url-state/links.ts'
+import { formatTerm } from '../logs/search/spelling.ts'
 import styles from './overview.module.css'
 import type { ServiceCounts } from './overview-data.ts'
 
@@ -17,7 +18,7 @@ export function Services({ services }: { readonly services: readonly ServiceCoun
       title: 'Service',
       grow: true,
       render: ({ service }) => (
-        <Link href={link('/logs', { q: `service:${quote(service)}` })} className={styles.serviceLink}>
+        <Link href={link('/logs', { q: formatTerm('service', service) })} className={styles.serviceLink}>
           <ServiceName name={service} />
         </Link>
       ),
@@ -80,9 +81,4 @@ function ErrorChange({ errors, change }: { readonly errors: number; readonly cha
   const tone =
     change.direction === 'up' || change.direction === 'new' ? styles.up : change.direction === 'down' ? styles.down : styles.plain
   return errors === 0 && change.direction === 'none' ? <span className={styles.plain}>–</span> : <span className={tone}>{change.text}</span>
-}
-
-/** A value of the search box; in quotes where it holds more than a word. */
-function quote(value: string): string {
-  return /^[\w.-]+$/.test(value) ? value : `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
 }

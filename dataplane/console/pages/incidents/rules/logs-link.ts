@@ -2,6 +2,7 @@
 import { DEFAULT_TENANT } from '../../../../contract/tenant-id.ts'
 import type { Evidence, Incident } from '../../../../domain/incidents/incident-fields.ts'
 import type { Reason, ReasonKind } from '../../../../domain/root-cause/root-cause.ts'
+import { formatTerm } from '../../logs/search/spelling.ts'
 
 export interface LogsQuery {
   /** Free text and `field:value`, as in the search box. */
@@ -28,24 +29,24 @@ const SEEN_BY_ABSENCE: ReadonlySet<ReasonKind> = new Set(['missing', 'silence', 
 /** The logs of a reason: its pattern within the service, else its samples, else all of the service. */
 export function logsOfReason(service: string, reason: Reason, span: Span): LogsQuery {
   const before = SEEN_BY_ABSENCE.has(reason.kind) ? LONG_BEFORE_MS : BEFORE_MS
-  return { query: joined(term('service', service), whatShows(reason)), ...around(span, before) }
+  return { query: joined(formatTerm('service', service), whatShows(reason)), ...around(span, before) }
 }
 
 function whatShows({ kind, patternId, traceIds, logIds }: Reason): string {
-  if (patternId !== undefined) return term('pattern_id', patternId)
-  if (kind === 'errors') return anyOf('level', ['ERROR', 'FATAL'])
+  if (patternId !== undefined) return formatTerm('pattern_id', patternId)
+  if (kind === 'errors') return formatTerm('level', 'ERROR', 'FATAL')
   // Lines that are gone, or came at another rate, are seen among all lines of the service.
   if (SEEN_BY_ABSENCE.has(kind)) return ''
-  if (traceIds.length > 0) return anyOf('trace_id', traceIds)
-  return logIds.length > 0 ? anyOf('log_id', logIds) : ''
+  if (traceIds.length > 0) return formatTerm('trace_id', ...traceIds)
+  return logIds.length > 0 ? formatTerm('log_id', ...logIds) : ''
 }
 
 export function logsOfEvidence(service: string, { patternId }: Pick<Evidence, 'patternId'>, span: Span): LogsQuery {
-  return { query: joined(term('service', service), term('pattern_id', patternId)), ...around(span, BEFORE_MS) }
+  return { query: joined(formatTerm('service', service), formatTerm('pattern_id', patternId)), ...around(span, BEFORE_MS) }
 }
 
 export function logsOfService(service: string, span: Span): LogsQuery {
-  return { query: term('service', service), ...around(span, BEFORE_MS) }
+  return { query: formatTerm('service', service), ...around(span, BEFORE_MS) }
 }
 
 export function logsOfTrace(traceId: string, span: Span): LogsQuery {
@@ -54,7 +55,7 @@ export function logsOfTrace(traceId: string, span: Span): LogsQuery {
 
 /** The query of a console that looks at this tenant, or at all of them: services of others may have the same name. */
 export function queryFor({ query, tenant }: LogsQuery, looksAt: string | undefined): string {
-  return looksAt === undefined && tenant !== undefined ? joined(query, term('tenant_id', tenant)) : query
+  return looksAt === undefined && tenant !== undefined ? joined(query, formatTerm('tenant_id', tenant)) : query
 }
 
 /** The tenant by which an incident differs from others; undefined for that of installations with one alone. */
@@ -70,21 +71,6 @@ function around(span: Span, beforeMs: number): Pick<LogsQuery, 'from' | 'to' | '
     from: new Date(Date.parse(firstSeen) - beforeMs).toISOString(),
     to: new Date(Date.parse(lastSeen) + AFTER_MS).toISOString(),
   }
-}
-
-const PLAIN_VALUE = /^[\p{L}\p{N}._/-]+$/u
-
-/** `field:value`, quoted where the value is not one plain word. */
-export function term(field: string, value: string): string {
-  return `${field}:${quoted(value)}`
-}
-
-function quoted(value: string): string {
-  return PLAIN_VALUE.test(value) ? value : `"${value.replaceAll(/["\\]/g, '\\$&')}"`
-}
-
-function anyOf(field: string, values: readonly string[]): string {
-  return values.length === 1 ? term(field, values[0]!) : `${field}:(${values.map(quoted).join(' OR ')})`
 }
 
 function joined(...parts: readonly string[]): string {

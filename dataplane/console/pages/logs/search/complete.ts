@@ -1,6 +1,6 @@
 /** Completions in the search box where the cursor stands. */
-import { formatField, formatValue } from './edit-search.ts'
 import { type FieldCatalog, isCountable, kindOfField } from './field-catalog.ts'
+import { formatField, formatValue, unescapeQuoted } from './spelling.ts'
 
 export type Completion =
   | { readonly kind: 'field'; readonly prefix: string; readonly from: number; readonly to: number }
@@ -18,7 +18,8 @@ export function completionAt(search: string, cursor: number): Completion | undef
   const value = VALUE.exec(before)
   if (value !== null) {
     const raw = value[2]!
-    return { kind: 'value', field: value[1]!, prefix: raw.replace(/^"/, '').replace(/\\(.)/g, '$1'), from: cursor - raw.length, to: cursor }
+    const prefix = raw.startsWith('"') ? unescapeQuoted(raw.slice(1)) : raw.replace(/\\(.)/g, '$1')
+    return { kind: 'value', field: value[1]!, prefix, from: cursor - raw.length, to: cursor }
   }
   if (quotes % 2 === 1) return undefined
   const word = WORD.exec(before)

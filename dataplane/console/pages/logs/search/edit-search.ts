@@ -1,21 +1,9 @@
 /** Changes a search as clicks on values ask for it, and leaves what the user wrote as it is. */
 import type { Expression, Test } from './expression.ts'
 import { parseSearch } from './parse-search.ts'
+import { formatTerm } from './spelling.ts'
 
 export type FilterKind = 'in' | 'out' | 'none'
-
-const PLAIN_VALUE = /^[^\s()"\\*?:<>[\]{}/][^\s()"\\*?]*$/
-
-/** The value in quotes where the search would read it otherwise. */
-export function formatValue(value: string): string {
-  const isPlain = PLAIN_VALUE.test(value) && !['AND', 'OR', 'NOT'].includes(value)
-  return isPlain ? value : `"${value.replace(/["\\]/g, '\\$&')}"`
-}
-
-/** The name with a backslash before all that a search would not read as part of it. */
-export function formatField(field: string): string {
-  return field.replace(/[^\p{L}\p{N}_@.\-/]|^[\p{N}.\-/]/gu, '\\$&')
-}
 
 /** The terms that must all hold, as they are written; undefined where the search cannot be read. */
 export function topTerms(text: string): readonly { readonly expression: Expression; readonly text: string }[] | undefined {
@@ -62,8 +50,7 @@ function valuesOf(test: Test): readonly string[] | undefined {
 }
 
 function termOf(field: string, isOut: boolean, values: readonly string[]): string {
-  const value = values.length === 1 ? formatValue(values[0]!) : `(${values.map(formatValue).join(' OR ')})`
-  return `${isOut ? '-' : ''}${formatField(field)}:${value}`
+  return `${isOut ? '-' : ''}${formatTerm(field, ...values)}`
 }
 
 /** Whether the search asks for this value or leaves it out, in a term of its own. */

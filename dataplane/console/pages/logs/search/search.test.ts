@@ -2,9 +2,10 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import { applyCompletion, completeField, completionAt } from './complete.ts'
-import { addTerm, filterOf, formatField, formatValue, setFilter, topTerms, withoutField } from './edit-search.ts'
+import { addTerm, filterOf, setFilter, topTerms, withoutField } from './edit-search.ts'
 import { KNOWN_FIELDS, readFieldCaps } from './field-catalog.ts'
 import { MAX_SEARCH_DEPTH, MAX_SEARCH_LENGTH, parseSearch } from './parse-search.ts'
+import { formatField, formatTerm, formatValue } from './spelling.ts'
 import { translateSearch, wordsToMark } from './to-query.ts'
 
 const catalog = readFieldCaps({
@@ -27,6 +28,7 @@ describe('the search box: what a search asks of the store', () => {
     ['payment-api', phrase('payment-api')],
     ['"disk full"', phrase('disk full')],
     ['"say \\"no\\""', phrase('say "no"')],
+    ['"no space\\n\\tleft \\\\n"', phrase('no space\n\tleft \\n')],
     ['timeout error', { bool: { filter: [phrase('timeout'), phrase('error')] } }],
     ['timeout AND error', { bool: { filter: [phrase('timeout'), phrase('error')] } }],
     ['a OR b c', { bool: { should: [phrase('a'), { bool: { filter: [phrase('b'), phrase('c')] } }], minimum_should_match: 1 } }],
@@ -191,6 +193,22 @@ describe('the search box: a value filtered in or out', () => {
         },
       ),
     )
+  })
+
+  it('values that are not one plain word are quoted', () => {
+    expect(formatTerm('service', 'a b')).to.equal('service:"a b"')
+    expect(formatTerm('service', 'a"b')).to.equal(String.raw`service:"a\"b"`)
+    for (const value of ['a b', 'a"b', 'a:b', '*', 'OR', 'back\\slash'])
+      expect(parseSearch(formatTerm('service', value)), value).to.have.nested.property('expression.test.value', value)
+    expect(formatTerm('service', 'zahlung-é.v1/x')).to.equal('service:zahlung-é.v1/x')
+  })
+
+  it('a value of several lines stands on one', () => {
+    const value = 'Error: x\r\n\tat main (C:\\new\\table.ts)'
+    const search = setFilter('', 'host', value, 'in')
+    expect(search).to.not.match(/[\r\n\t]/)
+    expect(queryOf(search)).to.deep.equal({ term: { host: value } })
+    expect(completionAt('host:"a\\nb', 10)).to.deep.include({ kind: 'value', prefix: 'a\nb' })
   })
 
   it('a field of any name can be asked for, and left out', () => {

@@ -1,5 +1,6 @@
 /** Cuts a search into tokens. */
 import type { Place, SearchProblem } from './expression.ts'
+import { unescapeQuoted } from './spelling.ts'
 
 export type Token = Place &
   (
@@ -99,21 +100,17 @@ function readWord(text: string, at: number, isValue: boolean): Token {
 
 function readPhrase(text: string, at: number): Token {
   let end = at + 1
-  let value = ''
-  while (end < text.length && text[end] !== '"') {
-    if (text[end] === '\\' && end + 1 < text.length) end++
-    value += text[end++]
-  }
+  while (end < text.length && text[end] !== '"') end += text[end] === '\\' && end + 1 < text.length ? 2 : 1
   if (end >= text.length)
     throw new SearchError({ at, end: text.length, message: 'The quote that begins here is not closed.', instead: `${text.slice(at)}"` })
-  return { kind: 'phrase', text: value, at, end: end + 1 }
+  return { kind: 'phrase', text: unescapeQuoted(text.slice(at + 1, end)), at, end: end + 1 }
 }
 
 function readRange(text: string, at: number): Token {
   const match = RANGE.exec(text.slice(at, at + 1000))
   if (match === null)
     throw new SearchError({ at, end: text.length, message: 'A range has two ends with TO between them.', instead: '[100 TO 500]' })
-  const bound = (raw: string): string => (raw.startsWith('"') ? raw.slice(1, -1) : raw).replace(/\\(.)/g, '$1')
+  const bound = (raw: string): string => (raw.startsWith('"') ? unescapeQuoted(raw.slice(1, -1)) : raw.replace(/\\(.)/g, '$1'))
   return {
     kind: 'range',
     from: bound(match[2]!),
