@@ -10,10 +10,13 @@ export interface RequestPath {
 
 /** Bytes of a request's target. */
 const MAX_TARGET_LENGTH = 8_192
+/** The absolute form, which every server must take (RFC 9112, 3.2.2). Its authority chooses nothing here. */
+const SCHEME_AND_AUTHORITY = /^https?:\/\/[^/?#]+(?=\/)/i
 
 /** Throws `HttpError` 400 for a path that leads elsewhere than it says: dots, slashes and control characters in disguise, empty parts. */
-export function parseRequestPath(target: string): RequestPath {
-  if (target.length > MAX_TARGET_LENGTH) throw new HttpError(414, `path: expected at most ${MAX_TARGET_LENGTH} characters`)
+export function parseRequestPath(requestTarget: string): RequestPath {
+  if (requestTarget.length > MAX_TARGET_LENGTH) throw new HttpError(414, `path: expected at most ${MAX_TARGET_LENGTH} characters`)
+  const target = requestTarget.replace(SCHEME_AND_AUTHORITY, '')
   if (!target.startsWith('/')) throw refused('one that begins with /')
   const cut = target.indexOf('?')
   const pathname = cut < 0 ? target : target.slice(0, cut)
