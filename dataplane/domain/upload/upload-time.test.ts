@@ -22,6 +22,8 @@ describe('times of uploaded entries', () => {
     [Number(NOON / 1_000n), NOON],
     [NOON + 1n, NOON + 1n],
     [String(NOON + 1n), NOON + 1n],
+    ['2554-07-21T23:34:33.709551615Z', 2n ** 64n - 1n],
+    [18_446_744_073, 18_446_744_073_000_000_000n],
   ] as const)
     it(`${value}`, () => expect(parseUploadTime(value)).to.equal(nanos))
 
@@ -31,6 +33,10 @@ describe('times of uploaded entries', () => {
     '12:00',
     '2026-13-01',
     '1969-12-31T23:59:59Z',
+    '9999-12-31T23:59:59Z',
+    '2554-07-21T23:34:33.709551616Z',
+    99_999_999_999,
+    18_446_744_073_710,
     0,
     12.5,
     -1,

@@ -8,10 +8,10 @@ const MAIL = /^(?:[A-Z][a-z]{2}, )?\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d (?
 const NUMBER = /^(\d{1,20})(?:\.(\d+))?$/
 
 const NANOS_PER_MS = 1_000_000n
-/** The largest unsigned integer of 64 bits. */
+/** The largest unsigned integer of 64 bits: a time beyond it (from July 2554 on) cannot be said in OTLP. */
 const LAST = 2n ** 64n - 1n
 
-/** Numbers count seconds, milliseconds, microseconds or nanoseconds by how large they are: the units of any time from 1973 to 5138 lie apart. */
+/** Numbers count seconds, milliseconds, microseconds or nanoseconds by how large they are: the units of any time from 1973 on lie apart. */
 const UNITS = [
   { below: 10n ** 8n, nanosDigits: undefined },
   { below: 10n ** 11n, nanosDigits: 9 },
@@ -20,8 +20,13 @@ const UNITS = [
   { below: LAST + 1n, nanosDigits: 0 },
 ] as const
 
-/** Undefined for what is no time from 1970 on. A time without an offset is in UTC; digits beyond nanoseconds are cut. */
+/** Undefined for what is no time from 1970 on that OTLP can say. A time without an offset is in UTC; digits beyond nanoseconds are cut. */
 export function parseUploadTime(value: unknown): bigint | undefined {
+  const nanos = nanosOf(value)
+  return nanos === undefined || nanos > LAST ? undefined : nanos
+}
+
+function nanosOf(value: unknown): bigint | undefined {
   if (typeof value === 'number' || typeof value === 'bigint') return parseNumber(String(value))
   if (typeof value !== 'string') return undefined
   const text = value.trim()
