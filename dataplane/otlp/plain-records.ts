@@ -4,6 +4,7 @@
  */
 import { COMMA } from '../json/bytes.ts'
 import { HEX_PAIRS, type JsonWriter } from './json-writer.ts'
+import { putDouble } from './put-double.ts'
 import { NOT_PLAIN, put, putDigits, putSmall, putText, putTime, wide } from './put-json.ts'
 import { keyOfWords, UNKNOWN_TIME_KEY } from './time-key.ts'
 import type { WireReader } from './wire-reader.ts'
@@ -215,15 +216,23 @@ export class PlainRecords {
         return put(out, at, END_QUOTED_VALUE)
       case ANY_VALUE.doubleValue:
         if (valueEnd - value !== 9) return NOT_PLAIN
-        this.#out.rewind(put(out, at, DOUBLE_VALUE))
-        this.#out.double(input.getUint32(value + 5, true), input.getUint32(value + 1, true))
-        return put(out, this.#out.position, END_VALUE)
+        at = put(out, at, DOUBLE_VALUE)
+        return put(out, this.#double(value + 1, out, at), END_VALUE)
       case ANY_VALUE.boolValue:
         if (valueEnd - value !== 2 || b[value + 1]! > 1) return NOT_PLAIN
         return put(out, at, b[value + 1] === 1 ? TRUE_VALUE : FALSE_VALUE)
       default:
         return NOT_PLAIN
     }
+  }
+
+  #double(from: number, out: DataView, at: number): number {
+    const { view: input } = this.#in
+    const end = putDouble(input, from, out, at)
+    if (end !== NOT_PLAIN) return end
+    this.#out.rewind(at)
+    this.#out.double(input.getUint32(from + 4, true), input.getUint32(from, true))
+    return this.#out.position
   }
 
   /** A varint that fills the bytes between the two positions. */

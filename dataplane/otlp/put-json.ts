@@ -37,12 +37,13 @@ export function putText(input: DataView, start: number, end: number, out: DataVi
     out.setInt32(p + 4 + shift, two, true)
   }
   if (p === end) return p + shift
-  // The rest, in words that reach back over bytes that are copied already.
+  // The rest, in two words that reach back over bytes that are copied already.
   if (end - start >= 4) {
-    const one = input.getInt32(end - p > 4 ? p : end - 4, true)
+    const from = end - start >= 8 ? last : start
+    const one = input.getInt32(from, true)
     const two = input.getInt32(end - 4, true)
     if (((marks(one) | marks(two)) & HIGH_BITS) !== 0) return putUnusual(input, start, p, end, out, p + shift)
-    if (end - p > 4) out.setInt32(p + shift, one, true)
+    out.setInt32(from + shift, one, true)
     out.setInt32(end - 4 + shift, two, true)
     return end + shift
   }
