@@ -107,6 +107,8 @@ export interface Segment {
   /** Bounds of the `timestamp` field, ms; NaN when no document has one. */
   readonly minTimestampMs: number
   readonly maxTimestampMs: number
+  /** Whether every document has a timestamp; absent: where there are `counts`. */
+  readonly isTimed?: boolean
   isLive(doc: number): boolean
   /**
    * The documents (live or not, ascending) whose `field` holds exactly `term`: for keyword, boolean and numeric fields the value as text,

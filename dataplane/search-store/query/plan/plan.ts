@@ -322,8 +322,7 @@ function planRange(condition: Extract<Condition, { op: 'range' }>, segment: Segm
   }
   if (field.path === TIMESTAMP) {
     if (!overlaps(range, segment)) return exact(NO_DOCS)
-    // Counts are kept only where every document has a timestamp.
-    if (covers(range, segment) && segment.counts() !== undefined) return exact(ALL_DOCS)
+    if (covers(range, segment) && isTimed(segment)) return exact(ALL_DOCS)
   }
   const passing = segment.passingNumbers?.(field.path)
   if (passing !== undefined) return exact(scanRange({ values: passing }, segment.size, range))
@@ -335,6 +334,9 @@ function planRange(condition: Extract<Condition, { op: 'range' }>, segment: Segm
 function overlaps(range: NumberRange, segment: Segment): boolean {
   return segment.maxTimestampMs >= range.min && segment.minTimestampMs <= range.max
 }
+
+/** Whether every document has a timestamp: counts are kept only then. */
+export const isTimed = (segment: Segment): boolean => segment.isTimed ?? segment.counts() !== undefined
 
 function covers(range: NumberRange, segment: Segment): boolean {
   return inRange(segment.minTimestampMs, range) && inRange(segment.maxTimestampMs, range)
@@ -352,5 +354,5 @@ export function reduceForSegment(condition: Condition, segment: Segment): Condit
   if (condition.op === 'and') return allOf(condition.of.map(each => reduceForSegment(each, segment)).filter(each => each.op !== 'all'))
   if (condition.op === 'scored') return reduceForSegment(condition.of, segment)
   if (condition.op !== 'range' || condition.field.path !== TIMESTAMP || condition.exact !== undefined) return condition
-  return covers(condition.range, segment) && segment.counts() !== undefined ? ALL : condition
+  return covers(condition.range, segment) && isTimed(segment) ? ALL : condition
 }

@@ -49,11 +49,11 @@ function hasWholeMinutes({ interval, zone, offsetMs }: Extract<AggregationSpec, 
 
 /** The segment's counts under its condition; undefined where they cannot tell. */
 export function countsView(unit: SegmentUnit, filters: readonly Query[], nowMs: number): CountsView | undefined {
+  const test = testOnCounts(reduceForSegment(unit.bound.condition, unit.segment))
+  if (test === undefined) return undefined
   const counts = unit.segment.counts()
   if (counts === undefined) return undefined
   if (counts.length * MIN_DOCUMENTS_PER_COUNT > unit.segment.size) return undefined
-  const test = testOnCounts(reduceForSegment(unit.bound.condition, unit.segment))
-  if (test === undefined) return undefined
   const { index, mapping } = unit.bound
   const tests = new Map<Query, CountTest>()
   for (const query of filters) {

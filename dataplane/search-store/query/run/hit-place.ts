@@ -3,6 +3,7 @@ import { deserialize, serialize } from 'node:v8'
 import { firstAtLeast } from '../../first-at-least.ts'
 import { isAlias } from '../bind/field.ts'
 import type { SearchRequest } from '../parse/search-request.ts'
+import { isTimed } from '../plan/plan.ts'
 import { constantScore } from './matches.ts'
 import type { SegmentUnit } from './segment-unit.ts'
 import type { SortValue } from './sort-values.ts'
@@ -56,12 +57,7 @@ export function isPassed(place: HitPlace, request: SearchRequest, unit: SegmentU
   const { segment, ordinal } = unit
   const first = request.sort[0]
   const value = place.values[0]
-  if (
-    first?.field === 'timestamp' &&
-    typeof value === 'number' &&
-    segment.counts() !== undefined &&
-    !isAlias(unit.bound.mapping, first.field)
-  )
+  if (first?.field === 'timestamp' && typeof value === 'number' && isTimed(segment) && !isAlias(unit.bound.mapping, first.field))
     return first.order === 'desc' ? segment.minTimestampMs > value : segment.maxTimestampMs < value
   if (isAtScoreOf(place, request, unit)) return ordinal < place.ordinal
   const score = first === undefined ? scoreOfAll(request, unit) : undefined

@@ -11,6 +11,7 @@ import { bindQuery } from '../bind/bind.ts'
 import { parseQuery } from '../parse/parse.ts'
 import { listDocs } from '../plan/doc-set.ts'
 import { planSegment } from '../plan/plan.ts'
+import { countsView } from './counts-view.ts'
 import { type Grouping, groupMatches } from './group-matches.ts'
 import { matches } from './matches.ts'
 import { readDocument, type SegmentUnit } from './segment-unit.ts'
@@ -147,6 +148,17 @@ describe('groups of a sealed segment', function () {
     withIndex(async unitOf => {
       const all = Uint32Array.from({ length: COUNT }, (_none, doc) => doc)
       expect(shown(unitOf({ match_all: {} }), all, ['host'], undefined, false)).to.equal(undefined)
+    }))
+
+  it('are found without a look at the counts by minute, where those cannot tell and the window holds the whole segment', () =>
+    withIndex(async unitOf => {
+      const window = { range: { timestamp: { gte: FIRST_MS - 3_600_000, lt: FIRST_MS + 86_400_000 } } }
+      const unit = unitOf({ bool: { filter: [window, { match: { message: 'took' } }] } })
+      const looks: string[] = []
+      Object.defineProperty(unit.segment, 'counts', { value: () => void looks.push('counts') })
+      expect(liveDocs(planSegment(unit.bound.condition, unit.segment), unit.segment)).to.have.lengthOf(COUNT - Math.ceil(COUNT / 3))
+      expect(countsView(unit, [], FIRST_MS)).to.equal(undefined)
+      expect(looks).to.deep.equal([])
     }))
 
   const queries: readonly object[] = [

@@ -41,6 +41,7 @@ export class SealedSegment implements Segment {
   readonly nextSeqNo: number
   readonly minTimestampMs: number
   readonly maxTimestampMs: number
+  readonly isTimed: boolean
   readonly replaces: readonly number[]
   readonly dead: DeadDocuments
   readonly file: SegmentFile
@@ -73,6 +74,7 @@ export class SealedSegment implements Segment {
     this.nextSeqNo = directory.nextSeqNo
     this.minTimestampMs = directory.minTimestampMs ?? Number.NaN
     this.maxTimestampMs = directory.maxTimestampMs ?? Number.NaN
+    this.isTimed = directory.counts !== undefined
     this.replaces = directory.replaces
     this.dead = dead ?? new DeadDocuments(this.size)
     this.#stored = same === undefined ? createStoredBlocks(file, this.#name, context.cache, () => this.blocks()) : same.#stored
