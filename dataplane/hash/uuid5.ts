@@ -1,5 +1,6 @@
 /** UUIDs, version 5: the SHA-1 of a namespace and a name. */
 import { hash } from 'node:crypto'
+import { RecentUuids } from './recent-uuids.ts'
 
 /** Bytes of a name that fit the scratch buffer; longer ones get a buffer of their own. */
 const SCRATCH_BYTES = 1_024
@@ -27,27 +28,40 @@ const BYTE_PLACES = Uint8Array.of(0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28,
 const HEX_DIGITS = Buffer.from('0123456789abcdef')
 const DASH = 45
 
-/** Writes the UUID, version 5, of a name that its namespace's bytes precede, as text to `into` at `at`. */
-export function writeUuid5(name: Uint8Array, into: Uint8Array, at: number): void {
-  // A short string of bytes costs a third of a buffer of them (measured).
-  const digest = hash('sha1', name, 'binary')
+const recent = new RecentUuids()
+const digest = new Uint8Array(NAMESPACE_BYTES)
+
+/**
+ * Writes the UUID, version 5, of a name that its namespace's bytes precede, as text to `into` at `at`. One that is `remembered` is recognised by
+ * `isUuid5` in the same thread for a while.
+ */
+export function writeUuid5(name: Uint8Array, into: Uint8Array, at: number, memory: 'remembered' | 'forgotten' = 'forgotten'): void {
+  hashUuid5(name, digest)
+  if (memory === 'remembered') recent.add(name, digest)
   for (let i = 0; i < BYTE_PLACES.length; i++) {
-    const byte = digest.charCodeAt(i)
+    const byte = digest[i]!
     const place = at + BYTE_PLACES[i]!
     into[place] = HEX_DIGITS[byte >> 4]!
     into[place + 1] = HEX_DIGITS[byte & 15]!
   }
   into[at + 8] = into[at + 13] = into[at + 18] = into[at + 23] = DASH
-  into[at + 14] = HEX_DIGITS[5]!
-  into[at + 19] = HEX_DIGITS[8 | ((digest.charCodeAt(8) >> 4) & 3)]!
 }
 
 /** Writes the 16 bytes of the same UUID. */
 export function hashUuid5(name: Uint8Array, into: Uint8Array): void {
-  const digest = hash('sha1', name, 'binary')
-  for (let i = 0; i < BYTE_PLACES.length; i++) into[i] = digest.charCodeAt(i)
+  // A short string of bytes costs a third of a buffer of them (measured).
+  const bytes = hash('sha1', name, 'binary')
+  for (let i = 0; i < BYTE_PLACES.length; i++) into[i] = bytes.charCodeAt(i)
   into[6] = 0x50 | (into[6]! & 15)
   into[8] = 0x80 | (into[8]! & 63)
+}
+
+/** Whether the 16 bytes at `at` of `uuids` are the UUID of the name in the first `length` bytes of a view. */
+export function isUuid5(name: DataView, length: number, uuids: Uint8Array, at: number): boolean {
+  if (recent.has(name, length, uuids, at)) return true
+  hashUuid5(new Uint8Array(name.buffer, name.byteOffset, length), digest)
+  for (let k = 0; k < NAMESPACE_BYTES; k++) if (digest[k] !== uuids[at + k]) return false
+  return true
 }
 
 /** By the hex digit that it replaces: the RFC's variant, `10` in its two high bits. */

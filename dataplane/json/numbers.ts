@@ -69,7 +69,7 @@ export function plainDoubleEnd(b: Uint8Array, p: number): number {
   const dot = digitsEnd(b, first)
   if (b[dot] !== DOT || dot === first || (b[first] === ZERO && dot - first > 1)) return NOWHERE
   const end = digitsEnd(b, dot + 1)
-  if (end === dot + 1 || b[end - 1] === ZERO || isNumberPart(b[end]!)) return NOWHERE
+  if (end === dot + 1 || b[end - 1] === ZERO || isNumberPart(b[end])) return NOWHERE
   const digits = end - first - 1
   if (digits > EXACT_DIGITS && !(b[first] !== ZERO && digits === EXACT_DIGITS + 1 && isShortest(b, first, dot, end))) return NOWHERE
   if (b[first] !== ZERO) return end
@@ -93,15 +93,18 @@ function isShortest(b: Uint8Array, first: number, dot: number, end: number): boo
   return shorter / scale !== value && (shorter + 10) / scale !== value
 }
 
-const NUMBER_PARTS = new Set(Array.from('0123456789+-.eE', char => char.charCodeAt(0)))
+/** 1 for the bytes that a number may have. */
+const NUMBER_PARTS = new Uint8Array(256)
+for (const char of '0123456789+-.eE') NUMBER_PARTS[char.charCodeAt(0)] = 1
 
-function isNumberPart(byte: number): boolean {
-  return NUMBER_PARTS.has(byte)
+/** Undefined stands behind the last byte. */
+function isNumberPart(byte: number | undefined): boolean {
+  return NUMBER_PARTS[byte!] === 1
 }
 
 /** After all that may belong to a number. */
 export function numberTextEnd(b: Uint8Array, from: number): number {
   let p = from
-  while (isNumberPart(b[p]!)) p++
+  while (isNumberPart(b[p])) p++
   return p
 }

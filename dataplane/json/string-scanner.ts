@@ -21,6 +21,8 @@ for (const [letter, char] of Object.entries({ '"': '"', '\\': '\\', b: '\b', f: 
   ESCAPED[letter.charCodeAt(0)] = char.charCodeAt(0)
 
 const LETTER_U = 117
+/** Fewer bytes than this are moved faster by fours than by a call (measured). */
+const SHORT_BYTES = 96
 const UNICODE_ESCAPE_LENGTH = 6
 const ONE = 49
 
@@ -77,20 +79,28 @@ export class StringScanner {
     }
   }
 
-  /** Writes the text of the string to `at`, without the escapes met since the last reset, and returns where it ends. */
+  /** Writes the text of the string to `at`, without the escapes met since the last reset, and returns where it ends. Three bytes behind that are not what they were. */
   writeUnescaped(from: number, to: number, at: number): number {
     const b = this.#b
     let end = at
     let p = from
     for (let i = 0; i < this.escapeCount; i++) {
       const backslash = this.escapes[i]!
-      b.copyWithin(end, p, backslash)
-      end += backslash - p
+      end = this.#move(p, backslash, end)
       b[end++] = escapedByte(b, backslash)
       p = backslash + escapeLength(b, backslash)
     }
-    b.copyWithin(end, p, to)
-    return end + to - p
+    return this.#move(p, to, end)
+  }
+
+  /** The bytes behind are not what they were. */
+  #move(from: number, to: number, at: number): number {
+    const length = to - from
+    if (length < SHORT_BYTES) {
+      const view = this.#view
+      for (let i = 0; i < length; i += 4) view.setInt32(at + i, view.getInt32(from + i, true), true)
+    } else this.#b.copyWithin(at, from, to)
+    return at + length
   }
 
   #skipCharacter(b: Uint8Array, p: number): number {

@@ -2,6 +2,7 @@ import { isCanonicalName, isTopLevelKey } from '../../../../domain/documents/fie
 import { CANONICAL_SOURCES } from '../../../../domain/records/canonical-fields.ts'
 import { stableKeys } from '../../../../domain/records/document-id.ts'
 import { flattenKey } from '../../../../domain/records/flatten.ts'
+import { type Piece, pieceOf } from './piece.ts'
 
 /** Everything about a list of attribute keys that does not depend on the values: records of one kind of log line share it. */
 export interface AttributeShape {
@@ -18,7 +19,7 @@ export interface AttributeShape {
   /** Positions of the values in the order of the keys. */
   readonly sorted: readonly number[]
   /** `stableKeys`, and its length in UTF-16 code units. */
-  readonly stableKeys: Uint8Array
+  readonly stableKeys: Piece
   readonly stableKeysLength: number
 }
 
@@ -26,7 +27,7 @@ export interface Member {
   /** Position of the value among those of the record. */
   readonly value: number
   /** Comma, key, colon. */
-  readonly prefix: Uint8Array
+  readonly prefix: Piece
 }
 
 /** Keys that may fill a canonical field, and so cannot be treated by shape alone. */
@@ -47,11 +48,11 @@ export function buildShape(keys: readonly string[]): AttributeShape {
     topLevel: membersOf(keys, isTopLevelKey),
     folded: membersOf(keys, key => !isTopLevelKey(key)),
     sorted,
-    stableKeys: Buffer.from(stable),
+    stableKeys: pieceOf(stable),
     stableKeysLength: stable.length,
   }
 }
 
 function membersOf(names: readonly string[], belongs: (name: string) => boolean): readonly Member[] {
-  return names.flatMap((name, value) => (belongs(name) ? [{ value, prefix: Buffer.from(`,${JSON.stringify(name)}:`) }] : []))
+  return names.flatMap((name, value) => (belongs(name) ? [{ value, prefix: pieceOf(`,${JSON.stringify(name)}:`) }] : []))
 }

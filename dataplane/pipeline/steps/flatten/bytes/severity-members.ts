@@ -1,5 +1,6 @@
 /** The severity of records, remembered by their texts. */
 import { type Level, normaliseLevel, normaliseSeverityNumber } from '../../../../domain/records/level.ts'
+import { type Piece, pieceOf } from './piece.ts'
 
 /** The level that a severity text and number stand for, ready to be copied. */
 export interface Severity {
@@ -7,7 +8,7 @@ export interface Severity {
   readonly text: Uint8Array
   readonly level: Level
   /** With a leading comma. */
-  readonly members: Uint8Array
+  readonly members: Piece
 }
 
 /** Texts remembered per severity number; logs use few. */
@@ -29,7 +30,7 @@ export class SeverityMembers {
       if (i === text.length) return severity
     }
     const level = normaliseLevel(b.toString('latin1', textStart, textEnd), number)
-    const members = Buffer.from(`,"level":"${level}","severity_number":${normaliseSeverityNumber(number, level)}`)
+    const members = pieceOf(`,"level":"${level}","severity_number":${normaliseSeverityNumber(number, level)}`)
     const severity = { text: Uint8Array.from(b.subarray(textStart, textEnd)), level, members }
     if (severities.length === MAX_TEXTS) severities.shift()
     severities.push(severity)

@@ -2,7 +2,7 @@
  * Ids of log records, which follow from trace, span and time of the same document (Spec: Pipeline rules 2). Where the hash of these is the id, the block
  * does not keep the id; any other stands in it as any other UUID.
  */
-import { hashUuid5, namespaceBytes, writeUuid5 } from '../../../../hash/uuid5.ts'
+import { isUuid5, namespaceBytes, writeUuid5 } from '../../../../hash/uuid5.ts'
 import { COLON, QUOTE } from '../../../../json/bytes.ts'
 import {
   type BlockParts,
@@ -28,7 +28,7 @@ const DIGITS_AT = 16
 /** Namespace, trace, span and nanoseconds since 1970 with colons between; the quote behind the last of them is in none. */
 const name = new Uint8Array(DIGITS_AT + 2 * TRACE_BYTES + 1 + 2 * SPAN_BYTES + 1 + 20 + 1)
 name.set(namespaceBytes(LOG_ID_NAMESPACE))
-const digest = new Uint8Array(UUID_BYTES)
+const nameView = new DataView(name.buffer)
 
 /** The cut of a member that the id follows from. */
 export interface Ingredient {
@@ -84,10 +84,7 @@ export class LogIdValues extends HexValues {
     name[spanEnd] = COLON
     // No time of so many digits: nothing was written.
     if (end === spanEnd) return false
-    hashUuid5(name.subarray(0, end - 1), digest)
-    const { values } = this
-    for (let k = 0, at = UUID_BYTES * rank; k < UUID_BYTES; k++) if (digest[k] !== values[at + k]) return false
-    return true
+    return isUuid5(nameView, end - 1, this.values, UUID_BYTES * rank)
   }
 }
 
