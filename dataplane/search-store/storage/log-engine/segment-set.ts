@@ -1,4 +1,5 @@
 /** The segments of one log index: takes commits, seals the tail, merges. */
+import { releaseBytes } from '../../../memory/release-bytes.ts'
 import type { MutableMapping } from '../../mapping/mapping.ts'
 import { Turns } from '../../turns.ts'
 import type { Segment, StoredDocument } from '../index-storage.ts'
@@ -360,6 +361,7 @@ export class SegmentSet implements BatchTarget {
       const index = await encodeIndex(this.#context, tail, tail.blocks, tail.end, this.nextSeqNo, [])
       this.#log?.remove()
       await tail.file.append(index, tail.end)
+      releaseBytes(index)
     } catch (error) {
       tail.file.truncate(tail.end)
       throw error
@@ -376,7 +378,9 @@ export class SegmentSet implements BatchTarget {
     const file = new SegmentFile(files, temporary)
     try {
       const { blocks, end } = await repackBlocks(tail, (bytes, at) => file.writeSync(bytes, at))
-      await file.append(await encodeIndex(this.#context, tail, blocks, end, this.nextSeqNo, []), end)
+      const index = await encodeIndex(this.#context, tail, blocks, end, this.nextSeqNo, [])
+      await file.append(index, end)
+      releaseBytes(index)
       // Readers of the log count on the segment being the one that it was written for.
       this.#log?.remove()
       // Should a crash undo the renaming, the old file still has every frame.

@@ -7,8 +7,9 @@
  * Common terms: per bucket `key (32 bits) · number of documents or length, and kind (varint) · documents`. Lists that are long stand apart, equal ones once.
  * Segments that were written before have 16 bits of key in a rare term, and a byte or more for each document of a list.
  */
+import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import { bitsListed } from '../../../bits.ts'
-import { grown } from '../../../grown.ts'
+import { regrown } from '../../../grown.ts'
 import type { PostingSet } from '../../index-storage.ts'
 import type { TermTable } from '../tail/term-table.ts'
 import { bitsOf } from './bit-numbers.ts'
@@ -68,8 +69,11 @@ export function* encodeTerms(table: TermTable, size: number): Generator<void, En
     lists.add(docs, df, common)
   })
   while (bucket < 1 << commonBits) commonStarts[++bucket] = common.length
+  const rare = encodeRare(rareKeys, rareDocs, rareCount, size)
+  releaseBytes(rareKeys)
+  releaseBytes(rareDocs)
   return {
-    ...encodeRare(rareKeys, rareDocs, rareCount, size),
+    ...rare,
     commonBits,
     commonStarts,
     common: common.bytes(),
@@ -216,7 +220,7 @@ class ByteWriter {
   }
 
   #reserve(count: number): void {
-    if (this.length + count > this.#bytes.length) this.#bytes = grown(this.#bytes, Math.max(this.#bytes.length * 2, this.length + count))
+    if (this.length + count > this.#bytes.length) this.#bytes = regrown(this.#bytes, Math.max(this.#bytes.length * 2, this.length + count))
   }
 
   u32(value: number): void {

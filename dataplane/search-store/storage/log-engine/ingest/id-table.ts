@@ -1,4 +1,6 @@
 /** The hash table from document id to place. */
+import { releaseBytes } from '../../../../memory/release-bytes.ts'
+
 const MAX_LOAD = 0.75
 const GROWTH = 1.6
 const INITIAL_CAPACITY = 256
@@ -118,5 +120,6 @@ export class IdTable {
       this.#words[2 * slot + 1] = stored
       this.#size++
     }
+    releaseBytes(old)
   }
 }

@@ -1,5 +1,6 @@
 /** Merges small segments into one. */
 import { setImmediate } from 'node:timers/promises'
+import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import type { MutableMapping } from '../../../mapping/mapping.ts'
 import { Turns } from '../../../turns.ts'
 import { encodeBlock, nextBlockLength } from '../format/block.ts'
@@ -75,6 +76,8 @@ export async function mergeSegments(
     sources.map(each => each.number),
   )
   await file.append(index, tail.end)
+  releaseBytes(index)
+  tail.index.release()
   return { tail, origins }
 }
 

@@ -1,5 +1,6 @@
 /** Makes the index that stands at the end of a sealed segment. */
 import { compress } from '../../../../compression/zstd.ts'
+import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import { Turns } from '../../../turns.ts'
 import { type BlockRef, encodeBlock, nextBlockLength } from '../format/block.ts'
 import { type ColumnEntry, encodeKeywords, encodeNumbers, type Span } from '../format/column-codec.ts'
@@ -35,8 +36,11 @@ class IndexWriter {
     return [this.raw(packed), packed.length, bytes.length]
   }
 
+  /** All parts, whose own memory goes back. */
   join(): Buffer {
-    return Buffer.concat(this.#parts)
+    const joined = Buffer.concat(this.#parts)
+    for (const part of this.#parts) releaseBytes(part)
+    return joined
   }
 }
 

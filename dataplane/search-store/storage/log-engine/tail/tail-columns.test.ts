@@ -48,4 +48,17 @@ describe('columns of a tail', () => {
         }
       }),
     ))
+
+  it('give the memory of arrays that they outgrow back at once, and all but what queries have at their end', () => {
+    const column = new NumberTail()
+    for (let doc = 0; doc < 16_384; doc++) column.append(doc, doc)
+    const { docs, values } = column
+    const seen = column.column(16_384) as { readonly values: Float64Array }
+    expect(values.length).to.equal(16_384)
+    column.append(16_384, 1)
+    expect([docs.length, values.length]).to.deep.equal([0, 0])
+    column.release()
+    expect([column.docs.length, column.values.length]).to.deep.equal([0, 0])
+    expect([...seen.values.subarray(16_380)]).to.deep.equal([16_380, 16_381, 16_382, 16_383])
+  })
 })

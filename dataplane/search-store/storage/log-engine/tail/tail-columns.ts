@@ -1,5 +1,6 @@
 /** Columns in memory, over the tail. */
-import { grown } from '../../../grown.ts'
+import { releaseBytes } from '../../../../memory/release-bytes.ts'
+import { regrown } from '../../../grown.ts'
 import type { Column } from '../../index-storage.ts'
 
 /** A keyword column takes at most this many distinct values … */
@@ -77,7 +78,7 @@ export class KeywordTail {
     const code = this.dictionary.length
     this.dictionary.push(value)
     this.#dictionaryBytes += STRING_BYTES + value.length
-    if (this.hashes.length < 2 * code + 2) this.hashes = grown(this.hashes)
+    if (this.hashes.length < 2 * code + 2) this.hashes = regrown(this.hashes)
     this.hashes[2 * code] = lo
     this.hashes[2 * code + 1] = hi
     this.#table[at] = code
@@ -94,13 +95,19 @@ export class KeywordTail {
       while (table[at] !== 0) at = (at + 1) & mask
       table[at] = code
     }
+    releaseBytes(this.#table)
     this.#table = table
+  }
+
+  /** Gives the memory of all but the columns that were asked for back: no value is added any more. */
+  release(): void {
+    for (const each of [this.hashes, this.docs, this.codes, this.#table]) releaseBytes(each)
   }
 
   append(doc: number, code: number): void {
     if (this.count === this.docs.length) {
-      this.docs = grown(this.docs)
-      this.codes = grown(this.codes)
+      this.docs = regrown(this.docs)
+      this.codes = regrown(this.codes)
     }
     if (this.count > 0 && this.docs[this.count - 1] === doc) this.isMulti = true
     this.docs[this.count] = doc
@@ -162,12 +169,18 @@ export class NumberTail {
 
   append(doc: number, value: number): void {
     if (this.count === this.docs.length) {
-      this.docs = grown(this.docs)
-      this.values = grown(this.values)
+      this.docs = regrown(this.docs)
+      this.values = regrown(this.values)
     }
     if (this.count > 0 && this.docs[this.count - 1] === doc) this.isMulti = true
     this.docs[this.count] = doc
     this.values[this.count++] = value
+  }
+
+  /** As that of a keyword column. */
+  release(): void {
+    releaseBytes(this.docs)
+    releaseBytes(this.values)
   }
 
   /** Over the first `size` documents. */

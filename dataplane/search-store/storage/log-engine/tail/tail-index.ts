@@ -50,6 +50,13 @@ export class TailIndex implements KeywordCoder {
     return bytes
   }
 
+  /** Gives its memory back but for the columns that queries have. It is not to be used any more. */
+  release(): void {
+    this.terms.release()
+    for (const column of this.keywords) column?.release()
+    for (const column of this.numbers) column?.release()
+  }
+
   /** Keyword fields whose values have no codes, or have none from now on. Once in an index, a field stays among them. */
   termSlots(): readonly number[] {
     const slots = [...this.#high]

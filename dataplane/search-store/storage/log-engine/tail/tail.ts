@@ -119,6 +119,7 @@ export class Tail {
   /** Lets go of what the sealed segment now tells. */
   becomeSealed(sealed: SealedSegment): void {
     this.sealed = sealed
+    this.index.release()
     this.index = new TailIndex(this.high)
     this.#ids = []
     this.#byIdHash = new Map()

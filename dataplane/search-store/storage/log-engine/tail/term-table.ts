@@ -6,7 +6,8 @@
  * A term's first document lives in the entry alone; from the second on its documents stand in chunks of the pool, each with a
  * two-word header that points to the chunk before it.
  */
-import { grown } from '../../../grown.ts'
+import { releaseBytes } from '../../../../memory/release-bytes.ts'
+import { regrown } from '../../../grown.ts'
 
 /** Documents of one table are numbered below this. */
 export const MAX_TABLE_DOCS = 65_536
@@ -91,7 +92,7 @@ export class TermTable {
   /** Offset of the first place of a new chunk that follows the one ending at `before`. */
   #newChunk(capacity: number, before: number): number {
     const start = this.#poolEnd
-    if (start + HEADER + capacity > this.#pool.length) this.#pool = grown(this.#pool)
+    if (start + HEADER + capacity > this.#pool.length) this.#pool = regrown(this.#pool)
     this.#pool[start] = before & 0xffff
     this.#pool[start + 1] = before >>> 16
     this.#poolEnd = start + HEADER + capacity
@@ -115,6 +116,13 @@ export class TermTable {
       entries[at + 3] = old[from + 3]!
     }
     this.#entries = entries
+    releaseBytes(old)
+  }
+
+  /** Gives its memory back: the table is not to be used any more. */
+  release(): void {
+    releaseBytes(this.#entries)
+    releaseBytes(this.#pool)
   }
 
   /** The documents of a term, ascending. */
@@ -171,6 +179,7 @@ export class TermTable {
       read = 0
       yield
     }
+    releaseBytes(order)
   }
 
   /** Offsets of the entries in key order: nearly sorted already, so insertion moves each a step or two. */
@@ -194,6 +203,8 @@ export class TermTable {
       keys[k] = hi
       order[k] = at
     }
+    releaseBytes(keys)
+    releaseBytes(offsets)
     return order
   }
 
