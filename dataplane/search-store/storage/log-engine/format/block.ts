@@ -1,4 +1,4 @@
-/** A block on disk: up to 128 documents with their ids, compressed together. Messages stand apart in a frame of their own. */
+/** A block on disk: up to 250 documents with their ids, compressed together. Messages stand apart in a frame of their own. */
 import { compress, decompress } from '../../../../compression/zstd.ts'
 import { type BlockDocuments, plainDocuments } from './block-documents.ts'
 import { writePlanes } from './byte-planes.ts'
@@ -7,8 +7,8 @@ import type { StoredId } from './document-id.ts'
 import { BlockMessages, layOutMessages } from './message-column.ts'
 import type { StagedDocument } from './staged-document.ts'
 
-/** Documents per block: larger ones compress little better and make reading one document dearer. */
-export const BLOCK_DOCS = 128
+/** Documents per block: reading one of them costs as much as there are documents. `MAX_DOCS` may be no less. */
+export const BLOCK_DOCS = 250
 /** Blocks end at this many bytes of documents too. */
 export const BLOCK_BYTES = 512 * 1024
 /** Less than this is kept as it is: the call would cost more than the space. */

@@ -6,12 +6,12 @@ import { createLogDocuments } from '../testing/log-documents.ts'
 import { LOG_MAPPING } from '../testing/log-mapping.ts'
 import { openIndex, withDirectory } from '../testing/temporary-index.ts'
 import { BitWriter, bitsAt, bitsOf } from './bit-numbers.ts'
-import { type BlockRef, blockBytes, encodeBlock, readBlockRef, readDocuments, readMessages } from './block.ts'
+import { BLOCK_DOCS, type BlockRef, blockBytes, encodeBlock, readBlockRef, readDocuments, readMessages } from './block.ts'
 import { ByteReader, ByteWriter } from './byte-writer.ts'
 import { idKeyOf } from './document-id.ts'
 import type { StagedDocument } from './staged-document.ts'
 
-const DOCS = 128
+const DOCS = BLOCK_DOCS
 
 const fromText = (id: string, text: string): StagedDocument => {
   const source = Buffer.from(text)

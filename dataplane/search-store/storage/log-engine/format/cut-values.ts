@@ -6,8 +6,8 @@ import { NOWHERE, QUOTE } from '../../../../json/bytes.ts'
 import { BlockTimes, isMember } from './block-times.ts'
 import type { ByteReader, ByteWriter } from './byte-writer.ts'
 
-/** Most documents of a block. */
-export const MAX_DOCS = 128
+/** Most documents of a block: numbers of them and of their texts take a byte, of which 255 stands for none. */
+export const MAX_DOCS = 250
 
 /** Where values go. */
 export interface Streams {

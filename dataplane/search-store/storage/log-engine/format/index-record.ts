@@ -6,7 +6,9 @@
 import type { IndexEvents } from '../ingest/document-events.ts'
 import type { BlockRef } from './block.ts'
 import type { FrameHead } from './frame.ts'
-import { packTerms, packValues, unpackTerms, unpackValues, WordWriter } from './packed-events.ts'
+import { packTerms, unpackTerms } from './packed-terms.ts'
+import { packValues, unpackValues } from './packed-values.ts'
+import { WordWriter } from './word-writer.ts'
 
 const WORD_BYTES = 4
 /** Length of the record, offset of the terms, length of the JSON; counts of numbers, documents, words of codes, of pairs, of terms; words of packed values. */

@@ -9,14 +9,14 @@ import { createDerivedLogDocuments, withDerivedLogId } from '../testing/derived-
 import type { LogDocument } from '../testing/log-documents.ts'
 import { LOG_MAPPING } from '../testing/log-mapping.ts'
 import { openIndex, withDirectory } from '../testing/temporary-index.ts'
-import { encodeBlock, readBlockRef, readDocuments, readMessages } from './block.ts'
+import { BLOCK_DOCS, encodeBlock, readBlockRef, readDocuments, readMessages } from './block.ts'
 import { idKeyOf } from './document-id.ts'
 import { LOG_ID_NAMESPACE } from './log-ids.ts'
 
 /** An index that was written while every block kept its log ids; documents 0 to 199 are sealed, 200 to 259 are not. */
 const WRITTEN_BEFORE = fileURLToPath(new URL('../testing/with-all-log-ids', import.meta.url))
 const WRITTEN_MS = Date.parse('2026-11-26T10:55:00Z')
-const DOCS = 128
+const DOCS = BLOCK_DOCS
 const UUID_BYTES = 16
 
 const staged = ({ id, source }: LogDocument) => {

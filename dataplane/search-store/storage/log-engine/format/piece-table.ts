@@ -3,7 +3,7 @@ import type { ByteWriter } from './byte-writer.ts'
 import { MAX_DOCS } from './cut-values.ts'
 
 /** A power of two. */
-const TABLE_SIZE = 4 * MAX_DOCS
+const TABLE_SIZE = 1024
 export const NO_CODE = 255
 
 export class PieceTable {

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import type { MutableMapping } from '../../../mapping/mapping.ts'
 import { Turns } from '../../../turns.ts'
-import { encodeBlock, nextBlockLength } from '../format/block.ts'
+import { BLOCK_DOCS, encodeBlock, nextBlockLength } from '../format/block.ts'
 import { idKey } from '../format/document-id.ts'
 import type { SegmentFile } from '../format/segment-file.ts'
 import type { StagedDocument } from '../format/staged-document.ts'
@@ -16,8 +16,8 @@ import type { SealedSegment } from './sealed-segment.ts'
 /** So many neighbours that fit one segment are merged. */
 const MIN_MERGED = 8
 const MAX_MERGED_DOCS = 57_344
-/** Documents between two pauses for other work. */
-const SLICE_DOCS = 256
+/** Documents between two pauses for other work: a full block, so that no rest of a slice makes a poor one. */
+const SLICE_DOCS = BLOCK_DOCS
 
 /** The newest run of small neighbours worth merging; empty when there is none. */
 export function mergeCandidates(segments: readonly SealedSegment[]): readonly SealedSegment[] {

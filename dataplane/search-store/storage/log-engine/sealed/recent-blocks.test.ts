@@ -8,7 +8,7 @@ import { mappingConfigOf } from '../../../mapping/mapping-config.ts'
 import { type LogIndex, openLogIndex } from '../log-index.ts'
 import { createByteCache } from './byte-cache.ts'
 
-const DOCUMENTS = 128
+const DOCUMENTS = 250
 const FILLER = 'x'.repeat(300)
 
 describe('blocks just written', () => {

@@ -2,7 +2,7 @@
 import { compress } from '../../../../compression/zstd.ts'
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import { Turns } from '../../../turns.ts'
-import { type BlockRef, encodeBlock, nextBlockLength } from '../format/block.ts'
+import { BLOCK_DOCS, type BlockRef, encodeBlock, nextBlockLength } from '../format/block.ts'
 import { type ColumnEntry, encodeKeywords, encodeNumbers, type Span } from '../format/column-codec.ts'
 import { idKey } from '../format/document-id.ts'
 import type { ShapesEntry } from '../format/message-shapes.ts'
@@ -187,7 +187,7 @@ export async function repackBlocks(
     const source = tail.stored.source(doc)
     waiting.push({ id: idKey(id.bytes, id.isUuid), source, message: tail.stored.messageSpan(doc) })
     bytes += source.length
-    if (waiting.length > 128 || bytes > 1 << 20) flush(false)
+    if (waiting.length > BLOCK_DOCS || bytes > 1 << 20) flush(false)
     if (turns.isDue()) await turns.next()
   }
   flush(true)

@@ -24,7 +24,7 @@ export interface StoredBlocks {
 }
 
 /** Blocks just written that stay at hand unpacked: updates come soon after. They do not go through the cache, which they would flush. */
-const RECENT_BLOCKS = 48
+const RECENT_BLOCKS = 24
 
 let segmentCount = 0
 

@@ -1,116 +1,31 @@
 /**
- * The events of a commit in words of 16 bits, for the log of the index. Documents of a commit resemble each other: a term that came a moment before is
- * named by its place in a table, fields by the list of them that a document before had, and a number takes a word where it is small.
+ * Codes and numbers of a commit in words of 16 bits, for the log of the index. Documents of a commit resemble each other: a document names a list of fields
+ * that one before had, and has values only where they are not those of the last document with this list; a number takes a word where it is small.
  */
-import { grown } from '../../../grown.ts'
 import type { IndexEvents } from '../ingest/document-events.ts'
+import { WordReader, type WordWriter } from './word-writer.ts'
 
-/** Words one behind the other. */
-export class WordWriter {
-  words = new Uint16Array(1 << 12)
-  length = 0
-
-  clear(): void {
-    this.length = 0
-  }
-
-  /** Makes room for so many more. */
-  reserve(count: number): void {
-    if (this.length + count > this.words.length) this.words = grown(this.words, Math.max(2 * this.words.length, this.length + count))
-  }
-
-  /** Writes 32 bits. */
-  long(value: number): void {
-    this.words[this.length++] = value
-    this.words[this.length++] = value >>> 16
-  }
-
-  written(): Uint16Array {
-    return this.words.subarray(0, this.length)
-  }
-}
-
-class WordReader {
-  readonly words: Uint16Array
-  at = 0
-
-  constructor(words: Uint16Array) {
-    this.words = words
-  }
-
-  long(): number {
-    this.at += 2
-    return this.words[this.at - 2]! | (this.words[this.at - 1]! << 16)
-  }
-}
-
-const TABLE_BITS = 12
-/** In front of a term that is not in its place of the table; the place follows from the term. */
-const IS_NEW = 0x8000
-const WORDS_OF_TERM = 5
-
-/** Terms that came before: each in the place that its highest bits name. */
-const table = new Int32Array(2 << TABLE_BITS)
-
-export function packTerms(terms: Int32Array, end: number, to: WordWriter): void {
-  table.fill(0)
-  to.reserve((WORDS_OF_TERM * end) / 2)
-  const { words } = to
-  let at = to.length
-  for (let k = 0; k < end; k += 2) {
-    const lo = terms[k]!
-    const hi = terms[k + 1]!
-    const place = hi >>> (32 - TABLE_BITS)
-    if (table[2 * place + 1] === hi && table[2 * place] === lo) {
-      words[at++] = place
-      continue
-    }
-    table[2 * place] = lo
-    table[2 * place + 1] = hi
-    words[at] = IS_NEW
-    words[at + 1] = lo
-    words[at + 2] = lo >>> 16
-    words[at + 3] = hi
-    words[at + 4] = hi >>> 16
-    at += WORDS_OF_TERM
-  }
-  to.length = at
-}
-
-/** `end` words of 32 bits. */
-export function unpackTerms(words: Uint16Array, end: number): Int32Array {
-  table.fill(0)
-  const terms = new Int32Array(end)
-  let at = 0
-  for (let k = 0; k < end; k += 2) {
-    const place = words[at++]!
-    if (place !== IS_NEW) {
-      terms[k] = table[2 * place]!
-      terms[k + 1] = table[2 * place + 1]!
-      continue
-    }
-    const lo = words[at]! | (words[at + 1]! << 16)
-    const hi = words[at + 2]! | (words[at + 3]! << 16)
-    at += WORDS_OF_TERM - 1
-    const own = hi >>> (32 - TABLE_BITS)
-    table[2 * own] = lo
-    table[2 * own + 1] = hi
-    terms[k] = lo
-    terms[k + 1] = hi
-  }
-  return terms
-}
-
-/** Slots of the codes of a document, then those of its numbers. */
+/** Slots of the codes of a document, then those of its numbers, with the values that the last document had. */
 interface Fields {
-  readonly codes: number
   readonly slots: Int32Array
+  readonly codes: Uint16Array
+  readonly numbers: Float64Array
 }
+
+const fieldsWith = (slots: Int32Array, codes: number): Fields => ({
+  slots,
+  codes: new Uint16Array(codes),
+  numbers: new Float64Array(slots.length - codes),
+})
 
 /** Lists of fields that are known by a number: a document with many more is odd. */
 const MAX_LISTS = 64
 const MAX_LISTED = 256
 const NEW_LIST = 0xffff
+/** In front of a count of terms that takes 32 bits. */
+const MANY_TERMS = 0xffff
+/** Fields of which a word says whether they have another value than before. */
+const FIELDS_OF_WORD = 16
 
 /** Codes, numbers and the ends of all events. */
 export function packValues(events: IndexEvents, to: WordWriter): void {
@@ -125,21 +40,50 @@ export function packValues(events: IndexEvents, to: WordWriter): void {
     const termEnd = ends[3 * k]!
     const codeEnd = ends[3 * k + 1]!
     const numberEnd = ends[3 * k + 2]!
-    // A new list has two words for each field.
-    to.reserve(8 + 3 * (codeEnd - code) + (WORDS_OF_NUMBER + 2) * (numberEnd - number))
+    // A new list has two words for each field, and each field a bit.
+    to.reserve(10 + 4 * (codeEnd - code) + (WORDS_OF_NUMBER + 3) * (numberEnd - number))
     if (list >= lists.length || !isOf(lists[list]!, events, code, codeEnd, number, numberEnd)) {
       list = 0
       while (list < lists.length && !isOf(lists[list]!, events, code, codeEnd, number, numberEnd)) list++
     }
-    if (list < lists.length) to.words[to.length++] = list
-    else addList(fieldsOf(events, code, codeEnd, number, numberEnd), lists, to)
-    to.long((termEnd - term) / 2)
-    for (let at = code + 1; at < codeEnd; at += 2) to.words[to.length++] = codes[at]!
-    for (let at = number; at < numberEnd; at++) last = putNumber(numbers[at]!, last, to)
+    let fields = lists[list]
+    if (fields !== undefined) to.words[to.length++] = list
+    else {
+      fields = fieldsOf(events, code, codeEnd, number, numberEnd)
+      addList(fields, lists, to)
+    }
+    putCount((termEnd - term) / 2, to)
+    const { words } = to
+    const maskAt = to.length
+    to.length += maskWords(fields)
+    words.fill(0, maskAt, to.length)
+    const own = fields.codes.length
+    for (let at = 0; at < own; at++) {
+      const value = codes[code + 2 * at + 1]!
+      if (value === fields.codes[at]) continue
+      fields.codes[at] = value
+      words[maskAt + (at >>> 4)]! |= 1 << (at & 15)
+      words[to.length++] = value
+    }
+    for (let at = 0; at < numberEnd - number; at++) {
+      const value = numbers[number + at]!
+      const before = fields.numbers[at]!
+      if (value === before && (value !== 0 || 1 / value === 1 / before)) continue
+      fields.numbers[at] = value
+      words[maskAt + ((own + at) >>> 4)]! |= 1 << ((own + at) & 15)
+      last = putNumber(value, last, to)
+    }
     term = termEnd
     code = codeEnd
     number = numberEnd
   }
+}
+
+const maskWords = ({ slots }: Fields): number => Math.ceil(slots.length / FIELDS_OF_WORD)
+
+function putCount(terms: number, to: WordWriter): void {
+  to.words[to.length++] = Math.min(terms, MANY_TERMS)
+  if (terms >= MANY_TERMS) to.long(terms)
 }
 
 function fieldsOf({ codes, numberSlots }: IndexEvents, code: number, codeEnd: number, number: number, numberEnd: number): Fields {
@@ -147,14 +91,14 @@ function fieldsOf({ codes, numberSlots }: IndexEvents, code: number, codeEnd: nu
   const slots = new Int32Array(own + numberEnd - number)
   for (let at = 0; at < own; at++) slots[at] = codes[code + 2 * at]!
   for (let at = number; at < numberEnd; at++) slots[own + at - number] = numberSlots[at]!
-  return { codes: own, slots }
+  return fieldsWith(slots, own)
 }
 
 function addList(fields: Fields, lists: Fields[], to: WordWriter): void {
   const { codes, slots } = fields
   to.words[to.length++] = NEW_LIST
-  to.long(codes)
-  to.long(slots.length - codes)
+  to.long(codes.length)
+  to.long(slots.length - codes.length)
   for (const slot of slots) to.long(slot)
   if (isListed(fields, lists)) lists.push(fields)
 }
@@ -169,10 +113,11 @@ function isOf(
   number: number,
   numberEnd: number,
 ): boolean {
-  if (codeEnd - code !== 2 * own || numberEnd - number !== slots.length - own) return false
+  const { length } = own
+  if (codeEnd - code !== 2 * length || numberEnd - number !== slots.length - length) return false
   const { codes, numberSlots } = events
-  for (let at = 0; at < own; at++) if (codes[code + 2 * at] !== slots[at]) return false
-  for (let at = own; at < slots.length; at++) if (numberSlots[number + at - own] !== slots[at]) return false
+  for (let at = 0; at < length; at++) if (codes[code + 2 * at] !== slots[at]) return false
+  for (let at = length; at < slots.length; at++) if (numberSlots[number + at - length] !== slots[at]) return false
   return true
 }
 
@@ -228,17 +173,24 @@ export function unpackValues(words: Uint16Array, count: number, codeEnd: number,
     const name = words[from.at++]!
     const fields = name === NEW_LIST ? readList(from) : lists[name]!
     if (name === NEW_LIST && isListed(fields, lists)) lists.push(fields)
-    term += 2 * from.long()
-    const { slots, codes: own } = fields
+    term += 2 * readCount(from)
+    const maskAt = from.at
+    from.at += maskWords(fields)
+    const { slots, codes: ownCodes, numbers: ownNumbers } = fields
+    const own = ownCodes.length
     for (let at = 0; at < own; at++) {
+      if ((words[maskAt + (at >>> 4)]! & (1 << (at & 15))) !== 0) ownCodes[at] = words[from.at++]!
       codes[code++] = slots[at]!
-      codes[code++] = words[from.at++]!
+      codes[code++] = ownCodes[at]!
     }
     for (let at = own; at < slots.length; at++) {
       numberSlots[number] = slots[at]!
-      const value = readNumber(from, last)
-      if (form === IS_NEAR || (form === IS_DOUBLE && Number.isSafeInteger(value))) last = value
-      numbers[number++] = value
+      if ((words[maskAt + (at >>> 4)]! & (1 << (at & 15))) !== 0) {
+        const value = readNumber(from, last)
+        if (form === IS_NEAR || (form === IS_DOUBLE && Number.isSafeInteger(value))) last = value
+        ownNumbers[at - own] = value
+      }
+      numbers[number++] = ownNumbers[at - own]!
     }
     ends[3 * k] = term
     ends[3 * k + 1] = code
@@ -247,13 +199,18 @@ export function unpackValues(words: Uint16Array, count: number, codeEnd: number,
   return { count, ends, terms: NO_TERMS, termEnd: 0, codes, codeEnd, numbers, numberSlots, numberEnd }
 }
 
+function readCount(from: WordReader): number {
+  const count = from.words[from.at++]!
+  return count === MANY_TERMS ? from.long() : count
+}
+
 const NO_TERMS = new Int32Array(0)
 
 function readList(from: WordReader): Fields {
   const codes = from.long()
   const slots = new Int32Array(codes + from.long())
   for (let at = 0; at < slots.length; at++) slots[at] = from.long()
-  return { codes, slots }
+  return fieldsWith(slots, codes)
 }
 
 /** How the number that was read last stood there. */
