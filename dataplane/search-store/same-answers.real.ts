@@ -18,7 +18,10 @@ const DOCUMENTS_SEED = 7
 
 const UNSUPPORTED: readonly { readonly name: string; readonly body: Json }[] = [
   { name: 'function_score', body: { query: { function_score: { query: { match_all: {} } } } } },
-  { name: 'post_filter', body: { post_filter: { term: { level: 'ERROR' } } } },
+  {
+    name: 'post_filter',
+    body: { post_filter: { match_all: {} }, terminate_after: 1, aggs: { a: { terms: { field: 'service' } } } },
+  },
   { name: 'collapse', body: { collapse: { field: 'service' } } },
   { name: 'min_score', body: { min_score: 0.1 } },
   { name: 'significant_terms', body: { aggs: { a: { significant_terms: { field: 'service' } } } } },

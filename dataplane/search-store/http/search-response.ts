@@ -184,8 +184,8 @@ interface HitForm {
 }
 
 /** The names of the clauses that a hit matches. */
-function matchedNamesOf({ query }: SearchRequest, nowMs: number): HitForm['matchedNames'] {
-  const named = [...namedQueries(query)]
+function matchedNamesOf({ query, postFilter }: SearchRequest, nowMs: number): HitForm['matchedNames'] {
+  const named = [...namedQueries(query), ...(postFilter === undefined ? [] : namedQueries(postFilter))]
   if (named.length === 0) return undefined
   const bound = new Map<string, readonly (readonly [string, Condition])[]>()
   return document => {

@@ -356,6 +356,12 @@ describe('search', () => {
         })
       })
 
+      it('highlights a keyword whole, also where it is longer than a fragment', async () => {
+        const highlight = { fields: { host: { fragment_size: 2 } } }
+        const { hits } = await search(index, { query: { term: { host: 'pod-10' } }, highlight })
+        expect(hits.hits[0].highlight).to.deep.equal({ host: ['<em>pod-10</em>'] })
+      })
+
       it('ranks by the number of words that match when nothing sorts', async () => {
         const body = await search(index, { query: { match: { message: 'gateway refused payment' } } })
         expect(idsOf(body)).to.deep.equal([2, 3])

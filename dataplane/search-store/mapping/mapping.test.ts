@@ -123,6 +123,22 @@ describe('mapping', () => {
     expect(mapping.paths()).to.deep.equal(['a', 'b'])
   })
 
+  for (const type of ['integer', 'short', 'byte', 'double', 'float'] as const)
+    it(`accepts space around the text of a number of type ${type}`, () => {
+      const { mapping } = leaves({ properties: { a: { type } } }, { a: ' 5' }, { a: '5\t' })
+      expect(mapping.field('a')).to.deep.equal({ type })
+    })
+
+  it('refuses a text of nothing but space for a whole number', () => {
+    for (const type of ['long', 'integer', 'short', 'byte'] as const)
+      expect(refusal({ properties: { a: { type } } }, { a: ' ' }).message).to.match(/failed to parse field/)
+  })
+
+  for (const type of ['long', 'unsigned_long'] as const)
+    it(`refuses space around the text of a number of type ${type}`, () => {
+      for (const a of [' 5', '5 ']) expect(refusal({ properties: { a: { type } } }, { a }).message).to.match(/failed to parse field/)
+    })
+
   it('applies the first dynamic template that fits', () => {
     const config: MappingConfig = {
       dynamicTemplates: [

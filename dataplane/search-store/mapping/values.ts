@@ -21,6 +21,7 @@ const NUMBER_BOUNDS: Readonly<Record<string, readonly [number, number]>> = {
   float: [-3.4028235677973366e38, 3.4028235677973366e38],
 }
 const WHOLE = new Set<FieldType>(['long', 'integer', 'short', 'byte', 'unsigned_long'])
+const TOO_LONG = new Set<FieldType>(['long', 'unsigned_long'])
 
 /** Whether a whole number lies within what a field of the type can hold; any number does for other types. */
 export function fitsType(number: number, type: FieldType): boolean {
@@ -44,9 +45,9 @@ export function numberOf(path: string, { type, format, nanos }: NumberField, val
   if (type === 'boolean') return booleanOf(path, value)
   if (type === 'date') return dateOf(path, value, format, nanos)
   if (typeof value === 'boolean') throw refused(path, type, value, `Current token (VALUE_${String(value).toUpperCase()}) not numeric`)
-  // Java reads space around a fraction, not around a whole number.
-  const text = typeof value === 'string' && !WHOLE.has(type) ? value.trim() : value
-  if (text === '') return undefined
+  // OpenSearch reads texts as doubles, around which Java takes space, but for types that doubles do not hold.
+  const text = typeof value === 'string' && !TOO_LONG.has(type) ? value.trim() : value
+  if (text === '' && !(value !== '' && WHOLE.has(type))) return undefined
   const number = typeof text === 'number' ? text : isDecimal(text) ? Number(text) : Number.NaN
   if (Number.isNaN(number)) throw refused(path, type, value, `For input string: "${String(value)}"`)
   const [low, high] = NUMBER_BOUNDS[type]!

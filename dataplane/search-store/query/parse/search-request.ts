@@ -20,6 +20,8 @@ export interface PointInTime {
 
 export interface SearchRequest {
   readonly query: Query
+  /** Narrows the hits, and not what the aggregations get. */
+  readonly postFilter?: Query
   readonly from: number
   readonly size: number
   readonly sort: readonly SortSpec[]
@@ -47,13 +49,13 @@ const MAX_RESULT_WINDOW = 10_000
 const DEFAULT_TRACK_TOTAL_HITS = 10_000
 
 const KNOWN = words(`
-  query from size sort search_after _source fields docvalue_fields stored_fields track_total_hits track_scores highlight aggs
+  query post_filter from size sort search_after _source fields docvalue_fields stored_fields track_total_hits track_scores highlight aggs
   aggregations timeout terminate_after version seq_no_primary_term stats pit
 `)
 
 const KNOWN_ELSEWHERE = new Set(
   words(`
-    post_filter min_score explain profile collapse suggest rescore script_fields slice indices_boost ext derived
+    min_score explain profile collapse suggest rescore script_fields slice indices_boost ext derived
     include_named_queries_score search_pipeline verbose_pipeline partial_fields knn point_in_time runtime_mappings
   `),
 )
@@ -78,8 +80,13 @@ export function parseSearchRequest(body: JsonObject): SearchRequest {
   const terminateAfter = parseTerminateAfter(body['terminate_after'])
   const storedSource = sourceBeside(body['stored_fields'])
   const aggregations = parseAggregations(body['aggs'] ?? body['aggregations'])
+  const postFilter = body['post_filter'] === undefined ? undefined : parseQuery(body['post_filter'])
+  // OpenSearch counts hits that passed the filter, and ends the aggregations with them.
+  if (postFilter !== undefined && terminateAfter !== undefined && aggregations.below.length > 0)
+    throw unsupported('[terminate_after] with [post_filter] and aggregations')
   return {
     query: body['query'] === undefined ? MATCH_ALL : parseQuery(body['query']),
+    ...(postFilter !== undefined && { postFilter }),
     ...parseWindow(body),
     sort,
     ...(searchAfter !== undefined && { searchAfter }),

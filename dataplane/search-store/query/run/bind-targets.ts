@@ -50,15 +50,18 @@ export function unitsOf(bound: readonly BoundTarget[]): readonly SegmentUnit[] {
   )
 }
 
+export interface OpenUnits {
+  readonly units: readonly SegmentUnit[]
+  /** The same segments, each with what a hit has to fulfil; `units` themselves where that is the query. */
+  readonly hitUnits: readonly SegmentUnit[]
+  readonly failures: readonly ShardFailure[]
+}
+
 /** Like `bindTargets`, leaving out indices that cannot be sorted or aggregated as asked. */
-export async function openUnits(
-  targets: readonly SearchTarget[],
-  request: SearchRequest,
-  nowMs: number,
-  pace: Pace,
-): Promise<{ units: readonly SegmentUnit[]; failures: readonly ShardFailure[] }> {
+export async function openUnits(targets: readonly SearchTarget[], request: SearchRequest, nowMs: number, pace: Pace): Promise<OpenUnits> {
   const { bound, failures } = await bindTargets(targets, request.query, nowMs, pace)
   const usable: BoundTarget[] = []
+  const narrowed = new Map<BoundIndex, BoundIndex>()
   const more: ShardFailure[] = []
   for (const each of bound) {
     if (pace.isDue()) await pace.step()
@@ -69,12 +72,18 @@ export async function openUnits(
         field: path => findField(mapping, path),
         bind: query => bindQuery(query, { index, mapping, nowMs }),
       })
+      if (request.postFilter !== undefined) {
+        const filter = unscored(bindQuery(request.postFilter, { index, mapping, nowMs }))
+        narrowed.set(each.bound, { ...each.bound, condition: allOf([each.bound.condition, filter]) })
+      }
       usable.push(each)
     } catch (error) {
       more.push(shardFailure(error, each.target.storage))
     }
   }
-  return { units: unitsOf(usable), failures: [...failures, ...more] }
+  const units = unitsOf(usable)
+  const hitUnits = request.postFilter === undefined ? units : units.map(unit => ({ ...unit, bound: narrowed.get(unit.bound)! }))
+  return { units, hitUnits, failures: [...failures, ...more] }
 }
 
 /** Sorting is refused for an index as a whole, also where it has no documents yet. */

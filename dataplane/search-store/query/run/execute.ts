@@ -62,13 +62,23 @@ export async function executeSearch(
 ): Promise<SearchOutcome> {
   const nowMs = context.clock.nowMs()
   const pace = createPace(context.clock, Math.min(context.leftMs(), request.timeoutMs ?? Number.POSITIVE_INFINITY), context.turns)
-  const { units, failures } = await openUnits(targets, request, nowMs, pace)
+  const { units, hitUnits, failures } = await openUnits(targets, request, nowMs, pace)
   const collect = { nowMs, budget: { used: 0 }, memory: context.memory, vocabularies: NO_VOCABULARIES, showHit: context.showTopHit }
   const vocabularies = await readVocabularies(units, request, context, collect, pace)
   const newCollectors = createCollectors(request.aggregations, { ...collect, vocabularies })
-  const search = new Search(request, units, context, nowMs, pace, newCollectors())
-  await search.run()
-  return { ...search.outcome(), failures, newPace: () => createPace(context.clock, context.leftMs() + SHOW_MS, context.turns) }
+  const collectors = newCollectors()
+  const run = async (asked: SearchRequest, on: readonly SegmentUnit[], into: typeof collectors) => {
+    const search = new Search(asked, on, context, nowMs, pace, into)
+    await search.run()
+    return search.outcome()
+  }
+  const newPace = () => createPace(context.clock, context.leftMs() + SHOW_MS, context.turns)
+  if (hitUnits === units || collectors.size === 0) return { ...(await run(request, hitUnits, collectors)), failures, newPace }
+  // What the aggregations get, and what `post_filter` leaves of it, are looked for one after the other.
+  const hits = await run({ ...request, aggregations: [] }, hitUnits, new Map())
+  const { searchAfter: _ofHits, ...whole } = request
+  const { aggregations, timedOut } = await run({ ...whole, from: 0, size: 0, sort: [] }, units, collectors)
+  return { ...hits, aggregations, timedOut, failures, newPace }
 }
 
 /** Goes over all documents once for the aggregations that show terms without a match, whatever the query and the filters of aliases leave out. */

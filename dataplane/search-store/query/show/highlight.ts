@@ -155,7 +155,7 @@ function marked(
   for (let k = firstAtLeast(starts, part.start); k < spans.length; k++) {
     const span = spans[k]!
     if (span.start >= part.end) break
-    if (span.end > part.end) continue
+    // The last one may reach beyond the passage: it is shown whole.
     memory.charge(2 * (wanted.preTag.length + wanted.postTag.length), 'fewer highlights, or shorter tags')
     result += text.slice(at, span.start) + wanted.preTag + text.slice(span.start, span.end) + wanted.postTag
     at = span.end

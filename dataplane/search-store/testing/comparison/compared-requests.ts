@@ -94,6 +94,7 @@ const requestsTo = (indices: ComparedIndices, index: string): fc.Arbitrary<Compa
   fc
     .record({
       query: sometimes(9, comparedQueries),
+      post_filter: sometimes(1, comparedQueries),
       sort: sometimes(5, sort),
       page,
       _source: sometimes(2, source),
