@@ -49,15 +49,16 @@ export class PlainAttributes {
   /** After the attribute whose brace stands at `open`. */
   end(open: number): number {
     const words = this.#words
-    const limit = words.byteLength - AROUND_BYTES
+    const { length } = this.#b
+    const limit = length - AROUND_BYTES
     if (open > limit || !isAt(words, open, OPEN_KEY)) return NOT_PLAIN
-    const keyEnd = specialAt(words, open + 8)
+    const keyEnd = specialAt(words, open + 8, length)
     if (keyEnd > limit || this.#b[keyEnd] !== QUOTE || !isAt(words, keyEnd, OPEN_VALUE)) return NOT_PLAIN
     this.keyEnd = keyEnd
     this.stringStart = NOT_PLAIN
     const kind = keyEnd + 12
     const valueEnd = this.#valueEnd(kind, words.getInt32(kind, true))
-    if (valueEnd === NOT_PLAIN || valueEnd + 2 > words.byteLength) return NOT_PLAIN
+    if (valueEnd === NOT_PLAIN || valueEnd + 2 > length) return NOT_PLAIN
     return words.getUint16(valueEnd, true) === TWO_CLOSE ? valueEnd + 2 : NOT_PLAIN
   }
 
@@ -67,7 +68,7 @@ export class PlainAttributes {
     const b = this.#b
     if (first === STRING[0]) {
       if (!isAt(words, kind, STRING) || words.getUint16(kind + 12, true) !== COLON_QUOTE) return NOT_PLAIN
-      const end = specialAt(words, kind + 14)
+      const end = specialAt(words, kind + 14, b.length)
       if (b[end] !== QUOTE) return NOT_PLAIN
       this.stringStart = kind + 14
       this.stringEnd = end
@@ -83,7 +84,7 @@ export class PlainAttributes {
 
   /** Where the text of the string starts that is all of the value whose brace stands at `open`. */
   stringValueStart(open: number): number {
-    return open + 16 <= this.#words.byteLength && isAt(this.#words, open, OPEN_STRING_VALUE) ? open + 16 : NOT_PLAIN
+    return open + 16 <= this.#b.length && isAt(this.#words, open, OPEN_STRING_VALUE) ? open + 16 : NOT_PLAIN
   }
 }
 
