@@ -3,7 +3,7 @@ import { createZstdCompress, createZstdDecompress, zstdCompressSync, zstdDecompr
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
-import { compress, contentBytes, contextOf, decompress } from './zstd.ts'
+import { compress, compressShared, contentBytes, contextOf, decompress } from './zstd.ts'
 
 async function packedInSteps(...parts: readonly string[]): Promise<Buffer> {
   const stream = createZstdCompress()
@@ -39,6 +39,14 @@ describe('zstd with contexts that are used again', () => {
     compress(Buffer.from('b'.repeat(1000)))
     expect(decompress(first, 1000).toString()).to.equal('a'.repeat(1000))
     expect(first.buffer.byteLength).to.equal(first.length)
+  })
+
+  it('shares memory where that is asked for, until the next call', () => {
+    const [first, second] = ['first', 'second'].map(text => Buffer.from(text.repeat(900))) as [Buffer, Buffer]
+    const shared = compressShared(first)
+    expect(decompress(shared, first.length).equals(first)).to.equal(true)
+    expect(compressShared(second).buffer).to.equal(shared.buffer)
+    expect(compress(second).buffer).not.to.equal(shared.buffer)
   })
 
   it('a frame says how much it holds, whatever that is', () => {

@@ -47,11 +47,14 @@ let decompressor: ZstdContext | undefined
 let scratch = new Uint8Array(0)
 
 /** One zstd frame, in memory of its own. */
-export function compress(raw: Uint8Array): Uint8Array {
+export const compress = (raw: Uint8Array): Uint8Array => compressShared(raw).slice()
+
+/** The same, valid until the next call of either. */
+export function compressShared(raw: Uint8Array): Uint8Array {
   compressor ??= contextOf(createZstdCompress(PARAMS)) ?? publicCompressor
   const most = raw.length + (raw.length >>> 8) + 1024
   if (scratch.length < most) scratch = new Uint8Array(Math.max(most, MIN_SCRATCH_BYTES))
-  return scratch.slice(0, compressor.run(raw, scratch))
+  return scratch.subarray(0, compressor.run(raw, scratch))
 }
 
 /** Throws when the result is not of exactly `rawBytes`. */

@@ -19,9 +19,12 @@ export function needsEscape(word: number): boolean {
   return ((((word - SPACES) & ~word) | ((quote - ONES) & ~quote) | ((backslash - ONES) & ~backslash)) & HIGH_BITS) !== 0
 }
 
-/** The next control character, quote or backslash; where there is none, up to three bytes before the end of the text. */
-export function specialAt(text: DataView, from: number): number {
-  const last = text.byteLength - 4
+/**
+ * The next control character, quote or backslash in a text of `length` bytes; where there is none, up to three bytes before its end. A view that
+ * is asked for its length takes a call each time.
+ */
+export function specialAt(text: DataView, from: number, length: number): number {
+  const last = length - 4
   let p = from
   for (; p <= last; p += 4) {
     const word = text.getInt32(p, true)

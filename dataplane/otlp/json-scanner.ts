@@ -180,7 +180,7 @@ export class JsonScanner {
 
   /** As `closingQuote`, which it leaves strings with escapes to. */
   #closingQuote(from: number): number {
-    const p = specialAt(this.#words, from)
+    const p = specialAt(this.#words, from, this.#b.length)
     return this.#b[p] === QUOTE ? p : closingQuote(this.#b, p, this.#edits)
   }
 

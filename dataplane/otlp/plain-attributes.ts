@@ -1,5 +1,5 @@
 /**
- * Attributes and values as most writers of JSON put them: compact, key first, one scalar. They are matched in words of four bytes; the general
+ * Attributes and values as most writers of JSON put them: compact, key first, one scalar. They are matched in words of four and eight bytes; the general
  * way (`json-scanner.ts`) looks at each name and bracket by itself.
  */
 import { Buffer } from 'node:buffer'
@@ -19,13 +19,16 @@ const MAX_DOUBLE_BYTES = 24
 
 const wordsOf = (text: string) => Int32Array.from({ length: text.length / 4 }, (_, i) => Buffer.from(text).readInt32LE(4 * i))
 
-const OPEN_KEY = wordsOf('{"key":"')
+/** Words of eight bytes. A double that is no zero and a number equals no other bytes than its own, and ASCII makes no other. */
+const widesOf = (text: string) => Float64Array.from({ length: text.length / 8 }, (_, i) => Buffer.from(text).readDoubleLE(8 * i))
+
+const [OPEN_KEY] = widesOf('{"key":"') as unknown as readonly [number]
+const [STRING_1, STRING_2, STRING_3] = widesOf('","value":{"stringValue"') as unknown as readonly [number, number, number]
 const OPEN_VALUE = wordsOf('","value":{"')
-const STRING = wordsOf('stringValue"')
 const INT = wordsOf('intValue')
 const DOUBLE = wordsOf('doubleValue"')
 const BOOL = wordsOf('boolValu')
-const OPEN_STRING_VALUE = wordsOf('{"stringValue":"')
+const [OPEN_STRING_1, OPEN_STRING_2] = widesOf('{"stringValue":"') as unknown as readonly [number, number]
 /** The two bytes after a name that ends with its word, and after one that does not. */
 const COLON_QUOTE = 0x223a
 const QUOTE_COLON = 0x3a22
@@ -49,30 +52,41 @@ export class PlainAttributes {
   /** After the attribute whose brace stands at `open`. */
   end(open: number): number {
     const words = this.#words
-    const limit = words.byteLength - AROUND_BYTES
-    if (open > limit || !isAt(words, open, OPEN_KEY)) return NOT_PLAIN
-    const keyEnd = specialAt(words, open + 8)
-    if (keyEnd > limit || this.#b[keyEnd] !== QUOTE || !isAt(words, keyEnd, OPEN_VALUE)) return NOT_PLAIN
+    const { length } = this.#b
+    const limit = length - AROUND_BYTES
+    if (open > limit || words.getFloat64(open, true) !== OPEN_KEY) return NOT_PLAIN
+    const keyEnd = specialAt(words, open + 8, length)
+    if (keyEnd > limit) return NOT_PLAIN
     this.keyEnd = keyEnd
-    this.stringStart = NOT_PLAIN
-    const kind = keyEnd + 12
-    const valueEnd = this.#valueEnd(kind, words.getInt32(kind, true))
-    if (valueEnd === NOT_PLAIN || valueEnd + 2 > words.byteLength) return NOT_PLAIN
+    const valueEnd = words.getFloat64(keyEnd, true) === STRING_1 ? this.#stringEnd(keyEnd) : this.#otherEnd(keyEnd)
+    if (valueEnd === NOT_PLAIN || valueEnd + 2 > length) return NOT_PLAIN
     return words.getUint16(valueEnd, true) === TWO_CLOSE ? valueEnd + 2 : NOT_PLAIN
   }
 
-  /** `first` is the first word of the kind's name, which starts at `kind`. */
-  #valueEnd(kind: number, first: number): number {
+  /** After a string whose key ends at `keyEnd`. */
+  #stringEnd(keyEnd: number): number {
+    const words = this.#words
+    const isString =
+      words.getFloat64(keyEnd + 8, true) === STRING_2 &&
+      words.getFloat64(keyEnd + 16, true) === STRING_3 &&
+      words.getUint16(keyEnd + 24, true) === COLON_QUOTE
+    if (!isString) return this.#otherEnd(keyEnd)
+    const b = this.#b
+    const end = specialAt(words, keyEnd + 26, b.length)
+    if (b[end] !== QUOTE) return NOT_PLAIN
+    this.stringStart = keyEnd + 26
+    this.stringEnd = end
+    return end + 1
+  }
+
+  /** After a value of another kind. */
+  #otherEnd(keyEnd: number): number {
     const words = this.#words
     const b = this.#b
-    if (first === STRING[0]) {
-      if (!isAt(words, kind, STRING) || words.getUint16(kind + 12, true) !== COLON_QUOTE) return NOT_PLAIN
-      const end = specialAt(words, kind + 14)
-      if (b[end] !== QUOTE) return NOT_PLAIN
-      this.stringStart = kind + 14
-      this.stringEnd = end
-      return end + 1
-    }
+    this.stringStart = NOT_PLAIN
+    if (!isAt(words, keyEnd, OPEN_VALUE)) return NOT_PLAIN
+    const kind = keyEnd + 12
+    const first = words.getInt32(kind, true)
     if (first === INT[0])
       return isAt(words, kind, INT) && words.getUint16(kind + 8, true) === QUOTE_COLON ? integerEnd(b, kind + 10) : NOT_PLAIN
     if (first === DOUBLE[0]) return isAt(words, kind, DOUBLE) && b[kind + 12] === COLON ? doubleEnd(b, kind + 13) : NOT_PLAIN
@@ -83,7 +97,10 @@ export class PlainAttributes {
 
   /** Where the text of the string starts that is all of the value whose brace stands at `open`. */
   stringValueStart(open: number): number {
-    return open + 16 <= this.#words.byteLength && isAt(this.#words, open, OPEN_STRING_VALUE) ? open + 16 : NOT_PLAIN
+    const words = this.#words
+    const isString =
+      open + 16 <= this.#b.length && words.getFloat64(open, true) === OPEN_STRING_1 && words.getFloat64(open + 8, true) === OPEN_STRING_2
+    return isString ? open + 16 : NOT_PLAIN
   }
 }
 

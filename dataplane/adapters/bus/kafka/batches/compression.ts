@@ -1,6 +1,6 @@
 /** How the records of a batch are compressed, by this adapter and by others. */
 import { compressionsAlgorithms, compressionsAlgorithmsByBitmask } from '@platformatic/kafka'
-import { compress, contentBytes, decompress } from '../../../../compression/zstd.ts'
+import { compressShared, contentBytes, decompress } from '../../../../compression/zstd.ts'
 
 export type Compression = 'zstd' | 'lz4' | 'none'
 
@@ -23,14 +23,14 @@ export const compressionFor = (compressionType: string): Compression => (compres
 export interface PackedRecords {
   /** In the attributes of a batch. */
   readonly bitmask: number
-  /** Memory of its own, or `plain`. */
+  /** `plain`, memory of its own, or a part of memory that the next call writes to. */
   readonly bytes: Uint8Array
 }
 
 export function packRecords(plain: Buffer, compression: Compression): PackedRecords {
   if (compression === 'none' || plain.length < MIN_COMPRESSED_BYTES) return { bitmask: 0, bytes: plain }
   if (compression === 'lz4' || plain.length < MIN_ZSTD_BYTES) return { bitmask: LZ4.bitmask, bytes: LZ4.compressSync(plain) }
-  return { bitmask: ZSTD.bitmask, bytes: compress(plain) }
+  return { bitmask: ZSTD.bitmask, bytes: compressShared(plain) }
 }
 
 export interface PlainRecords {

@@ -38,7 +38,7 @@ export function encodeBatch(records: readonly BusRecord[], identity: BatchIdenti
   batch.writeInt32BE(identity.baseSequence, 53)
   batch.writeInt32BE(records.length, 57)
   batch.set(body, HEADER_BYTES)
-  if (body !== plain) releaseBytes(body)
+  if (body !== plain) releaseBytes(body) // a part of memory is left alone
   batch.writeUInt32BE(crc32c(batch.subarray(CHECKED_FROM)), 17)
   return batch
 }
