@@ -23,8 +23,8 @@ const MAX_SPREAD = 1.5
 const PROBED_RECORDS = 10_000
 /** The most that a search store gives in one answer. */
 const PAGE_RECORDS = 10_000
-/** Times are cut so that pages are about this full. */
-const PAGE_FILL = 0.4
+/** Times are cut so that pages are about this full: the hits of larger ones outlive short collections of garbage, and stay for long. */
+const PAGE_FILL = 0.1
 /** Steps in which records are counted before they are read. */
 const MAX_BUCKETS = 1_000
 const MIN_BUCKET_MS = 1_000

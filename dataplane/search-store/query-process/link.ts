@@ -1,6 +1,7 @@
 /** Messages over a socket between the store and its query process: eight bytes of lengths, the message, then bytes that belong to it. */
 import type { Socket } from 'node:net'
 import { deserialize, serialize } from 'node:v8'
+import { releaseBytes } from '../../memory/release-bytes.ts'
 
 export interface Link<Out> {
   /** False when more is waiting than should: see `drained`. */
@@ -58,6 +59,13 @@ export function createLink<Out, In>(socket: Socket, onMessage: (message: In, byt
   }
 }
 
+/** Chunks come from the socket, each in memory of its own: it goes back at once. The rest of a chunk that a message was a part of stays. */
+function joined(chunks: readonly Buffer[], size: number): Buffer {
+  const whole = Buffer.concat(chunks, size)
+  for (const each of chunks) releaseBytes(each)
+  return whole
+}
+
 /** Puts messages together out of chunks; a message in one chunk is not copied. */
 function createReader<In>(onMessage: (message: In, bytes: Buffer) => void): (chunk: Buffer) => void {
   let chunks: Buffer[] = []
@@ -67,7 +75,7 @@ function createReader<In>(onMessage: (message: In, bytes: Buffer) => void): (chu
     chunks.push(chunk)
     size += chunk.length
     if (size < wanted) return
-    let whole = chunks.length === 1 ? chunk : Buffer.concat(chunks, size)
+    let whole = chunks.length === 1 ? chunk : joined(chunks, size)
     for (;;) {
       if (whole.length < HEADER_BYTES) {
         wanted = HEADER_BYTES
