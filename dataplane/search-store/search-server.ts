@@ -63,7 +63,7 @@ const DEFAULT_CACHE_BYTES = 64 * MIB
 const WRITER_CACHE_BYTES = 16 * MIB
 /** Requests with documents that are held at a time, in units of the largest one. */
 const HELD_BULKS = 3
-const MAINTENANCE_MS = 30_000
+const MAINTENANCE_MS = 5_000
 /** Connections that still send after this are cut off. */
 const DRAIN_MS = 10_000
 

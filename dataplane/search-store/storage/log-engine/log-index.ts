@@ -47,6 +47,8 @@ export interface LogIndex extends IndexStorage {
   readonly memoryBytes: number
 }
 
+/** A long tail without writes for so long is sealed. */
+const REST_MS = 3_000
 /** An index without writes for so long gives its memory back. */
 const IDLE_MS = 5 * 60_000
 
@@ -201,16 +203,24 @@ class StoredLogIndex implements LogIndex {
   }
 
   async #maintainOnce(): Promise<void> {
-    if (this.#clock.nowMs() - this.#lastWriteMs >= IDLE_MS) {
+    const restMs = this.#clock.nowMs() - this.#lastWriteMs
+    if (restMs >= IDLE_MS) {
       await this.seal()
       await this.#queue.exclusive(async () => this.#segments.places.unload())
-    }
+    } else if (restMs >= REST_MS) await this.#sealAtRest()
     const merged = await this.#segments.prepareMerge()
     if (merged === undefined) return
     await this.#queue.exclusive(async () => {
       this.#view = undefined
       this.#segments.finishMerge(merged)
       await this.#segments.dropEmpty()
+    })
+  }
+
+  #sealAtRest(): Promise<void> {
+    return this.#queue.exclusive(async () => {
+      this.#view = undefined
+      await this.#segments.sealAtRest()
     })
   }
 

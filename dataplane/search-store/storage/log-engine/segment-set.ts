@@ -35,6 +35,8 @@ const SEAL_BYTES = 1 << 30
  */
 const MAX_TAIL_INDEX_BYTES = 48 * 1024 * 1024
 const SEAL_ON_CLOSE_DOCS = 8192
+/** Of a tail that nobody writes to for a while: half a segment, so that pauses make at most twice as many segments. */
+const SEAL_AT_REST_DOCS = SEAL_DOCS / 2
 
 /** The result of a finished merge. */
 export interface PreparedMerge {
@@ -499,6 +501,11 @@ export class SegmentSet implements BatchTarget {
   /** A short tail is not worth a segment: it is replayed at the next start. */
   async sealForClose(): Promise<void> {
     if (this.#tail.count >= SEAL_ON_CLOSE_DOCS) await this.#sealTail().catch(unlessOfSystem)
+  }
+
+  /** A sealed tail takes half of the disk, and queries read it as it is. */
+  async sealAtRest(): Promise<void> {
+    if (this.#tail.count >= SEAL_AT_REST_DOCS) await this.#sealTail().catch(unlessOfSystem)
   }
 
   closeFiles(): void {

@@ -123,6 +123,29 @@ describe('segments', function () {
       await index.close()
     }))
 
+  it('are sealed in a pause once half of one is full, and not while others write', () =>
+    withDirectory(async dir => {
+      let nowMs = 0
+      const index = await openIndex(dir, LOG_MAPPING, undefined, { nowMs: () => nowMs })
+      const sealed = () => index.segments().filter(segment => segment.constructor.name === 'SealedSegment').length
+      await index.apply(creates(0, 8_000))
+      nowMs = 60_000
+      await index.maintain()
+      expect(sealed()).to.equal(0)
+      for (let from = 8_000; from < 29_000; from += 7_000) await index.apply(creates(from, 7_000))
+      nowMs += 2_900
+      await index.maintain()
+      expect(sealed()).to.equal(0)
+      nowMs += 200
+      await index.maintain()
+      expect(sealed()).to.equal(1)
+      expect(readdirSync(join(dir, 'index')).filter(name => name.endsWith('.idx'))).to.deep.equal([])
+      await index.apply(creates(29_000, 10))
+      expect(index.docCount).to.equal(29_010)
+      expect(Buffer.from(index.get(numberedDocument(28_999).id)!.source).toString()).to.equal(numberedDocument(28_999).source.toString())
+      await index.close()
+    }))
+
   it('give their memory back when nobody writes', () =>
     withDirectory(async dir => {
       let nowMs = 0

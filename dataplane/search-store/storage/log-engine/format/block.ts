@@ -3,6 +3,7 @@ import { compress, decompress } from '../../../../compression/zstd.ts'
 import { type BlockDocuments, plainDocuments } from './block-documents.ts'
 import { writePlanes } from './byte-planes.ts'
 import { CutDocuments, packDocuments, unpackDocuments } from './cut-documents.ts'
+import { packMessages, unpackMessages } from './cut-messages.ts'
 import type { StoredId } from './document-id.ts'
 import { BlockMessages, layOutMessages } from './message-column.ts'
 import type { StagedDocument } from './staged-document.ts'
@@ -22,6 +23,7 @@ const IS_COMPRESSED = 2
 const HAS_MESSAGES = 4
 const ARE_MESSAGES_COMPRESSED = 8
 const ARE_CUT = 16
+const ARE_MESSAGES_CUT = 32
 
 /** Where a block stands and what it holds. Offsets are in the segment's file. */
 export interface BlockRef {
@@ -42,6 +44,8 @@ export interface BlockRef {
   readonly messageBytes: number
   readonly messageRawBytes: number
   readonly areMessagesCompressed: boolean
+  /** Numbers, addresses and ids are kept apart from the texts of messages. */
+  readonly areMessagesCut: boolean
 }
 
 export interface EncodedBlock {
@@ -100,7 +104,8 @@ export function packBlock(documents: readonly StagedDocument[]): PackedBlock {
   const raw = cut === undefined ? layOut(documents, hasMessages) : cut.texts
   const data = cut?.data ?? packedIfWorth(raw)
   const rawMessages = hasMessages ? layOutMessages(documents) : NO_BYTES
-  const messages = packedIfWorth(rawMessages)
+  const cutMessages = packMessages(rawMessages, documents.length)
+  const messages = cutMessages ?? packedIfWorth(rawMessages)
   const header = Buffer.alloc(hasMessages ? LONG_HEADER_BYTES : HEADER_BYTES)
   const ref: BlockRef = {
     firstDoc: 0,
@@ -114,7 +119,8 @@ export function packBlock(documents: readonly StagedDocument[]): PackedBlock {
     rawBytes: cut === undefined ? raw.length : CutDocuments.sizeOf(cut.texts, cut.values, ids),
     messageBytes: messages.length,
     messageRawBytes: rawMessages.length,
-    areMessagesCompressed: messages !== rawMessages,
+    areMessagesCompressed: cutMessages === undefined && messages !== rawMessages,
+    areMessagesCut: cutMessages !== undefined,
   }
   writeHeader(header, ref)
   return { ref, header, ids, data, messages, texts: raw, values: cut?.values ?? NO_BYTES, rawMessages }
@@ -157,16 +163,20 @@ export function flagsOf(ref: BlockRef): number {
     (ref.isCompressed ? IS_COMPRESSED : 0) |
     (ref.messageBytes > 0 ? HAS_MESSAGES : 0) |
     (ref.areMessagesCompressed ? ARE_MESSAGES_COMPRESSED : 0) |
-    (ref.areCut ? ARE_CUT : 0)
+    (ref.areCut ? ARE_CUT : 0) |
+    (ref.areMessagesCut ? ARE_MESSAGES_CUT : 0)
   )
 }
 
-export function readFlags(flags: number): Pick<BlockRef, 'areUuids' | 'isCompressed' | 'areMessagesCompressed' | 'areCut'> {
+export function readFlags(
+  flags: number,
+): Pick<BlockRef, 'areUuids' | 'isCompressed' | 'areMessagesCompressed' | 'areCut' | 'areMessagesCut'> {
   return {
     areUuids: (flags & IS_UUIDS) !== 0,
     isCompressed: (flags & IS_COMPRESSED) !== 0,
     areMessagesCompressed: (flags & ARE_MESSAGES_COMPRESSED) !== 0,
     areCut: (flags & ARE_CUT) !== 0,
+    areMessagesCut: (flags & ARE_MESSAGES_CUT) !== 0,
   }
 }
 
@@ -240,6 +250,7 @@ export function readDocuments(ref: BlockRef, read: ReadAt): BlockDocuments {
 export function readMessages(ref: BlockRef, read: ReadAt): BlockMessages | undefined {
   if (ref.messageBytes === 0) return undefined
   const data = read(ref.messageBytes, ref.offset + ref.idsBytes + ref.dataBytes)
+  if (ref.areMessagesCut) return new BlockMessages(unpackMessages(data, ref.docs, ref.messageRawBytes), ref.docs)
   return new BlockMessages(ref.areMessagesCompressed ? decompress(data, ref.messageRawBytes) : data, ref.docs)
 }
 

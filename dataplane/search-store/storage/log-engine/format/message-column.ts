@@ -38,7 +38,8 @@ export function layOutMessages(documents: readonly { readonly source: Uint8Array
   return raw
 }
 
-const headBytes = (docs: number) => 2 * PLANED_BYTES * docs
+/** Bytes in front of the messages of so many documents. */
+export const headBytes = (docs: number) => 2 * PLANED_BYTES * docs
 
 /** The messages of an unpacked block. */
 export class BlockMessages {

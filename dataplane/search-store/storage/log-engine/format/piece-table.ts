@@ -101,6 +101,7 @@ export function isSame(a: DataView, aAt: number, b: DataView, bAt: number, lengt
   }
   const end = aAt + length
   for (; p + 4 <= end; p += 4, q += 4) if (a.getInt32(p, true) !== b.getInt32(q, true)) return false
+  if (length >= 4) return a.getInt32(end - 4, true) === b.getInt32(bAt + length - 4, true)
   for (; p < end; p++, q++) if (a.getInt8(p) !== b.getInt8(q)) return false
   return true
 }
@@ -110,7 +111,7 @@ const STRIDE = 12
 const MAX_PROBES = 8
 
 /** A hash over a third of the bytes. */
-function hashOf(view: DataView, at: number, length: number): number {
+export function hashOf(view: DataView, at: number, length: number): number {
   let hash = length
   const end = at + length - 4
   for (let p = at; p <= end; p += STRIDE) hash = (Math.imul(hash, 0x9e3779b1 | 0) + view.getInt32(p, true)) | 0

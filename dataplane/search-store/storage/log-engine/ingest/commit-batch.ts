@@ -121,7 +121,7 @@ function releaseWritten(frame: Buffer, blocks: readonly EncodedBlock[]): void {
   for (const { parts, ref } of blocks) {
     const [, , data, messages] = parts
     if (ref.isCompressed || ref.areCut) releaseBytes(data!)
-    if (ref.areMessagesCompressed) releaseBytes(messages!)
+    if (ref.areMessagesCompressed || ref.areMessagesCut) releaseBytes(messages!)
   }
 }
 
