@@ -6,7 +6,7 @@
 import type { IndexEvents } from '../ingest/document-events.ts'
 import type { BlockRef } from './block.ts'
 import type { FrameHead } from './frame.ts'
-import { packTerms, packValues, unpackTerms, unpackValues, WordWriter } from './packed-events.ts'
+import { packTerms, packValues, type UnpackedEvents, unpackTerms, unpackValues, WordWriter } from './packed-events.ts'
 
 const WORD_BYTES = 4
 /** Length of the record, offset of the terms, length of the JSON; counts of numbers, documents, words of codes, of pairs, of terms; words of packed values. */
@@ -35,7 +35,7 @@ export interface RecordHead {
 export interface IndexRecord {
   readonly head: RecordHead
   /** Slots and codes are those of the process that wrote them. Of the terms there are the ends. */
-  readonly events: IndexEvents
+  readonly events: UnpackedEvents
   /** `[word, bits]` of the pairs of words. */
   readonly pairs: Int32Array
 }
@@ -80,7 +80,7 @@ export function decodeRecord(bytes: Buffer): IndexRecord {
 }
 
 /** Terms in the bytes that a record ends with, which begin at an even place of their memory. */
-export const decodeTerms = (bytes: Buffer, words: number): Int32Array =>
+export const decodeTerms = (bytes: Buffer, words: number): Int32Array<ArrayBuffer> =>
   unpackTerms(new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.length >>> 1), words)
 
 type HeaderWords = readonly [number, number, number, number, number, number, number]

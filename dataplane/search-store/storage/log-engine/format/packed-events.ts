@@ -4,6 +4,7 @@
  */
 import { grown } from '../../../grown.ts'
 import type { IndexEvents } from '../ingest/document-events.ts'
+import { giveBack, lendNumbers, lendWords } from './lent-words.ts'
 
 /** Words one behind the other. */
 export class WordWriter {
@@ -77,10 +78,10 @@ export function packTerms(terms: Int32Array, end: number, to: WordWriter): void 
   to.length = at
 }
 
-/** `end` words of 32 bits. */
-export function unpackTerms(words: Uint16Array, end: number): Int32Array {
+/** `end` words of 32 bits, which are lent. */
+export function unpackTerms(words: Uint16Array, end: number): Int32Array<ArrayBuffer> {
   table.fill(0)
-  const terms = new Int32Array(end)
+  const terms = lendWords(end)
   let at = 0
   for (let k = 0; k < end; k += 2) {
     const place = words[at++]!
@@ -212,13 +213,26 @@ function putNumber(value: number, last: number, to: WordWriter): number {
   return Number.isSafeInteger(value) ? value : last
 }
 
+/** Events in arrays that are lent. */
+export interface UnpackedEvents extends IndexEvents {
+  readonly ends: Int32Array<ArrayBuffer>
+  readonly codes: Int32Array<ArrayBuffer>
+  readonly numberSlots: Int32Array<ArrayBuffer>
+  readonly numbers: Float64Array<ArrayBuffer>
+}
+
+/** To be called once nobody looks at the events any more. */
+export function giveEventsBack({ ends, codes, numberSlots, numbers }: UnpackedEvents): void {
+  for (const array of [ends, codes, numberSlots, numbers]) giveBack(array)
+}
+
 /** The events without their terms, of which there are the ends. */
-export function unpackValues(words: Uint16Array, count: number, codeEnd: number, numberEnd: number): IndexEvents {
+export function unpackValues(words: Uint16Array, count: number, codeEnd: number, numberEnd: number): UnpackedEvents {
   const from = new WordReader(words)
-  const ends = new Int32Array(3 * count)
-  const codes = new Int32Array(codeEnd)
-  const numbers = new Float64Array(numberEnd)
-  const numberSlots = new Int32Array(numberEnd)
+  const ends = lendWords(3 * count)
+  const codes = lendWords(codeEnd)
+  const numbers = lendNumbers(numberEnd)
+  const numberSlots = lendWords(numberEnd)
   const lists: Fields[] = []
   let last = 0
   let term = 0
