@@ -13,6 +13,7 @@ class FakeMemory {
   garbageBytes = 0
   collections = 0
   asked = 0
+  readonly growths: number[] = []
 
   usage(): NodeJS.MemoryUsage {
     const heapUsed = this.liveBytes + this.garbageBytes
@@ -22,6 +23,10 @@ class FakeMemory {
   collect(): void {
     this.asked++
     this.#collected()
+  }
+
+  letGrow(percent: number): void {
+    this.growths.push(percent)
   }
 
   collectItself(): void {
@@ -47,6 +52,20 @@ function guarded() {
 }
 
 describe('the guard of the query process’s memory', () => {
+  it('lets the heap grow freely while little is in use, and as V8 decides while much is', () => {
+    const { memory, turn } = guarded()
+    const at = (mib: number) =>
+      turn(() => {
+        memory.liveBytes = mib * MIB
+      })
+    for (const mib of [50, 150, 200, 220]) at(mib)
+    expect(memory.growths).to.deep.equal([200])
+    for (const mib of [230, 400, 200, 185]) at(mib)
+    expect(memory.growths).to.deep.equal([200, 0])
+    for (const mib of [175, 220]) at(mib)
+    expect(memory.growths).to.deep.equal([200, 0, 200])
+  })
+
   it('never holds the thread to collect what the process collects by itself', () => {
     const { memory, query, turn } = guarded()
     for (let round = 0; round < 10; round++) {

@@ -15,6 +15,14 @@ const COLLECT_EVERY_MS = 1_000
 const SHRINK_SHARE = 0.75
 /** Time between two such collections, ms. */
 const SHRINK_EVERY_MS = 5_000
+/**
+ * By how much the heap may grow before garbage is marked, % of what was in use. V8 counts buffers among it and takes some 60 % for so small a heap: while
+ * records came in, that was a marking of the whole heap for every fifth query …
+ */
+const GROWTH_PERCENT = 200
+/** … while less than this share of the memory that the process may have is in use; V8 decides from the larger share on. */
+const EASY_SHARE = 0.4
+const MUCH_SHARE = 0.5
 /** How old the count of the system may be, ms. */
 const RESIDENT_EVERY_MS = 100
 /** A query that added less is not what fills the memory. */
@@ -33,6 +41,8 @@ export interface ProcessMemory {
   usage(): MemoryInUse
   /** Goes through the whole heap at once, which holds the thread. */
   collect(): void
+  /** The heap may grow by `percent` of what is in use before garbage is marked, from the next marking on; 0: as V8 decides. */
+  letGrow(percent: number): void
   /** Times that the whole heap has been gone through, by itself too. */
   readonly collections: number
 }
@@ -45,6 +55,7 @@ export class MemoryGuard {
   #lastBytes = 0
   #lastCollections = 0
   #collectedMs = Number.NEGATIVE_INFINITY
+  #growsFreely = false
 
   constructor(limits: MemoryLimits, queries: () => readonly QueryTurn[], memory = processMemory()) {
     this.#limits = limits
@@ -71,6 +82,7 @@ export class MemoryGuard {
     const bytes = usage.heapUsed + usage.external
     turn.grownBytes += Math.max(0, bytes - this.#lastBytes)
     this.#lastBytes = bytes
+    this.#setGrowth(bytes - heldBytes)
     if (!this.#isCollectionDue(usage, heldBytes)) return
     this.#memory.collect()
     const after = this.#memory.usage()
@@ -78,6 +90,13 @@ export class MemoryGuard {
     if (this.#isFine(after, heldBytes)) return
     const { heaviest } = this
     if (heaviest !== undefined && heaviest.grownBytes >= MIN_GROWN_BYTES) heaviest.cancel(tooMuchMemory())
+  }
+
+  #setGrowth(bytes: number): void {
+    const mayGrowFreely = bytes < (this.#growsFreely ? MUCH_SHARE : EASY_SHARE) * this.#limits.processBytes
+    if (mayGrowFreely === this.#growsFreely) return
+    this.#growsFreely = mayGrowFreely
+    this.#memory.letGrow(mayGrowFreely ? GROWTH_PERCENT : 0)
   }
 
   /** Where much is in use, the process's own collection comes first, which runs beside queries: most of it may be garbage. */
@@ -130,6 +149,7 @@ function processMemory(): ProcessMemory {
       }
     },
     collect: runInNewContext('gc') as () => void,
+    letGrow: percent => setFlagsFromString(`--heap-growing-percent=${percent}`),
     get collections() {
       return collections
     },

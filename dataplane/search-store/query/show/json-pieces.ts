@@ -2,13 +2,19 @@
 
 /** A piece is ended once it is so large, bytes. */
 const PIECE_BYTES = 64 * 1024
+/** Room for a piece and what comes while it is not ended. */
+const ROOM_BYTES = 2 * PIECE_BYTES
 /** UTF-8 bytes of a UTF-16 unit, at most. */
 const UNIT_BYTES = 3
 /** More are copied by a call. */
 const LONG_BYTES = 128
 
+const NO_ROOM = Buffer.alloc(0)
+/** Room that nobody uses: one for each answer would be much garbage. */
+let spare: Buffer | undefined
+
 export class JsonPieces {
-  #bytes = Buffer.allocUnsafe(2 * PIECE_BYTES)
+  #bytes: Buffer = NO_ROOM
   #end = 0
 
   /** Bytes of the piece under way; `cutTo` takes back what was added since. */
@@ -53,15 +59,26 @@ export class JsonPieces {
     if (this.#end === 0 || (this.#end < PIECE_BYTES && !isLast)) return undefined
     const piece = this.#bytes.toString('utf8', 0, this.#end)
     this.#end = 0
-    if (this.#bytes.length > 4 * PIECE_BYTES) this.#bytes = Buffer.allocUnsafe(2 * PIECE_BYTES)
+    if (isLast || this.#bytes.length > 2 * ROOM_BYTES) this.#giveRoomBack()
     return piece
+  }
+
+  #giveRoomBack(): void {
+    if (this.#bytes.length === ROOM_BYTES) spare = this.#bytes
+    this.#bytes = NO_ROOM
   }
 
   #makeRoom(count: number): void {
     const needed = this.#end + count
     if (needed <= this.#bytes.length) return
-    const larger = Buffer.allocUnsafe(2 * needed)
+    const larger = needed > ROOM_BYTES ? Buffer.allocUnsafe(2 * needed) : takeRoom()
     this.#bytes.copy(larger, 0, 0, this.#end)
     this.#bytes = larger
   }
+}
+
+function takeRoom(): Buffer {
+  const room = spare ?? Buffer.allocUnsafeSlow(ROOM_BYTES)
+  spare = undefined
+  return room
 }

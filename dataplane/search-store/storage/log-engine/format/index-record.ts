@@ -7,7 +7,7 @@ import type { IndexEvents } from '../ingest/document-events.ts'
 import type { BlockRef } from './block.ts'
 import type { FrameHead } from './frame.ts'
 import { packTerms, unpackTerms } from './packed-terms.ts'
-import { packValues, unpackValues } from './packed-values.ts'
+import { packValues, type UnpackedEvents, unpackValues } from './packed-values.ts'
 import { WordWriter } from './word-writer.ts'
 
 const WORD_BYTES = 4
@@ -37,7 +37,7 @@ export interface RecordHead {
 export interface IndexRecord {
   readonly head: RecordHead
   /** Slots and codes are those of the process that wrote them. Of the terms there are the ends. */
-  readonly events: IndexEvents
+  readonly events: UnpackedEvents
   /** `[word, bits]` of the pairs of words. */
   readonly pairs: Int32Array
 }
@@ -82,7 +82,7 @@ export function decodeRecord(bytes: Buffer): IndexRecord {
 }
 
 /** Terms in the bytes that a record ends with, which begin at an even place of their memory. */
-export const decodeTerms = (bytes: Buffer, words: number): Int32Array =>
+export const decodeTerms = (bytes: Buffer, words: number): Int32Array<ArrayBuffer> =>
   unpackTerms(new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.length >>> 1), words)
 
 type HeaderWords = readonly [number, number, number, number, number, number, number]

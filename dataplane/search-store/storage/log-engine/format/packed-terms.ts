@@ -2,6 +2,7 @@
  * The terms of a commit in words of 16 bits, for the log of the index. Documents of a commit resemble each other: a term that came a moment before is
  * named by its place in a table, and terms that follow each other as they did before are only counted.
  */
+import { lendWords } from './lent-words.ts'
 import type { WordWriter } from './word-writer.ts'
 
 const TABLE_BITS = 12
@@ -73,11 +74,11 @@ export function packTerms(terms: Int32Array, end: number, to: WordWriter): void 
 /** Where the follower of a new term stands, which says nothing by itself. */
 const afterNew = (before: number): number => (before < MAX_NEW * PLACES ? before + PLACES : before)
 
-/** `end` words of 32 bits. */
-export function unpackTerms(words: Uint16Array, end: number): Int32Array {
+/** `end` words of 32 bits, which are lent. */
+export function unpackTerms(words: Uint16Array, end: number): Int32Array<ArrayBuffer> {
   table.fill(0)
   followers.fill(0)
-  const terms = new Int32Array(end)
+  const terms = lendWords(end)
   let at = 0
   let before = 0
   for (let k = 0; k < end; ) {

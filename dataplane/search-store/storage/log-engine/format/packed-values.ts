@@ -3,6 +3,7 @@
  * that one before had, and has values only where they are not those of the last document with this list; a number takes a word where it is small.
  */
 import type { IndexEvents } from '../ingest/document-events.ts'
+import { giveBack, lendNumbers, lendWords } from './lent-words.ts'
 import { WordReader, type WordWriter } from './word-writer.ts'
 
 /** Slots of the codes of a document, then those of its numbers, with the values that the last document had. */
@@ -157,13 +158,26 @@ function putNumber(value: number, last: number, to: WordWriter): number {
   return Number.isSafeInteger(value) ? value : last
 }
 
+/** Events in arrays that are lent. */
+export interface UnpackedEvents extends IndexEvents {
+  readonly ends: Int32Array<ArrayBuffer>
+  readonly codes: Int32Array<ArrayBuffer>
+  readonly numberSlots: Int32Array<ArrayBuffer>
+  readonly numbers: Float64Array<ArrayBuffer>
+}
+
+/** To be called once nobody looks at the events any more. */
+export function giveEventsBack({ ends, codes, numberSlots, numbers }: UnpackedEvents): void {
+  for (const array of [ends, codes, numberSlots, numbers]) giveBack(array)
+}
+
 /** The events without their terms, of which there are the ends. */
-export function unpackValues(words: Uint16Array, count: number, codeEnd: number, numberEnd: number): IndexEvents {
+export function unpackValues(words: Uint16Array, count: number, codeEnd: number, numberEnd: number): UnpackedEvents {
   const from = new WordReader(words)
-  const ends = new Int32Array(3 * count)
-  const codes = new Int32Array(codeEnd)
-  const numbers = new Float64Array(numberEnd)
-  const numberSlots = new Int32Array(numberEnd)
+  const ends = lendWords(3 * count)
+  const codes = lendWords(codeEnd)
+  const numbers = lendNumbers(numberEnd)
+  const numberSlots = lendWords(numberEnd)
   const lists: Fields[] = []
   let last = 0
   let term = 0

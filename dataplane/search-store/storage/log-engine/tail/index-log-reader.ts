@@ -1,8 +1,9 @@
 /** Reads the log of the index over a tail that another process writes. */
+import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import { decodeRecord, decodeTerms, type IndexRecord, RECORD_HEADER_BYTES, recordLengths } from '../format/index-record.ts'
+import type { UnpackedEvents } from '../format/packed-values.ts'
 import type { SegmentFile } from '../format/segment-file.ts'
 import { hashTerm } from '../format/term-hash.ts'
-import type { IndexEvents } from '../ingest/document-events.ts'
 import type { FieldSlot } from '../ingest/field-slots.ts'
 import type { SegmentContext } from '../segment-context.ts'
 import type { Tail } from './tail.ts'
@@ -51,12 +52,16 @@ export class IndexLogReader {
     return this.#next?.record.head.at === at ? this.#next : undefined
   }
 
-  termsOf({ at, bytes, words }: LoggedTerms): Int32Array {
-    return decodeTerms(this.#file.read(bytes, at), words)
+  /** Terms in an array that is lent. */
+  termsOf({ at, bytes, words }: LoggedTerms): Int32Array<ArrayBuffer> {
+    const packed = this.#file.read(bytes, at)
+    const terms = decodeTerms(packed, words)
+    releaseBytes(packed)
+    return terms
   }
 
   /** Takes over what the last record says of the columns of the tail. The events come back with slots of this process. */
-  take({ head, events, pairs }: IndexRecord, tail: Tail): IndexEvents {
+  take({ head, events, pairs }: IndexRecord, tail: Tail): UnpackedEvents {
     this.#next = undefined
     this.#paths.push(...head.paths)
     for (const [slot, values] of head.values) this.#learn(this.#slotOf(slot), values, tail)
@@ -65,6 +70,8 @@ export class IndexLogReader {
     })
     this.#high = this.#takeFields([...this.#high, ...head.high], slot => tail.high.add(slot))
     tail.index.pairs.addChanges(pairs)
+    // Nothing else looks at the memory of the record.
+    releaseBytes(new Uint8Array(pairs.buffer))
     const { codes, codeEnd, numberSlots, numberEnd } = events
     for (let k = 0; k < codeEnd; k += 2) codes[k] = this.#slotOf(codes[k]!).number
     for (let k = 0; k < numberEnd; k++) numberSlots[k] = this.#slotOf(numberSlots[k]!).number

@@ -1,6 +1,7 @@
 /** The log of the index over a tail, from the store that writes it to the copy that reads it. */
 import { closeSync, existsSync, openSync, readdirSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { Column, Segment, WriteOp } from '../../index-storage.ts'
@@ -132,6 +133,26 @@ describe('the log of the index over a tail', () => {
       expect(copied!.postings('message', 'request')).to.deep.equal(index.segments()[0]!.postings('message', 'request'))
       await index.destroy()
     }))
+
+  it('gives copies of several indices their own, though they read commits by turns', () =>
+    withDirectory(async first =>
+      withDirectory(async second => {
+        const indices = [await openIndex(first, LOG_MAPPING), await openIndex(second, LOG_MAPPING)]
+        const nexts = [createLogDocuments(3, Date.UTC(2026, 10, 21)), createLogDocuments(4, Date.UTC(2026, 10, 22))]
+        const copies = indices.map(index => ({ index, copy: newCopy(), feed: index.feed() }))
+        for (const count of [900, 1_500])
+          for (const [at, index] of indices.entries()) await write(index, documentsOf(nexts[at]!, count + at))
+        const opened = copies.map(async ({ copy, feed }) => {
+          for (const { head, bytes } of feed.next()) copy.apply({ head, bytes: Buffer.concat(bytes) })
+          return (await copy.snapshot().open(() => setImmediate())).segments()
+        })
+        const segments = await Promise.all(opened)
+        const words = segments.map(([segment]) => segment!.preparePostings!('message'))
+        for (let left = words; left.length > 0; ) left = left.filter(each => each.next().done !== true)
+        for (const [at, { index }] of copies.entries()) expectSame(segments[at]![0]!, index.segments()[0]!)
+        for (const index of indices) await index.destroy()
+      }),
+    ))
 
   it('counts as disk of the index until its tail is sealed', () =>
     withDirectory(async dir => {

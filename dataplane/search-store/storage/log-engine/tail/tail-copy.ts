@@ -3,6 +3,8 @@ import type { MutableMapping } from '../../../mapping/mapping.ts'
 import { SnapshotGone } from '../../index-copy.ts'
 import type { TailExtent } from '../../index-feed.ts'
 import type { Frame } from '../format/frame.ts'
+import { giveBack } from '../format/lent-words.ts'
+import { giveEventsBack } from '../format/packed-values.ts'
 import type { SegmentFile } from '../format/segment-file.ts'
 import { DocumentWalker } from '../ingest/document-walker.ts'
 import { readContent, sourceReader } from '../sealed/stored-blocks.ts'
@@ -122,6 +124,7 @@ export class TailCopy {
     const placed = blocks.map(block => ({ ...block, firstDoc: firstDoc + block.firstDoc }))
     this.#pending.push({ logged: next.terms, ends: ends.slice(), count, firstDoc })
     takeFrame(tail, events, { head: frame, end, blocks: placed, docs: count })
+    giveEventsBack(events)
     return true
   }
 
@@ -148,6 +151,7 @@ export class TailCopy {
     for (let next = this.#pending[0]; next !== undefined; next = this.#pending[0]) {
       const terms = this.#log!.termsOf(next.logged)
       yield* this.tail.index.applyTerms({ ...next, terms }, next.firstDoc)
+      giveBack(terms)
       this.#pending.shift()
     }
   }
