@@ -16,12 +16,19 @@ export interface TestGroup {
   readonly limitMs?: number
   /** It measures: nothing else runs meanwhile. */
   readonly runsAlone?: true
+  /** It starts whole products and browsers, and waits for them more than it computes. */
+  readonly waits?: true
 }
 
 export type Job = StaticCheck | TestGroup
 
 /** Suites that hold times against bounds. */
 const MEASURING: readonly string[] = ['e2e/hostile.test.ts', 'e2e/many-tenants.test.ts']
+
+/** End-to-end files that take longest: begun last, they would run on alone. */
+const LONG_FILES: readonly string[] = ['console', 'ticketing-api', 'backup', 'console-content', 'kill-under-load', 'pages'].map(
+  name => `e2e/${name}.test.ts`,
+)
 
 /** Scripts run with this Node, whatever `node` the machine has. */
 const script = (file: string, ...args: string[]) => [process.execPath, file, ...args] as const
@@ -59,9 +66,12 @@ const LONG_FOLDERS: readonly string[] = [
 /** Folders of so many files are divided into those below, so that no group takes much longer than the others. */
 const LARGE_FOLDER = 50
 
-/** End-to-end files one by one and first, because they take longest; unit tests by folder, the long and the large ones first. */
+/** End-to-end files one by one, the long ones first; unit tests by folder, the long and the large ones first. */
 export function findTestGroups(): readonly TestGroup[] {
-  const e2e = globSync('e2e/**/*.test.ts').sort()
+  const isLongFile = (file: string) => Number(LONG_FILES.includes(file))
+  const e2e = globSync('e2e/**/*.test.ts')
+    .sort()
+    .sort((a, b) => isLongFile(b) - isLongFile(a))
   const unit = globSync(['dataplane/**/*.test.ts', 'operator/**/*.test.ts', 'hack/**/*.test.ts']).sort()
   const folders = byFolder(unit, 2).flatMap(group => (group.files.length < LARGE_FOLDER ? [group] : byFolder(group.files, 3)))
   const isLong = ({ name }: TestGroup) => Number(LONG_FOLDERS.includes(name))
@@ -71,6 +81,7 @@ export function findTestGroups(): readonly TestGroup[] {
       kind: 'tests' as const,
       name: file,
       files: [file],
+      waits: true as const,
       ...(MEASURING.includes(file) && { runsAlone: true as const }),
     })),
     ...largestFirst,
