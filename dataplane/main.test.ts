@@ -8,7 +8,8 @@ const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url))
 
 function logpipeline(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
   const { status, stdout, stderr } = spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, ...args], {
-    env: { PATH: process.env['PATH'], ...environment },
+    // Code that the runs before have compiled.
+    env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...environment },
     encoding: 'utf8',
   })
   return { status, stdout, stderr }

@@ -9,6 +9,7 @@ import { type JobResult, runJob } from './testing/run-job.ts'
 
 const SLOWEST_SHOWN = 10
 const SLOW_MS = 500
+const WAITING_AT_ONCE = 2
 /** More groups than these do not fail because the machine was busy. */
 const MAX_TRIED_AGAIN = 4
 
@@ -21,12 +22,17 @@ const jobs = [...STATIC_CHECKS, ...(args.includes('--static') ? [] : findTestGro
   job => wanted.length === 0 || wanted.some(part => namesOf(job).some(name => name.includes(part))),
 )
 
-// One job more than there are cores: most tests of whole processes wait more than they compute.
 const isAlone = (job: Job) => job.kind === 'tests' && job.runsAlone === true
-const queue = jobs.filter(job => !isAlone(job))
+const isWaiting = (job: Job) => job.kind === 'tests' && job.waits === true
+const waiting = jobs.filter(job => isWaiting(job) && !isAlone(job))
+const computing = jobs.filter(job => !isWaiting(job))
 const results: JobResult[] = []
 const retried: string[] = []
-await Promise.all(Array.from({ length: availableParallelism() + 1 }, () => runQueue(queue)))
+// Jobs that compute, one for each core, fill the time in which those beside them wait.
+await Promise.all([
+  ...Array.from({ length: WAITING_AT_ONCE }, () => runQueue(waiting)),
+  ...Array.from({ length: availableParallelism() }, () => runQueue(computing).then(() => runQueue(waiting))),
+])
 await runQueue(jobs.filter(isAlone))
 await tryAgainAlone()
 summarise()

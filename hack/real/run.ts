@@ -1,7 +1,8 @@
 /**
  * `npm run test:real`: runs the suites `*.real.ts` against real Kafka, OpenSearch and Redis; `npm run test:cluster`: the suites `*.cluster.ts`
- * against a real Kubernetes (a kubeconfig in REAL_KUBERNETES is used instead). Starts what is missing, one suite at a time, and stops what it started. Suites that this machine cannot run are reported as skipped, with the reason. The last line is `N passed, N failed`.
- * A suite that fails is tried once more, and named. Arguments pick the suites whose path contains one of them; `--keep` leaves the back ends running.
+ * against a real Kubernetes (a kubeconfig in REAL_KUBERNETES is used instead). Starts what is missing, runs two suites at a time where they need different
+ * servers, and stops what it started. Suites that this machine cannot run are reported as skipped, with the reason. The last line is `N passed, N failed`.
+ * A suite that fails is tried once more at the end, alone, and named. Arguments pick the suites whose path contains one of them; `--keep` leaves the back ends running.
  */
 import { resolve } from 'node:path'
 import { addressVariable } from '../../dataplane/testing/real/address.ts'
@@ -10,6 +11,7 @@ import { NO_TIME_LEFT, timeLeftMs } from '../../dataplane/testing/real/time-left
 import { Unavailable } from '../../dataplane/testing/real/unavailable.ts'
 import { type JobResult, runJob } from '../testing/run-job.ts'
 import { findSuites, isSuiteKind, type RealSuite, SUITE_KINDS } from './suites.ts'
+import { inTurns, SUITES_AT_ONCE, takeSuite } from './turns.ts'
 
 process.chdir(resolve(import.meta.dirname, '../..'))
 const [kind = '', ...args] = process.argv.slice(2)
@@ -27,35 +29,65 @@ const SUITE_LIMIT_MS = (process.env['TICKETS_FAULTS'] === 'all' ? 60 : 15) * 60_
 /** Tests that failed at the first try. */
 const retried: string[] = []
 let passed = 0
+let lastTurn: Promise<unknown> = Promise.resolve()
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stopAll().finally(() => process.exit(130)))
+const waiting = [...inTurns(suites)]
+const running = new Map<RealSuite, Promise<void>>()
+/** Suites whose second try comes at the end, with what the first one brought. */
+const failedOnce: { readonly suite: RealSuite; readonly first: JobResult }[] = []
 try {
-  for (const [index, suite] of suites.entries()) {
-    await runSuite(suite)
-    await stopUnneeded(suites.slice(index + 1))
+  while (waiting.length + running.size > 0) {
+    beginSuites()
+    await Promise.race(running.values())
+    await stopUnneeded([...running.keys(), ...waiting, ...failedOnce.map(({ suite }) => suite)])
+  }
+  for (const [index, { suite, first }] of failedOnce.entries()) {
+    if (timeLeftMs() <= 0) show(first)
+    else await runSuite(suite, show)
+    await stopUnneeded(failedOnce.slice(index + 1).map(({ suite: next }) => next))
   }
 } finally {
   await stopAll()
 }
 summarise()
 
-async function runSuite({ file, needs }: RealSuite): Promise<void> {
-  const reason = timeLeftMs() <= 0 ? NO_TIME_LEFT : await startAll(needs)
+function beginSuites(): void {
+  while (running.size < SUITES_AT_ONCE) {
+    const suite = takeSuite(waiting, [...running.keys()])
+    if (suite === undefined) return
+    const ended = runSuite(suite, result => noteFirst(suite, result)).finally(() => running.delete(suite))
+    running.set(suite, ended)
+  }
+}
+
+async function runSuite({ file, needs }: RealSuite, onResult: (result: JobResult) => void): Promise<void> {
+  const reason = timeLeftMs() <= 0 ? NO_TIME_LEFT : await inTurn(() => startAll(needs))
   if (reason !== undefined) {
     skipped.push(`${file}: ${reason}`)
     console.log(`skip  ${file}: ${reason}`)
     return
   }
-  const job = { kind: 'tests', name: file, files: [file], limitMs: SUITE_LIMIT_MS } as const
-  const result = await runJob(job)
-  show(result.failures.length > 0 && timeLeftMs() > 0 ? await secondTry(result, () => runJob(job)) : result)
+  onResult(await runJob({ kind: 'tests', name: file, files: [file], limitMs: SUITE_LIMIT_MS }))
 }
 
 /** Servers that start and die on a busy machine fail now and then for reasons of their own: a suite may try once more, and that shows. */
-async function secondTry({ name, failures: first }: JobResult, again: () => Promise<JobResult>): Promise<JobResult> {
-  for (const { title, error } of first) console.log(`again ${name}\n\n      ${title}\n${error.replace(/^/gm, '        ')}\n`)
-  retried.push(...first.map(({ title }) => title))
-  return again()
+function noteFirst(suite: RealSuite, result: JobResult): void {
+  if (result.failures.length === 0 || timeLeftMs() <= 0) {
+    show(result)
+    return
+  }
+  for (const { title, error } of result.failures)
+    console.log(`again ${suite.file}\n\n      ${title}\n${error.replace(/^/gm, '        ')}\n`)
+  retried.push(...result.failures.map(({ title }) => title))
+  failedOnce.push({ suite, first: result })
+}
+
+/** Servers start and stop one after the other: two may need the same download or program, and none is started while it is being stopped. */
+function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  const done = lastTurn.then(work)
+  lastTurn = done.catch(() => undefined)
+  return done
 }
 
 /** Why the suite cannot run; undefined once all is up. A back end that should start and does not is a failure, not a reason to skip. */
@@ -82,19 +114,22 @@ async function start(name: BackendName): Promise<void> {
   }
 }
 
-function show({ name, ms, passed: count, failures: failed, skipped: left }: JobResult): void {
+function show({ name, ms, cpuMs, passed: count, failures: failed, skipped: left }: JobResult): void {
   passed += count
   failures.push(...failed.map(({ title }) => title))
   skipped.push(...left)
   const counts = `${count} passed${failed.length > 0 ? `, ${failed.length} failed` : ''}${left.length > 0 ? `, ${left.length} skipped` : ''}`
-  console.log(`${failed.length > 0 ? 'FAIL' : 'ok  '}  ${name} ${counts} (${(ms / 1000).toFixed(1)} s)`)
+  console.log(
+    `${failed.length > 0 ? 'FAIL' : 'ok  '}  ${name} ${counts} (${seconds(ms)}${cpuMs === undefined ? '' : `, CPU ${seconds(cpuMs)}`})`,
+  )
   for (const { title, error } of failed) console.log(`\n      ${title}\n${error.replace(/^/gm, '        ')}\n`)
 }
 
 /** Memory and processors are for the suites that come. */
 async function stopUnneeded(coming: readonly RealSuite[]): Promise<void> {
   if (keeps) return
-  for (const name of started) if (!coming.some(({ needs }) => needs.includes(name))) await stop(name)
+  const unneeded = [...started].filter(name => !coming.some(({ needs }) => needs.includes(name)))
+  await inTurn(() => Promise.all(unneeded.map(stop)))
 }
 
 async function stopAll(): Promise<void> {
@@ -114,4 +149,8 @@ function summarise(): void {
   console.log(`\n${skipped.length} skipped, ${process.uptime().toFixed(0)} s`)
   console.log(`${passed} passed, ${failures.length} failed`)
   process.exitCode = failures.length > 0 ? 1 : 0
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`
 }

@@ -37,7 +37,8 @@ export function runJob(job: Job): Promise<JobResult> {
   const failures: { title: string; error: string }[] = []
   const skipped: string[] = []
 
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
+  const env = job.kind === 'check' && job.env !== undefined ? { ...process.env, ...job.env } : process.env
+  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
   const kill = (reason: string) => {
     killedBecause = reason
     child.kill('SIGKILL')

@@ -125,6 +125,12 @@ describe('Status of a LogPipeline on a real API server', function () {
     await suite.ready('told')
     const notes = async () => (await eventsOf('told')).map(({ type, reason, note }) => `${type} ${reason} ${note.split(':')[0]}`)
     await until('Ready is told', async () => (await notes()).includes('Normal Ready Ready is True'))
+    // Events come after the status that they tell of, those of the components on a busy machine after that of Ready.
+    await until('no more are told', async () => {
+      const { length } = await notes()
+      await sleep(1_000)
+      return (await notes()).length === length
+    })
     const first = await notes()
     expect(new Set(first), 'none twice').to.have.property('size', first.length)
     await objects.patch('LogPipeline', 'told', { metadata: { annotations: { seen: 'yes' } } })
