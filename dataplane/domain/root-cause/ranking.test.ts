@@ -42,6 +42,14 @@ describe('the cause that an incident takes from a ranking', () => {
     expect(servicesOf(observations, ['orders']).slice(0, 2)).to.deep.equal(['ledger', 'orders'])
   })
 
+  it('has scores that never rise along its candidates', () => {
+    const observations = [...brokenPayments, ...failing('mailer', 150)]
+    const { candidates } = causeOf(finish(rankCauses({ observations, atMs: AT_MS })), ['gateway'])
+    const scores = candidates.map(({ score }) => score)
+    expect(candidates.map(({ service }) => service)).to.include('mailer')
+    expect(scores).to.deep.equal([...scores].sort((a, b) => b - a))
+  })
+
   it('stays with a service that requests tie to the incident, however loud another one is', () => {
     const observations = [...brokenPayments, ...failing('mailer', 150)]
     expect(servicesOf(observations, ['gateway'])[0]).to.equal('payments')

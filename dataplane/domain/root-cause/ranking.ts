@@ -20,7 +20,7 @@ export interface CauseRanking {
 /** The cause of an incident of these services; of the whole time without any. */
 export function causeOf(ranking: CauseRanking, services: readonly string[] = []): RootCause {
   if (!ranking.hasWindow) return ofRules('No records in the window: there is nothing to compare with the time before.', [])
-  const candidates = forIncident(ranking, services).slice(0, MAX_CANDIDATES)
+  const candidates = withFallingScores(forIncident(ranking, services).slice(0, MAX_CANDIDATES))
   if (!ranking.hasAsked && candidates.length === 0) return ofRules('No record of the services that were asked for lies in the window.', [])
   if (!ranking.hasBaseline) return ofRules(summariseAlone(candidates), candidates)
   const isClear = candidates.length > 0 && stands(candidates[0]!)
@@ -38,6 +38,15 @@ function forIncident({ candidates, tieOf }: CauseRanking, services: readonly str
   const tied = candidates.filter(isTied)
   if (!tied.some(({ score, reasons: [first] }) => score >= CLEAR_ERRORS || first?.kind === 'errors')) return candidates
   return [...tied, ...candidates.filter(candidate => !isTied(candidate))]
+}
+
+/** Readers take the score for the order. The evidence of a candidate may be stronger than that of one before it, which explains it or is nearer to the incident. */
+function withFallingScores(candidates: readonly Candidate[]): readonly Candidate[] {
+  let least = Number.POSITIVE_INFINITY
+  return candidates.map(candidate => {
+    least = Math.min(least, candidate.score)
+    return candidate.score === least ? candidate : { ...candidate, score: least }
+  })
 }
 
 /** The summary for a window without a time before. */

@@ -74,7 +74,7 @@ export async function executeSearch(
   }
   const newPace = () => createPace(context.clock, context.leftMs() + SHOW_MS, context.turns)
   if (hitUnits === units || collectors.size === 0) return { ...(await run(request, hitUnits, collectors)), failures, newPace }
-  // What the aggregations get, and what `post_filter` leaves of it, are looked for one after the other.
+  // `post_filter` leaves the aggregations all matches: they are collected apart from the hits.
   const hits = await run({ ...request, aggregations: [] }, hitUnits, new Map())
   const { searchAfter: _ofHits, ...whole } = request
   const { aggregations, timedOut } = await run({ ...whole, from: 0, size: 0, sort: [] }, units, collectors)
