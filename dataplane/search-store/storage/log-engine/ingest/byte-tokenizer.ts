@@ -1,15 +1,20 @@
 /** Makes hashes of the words of a JSON string from its bytes. */
-import { BACKSLASH, QUOTE } from '../../../../json/bytes.ts'
 import { JOINS, KIND, SHORT_ESCAPE, WORD } from '../../../analysis/ascii-classes.ts'
 import { MAX_TOKEN_LENGTH } from '../../../analysis/standard-analyzer.ts'
 import { NUMBERED_HI, NUMBERED_LO, type NumberedStarts } from '../format/message-shapes.ts'
-import { finishHash, LANE_HI, LANE_LO, type Seeds } from '../format/term-hash.ts'
+import { finishHash, type Seeds } from '../format/term-hash.ts'
 import type { WordPairs } from '../format/word-pairs.ts'
 
 /**
  * The standard analyzer over the raw bytes of a JSON string, for ASCII: hashes each token on the way and never makes a string.
  * Characters beyond ASCII, and escapes other than the short ones, are left to the analyzer on strings.
  */
+
+// Numbers and tables stand in the functions themselves: a constant of another module is fetched anew for each byte (measured).
+
+/** The lower-cased byte of a word's character, and in the bits above the kind of the character. */
+const KIND_AT = 8
+const CHARACTERS = Uint16Array.from({ length: 256 }, (_, c) => WORD[c]! | (KIND[c]! << KIND_AT))
 
 /** Result of a run over one string: where it stopped and how far the output went. */
 export interface TokenizerState {
@@ -31,6 +36,8 @@ export interface TokenizerState {
  * A text without an end is read up to the end of the memory that it stands in, where a byte is `undefined` and no part of a word.
  */
 export function tokenizeJsonString(bytes: Uint8Array, at: number, end: number, seeds: Seeds, out: Int32Array, state: TokenizerState): void {
+  const characters = CHARACTERS
+  const joinsOf = JOINS
   let i = at
   let n = state.out
   const { pairs, starts } = state
@@ -42,9 +49,9 @@ export function tokenizeJsonString(bytes: Uint8Array, at: number, end: number, s
   state.position = -1
   while (i < end) {
     let c = bytes[i]!
-    let word = WORD[c]!
+    let word = characters[c]!
     if (word === 0) {
-      if (c === QUOTE) {
+      if (c === 0x22) {
         state.position = i + 1
         state.out = n
         state.shapeLo = shapeLo
@@ -52,7 +59,7 @@ export function tokenizeJsonString(bytes: Uint8Array, at: number, end: number, s
         return
       }
       if (c >= 0x80 || c < 0x20) return
-      if (c === BACKSLASH) {
+      if (c === 0x5c) {
         if (SHORT_ESCAPE[bytes[i + 1]!] === 0) return
         i++
       }
@@ -65,21 +72,22 @@ export function tokenizeJsonString(bytes: Uint8Array, at: number, end: number, s
     let kinds = 0
     for (;;) {
       do {
-        lo = Math.imul(lo ^ word, LANE_LO)
-        hi = Math.imul(((hi << 5) | (hi >>> 27)) ^ word, LANE_HI)
-        kinds |= KIND[c]!
+        lo = Math.imul(lo ^ (word & 0xff), 0x9e3779b1)
+        hi = Math.imul(((hi << 5) | (hi >>> 27)) ^ (word & 0xff), 0x85ebca6b)
+        kinds |= word
         c = bytes[++i]!
-        word = WORD[c]! | 0
+        word = characters[c]! | 0
       } while (word !== 0)
-      const joins = JOINS[c]!
+      const joins = joinsOf[c]!
       if (joins === 0) break
-      const before = KIND[bytes[i - 1]!]!
-      if ((joins & before) === 0 || before === 3 || KIND[bytes[i + 1]!] !== before) break
-      lo = Math.imul(lo ^ c, LANE_LO)
-      hi = Math.imul(((hi << 5) | (hi >>> 27)) ^ c, LANE_HI)
+      const before = characters[bytes[i - 1]!]! >>> KIND_AT
+      if ((joins & before) === 0 || before === 3 || characters[bytes[i + 1]!]! >>> KIND_AT !== before) break
+      lo = Math.imul(lo ^ c, 0x9e3779b1)
+      hi = Math.imul(((hi << 5) | (hi >>> 27)) ^ c, 0x85ebca6b)
       c = bytes[++i]!
-      word = WORD[c]! | 0
+      word = characters[c]! | 0
     }
+    kinds >>>= KIND_AT
     if (c >= 0x80 || i - start > MAX_TOKEN_LENGTH) return
     // A word of connectors alone has only bit pattern 3 from `_`, which letters (1) and digits (2) together make too.
     if (kinds === 3 && isConnectorsOnly(bytes, start, i)) continue
@@ -87,8 +95,8 @@ export function tokenizeJsonString(bytes: Uint8Array, at: number, end: number, s
     const isLetters = kinds === 1
     if (isLetters && isAfterLetters && pairs !== undefined) pairs.add(out[n - 2]!, out[n - 1]!, out[n]!, out[n + 1]!)
     isAfterLetters = isLetters
-    shapeLo = Math.imul(shapeLo ^ (isLetters ? out[n]! : NUMBERED_LO), LANE_LO)
-    shapeHi = Math.imul(((shapeHi << 5) | (shapeHi >>> 27)) ^ (isLetters ? out[n + 1]! : NUMBERED_HI), LANE_HI)
+    shapeLo = Math.imul(shapeLo ^ (isLetters ? out[n]! : NUMBERED_LO), 0x9e3779b1)
+    shapeHi = Math.imul(((shapeHi << 5) | (shapeHi >>> 27)) ^ (isLetters ? out[n + 1]! : NUMBERED_HI), 0x85ebca6b)
     if (!isLetters && starts !== undefined) starts.add(lowerAt(bytes, start, i), lowerAt(bytes, start + 1, i), lowerAt(bytes, start + 2, i))
     n += 2
   }
@@ -125,15 +133,15 @@ export function hashJsonString(
   state.position = -1
   for (let i = at; i < end; i++) {
     const c = bytes[i]!
-    if (c === QUOTE) {
+    if (c === 0x22) {
       finishHash(lo, hi, out, n)
       state.position = i + 1
       state.hasNonAscii = bits >= 0x80
       return
     }
-    if (c === BACKSLASH || c < 0x20) return
+    if (c === 0x5c || c < 0x20) return
     bits |= c
-    lo = Math.imul(lo ^ c, LANE_LO)
-    hi = Math.imul(((hi << 5) | (hi >>> 27)) ^ c, LANE_HI)
+    lo = Math.imul(lo ^ c, 0x9e3779b1)
+    hi = Math.imul(((hi << 5) | (hi >>> 27)) ^ c, 0x85ebca6b)
   }
 }
