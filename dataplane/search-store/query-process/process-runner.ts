@@ -183,7 +183,8 @@ class ProcessRunner implements QueryRunner {
     const life: Life = { process, feeds: new Feeds(process) }
     this.#life = life
     for (const pending of this.#pending.values()) if (pending.life === undefined) this.#dispatch(pending, life)
-    if (this.#quickEnds === 0) void life.feeds.warmUp(awaitedIndices(this.#config.catalog.indices))
+    // A process that ends meanwhile is started again, and says why.
+    if (this.#quickEnds === 0) life.feeds.warmUp(awaitedIndices(this.#config.catalog.indices)).catch(() => undefined)
   }
 
   #dispatch(pending: Pending, life: Life): void {
