@@ -178,7 +178,10 @@ export class QueryService {
       await warmUp(indices, {
         clock,
         turns,
-        leftMs: () => WARM_UP_CPU_MS - threadCpuUsage(began).user / 1_000,
+        leftMs() {
+          const { user, system } = threadCpuUsage(began)
+          return WARM_UP_CPU_MS - (user + system) / 1_000
+        },
         hasRoom: () => this.#cache.sizeBytes < WARM_SHARE * this.#config.cacheBytes,
       })
     } catch {
