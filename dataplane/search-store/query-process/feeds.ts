@@ -70,6 +70,18 @@ export class Feeds {
     }
   }
 
+  /** Lets the process make itself ready for queries on those that are log indices, the newest first. */
+  async warmUp(storages: readonly Fed[]): Promise<void> {
+    const handles: number[] = []
+    for (const storage of storages) {
+      if ((this.#told.get(storage) ?? this.#open(storage)).feed.isOfLog !== true) continue
+      const { handle, telling } = this.bringUp(storage, true)
+      if (telling !== undefined) await telling
+      handles.push(handle)
+    }
+    if (handles.length > 0) this.#process.send({ kind: 'warmUp', handles })
+  }
+
   /** Whether log indices were asked for lately. */
   get hasFollowed(): boolean {
     return [...this.#told.values()].some(isFollowed)
@@ -93,7 +105,7 @@ export class Feeds {
 
   /** Lets the process forget indices that are no longer there. */
   forgetOthers(there: readonly Fed[]): void {
-    if (this.#told.size <= there.length) return
+    if (this.#told.size === 0) return
     const storages = new Set(there)
     for (const [storage, { handle, feed }] of this.#told) {
       if (storages.has(storage)) continue

@@ -40,6 +40,8 @@ export type ToProcess =
   | { readonly kind: 'forget'; readonly handle: number }
   /** No query asks for the log index now, and one may soon. */
   | { readonly kind: 'follow'; readonly handle: number }
+  /** The process has just begun, and queries may soon ask for these log indices; the newest first. */
+  | { readonly kind: 'warmUp'; readonly handles: readonly number[] }
   /** So many bytes of the answer have gone on. */
   | { readonly kind: 'taken'; readonly id: number; readonly bytes: number }
   | { readonly kind: 'cancel'; readonly id: number }

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect } from 'chai'
@@ -22,6 +22,15 @@ const childrenOf = (pid: number): readonly number[] =>
   readdirSync(`/proc/${pid}/task`).flatMap(task =>
     readFileSync(`/proc/${pid}/task/${task}/children`, 'latin1').split(' ').filter(Boolean).map(Number),
   )
+
+/** Empty where the file was closed meanwhile. */
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return ''
+  }
+}
 
 const isRunning = (pid: number): boolean => {
   try {
@@ -106,6 +115,33 @@ describe('the query process', () => {
     expect((await long).status).to.equal(200)
     expect(await metric(store, 'service_search_query_processes_ended_total\\{reason="killed"\\}')).to.be.at.least(1)
   }).timeout(20_000)
+
+  /** Segments that the query process has open. */
+  const openSegments = (): readonly string[] =>
+    childrenOf(process.pid)
+      .flatMap(pid => readdirSync(`/proc/${pid}/fd`).map(fd => linkOf(`/proc/${pid}/fd/${fd}`)))
+      .filter(path => path.includes('.seg'))
+
+  const logs = (count: number): string =>
+    Array.from({ length: count }, (_none, at) => `{"create":{}}\n{"timestamp":${at},"message":"one two","level":"INFO"}\n`).join('')
+
+  it('lets go of the files of an index that was deleted, also where nobody asks', async () => {
+    await store.request('POST', '/service-logs-2026.11.21/_bulk', logs(20))
+    await store.request('POST', '/service-logs-2026.11.21/_search', all)
+    expect(openSegments()).to.have.lengthOf(1)
+    await store.request('DELETE', '/service-logs-2026.11.21')
+    await until(() => openSegments().length === 0)
+    expect((await store.request('POST', '/notes/_search', all)).body.hits.total.value).to.equal(20)
+  }).timeout(20_000)
+
+  it('reads of log indices after a start before anybody asks, and counts that as no query', async () => {
+    for (let part = 0; part < 4; part++) await store.request('POST', '/service-logs-2026.11.21/_bulk', logs(5_000))
+    await store.restart()
+    await until(() => openSegments().length > 0)
+    expect(await metric(store, 'service_search_queries_running')).to.equal(0)
+    expect((await store.request('POST', '/service-logs-*/_search', all)).body.hits.total.value).to.equal(10_000)
+    expect(await metric(store, 'service_search_queries_cancelled_total')).to.equal(0)
+  }).timeout(40_000)
 
   it('gives up a query whose client has gone', async () => {
     const gone = new AbortController()

@@ -12,6 +12,7 @@ import { QUERY_BUDGET_MS } from '../query/budget/pace.ts'
 import type { Query } from '../query/parse/query.ts'
 import { Turns } from '../turns.ts'
 import { type AnswerStream, createAnswerStream } from './answer-stream.ts'
+import { awaitedIndices } from './awaited-indices.ts'
 import { type Fed, Feeds } from './feeds.ts'
 import { tooMuchMemory } from './memory-guard.ts'
 import type { FromProcess, Refusal, ToProcess } from './messages.ts'
@@ -46,6 +47,8 @@ const ANSWER_MS = 15_000
 /** How often a query is run when the process ends while the query runs. */
 const MAX_ATTEMPTS = 3
 const LOOK_EVERY_MS = 100
+/** How often it is looked for indices that were deleted, ms. */
+const FORGET_EVERY_MS = 1_000
 /** The process is started with the first query, or so long after the store, ms: a store that is opened for a moment starts none. */
 const START_AFTER_MS = 1_000
 /** A process that ends sooner than this is not started again at once, ms. */
@@ -102,6 +105,7 @@ class ProcessRunner implements QueryRunner {
   #quickEnds = 0
   #isStopped = false
   #lastId = 0
+  #forgottenMs = Number.NEGATIVE_INFINITY
   #cancelled = 0
   #refused = 0
 
@@ -179,6 +183,8 @@ class ProcessRunner implements QueryRunner {
     const life: Life = { process, feeds: new Feeds(process) }
     this.#life = life
     for (const pending of this.#pending.values()) if (pending.life === undefined) this.#dispatch(pending, life)
+    // A process that ends meanwhile is started again, and says why.
+    if (this.#quickEnds === 0) life.feeds.warmUp(awaitedIndices(this.#config.catalog.indices)).catch(() => undefined)
   }
 
   #dispatch(pending: Pending, life: Life): void {
@@ -315,14 +321,21 @@ class ProcessRunner implements QueryRunner {
   }
 
   #look(): void {
-    if (this.#life?.feeds.hasFollowed === true) {
-      this.#forgetGone(this.#life)
-      this.#life.feeds.follow()
-    }
+    if (this.#life !== undefined) this.#lookAtIndices(this.#life)
     if (this.#pending.size === 0) return
     this.#life?.process.look([...this.#pending.values()].some(isAnswering))
     const nowMs = performance.now()
     for (const pending of this.#pending.values()) if (nowMs > this.#endOf(pending)) this.#giveUp(pending, tookTooLong())
+  }
+
+  /** Indices that were deleted are forgotten without a query, too: their files take room on disk as long as the process has them open. */
+  #lookAtIndices(life: Life): void {
+    const nowMs = performance.now()
+    if (life.feeds.hasFollowed || nowMs - this.#forgottenMs > FORGET_EVERY_MS) {
+      this.#forgottenMs = nowMs
+      this.#forgetGone(life)
+    }
+    if (life.feeds.hasFollowed) life.feeds.follow()
   }
 
   /** When the query is given up. An answer that is read as it is made may take any time, as long as it goes on. */

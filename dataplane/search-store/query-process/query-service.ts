@@ -1,4 +1,6 @@
 /** The query process: follows what is committed, and answers queries on it. */
+import { threadCpuUsage } from 'node:process'
+import { setTimeout } from 'node:timers/promises'
 import { ApiError, tryLater } from '../api-error.ts'
 import { executeQuery } from '../calls/execute-query.ts'
 import { mayNamePointInTime, type QueryAnswer, type QueryCall, type QueryContext } from '../calls/query-call.ts'
@@ -9,6 +11,7 @@ import type { Query } from '../query/parse/query.ts'
 import type { SearchTarget } from '../query/run/search-target.ts'
 import { createTableCopy } from '../storage/document-table/table-copy.ts'
 import { type IndexCopy, type IndexSnapshot, SnapshotGone } from '../storage/index-copy.ts'
+import type { ReadableIndex } from '../storage/index-storage.ts'
 import { createLogCopy, type LogCopy } from '../storage/log-engine/log-copy.ts'
 import { type ByteCache, createByteCache } from '../storage/log-engine/sealed/byte-cache.ts'
 import type { Link } from './link.ts'
@@ -16,6 +19,7 @@ import { MemoryGuard, type MemoryLimits } from './memory-guard.ts'
 import type { FromProcess, Refusal, ToProcess } from './messages.ts'
 import type { Pulse } from './pulse.ts'
 import { type QueryTurn, TurnQueue } from './turn-queue.ts'
+import { warmUp } from './warm-up.ts'
 
 export interface QueryServiceConfig {
   /** Memory for parts of log indices that were read lately, bytes. */
@@ -34,6 +38,13 @@ const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 const MAX_GONE = 8
 /** Memory of indices over tails, bytes. Beyond it the one asked for longest ago is dropped, and made again when a query needs it. */
 const MAX_TAIL_BYTES = 128 * 1024 * 1024
+
+/** CPU time that is spent before queries come on what the first of them would wait for, ms. */
+const WARM_UP_CPU_MS = 2_000
+/** Share of the memory for parts of log indices up to which columns are read then. */
+const WARM_SHARE = 0.5
+/** How often it is looked whether queries are over, ms. */
+const WARM_UP_PAUSE_MS = 20
 
 /** In place of a query's id, as the pulse says it. */
 const NOBODY = 0
@@ -105,12 +116,13 @@ export class QueryService {
         this.#told(message, bytes)
         break
       case 'forget':
-        this.#copies.delete(message.handle)
-        this.#logs.delete(message.handle)
-        this.#countHeld()
+        this.#forget(message.handle)
         break
       case 'follow':
         void this.#follow(message.handle)
+        break
+      case 'warmUp':
+        void this.#warmUp(message.handles)
         break
       case 'taken':
         this.#noteTaken(message)
@@ -134,6 +146,47 @@ export class QueryService {
       return
     } finally {
       this.#followed.delete(handle)
+      this.#holdTails()
+    }
+  }
+
+  /** Files that a query may be reading are closed once they are collected as garbage. */
+  #forget(handle: number): void {
+    if (this.#running.size === 0) this.#logs.get(handle)?.close()
+    this.#copies.delete(handle)
+    this.#logs.delete(handle)
+    this.#countHeld()
+  }
+
+  /** In turns that no query wants. What fails here fails queries as well, which say so. */
+  async #warmUp(handles: readonly number[]): Promise<void> {
+    const turn = this.#turns.begin(NOBODY, true)
+    const turns = {
+      next: async () => {
+        while (this.#running.size > 0) await setTimeout(WARM_UP_PAUSE_MS)
+        await turn.next()
+      },
+    }
+    const clock = { nowMs: Date.now }
+    const began = threadCpuUsage()
+    try {
+      await turns.next()
+      const { step } = createPace(clock, Number.POSITIVE_INFINITY, turns)
+      const logs = handles.flatMap(handle => this.#logs.get(handle) ?? [])
+      const indices: ReadableIndex[] = []
+      for (const log of logs) indices.push(await log.snapshot().open(step))
+      await warmUp(indices, {
+        clock,
+        turns,
+        leftMs() {
+          const { user, system } = threadCpuUsage(began)
+          return WARM_UP_CPU_MS - (user + system) / 1_000
+        },
+        hasRoom: () => this.#cache.sizeBytes < WARM_SHARE * this.#config.cacheBytes,
+      })
+    } catch {
+      return
+    } finally {
       this.#holdTails()
     }
   }

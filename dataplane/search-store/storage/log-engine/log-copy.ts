@@ -67,6 +67,12 @@ export class LogCopy implements IndexCopy {
     if (this.#known !== undefined) this.#known.opened = undefined
   }
 
+  /** Nobody may read the index any more. */
+  close(): void {
+    for (const { file } of this.#opened.values()) file.close()
+    this.#tail?.close()
+  }
+
   apply({ head, bytes }: { readonly head: FeedHead; readonly bytes: Uint8Array }): void {
     if (head.kind !== 'log') throw new Error(`a log index was told of a ${head.kind}`)
     const numbers = new Set([...head.sealed, head.tail.number])

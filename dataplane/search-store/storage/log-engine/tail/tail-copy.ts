@@ -41,6 +41,7 @@ export class TailCopy {
   readonly tail: Tail
   readonly context: SegmentContext
   readonly #mapping: MutableMapping
+  readonly #files: TailFiles
   readonly #log: IndexLogReader | undefined
   /** In the order of documents. */
   #pending: PendingTerms[] = []
@@ -54,11 +55,13 @@ export class TailCopy {
   #frame: Generator<void, void, undefined> | undefined
 
   /** `before`: the copy of the tail before, which is sealed now. Fields in which it met too many values stay without columns. */
-  constructor(context: SegmentContext, mapping: MutableMapping, number: number, { segment, log }: TailFiles, before: TailCopy | undefined) {
+  constructor(context: SegmentContext, mapping: MutableMapping, number: number, files: TailFiles, before: TailCopy | undefined) {
+    const { segment, log } = files
     const isRelated = before !== undefined && before.context === context
     const high = isRelated ? before.#highFields() : new Set<number>()
     this.context = context
     this.#mapping = mapping
+    this.#files = files
     this.#log = log && new IndexLogReader(log, context)
     this.tail = new Tail(context, number, segment, high, isRelated ? before.tail.index.terms.size : 0)
     this.#termsAskedMs = isRelated ? before.#termsAskedMs : Number.NEGATIVE_INFINITY
@@ -71,6 +74,12 @@ export class TailCopy {
 
   get memoryBytes(): number {
     return this.tail.memoryBytes
+  }
+
+  /** Nobody may read it any more. */
+  close(): void {
+    this.#files.segment.close()
+    this.#files.log?.close()
   }
 
   #highFields(): Set<number> {
