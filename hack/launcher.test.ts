@@ -1,4 +1,4 @@
-/** What `hack/logpipeline` sets for a role. */
+/** Settings that `hack/logpipeline` gives to a role. */
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
