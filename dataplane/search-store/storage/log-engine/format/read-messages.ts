@@ -109,7 +109,13 @@ export class CutMessages implements BlockMessages {
     this.#codes = codes
   }
 
-  /** Puts a message at the beginning of the scratch memory; returns where it ends. */
+  /** A message in memory that the next one takes again. */
+  #passing(k: number): Buffer {
+    const end = this.#make(k)
+    return scratch.subarray(0, end)
+  }
+
+  /** Puts a message at the beginning of the scratch memory, which may be other memory then; returns where it ends. */
   #make(k: number): number {
     if (scratch.length < this.#rawBytes) {
       scratch = Buffer.allocUnsafeSlow(2 * this.#rawBytes)
@@ -141,7 +147,7 @@ export class CutMessages implements BlockMessages {
   }
 
   get(k: number): Buffer | undefined {
-    return this.#starts[k] === 0 ? undefined : Buffer.from(scratch.subarray(0, this.#make(k)))
+    return this.#starts[k] === 0 ? undefined : Buffer.from(this.#passing(k))
   }
 
   span(k: number): MessageSpan | undefined {
@@ -150,7 +156,7 @@ export class CutMessages implements BlockMessages {
   }
 
   restore(k: number, rest: Buffer): Buffer {
-    return this.#starts[k] === 0 ? rest : withMessage(rest, scratch.subarray(0, this.#make(k)), this.#starts[k]!)
+    return this.#starts[k] === 0 ? rest : withMessage(rest, this.#passing(k), this.#starts[k]!)
   }
 
   release(): void {
