@@ -35,7 +35,7 @@ const SEAL_BYTES = 1 << 30
  */
 const MAX_TAIL_INDEX_BYTES = 48 * 1024 * 1024
 const SEAL_ON_CLOSE_DOCS = 8192
-/** Of a tail that nobody writes to for a while: half a segment, so that pauses make at most twice as many segments. */
+/** A tail of half a segment is sealed when nobody writes for a while: pauses make at most twice as many segments. */
 const SEAL_AT_REST_DOCS = SEAL_DOCS / 2
 
 /** The result of a finished merge. */

@@ -3,9 +3,10 @@ import { compress, decompress } from '../../../../compression/zstd.ts'
 import { type BlockDocuments, plainDocuments } from './block-documents.ts'
 import { writePlanes } from './byte-planes.ts'
 import { CutDocuments, packDocuments, unpackDocuments } from './cut-documents.ts'
-import { packMessages, unpackMessages } from './cut-messages.ts'
+import { packMessages } from './cut-messages.ts'
 import type { StoredId } from './document-id.ts'
-import { BlockMessages, layOutMessages } from './message-column.ts'
+import { type BlockMessages, layOutMessages, PlainMessages } from './message-column.ts'
+import { CutMessages } from './read-messages.ts'
 import type { StagedDocument } from './staged-document.ts'
 
 /** Documents per block: reading one of them costs as much as there are documents. `MAX_DOCS` may be no less. */
@@ -138,7 +139,7 @@ export function openPacked({ ref, header, ids, data, messages, ...unpacked }: Pa
       documents: ref.areCut
         ? new CutDocuments(texts, bufferOf(unpacked.values), docs, bufferOf(ids))
         : plainDocuments(texts, docs, hasMessages),
-      messages: hasMessages ? new BlockMessages(bufferOf(unpacked.rawMessages), docs) : undefined,
+      messages: hasMessages ? new PlainMessages(bufferOf(unpacked.rawMessages), docs) : undefined,
     },
     ref: { ...ref, firstDoc },
   }
@@ -250,8 +251,8 @@ export function readDocuments(ref: BlockRef, read: ReadAt): BlockDocuments {
 export function readMessages(ref: BlockRef, read: ReadAt): BlockMessages | undefined {
   if (ref.messageBytes === 0) return undefined
   const data = read(ref.messageBytes, ref.offset + ref.idsBytes + ref.dataBytes)
-  if (ref.areMessagesCut) return new BlockMessages(unpackMessages(data, ref.docs, ref.messageRawBytes), ref.docs)
-  return new BlockMessages(ref.areMessagesCompressed ? decompress(data, ref.messageRawBytes) : data, ref.docs)
+  if (ref.areMessagesCut) return new CutMessages(data, ref.docs, ref.messageRawBytes)
+  return new PlainMessages(ref.areMessagesCompressed ? decompress(data, ref.messageRawBytes) : data, ref.docs)
 }
 
 function encodeUuids(documents: readonly StagedDocument[]): Buffer {

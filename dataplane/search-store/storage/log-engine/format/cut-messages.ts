@@ -2,19 +2,19 @@
  * The messages of a block with numbers, addresses and ids cut out. The texts between the cuts are kept once, and a message names those alone that do not
  * follow the text before them as another did the last time.
  */
-import { compress, decompress } from '../../../../compression/zstd.ts'
+import { compress } from '../../../../compression/zstd.ts'
 import { grown } from '../../../grown.ts'
-import { BitWriter, bitsAt, bitsOf } from './bit-numbers.ts'
+import { BitWriter, bitsOf } from './bit-numbers.ts'
 import { PLANED_BYTES, readPlanes, writePlanes } from './byte-planes.ts'
-import { ByteReader, ByteWriter } from './byte-writer.ts'
+import { ByteWriter } from './byte-writer.ts'
 import { headBytes } from './message-column.ts'
-import { bytesOf, bytesTaken, END, findValue, foundAt, isNumber, numberTaken, putBytes, putNumber, takeValue } from './message-values.ts'
+import { bytesOf, bytesTaken, END, findValue, foundAt, isNumber, numberTaken, takeValue } from './message-values.ts'
 import { hashOf, isSame } from './piece-table.ts'
 
 /** Texts of a block: their numbers take a byte. */
 const MAX_TEXTS = 250
 /** There is no text. */
-const NOTHING = 255
+export const NOTHING = 255
 /** A power of two. */
 const TABLE_SIZE = 1024
 /** Fewer bytes are not worth the work. */
@@ -161,10 +161,9 @@ function note(text: number): void {
   if (numberTaken > highs[text]!) highs[text] = numberTaken
 }
 
-const HEAD_BYTES = 16
+export const HEAD_BYTES = 16
 /** Numbers are read in words of 32 bits. */
 const SPARE_BYTES = 4
-const WORD_BITS = 25
 /** Fewer bytes of values stay as they are. */
 const MIN_PACKED_BYTES = 512
 
@@ -212,78 +211,4 @@ function packedIfSmaller(bytes: Uint8Array): Uint8Array {
   if (bytes.length < MIN_PACKED_BYTES) return Uint8Array.from(bytes)
   const packed = compress(bytes)
   return packed.length < bytes.length ? packed : Uint8Array.from(bytes)
-}
-
-/** The messages as `layOutMessages` had them, of so many bytes. */
-export function unpackMessages(data: Buffer, docs: number, rawBytes: number): Buffer {
-  const valuesAt = HEAD_BYTES + data.readUInt32LE(4)
-  const byteCount = data.readUInt32LE(8)
-  const bitsFrom = valuesAt + data.readUInt32LE(12)
-  const bytes = data.subarray(valuesAt, bitsFrom)
-  const values = bytes.length < byteCount ? decompress(bytes, byteCount) : bytes
-  const from = new ByteReader(decompress(data.subarray(HEAD_BYTES, valuesAt), data.readUInt32LE(0)))
-  const count = from.number()
-  const kinds = new Uint8Array(count)
-  const ends = new Uint32Array(count + 1)
-  const lows = new Uint32Array(count)
-  const widths = new Uint8Array(count)
-  for (let text = 0; text < count; text++) {
-    kinds[text] = from.byte()
-    ends[text + 1] = ends[text]! + from.number()
-    if (!isNumber(kinds[text]!)) continue
-    lows[text] = from.number()
-    widths[text] = from.byte()
-  }
-  const textBytes = from.take(ends[count]!)
-  const starts = readPlanes(from.take(PLANED_BYTES * docs), 0, docs)
-  const named = from.take(from.number())
-  const out = Buffer.allocUnsafeSlow(rawBytes)
-  const view = new DataView(data.buffer, data.byteOffset, data.length)
-  const textView = new DataView(textBytes.buffer, textBytes.byteOffset, textBytes.length)
-  const outView = new DataView(out.buffer, out.byteOffset, out.length)
-  const lengths = new Uint32Array(docs)
-  const followers = new Uint8Array(256)
-  let at = headBytes(docs)
-  let bytesAt = 0
-  let bitsPlace = 8 * bitsFrom
-  let name = 0
-  for (let k = 0; k < docs; k++) {
-    if (starts[k] === 0) continue
-    const start = at
-    for (let before = NOTHING, run = from.number(); ; run--) {
-      if (run < 0) run = from.number()
-      if (run === 0) followers[before] = named[name++]!
-      const text = followers[before]!
-      const kind = kinds[text]!
-      at = copyWords(textView, ends[text]!, ends[text + 1]!, outView, at)
-      if (kind === END) break
-      if (isNumber(kind)) {
-        const width = widths[text]!
-        const value =
-          width <= WORD_BITS
-            ? (view.getUint32(bitsPlace >>> 3, true) >>> (bitsPlace & 7)) & ((1 << width) - 1)
-            : bitsAt(data, bitsPlace, width)
-        at = putNumber(kind, lows[text]! + value, out, at)
-        bitsPlace += width
-      } else {
-        at = putBytes(kind, values, bytesAt, out, at)
-        bytesAt += bytesOf(kind)
-      }
-      before = text
-    }
-    lengths[k] = at - start
-  }
-  if (at !== rawBytes) throw new Error(`messages: ${rawBytes} bytes were packed, ${at} came out`)
-  writePlanes(starts, out, 0)
-  writePlanes(lengths, out, PLANED_BYTES * docs)
-  return out
-}
-
-/** Returns where they end in `out`. */
-function copyWords(from: DataView, start: number, end: number, out: DataView, at: number): number {
-  let p = start
-  let to = at
-  for (; p + 4 <= end; p += 4, to += 4) out.setInt32(to, from.getInt32(p, true), true)
-  for (; p < end; p++, to++) out.setInt8(to, from.getInt8(p))
-  return to
 }

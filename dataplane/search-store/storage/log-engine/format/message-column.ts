@@ -42,7 +42,19 @@ export function layOutMessages(documents: readonly { readonly source: Uint8Array
 export const headBytes = (docs: number) => 2 * PLANED_BYTES * docs
 
 /** The messages of an unpacked block. */
-export class BlockMessages {
+export interface BlockMessages {
+  readonly sizeBytes: number
+  /** JSON text without its quotes; undefined where the document has none that stands apart. */
+  get(k: number): Buffer | undefined
+  span(k: number): MessageSpan | undefined
+  /** The whole document, out of `rest`, the document without its message. */
+  restore(k: number, rest: Buffer): Buffer
+  /** Gives the memory back; nothing can be read any more. */
+  release(): void
+}
+
+/** Messages as `layOutMessages` has them. */
+export class PlainMessages implements BlockMessages {
   readonly #raw: Buffer
   readonly #starts: Uint32Array
   readonly #lengths: Uint32Array
@@ -65,12 +77,10 @@ export class BlockMessages {
     return this.#raw.length + 12 * this.#starts.length + 300
   }
 
-  /** Gives the memory back; nothing can be read any more. */
   release(): void {
     releaseBytes(this.#raw)
   }
 
-  /** JSON text without its quotes; undefined where the document has none that stands apart. */
   get(k: number): Buffer | undefined {
     if (this.#starts[k] === 0) return undefined
     const at = this.#places[k]!
@@ -82,15 +92,17 @@ export class BlockMessages {
     return start === 0 ? undefined : { start, end: start + this.#lengths[k]! }
   }
 
-  /** The whole document, out of `rest`, the document without its message. */
   restore(k: number, rest: Buffer): Buffer {
     const message = this.get(k)
-    if (message === undefined) return rest
-    const start = this.#starts[k]!
-    const source = Buffer.allocUnsafe(rest.length + message.length)
-    rest.copy(source, 0, 0, start)
-    message.copy(source, start)
-    rest.copy(source, start + message.length, start)
-    return source
+    return message === undefined ? rest : withMessage(rest, message, this.#starts[k]!)
   }
+}
+
+/** A document with its message at `start`. */
+export function withMessage(rest: Buffer, message: Buffer, start: number): Buffer {
+  const source = Buffer.allocUnsafe(rest.length + message.length)
+  rest.copy(source, 0, 0, start)
+  message.copy(source, start)
+  rest.copy(source, start + message.length, start)
+  return source
 }
