@@ -2,15 +2,16 @@
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { expect } from 'chai'
-import { after, afterEach, before, describe, it } from 'mocha'
+import { after, describe, it } from 'mocha'
 import type { Page } from 'playwright-core'
 import { openKafkaBus } from '../dataplane/adapters/bus/kafka/kafka-bus.ts'
 import { systemClock } from '../dataplane/adapters/clock/system-clock.ts'
-import { buildConsole, type Console, findAccessProblems, openConsole, untilRead } from '../dataplane/console/testing/open-console.ts'
+import { findAccessProblems, untilRead } from '../dataplane/console/testing/open-console.ts'
 import { seedShop } from '../dataplane/console/testing/seed-shop.ts'
 import { TOPICS } from '../dataplane/contract/topics.ts'
 import { backendAddress } from '../dataplane/testing/real/address.ts'
-import { eventually, type Standalone, startStandalone } from './testing/standalone-process.ts'
+import { untilIncidents, useConsole } from './testing/console-suite.ts'
+import { eventually } from './testing/standalone-process.ts'
 
 export const needs = ['kafka', 'opensearch']
 
@@ -29,39 +30,24 @@ describe('the console on Kafka and OpenSearch', function () {
     DEAD_LETTER_TOPIC: `dead-${id}`,
   }
   const search = backendAddress('opensearch')
-  let app: Standalone
-  let console: Console
+  const at = useConsole({
+    settings: async () => {
+      await clear()
+      return { BUS_BROKERS: backendAddress('kafka'), SEARCH_ENDPOINT: search, ...topics }
+    },
+    fill: async app => {
+      await seedShop(app.dashboard, { endMs: Date.now(), minutes: 60, troubleMinutes: 10 })
+      await untilIncidents(app, ['payments'], 120_000)
+    },
+  })
   let page: Page
-
-  before(async function () {
-    buildConsole()
-    await clear()
-    app = await startStandalone({ BUS_BROKERS: backendAddress('kafka'), SEARCH_ENDPOINT: search, ...topics })
-    await seedShop(app.dashboard, { endMs: Date.now(), minutes: 60, troubleMinutes: 10 })
-    await eventually(
-      async () => {
-        const incidents = (await (await fetch(`${app.ticketing}/api/incidents`)).json()) as readonly { readonly service: string }[]
-        expect(incidents.map(({ service }) => service)).to.include('payments')
-      },
-      { timeoutMs: 120_000, pauseMs: 500 },
-    )
-    console = await openConsole(this, app.dashboard)
-  })
-  afterEach(async () => {
-    await page?.context().close()
-    expect(console.takeProblems()).to.deep.equal([])
-  })
-  after(async () => {
-    await console?.close()
-    await app?.remove()
-    await clear()
-  })
+  after(() => clear())
 
   const clear = async () => {
     for (const index of INDICES) await (await fetch(`${search}/${index}?ignore_unavailable=true`, { method: 'DELETE' })).text()
   }
   const open = async (path: string) => {
-    page = await console.open(path)
+    page = await at.open(path)
     page.setDefaultTimeout(PATIENCE_MS)
   }
   const rows = () =>
@@ -88,7 +74,7 @@ describe('the console on Kafka and OpenSearch', function () {
     await filters.getByRole('button', { name: 'Leave out level INFO' }).click()
     await untilQuery('service:payments -level:INFO')
     await rows().filter({ hasText: 'connection refused' }).first().waitFor()
-    await page.goto(`${app.dashboard}/logs?range=3h&q=%22connection+refused%22`)
+    await page.goto(`${at.app.dashboard}/logs?range=3h&q=%22connection+refused%22`)
     await rows().first().getByText('connection', { exact: false }).locator('mark').first().or(page.locator('mark').first()).waitFor()
   })
 
@@ -109,7 +95,7 @@ describe('the console on Kafka and OpenSearch', function () {
       .getByText(/connection refused: provider/)
       .first()
       .waitFor()
-    await page.goto(`${app.dashboard}/logs?range=15m&mode=compare`)
+    await page.goto(`${at.app.dashboard}/logs?range=15m&mode=compare`)
     await page.getByRole('table', { name: 'Patterns that changed' }).getByRole('row').filter({ hasText: 'rolled back' }).waitFor()
   })
 
@@ -121,7 +107,7 @@ describe('the console on Kafka and OpenSearch', function () {
     await grid.focus()
     await page.keyboard.press('End')
     await eventually(async () => expect(await grid.evaluate(element => element.scrollHeight)).to.be.above(height), PATIENCE)
-    await page.goto(`${app.dashboard}/logs?range=3h&q=service%3Apayments+level%3AFATAL`)
+    await page.goto(`${at.app.dashboard}/logs?range=3h&q=service%3Apayments+level%3AFATAL`)
     await rows().first().waitFor()
     await page.getByRole('button', { name: 'Export' }).click()
     const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: /NDJSON/ }).click()])
@@ -214,7 +200,7 @@ describe('the console on Kafka and OpenSearch', function () {
   })
 
   const upload = async (line: string) => {
-    const answer = await fetch(`${app.dashboard}/api/upload`, { method: 'POST', body: line })
+    const answer = await fetch(`${at.app.dashboard}/api/upload`, { method: 'POST', body: line })
     expect(await answer.json()).to.include({ accepted: 1 })
   }
 })

@@ -1,43 +1,26 @@
 /** The ways through overview, health, upload and API keys, in a browser. */
 import { expect } from 'chai'
-import { after, afterEach, before, describe, it } from 'mocha'
+import { describe, it } from 'mocha'
 import type { Page } from 'playwright-core'
-import { buildConsole, type Console, openConsole, untilRead } from '../dataplane/console/testing/open-console.ts'
+import { untilRead } from '../dataplane/console/testing/open-console.ts'
 import { seedShop } from '../dataplane/console/testing/seed-shop.ts'
-import { eventually, type Standalone, startStandalone } from './testing/standalone-process.ts'
-
-/** Records become an incident when the bridge has had its turns, on a busy machine too. */
-const PATIENCE = { timeoutMs: 60_000 }
+import { untilIncidents, useConsole } from './testing/console-suite.ts'
 
 describe('pages of the console', function () {
   this.timeout(90_000)
-  let app: Standalone
-  let console: Console
+  const at = useConsole()
   let page: Page
-  before(async function () {
-    buildConsole()
-    app = await startStandalone()
-    console = await openConsole(this, app.dashboard)
-  })
-  afterEach(async () => {
-    await page?.context().close()
-    expect(console.takeProblems()).to.deep.equal([])
-  })
-  after(async () => {
-    await console?.close()
-    await app?.remove()
-  })
 
   it('say how to send the first log while there is none', async () => {
-    page = await console.open('/')
+    page = await at.open('/')
     await page.getByText('No logs yet').waitFor()
-    await page.getByText(`curl ${app.dashboard}/api/upload`, { exact: false }).waitFor()
+    await page.getByText(`curl ${at.app.dashboard}/api/upload`, { exact: false }).waitFor()
     await page.getByRole('button', { name: 'Copy the command' }).click()
     expect(await page.evaluate('navigator.clipboard.readText()')).to.contain('payment gateway timeout')
   })
 
   it('upload: takes a file, names the lines that were refused, and leads to the records', async () => {
-    page = await console.open('/upload')
+    page = await at.open('/upload')
     const lines = ['{"message":"one","service":"cart"}', 'no JSON', '{"message":"two","service":"cart"}']
     const file = { name: 'app.ndjson', mimeType: 'application/x-ndjson', buffer: Buffer.from(lines.join('\n')) }
     await page.getByLabel('Files of logs').setInputFiles(file)
@@ -48,15 +31,15 @@ describe('pages of the console', function () {
   })
 
   it('upload: says what to do with a file that holds no logs', async () => {
-    page = await console.open('/upload')
+    page = await at.open('/upload')
     await page.getByLabel('Files of logs').setInputFiles({ name: 'picture.json', mimeType: 'application/json', buffer: Buffer.from('') })
     await page.getByRole('alert').getByText('Correct what the message names').waitFor()
     // The browser tells of the answer, too.
-    expect(console.takeProblems().join()).to.match(/^console: .*400/)
+    expect(at.takeProblems().join()).to.match(/^console: .*400/)
   })
 
   it('API keys: one is created, copied once, and revoked', async () => {
-    page = await console.open('/settings/api-keys')
+    page = await at.open('/settings/api-keys')
     await page.getByRole('button', { name: 'Create a key' }).click()
     await page.getByLabel('Name').fill('checkout')
     await page.getByRole('button', { name: 'Create', exact: true }).click()
@@ -74,7 +57,7 @@ describe('pages of the console', function () {
   })
 
   it('health: says that everything works', async () => {
-    page = await console.open('/status')
+    page = await at.open('/status')
     await page.getByText('Everything works').waitFor({ timeout: 40_000 })
     await page.getByRole('table', { name: 'Topics' }).getByText('raw-logs').waitFor()
     await page.getByRole('region', { name: 'Bridge' }).getByText('lifecycle').waitFor()
@@ -92,8 +75,8 @@ describe('pages of the console', function () {
       service: 'cart',
       bytes: 12,
     }
-    page = await console.open('/upload')
-    const real = await (await fetch(`${app.dashboard}/api/agent/metrics`)).json()
+    page = await at.open('/upload')
+    const real = await (await fetch(`${at.app.dashboard}/api/agent/metrics`)).json()
     await page.route('**/api/agent/metrics', route =>
       route.fulfill({ json: { ...(real as object), deadLetters: { letters: 1, oldest: letter.time } } }),
     )
@@ -107,12 +90,9 @@ describe('pages of the console', function () {
   })
 
   it('overview: shows what is wrong, and leads there', async () => {
-    await seedShop(app.dashboard, { endMs: Date.now() })
-    await eventually(async () => {
-      const incidents = (await (await fetch(`${app.dashboard}/api/ticketing/api/incidents`)).json()) as { service: string }[]
-      expect(incidents.map(({ service }) => service)).to.include('payments')
-    }, PATIENCE)
-    page = await console.open('/?range=1h')
+    await seedShop(at.app.dashboard, { endMs: Date.now() })
+    await untilIncidents(at.app, ['payments'])
+    page = await at.open('/?range=1h')
     await untilRead(page)
     const services = page.getByRole('table', { name: 'Services' })
     expect(await services.getByRole('row').nth(1).textContent()).to.match(/payments|checkout/)
@@ -129,7 +109,7 @@ describe('pages of the console', function () {
   })
 
   it('overview: a range brushed on the chart becomes the time range', async () => {
-    page = await console.open('/?range=1h')
+    page = await at.open('/?range=1h')
     const chart = page.getByRole('img', { name: /^Records by level/ })
     const box = (await chart.boundingBox())!
     await page.mouse.move(box.x + box.width * 0.5, box.y + 60)
@@ -142,7 +122,7 @@ describe('pages of the console', function () {
   })
 
   it('incidents: nobody is told that all is quiet while the incidents cannot be read', async () => {
-    page = await console.open('/upload')
+    page = await at.open('/upload')
     await page.route('**/api/ticketing/**', route =>
       route.fulfill({ status: 502, json: { error: 'the ticketing agent cannot be reached', status: 502 } }),
     )
@@ -153,11 +133,11 @@ describe('pages of the console', function () {
     await page.getByRole('link', { name: 'Open Health' }).click()
     await page.getByRole('heading', { level: 1, name: 'Health' }).waitFor()
     // The browser tells of the answers, too.
-    expect(console.takeProblems().every(problem => problem.includes('502'))).to.equal(true)
+    expect(at.takeProblems().every(problem => problem.includes('502'))).to.equal(true)
   })
 
   it('say what happened and what to do when the store does not answer, and try again', async () => {
-    page = await console.open('/upload')
+    page = await at.open('/upload')
     await page.route('**/api/search/**', route =>
       route.fulfill({ status: 502, json: { error: 'the search store cannot be reached', status: 502 } }),
     )
@@ -174,6 +154,6 @@ describe('pages of the console', function () {
     await page.unroute('**/api/search/**')
     await alert.getByRole('button', { name: 'Try again' }).click()
     await page.getByRole('table', { name: 'Services' }).waitFor()
-    expect(console.takeProblems().join()).to.match(/502/)
+    expect(at.takeProblems().join()).to.match(/502/)
   })
 })

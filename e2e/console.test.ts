@@ -7,6 +7,7 @@ import { after, before, describe, it } from 'mocha'
 import type { Page } from 'playwright-core'
 import { buildConsole, type Console, findAccessProblems, openConsole, untilRead } from '../dataplane/console/testing/open-console.ts'
 import { seedShop } from '../dataplane/console/testing/seed-shop.ts'
+import { untilIncidents } from './testing/console-suite.ts'
 import { eventually, type Standalone, startStandalone } from './testing/standalone-process.ts'
 
 const PAGES = ['/', '/logs', '/incidents', '/upload', '/status', '/settings/api-keys', '/no-such-page'] as const
@@ -20,7 +21,7 @@ const FOCUSED = `(() => {
   const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement)
   return [document.activeElement.outerHTML.slice(0, 120), outlineStyle + ' ' + outlineWidth]
 })()`
-/** Buttons that open something, and the pages they are on. */
+/** Buttons that open something, and the pages they are on: those of one page follow each other, and it is loaded once. */
 const OPENING = [
   ['/', /^Time range/],
   ['/', /^Keyboard/],
@@ -45,13 +46,7 @@ describe('the console', function () {
     buildConsole()
     app = await startStandalone()
     await seedShop(app.dashboard, { endMs: Date.now() })
-    await eventually(
-      async () => {
-        const incidents = (await (await fetch(`${app.dashboard}/api/ticketing/api/incidents`)).json()) as { service: string }[]
-        expect(incidents.map(({ service }) => service)).to.include('payments')
-      },
-      { timeoutMs: 60_000 },
-    )
+    await untilIncidents(app, ['payments'])
     console = await openConsole(this, app.dashboard)
   })
   after(async () => {
@@ -151,8 +146,8 @@ describe('the console', function () {
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ name: `key in ${theme}` }),
       })
-      for (const [path, name] of OPENING) {
-        await goTo(page, path)
+      for (const [at, [path, name]] of OPENING.entries()) {
+        if (path !== OPENING[at - 1]?.[0]) await goTo(page, path)
         const button = page.getByRole('button', { name, exact: typeof name === 'string' }).first()
         await button.focus()
         await page.keyboard.press('Enter')

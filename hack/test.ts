@@ -5,6 +5,7 @@
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { findTestGroups, type Job, STATIC_CHECKS } from './testing/jobs.ts'
+import { makeMemoryDisk } from './testing/memory-disk.ts'
 import { type JobResult, runJob } from './testing/run-job.ts'
 
 const SLOWEST_SHOWN = 10
@@ -26,6 +27,9 @@ const isAlone = (job: Job) => job.kind === 'tests' && job.runsAlone === true
 const isWaiting = (job: Job) => job.kind === 'tests' && job.waits === true
 const waiting = jobs.filter(job => isWaiting(job) && !isAlone(job))
 const computing = jobs.filter(job => !isWaiting(job))
+/** Whole products write to the disk that users have. */
+const memoryDisk = makeMemoryDisk()
+const unitEnvironment: Readonly<Record<string, string>> = memoryDisk === undefined ? {} : { TMPDIR: memoryDisk }
 const results: JobResult[] = []
 const retried: string[] = []
 // Jobs that compute, one for each core, fill the time in which those beside them wait.
@@ -43,7 +47,7 @@ function namesOf(job: Job): readonly string[] {
 
 async function runQueue(waiting: Job[]): Promise<void> {
   for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
-    const result = await runJob(job)
+    const result = await runJob(job, isWaiting(job) ? {} : unitEnvironment)
     results.push(result)
     show(result)
   }

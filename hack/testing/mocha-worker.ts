@@ -1,5 +1,9 @@
 /** Runs the test files named in its arguments with mocha and tells the parent process about every test. */
+import { config } from 'chai'
 import Mocha from 'mocha'
+
+// Misspelt assertions are errors of the type check; to find them at run time, too, costs as much as the comparisons.
+config.useProxy = false
 
 export type TestEvent =
   | { readonly type: 'pass'; readonly title: string; readonly durationMs: number }

@@ -25,7 +25,8 @@ const MAX_OUTPUT_CHARACTERS = 50_000
 /** CPU time of all jobs that have ended: what one adds when it ends is its own. */
 let spentMs = childrenCpuMs()
 
-export function runJob(job: Job): Promise<JobResult> {
+/** `given`: variables of the environment beside those of this process. */
+export function runJob(job: Job, given: Readonly<Record<string, string>> = {}): Promise<JobResult> {
   const [command, ...args] =
     job.kind === 'check' ? job.command : [process.execPath, '--disable-warning=ExperimentalWarning', WORKER, ...job.files]
   const startedMs = Date.now()
@@ -37,7 +38,7 @@ export function runJob(job: Job): Promise<JobResult> {
   const failures: { title: string; error: string }[] = []
   const skipped: string[] = []
 
-  const env = job.kind === 'check' && job.env !== undefined ? { ...process.env, ...job.env } : process.env
+  const env = { ...process.env, ...(job.kind === 'check' && job.env), ...given }
   const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
   const kill = (reason: string) => {
     killedBecause = reason

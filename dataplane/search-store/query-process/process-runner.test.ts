@@ -166,7 +166,7 @@ describe('the query process', () => {
       expect(performance.now() - began).to.be.below(5_000)
     }
     // They take turns with the long ones.
-    const answers = await Promise.all(Array.from({ length: 30 }, () => store.request('POST', '/notes/_search', all)))
+    const answers = await Promise.all(Array.from({ length: 12 }, () => store.request('POST', '/notes/_search', all)))
     expect(answers.every(({ status }) => status === 200)).to.equal(true)
     await store.stop()
     await Promise.all(long)

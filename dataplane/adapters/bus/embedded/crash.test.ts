@@ -37,8 +37,9 @@ describe('embedded bus: processes and threads', () => {
     const bus = await directory.open()
     const read = (await readAll(bus)).map(textOf)
     const ids = read.map(text => text.split(':').slice(0, 2).join(':'))
-    expect(new Set(ids).size, 'no record twice').to.equal(ids.length)
-    const missing = acknowledged.filter(id => !new Set(ids).has(id))
+    const unique = new Set(ids)
+    expect(unique.size, 'no record twice').to.equal(ids.length)
+    const missing = acknowledged.filter(id => !unique.has(id))
     expect(missing).to.deep.equal([])
     for (const text of read) {
       const [, number, filler] = text.split(':')

@@ -86,7 +86,7 @@ describe('a search that asks for more than it may have', function () {
   })
 
   it('gives the memory back: the same ones in a row and at once leave room for others', async () => {
-    const answers = await Promise.all(times(6, () => store.request('POST', '/service-logs-a/_search', { size: 0, ...nested(10) })))
+    const answers = await Promise.all(times(3, () => store.request('POST', '/service-logs-a/_search', { size: 0, ...nested(10) })))
     for (const { status } of answers) expect(status).to.be.oneOf([400, 429])
     expect((await ask('/service-logs-a/_search', { size: 0, ...nested(2) })).status).to.equal(200)
   })

@@ -1,0 +1,64 @@
+/** A standalone, a browser before it, and a window for each test: what suites of the console in a browser share. */
+import { expect } from 'chai'
+import { after, afterEach, before } from 'mocha'
+import type { Page } from 'playwright-core'
+import { buildConsole, type Console, openConsole, type PageOptions } from '../../dataplane/console/testing/open-console.ts'
+import { eventually, type Standalone, startStandalone } from './standalone-process.ts'
+
+export interface ConsoleSuite {
+  readonly app: Standalone
+  /** Opens a path in a window that is closed after the test. */
+  open(path: string, options?: PageOptions): Promise<Page>
+  /** Complaints of the browser since the last call. */
+  takeProblems(): readonly string[]
+}
+
+export interface ConsoleSuiteOptions {
+  /** Runs before the standalone starts; resolves with settings for it. */
+  readonly settings?: () => Promise<Readonly<Record<string, string>>>
+  /** Fills the standalone before the browser is there. */
+  readonly fill?: (app: Standalone) => Promise<void>
+}
+
+/** Call it in the body of a suite, which is skipped where there is no browser. After each test the browser may have complained of nothing. */
+export function useConsole({ settings, fill }: ConsoleSuiteOptions = {}): ConsoleSuite {
+  let app: Standalone
+  let console: Console
+  let page: Page | undefined
+  before(async function () {
+    buildConsole()
+    app = await startStandalone(await settings?.())
+    await fill?.(app)
+    console = await openConsole(this, app.dashboard)
+  })
+  afterEach(async () => {
+    await page?.context().close()
+    page = undefined
+    expect(console.takeProblems()).to.deep.equal([])
+  })
+  after(async () => {
+    await console?.close()
+    await app?.remove()
+  })
+  return {
+    get app() {
+      return app
+    },
+    async open(path, options) {
+      page = await console.open(path, options)
+      return page
+    },
+    takeProblems: () => console.takeProblems(),
+  }
+}
+
+/** Records become an incident when the bridge has had its turns, on a busy machine too. */
+export async function untilIncidents(app: Standalone, services: readonly string[], timeoutMs = 60_000): Promise<void> {
+  await eventually(
+    async () => {
+      const incidents = (await (await fetch(`${app.ticketing}/api/incidents`)).json()) as readonly { readonly service: string }[]
+      expect(incidents.map(({ service }) => service)).to.include.members([...services])
+    },
+    { timeoutMs, pauseMs: 250 },
+  )
+}
