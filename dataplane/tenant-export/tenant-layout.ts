@@ -1,3 +1,4 @@
+/** Puts the tenant of an export into a request for the collector of the same process. */
 import { EditedText } from '../otlp/edited-text.ts'
 import { KnownOrigins } from '../otlp/known-origins.ts'
 import { type Edit, type RequestLayout, settleEdits } from '../otlp/layout.ts'

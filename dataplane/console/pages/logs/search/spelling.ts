@@ -2,8 +2,12 @@
 
 const PLAIN_VALUE = /^[^\s()"\\*?:<>[\]{}/][^\s()"\\*?]*$/
 /** A search box has one line. These escapes are those of other query languages. */
-const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' }
-const LETTERS: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
+const LETTERS: ReadonlyMap<string, string> = new Map([
+  ['\n', 'n'],
+  ['\r', 'r'],
+  ['\t', 't'],
+])
+const CONTROLS: ReadonlyMap<string, string> = new Map([...LETTERS].map(([control, letter]) => [letter, control]))
 
 /** `field:value`, or `field:(value OR value)`, as a search reads it. */
 export function formatTerm(field: string, ...values: readonly string[]): string {
@@ -14,7 +18,7 @@ export function formatTerm(field: string, ...values: readonly string[]): string 
 /** The value in quotes where the search would read it otherwise. */
 export function formatValue(value: string): string {
   const isPlain = PLAIN_VALUE.test(value) && !['AND', 'OR', 'NOT'].includes(value)
-  return isPlain ? value : `"${value.replace(/["\\\n\r\t]/g, char => LETTERS[char] ?? `\\${char}`)}"`
+  return isPlain ? value : `"${value.replace(/["\\\n\r\t]/g, char => `\\${LETTERS.get(char) ?? char}`)}"`
 }
 
 /** The name with a backslash before all that a search would not read as part of it. */
@@ -24,5 +28,5 @@ export function formatField(field: string): string {
 
 /** The text that stands between quotes as it is meant. */
 export function unescapeQuoted(inner: string): string {
-  return inner.replace(/\\(.)/gs, (_, char: string) => ESCAPES[char] ?? char)
+  return inner.replace(/\\(.)/gs, (_, char: string) => CONTROLS.get(char) ?? char)
 }
