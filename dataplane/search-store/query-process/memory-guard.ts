@@ -55,12 +55,13 @@ export class MemoryGuard {
   #lastBytes = 0
   #lastCollections = 0
   #collectedMs = Number.NEGATIVE_INFINITY
-  #growsFreely = false
+  #growsFreely = true
 
   constructor(limits: MemoryLimits, queries: () => readonly QueryTurn[], memory = processMemory()) {
     this.#limits = limits
     this.#queries = queries
     this.#memory = memory
+    memory.letGrow(GROWTH_PERCENT)
   }
 
   /** The query whose turns have added most. */

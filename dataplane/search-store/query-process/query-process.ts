@@ -54,14 +54,12 @@ const PAGE_BYTES = 4096
 
 /**
  * Garbage is marked and swept on other threads: on the queries' own, each large collection held all queries for 50 to 90 ms of CPU. Short
- * collections stay there, since the other threads may have to wait for a core. Columns count as memory in use: with V8's own growth by a third the
- * whole heap was gone through three times in one query that reads columns.
+ * collections stay there, since the other threads may have to wait for a core. How far the heap may grow is up to the process (`memory-guard.ts`).
  */
 const FLAGS = [
   `--max-old-space-size=${MAX_HEAP_MB}`,
   '--max-semi-space-size=8',
   '--no-parallel-scavenge',
-  '--heap-growing-percent=100',
   '--disable-warning=ExperimentalWarning',
 ]
 /** Buffers from this size on go back to the system once they are free, bytes. The allocator would raise it with the first large one, and keep them. */
