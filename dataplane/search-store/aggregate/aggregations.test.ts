@@ -94,6 +94,29 @@ describe('aggregations', () => {
         expect(b.buckets[0]).to.deep.equal({ key: 0, key_as_string: 'false', doc_count: 0 })
       })
 
+      it('terms: the keyword for no value is one of those without a match, though each document has a value', async () => {
+        const services = [...new Set(SAMPLE.map(each => each['service'] as string))].sort()
+        const terms = (more: object) => ({ terms: { field: 'service', min_doc_count: 0, order: { _key: 'asc' }, ...more } })
+        const { all, known, none, wanted, codes } = await aggregate(
+          index,
+          {
+            all: terms({ missing: '0 none' }),
+            known: terms({ missing: services[0] }),
+            none: terms({ missing: '0 none', exclude: ['0 none'] }),
+            wanted: { terms: { field: 'service', missing: '0 none' } },
+            codes: { terms: { field: 'http.status', missing: 7, min_doc_count: 0 } },
+          },
+          { term: { service: 'nobody' } },
+        )
+        const keys = (of: { buckets: Json[] }) => of.buckets.map(each => [each['key'], each['doc_count']])
+        expect(keys(all)).to.deep.equal([['0 none', 0], ...services.map(name => [name, 0])])
+        expect(keys(known)).to.deep.equal(services.map(name => [name, 0]))
+        expect(keys(none)).to.deep.equal(services.map(name => [name, 0]))
+        expect(keys(wanted)).to.deep.equal([])
+        const hasOthers = SAMPLE.some(each => !('http.status' in each) && !('http' in each))
+        expect(keys(codes).some(([key]) => key === 7)).to.equal(hasOthers)
+      })
+
       it('terms: buckets by count, the rest summed', async () => {
         const { s } = await aggregate(index, { s: { terms: { field: 'service', size: 2 } } })
         const expected = byCount(count(SAMPLE.map(each => each['service'] as string)))

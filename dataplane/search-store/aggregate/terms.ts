@@ -97,6 +97,13 @@ function byNumber(table: BucketTable<TermKey>, spec: TermsSpec, view: MatchView,
   }
 }
 
+/** The keyword that stands for no value, where its bucket is wanted. */
+export function keywordStandIn(spec: TermsSpec, field: Field): string | undefined {
+  if (spec.missing === undefined) return undefined
+  const keyword = String(spec.missing)
+  return termTest(spec, field)(keyword) ? keyword : undefined
+}
+
 /** With fewer places than so many codes each, what a code stands for is not remembered. */
 const FEW_PLACES = 8
 
@@ -106,7 +113,7 @@ const UNWANTED = -1
 function byKeyword(table: BucketTable<TermKey>, spec: TermsSpec, view: MatchView, field: Field, places = view.size): Assign {
   const reader = view.keywords(field)
   const isWanted = termTest(spec, field)
-  const missing = spec.missing !== undefined && isWanted(String(spec.missing)) ? String(spec.missing) : undefined
+  const missing = keywordStandIn(spec, field)
   const { coded } = reader
   if (coded === undefined) {
     return (place, put) =>

@@ -1,9 +1,12 @@
 /** The terms of a field in all documents of a search's indices: `min_doc_count` 0 asks for those without a match, too. */
 import { illegalArgument } from '../api-error.ts'
+import { classOf } from '../query/bind/field.ts'
 import type { CollectContext, Collector, TermKey, Vocabularies, Vocabulary } from './aggregation-collector.ts'
 import { compareKeys, NO_BELOW } from './bucket-table.ts'
+import { groupField } from './field-values.ts'
+import type { MatchView } from './match-view.ts'
 import type { AggregationSpec, SpecOf } from './spec.ts'
-import { collectTerms } from './terms.ts'
+import { collectTerms, keywordStandIn } from './terms.ts'
 
 export const NO_VOCABULARIES: Vocabularies = new Map()
 
@@ -19,6 +22,13 @@ const MAX_VOCABULARY = 262_144
 export function createVocabulary(spec: SpecOf<'terms'>, context: CollectContext): { collector: Collector; read(): Vocabulary } {
   const { collect, table, shownField } = collectTerms(spec, NO_BELOW, context)
   let sorted: readonly TermKey[] | undefined
+  /** Of keywords, the one that stands for no value is a term although no document may lack a value. */
+  const collectWithStandIn = (view: MatchView, places: Uint32Array | undefined): void => {
+    collect(view, places)
+    const field = groupField(view, spec.field)
+    const keyword = field !== undefined && classOf(field) === 'keyword' ? keywordStandIn(spec, field) : undefined
+    if (keyword !== undefined) table.ordinal(keyword)
+  }
   const read = (): Vocabulary => ({
     field: shownField(),
     get keys() {
@@ -30,5 +40,5 @@ export function createVocabulary(spec: SpecOf<'terms'>, context: CollectContext)
       return sorted
     },
   })
-  return { collector: { collect, result: () => ({}) }, read }
+  return { collector: { collect: collectWithStandIn, result: () => ({}) }, read }
 }
