@@ -22,7 +22,7 @@ const MAX_VOCABULARY = 262_144
 export function createVocabulary(spec: SpecOf<'terms'>, context: CollectContext): { collector: Collector; read(): Vocabulary } {
   const { collect, table, shownField } = collectTerms(spec, NO_BELOW, context)
   let sorted: readonly TermKey[] | undefined
-  /** Of keywords, the one that stands for no value is a term although no document may lack a value. */
+  /** The keyword that stands for no value is a term, although no document may lack one. */
   const collectWithStandIn = (view: MatchView, places: Uint32Array | undefined): void => {
     collect(view, places)
     const field = groupField(view, spec.field)
