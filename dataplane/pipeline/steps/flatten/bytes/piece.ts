@@ -1,8 +1,8 @@
-/** Bytes that are written into many records. */
-const WORD_BYTES = 4
-/** Fewer bytes than this are written faster by fours than by a call (measured). */
-export const SHORT_BYTES = 96
+import { SHORT_BYTES } from '../../../../json/words.ts'
 
+const WORD_BYTES = 4
+
+/** Bytes that are written into many records. */
 export class Piece {
   readonly bytes: Uint8Array
   readonly length: number

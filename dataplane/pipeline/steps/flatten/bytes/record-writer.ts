@@ -4,11 +4,12 @@ import { LOG_NAMESPACE } from '../../../../domain/records/log-id.ts'
 import { type DayRule, formatDay, indexDay, isKept, secondPrefix } from '../../../../domain/records/timestamp.ts'
 import { namespaceBytes, writeUuid5 } from '../../../../hash/uuid5.ts'
 import { CLOSE_OBJECT, COLON, COMMA, DOT, OPEN_OBJECT, QUOTE, ZERO } from '../../../../json/bytes.ts'
+import { moveBytes } from '../../../../json/words.ts'
 import { type EncodedRecord, HEAD_MARKS, type KnownFields, type KnownPattern, type Layout } from '../../../flat-record-layout.ts'
 import { hashEndOf, visitHash } from '../../../signal-fields.ts'
 import type { AttributeShape, Member } from './attribute-shape.ts'
 import { type Pattern, PatternMembers } from './pattern-members.ts'
-import { type Piece, pieceOf, SHORT_BYTES } from './piece.ts'
+import { type Piece, pieceOf } from './piece.ts'
 import type { RecordContext } from './record-context.ts'
 import { ABSENT, type RecordScanner, TIME_DIGITS } from './record-scanner.ts'
 import { type Severity, SeverityMembers } from './severity-members.ts'
@@ -268,14 +269,8 @@ export class RecordWriter {
     return at + piece.length
   }
 
-  /** The bytes behind are not what they were. */
   #move(from: number, to: number, at: number): number {
-    const length = to - from
-    if (length < SHORT_BYTES) {
-      const view = this.#view
-      for (let i = 0; i < length; i += 4) view.setInt32(at + i, view.getInt32(from + i, true), true)
-    } else this.#b.copyWithin(at, from, to)
-    return at + length
+    return moveBytes(this.#b, this.#view, from, to, at)
   }
 
   #putAscii(text: string, at: number): number {
