@@ -32,7 +32,7 @@ describe('a full disk', () => {
   it('stops acceptance with 503 and Retry-After, and acceptance goes on when there is room', async function () {
     this.timeout(90_000)
     if (!isMounted) skipBecause(this, 'mounting a small disk needs root')
-    const app = await startStandalone({}, disk)
+    const app = await startStandalone({}, { parentDirectory: disk })
     try {
       expect(await postRecords(app.collector, [record(1)])).to.equal(200)
       const filler = join(disk, 'filler')

@@ -7,6 +7,8 @@ import { join, resolve } from 'node:path'
 export const PROGRAM = resolve(import.meta.dirname, '../../hack/logpipeline')
 const START_TIMEOUT_MS = 60_000
 const MAX_STARTS = 3
+/** End of the output that a failed start tells. */
+const SAID_CHARACTERS = 2_000
 
 const PORT_SETTINGS = [
   'DASHBOARD_PORT',
@@ -50,7 +52,11 @@ export interface Standalone {
   remove(): Promise<void>
 }
 
-export async function startStandalone(env: Readonly<Record<string, string>> = {}, parentDirectory = tmpdir()): Promise<Standalone> {
+/** `program`: the launcher of another checkout, where its version is to run. */
+export async function startStandalone(
+  env: Readonly<Record<string, string>> = {},
+  { parentDirectory = tmpdir(), program = PROGRAM }: { readonly parentDirectory?: string; readonly program?: string } = {},
+): Promise<Standalone> {
   const directory = mkdtempSync(join(parentDirectory, 'logpipeline-e2e-'))
   const dataDir = join(directory, 'data')
   const logFile = join(directory, 'output.log')
@@ -60,7 +66,7 @@ export async function startStandalone(env: Readonly<Record<string, string>> = {}
 
   const launch = async () => {
     const settings = Object.fromEntries(PORT_SETTINGS.map(name => [name, String(ports[name])]))
-    child = spawn(PROGRAM, ['standalone'], {
+    child = spawn(program, ['standalone'], {
       env: { PATH: process.env['PATH'], ...settings, DATA_DIR: dataDir, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
@@ -68,15 +74,11 @@ export async function startStandalone(env: Readonly<Record<string, string>> = {}
     child.stdout!.pipe(log, { end: false })
     child.stderr!.pipe(log, { end: false })
     gone = new Promise(done => child.once('exit', code => done(code)))
-    await untilReady(
-      child,
-      [
-        `http://127.0.0.1:${ports.HEALTH_PORT}/`,
-        `http://127.0.0.1:${ports.BRIDGE_PORT}/health`,
-        `http://127.0.0.1:${ports.DASHBOARD_PORT}/health`,
-      ],
-      logFile,
-    ).catch(error => {
+    await untilReady(child, [
+      `http://127.0.0.1:${ports.HEALTH_PORT}/`,
+      `http://127.0.0.1:${ports.BRIDGE_PORT}/health`,
+      `http://127.0.0.1:${ports.DASHBOARD_PORT}/health`,
+    ]).catch(error => {
       // Nobody else would end one that does not get ready.
       child.kill('SIGKILL')
       throw error
@@ -88,7 +90,11 @@ export async function startStandalone(env: Readonly<Record<string, string>> = {}
       break
     } catch (error) {
       // Ports are free when they are chosen; another suite may take one before the program does.
-      if (attempt === MAX_STARTS || !readFileSync(logFile, 'utf8').includes('another program listens there')) throw error
+      const output = readFileSync(logFile, 'utf8')
+      if (attempt === MAX_STARTS || !output.includes('another program listens there')) {
+        rmSync(directory, { recursive: true, force: true })
+        throw new Error(`${(error as Error).message}; the end of its output:\n${output.slice(-SAID_CHARACTERS)}`, { cause: error })
+      }
       ports = await freePorts()
     }
   }
@@ -127,10 +133,10 @@ export async function startStandalone(env: Readonly<Record<string, string>> = {}
   }
 }
 
-async function untilReady(child: ChildProcess, addresses: readonly string[], logFile: string): Promise<void> {
+async function untilReady(child: ChildProcess, addresses: readonly string[]): Promise<void> {
   await eventually(
     async () => {
-      if (child.exitCode !== null) throw new GaveUp(`standalone exited with ${child.exitCode}, see ${logFile}`)
+      if (child.exitCode !== null) throw new GaveUp(`standalone exited with ${child.exitCode}`)
       for (const address of addresses) {
         const response = await fetch(address)
         if (!response.ok) throw new Error(`${address} answers ${response.status}: ${await response.text()}`)

@@ -19,8 +19,9 @@ export function describeMachine(folders: readonly string[]): Readonly<Record<str
   }
 }
 
-function describeCommit(folders: readonly string[]): string {
-  const git = (...args: string[]) => execFileSync('git', args, { cwd: PROJECT, encoding: 'utf8' }).trim()
+/** The commit that a checkout is at. */
+export function describeCommit(folders: readonly string[], checkout = PROJECT): string {
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: checkout, encoding: 'utf8' }).trim()
   try {
     return git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain', '--', ...folders) === '' ? '' : ' and changes')
   } catch (error) {

@@ -15,7 +15,7 @@ import {
   type KafkaReport,
 } from './kafka/sections.ts'
 import { PROTOCOLS, type Protocol, type Target } from './load-connection.ts'
-import { describeMachine } from './machine.ts'
+import { describeCommit, describeMachine } from './machine.ts'
 import { measureQueriesBeside, type QueriesBesideResult } from './queries-beside.ts'
 import { measureQueryTimes, type QueryTimesResult } from './query-times.ts'
 import { runChild } from './run-child.ts'
@@ -39,6 +39,8 @@ const USAGE = `Usage: npm run bench -- [options]
   --short         a few seconds for each figure, to see whether it works; the figures are rough
   --full          queries over 5 million records too, those of the console and those beside ingestion over 5 million in place of one
   --peer PATH     the same figures for a victoria-logs binary, where it can do the same
+  --before DIR    stages, throughput, freshness, queries: the same figures for another checkout of this product, with its packages installed
+  --rounds N      throughput: so many measurements of each, by turns and in the opposite order every second time (default 1)
   --otelcol PATH  kafka-collector, killed-collector: the same figures for an OpenTelemetry Collector (hack/bench/kafka/build-otelcol.sh makes one)
 
 The kafka sections and killed-collector measure against the real servers of hack/backends, which they start where they are missing.
@@ -75,6 +77,8 @@ const { values } = parseArgs({
     short: { type: 'boolean', default: false },
     full: { type: 'boolean', default: false },
     peer: { type: 'string' },
+    before: { type: 'string' },
+    rounds: { type: 'string', default: '1' },
     otelcol: { type: 'string' },
     help: { type: 'boolean', short: 'h', default: false },
   },
@@ -97,7 +101,10 @@ interface Report {
 
 async function main(): Promise<void> {
   const report: Report = {
-    machine: describeMachine(['dataplane']),
+    machine: {
+      ...describeMachine(['dataplane']),
+      ...(values.before === undefined ? {} : { before: describeCommit(['dataplane'], values.before) }),
+    },
     stages: [],
     throughput: [],
     gateway: [],
@@ -148,19 +155,26 @@ function kafkaOptions(): KafkaOptions {
 
 async function benchStages(results: StageResult[]): Promise<void> {
   const [rounds, roundMs] = values.short ? ['3', '300'] : ['7', '1500']
-  for (const stage of Object.keys(STAGES))
-    results.push(await runChild<StageResult>('stage-process.ts', ['--stage', stage, '--rounds', rounds, '--round-ms', roundMs]))
+  const { before } = values
+  for (const stage of Object.keys(STAGES)) {
+    const args = ['--stage', stage, '--rounds', rounds, '--round-ms', roundMs]
+    if (before !== undefined) results.push({ ...(await runChild<StageResult>('stage-process.ts', args, before)), subject: 'before' })
+    results.push({ ...(await runChild<StageResult>('stage-process.ts', args)), subject: 'logpipeline' })
+  }
   print(
     'Stages alone',
     ['stage', 'records/s', 'CPU s per million'],
-    results.map(r => [r.stage, r.recordsPerSecond, r.cpuSecondsPerMillion]),
+    results.map(r => [before === undefined ? r.stage : `${r.stage}, ${r.subject}`, r.recordsPerSecond, r.cpuSecondsPerMillion]),
   )
 }
 
-/** Starts every subject that speaks the protocol, one after the other, each on an empty directory. */
-async function withSubjects(protocol: Protocol, use: (subject: Subject, target: Target) => Promise<void>): Promise<void> {
-  const { peer } = values
-  for (const start of [() => startStandaloneSubject(), ...(peer === undefined ? [] : [() => startVictoriaLogs(peer)])]) {
+/** Starts every subject that speaks the protocol, one after the other, each on an empty directory. An odd round goes the other way round. */
+async function withSubjects(protocol: Protocol, use: (subject: Subject, target: Target) => Promise<void>, round = 0): Promise<void> {
+  const { peer, before } = values
+  const starts: (() => Promise<Subject>)[] = [() => startStandaloneSubject()]
+  if (before !== undefined) starts.unshift(() => startStandaloneSubject({}, { name: 'before', checkout: before }))
+  if (peer !== undefined) starts.push(() => startVictoriaLogs(peer))
+  for (const start of round % 2 === 0 ? starts : starts.reverse()) {
     const subject = await start()
     try {
       const target = subject.target(protocol)
@@ -175,9 +189,12 @@ async function benchThroughput(results: ThroughputResult[]): Promise<void> {
   const durationMs = values.short ? 4_000 : Number(values.seconds) * 1000
   for (const protocol of PROTOCOLS.filter(one => values.protocol.split(',').includes(one)))
     for (const batch of BATCH_SIZES.filter(one => values.batch.split(',').includes(String(one))))
-      await withSubjects(protocol, async (subject, target) => {
-        results.push(await measureThroughput(subject, target, batch, durationMs))
-      })
+      for (let round = 0; round < Number(values.rounds); round++) {
+        const measure = async (subject: Subject, target: Target) => {
+          results.push(await measureThroughput(subject, target, batch, durationMs))
+        }
+        await withSubjects(protocol, measure, round)
+      }
   print(
     'Whole way, until searchable',
     [
@@ -207,6 +224,25 @@ async function benchThroughput(results: ThroughputResult[]): Promise<void> {
         .map(([status, count]) => `${status}: ${count}`)
         .join(', '),
     ]),
+  )
+  printThreads(results)
+}
+
+/** Threads of less than half a second a million records are told together. */
+function printThreads(results: readonly ThroughputResult[]): void {
+  const entries = results.flatMap(r => Object.entries(r.cpuByThread))
+  const names = [...new Set(entries.filter(([, perMillion]) => perMillion >= 0.5).map(([name]) => name))].sort()
+  print(
+    'Whole way, CPU s per million by thread',
+    ['protocol × batch', ...names, 'others'],
+    results.map(r => {
+      const shown = names.map(name => r.cpuByThread[name] ?? 0)
+      return [
+        `${r.subject} ${r.protocol} × ${r.recordsPerRequest}`,
+        ...shown,
+        shown.reduce((rest, each) => rest - each, r.cpuSecondsPerMillion),
+      ]
+    }),
   )
 }
 

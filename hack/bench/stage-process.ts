@@ -5,6 +5,8 @@ import { STAGES } from './stages.ts'
 
 export interface StageResult {
   readonly stage: string
+  /** The checkout that was measured, once it is told from another one. */
+  readonly subject?: string
   readonly recordsPerSecond: number
   readonly cpuSecondsPerMillion: number
   /** Records per second of every round, to see how steady it was. */

@@ -1,4 +1,5 @@
 /** logpipeline standalone as it is started by a user, with a directory and ports of its own. */
+import { resolve } from 'node:path'
 import { startStandalone } from '../../e2e/testing/standalone-process.ts'
 import type { Protocol, Target } from './load-connection.ts'
 import { fetchText, type QueryName, type Subject } from './subject.ts'
@@ -14,8 +15,12 @@ interface SearchAnswer {
   }
 }
 
-export async function startStandaloneSubject(env: Readonly<Record<string, string>> = {}): Promise<Subject & { readonly search: string }> {
-  const standalone = await startStandalone(env)
+/** `checkout`: the folder of another version of the product, told by `name` from this one. */
+export async function startStandaloneSubject(
+  env: Readonly<Record<string, string>> = {},
+  { name = 'logpipeline', checkout }: { readonly name?: string; readonly checkout?: string } = {},
+): Promise<Subject & { readonly search: string }> {
+  const standalone = await startStandalone(env, checkout === undefined ? {} : { program: resolve(checkout, 'hack/logpipeline') })
   const search = async (body: object): Promise<SearchAnswer> =>
     JSON.parse(
       await fetchText(`${standalone.search}/${LOGS}/_search`, {
@@ -32,7 +37,7 @@ export async function startStandaloneSubject(env: Readonly<Record<string, string
   })
 
   return {
-    name: 'logpipeline',
+    name,
     pid: standalone.pid,
     dataDir: standalone.dataDir,
     search: standalone.search,
