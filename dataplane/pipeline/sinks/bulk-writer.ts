@@ -96,7 +96,7 @@ function newItem(operation: BulkOperation, position: number): Item {
   return { operation, position, isFolded: false, isInDoubt: false, downReason: undefined }
 }
 
-/** What one request brought. */
+/** The outcome of one request. */
 interface Progress {
   readonly settled: number
   readonly mustWait: boolean

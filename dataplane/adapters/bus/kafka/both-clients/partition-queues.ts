@@ -38,7 +38,7 @@ export class PartitionQueue implements TopicPartition {
   epoch = 0
   /** As they came from the broker, those of the batch that is being handed out unpacked. */
   bytes = 0
-  /** Of these, the unpacked ones. */
+  /** The unpacked ones among `bytes`. */
   unpackedBytes = 0
   /** Nothing is handed out: the partition is on its way to another member. */
   isHeld = false
