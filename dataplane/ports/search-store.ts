@@ -20,10 +20,17 @@ export type BulkOutcome =
   /** The store will never take it as it is (mapping conflict, too many fields …). */
   | { readonly status: 'refused'; readonly reason: string }
   /**
-   * Not now (429, 503, …). `isTooMuch`: fewer at a time may pass (413, 429). `hasNoRoom`: the index is not there, and the store makes no more of
+   * Not now (429, 503, …). `isTooMuch`: fewer at a time may pass (413, 429); `isBusy`: or as many, later (429). `hasNoRoom`: the index is not there, and the store makes no more of
    * them. `isDown`: this index takes nothing (its shard is away, its writes are blocked), others may.
    */
-  | { readonly status: 'retry'; readonly reason: string; readonly isTooMuch?: true; readonly hasNoRoom?: true; readonly isDown?: true }
+  | {
+      readonly status: 'retry'
+      readonly reason: string
+      readonly isTooMuch?: true
+      readonly isBusy?: true
+      readonly hasNoRoom?: true
+      readonly isDown?: true
+    }
 
 /** The ends of the operations of a packed bulk. */
 export interface PackedOutcomes {
@@ -131,9 +138,12 @@ export class VersionConflict extends Error {
 
 /** The store cannot be reached or is overloaded; trying again later may help. */
 export class SearchStoreUnavailable extends Error {
-  constructor(message: string, options?: ErrorOptions) {
+  /** It answered that it has too much to do (429). */
+  readonly isBusy: boolean
+  constructor(message: string, options?: ErrorOptions & { readonly isBusy?: boolean }) {
     super(message, options)
     this.name = 'SearchStoreUnavailable'
+    this.isBusy = options?.isBusy ?? false
   }
 }
 

@@ -34,7 +34,7 @@ export function bulkOutcome(action: BulkOperation['action'], { status, error, _v
   if (status < 300) return status === 201 ? CREATED : UPDATED
   if (status === 409 && action === 'create') return { status: 'exists' }
   const reason = reasonOf(status, error)
-  if (status === 429) return { status: 'retry', reason, isTooMuch: true }
+  if (status === 429) return { status: 'retry', reason, isTooMuch: true, isBusy: true }
   if (error?.type === NO_ROOM_ERROR) return { status: 'retry', reason, hasNoRoom: true }
   if (status === 409) return { status: 'retry', reason }
   if (isUnavailableStatus(status) || PASSING_ERRORS.has(error?.type ?? '')) return { status: 'retry', reason, isDown: true }

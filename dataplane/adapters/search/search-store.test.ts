@@ -79,7 +79,7 @@ describe('the search store over the OpenSearch REST API', () => {
       { status: 'done', created: true },
       { status: 'exists' },
       { status: 'refused', reason: '400 mapper_parsing_exception: no' },
-      { status: 'retry', reason: '429 rejected_execution_exception: busy', isTooMuch: true },
+      { status: 'retry', reason: '429 rejected_execution_exception: busy', isTooMuch: true, isBusy: true },
     ])
     expect(seen[0]).to.include({ method: 'POST', path: '/_bulk' })
     expect(seen[0]!.headers['content-type']).to.equal('application/x-ndjson')

@@ -147,7 +147,7 @@ function translate(error: unknown, what: string): Error {
     const status = error.statusCode ?? 0
     const message = `search store answered ${status} to ${what}: ${error.message}`
     return isUnavailableStatus(status)
-      ? new SearchStoreUnavailable(message, { cause: error })
+      ? new SearchStoreUnavailable(message, { cause: error, isBusy: status === BUSY })
       : new SearchStoreRefusal(status, message, { cause: error, hasNoRoom: errorType(error.body) === NO_ROOM_ERROR })
   }
   // A body that is no JSON comes from something else than a search store, such as a proxy in its place.

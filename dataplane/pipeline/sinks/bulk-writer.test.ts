@@ -99,6 +99,24 @@ describe('writing documents', () => {
     expect(size.bytes).to.equal(most)
   })
 
+  for (const form of ['each item', 'the request'])
+    it(`goes on in large requests while the store refuses every second one as busy, whatever its size (${form} is answered 429)`, async () => {
+      const size = createBulkSize()
+      const sizes: number[] = []
+      const store = {
+        async bulk(operations: readonly BulkOperation[]) {
+          sizes.push(operations.length)
+          const isRefused = sizes.length % 2 === 1
+          if (isRefused && form === 'the request') throw new SearchStoreUnavailable('429', { isBusy: true })
+          return operations.map((): BulkOutcome => (isRefused ? { ...TOO_MUCH, isBusy: true } : { status: 'done', created: true }))
+        },
+      } as unknown as SearchStore
+      const operations = Array.from({ length: 20_000 }, (_, i) => ({ ...create(String(i)), body: 'x'.repeat(4 * 1024) }))
+      expect((await writeBulk(operations, { store, clock, signal, size })).created).to.equal(20_000)
+      expect(sizes.length).to.be.below(600)
+      expect(size.bytes).to.be.at.least(512 * 1024)
+    })
+
   it('a document that is there by a request without an answer counts as created, once', async () => {
     let calls = 0
     const store = {

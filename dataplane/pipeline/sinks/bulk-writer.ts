@@ -71,8 +71,9 @@ export async function writeBulk(operations: readonly BulkOperation[], deps: Bulk
   for (let attempt = 0; write.pending > 0; ) {
     if (attempt >= maxAttempts || (signal.aborted && !write.isAnswered))
       throw new BulkUnfinished(`${write.pending} documents not written: ${write.lastReason}`, write.pendingIndices)
-    const { settled, mustWait, isTooMuch } = await write.request(size)
+    const { settled, mustWait, isTooMuch, isBusy } = await write.request(size)
     if (isTooMuch) size.shrink()
+    else if (isBusy) size.shrinkForBusy()
     else size.grow()
     attempt = settled > 0 ? 0 : attempt + 1
     if (settled > 0) pauses = 0
@@ -93,6 +94,16 @@ interface Item {
 
 function newItem(operation: BulkOperation, position: number): Item {
   return { operation, position, isFolded: false, isInDoubt: false, downReason: undefined }
+}
+
+/** The outcome of one request. */
+interface Progress {
+  readonly settled: number
+  readonly mustWait: boolean
+  /** Fewer at a time may pass. */
+  readonly isTooMuch: boolean
+  /** The store has too much to do. */
+  readonly isBusy: boolean
 }
 
 /** The size of a request that was made already. */
@@ -155,14 +166,16 @@ class Write {
   }
 
   /** Sends operations that are due again, else the next new ones, as many as fit. */
-  async request(size: BulkSize): Promise<{ readonly settled: number; readonly mustWait: boolean; readonly isTooMuch: boolean }> {
+  async request(size: BulkSize): Promise<Progress> {
     const wantsVersions = this.#again.some(({ isInDoubt }) => isInDoubt)
     const { operations, itemAt, left } = this.#take(this.#first === undefined ? size : ALL)
-    const outcomes = await this.#bulk(operations, wantsVersions)
+    const answer = await this.#bulk(operations, wantsVersions)
+    const outcomes = typeof answer === 'string' ? undefined : answer
     const before = { created: this.#created, errors: this.#errors }
     const again: Item[] = []
     let mustWait = false
-    let isTooMuch = outcomes === undefined
+    let isTooMuch = answer === 'unanswered'
+    let isBusy = answer === 'busy'
     const { outages } = this.#deps
     const watched = outages?.isAny === true ? outages : undefined
     for (let at = 0; at < operations.length; at++) {
@@ -179,12 +192,14 @@ class Write {
       const next = outcome === undefined ? this.#unanswered(item) : this.#settle(item, outcome)
       if (next !== undefined) again.push(next)
       if (outcome === undefined || outcome.status === 'retry') mustWait = true
-      if (outcome?.status === 'retry' && outcome.isTooMuch === true) isTooMuch = true
+      if (outcome?.status !== 'retry') continue
+      if (outcome.isBusy === true) isBusy = true
+      else if (outcome.isTooMuch === true) isTooMuch = true
     }
     const kept = outages === undefined ? again : await this.#keepWorking(again, outages)
     this.#again = [...kept, ...left]
     this.#deps.onProgress?.({ created: this.#created - before.created, errors: this.#errors - before.errors })
-    return { settled: operations.length - kept.length, mustWait, isTooMuch }
+    return { settled: operations.length - kept.length, mustWait, isTooMuch, isBusy }
   }
 
   /** Refuses the items whose index is given up; the others are to be tried again. */
@@ -213,17 +228,17 @@ class Write {
     return { operations, itemAt: at => newItem(operations[at]!, first + at), left: [] }
   }
 
-  /** Undefined when there was no answer. */
-  async #bulk(operations: readonly BulkOperation[], wantsVersions: boolean): Promise<readonly BulkOutcome[] | undefined> {
+  /** `busy`: refused as a whole, which is taken for no answer but says why. */
+  async #bulk(operations: readonly BulkOperation[], wantsVersions: boolean): Promise<FirstOutcomes | 'busy'> {
     const first = this.#first
     this.#first = undefined
-    if (first !== undefined) return first === 'unanswered' ? undefined : first
+    if (first !== undefined) return first
     try {
       return await this.#deps.store.bulk(operations, { wantsVersions })
     } catch (error) {
       if (!(error instanceof SearchStoreUnavailable)) throw error
       this.lastReason = error.message
-      return undefined
+      return error.isBusy ? 'busy' : 'unanswered'
     }
   }
 

@@ -66,6 +66,14 @@ describe('record batches', () => {
     expect(new Set(read.map(({ timestampMs }) => timestampMs))).to.deep.equal(new Set([FIRST_MS]))
   })
 
+  it('keys and names of headers are those of each record, whether or not they are as before', () => {
+    const keys = ['a/one', 'a/one', 'a/two', 'a/öne', 'a/one', '', 'a/one', 'a/on', 'a/one/']
+    const written = keys.map((key, i) => ({ key, value: Buffer.from(key), headers: { [i % 3 === 0 ? 'layout' : 'layoux']: key } }))
+    const identity = { producerId: 1n, producerEpoch: 0, baseSequence: 0, isTransactional: false }
+    const read = readOwn(encodeBatch(written, identity, FIRST_MS, 'none'))
+    expect(read.map(({ key, value, headers: of }) => ({ key, value, headers: of }))).to.deep.equal(written)
+  })
+
   it('compressed with zstd, in memory of their own that can be given back whole, by whichever client', () => {
     const value = Buffer.alloc(50_000, 'a line of log ')
     const own = encodeBatch([{ key: 'k', value }], { producerId: 1n, producerEpoch: 0, baseSequence: 0, isTransactional: false }, 0, 'zstd')

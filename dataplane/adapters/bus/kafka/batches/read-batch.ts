@@ -80,6 +80,8 @@ export function readRecords(
   const hasBrokerTime = (attributes & LOG_APPEND_TIME) !== 0
   const { bytes, memory } = plainBody(batch)
   const cursor = new Cursor(bytes)
+  const keys = new RepeatedText()
+  const names = new RepeatedText()
   for (let i = 0; i < recordCount; i++) {
     const length = cursor.varint()
     const end = cursor.at + length
@@ -87,10 +89,10 @@ export function readRecords(
     const sentMs = firstTimestampMs + cursor.varint()
     const offset = firstOffset + cursor.varint()
     if (offset >= fromOffset) {
-      const key = cursor.text()
+      const key = keys.next(cursor)
       const value = cursor.bytes() ?? NO_BYTES
       const timestampMs = hasBrokerTime ? maxTimestampMs : sentMs
-      into.push({ topic, partition, offset, timestampMs, key, value, headers: readHeaders(cursor) })
+      into.push({ topic, partition, offset, timestampMs, key, value, headers: readHeaders(cursor, names) })
     }
     cursor.at = end
   }
@@ -100,12 +102,12 @@ export function readRecords(
 const NO_BYTES = Buffer.alloc(0)
 const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({})
 
-function readHeaders(cursor: Cursor): Readonly<Record<string, string>> {
+function readHeaders(cursor: Cursor, names: RepeatedText): Readonly<Record<string, string>> {
   const count = cursor.varint()
   if (count === 0) return NO_HEADERS
   const headers: Record<string, string> = {}
   for (let i = 0; i < count; i++) {
-    const name = cursor.text()
+    const name = names.next(cursor)
     headers[name] = cursor.text()
   }
   return headers
@@ -163,12 +165,42 @@ class Cursor {
     return length <= 0 ? '' : this.#bytes.toString('utf8', this.#skip(length), this.at)
   }
 
+  /** Goes over bytes of this length and whether they are those from `start` on. */
+  passEqual(length: number, start: number): boolean {
+    const bytes = this.#bytes
+    const { at } = this
+    if (at + length > bytes.length) return false
+    for (let i = 0; i < length; i++) if (bytes[at + i] !== bytes[start + i]) return false
+    this.at = at + length
+    return true
+  }
+
   /** Where the skipped part starts. */
   #skip(length: number): number {
     const start = this.at
     this.at = start + length
     if (this.at > this.#bytes.length) throw cutOff()
     return start
+  }
+}
+
+/** Texts one after the other, of which most are as the one before: one string for those. */
+class RepeatedText {
+  #text = ''
+  #start = 0
+  #length = 0
+
+  /** Empty for null. */
+  next(cursor: Cursor): string {
+    const before = cursor.at
+    const length = cursor.varint()
+    if (length <= 0) return ''
+    if (length === this.#length && cursor.passEqual(length, this.#start)) return this.#text
+    this.#start = cursor.at
+    this.#length = length
+    cursor.at = before
+    this.#text = cursor.text()
+    return this.#text
   }
 }
 

@@ -36,8 +36,9 @@ export interface KafkaConfig {
   /** Bytes that `send` may have under way; beyond, `send` fails as `overloaded`. Default 64 MiB. */
   readonly maxQueuedBytes?: number
   /**
-   * Bytes that a subscription reads ahead, in all its partitions: as they came from the broker where the client leaves them packed. Exceeded by
-   * one answer of a broker at most. Default 8 MiB.
+   * Bytes that a subscription has read ahead, in all its partitions: unpacked of batches that are being handed out, of others as they came from the
+   * broker where the client leaves them packed. With as many nothing more is asked for, and no further batch is unpacked. Exceeded by the answers
+   * under way, two of each broker, and by one batch. Default 8 MiB.
    */
   readonly maxPrefetchBytes?: number
   /** From `send` to its failure as `unavailable`, with all attempts. Default 9 s. */

@@ -44,6 +44,39 @@ describe('queues of records that were read ahead', () => {
     expect([queues.isHungry(all[0]!), queues.isHungry(all[1]!)]).to.deep.equal([false, true])
   })
 
+  it('are not hungry, whatever their shares, while all of them together hold the limit: one answer may bring many times a share', () => {
+    const { queues, all } = make(24, 8_000)
+    for (const [partition, queue] of all.slice(0, 2).entries()) queues.push(queue, unpacked(records(partition, 0, 1, 50_000)), 1)
+    expect(all.filter(queue => queues.isHungry(queue))).to.deep.equal([])
+  })
+
+  it('are hungry beside one that is held, however much that holds', () => {
+    const { queues, all } = make(2, 8_000)
+    queues.push(all[0]!, unpacked(records(0, 0, 1, 50_000)), 1)
+    all[0]!.isHeld = true
+    expect(queues.isHungry(all[1]!)).to.equal(true)
+  })
+
+  it('unpack no further batch while those that were begun hold the limit', async () => {
+    const { queues, all } = make(24, 8_000)
+    for (const [partition, queue] of all.entries()) {
+      const packed = (from: number, count: number) => ({ bytes: 50, unpack: () => ({ records: records(partition, from, count, 1_000) }) })
+      queues.push(queue, [packed(0, 4), packed(4, 100)], 104)
+    }
+    const three = { ...LIMITS, maxRecords: 3 }
+    const most: number[] = []
+    const places: string[] = []
+    for (let polled = await queues.poll(three); polled.length > 0; polled = await queues.poll(three)) {
+      places.push(...placesOf(polled))
+      most.push(all.reduce((sum, { bytes }) => sum + bytes, 0))
+    }
+    for (const partition of all.keys())
+      expect(places.filter(place => place.startsWith(`${partition}/`))).to.deep.equal(
+        Array.from({ length: 104 }, (_, at) => `${partition}/${at}`),
+      )
+    expect(Math.max(...most)).to.be.below(8_000 + 100 * 1_100 + 48 * 50)
+  })
+
   it('forget everything when they are moved, and what was asked for before', async () => {
     const { queues, all } = make(1)
     const queue = all[0]!

@@ -36,7 +36,10 @@ export class PartitionQueue implements TopicPartition {
   fetchOffset: number
   /** Grows when the position is moved: answers to earlier reads are not wanted any more. */
   epoch = 0
+  /** As they came from the broker, those of the batch that is being handed out unpacked. */
   bytes = 0
+  /** The unpacked ones among `bytes`. */
+  unpackedBytes = 0
   /** Nothing is handed out: the partition is on its way to another member. */
   isHeld = false
   /** Leases of this partition alone, also those from when the partition was here before. */
@@ -70,8 +73,8 @@ export class PartitionQueue implements TopicPartition {
       this.#packed.shift()
       this.#records = records
       this.#next = 0
-      this.bytes -= packed.bytes
-      for (const record of records) this.bytes += memoryOf(record)
+      for (const record of records) this.unpackedBytes += memoryOf(record)
+      this.bytes += this.unpackedBytes - packed.bytes
       if (memory === undefined) continue
       const { lastOffset, bytes } = memory
       this.#leases.hold({ bytes: bytes.length, ends: [{ partition: ONLY, offset: lastOffset + 1 }], giveBack: () => releaseBytes(bytes) })
@@ -83,6 +86,7 @@ export class PartitionQueue implements TopicPartition {
   shift(record: ConsumedRecord): void {
     this.#next++
     this.bytes -= memoryOf(record)
+    this.unpackedBytes -= memoryOf(record)
     this.#leases.noteHandedOut(ONLY, record.offset + 1)
   }
 
@@ -91,6 +95,7 @@ export class PartitionQueue implements TopicPartition {
     this.#next = 0
     this.#packed.length = 0
     this.bytes = 0
+    this.unpackedBytes = 0
     this.epoch++
     this.#leases.restart(ONLY, offset)
     this.fetchOffset = offset
@@ -169,9 +174,9 @@ export class PartitionQueues {
     return [...this.#queues.values()]
   }
 
-  /** Whether to read ahead for a partition: it has less than half of its share. */
+  /** Whether to read ahead for a partition: it has less than half of its share, and all that are handed out less than the limit. */
   isHungry(queue: PartitionQueue): boolean {
-    return queue.bytes < this.#maxBytes / (2 * this.#queues.size)
+    return queue.bytes < this.#maxBytes / (2 * this.#queues.size) && this.#handedOutBytes('bytes') < this.#maxBytes
   }
 
   push(queue: PartitionQueue, packed: readonly PackedRecords[], nextOffset: number): void {
@@ -256,22 +261,35 @@ export class PartitionQueues {
     return taken
   }
 
-  #takeInto(taken: ConsumedRecord[], { maxRecords, maxBytes }: PollLimits): void {
+  /** Each partition has its turn to be first, so that a busy one does not starve the others. */
+  #takeInto(taken: ConsumedRecord[], limits: PollLimits): void {
     const queues = this.all()
+    const first = this.#first++ % Math.max(1, queues.length)
+    const inTurn = [...queues.slice(first), ...queues.slice(0, first)].filter(({ isHeld }) => !isHeld)
     let bytes = 0
-    // Each partition has its turn to be first, so that a busy one does not starve the others.
-    const first = this.#first++
-    for (let i = 0; i < queues.length; i++) {
-      const queue = queues[(first + i) % queues.length]!
-      if (queue.isHeld) continue
-      for (let record = queue.peek(); record !== undefined; record = queue.peek()) {
+    const take = (queue: PartitionQueue, mayUnpack: boolean): boolean => {
+      while (mayUnpack || queue.unpackedBytes > 0) {
+        const record = queue.peek()
+        if (record === undefined) break
         const size = record.value.length + record.key.length
-        if (taken.length >= maxRecords || (taken.length > 0 && bytes + size > maxBytes)) return
+        if (taken.length >= limits.maxRecords || (taken.length > 0 && bytes + size > limits.maxBytes)) return false
         taken.push(record)
         bytes += size
         queue.shift(record)
       }
+      return true
     }
+    // Batches that were begun come first while they hold the limit: with many partitions, or large batches, each partition would hold one.
+    const isFull = this.#handedOutBytes('unpackedBytes') >= this.#maxBytes
+    if (isFull && !inTurn.every(queue => take(queue, false))) return
+    inTurn.every(queue => take(queue, true))
+  }
+
+  /** Without partitions that are held: nothing is taken of them, and they leave soon. */
+  #handedOutBytes(kind: 'bytes' | 'unpackedBytes'): number {
+    let sum = 0
+    for (const queue of this.#queues.values()) if (!queue.isHeld) sum += queue[kind]
+    return sum
   }
 
   async #waitForRecords(waitMs: number): Promise<void> {
