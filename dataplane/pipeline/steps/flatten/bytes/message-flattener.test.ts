@@ -295,7 +295,7 @@ describe('the message flattener', () => {
         const [first, again] = [sourcesOf(flattener, bytes), sourcesOf(flattener, bytes)]
         expect(again).to.deep.equal(first)
       }),
-      { seed: 13, numRuns: 500 },
+      { seed: 13, numRuns: 200 },
     )
   })
 
