@@ -24,7 +24,7 @@ export interface BatcherDeps {
 const MAX_WAIT_MS = 200
 /** Sends of little start this far apart, unless all are here that can be expected: one costs collector and bus as much as several requests of a record. */
 const MIN_INTERVAL_MS = 3
-/** The same after the end of a send, where clients come again at once as a rule: requests of one record went in twice as many sends without it. */
+/** Longest wait after the end of a send for the clients that it answered, where clients come again at once as a rule. */
 const GATHER_MS = 2
 /** So much is not little. */
 const PACED_BYTES = 64 * 1024
@@ -54,7 +54,7 @@ export class BusBatcher {
   #sendsUnderWay = 0
   #startPlanned = false
   #lastStartMs = Number.NEGATIVE_INFINITY
-  /** Of the last one that succeeded. */
+  /** When the last send that succeeded ended. */
   #lastEndMs = Number.NEGATIVE_INFINITY
   readonly #expected = new ExpectedClients()
   #timer: NodeJS.Timeout | undefined

@@ -1,4 +1,4 @@
-/** What stands before the first record of an element of `resourceLogs`: the same bytes over and over, wherever a sender has one record to send. */
+/** The heads of elements of `resourceLogs`, up to the first record: a sender repeats the same bytes with each request, however few its records are. */
 import { Buffer } from 'node:buffer'
 import { crc32 } from 'node:zlib'
 import { startsWith } from '../../../../json/bytes.ts'
