@@ -87,6 +87,7 @@ const ALLOWED: ImportTable = {
     'cockatiel',
     'node:buffer',
     'node:crypto',
+    'node:zlib',
   ],
   'dataplane/telemetry': ['dataplane/contract', 'pino', 'prom-client'],
   'dataplane/config': ['dataplane/contract', '*'],

@@ -106,6 +106,39 @@ describe('batching for the bus', () => {
     })
   })
 
+  describe('little that comes soon after the end of a send', () => {
+    const [a, b, c, d] = [new Client(), new Client(), new Client(), new Client()]
+    const start = async () => {
+      const bus = createRecordingBus()
+      const batcher = new BusBatcher({ bus, topic: 'raw-logs', minIntervalMs: 0, gatherMs: 600_000 })
+      const send = (message: string, client: Client) => batcher.send(fragmentsOf('a', message), client)
+      await Promise.all([send('1', a), send('2', b)])
+      return { bus, send }
+    }
+    const bodies = (bus: ReturnType<typeof createRecordingBus>) => bus.sent.map(({ record }) => bodiesOf(record.value))
+
+    it('waits for the clients that were answered, where those before have come again', async () => {
+      const { bus, send } = await start()
+      await Promise.all([send('3', a), send('4', b)])
+      const other = send('5', c)
+      for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate)
+      expect(bus.sendCount).to.equal(2)
+      await Promise.all([other, send('6', a), send('7', b)])
+      expect(bodies(bus)).to.deep.equal([
+        ['1', '2'],
+        ['3', '4'],
+        ['5', '6', '7'],
+      ])
+    })
+
+    it('waits for nobody where those before have not come again', async () => {
+      const { bus, send } = await start()
+      await send('3', c)
+      await send('4', d)
+      expect(bodies(bus)).to.deep.equal([['1', '2'], ['3'], ['4']])
+    })
+  })
+
   it('a bus that never answers counts as unavailable', async () => {
     const bus = createRecordingBus()
     bus.hold()

@@ -17,12 +17,15 @@ export interface BatcherDeps {
   /** A bus that has not answered by then counts as unavailable; what it still writes may be sent twice, which is harmless. */
   readonly ackTimeoutMs?: number
   readonly minIntervalMs?: number
+  readonly gatherMs?: number
 }
 
 /** Longest wait for a send under way to finish before the next starts beside it (Decisions 3). */
 const MAX_WAIT_MS = 200
 /** Sends of little start this far apart, unless all are here that can be expected: one costs collector and bus as much as several requests of a record. */
 const MIN_INTERVAL_MS = 3
+/** Longest wait after the end of a send for the clients that it answered, where clients come again at once as a rule. */
+const GATHER_MS = 2
 /** So much is not little. */
 const PACED_BYTES = 64 * 1024
 /** Waiting fragments of this size in all start a send at once. */
@@ -45,21 +48,25 @@ export class BusBatcher {
   readonly #topic: string
   readonly #ackTimeoutMs: number
   readonly #minIntervalMs: number
+  readonly #gatherMs: number
   #waiting: Waiting[] = []
   #waitingBytes = 0
   #sendsUnderWay = 0
   #startPlanned = false
   #lastStartMs = Number.NEGATIVE_INFINITY
+  /** When the last send that succeeded ended. */
+  #lastEndMs = Number.NEGATIVE_INFINITY
   readonly #expected = new ExpectedClients()
   #timer: NodeJS.Timeout | undefined
   /** When the timer fires. */
   #dueMs = Number.POSITIVE_INFINITY
 
-  constructor({ bus, topic, ackTimeoutMs = ACK_TIMEOUT_MS, minIntervalMs = MIN_INTERVAL_MS }: BatcherDeps) {
+  constructor({ bus, topic, ackTimeoutMs = ACK_TIMEOUT_MS, minIntervalMs = MIN_INTERVAL_MS, gatherMs = GATHER_MS }: BatcherDeps) {
     this.#bus = bus
     this.#topic = topic
     this.#ackTimeoutMs = ackTimeoutMs
     this.#minIntervalMs = minIntervalMs
+    this.#gatherMs = gatherMs
   }
 
   /** Resolves once all are durable, with the number of records that the bus will never take. Rejects with a `BusError`. */
@@ -94,7 +101,8 @@ export class BusBatcher {
     if (this.#waitingBytes >= FULL_BATCH_BYTES) return 0
     if (this.#sendsUnderWay > 0) return MAX_WAIT_MS
     if (this.#waitingBytes >= PACED_BYTES || this.#expected.areHere) return 0
-    return this.#lastStartMs + this.#minIntervalMs - performance.now()
+    const gatheredMs = this.#expected.comeAgain ? this.#lastEndMs + this.#gatherMs : 0
+    return Math.max(this.#lastStartMs + this.#minIntervalMs, gatheredMs) - performance.now()
   }
 
   #start(): void {
@@ -115,6 +123,7 @@ export class BusBatcher {
       const { records, copies } = buildMessages(fragments)
       await this.#sendRecords(records)
       for (const copy of copies) messageMemory.giveBack(copy)
+      this.#lastEndMs = performance.now()
       this.#expected.expect(batch.map(({ client }) => client))
       for (const waiting of batch) waiting.resolve(0)
     } catch (error) {

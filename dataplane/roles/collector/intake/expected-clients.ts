@@ -9,9 +9,12 @@ export class Client {
 export class ExpectedClients {
   #round = 0
   #missing = 0
+  #expected = 0
+  #comeAgain = false
 
   /** Each of these has been answered a request; nobody else is expected from now on. */
   expect(clients: readonly (Client | undefined)[]): void {
+    this.#comeAgain = 2 * this.#missing < this.#expected
     this.#round++
     this.#missing = 0
     for (const client of clients) {
@@ -20,6 +23,7 @@ export class ExpectedClients {
       client.round = this.#round
       this.#missing++
     }
+    this.#expected = this.#missing
   }
 
   /** A request of this client has come. */
@@ -27,6 +31,11 @@ export class ExpectedClients {
     if (client === undefined || client.round !== this.#round || client.due === 0) return
     client.due--
     this.#missing--
+  }
+
+  /** Whether most of those before have come again by the time that the next ones were answered: these will, too, as a rule. */
+  get comeAgain(): boolean {
+    return this.#comeAgain
   }
 
   /** Whether each has come again. */

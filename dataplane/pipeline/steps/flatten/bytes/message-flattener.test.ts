@@ -9,7 +9,7 @@ import type { EncodedRecord } from '../../../flat-record-layout.ts'
 import { findScoredFields, knownScoredFields } from '../../../scored-fields.ts'
 import { readParts } from '../message-parts.ts'
 import { createPlainFlattener, type KeyedRecord } from '../plain-flattener.ts'
-import { MessageFlattener } from './message-flattener.ts'
+import { MessageFlattener, type RecordSource } from './message-flattener.ts'
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12)
 const NOW = `${NOW_MS}123456`
@@ -74,6 +74,22 @@ function flatten(message: Uint8Array) {
     })
     .next().value
   return { isDone, byBytes, outcomes }
+}
+
+/** The records of a message, and where each and its surroundings stand in it. */
+function sourcesOf(flattener: MessageFlattener, message: Uint8Array, defaultTenant = 'default') {
+  const found: { readonly key: string; readonly source: unknown; readonly value?: string }[] = []
+  const seen = (source: RecordSource) => ({ ...source, around: { ...source.around } })
+  const walk = flattener.flatten(
+    message,
+    { ...originOf(), defaultTenant },
+    {
+      isFull: () => false,
+      flat: (key, record, source) => void found.push({ key, source: seen(source), value: readable({ key, ...record }).value }),
+      unusual: (_record, context, source) => void found.push({ key: context.busKey, source: seen(source) }),
+    },
+  )
+  return { isDone: walk.next().value, found }
 }
 
 /** Few keys, so that records share shapes, collide, repeat and hit canonical names. */
@@ -269,6 +285,25 @@ describe('the message flattener', () => {
       { seed: 12, numRuns: 1_000 },
     )
     expect(byBytes / all).to.be.above(0.9)
+  })
+
+  it('does the same with resources and scopes that it has seen, wherever they stand', () => {
+    fc.assert(
+      fc.property(payload, ({ resourceLogs }) => {
+        const bytes = spell({ resourceLogs: [...resourceLogs, ...resourceLogs] }, { indent: '', asciiOnly: false })
+        const flattener = new MessageFlattener(CONFIG)
+        const [first, again] = [sourcesOf(flattener, bytes), sourcesOf(flattener, bytes)]
+        expect(again).to.deep.equal(first)
+      }),
+      { seed: 13, numRuns: 200 },
+    )
+  })
+
+  it('takes records of one resource for those of the tenant that each message says', () => {
+    const flattener = new MessageFlattener(CONFIG)
+    const bytes = spell(messageOf(ORDINARY), { indent: '', asciiOnly: false })
+    const tenantsOf = (defaultTenant: string) => sourcesOf(flattener, bytes, defaultTenant).found.map(({ key }) => key)
+    for (const tenant of ['acme', 'globex', 'acme', 'globex']) expect(tenantsOf(tenant)).to.deep.equal([`${tenant}/checkout`])
   })
 
   it('never takes for good what is no JSON, or not OTLP', () => {

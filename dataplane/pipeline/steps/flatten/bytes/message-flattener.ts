@@ -11,6 +11,7 @@ import { OversizedPayload } from '../../../../otlp/malformed.ts'
 import type { EncodedRecord } from '../../../flat-record-layout.ts'
 import type { Surroundings } from '../message-parts.ts'
 import type { MessageOrigin } from '../plain-flattener.ts'
+import { type KnownHead, KnownHeads } from './known-heads.ts'
 import { type RecordContext, RecordContexts } from './record-context.ts'
 import { ABSENT, RecordScanner } from './record-scanner.ts'
 import { RecordWriter } from './record-writer.ts'
@@ -63,7 +64,8 @@ export class MessageFlattener {
   readonly #b = this.#area.bytes
   readonly #record = new RecordScanner(this.#b)
   readonly #writer = new RecordWriter(this.#b)
-  readonly #contexts = new RecordContexts()
+  readonly #heads = new KnownHeads(this.#b)
+  readonly #contexts = new RecordContexts(() => this.#heads.clear())
   readonly #lookupFeatures: FlattenConfig['lookupFeatures']
   readonly #source: RecordSource = { around: { resource: undefined, scope: undefined }, start: 0, end: 0 }
   #origin: MessageOrigin | undefined
@@ -131,15 +133,43 @@ export class MessageFlattener {
   }
 
   *#resourceLogs(from: number, steps: Steps): Generator<void, number, undefined> {
+    const known = this.#heads.find(from, this.#origin!.defaultTenant)
+    if (known !== undefined) return yield* this.#behindHead(from, known, steps)
     const { text, list, range } = this.#holder(from, RESOURCE, NEXT_SCOPE_LOGS, ONLY_SCOPE_LOGS)
-    const end = list === NOWHERE ? NOWHERE : yield* this.#list(list, p => this.#scopeLogs(p, { text, range }, steps))
+    if (list === NOWHERE) return NOWHERE
+    const resource = { text, range, from, isFirst: true }
+    return yield* this.#scopes(list, resource, steps)
+  }
+
+  /** The same where the bytes before the first record are known. */
+  *#behindHead(from: number, { bytes, resource, context, scope }: KnownHead, steps: Steps): Generator<void, number, undefined> {
+    const b = this.#b
+    const ofResource = moved(resource, -from)
+    steps.scope(context, { resource: ofResource, scope: moved(scope, -from) })
+    const end = yield* this.#records(from + bytes.length, context, steps)
+    if (end === NOWHERE) return NOWHERE
+    const scopeEnd = this.#holderEnd(end)
+    if (scopeEnd === NOWHERE) return NOWHERE
+    const next = afterSpace(b, scopeEnd)
+    if (b[next] === CLOSE_LIST) return this.#holderEnd(next)
+    if (b[next] !== COMMA) return NOWHERE
+    const text = ofResource === undefined ? '' : b.toString('latin1', ofResource.start, ofResource.end)
+    return yield* this.#scopes(next + 1, { text, range: ofResource, from, isFirst: false }, steps)
+  }
+
+  /** From within the list of scopes to the end of the element. */
+  *#scopes(from: number, resource: ResourceHead, steps: Steps): Generator<void, number, undefined> {
+    const end = yield* this.#list(from, p => this.#scopeLogs(p, resource, steps))
     return end === NOWHERE ? NOWHERE : this.#holderEnd(end)
   }
 
-  *#scopeLogs(from: number, resource: Pick<Holder, 'text' | 'range'>, steps: Steps): Generator<void, number, undefined> {
+  *#scopeLogs(from: number, resource: ResourceHead, steps: Steps): Generator<void, number, undefined> {
     const { text, list, range } = this.#holder(from, SCOPE, NEXT_RECORDS, ONLY_RECORDS)
-    const context = list === NOWHERE ? undefined : this.#contexts.find(resource.text, text, this.#origin!.defaultTenant)
+    const tenant = this.#origin!.defaultTenant
+    const context = list === NOWHERE ? undefined : this.#contexts.find(resource.text, text, tenant)
     if (context === undefined) return NOWHERE
+    if (resource.isFirst) this.#heads.add({ start: resource.from, end: list, tenant, resource: resource.range, scope: range, context })
+    resource.isFirst = false
     steps.scope(context, { resource: resource.range, scope: range })
     const end = yield* this.#records(list, context, steps)
     return end === NOWHERE ? NOWHERE : this.#holderEnd(end)
@@ -234,6 +264,14 @@ export class MessageFlattener {
     to.unusual(JSON.parse(this.#b.toString('utf8', from, end)), context, this.#source)
     return end
   }
+}
+
+/** A resource whose scopes are gone through. */
+interface ResourceHead extends Pick<Holder, 'text' | 'range'> {
+  /** Where its element starts. */
+  readonly from: number
+  /** Whether no scope of it has been read. */
+  isFirst: boolean
 }
 
 /** A resource or scope: its text, '' when there is none, and where the list behind it starts. */

@@ -17,11 +17,13 @@ describe('contexts of records', () => {
   })
 
   it('the oldest are forgotten where all take too much memory, and made anew alike', () => {
-    const contexts = new RecordContexts()
+    let timesForgotten = 0
+    const contexts = new RecordContexts(() => timesForgotten++)
     const oldest = contexts.find(resourceOf('pod-0'), SCOPE, 'acme')!
     for (let i = 1; i < 15_000; i++) contexts.find(resourceOf(`pod-${i}`), SCOPE, 'acme')
     const again = contexts.find(resourceOf('pod-0'), SCOPE, 'acme')!
     expect(again).to.not.equal(oldest)
+    expect(timesForgotten).to.be.within(1, 100)
     expect(again.digests).to.deep.equal(oldest.digests)
     expect(again.topLevel).to.deep.equal(oldest.topLevel)
     expect(contexts.find(resourceOf('pod-14999'), SCOPE, 'acme')).to.equal(contexts.find(resourceOf('pod-14999'), SCOPE, 'acme'))

@@ -64,7 +64,13 @@ export class RecordContexts {
   /** Nearly all senders have the same one. */
   #lastScope: { readonly text: string; readonly digested: Digested } | undefined
   #lastHead: { readonly tenant: string; readonly bytes: Uint8Array } | undefined
+  readonly #onForgotten: () => void
   #bytes = 0
+
+  /** `onForgotten` is called when some are forgotten, whose memory nobody else should hold then. */
+  constructor(onForgotten: () => void = () => undefined) {
+    this.#onForgotten = onForgotten
+  }
 
   /** The context of a resource and a scope as JSON texts, empty where there is none; undefined when one of them is not as OTLP has it. Throws when one is no JSON. */
   find(resourceText: string, scopeText: string, defaultTenant: string): RecordContext | undefined {
@@ -132,6 +138,7 @@ export class RecordContexts {
   }
 
   #forgetOldest(): void {
+    this.#onForgotten()
     for (const [id, context] of this.#contexts) {
       if (this.#bytes <= KEPT_BYTES) return
       this.#contexts.delete(id)
