@@ -11,8 +11,8 @@ const MIN_COMPRESSED_BYTES = 512
 /** Below it lz4 takes less time than zstd. */
 const MIN_ZSTD_BYTES = 16 * 1024
 /**
- * Of 16 KiB, which stay in the cache of a core: a fifth of the time of zstd's own choice for batches from 256 KiB on, at the same number of bytes.
- * Smaller batches take as long as before.
+ * A table of 16 KiB stays in the cache of a core. Batches of 242 KB take 7 % less time with it than with zstd's own choice, of 485 KB 20 %, at as
+ * many bytes; smaller ones take as long (measured).
  */
 const compress = createCompressor({ hashLog: 12 })
 /** A frame that says it holds more is read in steps. */

@@ -45,7 +45,7 @@ export function encodeBatch(records: readonly BusRecord[], identity: BatchIdenti
 /** The library copies a buffer before it goes over it, but not the one of a writer. */
 const lent = (bytes: Buffer) => Writer.create().append(bytes).dynamicBuffer
 
-/** Of a number that is not negative: without a BigInt for each. */
+/** Writes a number that is not negative, without a BigInt for each. */
 function writeInt64(out: Buffer, at: number, value: number): void {
   out.writeInt32BE(Math.floor(value / 2 ** 32), at)
   out.writeUInt32BE(value % 2 ** 32, at + 4)

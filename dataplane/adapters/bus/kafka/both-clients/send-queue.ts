@@ -29,7 +29,7 @@ export interface SendQueueDeps {
 interface Sending {
   readonly bytes: number
   piecesLeft: number
-  /** What still waits is not written any more. */
+  /** Pieces that still wait then are not written any more. */
   isSettled: boolean
   wait: TimedWait | undefined
   readonly resolve: () => void

@@ -85,7 +85,7 @@ class AnswerBytes {
     return value
   }
 
-  /** Of a compact array's elements, or of a compact text's bytes; 0 where there is none. */
+  /** How many elements a compact array has, or bytes a compact text; 0 where there is none. */
   count(): number {
     return Math.max(0, this.#varint() - 1)
   }
