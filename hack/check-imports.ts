@@ -147,6 +147,7 @@ const ALLOWED: ImportTable = {
     '*',
   ],
   'dataplane/adapters/bus/kafka/both-clients': [
+    'dataplane/limits/timed-waits.ts',
     'dataplane/ports',
     'dataplane/contract',
     'dataplane/memory',

@@ -3,7 +3,7 @@ import { createZstdCompress, createZstdDecompress, zstdCompressSync, zstdDecompr
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
-import { compress, compressShared, contentBytes, contextOf, decompress } from './zstd.ts'
+import { compress, compressShared, contentBytes, contextOf, createCompressor, decompress } from './zstd.ts'
 
 async function packedInSteps(...parts: readonly string[]): Promise<Buffer> {
   const stream = createZstdCompress()
@@ -47,6 +47,16 @@ describe('zstd with contexts that are used again', () => {
     expect(decompress(shared, first.length).equals(first)).to.equal(true)
     expect(compressShared(second).buffer).to.equal(shared.buffer)
     expect(compress(second).buffer).not.to.equal(shared.buffer)
+  })
+
+  it('gives back what was packed with another number of places, which changes nothing for others', () => {
+    const raw = Buffer.from(Array.from({ length: 9_000 }, (_, i) => `${i * i} a line of log ${i % 77}`).join('\n'))
+    const usual = Buffer.from(compress(raw))
+    const other = Buffer.from(createCompressor({ hashLog: 10 })(raw))
+    expect(other.equals(usual)).to.equal(false)
+    expect(decompress(other, raw.length).equals(raw)).to.equal(true)
+    expect(contentBytes(other)).to.equal(raw.length)
+    expect(usual.equals(compress(raw))).to.equal(true)
   })
 
   it('a frame says how much it holds, whatever that is', () => {

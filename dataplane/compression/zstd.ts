@@ -3,10 +3,10 @@
  * one for every call, which costs 12 µs on two kilobytes and a third of the time on 256 KB (measured). Node has no public way to keep a context
  * (nodejs/node#35295), so the one of a zlib stream is driven directly; where it is not as expected, the public functions do the work.
  */
-import { constants, createZstdCompress, createZstdDecompress, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import { constants, createZstdCompress, createZstdDecompress, type ZstdOptions, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 
 /** Level 3 gains nothing on logs. */
-const PARAMS = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
+const LEVEL = { [constants.ZSTD_c_compressionLevel]: 1 }
 const MIN_SCRATCH_BYTES = 64 * 1024
 
 /** The inner handle of a zlib stream of Node 24. */
@@ -41,7 +41,6 @@ export function contextOf(stream: object): ZstdContext | undefined {
   }
 }
 
-let compressor: ZstdContext | undefined
 let decompressor: ZstdContext | undefined
 
 let scratch = new Uint8Array(0)
@@ -49,12 +48,19 @@ let scratch = new Uint8Array(0)
 /** One zstd frame, in memory of its own. */
 export const compress = (raw: Uint8Array): Uint8Array => compressShared(raw).slice()
 
-/** The same, valid until the next call of either. */
-export function compressShared(raw: Uint8Array): Uint8Array {
-  compressor ??= contextOf(createZstdCompress(PARAMS)) ?? publicCompressor
-  const most = raw.length + (raw.length >>> 8) + 1024
-  if (scratch.length < most) scratch = new Uint8Array(Math.max(most, MIN_SCRATCH_BYTES))
-  return scratch.subarray(0, compressor.run(raw, scratch))
+/** The same, valid until the next call of any function that compresses. */
+export const compressShared = createCompressor({})
+
+/** `hashLog`: how many places of the input are kept to be found again, as a power of two; without it as many as zstd holds right for the input's length. */
+export function createCompressor({ hashLog }: { readonly hashLog?: number }): (raw: Uint8Array) => Uint8Array {
+  const options = { params: hashLog === undefined ? LEVEL : { ...LEVEL, [constants.ZSTD_c_hashLog]: hashLog } }
+  let context: ZstdContext | undefined
+  return raw => {
+    context ??= contextOf(createZstdCompress(options)) ?? publicCompressor(options)
+    const most = raw.length + (raw.length >>> 8) + 1024
+    if (scratch.length < most) scratch = new Uint8Array(Math.max(most, MIN_SCRATCH_BYTES))
+    return scratch.subarray(0, context.run(raw, scratch))
+  }
 }
 
 /** Throws when the result is not of exactly `rawBytes`. */
@@ -98,9 +104,9 @@ function decompressOrForget(context: ZstdContext, packed: Uint8Array, output: Ui
   }
 }
 
-const publicCompressor: ZstdContext = {
-  run: (input, output) => zstdCompressSync(input, PARAMS).copy(output),
-}
+const publicCompressor = (options: ZstdOptions): ZstdContext => ({
+  run: (input, output) => zstdCompressSync(input, options).copy(output),
+})
 
 const publicDecompressor: ZstdContext = {
   run: (input, output) =>

@@ -45,10 +45,13 @@ export async function openPatiently(deps: PatientBusDeps): Promise<PatientBus> {
   let stopped: Promise<void> | undefined
   let problem = 'no broker has answered yet'
 
+  const unusable = () =>
+    stopping.signal.aborted
+      ? new BusError('closed', 'the bus is closed')
+      : new BusError('unavailable', `BUS_BROKERS ${deps.brokers}: ${problem}`)
   const use = (): Bus => {
-    if (bus !== undefined) return bus
-    if (stopping.signal.aborted) throw new BusError('closed', 'the bus is closed')
-    throw new BusError('unavailable', `BUS_BROKERS ${deps.brokers}: ${problem}`)
+    if (bus === undefined) throw unusable()
+    return bus
   }
   const told = createTelling(deps)
   const keepTrying = async () => {
@@ -86,7 +89,8 @@ export async function openPatiently(deps: PatientBusDeps): Promise<PatientBus> {
       signal.addEventListener('abort', () => resolve(), { once: true })
       if (!signal.aborted) await Promise.race([reached, aborted])
     },
-    send: async (topic, records) => use().send(topic, records),
+    // Each send comes this way, so that it is one promise.
+    send: (topic, records) => (bus === undefined ? Promise.reject(unusable()) : bus.send(topic, records)),
     beginTransaction: async () => use().beginTransaction(),
     subscribe: async config => use().subscribe(config),
     describe: async () => use().describe(),

@@ -1,5 +1,6 @@
 /** Gathers the fragments of several requests into one send to the bus. */
 import { MAX_BUS_MESSAGE_BYTES } from '../../../contract/topics.ts'
+import { TimedWaits } from '../../../limits/timed-waits.ts'
 import { ENVELOPE_BYTES, type Fragment, joinFragments, MAX_MESSAGE_RECORDS } from '../../../otlp/fragments.ts'
 import { messageMemory } from '../../../otlp/message-memory.ts'
 import { type Bus, BusError, type BusRecord } from '../../../ports/bus.ts'
@@ -47,6 +48,7 @@ export class BusBatcher {
   readonly #bus: Bus
   readonly #topic: string
   readonly #ackTimeoutMs: number
+  readonly #waits: TimedWaits
   readonly #minIntervalMs: number
   readonly #gatherMs: number
   #waiting: Waiting[] = []
@@ -65,6 +67,7 @@ export class BusBatcher {
     this.#bus = bus
     this.#topic = topic
     this.#ackTimeoutMs = ackTimeoutMs
+    this.#waits = new TimedWaits(ackTimeoutMs)
     this.#minIntervalMs = minIntervalMs
     this.#gatherMs = gatherMs
   }
@@ -135,15 +138,21 @@ export class BusBatcher {
     }
   }
 
-  async #sendRecords(records: readonly BusRecord[]): Promise<void> {
-    const { promise: late, reject } = Promise.withResolvers<never>()
-    const message = `the message bus has not answered within ${this.#ackTimeoutMs} ms`
-    const timer = setTimeout(() => reject(new BusError('unavailable', message)), this.#ackTimeoutMs)
-    try {
-      await Promise.race([this.#bus.send(this.#topic, records), late])
-    } finally {
-      clearTimeout(timer)
-    }
+  #sendRecords(records: readonly BusRecord[]): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const message = `the message bus has not answered within ${this.#ackTimeoutMs} ms`
+      const wait = this.#waits.begin(() => reject(new BusError('unavailable', message)))
+      this.#bus.send(this.#topic, records).then(
+        () => {
+          this.#waits.end(wait)
+          resolve()
+        },
+        (error: unknown) => {
+          this.#waits.end(wait)
+          reject(error)
+        },
+      )
+    })
   }
 
   /** The bus found a message too large: each fragment alone shows whose it was. */

@@ -1,6 +1,6 @@
 /** How the records of a batch are compressed, by this adapter and by others. */
 import { compressionsAlgorithms, compressionsAlgorithmsByBitmask } from '@platformatic/kafka'
-import { compressShared, contentBytes, decompress } from '../../../../compression/zstd.ts'
+import { contentBytes, createCompressor, decompress } from '../../../../compression/zstd.ts'
 
 export type Compression = 'zstd' | 'lz4' | 'none'
 
@@ -10,6 +10,11 @@ const NEXT: Readonly<Record<Compression, Compression | undefined>> = { zstd: 'lz
 const MIN_COMPRESSED_BYTES = 512
 /** Below it lz4 takes less time than zstd. */
 const MIN_ZSTD_BYTES = 16 * 1024
+/**
+ * A table of 16 KiB stays in the cache of a core. Batches of 242 KB take 7 % less time with it than with zstd's own choice, of 485 KB 20 %, at as
+ * many bytes; smaller ones take as long (measured).
+ */
+const compress = createCompressor({ hashLog: 12 })
 /** A frame that says it holds more is read in steps. */
 const MAX_CONTENT_BYTES = 64 * 1024 * 1024
 
@@ -30,7 +35,7 @@ export interface PackedRecords {
 export function packRecords(plain: Buffer, compression: Compression): PackedRecords {
   if (compression === 'none' || plain.length < MIN_COMPRESSED_BYTES) return { bitmask: 0, bytes: plain }
   if (compression === 'lz4' || plain.length < MIN_ZSTD_BYTES) return { bitmask: LZ4.bitmask, bytes: LZ4.compressSync(plain) }
-  return { bitmask: ZSTD.bitmask, bytes: compressShared(plain) }
+  return { bitmask: ZSTD.bitmask, bytes: compress(plain) }
 }
 
 export interface PlainRecords {

@@ -1,5 +1,5 @@
 /** Record batches of format 2 as they go to a broker, written without the library. */
-import { crc32c } from '@platformatic/kafka'
+import { crc32c, Writer } from '@platformatic/kafka'
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import type { BusRecord } from '../../../../ports/bus.ts'
 import { sizeOf } from '../both-clients/record-size.ts'
@@ -24,23 +24,31 @@ export function encodeBatch(records: readonly BusRecord[], identity: BatchIdenti
   const plain = encodeRecords(records)
   const { bitmask, bytes: body } = packRecords(plain, compression)
   const batch = Buffer.allocUnsafe(HEADER_BYTES + body.length)
-  const time = BigInt(nowMs)
-  batch.writeBigInt64BE(0n, 0)
+  writeInt64(batch, 0, 0)
   batch.writeInt32BE(batch.length - 12, 8)
   batch.writeInt32BE(0, 12)
   batch.writeInt8(2, 16)
   batch.writeInt16BE(bitmask | (identity.isTransactional ? TRANSACTIONAL : 0), CHECKED_FROM)
   batch.writeInt32BE(records.length - 1, 23)
-  batch.writeBigInt64BE(time, 27)
-  batch.writeBigInt64BE(time, 35)
+  writeInt64(batch, 27, nowMs)
+  writeInt64(batch, 35, nowMs)
   batch.writeBigInt64BE(identity.producerId, 43)
   batch.writeInt16BE(identity.producerEpoch, 51)
   batch.writeInt32BE(identity.baseSequence, 53)
   batch.writeInt32BE(records.length, 57)
   batch.set(body, HEADER_BYTES)
   if (body !== plain) releaseBytes(body) // a part of memory is left alone
-  batch.writeUInt32BE(crc32c(batch.subarray(CHECKED_FROM)), 17)
+  batch.writeUInt32BE(crc32c(lent(batch.subarray(CHECKED_FROM))), 17)
   return batch
+}
+
+/** The library copies a buffer before it goes over it, but not the one of a writer. */
+const lent = (bytes: Buffer) => Writer.create().append(bytes).dynamicBuffer
+
+/** Writes a number that is not negative, without a BigInt for each. */
+function writeInt64(out: Buffer, at: number, value: number): void {
+  out.writeInt32BE(Math.floor(value / 2 ** 32), at)
+  out.writeUInt32BE(value % 2 ** 32, at + 4)
 }
 
 /** Batches are put together here before they are compressed, one after the other: new memory for each brings on full collections (measured). */

@@ -37,6 +37,8 @@ export function createClientBus<S extends QueuedSubscription>(
     underWay.add(settled)
     await work.finally(() => underWay.delete(settled))
   }
+  /** Why nothing can be sent to it. */
+  const refusalOf = (topic: string) => (isClosed ? closedError('the bus') : unknownTopic(topic, layouts.keys()))
   const layoutOf = (topic: string) => {
     const layout = layouts.get(topic)
     if (layout === undefined) throw unknownTopic(topic, layouts.keys())
@@ -48,9 +50,9 @@ export function createClientBus<S extends QueuedSubscription>(
   const memberOf = (groupId: string) => [...subscriptions].find(subscription => subscription.groupId === groupId)
 
   return {
-    async send(topic, records) {
-      checkOpen()
-      await queues.get(layoutOf(topic).name)!.send(records)
+    send(topic, records) {
+      const queue = isClosed ? undefined : queues.get(topic)
+      return queue === undefined ? Promise.reject(refusalOf(topic)) : queue.send(records)
     },
     async beginTransaction() {
       checkOpen()

@@ -1,7 +1,8 @@
 /** Records that are sent wait here, are put into batches by partition, and are written one batch after the other. */
+
+import { type TimedWait, TimedWaits } from '../../../../limits/timed-waits.ts'
 import { BusError, type BusRecord, closedError } from '../../../../ports/bus.ts'
 import { partitionOf } from '../../partitioner.ts'
-import { withDeadline } from './deadline.ts'
 import { batchBytesFor, sizeOf, tooLarge } from './record-size.ts'
 
 /** Records by partition; each list fits into one batch. */
@@ -26,10 +27,13 @@ export interface SendQueueDeps {
 }
 
 interface Sending {
+  readonly bytes: number
   piecesLeft: number
+  /** Pieces that still wait then are not written any more. */
   isSettled: boolean
-  resolve: () => void
-  reject: (error: unknown) => void
+  wait: TimedWait | undefined
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
 }
 
 interface Piece {
@@ -66,6 +70,7 @@ export class ByteBudget {
 export class SendQueue {
   readonly #deps: SendQueueDeps
   readonly #waiting = new Map<number, Piece[]>()
+  readonly #waits: TimedWaits
   #isWriting = false
   #isScheduled = false
   #closed = false
@@ -73,30 +78,48 @@ export class SendQueue {
 
   constructor(deps: SendQueueDeps) {
     this.#deps = deps
+    this.#waits = new TimedWaits(deps.deliveryTimeoutMs)
   }
 
-  async send(records: readonly BusRecord[]): Promise<void> {
-    if (this.#closed) throw closedError('the bus')
-    if (records.length === 0) return
-    const { topic, budget, deliveryTimeoutMs } = this.#deps
-    const pieces = splitRecords(topic, records)
-    const bytes = pieces.reduce((sum, piece) => sum + piece.bytes, 0)
-    budget.reserve(bytes)
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const sending: Sending = { piecesLeft: pieces.length, isSettled: false, resolve, reject }
-    for (const { partition, records: part, bytes: size } of pieces) {
-      const queue = this.#waiting.get(partition)
-      const piece = { records: part, bytes: size, sending }
-      if (queue === undefined) this.#waiting.set(partition, [piece])
-      else queue.push(piece)
-    }
-    this.#schedule()
-    try {
-      await withDeadline(promise, deliveryTimeoutMs, `writing to ${topic.name}`)
-    } finally {
-      sending.isSettled = true // what still waits is not written any more
-      budget.release(bytes)
-    }
+  send(records: readonly BusRecord[]): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#closed) throw closedError('the bus')
+      if (records.length === 0) return resolve()
+      const { topic, budget, deliveryTimeoutMs } = this.#deps
+      const pieces = splitRecords(topic, records)
+      let bytes = 0
+      for (const piece of pieces) bytes += piece.bytes
+      budget.reserve(bytes)
+      const sending: Sending = { bytes, piecesLeft: pieces.length, isSettled: false, wait: undefined, resolve, reject }
+      sending.wait = this.#waits.begin(() => {
+        const problem = `writing to ${topic.name}: Kafka has not answered within ${deliveryTimeoutMs} ms`
+        this.#fail(sending, new BusError('unavailable', problem))
+      })
+      for (const { partition, records: part, bytes: size } of pieces) {
+        const queue = this.#waiting.get(partition)
+        const piece = { records: part, bytes: size, sending }
+        if (queue === undefined) this.#waiting.set(partition, [piece])
+        else queue.push(piece)
+      }
+      this.#schedule()
+    })
+  }
+
+  #succeed(sending: Sending): void {
+    if (this.#end(sending)) sending.resolve()
+  }
+
+  #fail(sending: Sending, error: unknown): void {
+    if (this.#end(sending)) sending.reject(error)
+  }
+
+  /** False when it has ended before. */
+  #end(sending: Sending): boolean {
+    if (sending.isSettled) return false
+    sending.isSettled = true
+    if (sending.wait !== undefined) this.#waits.end(sending.wait)
+    this.#deps.budget.release(sending.bytes)
+    return true
   }
 
   /** Takes no more, and resolves once all that is under way is settled. */
@@ -134,9 +157,9 @@ export class SendQueue {
       batches.set(partition, list.length === 1 ? list[0]!.records : list.flatMap(piece => piece.records))
     try {
       await this.#deps.produce(this.#deps.topic.name, batches)
-      for (const list of pieces.values()) for (const { sending } of list) if (--sending.piecesLeft === 0) sending.resolve()
+      for (const list of pieces.values()) for (const { sending } of list) if (--sending.piecesLeft === 0) this.#succeed(sending)
     } catch (error) {
-      for (const list of pieces.values()) for (const { sending } of list) sending.reject(error)
+      for (const list of pieces.values()) for (const { sending } of list) this.#fail(sending, error)
     }
   }
 

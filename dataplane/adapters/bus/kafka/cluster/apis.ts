@@ -1,7 +1,7 @@
 /** The requests this adapter makes, each with the versions it can speak, newest first. All need Kafka 3.1 or newer. */
 import * as kafka from '@platformatic/kafka'
 import { parseFetchAnswer } from '../fetch/fetch-answer.ts'
-import { encodeProduce } from '../produce/produce-request.ts'
+import { encodeProduce, parseProduceAnswer } from '../produce/produce-request.ts'
 
 /** The facts of one version of a request that the adapter needs. */
 export interface Api<A extends unknown[], R> {
@@ -25,10 +25,10 @@ function handMade<A extends unknown[], R>(
     key,
     version,
     async(connection, ...args) {
-      const { promise, resolve, reject } = Promise.withResolvers<R>()
-      const onAnswer: kafka.Callback<R> = (error, answer) => (error === null ? resolve(answer!) : reject(error))
-      connection.send(key, version, () => write(...args), read, true, true, onAnswer)
-      return promise
+      return new Promise((resolve, reject) => {
+        const onAnswer: kafka.Callback<R> = (error, answer) => (error === null ? resolve(answer!) : reject(error))
+        connection.send(key, version, () => write(...args), read, true, true, onAnswer)
+      })
     },
   }
 }
@@ -54,6 +54,6 @@ export const ADD_PARTITIONS = versions(kafka.addPartitionsToTxnV3.api)
 export const ADD_OFFSETS = versions(kafka.addOffsetsToTxnV3.api)
 export const TXN_OFFSET_COMMIT = versions(kafka.txnOffsetCommitV3.api)
 export const END_TXN = versions(kafka.endTxnV3.api)
-export const PRODUCE = [kafka.produceV11, kafka.produceV10, kafka.produceV9].map(({ api, parseResponse }) =>
-  handMade(api, encodeProduce, parseResponse as typeof kafka.produceV11.parseResponse),
+export const PRODUCE = [kafka.produceV11, kafka.produceV10, kafka.produceV9].map(({ api }) =>
+  handMade(api, encodeProduce, parseProduceAnswer),
 )

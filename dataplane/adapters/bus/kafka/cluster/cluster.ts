@@ -32,6 +32,8 @@ export class Cluster {
   readonly settings: KafkaSettings
   readonly #pools = new Map<Lane, ConnectionPool>()
   readonly #versions = new WeakMap<Connection, Promise<ReadonlyMap<number, number>>>()
+  /** The same once it is known. */
+  readonly #knownVersions = new WeakMap<Connection, ReadonlyMap<number, number>>()
   readonly #coordinators = new Map<string, number>()
   #brokers = new Map<number, Broker>()
   readonly #topics = new Map<string, TopicMetadata>()
@@ -76,8 +78,9 @@ export class Cluster {
 
   /** Sends a request to one broker, at the newest version that both know. */
   async ask<A extends unknown[], R>(nodeId: number, lane: Lane, apis: readonly Api<A, R>[], ...args: A): Promise<R> {
-    const connection = await this.#connect(nodeId, lane)
-    return (await this.#choose(connection, apis)).async(connection, ...args)
+    const connection = this.#connected(nodeId, lane) ?? (await this.#connect(nodeId, lane))
+    const api = chooseApi(connection, apis, this.#knownVersions.get(connection) ?? (await this.#versionsOf(connection)))
+    return api.async(connection, ...args)
   }
 
   /** Sends a request to any broker. */
@@ -88,7 +91,7 @@ export class Cluster {
       if (this.#closed) throw closedError('the bus')
       try {
         const connection = await this.#pool('control').get(broker)
-        return await (await this.#choose(connection, apis)).async(connection, ...args)
+        return await chooseApi(connection, apis, await this.#versionsOf(connection)).async(connection, ...args)
       } catch (error) {
         if (codesOf(error).length > 0 || !isPassing(error)) throw error // an answer, or the same everywhere
         errors.push(error)
@@ -150,13 +153,11 @@ export class Cluster {
     return this.#pool(lane).get(broker)
   }
 
-  /** The newest version that both know. */
-  async #choose<A extends unknown[], R>(connection: Connection, apis: readonly Api<A, R>[]): Promise<Api<A, R>> {
-    const newest = (await this.#versionsOf(connection)).get(apis[0]!.key) ?? -1
-    const api = apis.find(({ version }) => version <= newest)
-    if (api === undefined)
-      throw new BusError('unavailable', `${connection.host}:${connection.port} is too old: Kafka 3.1 or newer is needed`)
-    return api
+  /** A connection that is there already, as most often: what the pool does besides costs as much as the request. */
+  #connected(nodeId: number, lane: Lane): Connection | undefined {
+    const broker = this.#brokers.get(nodeId)
+    const connection = broker === undefined || this.#closed ? undefined : this.#pools.get(lane)?.getEstablishedConnection(broker)
+    return connection?.isConnected() === true ? connection : undefined
   }
 
   #pool(lane: Lane): ConnectionPool {
@@ -183,7 +184,10 @@ export class Cluster {
       .async(connection, 'logpipeline', '1')
       .then(({ apiKeys }) => new Map(apiKeys.map(({ apiKey, maxVersion }) => [apiKey, maxVersion])))
     this.#versions.set(connection, asked)
-    asked.catch(() => this.#versions.delete(connection))
+    asked.then(
+      versions => this.#knownVersions.set(connection, versions),
+      () => this.#versions.delete(connection),
+    )
     return asked
   }
 
@@ -210,6 +214,18 @@ export class Cluster {
     this.#coordinators.set(key, found.nodeId)
     return found.nodeId
   }
+}
+
+/** The newest version of a request that both know. */
+function chooseApi<A extends unknown[], R>(
+  { host, port }: Connection,
+  apis: readonly Api<A, R>[],
+  versions: ReadonlyMap<number, number>,
+): Api<A, R> {
+  const newest = versions.get(apis[0]!.key) ?? -1
+  const api = apis.find(({ version }) => version <= newest)
+  if (api === undefined) throw new BusError('unavailable', `${host}:${port} is too old: Kafka 3.1 or newer is needed`)
+  return api
 }
 
 /** How long a rebalance waits for its members; longer than any of them hands over. */

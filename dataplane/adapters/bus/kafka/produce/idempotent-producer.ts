@@ -8,8 +8,8 @@ import { kafkaError } from '../both-clients/kafka-errors.ts'
 import type { PartitionBatches, SendQueueDeps } from '../both-clients/send-queue.ts'
 import { INIT_PRODUCER_ID, PRODUCE } from '../cluster/apis.ts'
 import type { Cluster } from '../cluster/cluster.ts'
-import { answerIn, codeName, isPassing, isPassingCode, messageOf } from '../cluster/protocol-errors.ts'
-import type { EncodedBatch } from './produce-request.ts'
+import { codeName, isPassing, isPassingCode, messageOf } from '../cluster/protocol-errors.ts'
+import type { EncodedBatch, ProduceAnswer } from './produce-request.ts'
 import { compressionInstead, type TopicCompressions } from './topic-compressions.ts'
 
 /** Identity of a producer towards Kafka, and what it has written: batches that are sent again are recognised by it. */
@@ -25,8 +25,6 @@ export interface ProduceDeps {
   readonly cluster: Cluster
   readonly compressions: TopicCompressions
 }
-
-type ProduceAnswer = Awaited<ReturnType<(typeof PRODUCE)[number]['async']>>
 
 const BACK_OFF = { firstMs: 20, maxMs: 500 }
 
@@ -137,13 +135,14 @@ async function produceOnce(
   const produceAt = async (leader: number, part: readonly EncodedBatch[]): Promise<Outcome> => {
     if (leader < 0) return { unwritten: part, lastError: `no leader of partition ${part[0]!.partition}` }
     try {
-      const asked = cluster.ask(leader, 'produce', PRODUCE, topic, part, timeoutMs, transactionalId)
-      return judge(topic, part, compression, await asked.catch(answerIn<ProduceAnswer>))
+      return judge(topic, part, compression, await cluster.ask(leader, 'produce', PRODUCE, topic, part, timeoutMs, transactionalId))
     } catch (error) {
       if (!isPassing(error)) throw error
       return { unwritten: part, lastError: messageOf(error) }
     }
   }
+  const [only] = byLeader
+  if (only !== undefined && byLeader.size === 1) return produceAt(...only)
   const outcomes = await Promise.allSettled([...byLeader].map(([leader, part]) => produceAt(leader, part)))
   const refused = outcomes.find(outcome => outcome.status === 'rejected')
   if (refused !== undefined) throw refused.reason
@@ -157,12 +156,11 @@ async function produceOnce(
 
 /** Which batches are still to be written, by the answer's error codes. */
 function judge(topic: string, batches: readonly EncodedBatch[], compression: Compression, answer: ProduceAnswer): Outcome {
-  const results = new Map(answer.responses.flatMap(({ partitionResponses }) => partitionResponses.map(result => [result.index, result])))
   const unwritten: EncodedBatch[] = []
   let lastError = ''
   let instead: Compression | undefined
   for (const batch of batches) {
-    const code = codeName(results.get(batch.partition)?.errorCode ?? -1)
+    const code = codeName(answer.get(batch.partition) ?? -1)
     // Written by an attempt whose answer was lost.
     if (code === undefined || code === 'DUPLICATE_SEQUENCE_NUMBER') continue
     lastError = `partition ${batch.partition}: ${code}`
