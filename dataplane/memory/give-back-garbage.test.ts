@@ -63,6 +63,18 @@ describe('the garbage of a thread', () => {
     expect(state.thread).to.equal(60 * MIB)
   })
 
+  it('is collected after less growth where the process holds very much', () => {
+    const { state, pass } = thread()
+    state.thread += 30 * MIB
+    pass(60)
+    expect(state.collections).to.equal(0)
+    state.process = 900 * MIB
+    pass(1)
+    expect(state.collections).to.equal(1)
+    pass(60)
+    expect(state.collections).to.equal(1)
+  })
+
   it('is collected beside the work of the thread, and at once where the process holds far too much', () => {
     const { state, pass } = thread()
     state.thread += 50 * MIB

@@ -7,6 +7,8 @@ const FROM_BYTES = 320 * 1024 * 1024
 const CONTAINER_SHARE = 0.5
 /** A thread that grew by less since its last collection is left alone, bytes … */
 const MIN_GROWN_BYTES = 48 * 1024 * 1024
+/** … or by less than this where the process holds very much (`MUCH`) … */
+const MIN_GROWN_AT_MUCH_BYTES = 24 * 1024 * 1024
 /** … unless V8 has freed so much of its heap since, which only a collection of ours gives back to the system. */
 const MIN_FREED_BYTES = 32 * 1024 * 1024
 const LOOK_EVERY_MS = 1_000
@@ -57,8 +59,9 @@ export function createGarbageLook(memory: ThreadMemory, limitBytes = memoryLimit
       return
     }
     mostHeapBytes = Math.max(mostHeapBytes, heapBytes)
-    if (bytes - leastBytes < MIN_GROWN_BYTES && mostHeapBytes - heapBytes < MIN_FREED_BYTES) return
     const held = memory.processBytes() / limitBytes
+    const minGrownBytes = held < MUCH ? MIN_GROWN_BYTES : MIN_GROWN_AT_MUCH_BYTES
+    if (bytes - leastBytes < minGrownBytes && mostHeapBytes - heapBytes < MIN_FREED_BYTES) return
     if (held < 1 || (held < MUCH && nowMs - collectedMs < MIN_PAUSE_MS)) return
     collectedMs = nowMs
     if (held < TOO_MUCH) memory.begin()
