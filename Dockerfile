@@ -33,7 +33,8 @@ ENV PATH=/usr/local/bin \
     DATA_DIR=/data \
     MALLOC_ARENA_MAX=2 \
     MALLOC_MMAP_THRESHOLD_=65536 \
-    MALLOC_TRIM_THRESHOLD_=4194304
+    MALLOC_TRIM_THRESHOLD_=98304 \
+    MALLOC_TOP_PAD_=32768
 WORKDIR /data
 # The only place that is written to, and only by roles with embedded storage: the root file system may be read-only.
 VOLUME /data

@@ -73,7 +73,7 @@ const ALLOWED: ImportTable = {
     'node:zlib',
   ],
   'dataplane/bulk-port': [],
-  'dataplane/memory': ['node:v8', 'node:vm'],
+  'dataplane/memory': ['node:v8'],
   'dataplane/ports': ['dataplane/domain', 'dataplane/contract', 'dataplane/bulk-port'],
   'dataplane/pipeline': [
     'dataplane/domain',

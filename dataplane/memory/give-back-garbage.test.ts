@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { constants, PerformanceObserver } from 'node:perf_hooks'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
@@ -5,12 +6,25 @@ import { createGarbageLook, ownMemory } from './give-back-garbage.ts'
 
 const MIB = 1024 * 1024
 
+/** Makes garbage in a process of its own, collects it, and prints by how much its resident memory fell, bytes. */
+const GIVES_BACK = `
+import { ownMemory } from ${JSON.stringify(new URL('./give-back-garbage.ts', import.meta.url).href)}
+const memory = ownMemory()
+let garbage = Array.from({ length: 1_000_000 }, (_none, at) => ({ at, list: [at] }))
+const before = memory.processBytes()
+garbage = undefined
+memory[process.argv[1]]()
+const end = performance.now() + 5_000
+while (before - memory.processBytes() < ${60 * MIB} && performance.now() < end) await new Promise(resolve => setTimeout(resolve, 10))
+console.log(before - memory.processBytes())`
+
 function thread() {
-  const state = { process: 700 * MIB, thread: 60 * MIB, inUse: 60 * MIB, collections: 0, atOnce: 0 }
+  const state = { process: 700 * MIB, thread: 60 * MIB, heap: 60 * MIB, inUse: 60 * MIB, collections: 0, atOnce: 0 }
   const look = createGarbageLook(
     {
       processBytes: () => state.process,
       threadBytes: () => state.thread,
+      heapBytes: () => state.heap,
       begin() {
         state.collections++
         isBegun = true
@@ -49,6 +63,18 @@ describe('the garbage of a thread', () => {
     expect(state.thread).to.equal(60 * MIB)
   })
 
+  it('is collected after less growth where the process holds very much', () => {
+    const { state, pass } = thread()
+    state.thread += 30 * MIB
+    pass(60)
+    expect(state.collections).to.equal(0)
+    state.process = 900 * MIB
+    pass(1)
+    expect(state.collections).to.equal(1)
+    pass(60)
+    expect(state.collections).to.equal(1)
+  })
+
   it('is collected beside the work of the thread, and at once where the process holds far too much', () => {
     const { state, pass } = thread()
     state.thread += 50 * MIB
@@ -74,6 +100,25 @@ describe('the garbage of a thread', () => {
     while (majors === 0 && performance.now() < end) await new Promise(resolve => setTimeout(resolve, 10))
     observer.disconnect()
     expect(majors).to.be.at.least(1)
+  })
+
+  for (const way of ['begin', 'collect'])
+    it(`goes back to the system, however it is collected: ${way}`, function () {
+      this.timeout(20_000)
+      const said = execFileSync(process.execPath, ['--input-type=module', '-e', GIVES_BACK, way], { encoding: 'utf8' })
+      expect(Number(said)).to.be.at.least(60 * MIB)
+    })
+
+  it('is collected where V8 has freed much by itself and keeps the pages', () => {
+    const { state, pass } = thread()
+    state.heap += 80 * MIB
+    pass(1)
+    expect(state.collections).to.equal(0)
+    state.heap -= 40 * MIB
+    pass(1)
+    expect(state.collections).to.equal(1)
+    pass(60)
+    expect(state.collections).to.equal(1)
   })
 
   it('is left to V8 while the process holds little', () => {

@@ -1,13 +1,16 @@
 /** Collects the garbage of a thread while its process holds much memory: V8 alone lets each heap grow to several times of what is in use. */
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
+import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 
 /** Resident memory of the process from which on garbage is worth a pause, bytes … */
 const FROM_BYTES = 320 * 1024 * 1024
 /** … or this share of a container's limit, where that is less. */
 const CONTAINER_SHARE = 0.5
-/** A thread that grew by less since its last collection is left alone, bytes. */
+/** A thread that grew by less since its last collection is left alone, bytes … */
 const MIN_GROWN_BYTES = 48 * 1024 * 1024
+/** … or by less than this where the process holds very much (`MUCH`) … */
+const MIN_GROWN_AT_MUCH_BYTES = 24 * 1024 * 1024
+/** … unless V8 has freed so much of its heap since, which only a collection of ours gives back to the system. */
+const MIN_FREED_BYTES = 32 * 1024 * 1024
 const LOOK_EVERY_MS = 1_000
 /** Time between two collections of a thread, ms. */
 const MIN_PAUSE_MS = 5_000
@@ -16,7 +19,7 @@ const MUCH = 1.25
 const MIN_PAUSE_AT_MUCH_MS = 2_000
 /** The same from which on a thread stands still until its garbage is gone, for about as long as V8 needs for what is in use: 50 to 200 ms. */
 const TOO_MUCH = 2
-/** V8 begins to mark garbage, beside what else runs, when buffers have grown by 64 MiB. */
+/** V8 begins to mark garbage, beside what else runs, when buffers have grown by 64 MiB, and collects at once when they come to half of what the heap may be. */
 const BUFFER_BYTES = 80 * 1024 * 1024
 
 /** Memory as one thread sees it. */
@@ -25,9 +28,11 @@ export interface ThreadMemory {
   processBytes(): number
   /** Heap and buffers of the thread, garbage among them. */
   threadBytes(): number
-  /** Begins a collection, most of which runs beside the thread's work. */
+  /** Pages of the thread's heap. */
+  heapBytes(): number
+  /** Begins a collection, most of which runs beside the thread's work, and which gives free pages back to the system. */
   begin(): void
-  /** Collects before it returns. */
+  /** Collects before it returns, and gives free pages back. */
   collect(): void
 }
 
@@ -41,13 +46,22 @@ export function giveBackGarbage(clock: { nowMs(): number }, { isPatient = false 
 /** The function is to be called about once a second. */
 export function createGarbageLook(memory: ThreadMemory, limitBytes = memoryLimit()): (nowMs: number) => void {
   let leastBytes = 0
+  /** Most pages of the heap since the last collection was over. */
+  let mostHeapBytes = 0
   let collectedMs = Number.NEGATIVE_INFINITY
   return nowMs => {
     const bytes = memory.threadBytes()
+    const heapBytes = memory.heapBytes()
     // V8 has collected by itself.
     leastBytes = Math.min(leastBytes, bytes)
-    if (bytes - leastBytes < MIN_GROWN_BYTES || nowMs - collectedMs < MIN_PAUSE_AT_MUCH_MS) return
+    if (nowMs - collectedMs < MIN_PAUSE_AT_MUCH_MS) {
+      mostHeapBytes = heapBytes
+      return
+    }
+    mostHeapBytes = Math.max(mostHeapBytes, heapBytes)
     const held = memory.processBytes() / limitBytes
+    const minGrownBytes = held < MUCH ? MIN_GROWN_BYTES : MIN_GROWN_AT_MUCH_BYTES
+    if (bytes - leastBytes < minGrownBytes && mostHeapBytes - heapBytes < MIN_FREED_BYTES) return
     if (held < 1 || (held < MUCH && nowMs - collectedMs < MIN_PAUSE_MS)) return
     collectedMs = nowMs
     if (held < TOO_MUCH) memory.begin()
@@ -63,16 +77,30 @@ function memoryLimit(): number {
 }
 
 export function ownMemory(): ThreadMemory {
-  setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('gc') as () => void
+  /** Nobody writes to them, so that they take no memory. */
+  const growBuffers = (bytes: number) => void new ArrayBuffer(bytes).transfer(0)
+  const begin = () => {
+    // V8 keeps the pages that a collection frees, save for one that it begins while memory counts for more than time.
+    setFlagsFromString('--optimize-for-size')
+    growBuffers(BUFFER_BYTES)
+    setFlagsFromString('--no-optimize-for-size')
+  }
   return {
     processBytes: () => process.memoryUsage.rss(),
     threadBytes() {
       const { heapUsed, external } = process.memoryUsage()
       return heapUsed + external
     },
-    // Nobody writes to it, so that it takes no memory.
-    begin: () => void new ArrayBuffer(BUFFER_BYTES).transfer(0),
-    collect,
+    heapBytes: () => getHeapStatistics().total_heap_size,
+    begin,
+    collect() {
+      try {
+        growBuffers(getHeapStatistics().heap_size_limit / 2 + BUFFER_BYTES)
+      } catch (error) {
+        // The system gives no process so many addresses.
+        if (!(error instanceof RangeError)) throw error
+        begin()
+      }
+    },
   }
 }

@@ -10,7 +10,7 @@ const NODE_OPTIONS = [
   '--max-semi-space-size=8',
   '--heap-growing-percent=150',
 ]
-const MALLOC = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '65536', MALLOC_TRIM_THRESHOLD_: '4194304' }
+const MALLOC = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '65536', MALLOC_TRIM_THRESHOLD_: '98304', MALLOC_TOP_PAD_: '32768' }
 
 /** Runs a file of this folder in a process of its own. */
 export function startChild(file: string): ChildProcess {

@@ -24,6 +24,8 @@ export interface DirectLaneDeps extends ThreadDeps {
 
 /** A batch costs lane and store as much as some thirty records: small ones start so far apart. A record waits for that long at most. */
 const MIN_BATCH_MS = 60
+/** Messages of a batch. What is made of them takes five times as much, once as rows and once as documents on their way. */
+const MAX_BATCH_BYTES = 512 * 1024
 
 /** Takes `raw-logs` to the daily indices and `anomaly-events`. Offsets are committed once documents and events are durable. */
 export function createDirectLane(deps: DirectLaneDeps): Work {
@@ -35,7 +37,7 @@ export function createDirectLane(deps: DirectLaneDeps): Work {
 
   return {
     ...etl,
-    limits: { maxRecords: 1_000, maxBytes: 1024 * 1024, waitMs: 200 },
+    limits: { maxRecords: 1_000, maxBytes: MAX_BATCH_BYTES, waitMs: 200 },
     minBatchMs: MIN_BATCH_MS,
     maxInFlight: MAX_BATCHES,
     memory: {
