@@ -131,9 +131,12 @@ export class VersionConflict extends Error {
 
 /** The store cannot be reached or is overloaded; trying again later may help. */
 export class SearchStoreUnavailable extends Error {
-  constructor(message: string, options?: ErrorOptions) {
+  /** What callers of a service are told of it. */
+  readonly forCallers: string
+  constructor(message: string, options?: ErrorOptions & { readonly isDiskFull?: boolean }) {
     super(message, options)
     this.name = 'SearchStoreUnavailable'
+    this.forCallers = options?.isDiskFull === true ? 'the search store cannot write to its disk' : 'the search store cannot be reached'
   }
 }
 
