@@ -64,7 +64,9 @@ describe('Custom resources that no CRD has looked at', () => {
 
   it('are refused with a tenant that is no tenant id: it becomes labels and settings', () => {
     for (const tenant of ['BAD TENANT', 'shop_1', '-shop', ''])
-      expect(readLogPipeline({ ...PIPELINE, spec: { mode: 'AllInOne', tenant } }).problems?.join()).to.match(/^spec\.tenant: expected a tenant id/)
+      expect(readLogPipeline({ ...PIPELINE, spec: { mode: 'AllInOne', tenant } }).problems?.join()).to.match(
+        /^spec\.tenant: expected a tenant id/,
+      )
   })
 
   it('get a status that names the field, and hold up no other', async function () {
