@@ -62,6 +62,13 @@ describe('Custom resources that no CRD has looked at', () => {
     expect(usable, 'some are sound in spite of it').to.be.within(20, 380)
   })
 
+  it('are refused with a tenant that is no tenant id: it becomes labels and settings', () => {
+    for (const tenant of ['BAD TENANT', 'shop_1', '-shop', ''])
+      expect(readLogPipeline({ ...PIPELINE, spec: { mode: 'AllInOne', tenant } }).problems?.join()).to.match(
+        /^spec\.tenant: expected a tenant id/,
+      )
+  })
+
   it('get a status that names the field, and hold up no other', async function () {
     this.timeout(60_000)
     const harness = await startOperatorHarness()

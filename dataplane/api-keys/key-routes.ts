@@ -61,5 +61,5 @@ export function apiKeyRoutes({ keys, flushUses }: KeyRoutesDeps): readonly Route
 /** To a proxy the search store is a back end (Spec: Errors). */
 function throwAsBackEnd(error: unknown): never {
   if (!(error instanceof SearchStoreUnavailable)) throw error
-  throw new HttpError(502, 'the search store cannot be reached', {}, { cause: error })
+  throw new HttpError(502, error.forCallers, {}, { cause: error })
 }

@@ -30,6 +30,7 @@ const ROUTES = [
   route({ method: 'GET', path: '/things/:id', handle: () => ({ status: 202, headers: { 'x-next-cursor': 'n' }, body: [] }) }),
   failing('/broken', new Error('secret detail')),
   failing('/unavailable', new SearchStoreUnavailable('connect ECONNREFUSED')),
+  failing('/full', new SearchStoreUnavailable('cluster_block_exception', { isDiskFull: true })),
   failing('/overtaken', new VersionConflict('i', 'x')),
 ]
 
@@ -112,6 +113,12 @@ describe('HTTP conventions', () => {
       send: () => fetch(url('/unavailable')),
       status: 503,
       error: 'the search store cannot be reached',
+    },
+    {
+      name: 'a search store whose disk is full',
+      send: () => fetch(url('/full')),
+      status: 503,
+      error: 'the search store cannot write to its disk',
     },
     { name: 'a version conflict', send: () => fetch(url('/overtaken')), status: 409, error: /changed by somebody else/ },
     { name: 'an error of our own', send: () => fetch(url('/broken')), status: 500, error: 'internal error' },

@@ -113,8 +113,7 @@ function errorHandler(log: Log): ErrorRequestHandler {
 /** Which answer an error gets: never a stack trace, and never the text of an error that was not meant for the caller. */
 function answerForError(error: unknown): HttpError {
   if (error instanceof HttpError) return error
-  if (error instanceof SearchStoreUnavailable)
-    return new HttpError(503, 'the search store cannot be reached', { 'retry-after': '1' }, { cause: error })
+  if (error instanceof SearchStoreUnavailable) return new HttpError(503, error.forCallers, { 'retry-after': '1' }, { cause: error })
   if (error instanceof OnlineStoreUnavailable)
     return new HttpError(503, 'the online store cannot be reached', { 'retry-after': '1' }, { cause: error })
   if (error instanceof VersionConflict) return new HttpError(409, error.message, {}, { cause: error })

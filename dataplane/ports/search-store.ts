@@ -140,10 +140,16 @@ export class VersionConflict extends Error {
 export class SearchStoreUnavailable extends Error {
   /** It answered that it has too much to do (429). */
   readonly isBusy: boolean
-  constructor(message: string, options?: ErrorOptions & { readonly isBusy?: boolean }) {
-    super(message, options)
+  /** What callers of a service are told of it. */
+  readonly forCallers: string
+  constructor(
+    message: string,
+    { cause, isBusy = false, isDiskFull = false }: ErrorOptions & { readonly isBusy?: boolean; readonly isDiskFull?: boolean } = {},
+  ) {
+    super(message, { cause })
     this.name = 'SearchStoreUnavailable'
-    this.isBusy = options?.isBusy ?? false
+    this.isBusy = isBusy
+    this.forCallers = isDiskFull ? 'the search store cannot write to its disk' : 'the search store cannot be reached'
   }
 }
 

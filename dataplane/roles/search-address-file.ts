@@ -8,7 +8,8 @@ export const SEARCH_ADDRESS_FILE = 'search-address'
 /** Where the standalone that works in the directory has its store. */
 export function readSearchAddress(dataDir: string): string | undefined {
   const path = join(dataDir, SEARCH_ADDRESS_FILE)
-  return existsSync(path) ? readFileSync(path, 'utf8').trim() : undefined
+  // A full disk may have left it empty.
+  return (existsSync(path) && readFileSync(path, 'utf8').trim()) || undefined
 }
 
 /** The same, undefined where none works there now. */

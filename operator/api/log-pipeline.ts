@@ -55,16 +55,19 @@ const MONITORING = described(
   'Objects of the Prometheus operator, made where its CRDs are installed.',
 )
 
+const TENANT_MESSAGE = `expected ${TENANT_ID.expected}`
+const isTenantId = (tenant: string) => TENANT_ID_PATTERN.test(tenant)
+
 export const LOG_PIPELINE_SPEC = described(
   z.object({
     mode: described(
       z.enum(MODES).default('Distributed'),
       'Distributed: a Deployment for each component. AllInOne: one StatefulSet on a volume that needs nothing else.',
     ),
-    tenant: annotated(z.string().max(63).default(DEFAULT_TENANT), {
+    tenant: annotated(z.string().max(63).refine(isTenantId, TENANT_MESSAGE).default(DEFAULT_TENANT), {
       description: 'Tenant of records that name none, and of the cluster resources that the agent shows.',
       'x-kubernetes-validations': [
-        { rule: `self.matches(r'${TENANT_ID_PATTERN.source}')`, message: `expected ${TENANT_ID.expected}` },
+        { rule: `self.matches(r'${TENANT_ID_PATTERN.source}')`, message: TENANT_MESSAGE },
         { rule: 'self == oldSelf', message: 'tenant cannot be changed: expected as it was; make another LogPipeline for another tenant' },
       ],
     }),

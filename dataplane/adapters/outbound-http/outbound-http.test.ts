@@ -79,6 +79,14 @@ describe('outbound HTTP', () => {
     expect(String(error)).to.include(`127.0.0.1:${port}: the connection is refused`).and.not.include('secret')
   })
 
+  it('says in words that no TLS is spoken behind https', async () => {
+    const port = await listen(createTcpServer(socket => socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))))
+    const error = await failureOf(get(`https://127.0.0.1:${port}`))
+    expect(String(error))
+      .to.include(`127.0.0.1:${port}: it does not speak TLS`)
+      .and.not.match(/SSL routines|\n/)
+  })
+
   it('says that something was sent when the connection breaks after that', async () => {
     const port = await listen(createTcpServer(socket => socket.once('data', () => socket.destroy())))
     const error = await failureOf(get(`http://127.0.0.1:${port}`, { method: 'POST', body: {} }))

@@ -145,6 +145,7 @@ function refusalIn(error: unknown, url: URL): TargetRefused | TargetUnreachable 
   return undefined
 }
 
+const NO_TLS = 'it does not speak TLS: the address should begin with http:, or have another port'
 const WORDS = new Map(
   Object.entries({
     ECONNREFUSED: 'the connection is refused',
@@ -152,6 +153,8 @@ const WORDS = new Map(
     ETIMEDOUT: 'the connection timed out',
     EHOSTUNREACH: 'the host cannot be reached',
     ENETUNREACH: 'the network cannot be reached',
+    ERR_SSL_WRONG_VERSION_NUMBER: NO_TLS,
+    ERR_SSL_PACKET_LENGTH_TOO_LONG: NO_TLS,
     UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
     UND_ERR_SOCKET: 'the connection was closed before the answer',
     UND_ERR_MAX_ORIGINS_REACHED: 'too many hosts are spoken to at this time',

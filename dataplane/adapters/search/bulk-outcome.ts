@@ -20,6 +20,11 @@ export const NO_ROOM_ERROR = 'validation_exception'
 /** Refusals that are the cluster's state, not the document's fault, such as a disk that is full (index made read-only). */
 const PASSING_ERRORS = new Set(['cluster_block_exception', 'unavailable_shards_exception', 'circuit_breaking_exception'])
 
+/** Whether the store refuses to write because of its disk. */
+export function isDiskFull(error: BulkItemResponse['error']): boolean {
+  return error?.type === 'cluster_block_exception' && /\bdisk\b/.test(error.reason ?? '')
+}
+
 /** Statuses with which the whole store says: not now. */
 export function isUnavailableStatus(status: number): boolean {
   return status === 429 || status >= 500

@@ -1,6 +1,6 @@
 /** Writes of single documents that come together, sent to the store as one bulk. */
 import { SearchStoreRefusal, SearchStoreUnavailable, type Version, VersionConflict } from '../../ports/search-store.ts'
-import { type BulkItemResponse, isUnavailableStatus, NO_ROOM_ERROR, SHARD_TIMEOUT } from './bulk-outcome.ts'
+import { type BulkItemResponse, isDiskFull, isUnavailableStatus, NO_ROOM_ERROR, SHARD_TIMEOUT } from './bulk-outcome.ts'
 import type { StoreTransport } from './transport.ts'
 
 export type PutCondition = { readonly only: 'new' } | Version
@@ -95,6 +95,6 @@ function actionLine({ index, id, condition }: Put): string {
 function failureOf({ index, id }: Put, { status, error }: PutItem): Error {
   if (status === 409) return new VersionConflict(index, id)
   const message = `search store answered ${status} to PUT /${index}/_doc/${id}: ${error?.type}: ${error?.reason}`
-  if (isUnavailableStatus(status)) return new SearchStoreUnavailable(message)
+  if (isUnavailableStatus(status)) return new SearchStoreUnavailable(message, { isDiskFull: isDiskFull(error) })
   return new SearchStoreRefusal(status, message, { hasNoRoom: error?.type === NO_ROOM_ERROR })
 }

@@ -231,6 +231,18 @@ describe('the search store over the OpenSearch REST API', () => {
     })
   }
 
+  it('a store whose disk is full says so to callers, as the embedded one and OpenSearch word it', async () => {
+    const embedded = 'blocked by: [TOO_MANY_REQUESTS/12/disk is full: ENOSPC: no space left on device, write]'
+    const openSearch =
+      'index [i] blocked by: [TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage watermark, index has read-only-allow-delete block];'
+    for (const reason of [embedded, openSearch]) {
+      replies.push({ status: 429, body: { error: { type: 'cluster_block_exception', reason }, status: 429 } })
+      expect(await failure(store.put('i', '1', {}))).to.include({ forCallers: 'the search store cannot write to its disk' })
+    }
+    replies.push(refusal('rejected_execution_exception', 429))
+    expect(await failure(store.put('i', '1', {}))).to.include({ forCallers: 'the search store cannot be reached' })
+  })
+
   it('a read that is answered 429 is sent again, a write is not', async () => {
     const hits = { hits: { hits: [{ _id: '1', _source: { a: 1 } }] } }
     replies.push(refusal('rejected_execution_exception', 429), { body: hits })

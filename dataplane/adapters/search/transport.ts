@@ -9,7 +9,7 @@ import pool from '@opensearch-project/opensearch/lib/pool/index.js'
 import { backOffMs } from '../../limits/back-off.ts'
 import { BACKGROUND, BACKGROUND_HEADER } from '../../limits/background-queries.ts'
 import { SearchStoreRefusal, SearchStoreUnavailable } from '../../ports/search-store.ts'
-import { isUnavailableStatus, NO_ROOM_ERROR } from './bulk-outcome.ts'
+import { type BulkItemResponse, isDiskFull, isUnavailableStatus, NO_ROOM_ERROR } from './bulk-outcome.ts'
 
 export interface SearchConnectionConfig {
   /** URL of the store, e.g. `https://search:9200`. */
@@ -147,8 +147,8 @@ function translate(error: unknown, what: string): Error {
     const status = error.statusCode ?? 0
     const message = `search store answered ${status} to ${what}: ${error.message}`
     return isUnavailableStatus(status)
-      ? new SearchStoreUnavailable(message, { cause: error, isBusy: status === BUSY })
-      : new SearchStoreRefusal(status, message, { cause: error, hasNoRoom: errorType(error.body) === NO_ROOM_ERROR })
+      ? new SearchStoreUnavailable(message, { cause: error, isBusy: status === BUSY, isDiskFull: isDiskFull(errorOf(error.body)) })
+      : new SearchStoreRefusal(status, message, { cause: error, hasNoRoom: errorOf(error.body)?.type === NO_ROOM_ERROR })
   }
   // A body that is no JSON comes from something else than a search store, such as a proxy in its place.
   if (error instanceof errors.OpenSearchClientError)
@@ -156,8 +156,8 @@ function translate(error: unknown, what: string): Error {
   return error instanceof Error ? error : new Error(String(error))
 }
 
-function errorType(body: unknown): string | undefined {
-  return (body as { readonly error?: { readonly type?: string } } | null)?.error?.type
+function errorOf(body: unknown): BulkItemResponse['error'] {
+  return (body as { readonly error?: BulkItemResponse['error'] } | null)?.error
 }
 
 /** The client's connection prints errors that come after the head of an answer to stdout, among our log lines; its transport learns of them anyway. */

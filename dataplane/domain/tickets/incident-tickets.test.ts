@@ -37,6 +37,14 @@ describe('what an incident owes its targets', () => {
     expect(owed(attend(taken(), FACTS))).to.deep.equal([])
   })
 
+  it('an incident whose rows are not written stays due: who attended to it may have ended before', () => {
+    const incident = attend<TicketedIncident>(buildIncident(), FACTS)
+    const again = attend(incident, FACTS)
+    expect(again.ticketing).to.deep.include({ owed: incident.ticketing!.owed, attentionAt: NOW })
+    expect(attend({ ...incident, status: 'resolved' as const }, FACTS).ticketing).to.include({ attentionAt: NOW })
+    expect(attend(settleOwed(incident, 1), FACTS).ticketing).not.to.have.property('attentionAt')
+  })
+
   it('nothing where it is routed nowhere, or resolved', () => {
     expect(attend<TicketedIncident>(buildIncident({ severity: 'low' }), FACTS).ticketing).not.to.have.property('dispatchedAt')
     expect(owed(attend<TicketedIncident>(buildIncident({ status: 'resolved' }), FACTS))).to.deep.equal([])

@@ -121,7 +121,10 @@ export function attend<T extends TicketedIncident>(incident: T, facts: AttendFac
           ? stayQuiet(calm, quiet, now)
           : tellGrowth(calm, facts, quiet !== undefined, now)
   const quietUntil = next.ticketing?.quietBy === undefined ? undefined : quiet?.until
-  return quietUntil === undefined ? next : noteDown(next, { attentionAt: quietUntil })
+  if (quietUntil !== undefined) return noteDown(next, { attentionAt: quietUntil })
+  // Who attended to it before may have ended, or the store failed, before the rows of these events were written: that may happen again.
+  const isOwing = (next.ticketing?.owed ?? []).length > 0 && next.ticketing?.attentionAt === undefined
+  return isOwing ? noteDown(next, { attentionAt: now }) : next
 }
 
 /** Owed events whose rows are written leave. */

@@ -82,6 +82,21 @@ describe('faults around tickets', function () {
     expect(world.platforms.events()).to.deep.equal(['slack open'])
   })
 
+  it('the rows of an incident cannot be written, twice: it stays due, and its ticket goes out once they can', async () => {
+    await add(1)
+    const { put } = store
+    let failures = 0
+    store.put = (index, id, document, condition) => {
+      if (!index.startsWith('service-dispatches-') || failures === 2) return put(index, id, document, condition)
+      failures++
+      return Promise.reject(new SearchStoreUnavailable('away for a moment'))
+    }
+    for (let i = 0; i < 2; i++) await takeUp()
+    expect(failures).to.equal(2)
+    await world.settle()
+    expect(world.platforms.events()).to.deep.equal(['slack open'])
+  })
+
   it('the answer to a claim of a row is lost, and the store is away: the row is sent as soon as it is back, as one that was never sent', async () => {
     await add(1)
     await takeUp()

@@ -240,8 +240,7 @@ function createFront(config: GatewayConfig, check: KeyCheck, metrics: Metrics) {
 /** Never the text of an error that was not meant for the caller. */
 function errorOf(error: unknown, log: Log): HttpError {
   if (error instanceof HttpError) return error
-  if (error instanceof SearchStoreUnavailable)
-    return new HttpError(503, 'the search store cannot be reached', { 'retry-after': '1' }, { cause: error })
+  if (error instanceof SearchStoreUnavailable) return new HttpError(503, error.forCallers, { 'retry-after': '1' }, { cause: error })
   log.error({ error }, 'request failed')
   return new HttpError(500, 'internal error', {}, { cause: error })
 }

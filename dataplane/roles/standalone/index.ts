@@ -1,5 +1,5 @@
 /** Standalone: the whole data plane in one process, as a loop over the table of roles. */
-import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { startCommandSocket } from '../../command-socket/command-socket.ts'
 import { consumerGroup } from '../../contract/consumer-groups.ts'
@@ -12,10 +12,10 @@ import { refuseUnfinishedRestore } from '../backup/unfinished-restore.ts'
 import { createDlqHandler } from '../dlq/dlq-handler.ts'
 import type { RoleContext } from '../role.ts'
 import { ROLE_MODULES } from '../role-modules.ts'
-import { SEARCH_ADDRESS_FILE } from '../search-address-file.ts'
 import { banner } from './banner.ts'
 import { readOrMakeEncryptionKey } from './encryption-key.ts'
 import { watchPipelineDelay } from './pipeline-delay.ts'
+import { publishSearchAddress } from './publish-address.ts'
 import { type SearchThread, startSearchThread } from './search-thread.ts'
 
 /** Roles in the order in which they start, before the collector. They stop in the opposite order. */
@@ -44,8 +44,7 @@ export function start({ settings, log, clock }: RoleContext<'standalone'>): Prom
     keep(lockDirectory(DATA_DIR), lock => lock.release())
     const search = settings.SEARCH_ENDPOINT === undefined ? await startEmbeddedSearch() : undefined
     const searchEndpoint = settings.SEARCH_ENDPOINT ?? `http://${reachable(host)}:${search!.port}`
-    writeFileSync(join(DATA_DIR, SEARCH_ADDRESS_FILE), `${searchEndpoint}\n`)
-    keep(join(DATA_DIR, SEARCH_ADDRESS_FILE), file => rmSync(file, { force: true }))
+    keep(publishSearchAddress(searchEndpoint, { dataDir: DATA_DIR, clock, log }))
     const backends = keep(createBackends({ clock, log }))
     const bus = await backends.bus(settings)
     const commands = new Map([

@@ -47,7 +47,7 @@ async function changeOne(deps: ChangeDeps, id: string, place: Place, action: Inc
     if (outcome.kind === 'changed') return undefined
     return outcome.kind === 'unknown' ? 'unknown incident' : outcome.reason
   } catch (error) {
-    if (error instanceof SearchStoreUnavailable) return 'the search store cannot be reached'
+    if (error instanceof SearchStoreUnavailable) return error.forCallers
     throw error
   }
 }

@@ -184,8 +184,6 @@ async function putMappingOf(index: CatalogIndex, properties: JsonObject): Promis
   } catch (error) {
     if (error instanceof DocumentRejected) throw new ApiError(400, error.type, error.message)
     if (error instanceof TypeError) throw new ApiError(400, 'mapper_parsing_exception', error.message)
-    if (error instanceof Error && 'code' in error && error.code === 'ENOSPC')
-      throw new ApiError(429, 'cluster_block_exception', `blocked by: [TOO_MANY_REQUESTS/12/disk is full: ${error.message}]`)
     throw error
   }
 }

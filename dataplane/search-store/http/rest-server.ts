@@ -10,6 +10,7 @@ import { LentBuffers } from '../../memory/lent-buffers.ts'
 import { ApiError, illegalArgument, unsupported } from '../api-error.ts'
 import { COMPRESS_FROM_BYTES } from '../calls/execute-query.ts'
 import type { QueryAnswer } from '../calls/query-call.ts'
+import { fullDiskError } from '../full-disk.ts'
 import { MAX_DOCUMENT_BYTES } from '../mapping/parse-document.ts'
 import { type MemoryLease, MemoryPool } from '../memory-pool.ts'
 import { acceptsGzip } from './accepts-gzip.ts'
@@ -198,7 +199,8 @@ class Exchange {
   }
 
   #errorReply(error: unknown): Reply {
-    if (error instanceof HttpError) return { status: error.status, body: error.toBody(), isFiltered: true, headers: error.headers }
+    const refusal = error instanceof HttpError ? error : fullDiskError(error)
+    if (refusal !== undefined) return { status: refusal.status, body: refusal.toBody(), isFiltered: true, headers: refusal.headers }
     this.#shared.config.onError(error, { method: this.#method, path: this.#request.url ?? '' })
     return { status: 500, body: new ApiError(500, 'internal_error', 'the search store failed to answer; its log says why').toBody() }
   }

@@ -2,7 +2,10 @@
  * The state of the query process: a few bytes in a file without a name that both processes have open. The store can read them at any
  * time, also when the process is stuck or has ended.
  */
-import { readSync, writeSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 
 export interface Pulse {
   /** Grows with every turn. */
@@ -21,6 +24,45 @@ const BYTES = 32
 
 export const NO_PULSE: Pulse = { turn: 0, query: 0, heaviest: 0, heldBytes: 0, usedBytes: 0 }
 
+/**
+ * The file has all its bytes from the start, so that a disk that fills up later does not end the process. Where `dir` is full it lies among the temporary
+ * files; where these take nothing either, the process goes without.
+ */
+export function openPulse(dir: string, otherwise = tmpdir()): number {
+  const fd = openNameless(dir)
+  const nothing = Buffer.alloc(BYTES)
+  if (writes(fd, nothing)) return fd
+  try {
+    const other = openNameless(otherwise)
+    if (writes(other, nothing)) {
+      closeSync(fd)
+      return other
+    }
+    closeSync(other)
+  } catch {
+    return fd
+  }
+  return fd
+}
+
+/** The file goes when nobody has it open. */
+function openNameless(dir: string): number {
+  const path = join(dir, `query-process-${randomUUID()}.pulse`)
+  const fd = openSync(path, 'wx+', 0o600)
+  rmSync(path, { force: true })
+  return fd
+}
+
+/** False where the disk is full. */
+function writes(fd: number, bytes: Buffer): boolean {
+  try {
+    return writeSync(fd, bytes, 0, BYTES, 0) === BYTES
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOSPC') return false
+    throw error
+  }
+}
+
 export function createPulseWriter(fd: number): (pulse: Pulse) => void {
   const bytes = Buffer.alloc(BYTES)
   return ({ turn, query, heaviest, heldBytes, usedBytes }) => {
@@ -29,7 +71,7 @@ export function createPulseWriter(fd: number): (pulse: Pulse) => void {
     bytes.writeUInt32LE(heaviest, 8)
     bytes.writeDoubleLE(heldBytes, 16)
     bytes.writeDoubleLE(usedBytes, 24)
-    writeSync(fd, bytes, 0, BYTES, 0)
+    writes(fd, bytes)
   }
 }
 

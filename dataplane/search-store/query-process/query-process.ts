@@ -1,14 +1,13 @@
 /** One life of the query process, as the store sees it. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { getPriority, setPriority } from 'node:os'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createLink, type Link } from './link.ts'
 import type { MemoryLimits } from './memory-guard.ts'
 import type { FromProcess, ToProcess } from './messages.ts'
-import { NO_PULSE, type Pulse, readPulse } from './pulse.ts'
+import { NO_PULSE, openPulse, type Pulse, readPulse } from './pulse.ts'
 
 export interface QueryProcessConfig {
   /** Where the store may write. */
@@ -188,14 +187,6 @@ function memoryLimits(): MemoryLimits {
   const container = process.constrainedMemory() || Number.POSITIVE_INFINITY
   const share = Math.min(1, (container * CONTAINER_SHARE) / MAX_PROCESS_BYTES)
   return { heapBytes: share * MAX_HEAP_MB * MIB, processBytes: share * MAX_PROCESS_BYTES }
-}
-
-/** The file has no name: it goes when both processes have ended. */
-function openPulse(dir: string): number {
-  const path = join(dir, 'query-process.pulse')
-  const fd = openSync(path, 'w+', 0o600)
-  rmSync(path, { force: true })
-  return fd
 }
 
 function lowerPriority(pid: number): void {

@@ -26,7 +26,7 @@ export interface EmbeddedBusOptions {
   readonly maxBytes?: number
   /** Size of a file of the log, at most 1 GiB and a share of the cap. Default 64 MiB. */
   readonly segmentBytes?: number
-  /** `send` fails as `full` while the file system has less free. Default 256 MiB. */
+  /** `send` fails as `full` while the file system has less free, or a quarter of its size where that is less. Default 256 MiB. */
   readonly minFreeBytes?: number
   /** Bytes that each thread may have under way; `send` fails as `overloaded` beyond. Default 64 MiB. */
   readonly maxQueuedBytes?: number

@@ -19,7 +19,8 @@ export interface LogFiles {
   syncDirectory(path: string): Promise<void>
   remove(path: string): Promise<void>
   rename(from: string, to: string): Promise<void>
-  freeBytes(path: string): Promise<number>
+  /** Of the file system that holds the path. */
+  space(path: string): Promise<{ readonly freeBytes: number; readonly sizeBytes: number }>
 }
 
 const open = promisify(fs.open)
@@ -50,9 +51,9 @@ export const diskFiles: LogFiles = {
   },
   remove: path => fs.promises.unlink(path),
   rename: (from, to) => fs.promises.rename(from, to),
-  async freeBytes(path) {
-    const { bavail, bsize } = await fs.promises.statfs(path)
-    return bavail * bsize
+  async space(path) {
+    const { bavail, blocks, bsize } = await fs.promises.statfs(path)
+    return { freeBytes: bavail * bsize, sizeBytes: blocks * bsize }
   },
 }
 

@@ -6,6 +6,7 @@ import type { Clock } from '../../../ports/clock.ts'
 import type { BusLog } from '../bus-log.ts'
 import { toBusError } from './bus-errors.ts'
 import { type EncodedFrame, FRAME_STATE, type FrameState, fitsTopic, STATE_AT, stampFrame } from './bus-frame.ts'
+import { DiskReserve } from './disk-reserve.ts'
 import type { LogFile, LogFiles } from './log-files.ts'
 import { countExpiredSegments } from './retention.ts'
 import { encodeSegmentHeader, segmentName } from './segment.ts'
@@ -14,7 +15,7 @@ import { noteCheckpoint, type SegmentInfo, SegmentList } from './segment-list.ts
 export interface TopicLimits {
   readonly retentionMs: number
   readonly segmentBytes: number
-  /** Writes are refused while the file system has less than this. */
+  /** Writes are refused while the file system has less than this free, or a quarter of its size where that is less. */
   readonly minFreeBytes: number
 }
 
@@ -56,7 +57,6 @@ interface Prepared {
 
 const MAX_GROUP_BYTES = 8 << 20
 const MAX_GROUP_FRAMES = 512
-const FREE_SPACE_CHECK_MS = 1000
 /** Positions travel in 32 bits of shared memory. */
 const MAX_SEGMENT_BYTES = 2 ** 31
 
@@ -78,14 +78,14 @@ export class TopicLog {
   #closed = false
   #failing: BusErrorReason | undefined
   #lastTimestampMs = 0
-  #freeCheckedMs = Number.NEGATIVE_INFINITY
-  #freeBytes = Number.POSITIVE_INFINITY
+  readonly #diskReserve: DiskReserve
   /** Segments that are dropped from the log, and still on the disk. */
   readonly #deleted: SegmentInfo[] = []
   readonly #prepared = new Map<number, Prepared>()
 
   constructor(deps: TopicLogDeps, state: TopicLogState) {
     this.#deps = deps
+    this.#diskReserve = new DiskReserve({ ...deps, minFreeBytes: deps.limits.minFreeBytes })
     this.#segments = new SegmentList(state.segments)
     this.#nextOffsets = state.nextOffsets
     this.#tail = state.tail
@@ -293,15 +293,8 @@ export class TopicLog {
   }
 
   async #ensureRoom(bytes: number): Promise<void> {
-    const { limits, clock, files, directory, makeRoom } = this.#deps
-    await makeRoom(bytes)
-    const nowMs = clock.nowMs()
-    if (nowMs - this.#freeCheckedMs >= FREE_SPACE_CHECK_MS || this.#freeBytes < limits.minFreeBytes) {
-      this.#freeBytes = await files.freeBytes(directory)
-      this.#freeCheckedMs = nowMs
-    }
-    if (this.#freeBytes < limits.minFreeBytes)
-      throw new BusError('full', `${directory} has ${this.#freeBytes} bytes free, the bus keeps ${limits.minFreeBytes} in reserve`)
+    await this.#deps.makeRoom(bytes)
+    await this.#diskReserve.ensure()
   }
 
   async #ensureTail(bytes: number): Promise<void> {

@@ -86,6 +86,18 @@ describe('embedded bus: a disk that fails', () => {
     expect((await readAll(bus)).map(textOf)).to.deep.equal(['before', 'after'])
   })
 
+  it('keeps a quarter of a file system in reserve that is smaller than four reserves', async () => {
+    const clock = createFakeClock()
+    const bus = await directory.open({ files, clock, minFreeBytes: 1000 })
+    files.size = 2000
+    files.free = 500
+    await bus.send(TOPIC.name, [textRecord('k', 'before')])
+    files.free = 499
+    clock.advance(1000)
+    expect(await reasonOf(bus.send(TOPIC.name, [textRecord('k', 'refused')]))).to.equal('full')
+    expect((await readAll(bus)).map(textOf)).to.deep.equal(['before'])
+  })
+
   it('refuses an offset commit that cannot be written, and keeps the one before', async () => {
     const bus = await directory.open({ files })
     await bus.send(

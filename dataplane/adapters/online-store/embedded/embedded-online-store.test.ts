@@ -3,6 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { OnlineStoreUnavailable } from '../../../ports/online-store.ts'
+import { skipBecause } from '../../../testing/skip-because.ts'
+import { mountSmallDisk } from '../../../testing/small-disk.ts'
 import { describeOnlineStore } from '../testing/online-store-suite.ts'
 import { openEmbeddedOnlineStore } from './embedded-online-store.ts'
 
@@ -24,6 +27,24 @@ describe('the embedded online store', () => {
       await second.close()
     } finally {
       rmSync(directory, { recursive: true })
+    }
+  })
+
+  it('is away while the disk is full, also where it was full at the start, and there once it has room', async function () {
+    const disk = mountSmallDisk('400k')
+    if (disk === undefined) skipBecause(this, 'mounting a small disk needs root')
+    try {
+      const filler = disk.fill()
+      const store = openEmbeddedOnlineStore(disk.path)
+      const row = { tenant: 'acme', service: 'checkout', values: { ml_error_rate_1h: 0.3 }, eventMs: 1, writtenMs: 2 }
+      expect(await store.read([row]).catch((error: unknown) => error)).to.be.instanceOf(OnlineStoreUnavailable)
+      rmSync(filler)
+      await store.write([row])
+      expect(await store.read([row])).to.deep.equal([row])
+      await store.close()
+      expect(await store.read([row]).catch((error: unknown) => error)).to.be.instanceOf(OnlineStoreUnavailable)
+    } finally {
+      disk.remove()
     }
   })
 

@@ -23,6 +23,9 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS revision (id INTEGER PRIMARY KEY CHECK (id = 1), rev INTEGER NOT NULL);
   INSERT OR IGNORE INTO revision VALUES (1, 0);
 `
+/** Primary codes of SQLite's errors. */
+const SQLITE_IOERR = 10
+const SQLITE_FULL = 13
 const COLUMNS = 'tenant, service, vals, event_ms, written_ms'
 const PAGE_ROWS = 1_000
 /** Longest wait for another writer. */
@@ -36,11 +39,54 @@ interface StoredRow {
   readonly written_ms: number
 }
 
-/** Opens the store in `directory`, making it where it is missing; throws when the file cannot be used. */
+/**
+ * Opens the store in `directory`, making it where it is missing; throws when the file cannot be used. On a disk that is full, or fails, the store is away
+ * until there is room: who starts on a full disk goes on without features.
+ */
 export function openEmbeddedOnlineStore(directory: string): OnlineStore {
   makeDurableDirectory(directory)
-  const database = new DatabaseSync(join(directory, 'features.db'), { timeout: LOCK_WAIT_MS })
-  database.exec(SCHEMA)
+  let opened: OnlineStore | undefined
+  let isClosed = false
+  const store = (): OnlineStore =>
+    attempt(() => {
+      if (isClosed) throw new Error('it is closed')
+      opened ??= openFile(join(directory, 'features.db'))
+      return opened
+    })
+  try {
+    store()
+  } catch (error) {
+    const { cause } = error as Error
+    if (!isOfDisk(cause)) throw cause
+  }
+  return {
+    write: async rows => await store().write(rows),
+    read: async keys => await store().read(keys),
+    async *scan() {
+      yield* store().scan()
+    },
+    remove: async keys => await store().remove(keys),
+    version: async () => await store().version(),
+    async close() {
+      isClosed = true
+      await opened?.close()
+    },
+  }
+}
+
+function openDatabase(path: string): DatabaseSync {
+  const database = new DatabaseSync(path, { timeout: LOCK_WAIT_MS })
+  try {
+    database.exec(SCHEMA)
+    return database
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+function openFile(path: string): OnlineStore {
+  const database = openDatabase(path)
   const readOne = database.prepare(`SELECT ${COLUMNS} FROM features WHERE tenant = ? AND service = ?`)
   const readPage = database.prepare(
     `SELECT ${COLUMNS} FROM features WHERE (tenant, service) > (?, ?) ORDER BY tenant, service LIMIT ${PAGE_ROWS}`,
@@ -105,6 +151,11 @@ function toRow(stored: StoredRow | undefined): FeatureRow | undefined {
   if (stored === undefined) return undefined
   const { tenant, service, vals, event_ms: eventMs, written_ms: writtenMs } = stored
   return { tenant, service, values: JSON.parse(vals) as FeatureValues, eventMs, writtenMs }
+}
+
+function isOfDisk(error: unknown): boolean {
+  const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : undefined
+  return code === SQLITE_FULL || code === SQLITE_IOERR
 }
 
 /** A file that is locked, full or damaged is to its users a store that is away. */

@@ -17,6 +17,8 @@ export interface FaultyFiles extends LogFiles {
   syncError: string | undefined
   truncateError: string | undefined
   free: number
+  /** Of the whole file system, in bytes. */
+  size: number
   /** Runs before each write and after each sync, which wait for it. */
   onWrite: ((path: string, moment: 'before' | 'synced') => void | Promise<void>) | undefined
   syncs: number
@@ -33,9 +35,10 @@ export function createFaultyFiles(): FaultyFiles {
     syncError: undefined,
     truncateError: undefined,
     free: Number.POSITIVE_INFINITY,
+    size: Number.POSITIVE_INFINITY,
     onWrite: undefined,
     syncs: 0,
-    freeBytes: async () => files.free,
+    space: async () => ({ freeBytes: files.free, sizeBytes: files.size }),
     open: async path => faulty(path, await diskFiles.open(path)),
   }
   const faulty = (path: string, file: LogFile): LogFile => ({

@@ -1,5 +1,6 @@
 /** Commits a batch of writes. */
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
+import { fullDiskError } from '../../../full-disk.ts'
 import type { MutableMapping } from '../../../mapping/mapping.ts'
 import { Turns } from '../../../turns.ts'
 import type { Creations, WriteError, WriteOp, WriteOutcome } from '../../index-storage.ts'
@@ -144,12 +145,9 @@ function headOf(batch: WriteBatch, segments: SegmentSet): FrameHead {
   }
 }
 
-/** A full disk is named as OpenSearch names its own flood-stage block; callers may try again later. */
 function failureOf(error: unknown): WriteError {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const full = fullDiskError(error)
+  if (full !== undefined) return { type: full.type, reason: full.message, status: 429 }
   const reason = error instanceof Error ? error.message : String(error)
-  if (code === 'ENOSPC' || code === 'EDQUOT') {
-    return { type: 'cluster_block_exception', reason: `blocked by: [TOO_MANY_REQUESTS/12/disk is full: ${reason}]`, status: 429 }
-  }
   return { type: 'translog_exception', reason: `the write could not be made durable: ${reason}`, status: 507 }
 }
