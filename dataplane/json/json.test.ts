@@ -12,6 +12,7 @@ import { closeBrackets, parseRange, roughElements, roughEnd, roughMembers } from
 import { valueEnd } from './strict.ts'
 import { StringScanner } from './string-scanner.ts'
 import { splitMembers } from './text-members.ts'
+import { areLowerHex } from './words.ts'
 
 const SETTINGS = { seed: 1, numRuns: 500 } as const
 
@@ -275,6 +276,18 @@ describe('numbers of JSON', () => {
       expect(position === NOWHERE || position < json.length).to.equal(true)
     })
   }
+})
+
+describe('words', () => {
+  it('of lower-case hexadecimal digits are told from all others', () => {
+    const words = new DataView(new ArrayBuffer(4))
+    for (let place = 0; place < 4; place++)
+      for (let byte = 0; byte < 256; byte++) {
+        for (let i = 0; i < 4; i++) words.setUint8(i, '09af'.charCodeAt(i))
+        words.setUint8(place, byte)
+        expect(areLowerHex(words.getInt32(0, true)), `${byte} at ${place}`).to.equal(/[0-9a-f]/.test(String.fromCharCode(byte)))
+      }
+  })
 })
 
 describe('tokens that are expected together', () => {
