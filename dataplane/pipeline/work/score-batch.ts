@@ -33,7 +33,8 @@ export type GiveUp<R> = (record: R, reason: string) => void
 export function scoreBatch<R extends DetectorInput>(detector: Detector, records: readonly R[], giveUp: GiveUp<R>): Scored<R> {
   const found: Found<R>[] = []
   let byZscore = 0
-  for (const record of records) {
+  for (let i = 0; i < records.length; i++) {
+    const record = records[i]!
     const outcome = detector.process(record)
     if (outcome.kind === 'emit') {
       found.push(foundIn(record, outcome.value, false))
