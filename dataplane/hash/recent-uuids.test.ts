@@ -42,11 +42,11 @@ describe('UUIDs that were made last', () => {
 
   it('are forgotten one by one, those of long names at once', () => {
     const recent = new RecentUuids()
-    const names = Array.from({ length: 5_000 }, (_, k) => nameOf(`name ${k}`))
+    const names = Array.from({ length: 20_000 }, (_, k) => nameOf(`name ${k}`))
     for (const name of names) recent.add(name, uuidOf(name))
     const known = names.map(name => recent.has(viewOf(name), name.length, uuidOf(name), 0))
-    expect(known.slice(0, 2_900)).not.to.include(true)
-    expect(known.slice(-2_048).filter(Boolean).length).to.be.above(1_600)
+    expect(known.slice(0, 11_800)).not.to.include(true)
+    expect(known.slice(-8_192).filter(Boolean).length).to.be.above(6_400)
     const long = nameOf('x'.repeat(200))
     recent.add(long, uuidOf(long))
     expect(recent.has(viewOf(long), long.length, uuidOf(long), 0)).to.equal(false)

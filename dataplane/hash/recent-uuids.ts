@@ -1,14 +1,14 @@
 /** Remembers the UUIDs that were made last, each with its name, so that the pair is recognised without its hash being made again. */
 
-/** A power of two: those of a batch at full load. */
-const MAX_UUIDS = 2_048
+/** A power of two: those of the batches that wait for the store at full load, and of the one that is made meanwhile. */
+const MAX_UUIDS = 8_192
 const UUID_BYTES = 16
 const WORD_BYTES = 4
 /** Longer names are not remembered. */
 const MAX_NAME_BYTES = 112
 const ROW_BYTES = UUID_BYTES + MAX_NAME_BYTES
 /** Rows by bits of their UUIDs: a power of two, several times as many. */
-const PLACES = 8_192
+const PLACES = 32_768
 
 export class RecentUuids {
   /** UUID and name. The one that came first is written over. */

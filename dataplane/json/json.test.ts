@@ -5,13 +5,14 @@ import { describe, it } from 'mocha'
 import { asciiStringEnd, NOWHERE, plainStringEnd, skipSpace, stringEnd } from './bytes.ts'
 import { isDeeperThan } from './depth.ts'
 import { Fault } from './fault.ts'
-import { integerEnd, scanNumber } from './numbers.ts'
+import { integerEnd, plainDoubleEnd, scanNumber } from './numbers.ts'
 import { pathAt } from './path.ts'
 import { phrase, phraseEnd } from './phrase.ts'
 import { closeBrackets, parseRange, roughElements, roughEnd, roughMembers } from './rough.ts'
 import { valueEnd } from './strict.ts'
 import { StringScanner } from './string-scanner.ts'
 import { splitMembers } from './text-members.ts'
+import { areLowerHex } from './words.ts'
 
 const SETTINGS = { seed: 1, numRuns: 500 } as const
 
@@ -249,12 +250,44 @@ describe('numbers of JSON', () => {
     for (const json of ['9007199254740993', '90071992547409.93', '0.00000000000000000000001']) expect(scan(json).value).to.be.NaN
   })
 
+  it('with a fraction are plain only where String writes them so, however many digits they have', () => {
+    const plain = (text: string) => plainDoubleEnd(Buffer.from(`${text}}`), 0) === text.length
+    const double = fc
+      .tuple(fc.double({ min: 0.1, max: 1, noNaN: true }), fc.integer({ min: -7, max: 19 }))
+      .map(([fraction, exponent]) => fraction * 10 ** exponent)
+    fc.assert(
+      fc.property(double, fc.boolean(), fc.integer({ min: 0, max: 9 }), (given, isNegative, digit) => {
+        const text = String(isNegative ? -given : given)
+        for (const near of [text, text.slice(0, -1) + digit, text + digit, text.slice(0, -1)])
+          if (plain(near)) expect(String(Number(near))).to.equal(near)
+      }),
+      { ...SETTINGS, numRuns: 5_000 },
+    )
+    for (const json of ['524.3039585119113', '165.29087322531268', '-897.1575324097648', '0.12345678901234568', '0.0000123456789012345'])
+      expect(plain(json), json).to.equal(true)
+    // Another of seventeen digits, and one of sixteen, stand for the same double.
+    for (const json of ['165.29087322531267', '524.30395851191134', '1024.0000000000001', '12.0', '1e3', '0.00000012345'])
+      expect(plain(json), json).to.equal(false)
+  })
+
   for (const json of ['01', '-', '1.', '.5', '+1', '1e', '1e+', 'x']) {
     it(`are not ${json}`, () => {
       const { position } = scan(json)
       expect(position === NOWHERE || position < json.length).to.equal(true)
     })
   }
+})
+
+describe('words', () => {
+  it('of lower-case hexadecimal digits are told from all others', () => {
+    const words = new DataView(new ArrayBuffer(4))
+    for (let place = 0; place < 4; place++)
+      for (let byte = 0; byte < 256; byte++) {
+        for (let i = 0; i < 4; i++) words.setUint8(i, '09af'.charCodeAt(i))
+        words.setUint8(place, byte)
+        expect(areLowerHex(words.getInt32(0, true)), `${byte} at ${place}`).to.equal(/[0-9a-f]/.test(String.fromCharCode(byte)))
+      }
+  })
 })
 
 describe('tokens that are expected together', () => {

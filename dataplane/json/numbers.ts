@@ -70,27 +70,77 @@ export function plainDoubleEnd(b: Uint8Array, p: number): number {
   if (b[dot] !== DOT || dot === first || (b[first] === ZERO && dot - first > 1)) return NOWHERE
   const end = digitsEnd(b, dot + 1)
   if (end === dot + 1 || b[end - 1] === ZERO || isNumberPart(b[end])) return NOWHERE
-  const digits = end - first - 1
-  if (digits > EXACT_DIGITS && !(b[first] !== ZERO && digits === EXACT_DIGITS + 1 && isShortest(b, first, dot, end))) return NOWHERE
+  if (end - first - 1 > EXACT_DIGITS && !isShortest(b, first, dot, end)) return NOWHERE
   if (b[first] !== ZERO) return end
   let zeros = 0
   while (b[dot + 1 + zeros] === ZERO) zeros++
   return zeros > MAX_LEADING_ZEROS ? NOWHERE : end
 }
 
+/** Digits that are read apart from those before them, so that both parts are numbers that a double holds. */
+const LOW_DIGITS = 8
+const LOW_SCALE = 10 ** LOW_DIGITS
+/** A sum of two parts has 17 digits at most: the most that `String` writes. */
+const MAX_HIGH = 1_000_000_000
+/** What is nearer to a bound than that is left undecided. */
+const MARGIN = 1e-6
+
+/** Splits a double into two of 26 bits. */
+const SPLITTER = 2 ** 27 + 1
+const highPart = (x: number) => SPLITTER * x - (SPLITTER * x - x)
+const HIGH_POWERS = POWERS_OF_TEN.map(highPart)
+
+const double = new Float64Array(1)
+const doubleWords = new Uint32Array(double.buffer)
+const EXPONENT_BITS = 52
+
 /**
- * Whether a double of 16 digits is what `String` makes of it: no number of fewer digits stands for the same double, and none of its neighbours of 16
- * digits. Each division of two numbers that a double holds is rounded once.
+ * Whether a double of more than 15 digits is certainly what `String` makes of it: the nearest one of so many digits to its double, and no number of fewer digits
+ * stands for that. All counts in units of its last digit, exactly: the number is `high + low`, and what a division leaves over is known from the product of
+ * its result (Dekker 1971).
  */
 function isShortest(b: Uint8Array, first: number, dot: number, end: number): boolean {
-  let mantissa = 0
-  for (let p = first; p < end; p++) if (p !== dot) mantissa = mantissa * 10 + b[p]! - 0x30
-  if (mantissa >= Number.MAX_SAFE_INTEGER) return false
-  const scale = POWERS_OF_TEN[end - dot - 1]!
-  const value = mantissa / scale
-  if ((mantissa - 1) / scale === value || (mantissa + 1) / scale === value) return false
-  const shorter = mantissa - (mantissa % 10)
-  return shorter / scale !== value && (shorter + 10) / scale !== value
+  const decimals = end - dot - 1
+  const scale = POWERS_OF_TEN[decimals]
+  if (scale === undefined) return false
+  let left = end - first - 1
+  let highDigits = 0
+  let low = 0
+  for (let p = first; p < end; p++) {
+    if (p === dot) continue
+    if (left-- > LOW_DIGITS) highDigits = highDigits * 10 + b[p]! - ZERO
+    else low = low * 10 + b[p]! - ZERO
+  }
+  if (highDigits >= MAX_HIGH) return false
+  const high = highDigits * LOW_SCALE
+  const near = (high + low) / scale
+  const value = near + restOf(high, low, near, decimals) / scale
+  const rest = restOf(high, low, value, decimals)
+  const half = (unitOf(value) * scale) / 2
+  const overTen = (low % 10) - rest
+  return Math.abs(rest) < Math.min(0.5, half) - MARGIN && Math.min(overTen, 10 - overTen) > half + MARGIN
+}
+
+/** `high + low` less `value` times this power of ten. */
+function restOf(high: number, low: number, value: number, power: number): number {
+  const scale = POWERS_OF_TEN[power]!
+  const scaleHigh = HIGH_POWERS[power]!
+  const scaleLow = scale - scaleHigh
+  const valueHigh = highPart(value)
+  const valueLow = value - valueHigh
+  const product = value * scale
+  const error = valueHigh * scaleHigh - product + valueHigh * scaleLow + valueLow * scaleHigh + valueLow * scaleLow
+  return high - product + low - error
+}
+
+/** The distance to the next double; infinite for a power of two, whose neighbours lie unequally far. */
+function unitOf(value: number): number {
+  double[0] = value
+  const top = doubleWords[1]!
+  if (doubleWords[0] === 0 && (top & 0xfffff) === 0) return Number.POSITIVE_INFINITY
+  doubleWords[0] = 0
+  doubleWords[1] = (top & 0x7ff00000) - (EXPONENT_BITS << 20)
+  return double[0]
 }
 
 /** 1 for the bytes that a number may have. */

@@ -40,6 +40,15 @@ export function specialAt(text: DataView, from: number, length: number): number 
   return p
 }
 
+/** Whether a word holds digits and the letters from a to f alone. */
+export function areLowerHex(word: number): boolean {
+  const fromZero = word + 0x50505050
+  const behindNine = word + 0x46464646
+  const fromA = word + 0x1f1f1f1f
+  const behindF = word + 0x19191919
+  return (~word & fromZero & (~behindNine | (fromA & ~behindF)) & HIGH_BITS) === HIGH_BITS
+}
+
 /** Moves bytes within `bytes`, all of which `view` is of, to `at`; returns where they end. Three bytes behind that are not what they were. */
 export function moveBytes(bytes: Uint8Array, view: DataView, from: number, to: number, at: number): number {
   const length = to - from

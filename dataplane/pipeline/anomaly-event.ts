@@ -2,7 +2,7 @@
 import type { Anomaly } from '../domain/anomalies/anomaly.ts'
 import { splitMembers } from '../json/text-members.ts'
 import type { BusRecord } from '../ports/bus.ts'
-import { allocateBytes } from './byte-slab.ts'
+import { encodeTextBefore } from './byte-slab.ts'
 import { DEAD_LETTER_HEADERS } from './dead-letter.ts'
 import { asBuffer, decodeCanonical, LAYOUT_HEADER, parseLayout } from './flat-record-layout.ts'
 import type { StepInput } from './outcome.ts'
@@ -25,10 +25,9 @@ export function areFlagsWritten({ headers }: Pick<StepInput, 'headers'>): boolea
 /** The record of `anomaly-events` for an anomaly: its fields, and the flat record it was found in under `record`. */
 export function encodeAnomalyEvent(anomaly: Anomaly, { value, headers }: StepInput): BusRecord {
   const key = `${anomaly.tenant_id}/${anomaly.service}`
-  const fields = `${JSON.stringify(anomaly).slice(0, -1)},"record":`
-  const fieldsLength = Buffer.byteLength(fields)
-  const event = allocateBytes(fieldsLength + value.length + 1)
-  event.write(fields)
+  const room = value.length + 1
+  const event = encodeTextBefore(`${JSON.stringify(anomaly).slice(0, -1)},"record":`, room)
+  const fieldsLength = event.length - room
   event.set(value, fieldsLength)
   event[event.length - 1] = CLOSE_BRACE
   const layout = headers[LAYOUT_HEADER]

@@ -17,11 +17,20 @@ export function allocateBytes(size: number): Buffer {
 
 /** UTF-8 of a text. */
 export function encodeText(text: string): Buffer {
-  const most = text.length * 3
-  if (most > MAX_SHARED_BYTES) return Buffer.from(text)
+  return encodeTextBefore(text, 0)
+}
+
+/** The same with room for further bytes behind it. */
+export function encodeTextBefore(text: string, room: number): Buffer {
+  const most = text.length * 3 + room
+  if (most > MAX_SHARED_BYTES) {
+    const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text) + room)
+    bytes.write(text)
+    return bytes
+  }
   reserve(most)
   const start = used
-  used += slab.write(text, start)
+  used += slab.write(text, start) + room
   return slab.subarray(start, used)
 }
 

@@ -100,7 +100,7 @@ export function scoreRecord(record: ScoredRecord): number | undefined {
 export function explainScore(record: ScoredRecord): readonly string[] {
   const base = BASE_SCORE[record.level] ?? 0
   const message = searched(record.message)
-  const patterns = PATTERN_CLASSES.filter(({ matches }) => matches.test(message))
+  const patterns = ANY_PATTERN.test(message) ? PATTERN_CLASSES.filter(({ matches }) => matches.test(message)) : []
   const ml = ML_BOOSTS.map(group => firstThatApplies(group, record)).filter(boost => boost !== undefined)
   return [
     ...(base > 0 ? [`level ${record.level}: +${base}`] : []),

@@ -38,6 +38,42 @@ describe('services whose anomalies in the same window share a trace id', () => {
     expect(traces.servicesNear('unknown', 0)).to.deep.equal([])
   })
 
+  it('are forgotten by trace, the one longest untouched first', () => {
+    const few = new SharedTraces()
+    few.dropOldest()
+    const add = (trace: string, service = 'checkout') => few.add(member(service, 0, trace))
+    const known = () => ['a', 'b', 'c', 'd'].filter(trace => few.servicesNear(trace, 0).length > 0).join('')
+    for (const trace of ['a', 'b', 'c', 'a']) add(trace)
+    add('c', 'payment')
+    expect([few.size, known()]).to.deep.equal([4, 'abc'])
+    few.dropOldest()
+    expect([few.size, known()]).to.deep.equal([3, 'ac'])
+    add('b')
+    few.dropOldest()
+    expect([few.size, known()]).to.deep.equal([3, 'bc'])
+    for (let i = 0; i < 3; i++) few.dropOldest()
+    expect([few.size, known()]).to.deep.equal([0, ''])
+    add('d')
+    few.dropOldest()
+    expect([few.size, known()]).to.deep.equal([0, ''])
+  })
+
+  it('of the last 20,000 traces are known, and a further trace takes no longer than one before', () => {
+    const all = new SharedTraces()
+    const add = (count: number, prefix: string) => {
+      const startMs = process.cpuUsage().user
+      for (let i = 0; i < count; i++) all.add(member('checkout', 0, `${prefix}${i}`))
+      return process.cpuUsage().user - startMs
+    }
+    const filling = add(20_000, 'a')
+    const going = add(60_000, 'b')
+    expect(all.size).to.equal(20_000)
+    expect(all.servicesNear('a19999', 0)).to.deep.equal([])
+    expect(all.servicesNear('b40000', 0)).to.deep.equal(['checkout'])
+    // Three times as long, and a margin; 800 ms by a map that is gone through from its start each time.
+    expect(going).to.be.below(6 * filling + 150_000)
+  })
+
   it('without a trace id share nothing', () => {
     const { trace_id: _, ...untraced } = member('other', 1).anomaly
     const before = traces.size

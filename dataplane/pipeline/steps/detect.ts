@@ -5,6 +5,7 @@ import { EMIT_THRESHOLD, scoreRecord } from '../../domain/anomalies/scoring.ts'
 import { type SignalFinding, SPEAKS } from '../../domain/anomalies/signals/signal.ts'
 import { RECORD_BYTES, SignalEngine } from '../../domain/anomalies/signals/signal-engine.ts'
 import { ServiceWindows, type ZscoreConfig } from '../../domain/anomalies/zscore.ts'
+import type { FlatRecord } from '../../domain/records/flat-record-fields.ts'
 import { RecentIds } from '../../limits/recent-ids.ts'
 import type { BusRecord } from '../../ports/bus.ts'
 import { encodeAnomalyEvent } from '../anomaly-event.ts'
@@ -85,7 +86,7 @@ export function createDetector(config: DetectorConfig): Detector {
     const zscore = windows.observe(input.key, score)
     const findings = signalled(input, fields)
     if (score < EMIT_THRESHOLD && zscore === 0 && findings.length === 0) return NORMAL
-    const record = decodeCanonical(input.value, parseLayout(input.headers[LAYOUT_HEADER], input.value))
+    const record = canonicalOf(input)
     return record === undefined ? UNREADABLE : buildAnomaly(record, { score, zscore, findings })
   }
 
@@ -126,6 +127,11 @@ function fieldsOfInput({ value, headers }: StepInput): ScoredFields | undefined 
   return record && { ...record, ...signalFieldsOf(record) }
 }
 
+function canonicalOf(input: DetectorInput): FlatRecord | undefined {
+  const { value } = input
+  return decodeCanonical(value, input instanceof FlatRow ? input.layout : parseLayout(input.headers[LAYOUT_HEADER], value))
+}
+
 /** A copy: the bus lends its bytes for the batch alone. */
 function keepRecord({ key, value, headers }: StepInput): StepInput | undefined {
   return value.length > RECORD_BYTES ? undefined : { key, value: Uint8Array.from(value), headers }
@@ -133,7 +139,7 @@ function keepRecord({ key, value, headers }: StepInput): StepInput | undefined {
 
 /** The anomaly that a record is beside what it was when it came, since its service said nothing more. */
 function buildSilent(input: StepInput, finding: SignalFinding): readonly SilentDetection[] {
-  const record = decodeCanonical(input.value, parseLayout(input.headers[LAYOUT_HEADER], input.value))
+  const record = canonicalOf(input)
   if (record === undefined) return []
   const anomaly = buildAnomaly(record, { score: scoreRecord(record) ?? 0, zscore: 0, findings: [finding] })
   return [{ anomaly, input, event: encodeAnomalyEvent(anomaly, input) }]

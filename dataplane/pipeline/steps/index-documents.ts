@@ -155,8 +155,12 @@ export function createDocumentBuilder(allocate: (sizeBytes: number) => Buffer = 
 
   /** Behind the own fields of the document, where that is not the attributes as they stand in the record. */
   const tailOf = (home: Home, record: LaidOut): Buffer | undefined => {
+    return home.keySets.has(record.layout.keySet) ? undefined : placedTail(home, record)
+  }
+
+  /** A function of its own: what its closure holds would be allocated for each record. */
+  const placedTail = (home: Home, record: LaidOut): Buffer | undefined => {
     const { bytes, start, end, layout } = record
-    if (home.keySets.has(layout.keySet)) return undefined
     const { day, tenant } = home
     const attributes = bytes.subarray(start + layout.attributesStart, end - 2)
     const scope = `${day}/${tenant}`

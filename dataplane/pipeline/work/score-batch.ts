@@ -1,12 +1,21 @@
 /** Scores a batch of flat records, and sends the anomalies among them: the part that `anomaly` and the direct lane have in common. */
-import { encodeSmallAnomalyEvent } from '../anomaly-event.ts'
+import type { AnomalyFlags } from '../../domain/documents/document.ts'
+import type { BusRecord } from '../../ports/bus.ts'
+import { decodeAnomalyEvent, encodeSmallAnomalyEvent } from '../anomaly-event.ts'
 import type { Output } from '../runners/work.ts'
 import { sendFitting } from '../send-fitting.ts'
 import type { Detection, Detector, DetectorInput } from '../steps/detect.ts'
+import { flagsOf } from '../steps/index-documents.ts'
 
-/** An anomaly and the flat record that is one. */
-export interface Found<R> extends Detection {
+/**
+ * A flat record that is an anomaly, and the anomaly's event. It lives until the documents of its batch are written, which the anomaly itself need not:
+ * the collector of garbage would move all its texts by then.
+ */
+export interface Found<R> {
   readonly record: R
+  /** For `anomaly-events`. */
+  readonly event: BusRecord
+  readonly flags: AnomalyFlags
   /** The record came with an earlier batch: its service has fallen silent since. */
   readonly isEarlier: boolean
 }
@@ -24,10 +33,11 @@ export type GiveUp<R> = (record: R, reason: string) => void
 export function scoreBatch<R extends DetectorInput>(detector: Detector, records: readonly R[], giveUp: GiveUp<R>): Scored<R> {
   const found: Found<R>[] = []
   let byZscore = 0
-  for (const record of records) {
+  for (let i = 0; i < records.length; i++) {
+    const record = records[i]!
     const outcome = detector.process(record)
     if (outcome.kind === 'emit') {
-      found.push({ record, isEarlier: false, ...outcome.value })
+      found.push(foundIn(record, outcome.value, false))
       if (outcome.value.anomaly.detectors.includes('zscore')) byZscore++
     } else if (outcome.kind === 'deadLetter') {
       giveUp(record, outcome.reason)
@@ -35,11 +45,15 @@ export function scoreBatch<R extends DetectorInput>(detector: Detector, records:
     const silenced = detector.takeSilent()
     if (silenced.length === 0) continue
     for (const { input, ...silent } of silenced) {
-      found.push({ record: { ...record, ...input }, isEarlier: true, ...silent })
+      found.push(foundIn({ ...record, ...input }, silent, true))
       byZscore++
     }
   }
   return { found, byZscore }
+}
+
+function foundIn<R>(record: R, { anomaly, event }: Detection, isEarlier: boolean): Found<R> {
+  return { record, event, flags: flagsOf(anomaly), isEarlier }
 }
 
 /** An event that the bus takes for too large goes without the attributes of its record; the log document has them. */
@@ -55,8 +69,9 @@ export async function sendEvents<R extends DetectorInput>(
     topic,
     found.map(({ event }) => event),
   )
-  for (const { record, anomaly } of refused.map(position => found[position]!)) {
-    const small = encodeSmallAnomalyEvent(anomaly, record)
+  for (const { record, event } of refused.map(position => found[position]!)) {
+    const anomaly = decodeAnomalyEvent({ ...event, headers: event.headers ?? {} })?.anomaly
+    const small = anomaly && encodeSmallAnomalyEvent(anomaly, record)
     const isSent = small !== undefined && (await sendFitting(output, topic, [small])).length === 0
     if (!isSent) giveUp(record, 'anomaly event: larger than the bus takes')
   }

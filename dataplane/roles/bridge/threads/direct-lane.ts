@@ -8,7 +8,6 @@ import type { FeatureCache } from '../../../pipeline/features/feature-cache.ts'
 import type { FlatRow } from '../../../pipeline/flat-row.ts'
 import type { Output, Work } from '../../../pipeline/runners/work.ts'
 import { createDetector } from '../../../pipeline/steps/detect.ts'
-import { flagsOf } from '../../../pipeline/steps/index-documents.ts'
 import { REWIND_RECORDS } from '../../../pipeline/work/anomaly-work.ts'
 import { createEtlOf, createEtlWork, flatRowsOf, type Onward } from '../../../pipeline/work/etl-work.ts'
 import type { FlatPart } from '../../../pipeline/work/flat-part.ts'
@@ -89,9 +88,9 @@ export function createDirectLane(deps: DirectLaneDeps): Work {
 
   /** True when each was made as it is. */
   function writeDocuments(part: FlatPart, found: readonly Found<FlatRow>[], unindexed: DeadLetters): Promise<boolean> {
-    const flags = new Map(found.filter(({ isEarlier }) => !isEarlier).map(({ record, anomaly }) => [record.position, flagsOf(anomaly)]))
+    const flagged = new Map(found.filter(({ isEarlier }) => !isEarlier).map(({ record, flags }) => [record.position, flags]))
     const { rows, isHeavy } = part
-    return writer.writeRows({ rows, isHeavy, flagsOf: ({ position }) => flags.get(position), giveUp: letterTo(unindexed, part) })
+    return writer.writeRows({ rows, isHeavy, flagsOf: ({ position }) => flagged.get(position), giveUp: letterTo(unindexed, part) })
   }
 }
 

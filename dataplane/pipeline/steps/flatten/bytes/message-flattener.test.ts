@@ -413,6 +413,38 @@ describe('the message flattener', () => {
       }
     })
 
+  it('finds the day of each record by itself where retention begins, or the day ahead ends, within a second', () => {
+    const DAY_MS = 86_400_000
+    for (const edgeMs of [NOW_MS - 30 * DAY_MS, NOW_MS + DAY_MS])
+      for (const secondOffMs of [0, -1, -500, -999, -1_000, 1_000]) {
+        const times = [-1, 0, 1, -1, 0, 1, 2, 999, 1_000].map(ms => `${edgeMs + secondOffMs + ms}000001`)
+        const observed = `${NOW_MS - DAY_MS}000000`
+        const bytes = spell(messageOf(...times.map(timeUnixNano => ({ ...ORDINARY, timeUnixNano, observedTimeUnixNano: observed }))), {
+          indent: '',
+          asciiOnly: false,
+        })
+        const flattened = flatten(bytes)
+        expect(flattened.byBytes).to.equal(times.length)
+        expect(flattened.outcomes).to.deep.equal(expected(bytes))
+      }
+  })
+
+  it('takes ids of lower-case digits, of upper-case ones, and of zeros as the plain one does', () => {
+    const trace = '70ad787d48fd22a2601c24c7ac76f948'
+    const span = 'a75d0dff13b423aa'
+    const changed = (id: string) => [
+      id,
+      id.toUpperCase(),
+      '0'.repeat(id.length),
+      ...[...'gG/:@`\u007f '].flatMap(char => [char + id.slice(1), id.slice(0, -1) + char]),
+    ]
+    const records = changed(trace).flatMap(traceId => changed(span).map(spanId => ({ ...ORDINARY, traceId, spanId })))
+    const bytes = spell(messageOf(...records), { indent: '', asciiOnly: false })
+    const flattened = flatten(bytes)
+    expect(flattened.isDone).to.equal(true)
+    expect(flattened.outcomes).to.deep.equal(expected(bytes))
+  })
+
   it('leaves a large record to the plain one', () => {
     const bytes = spell(messageOf({ ...ORDINARY, body: { stringValue: 'x'.repeat(20_000) } }, ORDINARY), { indent: '', asciiOnly: false })
     const flattened = flatten(bytes)

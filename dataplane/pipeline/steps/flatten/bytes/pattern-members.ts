@@ -14,8 +14,10 @@ import { hashPattern, patternText } from '../../../signal-fields.ts'
 
 /** A pattern that messages have. */
 export interface Pattern extends KnownPattern {
-  /** The masked message. */
-  readonly masked: Uint8Array
+  /** The masked message by fours, zeros behind it. */
+  readonly masked: Int32Array
+  /** In bytes. */
+  readonly maskedLength: number
   /** With a leading comma. */
   readonly members: Uint8Array
   /** Pattern boosts of scoring may count for the part of its messages that is not masked. */
@@ -58,7 +60,7 @@ export class PatternMembers {
   of(from: number, to: number): Pattern {
     this.#mask(from, to)
     const known = this.#patterns.get(this.#hash)
-    if (known !== undefined && this.#masked.compare(known.masked, 0, known.masked.length, 0, this.#length) === 0) return known
+    if (known !== undefined && this.#isMaskedAs(known)) return known
     const text = this.#masked.toString('utf8', 0, this.#length)
     const id = patternId(text)
     const members = Buffer.from(`,"pattern_id":"${id}","pattern":${JSON.stringify(text)}`)
@@ -66,9 +68,10 @@ export class PatternMembers {
       this.#patterns.clear()
       this.#bytes = 0
     }
-    const masked = Uint8Array.from(this.#masked.subarray(0, this.#length))
-    const pattern = { masked, members, hash: hashPattern(id, 0), text: patternText(text), isTelling: isTellingPattern(text) }
-    this.#bytes += masked.length + members.length + pattern.text.length
+    const masked = Int32Array.from({ length: Math.ceil(this.#length / 4) }, (_, i) => this.#maskedView.getInt32(4 * i, true))
+    const maskedLength = this.#length
+    const pattern = { masked, maskedLength, members, hash: hashPattern(id, 0), text: patternText(text), isTelling: isTellingPattern(text) }
+    this.#bytes += masked.byteLength + members.length + pattern.text.length
     this.#patterns.set(this.#hash, pattern)
     return pattern
   }
@@ -110,6 +113,14 @@ export class PatternMembers {
     return at + length
   }
 
+  #isMaskedAs({ masked, maskedLength }: Pattern): boolean {
+    if (maskedLength !== this.#length) return false
+    const view = this.#maskedView
+    for (let i = 0; i < masked.length; i++) if (view.getInt32(4 * i, true) !== masked[i]) return false
+    return true
+  }
+
+  /** Puts zeros behind the masked message. */
   #hashMasked(): number {
     const masked = this.#maskedView
     masked.setInt32(this.#length, 0, true)

@@ -9,6 +9,7 @@ import { type Repeated, scopeAttributes } from '../../../../domain/records/share
 import { namespaceBytes } from '../../../../hash/uuid5.ts'
 import type { InstrumentationScope, Resource } from '../../../../otlp/payload.ts'
 import { type ContextKeys, KnownContextKeys } from './context-keys.ts'
+import { Piece, pieceOf } from './piece.ts'
 import { MAX_CONTEXT_BYTES } from './work-area.ts'
 
 /** The bytes that all records of one resource and scope have in common, ready to be copied. */
@@ -21,8 +22,8 @@ export interface RecordContext {
   /** `<tenant>/<service>` */
   readonly busKey: string
   /** The input of a document id, before and behind the log id: namespace and tenant, digests of resource and scope. */
-  readonly contentHead: Uint8Array
-  readonly digests: Uint8Array
+  readonly contentHead: Piece
+  readonly digests: Piece
   /** JSON members, each with a leading comma: of `fields`, with flattened names, under `attributes`. */
   readonly fieldMembers: Uint8Array
   readonly flattened: Uint8Array
@@ -63,7 +64,7 @@ export class RecordContexts {
   readonly #keys = new KnownContextKeys()
   /** Nearly all senders have the same one. */
   #lastScope: { readonly text: string; readonly digested: Digested } | undefined
-  #lastHead: { readonly tenant: string; readonly bytes: Uint8Array } | undefined
+  #lastHead: { readonly tenant: string; readonly piece: Piece } | undefined
   readonly #onForgotten: () => void
   #bytes = 0
 
@@ -122,7 +123,7 @@ export class RecordContexts {
       fields,
       busKey: `${fields.tenant_id}/${fields.service}`,
       contentHead: this.#contentHead(fields.tenant_id),
-      digests: Buffer.from(`:${resource.digest},${scope.digest},`),
+      digests: pieceOf(`:${resource.digest},${scope.digest},`),
       fieldMembers,
       flattened,
       topLevel,
@@ -132,9 +133,10 @@ export class RecordContexts {
     }
   }
 
-  #contentHead(tenant: string): Uint8Array {
-    if (this.#lastHead?.tenant !== tenant) this.#lastHead = { tenant, bytes: Buffer.concat([NAMESPACE_BYTES, Buffer.from(`${tenant}:`)]) }
-    return this.#lastHead.bytes
+  #contentHead(tenant: string): Piece {
+    if (this.#lastHead?.tenant !== tenant)
+      this.#lastHead = { tenant, piece: new Piece(Buffer.concat([NAMESPACE_BYTES, Buffer.from(`${tenant}:`)])) }
+    return this.#lastHead.piece
   }
 
   #forgetOldest(): void {

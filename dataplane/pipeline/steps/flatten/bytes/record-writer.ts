@@ -3,8 +3,8 @@ import { type Enrichment, enrich, type MlFeatures } from '../../../../domain/fea
 import { LOG_NAMESPACE } from '../../../../domain/records/log-id.ts'
 import { type DayRule, formatDay, indexDay, isKept, secondPrefix } from '../../../../domain/records/timestamp.ts'
 import { namespaceBytes, writeUuid5 } from '../../../../hash/uuid5.ts'
-import { CLOSE_OBJECT, COLON, COMMA, DOT, OPEN_OBJECT, QUOTE, ZERO } from '../../../../json/bytes.ts'
-import { moveBytes } from '../../../../json/words.ts'
+import { CLOSE_OBJECT, COLON, COMMA, DOT, NOWHERE, OPEN_OBJECT, QUOTE, ZERO } from '../../../../json/bytes.ts'
+import { areLowerHex, moveBytes } from '../../../../json/words.ts'
 import { type EncodedRecord, HEAD_MARKS, type KnownFields, type KnownPattern, type Layout } from '../../../flat-record-layout.ts'
 import { hashEndOf, visitHash } from '../../../signal-fields.ts'
 import type { AttributeShape, Member } from './attribute-shape.ts'
@@ -36,11 +36,17 @@ const SPAN_DIGITS = 16
 const SECOND_DIGITS = 9
 const MS_DIGITS = 6
 const MIN_FRACTION = 3
+/** `YYYY-MM-DDTHH:mm:ss` */
+const SECOND_PREFIX_LENGTH = 19
 
 type Writable<T> = { -readonly [Name in keyof T]: T[Name] }
 
 const NO_LAYOUT: Layout = { canonicalEnd: 0, attributesStart: 0, topLevelEnd: 0, keySet: '' }
 const NO_PATTERN: KnownPattern = { hash: 0, text: '' }
+
+const ZEROS = 0x30303030
+/** That of no record. */
+const NO_SECOND = -1
 
 /** Lower-case form of each hexadecimal digit; 0 for other bytes. */
 const LOWER_HEX = new Uint8Array(256)
@@ -61,6 +67,8 @@ export class RecordWriter {
   readonly #known: Writable<KnownFields>
   #day: DayRule = { receivedAtMs: 0, retentionDays: 0 }
   #enrichment: EnrichmentBytes
+  /** The second whose day and time stand in the head, as the record before had them. */
+  #headSecond = NO_SECOND
   /** These belong to the record that is being written. */
   #timeMs = 0
   #severity: Severity
@@ -96,6 +104,7 @@ export class RecordWriter {
   /** For the records of one message. */
   start(day: DayRule): void {
     this.#day = day
+    this.#headSecond = NO_SECOND
   }
 
   /** For the records of one service. */
@@ -174,10 +183,9 @@ export class RecordWriter {
     const fraction = time + TIME_DIGITS - SECOND_DIGITS
     const second = this.#number(time, fraction)
     const ms = second * 1_000 + this.#number(fraction, fraction + MIN_FRACTION)
-    const day = this.#day
     this.#timeMs = ms
-    this.#putAscii(isKept(ms, day) ? formatDay(ms) : indexDay(ms, this.#observedText(record), day), DAY_AT)
-    let at = this.#putAscii(secondPrefix(second), TIMESTAMP_AT)
+    if (second !== this.#headSecond) this.#writeSecond(second, ms, record)
+    let at = TIMESTAMP_AT + SECOND_PREFIX_LENGTH
     b[at++] = DOT
     let end = time + TIME_DIGITS
     while (end > fraction + MIN_FRACTION && b[end - 1] === ZERO) end--
@@ -186,6 +194,16 @@ export class RecordWriter {
     while (nanos < time + TIME_DIGITS - 1 && b[nanos] === ZERO) nanos++
     at = this.#putPiece(TIME, this.#move(nanos, time + TIME_DIGITS, at))
     return this.#putPiece(LOG_ID, this.#move(time, time + TIME_DIGITS, at))
+  }
+
+  /** Day and time up to the second. */
+  #writeSecond(second: number, ms: number, record: RecordScanner): void {
+    const day = this.#day
+    this.#putAscii(isKept(ms, day) ? formatDay(ms) : indexDay(ms, this.#observedText(record), day), DAY_AT)
+    this.#putAscii(secondPrefix(second), TIMESTAMP_AT)
+    // The day of a time that is not kept depends on more than the second.
+    const isWholeKept = isKept(second * 1_000, day) && isKept(second * 1_000 + 999, day)
+    this.#headSecond = isWholeKept ? second : NO_SECOND
   }
 
   #observedText({ observedTime }: RecordScanner): string {
@@ -209,6 +227,8 @@ export class RecordWriter {
   #writeId(start: number, end: number, digits: number, at: number): number {
     const b = this.#b
     if (end - start !== digits) return at
+    const written = this.#writePlainId(start, digits, at)
+    if (written !== NOWHERE) return written
     let isZero = true
     for (let i = 0; i < digits; i++) {
       const digit = LOWER_HEX[b[start + i]!]!
@@ -219,14 +239,27 @@ export class RecordWriter {
     return isZero ? at : at + digits
   }
 
+  /** The same of digits in lower case, four at a time; `NOWHERE` when there are others, or zeros alone. */
+  #writePlainId(start: number, digits: number, at: number): number {
+    const view = this.#view
+    let seen = 0
+    for (let i = 0; i < digits; i += 4) {
+      const word = view.getInt32(start + i, true)
+      if (!areLowerHex(word)) return NOWHERE
+      seen |= word ^ ZEROS
+      view.setInt32(at + i, word, true)
+    }
+    return seen === 0 ? NOWHERE : at + digits
+  }
+
   /** Writes the input of the document id up to the message, see `buildDocumentId`. */
   #writeContentHead(record: RecordScanner, context: RecordContext, shape: AttributeShape, logIdAt: number): number {
     const b = this.#b
     const { attributes, severityStart, severityEnd } = record
     const { starts, ends } = attributes
     const { sorted } = shape
-    let at = this.#put(context.contentHead, CONTENT_AT)
-    at = this.#put(context.digests, this.#move(logIdAt, logIdAt + UUID_LENGTH, at))
+    let at = this.#putPiece(context.contentHead, CONTENT_AT)
+    at = this.#putPiece(context.digests, this.#move(logIdAt, logIdAt + UUID_LENGTH, at))
     let length = shape.stableKeysLength - attributes.surplus + Math.max(0, sorted.length - 1)
     for (let i = 0; i < sorted.length; i++) length += ends[i]! - starts[i]!
     at = this.#putNumber(length, at)
@@ -265,8 +298,10 @@ export class RecordWriter {
   }
 
   #put(piece: Uint8Array, at: number): number {
-    this.#b.set(piece, at)
-    return at + piece.length
+    const { length } = piece
+    // A call for nothing takes as long as one for a hundred bytes.
+    if (length > 0) this.#b.set(piece, at)
+    return at + length
   }
 
   #move(from: number, to: number, at: number): number {

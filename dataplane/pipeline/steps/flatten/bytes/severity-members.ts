@@ -22,7 +22,8 @@ export class SeverityMembers {
   /** The text is ASCII without escapes. */
   of(b: Buffer, textStart: number, textEnd: number, number: number): Severity {
     const severities = this.#byNumber[number <= MAX_NUMBER ? number : 0]!
-    for (const severity of severities) {
+    for (let k = 0; k < severities.length; k++) {
+      const severity = severities[k]!
       const { text } = severity
       if (text.length !== textEnd - textStart) continue
       let i = 0
