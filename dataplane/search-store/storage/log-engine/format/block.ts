@@ -1,10 +1,12 @@
 /** A block on disk: up to 250 documents with their ids, compressed together. Messages stand apart in a frame of their own. */
 import { compress, decompress } from '../../../../compression/zstd.ts'
+import { NOWHERE } from '../../../../json/bytes.ts'
 import { type BlockDocuments, plainDocuments } from './block-documents.ts'
 import { writePlanes } from './byte-planes.ts'
 import { CutDocuments, packDocuments, unpackDocuments } from './cut-documents.ts'
 import { packMessages } from './cut-messages.ts'
-import type { StoredId } from './document-id.ts'
+import { type StoredId, UUID_BYTES } from './document-id.ts'
+import { DocumentRows } from './document-rows.ts'
 import { type BlockMessages, layOutMessages, PlainMessages } from './message-column.ts'
 import { CutMessages } from './read-messages.ts'
 import type { StagedDocument } from './staged-document.ts'
@@ -65,20 +67,28 @@ export interface BlockContent {
   readonly messages: BlockMessages | undefined
 }
 
-/** How many documents from `from` on make the next block. */
-export function nextBlockLength(documents: readonly StagedDocument[], from: number): number {
+/** How many documents from `from` on make the next block, of `most` at most. */
+export function nextBlockLength(documents: DocumentRows, from: number, most = BLOCK_DOCS): number {
   let bytes = 0
   let count = 0
-  while (from + count < documents.length && count < BLOCK_DOCS) {
-    bytes += documents[from + count]!.source.length
+  while (from + count < documents.length && count < most) {
+    bytes += documents.end(from + count) - documents.start(from + count)
     if (count > 0 && bytes > BLOCK_BYTES) break
     count++
   }
   return count
 }
 
+/** A block of the documents from `from` to `to`, the first of which is number `firstDoc`. */
+export function encodeRows(documents: DocumentRows, from: number, to: number, firstDoc: number): EncodedBlock {
+  return openPacked(packBlock(documents, from, to), firstDoc)
+}
+
+/** The same of a list. */
 export function encodeBlock(documents: readonly StagedDocument[], firstDoc: number): EncodedBlock {
-  return openPacked(packBlock(documents), firstDoc)
+  const rows = new DocumentRows()
+  for (const document of documents) rows.addDocument(document)
+  return encodeRows(rows, 0, rows.length, firstDoc)
 }
 
 /** A block as plain bytes, which may go from thread to thread: each part has memory of its own, or that of another part. */
@@ -97,20 +107,24 @@ export interface PackedBlock {
   readonly rawMessages: Uint8Array
 }
 
-export function packBlock(documents: readonly StagedDocument[]): PackedBlock {
-  const areUuids = documents.every(({ id }) => id.isUuid)
-  const ids = areUuids ? encodeUuids(documents) : encodeMixedIds(documents)
-  const hasMessages = documents.some(({ message }) => message !== undefined)
-  const cut = areUuids ? packDocuments(documents) : undefined
-  const raw = cut === undefined ? layOut(documents, hasMessages) : cut.texts
+export function packBlock(documents: DocumentRows, from: number, to: number): PackedBlock {
+  let areUuids = true
+  let hasMessages = false
+  for (let k = from; k < to; k++) {
+    areUuids &&= documents.isUuid(k)
+    hasMessages ||= documents.messageStart(k) !== NOWHERE
+  }
+  const ids = areUuids ? uuidsOf(documents, from, to) : encodeMixedIds(documents, from, to)
+  const cut = areUuids ? packDocuments(documents, from, to, ids) : undefined
+  const raw = cut === undefined ? layOut(documents, from, to, hasMessages) : cut.texts
   const data = cut?.data ?? packedIfWorth(raw)
-  const rawMessages = hasMessages ? layOutMessages(documents) : NO_BYTES
-  const cutMessages = packMessages(rawMessages, documents.length)
+  const rawMessages = hasMessages ? layOutMessages(documents, from, to) : NO_BYTES
+  const cutMessages = packMessages(rawMessages, to - from)
   const messages = cutMessages ?? packedIfWorth(rawMessages)
   const header = Buffer.alloc(hasMessages ? LONG_HEADER_BYTES : HEADER_BYTES)
   const ref: BlockRef = {
     firstDoc: 0,
-    docs: documents.length,
+    docs: to - from,
     areUuids,
     isCompressed: cut === undefined && data !== raw,
     areCut: cut !== undefined,
@@ -210,19 +224,20 @@ export function readBlockRef(bytes: Buffer, at: number, base: number, firstDoc: 
 }
 
 /** Lengths of the documents, then the documents, each without the message that stands apart. With messages the lengths are in planes. */
-function layOut(documents: readonly StagedDocument[], hasMessages: boolean): Buffer {
-  const lengths = new Uint32Array(documents.length)
-  let end = 4 * documents.length
-  for (let k = 0; k < documents.length; k++) {
-    lengths[k] = restLength(documents[k]!)
+function layOut(documents: DocumentRows, from: number, to: number, hasMessages: boolean): Buffer {
+  const docs = to - from
+  const lengths = new Uint32Array(docs)
+  let end = 4 * docs
+  for (let k = 0; k < docs; k++) {
+    lengths[k] = restLength(documents.document(from + k))
     end += lengths[k]!
   }
   const raw = Buffer.allocUnsafeSlow(end)
   if (hasMessages) writePlanes(lengths, raw, 0)
   else raw.set(new Uint8Array(lengths.buffer), 0)
-  let at = 4 * documents.length
-  for (let k = 0; k < documents.length; k++) {
-    const { source, message } = documents[k]!
+  let at = 4 * docs
+  for (let k = 0; k < docs; k++) {
+    const { source, message } = documents.document(from + k)
     if (message === undefined) raw.set(source, at)
     else {
       raw.set(source.subarray(0, message.start), at)
@@ -255,20 +270,20 @@ export function readMessages(ref: BlockRef, read: ReadAt): BlockMessages | undef
   return new PlainMessages(ref.areMessagesCompressed ? decompress(data, ref.messageRawBytes) : data, ref.docs)
 }
 
-function encodeUuids(documents: readonly StagedDocument[]): Buffer {
-  const ids = Buffer.allocUnsafeSlow(16 * documents.length)
-  for (let k = 0; k < documents.length; k++) {
-    const { bytes } = documents[k]!.id
-    for (let j = 0; j < 16; j++) ids[16 * k + j] = bytes[j]!
-  }
+function uuidsOf(documents: DocumentRows, from: number, to: number): Buffer {
+  const ids = Buffer.allocUnsafeSlow(UUID_BYTES * (to - from))
+  ids.set(documents.ids.subarray(documents.idStart(from), documents.idStart(to)))
   return ids
 }
 
 /** Per id a length (u16, bit 15: raw UUID), then all ids. */
-function encodeMixedIds(documents: readonly StagedDocument[]): Buffer {
-  const lengths = Buffer.alloc(2 * documents.length)
-  for (const [k, { id }] of documents.entries()) lengths.writeUInt16LE(id.bytes.length | (id.isUuid ? 0x8000 : 0), 2 * k)
-  return Buffer.concat([lengths, ...documents.map(({ id }) => id.bytes)])
+function encodeMixedIds(documents: DocumentRows, from: number, to: number): Buffer {
+  const lengths = Buffer.alloc(2 * (to - from))
+  for (let k = from; k < to; k++) {
+    const length = documents.idStart(k + 1) - documents.idStart(k)
+    lengths.writeUInt16LE(length | (documents.isUuid(k) ? 0x8000 : 0), 2 * (k - from))
+  }
+  return Buffer.concat([lengths, documents.ids.subarray(documents.idStart(from), documents.idStart(to))])
 }
 
 /** Calls back with the place of each id in `ids`, in order. */

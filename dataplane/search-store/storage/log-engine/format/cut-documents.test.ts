@@ -6,9 +6,20 @@ import { createLogDocuments } from '../testing/log-documents.ts'
 import { LOG_MAPPING } from '../testing/log-mapping.ts'
 import { openIndex, withDirectory } from '../testing/temporary-index.ts'
 import { BitWriter, bitsAt, bitsOf } from './bit-numbers.ts'
-import { BLOCK_DOCS, type BlockRef, blockBytes, encodeBlock, readBlockRef, readDocuments, readMessages } from './block.ts'
+import {
+  BLOCK_DOCS,
+  type BlockRef,
+  blockBytes,
+  encodeBlock,
+  encodeRows,
+  packBlock,
+  readBlockRef,
+  readDocuments,
+  readMessages,
+} from './block.ts'
 import { ByteReader, ByteWriter } from './byte-writer.ts'
 import { idKeyOf } from './document-id.ts'
+import { DocumentRows } from './document-rows.ts'
 import type { StagedDocument } from './staged-document.ts'
 
 const DOCS = BLOCK_DOCS
@@ -91,6 +102,34 @@ describe('documents of a block with values cut out', () => {
       expect(JSON.parse(read.pick(k, pick)!.toString())).to.deep.equal(JSON.parse(JSON.stringify({ log_id, level, service, trace_id })))
       expect(read.pick(k, memberPick(['message', 'level']))).to.equal(undefined)
     }
+  })
+
+  it('come back where more values differ than there are cuts', () => {
+    const documents = Array.from({ length: DOCS }, (_, k) => {
+      const numbers = Array.from({ length: 40 }, (_none, n) => (k % (n + 7) === 0 ? '' : `"number_${n}":${k * 7919 + n},`))
+      return fromText(uuidOf(k), `{"id":"${uuidOf(k)}",${numbers.join('')}"message":"request ${k} was answered"}`)
+    })
+    const ref = roundTripKnown(documents)
+    expect(ref.areCut).to.equal(true)
+    // A value that is cut out takes three bytes.
+    expect(ref.dataBytes / DOCS).to.be.lessThan(25 * 4 + 17 * 6)
+  })
+
+  it('stand in one memory beside others that end as they begin', () => {
+    const texts = Array.from({ length: DOCS }, (_, k) => `{"id":"${uuidOf(k)}","number":${k * 7919}}`)
+    const memory = Buffer.from(texts.join(''))
+    const rows = new DocumentRows()
+    let start = 0
+    for (const [k, text] of texts.entries()) {
+      rows.reserveId(16)
+      rows.ids.set(idKeyOf(uuidOf(k)).bytes, rows.idEnd)
+      rows.add(16, true, memory, start, start + text.length, -1, -1)
+      start += text.length
+    }
+    for (let block = 0; block < 20; block++) packBlock(rows, 0, DOCS)
+    const apart = encodeRows(rows, 50, 150, 0)
+    expect(apart.ref.areCut).to.equal(true)
+    for (let k = 0; k < 100; k++) expect(apart.content.documents.whole(k, undefined).toString()).to.equal(texts[50 + k])
   })
 
   const odd: readonly [string, (k: number) => string][] = [

@@ -11,18 +11,18 @@ import { ByteWriter } from './byte-writer.ts'
 import { type Opened, open, write } from './cut-parts.ts'
 import { MAX_DOCS, type Streams } from './cut-values.ts'
 import { type DocumentCuts, MAX_CUTS, NO_CUT } from './document-cuts.ts'
+import type { DocumentRows } from './document-rows.ts'
 import { createKnownCuts } from './known-cuts.ts'
 import type { BlockMessages } from './message-column.ts'
 import { type Picker, pickerOf } from './picked-members.ts'
 import { NO_CODE, PieceTable } from './piece-table.ts'
-import type { StagedDocument } from './staged-document.ts'
 
 /** Fewer documents have too little in common. */
 const MIN_DOCS = 16
 /** Most ways of cutting the documents of a block. */
 const MAX_FORMS = 250
 
-const to: Streams = { texts: new ByteWriter(), plain: new ByteWriter() }
+const streams: Streams = { texts: new ByteWriter(), plain: new ByteWriter() }
 const tables = Array.from({ length: MAX_CUTS + 1 }, () => new PieceTable())
 const forms = new Uint8Array(MAX_DOCS)
 const known = createKnownCuts()
@@ -35,37 +35,37 @@ export interface PackedDocuments {
   readonly values: Buffer
 }
 
-/** Their ids are UUIDs. Undefined where the documents have too little in common. */
-export function packDocuments(documents: readonly StagedDocument[]): PackedDocuments | undefined {
-  if (documents.length < MIN_DOCS || documents.length > MAX_DOCS) return undefined
-  const cuts = known.for(documents)
+/** The documents from `from` to `to`, whose ids are UUIDs. Undefined where they have too little in common. */
+export function packDocuments(documents: DocumentRows, from: number, to: number, ids: Uint8Array): PackedDocuments | undefined {
+  const docs = to - from
+  if (docs < MIN_DOCS || docs > MAX_DOCS) return undefined
+  const cuts = known.for(documents, from, to)
   if (cuts === undefined) return undefined
-  const idList = documents.map(({ id }) => id.bytes)
-  for (const values of cuts.values) values.begin(idList)
+  for (const values of cuts.values) values.begin(ids)
   for (let slot = 0; slot <= cuts.values.length; slot++) tables[slot]!.begin()
   const masks: number[] = []
   let longest = 0
-  for (let k = 0; k < documents.length; k++) {
-    const mask = cutDocument(cuts, k, documents[k]!)
+  for (let k = 0; k < docs; k++) {
+    const mask = cutDocument(cuts, k, documents, from + k)
     let form = masks.indexOf(mask)
     if (form < 0) form = masks.push(mask) - 1
     if (form > MAX_FORMS) return undefined
     forms[k] = form
-    if (documents[k]!.source.length > longest) longest = documents[k]!.source.length
+    longest = Math.max(longest, documents.end(from + k) - documents.start(from + k))
   }
-  to.texts.clear()
-  to.plain.clear()
-  to.texts.number(longest)
-  to.texts.byte(cuts.values.length)
-  to.texts.byte(cuts.message + 1)
-  for (const { kind } of cuts.values) to.texts.byte(kind)
-  to.texts.byte(masks.length)
-  for (const mask of masks) to.texts.number(mask)
-  if (masks.length > 1) to.texts.add(forms, 0, documents.length)
-  for (let slot = 0; slot <= cuts.values.length; slot++) tables[slot]!.write(to.texts)
-  for (const values of cuts.values) values.write(to)
-  const texts = own(to.texts.written())
-  const values = own(to.plain.written())
+  streams.texts.clear()
+  streams.plain.clear()
+  streams.texts.number(longest)
+  streams.texts.byte(cuts.values.length)
+  streams.texts.byte(cuts.message + 1)
+  for (const { kind } of cuts.values) streams.texts.byte(kind)
+  streams.texts.byte(masks.length)
+  for (const mask of masks) streams.texts.number(mask)
+  if (masks.length > 1) streams.texts.add(forms, 0, docs)
+  for (let slot = 0; slot <= cuts.values.length; slot++) tables[slot]!.write(streams.texts)
+  for (const values of cuts.values) values.write(streams)
+  const texts = own(streams.texts.written())
+  const values = own(streams.plain.written())
   return { data: joined(texts, values), texts, values }
 }
 
@@ -76,46 +76,50 @@ function own(bytes: Uint8Array): Buffer {
 }
 
 /** Puts the texts of a document into the tables and its values to those of their kind; returns a bit for each cut that it has. */
-function cutDocument(cuts: DocumentCuts, doc: number, { source, message }: StagedDocument): number {
-  const view = viewOf(source)
-  const base = source.byteOffset
-  const { length } = source
-  const messageAt = message === undefined ? NOWHERE : message.start
+function cutDocument(cuts: DocumentCuts, doc: number, documents: DocumentRows, row: number): number {
+  const memory = documents.memory(row)
+  const view = viewOf(memory)
+  const base = memory.byteOffset
+  const start = documents.start(row)
+  const end = documents.end(row)
+  const hasMessage = documents.messageStart(row) !== NOWHERE
+  const messageAt = hasMessage ? start + documents.messageStart(row) : NOWHERE
+  const messageEnd = hasMessage ? start + documents.messageEnd(row) : NOWHERE
   let mask = 0
   let slot = 0
-  let from = 0
+  let from = start
   let before = NO_CODE
   for (;;) {
     const table = tables[slot]!
     // In most cases the text goes on as behind the same text before, up to the same cut.
-    let code = table.guess(before, view, base + from, length - from)
+    let code = table.guess(before, view, base + from, end - from)
     let cut = NO_CUT
-    let end = NOWHERE
+    let next = NOWHERE
     if (code !== NO_CODE) {
       cut = table.cutBehind(code)
       const at = from + table.length(code)
-      if (cut === NO_CUT ? at !== length : cut === cuts.message && at !== messageAt) code = NO_CODE
-      else if (cut !== NO_CUT) end = cut === cuts.message ? message!.end : cuts.values[cut]!.take(doc, source, at)
-      if (cut !== NO_CUT && end === NOWHERE) code = NO_CODE
+      if (cut === NO_CUT ? at !== end : cut === cuts.message && at !== messageAt) code = NO_CODE
+      else if (cut !== NO_CUT) next = cut === cuts.message ? messageEnd : cuts.values[cut]!.take(doc, memory, at)
+      if (cut !== NO_CUT && next === NOWHERE) code = NO_CODE
     }
     if (code === NO_CODE) {
       let p = from
       let last = slot - 1
       do {
-        cut = cuts.next(last, source, view, p, messageAt)
+        cut = cuts.next(last, memory, view, p, end, messageAt)
         if (cut === NO_CUT) break
         p = cuts.at
         last = cut
-        end = cut === cuts.message ? message!.end : cuts.values[cut]!.take(doc, source, p)
-      } while (end === NOWHERE)
-      code = table.codeOf(view, base + from, (cut === NO_CUT ? length : p) - from, before, cut)
+        next = cut === cuts.message ? messageEnd : cuts.values[cut]!.take(doc, memory, p)
+      } while (next === NOWHERE)
+      code = table.codeOf(view, base + from, (cut === NO_CUT ? end : p) - from, before, cut)
     }
     table.add(code)
     if (cut === NO_CUT) return mask
     before = code
     mask |= 1 << cut
     slot = cut + 1
-    from = end
+    from = next
   }
 }
 

@@ -20,7 +20,8 @@ export interface Streams {
 /** Takes the values of one member while a block is made. */
 export interface CutValues {
   readonly kind: number
-  begin(ids: readonly Uint8Array[]): void
+  /** Ids of the documents, 16 bytes each. */
+  begin(ids: Uint8Array): void
   /** Takes the value at `start` of a document; returns where it ends, or `NOWHERE`: it stays where it is. */
   take(doc: number, source: Uint8Array, start: number): number
   write(to: Streams): void
@@ -72,14 +73,15 @@ export class NoValues implements CutValues {
 /** The document's own id. */
 export class IdValues implements CutValues {
   readonly kind = KINDS.id
-  #ids: readonly Uint8Array[] = []
+  #ids: Uint8Array = new Uint8Array(0)
 
-  begin(ids: readonly Uint8Array[]): void {
+  begin(ids: Uint8Array): void {
     this.#ids = ids
   }
 
   take(doc: number, source: Uint8Array, start: number): number {
-    const id = this.#ids[doc]!
+    const ids = this.#ids
+    const at = UUID_BYTES * doc
     if (source[start] !== QUOTE || source[start + UUID_LENGTH + 1] !== QUOTE) return NOWHERE
     let p = start + 1
     let bad = 0
@@ -87,7 +89,7 @@ export class IdValues implements CutValues {
       if (k === 4 || k === 6 || k === 8 || k === 10) bad |= source[p++]! ^ 0x2d
       const high = HEX[source[p]!]!
       const low = HEX[source[p + 1]!]!
-      bad |= ((high << 4) | low) ^ id[k]!
+      bad |= ((high << 4) | low) ^ ids[at + k]!
       p += 2
     }
     return bad === 0 ? p + 1 : NOWHERE

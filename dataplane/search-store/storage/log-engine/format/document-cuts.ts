@@ -10,7 +10,7 @@ export interface Cut {
 }
 
 /** Most cuts, with that at the message. */
-export const MAX_CUTS = 16
+export const MAX_CUTS = 24
 /** There is no other cut. */
 export const NO_CUT = 255
 const MAX_HINTS = 10
@@ -64,21 +64,20 @@ export class DocumentCuts {
   }
 
   /**
-   * The next cut from `p` on behind cut `before`; `NO_CUT`: there is none. `messageAt`: where the text of the message begins that stands apart, or
-   * `NOWHERE`.
+   * The next cut from `p` on behind cut `before` in a document that ends at `end`; `NO_CUT`: there is none. `messageAt`: where the text of the message
+   * begins that stands apart, or `NOWHERE`.
    */
-  next(before: number, source: Uint8Array, view: DataView, p: number, messageAt: number): number {
-    const end = source.length
+  next(before: number, source: Uint8Array, view: DataView, p: number, end: number, messageAt: number): number {
     const hints = this.#hints[before + 1]!
     for (let k = 0; k < hints.count; k++) {
       const cut = hints.cuts[k]!
       const distance = hints.distances[k]!
       const at = distance < 0 ? end + distance : p + distance
-      if (at < p || !this.#isAt(cut, source, view, at, messageAt)) continue
+      if (at < p || !this.#isAt(cut, source, view, at, end, messageAt)) continue
       if (k > 0) hints.use(k)
       return this.#found(cut, at)
     }
-    const cut = this.#search(before, source, p, messageAt)
+    const cut = this.#search(before, source, p, end, messageAt)
     if (cut === NO_CUT) return NO_CUT
     hints.add(cut, this.at - end)
     hints.add(cut, this.at - p)
@@ -86,11 +85,11 @@ export class DocumentCuts {
   }
 
   /** `at` is where the key begins, or the message's text. */
-  #isAt(cut: number, source: Uint8Array, view: DataView, at: number, messageAt: number): boolean {
+  #isAt(cut: number, source: Uint8Array, view: DataView, at: number, end: number, messageAt: number): boolean {
     if (cut === this.message) return at === messageAt
     const key = this.#views[cut]!
     const length = key.byteLength
-    if (at + length >= source.length) return false
+    if (at + length >= end) return false
     // Two bytes from the middle rule out most that stands elsewhere.
     const middle = length >>> 1
     if (source[at + middle] !== key.getUint8(middle) || source[at + 1] !== key.getUint8(1)) return false
@@ -103,7 +102,7 @@ export class DocumentCuts {
   }
 
   /** The first of the cuts behind `before` that the document has. */
-  #search(before: number, source: Uint8Array, p: number, messageAt: number): number {
+  #search(before: number, source: Uint8Array, p: number, end: number, messageAt: number): number {
     const isMessageAhead = messageAt >= p
     for (let cut = before + 1; cut < this.#keys.length; cut++) {
       if (cut === this.message) {
@@ -111,7 +110,7 @@ export class DocumentCuts {
         this.at = messageAt
         return cut
       }
-      const limit = isMessageAhead && cut < this.message ? messageAt : source.length
+      const limit = isMessageAhead && cut < this.message ? messageAt : end
       const at = find(source, p, limit, this.#keys[cut]!, this.#skips[cut]!)
       if (at === NOWHERE || (isMessageAhead && at > messageAt)) continue
       this.at = at

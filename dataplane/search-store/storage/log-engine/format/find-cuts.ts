@@ -4,6 +4,7 @@ import { roughEnd } from '../../../../json/rough.ts'
 import { NumberValues } from './cut-numbers.ts'
 import { type CutValues, DerivedValues, HexValues, IdValues, KINDS, NoValues, TimeValues } from './cut-values.ts'
 import { type Cut, DocumentCuts, MAX_CUTS } from './document-cuts.ts'
+import type { DocumentRows } from './document-rows.ts'
 import { type Ingredient, LogIdValues } from './log-ids.ts'
 import type { StagedDocument } from './staged-document.ts'
 
@@ -27,34 +28,57 @@ interface Member {
   readonly byDoc: (string | undefined)[]
 }
 
-export function findCuts(documents: readonly StagedDocument[]): DocumentCuts {
-  const step = Math.max(1, Math.floor(documents.length / SAMPLE_DOCS))
-  const sample = documents.filter((_, k) => k % step === 0).slice(0, SAMPLE_DOCS)
-  const sampleIds = sample.map(({ id }) => id.bytes)
+/** The documents from `from` to `to`. */
+export function findCuts(documents: DocumentRows, from: number, to: number): DocumentCuts {
+  const step = Math.max(1, Math.floor((to - from) / SAMPLE_DOCS))
+  const sample: StagedDocument[] = []
+  for (let k = from; k < to && sample.length < SAMPLE_DOCS; k += step) sample.push(documents.document(k))
+  const sampleIds = Buffer.concat(sample.map(({ id }) => id.bytes))
   const members = membersOf(sample)
   const message = members.find(({ texts }) => texts.has(MESSAGE))
   let times: TimeValues | undefined
-  const cuts: Cut[] = []
-  let run: Member[] = []
-  let messageAt = -1
-  const endRun = () => {
-    for (const { key } of run.length < 2 ? [] : bestCuts(run, sample.length, MAX_CUTS - 2 - cuts.length))
-      cuts.push({ key, values: new NoValues() })
-    run = []
-  }
+  const parts: Part[] = [{ cut: undefined, run: [] }]
   for (const member of members) {
-    const values = member === message ? new NoValues() : cuts.length >= MAX_CUTS - 2 ? undefined : valuesOf(member, sampleIds, times)
+    const values = member === message ? new NoValues() : parts.length > MAX_CUTS - 2 ? undefined : valuesOf(member, sampleIds, times)
     if (values === undefined) {
-      run.push(member)
+      parts.at(-1)!.run.push(member)
       continue
     }
-    endRun()
     if (values instanceof TimeValues) times ??= values
-    if (member === message) messageAt = cuts.length
-    cuts.push({ key: member === message ? Buffer.alloc(0) : member.key, values })
+    parts.push({ cut: { key: member === message ? NO_KEY : member.key, values }, run: [] })
   }
-  endRun()
-  return new DocumentCuts(withLogIds(cuts, times), messageAt)
+  splitRuns(parts, sample.length)
+  const cuts = parts.flatMap(({ cut }) => cut ?? [])
+  return new DocumentCuts(
+    withLogIds(cuts, times),
+    cuts.findIndex(({ key }) => key === NO_KEY),
+  )
+}
+
+/** A cut and the members behind it, up to the next one; the first part has none. */
+interface Part {
+  readonly cut: Cut | undefined
+  readonly run: Member[]
+}
+
+const NO_KEY = Buffer.alloc(0)
+
+/** Cuts runs of members so that fewer texts differ, those first that gain most. */
+function splitRuns(parts: Part[], documents: number): void {
+  const splits = parts.map(({ run }) => bestSplit(run, documents))
+  while (parts.length <= MAX_CUTS) {
+    const saved = Math.max(...splits.map(split => split.saved))
+    if (saved <= 0) return
+    const part = splits.findIndex(split => split.saved === saved)
+    const { cut, run } = parts[part]!
+    const { at } = splits[part]!
+    const pieces: Part[] = [
+      { cut, run: run.slice(0, at) },
+      { cut: { key: run[at]!.key, values: new NoValues() }, run: run.slice(at) },
+    ]
+    parts.splice(part, 1, ...pieces)
+    splits.splice(part, 1, ...pieces.map(piece => bestSplit(piece.run, documents)))
+  }
 }
 
 const LOG_ID = '"log_id":'
@@ -80,25 +104,23 @@ function ingredient(cuts: readonly Cut[], key: string): Ingredient | undefined {
 const isKey = ({ key }: Cut, text: string): boolean => Buffer.from(key).toString('latin1') === text
 
 /** Undefined: its values stay in the text. */
-function valuesOf(member: Member, ids: readonly Uint8Array[], times: TimeValues | undefined): CutValues | undefined {
+function valuesOf(member: Member, ids: Uint8Array, times: TimeValues | undefined): CutValues | undefined {
   if (member.values.size < MIN_VALUES || member.texts.size < MIN_DISTINCT_SHARE * member.values.size) return undefined
   return waysOf(member, times).find(way => takesMost(way, member, ids))
 }
 
-/** Members at which a run of them is cut so that fewer texts differ. */
-function bestCuts(run: readonly Member[], documents: number, most: number): readonly Member[] {
+/** The member at which a run is best cut, and the bytes that the cut saves; 0: too few. */
+function bestSplit(run: readonly Member[], documents: number): { readonly at: number; readonly saved: number } {
   const whole = differingBytes(run, documents)
   let best = whole
   let at = 0
-  for (let k = 1; most > 0 && k < run.length; k++) {
+  for (let k = 1; k < run.length; k++) {
     const bytes = differingBytes(run.slice(0, k), documents) + differingBytes(run.slice(k), documents)
     if (bytes >= best || run[k]!.values.size < MIN_VALUES) continue
     best = bytes
     at = k
   }
-  if (whole - best < Math.max(MIN_SAVED_BYTES, MIN_SAVED_SHARE * whole)) return []
-  const left = bestCuts(run.slice(0, at), documents, most - 1)
-  return [...left, run[at]!, ...bestCuts(run.slice(at), documents, most - 1 - left.length)]
+  return { at, saved: whole - best < Math.max(MIN_SAVED_BYTES, MIN_SAVED_SHARE * whole) ? 0 : whole - best }
 }
 
 /** Length of all different texts that the members of a run make together. */
@@ -163,7 +185,7 @@ function waysOf({ values }: Member, times: TimeValues | undefined): CutValues[] 
   ]
 }
 
-function takesMost(way: CutValues, { values }: Member, ids: readonly Uint8Array[]): boolean {
+function takesMost(way: CutValues, { values }: Member, ids: Uint8Array): boolean {
   way.begin(ids)
   let taken = 0
   for (const [doc, { source, start, end }] of values) {

@@ -1,12 +1,12 @@
 /** Remembers where documents of several kinds are cut, so that a block is seldom looked at for that. */
 import { NOWHERE } from '../../../../json/bytes.ts'
 import { type DocumentCuts, NO_CUT } from './document-cuts.ts'
+import type { DocumentRows } from './document-rows.ts'
 import { findCuts } from './find-cuts.ts'
-import type { StagedDocument } from './staged-document.ts'
 
 export interface KnownCuts {
   /** Undefined: nothing is to be cut, or not yet. */
-  for(documents: readonly StagedDocument[]): DocumentCuts | undefined
+  for(documents: DocumentRows, from: number, to: number): DocumentCuts | undefined
 }
 
 const MAX_KNOWN = 8
@@ -29,11 +29,11 @@ export function createKnownCuts(): KnownCuts {
   const all: Known[] = []
   let wait = 0
 
-  function find(documents: readonly StagedDocument[]): DocumentCuts | undefined {
+  function find(documents: DocumentRows, from: number, to: number): DocumentCuts | undefined {
     if (wait > 0) return undefined
     wait = MIN_BLOCKS
-    const cuts = findCuts(documents)
-    const usual = Math.max(...probes(documents).map(document => countCuts(cuts, document)))
+    const cuts = findCuts(documents, from, to)
+    const usual = mostCuts(cuts, documents, from, to)
     if (usual === 0) return undefined
     all.unshift({ cuts, usual, blocks: 0 })
     all.length = Math.min(all.length, MAX_KNOWN)
@@ -41,12 +41,12 @@ export function createKnownCuts(): KnownCuts {
   }
 
   return {
-    for(documents) {
+    for(documents, from, to) {
       if (wait > 0) wait--
-      const place = bestOf(all, documents)
-      if (place < 0) return find(documents)
+      const place = bestOf(all, documents, from, to)
+      if (place < 0) return find(documents, from, to)
       const [known] = all.splice(place, 1) as [Known]
-      if (++known.blocks > MAX_BLOCKS && wait === 0) return find(documents)
+      if (++known.blocks > MAX_BLOCKS && wait === 0) return find(documents, from, to)
       all.unshift(known)
       return known.cuts
     },
@@ -54,11 +54,11 @@ export function createKnownCuts(): KnownCuts {
 }
 
 /** The place of the cuts of which the documents have most; −1: they have too few of all. */
-function bestOf(all: readonly Known[], documents: readonly StagedDocument[]): number {
+function bestOf(all: readonly Known[], documents: DocumentRows, from: number, to: number): number {
   let best = -1
   let most = 0
   for (const [place, { cuts, usual }] of all.entries()) {
-    const count = Math.max(...probes(documents).map(document => countCuts(cuts, document)))
+    const count = mostCuts(cuts, documents, from, to)
     if (count < MIN_SHARE * usual || count <= most) continue
     best = place
     most = count
@@ -66,15 +66,19 @@ function bestOf(all: readonly Known[], documents: readonly StagedDocument[]): nu
   return best
 }
 
-/** Two neighbours may be of different kinds; those far from each other seldom are both odd. */
-const probes = (documents: readonly StagedDocument[]) => [documents[0]!, documents[documents.length >>> 1]!]
+/** The cuts that two documents have, the more of both. Two neighbours may be of different kinds; those far from each other seldom are both odd. */
+const mostCuts = (cuts: DocumentCuts, documents: DocumentRows, from: number, to: number) =>
+  Math.max(countCuts(cuts, documents, from), countCuts(cuts, documents, (from + to) >>> 1))
 
-function countCuts(cuts: DocumentCuts, { source, message }: StagedDocument): number {
-  const view = new DataView(source.buffer)
-  const messageAt = message === undefined ? NOWHERE : message.start
+function countCuts(cuts: DocumentCuts, documents: DocumentRows, k: number): number {
+  const memory = documents.memory(k)
+  const view = new DataView(memory.buffer)
+  const start = documents.start(k)
+  const end = documents.end(k)
+  const messageAt = documents.messageStart(k) === NOWHERE ? NOWHERE : start + documents.messageStart(k)
   let count = 0
-  let p = 0
-  for (let cut = cuts.next(-1, source, view, 0, messageAt); cut !== NO_CUT; cut = cuts.next(cut, source, view, p, messageAt)) {
+  let p = start
+  for (let cut = cuts.next(-1, memory, view, p, end, messageAt); cut !== NO_CUT; cut = cuts.next(cut, memory, view, p, end, messageAt)) {
     p = cuts.at
     count++
   }

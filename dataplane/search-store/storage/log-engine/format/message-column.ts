@@ -1,6 +1,9 @@
 /** The messages of a block, which stand apart from its documents. */
+import { NOWHERE } from '../../../../json/bytes.ts'
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import { PLANED_BYTES, readPlanes, writePlanes } from './byte-planes.ts'
+import type { DocumentRows } from './document-rows.ts'
+import type { MessageSpan } from './message-span.ts'
 
 /**
  * The top-level member whose text stands apart in a block, in a frame of its own: queries that must look at the words of many
@@ -8,34 +11,38 @@ import { PLANED_BYTES, readPlanes, writePlanes } from './byte-planes.ts'
  */
 export const MESSAGE_MEMBER = 'message'
 
-/** Where a document's message stands in its JSON, quotes not included. */
-export interface MessageSpan {
-  readonly start: number
-  readonly end: number
-}
-
 /** Per document where the message stood (0: the document has none that stands apart) and its length, in planes; then all messages. */
-export function layOutMessages(documents: readonly { readonly source: Uint8Array; readonly message?: MessageSpan | undefined }[]): Buffer {
-  const starts = new Uint32Array(documents.length)
-  const lengths = new Uint32Array(documents.length)
-  let end = headBytes(documents.length)
-  for (let k = 0; k < documents.length; k++) {
-    const { message } = documents[k]!
-    if (message === undefined) continue
-    starts[k] = message.start
-    lengths[k] = message.end - message.start
+export function layOutMessages(documents: DocumentRows, from: number, to: number): Buffer {
+  const docs = to - from
+  const starts = new Uint32Array(docs)
+  const lengths = new Uint32Array(docs)
+  let end = headBytes(docs)
+  for (let k = 0; k < docs; k++) {
+    const start = documents.messageStart(from + k)
+    if (start === NOWHERE) continue
+    starts[k] = start
+    lengths[k] = documents.messageEnd(from + k) - start
     end += lengths[k]!
   }
   const raw = Buffer.allocUnsafeSlow(end)
   writePlanes(starts, raw, 0)
-  writePlanes(lengths, raw, PLANED_BYTES * documents.length)
-  let at = headBytes(documents.length)
-  for (let k = 0; k < documents.length; k++) {
+  writePlanes(lengths, raw, PLANED_BYTES * docs)
+  let at = headBytes(docs)
+  for (let k = 0; k < docs; k++) {
     if (lengths[k] === 0) continue
-    raw.set(documents[k]!.source.subarray(starts[k], starts[k]! + lengths[k]!), at)
+    const start = documents.start(from + k) + starts[k]!
+    putBytes(documents.memory(from + k), start, start + lengths[k]!, raw, at)
     at += lengths[k]!
   }
   return raw
+}
+
+/** A copy by the runtime needs a view of the bytes, which is garbage. */
+const LONG_MESSAGE_BYTES = 512
+
+function putBytes(bytes: Uint8Array, start: number, end: number, out: Uint8Array, at: number): void {
+  if (end - start > LONG_MESSAGE_BYTES) out.set(bytes.subarray(start, end), at)
+  else for (let p = start, to = at; p < end; p++) out[to++] = bytes[p]!
 }
 
 /** Bytes in front of the messages of so many documents. */

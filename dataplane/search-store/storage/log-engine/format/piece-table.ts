@@ -84,8 +84,12 @@ export class PieceTable {
     texts.number(this.count)
     if (this.#documents === 0) return
     for (let code = 0; code < this.count; code++) texts.number(this.#lengths[code]!)
-    for (let code = 0; code < this.count; code++)
-      texts.add(new Uint8Array(this.#views[code]!.buffer, this.#places[code], this.#lengths[code]))
+    let memory = new Uint8Array(0)
+    for (let code = 0; code < this.count; code++) {
+      const { buffer } = this.#views[code]!
+      if (memory.buffer !== buffer) memory = new Uint8Array(buffer as ArrayBuffer)
+      texts.add(memory, this.#places[code], this.#places[code]! + this.#lengths[code]!)
+    }
     if (this.count > 1) texts.add(this.#codes, 0, this.#documents)
   }
 }

@@ -6,7 +6,8 @@ import { bitsAt } from './bit-numbers.ts'
 import { PLANED_BYTES, readPlanes } from './byte-planes.ts'
 import { ByteReader } from './byte-writer.ts'
 import { HEAD_BYTES, NOTHING } from './cut-messages.ts'
-import { type BlockMessages, type MessageSpan, withMessage } from './message-column.ts'
+import { type BlockMessages, withMessage } from './message-column.ts'
+import type { MessageSpan } from './message-span.ts'
 import { bytesOf, END, isNumber, putBytes, putNumber } from './message-values.ts'
 
 /** Wider numbers may lie in five bytes. */

@@ -4,7 +4,7 @@ import { fullDiskError } from '../../../full-disk.ts'
 import type { MutableMapping } from '../../../mapping/mapping.ts'
 import { Turns } from '../../../turns.ts'
 import type { Creations, WriteError, WriteOp, WriteOutcome } from '../../index-storage.ts'
-import { BLOCK_DOCS, type EncodedBlock, encodeBlock, nextBlockLength, openPacked } from '../format/block.ts'
+import { BLOCK_DOCS, type EncodedBlock, encodeRows, nextBlockLength, openPacked } from '../format/block.ts'
 import { encodeFrame, type FrameHead, placeBlocks } from '../format/frame.ts'
 import type { SegmentSet } from '../segment-set.ts'
 import { type CommitFailure, isList, type Share } from './commit-queue.ts'
@@ -93,23 +93,22 @@ async function addCreations(batch: WriteBatch, creations: Creations, { from, to 
   }
 }
 
-async function encodeBlocks(documents: StagedDocuments): Promise<EncodedBlock[]> {
+async function encodeBlocks({ rows, blocks: packed }: StagedDocuments): Promise<EncodedBlock[]> {
   const turns = new Turns()
   const blocks: EncodedBlock[] = []
   let made = 0
-  for (let at = 0; at < documents.length; ) {
+  for (let at = 0; at < rows.length; ) {
     if (turns.isDue()) await turns.next()
-    const [next, block] = documents.blocks[made] ?? NO_BLOCK
+    const [next, block] = packed[made] ?? NO_BLOCK
     if (next === at) {
       blocks.push(openPacked(block!, at))
       made++
       at += block!.ref.docs
       continue
     }
-    const most = documents.slice(at, Math.min(BLOCK_DOCS, next - at))
-    const length = nextBlockLength(most, 0)
-    blocks.push(encodeBlock(length === most.length ? most : most.slice(0, length), at))
-    at += length
+    const end = at + nextBlockLength(rows, at, Math.min(BLOCK_DOCS, next - at))
+    blocks.push(encodeRows(rows, at, end, at))
+    at = end
   }
   return blocks
 }

@@ -3,6 +3,7 @@ import type { FieldNode } from '../../../mapping/field-tree.ts'
 import { isReadParsed } from '../../../mapping/parse-document.ts'
 import { type ByteRun, byteRun } from './byte-run.ts'
 import type { FieldSlot, FieldSlots } from './field-slots.ts'
+import type { RecentRuns } from './recent-runs.ts'
 
 /** The part of the value behind a key that the index wants. */
 export type EdgeKind = 'text' | 'keyword' | 'number' | 'date' | 'boolean' | 'none' | 'object' | 'flat'
@@ -19,9 +20,8 @@ export class Edge {
   other: Edge | undefined = undefined
   /** The document in which the key was last seen. A document with the same key twice is left to `JSON.parse`. */
   seenIn = -1
-  /** The key with the value that came last, and with the one before, where they are remembered. */
-  known: KnownMember | undefined = undefined
-  knownBefore: KnownMember | undefined = undefined
+  /** Remembered values of the key, found by their bytes. */
+  recent: RecentRuns<KnownMember> | undefined = undefined
   /** Remembered values of the key, by a number that mostly tells them from each other. */
   members: Map<number, KnownMember> | undefined = undefined
   /** How often a remembered value came again. */

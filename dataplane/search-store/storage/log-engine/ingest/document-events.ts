@@ -1,6 +1,7 @@
 /** Content that documents bring to the index: terms, codes and numbers in flat arrays. */
+import { NOWHERE } from '../../../../json/bytes.ts'
 import { grown } from '../../../grown.ts'
-import type { MessageSpan } from '../format/message-column.ts'
+import type { MessageSpan } from '../format/message-span.ts'
 
 /** The events of some documents, as an index takes them. Arrays may be longer than what counts of them. */
 export interface IndexEvents {
@@ -36,8 +37,9 @@ export class DocumentEvents implements IndexEvents {
   /** Per document the code of its message's shape; 0: none. */
   shapes = new Uint16Array(0)
   count = 0
-  /** Message of the document added last; undefined where the message is not one string, or the document was not read in a single pass. */
-  message: MessageSpan | undefined
+  /** Message of the document added last; `NOWHERE` where the message is not one string, or the document was not read in a single pass. */
+  messageStart = NOWHERE
+  messageEnd = NOWHERE
   #hasMessage = false
   #shape = 0
   #hasShape = false
@@ -51,7 +53,7 @@ export class DocumentEvents implements IndexEvents {
 
   /** Makes room for the next document, of this many bytes: no byte brings more than two terms, two codes, or a number. */
   reserve(bytes: number): void {
-    this.message = undefined
+    this.#setMessage(NOWHERE, NOWHERE)
     this.#hasMessage = false
     this.#forgetShape()
     this.terms = grownInts(this.terms, this.termEnd + 4 * bytes + 64)
@@ -79,7 +81,7 @@ export class DocumentEvents implements IndexEvents {
 
   /** Drops what the unfinished document has brought so far. */
   resetDocument(): void {
-    this.message = undefined
+    this.#setMessage(NOWHERE, NOWHERE)
     this.#forgetShape()
     const at = 3 * (this.count - 1)
     this.termEnd = this.count === 0 ? 0 : this.ends[at]!
@@ -89,8 +91,18 @@ export class DocumentEvents implements IndexEvents {
 
   /** Notes a message. Two messages in one document (an array of them) cancel each other. */
   noteMessage(start: number, end: number): void {
-    this.message = this.#hasMessage ? undefined : { start, end }
+    if (this.#hasMessage) this.#setMessage(NOWHERE, NOWHERE)
+    else this.#setMessage(start, end)
     this.#hasMessage = true
+  }
+
+  #setMessage(start: number, end: number): void {
+    this.messageStart = start
+    this.messageEnd = end
+  }
+
+  get message(): MessageSpan | undefined {
+    return this.messageStart === NOWHERE ? undefined : { start: this.messageStart, end: this.messageEnd }
   }
 
   /** Notes the shape of a message. Two in one document cancel each other. */

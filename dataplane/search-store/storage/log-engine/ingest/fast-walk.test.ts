@@ -247,6 +247,29 @@ describe('walking a document', () => {
     })
   })
 
+  it('knows the values of one field however many fields have values that never come again', () => {
+    const ids = Array.from({ length: 14 }, (_, n) => `id_${n}`)
+    const keyword = { type: 'keyword' }
+    const mapping = createMapping({ properties: { service: keyword, ...Object.fromEntries(ids.map(id => [id, keyword])) } })
+    let asked = 0
+    const code = ({ path }: { readonly path: string }, lo: number) => {
+      if (path === 'service') asked++
+      return lo >>> 8
+    }
+    const walker = new DocumentWalker(
+      mapping,
+      createFieldSlots(() => undefined),
+      { code },
+    )
+    for (let k = 0; k < 600; k++) {
+      if (k === 300) asked = 0
+      walker.events.clear()
+      const fields = ids.map(id => `"${id}":"${id} of document ${k}, which no other has, with some more words"`)
+      walker.add(Buffer.from(`{"service":"service ${k % 5}",${fields.join(',')}}`))
+    }
+    expect(asked).to.be.lessThan(30)
+  })
+
   const words = 'สวัสดี 😀 Ⅷ e\u0301 日本 word '
   for (const [name, mapping] of [
     ['one field', { type: 'text' }],

@@ -175,6 +175,7 @@ export class FastWalk {
       i++
       // Codes that the value brought may be no more of use where a field has none from within the value on.
       const noted = isNoted && era === this.#known.era ? this.#known.note(edge, start, i, bytes, termEnd, codeEnd, numberEnd) : undefined
+      if (noted !== undefined) edge.recent?.note(noted, this.#view, this.#offset + start, this.#offset + this.#end)
       if (member !== undefined) member.next = noted
       member = noted
       if (isLast) return i
@@ -183,24 +184,14 @@ export class FastWalk {
     }
   }
 
-  /** The member at `at`, when it is known from the one in front, or the key's last ones. */
+  /** The member at `at`, when it is known from the one in front, or by the key. */
   #knownMember(before: Edge, member: KnownMember | undefined, at: number): KnownMember | undefined {
     const expected = member?.next
     if (expected !== undefined && expected.era === this.#known.era && this.#isAt(expected.run, at)) return expected
-    const { next } = before
-    if (next === undefined) return undefined
-    const { known, knownBefore } = next
-    if (known !== undefined && known !== expected && this.#isAt(known.run, at)) {
-      if (member !== undefined) member.next = known
-      return known
-    }
-    if (knownBefore !== undefined && knownBefore !== expected && this.#isAt(knownBefore.run, at)) {
-      next.known = knownBefore
-      next.knownBefore = known
-      if (member !== undefined) member.next = knownBefore
-      return knownBefore
-    }
-    return undefined
+    const found = before.next?.recent?.at(this.#view, this.#offset + at, this.#offset + this.#end)
+    if (found === undefined || found === expected || !this.#isAt(found.run, at)) return undefined
+    if (member !== undefined) member.next = found
+    return found
   }
 
   #isAt(run: ByteRun, at: number): boolean {

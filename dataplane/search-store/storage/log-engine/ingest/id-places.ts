@@ -117,7 +117,7 @@ export class IdPlaces<H extends IdHolder = IdHolder> {
   }
 
   stagedSource(place: number): Uint8Array | undefined {
-    return this.#isStaged(place) ? this.#staged.source(place - this.#stagedFrom) : undefined
+    return this.#isStaged(place) ? this.#staged.rows.source(place - this.#stagedFrom) : undefined
   }
 
   /** The place of an id as the running batch sees it; −1 without one. */
@@ -125,7 +125,7 @@ export class IdPlaces<H extends IdHolder = IdHolder> {
     return this.#table!.find(key.hash, place => {
       if (this.#buried.has(place)) return false
       if (!this.#isStaged(place)) return this.#isAt(place, key)
-      return this.#staged.hasId(place - this.#stagedFrom, key)
+      return this.#staged.rows.hasId(place - this.#stagedFrom, key)
     })
   }
 

@@ -3,9 +3,12 @@ import { CLOSE_OBJECT } from '../../../../json/bytes.ts'
 import { byteRun } from './byte-run.ts'
 import type { Edge, KnownMember } from './document-edges.ts'
 import type { DocumentEvents } from './document-events.ts'
+import { RECENT_BYTES, RecentRuns } from './recent-runs.ts'
 
 /** Values of one key that are remembered. */
 const MAX_VALUES = 64
+/** Values that are remembered until it shows whether they come again. All fields of usual records together may have so many. */
+const TRIED_VALUES = 24
 /** Longest member that is remembered, bytes. */
 const MAX_MEMBER_BYTES = 1_024
 /** Memory of all members of one index, and of a member beside its bytes, bytes, about. */
@@ -54,11 +57,12 @@ export class KnownMembers {
   note(edge: Edge, start: number, end: number, bytes: Uint8Array, terms: number, codes: number, numbers: number): KnownMember | undefined {
     if (end - start > MAX_MEMBER_BYTES) return undefined
     const events = this.#events
+    if (edge.members === undefined && this.#bytes > MAX_BYTES) return undefined
     const members = edge.members ?? this.#begin(edge)
     const key = this.#keyOf(codes, numbers) ?? (members.size < MAX_VALUES ? hashOf(bytes, start, end) : NO_KEY)
     let member = members.get(key)
     if (member === undefined) {
-      if (members.size >= MAX_VALUES && edge.hits < members.size) return this.#giveUp(edge)
+      if (members.size >= TRIED_VALUES && edge.hits < members.size) return this.#giveUp(edge)
       if (members.size >= MAX_VALUES || this.#bytes > MAX_BYTES) return undefined
       member = {
         edge,
@@ -72,11 +76,7 @@ export class KnownMembers {
         next: undefined,
       }
       members.set(key, member)
-      this.#bytes += MEMBER_BYTES + 2 * (end - start)
-    }
-    if (edge.known !== member) {
-      edge.knownBefore = edge.known
-      edge.known = member
+      this.#bytes += memberBytes(end - start)
     }
     return member
   }
@@ -92,15 +92,21 @@ export class KnownMembers {
   /** Values of the key do not come again. */
   #giveUp(edge: Edge): undefined {
     edge.isVaried = true
+    this.#bytes -= RECENT_BYTES
+    for (const { run } of edge.members!.values()) this.#bytes -= memberBytes(run.length)
     forgetMembers(edge)
   }
 
   #begin(edge: Edge): Map<number, KnownMember> {
     edge.members = new Map()
+    edge.recent = new RecentRuns(edge.key.length + 1)
     this.#edges.push(edge)
+    this.#bytes += RECENT_BYTES
     return edge.members
   }
 }
+
+const memberBytes = (length: number): number => MEMBER_BYTES + 2 * length
 
 /** No number that is looked for: what is remembered is full. */
 const NO_KEY = Number.NaN
@@ -117,7 +123,6 @@ function hashOf(bytes: Uint8Array, start: number, end: number): number {
 }
 
 function forgetMembers(edge: Edge): void {
-  edge.known = undefined
-  edge.knownBefore = undefined
+  edge.recent = undefined
   edge.members = undefined
 }

@@ -91,7 +91,7 @@ export class WriteBatch {
     const next = this.#blocks[this.#block]
     if (next === undefined || k < next.from + next.block.ref.docs - 1) return
     this.#block++
-    if (this.documents.length === this.#blockAt + next.block.ref.docs) this.documents.addBlock(this.#blockAt, next.block)
+    if (this.documents.rows.length === this.#blockAt + next.block.ref.docs) this.documents.addBlock(this.#blockAt, next.block)
   }
 
   /** The same for one of many creations, which leaves no object behind where the id is a new UUID. */
@@ -99,7 +99,7 @@ export class WriteBatch {
     const idStart = places[CREATION_ROW * k]!
     const start = places[CREATION_ROW * k + 1]!
     const end = places[CREATION_ROW * k + 2]!
-    const { documents } = this
+    const documents = this.documents.rows
     if (k === this.#blocks[this.#block]?.from) this.#blockAt = documents.length
     documents.reserveId(UUID_BYTES)
     const { ids, idEnd } = documents
@@ -123,7 +123,7 @@ export class WriteBatch {
       return this.#takeBack(mark, error)
     }
     this.#target.stage(hash, -1)
-    this.documents.add(UUID_BYTES, true, bytes, start, end, walker.events.message)
+    this.documents.rows.add(UUID_BYTES, true, bytes, start, end, walker.events.messageStart, walker.events.messageEnd)
     this.#number(1)
     return CREATED
   }
@@ -198,10 +198,7 @@ export class WriteBatch {
     const version = current === undefined ? 1 : current.version + 1
     this.#target.stage(key.hash, current?.place ?? -1)
     if (current !== undefined) this.#bury(current.place)
-    const { documents } = this
-    documents.reserveId(key.bytes.length)
-    documents.ids.set(key.bytes, documents.idEnd)
-    documents.add(key.bytes.length, key.isUuid, source, 0, source.length, this.#target.walker.events.message)
+    this.documents.rows.addDocument({ id: key, source, message: this.#target.walker.events.message })
     const seqNo = this.#number(version)
     return { result: current === undefined ? 'created' : 'updated', seqNo, version }
   }

@@ -3,8 +3,9 @@ import { setImmediate } from 'node:timers/promises'
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import type { MutableMapping } from '../../../mapping/mapping.ts'
 import { Turns } from '../../../turns.ts'
-import { BLOCK_DOCS, encodeBlock, nextBlockLength } from '../format/block.ts'
+import { BLOCK_DOCS, encodeRows, nextBlockLength } from '../format/block.ts'
 import { idKey } from '../format/document-id.ts'
+import { DocumentRows } from '../format/document-rows.ts'
 import type { SegmentFile } from '../format/segment-file.ts'
 import type { StagedDocument } from '../format/staged-document.ts'
 import { DocumentWalker } from '../ingest/document-walker.ts'
@@ -84,18 +85,18 @@ export async function mergeSegments(
 async function writeSlice(tail: Tail, walker: DocumentWalker, documents: readonly StagedDocument[]): Promise<void> {
   walker.events.clear()
   const turns = new Turns()
-  const slice: StagedDocument[] = []
+  const rows = new DocumentRows()
   for (const { id, source } of documents) {
     await walker.addStoredInTurns(source, turns)
-    slice.push({ id, source, message: walker.events.message })
+    rows.addDocument({ id, source, message: walker.events.message })
   }
   const parts: Uint8Array[] = []
   const blocks = []
   const ids = []
   let end = tail.end
-  for (let at = 0; at < slice.length; ) {
-    const length = nextBlockLength(slice, at)
-    const block = encodeBlock(slice.slice(at, at + length), 0)
+  for (let at = 0; at < rows.length; ) {
+    const length = nextBlockLength(rows, at)
+    const block = encodeRows(rows, at, at + length, 0)
     blocks.push({ ...block.ref, firstDoc: tail.count + at, offset: end + block.ref.offset })
     ids.push(Buffer.from(block.parts[1]!))
     parts.push(...block.parts)

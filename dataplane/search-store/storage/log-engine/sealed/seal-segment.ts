@@ -2,12 +2,11 @@
 import { compress } from '../../../../compression/zstd.ts'
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import { Turns } from '../../../turns.ts'
-import { BLOCK_DOCS, type BlockRef, encodeBlock, nextBlockLength } from '../format/block.ts'
+import { BLOCK_DOCS, type BlockRef, encodeRows, nextBlockLength } from '../format/block.ts'
 import { type ColumnEntry, encodeKeywords, encodeNumbers, type Span } from '../format/column-codec.ts'
-import { idKey } from '../format/document-id.ts'
+import { DocumentRows } from '../format/document-rows.ts'
 import type { ShapesEntry } from '../format/message-shapes.ts'
 import { BLOCK_WORDS, encodeBlockRefs, encodeDirectory, type SegmentDirectory } from '../format/segment-directory.ts'
-import type { StagedDocument } from '../format/staged-document.ts'
 import { encodeTerms, type TermSections } from '../format/term-index.ts'
 import { encodeValueCounts } from '../format/value-counts.ts'
 import type { SegmentContext } from '../segment-context.ts'
@@ -167,25 +166,27 @@ export async function repackBlocks(
   const turns = new Turns()
   const blocks: BlockRef[] = []
   let end = 0
-  let waiting: StagedDocument[] = []
+  let waiting = new DocumentRows()
   let bytes = 0
   const flush = (isLast: boolean) => {
     while (waiting.length > 0) {
       const length = nextBlockLength(waiting, 0)
       if (length === waiting.length && !isLast) return
-      const block = encodeBlock(waiting.slice(0, length), 0)
+      const block = encodeRows(waiting, 0, length, 0)
       append(Buffer.concat(block.parts), end)
       const before = blocks.at(-1)
       blocks.push({ ...block.ref, firstDoc: before === undefined ? 0 : before.firstDoc + before.docs, offset: end + block.ref.offset })
       end += block.sizeBytes
-      waiting = waiting.slice(length)
+      const rest = new DocumentRows()
+      for (let k = length; k < waiting.length; k++) rest.addDocument(waiting.document(k))
+      waiting = rest
       bytes = 0
     }
   }
   for (let doc = 0; doc < tail.count; doc++) {
     const id = tail.storedId(doc)
     const source = tail.stored.source(doc)
-    waiting.push({ id: idKey(id.bytes, id.isUuid), source, message: tail.stored.messageSpan(doc) })
+    waiting.addDocument({ id, source, message: tail.stored.messageSpan(doc) })
     bytes += source.length
     if (waiting.length > BLOCK_DOCS || bytes > 1 << 20) flush(false)
     if (turns.isDue()) await turns.next()

@@ -190,7 +190,9 @@ export class TermTable {
     let count = 0
     const offsets = this.#offsets()
     yield
-    for (const at of offsets) {
+    // A loop over the values makes an object for each of them here.
+    for (let n = 0; n < offsets.length; n++) {
+      const at = offsets[n]!
       if (count % SORTED_A_PIECE === SORTED_A_PIECE - 1) yield
       const hi = entries[at + 1]! >>> 0
       const lo = entries[at]! >>> 0

@@ -1,16 +1,16 @@
 /** Walks documents for an index of another thread. */
+import { NOWHERE } from '../../../../json/bytes.ts'
 import type { LentBuffers } from '../../../../memory/lent-buffers.ts'
 import { grown } from '../../../grown.ts'
 import { openMapping } from '../../../mapping/mapping.ts'
 import { mappingConfigOf } from '../../../mapping/mapping-config.ts'
 import type { Creations } from '../../index-storage.ts'
 import type { WalkedBlock, WalkedDocuments, WalkedShape, WalkerKnowledge, WalkerNews } from '../../walked-documents.ts'
-import { BLOCK_DOCS, nextBlockLength, packBlock } from '../format/block.ts'
+import { nextBlockLength, packBlock } from '../format/block.ts'
 import { putUuid, UUID_BYTES } from '../format/document-id.ts'
-import type { StagedDocument } from '../format/staged-document.ts'
+import { DocumentRows } from '../format/document-rows.ts'
 import { DocumentWalker } from '../ingest/document-walker.ts'
 import { createFieldSlots, type FieldSlots } from '../ingest/field-slots.ts'
-import { StagedDocuments } from '../ingest/staged-documents.ts'
 import { flatRootOf } from '../segment-context.ts'
 import { DOCUMENT_ROW, NO_MESSAGE, NOT_WALKED, VALUE_ROW, walkedBytes, walkedWords } from './walked-words.ts'
 import { LeftToIndex, WalkerCoder } from './walker-coder.ts'
@@ -24,7 +24,7 @@ export class IndexWalker {
   readonly #coder = new WalkerCoder()
   readonly #slots: FieldSlots
   readonly #walker: DocumentWalker
-  readonly #staged = new StagedDocuments()
+  readonly #documents = new DocumentRows()
   readonly #memory: LentBuffers
   /** Documents of the last form that were left to the index. */
   left = 0
@@ -79,10 +79,10 @@ export class IndexWalker {
       const start = places[3 * k + 1]!
       const end = places[3 * k + 2]!
       const isWalked = this.#walkOne(bytes, start, end)
-      const message = isWalked ? events.message : undefined
       if (!isWalked) this.left++
-      this.#messages[2 * k] = isWalked ? (message?.start ?? NO_MESSAGE) : NOT_WALKED
-      this.#messages[2 * k + 1] = message?.end ?? NO_MESSAGE
+      const hasMessage = isWalked && events.messageStart !== NOWHERE
+      this.#messages[2 * k] = hasMessage ? events.messageStart : isWalked ? NO_MESSAGE : NOT_WALKED
+      this.#messages[2 * k + 1] = hasMessage ? events.messageEnd : NO_MESSAGE
       areIds &&= this.#stage(bytes, places[3 * k]!, start, end)
     }
     const blocks = areIds ? this.#packBlocks() : []
@@ -94,7 +94,7 @@ export class IndexWalker {
     this.left = 0
     this.#coder.begin()
     this.#walker.events.clear()
-    this.#staged.clear()
+    this.#documents.clear()
     if (this.#messages.length < 2 * count) this.#messages = new Int32Array(2 * count)
     this.#valueCount = 0
     this.#valueEnd = 0
@@ -113,22 +113,21 @@ export class IndexWalker {
 
   /** False: the id is none of those that blocks are made of here. */
   #stage(bytes: Buffer, idStart: number, start: number, end: number): boolean {
-    const staged = this.#staged
-    staged.reserveId(UUID_BYTES)
-    if (!putUuid(bytes, idStart, start, staged.ids, staged.idEnd)) return false
-    staged.add(UUID_BYTES, true, bytes, start, end, this.#walker.events.message)
+    const documents = this.#documents
+    const { messageStart, messageEnd } = this.#walker.events
+    documents.reserveId(UUID_BYTES)
+    if (!putUuid(bytes, idStart, start, documents.ids, documents.idEnd)) return false
+    documents.add(UUID_BYTES, true, bytes, start, end, messageStart, messageEnd)
     return true
   }
 
   #packBlocks(): WalkedBlock[] {
     const blocks: WalkedBlock[] = []
-    const staged = this.#staged
-    for (let from = 0; staged.length - from >= MIN_BLOCK_DOCS; ) {
-      const most: StagedDocument[] = staged.slice(from, BLOCK_DOCS)
-      const length = nextBlockLength(most, 0)
-      if (this.#areWalked(from, from + length))
-        blocks.push({ from, block: packBlock(length === most.length ? most : most.slice(0, length)) })
-      from += length
+    const documents = this.#documents
+    for (let from = 0; documents.length - from >= MIN_BLOCK_DOCS; ) {
+      const to = from + nextBlockLength(documents, from)
+      if (this.#areWalked(from, to)) blocks.push({ from, block: packBlock(documents, from, to) })
+      from = to
     }
     return blocks
   }
