@@ -92,6 +92,39 @@ describe('hack/setup.sh', () => {
     expect(builds('start')).to.equal(2)
   })
 
+  it('compiles the program for a start, by one that is ended once it is up, and again where many sources are newer', () => {
+    install(BOTH)
+    writeFileSync(join(checkout, 'dataplane/main.ts'), '')
+    const program = (isUp: boolean) =>
+      writeFileSync(
+        join(checkout, 'hack/logpipeline'),
+        `#!/bin/sh\necho "$1 $SEARCH_PORT $SECRET$(ls -d "$DATA_DIR" 2> /dev/null)" >> runs.log\n${isUp ? 'echo logpipeline is up; exec sleep 60' : 'exit 1'}\n`,
+        { mode: 0o755 },
+      )
+    const cache = join(checkout, 'node_modules/.cache/node-compile')
+    mkdirSync(cache, { recursive: true })
+    const runs = () => {
+      const { status, stderr } = run('env', 'SECRET=secret', 'sh', 'hack/setup.sh', 'start')
+      expect(status, stderr).to.equal(0)
+      return readFileSync(join(checkout, 'runs.log'), 'utf8').split('\n').slice(0, -1)
+    }
+    program(false)
+    expect(runs()).to.have.length(1)
+    expect(existsSync(join(cache, 'complete'))).to.equal(false)
+    program(true)
+    expect([runs(), runs()].map(lines => lines.length)).to.deep.equal([2, 2])
+    const later = new Date(Date.now() + 10_000)
+    const changed = (count: number) => {
+      for (let i = 0; i < count; i++) {
+        writeFileSync(join(checkout, `dataplane/${i}.ts`), '')
+        utimesSync(join(checkout, `dataplane/${i}.ts`), later, later)
+      }
+      return runs().length
+    }
+    expect([changed(49), changed(50)]).to.deep.equal([2, 3])
+    expect(new Set(runs())).to.deep.equal(new Set(['standalone 0 ']))
+  }).timeout(20_000)
+
   it('is called by the scripts and the command line of a fresh clone', () => {
     run('hack/logpipeline', '--version')
     expect(readFileSync(join(checkout, 'npm.log'), 'utf8')).to.match(/^ci --include=dev/)

@@ -26,6 +26,20 @@ describe('metrics', () => {
     expect(await metrics.text()).to.contain('# TYPE service_bridge_etl_consumed_total counter')
   })
 
+  it('of the process stand once beside those of each role', async () => {
+    const roles = [createMetrics(), createMetrics(), createMetrics()]
+    for (const [k, metrics] of roles.entries()) metrics.gauge({ name: 'own', help: 'Of one role.' }, () => k)
+    expect(await roles[0]!.text()).to.not.contain('process_cpu')
+    for (const metrics of roles) metrics.processMetrics()
+    const texts = await Promise.all(roles.map(metrics => metrics.text()))
+    for (const [k, text] of texts.entries()) {
+      expect(text.match(/^own .*$/gm)).to.deep.equal([`own ${k}`])
+      expect(text.match(/^process_cpu_seconds_total /gm)).to.have.length(1)
+      expect(text.match(/^nodejs_eventloop_lag_max_seconds /gm)).to.have.length(1)
+      expect(text).to.match(/[^\n]\n$/)
+    }
+  })
+
   it('worker threads add without messages', async () => {
     const shared = createSharedCounters(KEYS)
     const code = `

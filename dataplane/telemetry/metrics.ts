@@ -29,8 +29,9 @@ export interface Metrics {
 export function createMetrics(): Metrics {
   const registry = new Registry()
   const registers = [registry]
+  let hasProcess = false
   return {
-    text: () => registry.metrics(),
+    text: async () => [await registry.metrics(), ...(hasProcess ? [await ofProcess().metrics()] : [])].join('\n'),
     contentType: registry.contentType,
     counters(table) {
       const counters = mapTable(table, description => new Counter({ ...description, registers }))
@@ -57,8 +58,22 @@ export function createMetrics(): Metrics {
       }
       const gauge: Gauge<string> = new Gauge({ name, help, labelNames: [label], registers, collect })
     },
-    processMetrics: () => collectDefaultMetrics({ register: registry }),
+    processMetrics() {
+      hasProcess = true
+      ofProcess()
+    },
   }
+}
+
+let shared: Registry | undefined
+
+/** One for all roles of a thread: each would watch its event loop and its garbage collections on its own. */
+function ofProcess(): Registry {
+  if (shared === undefined) {
+    shared = new Registry()
+    collectDefaultMetrics({ register: shared })
+  }
+  return shared
 }
 
 function copyValue(counter: Counter, value: number): void {

@@ -1,6 +1,6 @@
 /** A back end over HTTP/1.1: connections that are kept, bodies that flow no faster than they are taken, both ways. */
 import { PassThrough } from 'node:stream'
-import { Client, type Dispatcher, errors, Pool } from 'undici'
+import type { Client, Dispatcher, Pool } from 'undici'
 import { HttpError } from '../http/http-error.ts'
 import type { Log } from '../telemetry/log.ts'
 import { answerHead, type Exchange, stopReading } from './exchange.ts'
@@ -21,6 +21,8 @@ const MAX_READ_BYTES = 16 * 1024 * 1024
 const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
 /** Errors of a connection that ended without an answer. */
 const BROKEN: ReadonlySet<string | undefined> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
+/** Errors of requests that HTTP cannot carry. */
+const UNFIT: ReadonlySet<string | undefined> = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED'])
 
 export interface UpstreamConfig {
   readonly endpoint: string
@@ -67,6 +69,12 @@ export interface Upstream {
   close(): Promise<void>
 }
 
+interface Connections {
+  readonly pool: Pool
+  /** A connection of its own, to be closed. */
+  fresh(): Client
+}
+
 const CALLER_GONE = new Error('the caller hung up')
 
 export function createUpstream(config: UpstreamConfig, log: Log): Upstream {
@@ -77,23 +85,32 @@ export function createUpstream(config: UpstreamConfig, log: Log): Upstream {
     ...{ keepAliveTimeout: KEEP_MS, keepAliveMaxTimeout: KEEP_MS, pipelining: 1, headersTimeout: ANSWER_MS, bodyTimeout: ANSWER_MS },
     connect: { timeout: CONNECT_MS, noDelay: true, ...(ca !== undefined && { ca }) },
   }
-  const pool = new Pool(origin, { ...options, connections: MAX_CONNECTIONS })
+  let opened: Promise<Connections> | undefined
+  /** With the first request: a process whose pages nobody looks at spares the client's code. */
+  const open = (): Promise<Connections> => {
+    opened ??= import('undici').then(({ Client, Pool }) => ({
+      pool: new Pool(origin, { ...options, connections: MAX_CONNECTIONS }),
+      fresh: () => new Client(origin, options),
+    }))
+    return opened
+  }
   let underWay = 0
 
   const failed = (cause: unknown): HttpError => {
     if (cause instanceof HttpError) return cause
-    if (cause instanceof errors.InvalidArgumentError || cause instanceof errors.NotSupportedError)
-      return new HttpError(400, 'expected a request that can be passed on, seen another', {}, { cause })
+    const { code, name: kind } = cause as NodeJS.ErrnoException
+    if (UNFIT.has(code)) return new HttpError(400, 'expected a request that can be passed on, seen another', {}, { cause })
     // A page that was left is nobody's fault.
     if (cause !== CALLER_GONE) log.warn({ error: cause, endpoint }, `${name} gave no answer`)
-    if (cause instanceof errors.HeadersTimeoutError) return new HttpError(504, `${name} did not answer in time`, {}, { cause })
-    if (cause instanceof errors.HeadersOverflowError || cause instanceof errors.HTTPParserError)
+    if (code === 'UND_ERR_HEADERS_TIMEOUT') return new HttpError(504, `${name} did not answer in time`, {}, { cause })
+    if (code === 'UND_ERR_HEADERS_OVERFLOW' || kind === 'HTTPParserError')
       return new HttpError(502, `${name} gave an answer that cannot be passed on`, {}, { cause })
     return new HttpError(502, config.unreachable ?? `${name} cannot be reached`, {}, { cause })
   }
 
   /** A connection that breaks before the answer may have been closed as it was taken: what may be repeated is, once, on a new one. */
   const send = async <T>(isRepeatable: boolean, signal: AbortSignal | undefined, ask: (to: Dispatcher) => Promise<T>): Promise<T> => {
+    const { pool, fresh: connect } = await open()
     // A connection whose end has arrived is not taken then.
     if (!isRepeatable) await nextTurn()
     try {
@@ -102,7 +119,7 @@ export function createUpstream(config: UpstreamConfig, log: Log): Upstream {
       const isBroken = BROKEN.has((error as NodeJS.ErrnoException).code)
       if (!isRepeatable || !isBroken || signal?.aborted === true) throw failed(error)
     }
-    const fresh = new Client(origin, options)
+    const fresh = connect()
     try {
       return await ask(fresh)
     } catch (error) {
@@ -156,6 +173,7 @@ export function createUpstream(config: UpstreamConfig, log: Log): Upstream {
 
     async answers(path, timeoutMs) {
       try {
+        const { pool } = await open()
         const { body } = await pool.request({ method: 'GET', path: prefix + path, headers: own, signal: AbortSignal.timeout(timeoutMs) })
         await body.dump()
         return true
@@ -164,7 +182,7 @@ export function createUpstream(config: UpstreamConfig, log: Log): Upstream {
       }
     },
 
-    close: () => pool.destroy(),
+    close: async () => (await opened)?.pool.destroy(),
   }
 }
 

@@ -1,6 +1,6 @@
 /** Requests to addresses that users configured, guarded against server-side request forgery, with undici. */
 import { isIP, type LookupFunction } from 'node:net'
-import { Agent, buildConnector, type Dispatcher, errors } from 'undici'
+import type { Agent, Dispatcher } from 'undici'
 import type { OutboundAddresses } from '../../ports/outbound-addresses.ts'
 import {
   type OutboundAnswer,
@@ -39,17 +39,25 @@ export function createOutboundHttp({
       error => done(error, ''),
     )
   }
-  const agent = new Agent({
-    connect: buildConnector({ timeout: CONNECT_MS, allowH2: false, lookup, ...(ca !== undefined && { ca }) }),
-    connections: MAX_CONNECTIONS,
-    maxOrigins: MAX_ORIGINS,
-    keepAliveTimeout: IDLE_MS,
-    keepAliveMaxTimeout: IDLE_MS,
-    maxHeaderSize: MAX_HEADER_BYTES,
-    // The time of the whole request is what counts, below.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  })
+  let opened: Promise<Agent> | undefined
+  /** With the first request: a process whose users have no platform spares the client's code. */
+  const open = (): Promise<Agent> => {
+    opened ??= import('undici').then(
+      ({ Agent, buildConnector }) =>
+        new Agent({
+          connect: buildConnector({ timeout: CONNECT_MS, allowH2: false, lookup, ...(ca !== undefined && { ca }) }),
+          connections: MAX_CONNECTIONS,
+          maxOrigins: MAX_ORIGINS,
+          keepAliveTimeout: IDLE_MS,
+          keepAliveMaxTimeout: IDLE_MS,
+          maxHeaderSize: MAX_HEADER_BYTES,
+          // The time of the whole request is what counts, below.
+          headersTimeout: 0,
+          bodyTimeout: 0,
+        }),
+    )
+    return opened
+  }
 
   return {
     async request(request, signal) {
@@ -57,9 +65,9 @@ export function createOutboundHttp({
       // The look-up of names is checked when the connection is made. Literal addresses have none.
       const literal = url.hostname.replace(/^\[|\]$/g, '')
       if (isIP(literal) !== 0) await addresses.resolve(literal)
-      return await exchange(agent, url, request, signal)
+      return await exchange(await open(), url, request, signal)
     },
-    close: () => agent.destroy(),
+    close: async () => (await opened)?.destroy(),
   }
 }
 
@@ -139,7 +147,8 @@ function exchange(agent: Agent, url: URL, request: OutboundRequest, signal: Abor
 
 /** The result of the look-up, wherever undici and Node put it; a header that HTTP cannot carry, such as a key with a line break in it. */
 function refusalIn(error: unknown, url: URL): TargetRefused | TargetUnreachable | undefined {
-  if (error instanceof errors.InvalidArgumentError) return new TargetRefused(`${url.host}: the request cannot be written: ${error.message}`)
+  if (error instanceof Error && codeOf(error) === 'UND_ERR_INVALID_ARG')
+    return new TargetRefused(`${url.host}: the request cannot be written: ${error.message}`)
   for (let each = error, depth = 0; each instanceof Error && depth < 5; each = each.cause, depth++)
     if (each instanceof TargetRefused || each instanceof TargetUnreachable) return each
   return undefined
@@ -163,6 +172,10 @@ const WORDS = new Map(
 
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error'
-  const code = 'code' in error ? String(error.code) : undefined
+  const code = codeOf(error)
   return code === undefined ? error.message : (WORDS.get(code) ?? `${error.message} (${code})`)
+}
+
+function codeOf(error: Error): string | undefined {
+  return 'code' in error ? String(error.code) : undefined
 }

@@ -1,13 +1,9 @@
 /** The role `agent`: its sources by the settings, and the cluster that it runs in. */
-import { ConfigError } from '../../config/environment.ts'
 import type { SettingsOf } from '../../contract/env.ts'
-import { findClusterAccess, podEnvironment } from '../../kube/find-access.ts'
-import { KubeconfigError } from '../../kube/kubeconfig.ts'
 import { SILENT } from '../../telemetry/log.ts'
 import { searchConnection } from '../backends.ts'
 import { defineRole, type RoleContext } from '../role.ts'
 import { startAgent } from './agent.ts'
-import { type ClusterWatch, createClusterWatch } from './cluster-watch.ts'
 import type { StreamProcess } from './stream-source.ts'
 
 /** Alone it watches a Kafka, and the cluster it runs in; in standalone the bus of the process. */
@@ -26,7 +22,8 @@ export const start = defineRole(async (context: RoleContext<'agent'>, { keep, ba
     await startAgent({
       bus,
       ...agentConfig(settings),
-      cluster: standalone === undefined ? openCluster(context) : undefined,
+      // A standalone spares the code of Kubernetes' client and of YAML.
+      cluster: standalone === undefined ? (await import('./open-cluster.ts')).openCluster(context) : undefined,
       search: searchConnection(settings),
       host,
       port: settings.PORT,
@@ -58,26 +55,5 @@ function agentConfig(settings: AgentSettings) {
       deadLetter: settings.DEAD_LETTER_TOPIC,
     },
     stream: stream.filter(process => process !== undefined),
-  }
-}
-
-/** By `KUBECONFIG`, else by the service account of the pod; undefined where there is neither. Throws `ConfigError` for a kubeconfig that cannot be used. */
-function openCluster({ settings, log, clock }: RoleContext<'agent'>): ClusterWatch | undefined {
-  const access = findAccess(settings)
-  if (access === undefined) {
-    log.info({}, 'no cluster: neither KUBECONFIG nor a service account; secrets and Flink jobs are not shown')
-    return undefined
-  }
-  const namespace = settings.SERVICE_NAMESPACE ?? access.namespace
-  log.info({ server: access.server, namespace, tenant: settings.SERVICE_TENANT_ID }, 'watching the cluster')
-  return createClusterWatch({ access, namespace, tenant: settings.SERVICE_TENANT_ID }, { clock, log, random: Math.random })
-}
-
-function findAccess({ KUBECONFIG }: Pick<SettingsOf<'agent'>, 'KUBECONFIG'>) {
-  try {
-    return findClusterAccess({ ...podEnvironment(), KUBECONFIG })
-  } catch (error) {
-    if (!(error instanceof KubeconfigError)) throw error
-    throw new ConfigError([/^[A-Z_]+: /.test(error.message) ? error.message : `KUBECONFIG: ${error.message}`])
   }
 }

@@ -19,7 +19,7 @@ const SHRINK_EVERY_MS = 5_000
  * By how much the heap may grow before garbage is marked, % of what was in use. V8 counts buffers among it and takes some 60 % for so small a heap: while
  * records came in, that was a marking of the whole heap for every fifth query …
  */
-const GROWTH_PERCENT = 200
+export const GROWTH_PERCENT = 200
 /** … while less than this share of the memory that the process may have is in use; V8 decides from the larger share on. */
 const EASY_SHARE = 0.4
 const MUCH_SHARE = 0.5

@@ -1,7 +1,7 @@
 /** Connections to mail servers: one pool for each server and log-in, each connection to an address that was checked. */
 import { createHash } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
-import { createTransport, type Transporter } from 'nodemailer'
+import type { createTransport, Transporter } from 'nodemailer'
 import type SMTPPool from 'nodemailer/lib/smtp-pool/index.js'
 import type { Target } from '../../../domain/tickets/target.ts'
 import type { OutboundAddress, OutboundAddresses } from '../../../ports/outbound-addresses.ts'
@@ -36,9 +36,9 @@ export function createSmtpPools(addresses: OutboundAddresses): SmtpPools {
   /** The one used longest ago first. */
   const pools = new Map<string, Pool>()
 
-  const poolOf = (target: Target): Pool => {
+  const poolOf = (target: Target, connect: typeof createTransport): Pool => {
     const key = keyOf(target)
-    const pool = pools.get(key) ?? { transport: createTransport(optionsOf(target, addresses)), users: 0 }
+    const pool = pools.get(key) ?? { transport: connect(optionsOf(target, addresses)), users: 0 }
     pools.delete(key)
     pools.set(key, pool)
     for (const [other, { transport, users }] of pools) {
@@ -52,7 +52,9 @@ export function createSmtpPools(addresses: OutboundAddresses): SmtpPools {
 
   return {
     async use(target, work) {
-      const pool = poolOf(target)
+      // With the first mail, which most processes never send.
+      const { createTransport } = await import('nodemailer')
+      const pool = poolOf(target, createTransport)
       pool.users++
       try {
         return await work(pool.transport)
