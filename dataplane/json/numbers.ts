@@ -82,7 +82,7 @@ const LOW_DIGITS = 8
 const LOW_SCALE = 10 ** LOW_DIGITS
 /** A sum of two parts has 17 digits at most: the most that `String` writes. */
 const MAX_HIGH = 1_000_000_000
-/** What is nearer to a bound than that is left undecided. */
+/** A number nearer to a bound than that is left undecided. */
 const MARGIN = 1e-6
 
 /** Splits a double into two of 26 bits. */

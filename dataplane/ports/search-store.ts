@@ -140,7 +140,7 @@ export class VersionConflict extends Error {
 export class SearchStoreUnavailable extends Error {
   /** It answered that it has too much to do (429). */
   readonly isBusy: boolean
-  /** What callers of a service are told of it. */
+  /** The reason that callers of a service are told. */
   readonly forCallers: string
   constructor(
     message: string,

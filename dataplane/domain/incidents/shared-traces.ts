@@ -1,3 +1,4 @@
+/** The traces in which services had anomalies: services that share one belong to the same incident. */
 import { GROUP_WINDOW_MS, type WindowMember } from './anomaly-window.ts'
 
 const MAX_TRACES = 20_000

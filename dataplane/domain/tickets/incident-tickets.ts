@@ -122,7 +122,7 @@ export function attend<T extends TicketedIncident>(incident: T, facts: AttendFac
           : tellGrowth(calm, facts, quiet !== undefined, now)
   const quietUntil = next.ticketing?.quietBy === undefined ? undefined : quiet?.until
   if (quietUntil !== undefined) return noteDown(next, { attentionAt: quietUntil })
-  // Who attended to it before may have ended, or the store failed, before the rows of these events were written: that may happen again.
+  // The agent that attended to it before may have ended, or the store failed, before the rows of these events were written: that may happen again.
   const isOwing = (next.ticketing?.owed ?? []).length > 0 && next.ticketing?.attentionAt === undefined
   return isOwing ? noteDown(next, { attentionAt: now }) : next
 }

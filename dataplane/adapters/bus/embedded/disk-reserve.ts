@@ -10,11 +10,11 @@ export interface DiskReserveDeps {
   readonly files: LogFiles
   readonly clock: Clock
   readonly directory: string
-  /** What the file system keeps free, where that is less than a quarter of its size. */
+  /** So much of the disk stays free, or a quarter of the disk where that is less. */
   readonly minFreeBytes: number
 }
 
-/** What the bus leaves free on the disk, so that the search store can index what the bus holds. */
+/** Room that the bus leaves on the disk, so that the search store can index the records of the bus. */
 export class DiskReserve {
   readonly #deps: DiskReserveDeps
   #checkedMs = Number.NEGATIVE_INFINITY

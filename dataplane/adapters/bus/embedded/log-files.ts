@@ -19,7 +19,7 @@ export interface LogFiles {
   syncDirectory(path: string): Promise<void>
   remove(path: string): Promise<void>
   rename(from: string, to: string): Promise<void>
-  /** Of the file system that holds the path. */
+  /** Room of the file system that holds the path. */
   space(path: string): Promise<{ readonly freeBytes: number; readonly sizeBytes: number }>
 }
 

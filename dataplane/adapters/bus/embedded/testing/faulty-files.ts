@@ -17,7 +17,7 @@ export interface FaultyFiles extends LogFiles {
   syncError: string | undefined
   truncateError: string | undefined
   free: number
-  /** Of the whole file system, in bytes. */
+  /** Room of the whole file system, in bytes. */
   size: number
   /** Runs before each write and after each sync, which wait for it. */
   onWrite: ((path: string, moment: 'before' | 'synced') => void | Promise<void>) | undefined
