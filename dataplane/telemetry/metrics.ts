@@ -65,13 +65,16 @@ export function createMetrics(): Metrics {
   }
 }
 
+/** Time between two looks at the delay of the event loop: each wakes the thread. */
+const EVENT_LOOP_EVERY_MS = 50
+
 let shared: Registry | undefined
 
 /** One for all roles of a thread: each would watch its event loop and its garbage collections on its own. */
 function ofProcess(): Registry {
   if (shared === undefined) {
     shared = new Registry()
-    collectDefaultMetrics({ register: shared })
+    collectDefaultMetrics({ register: shared, eventLoopMonitoringPrecision: EVENT_LOOP_EVERY_MS })
   }
   return shared
 }
