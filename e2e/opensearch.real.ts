@@ -130,8 +130,6 @@ describe('the product on OpenSearch, over TLS and with a password', function () 
       (error: Error) => error,
     )
     expect(failure?.message).to.match(/exited with [1-9]/)
-    const logFile = /see (\S+)$/.exec(failure!.message)![1]!
-    expect(readFileSync(logFile, 'utf8')).to.contain('SEARCH_USERNAME and SEARCH_PASSWORD')
-    rmSync(join(logFile, '..'), { recursive: true, force: true })
+    expect(failure?.message).to.contain('SEARCH_USERNAME and SEARCH_PASSWORD')
   })
 })

@@ -36,15 +36,18 @@ export interface ThreadMemory {
   collect(): void
 }
 
-/** Looks after the calling thread until it ends. `isPatient`: nobody waits for what the thread does, and it may stand still for a collection. */
-export function giveBackGarbage(clock: { nowMs(): number }, { isPatient = false } = {}): void {
+/**
+ * Looks after the calling thread until it ends. `isPatient`: nobody waits for what the thread does, and it may stand still for a collection. `fromBytes`:
+ * resident memory of the process from which on that is done, where it is not the usual.
+ */
+export function giveBackGarbage(clock: { nowMs(): number }, { isPatient = false, fromBytes = FROM_BYTES } = {}): void {
   const memory = ownMemory()
-  const look = createGarbageLook(isPatient ? { ...memory, begin: memory.collect } : memory)
+  const look = createGarbageLook(isPatient ? { ...memory, begin: memory.collect } : memory, memoryLimit(fromBytes))
   setInterval(() => look(clock.nowMs()), LOOK_EVERY_MS).unref()
 }
 
 /** The function is to be called about once a second. */
-export function createGarbageLook(memory: ThreadMemory, limitBytes = memoryLimit()): (nowMs: number) => void {
+export function createGarbageLook(memory: ThreadMemory, limitBytes = memoryLimit(FROM_BYTES)): (nowMs: number) => void {
   let leastBytes = 0
   /** Most pages of the heap since the last collection was over. */
   let mostHeapBytes = 0
@@ -70,15 +73,29 @@ export function createGarbageLook(memory: ThreadMemory, limitBytes = memoryLimit
   }
 }
 
-function memoryLimit(): number {
+function memoryLimit(fromBytes: number): number {
   // 0 where it is not known, beyond any memory where there is no limit.
   const container = process.constrainedMemory() || Number.POSITIVE_INFINITY
-  return Math.min(FROM_BYTES, CONTAINER_SHARE * container)
+  return Math.min(fromBytes, CONTAINER_SHARE * container)
+}
+
+/** Buffers that come and go, and take no memory, since nobody writes to them. */
+function growBuffers(bytes: number): void {
+  new ArrayBuffer(bytes).transfer(0)
+}
+
+/** Collects before it returns, and gives free pages back to the system; false where the system gives no process so many addresses. */
+export function collectGarbage(): boolean {
+  try {
+    growBuffers(getHeapStatistics().heap_size_limit / 2 + BUFFER_BYTES)
+    return true
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    return false
+  }
 }
 
 export function ownMemory(): ThreadMemory {
-  /** Nobody writes to them, so that they take no memory. */
-  const growBuffers = (bytes: number) => void new ArrayBuffer(bytes).transfer(0)
   const begin = () => {
     // V8 keeps the pages that a collection frees, save for one that it begins while memory counts for more than time.
     setFlagsFromString('--optimize-for-size')
@@ -94,13 +111,7 @@ export function ownMemory(): ThreadMemory {
     heapBytes: () => getHeapStatistics().total_heap_size,
     begin,
     collect() {
-      try {
-        growBuffers(getHeapStatistics().heap_size_limit / 2 + BUFFER_BYTES)
-      } catch (error) {
-        // The system gives no process so many addresses.
-        if (!(error instanceof RangeError)) throw error
-        begin()
-      }
+      if (!collectGarbage()) begin()
     },
   }
 }

@@ -2,6 +2,7 @@
 import { constants, type NodeGCPerformanceDetail, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks'
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { collectGarbage } from '../../memory/give-back-garbage.ts'
 import { type ApiError, tryLater } from '../api-error.ts'
 import type { QueryTurn } from './turn-queue.ts'
 
@@ -126,6 +127,7 @@ const isOfWholeHeap = (entry: PerformanceEntry): boolean =>
 
 function processMemory(): ProcessMemory {
   setFlagsFromString('--expose-gc')
+  const gc = runInNewContext('gc') as () => void
   let collections = 0
   let resident = 0
   let residentMs = Number.NEGATIVE_INFINITY
@@ -149,7 +151,9 @@ function processMemory(): ProcessMemory {
         },
       }
     },
-    collect: runInNewContext('gc') as () => void,
+    collect() {
+      if (!collectGarbage()) gc()
+    },
     letGrow: percent => setFlagsFromString(`--heap-growing-percent=${percent}`),
     get collections() {
       return collections

@@ -1,6 +1,7 @@
 import { Socket } from 'node:net'
 import { Worker } from 'node:worker_threads'
 import { keepCompiledCode } from '../../lifecycle/keep-compiled-code.ts'
+import { giveBackGarbage } from '../../memory/give-back-garbage.ts'
 import { createLink } from './link.ts'
 import type { FromProcess, ToProcess } from './messages.ts'
 import { createPulseWriter } from './pulse.ts'
@@ -16,6 +17,8 @@ const look = () => process.ppid !== parent && process.kill(process.pid, 'SIGKILL
 setInterval(look, 1000)
 look()
 `
+/** Resident memory from which on garbage that came together goes back to the system: a process that only follows what is stored holds less. */
+const GIVE_BACK_FROM_BYTES = 112 * 1024 * 1024
 const GUARD_LIMITS = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1 }
 
 /** Makes this process a query process: descriptor 3 is the link to the store, 4 the pulse; the arguments are its memory (cache, heap, all of it; bytes) and the store's process. */
@@ -33,5 +36,6 @@ export function serveQueries(execute?: QueryServiceConfig['execute']): void {
   service.connect(createLink<FromProcess, ToProcess>(socket, (message, bytes) => service.take(message, bytes)))
   socket.on('close', () => process.exit())
   new Worker(ORPHAN_GUARD, { eval: true, workerData: parent, resourceLimits: GUARD_LIMITS }).unref()
+  giveBackGarbage({ nowMs: () => performance.now() }, { fromBytes: GIVE_BACK_FROM_BYTES })
   keepCompiledCode()
 }
