@@ -22,6 +22,11 @@ export interface Range {
   readonly end: number
 }
 
+/** The same range, counted from `origin` on. */
+export function countedFrom(range: Range | undefined, origin: number): Range | undefined {
+  return range && { start: range.start - origin, end: range.end - origin }
+}
+
 /** After the value that starts at `from`; `NOWHERE` when none does, or when it goes on beyond `end`. */
 export function roughEnd(b: Uint8Array, from: number, end = b.length): number {
   const first = b[from]

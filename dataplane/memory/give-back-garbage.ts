@@ -46,8 +46,8 @@ export function giveBackGarbage(clock: { nowMs(): number }, { isPatient = false,
   setInterval(() => look(clock.nowMs()), LOOK_EVERY_MS).unref()
 }
 
-/** The function is to be called about once a second. */
-export function createGarbageLook(memory: ThreadMemory, limitBytes = memoryLimit(FROM_BYTES)): (nowMs: number) => void {
+/** The function is to be called about once a second. `limitBytes`: resident memory of the process from which on it collects. */
+export function createGarbageLook(memory: ThreadMemory, limitBytes: number): (nowMs: number) => void {
   let leastBytes = 0
   /** Most pages of the heap since the last collection was over. */
   let mostHeapBytes = 0

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { isDiskFull } from '../full-disk.ts'
 
 export interface Pulse {
   /** Grows with every turn. */
@@ -58,7 +59,7 @@ function writes(fd: number, bytes: Buffer): boolean {
   try {
     return writeSync(fd, bytes, 0, BYTES, 0) === BYTES
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOSPC') return false
+    if (isDiskFull(error)) return false
     throw error
   }
 }

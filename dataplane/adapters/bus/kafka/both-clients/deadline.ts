@@ -1,9 +1,14 @@
 import { BusError } from '../../../../ports/bus.ts'
 
+/** `doing` took longer than `ms`. */
+export function tooLate(doing: string, ms: number): BusError {
+  return new BusError('unavailable', `${doing}: Kafka has not answered within ${ms} ms`)
+}
+
 /** Ends the wait for `work` after `ms` with an `unavailable` error; the work itself goes on unheard. */
 export async function withDeadline<T>(work: Promise<T>, ms: number, doing: string): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new BusError('unavailable', `${doing}: Kafka has not answered within ${ms} ms`)), ms)
+  const timer = setTimeout(() => reject(tooLate(doing, ms)), ms)
   try {
     return await Promise.race([work, late])
   } finally {

@@ -1,8 +1,8 @@
 /** Records that are sent wait here, are put into batches by partition, and are written one batch after the other. */
-
 import { type TimedWait, TimedWaits } from '../../../../limits/timed-waits.ts'
 import { BusError, type BusRecord, closedError } from '../../../../ports/bus.ts'
 import { partitionOf } from '../../partitioner.ts'
+import { tooLate } from './deadline.ts'
 import { batchBytesFor, sizeOf, tooLarge } from './record-size.ts'
 
 /** Records by partition; each list fits into one batch. */
@@ -91,10 +91,7 @@ export class SendQueue {
       for (const piece of pieces) bytes += piece.bytes
       budget.reserve(bytes)
       const sending: Sending = { bytes, piecesLeft: pieces.length, isSettled: false, wait: undefined, resolve, reject }
-      sending.wait = this.#waits.begin(() => {
-        const problem = `writing to ${topic.name}: Kafka has not answered within ${deliveryTimeoutMs} ms`
-        this.#fail(sending, new BusError('unavailable', problem))
-      })
+      sending.wait = this.#waits.begin(() => this.#fail(sending, tooLate(`writing to ${topic.name}`, deliveryTimeoutMs)))
       for (const { partition, records: part, bytes: size } of pieces) {
         const queue = this.#waiting.get(partition)
         const piece = { records: part, bytes: size, sending }

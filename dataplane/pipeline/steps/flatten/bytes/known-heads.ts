@@ -2,7 +2,7 @@
 import { Buffer } from 'node:buffer'
 import { crc32 } from 'node:zlib'
 import { startsWith } from '../../../../json/bytes.ts'
-import type { Range } from '../../../../json/rough.ts'
+import { countedFrom, type Range } from '../../../../json/rough.ts'
 import type { RecordContext } from './record-context.ts'
 
 /** A head that has been read before. Places are counted from its start. */
@@ -61,7 +61,12 @@ export class KnownHeads {
       this.clear()
       this.#bytes = bytes.length + ENTRY_BYTES
     }
-    this.#heads.set(key, { ...head, bytes: Buffer.from(bytes), resource: moved(head.resource, start), scope: moved(head.scope, start) })
+    this.#heads.set(key, {
+      ...head,
+      bytes: Buffer.from(bytes),
+      resource: countedFrom(head.resource, start),
+      scope: countedFrom(head.scope, start),
+    })
   }
 
   clear(): void {
@@ -86,8 +91,4 @@ export class KnownHeads {
 /** 32 bits, in the range of small integers. */
 function keyOf(bytes: Buffer): number {
   return crc32(bytes) | 0
-}
-
-function moved(range: Range | undefined, by: number): Range | undefined {
-  return range && { start: range.start - by, end: range.end - by }
 }

@@ -4,7 +4,7 @@ import type { FlattenConfig } from '../../../../domain/records/flat-record.ts'
 import { CLOSE_LIST, COMMA, NOWHERE, OPEN_OBJECT } from '../../../../json/bytes.ts'
 import { Fault } from '../../../../json/fault.ts'
 import { afterSpace, phrase, phraseEnd } from '../../../../json/phrase.ts'
-import type { Range } from '../../../../json/rough.ts'
+import { countedFrom, type Range } from '../../../../json/rough.ts'
 import { valueEnd } from '../../../../json/strict.ts'
 import { EditList } from '../../../../otlp/layout.ts'
 import { OversizedPayload } from '../../../../otlp/malformed.ts'
@@ -105,7 +105,7 @@ export class MessageFlattener {
   #flattening(to: FlatRecords, start: number): Steps {
     return {
       scope: ({ fields }, { resource, scope }) => {
-        this.#source.around = { resource: moved(resource, start), scope: moved(scope, start) }
+        this.#source.around = { resource: countedFrom(resource, start), scope: countedFrom(scope, start) }
         this.#writer.enrich(this.#lookupFeatures(fields.tenant_id, fields.service))
       },
       record: (p, context) => {
@@ -144,8 +144,8 @@ export class MessageFlattener {
   /** The same where the bytes before the first record are known. */
   *#behindHead(from: number, { bytes, resource, context, scope }: KnownHead, steps: Steps): Generator<void, number, undefined> {
     const b = this.#b
-    const ofResource = moved(resource, -from)
-    steps.scope(context, { resource: ofResource, scope: moved(scope, -from) })
+    const ofResource = countedFrom(resource, -from)
+    steps.scope(context, { resource: ofResource, scope: countedFrom(scope, -from) })
     const end = yield* this.#records(from + bytes.length, context, steps)
     if (end === NOWHERE) return NOWHERE
     const scopeEnd = this.#holderEnd(end)
@@ -279,8 +279,4 @@ interface Holder {
   readonly text: string
   readonly range: Range | undefined
   readonly list: number
-}
-
-function moved(range: Range | undefined, by: number): Range | undefined {
-  return range && { start: range.start - by, end: range.end - by }
 }

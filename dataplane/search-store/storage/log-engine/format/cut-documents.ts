@@ -82,9 +82,9 @@ function cutDocument(cuts: DocumentCuts, doc: number, documents: DocumentRows, r
   const base = memory.byteOffset
   const start = documents.start(row)
   const end = documents.end(row)
-  const hasMessage = documents.messageStart(row) !== NOWHERE
-  const messageAt = hasMessage ? start + documents.messageStart(row) : NOWHERE
-  const messageEnd = hasMessage ? start + documents.messageEnd(row) : NOWHERE
+  const messageAt = documents.messageAt(row)
+  // Asked for behind a cut at the message alone.
+  const messageEnd = start + documents.messageEnd(row)
   let mask = 0
   let slot = 0
   let from = start

@@ -79,6 +79,12 @@ export class DocumentRows {
     return this.#rows[ROW * k + 3]!
   }
 
+  /** The same in the memory of the document. */
+  messageAt(k: number): number {
+    const start = this.messageStart(k)
+    return start === NOWHERE ? NOWHERE : this.start(k) + start
+  }
+
   messageEnd(k: number): number {
     return this.#rows[ROW * k + 4]!
   }

@@ -1,5 +1,4 @@
 /** Remembers where documents of several kinds are cut, so that a block is seldom looked at for that. */
-import { NOWHERE } from '../../../../json/bytes.ts'
 import { type DocumentCuts, NO_CUT } from './document-cuts.ts'
 import type { DocumentRows } from './document-rows.ts'
 import { findCuts } from './find-cuts.ts'
@@ -73,11 +72,10 @@ const mostCuts = (cuts: DocumentCuts, documents: DocumentRows, from: number, to:
 function countCuts(cuts: DocumentCuts, documents: DocumentRows, k: number): number {
   const memory = documents.memory(k)
   const view = new DataView(memory.buffer)
-  const start = documents.start(k)
   const end = documents.end(k)
-  const messageAt = documents.messageStart(k) === NOWHERE ? NOWHERE : start + documents.messageStart(k)
+  const messageAt = documents.messageAt(k)
   let count = 0
-  let p = start
+  let p = documents.start(k)
   for (let cut = cuts.next(-1, memory, view, p, end, messageAt); cut !== NO_CUT; cut = cuts.next(cut, memory, view, p, end, messageAt)) {
     p = cuts.at
     count++
