@@ -281,7 +281,7 @@ describe('replays', () => {
     if (open.kind !== 'open') throw new Error('not opened')
     const next = anomaly(3)
     expect(kinds(grouping.add(next, CONFIG))).to.deep.equal(['fold'])
-    grouping.forget(open.incidentId, [next])
+    grouping.forget(open, [next])
     expect(kinds(addAll(grouping, [next, anomaly(4), anomaly(5)]))).to.deep.equal(['waiting', 'waiting', 'open'])
   })
 })

@@ -30,6 +30,17 @@ export interface GroupingChange {
   readonly furtherServices?: number
 }
 
+/** Names an incident with its own service. */
+export type IncidentOfService = Pick<GroupingChange, 'incidentId' | 'tenant' | 'service'>
+
+/** What has to be known of an incident to restore it. */
+export const RESTORED_FIELDS = [
+  ...(['id', 'tenantId', 'service', 'affectedServices', 'furtherServices'] as const),
+  ...(['severity', 'anomalyScore', 'firstSeen', 'lastSeen'] as const),
+] satisfies readonly (keyof Incident)[]
+
+export type RestoredIncident = Pick<Incident, (typeof RESTORED_FIELDS)[number]>
+
 export type GroupingDecision =
   /** The anomaly was taken before, or waits for others. */
   | { readonly kind: 'none'; readonly reason: 'duplicate' | 'waiting' }
@@ -46,11 +57,11 @@ export interface Grouping {
   /** Takes in an anomaly that was decided upon before: for the recent past, after a restart. */
   restoreAnomaly(anomaly: Anomaly): void
   /** Takes in an incident that is not resolved: after a restart, or when it was reopened. */
-  restoreIncident(incident: Incident): void
+  restoreIncident(incident: RestoredIncident): void
   /** The incident takes in nothing more, as it was resolved; the named anomalies may be added again. */
-  forget(incidentId: string, anomalies?: readonly Anomaly[]): void
+  forget(incident: IncidentOfService, anomalies?: readonly Anomaly[]): void
   /** The incident was not made after all. Its anomalies wait for others again; the named ones are forgotten instead, and may be added again. */
-  undo(tenant: string, incidentId: string, anomalies: readonly Anomaly[]): void
+  undo(incident: IncidentOfService, anomalies: readonly Anomaly[]): void
   /** The named anomalies may be added again. */
   release(anomalies: readonly Anomaly[]): void
 }
@@ -171,6 +182,14 @@ export function createGrouping(): Grouping {
     }
   }
 
+  /** The members of its service. */
+  const dropIncident = ({ tenant, service, incidentId }: IncidentOfService): readonly WindowMember[] => {
+    const { members = [], incidents = [] } = tenants.get(tenant)?.services.get(service) ?? {}
+    const at = incidents.findIndex(({ id }) => id === incidentId)
+    if (at >= 0) incidents.splice(at, 1)
+    return members
+  }
+
   return {
     add(anomaly, config) {
       if (!seen.add(anomaly.document_id)) return [{ kind: 'none', reason: 'duplicate' }]
@@ -187,21 +206,13 @@ export function createGrouping(): Grouping {
       if (at >= 0) incidents.splice(at, 1)
       push(incidents, toKnown(incident), MAX_INCIDENTS)
     },
-    forget(incidentId, anomalies = []) {
-      for (const { services } of tenants.values())
-        for (const { incidents } of services.values()) {
-          const at = incidents.findIndex(({ id }) => id === incidentId)
-          if (at >= 0) incidents.splice(at, 1)
-        }
+    forget(incident, anomalies = []) {
+      dropIncident(incident)
       release(anomalies)
     },
-    undo(tenant, incidentId, anomalies) {
+    undo(incident, anomalies) {
       release(anomalies)
-      for (const { members, incidents } of tenants.get(tenant)?.services.values() ?? []) {
-        const at = incidents.findIndex(({ id }) => id === incidentId)
-        if (at >= 0) incidents.splice(at, 1)
-        for (const member of members) if (member.incidentId === incidentId) member.incidentId = undefined
-      }
+      for (const member of dropIncident(incident)) if (member.incidentId === incident.incidentId) member.incidentId = undefined
     },
     release,
   }
@@ -360,7 +371,7 @@ function toKnown({
   anomalyScore,
   firstSeen,
   lastSeen,
-}: Incident): KnownIncident {
+}: RestoredIncident): KnownIncident {
   return {
     id,
     services: new AffectedServices(withOwn(service, affectedServices), furtherServices),

@@ -6,6 +6,7 @@ import { createGrouping, type GroupingChange, mergeChanges } from '../../domain/
 import { buildIncident, describeCreation, foldIntoIncident } from '../../domain/incidents/incident.ts'
 import type { StoredIncident } from '../../domain/incidents/stored-incident.ts'
 import { isRecent } from '../../limits/is-recent.ts'
+import { portionsOf } from '../../limits/portions-of.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type SearchStore, SearchStoreRefusal, type Version, VersionConflict } from '../../ports/search-store.ts'
 import {
@@ -45,8 +46,12 @@ export interface IncidentOpener {
 const REMEMBERED_MS = 1_000
 const MAX_REMEMBERED = 10_000
 const MAX_CONFLICTS = 20
+/** Incidents that are written at once: those that come together go to the store as one bulk. */
+const MAX_WRITES = 100
 /** Incidents that are read at once. */
 const MAX_READ = 1_000
+/** Services whose incidents are read at once. */
+const MAX_SERVICES_READ = 250
 /** Incidents that are kept as they were written last. */
 const MAX_KEPT = 100
 const DAY_MS = 86_400_000
@@ -65,48 +70,53 @@ export function createIncidentOpener(deps: OpenIncidentsDeps): IncidentOpener {
   /** By index and id, the one that was written longest ago first. */
   const kept = new Map<string, KnownIncident>()
   /** Incidents whose count is known to be that of their anomaly documents. */
-  const counted = new Set<string>()
+  const counted = new Map<string, true>()
 
   /** Tells grouping of a tenant's incidents that were resolved by hand. */
-  const forgetResolved = async (tenant: string, of: readonly KnownService[]) => {
-    const ids = of.flatMap(({ incidentIds }) => [...incidentIds])
-    for (let at = 0; at < ids.length; at += MAX_READ) {
-      const current = await store.getMany<Pick<StoredIncident, 'status'>>(incidentsIndex(tenant), ids.slice(at, at + MAX_READ), ['status'])
+  const forgetResolved = async ({ tenant, of }: DueServices) => {
+    const known = new Map(of.flatMap(each => [...each.known.incidentIds].map(id => [id, each] as const)))
+    for (const ids of portionsOf([...known.keys()], MAX_READ)) {
+      const current = await store.getMany<Pick<StoredIncident, 'status'>>(incidentsIndex(tenant), ids, ['status'])
       for (const [id, { source }] of current) {
         if (source.status !== 'resolved') continue
-        grouping.forget(id)
-        for (const { incidentIds } of of) incidentIds.delete(id)
+        const { service, known: ownKnown } = known.get(id)!
+        grouping.forget({ tenant, service, incidentId: id })
+        ownKnown.incidentIds.delete(id)
       }
     }
   }
 
   /** Tells grouping of incidents that were reopened by hand, and of those from before a restart. */
-  const findOpen = async ({ tenant, service, known }: DueService) => {
-    for (const { id, source } of (await findUnresolved(store, tenant, service)).toReversed()) {
-      if (known.incidentIds.has(id)) continue
-      grouping.restoreIncident(source)
-      known.incidentIds.add(id)
+  const findOpen = async ({ tenant, of }: DueServices) => {
+    for (const some of portionsOf(of, MAX_SERVICES_READ)) {
+      const unresolved = await findUnresolved(
+        store,
+        tenant,
+        some.map(({ service }) => service),
+      )
+      for (const { service, known } of some) {
+        for (const incident of (unresolved.get(service) ?? []).toReversed()) {
+          if (known.incidentIds.has(incident.id)) continue
+          grouping.restoreIncident(incident)
+          known.incidentIds.add(incident.id)
+        }
+        known.atMs = clock.nowMs()
+        keepBounded(services, serviceKey(tenant, service), known)
+      }
     }
-    known.atMs = clock.nowMs()
-    const key = serviceKey(tenant, service)
-    if (services.size >= MAX_REMEMBERED && !services.has(key)) services.delete(services.keys().next().value!)
-    services.set(key, known)
   }
 
   const refreshServices = async (anomalies: readonly Anomaly[]) => {
-    const due = new Map<string, DueService>()
+    const due = new Map<string, DueService & { readonly tenant: string }>()
     for (const { tenant_id: tenant, service } of anomalies) {
       const key = serviceKey(tenant, service)
       if (due.has(key)) continue
       const known = services.get(key) ?? { atMs: Number.NEGATIVE_INFINITY, incidentIds: new Set<string>() }
       if (!isRecent(known.atMs, REMEMBERED_MS, clock.nowMs())) due.set(key, { tenant, service, known })
     }
-    const tenants = [...Map.groupBy(due.values(), ({ tenant }) => tenant)].map(([tenant, of]) => ({
-      tenant,
-      of: of.map(({ known }) => known),
-    }))
-    await forEachTenant(tenants, ({ tenant, of }) => forgetResolved(tenant, of))
-    await forEachTenant([...due.values()], findOpen)
+    const tenants = [...Map.groupBy(due.values(), ({ tenant }) => tenant)].map(([tenant, of]) => ({ tenant, of }))
+    await forEachTenant(tenants, forgetResolved)
+    await forEachTenant(tenants, findOpen)
   }
 
   /** The incident as it was written last, for the first attempt; where somebody else has changed it the write fails, and it is read. */
@@ -142,8 +152,8 @@ export function createIncidentOpener(deps: OpenIncidentsDeps): IncidentOpener {
   }
 
   /** Writes a new incident; one that is there already was made by the same anomalies before a crash. */
-  const writeOpened = async (change: GroupingChange): Promise<Written> => {
-    const incident = { ...buildIncident(change, nowIso(clock)), recurring: await recurrence.ofNew(change) }
+  const writeOpened = async (change: GroupingChange, recurring: boolean): Promise<Written> => {
+    const incident = { ...buildIncident(change, nowIso(clock)), recurring }
     const created = buildAuditEntry(incident.id, 'create', incident.createdAt, describeCreation(change))
     const stored: StoredIncident = { ...incident, lastChange: created }
     try {
@@ -152,7 +162,7 @@ export function createIncidentOpener(deps: OpenIncidentsDeps): IncidentOpener {
       if (!(error instanceof VersionConflict)) throw error
       return 'written'
     }
-    counted.add(incident.id)
+    keepBounded(counted, incident.id, true)
     try {
       await writeAuditEntry(store, change.tenant, created)
     } catch (error) {
@@ -162,9 +172,9 @@ export function createIncidentOpener(deps: OpenIncidentsDeps): IncidentOpener {
     return 'written'
   }
 
-  const write = async ({ opens, change }: Decided): Promise<Written | SearchStoreRefusal> => {
+  const write = async ({ opens, change }: Decided, recurring: ReadonlySet<string>): Promise<Written | SearchStoreRefusal> => {
     try {
-      return await (opens ? writeOpened(change) : writeFold(change))
+      return await (opens ? writeOpened(change, recurring.has(change.incidentId)) : writeFold(change))
     } catch (error) {
       if (error instanceof SearchStoreRefusal) return error
       throw error
@@ -174,7 +184,8 @@ export function createIncidentOpener(deps: OpenIncidentsDeps): IncidentOpener {
   /** Runs grouping over anomalies, in order, and writes the incidents it decides on; notes in `memberships` what each anomaly counts for. */
   const group = async (anomalies: readonly Anomaly[], memberships: Memberships, refused: RefusedAnomaly[]): Promise<void> => {
     const changes = await decide(anomalies)
-    const written = await forEachTenant(changes, write)
+    const recurring = await recurrence.ofNew(changes.filter(({ opens }) => opens).map(({ change }) => change))
+    const written = await forEachTenant(changes, decided => write(decided, recurring), MAX_WRITES)
     const startingOver: Anomaly[] = []
     for (const [i, { opens, change }] of changes.entries()) {
       const outcome = written[i]!
@@ -187,7 +198,7 @@ export function createIncidentOpener(deps: OpenIncidentsDeps): IncidentOpener {
       const members = new Set(change.members.map(({ id }) => id))
       const own = anomalies.filter(({ id }) => members.has(id))
       if (outcome instanceof SearchStoreRefusal) {
-        if (opens) grouping.undo(change.tenant, change.incidentId, own)
+        if (opens) grouping.undo(change, own)
         else grouping.release(own)
         const { message: reason, hasNoRoom } = outcome
         refused.push(...own.map(anomaly => ({ anomaly, reason, hasNoRoom })))
@@ -195,7 +206,7 @@ export function createIncidentOpener(deps: OpenIncidentsDeps): IncidentOpener {
       }
       // Resolved by hand in this very moment: its would-be members start over.
       incidentIds?.delete(change.incidentId)
-      grouping.forget(change.incidentId, own)
+      grouping.forget(change, own)
       startingOver.push(...own)
     }
     if (startingOver.length > 0) await group(startingOver, memberships, refused)
@@ -223,8 +234,7 @@ export function createIncidentOpener(deps: OpenIncidentsDeps): IncidentOpener {
     )
     await forEachTenant([...uncounted.values()], async ({ tenant, incidentId }) => {
       await recountIncident(store, { tenant, incidentId, keptSinceMs: clock.nowMs() - retentionDays * DAY_MS })
-      if (counted.size >= MAX_REMEMBERED) counted.clear()
-      counted.add(incidentId)
+      keepBounded(counted, incidentId, true)
     })
   }
 
@@ -271,9 +281,13 @@ interface KnownService {
 
 /** A service that the store is to be asked about. */
 interface DueService {
-  readonly tenant: string
   readonly service: string
   readonly known: KnownService
+}
+
+interface DueServices {
+  readonly tenant: string
+  readonly of: readonly DueService[]
 }
 
 /** The decisions of grouping about one incident. */
@@ -290,6 +304,13 @@ type Written = 'written' | 'resolved'
 
 function serviceKey(tenant: string, service: string): string {
   return `${tenant}/${service}`
+}
+
+/** What was put there longest ago leaves first. */
+function keepBounded<T>(map: Map<string, T>, key: string, value: T): void {
+  map.delete(key)
+  if (map.size >= MAX_REMEMBERED) map.delete(map.keys().next().value!)
+  map.set(key, value)
 }
 
 function nowIso(clock: Clock): string {

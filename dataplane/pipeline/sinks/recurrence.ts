@@ -4,12 +4,15 @@ import type { GroupedAnomaly } from '../../domain/incidents/anomaly-window.ts'
 import type { GroupingChange } from '../../domain/incidents/grouping.ts'
 import type { Incident } from '../../domain/incidents/incident-fields.ts'
 import { BASELINE_PARTS, isRecurring, MAX_BASELINE_MS, MIN_BASELINE_MS, type RecurrenceBaseline } from '../../domain/incidents/recurring.ts'
+import { portionsOf } from '../../limits/portions-of.ts'
+import { perMinute, TokenBucket } from '../../limits/token-bucket.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
+import { forEachTenant } from './tenant-failure.ts'
 
 export interface Recurrence {
-  /** Whether a new incident is recurring. False when the store does not tell in time: an incident does not wait for the store. */
-  ofNew(opened: GroupingChange): Promise<boolean>
+  /** The ids of those new incidents that are recurring. None where the store does not tell in time: an incident does not wait for the store. */
+  ofNew(opened: readonly GroupingChange[]): Promise<ReadonlySet<string>>
   /** Whether an incident that takes in more is still recurring; false stays false. */
   afterFold(incident: Incident, folded: GroupingChange): Promise<boolean>
 }
@@ -25,11 +28,18 @@ const MAX_WAIT_MS = 3_000
 const PAUSE_MS = 10_000
 /** Baselines of recurring incidents, the oldest leaving first. */
 const MAX_BASELINES = 1_000
+/** Services that are looked for in one request. */
+const MAX_SERVICES = 250
+/** Baselines that are read for a tenant's incidents; further ones count as not recurring. */
+const BASELINES_A_MINUTE = 100
+/** Tenants whose share is known, the one that was asked about longest ago leaving first. */
+const MAX_TENANTS = 5_000
 /** Patterns of an incident that are asked for; an incident of more is not recurring. */
 const MAX_PATTERNS = 20
 
 export function createRecurrence({ store, clock, signal }: RecurrenceDeps): Recurrence {
   const baselines = new Map<string, RecurrenceBaseline>()
+  const budgets = new Map<string, TokenBucket>()
   let askAgainMs = Number.NEGATIVE_INFINITY
 
   const inTime = async <T>(answer: Promise<T>): Promise<T | undefined> => {
@@ -39,13 +49,35 @@ export function createRecurrence({ store, clock, signal }: RecurrenceDeps): Recu
     return Promise.race([answer.catch(() => undefined), ended])
   }
 
+  /** A tenant's many incidents must not take the time that the store has for the others'. */
+  const mayAsk = (tenant: string): boolean => {
+    const nowMs = clock.nowMs()
+    const budget = budgets.get(tenant) ?? new TokenBucket(perMinute(BASELINES_A_MINUTE), nowMs)
+    budgets.delete(tenant)
+    if (budgets.size >= MAX_TENANTS) budgets.delete(budgets.keys().next().value!)
+    budgets.set(tenant, budget)
+    return budget.take(nowMs)
+  }
+
+  /** Those of some incidents whose services have records from long enough before. */
+  const withPast = async (incidents: readonly AskedOfNew[]): Promise<readonly AskedOfNew[]> => {
+    const old: AskedOfNew[] = []
+    for (const some of portionsOf(incidents, MAX_SERVICES)) {
+      if (clock.nowMs() < askAgainMs) break
+      const earliest = await inTime(readEarliest(store, some))
+      if (earliest === undefined) askAgainMs = clock.nowMs() + PAUSE_MS
+      else old.push(...some.filter(each => each.firstSeenMs - (earliest.get(keyOf(each)) ?? each.firstSeenMs) >= MIN_BASELINE_MS))
+    }
+    return old
+  }
+
   const ask = async (incident: Asked, members: readonly GroupedAnomaly[]): Promise<boolean> => {
     if (members.length === 0 || members.some(member => member.signal !== undefined)) return members.length === 0
     const patterns = [...new Set(members.map(({ pattern_id }) => pattern_id))]
     if (patterns.length > MAX_PATTERNS) return false
     let baseline = baselines.get(incident.id)
     if (baseline === undefined || patterns.some(pattern => !baseline!.counts.has(pattern))) {
-      if (clock.nowMs() < askAgainMs) return false
+      if (clock.nowMs() < askAgainMs || !mayAsk(incident.tenant)) return false
       baseline = await inTime(
         readBaseline(store, incident, [...new Set([...(baseline?.counts.keys() ?? []), ...patterns])].slice(-MAX_PATTERNS)),
       )
@@ -63,8 +95,17 @@ export function createRecurrence({ store, clock, signal }: RecurrenceDeps): Recu
   }
 
   return {
-    ofNew({ incidentId: id, tenant, service, members }) {
-      return ask({ id, tenant, service, firstSeenMs: Math.min(...members.map(({ timestamp }) => Date.parse(timestamp))) }, members)
+    async ofNew(opened) {
+      const asked = opened.map(({ incidentId: id, tenant, service, members }) => ({
+        ...{ id, tenant, service, members },
+        firstSeenMs: Math.min(...members.map(({ timestamp }) => Date.parse(timestamp))),
+      }))
+      const recurring = new Set<string>()
+      const old = await withPast(asked.filter(({ members }) => members.every(({ signal }) => signal === undefined)))
+      await forEachTenant(old, async incident => {
+        if (await ask(incident, incident.members)) recurring.add(incident.id)
+      })
+      return recurring
     },
     async afterFold({ id, tenantId: tenant, service, firstSeen, recurring }, { members }) {
       return recurring === true && (await ask({ id, tenant, service, firstSeenMs: Date.parse(firstSeen) }, members))
@@ -77,6 +118,50 @@ interface Asked {
   readonly tenant: string
   readonly service: string
   readonly firstSeenMs: number
+}
+
+interface AskedOfNew extends Asked {
+  readonly members: readonly GroupedAnomaly[]
+}
+
+const keyOf = ({ tenant, service }: Pick<Asked, 'tenant' | 'service'>) => `${tenant}/${service}`
+
+/** By tenant and service, the time of the earliest record that may count for the baseline of one of the incidents, or an earlier one. */
+async function readEarliest(store: SearchStore, incidents: readonly Asked[]): Promise<ReadonlyMap<string, number>> {
+  const tenants = [...new Set(incidents.map(({ tenant }) => tenant))]
+  const services = [...new Set(incidents.map(({ service }) => service))]
+  const times = incidents.map(({ firstSeenMs }) => firstSeenMs)
+  const before = range(Math.min(...times) - MAX_BASELINE_MS, Math.max(...times))
+  const first = { min: { field: 'timestamp' } }
+  const { aggregations } = await store.search({
+    index: ALL_LOGS,
+    body: {
+      size: 0,
+      track_total_hits: false,
+      query: { bool: { filter: [{ terms: { tenant_id: tenants } }, { terms: { service: services } }, before] } },
+      aggs: {
+        tenants: {
+          terms: { field: 'tenant_id', size: tenants.length },
+          aggs: { services: { terms: { field: 'service', size: services.length }, aggs: { first } } },
+        },
+      },
+    },
+  })
+  const { buckets } = (aggregations as unknown as Earliest | undefined)?.tenants ?? { buckets: [] }
+  return new Map(
+    buckets.flatMap(({ key: tenant, services }) =>
+      services.buckets.flatMap(({ key: service, first: { value } }) => (value === null ? [] : [[keyOf({ tenant, service }), value]])),
+    ),
+  )
+}
+
+interface Earliest {
+  readonly tenants: {
+    readonly buckets: readonly {
+      readonly key: string
+      readonly services: { readonly buckets: readonly { readonly key: string; readonly first: { readonly value: number | null } }[] }
+    }[]
+  }
 }
 
 async function readBaseline(

@@ -1,29 +1,43 @@
 /** Finds and changes incidents in the search store. */
 import { anomaliesIndex, incidentsIndex } from '../../contract/indices.ts'
+import { RESTORED_FIELDS, type RestoredIncident } from '../../domain/incidents/grouping.ts'
 import type { Evidence } from '../../domain/incidents/incident-fields.ts'
 import type { StoredIncident } from '../../domain/incidents/stored-incident.ts'
 import { type SearchStore, VersionConflict } from '../../ports/search-store.ts'
 
 /** Incidents of one service that are looked at, the latest first. */
 const MAX_INCIDENTS_OF_SERVICE = 20
+/** Incidents that one search reads. */
+const MAX_INCIDENTS_AT_ONCE = 500
 const MAX_PATTERNS = 1_000
 const MAX_CONFLICTS = 20
 
-/** A service's incidents that are not resolved, the latest first. */
+/** By service, a tenant's incidents that are not resolved, the latest first: one search for many services, several where these have many incidents. */
 export async function findUnresolved(
   store: SearchStore,
   tenant: string,
-  service: string,
-): Promise<readonly { readonly id: string; readonly source: StoredIncident }[]> {
-  const { hits } = await store.search<StoredIncident>({
+  services: readonly string[],
+): Promise<ReadonlyMap<string, readonly RestoredIncident[]>> {
+  const { hits } = await store.search<RestoredIncident>({
     index: incidentsIndex(tenant),
     body: {
-      size: MAX_INCIDENTS_OF_SERVICE,
-      query: { bool: { filter: [{ term: { service } }], must_not: [{ term: { status: 'resolved' } }] } },
+      size: MAX_INCIDENTS_AT_ONCE,
+      track_total_hits: false,
+      _source: RESTORED_FIELDS,
+      query: { bool: { filter: [{ terms: { service: services } }], must_not: [{ term: { status: 'resolved' } }] } },
       sort: [{ lastSeen: { order: 'desc', unmapped_type: 'date' } }],
     },
   })
-  return hits
+  if (hits.length === MAX_INCIDENTS_AT_ONCE && services.length > 1) {
+    const half = services.length >> 1
+    const first = await findUnresolved(store, tenant, services.slice(0, half))
+    return new Map([...first, ...(await findUnresolved(store, tenant, services.slice(half)))])
+  }
+  const found = Map.groupBy(
+    hits.map(({ source }) => source),
+    ({ service }) => service,
+  )
+  return new Map([...found].map(([service, own]) => [service, own.slice(0, MAX_INCIDENTS_OF_SERVICE)]))
 }
 
 interface PatternCounts {

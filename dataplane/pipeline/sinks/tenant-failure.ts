@@ -10,13 +10,14 @@ export class TenantFailure extends SearchStoreUnavailable {
   }
 }
 
-/** Requests under way at once: writes that come together are made durable together. */
+/** By default: writes that come together are made durable together. */
 const MAX_AT_ONCE = 16
 
-/** Asks the store something for each item of a tenant, many at once; all are tried before it rejects for the tenants whose requests failed. */
+/** Asks the store something for each item of a tenant, `atOnce` of them at once; all are tried before it rejects for the tenants whose requests failed. */
 export async function forEachTenant<T extends { readonly tenant: string }, R>(
   items: readonly T[],
   run: (item: T) => Promise<R>,
+  atOnce = MAX_AT_ONCE,
 ): Promise<readonly R[]> {
   const results = new Array<R>(items.length)
   const failed = new Set<string>()
@@ -35,7 +36,7 @@ export async function forEachTenant<T extends { readonly tenant: string }, R>(
       }
     }
   }
-  const ends = await Promise.allSettled(Array.from({ length: Math.min(MAX_AT_ONCE, items.length) }, work))
+  const ends = await Promise.allSettled(Array.from({ length: Math.min(atOnce, items.length) }, work))
   for (const end of ends) if (end.status === 'rejected') throw end.reason
   if (cause !== undefined) throw new TenantFailure(failed, cause)
   return results
