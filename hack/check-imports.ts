@@ -339,7 +339,6 @@ const ALLOWED: ImportTable = {
     'undici',
     'croner',
     '@fastify/busboy',
-    'selfsigned',
     '*',
   ],
   'operator/main.ts': [
