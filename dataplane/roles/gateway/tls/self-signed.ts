@@ -40,7 +40,7 @@ export function makeSelfSigned(config: SelfSignedConfig): { readonly cert: strin
   return { cert: pem('CERTIFICATE', certificate), key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() }
 }
 
-/** What is signed. */
+/** The part of a certificate that is signed. */
 function certificateBody({ commonName, hosts, notBeforeMs, notAfterMs }: SelfSignedConfig, publicKey: KeyObject): Buffer {
   const name = sequence(set(sequence(objectIdentifier(OID.commonName), text(commonName))))
   const validity = sequence(time(notBeforeMs), time(notAfterMs))
@@ -56,7 +56,7 @@ function certificateBody({ commonName, hosts, notBeforeMs, notAfterMs }: SelfSig
 
 function extensions(hosts: readonly string[]): Buffer {
   return sequence(
-    // Of no authority: that is the default, and defaults are left out.
+    // The default, no authority, is left out as defaults are.
     extension(OID.basicConstraints, sequence(), 'critical'),
     extension(OID.keyUsage, DIGITAL_SIGNATURE, 'critical'),
     extension(OID.extendedKeyUsage, sequence(objectIdentifier(OID.serverAuth))),
