@@ -240,7 +240,9 @@ const ALLOWED: ImportTable = {
   'dataplane/demo': [
     'dataplane/adapters/clock',
     'dataplane/command-line',
+    'dataplane/config/environment.ts',
     'dataplane/contract/platforms.ts',
+    'dataplane/contract/roles.ts',
     'dataplane/http/http-error.ts',
     'dataplane/http/request-body.ts',
     'dataplane/http/route.ts',
@@ -337,7 +339,6 @@ const ALLOWED: ImportTable = {
     'undici',
     'croner',
     '@fastify/busboy',
-    'selfsigned',
     '*',
   ],
   'operator/main.ts': [

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { systemClock } from '../../adapters/clock/system-clock.ts'
 import { runDemoPlatforms } from './command.ts'
 
 const PROGRAM = resolve(import.meta.dirname, '../../../hack/logpipeline')
@@ -12,7 +13,7 @@ async function run(...args: readonly string[]) {
   let problems = ''
   const stdout = { write: (text: string) => (out += text) }
   const stderr = { write: (text: string) => (problems += text) }
-  return { code: await runDemoPlatforms(args, { stdout, stderr }), out, problems }
+  return { code: await runDemoPlatforms(args, { stdout, stderr, clock: systemClock }), out, problems }
 }
 
 describe('logpipeline demo platforms', function () {
@@ -36,8 +37,11 @@ describe('logpipeline demo platforms', function () {
       expect(problems).to.contain(`logpipeline demo platforms: ${problem}`)
     })
 
-  it('prints where everything is and what to paste, and ends at a signal', async () => {
-    const child = spawn(PROGRAM, ['demo', 'platforms', '--port-base', '0'], { stdio: ['ignore', 'pipe', 'inherit'] })
+  it('prints where everything is and what to paste, to the port of the ticketing agent, and ends at a signal', async () => {
+    const child = spawn(PROGRAM, ['demo', 'platforms', '--port-base', '0'], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, TICKETING_PORT: '21401' },
+    })
     const exited = once(child, 'exit')
     try {
       let out = ''
@@ -46,8 +50,9 @@ describe('logpipeline demo platforms', function () {
         if (out.includes('Ctrl-C')) break
       }
       const index = /All of them +(\S+)/.exec(out)![1]!
-      expect(await (await fetch(index)).text()).to.contain('Send tickets here')
-      expect(out).to.contain(`curl -s ${index}settings/platforms | curl -s -X PATCH http://127.0.0.1:18081/api/v1/config/platforms`)
+      const page = await (await fetch(index)).text()
+      expect(page).to.contain('Send tickets here').and.to.contain('PATCH http://127.0.0.1:21401/api/v1/config/platforms')
+      expect(out).to.contain(`curl -s ${index}settings/platforms | curl -s -X PATCH http://127.0.0.1:21401/api/v1/config/platforms`)
       expect((await fetch(`${index}settings/routing`)).status).to.equal(200)
       child.kill('SIGTERM')
       expect(await exited).to.deep.equal([0, null])

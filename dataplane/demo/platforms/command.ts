@@ -1,8 +1,9 @@
 /** `logpipeline demo platforms`: stand-ins for the ticket platforms on this machine. */
-import { systemClock } from '../../adapters/clock/system-clock.ts'
-import { refusalsOf, type Terminal } from '../../command-line/command.ts'
+import { type CommandDeps, PROCESS, refusalsOf } from '../../command-line/command.ts'
 import { readInteger } from '../../command-line/option-values.ts'
 import { obey, parseWords } from '../../command-line/words.ts'
+import { loadSettings } from '../../config/environment.ts'
+import { PORTS } from '../../contract/roles.ts'
 import { runUntilSignal } from '../../lifecycle/run-until-signal.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { pasteCommands } from './index-page.ts'
@@ -15,7 +16,8 @@ const MAX_PORT_BASE = 65_535 - STUB_NAMES.length
 const USAGE = `Usage: logpipeline demo platforms [--port-base N] [--host HOST]
 
 Starts stand-ins for PagerDuty, Jira Cloud, ServiceNow, Opsgenie, Slack and a mail server, which keep the real contracts. Each has a page that
-shows what arrived; the first page lists them, with the settings that make logpipeline send its tickets there. Nothing is kept on disk.
+shows what arrived; the first page lists them, with the settings that make logpipeline send its tickets there (to its TICKETING_PORT on this
+machine). Nothing is kept on disk.
 
   --port-base N   the first of ${STUB_NAMES.length + 1} ports, 0 for free ones (default ${DEFAULT_PORT_BASE})
   --host HOST     where they listen (default 127.0.0.1; people who reach another one see all that arrives)`
@@ -23,7 +25,7 @@ shows what arrived; the first page lists them, with the settings that make logpi
 const refuse = refusalsOf('demo platforms')
 
 /** Runs until a signal and returns the exit code. */
-export function runDemoPlatforms(args: readonly string[], terminal: Terminal = process): Promise<number> {
+export function runDemoPlatforms(args: readonly string[], deps: CommandDeps = PROCESS): Promise<number> {
   const options = {
     'port-base': { type: 'string', default: String(DEFAULT_PORT_BASE) },
     host: { type: 'string', default: '127.0.0.1' },
@@ -32,18 +34,20 @@ export function runDemoPlatforms(args: readonly string[], terminal: Terminal = p
     host,
     portBase: readInteger('--port-base', port, { min: 0, max: MAX_PORT_BASE }, problems),
   }))
-  return obey(words, { usage: USAGE, refuse }, terminal, config => {
+  return obey(words, { usage: USAGE, refuse }, deps, config => {
+    // 0 is a free port, which nobody knows before the agent runs.
+    const ticketingPort = loadSettings('ticketing', deps.environment).TICKETING_PORT || PORTS.ticketing
     const log = createLogger({ level: 'warn', format: process.stdout.isTTY ? 'readable' : 'json' })
     const start = async () => {
-      const stubs = await startStubPlatforms(config)
-      terminal.stdout.write(banner(stubs.addresses))
+      const stubs = await startStubPlatforms({ ...config, ticketingPort })
+      deps.stdout.write(banner(stubs.addresses, ticketingPort))
       return stubs
     }
-    return runUntilSignal(start, { log, clock: systemClock, signals: process })
+    return runUntilSignal(start, { log, clock: deps.clock, signals: process })
   })
 }
 
-function banner(at: StubAddresses): string {
+function banner(at: StubAddresses, ticketingPort: number): string {
   return `
   The demo platforms are up
 
@@ -57,7 +61,7 @@ function banner(at: StubAddresses): string {
 
   These make logpipeline send its tickets there:
 
-    ${pasteCommands(at).join('\n    ')}
+    ${pasteCommands(at, ticketingPort).join('\n    ')}
 
   Ctrl-C stops them; what arrived is gone then.
 

@@ -1,5 +1,6 @@
 /** Starts all stub platforms, each on a port of its own. */
 import { systemClock } from '../../adapters/clock/system-clock.ts'
+import { PORTS } from '../../contract/roles.ts'
 import { startHttpServer } from '../../http/server.ts'
 import { type Running, startTogether } from '../../lifecycle/running.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -24,6 +25,8 @@ export interface StubPlatformsConfig {
   readonly host: string
   /** 0: a free one for each. */
   readonly portBase: number
+  /** The port of the ticketing agent, for the commands on the first page. Default: its usual one. */
+  readonly ticketingPort?: number
   readonly clock?: Clock
   /** Called once a request is done and before it is answered. */
   readonly onDone?: (platform: StubName, request: string) => void | Promise<void>
@@ -40,6 +43,7 @@ export interface StubPlatforms extends Running {
 export function startStubPlatforms({
   host,
   portBase,
+  ticketingPort = PORTS.ticketing,
   clock = systemClock,
   onDone = () => undefined,
 }: StubPlatformsConfig): Promise<StubPlatforms> {
@@ -48,7 +52,7 @@ export function startStubPlatforms({
     const nav = (): readonly NavLink[] => STUB_NAMES.map(name => ({ title: platforms[name].title, href: `${addresses![name]}/` }))
     const email = createEmail(clock)
     const platforms = {
-      index: createIndex(() => addresses!, nav),
+      index: createIndex({ addresses: () => addresses!, nav, ticketingPort }),
       pagerduty: createPagerDuty(clock),
       jira: createJira(clock),
       servicenow: createServiceNow(clock),

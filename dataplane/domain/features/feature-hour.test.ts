@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { HOUR_MS, hoursToCompute, lastFullHour } from './feature-hour.ts'
+import { HOUR_MS, hoursToCompute, isTooFarAhead, lastFullHour } from './feature-hour.ts'
 
 const at = (time: string) => Date.parse(`2026-11-21T${time}Z`)
 const shown = (hours: readonly number[]) => hours.map(ms => new Date(ms).toISOString().slice(11, 16))
@@ -12,6 +12,13 @@ describe('the last full hour', () => {
     { now: '17:00:00', hour: '16:00' },
   ])
     it(`at ${now} is that from ${hour}`, () => expect(shown([lastFullHour(at(now))])).to.deep.equal([hour]))
+})
+
+describe('the time that features speak of', () => {
+  it('is too far ahead from more than a day on', () => {
+    const now = at('10:00:00')
+    expect([now - 1, now + 24 * HOUR_MS, now + 24 * HOUR_MS + 1].map(ms => isTooFarAhead(ms, now))).to.deep.equal([false, false, true])
+  })
 })
 
 describe('hours to compute', () => {

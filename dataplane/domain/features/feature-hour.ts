@@ -2,6 +2,13 @@
 
 export const HOUR_MS = 3_600_000
 
+/** How far ahead of its push the time of features may be: what speaks of a later time would stay until then. */
+const MAX_AHEAD_MS = 24 * 3_600_000
+
+export function isTooFarAhead(eventMs: number, nowMs: number): boolean {
+  return eventMs > nowMs + MAX_AHEAD_MS
+}
+
 export function hourOf(ms: number): number {
   return Math.floor(ms / HOUR_MS) * HOUR_MS
 }

@@ -19,7 +19,21 @@ describe('event times of a push', () => {
   ] as const)
     it(`${text}`, () => expect(parseEventTime(text)).to.equal(ms))
 
-  for (const value of ['yesterday', '', '12:00', '2026-13-01', '2026-11-21T25:00:00Z', null, undefined, true, {}, Number.NaN])
+  for (const value of [
+    'yesterday',
+    '',
+    '12:00',
+    '2026-13-01',
+    '2026-11-21T25:00:00Z',
+    null,
+    undefined,
+    true,
+    {},
+    Number.NaN,
+    1e300,
+    -1e300,
+    8.65e21,
+  ])
     it(`${JSON.stringify(value) ?? 'undefined'} is none`, () => expect(parseEventTime(value)).to.equal(undefined))
 
   it('are written without a fraction where there is none', () => {

@@ -1,5 +1,5 @@
 /** `feature_compute`: the features of every service over one hour, from the search store to the online store (Spec: Feature pipeline; Decisions 9). */
-import { HOUR_MS } from '../../domain/features/feature-hour.ts'
+import { HOUR_MS, isTooFarAhead } from '../../domain/features/feature-hour.ts'
 import { computeFeatures } from '../../domain/features/service-features.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { FeatureKey, FeatureRow, OnlineStore } from '../../ports/online-store.ts'
@@ -27,7 +27,7 @@ const keyOf = ({ tenant, service }: FeatureKey) => `${tenant}/${service}`
 
 /**
  * Writes the features of the hour and removes those of services that no longer have any. Doing it again changes nothing; what is stored for a
- * later time stays. Nothing is written unless the whole hour could be read.
+ * later time stays, up to a day ahead. Nothing is written unless the whole hour could be read.
  */
 export async function computeHour({ search, online, clock, log, signal }: ComputeDeps, hourMs: number): Promise<ComputeResult> {
   const eventMs = hourMs + HOUR_MS
@@ -44,7 +44,7 @@ export async function computeHour({ search, online, clock, log, signal }: Comput
   let kept = 0
   for await (const page of online.scan())
     for (const stored of page) {
-      if (stored.eventMs > eventMs) kept += rows.delete(keyOf(stored)) ? 1 : 0
+      if (stored.eventMs > eventMs && !isTooFarAhead(stored.eventMs, writtenMs)) kept += rows.delete(keyOf(stored)) ? 1 : 0
       else if (!rows.has(keyOf(stored))) gone.push(stored)
     }
   await online.write([...rows.values()])

@@ -67,6 +67,11 @@ describe('the online feature server', () => {
     expect(body.results.slice(2)).to.deep.equal([4, 1.25, 2_500.5, 0.3].map(column))
   })
 
+  it('a push may speak of a time up to a day ahead', async () => {
+    expect((await push({ ...CHECKOUT, ml_error_rate_1h: [0.3], event_timestamp: ['2026-11-22 17:00:00'] })).status).to.equal(200)
+    expect(store.rows()[0]?.eventMs).to.equal(NOW + 86_400_000)
+  })
+
   it('a push may leave features out, which keep what they were, and the time, which is now then', async () => {
     await push({ ...CHECKOUT, ml_error_rate_1h: [0.3], ml_p99_latency_1h: [10] })
     await push({ ...CHECKOUT, ml_error_rate_1h: [0.5] })
@@ -146,6 +151,16 @@ describe('the online feature server', () => {
       name: 'a time that is none',
       send: () => push({ ...CHECKOUT, ml_error_rate_1h: [0], event_timestamp: ['soon'] }),
       error: /^df.event_timestamp.0: .*"soon"/,
+    },
+    {
+      name: 'a time that is no date',
+      send: () => push({ ...CHECKOUT, ml_error_rate_1h: [0], event_timestamp: [1e300] }),
+      error: /^df.event_timestamp.0: expected a time such as/,
+    },
+    {
+      name: 'a time more than a day ahead, which would stay until then',
+      send: () => push({ ...CHECKOUT, ml_error_rate_1h: [0], event_timestamp: ['2026-11-22 17:00:00.001'] }),
+      error: /^df.event_timestamp.0: expected a time at most one day ahead, seen "2026-11-22 17:00:00.001"/,
     },
     {
       name: 'a tenant id that is none',

@@ -1,6 +1,7 @@
 /** `POST /push` as the Feast feature server takes it (Decisions 9). */
 import { z } from 'zod'
 import { TENANT_ID_PATTERN } from '../../contract/tenant-id.ts'
+import { isTooFarAhead } from '../../domain/features/feature-hour.ts'
 import { FEATURE_NAMES, FEATURE_VIEW, type FeatureName, INTEGER_FEATURES } from '../../domain/features/feature-view.ts'
 import { parseEventTime } from '../../domain/time/event-time.ts'
 import { HttpError } from '../../http/http-error.ts'
@@ -40,7 +41,7 @@ export function parseRows(df: Columns, { tenant, nowMs }: PushContext): readonly
     tenant: rowTenant(df, i, tenant),
     service: textOf(df['service']![i], `df.service.${i}`),
     values: Object.fromEntries(features.map(name => [name, featureValue(name, df[name]![i], i)])),
-    eventMs: df['event_timestamp'] === undefined ? nowMs : eventTime(df['event_timestamp'][i], i),
+    eventMs: df['event_timestamp'] === undefined ? nowMs : eventTime(df['event_timestamp'][i], i, nowMs),
     writtenMs: nowMs,
   }))
 }
@@ -68,9 +69,11 @@ function featureValue(name: FeatureName, value: unknown, i: number): number | nu
   throw new HttpError(400, `df.${name}.${i}: expected ${wanted} or null, seen ${JSON.stringify(value)}`)
 }
 
-function eventTime(value: unknown, i: number): number {
+function eventTime(value: unknown, i: number, nowMs: number): number {
   const ms = parseEventTime(value)
   if (ms === undefined)
     throw new HttpError(400, `df.event_timestamp.${i}: expected a time such as 2026-01-31T12:00:00Z, seen ${JSON.stringify(value)}`)
+  if (isTooFarAhead(ms, nowMs))
+    throw new HttpError(400, `df.event_timestamp.${i}: expected a time at most one day ahead, seen ${JSON.stringify(value)}`)
   return ms
 }

@@ -9,7 +9,7 @@ import { type Certificate, readCertificate, selfSigned, watchCertificate } from 
 
 /** Makes the self-signed certificate of a standalone, where it needs one. */
 export async function prepare({ settings, clock, dataDir }: Prepare): Promise<void> {
-  if (settings.TLS_CERT_FILE === undefined) await selfSigned(settings.HOST, clock, dataDir)
+  if (settings.TLS_CERT_FILE === undefined) selfSigned(settings.HOST, clock, dataDir)
 }
 
 interface Prepare {
@@ -21,7 +21,7 @@ interface Prepare {
 export const start = defineRole(async ({ settings, log, clock, standalone }: RoleContext<'gateway'>, { keep, backends }) => {
   const { HOST: host, TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile, SEARCH_CA_FILE: caFile } = settings
   const files = certFile === undefined || keyFile === undefined ? undefined : { certFile, keyFile }
-  const certificate: Certificate = files === undefined ? await selfSigned(host, clock, standalone?.dataDir) : readCertificate(files)
+  const certificate: Certificate = files === undefined ? selfSigned(host, clock, standalone?.dataDir) : readCertificate(files)
   const keys = createApiKeyStore({ store: await backends.searchStore(settings), clock })
   const gateway = keep(
     await startGateway({

@@ -29,7 +29,7 @@ const FIRST_KEY = 'first-key'
 const MOUNTED_AGAIN_MS = 150_000
 
 export async function createDoors({ kubectl, namespace, view }: DoorsOf): Promise<Doors> {
-  let certificate: GatewayCertificate = await makeCertificate()
+  let certificate: GatewayCertificate = makeCertificate()
   const firstKey = `svc_proj_${randomBytes(32).toString('hex')}`
   const applyCertificate = () => kubectl.apply(tlsSecret({ name: CERTIFICATE, namespace }, certificate))
   const keyOfOther = () =>
@@ -70,7 +70,7 @@ export async function createDoors({ kubectl, namespace, view }: DoorsOf): Promis
       })
     },
     async rotateCertificate() {
-      certificate = await makeCertificate()
+      certificate = makeCertificate()
       await applyCertificate()
       const client = createGatewayClient(view, certificate)
       const isServed = async () => (await client.call('/health', firstKey)).serialNumber === serialNumberOf(certificate)

@@ -155,6 +155,15 @@ export function describeFeatureCompute(name: string, open: () => Promise<{ store
       expect(await compute(HOUR)).to.deep.equal({ written: 1, removed: 0, kept: 1 })
     })
 
+    it('features of a time more than a day ahead do not stay', async () => {
+      await logs(1, () => ({}))
+      const far = { tenant: A, values: { ml_error_rate_1h: 1 }, eventMs: HOUR + 26 * HOUR_MS, writtenMs: 1 }
+      await online.write(['checkout', 'pushed'].map(service => ({ ...far, service })))
+      expect(await compute()).to.deep.equal({ written: 1, removed: 1, kept: 0 })
+      expect(stored()).to.deep.include({ eventMs: HOUR + HOUR_MS })
+      expect(stored('pushed')).to.equal(undefined)
+    })
+
     it('with many services', async () => {
       await logs(500, i => ({ service: `s${i % 250}`, duration_ms: i % 250 }))
       expect((await compute()).written).to.equal(250)

@@ -1,6 +1,7 @@
 import type { RequestListener, ServerResponse } from 'node:http'
 import { formatUptime } from '../../../domain/time/duration.ts'
 import { errorBody } from '../../../http/http-error.ts'
+import { pathOfTarget } from '../../../http/target-path.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import type { Metrics } from '../../../telemetry/metrics.ts'
@@ -32,7 +33,7 @@ export function createHealthHttp({ clock, metrics, log, isReady }: HealthHttpDep
     },
   }
   return (request, response) => {
-    const [path = ''] = (request.url ?? '').split('?', 1)
+    const path = pathOfTarget(request.url ?? '')
     const answer = Object.hasOwn(answers, path) ? answers[path] : undefined
     if (answer === undefined) answerJson(response, 404, errorBody(404, `no such path: ${path.slice(0, 200)}`))
     else if (request.method !== 'GET' && request.method !== 'HEAD') {

@@ -3,6 +3,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { endAfterRequest } from '../../../http/end-after-request.ts'
 import type { PlainAnswer } from '../../../http/plain-lane/answer-writer.ts'
 import { type BodyErrors, readBody } from '../../../http/request-body.ts'
+import { pathOfTarget } from '../../../http/target-path.ts'
 import { parseEncoding } from '../../../otlp-intake/decompress.ts'
 import { Refusal } from '../../../otlp-intake/refusal.ts'
 import type { Log } from '../../../telemetry/log.ts'
@@ -72,8 +73,7 @@ function sendAfterBody(request: IncomingMessage, response: ServerResponse, { sta
 }
 
 function checkTarget({ url = '', method }: IncomingMessage): void {
-  const end = url.indexOf('?')
-  const path = end < 0 ? url : url.slice(0, end)
+  const path = pathOfTarget(url)
   if (path !== LOGS_PATH) throw new Refusal('notFound', `no such path: ${path.slice(0, 200)}; logs go to ${LOGS_PATH}`)
   if (method !== 'POST') throw new Refusal('methodNotAllowed', `method: expected POST, saw ${method}`)
 }

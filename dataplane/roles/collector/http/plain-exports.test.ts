@@ -106,6 +106,16 @@ describe('requests on one connection', () => {
     expect(bodies()).to.deep.equal(['m1', 'm2', 'm3'])
   })
 
+  it('with the whole address as its target, as one sends it that takes the server for a proxy', async () => {
+    const { statuses } = await talk([
+      { send: plainRequest('m1').replace('/v1', 'http://a:4318/v1'), answers: 1 },
+      { send: plainRequest('m2'), answers: 1 },
+      { send: plainRequest('m3').replace('/v1', 'http://a:4318/v2'), answers: 1 },
+    ])
+    expect(statuses).to.deep.equal([200, 200, 404])
+    expect(bodies()).to.deep.equal(['m1', 'm2'])
+  })
+
   it('plain and other requests sent at once are answered in their order', async () => {
     const { statuses } = await talk([
       { send: `${plainRequest('m1')}${chunked('m2')}GET /v1/logs HTTP/1.1\r\nHost: a\r\n\r\n${plainRequest('m3')}`, answers: 4 },

@@ -81,7 +81,7 @@ export async function startHarness(config: Partial<GatewayConfig> = {}, searchEn
   }
   const backEnds = {} as Record<BackEnd, string>
   for (const name of BACK_ENDS) backEnds[name] = await startEcho(name)
-  const certificate = await selfSigned('127.0.0.1', systemClock)
+  const certificate = selfSigned('127.0.0.1', systemClock)
   const gateway = await startGateway({
     ...{ keys, certificate, backEnds, adminTenants: new Set(['root']), maxRequestBytes: 4 << 20, maxPendingBytes: 64 << 20 },
     collector: {

@@ -25,7 +25,7 @@ describe("the gateway's certificate", () => {
   }
 
   it('is self-signed without one, for this machine, and kept in the directory', async () => {
-    const made = await selfSigned('127.0.0.1', systemClock, directory)
+    const made = selfSigned('127.0.0.1', systemClock, directory)
     const certificate = new X509Certificate(made.cert)
     expect([certificate.checkHost('localhost'), certificate.checkIP('127.0.0.1'), certificate.checkIP('::1')]).to.deep.equal([
       'localhost',
@@ -34,23 +34,21 @@ describe("the gateway's certificate", () => {
     ])
     const [file] = readdirSync(directory)
     expect(statSync(join(directory, file!)).mode & 0o777).to.equal(0o600)
-    expect(new X509Certificate((await selfSigned('127.0.0.1', systemClock, directory)).cert).serialNumber).to.equal(
-      certificate.serialNumber,
-    )
+    expect(new X509Certificate(selfSigned('127.0.0.1', systemClock, directory).cert).serialNumber).to.equal(certificate.serialNumber)
   })
 
   it('that has little time left is made anew', async () => {
-    const first = await selfSigned('127.0.0.1', createFakeClock(Date.now() - 340 * 86_400_000), directory)
-    expect((await selfSigned('127.0.0.1', systemClock, directory)).cert).to.not.equal(first.cert)
+    const first = selfSigned('127.0.0.1', createFakeClock(Date.now() - 340 * 86_400_000), directory)
+    expect(selfSigned('127.0.0.1', systemClock, directory).cert).to.not.equal(first.cert)
   })
 
   it('in files that hold no pair ends the start, naming the settings', async () => {
-    const [one, other] = [await selfSigned('127.0.0.1', systemClock), await selfSigned('127.0.0.1', systemClock)]
+    const [one, other] = [selfSigned('127.0.0.1', systemClock), selfSigned('127.0.0.1', systemClock)]
     expect(() => readCertificate(write({ cert: one.cert, key: other.key }))).to.throw('TLS_CERT_FILE, TLS_KEY_FILE: expected')
   })
 
   it('is changed for new connections when the files change, and stays while they are not whole', async () => {
-    const [first, second] = [await selfSigned('127.0.0.1', systemClock), await selfSigned('127.0.0.1', systemClock)]
+    const [first, second] = [selfSigned('127.0.0.1', systemClock), selfSigned('127.0.0.1', systemClock)]
     const files = write(first)
     const server = await startTlsServer(() => undefined, first, { host: '127.0.0.1', port: 0, setting: 'GATEWAY_PORT' })
     const clock = createFakeClock()

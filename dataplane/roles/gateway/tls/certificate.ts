@@ -1,11 +1,13 @@
 /** The gateway's certificate: from files, read again when they change, else a self-signed one. */
 import { X509Certificate } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { isIP } from 'node:net'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Log } from '../../../telemetry/log.ts'
+import { makeSelfSigned } from './self-signed.ts'
 
 export interface Certificate {
   readonly cert: string
@@ -66,10 +68,10 @@ interface WatchDeps {
 }
 
 /** A self-signed one for this machine; with a directory the one that is there, while it has time left. */
-export async function selfSigned(host: string, clock: Clock, directory?: string): Promise<Certificate> {
+export function selfSigned(host: string, clock: Clock, directory?: string): Certificate {
   const kept = directory === undefined ? undefined : readKept(directory, clock.nowMs())
   if (kept !== undefined) return kept
-  const made = await make(host, clock.nowMs())
+  const made = make(host, clock.nowMs())
   if (directory !== undefined) keep(directory, made)
   return made
 }
@@ -97,30 +99,16 @@ function keep(directory: string, { cert, key }: Certificate): void {
   renameSync(draft, join(directory, FILE))
 }
 
-async function make(host: string, nowMs: number): Promise<Certificate> {
-  const { generate } = await import('selfsigned')
-  const { cert, private: key } = await generate([{ name: 'commonName', value: 'logpipeline' }], {
-    keyType: 'ec',
-    curve: 'P-256',
-    algorithm: 'sha256',
-    notBeforeDate: new Date(nowMs - DAY_MS),
-    notAfterDate: new Date(nowMs + VALID_MS),
-    extensions: [
-      { name: 'basicConstraints', cA: false },
-      { name: 'keyUsage', digitalSignature: true, keyEncipherment: true },
-      { name: 'extKeyUsage', serverAuth: true },
-      {
-        name: 'subjectAltName',
-        altNames: [
-          ...[...new Set(['localhost', hostname()])].map(value => ({ type: 2 as const, value })),
-          ...[...new Set(['127.0.0.1', '::1', ...(isAddress(host) ? [host] : [])])].map(ip => ({ type: 7 as const, ip })),
-        ],
-      },
-    ],
+/** For the names and addresses of this machine. */
+function make(host: string, nowMs: number): Certificate {
+  const own = ['localhost', hostname(), '127.0.0.1', '::1']
+  return makeSelfSigned({
+    commonName: 'logpipeline',
+    hosts: [...new Set(isIP(host) !== 0 && !ALL_ADDRESSES.has(host) ? [...own, host] : own)],
+    notBeforeMs: nowMs - DAY_MS,
+    notAfterMs: nowMs + VALID_MS,
   })
-  return { cert, key }
 }
 
-function isAddress(host: string): boolean {
-  return /^\d+(\.\d+){3}$/.test(host) && host !== '0.0.0.0'
-}
+/** Hosts to listen on that are no address of this machine. */
+const ALL_ADDRESSES: ReadonlySet<string> = new Set(['0.0.0.0', '::'])

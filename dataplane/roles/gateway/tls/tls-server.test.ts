@@ -11,7 +11,7 @@ import { startTlsServer, type TlsServer } from './tls-server.ts'
 describe("the gateway's port", () => {
   let server: TlsServer
   before(async () => {
-    const certificate = await selfSigned('127.0.0.1', systemClock)
+    const certificate = selfSigned('127.0.0.1', systemClock)
     const at = { host: '127.0.0.1', port: 0, setting: 'GATEWAY_PORT' }
     server = await startTlsServer((request, response) => answerJson(response, 200, { version: request.httpVersion }), certificate, at)
   })
