@@ -233,6 +233,7 @@ const ALLOWED: ImportTable = {
     'dataplane/http/server.ts',
     'dataplane/http/unreadable-request.ts',
     'dataplane/lifecycle/durable-directory.ts',
+    'dataplane/lifecycle/heap-growth.ts',
     'dataplane/lifecycle/keep-compiled-code.ts',
     '*',
   ],
