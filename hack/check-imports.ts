@@ -79,6 +79,7 @@ const ALLOWED: ImportTable = {
     'dataplane/domain',
     'dataplane/json',
     'dataplane/limits',
+    'dataplane/memory/free-buffers.ts',
     'dataplane/hash',
     'dataplane/otlp',
     'dataplane/ports',
