@@ -39,5 +39,5 @@ WORKDIR /data
 # The only place that is written to, and only by roles with embedded storage: the root file system may be read-only.
 VOLUME /data
 USER 65532:65532
-ENTRYPOINT ["/usr/local/bin/node", "--disable-warning=ExperimentalWarning", "--disable-warning=TimeoutNegativeWarning", "--single-threaded-gc", "--max-semi-space-size=8", "--heap-growing-percent=150", "/app/dist/dataplane/main.js"]
+ENTRYPOINT ["/usr/local/bin/node", "--disable-warning=ExperimentalWarning", "--disable-warning=TimeoutNegativeWarning", "--single-threaded-gc", "--max-semi-space-size=8", "/app/dist/dataplane/main.js"]
 CMD ["standalone"]

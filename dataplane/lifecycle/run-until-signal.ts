@@ -2,6 +2,7 @@
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../telemetry/log.ts'
 import { describeProblem } from './describe-problem.ts'
+import { letHeapsGrow, RUNNING_GROWTH_PERCENT } from './heap-growth.ts'
 import { keepCompiledCode } from './keep-compiled-code.ts'
 import { type EndSignal, exitCodeOf, type SignalSource, watchSignals } from './signal-watch.ts'
 
@@ -30,7 +31,9 @@ export async function runUntilSignal(start: () => Promise<Stoppable>, { log, clo
     const running = await Promise.race([start(), atOnce])
     if (typeof running === 'number') return running
     keepCompiledCode()
+    letHeapsGrow(RUNNING_GROWTH_PERCENT)
     const end = await endOf(running, watch.first)
+    letHeapsGrow(0)
     if (end.kind === 'failed') log.error({ problem: describeProblem(end.error) }, 'cannot go on')
     else log.info({ signal: end.signal }, 'stopping')
     const drained = await Promise.race([drain(running, { log, clock }), atOnce])

@@ -1,5 +1,6 @@
 /** Collects the garbage of a thread while its process holds much memory: V8 alone lets each heap grow to several times of what is in use. */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
+import { IDLE_MS, releaseIdleBuffers } from './free-buffers.ts'
 
 /** Resident memory of the process from which on garbage is worth a pause, bytes … */
 const FROM_BYTES = 320 * 1024 * 1024
@@ -37,13 +38,14 @@ export interface ThreadMemory {
 }
 
 /**
- * Looks after the calling thread until it ends. `isPatient`: nobody waits for what the thread does, and it may stand still for a collection. `fromBytes`:
+ * Looks after the garbage and the unused buffers of the calling thread until it ends. `isPatient`: nobody waits for what the thread does, and it may stand still for a collection. `fromBytes`:
  * resident memory of the process from which on that is done, where it is not the usual.
  */
 export function giveBackGarbage(clock: { nowMs(): number }, { isPatient = false, fromBytes = FROM_BYTES } = {}): void {
   const memory = ownMemory()
   const look = createGarbageLook(isPatient ? { ...memory, begin: memory.collect } : memory, memoryLimit(fromBytes))
   setInterval(() => look(clock.nowMs()), LOOK_EVERY_MS).unref()
+  setInterval(releaseIdleBuffers, IDLE_MS).unref()
 }
 
 /** The function is to be called about once a second. `limitBytes`: resident memory of the process from which on it collects. */

@@ -1,3 +1,4 @@
+import { FreeBuffers } from './free-buffers.ts'
 import { releaseBytes } from './release-bytes.ts'
 
 /** Smaller buffers are cheap to allocate; larger ones are too rare to be kept. */
@@ -12,7 +13,7 @@ const MAX_FREE = 4
  * have to be cleared by the system, and drive the garbage collector to go over the whole heap each time 64 MB have come together.
  */
 export class LentBuffers {
-  readonly #free: Buffer[] = []
+  readonly #free = new FreeBuffers(MAX_FREE)
   readonly #minBytes: number
 
   /** Less than `minBytes` is allocated. */
@@ -23,9 +24,7 @@ export class LentBuffers {
   /** At least so many bytes. */
   take(sizeBytes: number): Buffer {
     if (sizeBytes < this.#minBytes || sizeBytes > MAX_BYTES) return Buffer.allocUnsafe(sizeBytes)
-    const at = this.#free.findIndex(({ length }) => length >= sizeBytes)
-    if (at >= 0) return this.#free.splice(at, 1)[0]!
-    return Buffer.allocUnsafeSlow(Math.ceil(sizeBytes / STEP_BYTES) * STEP_BYTES)
+    return this.#free.take(sizeBytes) ?? Buffer.allocUnsafeSlow(Math.ceil(sizeBytes / STEP_BYTES) * STEP_BYTES)
   }
 
   /** The same of memory that nobody else has a part in, so that it can be handed to another thread. */
@@ -39,10 +38,9 @@ export class LentBuffers {
    */
   giveBack(body: Uint8Array): void {
     const { buffer } = body
-    if (buffer.byteLength >= STEP_BYTES && buffer.byteLength <= MAX_BYTES && buffer.byteLength % STEP_BYTES === 0) {
-      if (this.#free.length === MAX_FREE) releaseBytes(this.#free.shift()!)
-      this.#free.push(Buffer.from(buffer))
-    } else releaseBytes(body)
+    if (buffer.byteLength >= STEP_BYTES && buffer.byteLength <= MAX_BYTES && buffer.byteLength % STEP_BYTES === 0)
+      this.#free.giveBack(Buffer.from(buffer))
+    else releaseBytes(body)
   }
 }
 

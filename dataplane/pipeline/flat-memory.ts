@@ -3,6 +3,7 @@
  * more than writing the records into it. Rows are lent, too: new ones live as long as their batch is being written, and the collector of garbage moves
  * each of them twice by then.
  */
+import { FreeBuffers } from '../memory/free-buffers.ts'
 import type { EncodedRecord } from './flat-record-layout.ts'
 import { FlatRow } from './flat-row.ts'
 
@@ -17,15 +18,15 @@ const MAX_FREE_ROWS = 16_384
 
 /** Lends pages and rows. */
 export class FlatMemory {
-  readonly #free: Buffer[] = []
+  readonly #free = new FreeBuffers(MAX_FREE_PAGES)
   readonly #rows: FlatRow[] = []
 
   take(): Buffer {
-    return this.#free.pop() ?? Buffer.allocUnsafeSlow(PAGE_BYTES)
+    return this.#free.take(PAGE_BYTES) ?? Buffer.allocUnsafeSlow(PAGE_BYTES)
   }
 
   giveBack(page: Buffer): void {
-    if (this.#free.length < MAX_FREE_PAGES) this.#free.push(page)
+    this.#free.giveBack(page)
   }
 
   /** The row of a record, which stands in `bytes` from `start` on by now. */

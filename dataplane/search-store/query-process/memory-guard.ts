@@ -2,6 +2,7 @@
 import { constants, type NodeGCPerformanceDetail, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks'
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { letHeapsGrow } from '../../lifecycle/heap-growth.ts'
 import { collectGarbage } from '../../memory/give-back-garbage.ts'
 import { type ApiError, tryLater } from '../api-error.ts'
 import type { QueryTurn } from './turn-queue.ts'
@@ -20,7 +21,7 @@ const SHRINK_EVERY_MS = 5_000
  * By how much the heap may grow before garbage is marked, % of what was in use. V8 counts buffers among it and takes some 60 % for so small a heap: while
  * records came in, that was a marking of the whole heap for every fifth query …
  */
-export const GROWTH_PERCENT = 200
+const GROWTH_PERCENT = 200
 /** … while less than this share of the memory that the process may have is in use; V8 decides from the larger share on. */
 const EASY_SHARE = 0.4
 const MUCH_SHARE = 0.5
@@ -56,13 +57,13 @@ export class MemoryGuard {
   #lastBytes = 0
   #lastCollections = 0
   #collectedMs = Number.NEGATIVE_INFINITY
-  #growsFreely = true
+  /** Undefined before the first query: what is loaded until then counts for the flags of the start. */
+  #growsFreely: boolean | undefined
 
   constructor(limits: MemoryLimits, queries: () => readonly QueryTurn[], memory = processMemory()) {
     this.#limits = limits
     this.#queries = queries
     this.#memory = memory
-    memory.letGrow(GROWTH_PERCENT)
   }
 
   /** The query whose turns have added most. */
@@ -95,7 +96,7 @@ export class MemoryGuard {
   }
 
   #setGrowth(bytes: number): void {
-    const mayGrowFreely = bytes < (this.#growsFreely ? MUCH_SHARE : EASY_SHARE) * this.#limits.processBytes
+    const mayGrowFreely = bytes < (this.#growsFreely === false ? EASY_SHARE : MUCH_SHARE) * this.#limits.processBytes
     if (mayGrowFreely === this.#growsFreely) return
     this.#growsFreely = mayGrowFreely
     this.#memory.letGrow(mayGrowFreely ? GROWTH_PERCENT : 0)
@@ -128,6 +129,8 @@ const isOfWholeHeap = (entry: PerformanceEntry): boolean =>
 function processMemory(): ProcessMemory {
   setFlagsFromString('--expose-gc')
   const gc = runInNewContext('gc') as () => void
+  // Compiled code counts only where the flags are those of the start.
+  setFlagsFromString('--no-expose-gc')
   let collections = 0
   let resident = 0
   let residentMs = Number.NEGATIVE_INFINITY
@@ -154,7 +157,7 @@ function processMemory(): ProcessMemory {
     collect() {
       if (!collectGarbage()) gc()
     },
-    letGrow: percent => setFlagsFromString(`--heap-growing-percent=${percent}`),
+    letGrow: letHeapsGrow,
     get collections() {
       return collections
     },

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net'
 import { getPriority, setPriority } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { createLink, type Link } from './link.ts'
-import { GROWTH_PERCENT, type MemoryLimits } from './memory-guard.ts'
+import type { MemoryLimits } from './memory-guard.ts'
 import type { FromProcess, ToProcess } from './messages.ts'
 import { NO_PULSE, openPulse, type Pulse, readPulse } from './pulse.ts'
 
@@ -54,15 +54,12 @@ const PAGE_BYTES = 4096
 /**
  * Garbage is marked and swept on other threads: on the queries' own, each large collection held all queries for 50 to 90 ms of CPU. Short
  * collections stay there, since the other threads may have to wait for a core. How far the heap may grow is up to the process (`memory-guard.ts`).
- *
- * The last two are what the process sets by itself, too: compiled code is kept for the flags of the time when it was written, and read at the start.
+ * None of these flags counts for compiled code: Node reads none of its own where others are set (`lifecycle/README.md`).
  */
 const FLAGS = [
   `--max-old-space-size=${MAX_HEAP_MB}`,
   '--max-semi-space-size=8',
   '--no-parallel-scavenge',
-  `--heap-growing-percent=${GROWTH_PERCENT}`,
-  '--expose-gc',
   '--disable-warning=ExperimentalWarning',
 ]
 /** Buffers from this size on go back to the system once they are free, bytes. The allocator would raise it with the first large one, and keep them. */

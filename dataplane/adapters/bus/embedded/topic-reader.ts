@@ -154,8 +154,8 @@ export class TopicReader {
 
   /** The next frame when another reader of this thread has unpacked it before. */
   #knownFrame({ sequence, scanner }: OpenSegment, limit: number): FrameRecords | undefined {
-    const known = this.#deps.cache.find(this.#deps.layout.name, sequence, scanner.position)
-    if (known === undefined || known.end > limit) return undefined
+    const known = this.#deps.cache.find(this.#deps.layout.name, sequence, scanner.position, limit)
+    if (known === undefined) return undefined
     scanner.skipTo(known.end)
     return known.records
   }
