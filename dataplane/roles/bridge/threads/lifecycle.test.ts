@@ -332,6 +332,7 @@ describe('the lifecycle thread with many tenants', () => {
     expect(incidents('shop')).to.have.length(1)
     expect(await handle([event('new', 1)]).catch((error: Error) => error)).to.be.instanceOf(SearchStoreUnavailable)
     store.getMany = getMany
+    open(store)
     await handle([event('new', 1)])
     expect(own('new').length).to.equal(1)
   })
