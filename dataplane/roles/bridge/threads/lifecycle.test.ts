@@ -347,7 +347,7 @@ describe('the lifecycle thread with many tenants', () => {
       await handle([...Array.from({ length: 30 }, (_, i) => event(`new${i}`, 1)), ...three('shop', 2)])
       const count = async (index: string) => (await embedded.store.search({ index, body: { size: 0, track_total_hits: true } })).total
       expect(await count(incidentsIndex('shop'))).to.equal(1)
-      expect(await count(anomaliesIndex('default'))).to.be.within(1, 20)
+      expect(await count(anomaliesIndex('default'))).to.be.within(1, 25)
       await pass(5)
       expect(await count(anomaliesIndex('default'))).to.equal(0)
       expect(await count('service-anomalies-new*')).to.equal(30)
