@@ -3,18 +3,34 @@ import type { z } from 'zod'
 
 type Issue = z.core.$ZodIssue
 
-/** One text for each problem, `field: expected …, seen …`; to be parsed with `reportInput`. `where` names the value as a whole. */
+/** Problems that are named; a body may have one for each of its values. */
+const MAX_NAMED = 100
+/** Characters of the name of a field, which the sender chose. */
+const MAX_NAME = 100
+
+/**
+ * One text for each problem, `field: expected …, seen …`, and one for the number of those that are not named; to be parsed with `reportInput`.
+ * `where` names the value as a whole.
+ */
 export function schemaProblems({ issues }: z.ZodError, where: string): readonly string[] {
-  return issues.flatMap(issue => describe(issue, where))
+  const named = issues.slice(0, MAX_NAMED).flatMap(issue => describe(issue, where))
+  const more = issues.reduce((sum, issue) => sum + countOf(issue), 0) - MAX_NAMED
+  return more > 0 ? [...named.slice(0, MAX_NAMED), `and ${more} more`] : named
+}
+
+function countOf(issue: Issue): number {
+  return issue.code === 'unrecognized_keys' ? issue.keys.length : 1
 }
 
 function describe(issue: Issue, where: string): readonly string[] {
-  if (issue.code === 'unrecognized_keys') return issue.keys.map(key => `${fieldName([...issue.path, key], where)}: unknown field`)
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.slice(0, MAX_NAMED).map(key => `${fieldName([...issue.path, key], where)}: unknown field`)
   return [`${fieldName(issue.path, where)}: ${expectation(issue)}${seen(issue.input)}`]
 }
 
 function fieldName(path: readonly PropertyKey[], where: string): string {
-  return path.length === 0 ? where : path.map(String).join('.')
+  const name = path.length === 0 ? where : path.map(String).join('.')
+  return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name
 }
 
 /** zod's `Invalid input: expected number, received string` without its head and tail. */

@@ -36,6 +36,7 @@ const ROUTES = [
 
 describe('HTTP conventions', () => {
   let server: HttpServer
+  let large: HttpServer | undefined
   let healthy = true
   const url = (path: string) => `http://127.0.0.1:${server.port}${path}`
   const patch = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}, path = '/things/a') =>
@@ -46,7 +47,10 @@ describe('HTTP conventions', () => {
     const app = createControlApp({ routes: ROUTES, log: SILENT, metrics: createMetrics(), health, maxBodyBytes: 2000 })
     server = await startHttpServer(app, { host: '127.0.0.1', port: 0, setting: 'TEST_PORT' })
   })
-  after(() => server.stop())
+  after(async () => {
+    await server.stop()
+    await large?.stop(0)
+  })
 
   it("GET /health answers the component's own account, 503 when it is not ok", async () => {
     const answer = await fetch(url('/health'))
@@ -91,6 +95,24 @@ describe('HTTP conventions', () => {
     },
     { name: 'an unknown parameter', send: () => fetch(url('/things/a?x=1')), status: 400, error: 'x: unknown field' },
     { name: 'a parameter given twice', send: () => fetch(url('/things/a?x=1&x=2')), status: 400, error: 'x: given more than once' },
+    {
+      name: 'more problems than an answer names: the first hundred, and how many more',
+      send: () => patch(`{"count":1,${Array.from({ length: 130 }, (_none, at) => `"x${at}":0`).join()}}`),
+      status: 400,
+      error: /^(x\d+: unknown field; ){100}and 30 more$/,
+    },
+    {
+      name: 'a name of a thousand characters, of which the first hundred are named',
+      send: () => patch(`{"count":1,"${'n'.repeat(1_000)}":0}`),
+      status: 400,
+      error: /^n{100}…: unknown field$/,
+    },
+    {
+      name: 'a text in a message, up to so many characters',
+      send: () => patch('{}', { 'content-type': 'n'.repeat(12_000) }),
+      status: 415,
+      error: /^content-type: expected application\/json, seen n+… \(\d+ more characters\)$/,
+    },
     { name: 'nesting of 101 levels', send: () => patch('['.repeat(101) + ']'.repeat(101)), status: 400, error: /100 levels/ },
     { name: 'a malformed path', send: () => fetch(url('/things/%zz')), status: 400, error: /malformed request/ },
     {
@@ -133,6 +155,19 @@ describe('HTTP conventions', () => {
       else expect(body.error).to.match(error)
     })
   }
+
+  it('400 for more values than a control request has, before any of them is looked at', async () => {
+    const app = createControlApp({ routes: [echo], log: SILENT, metrics: createMetrics() })
+    large = await startHttpServer(app, { host: '127.0.0.1', port: 0, setting: 'TEST_PORT' })
+    const send = async (body: string) => {
+      const init = { method: 'PATCH', body, headers: { 'content-type': 'application/json', connection: 'close' } }
+      const answer = await fetch(`http://127.0.0.1:${large?.port}/things/a`, init)
+      return [answer.status, ((await answer.json()) as { error: string }).error]
+    }
+    const most = `[${Array(100_000).fill('",,"').join()}]`
+    expect(await send(most)).to.deep.equal([400, 'body: expected object, seen an array of 100000'])
+    expect(await send(most.replace(']', ',0]'))).to.deep.equal([400, 'body: expected at most 100000 values'])
+  })
 
   it('405 with Allow for a known path', async () => {
     const answer = await fetch(url('/things/a'), { method: 'DELETE' })

@@ -5,6 +5,7 @@ import { TENANT_HEADER } from '../contract/headers.ts'
 import { schemaProblems } from '../contract/schema-problems.ts'
 import { TENANT_ID_PATTERN } from '../contract/tenant-id.ts'
 import { MAX_CONTROL_DEPTH } from '../json/depth.ts'
+import { hasMoreValues } from '../json/value-count.ts'
 import { HttpError } from './http-error.ts'
 import { type BodyErrors, type JsonErrors, parseJson, readBody } from './request-body.ts'
 
@@ -35,6 +36,8 @@ export function validate<T>(schema: z.ZodType<T>, input: unknown, where: string)
 
 /** Default limit of control requests (Decisions 7). */
 export const MAX_CONTROL_BODY_BYTES = 1024 * 1024
+/** Values in the lists and objects of a body. Ten thousand rows of features have fewer, and a schema makes a problem of each value that is wrong. */
+const MAX_CONTROL_VALUES = 100_000
 
 const ERRORS: BodyErrors & JsonErrors = {
   tooLarge: maxBytes => new HttpError(413, `body: expected at most ${maxBytes} bytes`),
@@ -66,6 +69,7 @@ export async function readBytes(request: IncomingMessage, maxBytes: number): Pro
 
 /** Undefined for no bytes at all. Throws `HttpError` 400. */
 export function parseJsonBody(bytes: Uint8Array): unknown {
+  if (hasMoreValues(bytes, MAX_CONTROL_VALUES)) throw refused(`body: expected at most ${MAX_CONTROL_VALUES} values`)
   return parseJson(bytes, MAX_CONTROL_DEPTH, ERRORS)
 }
 

@@ -12,6 +12,7 @@ import { closeBrackets, parseRange, roughElements, roughEnd, roughMembers } from
 import { valueEnd } from './strict.ts'
 import { StringScanner } from './string-scanner.ts'
 import { splitMembers } from './text-members.ts'
+import { hasMoreValues } from './value-count.ts'
 import { areLowerHex } from './words.ts'
 
 const SETTINGS = { seed: 1, numRuns: 500 } as const
@@ -147,6 +148,22 @@ describe('JSON read byte by byte', () => {
         const depth = depthOf(json)
         expect(isDeeperThan(b, depth)).to.equal(false)
         if (depth > 0) expect(isDeeperThan(b, depth - 1)).to.equal(true)
+      }),
+      SETTINGS,
+    )
+  })
+
+  it('has as many values as commas stand between them, those in strings not counted', () => {
+    const leaves = (json: unknown): number => {
+      const inside = typeof json === 'object' && json !== null ? Object.values(json) : []
+      return inside.length === 0 ? 1 : inside.reduce((sum: number, each) => sum + leaves(each), 0)
+    }
+    fc.assert(
+      fc.property(value, space, (json, around) => {
+        const b = Buffer.from(spaced(json, around))
+        const count = leaves(json)
+        expect(hasMoreValues(b, count)).to.equal(false)
+        expect(hasMoreValues(b, count - 1)).to.equal(count > 1)
       }),
       SETTINGS,
     )
