@@ -159,19 +159,20 @@ const ALLOWED: ImportTable = {
     'node:crypto',
   ],
   'dataplane/adapters/bus/kafka': [
-    'dataplane/compression/zstd.ts',
+    'dataplane/compression',
     'dataplane/limits/back-off.ts',
     'dataplane/ports',
     'dataplane/contract',
     'dataplane/memory',
     'dataplane/adapters/bus/kafka/both-clients',
+    'node:zlib',
     '@platformatic/kafka',
   ],
   'dataplane/adapters/bus/kafkajs': [
     'dataplane/ports',
     'dataplane/adapters/bus/kafka/both-clients',
+    'dataplane/adapters/bus/kafka/batches',
     'kafkajs',
-    '@platformatic/kafka', // for its codecs
     'node:module',
     'node:net',
     'node:tls',

@@ -17,7 +17,7 @@ export const DEAD_LETTER_HEADERS = {
   received: 'dlq.received',
   /** When the record was replayed last, ISO-8601; also on the replayed message and on what becomes of it. Absent: never. */
   replayed: 'dlq.replayed',
-  /** Bytes of the original, where the value is only the beginning of it. */
+  /** Bytes of the original, where the value is only the beginning of it, or a batch of records that cannot be read. */
   cut: 'dlq.cut',
 } as const
 
@@ -42,6 +42,8 @@ function buildDeadLetter(record: ConsumedRecord, original: Uint8Array, stage: st
       [DEAD_LETTER_HEADERS.time]: new Date(nowMs).toISOString(),
       [DEAD_LETTER_HEADERS.received]: String(receivedAtMs(record)),
       ...(replayed !== undefined && { [DEAD_LETTER_HEADERS.replayed]: replayed }),
+      // Not a message: nothing that a replay could send.
+      ...(record.unreadable !== undefined && { [DEAD_LETTER_HEADERS.cut]: String(original.length) }),
     },
   }
   return original.length > MAX_LETTER_BYTES ? cutLetter(letter, MAX_LETTER_BYTES) : letter

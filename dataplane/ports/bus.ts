@@ -21,6 +21,11 @@ export interface ConsumedRecord {
   /** A view that stays valid until its offset is committed; do not write to it. */
   readonly value: Uint8Array
   readonly headers: Readonly<Record<string, string>>
+  /**
+   * Stands for records that cannot be read, up to `offset`: why. `value` are the bytes that hold them, as they were stored; key and headers are empty.
+   * Undefined for a record that was read.
+   */
+  readonly unreadable?: string
 }
 
 export interface TopicPartition {

@@ -12,6 +12,7 @@ import type { GroupingConfigs } from '../../pipeline/sinks/grouping-configs.ts'
 import type { IndexOutages } from '../../pipeline/sinks/index-outages.ts'
 import type { LogAliases } from '../../pipeline/sinks/log-aliases.ts'
 import type { TenantRooms } from '../../pipeline/sinks/tenant-rooms.ts'
+import { givingUpUnreadable } from '../../pipeline/unreadable-records.ts'
 import type { DeclaredTicketingSource } from '../../ports/declared-ticketing.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import { createLogger } from '../../telemetry/logger.ts'
@@ -92,7 +93,8 @@ async function runThread(thread: BridgeThread): Promise<void> {
     onState: (state, error) =>
       port.postMessage({ kind: 'state', thread, state, ...(error === undefined ? {} : { error: error.message }) } satisfies FromWorker),
     run: async ready => {
-      const work = await WORK[thread](deps)
+      const letters = { topic: settings.DEAD_LETTER_TOPIC, stage: thread, clock, log: deps.log, countDeadLetters: deps.countDeadLetters }
+      const work = givingUpUnreadable(await WORK[thread](deps), letters)
       keepCompiledCode()
       return runAtLeastOnce({ bus, clock, work: withReady(work, ready), signal: stopping.signal })
     },

@@ -8,6 +8,7 @@ import type { CountDeadLetters } from '../../pipeline/dead-letter.ts'
 import { runExactlyOnce } from '../../pipeline/runners/exactly-once.ts'
 import { type RunState, supervise } from '../../pipeline/runners/supervise.ts'
 import { type Work, withReady } from '../../pipeline/runners/work.ts'
+import { givingUpUnreadable } from '../../pipeline/unreadable-records.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createMetrics } from '../../telemetry/metrics.ts'
@@ -17,7 +18,7 @@ import { createDeadLetterCounter } from '../count-dead-letters.ts'
 
 export interface StreamJobDeps<C extends BridgeCounter> {
   readonly name: StreamProcessName
-  readonly settings: KafkaBusSettings & { readonly HOST: string; readonly PORT: number }
+  readonly settings: KafkaBusSettings & { readonly HOST: string; readonly PORT: number; readonly DEAD_LETTER_TOPIC: string }
   /** Its counters, under the names of the bridge's thread, so that sums over all processes count each record once. */
   readonly counters: readonly C[]
   /** The work of one life; called again after a failure. */
@@ -31,6 +32,9 @@ const TRANSACTION_TIMEOUT_MS = 15_000
 
 /** A transaction is kept in memory until it is committed, and two are under way: more than what two of the largest messages become. */
 const MAX_QUEUED_BYTES = 256 * 1024 * 1024
+
+/** The step that a dead letter names: that of the bridge's thread. */
+const STAGE: Readonly<Record<StreamProcessName, string>> = { etl: 'etl', score: 'anomaly' }
 
 /** To commit what is under way. */
 const STOP_WITHIN_MS = 15_000
@@ -76,8 +80,9 @@ async function start<C extends BridgeCounter>(deps: StreamJobDeps<C>, keep: Keep
     async run(ready) {
       await bus.opened(stopping.signal)
       if (stopping.signal.aborted) return
-      const work = withReady(createWork(count, countDeadLetters, stopping.signal), ready)
-      await runExactlyOnce({ bus, clock, work, signal: stopping.signal })
+      const letters = { topic: settings.DEAD_LETTER_TOPIC, stage: STAGE[name], clock, log, countDeadLetters }
+      const work = givingUpUnreadable(createWork(count, countDeadLetters, stopping.signal), letters)
+      await runExactlyOnce({ bus, clock, work: withReady(work, ready), signal: stopping.signal })
     },
   })
   keep(stopping, async () => {

@@ -1,5 +1,4 @@
 /** Objects made with `kafkajs`: clients with connections of their own, producers, sends. */
-import { compressionsAlgorithms } from '@platformatic/kafka'
 import kafkajs, {
   type KafkaConfig as ClientConfig,
   type Kafka,
@@ -32,7 +31,6 @@ type ClientSettings = Pick<KafkaSettings, 'brokers' | 'clientId' | 'requestTimeo
 
 /** The library's log says in full what its errors say again; the bus logs those. */
 export function createKafkajsClient({ brokers, clientId, requestTimeoutMs, sasl, tls }: ClientSettings): KafkajsClient {
-  registerCodecs()
   repairLibrary()
   const connections = createConnections(brokers)
   const config: ClientConfig = {
@@ -110,21 +108,4 @@ export async function sendBatches(to: Pick<Producer, 'send'>, topic: string, bat
 function toMessage({ key, value, headers }: BusRecord, partition: number): Message {
   const bytes = Buffer.isBuffer(value) ? value : Buffer.from(value.buffer, value.byteOffset, value.byteLength)
   return { key, value: bytes, partition, ...(headers === undefined ? {} : { headers: { ...headers } }) }
-}
-
-/** Codecs that `kafkajs` lacks: other clients write so, this product's own default among them. */
-const LACKING = {
-  [kafkajs.CompressionTypes.Snappy]: compressionsAlgorithms.snappy,
-  [kafkajs.CompressionTypes.LZ4]: compressionsAlgorithms.lz4,
-  [kafkajs.CompressionTypes.ZSTD]: compressionsAlgorithms.zstd,
-}
-
-/** Lets `kafkajs` read (and write) every compression of Kafka's. It keeps them in one table for all clients of the process. */
-function registerCodecs(): void {
-  const codecs: Record<number, () => unknown> = kafkajs.CompressionCodecs
-  for (const [type, { compressSync, decompressSync }] of Object.entries(LACKING))
-    codecs[Number(type)] = () => ({
-      compress: async ({ buffer }: { readonly buffer: Buffer }) => compressSync(buffer),
-      decompress: async (bytes: Buffer) => decompressSync(bytes),
-    })
 }

@@ -1,4 +1,6 @@
+/** Repairs of `kafkajs` in places that cannot be reached from outside. */
 import { createRequire } from 'node:module'
+import { type AnswerReader, type FetchedMessage, readFetchedMessages } from './fetch-answer.ts'
 
 interface RequestQueue {
   readonly pending: readonly unknown[]
@@ -20,6 +22,19 @@ export function repairLibrary(): void {
   isRepaired = true
   repairRequestQueue(load('kafkajs/src/network/requestQueue/index.js').prototype)
   repairConsumerGroup(load('kafkajs/src/consumer/consumerGroup.js').prototype)
+  replaceModule(DECODE_MESSAGES, async (answer: AnswerReader): Promise<readonly FetchedMessage[]> => readFetchedMessages(answer))
+}
+
+/** Where the library reads the messages of a Fetch answer. It loads the readers of the answer's versions when it needs them, each time anew. */
+const DECODE_MESSAGES = 'kafkajs/src/protocol/requests/fetch/v4/decodeMessages.js'
+const FETCH_ANSWER = /\/protocol\/requests\/fetch\/v\d+\/response\.js$/
+
+function replaceModule(path: string, replacement: unknown): void {
+  load(path)
+  const { cache } = load
+  cache[load.resolve(path)]!.exports = replacement
+  // Those that were loaded before hold the original.
+  for (const loaded of Object.keys(cache)) if (FETCH_ANSWER.test(loaded)) delete cache[loaded]
 }
 
 /**

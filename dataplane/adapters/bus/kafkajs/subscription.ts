@@ -1,8 +1,7 @@
 /** A subscription through the eager group protocol, the only one of `kafkajs`. */
 
-import type { Admin, ConsumerGroupJoinEvent, EachBatchPayload, KafkaMessage } from 'kafkajs'
+import type { Admin, ConsumerGroupJoinEvent, EachBatchPayload } from 'kafkajs'
 import {
-  type ConsumedRecord,
   closedError,
   notAssigned,
   type PartitionState,
@@ -15,6 +14,7 @@ import type { KafkaSettings } from '../kafka/both-clients/kafka-config.ts'
 import { unpacked } from '../kafka/both-clients/partition-queues.ts'
 import { type OnClosed, QueuedSubscription } from '../kafka/both-clients/queued-subscription.ts'
 import { queueKey } from '../kafka/both-clients/topic-partitions.ts'
+import type { FetchedMessage } from './fetch-answer.ts'
 import { GroupMember } from './group-member.ts'
 import { fetchStarts, fetchStates } from './group-offsets.ts'
 import { retryPassing, toBusError } from './kafkajs-errors.ts'
@@ -169,25 +169,12 @@ export class KafkaJsSubscription extends QueuedSubscription {
     const { topic, partition } = batch
     const queue = this.queues.get(topic, partition)
     if (member !== this.#member || queue === undefined || isStale() || !isRunning()) return
-    const records = batch.messages.map(message => toRecord(topic, partition, message)).filter(({ offset }) => offset >= queue.fetchOffset)
+    const records = (batch.messages as unknown as readonly FetchedMessage[])
+      .map(({ record }) => ({ ...record, topic, partition }))
+      .filter(({ offset }) => offset >= queue.fetchOffset)
     this.queues.push(queue, unpacked(records), Number(batch.lastOffset()) + 1)
     if (this.queues.isHungry(queue)) return
     this.#paused.add(queueKey(topic, partition))
     member.pause([queue])
-  }
-}
-
-const NO_BYTES = Buffer.alloc(0)
-
-function toRecord(topic: string, partition: number, { offset, timestamp, key, value, headers }: KafkaMessage): ConsumedRecord {
-  const texts = Object.entries(headers ?? {}).map(([name, content]) => [name, String(content ?? '')] as const)
-  return {
-    topic,
-    partition,
-    offset: Number(offset),
-    timestampMs: Number(timestamp),
-    key: key?.toString() ?? '',
-    value: value ?? NO_BYTES,
-    headers: Object.fromEntries(texts),
   }
 }

@@ -1,5 +1,10 @@
 /** How the records of a batch are compressed, by this adapter and by others. */
-import { compressionsAlgorithms, compressionsAlgorithmsByBitmask } from '@platformatic/kafka'
+
+import { gunzipSync, zstdDecompressSync } from 'node:zlib'
+import { compressionsAlgorithms } from '@platformatic/kafka'
+import { decompressLz4 } from '../../../../compression/lz4.ts'
+import { decompressSnappy } from '../../../../compression/snappy.ts'
+import { TooLong } from '../../../../compression/too-long.ts'
 import { contentBytes, createCompressor, decompress } from '../../../../compression/zstd.ts'
 
 export type Compression = 'zstd' | 'lz4' | 'none'
@@ -15,10 +20,12 @@ const MIN_ZSTD_BYTES = 16 * 1024
  * many bytes; smaller ones take as long (measured).
  */
 const compress = createCompressor({ hashLog: 12 })
-/** A frame that says it holds more is read in steps. */
-const MAX_CONTENT_BYTES = 64 * 1024 * 1024
+/** So many bytes come out of a batch at most; a batch of which more would come out is unreadable. */
+export const MAX_PLAIN_BYTES = 67_108_864
+/** The library is twice as quick with lz4, but has no bound: what comes out of so few bytes is 255 times as much at most. */
+const MAX_QUICK_LZ4_BYTES = 32 * 1024
 
-const { lz4: LZ4, zstd: ZSTD } = compressionsAlgorithms
+const { gzip: GZIP, lz4: LZ4, snappy: SNAPPY, zstd: ZSTD } = compressionsAlgorithms
 
 export const nextCompression = (refused: Compression): Compression | undefined => NEXT[refused]
 
@@ -44,18 +51,39 @@ export interface PlainRecords {
   readonly memory: Uint8Array
 }
 
-/** Undefined for a compression that is none of Kafka's. */
-export function unpackRecords(packed: Buffer, bitmask: number): PlainRecords | undefined {
-  const quick = bitmask === ZSTD.bitmask ? unpackFrame(packed) : undefined
-  if (quick !== undefined) return quick
-  const bytes = compressionsAlgorithmsByBitmask[bitmask]?.decompressSync(packed)
-  return bytes && { bytes, memory: bytes }
+/** Throws for a compression that is none of Kafka's, for bytes that are not in it, and for those of which more than `MAX_PLAIN_BYTES` would come out. */
+export function unpackRecords(packed: Buffer, bitmask: number): PlainRecords {
+  if (bitmask === ZSTD.bitmask) return unpackFrame(packed) ?? alone(inflated('zstd', zstdDecompressSync, packed))
+  const unpack = UNPACK.get(bitmask)
+  if (unpack === undefined) throw new RangeError(`the compression ${bitmask} is none of Kafka's`)
+  return alone(unpack(packed))
 }
 
-/** One frame that says how much it holds, as this adapter writes it. Other clients may leave the size out. */
+const UNPACK: ReadonlyMap<number, (packed: Buffer) => Buffer> = new Map([
+  [GZIP.bitmask, packed => inflated('gzip', gunzipSync, packed)],
+  [SNAPPY.bitmask, packed => decompressSnappy(packed, MAX_PLAIN_BYTES)],
+  [LZ4.bitmask, packed => (packed.length <= MAX_QUICK_LZ4_BYTES ? LZ4.decompressSync(packed) : decompressLz4(packed, MAX_PLAIN_BYTES))],
+])
+
+const alone = (bytes: Buffer): PlainRecords => ({ bytes, memory: bytes })
+
+function inflated(
+  format: string,
+  inflate: (packed: Buffer, options: { readonly maxOutputLength: number }) => Buffer,
+  packed: Buffer,
+): Buffer {
+  try {
+    return inflate(packed, { maxOutputLength: MAX_PLAIN_BYTES })
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE' ? new TooLong(format, MAX_PLAIN_BYTES) : error
+  }
+}
+
+/** One frame that says how much it holds, as this adapter writes it. Undefined for others: clients may leave the size out, or write several frames. */
 function unpackFrame(packed: Buffer): PlainRecords | undefined {
   const size = contentBytes(packed)
-  if (size === undefined || size > MAX_CONTENT_BYTES) return undefined
+  if (size === undefined) return undefined
+  if (size > MAX_PLAIN_BYTES) throw new TooLong('zstd', MAX_PLAIN_BYTES)
   try {
     const bytes = decompress(packed, size)
     return { bytes, memory: new Uint8Array(bytes.buffer) }

@@ -1,10 +1,12 @@
-import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
-import { createRecordsBatch, Reader, readRecordsBatch } from '@platformatic/kafka'
+import { constants, gzipSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import { compressionsAlgorithms, createRecordsBatch, Reader, readRecordsBatch } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { contentBytes } from '../../../../compression/zstd.ts'
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import type { ConsumedRecord } from '../../../../ports/bus.ts'
-import { readBatches, readRecords } from './read-batch.ts'
+import { MAX_PLAIN_BYTES } from './compression.ts'
+import { MAX_BATCH_PARTS, readBatches, readRecords } from './read-batch.ts'
 import { encodeBatch } from './write-batch.ts'
 
 const FIRST_MS = 1_700_000_000_000
@@ -79,7 +81,7 @@ describe('record batches', () => {
     const own = encodeBatch([{ key: 'k', value }], { producerId: 1n, producerEpoch: 0, baseSequence: 0, isTransactional: false }, 0, 'zstd')
     const memoryOf = (bytes: Buffer) => {
       const records: ConsumedRecord[] = []
-      const memory = readRecords(readBatches(bytes)[0]!, { topic: 'logs', partition: 3 }, 0, records)
+      const { memory } = readRecords(readBatches(bytes)[0]!, { topic: 'logs', partition: 3 }, 0, records)
       expect(records.map(record => Buffer.compare(record.value, value))).to.deep.equal([0])
       expect(records[0]!.value.buffer).to.equal(memory.buffer)
       return memory
@@ -94,7 +96,7 @@ describe('record batches', () => {
     memoryOf(foreign)
     const lying = Buffer.from(own)
     lying[61 + 4 + 1]! ^= 1
-    expect(() => readOwn(lying)).to.throw()
+    expect(readOwn(lying)[0]!.unreadable).to.match(/zstd|data/i)
   })
 
   it("are dated by the broker's clock where the topic says so", () => {
@@ -114,16 +116,102 @@ describe('record batches', () => {
       expect(readBatches(Buffer.concat([whole, whole.subarray(0, cut)])), `cut at ${cut}`).to.have.length(1)
   })
 
-  it('refuses other formats, unknown compression, and records that run out of their batch', () => {
-    const old = libraryBatch()
-    old[16] = 1
-    expect(() => readOwn(old)).to.throw('format 1; expected 2')
-    expect(() => readOwn(libraryBatch({ attributes: 7 }))).to.throw('unknown compression 7')
-    const short = libraryBatch()
-    short.writeInt32BE(6, 57)
-    expect(() => readOwn(short)).to.throw('ends within a record')
-    const long = libraryBatch()
-    long.fill(0xff, 61)
-    expect(() => readOwn(long)).to.throw('ends within a record')
+  describe('that cannot be read become one record that says why, with the bytes of the batch', () => {
+    const problemOf = (bytes: Buffer) => {
+      const records = readOwn(bytes)
+      const last = records.at(-1)!
+      const [batch] = readBatches(bytes)
+      expect(records.slice(0, -1).every(({ unreadable }) => unreadable === undefined)).to.equal(true)
+      expect(last).to.include({ topic: 'logs', partition: 3, key: '', offset: batch!.lastOffset })
+      expect(Buffer.compare(last.value, batch!.body)).to.equal(0)
+      return { problem: last.unreadable, before: records.length - 1 }
+    }
+    const changed = (change: (bytes: Buffer) => void, made = libraryBatch({ firstOffset: 7 })) => {
+      change(made)
+      return problemOf(made)
+    }
+
+    it('an older format', () => {
+      const { problem } = changed(bytes => bytes.writeInt8(1, 16))
+      expect(problem).to.equal('Kafka record batch at offset 7: its format is 1; expected 2')
+    })
+
+    it('a compression that is none', () => {
+      expect(problemOf(libraryBatch({ attributes: 7 })).problem).to.contain("the compression 7 is none of Kafka's")
+    })
+
+    it('more records than it holds: those that it holds are read', () => {
+      expect(changed(bytes => bytes.writeInt32BE(6, 57))).to.deep.equal({
+        problem: 'Kafka record batch at offset 7: it ends within a record',
+        before: 5,
+      })
+    })
+
+    for (const count of [-1, MAX_BATCH_PARTS + 1, 0x7fffffff])
+      it(`${count} records`, () => {
+        expect(changed(bytes => bytes.writeInt32BE(count, 57)).problem).to.contain(`it has ${count} records; at most 500000 are read`)
+      })
+
+    it('numbers without an end, and fields that make no sense', () => {
+      expect(changed(bytes => bytes.fill(0xff, 61)).problem).to.contain('a number of it is longer than ten bytes')
+      expect(changed(bytes => bytes.fill(0x7f, 61)).problem).to.contain('record 1 has the offset')
+    })
+
+    it('records at the offset of others, or behind the last', () => {
+      const { problem, before } = changed(bytes => bytes.writeInt32BE(2, 23))
+      expect(problem).to.contain('record 4 has the offset 10; expected 10 to 9')
+      expect(before).to.equal(3)
+    })
+
+    it('headers without end', () => {
+      const many = new Map(Array.from({ length: MAX_BATCH_PARTS }, (_, i) => [Buffer.from(i.toString(36)), Buffer.alloc(0)]))
+      const message = { topic: 'logs', key: Buffer.from('k'), value: Buffer.from('v'), headers: many, timestamp: 0n }
+      const bytes = Buffer.from(createRecordsBatch([message] as never, { compression: 'zstd' }).buffer)
+      expect(problemOf(bytes).problem).to.contain('more than 500000 records and headers')
+    })
+
+    const bomb = Buffer.alloc(MAX_PLAIN_BYTES + 1)
+    const BOMBS: Readonly<Record<string, () => readonly [bitmask: number, packed: Buffer]>> = {
+      gzip: () => [1, gzipSync(bomb)],
+      snappy: () => [2, compressionsAlgorithms.snappy.compressSync(bomb)],
+      lz4: () => [3, compressionsAlgorithms.lz4.compressSync(bomb)],
+      zstd: () => [4, zstdCompressSync(bomb)],
+      'zstd without a size': () => [4, zstdWithoutSize(bomb)],
+    }
+    for (const [name, pack] of Object.entries(BOMBS))
+      it(`more than comes out of a batch: ${name}`, () => {
+        const [bitmask, packed] = pack()
+        const bytes = Buffer.concat([libraryBatch().subarray(0, 61), packed])
+        bytes.writeInt32BE(bytes.length - 12, 8)
+        bytes.writeInt16BE(bitmask, 21)
+        expect(problemOf(bytes).problem).to.contain(`more than ${MAX_PLAIN_BYTES} bytes come out`)
+      })
+  })
+
+  it('goes on behind a batch that cannot be read', () => {
+    const broken = libraryBatch({ firstOffset: 10 })
+    broken.writeInt16BE(7, 21)
+    const read = readOwn(Buffer.concat([broken, libraryBatch({ firstOffset: 15 })]))
+    expect(read.map(({ offset, unreadable }) => (unreadable === undefined ? offset : `no ${offset}`))).to.deep.equal([
+      'no 14',
+      15,
+      16,
+      17,
+      18,
+      19,
+    ])
+  })
+
+  it('refuses an answer with a batch without a length: where the next begins is not known', () => {
+    const bytes = libraryBatch()
+    bytes.writeInt32BE(-40, 8)
+    expect(() => readBatches(bytes)).to.throw('has no length')
   })
 })
+
+/** As a client that streams writes it. */
+function zstdWithoutSize(raw: Buffer): Buffer {
+  const packed = zstdCompressSync(raw, { params: { [constants.ZSTD_c_contentSizeFlag]: 0 } })
+  expect(contentBytes(packed)).to.equal(undefined)
+  return packed
+}

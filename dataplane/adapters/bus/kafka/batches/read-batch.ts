@@ -14,6 +14,8 @@ export interface RecordBatch {
   readonly recordCount: number
   /** The records, compressed as `attributes` says. */
   readonly body: Buffer
+  /** Why none of its records can be read, where the header says so. */
+  readonly problem?: string
 }
 
 const COMPRESSION = 0x07
@@ -24,6 +26,8 @@ const CONTROL = 0x20
 const ABORT_MARKER = 0
 
 const FORMAT = 2
+/** Records and headers of records that are read from one batch: each becomes an object or a text, whatever its size. */
+export const MAX_BATCH_PARTS = 500_000
 /** Offset and length, which `length` does not count. */
 const LENGTH_END = 12
 export const HEADER_BYTES = 61
@@ -32,29 +36,38 @@ export const isTransactional = ({ attributes }: RecordBatch) => (attributes & TR
 /** Marks the end of a transaction; its record is none of a user. */
 export const isControl = ({ attributes }: RecordBatch) => (attributes & CONTROL) !== 0
 
-/** The batches in what a broker sent; the last may have been cut off, and comes again. Throws for other formats than 2. */
+/** The batches in what a broker sent; the last may have been cut off, and comes again. */
 export function readBatches(bytes: Buffer): readonly RecordBatch[] {
   const batches: RecordBatch[] = []
   for (let at = 0; at + LENGTH_END <= bytes.length; ) {
     const end = at + LENGTH_END + bytes.readInt32BE(at + 8)
+    if (end <= at) throw new RangeError(`the record batch at offset ${bytes.readBigInt64BE(at)} has no length`)
     if (end > bytes.length) break
-    const format = bytes[at + 16]
-    if (format !== FORMAT || end - at < HEADER_BYTES)
-      throw new Error(`a record batch at offset ${bytes.readBigInt64BE(at)} has format ${format}; expected ${FORMAT}`)
-    const firstOffset = Number(bytes.readBigInt64BE(at))
-    batches.push({
-      firstOffset,
-      lastOffset: firstOffset + bytes.readInt32BE(at + 23),
-      attributes: bytes.readInt16BE(at + 21),
-      firstTimestampMs: Number(bytes.readBigInt64BE(at + 27)),
-      maxTimestampMs: Number(bytes.readBigInt64BE(at + 35)),
-      producerId: bytes.readBigInt64BE(at + 43),
-      recordCount: bytes.readInt32BE(at + 57),
-      body: bytes.subarray(at + HEADER_BYTES, end),
-    })
+    batches.push(readBatch(bytes.subarray(at, end)))
     at = end
   }
   return batches
+}
+
+function readBatch(bytes: Buffer): RecordBatch {
+  const firstOffset = Number(bytes.readBigInt64BE(0))
+  const format = bytes[16]
+  if (format !== FORMAT || bytes.length < HEADER_BYTES) {
+    const problem = `its format is ${format}; expected ${FORMAT}`
+    const unknown = { attributes: 0, firstTimestampMs: 0, maxTimestampMs: 0, producerId: -1n, recordCount: 1 }
+    // Offset of the last record, in the formats before.
+    return { firstOffset, lastOffset: firstOffset, ...unknown, body: bytes.subarray(LENGTH_END), problem }
+  }
+  return {
+    firstOffset,
+    lastOffset: firstOffset + Math.max(0, bytes.readInt32BE(23)),
+    attributes: bytes.readInt16BE(21),
+    firstTimestampMs: Number(bytes.readBigInt64BE(27)),
+    maxTimestampMs: Number(bytes.readBigInt64BE(35)),
+    producerId: bytes.readBigInt64BE(43),
+    recordCount: bytes.readInt32BE(57),
+    body: bytes.subarray(HEADER_BYTES),
+  }
 }
 
 /** A marker's key is its version and its type. */
@@ -66,60 +79,104 @@ export function isAbortMarker(batch: RecordBatch): boolean {
   return bytes !== undefined && bytes.length >= 4 && bytes.readInt16BE(2) === ABORT_MARKER
 }
 
+export interface ReadMemory {
+  /** What the values of the records are views of: the batch's own where it is not compressed. */
+  readonly memory: Uint8Array
+  /** Bytes that came out of the batch. */
+  readonly plainBytes: number
+}
+
 /**
- * Appends the batch's records from an offset on, as a broker sends batches whole. Returns the memory that their values are views of: the
- * batch's own where it is not compressed.
+ * Appends the batch's records from an offset on, as a broker sends batches whole. A record that cannot be read is the last: it stands for all behind it,
+ * and says why; the memory is the batch's own then.
  */
-export function readRecords(
-  batch: RecordBatch,
+export function readRecords(batch: RecordBatch, of: TopicPartition, fromOffset: number, into: ConsumedRecord[]): ReadMemory {
+  let plainBytes = 0
+  try {
+    if (batch.problem !== undefined) throw new RangeError(batch.problem)
+    const { bytes, memory } = plainBody(batch)
+    plainBytes = bytes.length
+    readPlainRecords(batch, bytes, of, fromOffset, into)
+    return { memory, plainBytes }
+  } catch (error) {
+    into.push(unreadable(batch, of, (error as Error).message))
+    return { memory: batch.body, plainBytes }
+  }
+}
+
+/** Throws where a record cannot be read: those before it are appended. */
+function readPlainRecords(
+  { firstOffset, lastOffset, firstTimestampMs, maxTimestampMs, attributes, recordCount }: RecordBatch,
+  bytes: Buffer,
   { topic, partition }: TopicPartition,
   fromOffset: number,
   into: ConsumedRecord[],
-): Uint8Array {
-  const { firstOffset, firstTimestampMs, maxTimestampMs, attributes, recordCount } = batch
+): void {
+  if (recordCount < 0 || recordCount > MAX_BATCH_PARTS)
+    throw new RangeError(`it has ${recordCount} records; at most ${MAX_BATCH_PARTS} are read`)
   const hasBrokerTime = (attributes & LOG_APPEND_TIME) !== 0
-  const { bytes, memory } = plainBody(batch)
   const cursor = new Cursor(bytes)
   const keys = new RepeatedText()
-  const names = new RepeatedText()
+  const headers = new HeaderReader(MAX_BATCH_PARTS - recordCount)
+  let before = firstOffset - 1
   for (let i = 0; i < recordCount; i++) {
     const length = cursor.varint()
     const end = cursor.at + length
     cursor.at++ // attributes: none are in use
     const sentMs = firstTimestampMs + cursor.varint()
     const offset = firstOffset + cursor.varint()
+    if (offset <= before || offset > lastOffset)
+      throw new RangeError(`record ${i + 1} has the offset ${offset}; expected ${before + 1} to ${lastOffset}`)
+    before = offset
     if (offset >= fromOffset) {
       const key = keys.next(cursor)
       const value = cursor.bytes() ?? NO_BYTES
       const timestampMs = hasBrokerTime ? maxTimestampMs : sentMs
-      into.push({ topic, partition, offset, timestampMs, key, value, headers: readHeaders(cursor, names) })
+      into.push({ topic, partition, offset, timestampMs, key, value, headers: headers.next(cursor) })
     }
+    if (end < cursor.at || end > bytes.length) throw new RangeError(`record ${i + 1} has the length ${length}`)
     cursor.at = end
   }
-  return memory
+}
+
+function unreadable(batch: RecordBatch, { topic, partition }: TopicPartition, problem: string): ConsumedRecord {
+  const { firstOffset, lastOffset, maxTimestampMs, body } = batch
+  const of = { topic, partition, offset: lastOffset, timestampMs: Math.max(0, maxTimestampMs), key: '', value: body, headers: NO_HEADERS }
+  return { ...of, unreadable: `Kafka record batch at offset ${firstOffset}: ${problem}` }
 }
 
 const NO_BYTES = Buffer.alloc(0)
 const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({})
 
-function readHeaders(cursor: Cursor, names: RepeatedText): Readonly<Record<string, string>> {
-  const count = cursor.varint()
-  if (count === 0) return NO_HEADERS
-  const headers: Record<string, string> = {}
-  for (let i = 0; i < count; i++) {
-    const name = names.next(cursor)
-    headers[name] = cursor.text()
+class HeaderReader {
+  readonly #names = new RepeatedText()
+  #left: number
+
+  constructor(limit: number) {
+    this.#left = limit
   }
-  return headers
+
+  next(cursor: Cursor): Readonly<Record<string, string>> {
+    const count = cursor.varint()
+    if (count === 0) return NO_HEADERS
+    this.#left -= count
+    if (count < 0 || this.#left < 0) throw new RangeError(`it has more than ${MAX_BATCH_PARTS} records and headers`)
+    const headers: Record<string, string> = {}
+    for (let i = 0; i < count; i++) {
+      const name = this.#names.next(cursor)
+      headers[name] = cursor.text()
+    }
+    return headers
+  }
 }
 
-function plainBody({ attributes, body, firstOffset }: RecordBatch): PlainRecords {
+function plainBody({ attributes, body }: RecordBatch): PlainRecords {
   const compression = attributes & COMPRESSION
-  if (compression === 0) return { bytes: body, memory: body }
-  const plain = unpackRecords(body, compression)
-  if (plain === undefined) throw new Error(`the record batch at offset ${firstOffset} has the unknown compression ${compression}`)
-  return plain
+  return compression === 0 ? { bytes: body, memory: body } : unpackRecords(body, compression)
 }
+
+/** Of the tenth byte: a number of 64 bits has no more. */
+const MAX_VARINT_SCALE = 2 ** 70
 
 /** Reads Kafka's variable-length fields, one after the other. */
 class Cursor {
@@ -149,6 +206,7 @@ class Cursor {
       byte = bytes[this.at++]!
       zigzag += (byte & 0x7f) * scale
       scale *= 0x80
+      if (scale > MAX_VARINT_SCALE) throw new RangeError('a number of it is longer than ten bytes')
     } while (byte >= 0x80)
     return zigzag % 2 === 0 ? zigzag / 2 : -(zigzag + 1) / 2
   }
@@ -204,4 +262,4 @@ class RepeatedText {
   }
 }
 
-const cutOff = () => new RangeError('a record batch ends within a record')
+const cutOff = () => new RangeError('it ends within a record')

@@ -162,7 +162,7 @@ export class Fetcher {
     if (last === undefined) return true
     const from = queue.fetchOffset
     const packed = committedBatches(fetched.batches, fetched.abortedTransactions)
-      .filter(({ lastOffset, recordCount }) => lastOffset >= from && recordCount > 0)
+      .filter(({ lastOffset, recordCount }) => lastOffset >= from && recordCount !== 0)
       .map(batch => ({ bytes: batch.body.length, unpack: () => unpackBatch(batch, queue, from) }))
     queues.push(queue, packed, last.lastOffset + 1)
     return true
@@ -187,6 +187,6 @@ export class Fetcher {
 
 function unpackBatch(batch: RecordBatch, of: TopicPartition, fromOffset: number): UnpackedRecords {
   const records: ConsumedRecord[] = []
-  const bytes = readRecords(batch, of, fromOffset, records)
+  const { memory: bytes } = readRecords(batch, of, fromOffset, records)
   return bytes === batch.body ? { records } : { records, memory: { lastOffset: batch.lastOffset, bytes } }
 }

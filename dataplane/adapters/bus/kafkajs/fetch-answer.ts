@@ -1,0 +1,63 @@
+/**
+ * The messages in a broker's answer to a Fetch request, read by the reader of `kafka` in place of the library's. The library unpacks whatever comes out of
+ * a batch, asks for nothing behind a batch that it cannot read, and takes the square of the time for the headers of a record.
+ */
+import type { ConsumedRecord } from '../../../ports/bus.ts'
+import { MAX_PLAIN_BYTES } from '../kafka/batches/compression.ts'
+import { isControl, isTransactional, type RecordBatch, readBatches, readRecords } from '../kafka/batches/read-batch.ts'
+
+/** The library's reader of an answer, as far as it is needed. */
+export interface AnswerReader {
+  readInt32(): number
+  canReadBytes(length: number): boolean
+  readBytes(length: number): Buffer
+}
+
+/** A message as the library hands it on, with the record that it is. */
+export interface FetchedMessage {
+  readonly record: ConsumedRecord
+  readonly offset: string
+  readonly timestamp: string
+  /** Of the markers of transactions alone: the library looks for those that end an aborted one. */
+  readonly key: Buffer | null
+  readonly value: Uint8Array
+  readonly isControlRecord: boolean
+  readonly batchContext: { readonly producerId: string; readonly inTransaction: boolean }
+}
+
+/** Bytes that came out of the batches of an answer so far. */
+const unpackedBytes = new WeakMap<AnswerReader, number>()
+
+/**
+ * The messages of one partition. Once more than a batch may hold has come out of an answer, the batches behind are left: they are asked for again.
+ * Topic and partition of the records are not known here.
+ */
+export function readFetchedMessages(answer: AnswerReader): readonly FetchedMessage[] {
+  const length = answer.readInt32()
+  if (length <= 0 || !answer.canReadBytes(length)) return []
+  const messages: FetchedMessage[] = []
+  for (const batch of readBatches(answer.readBytes(length))) {
+    const before = unpackedBytes.get(answer) ?? 0
+    if (before > MAX_PLAIN_BYTES) break
+    const records: ConsumedRecord[] = []
+    const { plainBytes } = readRecords(batch, NOWHERE, 0, records)
+    unpackedBytes.set(answer, before + plainBytes)
+    for (const record of records) messages.push(toMessage(record, batch))
+  }
+  return messages
+}
+
+const NOWHERE = { topic: '', partition: 0 }
+
+function toMessage(record: ConsumedRecord, batch: RecordBatch): FetchedMessage {
+  const isControlRecord = isControl(batch)
+  return {
+    record,
+    offset: String(record.offset),
+    timestamp: String(record.timestampMs),
+    key: isControlRecord ? Buffer.from(record.key) : null,
+    value: record.value,
+    isControlRecord,
+    batchContext: { producerId: String(batch.producerId), inTransaction: isTransactional(batch) },
+  }
+}

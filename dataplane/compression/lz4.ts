@@ -1,0 +1,174 @@
+/**
+ * LZ4 frames, unpacked within a bound. The size of the result is counted first, by a walk over the sequences that copies nothing: a frame need not say
+ * how much it holds, and each of its bytes can stand for 255. Checksums are not compared: Kafka has compared its own.
+ * Format: lz4_Frame_format.md and lz4_Block_format.md of the LZ4 project.
+ */
+import { TooLong } from './too-long.ts'
+
+const MAGIC = 0x184d2204
+/** Frames for other uses than data lie between other frames, sixteen kinds. */
+const FIRST_SKIPPABLE = 0x184d2a50
+const SKIPPABLE_KINDS = 16
+const MAGIC_BYTES = 4
+
+const VERSION = 0x40
+const VERSION_MASK = 0xc0
+const BLOCK_CHECKSUM = 0x10
+const CONTENT_SIZE = 0x08
+const CONTENT_CHECKSUM = 0x04
+const DICTIONARY_ID = 0x01
+/** In the length of a block: its bytes stand as they are. */
+const IS_PLAIN = 0x80000000
+
+const MIN_MATCH_BYTES = 4
+/** A length of this value goes on in the bytes behind. */
+const LONG_LENGTH = 15
+
+interface Block {
+  readonly bytes: Uint8Array
+  readonly isPlain: boolean
+}
+
+/** All frames one after the other. Throws `TooLong` where more than `maxBytes` would come out, `RangeError` for bytes that are no LZ4 frame. */
+export function decompressLz4(packed: Buffer, maxBytes: number): Buffer {
+  const blocks = blocksOf(packed)
+  let size = 0
+  for (const { bytes, isPlain } of blocks) {
+    size += isPlain ? bytes.length : plainLength(bytes)
+    if (size > maxBytes) throw new TooLong('lz4', maxBytes)
+  }
+  const plain = Buffer.allocUnsafeSlow(size)
+  let end = 0
+  for (const { bytes, isPlain } of blocks) {
+    if (isPlain) plain.set(bytes, end)
+    end = isPlain ? end + bytes.length : unpackBlock(bytes, plain, end)
+  }
+  return plain
+}
+
+function blocksOf(packed: Buffer): readonly Block[] {
+  const blocks: Block[] = []
+  for (let at = 0; at < packed.length; ) {
+    const magic = readUint32(packed, at)
+    at += MAGIC_BYTES
+    if (magic >= FIRST_SKIPPABLE && magic < FIRST_SKIPPABLE + SKIPPABLE_KINDS) at += 4 + readUint32(packed, at)
+    else if (magic === MAGIC) at = readFrame(packed, at, blocks)
+    else throw malformed(`no frame begins at byte ${at - MAGIC_BYTES}`)
+  }
+  return blocks
+}
+
+/** Resolves to where the frame ends. `at`: behind its magic number. */
+function readFrame(packed: Buffer, at: number, blocks: Block[]): number {
+  const flags = packed[at] ?? 0
+  if ((flags & VERSION_MASK) !== VERSION) throw malformed('its version is unknown')
+  let next = at + 3 // flags, largest block, checksum of the header
+  if ((flags & CONTENT_SIZE) !== 0) next += 8
+  if ((flags & DICTIONARY_ID) !== 0) next += 4
+  for (;;) {
+    const length = readUint32(packed, next)
+    next += 4
+    if (length === 0) break
+    const isPlain = length >= IS_PLAIN
+    const end = next + (isPlain ? length - IS_PLAIN : length)
+    if (end > packed.length) throw malformed('it ends within a block')
+    blocks.push({ bytes: packed.subarray(next, end), isPlain })
+    next = (flags & BLOCK_CHECKSUM) === 0 ? end : end + 4
+  }
+  return (flags & CONTENT_CHECKSUM) === 0 ? next : next + 4
+}
+
+/** How many bytes come out of a block. */
+function plainLength(block: Uint8Array): number {
+  let length = 0
+  for (let at = 0; at < block.length; ) {
+    const token = block[at++]!
+    let literals = token >>> 4
+    if (literals === LONG_LENGTH)
+      for (let byte = 255; byte === 255; ) {
+        byte = byteAt(block, at++)
+        literals += byte
+      }
+    length += literals
+    at += literals
+    if (at >= block.length) break
+    at += 2
+    let match = token & 0x0f
+    if (match === LONG_LENGTH)
+      for (let byte = 255; byte === 255; ) {
+        byte = byteAt(block, at++)
+        match += byte
+      }
+    length += match + MIN_MATCH_BYTES
+  }
+  return length
+}
+
+/** Writes a block behind what was unpacked before, to which its matches may go back; returns its end. */
+function unpackBlock(block: Uint8Array, plain: Buffer, from: number): number {
+  let to = from
+  for (let at = 0; at < block.length; ) {
+    const token = block[at++]!
+    let literals = token >>> 4
+    if (literals === LONG_LENGTH)
+      for (let byte = 255; byte === 255; ) {
+        byte = block[at++]!
+        literals += byte
+      }
+    if (at + literals > block.length) throw malformed('it ends within a literal')
+    to = copyBytes(block, at, plain, to, literals)
+    at += literals
+    if (at >= block.length) break
+    const offset = byteAt(block, at) | (byteAt(block, at + 1) << 8)
+    at += 2
+    let match = token & 0x0f
+    if (match === LONG_LENGTH)
+      for (let byte = 255; byte === 255; ) {
+        byte = block[at++]!
+        match += byte
+      }
+    match += MIN_MATCH_BYTES
+    if (offset === 0 || offset > to) throw malformed('it repeats bytes that are not there')
+    to = repeatBytes(plain, to, offset, match)
+  }
+  return to
+}
+
+/** Below it a loop is quicker than a call that copies. */
+const MIN_COPIED_BYTES = 24
+
+export function copyBytes(from: Uint8Array, start: number, to: Uint8Array, at: number, length: number): number {
+  if (length < MIN_COPIED_BYTES) for (let i = 0; i < length; i++) to[at + i] = from[start + i]!
+  else to.set(from.subarray(start, start + length), at)
+  return at + length
+}
+
+/** Repeats the `length` bytes from `offset` before `at` on; they may reach into themselves. */
+export function repeatBytes(bytes: Uint8Array, at: number, offset: number, length: number): number {
+  const end = at + length
+  const start = at - offset
+  if (length < MIN_COPIED_BYTES) {
+    for (let i = 0; i < length; i++) bytes[at + i] = bytes[start + i]!
+    return end
+  }
+  // What was repeated is part of what is repeated next: the copies double.
+  for (let to = at; to < end; ) {
+    const part = Math.min(end - to, to - start)
+    bytes.copyWithin(to, start, start + part)
+    to += part
+  }
+  return end
+}
+
+function byteAt(bytes: Uint8Array, at: number): number {
+  const byte = bytes[at]
+  if (byte === undefined) throw malformed('it ends too early')
+  return byte
+}
+
+function readUint32(bytes: Buffer, at: number): number {
+  if (at + 4 > bytes.length) throw malformed('it ends too early')
+  return bytes.readUInt32LE(at)
+}
+
+const malformed = (problem: string) => new RangeError(`lz4 frame: ${problem}`)
