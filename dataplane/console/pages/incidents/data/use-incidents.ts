@@ -9,7 +9,16 @@ import type { Incident } from '../../../api/ticketing.ts'
 import { type IncidentPage, listDispatches, listIncidents, readAudit, readIncident } from '../../../api/ticketing.ts'
 import { listSilences } from '../../../api/ticketing-config.ts'
 import { parseTenant } from '../../../url-state/tenant.ts'
-import { countsQuery, type IncidentFilters, inOrder, listQuery, mergePages, readCounts, statusesOf } from '../rules/incident-filters.ts'
+import {
+  countsQuery,
+  type IncidentCounts,
+  type IncidentFilters,
+  inOrder,
+  listQuery,
+  mergePages,
+  readCounts,
+  statusesOf,
+} from '../rules/incident-filters.ts'
 
 /** How often what is shown is read again. */
 const POLL_MS = 5_000
@@ -73,19 +82,20 @@ export function useIncidentList(filters: IncidentFilters): IncidentList {
   }
 }
 
+export async function readIncidentCounts(filters: IncidentFilters, signal: AbortSignal): Promise<IncidentCounts> {
+  const tenant = parseTenant(window.location.search)
+  const index = tenant === undefined ? ALL_INCIDENTS : incidentsIndex(tenant)
+  const answer = await request<Parameters<typeof readCounts>[0]>(`/api/search/${index}/_search`, {
+    ...{ method: 'POST', body: countsQuery(filters, Date.now()), signal },
+    query: { ignore_unavailable: true },
+  })
+  return readCounts(answer)
+}
+
 export function useIncidentCounts(filters: IncidentFilters) {
   return useQuery({
     queryKey: INCIDENT_KEYS.counts(filters),
-    async queryFn({ signal }) {
-      const tenant = parseTenant(window.location.search)
-      const index = tenant === undefined ? ALL_INCIDENTS : incidentsIndex(tenant)
-      const body = countsQuery(filters, Date.now())
-      const answer = await request<Parameters<typeof readCounts>[0]>(`/api/search/${index}/_search`, {
-        ...{ method: 'POST', body, signal },
-        query: { ignore_unavailable: true },
-      })
-      return readCounts(answer)
-    },
+    queryFn: ({ signal }) => readIncidentCounts(filters, signal),
     placeholderData: keepPreviousData,
     refetchInterval: POLL_MS,
     meta: { quiet: true },
