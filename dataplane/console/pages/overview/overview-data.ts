@@ -3,8 +3,6 @@ import { bucketsOf, LEVELS, type Level, type LogDocument, type SearchAnswer, typ
 import { bucketStarts, type ChartSeries, levelSeries } from '../../components/stack.ts'
 import { bucketMsFor, type TimeWindow } from '../../url-state/time-range.ts'
 
-/** Services that are counted, far more than a page shows. */
-const SERVICES_COUNTED = 1_000
 /** Patterns of a window that are held against the time before. */
 const PATTERNS_COMPARED = 500
 /** New patterns that are read; the loudest of them are shown. */
@@ -15,33 +13,6 @@ export const KNOWN_BEFORE_MS = 24 * 3_600_000
 const ERRORS: ReadonlySet<string> = new Set(['ERROR', 'FATAL'])
 
 const within = (window: TimeWindow, ...more: readonly object[]) => ({ bool: { filter: [timeFilter(window), ...more] } })
-const BY_LEVEL = { terms: { field: 'level', size: LEVELS.length } } as const
-/** The levels of all records stand beside those of each service: there may be more services than are counted. */
-const BY_SERVICE = {
-  levels: BY_LEVEL,
-  services: { terms: { field: 'service', size: SERVICES_COUNTED }, aggs: { levels: BY_LEVEL } },
-} as const
-
-export function countsBody(window: TimeWindow): SearchBody {
-  const interval = `${bucketMsFor(window)}ms`
-  return {
-    size: 0,
-    track_total_hits: true,
-    query: within(window),
-    aggs: {
-      ...BY_SERVICE,
-      time: {
-        date_histogram: { field: 'timestamp', fixed_interval: interval },
-        aggs: { levels: BY_LEVEL },
-      },
-    },
-  }
-}
-
-export function countsBeforeBody(window: TimeWindow): SearchBody {
-  return { size: 0, track_total_hits: true, query: within(window), aggs: BY_SERVICE }
-}
-
 export interface ServiceCounts {
   readonly service: string
   readonly records: number

@@ -3,7 +3,7 @@ import { describe, it } from 'mocha'
 import type { Incident, Severity } from '../../api/ticketing.ts'
 import { readOpenIncidents } from './read-open-incidents.ts'
 
-/** Of 340, the oldest three are critical and forty are high. */
+/** A storm of 340: the oldest three are critical, forty are high. */
 const STORM = Array.from({ length: 340 }, (_, i) => ({
   id: String(i),
   severity: (i < 3 ? 'critical' : i < 43 ? 'high' : 'low') as Severity,

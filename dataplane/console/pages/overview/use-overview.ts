@@ -7,17 +7,8 @@ import { listIncidents } from '../../api/ticketing.ts'
 import { type TimeRange, windowBefore, windowOf } from '../../url-state/time-range.ts'
 import { readIncidentCounts } from '../incidents/data/use-incidents.ts'
 import { NO_FILTERS } from '../incidents/rules/incident-filters.ts'
-import {
-  countsBeforeBody,
-  countsBody,
-  findNewest,
-  knownPatternsBody,
-  newPatternsBody,
-  patternIds,
-  patternsBody,
-  readCounts,
-  readNewPatterns,
-} from './overview-data.ts'
+import { countsBeforeBody, countsBody } from './counts-query.ts'
+import { findNewest, knownPatternsBody, newPatternsBody, patternIds, patternsBody, readCounts, readNewPatterns } from './overview-data.ts'
 import { type OpenStatus, readOpenIncidents } from './read-open-incidents.ts'
 
 const REFRESH_MS = 15_000

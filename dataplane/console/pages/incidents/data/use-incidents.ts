@@ -4,7 +4,7 @@ import { useMemo } from 'react'
 import { ALL_INCIDENTS, incidentsIndex } from '../../../../contract/indices.ts'
 import type { IncidentStatus } from '../../../../domain/incidents/incident-status.ts'
 import { request } from '../../../api/request.ts'
-import { type LogDocument, searchLogs } from '../../../api/search.ts'
+import { type LogDocument, type SearchBody, searchLogs } from '../../../api/search.ts'
 import type { Incident } from '../../../api/ticketing.ts'
 import { type IncidentPage, listDispatches, listIncidents, readAudit, readIncident } from '../../../api/ticketing.ts'
 import { listSilences } from '../../../api/ticketing-config.ts'
@@ -19,6 +19,7 @@ import {
   readCounts,
   statusesOf,
 } from '../rules/incident-filters.ts'
+import { findVersionChange, type VersionQuestion } from '../rules/version-change.ts'
 
 /** How often what is shown is read again. */
 const POLL_MS = 5_000
@@ -163,4 +164,18 @@ export function useSamples({ evidence, firstSeen, lastSeen }: Pick<Incident, 'ev
       return new Map(hits.hits.map(({ _source }) => [_source.log_id ?? '', _source]))
     },
   })
+}
+
+/** Asked once: an incident's beginning does not move. */
+export function useVersionChange(asked: VersionQuestion) {
+  const { data } = useQuery({
+    queryKey: ['version', asked],
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: async ({ signal }) => {
+      const search = async (body: SearchBody) => (await searchLogs(body, signal)).hits.hits.map(({ _source }) => _source)
+      return (await findVersionChange(search, asked)) ?? null
+    },
+    meta: { quiet: true },
+  })
+  return data ?? undefined
 }
