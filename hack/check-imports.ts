@@ -40,6 +40,7 @@ const ALLOWED: ImportTable = {
     'dataplane/contract/headers.ts',
     'dataplane/http/http2',
     'dataplane/http/http-error.ts',
+    'dataplane/lifecycle/at-first-use.ts',
     'dataplane/telemetry/log.ts',
     'undici',
     '*',
@@ -196,7 +197,7 @@ const ALLOWED: ImportTable = {
     'zod',
   ],
   // They connect to addresses of users: under one guard, which comes in as a port.
-  'dataplane/adapters/outbound-http': ['dataplane/ports', 'undici', '*'],
+  'dataplane/adapters/outbound-http': ['dataplane/lifecycle/at-first-use.ts', 'dataplane/ports', 'undici', '*'],
   'dataplane/adapters/incident-platform': [
     'dataplane/adapters/incident-platform/email',
     'dataplane/contract',

@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
+import { portSettings } from '../dataplane/contract/env.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const RUN = { version: '1.0.0', integrity: 'sha512-run' }
@@ -124,6 +125,12 @@ describe('hack/setup.sh', () => {
     expect([changed(49), changed(50)]).to.deep.equal([2, 3])
     expect(new Set(runs())).to.deep.equal(new Set(['standalone 0 ']))
   }).timeout(20_000)
+
+  it('compiles by a standalone that takes no port of the user', () => {
+    const [, names = ''] = /for each in ([A-Z_ ]+);/.exec(readFileSync(join(root, 'hack/setup.sh'), 'utf8')) ?? []
+    const ports = names.split(' ').map(name => `${name}_PORT`)
+    expect(ports).to.have.members([...portSettings('standalone')])
+  })
 
   it('is called by the scripts and the command line of a fresh clone', () => {
     run('hack/logpipeline', '--version')

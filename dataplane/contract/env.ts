@@ -486,6 +486,11 @@ export function settingsOfRole(role: RoleName): readonly (readonly [SettingName,
   return entries.filter(([, setting]) => setting.roles.includes(role))
 }
 
+/** The settings of the ports that a role listens on. */
+export function portSettings(role: RoleName): readonly SettingName[] {
+  return settingsOfRole(role).flatMap(([name, { distinct }]) => (distinct === 'port' ? [name] : []))
+}
+
 export function defaultOf(setting: Setting, role: RoleName): string | undefined {
   if (setting.requiredFor?.includes(role)) return undefined
   return setting.defaultFor?.[role] ?? setting.default

@@ -6,8 +6,6 @@ export interface WorkerConfig {
   /** Data that the worker starts with, and what of it is handed over rather than copied. */
   readonly data: unknown
   readonly transfer?: NonNullable<WorkerOptions['transferList']>
-  /** Bound of the young generation of its heap, MB. */
-  readonly youngGenerationMb: number
   /** The message that tells the worker to stop; a worker that has not stopped in time is ended. */
   readonly stopMessage: unknown
   readonly stopTimeoutMs: number
@@ -17,12 +15,14 @@ export interface WorkerConfig {
 
 export type PostToWorker = (message: unknown, transfer: readonly Transferable[]) => void
 
-/** Runs a worker thread; resolves when it ends because `signal` aborted, rejects when it ends for any other reason. */
+/**
+ * Runs a worker thread; resolves when it ends because `signal` aborted, rejects when it ends for any other reason.
+ * The flag `--max-semi-space-size` of the process bounds the young generation of its heap, and goes before `resourceLimits`.
+ */
 export async function runWorker<Message>(config: WorkerConfig, signal: AbortSignal, onMessage: (message: Message) => void): Promise<void> {
   const worker = new Worker(config.entry, {
     workerData: config.data,
     name: config.name,
-    resourceLimits: { maxYoungGenerationSizeMb: config.youngGenerationMb },
     ...(config.transfer !== undefined && { transferList: config.transfer }),
   })
   config.onStarted?.((message, transfer) => worker.postMessage(message, transfer))

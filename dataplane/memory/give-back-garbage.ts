@@ -3,23 +3,21 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { IDLE_MS, releaseIdleBuffers } from './free-buffers.ts'
 
 /** Resident memory of the process from which on garbage is worth a pause, bytes … */
-const FROM_BYTES = 320 * 1024 * 1024
+const FROM_BYTES = 160 * 1024 * 1024
 /** … or this share of a container's limit, where that is less. */
-const CONTAINER_SHARE = 0.5
+const CONTAINER_SHARE = 0.25
 /** A thread that grew by less since its last collection is left alone, bytes … */
-const MIN_GROWN_BYTES = 48 * 1024 * 1024
-/** … or by less than this where the process holds very much (`MUCH`) … */
-const MIN_GROWN_AT_MUCH_BYTES = 24 * 1024 * 1024
+const MIN_GROWN_BYTES = 20 * 1024 * 1024
 /** … unless V8 has freed so much of its heap since, which only a collection of ours gives back to the system. */
 const MIN_FREED_BYTES = 32 * 1024 * 1024
 const LOOK_EVERY_MS = 1_000
 /** Time between two collections of a thread, ms. */
 const MIN_PAUSE_MS = 5_000
 /** The same while the process holds more than so many times that memory. */
-const MUCH = 1.25
+const MUCH = 2.5
 const MIN_PAUSE_AT_MUCH_MS = 2_000
 /** The same from which on a thread stands still until its garbage is gone, for about as long as V8 needs for what is in use: 50 to 200 ms. */
-const TOO_MUCH = 2
+const TOO_MUCH = 4
 /** V8 begins to mark garbage, beside what else runs, when buffers have grown by 64 MiB, and collects at once when they come to half of what the heap may be. */
 const BUFFER_BYTES = 80 * 1024 * 1024
 
@@ -65,8 +63,7 @@ export function createGarbageLook(memory: ThreadMemory, limitBytes: number): (no
     }
     mostHeapBytes = Math.max(mostHeapBytes, heapBytes)
     const held = memory.processBytes() / limitBytes
-    const minGrownBytes = held < MUCH ? MIN_GROWN_BYTES : MIN_GROWN_AT_MUCH_BYTES
-    if (bytes - leastBytes < minGrownBytes && mostHeapBytes - heapBytes < MIN_FREED_BYTES) return
+    if (bytes - leastBytes < MIN_GROWN_BYTES && mostHeapBytes - heapBytes < MIN_FREED_BYTES) return
     if (held < 1 || (held < MUCH && nowMs - collectedMs < MIN_PAUSE_MS)) return
     collectedMs = nowMs
     if (held < TOO_MUCH) memory.begin()

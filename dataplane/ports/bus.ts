@@ -89,6 +89,13 @@ export interface PartitionState extends TopicPartition {
   readonly endOffset: number
 }
 
+export interface BusDescription {
+  readonly brokers: number
+  readonly partitions: readonly PartitionState[]
+  /** Why the bus takes no records just now, as far as it tells; a broker of Kafka does not. */
+  readonly problem?: string | undefined
+}
+
 /** A member of a consumer group, as the bus knows it. */
 export interface GroupMemberInfo {
   /** The name that its client gave itself; not of one member alone. */
@@ -103,7 +110,7 @@ export interface Bus {
   send(topic: string, records: readonly BusRecord[]): Promise<void>
   beginTransaction(): Promise<Transaction>
   subscribe(config: SubscriptionConfig): Promise<Subscription>
-  describe(): Promise<{ readonly brokers: number; readonly partitions: readonly PartitionState[] }>
+  describe(): Promise<BusDescription>
   committedOffsets(groupId: string): Promise<readonly TopicPartitionOffset[]>
   /** Deletes every record of the topic, for good; records that come meanwhile may go, too. Offsets are not set back. */
   purge(topic: string): Promise<void>

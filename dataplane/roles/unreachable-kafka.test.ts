@@ -6,6 +6,7 @@ import { expect } from 'chai'
 import { after, afterEach, before, describe, it } from 'mocha'
 import { systemClock } from '../adapters/clock/system-clock.ts'
 import { loadSettings } from '../config/environment.ts'
+import { portSettings } from '../contract/env.ts'
 import type { Running } from '../lifecycle/running.ts'
 import { type Log, SILENT } from '../telemetry/log.ts'
 import { start as startBridge } from './bridge/index.ts'
@@ -109,8 +110,8 @@ describe('a Kafka that cannot be reached', function () {
   it('a standalone says so where it says that it is up, which it does not wait with, and prints no stacks', async () => {
     const brokers = addresses['is not there']!
     const { SEARCH_ENDPOINT: _none, ...own } = environment(brokers, 'platformatic')
-    const ports = ['DASHBOARD_PORT', 'GATEWAY_PORT', 'TICKETING_PORT', 'FEATURES_PORT', 'SCHEDULER_PORT', 'AGENT_PORT', 'SEARCH_PORT']
-    const settings = loadSettings('standalone', { ...own, ...Object.fromEntries(ports.map(port => [port, '0'])) })
+    const ports = Object.fromEntries(portSettings('standalone').map(name => [name, '0']))
+    const settings = loadSettings('standalone', { ...own, ...ports })
     lines = []
     running = await startStandalone({ settings, log, clock: systemClock })
     const up = lines.find(({ message }) => message === 'logpipeline is up, waiting for brokers: nothing is taken in yet')!

@@ -2,6 +2,7 @@
 import { PassThrough } from 'node:stream'
 import type { Client, Dispatcher, Pool } from 'undici'
 import { HttpError } from '../http/http-error.ts'
+import { atFirstUse } from '../lifecycle/at-first-use.ts'
 import type { Log } from '../telemetry/log.ts'
 import { answerHead, type Exchange, stopReading } from './exchange.ts'
 import { answerHeaders, type HeaderPolicy, type HeaderValues, requestHeaders } from './headers.ts'
@@ -85,15 +86,10 @@ export function createUpstream(config: UpstreamConfig, log: Log): Upstream {
     ...{ keepAliveTimeout: KEEP_MS, keepAliveMaxTimeout: KEEP_MS, pipelining: 1, headersTimeout: ANSWER_MS, bodyTimeout: ANSWER_MS },
     connect: { timeout: CONNECT_MS, noDelay: true, ...(ca !== undefined && { ca }) },
   }
-  let opened: Promise<Connections> | undefined
-  /** With the first request: a process whose pages nobody looks at spares the client's code. */
-  const open = (): Promise<Connections> => {
-    opened ??= import('undici').then(({ Client, Pool }) => ({
-      pool: new Pool(origin, { ...options, connections: MAX_CONNECTIONS }),
-      fresh: () => new Client(origin, options),
-    }))
-    return opened
-  }
+  const connections = atFirstUse<Connections>(async () => {
+    const { Client, Pool } = await import('undici')
+    return { pool: new Pool(origin, { ...options, connections: MAX_CONNECTIONS }), fresh: () => new Client(origin, options) }
+  })
   let underWay = 0
 
   const failed = (cause: unknown): HttpError => {
@@ -110,7 +106,7 @@ export function createUpstream(config: UpstreamConfig, log: Log): Upstream {
 
   /** A connection that breaks before the answer may have been closed as it was taken: what may be repeated is, once, on a new one. */
   const send = async <T>(isRepeatable: boolean, signal: AbortSignal | undefined, ask: (to: Dispatcher) => Promise<T>): Promise<T> => {
-    const { pool, fresh: connect } = await open()
+    const { pool, fresh: connect } = await connections.open()
     // A connection whose end has arrived is not taken then.
     if (!isRepeatable) await nextTurn()
     try {
@@ -173,7 +169,7 @@ export function createUpstream(config: UpstreamConfig, log: Log): Upstream {
 
     async answers(path, timeoutMs) {
       try {
-        const { pool } = await open()
+        const { pool } = await connections.open()
         const { body } = await pool.request({ method: 'GET', path: prefix + path, headers: own, signal: AbortSignal.timeout(timeoutMs) })
         await body.dump()
         return true
@@ -182,7 +178,7 @@ export function createUpstream(config: UpstreamConfig, log: Log): Upstream {
       }
     },
 
-    close: async () => (await opened)?.pool.destroy(),
+    close: () => connections.close(({ pool }) => pool.destroy()),
   }
 }
 

@@ -3,6 +3,7 @@ import { createWriteStream, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { portSettings, type SettingName } from '../../dataplane/contract/env.ts'
 
 export const PROGRAM = resolve(import.meta.dirname, '../../hack/logpipeline')
 const START_TIMEOUT_MS = 60_000
@@ -10,20 +11,8 @@ const MAX_STARTS = 3
 /** End of the output that a failed start tells. */
 const SAID_CHARACTERS = 2_000
 
-const PORT_SETTINGS = [
-  'DASHBOARD_PORT',
-  'OTLP_GRPC_PORT',
-  'OTLP_HTTP_PORT',
-  'GATEWAY_PORT',
-  'HEALTH_PORT',
-  'BRIDGE_PORT',
-  'TICKETING_PORT',
-  'AGENT_PORT',
-  'FEATURES_PORT',
-  'SCHEDULER_PORT',
-  'SEARCH_PORT',
-] as const
-type PortSetting = (typeof PORT_SETTINGS)[number]
+const PORT_SETTINGS = portSettings('standalone')
+type PortSetting = SettingName
 
 /** A `logpipeline standalone` of its own: fresh directory, free ports, output in a file beside the data. */
 export interface Standalone {

@@ -37,14 +37,18 @@ function rolled(before: PipelineInput, after: PipelineInput): readonly string[] 
 
 /** A live Deployment whose `spec.replicas` belongs to `manager`. */
 function scaledBy(manager: string, component: string, replicas: number): Gathered['workloads'] {
-  const managedFields = [{ manager, fieldsV1: { 'f:spec': { 'f:replicas': {} } } }]
-  const live: Workload = {
+  return live(component, replicas, { managedFields: [{ manager, fieldsV1: { 'f:spec': { 'f:replicas': {} } } }] })
+}
+
+/** A live Deployment; without metadata nothing tells whose `spec.replicas` is. */
+function live(component: string, replicas: number, metadata: Partial<Workload['metadata']> = {}): Gathered['workloads'] {
+  const workload: Workload = {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
-    metadata: { name: `shop-${component}`, managedFields },
+    metadata: { name: `shop-${component}`, ...metadata },
     spec: { replicas },
   }
-  return { [component]: live }
+  return { [component]: workload }
 }
 
 const ticketingSecret = (input: PipelineInput) => buildPipeline(input).find(({ kind }) => kind === 'Secret')
@@ -208,6 +212,10 @@ describe('replicas', () => {
       4,
     ],
   ]
+  for (const [name, input] of Object.entries({ 'without an autoscaler': distributed, 'with one': everything }))
+    it(`stay what they are where nothing tells who set them, ${name}`, () => {
+      expect(replicasOf(changed(input, { workloads: live('collector', 9) }), 'shop-collector')).to.equal(9)
+    })
   for (const [name, input, replicas] of CASES) it(name, () => expect(replicasOf(input, 'shop-collector')).to.equal(replicas))
 })
 

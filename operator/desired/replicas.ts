@@ -13,7 +13,9 @@ export function appliedReplicas(context: PipelineContext, component: Component):
   const autoscaling = autoscalingOf(context.spec, component)
   if (autoscaling === undefined && asked !== undefined) return asked
   if (live !== undefined && isScaledByOthers(live)) return undefined
-  if (autoscaling === undefined) return COMPONENTS[component].defaultReplicas
+  // Nothing tells who set it: it stays what it is.
+  const stays = live !== undefined && live.metadata.managedFields === undefined ? live.spec?.replicas : undefined
+  if (autoscaling === undefined) return stays ?? COMPONENTS[component].defaultReplicas
   return live?.spec?.replicas ?? leastAutoscaled(context.spec, component)
 }
 

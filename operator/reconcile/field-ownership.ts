@@ -7,9 +7,14 @@ type Fields = Readonly<Record<string, unknown>>
 /** Other fields of `metadata` have no owner. */
 const OWNED_METADATA = ['labels', 'annotations', 'ownerReferences', 'finalizers'] as const
 
+/** False behind proxies that strip `managedFields` from objects. */
+export function saysWhoManages({ metadata }: KubernetesObject): boolean {
+  return metadata.managedFields !== undefined && metadata.managedFields !== null
+}
+
 /** Fields that the operator applied to the object itself; undefined when it never did. */
-export function appliedFields({ metadata: { managedFields = [] } }: KubernetesObject): FieldsV1 | undefined {
-  const ours = managedFields.filter(({ manager, operation }) => manager === OPERATOR_NAME && operation === 'Apply')
+export function appliedFields({ metadata: { managedFields } }: KubernetesObject): FieldsV1 | undefined {
+  const ours = (managedFields ?? []).filter(({ manager, operation }) => manager === OPERATOR_NAME && operation === 'Apply')
   return ours.find(({ subresource }) => subresource === undefined)?.fieldsV1
 }
 

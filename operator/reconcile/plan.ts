@@ -2,7 +2,7 @@
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import type { Resource } from '../../dataplane/kube/resource.ts'
 import { hashOf } from './canonical-json.ts'
-import { appliedFields, findLostField } from './field-ownership.ts'
+import { appliedFields, findLostField, saysWhoManages } from './field-ownership.ts'
 
 /** On each object: hash of what was applied, so that a restart applies nothing anew. */
 export const APPLIED_HASH_ANNOTATION = 'logpipeline.dev/applied-hash'
@@ -42,7 +42,7 @@ export interface Wanted {
 
 /**
  * Deletions come last. `settled`: by uid, the hash of what was applied to objects whose fields the API server does not all note as ours
- * (it drops unknown ones). They count as unchanged until the wanted object changes.
+ * (it drops unknown ones), or of which nothing tells who manages them. They count as unchanged until the wanted object changes.
  */
 export function plan(
   { owner, objects, isKept = () => false }: Wanted,
@@ -87,10 +87,11 @@ function planObject(
 function whyApply(wanted: KubernetesObject, found: KubernetesObject, settled: ReadonlyMap<string, string>): string | undefined {
   const hash = wanted.metadata.annotations![APPLIED_HASH_ANNOTATION]!
   if (found.metadata.annotations?.[APPLIED_HASH_ANNOTATION] !== hash) return 'other things are wanted of it than were applied'
+  if (settled.get(found.metadata.uid ?? '') === hash) return undefined
   const owned = appliedFields(found)
-  if (owned === undefined) return 'nothing was applied to it'
+  if (owned === undefined) return saysWhoManages(found) ? 'nothing was applied to it' : 'nothing tells whether somebody else changed it'
   const lost = findLostField(wanted, owned)
-  return lost === undefined || settled.get(found.metadata.uid ?? '') === hash ? undefined : `somebody else changed ${lost}`
+  return lost === undefined ? undefined : `somebody else changed ${lost}`
 }
 
 /** Whose the object is, when it is not this owner's. */
@@ -104,9 +105,10 @@ function foreignOwner(found: KubernetesObject, owner: KubernetesObject): string 
   return 'nobody that it names'
 }
 
-/** Others may name our resource as the owner of their objects too. */
+/** Others may name our resource as the owner of their objects too. The hash is the mark of ours where nothing tells who manages fields. */
 function wasAppliedByUs(object: KubernetesObject): boolean {
-  return appliedFields(object) !== undefined
+  if (saysWhoManages(object)) return appliedFields(object) !== undefined
+  return object.metadata.annotations?.[APPLIED_HASH_ANNOTATION] !== undefined
 }
 
 function nameOf({ group, plural }: Resource, { metadata }: KubernetesObject): string {

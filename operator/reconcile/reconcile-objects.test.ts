@@ -269,6 +269,62 @@ describe('Applying what is wanted', () => {
     expect(cluster.server.requests).to.have.length(2)
   })
 
+  describe('where nothing tells who manages fields, as behind a proxy that strips managedFields', () => {
+    const strip = ({ metadata: { managedFields: _stripped, ...metadata }, ...object }: KubernetesObject): KubernetesObject => ({
+      ...object,
+      metadata,
+    })
+    const stripped = (live: WritableLiveObjects): WritableLiveObjects => ({
+      ...live,
+      get: (...where) => {
+        const object = live.get(...where)
+        return object && strip(object)
+      },
+      ownedBy: uid => live.ownedBy(uid).map(({ resource, object }) => ({ resource, object: strip(object) })),
+    })
+    const start = () => {
+      const apply: TestCluster['client']['apply'] = async (...args) => {
+        const answer = await cluster.client.apply(...args)
+        return answer.ok ? { ok: true, value: strip(answer.value) } : answer
+      }
+      return createObjectReconciler({ client: { ...cluster.client, apply }, live: stripped(createLive()) })
+    }
+
+    it('applies once after each start, and then when other things are wanted', async () => {
+      for (const run of [start(), start()]) {
+        cluster.server.forgetRequests()
+        for (const _ of Array(3)) await run(wanted(settings, web))
+        expect(cluster.server.requests).to.have.length(2)
+      }
+      const run = start()
+      await run(wanted(settings))
+      const changed = await run(wanted({ ...settings, object: owned(configMap('settings', { a: '9' })) }))
+      expect(changed.applied.map(({ name }) => name)).to.deep.equal(['settings'])
+      expect(found(CONFIG_MAPS, 'settings')).to.have.deep.property('data', { a: '9' })
+    })
+
+    it('deletes what is not wanted any more, and leaves what others made', async () => {
+      const run = start()
+      await run(wanted(settings, web))
+      const theirs = owned(configMap('theirs', { a: '1' }))
+      cluster.server.storage.create(qualifiedName(CONFIG_MAPS), 'shop/theirs', theirs, 'kubectl')
+      const { deleted } = await run(wanted(web))
+      expect(deleted.map(({ name }) => name)).to.deep.equal(['settings'])
+      expect(found(CONFIG_MAPS, 'theirs')).to.not.equal(undefined)
+    })
+
+    it('puts back the reference to its owner, and takes over no object of others', async () => {
+      const run = start()
+      await run(wanted(settings))
+      patch(CONFIG_MAPS, 'settings', { metadata: { ownerReferences: null } })
+      const other: Addressed = { resource: CONFIG_MAPS, object: owned(configMap('other', { a: '1' })) }
+      cluster.server.storage.create(qualifiedName(CONFIG_MAPS), 'shop/other', configMap('other', { a: '1' }), 'kubectl')
+      const { problems } = await start()(wanted(settings, other))
+      expect(problems.map(({ object, reason }) => [object.name, reason])).to.deep.equal([['other', 'ForeignObject']])
+      expect(found(CONFIG_MAPS, 'settings')!.metadata.ownerReferences).to.deep.equal([REFERENCE])
+    })
+  })
+
   it('writes the status only when it differs, whatever the order of its members', async () => {
     const widget = { apiVersion: 'example.dev/v1', kind: 'Widget', metadata: { name: 'w', namespace: 'shop' }, spec: {} }
     const created = cluster.server.storage.create('widgets.example.dev', keyOf(widget.metadata), widget, 'kubectl')

@@ -1,6 +1,8 @@
 /** Requests to addresses that users configured, guarded against server-side request forgery, with undici. */
+
 import { isIP, type LookupFunction } from 'node:net'
 import type { Agent, Dispatcher } from 'undici'
+import { atFirstUse } from '../../lifecycle/at-first-use.ts'
 import type { OutboundAddresses } from '../../ports/outbound-addresses.ts'
 import {
   type OutboundAnswer,
@@ -39,25 +41,20 @@ export function createOutboundHttp({
       error => done(error, ''),
     )
   }
-  let opened: Promise<Agent> | undefined
-  /** With the first request: a process whose users have no platform spares the client's code. */
-  const open = (): Promise<Agent> => {
-    opened ??= import('undici').then(
-      ({ Agent, buildConnector }) =>
-        new Agent({
-          connect: buildConnector({ timeout: CONNECT_MS, allowH2: false, lookup, ...(ca !== undefined && { ca }) }),
-          connections: MAX_CONNECTIONS,
-          maxOrigins: MAX_ORIGINS,
-          keepAliveTimeout: IDLE_MS,
-          keepAliveMaxTimeout: IDLE_MS,
-          maxHeaderSize: MAX_HEADER_BYTES,
-          // The time of the whole request is what counts, below.
-          headersTimeout: 0,
-          bodyTimeout: 0,
-        }),
-    )
-    return opened
-  }
+  const connections = atFirstUse(async () => {
+    const { Agent, buildConnector } = await import('undici')
+    return new Agent({
+      connect: buildConnector({ timeout: CONNECT_MS, allowH2: false, lookup, ...(ca !== undefined && { ca }) }),
+      connections: MAX_CONNECTIONS,
+      maxOrigins: MAX_ORIGINS,
+      keepAliveTimeout: IDLE_MS,
+      keepAliveMaxTimeout: IDLE_MS,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      // The time of the whole request is what counts, below.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    })
+  })
 
   return {
     async request(request, signal) {
@@ -65,9 +62,9 @@ export function createOutboundHttp({
       // The look-up of names is checked when the connection is made. Literal addresses have none.
       const literal = url.hostname.replace(/^\[|\]$/g, '')
       if (isIP(literal) !== 0) await addresses.resolve(literal)
-      return await exchange(await open(), url, request, signal)
+      return await exchange(await connections.open(), url, request, signal)
     },
-    close: async () => (await opened)?.destroy(),
+    close: () => connections.close(agent => agent.destroy()),
   }
 }
 

@@ -21,6 +21,8 @@ export interface InfrastructureMetrics {
     readonly status: ComponentHealth
     readonly brokers: number
     readonly topics: Readonly<Record<string, { readonly partitions: number; readonly consumerLag: number }>>
+    /** Why it is not well; not told to a single tenant. */
+    readonly reason?: string
   }
   readonly stream: { readonly status: ComponentHealth; readonly jobs: readonly StreamJob[] }
   readonly search: {
@@ -31,6 +33,8 @@ export interface InfrastructureMetrics {
     readonly totalSizeBytes: number
     readonly activePrimaryShards?: number
     readonly activeShards?: number
+    /** Why indices cannot be written; not told to a single tenant. */
+    readonly reason?: string
   }
   readonly secrets: { readonly status: ComponentHealth; readonly externalSecrets: readonly SyncedSecret[] }
   /** Not told to a single tenant. */

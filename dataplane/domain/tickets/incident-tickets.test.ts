@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { TargetId } from '../../contract/target-id.ts'
 import { buildIncident } from '../../testing/incident-fixture.ts'
-import { type AttendFacts, attend, describeGrowth, oweChange, settleOwed, type TicketedIncident } from './incident-tickets.ts'
+import { type AttendFacts, attend, describeGrowth, isStranded, oweChange, settleOwed, type TicketedIncident } from './incident-tickets.ts'
 
 const NOW = '2026-01-01T01:00:00.000Z'
 const NOW_MS = Date.parse(NOW)
@@ -43,6 +43,19 @@ describe('what an incident owes its targets', () => {
     expect(again.ticketing).to.deep.include({ owed: incident.ticketing!.owed, attentionAt: NOW })
     expect(attend({ ...incident, status: 'resolved' as const }, FACTS).ticketing).to.include({ attentionAt: NOW })
     expect(attend(settleOwed(incident, 1), FACTS).ticketing).not.to.have.property('attentionAt')
+  })
+
+  it('an incident of an earlier version that owes and looks at nothing is stranded, unless its opening is history', () => {
+    const { attentionAt: _a, ...ticketing } = attend<TicketedIncident>(buildIncident(), FACTS).ticketing!
+    const stranded = { updatedAt: NOW, ticketing }
+    expect(isStranded(stranded, NOW_MS)).to.equal(true)
+    expect(isStranded({ ...stranded, ticketing: { ...ticketing, attentionAt: NOW } }, NOW_MS)).to.equal(false)
+    expect(isStranded({ updatedAt: NOW, ticketing: { takenAt: NOW } }, NOW_MS)).to.equal(false)
+    expect(isStranded({ updatedAt: NOW }, NOW_MS)).to.equal(false)
+    const twoDaysLaterMs = NOW_MS + 2 * 86_400_000
+    expect(isStranded(stranded, twoDaysLaterMs)).to.equal(false)
+    const resolved = [{ event: 'resolve' as const, at: NOW, seq: 2 }]
+    expect(isStranded({ updatedAt: NOW, ticketing: { ...ticketing, owed: resolved } }, twoDaysLaterMs)).to.equal(true)
   })
 
   it('nothing where it is routed nowhere, or resolved', () => {

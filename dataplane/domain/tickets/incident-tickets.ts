@@ -98,6 +98,16 @@ export function isHistory({ updatedAt, ticketing }: TicketedIncident, nowMs: num
   return nowMs - Date.parse(updatedAt) > MAX_UNTOLD_MS
 }
 
+/**
+ * Whether an incident owes events and nobody will look at it, as earlier versions left it when the agent ended before their rows were written. One
+ * whose opening is owed for more than a day is history.
+ */
+export function isStranded({ updatedAt, ticketing }: Pick<TicketedIncident, 'updatedAt' | 'ticketing'>, nowMs: number): boolean {
+  const { owed = [], attentionAt } = ticketing ?? {}
+  if (owed.length === 0 || attentionAt !== undefined) return false
+  return nowMs - Date.parse(updatedAt) <= MAX_UNTOLD_MS || !owed.some(({ event }) => event === 'open')
+}
+
 export interface AttendFacts {
   readonly nowMs: number
   readonly rules: RoutingRules

@@ -3,13 +3,10 @@ import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from 'node
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, it } from 'mocha'
-import { SILENT } from '../../telemetry/log.ts'
 import { Answer } from './answer.ts'
 import { ERROR_CODE, FLAG, FRAME, SETTING } from './protocol.ts'
-import { startHttp2Server } from './server.ts'
-import { NO_RECEIVER } from './stream.ts'
 import { codeOf, data, END, HEAD, type Http2Harness, headers, literal, OK, startHttp2Harness, until } from './testing/http2-harness.ts'
-import { connectRaw, type Frame, GREETING, PREFACE_BYTES, type RawClient, rawFrame, settingBytes, uint32 } from './testing/raw-client.ts'
+import { type Frame, GREETING, PREFACE_BYTES, type RawClient, rawFrame, settingBytes, uint32 } from './testing/raw-client.ts'
 
 describe('the HTTP/2 server (RFC 9113)', () => {
   let harness: Http2Harness
@@ -113,28 +110,6 @@ describe('the HTTP/2 server (RFC 9113)', () => {
       const first = await client.next(({ type }) => type === FRAME.headers)
       expect(first.payload[0]).to.equal(0x20)
       expect((await client.next(({ type, streamId }) => type === FRAME.headers && streamId === 3)).payload[0]).to.equal(0x88)
-    })
-
-    it('before the request is whole end it, and what still comes is passed over', async () => {
-      const early = await startHttp2Server(
-        {
-          createHandler: () => (_head, exchange) => {
-            exchange.answer(OK)
-            return NO_RECEIVER
-          },
-          nowMs: () => 0,
-          log: SILENT,
-        },
-        { host: '127.0.0.1', port: 0, setting: 'PORT' },
-      )
-      const other = await connectRaw(early.port)
-      other.send(GREETING, headers(1, FLAG.endHeaders))
-      const reset = await other.next(({ type }) => type === FRAME.resetStream)
-      other.send(data(1, Buffer.alloc(100)), headers(1, END, literal('x-late', '1')), headers(3))
-      await other.next(({ type, streamId }) => type === FRAME.headers && streamId === 3)
-      other.close()
-      await early.stop(0)
-      expect(codeOf(reset, 0)).to.equal(ERROR_CODE.none)
     })
   })
 

@@ -5,6 +5,7 @@ import type { FrameWriter } from './frame-writer.ts'
 import type { HeaderBlock } from './header-blocks.ts'
 import { EMPTY_TABLE } from './hpack-encoder.ts'
 import type { HeaderField } from './hpack-static-table.ts'
+import { LateRequests } from './late-requests.ts'
 import type { PeerSettings } from './peer-settings.ts'
 import {
   ConnectionFault,
@@ -40,15 +41,12 @@ export const MAX_CONCURRENT_STREAMS = 256
 export const STREAM_TIMEOUT_MS = 30_000
 /** A connection ends when its client has given up so many requests more than were answered. */
 const MAX_GIVEN_UP = 1000
-/** Streams reset here of which late frames are passed over. */
-const MAX_REMEMBERED = 1000
 
 /** The requests of a connection and their answers. Its methods throw a `ConnectionFault`. */
 export class Streams implements StreamOwner {
   readonly #deps: StreamsDeps
   readonly #open = new Map<number, Stream>()
-  /** Streams that were reset here; the client may not know yet. */
-  readonly #reset = new Set<number>()
+  readonly #late: LateRequests
   /** Requests that were cut, and are still worked on. */
   #orphans = 0
   #givenUp = 0
@@ -57,13 +55,21 @@ export class Streams implements StreamOwner {
   /** Bytes that the client still takes on all streams together. */
   #sendWindow = DEFAULT_WINDOW_BYTES
   #receiving: Stream | undefined
+  #receivingId = 0
 
   constructor(deps: StreamsDeps) {
     this.#deps = deps
+    this.#late = new LateRequests(deps.writer, () => this.#checkIdle())
   }
 
+  /** No request is under way, and none is read on after its answer. */
   get isIdle(): boolean {
-    return this.#open.size === 0
+    return this.#open.size === 0 && this.#late.size === 0
+  }
+
+  /** Those given up among them that are still worked on. */
+  get #underWay(): number {
+    return this.#open.size + this.#late.size + this.#orphans
   }
 
   /** Id of the newest stream that was taken. */
@@ -81,19 +87,21 @@ export class Streams implements StreamOwner {
     if (stream !== undefined) this.#trailers(stream, endsStream, fields ?? [])
     else if (streamId % 2 === 0) throw protocolFault(`stream ${streamId} opened by a client`)
     else if (streamId > this.#lastId) this.#take(streamId, endsStream, fields)
-    else if (!this.#reset.has(streamId)) throw new ConnectionFault(ERROR_CODE.streamClosed, 'a header on a closed stream')
+    else if (!this.#late.expects(streamId)) throw new ConnectionFault(ERROR_CODE.streamClosed, 'a header on a closed stream')
+    else this.#late.end(streamId)
   }
 
   /** `size` is what counts for flow control. */
   dataBegins(streamId: number, size: number): void {
     const stream = this.#find(streamId)
     this.#receiving = stream
+    this.#receivingId = streamId
     if (stream?.isHeld) stream.heldBytes += size
     else this.#deps.onTaken(size)
     if (stream === undefined) {
-      if (streamId <= this.#lastId && !this.#reset.has(streamId))
+      if (streamId <= this.#lastId && !this.#late.expects(streamId))
         throw new ConnectionFault(ERROR_CODE.streamClosed, 'data on a closed stream')
-      return
+      return void this.#late.dataBegins(streamId, size)
     }
     stream.receiveWindow -= size
     if (stream.isWhole) this.reset(stream, ERROR_CODE.streamClosed)
@@ -102,7 +110,8 @@ export class Streams implements StreamOwner {
 
   data(bytes: Buffer): void {
     const stream = this.#receiving
-    if (stream === undefined || stream.isOver) return
+    if (stream === undefined) return void this.#late.data(this.#receivingId, bytes.length)
+    if (stream.isOver) return
     stream.receivedBytes += bytes.length
     stream.receiver.data(bytes)
   }
@@ -110,7 +119,8 @@ export class Streams implements StreamOwner {
   dataEnds(endsStream: boolean): void {
     const stream = this.#receiving
     this.#receiving = undefined
-    if (stream === undefined || stream.isOver) return
+    if (stream === undefined) return void this.#late.dataEnds(this.#receivingId, endsStream)
+    if (stream.isOver) return
     if (endsStream) this.#whole(stream)
     else this.#widen(stream)
   }
@@ -135,7 +145,7 @@ export class Streams implements StreamOwner {
 
   resetByClient(streamId: number): void {
     const stream = this.#find(streamId)
-    if (stream === undefined) return
+    if (stream === undefined) return void this.#late.cut(streamId)
     this.#cut(stream)
     if (++this.#givenUp > MAX_GIVEN_UP) throw new ConnectionFault(ERROR_CODE.enhanceYourCalm, 'too many requests given up')
   }
@@ -167,14 +177,14 @@ export class Streams implements StreamOwner {
   }
 
   reset(stream: Stream, code: ErrorCode): void {
-    this.#writeReset(stream.id, code)
+    this.#late.reset(stream.id, code)
     this.#cut(stream)
   }
 
   /** A frame of a stream is not as it has to be. */
   resetById(streamId: number, code: ErrorCode): void {
     const stream = this.#open.get(streamId)
-    if (stream === undefined) this.#writeReset(streamId, code)
+    if (stream === undefined) this.#late.reset(streamId, code)
     else this.reset(stream, code)
   }
 
@@ -188,6 +198,7 @@ export class Streams implements StreamOwner {
       else if (!isWhole && !isAnswered && receiver.patience !== undefined && nowMs - sinceMs >= receiver.patience.ms)
         receiver.patience.late()
     }
+    this.#late.check(nowMs)
   }
 
   cutAll(): void {
@@ -210,15 +221,8 @@ export class Streams implements StreamOwner {
     }
     this.#writeHead(stream, answer.head)
     const pieces = size > 0 ? [answer.body] : []
-    stream.unsent = {
-      pieces,
-      position: 0,
-      isWhole: true,
-      trailers: answer.trailers,
-      sinceMs: stream.sinceMs,
-      isOfAnyLength: false,
-      onRoom: undefined,
-    }
+    const { sinceMs } = stream
+    stream.unsent = { ...NOTHING_SENT, pieces, isWhole: true, trailers: answer.trailers, sinceMs, isOfAnyLength: false }
     this.#send(stream)
   }
 
@@ -228,15 +232,7 @@ export class Streams implements StreamOwner {
       return NO_BODY
     }
     if (this.#givenUp > 0) this.#givenUp--
-    const unsent: Unsent = {
-      pieces: [],
-      position: 0,
-      isWhole: false,
-      trailers: undefined,
-      sinceMs: 0,
-      isOfAnyLength: true,
-      onRoom: undefined,
-    }
+    const unsent: Unsent = { ...NOTHING_SENT, pieces: [], isWhole: false, trailers: undefined, sinceMs: 0, isOfAnyLength: true }
     stream.unsent = unsent
     let isBegun = false
     return {
@@ -284,11 +280,11 @@ export class Streams implements StreamOwner {
   #take(streamId: number, endsStream: boolean, fields: readonly HeaderField[] | undefined): void {
     if (this.#isClosed) return
     this.#lastId = streamId
-    if (fields === undefined) this.#writeReset(streamId, ERROR_CODE.enhanceYourCalm)
-    else if (this.#open.size + this.#orphans >= MAX_CONCURRENT_STREAMS) this.#writeReset(streamId, ERROR_CODE.refusedStream)
+    if (fields === undefined) this.#late.reset(streamId, ERROR_CODE.enhanceYourCalm)
+    else if (this.#underWay >= MAX_CONCURRENT_STREAMS) this.#late.reset(streamId, ERROR_CODE.refusedStream)
     else {
       const head = wellFormed(() => new RequestHead(fields))
-      if (head === undefined) this.#writeReset(streamId, ERROR_CODE.protocol)
+      if (head === undefined) this.#late.reset(streamId, ERROR_CODE.protocol)
       else this.#begin(streamId, endsStream, head)
     }
   }
@@ -364,9 +360,9 @@ export class Streams implements StreamOwner {
     this.#finish(stream)
   }
 
-  /** A client that is still sending is told to stop. */
+  /** A request that is not whole is read on for a while. */
   #finish(stream: Stream): void {
-    if (!stream.isWhole) this.#writeReset(stream.id, ERROR_CODE.none)
+    if (!stream.isWhole) this.#late.add(stream, this.#deps.nowMs())
     this.#remove(stream)
   }
 
@@ -381,17 +377,16 @@ export class Streams implements StreamOwner {
     stream.isOver = true
     this.#open.delete(stream.id)
     this.#giveBack(stream)
-    if (this.#open.size === 0) this.#deps.onIdle()
+    this.#checkIdle()
   }
 
-  #writeReset(streamId: number, code: ErrorCode): void {
-    this.#deps.writer.reset(streamId, code)
-    this.#reset.add(streamId)
-    if (this.#reset.size > MAX_REMEMBERED) this.#reset.delete(this.#reset.values().next().value!)
+  #checkIdle(): void {
+    if (this.isIdle) this.#deps.onIdle()
   }
 }
 
 const NO_BYTES = new Uint8Array()
+const NOTHING_SENT = { position: 0, onRoom: undefined } as const
 
 /** Undefined for what is malformed. */
 function wellFormed<T>(read: () => T): T | undefined {

@@ -62,6 +62,17 @@ describe('What is kept of an object', () => {
     expect(keepFields(['status'], { stubForeign: true })(web)).to.have.property('status')
   })
 
+  it('is as of our own where nothing tells who manages fields', () => {
+    const { managedFields: _stripped, ...metadata } = web.metadata
+    const { annotations: _all, ...rest } = metadata
+    expect(keepFields(['status'], { stubForeign: true })({ ...web, metadata })).to.deep.equal({
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { ...rest, annotations: { note: 'x' } },
+      status: { readyReplicas: 1 },
+    })
+  })
+
   it('is little of the metadata where only the name matters', () => {
     const slim = keepFields(['status.a'], { stubMetadata: true })
     const metadata = { name: 'a', namespace: 'b', uid: 'u', annotations: { x: 'y' }, labels: { x: 'y' } }

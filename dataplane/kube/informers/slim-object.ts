@@ -11,23 +11,27 @@ const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 
 /**
  * Keeps the metadata that matters and the named fields, such as `spec.replicas` or `status`. Of an object that we did not apply, `stubForeign` leaves
- * its name and owner; `stubMetadata` leaves these of the metadata of any object.
+ * its name and owner, unless the API server says nothing of who did; `stubMetadata` leaves these of the metadata of any object.
  */
 export function keepFields(paths: readonly string[], { stubForeign = false, stubMetadata = false } = {}): Slim {
   const parts = paths.map(path => path.split('.'))
   return object => {
     const { apiVersion, kind, metadata } = object
-    const entries = (metadata.managedFields ?? []).flatMap(slimEntry)
-    if (stubForeign && !entries.some(({ manager }) => manager === OPERATOR_NAME)) return { apiVersion, kind, metadata: stubOf(metadata) }
+    const entries = metadata.managedFields?.flatMap(slimEntry)
+    if (stubForeign && entries !== undefined && !entries.some(({ manager }) => manager === OPERATOR_NAME))
+      return { apiVersion, kind, metadata: stubOf(metadata) }
     const kept: Record<string, unknown> = {}
     for (const path of parts) copy(object, kept, path)
     return { ...kept, apiVersion, kind, metadata: stubMetadata ? stubOf(metadata) : slimMetadata(metadata, entries) }
   }
 }
 
-function slimMetadata({ annotations, managedFields: _all, ...rest }: ObjectMeta, managedFields: readonly ManagedFieldsEntry[]): ObjectMeta {
+function slimMetadata(
+  { annotations, managedFields: _all, ...rest }: ObjectMeta,
+  managedFields: readonly ManagedFieldsEntry[] | undefined,
+): ObjectMeta {
   const { [LAST_APPLIED]: _lastApplied, ...kept } = annotations ?? {}
-  return { ...rest, ...(annotations !== undefined && { annotations: kept }), managedFields }
+  return { ...rest, ...(annotations !== undefined && { annotations: kept }), ...(managedFields !== undefined && { managedFields }) }
 }
 
 function stubOf({ name, namespace, uid, resourceVersion, ownerReferences, deletionTimestamp }: ObjectMeta): ObjectMeta {

@@ -3,7 +3,7 @@ import { describe, it } from 'mocha'
 import type { Bus, ConsumedRecord, Subscription, TopicPartitionOffset } from '../../ports/bus.ts'
 import { createFakeClock } from '../../testing/fake-clock.ts'
 import { runAtLeastOnce } from './at-least-once.ts'
-import { nextOffsets, type Work } from './work.ts'
+import { LeftUndone, nextOffsets, type Work } from './work.ts'
 
 function record(offset: number, partition = 0): ConsumedRecord {
   return { topic: 't', partition, offset, timestampMs: 0, key: '', value: new Uint8Array(), headers: {} }
@@ -100,6 +100,108 @@ describe('the at-least-once runner', () => {
     expect(outcome).to.equal('output failed')
     expect(committed.map(([only]) => only!.offset)).to.deep.equal([1])
     expect(isClosed()).to.equal(true)
+  })
+
+  it('hands nothing more to work that has failed', async () => {
+    const { bus, committed } = busWith([[record(0)], [record(1)]], () => {})
+    const handled: number[] = []
+    let fail = () => {}
+    const { subscribe } = bus
+    // The failure comes while the next records are read.
+    const late = {
+      ...bus,
+      async subscribe(config: Parameters<Bus['subscribe']>[0]) {
+        const subscription = await subscribe(config)
+        const poll: Subscription['poll'] = async limits => {
+          const records = await subscription.poll(limits)
+          if (records[0]?.offset === 1) {
+            fail()
+            await new Promise(setImmediate)
+          }
+          return records
+        }
+        return { ...subscription, poll }
+      },
+    } as Bus
+    const work: Work = {
+      ...SUBSCRIPTION,
+      handle: ([first]) =>
+        new Promise((_, reject) => {
+          handled.push(first!.offset)
+          fail = () => reject(new Error('output failed'))
+        }),
+    }
+    const signal = new AbortController().signal
+    const outcome = await runAtLeastOnce({ bus: late, clock: createFakeClock(), work, signal }).catch((error: Error) => error.message)
+    expect(outcome).to.equal('output failed')
+    expect(handled).to.deep.equal([0])
+    expect(committed).to.deep.equal([])
+  })
+
+  it('ends without a failure where the work leaves batches undone as it stops: they are not committed', async () => {
+    const stop = new AbortController()
+    const { bus, committed } = busWith([[record(0)], [record(1)]], () => stop.abort())
+    const leaves: (() => void)[] = []
+    const work: Work = {
+      ...SUBSCRIPTION,
+      maxInFlight: 3,
+      handle: async ([first]) => {
+        if (first!.offset === 0) return undefined
+        return new Promise((_, reject) => leaves.push(() => reject(new LeftUndone())))
+      },
+      leave: () => leaves.forEach(leave => void leave()),
+    }
+    await runAtLeastOnce({ bus, clock: createFakeClock(), work, signal: stop.signal })
+    expect(committed.map(([only]) => only!.offset)).to.deep.equal([1])
+  })
+
+  it('goes on after partitions have moved with what was left undone', async () => {
+    const stop = new AbortController()
+    const batches = [[record(0)], [record(1)]]
+    let next = 0
+    let move = () => {}
+    const committed: number[] = []
+    const subscription: Subscription = {
+      async poll() {
+        if (next === 1) move()
+        return batches[next++] ?? []
+      },
+      async commit(offsets) {
+        committed.push(...offsets.map(({ offset }) => offset))
+        if (committed.length === 1) stop.abort()
+      },
+      async seek() {
+        next = 0
+        move = () => {}
+      },
+      assignment: () => [{ topic: 't', partition: 0 }],
+      async close() {},
+    }
+    const bus = {
+      subscribe: async (config: Parameters<Bus['subscribe']>[0]) => {
+        move = () => config.onAssigned?.([{ topic: 't', partition: 0 }])
+        return subscription
+      },
+      committedOffsets: async () => [],
+    } as unknown as Bus
+    const leaves: (() => void)[] = []
+    let hasMoved = false
+    const work: Work = {
+      ...SUBSCRIPTION,
+      maxInFlight: 3,
+      memory: {
+        records: 1,
+        reset() {
+          hasMoved = true
+        },
+        restore: async () => {},
+      },
+      handle: async () => (hasMoved ? undefined : new Promise((_, reject) => leaves.push(() => reject(new LeftUndone())))),
+      leave: () => leaves.forEach(leave => void leave()),
+    }
+    await runAtLeastOnce({ bus, clock: createFakeClock(), work, signal: stop.signal })
+    expect(leaves).to.have.length(1)
+    expect(committed[0]).to.equal(1)
   })
 
   it('commits, per partition, the offset after the last record', () => {

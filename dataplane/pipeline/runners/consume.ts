@@ -1,7 +1,7 @@
 /** Polls, processes and commits batches in order: the loop of both runners. */
 import type { ConsumedRecord, PollLimits, Subscription } from '../../ports/bus.ts'
 import { openReader } from './reader.ts'
-import type { AfterCommit, RunnerDeps } from './work.ts'
+import { type AfterCommit, LeftUndone, type RunnerDeps } from './work.ts'
 
 /** A batch under way. */
 export interface Batch {
@@ -27,7 +27,16 @@ export async function consume({ bus, clock, work, signal }: RunnerDeps, start: S
   const uncommitted: Promise<void>[] = []
   let failure: { readonly error: unknown } | undefined
   let committed: Promise<void> = Promise.resolve()
-  const settle = async () => void (await Promise.all(uncommitted.splice(0)))
+  const fail = (error: unknown) => {
+    if (failure === undefined || failure.error instanceof LeftUndone) failure = { error }
+  }
+  const settle = async () => {
+    work.leave?.()
+    await Promise.all(uncommitted.splice(0))
+    if (!(failure?.error instanceof LeftUndone)) return
+    failure = undefined
+    committed = Promise.resolve()
+  }
   try {
     await work.prepare?.()
     while (!signal.aborted && failure === undefined) {
@@ -41,16 +50,12 @@ export async function consume({ bus, clock, work, signal }: RunnerDeps, start: S
       const { repeated, fresh } = polled
       if (repeated.length > 0) await memory?.restore(repeated)
       if (fresh.length === 0 && repeated.length === 0) await work.idle?.()
-      if (fresh.length === 0 || reader.hasMoved()) continue
+      if (fresh.length === 0 || reader.hasMoved() || failure !== undefined) continue
       const paced = isSmall(fresh, limits) ? clock.sleep(minBatchMs, signal) : undefined
       const batch = await start(fresh, reader.subscription)
       keepUntilSettled(inFlight, batch.output)
       committed = commitAfter(committed, batch)
-      uncommitted.push(
-        committed.catch(error => {
-          failure ??= { error }
-        }),
-      )
+      uncommitted.push(committed.catch(fail))
       if (uncommitted.length >= maxUncommitted) await uncommitted.shift()
       while (inFlight.size >= maxInFlight) await Promise.race(inFlight)
       await paced

@@ -11,6 +11,14 @@ export interface Output extends Pick<Bus, 'send'> {
   readonly keepsRecords?: boolean
 }
 
+/** Rejects a batch that the work does not finish, as `leave` asked for: it is handed out again. */
+export class LeftUndone extends Error {
+  constructor() {
+    super('left undone: the partitions have changed, or the program stops')
+    this.name = 'LeftUndone'
+  }
+}
+
 /** One step of the pipeline with its input and output, independent of how offsets are kept. */
 export interface Work {
   readonly subscription: Omit<SubscriptionConfig, 'startFrom' | 'onAssigned' | 'onRevoked'>
@@ -35,6 +43,8 @@ export interface Work {
   handle(records: readonly ConsumedRecord[], output: Output): Promise<AfterCommit | undefined>
   /** Called after each poll that found nothing. */
   idle?(): Promise<void>
+  /** Partitions came or went, or the program stops: batches that would take long may reject with `LeftUndone`. */
+  leave?(): void
 }
 
 /** State that follows from the records handled so far. */

@@ -189,6 +189,18 @@ describe('the lifecycle thread', () => {
     }
   })
 
+  it('knows the traces of anomalies that were stored before a crash and come again, never committed', async () => {
+    const store = createMemorySearchStore()
+    const traced = (service: string) => [1, 2, 3].map(n => anomaly(n, { service, trace_id: 't' }))
+    await openerOn(store).handle(traced('checkout'))
+    await openerOn(store).handle([...traced('checkout'), ...traced('cart')])
+    const affected = incidentsIn(store).map(({ service, affectedServices }) => [service, [...affectedServices].sort()])
+    expect(affected).to.deep.equal([
+      ['checkout', ['cart', 'checkout']],
+      ['cart', ['cart', 'checkout']],
+    ])
+  })
+
   it('fails without a result when the store is away, so that the batch comes again', async () => {
     const store = createMemorySearchStore()
     const opener = openerOn(store)

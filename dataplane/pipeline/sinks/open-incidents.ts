@@ -238,19 +238,21 @@ export function createIncidentOpener(deps: OpenIncidentsDeps): IncidentOpener {
     })
   }
 
+  const restoreMember = (anomaly: Anomaly, incidentId: string | undefined) =>
+    grouping.restoreAnomaly(incidentId === undefined ? anomaly : { ...anomaly, incident_id: incidentId })
+
   return {
     async restore(anomalies) {
       const stored = await findRecentMemberships(store, anomalies)
       await refreshServices(anomalies)
-      for (const anomaly of anomalies) {
-        const incidentId = stored.get(anomaly.id)
-        grouping.restoreAnomaly(incidentId === undefined ? anomaly : { ...anomaly, incident_id: incidentId })
-      }
+      for (const anomaly of anomalies) restoreMember(anomaly, stored.get(anomaly.id))
     },
     async handle(anomalies) {
       const stored = await findMemberships(store, anomalies)
       const fresh = anomalies.filter(({ id }) => stored.get(id) === undefined)
-      await refreshServices(fresh)
+      await refreshServices(anomalies)
+      // Those that were handled before a crash, and not committed, stand in the windows of the others.
+      for (const anomaly of anomalies) if (stored.get(anomaly.id) !== undefined) restoreMember(anomaly, stored.get(anomaly.id))
       const memberships: Memberships = new Map()
       const refused: RefusedAnomaly[] = []
       await group(fresh, memberships, refused)

@@ -15,11 +15,20 @@ describe('indices of new tenants', () => {
     expect([...admitted]).to.include.members(['shop', 'flood-0'])
   })
 
-  it('are a hundred a minute, however many tenants ask', async () => {
+  it('are a hundred a minute and ten in a second, however many tenants ask, and however often', async () => {
     const clock = createFakeClock()
     const rooms = createTenantRooms({ store: STORE, clock })
     const admitted = new Set<string>()
-    for (let at = 0; at < FLOOD.length; at += 100) for (const tenant of await rooms.admit(FLOOD.slice(at, at + 100))) admitted.add(tenant)
-    expect(admitted.size).to.equal(100)
+    const askForSeconds = async (seconds: number) => {
+      for (let second = 0; second < seconds; second++) {
+        for (let at = 0; at < FLOOD.length; at += 400)
+          for (const tenant of await rooms.admit(FLOOD.slice(at, at + 400))) admitted.add(tenant)
+        clock.advance(1_000)
+      }
+      return admitted.size
+    }
+    expect(await askForSeconds(1)).to.equal(10)
+    expect(await askForSeconds(8)).to.equal(90)
+    expect(await askForSeconds(51)).to.be.within(190, 200)
   })
 })

@@ -20,7 +20,7 @@ export interface TenantRooms {
 
 /** Tenants that get indices of their own within a minute: three indices each. */
 const NEW_TENANTS_A_MINUTE = 100
-/** And at once: making their indices delays the anomalies of the others by less than a second. */
+/** And at once, and within a second: making their indices delays the anomalies of the others by less than a second. */
 const NEW_AT_ONCE = 10
 /** Tenants that are remembered as having indices. */
 const MAX_KNOWN = 50_000
@@ -42,6 +42,7 @@ export function createTenantRooms({ store, clock, knownSinceMs = () => undefined
   const owners = new Set<string>()
   const closed = new Map<string, number>()
   const allowance = new TokenBucket(perMinute(NEW_TENANTS_A_MINUTE), clock.nowMs())
+  const atOnce = new TokenBucket({ perSecond: NEW_AT_ONCE, burst: NEW_AT_ONCE }, clock.nowMs())
   let listedMs = Number.NEGATIVE_INFINITY
   let fullMs = Number.NEGATIVE_INFINITY
 
@@ -83,8 +84,10 @@ export function createTenantRooms({ store, clock, knownSinceMs = () => undefined
   return {
     async admit(tenants) {
       const { known, unknown } = await split(tenants)
-      if (unknown.length === 0 || isRecent(fullMs, CLOSED_MS, clock.nowMs())) return known
-      const admitted = choose(unknown, allowance.takeUpTo(Math.min(unknown.length, NEW_AT_ONCE), clock.nowMs()))
+      const nowMs = clock.nowMs()
+      if (unknown.length === 0 || isRecent(fullMs, CLOSED_MS, nowMs)) return known
+      const most = Math.min(unknown.length, atOnce.left(nowMs))
+      const admitted = choose(unknown, atOnce.takeUpTo(allowance.takeUpTo(most, nowMs), nowMs))
       for (const tenant of admitted) {
         own(tenant)
         known.add(tenant)

@@ -14,7 +14,7 @@ export interface WaitingAnomalies {
   add(anomalies: readonly Anomaly[]): Promise<readonly { readonly anomaly: Anomaly; readonly reason: string }[]>
   /** Tenants that wait, as many as one look shows. */
   tenants(): Promise<readonly string[]>
-  /** The anomalies that tenants wait with, the oldest first, as many as are to be taken at once. */
+  /** The anomalies that tenants wait with, the oldest of each first, as many as are to be taken at once: some of each tenant. */
   of(tenants: readonly string[]): Promise<readonly Anomaly[]>
   remove(anomalies: readonly Anomaly[]): Promise<void>
 }
@@ -50,20 +50,28 @@ export function createWaitingAnomalies(deps: Pick<BulkWriterDeps, 'store' | 'clo
       return buckets.map(({ key }) => key)
     },
     async of(tenants) {
-      const { hits } = await store.search<Anomaly>({
-        index: INDEX,
-        body: {
-          size: MAX_AT_ONCE,
-          track_total_hits: false,
-          query: { bool: { ...OF_OTHERS.bool, filter: [{ terms: { tenant_id: [...tenants] } }] } },
-          sort: [{ timestamp: { order: 'asc', unmapped_type: 'date' } }],
-        },
-      })
-      return hits.map(({ source }) => source)
+      const all = await oldestOf(store, tenants, MAX_AT_ONCE)
+      if (all.length < MAX_AT_ONCE || tenants.length === 1) return all
+      // Those of one tenant may be all that one search shows.
+      const share = Math.floor(MAX_AT_ONCE / tenants.length)
+      return (await Promise.all(tenants.map(tenant => oldestOf(store, [tenant], share)))).flat()
     },
     async remove(anomalies) {
       if (anomalies.length === 0) return
       await store.deleteByQuery(INDEX, { ids: { values: anomalies.map(({ id }) => id) } }, anomalies.length)
     },
   }
+}
+
+async function oldestOf(store: SearchStore, tenants: readonly string[], most: number): Promise<readonly Anomaly[]> {
+  const { hits } = await store.search<Anomaly>({
+    index: INDEX,
+    body: {
+      size: most,
+      track_total_hits: false,
+      query: { bool: { ...OF_OTHERS.bool, filter: [{ terms: { tenant_id: [...tenants] } }] } },
+      sort: [{ timestamp: { order: 'asc', unmapped_type: 'date' } }],
+    },
+  })
+  return hits.map(({ source }) => source)
 }

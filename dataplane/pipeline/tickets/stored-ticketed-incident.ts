@@ -5,7 +5,11 @@ import type { SearchStore, Versioned } from '../../ports/search-store.ts'
 const PREFIX_LENGTH = incidentsIndex('').length
 
 /** Undefined when it is not there. */
-export async function readTicketed(store: SearchStore, index: string, id: string): Promise<Versioned<TicketedIncident> | undefined> {
+export async function readTicketed(
+  store: Pick<SearchStore, 'get'>,
+  index: string,
+  id: string,
+): Promise<Versioned<TicketedIncident> | undefined> {
   const stored = await store.get<TicketedIncident>(index, id)
   return stored === undefined ? undefined : { ...stored, source: completeIncident(stored) }
 }

@@ -13,6 +13,7 @@ import { createFindCause, type FindCause } from './find-cause.ts'
 import { createIntake } from './intake.ts'
 import { createAgentPresence, LOOK_MS } from './lane-owners.ts'
 import { startPollLoop } from './poll-loop.ts'
+import { createRecall } from './recall-owed.ts'
 import type { SilenceStore } from './silence-store.ts'
 
 export interface TicketAgentDeps extends Pick<DispatcherDeps, 'onAttempt' | 'onFailed' | 'limits' | 'publicUrl'> {
@@ -63,6 +64,7 @@ export function startTicketAgent(deps: TicketAgentDeps): TicketAgent {
     onRows: () => dispatchLoop.nudge(),
     ...(explaining !== undefined && { onCause: incident => explaining.ask(incident) }),
   })
+  const recall = createRecall(deps)
   let isPrepared = false
   const prepare = async () => {
     if (isPrepared) return
@@ -93,6 +95,7 @@ export function startTicketAgent(deps: TicketAgentDeps): TicketAgent {
     idleMs: INTAKE_IDLE_MS,
     async round() {
       await prepare()
+      await recall()
       return intake.round()
     },
   })

@@ -185,6 +185,41 @@ describe('the infrastructure agent', () => {
     expect((await get('/ready')).status).to.equal(200)
   })
 
+  it('bus: degraded, with the reason, while the bus takes no records; a tenant is not told the reason', async () => {
+    const problem = '/data/bus has 999 bytes free, the bus keeps 1000 in reserve'
+    const bus: AgentDeps['bus'] = async () => ({ ...(await BUS()), describe: async () => ({ brokers: 1, partitions, problem }) })
+    const { get } = await agent({ bus })
+    expect((await get('/metrics')).body.bus).to.deep.equal({ status: 'degraded', brokers: 1, topics: TOPIC_SECTION, reason: problem })
+    const { body } = await get('/metrics', 'shop')
+    expect(body.bus).to.deep.equal({ status: 'degraded', brokers: 1, topics: TOPIC_SECTION })
+  })
+
+  for (const [own, status] of [
+    ['green', 'yellow'],
+    ['red', 'red'],
+  ] as const)
+    it(`search: ${status} where it says ${own}, with the reason, while its disk is full`, async () => {
+      const block = { description: 'disk usage exceeded flood-stage watermark', retryable: true, levels: ['write'] }
+      const blocks = { indices: { a: { 12: block }, b: { 12: block }, closed: { 4: { description: 'index closed' } } } }
+      const answers: Readonly<Record<string, unknown>> = {
+        ...SEARCH_ANSWERS,
+        '/_cluster/health': { ...(SEARCH_ANSWERS['/_cluster/health'] as object), status: own },
+        '/_cluster/state/blocks': { blocks },
+      }
+      const endpoint = await serve(path => ({ body: JSON.stringify(answers[path]) }))
+      const { get } = await agent({ search: { endpoint } })
+      const reason = '2 indices cannot be written: disk usage exceeded flood-stage watermark'
+      expect((await get('/metrics')).body.search).to.deep.equal({ ...SEARCH_SECTION, status, reason })
+      expect((await get('/metrics', 'shop')).body.search).to.not.have.property('reason')
+    })
+
+  it('search: the figures of a user who may not see the state', async () => {
+    const endpoint = await serve(path =>
+      path === '/_cluster/state/blocks' ? { status: 403, body: '{"error":"no"}' } : { body: JSON.stringify(SEARCH_ANSWERS[path]) },
+    )
+    expect((await (await agent({ search: { endpoint } })).get('/metrics')).body.search).to.deep.equal(SEARCH_SECTION)
+  })
+
   it('bus: degraded while topics are missing, down without brokers', async () => {
     const busWith = (brokers: number): AgentDeps['bus'] => {
       return async () => ({ ...(await BUS()), describe: async () => ({ brokers, partitions: partitions.slice(0, 6) }) })

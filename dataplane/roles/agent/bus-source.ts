@@ -11,6 +11,8 @@ export interface BusState {
   readonly topics: Readonly<Record<string, { readonly partitions: number; readonly consumerLag: number }>>
   /** Topics and groups that could not be read, or are missing. */
   readonly missing: readonly string[]
+  /** Why the bus takes no records just now. */
+  readonly problem?: string | undefined
 }
 
 /** Committed offsets of a group; undefined when they could not be read. */
@@ -21,7 +23,7 @@ export async function readBusState(
   bus: Pick<Bus, 'describe' | 'committedOffsets'>,
   names: Readonly<Record<TopicKey, string>>,
 ): Promise<BusState> {
-  const [{ brokers, partitions }, offsets] = await Promise.all([bus.describe(), readOffsets(bus, names)])
+  const [{ brokers, partitions, problem }, offsets] = await Promise.all([bus.describe(), readOffsets(bus, names)])
   const topics: Record<string, { partitions: number; consumerLag: number }> = {}
   const missing = [...offsets].filter(([, committed]) => committed === undefined).map(([groupId]) => `offsets of ${groupId}`)
   for (const key of TOPIC_KEYS) {
@@ -29,7 +31,7 @@ export async function readBusState(
     if (own.length === 0) missing.push(`topic ${names[key]}`)
     else topics[names[key]] = { partitions: own.length, consumerLag: topicLag(own, readersOf(key, names), offsets) }
   }
-  return { brokers, topics, missing }
+  return { brokers, topics, missing, problem }
 }
 
 async function readOffsets(bus: Pick<Bus, 'committedOffsets'>, names: Readonly<Record<TopicKey, string>>): Promise<GroupOffsets> {

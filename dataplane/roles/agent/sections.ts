@@ -26,9 +26,17 @@ export type SectionName = keyof AgentSources
 export const SECTION_NAMES = ['bus', 'stream', 'search', 'secrets'] as const satisfies readonly SectionName[]
 
 export function busSection(seen: Observation<BusState>) {
-  const { brokers, topics, missing } = seen.value ?? { brokers: 0, topics: {}, missing: [] }
-  const status = statusOf(seen.state, brokers === 0 ? 'down' : missing.length > 0 ? 'degraded' : 'healthy')
-  return { status, brokers, topics }
+  const { brokers, topics, missing, problem } = seen.value ?? NO_BUS
+  const reason = problem ?? (missing.length > 0 ? `not found, or not read: ${missing.join(', ')}` : undefined)
+  const status = statusOf(seen.state, brokers === 0 ? 'down' : reason === undefined ? 'healthy' : 'degraded')
+  return { status, brokers, topics, ...(seen.state !== 'unreachable' && reasonOf(reason)) }
+}
+
+const NO_BUS: BusState = { brokers: 0, topics: {}, missing: [] }
+
+/** Why the section is not well, as far as its source tells: a field beside those of the specification. */
+function reasonOf(reason: string | undefined): { readonly reason?: string } {
+  return reason === undefined ? {} : { reason }
 }
 
 export function streamSection(seen: readonly Observation<readonly StreamJob[]>[]) {
@@ -49,8 +57,10 @@ const NO_CLUSTER: ClusterSummary = {
   activeShards: 0,
 }
 
-export function searchSection(seen: Observation<ClusterSummary>): ClusterSummary {
-  return { ...(seen.value ?? NO_CLUSTER), ...(seen.state === 'unreachable' && { status: 'red' as const }) }
+export function searchSection(seen: Observation<ClusterSummary>) {
+  const { blocked, status, ...figures } = seen.value ?? NO_CLUSTER
+  if (seen.state === 'unreachable') return { status: 'red' as const, ...figures }
+  return { status: blocked !== undefined && status === 'green' ? ('yellow' as const) : status, ...figures, ...reasonOf(blocked) }
 }
 
 export function secretsSection(seen: readonly Observation<readonly SyncedSecret[]>[]) {

@@ -8,8 +8,6 @@ import type { Log } from '../../telemetry/log.ts'
 import type { FromWorker, ToWorker, WorkerData } from './worker-messages.ts'
 
 const ENTRY = new URL('./worker-entry.ts', import.meta.url)
-/** Young generation of a worker's heap, MB: batches die young, and a small one makes them survive into the old. */
-const YOUNG_GENERATION_MB = 20
 const STOP_TIMEOUT_MS = 20_000
 
 export interface WorkerHostDeps {
@@ -52,7 +50,6 @@ export function startWorker({ threads, data, opened, onChange, countDeadLetters,
       name: threads.join('+'),
       data: own,
       transfer: [...own.bus.ports, ...(own.searchPort === undefined ? [] : [own.searchPort])],
-      youngGenerationMb: YOUNG_GENERATION_MB,
       stopMessage: { kind: 'stop' } satisfies ToWorker,
       stopTimeoutMs: STOP_TIMEOUT_MS,
     }

@@ -11,8 +11,6 @@ import type { BackUpAnswer, SearchThreadData, SearchThreadMessage, ToSearchThrea
 const WORKER = {
   entry: new URL('./search-thread-entry.ts', import.meta.url),
   name: 'search',
-  // Bulk bodies and query results die young.
-  youngGenerationMb: 32,
   stopMessage: { kind: 'stop' } satisfies ToSearchThread,
   stopTimeoutMs: 15_000,
 }

@@ -2,6 +2,7 @@
 import { unsupported } from '../api-error.ts'
 import type { CatalogIndex } from '../catalog/catalog.ts'
 import { nestSettings } from '../catalog/settings.ts'
+import { hasDiskRoom } from '../disk-room.ts'
 import { Turns } from '../turns.ts'
 import { readMetrics } from './did-you-mean.ts'
 import { booleanParameter, INDEX_PARAMETERS, NODE_PARAMETERS, resolveShown } from './index-parameters.ts'
@@ -43,6 +44,9 @@ const metadataOf = (index: CatalogIndex) => ({
   in_sync_allocations: { 0: [index.uuid] },
 })
 
+/** As OpenSearch has it for the indices of a node whose disk is nearly full. */
+const FULL_DISK_BLOCK = { description: 'disk is full, index has read-only-allow-delete block', retryable: true, levels: ['write'] }
+
 async function showState(call: Call): Promise<Reply> {
   const { deps, path } = call
   const wanted = readMetrics(path['metric'], METRICS, `/_cluster/state/${path['metric'] ?? ''}`)
@@ -70,13 +74,17 @@ async function showState(call: Call): Promise<Reply> {
     templates,
     indices: await members(metadataOf),
   })
+  const blocks = async () => {
+    if (indices.length === 0 || (await hasDiskRoom(deps.dir))) return {}
+    return { indices: await members(() => ({ 12: FULL_DISK_BLOCK })) }
+  }
   const node = { name: deps.nodeName, ephemeral_id: NODE_ID, transport_address: `${NODE_ADDRESS}:9300`, attributes: {} }
   return ok({
     ...{ cluster_name: CLUSTER_NAME, cluster_uuid: deps.clusterUuid },
     ...(wanted.has('version') && { version: 1, state_uuid: deps.clusterUuid }),
     ...(wanted.has('master_node') && { master_node: NODE_ID }),
     ...(wanted.has('cluster_manager_node') && { cluster_manager_node: NODE_ID }),
-    ...(wanted.has('blocks') && { blocks: {} }),
+    ...(wanted.has('blocks') && { blocks: await blocks() }),
     ...(wanted.has('nodes') && { nodes: { [NODE_ID]: node } }),
     ...(wanted.has('metadata') && { metadata: await metadata() }),
     ...(wanted.has('routing_table') && { routing_table: { indices: await members(index => ({ shards: { 0: [shardOf(index)] } })) } }),

@@ -18,7 +18,7 @@ setInterval(look, 1000)
 look()
 `
 /** Resident memory from which on garbage that came together goes back to the system: a process that only follows what is stored holds less. */
-const GIVE_BACK_FROM_BYTES = 112 * 1024 * 1024
+const GIVE_BACK_FROM_BYTES = 80 * 1024 * 1024
 const GUARD_LIMITS = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1 }
 
 /** Makes this process a query process: descriptor 3 is the link to the store, 4 the pulse; the arguments are its memory (cache, heap, all of it; bytes) and the store's process. */

@@ -58,7 +58,8 @@ export function createEmbeddedClient({ owner, layout, clock, log }: ClientDeps):
     },
     async describe() {
       checkOpen()
-      return { brokers: 1, partitions: await owner.partitions() }
+      const [partitions, problem] = await Promise.all([owner.partitions(), owner.problem()])
+      return { brokers: 1, partitions, problem }
     },
     groupMembers: async () => [],
     async committedOffsets(groupId) {

@@ -136,6 +136,13 @@ export async function openLocalOwner(deps: LocalOwnerDeps): Promise<LocalOwner> 
           endOffset,
         })),
       ),
+    async problem() {
+      for (const topicLog of logs.values()) {
+        const problem = await topicLog.problem()
+        if (problem !== undefined) return problem
+      }
+      return undefined
+    },
     purge: async topic => logOf(topic).purge(),
     async close() {
       stopped.abort()

@@ -31,6 +31,8 @@ export interface LogOwner {
   locate(topic: string, wanted: readonly { readonly partition: number; readonly offset: number }[]): Promise<ReadPlace>
   committedOffsets(groupId: string): Promise<readonly TopicPartitionOffset[]>
   partitions(): Promise<readonly PartitionState[]>
+  /** Why a topic takes no records just now; undefined: all take them, as far as one can tell without writing. */
+  problem(): Promise<string | undefined>
   purge(topic: string): Promise<void>
   close(): Promise<void>
 }

@@ -90,6 +90,7 @@ export function connectOwner(port: MessagePort): LogOwner {
     locate: (topic, wanted) => call('locate', [topic, wanted]),
     committedOffsets: groupId => call('committedOffsets', [groupId]),
     partitions: () => call('partitions', []),
+    problem: () => call('problem', []),
     purge: topic => call('purge', [topic]),
     async close() {
       port.close()

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import type { BusError, ConsumedRecord, Subscription } from '../../../ports/bus.ts'
 import { createFakeClock, type FakeClock } from '../../../testing/fake-clock.ts'
-import type { EmbeddedBus } from './embedded-bus.ts'
+import { attachEmbeddedBus, type EmbeddedBus } from './embedded-bus.ts'
 import {
   type BusDirectory,
   createBusDirectory,
@@ -159,6 +159,18 @@ describe('embedded bus: retention and size cap', () => {
       expect(failure.message).to.match(/^logs: .*group g has not read \d+ bytes of logs/)
       const rest = (await drain(await bus.subscribe({ groupId: 'g', topics: [TOPIC.name] }))).map(textOf)
       expect(rest[0]).to.equal('value 5')
+    })
+
+    it('says that it is full, and what holds it, until that is read, also where nobody sends any more', async () => {
+      const bus = await directory.open({ clock, ...CAP })
+      const other = attachEmbeddedBus(bus.share())
+      const subscription = await bus.subscribe({ groupId: 'g', topics: [TOPIC.name] })
+      expect((await other.describe()).problem).to.equal(undefined)
+      await fill(bus)
+      expect((await other.describe()).problem).to.match(/^logs: .*group g has not read \d+ bytes of logs/)
+      await commitAll(subscription, await drain(subscription))
+      expect((await other.describe()).problem).to.equal(undefined)
+      await other.stop()
     })
 
     it('forgets a group that nobody has seen for as long as the topic keeps records', async () => {

@@ -1,7 +1,7 @@
 /** Writes the log of one topic: appends frames, begins segments, removes old ones. */
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
-import { BusError, type BusErrorReason } from '../../../ports/bus.ts'
+import { BusError } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { BusLog } from '../bus-log.ts'
 import { toBusError } from './bus-errors.ts'
@@ -11,6 +11,7 @@ import type { LogFile, LogFiles } from './log-files.ts'
 import { countExpiredSegments } from './retention.ts'
 import { encodeSegmentHeader, segmentName } from './segment.ts'
 import { noteCheckpoint, type SegmentInfo, SegmentList } from './segment-list.ts'
+import { WriteHealth } from './write-health.ts'
 
 export interface TopicLimits {
   readonly retentionMs: number
@@ -76,7 +77,7 @@ export class TopicLog {
   #running: Promise<void> | undefined
   #tasks: (() => Promise<void>)[] = []
   #closed = false
-  #failing: BusErrorReason | undefined
+  readonly #health: WriteHealth
   #lastTimestampMs = 0
   readonly #diskReserve: DiskReserve
   /** Segments that are dropped from the log, and still on the disk. */
@@ -86,6 +87,7 @@ export class TopicLog {
   constructor(deps: TopicLogDeps, state: TopicLogState) {
     this.#deps = deps
     this.#diskReserve = new DiskReserve({ ...deps, minFreeBytes: deps.limits.minFreeBytes })
+    this.#health = new WriteHealth(deps.topic, deps.log)
     this.#segments = new SegmentList(state.segments)
     this.#nextOffsets = state.nextOffsets
     this.#tail = state.tail
@@ -180,6 +182,23 @@ export class TopicLog {
     }
   }
 
+  /**
+   * Why the log takes no records just now; undefined: it takes them, as far as one can tell without writing. A log that was full makes room as for
+   * the write that it refused, since nobody may have tried again.
+   */
+  async problem(): Promise<string | undefined> {
+    const { failing } = this.#health
+    if (failing !== undefined && failing.failure.reason !== 'full') return failing.failure.message
+    try {
+      if (failing === undefined) await this.#diskReserve.ensure()
+      else await this.#exclusively(() => this.#ensureRoom(failing.bytes))
+    } catch (error) {
+      return toBusError(error, `${this.#deps.topic} cannot be written`).message
+    }
+    if (this.#health.failing === failing) this.#health.noteWritten()
+    return undefined
+  }
+
   /** Finishes what is queued. */
   async close(): Promise<void> {
     this.#closed = true
@@ -215,21 +234,12 @@ export class TopicLog {
     try {
       await this.#writeGroup(group)
       for (const pending of group) pending.resolve()
-      this.#noteHealth(undefined)
+      this.#health.noteWritten()
     } catch (error) {
       const failure = toBusError(error, `${this.#deps.topic} cannot be written`)
       for (const pending of group) pending.reject(failure)
-      this.#noteHealth(failure)
+      this.#health.noteFailure(failure, bytesOf(group))
     }
-  }
-
-  /** Logs when writing begins to fail, and why, and when writing works again; not every write. */
-  #noteHealth(failure: BusError | undefined): void {
-    if (failure?.reason === this.#failing) return
-    this.#failing = failure?.reason
-    const { log, topic } = this.#deps
-    if (failure === undefined) log.info({ topic }, 'the bus can be written again')
-    else log.error({ topic, reason: failure.reason, error: failure }, 'the bus cannot be written')
   }
 
   #takeGroup(): readonly PendingFrame[] {
@@ -245,7 +255,7 @@ export class TopicLog {
   }
 
   async #writeGroup(group: readonly PendingFrame[]): Promise<void> {
-    const groupBytes = group.reduce((sum, pending) => sum + pending.bytes, 0)
+    const groupBytes = bytesOf(group)
     await this.#finishDecisions()
     await this.#ensureRoom(groupBytes)
     await this.#ensureTail(groupBytes)
@@ -390,4 +400,8 @@ export class TopicLog {
     for (const position of positions) await file.write([Uint8Array.of(state)], position + STATE_AT)
     if (outcome === 'aborted') await file.sync()
   }
+}
+
+function bytesOf(group: readonly PendingFrame[]): number {
+  return group.reduce((sum, { bytes }) => sum + bytes, 0)
 }

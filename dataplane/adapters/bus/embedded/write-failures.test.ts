@@ -98,6 +98,27 @@ describe('embedded bus: a disk that fails', () => {
     expect((await readAll(bus)).map(textOf)).to.deep.equal(['before'])
   })
 
+  it('says why it takes no records: too little of the disk is free, before anybody tries, and until there is room', async () => {
+    const clock = createFakeClock()
+    const bus = await directory.open({ files, clock, minFreeBytes: 1000 })
+    expect((await bus.describe()).problem).to.equal(undefined)
+    files.free = 999
+    clock.advance(1000)
+    expect((await bus.describe()).problem).to.match(/ has 999 bytes free, the bus keeps 1000 in reserve$/)
+    files.free = 1000
+    expect((await bus.describe()).problem).to.equal(undefined)
+  })
+
+  it('says why it takes no records: a write fails, until one succeeds', async () => {
+    const bus = await directory.open({ files })
+    files.writeError = 'EIO'
+    await reasonOf(bus.send(TOPIC.name, [textRecord('k', 'lost')]))
+    expect((await bus.describe()).problem).to.match(/^logs cannot be written: .*EIO/)
+    files.writeError = undefined
+    await bus.send(TOPIC.name, [textRecord('k', 'after')])
+    expect((await bus.describe()).problem).to.equal(undefined)
+  })
+
   it('refuses an offset commit that cannot be written, and keeps the one before', async () => {
     const bus = await directory.open({ files })
     await bus.send(

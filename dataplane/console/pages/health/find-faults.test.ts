@@ -40,4 +40,17 @@ describe('the verdict on health', () => {
       'warn One dead letter lies in the queue.',
     ])
   })
+
+  it('says why, where the agent does', () => {
+    const infrastructure: InfrastructureMetrics = {
+      ...HEALTHY,
+      bus: { ...HEALTHY.bus, status: 'degraded', reason: '/data has 999 bytes free' },
+      search: { ...HEALTHY.search, status: 'yellow', reason: '2 indices cannot be written: disk is full' },
+    }
+    const faults = findFaults({ backends: undefined, infrastructure, bridge: undefined })
+    expect(faults.map(({ text }) => text)).to.deep.equal([
+      'The message bus is degraded: /data has 999 bytes free.',
+      'The search store is yellow: 2 indices cannot be written: disk is full.',
+    ])
+  })
 })

@@ -31,9 +31,9 @@ export function findFaults({ backends, infrastructure, bridge }: HealthReadings)
     if (state !== 'running') bad(`The bridge's thread ${name} is ${state}.`)
   if (infrastructure === undefined) return faults
   const { bus, stream, search, secrets, deadLetters } = infrastructure
-  if (bus.status !== 'healthy') (bus.status === 'down' ? bad : warn)(`The message bus is ${bus.status}.`)
+  if (bus.status !== 'healthy') (bus.status === 'down' ? bad : warn)(`The message bus is ${bus.status}${behindColon(bus.reason)}.`)
   if (search.status === 'red') bad('The search store is red: some data cannot be read or written.')
-  if (search.status === 'yellow') warn('The search store is yellow: some copies of the data are missing.')
+  if (search.status === 'yellow') warn(`The search store is yellow${behindColon(search.reason ?? 'some copies of the data are missing')}.`)
   for (const { name, state } of stream.jobs)
     if (state !== 'RUNNING') (state === 'FAILED' ? bad : warn)(`The stream job ${name} is ${state}.`)
   for (const { name, status } of secrets.externalSecrets) if (status !== 'SecretSynced') warn(`The secret ${name} is not synchronised.`)
@@ -43,3 +43,5 @@ export function findFaults({ backends, infrastructure, bridge }: HealthReadings)
   if (letters > 0) warn(letters === 1 ? 'One dead letter lies in the queue.' : `${formatCount(letters)} dead letters lie in the queue.`)
   return faults.sort((a, b) => a.tone.localeCompare(b.tone))
 }
+
+const behindColon = (reason: string | undefined): string => (reason === undefined ? '' : `: ${reason}`)

@@ -6,11 +6,13 @@ import { INDEX_TEMPLATES } from '../../../domain/documents/index-templates.ts'
 import type { Incident } from '../../../domain/incidents/incident-fields.ts'
 import type { IncidentAction } from '../../../domain/incidents/incident-status.ts'
 import { oweChange, type TicketedIncident } from '../../../domain/tickets/incident-tickets.ts'
+import type { OwedEvent } from '../../../domain/tickets/owed-event.ts'
 import { showRows } from '../../../domain/tickets/ticket-thread.ts'
 import type { TicketOutcome } from '../../../ports/incident-platform.ts'
 import type { SearchStore } from '../../../ports/search-store.ts'
 import { type Log, SILENT } from '../../../telemetry/log.ts'
 import { storeIncidents } from '../../../testing/incident-fixture.ts'
+import { createRecall } from '../recall-owed.ts'
 import { readDispatches, readThreads } from '../thread-store.ts'
 import { buildConfig, buildTarget } from './fake-config.ts'
 import { CAUSE, createTicketWorld, type TicketWorld } from './ticket-world.ts'
@@ -122,6 +124,54 @@ export function testTickets(name: string, open: () => Promise<{ readonly store: 
       await world.settle()
       expect((await read()).source.rootCause).to.deep.equal(other)
       expect((await read()).source.ticketing).not.to.have.property('explainedAt')
+    })
+
+    describe('of an earlier version, whose agent ended before it wrote what an incident was owed', () => {
+      const at = () => new Date(world.clock.nowMs()).toISOString()
+      const strand = (owed: readonly OwedEvent[]) =>
+        change(incident => {
+          const { attentionAt: _a, ...ticketing } = incident.ticketing ?? { takenAt: at() }
+          return { ...incident, platforms: ['slack'], updatedAt: at(), ticketing: { ...ticketing, seq: owed.at(-1)!.seq, owed } }
+        })
+      const opening = (): OwedEvent => ({ event: 'open', at: at(), targets: ['slack'], seq: 1 })
+      const start = async () => {
+        await store.refresh(incidentsIndex(tenant))
+        await createRecall({ store, clock: world.clock, log: SILENT })()
+        await store.refresh(incidentsIndex(tenant))
+        await world.settle()
+      }
+
+      it('they go out after a start, once', async () => {
+        await add()
+        await strand([opening()])
+        await store.refresh(incidentsIndex(tenant))
+        await world.settle()
+        expect(world.platforms.events()).to.deep.equal([])
+        await start()
+        expect(world.platforms.events()).to.deep.equal(['slack open'])
+        expect((await read()).source.ticketing).to.not.have.property('owed')
+        await start()
+        expect(world.platforms.events()).to.deep.equal(['slack open'])
+      })
+
+      it('what was written, and only not noted, makes no second ticket; what came behind it follows', async () => {
+        await add()
+        await world.settle()
+        await change(incident => ({ ...incident, status: 'resolved' }))
+        await strand([opening(), { event: 'resolve', at: at(), targets: ['slack'], change: { at: at() }, seq: 2 }])
+        await start()
+        expect(world.platforms.events()).to.deep.equal(['slack open', 'slack resolve'])
+      })
+
+      it('an opening that is owed for more than a day is history', async () => {
+        await add()
+        await strand([opening()])
+        world.clock.advance(25 * HOUR_MS)
+        const { seqNo } = await read()
+        await start()
+        expect((await read()).seqNo).to.equal(seqNo)
+        expect(world.platforms.events()).to.deep.equal([])
+      })
     })
 
     it('acknowledge, resolve and reopen follow in order to those that have the ticket', async () => {

@@ -146,6 +146,20 @@ describe('the lifecycle thread with many tenants', () => {
     expect(waiting()).to.deep.equal([])
   })
 
+  it('takes up some of each tenant that waits, not those that have waited longest alone', async () => {
+    await handle([event('loud', 1), ...three('late').slice(0, 1)])
+    rooms.close(['loud', 'late'])
+    await handle(Array.from({ length: 1_500 }, (_, n) => event('loud', 2 + n)))
+    await handle(three('late', 2_000))
+    expect(waiting()).to.have.length(1_503)
+    await pass(61)
+    expect(incidents('late').map(({ anomalyCount }) => anomalyCount)).to.deep.equal([3])
+    expect(waiting().length).to.be.within(500, 1_400)
+    await pass(5)
+    expect(waiting()).to.deep.equal([])
+    expect(own('loud')).to.have.length(1_501)
+  })
+
   it('lets anomalies wait when the store makes no more indices; the others go on, and these follow once there is room', async () => {
     await handle(three('shop'))
     await handle([event('default', 1)])
@@ -332,6 +346,7 @@ describe('the lifecycle thread with many tenants', () => {
     expect(incidents('shop')).to.have.length(1)
     expect(await handle([event('new', 1)]).catch((error: Error) => error)).to.be.instanceOf(SearchStoreUnavailable)
     store.getMany = getMany
+    open(store)
     await handle([event('new', 1)])
     expect(own('new').length).to.equal(1)
   })
@@ -346,7 +361,7 @@ describe('the lifecycle thread with many tenants', () => {
       await handle([...Array.from({ length: 30 }, (_, i) => event(`new${i}`, 1)), ...three('shop', 2)])
       const count = async (index: string) => (await embedded.store.search({ index, body: { size: 0, track_total_hits: true } })).total
       expect(await count(incidentsIndex('shop'))).to.equal(1)
-      expect(await count(anomaliesIndex('default'))).to.be.within(1, 20)
+      expect(await count(anomaliesIndex('default'))).to.be.within(1, 25)
       await pass(5)
       expect(await count(anomaliesIndex('default'))).to.equal(0)
       expect(await count('service-anomalies-new*')).to.equal(30)

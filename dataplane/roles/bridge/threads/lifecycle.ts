@@ -3,11 +3,12 @@ import { consumerGroup } from '../../../contract/consumer-groups.ts'
 import { lifecycleIndices } from '../../../contract/indices.ts'
 import { DEFAULT_TENANT } from '../../../contract/tenant-id.ts'
 import type { Anomaly } from '../../../domain/anomalies/anomaly.ts'
+import { createFairRounds } from '../../../limits/fair-rounds.ts'
 import { isRecent } from '../../../limits/is-recent.ts'
-import { decodeAnomalyEvent } from '../../../pipeline/anomaly-event.ts'
+import { decodeAnomalyEvent, tenantOfEvent } from '../../../pipeline/anomaly-event.ts'
 import { collectDeadLetters } from '../../../pipeline/dead-letter.ts'
 import { inAnyOrder } from '../../../pipeline/in-any-order.ts'
-import type { Work } from '../../../pipeline/runners/work.ts'
+import { LeftUndone, type Work } from '../../../pipeline/runners/work.ts'
 import { createGroupingConfigs, type GroupingConfigs } from '../../../pipeline/sinks/grouping-configs.ts'
 import { createIndexOutages, type IndexOutages } from '../../../pipeline/sinks/index-outages.ts'
 import { createIncidentOpener } from '../../../pipeline/sinks/open-incidents.ts'
@@ -27,6 +28,13 @@ const MIN_BATCH_MS = 500
 /** How often waiting anomalies are looked after: while there are some, and in case another bridge left some. */
 const RESUME_MS = 1_000
 const LOOK_MS = 600_000
+/** Batches that are read ahead, and their bounds: far enough to find other tenants' anomalies behind one tenant's many. */
+const MAX_READ_AHEAD = 24
+const MAX_BATCH_RECORDS = 2_000
+const MAX_BATCH_BYTES = 2 * 1024 * 1024
+/** Anomalies and services of a round, which all tenants share. */
+const MAX_ANOMALIES = 2_000
+const MAX_SERVICES = 500
 /** Tenants whose waiting anomalies are taken at once. */
 const MAX_RESUMED_TENANTS = 20
 const WARN_EVERY_MS = 60_000
@@ -146,11 +154,34 @@ export function createLifecycleWork(
     count('anomaliesResumed', resumed.length)
   }
 
+  /** Works on the anomalies of one round; resolves to the records that become dead letters. */
+  const workOn = async (records: readonly ConsumedRecord[]): Promise<readonly RefusedRecord[]> => {
+    const anomalies: Anomaly[] = []
+    const origin = new Map<string, ConsumedRecord>()
+    const refused: RefusedRecord[] = []
+    for (const record of records) {
+      const event = decodeAnomalyEvent(record)
+      if (event === undefined) {
+        refused.push({ item: record, reason: 'anomaly event: cannot be read' })
+      } else {
+        anomalies.push(event.anomaly)
+        origin.set(event.anomaly.id, record)
+      }
+    }
+    for (const { anomaly, reason } of await place(anomalies)) refused.push({ item: origin.get(anomaly.id)!, reason })
+    return refused
+  }
+  // Grouping is one state machine for each tenant: rounds follow one another, and a tenant's anomalies keep their order.
+  const rounds = createFairRounds({
+    ownerOf: tenantOfEvent,
+    partOf: ({ key }: ConsumedRecord) => key,
+    ...{ maxItems: MAX_ANOMALIES, maxParts: MAX_SERVICES, work: workOn },
+  })
+
   return {
     subscription: { groupId: consumerGroup('lifecycle', topics), topics },
-    limits: { maxRecords: 2_000, maxBytes: 8 * 1024 * 1024, waitMs: 200 },
-    // Grouping is one state machine: batches follow one another.
-    maxInFlight: 1,
+    limits: { maxRecords: MAX_BATCH_RECORDS, maxBytes: MAX_BATCH_BYTES, waitMs: 200 },
+    maxInFlight: MAX_READ_AHEAD,
     minBatchMs: MIN_BATCH_MS,
     memory: {
       records: REWIND_RECORDS,
@@ -162,30 +193,26 @@ export function createLifecycleWork(
         const known = await rooms.known(anomalies.map(({ tenant_id }) => tenant_id))
         // Tenants that cannot be read must not keep the others from going on.
         const red = await redTenants(known)
-        await opener.restore(anomalies.filter(({ tenant_id }) => known.has(tenant_id) && !red.has(tenant_id)))
+        const readable = anomalies.filter(({ tenant_id }) => known.has(tenant_id) && !red.has(tenant_id))
+        await rounds.between(() => opener.restore(readable))
       },
     },
     prepare: () => installIndexTemplates(store, settings),
     async handle(records, output) {
-      const anomalies: Anomaly[] = []
-      const origin = new Map<string, ConsumedRecord>()
       const dead = collectDeadLetters({ bus: output, topic: settings.DEAD_LETTER_TOPIC, stage: 'lifecycle', clock, log, countDeadLetters })
-      for (const record of records) {
-        const event = decodeAnomalyEvent(record)
-        if (event === undefined) {
-          dead.add(record, 'anomaly event: cannot be read')
-        } else {
-          anomalies.push(event.anomaly)
-          origin.set(event.anomaly.id, record)
-        }
-      }
-      for (const { anomaly, reason } of await place(anomalies)) dead.add(origin.get(anomaly.id)!, reason)
+      for (const { item, reason } of await rounds.add(records)) dead.add(item, reason)
       await dead.send()
-      await resume()
+      await rounds.between(resume)
       return dead.count
     },
-    idle: resume,
+    idle: () => rounds.between(resume),
+    leave: () => rounds.leave(new LeftUndone()),
   }
+}
+
+interface RefusedRecord {
+  readonly item: ConsumedRecord
+  readonly reason: string
 }
 
 const isDefault = ({ tenant_id }: Anomaly) => tenant_id === DEFAULT_TENANT

@@ -1,5 +1,5 @@
 /** Sends the requests of uploads to the collector, with patience for one that is busy or restarts. */
-import type { Pool } from 'undici'
+import { atFirstUse } from '../../../lifecycle/at-first-use.ts'
 import { backOffMs } from '../../../limits/back-off.ts'
 import { retryAfterMs } from '../../../limits/retry-after.ts'
 import type { Clock } from '../../../ports/clock.ts'
@@ -37,25 +37,20 @@ interface Attempt {
 export function createUploadSender(endpoint: string, clock: Clock): UploadSender {
   const { origin, pathname } = new URL(endpoint)
   const path = `${pathname.replace(/\/$/, '')}/v1/logs`
-  let opened: Promise<Pool> | undefined
-  /** With the first upload, which most processes never see. */
-  const open = (): Promise<Pool> => {
-    opened ??= import('undici').then(
-      ({ Pool }) =>
-        new Pool(origin, {
-          connections: MAX_CONNECTIONS,
-          headersTimeout: ANSWER_TIMEOUT_MS,
-          bodyTimeout: ANSWER_TIMEOUT_MS,
-          connect: { timeout: CONNECT_TIMEOUT_MS },
-        }),
-    )
-    return opened
-  }
+  const connections = atFirstUse(async () => {
+    const { Pool } = await import('undici')
+    return new Pool(origin, {
+      connections: MAX_CONNECTIONS,
+      headersTimeout: ANSWER_TIMEOUT_MS,
+      bodyTimeout: ANSWER_TIMEOUT_MS,
+      connect: { timeout: CONNECT_TIMEOUT_MS },
+    })
+  })
 
   async function attempt(json: string, signal: AbortSignal): Promise<Attempt> {
     try {
       const headers = { 'content-type': 'application/json' }
-      const pool = await open()
+      const pool = await connections.open()
       const answer = await pool.request({ method: 'POST', path, headers, body: json, signal })
       const text = await answer.body.text()
       return readAnswer(answer.statusCode, text, answer.headers['retry-after'], clock.nowMs())
@@ -75,7 +70,7 @@ export function createUploadSender(endpoint: string, clock: Clock): UploadSender
         signal.throwIfAborted()
       }
     },
-    close: async () => (await opened)?.destroy(),
+    close: () => connections.close(pool => pool.destroy()),
   }
 }
 

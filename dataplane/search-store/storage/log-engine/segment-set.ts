@@ -1,24 +1,22 @@
 /** The segments of one log index: takes commits, seals the tail, merges. */
-import { releaseBytes } from '../../../memory/release-bytes.ts'
 import type { MutableMapping } from '../../mapping/mapping.ts'
-import { Turns } from '../../turns.ts'
 import type { Segment, StoredDocument } from '../index-storage.ts'
 import type { WalkedDocuments, WalkerKnowledge, WalkerNews } from '../walked-documents.ts'
 import type { BlockRef, EncodedBlock } from './format/block.ts'
 import type { DeadDocuments } from './format/dead-documents.ts'
 import type { IdKey } from './format/document-id.ts'
 import { encodeFrame, type FrameHead } from './format/frame.ts'
-import { SegmentFile } from './format/segment-file.ts'
-import { deadPath, type FoundSegments, logPath, removeSegment, segmentPath } from './index-directory.ts'
+import type { FoundSegments } from './index-directory.ts'
 import { MAX_COMMIT_OPS } from './ingest/commit-queue.ts'
 import { DocumentWalker } from './ingest/document-walker.ts'
-import { docOf, type FoundDocument, IdPlaces, placeOf } from './ingest/id-places.ts'
+import { docOf, IdPlaces, placeOf } from './ingest/id-places.ts'
 import { StagedDocuments } from './ingest/staged-documents.ts'
 import type { BatchTarget, CurrentDocument, WriteBatch } from './ingest/write-batch.ts'
 import { type Merged, mergeCandidates, mergeSegments } from './sealed/merge-segments.ts'
-import { encodeIndex, hasPoorBlocks, repackBlocks } from './sealed/seal-segment.ts'
 import { SealedSegment } from './sealed/sealed-segment.ts'
 import type { SegmentContext } from './segment-context.ts'
+import { SegmentFiles } from './segment-files.ts'
+import { type ShowDocument, showDocuments } from './show-documents.ts'
 import { IndexLog } from './tail/index-log.ts'
 import { replayTail } from './tail/replay-tail.ts'
 import { MAX_SEGMENT_DOCS, Tail, TailView } from './tail/tail.ts'
@@ -59,7 +57,7 @@ export class SegmentSet implements BatchTarget {
   /** Grows with each commit, seal and merge. */
   revision = 0
   readonly #context: SegmentContext
-  readonly #dir: string
+  readonly #files: SegmentFiles
   readonly #found: FoundSegments
   readonly #saveMapping: () => void
   readonly #high: HighCardinality = new Set()
@@ -79,7 +77,7 @@ export class SegmentSet implements BatchTarget {
   constructor(context: SegmentContext, mapping: MutableMapping, dir: string, found: FoundSegments, saveMapping: () => void) {
     this.#context = context
     this.mapping = mapping
-    this.#dir = dir
+    this.#files = new SegmentFiles(context, dir)
     this.#found = found
     this.#saveMapping = saveMapping
     this.#nextNumber = found.nextNumber
@@ -100,8 +98,8 @@ export class SegmentSet implements BatchTarget {
       this.#setTail(tail)
     }
     if (this.#tail === undefined) {
-      const { number, file } = this.#createFile()
-      this.#setNewTail(new Tail(this.#context, number, file, this.#high))
+      const number = this.#nextNumber++
+      this.#setNewTail(new Tail(this.#context, number, this.#files.create(number), this.#high))
     }
     await this.dropEmpty()
   }
@@ -110,16 +108,6 @@ export class SegmentSet implements BatchTarget {
     this.#sealed.push(segment)
     this.#ordinals.set(segment, this.places.add(segment))
     this.nextSeqNo = Math.max(this.nextSeqNo, segment.nextSeqNo)
-  }
-
-  /** Creates the file of a new segment. The file survives a crash once this returns. */
-  #createFile(): { readonly number: number; readonly file: SegmentFile } {
-    const { files } = this.#context
-    const number = this.#nextNumber++
-    const file = new SegmentFile(files, segmentPath(this.#dir, number))
-    file.truncate(0)
-    files.syncDirectory(this.#dir)
-    return { number, file }
   }
 
   #setTail(tail: Tail): void {
@@ -131,7 +119,7 @@ export class SegmentSet implements BatchTarget {
   #setNewTail(tail: Tail): void {
     this.#setTail(tail)
     const { files, slots } = this.#context
-    this.#log = new IndexLog(files, logPath(this.#dir, tail.number), slots, tail.index, this.#high)
+    this.#log = new IndexLog(files, this.#files.logPath(tail.number), slots, tail.index, this.#high)
   }
 
   get tail(): Tail {
@@ -180,22 +168,8 @@ export class SegmentSet implements BatchTarget {
   }
 
   /** The documents with these ids, as `get` gives them; others run meanwhile. */
-  async getMany<T>(
-    keys: readonly IdKey[],
-    ids: readonly string[],
-    show: (document: StoredDocument, at: number) => T | Promise<T>,
-  ): Promise<readonly (T | undefined)[]> {
-    const found = await this.places.findMany(keys)
-    const shown = new Array<T | undefined>(keys.length)
-    const turns = new Turns()
-    // Neighbours lie in one block, which is unpacked once.
-    const order = [...found.keys()].filter(at => found[at] !== undefined).sort((a, b) => nextTo(found[a]!, found[b]!))
-    for (const at of order) {
-      const made = show(documentIn(found[at]!, ids[at]!), at)
-      shown[at] = made instanceof Promise ? await made : made
-      if (turns.isDue()) await turns.next()
-    }
-    return shown
+  async getMany<T>(keys: readonly IdKey[], ids: readonly string[], show: ShowDocument<T>): Promise<readonly (T | undefined)[]> {
+    return showDocuments(await this.places.findMany(keys), ids, show)
   }
 
   #documentAt(place: number): CurrentDocument {
@@ -321,13 +295,16 @@ export class SegmentSet implements BatchTarget {
   /** Everything that can fail comes first: when this throws, the tail is as it was. */
   async #sealTail(): Promise<void> {
     const tail = this.#tail
-    const next = this.#createFile()
+    const number = this.#nextNumber++
+    const file = this.#files.create(number)
     let sealed: SealedSegment
     try {
-      sealed = await this.#writeSealed(tail)
+      this.#files.saveDead([...this.#sealed, tail])
+      this.#saveMapping()
+      sealed = await this.#files.seal(tail, this.nextSeqNo, this.#log)
     } catch (error) {
-      next.file.close()
-      removeSegment(this.#context.files, this.#dir, next.number)
+      file.close()
+      this.#files.remove(number)
       throw error
     }
     // After a full tail another one is likely.
@@ -340,59 +317,7 @@ export class SegmentSet implements BatchTarget {
     this.#sealed.push(sealed)
     tail.becomeSealed(sealed)
     this.revision++
-    this.#setNewTail(new Tail(this.#context, next.number, next.file, this.#high, expectedTerms))
-  }
-
-  async #writeSealed(tail: Tail): Promise<SealedSegment> {
-    this.#saveDead()
-    this.#saveMapping()
-    const file = hasPoorBlocks(tail) ? await this.#rewrite(tail) : await this.#appendIndex(tail)
-    const sealed = SealedSegment.open(this.#context, tail.number, file, tail.dead)
-    if (sealed === undefined) throw new Error(`${file.path} has no footer after sealing`)
-    return sealed
-  }
-
-  #saveDead(): void {
-    const { files } = this.#context
-    for (const { dead, number } of this.#sealed) if (dead.isDirty) dead.save(files, deadPath(this.#dir, number))
-    if (this.#tail.dead.isDirty) this.#tail.dead.save(files, deadPath(this.#dir, this.#tail.number))
-  }
-
-  async #appendIndex(tail: Tail): Promise<SegmentFile> {
-    try {
-      const index = await encodeIndex(this.#context, tail, tail.blocks, tail.end, this.nextSeqNo, [])
-      this.#log?.remove()
-      await tail.file.append(index, tail.end)
-      releaseBytes(index)
-    } catch (error) {
-      tail.file.truncate(tail.end)
-      throw error
-    }
-    return tail.file
-  }
-
-  /** Many small commits make poor blocks: the segment is written anew beside the old file, then put in its place. */
-  async #rewrite(tail: Tail): Promise<SegmentFile> {
-    const { files } = this.#context
-    const path = segmentPath(this.#dir, tail.number)
-    const temporary = `${path}.tmp`
-    files.remove(temporary)
-    const file = new SegmentFile(files, temporary)
-    try {
-      const { blocks, end } = await repackBlocks(tail, (bytes, at) => file.writeSync(bytes, at))
-      const index = await encodeIndex(this.#context, tail, blocks, end, this.nextSeqNo, [])
-      await file.append(index, end)
-      releaseBytes(index)
-      // Readers of the log count on the segment being the one that it was written for.
-      this.#log?.remove()
-      // Should a crash undo the renaming, the old file still has every frame.
-      files.rename(temporary, path)
-    } catch (error) {
-      file.close()
-      files.remove(temporary)
-      throw error
-    }
-    return file
+    this.#setNewTail(new Tail(this.#context, number, file, this.#high, expectedTerms))
   }
 
   /** Merges small neighbours beside the running writes; undefined when there is nothing to merge. `finishMerge` must follow. */
@@ -401,13 +326,12 @@ export class SegmentSet implements BatchTarget {
     if (sources.length === 0) return undefined
     this.#isMerging = true
     const number = this.#nextNumber++
-    const temporary = `${segmentPath(this.#dir, number)}.tmp`
     try {
-      const file = new SegmentFile(this.#context.files, temporary)
+      const file = this.#files.createBeside(number)
       return { sources, number, merged: await mergeSegments(this.#context, this.mapping, sources, number, file, this.#high) }
     } catch (error) {
       this.#isMerging = false
-      this.#context.files.remove(temporary)
+      this.#files.removeBeside(number)
       throw error
     }
   }
@@ -415,15 +339,14 @@ export class SegmentSet implements BatchTarget {
   /** Puts a merged segment in the place of its sources. To be called between two commits. */
   finishMerge({ sources, merged, number }: PreparedMerge): void {
     this.#isMerging = false
-    const { files } = this.#context
     const { tail, origins } = merged
     // Documents that died while the merge was running.
     for (const [doc, { segment, doc: was }] of origins.entries()) if (!segment.isLive(was)) tail.dead.add(doc)
-    const segment = this.#placeMerged(tail, number)
+    const segment = this.#files.placeMerged(tail, number)
     this.#sealed.splice(this.#sealed.indexOf(sources[0]!), sources.length, segment)
     this.revision++
     this.#moveIds(segment, origins)
-    for (const source of sources) removeSegment(files, this.#dir, source.number)
+    for (const source of sources) this.#files.remove(source.number)
   }
 
   /**
@@ -435,7 +358,7 @@ export class SegmentSet implements BatchTarget {
     if (empty.length === 0) return
     try {
       await this.#keepNextSeqNo(empty)
-      this.#removeFiles(empty)
+      this.#files.removeEmpty(empty)
     } catch (error) {
       return unlessOfSystem(error)
     }
@@ -455,32 +378,6 @@ export class SegmentSet implements BatchTarget {
     const frame = encodeFrame({ seq: next, next }, [])
     await this.write(frame)
     this.#tail.end += frame.length
-  }
-
-  /** No crash may leave the documents of a segment without its deletions, or the sources of a merge without the merged segment. */
-  #removeFiles(segments: readonly SealedSegment[]): void {
-    const { files } = this.#context
-    if (segments.some(({ replaces }) => replaces.length > 0)) files.syncDirectory(this.#dir)
-    for (const { number } of segments) files.remove(segmentPath(this.#dir, number))
-    files.syncDirectory(this.#dir)
-    for (const { number } of segments) files.remove(deadPath(this.#dir, number))
-  }
-
-  #placeMerged(tail: Tail, number: number): SealedSegment {
-    const { files } = this.#context
-    const path = segmentPath(this.#dir, number)
-    try {
-      if (tail.dead.isDirty) tail.dead.save(files, deadPath(this.#dir, number))
-      const segment = SealedSegment.open(this.#context, number, tail.file, tail.dead)
-      if (segment === undefined) throw new Error(`${path} has no footer after merging`)
-      files.rename(`${path}.tmp`, path)
-      files.syncDirectory(this.#dir)
-      return segment
-    } catch (error) {
-      files.remove(`${path}.tmp`)
-      removeSegment(files, this.#dir, number)
-      throw error
-    }
   }
 
   #moveIds(segment: SealedSegment, origins: Merged['origins']): void {
@@ -534,18 +431,6 @@ export class SegmentSet implements BatchTarget {
     this.places.clear()
     this.#tail = new Tail(this.#context, 0, this.#tail.file, this.#high)
   }
-}
-
-type Found = FoundDocument<SealedSegment | Tail>
-
-function nextTo(a: Found, b: Found): number {
-  return a.holder.number - b.holder.number || a.doc - b.doc
-}
-
-function documentIn({ holder, doc }: Found, id: string): StoredDocument {
-  if (holder instanceof SealedSegment) return { id, seqNo: holder.seqNo(doc), version: holder.version(doc), source: holder.source(doc) }
-  if (holder.sealed !== undefined) return documentIn({ holder: holder.sealed, doc }, id)
-  return { id, seqNo: holder.seqs.at(doc), version: holder.versions.get(doc) ?? 1, source: holder.stored.source(doc) }
 }
 
 /** Passes over failures of the disk, which leave everything as it was. Any other error is a fault of the program. */
