@@ -4,6 +4,7 @@ import { describe, it } from 'mocha'
 import { createFakeClock } from '../../../../testing/fake-clock.ts'
 import { withDefaults } from '../both-clients/kafka-config.ts'
 import { PartitionQueues } from '../both-clients/partition-queues.ts'
+import type { FetchAnswer } from './fetch-answer.ts'
 import { Fetcher, type FetcherDeps } from './fetcher.ts'
 
 describe('reading ahead from Kafka', () => {
@@ -12,9 +13,11 @@ describe('reading ahead from Kafka', () => {
     const warnings: object[] = []
     const log = { info: () => undefined, warn: (fields: object) => void warnings.push(fields), error: () => undefined }
     const asked: number[] = []
+    /** By default all brokers are away. */
+    const broker = { answer: async (): Promise<FetchAnswer> => Promise.reject(new Error('gone')) }
     const ask = (nodeId: number) => {
       asked.push(nodeId)
-      return Promise.reject(new Error('gone'))
+      return broker.answer()
     }
     const cluster: FetcherDeps['cluster'] = {
       settings: { ...withDefaults({ brokers: [], topics: [], clock }), log },
@@ -26,7 +29,7 @@ describe('reading ahead from Kafka', () => {
     const queues = new PartitionQueues(clock, 1 << 20)
     for (const partition of leaders.keys()) queues.add({ topic: 'logs', partition, offset: 0 })
     const fetcher = new Fetcher({ cluster, queues, resetOffset: async () => 0 })
-    return { clock, warnings, asked, fetcher }
+    return { clock, warnings, asked, fetcher, broker }
   }
 
   it('a partition without a leader is looked for in a while, and holds nothing up meanwhile', async () => {
@@ -49,6 +52,33 @@ describe('reading ahead from Kafka', () => {
     }
     expect(asked.filter(id => id === 1).length).to.be.within(3, 6)
     expect(warnings).to.deep.equal([{ problem: 'gone' }])
+    fetcher.close()
+  })
+
+  it('a partition that its broker cannot read is told of once, also by a broker that was away before', async () => {
+    const { clock, warnings, fetcher, broker } = build([1])
+    const rounds = async (count: number) => {
+      for (let round = 0; round < count; round++) {
+        fetcher.pump()
+        await turn()
+        clock.advance(1_000)
+        await turn()
+      }
+    }
+    await rounds(3)
+    const CORRUPT_MESSAGE = 2
+    const partition = { topicId: 'id', partition: 0, errorCode: CORRUPT_MESSAGE, abortedTransactions: [], batches: [] }
+    broker.answer = async () => ({ errorCode: 0, partitions: [partition] })
+    await rounds(3)
+    expect(warnings).to.deep.equal([{ problem: 'gone' }, { problem: 'partition 0 of logs: CORRUPT_MESSAGE' }])
+    broker.answer = async () => {
+      await turn()
+      return { errorCode: 0, partitions: [{ ...partition, errorCode: 0 }] }
+    }
+    await rounds(2)
+    broker.answer = () => Promise.reject(new Error('gone'))
+    await rounds(2)
+    expect(warnings.slice(2)).to.deep.equal([{ problem: 'gone' }])
     fetcher.close()
   })
 })

@@ -16,6 +16,8 @@ const READ_COMMITTED = 1
 const MAX_ANSWER_BYTES = 4 << 20
 const MAX_PARTITION_BYTES = 512 << 10
 const BACKOFF_MS = 200
+/** Problems that are told before reading works again. */
+const MAX_TOLD = 100
 
 interface Asked {
   readonly queue: PartitionQueue
@@ -47,6 +49,8 @@ export class Fetcher {
   readonly #leaders = new Map<number, Leader>()
   /** Brokers from which reading fails. */
   readonly #failing = new Set<number>()
+  /** Problems that were told since reading last worked. */
+  readonly #told = new Set<string>()
   #closed = false
 
   constructor(deps: FetcherDeps) {
@@ -168,10 +172,12 @@ export class Fetcher {
     return true
   }
 
-  /** Says so once, however often and at however many brokers it is tried again. */
+  /** Tells each problem once, however often and at however many brokers it is tried again. */
   #report(id: number, problem: string): false {
-    if (this.#failing.size === 0 && !this.#closed)
+    if (!this.#told.has(problem) && this.#told.size < MAX_TOLD && !this.#closed) {
+      this.#told.add(problem)
       this.#deps.cluster.settings.log.warn({ problem }, 'reading from Kafka fails, trying again')
+    }
     this.#failing.add(id)
     return false
   }
@@ -181,7 +187,9 @@ export class Fetcher {
     this.#failing.delete(id)
     const leaders = new Set(this.#deps.queues.all().map(queue => this.#leaderOf(queue)))
     for (const other of this.#failing) if (!leaders.has(other)) this.#failing.delete(other)
-    if (this.#failing.size === 0) this.#deps.cluster.settings.log.info({}, 'reading from Kafka works again')
+    if (this.#failing.size > 0) return
+    this.#told.clear()
+    this.#deps.cluster.settings.log.info({}, 'reading from Kafka works again')
   }
 }
 
