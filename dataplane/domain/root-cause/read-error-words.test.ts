@@ -19,7 +19,7 @@ const SENSES: Readonly<Record<ErrorSense, readonly string[]>> = {
     'lookup payments on 10.0.0.10:53: i/o timeout',
   ],
   vague: ['internal server error', 'request failed', 'order failed'],
-  plain: ['connection refused: db-primary:5432', 'Connection is not available, timeout of the pool', 'no charge for card 7'],
+  plain: ['connection refused: db-primary:5432', 'Kaboom', '', 'Connection is not available, timeout of the pool', 'no charge for card 7'],
 }
 
 describe('words of errors', () => {

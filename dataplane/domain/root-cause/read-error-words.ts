@@ -84,7 +84,8 @@ function senseOf(text: string): ErrorSense {
 
 function isVague(text: string): boolean {
   const words = text.toLowerCase().match(/[\p{L}_]{2,}/gu) ?? []
-  return words.length > 0 && words.filter(word => !VAGUE.has(word)).length <= MAX_TELLING
+  const telling = words.filter(word => !VAGUE.has(word)).length
+  return telling < words.length && telling <= MAX_TELLING
 }
 
 /** A name is at most 253 characters; it begins with a letter. */
