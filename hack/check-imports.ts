@@ -108,6 +108,7 @@ const ALLOWED: ImportTable = {
   'dataplane/http': [
     'dataplane/contract',
     'dataplane/json',
+    'dataplane/limits/turns.ts',
     'dataplane/memory/release-bytes.ts',
     'dataplane/telemetry',
     'dataplane/ports',

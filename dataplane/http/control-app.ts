@@ -1,12 +1,14 @@
 /** The express application of a control API: routes from a table, errors in one shape (Decisions 7). */
 import type { IncomingMessage } from 'node:http'
+import { setImmediate as giveWay } from 'node:timers/promises'
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Response } from 'express'
 import { z } from 'zod'
+import { createFairTurnstile } from '../limits/turns.ts'
 import { OnlineStoreUnavailable } from '../ports/online-store.ts'
 import { SearchStoreUnavailable, VersionConflict } from '../ports/search-store.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import { MAX_CONTROL_BODY_BYTES, queryOf, readBytes, readJsonBody, tenantOf, validate } from './control-request.ts'
+import { MAX_CONTROL_BODY_BYTES, parseJsonBody, queryOf, readBytes, readJsonBytes, tenantOf, validate } from './control-request.ts'
 import { HttpError } from './http-error.ts'
 import type { Answer, Route } from './route.ts'
 
@@ -25,6 +27,11 @@ export interface ControlAppConfig {
   /** Default 1 MiB. */
   readonly maxBodyBytes?: number
 }
+
+/** From this size on bodies are parsed one after the other, tenants by turns, and small requests get their answers between two of them. */
+const LARGE_BODY_BYTES = 64 * 1024
+/** One for the process: its servers share a thread. */
+const readLarge = createFairTurnstile(1)
 
 const NO_PARAMETERS = z.strictObject({})
 
@@ -68,15 +75,24 @@ function handlerOf(route: Route, maxBodyBytes: number): RequestHandler {
   return async (request, response) => {
     const tenant = tenantOf(request)
     const query = validate(route.query ?? NO_PARAMETERS, queryOf(request, route.lists ?? []), 'query')
-    const body = await bodyOf(route, request, maxBodyBytes)
+    const body = await bodyOf(route, request, maxBodyBytes, tenant)
     const params = request.params as Record<string, string>
     send(response, await route.handle({ headers: request.headers, params, query, body, tenant }))
   }
 }
 
-async function bodyOf(route: Route, request: IncomingMessage, maxBytes: number): Promise<unknown> {
+async function bodyOf(route: Route, request: IncomingMessage, maxBytes: number, tenant: string | undefined): Promise<unknown> {
   if (route.takesBytes) return readBytes(request, maxBytes)
-  const sent = await readJsonBody(request, maxBytes)
+  const sent = await readJsonBytes(request, maxBytes)
+  if (sent.length < LARGE_BODY_BYTES) return read(route, sent)
+  return readLarge(tenant ?? '', async () => {
+    await giveWay()
+    return read(route, sent)
+  })
+}
+
+function read(route: Route, bytes: Buffer): unknown {
+  const sent = parseJsonBody(bytes)
   if (route.body === undefined && sent !== undefined) throw new HttpError(400, 'body: expected none')
   return route.body === undefined ? undefined : validate(route.body, sent, 'body')
 }

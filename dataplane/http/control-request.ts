@@ -52,9 +52,14 @@ const refused = (message: string, cause?: unknown) => new HttpError(400, message
 
 /** The parsed body, `undefined` when there is none. Throws `HttpError` 400, 413 or 415. */
 export async function readJsonBody(request: IncomingMessage, maxBytes: number): Promise<unknown> {
+  return parseJsonBody(await readJsonBytes(request, maxBytes))
+}
+
+/** A body of JSON that is not parsed yet. Throws `HttpError` 400, 413 or 415. */
+export async function readJsonBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const bytes = await readBytes(request, maxBytes)
   if (bytes.length > 0) assertJsonType(request)
-  return parseJsonBody(bytes)
+  return bytes
 }
 
 /** The body as it was sent. Throws `HttpError` 400 or 413. */

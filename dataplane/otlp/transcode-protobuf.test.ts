@@ -303,9 +303,16 @@ describe('OTLP protobuf: refusing', () => {
     for (let i = 1; i < levels; i++) value = field(0x2a, field(0x0a, value))
     return requestOf(field(0x2a, value))
   }
+  const groups = (levels: number) => Buffer.concat([Buffer.alloc(levels, 0x7b), Buffer.alloc(levels, 0x7c)])
   const problems: readonly { name: string; wire: Uint8Array; message: RegExp }[] = [
     { name: 'a group', wire: Buffer.from([0x0b]), message: /wire type 2 for resourceLogs/ },
-    { name: 'a group in an unknown field', wire: Buffer.from([0x7b]), message: /wire type 0, 1, 2 or 5/ },
+    { name: 'a group without end', wire: Buffer.from([0x7b, 0x08, 1]), message: /the end of a group/ },
+    { name: 'the end of a group that did not begin', wire: Buffer.from([0x7c]), message: /the start of a group before its end/ },
+    { name: 'the end of another group', wire: Buffer.from([0x7b, 0x74]), message: /the end of the group that began last/ },
+    { name: 'the end of a group outside of its message', wire: field(0x0a, Buffer.from([0x7b])), message: /the end of a group/ },
+    { name: '101 groups within each other', wire: groups(101), message: /at most 100 groups within each other/ },
+    { name: 'a million groups within each other', wire: groups(1_000_000), message: /at most 100 groups within each other/ },
+    { name: 'a wire type of none', wire: Buffer.from([0x7e]), message: /a wire type from 0 to 5/ },
     { name: 'field number zero', wire: Buffer.from([0x02, 0]), message: /field number/ },
     { name: 'a known field of the wrong wire type', wire: requestOf(Buffer.from([0x08, 1])), message: /wire type 1 for timeUnixNano/ },
     { name: 'a length beyond the message', wire: Buffer.from([0x0a, 5, 1]), message: /a length within the message/ },
@@ -315,6 +322,25 @@ describe('OTLP protobuf: refusing', () => {
     { name: 'JSON', wire: text('{"resourceLogs":[]}'), message: /expected/ },
   ]
   for (const { name, wire, message } of problems) it(name, () => expect(problem(wire)).to.match(message))
+
+  it('100 groups within each other are passed over', () => expect(problem(groups(100))).to.equal('accepted'))
+
+  it('groups in unknown fields are passed over in every message, and what stands beside them counts', () => {
+    const group = Buffer.from([0x7b, 0x0a, 1, 0x78, 0x7b, 0x08, 5, 0x7c, 0x09, ...Array(8).fill(7), 0x15, 1, 2, 3, 4, 0x7c])
+    const around = (tag: number, ...inside: readonly Uint8Array[]) => field(tag, Buffer.concat([group, ...inside, group]))
+    const value = around(0x12, field(0x0a, text('v')))
+    const record = around(0x12, around(0x32, field(0x0a, text('k')), value), around(0x2a, field(0x0a, text('body'))))
+    const resource = around(0x0a, field(0x0a, Buffer.concat([field(0x0a, text('r')), value])))
+    const wire = Buffer.concat([group, around(0x0a, resource, around(0x12, around(0x0a, field(0x0a, text('scope'))), record)), group])
+    const { resourceLogs } = transcoded(wire)
+    const [{ scopeLogs, ...origin }] = resourceLogs as [NonNullable<LogsPayload['resourceLogs']>[number]]
+    expect(origin).to.deep.equal({ resource: { attributes: [{ key: 'r', value: { stringValue: 'v' } }] } })
+    expect(scopeLogs![0]!.scope).to.deep.equal({ name: 'scope' })
+    expect(scopeLogs![0]!.logRecords![0]).to.deep.include({
+      attributes: [{ key: 'k', value: { stringValue: 'v' } }],
+      body: { stringValue: 'body' },
+    })
+  })
 
   it('100 levels of nesting are accepted', () => expect(problem(nested(100))).to.equal('accepted'))
 

@@ -1,8 +1,11 @@
 /** Reads the wire format of protobuf. */
 import { Fault } from '../json/fault.ts'
 
-/** Protobuf wire types. Groups (3 and 4) are not used by OTLP. */
-export const Wire = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const
+/** Protobuf wire types. OTLP uses no groups: a group may stand in a field that it does not know. */
+export const Wire = { varint: 0, fixed64: 1, bytes: 2, group: 3, endGroup: 4, fixed32: 5 } as const
+
+/** Groups within each other, in a field that OTLP does not know. */
+export const MAX_GROUP_DEPTH = 100
 
 /** Tags below this are of fields 1 to 15; OTLP's logs have no others. */
 export const KNOWN_TAGS = 128
@@ -98,8 +101,25 @@ export class WireReader {
       case Wire.fixed32:
         this.#advance(4, end)
         break
+      case Wire.group:
+        this.#skipGroup(tag, end)
+        break
       default:
-        throw new Fault(this.position, 'wire type 0, 1, 2 or 5')
+        throw new Fault(this.position, (tag & 7) === Wire.endGroup ? 'the start of a group before its end' : 'a wire type from 0 to 5')
+    }
+  }
+
+  /** Passes over a group whose start was read, and the groups inside, whose tags are kept in a list: nesting takes no stack. */
+  #skipGroup(start: number, end: number): void {
+    const open = [start]
+    while (open.length > 0) {
+      if (this.position >= end) throw new Fault(this.position, 'the end of a group')
+      const at = this.position
+      const tag = this.tag(end)
+      if ((tag & 7) === Wire.group) {
+        if (open.push(tag) > MAX_GROUP_DEPTH) throw new Fault(at, `at most ${MAX_GROUP_DEPTH} groups within each other`)
+      } else if ((tag & 7) !== Wire.endGroup) this.skip(tag, end)
+      else if (open.pop() !== tag - 1) throw new Fault(at, 'the end of the group that began last')
     }
   }
 

@@ -1,4 +1,4 @@
-/** Requests of the console's Logs page: OpenSearch and the embedded store answer alike, whatever is searched. */
+/** Requests of the console's Logs page and overview: OpenSearch and the embedded store answer alike, whatever is searched. */
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { EMPTY_LIVE, liveRequest } from '../console/pages/logs/live/live-buffer.ts'
@@ -12,6 +12,7 @@ import type { SearchBody } from '../console/pages/logs/requests/scope.ts'
 import { traceBody } from '../console/pages/logs/requests/trace.ts'
 import { readFieldCaps } from '../console/pages/logs/search/field-catalog.ts'
 import { translateSearch } from '../console/pages/logs/search/to-query.ts'
+import { countsBeforeBody, countsBody } from '../console/pages/overview/counts-query.ts'
 import { backendAddress } from '../testing/real/address.ts'
 import { differenceOf } from './testing/comparison/compare-answers.ts'
 import { startTwoStores, type TwoStores } from './testing/comparison/two-stores.ts'
@@ -162,6 +163,11 @@ describe('every query of the logs page: OpenSearch and the embedded store answer
       answer.body.aggregations.patterns.buckets.map(({ key, doc_count, services }: any) => ({ key, doc_count, services }))
     expect(shape(embedded)).to.deep.equal(shape(real))
     expect(embedded.body.aggregations.trends).to.deep.equal(real.body.aggregations.trends)
+  })
+
+  it('the overview: records and levels by service', async () => {
+    await same('counts', countsBody(window))
+    await same('counts before', countsBeforeBody(otherWindow(window, 'before')))
   })
 
   it('one record, what surrounds it, its trace, values for the search box', async () => {

@@ -12,6 +12,7 @@ import { type RecordedStore, recordStore } from './testing/product-use/recorded-
 import { useAsRootCause } from './testing/product-use/root-cause-use.ts'
 import { useAsScheduler } from './testing/product-use/scheduler-use.ts'
 import { useAsTicketing } from './testing/product-use/ticketing-use.ts'
+import { useAsVersionReader } from './testing/product-use/version-use.ts'
 import { startTestStore, type TestStore } from './testing/test-store.ts'
 
 export const needs = ['opensearch']
@@ -23,6 +24,7 @@ const USES: Readonly<Record<string, (recorded: RecordedStore) => Promise<unknown
   'a question to a language model: lines by their ids, resolved incidents': useAsExplainer,
   'the scheduler: runs by every filter and order, claims, the pause switch': useAsScheduler,
   'feature_compute: the aggregates of an hour': useAsFeatureCompute,
+  'the console: another version of a service before an incident': useAsVersionReader,
 }
 
 /** Asked by the product and not compared here. */

@@ -193,6 +193,15 @@ describe('the tenant in a request', () => {
       expect(() => injectJson(Buffer.from(body), AS_GATEWAY)).to.throw(expected)
     })
 
+  it('protobuf: groups in unknown fields stay as they are, and one without end is refused', () => {
+    const group = Buffer.from([0x7b, 0x7b, 0x08, 5, 0x7c, 0x7c])
+    const wire = Buffer.concat([group, encodeMessage('ExportLogsServiceRequest', { resourceLogs: [{}] }), group])
+    const injected = injectProtobuf(wire, AS_GATEWAY)
+    expect([injected.subarray(0, 6), injected.subarray(-6)]).to.deep.equal([group, group])
+    expect(transcodeProtobuf(injected, { observedTimeUnixNano: '1' }).text.toString()).to.contain('"acme"')
+    expect(() => injectProtobuf(wire.subarray(0, -1), AS_GATEWAY)).to.throw('the end of a group')
+  })
+
   it('protobuf that is none is refused', () => {
     expect(() => injectProtobuf(Buffer.from('hello'), AS_GATEWAY)).to.throw(/^request body: expected/)
     expect(() => injectProtobuf(Buffer.from([0x0a, 0x05, 0x0a, 0x02]), AS_GATEWAY)).to.throw(/^request body: expected/)

@@ -4,6 +4,7 @@ import { Notifications } from '@mantine/notifications'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { Suspense, useEffect, useMemo } from 'react'
 import { Route, Switch, useSearch } from 'wouter'
+import { StaleProvider } from '../components/stale.tsx'
 import { EmptyState, Pending } from '../components/states.tsx'
 import { parseTenant } from '../url-state/tenant.ts'
 import { PageBoundary } from './page-boundary.tsx'
@@ -20,21 +21,23 @@ export function App() {
     <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme="auto">
       <QueryClientProvider client={client}>
         <Notifications position="bottom-right" />
-        <Shell>
-          <Switch>
-            {ROUTES.map(route => (
-              <Route key={route.href} path={route.pattern}>
-                <PageContent route={route} />
+        <StaleProvider>
+          <Shell>
+            <Switch>
+              {ROUTES.map(route => (
+                <Route key={route.href} path={route.pattern}>
+                  <PageContent route={route} />
+                </Route>
+              ))}
+              <Route>
+                <h1 className="visually-hidden">No page at this address</h1>
+                <EmptyState title="There is no such page">
+                  <p>The address may be mistyped; the pages stand in the navigation.</p>
+                </EmptyState>
               </Route>
-            ))}
-            <Route>
-              <h1 className="visually-hidden">No page at this address</h1>
-              <EmptyState title="There is no such page">
-                <p>The address may be mistyped; the pages stand in the navigation.</p>
-              </EmptyState>
-            </Route>
-          </Switch>
-        </Shell>
+            </Switch>
+          </Shell>
+        </StaleProvider>
       </QueryClientProvider>
     </MantineProvider>
   )

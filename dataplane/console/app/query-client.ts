@@ -11,11 +11,13 @@ export function createQueryClient(): QueryClient {
     defaultOptions: {
       queries: {
         staleTime: STALE_MS,
+        // The server may be on this machine, where a browser without a network reaches it.
+        networkMode: 'always',
         refetchOnWindowFocus: true,
         retryDelay: RETRY_MS,
         retry: (count, error) => count < MAX_RETRIES && !(error instanceof RequestProblem && (error.status ?? 500) < 500),
       },
-      mutations: { retry: false },
+      mutations: { retry: false, networkMode: 'always' },
     },
   })
 }

@@ -1,4 +1,5 @@
 import { Pill, type Tone } from './badges.tsx'
+import { useIsStale } from './stale.tsx'
 
 interface Shown {
   readonly tone: Tone
@@ -24,9 +25,11 @@ const STATES: ReadonlyMap<string, Shown> = new Map(
   }),
 )
 
-/** The state of a component, in the same words on every page. The component's own word is in the title. */
+/** The state of a component, in the same words on every page. The component's own word is in the title. A good state of old answers is none. */
 export function StatePill({ state }: { readonly state: string }) {
   const { tone, word = state } = STATES.get(state) ?? { tone: 'bad' }
+  const isStale = useIsStale()
+  if (isStale && tone === 'good') return <Pill tone="neutral">was {word}</Pill>
   return (
     <Pill tone={tone} title={word === state ? undefined : state}>
       {word}

@@ -2,17 +2,14 @@
  * Detector: errors that are new, or come more often, by the service where they begin. The first error of a request counts, the others are its echo. An error
  * that names another service counts for that service. Failed requests say little about which service is silent: see `withoutFailed` (Decisions 6).
  */
-import { asksForBlame } from '../language-model/orders.ts'
 import { entryOf } from './entry-of.ts'
+import { type ErrorReader, readErrors } from './error-reader.ts'
 import { type Findings, HintBoard } from './findings.ts'
 import { MinuteSeries } from './minute-series.ts'
-import { createFindNamed, type FindNamed } from './named-service.ts'
 import type { Kind, ObservedPeriod, ObservedRecord, ObservedSystem, TracedRequest } from './observed-system.ts'
 import { countShift, median, type Pair, shareShift } from './statistics.ts'
 import { quoted, rounded, timesOf } from './wording.ts'
 
-/** Words of errors that blame a service that is called. */
-const REMOTE = /\b(?:upstream|downstream|unavailable|unreachable|remote|dependency|callee|bad gateway|gateway time-?out)\b/i
 const MINUTE_MS = 60_000
 /** Shift from which an error statement counts as risen. The bound is low, as the effect of the errors counts in the end. */
 const RISEN = 2
@@ -29,8 +26,6 @@ const NEVER_MS = 1e12
 const ECHO_WEIGHT = 0.5
 /** Longest chain of services in which each one names the next. */
 const MAX_STEPS = 5
-/** Characters of a message that are looked at. */
-const MAX_REMOTE = 400
 
 export interface Failures {
   readonly findings: Findings
@@ -61,7 +56,9 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
   const failed = new Set<TracedRequest>()
   const origins = new Set<number>()
   if (risen.size === 0) return { findings: board.findings(), risen, failed, worstShare: 0, origins, echoing: new Set(), blames: [] }
-  const tallies = yield* attribute(system, risen, failed)
+  const reader = readErrors(system.services, risen)
+  const { isRemote } = reader
+  const tallies = yield* attribute(system, risen, failed, reader)
   let worstShare = 0
   for (const { service, speaker, kind, isEcho, units: count, records } of tallies) {
     const of = units[speaker]!
@@ -73,13 +70,19 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
     // The sum of one statement alone says nothing more than the statement.
     if (kind === undefined && records.every(record => record.kind === records[0]?.kind)) continue
     const expected = of[0] === 0 ? 0 : rounded((count[0] / of[0]) * of[1])
-    const text = tellErrors({ speaker: service === speaker ? undefined : system.services[speaker]!, isEcho, kind, count, expected })
+    const says = kind === undefined ? undefined : reader.textOf(kind)
+    const text = tellErrors({ speaker: service === speaker ? undefined : system.services[speaker]!, isEcho, says, count, expected })
     board.add({
       service,
       strength,
       subject: `${speaker} ${kind?.id ?? 'all'} ${isEcho}`,
       isErrors: true,
-      nature: isEcho || (service === speaker && records.some(({ kind }) => isRemote(kind))) ? 'remote' : 'fault',
+      nature:
+        isEcho || (service === speaker && records.some(({ kind }) => isRemote(kind)))
+          ? 'remote'
+          : records.some(({ kind }) => reader.senseOf(kind) === 'own')
+            ? 'cause'
+            : 'fault',
       tell: () => ({
         kind: 'errors',
         strength,
@@ -92,30 +95,43 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
     })
   }
   const blames = tallies.flatMap(({ service, speaker }) => (service === speaker ? [] : [[speaker, service] as const]))
-  return { findings: board.findings(), risen, failed, worstShare, origins, echoing: echoingOf(system.window, risen, tallies), blames }
+  return {
+    findings: board.findings(),
+    risen,
+    failed,
+    worstShare,
+    origins,
+    echoing: echoingOf(system.window, risen, tallies, isRemote),
+    blames,
+  }
 }
 
 interface Told {
   /** The service that wrote the errors, where that is another one. */
   readonly speaker: string | undefined
   readonly isEcho: boolean
-  /** Undefined: of all kinds. */
-  readonly kind: Kind | undefined
+  /** Undefined: errors of all kinds. */
+  readonly says: string | undefined
   readonly count: Readonly<Pair>
   readonly expected: number
 }
 
-function tellErrors({ speaker, isEcho, kind, count, expected }: Told): string {
+function tellErrors({ speaker, isEcho, says, count, expected }: Told): string {
   const often = `${timesOf(count[1])}, ${count[0] === 0 ? 'never before' : `${expected} expected`}`
-  const what = kind === undefined ? 'errors of several kinds' : quoted(kind.pattern)
+  const what = says === undefined ? 'errors of several kinds' : quoted(says)
   if (isEcho) return `${what} follows errors elsewhere, or blames another service: ${often}`
   if (speaker !== undefined) return `${speaker} blames it: ${what} ${often}`
-  if (kind === undefined) return `${what} ${often}`
+  if (says === undefined) return `${what} ${often}`
   return `${what} is ${count[0] === 0 ? 'a new error' : 'an error that comes more often'}: ${often}`
 }
 
 /** Services with new or more errors, none of which begins in the service itself. */
-function echoingOf({ requests, untraced }: ObservedPeriod, risen: ReadonlySet<Kind>, tallies: Iterable<Tally>): ReadonlySet<number> {
+function echoingOf(
+  { requests, untraced }: ObservedPeriod,
+  risen: ReadonlySet<Kind>,
+  tallies: Iterable<Tally>,
+  isRemote: ErrorReader['isRemote'],
+): ReadonlySet<number> {
   const echoing = new Set<number>()
   const note = ({ isError, kind }: ObservedRecord) => {
     if (isError && risen.has(kind)) echoing.add(kind.service)
@@ -214,7 +230,13 @@ interface Tally {
   readonly records: ObservedRecord[]
 }
 
-function* attribute(system: ObservedSystem, risen: ReadonlySet<Kind>, failed: Set<TracedRequest>): Generator<void, readonly Tally[]> {
+function* attribute(
+  system: ObservedSystem,
+  risen: ReadonlySet<Kind>,
+  failed: Set<TracedRequest>,
+  reader: ErrorReader,
+): Generator<void, readonly Tally[]> {
+  const { named, isRemote } = reader
   const tallies = new Map<string, Tally>()
   const note = (service: number, record: ObservedRecord, side: 0 | 1, isEcho = false) => {
     const { kind } = record
@@ -229,15 +251,14 @@ function* attribute(system: ObservedSystem, risen: ReadonlySet<Kind>, failed: Se
       if (side === 1) tally.records.push(record)
     }
   }
-  const named = cached(createFindNamed(system.services))
   const isRisen = ({ isError, kind }: ObservedRecord) => isError && risen.has(kind)
   const echoed = findEchoes(system.window.untraced.filter(isRisen))
   for (const [side, { requests, untraced }] of [system.baseline, system.window].entries()) {
     for (const request of requests) {
-      const first = request.hasErrors ? request.records.find(isRisen) : undefined
+      const first = request.hasErrors ? reader.beginningOf(request.records.filter(isRisen)) : undefined
       if (first === undefined) continue
       const service = named(first.kind)
-      if (side === 1 && (service !== undefined || !isRemote(first.kind))) failed.add(request)
+      if (side === 1 && (service !== undefined || reader.senseOf(first.kind) !== 'callee')) failed.add(request)
       note(service ?? first.kind.service, first, side as 0 | 1)
       const told = new Set(service === undefined ? [first.kind.service] : [])
       for (const record of request.records) {
@@ -250,7 +271,7 @@ function* attribute(system: ObservedSystem, risen: ReadonlySet<Kind>, failed: Se
     for (const record of untraced) {
       if (!isRisen(record)) continue
       const service = named(record.kind)
-      const isEcho = service !== undefined || echoed.has(record.kind.service)
+      const isEcho = service !== undefined || isRemote(record.kind) || echoed.has(record.kind.service)
       if (service !== undefined) note(service, record, side as 0 | 1)
       note(record.kind.service, record, side as 0 | 1, isEcho)
     }
@@ -279,22 +300,6 @@ function followed(tallies: Iterable<Tally>): readonly Tally[] {
     return service
   }
   return all.map(tally => (tally.service === tally.speaker ? tally : { ...tally, service: endOf(tally.service) }))
-}
-
-function isRemote({ pattern }: Kind): boolean {
-  return REMOTE.test(pattern.slice(0, MAX_REMOTE))
-}
-
-/** An error that asks its readers to blame a service names no service, else the writer of a log line would choose the cause. */
-function cached(find: FindNamed): (kind: Kind) => number | undefined {
-  const known = new Map<Kind, number | undefined>()
-  return kind => {
-    if (!known.has(kind)) {
-      const named = find(kind.pattern, kind.service)
-      known.set(kind, named === undefined || asksForBlame(kind.pattern.slice(0, MAX_REMOTE)) ? undefined : named)
-    }
-    return known.get(kind)
-  }
 }
 
 /** Services whose errors, all without a request, follow those of another one at once: `errors` in the order of time. */

@@ -16,10 +16,11 @@ export interface CauseEvidence {
 }
 
 /**
- * The nature of evidence against a service. `fault`: something goes wrong in it. `broken`: it does not end what it begins. `change`: it does something else, or more.
+ * The nature of evidence against a service. `cause`: something goes wrong in it, and its words say why (no space
+ * left). `fault`: something goes wrong in it. `broken`: it does not end what it begins. `change`: it does something else, or more.
  * `silence`: less is heard of it, perhaps because others do not call it. `remote`: it complains of another one. `newcomer`: it was not there before.
  */
-export type Nature = 'fault' | 'broken' | 'change' | 'silence' | 'remote' | 'newcomer'
+export type Nature = 'cause' | 'fault' | 'broken' | 'change' | 'silence' | 'remote' | 'newcomer'
 
 /** Evidence before its words are put together: most of it is never told. */
 export interface Hint {

@@ -15,4 +15,6 @@ export interface Observation {
   readonly patternId: string
   /** The masked message, for people. */
   readonly pattern: string
+  /** The words of an error whose message was read. The pattern lacks what is quoted, and numbers. */
+  readonly errorText?: string
 }

@@ -9,6 +9,8 @@ export interface Kind {
   readonly service: number
   readonly pattern: string
   readonly patternId: string
+  /** Words of its errors that were read: a few, all different. */
+  readonly errorTexts: string[]
 }
 
 export interface ObservedRecord {
@@ -57,6 +59,8 @@ export interface ObservedSystem {
 const STRETCH = 2_000
 /** Visits that are found by looking at each; further ones have an index. */
 const MAX_SCANNED = 8
+/** Words that are kept of one statement. */
+const MAX_ERROR_TEXTS = 4
 
 /** Records in the order of time, with their statements: what systems that are split at different times have in common. */
 export interface OrderedRecords {
@@ -81,10 +85,13 @@ export function* orderRecords(observations: readonly Observation[]): Generator<v
     kindsOf[service] ??= new Map()
     let kind = kindsOf[service].get(source.template)
     if (kind === undefined) {
-      kind = { id: kinds.length, service, pattern: source.pattern, patternId: source.patternId }
+      kind = { id: kinds.length, service, pattern: source.pattern, patternId: source.patternId, errorTexts: [] }
       kinds.push(kind)
       kindsOf[service].set(source.template, kind)
     }
+    const { errorText } = source
+    if (errorText !== undefined && kind.errorTexts.length < MAX_ERROR_TEXTS && !kind.errorTexts.includes(errorText))
+      kind.errorTexts.push(errorText)
     records.push({ timeMs: source.timeMs, kind, isError: source.isError, source })
     if (records.length % STRETCH === 0) yield
   }

@@ -9,6 +9,8 @@ import type { ObservedSystem } from './observed-system.ts'
 const NEAR_TIE = 0.85
 /** A service that falls silent explains errors that blame a callee, and comes before a new service, from this part of their strength on. */
 const NEAR_BLAME = 0.5
+/** A service that says why it fails explains the failures of others, which are louder, from this part of their strength on. */
+const NEAR_CAUSE = 0.3
 /** Share of the strength of errors that changes beside the errors have at most. */
 const BELOW_ERRORS = 0.95
 /** Suspects whose order is looked at closely. */
@@ -49,7 +51,9 @@ export function rankSuspects(found: readonly ScaledFindings[], system: ObservedS
 function belowErrors(suspects: readonly Suspect[]): readonly Suspect[] {
   const errors = Math.max(
     0,
-    ...suspects.filter(({ nature, hints }) => nature === 'fault' && hints[0]!.hint.isErrors === true).map(({ score }) => score),
+    ...suspects
+      .filter(({ nature, hints }) => (nature === 'fault' || nature === 'cause') && hints[0]!.hint.isErrors === true)
+      .map(({ score }) => score),
   )
   if (errors < 1) return suspects
   return suspects.map(suspect => {
@@ -74,13 +78,14 @@ function arrange(suspects: readonly Suspect[], system: ObservedSystem): readonly
 }
 
 function isClose(suspect: Suspect, strongest: Suspect): boolean {
+  if (suspect.nature === 'cause' && strongest.nature !== 'cause') return suspect.score >= strongest.score * NEAR_CAUSE
   const isLess = strongest.nature === 'remote' || strongest.nature === 'newcomer'
   const least = isLess && suspect.nature === 'silence' ? NEAR_BLAME : NEAR_TIE
   return suspect.score >= strongest.score * least
 }
 
 /** Natures that explain more come first. */
-const ORDER: Readonly<Record<Nature, number>> = { fault: 0, broken: 0, change: 1, silence: 2, remote: 3, newcomer: 3 }
+const ORDER: Readonly<Record<Nature, number>> = { cause: -1, fault: 0, broken: 0, change: 1, silence: 2, remote: 3, newcomer: 3 }
 
 /** Whether a fault in the first would show as what is seen of the second, which is about as strong. */
 function explains(first: Suspect, second: Suspect, callees: Callees): boolean {

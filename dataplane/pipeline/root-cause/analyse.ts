@@ -5,6 +5,7 @@ import type { CauseRanking } from '../../domain/root-cause/ranking.ts'
 import type { RootCause } from '../../domain/root-cause/root-cause.ts'
 import { isoTime } from '../../domain/time/iso-time.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
+import { readErrorTexts } from './read-error-texts.ts'
 import { baselineStart, MAX_OBSERVATIONS, type Period, readObservations } from './read-observations.ts'
 import { runInTurns } from './run-in-turns.ts'
 
@@ -61,7 +62,8 @@ export async function rankCausesFrom(store: SearchStore, { tenant, startsMs, now
 /** Records of a window, and of the time before it. */
 async function readPeriod(store: SearchStore, window: Omit<Period, 'fromMs'>, most = MAX_OBSERVATIONS) {
   const fromMs = await baselineStart(store, window)
-  return { fromMs, observations: await readObservations(store, { ...window, fromMs }, most) }
+  const observations = await readObservations(store, { ...window, fromMs }, most)
+  return { fromMs, observations: await readErrorTexts(store, window, observations) }
 }
 
 function span(fromMs: number, toMs: number): TimeSpan {

@@ -2,6 +2,7 @@
 
 import { ALL_LOGS } from '../../contract/indices.ts'
 import { entryOf } from '../../domain/root-cause/entry-of.ts'
+import { saysError } from '../../domain/root-cause/level-in-text.ts'
 import type { Observation } from '../../domain/root-cause/observation.ts'
 import { buildTemplate, CALL_SITE_KEYS, firstWords } from '../../domain/root-cause/template.ts'
 import { isoTime } from '../../domain/time/iso-time.ts'
@@ -212,9 +213,11 @@ const NO_FIELDS: Fields = {}
 interface SharedText {
   readonly pattern: string
   readonly words: string
+  /** The text itself says that it is an error. */
+  readonly saysError: boolean
 }
 
-const sharedText = (pattern: string): SharedText => ({ pattern, words: firstWords(pattern) })
+const sharedText = (pattern: string): SharedText => ({ pattern, words: firstWords(pattern), saysError: saysError(pattern) })
 
 /** `texts` keeps what is made of each pattern: most records share few. */
 function toObservation(record: StoredRecord, fields: Fields, texts: Map<string, SharedText>): Observation {
@@ -227,14 +230,14 @@ function toObservation(record: StoredRecord, fields: Fields, texts: Map<string, 
     log_id: logId,
     pattern_id: patternId,
   } = record
-  const { pattern, words } = entryOf(texts, patternId, () => sharedText(record.pattern ?? ''))
+  const { pattern, words, saysError } = entryOf(texts, patternId, () => sharedText(record.pattern ?? ''))
   return {
     timeMs: Number(time) / 1e6,
     service,
     traceId,
     spanId,
     template: fields === NO_FIELDS ? words : buildTemplate(words, key => fields[key]?.[0]),
-    isError: level === 'ERROR' || level === 'FATAL',
+    isError: level === 'ERROR' || level === 'FATAL' || ((level ?? 'INFO') === 'INFO' && saysError),
     logId,
     patternId,
     pattern,

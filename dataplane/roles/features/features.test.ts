@@ -91,6 +91,49 @@ describe('the online feature server', () => {
     ])
   })
 
+  const many = (tenant: string, rows: number) => ({
+    tenant_id: Array(rows).fill(tenant),
+    service: Array.from({ length: rows }, (_none, at) => `service ${at}`),
+  })
+
+  it('a request of many rows is worked on in portions, and all of it is answered, and written', async () => {
+    const sizes: number[] = []
+    const { read, write } = store
+    store.read = keys => {
+      sizes.push(keys.length)
+      return read(keys)
+    }
+    store.write = rows => {
+      sizes.push(rows.length)
+      return write(rows)
+    }
+    const rates = Array.from({ length: 5_000 }, (_none, at) => at)
+    expect((await push({ ...many('acme', 5_000), ml_error_rate_1h: rates })).status).to.equal(200)
+    expect((await get(many('acme', 5_000))).body.results[2].values).to.deep.equal(rates)
+    expect(sizes).to.deep.equal([...Array(5).fill(1_000), ...Array(20).fill(250)])
+  })
+
+  it('requests of many rows wait for each other; one of few rows does not wait', async () => {
+    const { read } = store
+    let letGo = () => {}
+    const held = new Promise<void>(resolve => {
+      letGo = resolve
+    })
+    const order: string[] = []
+    store.read = async keys => {
+      order.push(keys[0]!.tenant)
+      if (keys.length > 1) await held
+      return read(keys)
+    }
+    const large = Array.from({ length: 10 }, () => get(many('acme', 300)))
+    while (order.length < 2) await new Promise(setImmediate)
+    expect((await get({ tenant_id: ['initech'], service: ['checkout'] })).status).to.equal(200)
+    letGo()
+    expect((await Promise.all(large)).map(({ status }) => status)).to.deep.equal(Array(10).fill(200))
+    expect(order.filter(tenant => tenant === 'acme')).to.have.lengthOf(20)
+    expect(order.slice(0, 3)).to.deep.equal(['acme', 'acme', 'initech'])
+  })
+
   it('503 with Retry-After while the store cannot be reached', async () => {
     store.unavailable = true
     const response = await fetch(`http://127.0.0.1:${server.port}/get-online-features`, {
@@ -119,6 +162,16 @@ describe('the online feature server', () => {
       name: 'columns of different length',
       send: () => get({ tenant_id: ['a', 'b'], service: ['c'] }),
       error: /^entities: .* 2 in tenant_id and 1 in service/,
+    },
+    {
+      name: 'more rows than a request may have',
+      send: () => get(many('acme', 5_001)),
+      error: /^entities: expected at most 5000 rows, seen 5001$/,
+    },
+    {
+      name: 'more rows to write than a request may have',
+      send: () => push({ ...many('acme', 5_001), ml_error_rate_1h: Array(5_001).fill(1) }),
+      error: /^df: expected at most 5000 rows, seen 5001$/,
     },
     {
       name: 'a name that is no text',

@@ -12,6 +12,7 @@ import type { Log } from '../../telemetry/log.ts'
 import { createMetrics } from '../../telemetry/metrics.ts'
 import { getOnlineFeatures, OnlineFeaturesRequest } from './online-features.ts'
 import { PushRequest, parsePush, parseRows, WriteRequest } from './push.ts'
+import { createRowTurns, WRITE_PORTION_ROWS } from './rows-in-turns.ts'
 
 export interface FeaturesDeps {
   readonly store: OnlineStore
@@ -40,8 +41,9 @@ interface Tally {
 }
 
 function featureRoutes(store: OnlineStore, clock: Clock, tally: Tally): readonly Route[] {
-  const write = async (rows: readonly FeatureRow[]) => {
-    await store.write(rows)
+  const turns = createRowTurns()
+  const write = async (tenant: string | undefined, rows: readonly FeatureRow[]) => {
+    await turns.run(tenant, rows, portion => store.write(portion), WRITE_PORTION_ROWS)
     tally.written(rows.length)
   }
   return [
@@ -51,7 +53,7 @@ function featureRoutes(store: OnlineStore, clock: Clock, tally: Tally): readonly
       query: z.looseObject({}),
       body: OnlineFeaturesRequest,
       async handle({ body, tenant }) {
-        const answer = await getOnlineFeatures(store, body, tenant)
+        const answer = await getOnlineFeatures({ store, turns }, body, tenant)
         tally.read(answer.results[0]?.values.length ?? 0)
         return { body: answer }
       },
@@ -62,7 +64,7 @@ function featureRoutes(store: OnlineStore, clock: Clock, tally: Tally): readonly
       query: z.looseObject({}),
       body: PushRequest,
       async handle({ body, tenant }) {
-        await write(parsePush(body, { tenant, nowMs: clock.nowMs() }))
+        await write(tenant, parsePush(body, { tenant, nowMs: clock.nowMs() }))
         return { body: undefined }
       },
     }),
@@ -73,7 +75,7 @@ function featureRoutes(store: OnlineStore, clock: Clock, tally: Tally): readonly
       body: WriteRequest,
       async handle({ body: { feature_view_name: view, df }, tenant }) {
         if (view !== FEATURE_VIEW) throw new HttpError(404, `feature_view_name: expected ${FEATURE_VIEW}, seen ${JSON.stringify(view)}`)
-        await write(parseRows(df, { tenant, nowMs: clock.nowMs() }))
+        await write(tenant, parseRows(df, { tenant, nowMs: clock.nowMs() }))
         return { body: null }
       },
     }),

@@ -3,13 +3,18 @@ import { z } from 'zod'
 import { TENANT_ID_PATTERN } from '../../contract/tenant-id.ts'
 import { FEATURE_NAMES, FEATURE_VIEW, type FeatureName, isFeatureName, JOIN_KEYS } from '../../domain/features/feature-view.ts'
 import { formatEventTime } from '../../domain/time/event-time.ts'
+import { boundedList } from '../../http/bounded-list.ts'
 import { HttpError } from '../../http/http-error.ts'
 import type { FeatureKey, FeatureRow, OnlineStore } from '../../ports/online-store.ts'
-import { assertEqualLengths, textOf } from './columns.ts'
+import { countRows, textOf } from './columns.ts'
+import type { RowTurns } from './rows-in-turns.ts'
+
+/** References to features of one request; there are four features. */
+const MAX_FEATURES = 100
 
 /** Unknown members are ignored, since a client may be newer than this server. */
 export const OnlineFeaturesRequest = z.looseObject({
-  features: z.array(z.string()).default([]),
+  features: boundedList(z.string(), { most: MAX_FEATURES }).default([]),
   feature_service: z.string().nullish(),
   entities: z.record(z.string(), z.array(z.unknown())),
   full_feature_names: z.boolean().default(false),
@@ -29,30 +34,36 @@ export interface OnlineFeaturesResponse {
   readonly metadata: { readonly feature_names: readonly string[]; readonly feature_view_metadata?: readonly { readonly name: string }[] }
 }
 
+export interface RowReader {
+  readonly store: OnlineStore
+  readonly turns: RowTurns
+}
+
 /** `tenant` is the caller's: the caller need not name it, and finds no features of other tenants. */
 export async function getOnlineFeatures(
-  store: OnlineStore,
+  { store, turns }: RowReader,
   request: OnlineFeaturesRequest,
   tenant: string | undefined,
 ): Promise<OnlineFeaturesResponse> {
   if (request.feature_service != null)
     throw new HttpError(404, `feature_service: there is none named ${JSON.stringify(request.feature_service)}`)
   const features = parseFeatures(request.features)
-  const rowCount = assertEqualLengths('entities', request.entities)
+  const rowCount = countRows('entities', request.entities)
   if (rowCount === 0) throw new HttpError(400, `entities: expected lists of ${JOIN_KEYS.join(' and ')}, seen no values`)
   const entities = Object.entries(request.entities).filter(([name]) => (JOIN_KEYS as readonly string[]).includes(name))
   const columns = Object.fromEntries(
     entities.map(([name, values]) => [name, values.map((value, i) => textOf(value, `entities.${name}.${i}`))]),
   )
   const rows = await readRows(
-    store,
+    { store, turns },
     { ...(tenant !== undefined && { tenant_id: Array(rowCount).fill(tenant) as string[] }), ...columns },
     rowCount,
     tenant,
   )
+  const times = rows.map(row => (row === undefined ? NO_TIME : formatEventTime(row.eventMs)))
   const prefix = request.full_feature_names ? `${FEATURE_VIEW}__` : ''
   return {
-    results: [...Object.values(columns).map(entityVector), ...features.map(feature => featureVector(feature, rows))],
+    results: [...Object.values(columns).map(entityVector), ...features.map(feature => featureVector(feature, rows, times))],
     metadata: {
       feature_names: [...Object.keys(columns), ...features.map(feature => prefix + feature)],
       ...(request.include_feature_view_version_metadata && { feature_view_metadata: [{ name: FEATURE_VIEW }] }),
@@ -81,7 +92,7 @@ function parseFeatures(references: readonly string[]): readonly FeatureName[] {
 type Columns = Readonly<Record<string, readonly string[]>>
 
 async function readRows(
-  store: OnlineStore,
+  { store, turns }: RowReader,
   { tenant_id: tenants, service: services }: Columns,
   rowCount: number,
   tenant: string | undefined,
@@ -97,7 +108,10 @@ async function readRows(
     keys.push({ tenant: tenants[i]!, service: services[i]! })
   }
   const rows: (FeatureRow | undefined)[] = none
-  for (const [k, row] of (await store.read(keys)).entries()) rows[places[k]!] = row
+  let read = 0
+  await turns.run(tenant, keys, async portion => {
+    for (const row of await store.read(portion)) rows[places[read++]!] = row
+  })
   return rows
 }
 
@@ -109,10 +123,10 @@ function entityVector(values: readonly string[]): FeatureVector {
 }
 
 /** A row whose feature is unknown is there, with null. */
-function featureVector(feature: FeatureName, rows: readonly (FeatureRow | undefined)[]): FeatureVector {
+function featureVector(feature: FeatureName, rows: readonly (FeatureRow | undefined)[], times: readonly string[]): FeatureVector {
   return {
     values: rows.map(row => row?.values[feature] ?? null),
     statuses: rows.map(row => (row === undefined ? 'NOT_FOUND' : 'PRESENT')),
-    event_timestamps: rows.map(row => (row === undefined ? NO_TIME : formatEventTime(row.eventMs))),
+    event_timestamps: times,
   }
 }

@@ -6,7 +6,7 @@ import { FEATURE_NAMES, FEATURE_VIEW, type FeatureName, INTEGER_FEATURES } from 
 import { parseEventTime } from '../../domain/time/event-time.ts'
 import { HttpError } from '../../http/http-error.ts'
 import type { FeatureRow } from '../../ports/online-store.ts'
-import { assertEqualLengths, textOf } from './columns.ts'
+import { countRows, textOf } from './columns.ts'
 
 const Columns = z.record(z.string(), z.array(z.unknown()))
 type Columns = z.output<typeof Columns>
@@ -34,7 +34,7 @@ export function parsePush({ push_source_name: source, df, to }: PushRequest, con
  * what they were. Other columns are left alone. Throws `HttpError`.
  */
 export function parseRows(df: Columns, { tenant, nowMs }: PushContext): readonly FeatureRow[] {
-  const rowCount = assertEqualLengths('df', df)
+  const rowCount = countRows('df', df)
   const features = FEATURE_NAMES.filter(name => df[name] !== undefined)
   if (rowCount > 0) assertColumns(df, features, tenant)
   return Array.from({ length: rowCount }, (_, i) => ({

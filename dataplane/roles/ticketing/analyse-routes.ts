@@ -1,6 +1,7 @@
 /** `POST /api/v1/analyze`: root cause on demand (Decisions 6). */
 import { z } from 'zod'
 import { DEFAULT_TENANT } from '../../contract/tenant-id.ts'
+import { boundedList } from '../../http/bounded-list.ts'
 import { HttpError } from '../../http/http-error.ts'
 import { type Route, route } from '../../http/route.ts'
 import { createTurns } from '../../limits/turns.ts'
@@ -17,7 +18,7 @@ const MAX_IN_ALL = 32
 
 const ANALYSIS = z.strictObject({
   at: TIME,
-  services: z.array(z.string().min(1).max(1024)).max(1000).optional(),
+  services: boundedList(z.string().min(1).max(1024), { most: 1000 }).optional(),
 })
 
 export interface AnalyseDeps {

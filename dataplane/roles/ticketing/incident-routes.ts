@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { NEXT_CURSOR_HEADER } from '../../contract/headers.ts'
 import { INCIDENT_ACTIONS, type IncidentAction } from '../../domain/incidents/incident-status.ts'
 import { toIncident } from '../../domain/incidents/stored-incident.ts'
+import { boundedList } from '../../http/bounded-list.ts'
 import { HttpError } from '../../http/http-error.ts'
 import { type Route, route } from '../../http/route.ts'
 import { readDispatches } from '../../pipeline/tickets/thread-store.ts'
@@ -16,7 +17,7 @@ const NOTE = z.strictObject(NOTE_FIELDS).optional()
 
 const MAX_BATCH = 500
 const BATCH = z.strictObject({
-  ids: z.array(z.string().min(1).max(512)).min(1).max(MAX_BATCH),
+  ids: boundedList(z.string().min(1).max(512), { least: 1, most: MAX_BATCH }),
   action: z.enum(INCIDENT_ACTIONS as readonly [IncidentAction, ...IncidentAction[]]),
   ...NOTE_FIELDS,
 })

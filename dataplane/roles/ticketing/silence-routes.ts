@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { SEVERITIES } from '../../contract/platforms.ts'
 import { DEFAULT_TENANT } from '../../contract/tenant-id.ts'
+import { boundedList } from '../../http/bounded-list.ts'
 import { HttpError } from '../../http/http-error.ts'
 import { type Route, route } from '../../http/route.ts'
 import { MAX_SILENCES, type SilenceStore } from '../../pipeline/tickets/silence-store.ts'
@@ -10,8 +11,8 @@ import { TIME } from './incident-list.ts'
 const MAX_GLOBS = 100
 const SILENCE = z
   .strictObject({
-    services: z.array(z.string().min(1).max(256)).min(1).max(MAX_GLOBS),
-    severities: z.array(z.enum(SEVERITIES)).min(1).max(SEVERITIES.length).optional(),
+    services: boundedList(z.string().min(1).max(256), { least: 1, most: MAX_GLOBS }),
+    severities: boundedList(z.enum(SEVERITIES), { least: 1, most: SEVERITIES.length }).optional(),
     from: TIME,
     to: TIME,
     reason: z.string().min(1).max(500),

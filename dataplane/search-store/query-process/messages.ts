@@ -45,6 +45,8 @@ export type ToProcess =
   /** So many bytes of the answer have gone on. */
   | { readonly kind: 'taken'; readonly id: number; readonly bytes: number }
   | { readonly kind: 'cancel'; readonly id: number }
+  /** Answered at once, whatever is under way. */
+  | { readonly kind: 'areYouThere' }
 
 export type FromProcess =
   /** Asks for the indices of an expression. `gone`: indices whose last known state is no longer true. */
@@ -71,4 +73,6 @@ export type FromProcess =
   /** The bytes are the piece. */
   | { readonly kind: 'piece'; readonly id: number }
   | { readonly kind: 'end'; readonly id: number }
+  /** Answers `areYouThere`; the id is that of no query. */
+  | { readonly kind: 'here'; readonly id: 0 }
   | { readonly kind: 'failed'; readonly id: number; readonly error: Refusal | { readonly stack: string } }

@@ -116,6 +116,18 @@ describe('the query process', () => {
     expect(await metric(store, 'service_search_query_processes_ended_total\\{reason="killed"\\}')).to.be.at.least(1)
   }).timeout(20_000)
 
+  it('is ended when it is stopped, and what was asked meanwhile is answered by the next', async () => {
+    const patient = store
+    store = await startUnruly({ budgetMs: 30_000, graceMs: 5_000, answerMs: 15_000, silentMs: 2_000 })
+    await patient.stop()
+    await fill(store)
+    expect((await store.request('POST', '/notes/_search', all)).status).to.equal(200)
+    for (const pid of childrenOf(process.pid)) process.kill(pid, 'SIGSTOP')
+    const answers = await Promise.all(Array.from({ length: 5 }, () => store.request('POST', '/notes/_search', all)))
+    expect(answers.map(({ status, body }) => [status, body.hits?.total.value])).to.deep.equal(Array(5).fill([200, 20]))
+    expect(await metric(store, 'service_search_query_processes_ended_total\\{reason="stuck"\\}')).to.equal(1)
+  }).timeout(30_000)
+
   /** Segments that the query process has open. */
   const openSegments = (): readonly string[] =>
     childrenOf(process.pid)

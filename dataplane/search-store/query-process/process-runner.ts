@@ -47,6 +47,8 @@ const ANSWER_MS = 15_000
 /** How often a query is run when the process ends while the query runs. */
 const MAX_ATTEMPTS = 3
 const LOOK_EVERY_MS = 100
+/** How long the process may say nothing while queries are under way, ms. */
+const MAX_SILENT_MS = 10_000
 /** How often it is looked for indices that were deleted, ms. */
 const FORGET_EVERY_MS = 1_000
 /** The process is started with the first query, or so long after the store, ms: a store that is opened for a moment starts none. */
@@ -62,11 +64,13 @@ export function createProcessRunner(config: ProcessRunnerConfig): QueryRunner {
   return new ProcessRunner(config)
 }
 
-/** All counted from the arrival of a query, each beyond the one before, ms. */
+/** The first three are counted from the arrival of a query, each beyond the one before, ms. */
 export interface QueryTimes {
   readonly budgetMs: number
   readonly graceMs: number
   readonly answerMs: number
+  /** How long the process may say nothing. Default 10 s. */
+  readonly silentMs?: number
 }
 
 const TIMES: QueryTimes = { budgetMs: QUERY_BUDGET_MS, graceMs: GRACE_MS, answerMs: ANSWER_MS }
@@ -176,6 +180,7 @@ class ProcessRunner implements QueryRunner {
         dir: this.#config.dir,
         entry: this.#config.entry ?? new URL('./query-process-entry.ts', import.meta.url),
         cacheBytes: this.#config.cacheBytes,
+        maxSilentLooks: (this.#times.silentMs ?? MAX_SILENT_MS) / LOOK_EVERY_MS,
       },
       (message, bytes) => this.#take(life, message, bytes),
       end => this.#onEnd(life, end),

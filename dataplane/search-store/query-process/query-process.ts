@@ -4,6 +4,7 @@ import { closeSync, readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { getPriority, setPriority } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { createLifeSigns, type LifeSigns } from './life-signs.ts'
 import { createLink, type Link } from './link.ts'
 import type { MemoryLimits } from './memory-guard.ts'
 import type { FromProcess, ToProcess } from './messages.ts'
@@ -14,6 +15,8 @@ export interface QueryProcessConfig {
   readonly dir: string
   readonly entry: URL
   readonly cacheBytes: number
+  /** How many times `look` may be called while the process says nothing: a process that is stopped, or waits for a disk for ever, is ended. */
+  readonly maxSilentLooks: number
 }
 
 /** Why it ended: `stuck` and `memory` by the store, `crashed` by itself, `killed` by somebody else. */
@@ -43,6 +46,8 @@ const MAX_TURN_CPU_MS = 2_000
 const MAX_TURN_MS = 10_000
 /** A turn that lasts so long is itself what takes the memory, ms. */
 const LONG_TURN_MS = 100
+/** A process that has just been started may be silent for so many times as long. */
+const START_PATIENCE = 6
 /** Niceness beyond the store's own: taking records in comes first. */
 const NICENESS = 2
 const LAST_NICENESS = 19
@@ -72,6 +77,7 @@ export class QueryProcess {
   readonly #child: ChildProcess
   readonly #link: Link<ToProcess>
   readonly #pulseFd: number
+  readonly #lifeSigns: LifeSigns
   readonly #startedMs = performance.now()
   readonly #limits = memoryLimits()
   #said = ''
@@ -83,7 +89,7 @@ export class QueryProcess {
 
   /** `onEnd` is called once, when nothing more comes. */
   constructor(
-    { dir, entry, cacheBytes }: QueryProcessConfig,
+    { dir, entry, cacheBytes, maxSilentLooks }: QueryProcessConfig,
     onMessage: (message: FromProcess, bytes: Buffer) => void,
     onEnd: (end: ProcessEnd) => void,
   ) {
@@ -100,7 +106,12 @@ export class QueryProcess {
     })
     this.pid = this.#child.pid ?? 0
     lowerPriority(this.pid)
-    this.#link = createLink<ToProcess, FromProcess>(this.#child.stdio[3] as Socket, onMessage)
+    const limits = { maxSilent: maxSilentLooks, maxSilentAtStart: maxSilentLooks * START_PATIENCE }
+    this.#lifeSigns = createLifeSigns(limits, () => void this.send({ kind: 'areYouThere' }))
+    this.#link = createLink<ToProcess, FromProcess>(this.#child.stdio[3] as Socket, (message, bytes) => {
+      this.#lifeSigns.heard()
+      onMessage(message, bytes)
+    })
     this.#child.stderr!.setEncoding('utf8').on('data', (text: string) => {
       this.#said = (this.#said + text).slice(-SAID_CHARACTERS)
     })
@@ -123,7 +134,7 @@ export class QueryProcess {
   }
 
   /**
-   * Ends it when it holds too much memory, or a query does not let go of its thread. To be called some times a second. `isAnswering`: an
+   * Ends it when it holds too much memory, a query does not let go of its thread, or nothing comes of it. To be called some times a second. `isAnswering`: an
    * answer has begun, whose work would be done again.
    */
   look(isAnswering: boolean): void {
@@ -145,6 +156,7 @@ export class QueryProcess {
     if (bytes > this.#limits.processBytes * (isPatient ? PATIENT_SHARE : 1)) this.#kill('memory', culprit)
     // A heap that is nearly full is gone through again and again.
     else if (isStuck) this.#kill(this.#isFull(bytes) ? 'memory' : 'stuck', pulse.query)
+    else if (!this.#lifeSigns.look()) this.#kill('stuck', pulse.query)
   }
 
   /** The turn itself has taken much of the heap, or all of it is taken. */

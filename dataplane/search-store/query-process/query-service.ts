@@ -129,6 +129,9 @@ export class QueryService {
         break
       case 'cancel':
         this.#running.get(message.id)?.turn.cancel(new Error('cancelled'))
+        break
+      case 'areYouThere':
+        this.#link.send({ kind: 'here', id: 0 })
     }
   }
 

@@ -7,6 +7,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { Link, useLocation, useRoute, useSearch } from 'wouter'
 import type { Incident } from '../../api/ticketing.ts'
 import { Page } from '../../components/panel.tsx'
+import { useIsStale } from '../../components/stale.tsx'
 import { EmptyState, ErrorPanel, Pending } from '../../components/states.tsx'
 import { leaveControl, useShortcut } from '../../components/use-shortcut.ts'
 import { useLink } from '../../url-state/links.ts'
@@ -20,7 +21,15 @@ import { FilterBar } from './list/filter-bar.tsx'
 import { IncidentList } from './list/incident-list.tsx'
 import listStyles from './list/list.module.css'
 import { allowedActions } from './rules/incident-actions.ts'
-import { type IncidentCounts, type IncidentFilters, isFiltered, NO_FILTERS, readFilters, writeFilters } from './rules/incident-filters.ts'
+import {
+  countOf,
+  type IncidentCounts,
+  type IncidentFilters,
+  isFiltered,
+  NO_FILTERS,
+  readFilters,
+  writeFilters,
+} from './rules/incident-filters.ts'
 
 const SPLIT = '(min-width: 1200px)'
 const PATH = '/incidents'
@@ -168,6 +177,7 @@ function ListPanel({ list, filters, counts, currentId, hrefOf, setFilters }: Lis
         <BatchBar
           chosen={incidents.filter(({ id }) => chosen.has(id))}
           total={incidents.length}
+          hasMore={hasMore}
           onChange={change}
           onChooseAll={chooseAll}
           onClear={clear}
@@ -180,7 +190,12 @@ function ListPanel({ list, filters, counts, currentId, hrefOf, setFilters }: Lis
       ) : incidents.length === 0 ? (
         <NoIncidents filters={filters} setFilters={setFilters} />
       ) : (
-        <IncidentList {...{ incidents, chosen, currentId, hasMore, isLoadingMore, hrefOf }} onChoose={choose} onMore={loadMore} />
+        <IncidentList
+          {...{ incidents, chosen, currentId, hasMore, isLoadingMore, hrefOf }}
+          total={counts && countOf(counts, filters.status)}
+          onChoose={choose}
+          onMore={loadMore}
+        />
       )}
       <Folded filters={filters} recurring={counts?.recurring ?? 0} setFilters={setFilters} />
     </section>
@@ -235,11 +250,12 @@ function NoIncidents({ filters, setFilters }: Pick<ListPanelProps, 'filters' | '
 
 function NothingShown({ list: { isPending, error }, filters }: Pick<ListPanelProps, 'list' | 'filters'>) {
   const link = useLink()
+  const isStale = useIsStale()
   if (isPending) return <Pending />
   // The list says why it is empty: it could not be read, or its filters leave nothing.
   if (error !== null || isFiltered(filters)) return null
   return (
-    <EmptyState title="All is quiet" icon={IconChecks}>
+    <EmptyState title={isStale ? 'All was quiet' : 'All is quiet'} icon={IconChecks}>
       <p>
         What becomes an incident, and who is told of it, stands in <Link href={link('/settings')}>Settings</Link>.
       </p>

@@ -51,6 +51,7 @@ export default function LogsPage() {
   const [refreshes, setRefreshes] = useState(0)
   const [helps, setHelps] = useState(false)
   const [filters, setFilters] = useState(false)
+  const isPhone = useMediaQuery('(max-width: 700px)', undefined, { getInitialValueInEffect: false }) ?? false
   const isNarrow = useMediaQuery('(max-width: 1100px)', undefined, { getInitialValueInEffect: false }) ?? false
 
   // Up to now: the now of the last search, of the last change of the range, or of the last press on Refresh.
@@ -95,17 +96,25 @@ export default function LogsPage() {
     useShortcut(String(at + 1), TITLES[name], () => setState({ mode: name }), { group: 'Logs' })
   })
 
+  // A way out of the record leads to its result, also where the record covers the page.
+  const leadTo = useCallback(
+    (next: Parameters<typeof setState>[0]) => {
+      if (isPhone) setOpenId(undefined)
+      setState(isPhone ? { ...next, record: undefined } : next)
+    },
+    [isPhone, setOpenId, setState],
+  )
   const actions = useMemo(
     (): LogsActions => ({
       filterOf: (field, value) => filterOf(q, field, value),
-      setFilter: (field, value, kind) => setState({ q: setFilter(q, field, value, kind) }),
-      showOnly: (field, value) => setState({ q: setFilter(q, field, value, 'in'), mode: 'records' }),
+      setFilter: (field, value, kind) => leadTo({ q: setFilter(q, field, value, kind) }),
+      showOnly: (field, value) => leadTo({ q: setFilter(q, field, value, 'in'), mode: 'records' }),
       openRecord,
-      showTrace: trace => setState({ mode: 'trace', trace }),
+      showTrace: trace => leadTo({ mode: 'trace', trace }),
       toggleColumn: field => setState({ columns: toggleColumn(columns, field) }, { replace: true }),
       hasColumn: field => columns.includes(field),
     }),
-    [q, setState, openRecord, columns],
+    [q, setState, leadTo, openRecord, columns],
   )
   const search = useCallback((next: string) => setState({ q: next }), [setState])
   // Walking through records draws neither the facets nor, while one walks fast, the open record.

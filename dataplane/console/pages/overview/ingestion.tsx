@@ -4,6 +4,7 @@ import { Pill } from '../../components/badges.tsx'
 import { formatCount } from '../../components/format.ts'
 import { Panel } from '../../components/panel.tsx'
 import { RelativeTime } from '../../components/relative-time.tsx'
+import { useIsStale } from '../../components/stale.tsx'
 import { StatePill } from '../../components/state-pill.tsx'
 import { ErrorPanel, Pending } from '../../components/states.tsx'
 import { useLink } from '../../url-state/links.ts'
@@ -41,6 +42,7 @@ function Facts({ infrastructure: { bus, search, deadLetters }, bridge, newest, i
   const lag = Object.values(bus.topics).reduce((sum, { consumerLag }) => sum + consumerLag, 0)
   const threads = Object.values(bridge.threads)
   const running = threads.filter(state => state === 'running').length
+  const isStale = useIsStale()
   return (
     <dl className={styles.facts}>
       <Fact title="Newest record">{newest !== undefined ? <RelativeTime time={newest} /> : isNewestKnown ? 'none yet' : 'not known'}</Fact>
@@ -49,8 +51,8 @@ function Facts({ infrastructure: { bus, search, deadLetters }, bridge, newest, i
       </Fact>
       <Fact title="Waiting on the bus">{formatCount(lag)} messages</Fact>
       <Fact title="Bridge threads">
-        <Pill tone={running === threads.length ? 'good' : 'bad'}>
-          {running} of {threads.length} running
+        <Pill tone={running < threads.length ? 'bad' : isStale ? 'neutral' : 'good'}>
+          {running} of {threads.length} {isStale ? 'ran' : 'running'}
         </Pill>
       </Fact>
       <Fact title="Search store">

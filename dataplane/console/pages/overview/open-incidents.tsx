@@ -1,27 +1,28 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import { Link } from 'wouter'
-import { type Incident, SEVERITIES } from '../../api/ticketing.ts'
 import { ServiceName, SeverityBadge } from '../../components/badges.tsx'
+import { formatCount } from '../../components/format.ts'
 import { Holes } from '../../components/holes.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { RelativeTime } from '../../components/relative-time.tsx'
+import { useIsStale } from '../../components/stale.tsx'
 import { EmptyState, ErrorPanel, Pending } from '../../components/states.tsx'
 import { useLink } from '../../url-state/links.ts'
 import styles from './overview.module.css'
+import type { OpenIncidentsRead } from './read-open-incidents.ts'
 
-const SHOWN = 8
-
-export function OpenIncidents({
-  incidents: { data, error, isError, refetch },
-}: {
-  readonly incidents: UseQueryResult<readonly Incident[]>
-}) {
+export function OpenIncidents({ incidents: { data, error, isError, refetch } }: { readonly incidents: UseQueryResult<OpenIncidentsRead> }) {
   const link = useLink()
-  const worst = data?.toSorted(
-    (a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) || b.createdAt.localeCompare(a.createdAt),
-  )
+  const isStale = useIsStale()
+  const worst = data?.worst
   return (
-    <Panel title="Open incidents" flush className={styles.first} actions={<Link href={link('/incidents')}>All incidents</Link>}>
+    <Panel
+      title="Open incidents"
+      note={data !== undefined && data.total > data.worst.length ? `${data.worst.length} of ${formatCount(data.total)}` : undefined}
+      flush
+      className={styles.first}
+      actions={<Link href={link('/incidents')}>All incidents</Link>}
+    >
       {worst === undefined ? (
         isError ? (
           <ErrorPanel small error={error} onRetry={() => void refetch()} />
@@ -29,12 +30,12 @@ export function OpenIncidents({
           <Pending what="Reading incidents" />
         )
       ) : worst.length === 0 ? (
-        <EmptyState small title="No open incident">
+        <EmptyState small title={isStale ? 'No open incident at the last answer' : 'No open incident'}>
           <p>One is opened when a service has three anomalies within five minutes.</p>
         </EmptyState>
       ) : (
         <ul className={styles.rows}>
-          {worst.slice(0, SHOWN).map(({ id, title, severity, service, createdAt, rootCause }) => (
+          {worst.map(({ id, title, severity, service, createdAt, rootCause }) => (
             <li key={id}>
               <Link href={link(`/incidents/${encodeURIComponent(id)}`)}>
                 <Holes text={title} />

@@ -20,10 +20,14 @@ const service = (key: string, counts: Readonly<Record<string, number>>) => ({
 describe('the overview', () => {
   const window = { fromMs: 0, toMs: 60_000 }
   const now = answer(110, {
+    levels: levels({ INFO: 100, WARN: 5, ERROR: 4, FATAL: 1 }),
     services: { buckets: [service('cart', { INFO: 95, WARN: 5 }), service('checkout', { INFO: 5, ERROR: 4, FATAL: 1 })] },
     time: { buckets: [{ key: 1_000, doc_count: 110, levels: levels({ INFO: 100, ERROR: 10 }) }] },
   })
-  const before = answer(60, { services: { buckets: [service('cart', { INFO: 50 }), service('mail', { ERROR: 10 })] } })
+  const before = answer(60, {
+    levels: levels({ INFO: 50, ERROR: 10 }),
+    services: { buckets: [service('cart', { INFO: 50 }), service('mail', { ERROR: 10 })] },
+  })
 
   it('names the newest record that is not of a wrong clock, and such a one where there are no others', async () => {
     const nowMs = Date.UTC(2026, 10, 22, 12)
@@ -52,6 +56,19 @@ describe('the overview', () => {
       ['mail', 0, 0, 10],
     ])
     expect(totals).to.include({ records: 110, errors: 5, recordsBefore: 60, errorsBefore: 10 })
+  })
+
+  it('calls no service silent or new that was only not counted', () => {
+    const cut = (buckets: readonly object[], counts: Readonly<Record<string, number>>) =>
+      answer(900, { levels: levels(counts), services: { sum_other_doc_count: 5, buckets } })
+    const current = cut([service('cart', { INFO: 95 }), service('search', { INFO: 9 })], { INFO: 800, ERROR: 100 })
+    const earlier = cut([service('cart', { INFO: 50 }), service('mail', { ERROR: 10 })], { INFO: 850, ERROR: 50 })
+    const { services, errors, errorsBefore, hasMoreServices } = readCounts(current, earlier, window)
+    expect(services.map(({ service, recordsBefore }) => [service, recordsBefore])).to.deep.equal([
+      ['cart', 50],
+      ['search', undefined],
+    ])
+    expect([errors, errorsBefore, hasMoreServices]).to.deep.equal([100, 50, true])
   })
 
   it('draws the levels that there are, at every second of the minute', () => {

@@ -1,18 +1,8 @@
 /** The overview's questions to the search store, and the reading of the answers. */
-import {
-  type Bucket,
-  bucketsOf,
-  LEVELS,
-  type Level,
-  type LogDocument,
-  type SearchAnswer,
-  type SearchBody,
-  timeFilter,
-} from '../../api/search.ts'
+import { bucketsOf, LEVELS, type Level, type LogDocument, type SearchAnswer, type SearchBody, timeFilter } from '../../api/search.ts'
 import { bucketStarts, type ChartSeries, levelSeries } from '../../components/stack.ts'
 import { bucketMsFor, type TimeWindow } from '../../url-state/time-range.ts'
 
-const SERVICES_SHOWN = 100
 /** Patterns of a window that are held against the time before. */
 const PATTERNS_COMPARED = 500
 /** New patterns that are read; the loudest of them are shown. */
@@ -23,38 +13,15 @@ export const KNOWN_BEFORE_MS = 24 * 3_600_000
 const ERRORS: ReadonlySet<string> = new Set(['ERROR', 'FATAL'])
 
 const within = (window: TimeWindow, ...more: readonly object[]) => ({ bool: { filter: [timeFilter(window), ...more] } })
-const BY_SERVICE = {
-  services: { terms: { field: 'service', size: SERVICES_SHOWN }, aggs: { levels: { terms: { field: 'level', size: LEVELS.length } } } },
-} as const
-
-export function countsBody(window: TimeWindow): SearchBody {
-  const interval = `${bucketMsFor(window)}ms`
-  return {
-    size: 0,
-    track_total_hits: true,
-    query: within(window),
-    aggs: {
-      ...BY_SERVICE,
-      time: {
-        date_histogram: { field: 'timestamp', fixed_interval: interval },
-        aggs: { levels: { terms: { field: 'level', size: LEVELS.length } } },
-      },
-    },
-  }
-}
-
-export function countsBeforeBody(window: TimeWindow): SearchBody {
-  return { size: 0, track_total_hits: true, query: within(window), aggs: BY_SERVICE }
-}
-
 export interface ServiceCounts {
   readonly service: string
   readonly records: number
   readonly errors: number
   /** Share of errors in its records, 0 to 1. */
   readonly errorShare: number
-  readonly recordsBefore: number
-  readonly errorsBefore: number
+  /** Undefined: too many services logged in the time before for all to be counted. */
+  readonly recordsBefore: number | undefined
+  readonly errorsBefore: number | undefined
 }
 
 export interface Counts {
@@ -63,39 +30,48 @@ export interface Counts {
   readonly recordsBefore: number
   readonly errorsBefore: number
   readonly services: readonly ServiceCounts[]
+  /** More services logged than were counted. */
+  readonly hasMoreServices: boolean
   readonly chart: { readonly starts: readonly number[]; readonly bucketMs: number; readonly series: readonly ChartSeries[] }
 }
 
 export function readCounts(now: SearchAnswer, before: SearchAnswer, window: TimeWindow): Counts {
-  const services = readServices(now, before)
-  const sum = (pick: (service: ServiceCounts) => number) => services.reduce((total, service) => total + pick(service), 0)
   return {
     records: now.hits.total.value,
     recordsBefore: before.hits.total.value,
-    errors: sum(({ errors }) => errors),
-    errorsBefore: sum(({ errorsBefore }) => errorsBefore),
-    services,
+    errors: errorsOf(now.aggregations),
+    errorsBefore: errorsOf(before.aggregations),
+    services: readServices(now, before),
+    hasMoreServices: isCut(now),
     chart: readChart(now, window),
   }
 }
 
-/** The highest share of errors first, then the most records. */
+/** Services of the fewest records are left out where there are too many. */
+function isCut({ aggregations }: SearchAnswer): boolean {
+  return ((aggregations?.['services'] as { readonly sum_other_doc_count?: number } | undefined)?.sum_other_doc_count ?? 0) > 0
+}
+
+/** The highest share of errors first, then the most records. A service that was not counted did not fall silent. */
 function readServices(now: SearchAnswer, before: SearchAnswer): readonly ServiceCounts[] {
   const earlier = new Map(bucketsOf(before.aggregations, 'services').map(bucket => [String(bucket.key), bucket]))
-  const names = [...new Set([...bucketsOf(now.aggregations, 'services'), ...earlier.values()].map(({ key }) => String(key)))]
+  const silent = isCut(now) ? [] : earlier.keys()
+  const names = new Set([...bucketsOf(now.aggregations, 'services').map(({ key }) => String(key)), ...silent])
   const current = new Map(bucketsOf(now.aggregations, 'services').map(bucket => [String(bucket.key), bucket]))
-  const rows = names.map(service => {
+  const rows = [...names].map(service => {
     const [here, there] = [current.get(service), earlier.get(service)]
     const [records, errors] = [here?.doc_count ?? 0, errorsOf(here)]
     return {
       ...{ service, records, errors, errorShare: records === 0 ? 0 : errors / records },
-      ...{ recordsBefore: there?.doc_count ?? 0, errorsBefore: errorsOf(there) },
+      ...(there === undefined && isCut(before)
+        ? { recordsBefore: undefined, errorsBefore: undefined }
+        : { recordsBefore: there?.doc_count ?? 0, errorsBefore: errorsOf(there) }),
     }
   })
   return rows.sort((a, b) => b.errorShare - a.errorShare || b.records - a.records)
 }
 
-function errorsOf(bucket: Bucket | undefined): number {
+function errorsOf(bucket: Readonly<Record<string, unknown>> | undefined): number {
   return bucketsOf(bucket, 'levels').reduce((sum, { key, doc_count }) => sum + (ERRORS.has(String(key)) ? doc_count : 0), 0)
 }
 

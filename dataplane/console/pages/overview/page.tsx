@@ -61,7 +61,7 @@ export default function OverviewPage() {
         <div className={styles.columns} data-counted={counts.data !== undefined}>
           {counts.data !== undefined && (
             <div className={styles.stack}>
-              <Services services={counts.data.services} />
+              <Services services={counts.data.services} hasMore={counts.data.hasMoreServices} />
               <NewPatterns range={range} />
             </div>
           )}

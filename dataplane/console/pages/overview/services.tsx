@@ -9,9 +9,18 @@ import { formatTerm } from '../logs/search/spelling.ts'
 import styles from './overview.module.css'
 import type { ServiceCounts } from './overview-data.ts'
 
-export function Services({ services }: { readonly services: readonly ServiceCounts[] }) {
+/** Rows of the table. */
+const SHOWN = 100
+
+export interface ServicesProps {
+  readonly services: readonly ServiceCounts[]
+  /** More services logged than these. */
+  readonly hasMore: boolean
+}
+
+export function Services({ services, hasMore }: ServicesProps) {
   const link = useLink()
-  const hasBefore = services.some(({ recordsBefore }) => recordsBefore > 0)
+  const hasBefore = services.some(({ recordsBefore = 0 }) => recordsBefore > 0)
   const columns: readonly Column<ServiceCounts>[] = [
     {
       key: 'service',
@@ -30,10 +39,10 @@ export function Services({ services }: { readonly services: readonly ServiceCoun
       align: 'right',
       hideWhenNarrow: true,
       render: ({ records, recordsBefore }) =>
-        records === 0 && recordsBefore > 0 ? (
+        records === 0 && recordsBefore !== 0 ? (
           <span className={styles.up}>silent</span>
         ) : (
-          <Plain change={hasBefore ? compareCounts(records, recordsBefore) : NOTHING_BEFORE} />
+          <Plain change={compare(hasBefore, records, recordsBefore)} />
         ),
     },
     {
@@ -55,19 +64,29 @@ export function Services({ services }: { readonly services: readonly ServiceCoun
       align: 'right',
       hideWhenNarrow: true,
       render: ({ errors, errorsBefore }) => (
-        <ErrorChange errors={hasBefore ? errors : 0} change={hasBefore ? compareCounts(errors, errorsBefore) : NOTHING_BEFORE} />
+        <ErrorChange errors={hasBefore ? errors : 0} change={compare(hasBefore, errors, errorsBefore)} />
       ),
     },
   ]
   return (
-    <Panel title="Services" note="highest error share first" flush>
+    <Panel title="Services" note={`${sayShown(services.length, hasMore)}highest error share first`} flush>
       {services.length === 0 ? (
         <EmptyState small title="No service logged in this time" />
       ) : (
-        <DataTable label="Services" columns={columns} rows={services} rowKey={({ service }) => service} />
+        <DataTable label="Services" columns={columns} rows={services.slice(0, SHOWN)} rowKey={({ service }) => service} />
       )}
     </Panel>
   )
+}
+
+/** `100 of 340, ` where rows are left out. */
+function sayShown(count: number, hasMore: boolean): string {
+  if (count <= SHOWN && !hasMore) return ''
+  return `${Math.min(count, SHOWN)} of ${hasMore ? 'more than ' : ''}${formatCount(count)}, `
+}
+
+function compare(hasBefore: boolean, now: number, before: number | undefined): Change {
+  return hasBefore && before !== undefined ? compareCounts(now, before) : NOTHING_BEFORE
 }
 
 /** Where no service logged in the time before, each would be new. */

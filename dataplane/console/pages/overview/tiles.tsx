@@ -1,20 +1,20 @@
 import type { ReactNode } from 'react'
-import type { Incident } from '../../api/ticketing.ts'
-import { compareCounts, formatShare, formatShort } from '../../components/format.ts'
+import { compareCounts, formatCount, formatShare, formatShort } from '../../components/format.ts'
 import styles from './overview.module.css'
 import type { Counts } from './overview-data.ts'
+import type { OpenIncidentsRead } from './read-open-incidents.ts'
 
 export interface TilesProps {
   readonly counts: Counts
-  readonly incidents: readonly Incident[] | undefined
+  readonly incidents: OpenIncidentsRead | undefined
   readonly windowMs: number
 }
 
 export function Tiles({ counts, incidents, windowMs }: TilesProps) {
-  const { records, errors, recordsBefore, errorsBefore, services } = counts
+  const { records, errors, recordsBefore, errorsBefore, services, hasMoreServices } = counts
   const share = records === 0 ? 0 : errors / records
   const shareBefore = recordsBefore === 0 ? 0 : errorsBefore / recordsBefore
-  const urgent = incidents?.filter(({ severity }) => severity === 'critical' || severity === 'high').length ?? 0
+  const urgent = incidents?.urgent ?? 0
   const silent = services.filter(service => service.records === 0).length
   return (
     <dl className={styles.tiles}>
@@ -26,10 +26,14 @@ export function Tiles({ counts, incidents, windowMs }: TilesProps) {
         {formatShort(errors)} {errors === 1 ? 'record' : 'records'}
         {recordsBefore > 0 && `, before ${formatShare(shareBefore)}`}
       </Tile>
-      <Tile title="Open incidents" value={incidents === undefined ? '…' : String(incidents.length)} tone={urgent > 0 ? 'bad' : undefined}>
-        {urgent > 0 ? `${urgent} critical or high` : 'none critical or high'}
+      <Tile
+        title="Open incidents"
+        value={incidents === undefined ? '…' : formatCount(incidents.total)}
+        tone={urgent > 0 ? 'bad' : undefined}
+      >
+        {urgent > 0 ? `${formatCount(urgent)} critical or high` : 'none critical or high'}
       </Tile>
-      <Tile title="Services" value={String(services.length - silent)}>
+      <Tile title="Services" value={`${formatCount(services.length - silent)}${hasMoreServices ? '+' : ''}`}>
         {silent > 0 ? `${silent} fell silent` : 'with records'}
       </Tile>
     </dl>

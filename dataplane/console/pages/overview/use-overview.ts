@@ -5,20 +5,13 @@ import { readBridgeHealth } from '../../api/bridge.ts'
 import { searchLogs, searchLogsEach } from '../../api/search.ts'
 import { listIncidents } from '../../api/ticketing.ts'
 import { type TimeRange, windowBefore, windowOf } from '../../url-state/time-range.ts'
-import {
-  countsBeforeBody,
-  countsBody,
-  findNewest,
-  knownPatternsBody,
-  newPatternsBody,
-  patternIds,
-  patternsBody,
-  readCounts,
-  readNewPatterns,
-} from './overview-data.ts'
+import { readIncidentCounts } from '../incidents/data/use-incidents.ts'
+import { NO_FILTERS } from '../incidents/rules/incident-filters.ts'
+import { countsBeforeBody, countsBody } from './counts-query.ts'
+import { findNewest, knownPatternsBody, newPatternsBody, patternIds, patternsBody, readCounts, readNewPatterns } from './overview-data.ts'
+import { type OpenStatus, readOpenIncidents } from './read-open-incidents.ts'
 
 const REFRESH_MS = 15_000
-const OPEN_SHOWN = 100
 
 const refreshing = (range: TimeRange) => ({
   placeholderData: keepPreviousData,
@@ -65,11 +58,9 @@ export function useOpenIncidents() {
   return useQuery({
     queryKey: ['incidents', 'open'],
     refetchInterval: REFRESH_MS,
-    queryFn: async ({ signal }) => {
-      const pages = await Promise.all(
-        (['open', 'escalated'] as const).map(status => listIncidents({ status, recurring: false, limit: OPEN_SHOWN }, signal)),
-      )
-      return pages.flatMap(({ incidents }) => incidents)
+    queryFn: ({ signal }) => {
+      const count = (status: OpenStatus) => readIncidentCounts({ ...NO_FILTERS, status }, signal)
+      return readOpenIncidents(filter => listIncidents({ ...filter, recurring: false }, signal), count)
     },
   })
 }

@@ -5,6 +5,10 @@ import { HttpError } from '../../../http/http-error.ts'
 import { TimeField } from './time-field.ts'
 
 const TIME = TimeField.nullish()
+/** Characters of `conf` as JSON. A list of runs tells those of a hundred. */
+const MAX_CONF = 16_384
+/** Characters, as in Airflow. */
+const MAX_NOTE = 1_000
 
 export const TriggerRequest = z
   .strictObject({
@@ -16,8 +20,11 @@ export const TriggerRequest = z
     data_interval_end: TIME,
     /** Taken without effect: every run starts at once. */
     run_after: TIME,
-    conf: z.record(z.string(), z.unknown()).nullish(),
-    note: z.string().nullish(),
+    conf: z
+      .record(z.string(), z.unknown())
+      .refine(conf => JSON.stringify(conf).length <= MAX_CONF, `expected at most ${MAX_CONF} characters of JSON`)
+      .nullish(),
+    note: z.string().max(MAX_NOTE).nullish(),
   })
   .optional()
 export type TriggerRequest = z.output<typeof TriggerRequest>

@@ -136,6 +136,22 @@ function tests(open: Parameters<typeof describeAirflowApi>[1]): void {
     })
 
     const refused: readonly { name: string; method: string; path: string; body?: unknown; status: number; error: RegExp }[] = [
+      {
+        name: 'a conf that a list of runs could not tell',
+        method: 'POST',
+        path: runs(version),
+        body: { conf: { text: 'x'.repeat(16_384) } },
+        status: 400,
+        error: /^conf: expected at most 16384 characters of JSON/,
+      },
+      {
+        name: 'a note longer than those of Airflow',
+        method: 'POST',
+        path: runs(version),
+        body: { note: 'x'.repeat(1_001) },
+        status: 400,
+        error: /^note: expected string to have <=1000 characters/,
+      },
       { name: 'an unknown member', method: 'POST', path: runs(version), body: { extra: 1 }, status: 400, error: /extra: unknown field/ },
       {
         name: 'a run id with a slash',

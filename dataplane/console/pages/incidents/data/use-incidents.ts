@@ -4,12 +4,22 @@ import { useMemo } from 'react'
 import { ALL_INCIDENTS, incidentsIndex } from '../../../../contract/indices.ts'
 import type { IncidentStatus } from '../../../../domain/incidents/incident-status.ts'
 import { request } from '../../../api/request.ts'
-import { type LogDocument, searchLogs } from '../../../api/search.ts'
+import { type LogDocument, type SearchBody, searchLogs } from '../../../api/search.ts'
 import type { Incident } from '../../../api/ticketing.ts'
 import { type IncidentPage, listDispatches, listIncidents, readAudit, readIncident } from '../../../api/ticketing.ts'
 import { listSilences } from '../../../api/ticketing-config.ts'
 import { parseTenant } from '../../../url-state/tenant.ts'
-import { countsQuery, type IncidentFilters, inOrder, listQuery, mergePages, readCounts, statusesOf } from '../rules/incident-filters.ts'
+import {
+  countsQuery,
+  type IncidentCounts,
+  type IncidentFilters,
+  inOrder,
+  listQuery,
+  mergePages,
+  readCounts,
+  statusesOf,
+} from '../rules/incident-filters.ts'
+import { findVersionChange, type VersionQuestion } from '../rules/version-change.ts'
 
 /** How often what is shown is read again. */
 const POLL_MS = 5_000
@@ -73,19 +83,20 @@ export function useIncidentList(filters: IncidentFilters): IncidentList {
   }
 }
 
+export async function readIncidentCounts(filters: IncidentFilters, signal: AbortSignal): Promise<IncidentCounts> {
+  const tenant = parseTenant(window.location.search)
+  const index = tenant === undefined ? ALL_INCIDENTS : incidentsIndex(tenant)
+  const answer = await request<Parameters<typeof readCounts>[0]>(`/api/search/${index}/_search`, {
+    ...{ method: 'POST', body: countsQuery(filters, Date.now()), signal },
+    query: { ignore_unavailable: true },
+  })
+  return readCounts(answer)
+}
+
 export function useIncidentCounts(filters: IncidentFilters) {
   return useQuery({
     queryKey: INCIDENT_KEYS.counts(filters),
-    async queryFn({ signal }) {
-      const tenant = parseTenant(window.location.search)
-      const index = tenant === undefined ? ALL_INCIDENTS : incidentsIndex(tenant)
-      const body = countsQuery(filters, Date.now())
-      const answer = await request<Parameters<typeof readCounts>[0]>(`/api/search/${index}/_search`, {
-        ...{ method: 'POST', body, signal },
-        query: { ignore_unavailable: true },
-      })
-      return readCounts(answer)
-    },
+    queryFn: ({ signal }) => readIncidentCounts(filters, signal),
     placeholderData: keepPreviousData,
     refetchInterval: POLL_MS,
     meta: { quiet: true },
@@ -153,4 +164,18 @@ export function useSamples({ evidence, firstSeen, lastSeen }: Pick<Incident, 'ev
       return new Map(hits.hits.map(({ _source }) => [_source.log_id ?? '', _source]))
     },
   })
+}
+
+/** Asked once: an incident's beginning does not move. */
+export function useVersionChange(asked: VersionQuestion) {
+  const { data } = useQuery({
+    queryKey: ['version', asked],
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: async ({ signal }) => {
+      const search = async (body: SearchBody) => (await searchLogs(body, signal)).hits.hits.map(({ _source }) => _source)
+      return (await findVersionChange(search, asked)) ?? null
+    },
+    meta: { quiet: true },
+  })
+  return data ?? undefined
 }

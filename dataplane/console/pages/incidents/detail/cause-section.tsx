@@ -3,16 +3,17 @@ import { Kbd, Tooltip } from '@mantine/core'
 import { IconArrowUpRight } from '@tabler/icons-react'
 import { useLocation } from 'wouter'
 import type { Candidate } from '../../../../domain/root-cause/root-cause.ts'
-import type { Incident } from '../../../api/ticketing.ts'
 import { Pill, ServiceName } from '../../../components/badges.tsx'
 import { Panel } from '../../../components/panel.tsx'
 import { useShortcut } from '../../../components/use-shortcut.ts'
 import { LogsAnchor, useLogsHref } from '../logs-anchor.tsx'
 import { isByStrength } from '../rules/candidate-order.ts'
+import { inBrowserClock } from '../rules/local-times.ts'
 import { logsOfReason, logsOfService } from '../rules/logs-link.ts'
 import styles from './detail.module.css'
+import { type Changed, VersionNote } from './version-note.tsx'
 
-type Caused = Pick<Incident, 'rootCause' | 'firstSeen' | 'lastSeen'>
+type Caused = Changed
 
 export function CauseSection({ incident }: { readonly incident: Caused }) {
   const { rootCause } = incident
@@ -23,11 +24,13 @@ export function CauseSection({ incident }: { readonly incident: Caused }) {
         <p className={styles.faint}>
           The cause is looked for within seconds of an incident. Until then the evidence below is what is known.
         </p>
+        <VersionNote incident={incident} />
       </Panel>
     )
   return (
     <Panel title="Likely cause" note={NOTES[rootCause.fallback ? 'fallback' : rootCause.mode]}>
-      <p className={styles.summary}>{rootCause.summary}</p>
+      <p className={styles.summary}>{inBrowserClock(rootCause.summary, Date.parse(incident.firstSeen))}</p>
+      <VersionNote incident={incident} />
       {!isByStrength(rootCause.candidates) && <p className={styles.faint}>{ORDER_NOTE}</p>}
       <ol className={styles.candidates}>
         {rootCause.candidates.map((candidate, place) => (
@@ -108,7 +111,7 @@ function CandidateItem({ candidate: { service, score, reasons }, strongest, isFi
         {reasons.map((reason, place) => (
           <li key={`${reason.kind} ${reason.text}`}>
             <LogsAnchor logs={logsOfReason(service, reason, incident)} className={styles.reason}>
-              <span>{reason.text}</span>
+              <span>{inBrowserClock(reason.text, Date.parse(incident.firstSeen))}</span>
               {isFirst && place === 0 && (
                 <Kbd size="xs" className={styles.kbd} aria-hidden>
                   l

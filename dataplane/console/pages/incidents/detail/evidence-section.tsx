@@ -2,7 +2,7 @@
 import type { Evidence, Incident } from '../../../../domain/incidents/incident-fields.ts'
 import type { LogDocument } from '../../../api/search.ts'
 import { LevelBadge } from '../../../components/badges.tsx'
-import { formatCount } from '../../../components/format.ts'
+import { formatCount, formatTime } from '../../../components/format.ts'
 import { Panel } from '../../../components/panel.tsx'
 import { useSamples } from '../data/use-incidents.ts'
 import { LogsAnchor } from '../logs-anchor.tsx'
@@ -59,7 +59,9 @@ function SampleLine({ line, incident }: { readonly line: LogDocument; readonly i
   const { timestamp, level, message, trace_id: traceId } = line
   return (
     <li>
-      <time dateTime={timestamp}>{timeOfDay(timestamp)}</time>
+      <time dateTime={timestamp} title={formatTime(timestamp)}>
+        {formatTime(timestamp).slice(11, 19)}
+      </time>
       <LevelBadge level={level} />
       <span className={styles.message}>{message}</span>
       {traceId !== undefined && traceId !== '' && (
@@ -69,8 +71,4 @@ function SampleLine({ line, incident }: { readonly line: LogDocument; readonly i
       )}
     </li>
   )
-}
-
-function timeOfDay(time: string): string {
-  return new Date(time).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false })
 }

@@ -9,14 +9,16 @@ import styles from './list.module.css'
 
 export interface BatchBarProps {
   readonly chosen: readonly Incident[]
+  /** Incidents in the list, of which there may be more. */
   readonly total: number
+  readonly hasMore: boolean
   readonly onChange: (change: Change) => void
   readonly onChooseAll: () => void
   readonly onClear: () => void
 }
 
 /** Actions on all chosen incidents; each action says for how many of them it is. */
-export function BatchBar({ chosen, total, onChange, onChooseAll, onClear }: BatchBarProps) {
+export function BatchBar({ chosen, total, hasMore, onChange, onChooseAll, onClear }: BatchBarProps) {
   const [asked, setAsked] = useState<IncidentAction>()
   const ids = chosen.map(({ id }) => id)
   return (
@@ -31,6 +33,7 @@ export function BatchBar({ chosen, total, onChange, onChooseAll, onClear }: Batc
       {chosen.length < total && (
         <Button size="compact-sm" variant="subtle" onClick={onChooseAll}>
           All {total}
+          {hasMore && ' listed'}
         </Button>
       )}
       <Button size="compact-sm" variant="subtle" onClick={onClear}>

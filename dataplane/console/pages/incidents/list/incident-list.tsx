@@ -5,7 +5,7 @@ import { useEffect, useRef } from 'react'
 import { Link, useSearch } from 'wouter'
 import type { Incident } from '../../../api/ticketing.ts'
 import { Pill, ServiceName, SeverityBadge, StatusBadge } from '../../../components/badges.tsx'
-import { formatShort } from '../../../components/format.ts'
+import { formatCount, formatShort } from '../../../components/format.ts'
 import { Holes } from '../../../components/holes.tsx'
 import { RelativeTime } from '../../../components/relative-time.tsx'
 import { parseTenant } from '../../../url-state/tenant.ts'
@@ -22,13 +22,15 @@ export interface IncidentListProps {
   /** Where the keyboard is. */
   readonly currentId: string | undefined
   readonly hasMore: boolean
+  /** How many the filters leave; undefined: not known. */
+  readonly total: number | undefined
   readonly isLoadingMore: boolean
   readonly hrefOf: (id: string) => string
   readonly onChoose: (id: string, isChosen: boolean) => void
   readonly onMore: () => void
 }
 
-export function IncidentList({ incidents, currentId, hasMore, isLoadingMore, onMore, ...row }: IncidentListProps) {
+export function IncidentList({ incidents, currentId, hasMore, total, isLoadingMore, onMore, ...row }: IncidentListProps) {
   const scroller = useRef<HTMLDivElement>(null)
   const virtualizer = useVirtualizer({
     count: incidents.length,
@@ -52,7 +54,7 @@ export function IncidentList({ incidents, currentId, hasMore, isLoadingMore, onM
             data-current={index === current}
             data-severity={incidents[index]!.severity}
             data-resolved={incidents[index]!.status === 'resolved'}
-            aria-setsize={incidents.length}
+            aria-setsize={Math.max(total ?? 0, incidents.length)}
             aria-posinset={index + 1}
           >
             <IncidentRow incident={incidents[index]!} isCurrent={index === current} {...row} />
@@ -61,6 +63,11 @@ export function IncidentList({ incidents, currentId, hasMore, isLoadingMore, onM
       </ul>
       {hasMore && (
         <div className={styles.more}>
+          {total !== undefined && total > incidents.length && (
+            <span className={`${styles.minor} numeric`}>
+              {formatCount(incidents.length)} of {formatCount(total)}
+            </span>
+          )}
           <Button variant="default" loading={isLoadingMore} onClick={onMore}>
             Older ones
           </Button>

@@ -74,6 +74,8 @@ export function statusesOf(status: StatusFilter): readonly (IncidentStatus | und
   return status === 'unresolved' ? UNRESOLVED : status === 'all' ? [undefined] : [status]
 }
 
+/** Services that can be chosen. */
+const SERVICES_COUNTED = 1_000
 /** Incidents of a status that are read at once; a button reads more. */
 const PAGE_SIZE = 200
 
@@ -116,7 +118,7 @@ export function countsQuery(filters: IncidentFilters, nowMs: number): object {
     aggs: {
       status: facet([...bySeverity, ...byService, ...notRecurring], 'status', 10),
       severity: facet([...byStatus, ...byService, ...notRecurring], 'severity', 10),
-      service: facet([...byStatus, ...bySeverity, ...notRecurring], 'service', 100),
+      service: facet([...byStatus, ...bySeverity, ...notRecurring], 'service', SERVICES_COUNTED),
       recurring: { filter: { bool: { filter: [...byStatus, ...bySeverity, ...byService, recurring] } } },
     },
   }

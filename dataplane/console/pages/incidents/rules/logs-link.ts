@@ -45,6 +45,12 @@ export function logsOfEvidence(service: string, { patternId }: Pick<Evidence, 'p
   return { query: joined(formatTerm('service', service), formatTerm('pattern_id', patternId)), ...around(span, BEFORE_MS) }
 }
 
+/** The records of a version, from shortly before its first one. */
+export function logsOfVersion({ service, version }: { readonly service: string; readonly version: string }, span: Span): LogsQuery {
+  const terms = joined(formatTerm('service', service), formatTerm('attributes.service.version', version))
+  return { query: terms, ...around(span, 2 * LONG_BEFORE_MS) }
+}
+
 export function logsOfService(service: string, span: Span): LogsQuery {
   return { query: formatTerm('service', service), ...around(span, BEFORE_MS) }
 }

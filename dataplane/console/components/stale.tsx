@@ -1,0 +1,60 @@
+/** Whether the page shows old answers: looked at each second for all of the page, told in one notice, known to all parts. */
+import { IconPlugConnectedX } from '@tabler/icons-react'
+import { type Query, useQueryClient } from '@tanstack/react-query'
+import { createContext, type ReactNode, useContext, useEffect, useState } from 'react'
+import { findStale, type Reading, type Stale, sayAge } from './find-stale.ts'
+import styles from './states.module.css'
+
+const LOOK_MS = 1_000
+
+type Shown = Stale & { readonly age: string }
+
+const StaleContext = createContext<Shown | undefined>(undefined)
+
+/** Old answers are on the page: nothing on it may be said to be well. */
+export function useIsStale(): boolean {
+  return useContext(StaleContext) !== undefined
+}
+
+export function StaleProvider({ children }: { readonly children: ReactNode }) {
+  const client = useQueryClient()
+  const [stale, setStale] = useState<Shown>()
+  useEffect(() => {
+    const look = () => {
+      const nowMs = Date.now()
+      const found = findStale(client.getQueryCache().getAll().flatMap(readingOf), nowMs)
+      const next = found && { ...found, age: sayAge(nowMs - found.answeredMs) }
+      setStale(before => (before?.age === next?.age && before?.reason === next?.reason ? before : next))
+    }
+    look()
+    const timer = setInterval(look, LOOK_MS)
+    const stop = client.getQueryCache().subscribe(({ type }) => type === 'updated' && look())
+    return () => {
+      clearInterval(timer)
+      stop()
+    }
+  }, [client])
+  return <StaleContext value={stale}>{children}</StaleContext>
+}
+
+export function StaleNotice() {
+  const stale = useContext(StaleContext)
+  if (stale === undefined) return null
+  return (
+    <div className={styles.stale}>
+      <IconPlugConnectedX size={18} aria-hidden />
+      <p>
+        <strong role="alert">Stale: what this page shows is old.</strong> <span className="numeric">Last answer {stale.age} ago.</span>{' '}
+        {stale.reason ?? 'A request waits for its answer.'}
+      </p>
+    </div>
+  )
+}
+
+/** Nothing of queries that no part of the page looks at. */
+function readingOf({ state, observers }: Query): readonly Reading[] {
+  const intervals = observers.map(({ options }) => options.refetchInterval).filter(interval => typeof interval === 'number')
+  if (observers.length === 0) return []
+  const everyMs = intervals.length === 0 ? undefined : Math.min(...intervals)
+  return [{ answeredMs: state.dataUpdatedAt, everyMs, error: state.error ?? state.fetchFailureReason }]
+}

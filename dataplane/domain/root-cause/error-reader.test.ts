@@ -1,0 +1,44 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { readErrors } from './error-reader.ts'
+import type { Kind } from './observed-system.ts'
+
+const SERVICES = ['web', 'orders', 'orders-db', 'coredns']
+let id = 0
+const kind = (service: string, ...texts: readonly string[]): Kind => {
+  const [pattern = ''] = texts
+  return { id: id++, service: SERVICES.indexOf(service), pattern, patternId: pattern, errorTexts: [...texts] }
+}
+const namedBy = (...kinds: readonly Kind[]) => {
+  const { named } = readErrors(SERVICES, kinds)
+  return kinds.map(each => SERVICES[named(each) ?? -1])
+}
+
+describe('what errors tell', () => {
+  it('the service behind a host, and the one whose error they repeat', () => {
+    expect(namedBy(kind('orders', 'dial tcp: connect refused (orders-db-0:5432)'))).to.deep.equal(['orders-db'])
+    expect(namedBy(kind('orders-db', 'deadlock detected'), kind('orders', 'not saved: deadlock detected'))).to.deep.equal([
+      undefined,
+      'orders-db',
+    ])
+  })
+
+  it('the name service, where a name was not resolved', () => {
+    expect(namedBy(kind('web', 'getaddrinfo ENOTFOUND orders'))).to.deep.equal(['coredns'])
+  })
+
+  it('nobody else, where an error has a cause of its own or names who asked', () => {
+    expect(namedBy(kind('orders', 'disk full while serving web'), kind('orders', 'bad request from web'))).to.deep.equal([
+      undefined,
+      undefined,
+    ])
+  })
+
+  it('a request began with the error that has a cause of its own, whatever the clocks', () => {
+    const [vague, own] = [kind('web', 'request failed'), kind('orders', 'no space left on device')]
+    const reader = readErrors(SERVICES, [vague, own])
+    expect(reader.beginningOf([{ kind: vague }, { kind: own }])!.kind).to.equal(own)
+    expect([reader.isRemote(vague), reader.isRemote(own)]).to.deep.equal([true, false])
+    expect(readErrors(SERVICES, [vague]).isRemote(vague)).to.equal(false)
+  })
+})

@@ -1,0 +1,93 @@
+/** Reads the error statements of a system: the other service that each means, and whether it complains of another one (Decisions 6). */
+import { asksForBlame } from '../language-model/orders.ts'
+import { createFindNamed } from './named-service.ts'
+import type { Kind } from './observed-system.ts'
+import { findQuoted } from './quoted-errors.ts'
+import { type ErrorSense, type ErrorWords, readErrorWords } from './read-error-words.ts'
+import { withoutHead } from './readable-text.ts'
+import { createFindHost } from './service-of-host.ts'
+
+export interface ErrorReader {
+  /** The service that is meant instead of the one that wrote it; undefined: none, or nobody knows. */
+  named(kind: Kind): number | undefined
+  senseOf(kind: Kind): ErrorSense
+  /** Complains of another service, or says nothing but that something failed, where another service says more. */
+  isRemote(kind: Kind): boolean
+  /**
+   * The error that a request began with, out of its errors in the order of time: one with a cause of its own before those that only complain, since
+   * clocks differ; then the first that tells anything.
+   */
+  beginningOf<T extends { readonly kind: Kind }>(errors: readonly T[]): T | undefined
+  /** For people. */
+  textOf(kind: Kind): string
+}
+
+/** Characters of a message in which orders to its readers are looked for. */
+const MAX_ORDERS = 400
+
+interface ReadKind {
+  readonly sense: ErrorSense
+  readonly named: number | undefined
+}
+
+export function readErrors(services: readonly string[], kinds: Iterable<Kind>): ErrorReader {
+  const all = [...kinds]
+  const said = all.flatMap(kind => textsOf(kind).map(text => ({ kind, service: kind.service, text })))
+  const quoted = findQuoted(said)
+  const repeats = new Map<Kind, number>()
+  for (const [at, { kind }] of said.entries()) {
+    const service = quoted[at]
+    if (service !== undefined && !repeats.has(kind)) repeats.set(kind, service)
+  }
+  const findNamed = createFindNamed(services)
+  const findHost = createFindHost(services)
+  const nameService = services.findIndex(name => /dns/i.test(name))
+  const namedBy = ({ sense, hosts, isUnresolved, withoutCallers }: ErrorWords, speaker: number): number | undefined => {
+    if (isUnresolved) return nameService < 0 || nameService === speaker ? findNamed(withoutCallers, speaker) : nameService
+    for (const host of hosts) {
+      const service = findHost(host)
+      if (service !== undefined && service !== speaker) return service
+    }
+    return sense === 'own' ? undefined : findNamed(withoutCallers, speaker)
+  }
+  const read = (kind: Kind): ReadKind => {
+    const texts = textsOf(kind)
+    const words = texts.map(readErrorWords)
+    const first = words.find(each => each.sense !== 'vague') ?? words[0]!
+    // Else the writer of a log line would choose the cause.
+    const isOrder = texts.some(text => asksForBlame(text.slice(0, MAX_ORDERS)))
+    const repeated = repeats.get(kind)
+    if (isOrder) return { sense: first.sense, named: undefined }
+    if (repeated !== undefined) return { sense: 'callee', named: repeated }
+    const named = words.map(each => namedBy(each, kind.service)).find(service => service !== undefined)
+    return { sense: words.find(each => each.sense === 'own')?.sense ?? first.sense, named }
+  }
+  const known = new Map<Kind, ReadKind>()
+  const readOnce = (kind: Kind): ReadKind => {
+    let found = known.get(kind)
+    if (found === undefined) {
+      found = read(kind)
+      known.set(kind, found)
+    }
+    return found
+  }
+  let telling: ReadonlySet<number> | undefined
+  const othersTell = (service: number) => {
+    telling ??= new Set(all.filter(kind => readOnce(kind).sense !== 'vague').map(kind => kind.service))
+    return telling.size > (telling.has(service) ? 1 : 0)
+  }
+  return {
+    named: kind => readOnce(kind).named,
+    senseOf: kind => readOnce(kind).sense,
+    isRemote: kind => readOnce(kind).sense === 'callee' || (readOnce(kind).sense === 'vague' && othersTell(kind.service)),
+    beginningOf: errors =>
+      errors.find(({ kind }) => readOnce(kind).sense === 'own' && readOnce(kind).named === undefined) ??
+      errors.find(({ kind }) => readOnce(kind).sense !== 'vague') ??
+      errors[0],
+    textOf: kind => kind.errorTexts[0] ?? kind.pattern,
+  }
+}
+
+function textsOf({ errorTexts, pattern }: Kind): readonly string[] {
+  return (errorTexts.length === 0 ? [pattern] : errorTexts).map(withoutHead)
+}

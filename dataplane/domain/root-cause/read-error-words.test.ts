@@ -1,0 +1,48 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { type ErrorSense, readErrorWords } from './read-error-words.ts'
+
+const SENSES: Readonly<Record<ErrorSense, readonly string[]>> = {
+  own: [
+    'java.lang.OutOfMemoryError: Java heap space',
+    'write failed, errno 28 No space left on device',
+    'sorry, too many clients already',
+    'x509: certificate has expired or is not yet valid',
+    'deadlock detected',
+    'open /var/spool: permission denied',
+  ],
+  callee: [
+    'payments unavailable',
+    'POST http://payments/charge returned 500',
+    'upstream request failed',
+    'request failed with status code 500',
+    'lookup payments on 10.0.0.10:53: i/o timeout',
+  ],
+  vague: ['internal server error', 'request failed', 'order failed'],
+  plain: ['connection refused: db-primary:5432', 'Kaboom', '', 'Connection is not available, timeout of the pool', 'no charge for card 7'],
+}
+
+describe('words of errors', () => {
+  for (const [sense, texts] of Object.entries(SENSES))
+    for (const text of texts) it(`${sense}: ${text}`, () => expect(readErrorWords(text).sense).to.equal(sense))
+
+  it('name hosts with a port, of URLs, and those that were looked up', () => {
+    const hosts = (text: string) => readErrorWords(text).hosts
+    expect(hosts('Connection to orders-db:5432 refused')).to.deep.equal(['orders-db'])
+    expect(hosts('Post "http://payments.shop.svc:8080/charge": EOF')).to.deep.equal(['payments.shop.svc'])
+    expect(hosts('node 1 (kafka/10.0.0.7:9092) is not there')).to.deep.equal(['kafka'])
+    expect(hosts('getaddrinfo ENOTFOUND payments')).to.deep.equal(['payments'])
+    expect(hosts('dial tcp 10.0.0.7:5432: refused')).to.deep.equal([])
+  })
+
+  it('without those that tell who asked', () => {
+    expect(readErrorWords('failed to handle request from orders: checksum').withoutCallers).to.not.contain('orders')
+    expect(readErrorWords('error response from payments').withoutCallers).to.contain('payments')
+  })
+
+  it('take a bounded time, whatever comes', () => {
+    const startedMs = performance.now()
+    for (const text of ['a', 'a.', '://', 'host=', ' timeout', 'request from ', 'status ', 'a:1 ']) readErrorWords(text.repeat(100_000))
+    expect(performance.now() - startedMs).to.be.below(2_000)
+  })
+})

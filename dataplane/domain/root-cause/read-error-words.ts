@@ -1,0 +1,107 @@
+/** Reads the words of an error: a cause of its own, a complaint of a service that was called, or nothing but that something failed (Decisions 6). */
+
+/**
+ * `own`: names a reason that lies where it happens. `callee`: a service that was called did not answer, or answered with an error. `vague`: nothing but
+ * that something failed. `plain`: anything else.
+ */
+export type ErrorSense = 'own' | 'callee' | 'vague' | 'plain'
+
+export interface ErrorWords {
+  readonly sense: ErrorSense
+  /** Hosts that it names with a port, in a URL, or as what it looked up; small letters, at most 5. */
+  readonly hosts: readonly string[]
+  /** A name was not resolved: rather a fault of the name service than of the one that was looked up. */
+  readonly isUnresolved: boolean
+  /** The text without those words that tell who asked: `request from orders`. */
+  readonly withoutCallers: string
+}
+
+const MAX_CHARACTERS = 1_024
+const MAX_HOSTS = 5
+
+/** Resources that are used up or missing, data that is broken, crashes: in the words of systems, runtimes and databases. */
+const OWN: readonly RegExp[] = [
+  /out ?of ?memory|\boom[- ]?kill|cannot allocate memory|java heap space|gc overhead limit|used memory > 'maxmemory'/i,
+  /no space left|\benospc\b|disk (?:is )?full|disk quota|table is full|could not (?:extend|write to) file|read-only (?:file system|transaction)/i,
+  /unable to persist|\bcorrupt|checksum mismatch|bad magic|data loss/i,
+  /too many (?:clients|connections|open files)|\bemfile\b|remaining connection slots/i,
+  /permission denied|\beacces\b|access denied for user|password authentication failed/i,
+  /certificate (?:has )?expired|certificate.{0,40}not yet valid|path validation failed|tls: (?:bad|expired) certificate/i,
+  /\bdeadlock\b|lock wait timeout/i,
+  /nullpointer|nil pointer|segmentation fault|sigsegv|index out of (?:range|bounds)|stack ?overflow|assertion failed|\bpanic:/i,
+  /cannot read propert|is not a function|keyerror|typeerror|valueerror|missing required (?:property|environment|config)|invalid configuration/i,
+  /\bback-off restarting|crashloop|liveness probe failed/i,
+]
+
+/**
+ * A service that was called answers with an error, or is not there. A connection that is refused, reset or late is none of these by itself: its other end may
+ * be outside of all that logs, and then the service that wrote the error is as near as one gets.
+ */
+const CALLEE: readonly RegExp[] = [
+  /\b(?:unavailable|unreachable|upstream|downstream|bad gateway|gateway time-?out|remote|dependency|callee|no healthy)\b/i,
+  /\b(?:returned|responded|replied|answered|status(?: code)?)\b.{0,60}\b5\d\d\b|\[5\d\d\] during/i,
+  /\b(?:call(?:ing)? \S|error from |response from )/i,
+]
+
+const UNRESOLVED =
+  /\blookup \S+ (?:on|:)|name resolution|unknownhost|\benotfound\b|getaddrinfo|name or service not known|no such host|servfail/i
+
+/** Waiting for a connection of one's own pool is no complaint of anybody. */
+const OWN_POOL = /pool\b/i
+
+/** The side that asked is no suspect. */
+const CALLERS =
+  /\b(?:request|call|message|event|connection|command|query)s? (?:received )?(?:from|by|of)\s+\S+|\b(?:serving|on behalf of|requested by|called by|client:?)\s+\S+/gi
+
+/** Words that say that something failed, and no more. */
+const VAGUE = new Set(
+  (
+    'a an and the of to in with for by at on is was be has have it this that not no could can cannot unable error errors exception fault failed failure fail ' +
+    'fails failing internal server request requests response call operation operations unexpected unknown something went wrong status code http https process ' +
+    'processing handle handling get post put delete patch while during execute executing complete completing place placing giving up give retry retrying ' +
+    'attempt attempts abort aborted reject rejected step axioserror runtimeexception runtimeerror'
+  ).split(' '),
+)
+/** A vague message names a thing that failed, at most. */
+const MAX_TELLING = 1
+
+export function readErrorWords(message: string): ErrorWords {
+  const text = message.slice(0, MAX_CHARACTERS)
+  return {
+    sense: senseOf(text),
+    hosts: hostsOf(text),
+    isUnresolved: UNRESOLVED.test(text),
+    withoutCallers: text.replaceAll(CALLERS, ' '),
+  }
+}
+
+function senseOf(text: string): ErrorSense {
+  if (OWN.some(words => words.test(text))) return 'own'
+  if (UNRESOLVED.test(text)) return 'callee'
+  if (CALLEE.some(words => words.test(text)) && !OWN_POOL.test(text)) return 'callee'
+  return isVague(text) ? 'vague' : 'plain'
+}
+
+function isVague(text: string): boolean {
+  const words = text.toLowerCase().match(/[\p{L}_]{2,}/gu) ?? []
+  const telling = words.filter(word => !VAGUE.has(word)).length
+  return telling < words.length && telling <= MAX_TELLING
+}
+
+/** A name is at most 253 characters; it begins with a letter. */
+const HOST = '([a-z](?:[\\w.-]{0,252}\\w)?)'
+const HOSTS: readonly RegExp[] = [
+  new RegExp(`\\w://(?:[^\\s/@"']{1,100}@)?${HOST}`, 'gi'),
+  new RegExp(`(?<![\\w./-])${HOST}(?:/[\\d.]{7,15})?:\\d{2,5}\\b`, 'gi'),
+  new RegExp(`\\b(?:host=|lookup |ENOTFOUND |UnknownHostException: )["']?${HOST}`, 'gi'),
+]
+
+function hostsOf(text: string): readonly string[] {
+  const hosts = new Set<string>()
+  for (const pattern of HOSTS)
+    for (const [, host] of text.matchAll(pattern)) {
+      if (hosts.size === MAX_HOSTS) return [...hosts]
+      hosts.add(host!.toLowerCase())
+    }
+  return [...hosts]
+}

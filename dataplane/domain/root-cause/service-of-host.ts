@@ -1,0 +1,17 @@
+/** Which service a host name belongs to: `payments.shop.svc.cluster.local` is `payments`, `orders-db-0` one of `orders-db` (Decisions 6). */
+
+/** The position in `services`; undefined for a host of none. Small letters. */
+export type FindHost = (host: string) => number | undefined
+
+/** The number of a replica of a StatefulSet. */
+const REPLICA = /-\d+$/
+
+export function createFindHost(services: readonly string[]): FindHost {
+  const byName = new Map(services.map((name, service) => [name.toLowerCase(), service]))
+  const find = (name: string) => byName.get(name) ?? byName.get(name.replace(REPLICA, ''))
+  return host => {
+    // The second label is the service, where the host is a pod behind a headless service.
+    const [first = '', second] = host.split('.')
+    return byName.get(host) ?? find(first) ?? (second === undefined ? undefined : byName.get(second))
+  }
+}

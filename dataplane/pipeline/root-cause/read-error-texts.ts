@@ -1,0 +1,50 @@
+/** Reads the messages of a few errors of a window: their patterns lack hosts, ports and all that is quoted (Decisions 6). */
+import { ALL_LOGS } from '../../contract/indices.ts'
+import { chooseErrors, withErrorTexts } from '../../domain/root-cause/error-texts.ts'
+import type { Observation } from '../../domain/root-cause/observation.ts'
+import { isoTime } from '../../domain/time/iso-time.ts'
+import type { SearchStore } from '../../ports/search-store.ts'
+import type { Period } from './read-observations.ts'
+
+/** Messages in one answer: as many as a ticket reads for its samples. */
+const PAGE_RECORDS = 20
+/** No page is read after so many characters: a message may be long. */
+const MAX_CHARACTERS = 1_000_000
+
+interface StoredMessage {
+  readonly log_id: string
+  readonly message?: string
+}
+
+export async function readErrorTexts(
+  store: SearchStore,
+  { tenant, atMs, toMs }: Omit<Period, 'fromMs'>,
+  observations: readonly Observation[],
+): Promise<readonly Observation[]> {
+  const ids = chooseErrors(observations, atMs)
+  const messages = new Map<string, string>()
+  let characters = 0
+  for (let at = 0; at < ids.length && characters < MAX_CHARACTERS; at += PAGE_RECORDS) {
+    const filter = [
+      { term: { tenant_id: tenant } },
+      { range: { timestamp: { gte: isoTime(Math.max(atMs, 0)), lt: isoTime(Math.max(toMs, 0)) } } },
+      { terms: { log_id: ids.slice(at, at + PAGE_RECORDS) } },
+    ]
+    const { hits } = await store.search<StoredMessage>({
+      index: ALL_LOGS,
+      body: {
+        size: PAGE_RECORDS,
+        track_total_hits: false,
+        seq_no_primary_term: false,
+        _source: ['log_id', 'message'],
+        query: { bool: { filter } },
+      },
+    })
+    for (const { source } of hits) {
+      const message = String(source.message ?? '')
+      characters += message.length
+      messages.set(source.log_id, message)
+    }
+  }
+  return withErrorTexts(observations, messages)
+}

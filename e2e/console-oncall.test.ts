@@ -1,0 +1,68 @@
+/** The console at three in the morning, in a browser: nobody answers, a storm of incidents, a phone. */
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import type { Page } from 'playwright-core'
+import { seedShop } from '../dataplane/console/testing/seed-shop.ts'
+import { useConsole } from './testing/console-suite.ts'
+
+const STALE = 'Stale: what this page shows is old.'
+const LATER_MS = 45_000
+
+describe('the console of an engineer on call', function () {
+  this.timeout(90_000)
+  const at = useConsole({ fill: async app => void (await seedShop(app.dashboard, { endMs: Date.now(), minutes: 5, troubleMinutes: 0 })) })
+
+  /** The browser's clock goes ahead while requests are treated so. */
+  async function withoutAnswers(page: Page, how: 'hangs' | 'stopped'): Promise<void> {
+    await page.route('**/*', route => (how === 'stopped' ? route.abort() : undefined))
+    await page.clock.setSystemTime(Date.now() + LATER_MS)
+  }
+
+  for (const how of ['hangs', 'stopped'] as const)
+    it(`health: is not said to be well when the server ${how}; it is again when answers come`, async () => {
+      const page = await at.open('/status')
+      await page.getByText('Everything works').waitFor({ timeout: 40_000 })
+      await withoutAnswers(page, how)
+      await page.getByText(STALE).waitFor()
+      await page.getByText(/Last answer \d+ s ago\./).waitFor()
+      expect(await page.getByText('Everything works').count()).to.equal(0)
+      expect(await page.getByText('healthy', { exact: true }).count()).to.equal(0)
+      await page.unrouteAll({ behavior: 'ignoreErrors' })
+      await page.clock.setSystemTime(Date.now())
+      await page.reload()
+      await page.getByText('Everything works').waitFor()
+      expect(await page.getByText(STALE).count()).to.equal(0)
+      at.takeProblems()
+    })
+
+  it('overview: the notice goes away by itself when the server is back', async () => {
+    const page = await at.open('/')
+    await page.getByRole('region', { name: 'Ingestion' }).getByText('healthy').first().waitFor({ timeout: 40_000 })
+    await withoutAnswers(page, 'stopped')
+    await page.getByText(STALE).waitFor()
+    await page.getByText('The dashboard does not answer.').waitFor({ timeout: 25_000 })
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+    await page.getByText(STALE).waitFor({ state: 'detached', timeout: 25_000 })
+    at.takeProblems()
+  })
+
+  it('a phone: ways out of a record lead to their result, also of one that was opened just now', async () => {
+    const page = await at.open('/logs?range=1h', { width: 390, height: 844 })
+    const row = page
+      .getByRole('region', { name: 'Records' })
+      .getByText(/GET \/products/)
+      .first()
+    await row.click()
+    const record = page.getByRole('region', { name: 'Record', exact: true })
+    await record.getByRole('button', { name: 'Messages like this' }).click()
+    await page.waitForURL(/pattern_id/)
+    await record.waitFor({ state: 'detached' })
+    await page.waitForTimeout(400)
+    expect([await record.count(), new URL(page.url()).searchParams.has('record')]).to.deep.equal([0, false])
+    await row.click()
+    await page.waitForURL(/record=/)
+    await record.getByRole('button', { name: /^Only service/ }).click()
+    await record.waitFor({ state: 'detached' })
+    expect(new URL(page.url()).searchParams.get('record')).to.equal(null)
+  })
+})
