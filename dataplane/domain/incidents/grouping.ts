@@ -33,7 +33,7 @@ export interface GroupingChange {
 /** Names an incident with its own service. */
 export type IncidentOfService = Pick<GroupingChange, 'incidentId' | 'tenant' | 'service'>
 
-/** What has to be known of an incident to restore it. */
+/** The fields by which an incident is restored. */
 export const RESTORED_FIELDS = [
   ...(['id', 'tenantId', 'service', 'affectedServices', 'furtherServices'] as const),
   ...(['severity', 'anomalyScore', 'firstSeen', 'lastSeen'] as const),

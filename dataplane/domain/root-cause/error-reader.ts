@@ -1,5 +1,6 @@
 /** Reads the error statements of a system: the other service that each means, and whether it complains of another one (Decisions 6). */
 import { asksForBlame } from '../language-model/orders.ts'
+import { maskMessage } from '../records/pattern.ts'
 import { createFindNamed } from './named-service.ts'
 import type { Kind } from './observed-system.ts'
 import { findQuoted } from './quoted-errors.ts'
@@ -18,7 +19,7 @@ export interface ErrorReader {
    * clocks differ; then the first that tells anything.
    */
   beginningOf<T extends { readonly kind: Kind }>(errors: readonly T[]): T | undefined
-  /** For people. */
+  /** For people and models: masked, as patterns are. */
   textOf(kind: Kind): string
 }
 
@@ -84,7 +85,7 @@ export function readErrors(services: readonly string[], kinds: Iterable<Kind>): 
       errors.find(({ kind }) => readOnce(kind).sense === 'own' && readOnce(kind).named === undefined) ??
       errors.find(({ kind }) => readOnce(kind).sense !== 'vague') ??
       errors[0],
-    textOf: kind => kind.errorTexts[0] ?? kind.pattern,
+    textOf: ({ errorTexts: [text], pattern }) => (text === undefined ? pattern : maskMessage(text)),
   }
 }
 

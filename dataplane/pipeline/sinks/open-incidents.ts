@@ -308,7 +308,7 @@ function serviceKey(tenant: string, service: string): string {
   return `${tenant}/${service}`
 }
 
-/** What was put there longest ago leaves first. */
+/** The entry that was put there longest ago leaves first. */
 function keepBounded<T>(map: Map<string, T>, key: string, value: T): void {
   map.delete(key)
   if (map.size >= MAX_REMEMBERED) map.delete(map.keys().next().value!)
