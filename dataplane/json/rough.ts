@@ -15,6 +15,8 @@ import {
   stringEnd,
   textBetween,
 } from './bytes.ts'
+import { isDeeperThan, MAX_PARSED_DEPTH } from './depth.ts'
+import { hasMoreValues } from './value-count.ts'
 
 /** Where something stands in a message: from `start` up to `end`, which is behind it. */
 export interface Range {
@@ -97,8 +99,18 @@ export function* roughElements(b: Uint8Array, { start, end }: Range): Generator<
   }
 }
 
-/** The value that stands in a range, or why it is no JSON. */
+/** Values that a range may hold to be parsed: each takes some 30 bytes or more, and may stand in two. */
+export const MAX_PARSED_VALUES = 500_000
+/** Ranges up to this length hold neither too many values nor too many levels to take much memory. */
+const MAX_UNCHECKED_BYTES = 100_000
+
+/** The value that stands in a range, or why it is not read: it is no JSON, or has more levels or values than are parsed. */
 export function parseRange(b: Uint8Array, { start, end }: Range): { readonly value: unknown } | { readonly problem: string } {
+  if (end - start > MAX_UNCHECKED_BYTES) {
+    const json = b.subarray(start, end)
+    if (isDeeperThan(json, MAX_PARSED_DEPTH)) return { problem: `more than ${MAX_PARSED_DEPTH} levels` }
+    if (hasMoreValues(json, MAX_PARSED_VALUES)) return { problem: `more than ${MAX_PARSED_VALUES} values` }
+  }
   try {
     return { value: JSON.parse(textBetween(b, start, end)) }
   } catch (error) {
@@ -113,11 +125,12 @@ function endsInEscape(b: Uint8Array): boolean {
   return (b.length - p) % 2 === 1
 }
 
-/** The text with the brackets and the quote closed that are open at its end; itself when none is. */
+/** The text with the brackets and the quote closed that are open at its end; itself when none is, or more than are parsed. */
 export function closeBrackets(b: Buffer): Buffer {
   const open: number[] = []
   for (let p = 0; p < b.length; p++) {
     const byte = b[p]!
+    if (open.length > MAX_PARSED_DEPTH) return b
     if (byte === OPEN_OBJECT) open.push(CLOSE_OBJECT)
     else if (byte === OPEN_LIST) open.push(CLOSE_LIST)
     else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) open.pop()

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import { LAYOUT_HEADER, parseLayout } from '../../flat-record-layout.ts'
 import { createEtl, type EtlConfig } from './etl.ts'
+import { MAX_OWN_LETTERS, MAX_SHARED_PARTS } from './message-letters.ts'
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12)
 const CONFIG: EtlConfig = { defaultTenant: 'default', retentionDays: 30, lookupFeatures: () => undefined }
@@ -138,6 +139,38 @@ describe('ETL', () => {
     const { records, deadLetters } = etl().process(bytes(message({ attributes })), NOW_MS)
     const count = records.length === 1 ? Object.keys(flat({ records, deadLetters, received: 1 })[0].attributes).length : 0
     expect([records.length + deadLetters.length, count === 0 || count > 99_999]).to.deep.equal([1, true])
+  })
+
+  describe('messages that would take far more memory than their bytes are not parsed', () => {
+    const MIB = 1024 * 1024
+    const around = (...records: readonly Buffer[]) => {
+      const [open, close] = JSON.stringify(message('?')).split('"?"')
+      return Buffer.concat([Buffer.from(open!), ...records, Buffer.from(close!)])
+    }
+    const one = Buffer.from('{"body":{"stringValue":"one"}},')
+
+    it('levels without end', () => {
+      const value = Buffer.alloc(MIB, '[')
+      expect(etl().process(value, NOW_MS).deadLetters).to.deep.equal([{ value, reason: 'message: more than 1000 levels' }])
+    })
+
+    it('a record of more than 500,000 values; the others are read', () => {
+      const attributes = Buffer.concat([Buffer.from('{"attributes":['), Buffer.alloc(3 * 500_001, '{},'), Buffer.from('{}]}')])
+      const result = etl().process(around(one, attributes), NOW_MS)
+      expect(flat(result).map(record => record.message)).to.deep.equal(['one'])
+      expect(result.deadLetters.map(({ reason }) => reason)).to.deep.equal(['log record: more than 500000 values'])
+    })
+
+    it('more unreadable records than a letter names: the letter is the message', () => {
+      const value = around(one, Buffer.alloc(2 * MAX_SHARED_PARTS + 2 * MAX_OWN_LETTERS, '0,'), Buffer.from('0'))
+      const result = etl().process(value, NOW_MS)
+      expect(flat(result).map(record => record.message)).to.deep.equal(['one'])
+      expect(result.deadLetters).to.have.length(MAX_OWN_LETTERS + 1)
+      const { value: shared, reason } = result.deadLetters.at(-1)!
+      expect(Buffer.compare(shared, value)).to.equal(0)
+      expect(reason).to.contain(`(the first of ${MAX_SHARED_PARTS + 1} in this letter)`)
+      expect(result.received).to.equal(MAX_OWN_LETTERS + MAX_SHARED_PARTS + 2)
+    })
   })
 
   it('NUL bytes and lone surrogates come through', () => {

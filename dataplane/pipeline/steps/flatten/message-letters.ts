@@ -7,6 +7,9 @@ export const MAX_OWN_LETTERS = 100
 /** Bytes of these letters: each repeats the resource and the scope of its part. */
 export const MAX_OWN_LETTER_BYTES = 4_194_304
 
+/** Unreadable parts that stand in the shared letter: where there are more, it is the whole message. */
+export const MAX_SHARED_PARTS = 10_000
+
 /** An unreadable part of a message, as a message of its own, which can be replayed as it is. */
 export interface DeadLetter {
   readonly value: Uint8Array
@@ -49,16 +52,18 @@ export class MessageLetters {
     }
     if (place.level === 'message') return { value: this.#message, reason }
     if (this.#sharedParts++ === 0) this.#sharedReason = reason
-    this.#share(place)
+    if (this.#sharedParts <= MAX_SHARED_PARTS) this.#share(place)
     return undefined
   }
 
   /** The letter of the parts that got none of their own. */
   shared(): DeadLetter | undefined {
     if (this.#sharedParts === 0) return undefined
+    const reason = `${this.#sharedReason} (the first of ${this.#sharedParts} in this letter)`
+    if (this.#sharedParts > MAX_SHARED_PARTS) return { value: this.#message, reason }
     const elements = this.#shared.map(element => ('start' in element ? [this.#slice(element)] : this.#resourceOf(element)))
     const value = Buffer.concat([OPEN, ...joined(elements), CLOSE])
-    return { value, reason: `${this.#sharedReason} (the first of ${this.#sharedParts} in this letter)` }
+    return { value, reason }
   }
 
   #share({ level, range, resource, scope }: PartPlace): void {

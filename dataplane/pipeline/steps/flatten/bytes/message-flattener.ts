@@ -4,7 +4,7 @@ import type { FlattenConfig } from '../../../../domain/records/flat-record.ts'
 import { CLOSE_LIST, COMMA, NOWHERE, OPEN_OBJECT } from '../../../../json/bytes.ts'
 import { Fault } from '../../../../json/fault.ts'
 import { afterSpace, phrase, phraseEnd } from '../../../../json/phrase.ts'
-import { countedFrom, type Range } from '../../../../json/rough.ts'
+import { countedFrom, parseRange, type Range } from '../../../../json/rough.ts'
 import { valueEnd } from '../../../../json/strict.ts'
 import { EditList } from '../../../../otlp/layout.ts'
 import { OversizedPayload } from '../../../../otlp/malformed.ts'
@@ -261,7 +261,10 @@ export class MessageFlattener {
   #unusual(from: number, context: RecordContext, to: FlatRecords): number {
     const end = valueEnd(this.#b, from, new EditList())
     this.#source.end = this.#source.start + end - from
-    to.unusual(JSON.parse(this.#b.toString('utf8', from, end)), context, this.#source)
+    const parsed = parseRange(this.#b, { start: from, end })
+    // Its letter is made by the plain way.
+    if ('problem' in parsed) return NOWHERE
+    to.unusual(parsed.value, context, this.#source)
     return end
   }
 }

@@ -172,6 +172,27 @@ export function testClientDefects(name: string, openBus: OpenBus): void {
       expect(stale, `stale of ${ROUNDS}`).to.deep.equal([])
     })
 
+    it('a batch of which gigabytes could come out becomes one record that says so; those before and behind it are read', async () => {
+      const bus = await topic.open()
+      await bus.send(topic.name, [record('k', 'before')])
+      const producer = newClient().producer({ createPartitioner: DefaultPartitioner })
+      await producer.connect()
+      await producer.send({
+        topic: topic.name,
+        compression: kafkajs.CompressionTypes.GZIP,
+        messages: [{ value: Buffer.alloc(70_000_000) }],
+      })
+      await producer.disconnect()
+      await bus.send(topic.name, [record('k', 'after')])
+      const subscription = await bus.subscribe({ groupId: topic.group, topics: [topic.name] })
+      const records = await readAll(subscription, 3)
+      expect(records.map(({ unreadable }) => unreadable !== undefined)).to.deep.equal([false, true, false])
+      expect([records[0]!, records[2]!].map(textOf)).to.deep.equal(['before', 'after'])
+      expect(records[1]!.unreadable).to.contain('more than 67108864 bytes come out')
+      expect(records.map(({ offset }) => offset)).to.deep.equal([0, 1, 2])
+      await subscription.commit(nextOffsets(records))
+    })
+
     it('a member that takes over right after a transaction starts at its offsets', async () => {
       const bus = await topic.open()
       await bus.send(
