@@ -151,7 +151,7 @@ export function repeatBytes(bytes: Uint8Array, at: number, offset: number, lengt
     for (let i = 0; i < length; i++) bytes[at + i] = bytes[start + i]!
     return end
   }
-  // What was repeated is part of what is repeated next: the copies double.
+  // Each copy takes in the copies before: they double.
   for (let to = at; to < end; ) {
     const part = Math.min(end - to, to - start)
     bytes.copyWithin(to, start, start + part)

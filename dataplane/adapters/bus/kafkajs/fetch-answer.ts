@@ -18,7 +18,7 @@ export interface FetchedMessage {
   readonly record: ConsumedRecord
   readonly offset: string
   readonly timestamp: string
-  /** Of the markers of transactions alone: the library looks for those that end an aborted one. */
+  /** Set for the markers of transactions alone: the library looks for those that end an aborted one. */
   readonly key: Buffer | null
   readonly value: Uint8Array
   readonly isControlRecord: boolean

@@ -80,7 +80,7 @@ export function isAbortMarker(batch: RecordBatch): boolean {
 }
 
 export interface ReadMemory {
-  /** What the values of the records are views of: the batch's own where it is not compressed. */
+  /** The values of the records are views of this memory: the batch's own where it is not compressed. */
   readonly memory: Uint8Array
   /** Bytes that came out of the batch. */
   readonly plainBytes: number
@@ -175,7 +175,7 @@ function plainBody({ attributes, body }: RecordBatch): PlainRecords {
   return compression === 0 ? { bytes: body, memory: body } : unpackRecords(body, compression)
 }
 
-/** Of the tenth byte: a number of 64 bits has no more. */
+/** The scale of the tenth byte: a number of 64 bits has no more. */
 const MAX_VARINT_SCALE = 2 ** 70
 
 /** Reads Kafka's variable-length fields, one after the other. */
