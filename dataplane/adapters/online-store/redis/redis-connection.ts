@@ -1,5 +1,5 @@
 /** A connection to Redis or Valkey that answers or fails in time. */
-import { createClient } from '@redis/client'
+import { createClient, DisconnectsClientError, SocketClosedUnexpectedlyError } from '@redis/client'
 import { OnlineStoreUnavailable } from '../../../ports/online-store.ts'
 
 export interface RedisConnectionConfig {
@@ -12,7 +12,10 @@ export interface RedisConnectionConfig {
 export type RedisClient = ReturnType<typeof buildClient>
 
 export interface RedisConnection {
-  /** Connects where need be and runs one round trip. Rejects with `OnlineStoreUnavailable`, at the latest after twice the time-out. */
+  /**
+   * Connects where need be and runs one round trip; a second time where a kept connection was closed meanwhile. Rejects with `OnlineStoreUnavailable`, at the
+   * latest after four times the time-out.
+   */
   run<T>(work: (client: RedisClient) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
@@ -26,6 +29,8 @@ const DEFAULT_TIMEOUT_MS = 2_000
 export function createRedisConnection({ url, timeoutMs = DEFAULT_TIMEOUT_MS }: RedisConnectionConfig): RedisConnection {
   let current: { readonly client: RedisClient; readonly connected: Promise<unknown> } | undefined
   let isClosed = false
+  /** Those that have answered: the other end may close them at any time. */
+  const kept = new WeakSet<RedisClient>()
 
   const open = () => {
     if (isClosed) throw new Error('closed')
@@ -44,15 +49,21 @@ export function createRedisConnection({ url, timeoutMs = DEFAULT_TIMEOUT_MS }: R
 
   return {
     async run(work) {
-      let client: RedisClient | undefined
-      try {
-        const opened = open()
-        client = opened.client
-        await within(timeoutMs, opened.connected)
-        return await within(timeoutMs, work(client))
-      } catch (error) {
-        if (client !== undefined) drop(client)
-        throw new OnlineStoreUnavailable(`the online store did not do it: ${reason(error)}`, { cause: error })
+      for (let mayBeResent = true; ; mayBeResent = false) {
+        let client: RedisClient | undefined
+        try {
+          const opened = open()
+          client = opened.client
+          await within(timeoutMs, opened.connected)
+          const answer = await within(timeoutMs, work(client))
+          kept.add(client)
+          return answer
+        } catch (error) {
+          if (client !== undefined) drop(client)
+          // Reads and writes of whole rows may be done twice.
+          if (mayBeResent && client !== undefined && kept.has(client) && wasClosed(error)) continue
+          throw new OnlineStoreUnavailable(`the online store did not do it: ${reason(error)}`, { cause: error })
+        }
       }
     },
     async close() {
@@ -60,6 +71,15 @@ export function createRedisConnection({ url, timeoutMs = DEFAULT_TIMEOUT_MS }: R
       if (current !== undefined) drop(current.client)
     },
   }
+}
+
+/** The other end closed the connection. */
+function wasClosed(error: unknown): boolean {
+  return (
+    error instanceof SocketClosedUnexpectedlyError ||
+    error instanceof DisconnectsClientError ||
+    ['ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '')
+  )
 }
 
 function buildClient(url: string, timeoutMs: number) {

@@ -1,0 +1,64 @@
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { expect } from 'chai'
+import { afterEach, beforeEach, describe, it } from 'mocha'
+import { OnlineStoreUnavailable } from '../../../ports/online-store.ts'
+import { createRedisConnection, type RedisConnection } from './redis-connection.ts'
+
+describe('a connection to Redis', () => {
+  let server: Server
+  let connection: RedisConnection
+  let sockets: Set<Socket>
+  /** How the next GETs end; those behind them are answered. */
+  let ends: ('answer' | 'close')[]
+  let gets: number
+
+  beforeEach(async () => {
+    sockets = new Set()
+    ends = []
+    gets = 0
+    server = createServer(socket => {
+      sockets.add(socket)
+      socket.on('error', () => undefined)
+      socket.on('data', data => {
+        // One answer for each command; HELLO and CLIENT need none in particular.
+        for (const [, name] of data.toString().matchAll(/\*\d+\r\n\$\d+\r\n(\w+)/g)) {
+          const end = name === 'GET' && gets++ >= 0 ? (ends.shift() ?? 'answer') : 'answer'
+          if (end === 'close') return void socket.destroy()
+          socket.write(name === 'GET' ? '$1\r\n7\r\n' : '+OK\r\n')
+        }
+      })
+    })
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    connection = createRedisConnection({ url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`, timeoutMs: 1_000 })
+  })
+  afterEach(async () => {
+    await connection.close()
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+
+  const get = () => connection.run(client => client.get('k'))
+  const failure = (promise: Promise<unknown>) => promise.then(() => undefined).catch((error: unknown) => error)
+
+  it('that is kept and closed by the other end in the same moment is made anew, once', async () => {
+    ends = ['answer', 'close', 'answer', 'close', 'close']
+    expect(await get()).to.equal('7')
+    expect(await get()).to.equal('7')
+    expect(sockets.size).to.equal(2)
+    expect(await failure(get())).to.be.instanceOf(OnlineStoreUnavailable)
+    expect(gets).to.equal(5)
+  })
+
+  it('that never answered is not made anew', async () => {
+    ends = ['close']
+    expect(await failure(get())).to.be.instanceOf(OnlineStoreUnavailable)
+    expect(gets).to.equal(1)
+  })
+
+  it('that was closed while nobody asked is made anew', async () => {
+    expect(await get()).to.equal('7')
+    for (const socket of sockets) socket.end()
+    expect(await get()).to.equal('7')
+    expect(sockets.size).to.equal(2)
+  })
+})
