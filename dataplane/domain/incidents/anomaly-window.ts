@@ -1,4 +1,6 @@
 import type { Anomaly } from '../anomalies/anomaly.ts'
+import { maskMessage } from '../records/pattern.ts'
+import { readableText } from '../records/readable-text.ts'
 
 /** Anomalies of one service make a group within this much event time (Spec: Limits, incident grouping). */
 export const GROUP_WINDOW_MS = 5 * 60_000
@@ -7,7 +9,12 @@ export const GROUP_WINDOW_MS = 5 * 60_000
 export type GroupedAnomaly = Pick<
   Anomaly,
   'id' | 'log_id' | 'timestamp' | 'tenant_id' | 'service' | 'level' | 'pattern_id' | 'pattern' | 'trace_id' | 'score' | 'signal'
->
+> & {
+  /** The words of a message that is a JSON object, masked: its pattern lacks what is quoted. Undefined for other messages. */
+  readonly words?: string
+}
+
+const MAX_WORDS = 200
 
 /** An anomaly of a service's recent past. */
 export interface WindowMember {
@@ -19,11 +26,12 @@ export interface WindowMember {
 }
 
 export function toMember(anomaly: Anomaly): WindowMember {
-  const { id, log_id, timestamp, tenant_id, service, level, pattern_id, pattern, trace_id, score, signal } = anomaly
+  const { id, log_id, timestamp, tenant_id, service, level, pattern_id, pattern, trace_id, score, signal, message } = anomaly
   const slim = {
     ...{ id, log_id, timestamp, tenant_id, service, level, pattern_id, pattern, score },
     ...(trace_id !== undefined && { trace_id }),
     ...(signal !== undefined && { signal }),
+    ...(pattern.startsWith('{') && { words: maskMessage(readableText(message)).slice(0, MAX_WORDS).toWellFormed() }),
   }
   return { anomaly: slim, atMs: Date.parse(timestamp), incidentId: undefined }
 }

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import type { GroupedAnomaly } from './anomaly-window.ts'
+import type { Anomaly } from '../anomalies/anomaly.ts'
+import { type GroupedAnomaly, toMember } from './anomaly-window.ts'
 import type { GroupingChange } from './grouping.ts'
 import { buildIncident, describeCreation, foldIntoIncident } from './incident.ts'
 
@@ -35,6 +36,15 @@ describe('an incident', () => {
     })
     expect([incident.firstSeen, incident.lastSeen]).to.deep.equal(['2026-11-21T12:00:00.000Z', '2026-11-21T12:04:00.000Z'])
     expect(incident.title).to.equal('checkout: call failed after <*> ms')
+  })
+
+  it('is titled by the words of a JSON message, of which the pattern says nothing', () => {
+    const json = (n: number, message: string) =>
+      toMember({ ...anomaly(n, { pattern: '{<*>:<*>}', pattern_id: 'json' }), message } as Anomaly).anomaly
+    const said = (message: string) => buildIncident(change([json(0, message)]), NOW).title
+    expect(said('{"level":"error","msg":"disk of 40 GB is full"}')).to.equal('checkout: disk of <*> GB is full')
+    expect(said('{"took":12}')).to.equal('checkout: {"took":<*>}')
+    expect(said(`{"msg":"${'long '.repeat(1_000)}"}`)).to.have.length(160)
   })
 
   it('knows the first from the last of anomalies of one millisecond, whose times have unlike many digits', () => {

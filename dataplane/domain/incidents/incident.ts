@@ -19,7 +19,7 @@ export function buildIncident(opened: GroupingChange, now: string): Incident {
   return {
     id: opened.incidentId,
     tenantId: tenant,
-    title: buildTitle(service, members.find(({ signal }) => signal !== undefined)?.signal, evidence),
+    title: buildTitle(service, members, evidence[0]),
     severity,
     status: 'open',
     service,
@@ -60,9 +60,11 @@ export function describeCreation({ members, service }: GroupingChange): string {
   return `${members.length} anomalies of ${service} within 5 minutes`
 }
 
-/** A title; the finding of a signal says more than the record at which it was found. */
-function buildTitle(service: string, signal: string | undefined, evidence: readonly Evidence[]): string {
-  const what = (signal ?? evidence[0]?.pattern ?? '').replaceAll(/\s+/g, ' ').trim() || 'anomalous log records without a message'
+/** A title; the finding of a signal says more than the record at which it was found, and the words of a JSON message more than its pattern. */
+function buildTitle(service: string, members: readonly GroupedAnomaly[], most: Evidence | undefined): string {
+  const found = members.find(({ signal }) => signal !== undefined)?.signal
+  const words = members.find(({ pattern_id }) => pattern_id === most?.patternId)?.words
+  const what = (found ?? words ?? most?.pattern ?? '').replaceAll(/\s+/g, ' ').trim() || 'anomalous log records without a message'
   const title = `${service}: ${what}`
   return title.length > MAX_TITLE_LENGTH ? `${title.slice(0, MAX_TITLE_LENGTH - 1).toWellFormed()}…` : title
 }

@@ -1,6 +1,6 @@
 /** Reads the messages of a few errors of a window: their patterns lack hosts, ports and all that is quoted (Decisions 6). */
 import { ALL_LOGS } from '../../contract/indices.ts'
-import { chooseErrors, withErrorTexts } from '../../domain/root-cause/error-texts.ts'
+import { chooseErrors, messageKey, withErrorTexts } from '../../domain/root-cause/error-texts.ts'
 import type { Observation } from '../../domain/root-cause/observation.ts'
 import { isoTime } from '../../domain/time/iso-time.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
@@ -13,6 +13,8 @@ const MAX_CHARACTERS = 1_000_000
 
 interface StoredMessage {
   readonly log_id: string
+  readonly service: string
+  readonly pattern_id: string
   readonly message?: string
 }
 
@@ -21,14 +23,18 @@ export async function readErrorTexts(
   { tenant, atMs, toMs }: Omit<Period, 'fromMs'>,
   observations: readonly Observation[],
 ): Promise<readonly Observation[]> {
-  const ids = chooseErrors(observations, atMs)
+  const errors = chooseErrors(observations, atMs)
   const messages = new Map<string, string>()
   let characters = 0
-  for (let at = 0; at < ids.length && characters < MAX_CHARACTERS; at += PAGE_RECORDS) {
+  for (let at = 0; at < errors.length && characters < MAX_CHARACTERS; at += PAGE_RECORDS) {
+    const page = errors.slice(at, at + PAGE_RECORDS)
     const filter = [
       { term: { tenant_id: tenant } },
       { range: { timestamp: { gte: isoTime(Math.max(atMs, 0)), lt: isoTime(Math.max(toMs, 0)) } } },
-      { terms: { log_id: ids.slice(at, at + PAGE_RECORDS) } },
+      // Records of other services, and other patterns, may have the same `log_id`.
+      { terms: { log_id: distinct(page.map(({ logId }) => logId)) } },
+      { terms: { service: distinct(page.map(({ service }) => service)) } },
+      { terms: { pattern_id: distinct(page.map(({ patternId }) => patternId)) } },
     ]
     const { hits } = await store.search<StoredMessage>({
       index: ALL_LOGS,
@@ -36,15 +42,17 @@ export async function readErrorTexts(
         size: PAGE_RECORDS,
         track_total_hits: false,
         seq_no_primary_term: false,
-        _source: ['log_id', 'message'],
+        _source: ['log_id', 'service', 'pattern_id', 'message'],
         query: { bool: { filter } },
       },
     })
     for (const { source } of hits) {
       const message = String(source.message ?? '')
       characters += message.length
-      messages.set(source.log_id, message)
+      messages.set(messageKey({ logId: source.log_id, service: source.service, patternId: source.pattern_id }), message)
     }
   }
   return withErrorTexts(observations, messages)
 }
+
+const distinct = (texts: readonly string[]): readonly string[] => [...new Set(texts)]

@@ -34,7 +34,15 @@ export async function readSamples(store: SearchStore, incident: Incident): Promi
       seq_no_primary_term: false,
       _source: FIELDS,
       query: {
-        bool: { filter: [{ term: { tenant_id: incident.tenantId } }, { terms: { log_id: ids } }, { range: { timestamp: { gte, lte } } }] },
+        bool: {
+          filter: [
+            { term: { tenant_id: incident.tenantId } },
+            { terms: { log_id: ids } },
+            // Records of others that were logged at the same time without a trace have the same `log_id`.
+            { terms: { service: [incident.service, ...incident.affectedServices] } },
+            { range: { timestamp: { gte, lte } } },
+          ],
+        },
       },
     },
   })

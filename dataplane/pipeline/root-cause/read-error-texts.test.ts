@@ -1,0 +1,34 @@
+import { expect } from 'chai'
+import { after, before, describe, it } from 'mocha'
+import { INDEX_TEMPLATES } from '../../domain/documents/index-templates.ts'
+import { type EmbeddedSearchStore, startEmbeddedSearchStore } from '../../testing/embedded-search-store.ts'
+import { buildObservationDocument, hex } from '../../testing/observation-document.ts'
+import { AT_MS, observation } from '../../testing/root-cause-fixture.ts'
+import { readErrorTexts } from './read-error-texts.ts'
+
+describe('messages of errors from the search store', () => {
+  let embedded: EmbeddedSearchStore
+  before(async function () {
+    this.timeout(20_000)
+    embedded = await startEmbeddedSearchStore()
+    for (const [name, template] of Object.entries(INDEX_TEMPLATES)) await embedded.store.putIndexTemplate(name, template)
+  })
+  after(() => embedded.stop())
+
+  it('are those of each error, though records of one time without a trace share a log_id', async () => {
+    const pattern = 'connect to <*> refused'
+    const errors = ['orders', 'mailer'].map(service => observation({ timeMs: AT_MS, service, isError: true, pattern, logId: 'one' }))
+    const shown = observation({ timeMs: AT_MS, service: 'orders', isError: false, pattern: 'order <*> saved', logId: 'one' })
+    const operations = [...errors, shown].map((each, i) => ({
+      action: 'index' as const,
+      index: 'service-logs-2026.01.01',
+      id: hex(`${i}`, 32),
+      body: buildObservationDocument('shop', each, { message: each.isError ? `connect to ${each.service}-db refused` : 'order 1 saved' }),
+    }))
+    for (const { status } of await embedded.store.bulk(operations)) expect(status).to.equal('done')
+    await embedded.store.refresh('service-logs-*')
+    const stored = errors.map(each => ({ ...each, logId: hex(`shop ${each.logId}`, 32), patternId: hex(each.pattern, 16) }))
+    const read = await readErrorTexts(embedded.store, { tenant: 'shop', atMs: AT_MS, toMs: AT_MS + 1_000 }, stored)
+    expect(read.map(({ errorText }) => errorText)).to.deep.equal(['connect to orders-db refused', 'connect to mailer-db refused'])
+  })
+})
