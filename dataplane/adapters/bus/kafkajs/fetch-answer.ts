@@ -25,7 +25,7 @@ export interface FetchedMessage {
   readonly batchContext: { readonly producerId: string; readonly inTransaction: boolean }
 }
 
-/** What came out of the batches of an answer so far. */
+/** Sums of the batches of an answer that were unpacked so far. */
 const unpacked = new WeakMap<AnswerReader, { readonly bytes: number; readonly parts: number }>()
 
 /**

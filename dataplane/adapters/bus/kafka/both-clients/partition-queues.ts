@@ -50,7 +50,7 @@ export class PartitionQueue implements TopicPartition {
   readonly #leases: RecordLeases
   #records: readonly ConsumedRecord[] = []
   #next = 0
-  /** What keys and headers of `#records` take, until the last of these is taken. */
+  /** Bytes of keys and headers of `#records`, until the last of these is taken. */
   #besideValues = 0
   readonly #packed: PackedRecords[] = []
 
