@@ -195,7 +195,7 @@ class StoreConnection extends Connection {
     return request
   }
 
-  /** What closed one kept connection, such as a load balancer or a restart, mostly closed all: the next request gets a new one. */
+  /** A load balancer or a restart that closed one kept connection mostly closed all: the next request gets a new one. */
   #closeIdle(): void {
     for (const sockets of Object.values((this.agent as Agent).freeSockets)) for (const socket of [...(sockets ?? [])]) socket.destroy()
   }
