@@ -24,42 +24,37 @@ const MIN_MATCH_BYTES = 4
 /** A length of this value goes on in the bytes behind. */
 const LONG_LENGTH = 15
 
-interface Block {
-  readonly bytes: Uint8Array
-  readonly isPlain: boolean
-}
+/** Where a block stands in the packed bytes. */
+type OnBlock = (start: number, end: number, isPlain: boolean) => void
 
 /** All frames one after the other. Throws `TooLong` where more than `maxBytes` would come out, `RangeError` for bytes that are no LZ4 frame. */
 export function decompressLz4(packed: Buffer, maxBytes: number): Buffer {
-  const blocks = blocksOf(packed)
   let size = 0
-  for (const { bytes, isPlain } of blocks) {
-    size += isPlain ? bytes.length : plainLength(bytes)
+  // Twice over the frames: a list of blocks would take many times the bytes of small ones.
+  readFrames(packed, (start, end, isPlain) => {
+    size += isPlain ? end - start : plainLength(packed, start, end)
     if (size > maxBytes) throw new TooLong('lz4', maxBytes)
-  }
+  })
   const plain = Buffer.allocUnsafeSlow(size)
-  let end = 0
-  for (const { bytes, isPlain } of blocks) {
-    if (isPlain) plain.set(bytes, end)
-    end = isPlain ? end + bytes.length : unpackBlock(bytes, plain, end)
-  }
+  let to = 0
+  readFrames(packed, (start, end, isPlain) => {
+    to = isPlain ? copyBytes(packed, start, plain, to, end - start) : unpackBlock(packed, start, end, plain, to)
+  })
   return plain
 }
 
-function blocksOf(packed: Buffer): readonly Block[] {
-  const blocks: Block[] = []
+function readFrames(packed: Buffer, onBlock: OnBlock): void {
   for (let at = 0; at < packed.length; ) {
     const magic = readUint32(packed, at)
     at += MAGIC_BYTES
     if (magic >= FIRST_SKIPPABLE && magic < FIRST_SKIPPABLE + SKIPPABLE_KINDS) at += 4 + readUint32(packed, at)
-    else if (magic === MAGIC) at = readFrame(packed, at, blocks)
+    else if (magic === MAGIC) at = readFrame(packed, at, onBlock)
     else throw malformed(`no frame begins at byte ${at - MAGIC_BYTES}`)
   }
-  return blocks
 }
 
-/** Resolves to where the frame ends. `at`: behind its magic number. */
-function readFrame(packed: Buffer, at: number, blocks: Block[]): number {
+/** Returns where the frame ends. `at`: behind its magic number. */
+function readFrame(packed: Buffer, at: number, onBlock: OnBlock): number {
   const flags = packed[at] ?? 0
   if ((flags & VERSION_MASK) !== VERSION) throw malformed('its version is unknown')
   let next = at + 3 // flags, largest block, checksum of the header
@@ -72,31 +67,33 @@ function readFrame(packed: Buffer, at: number, blocks: Block[]): number {
     const isPlain = length >= IS_PLAIN
     const end = next + (isPlain ? length - IS_PLAIN : length)
     if (end > packed.length) throw malformed('it ends within a block')
-    blocks.push({ bytes: packed.subarray(next, end), isPlain })
+    onBlock(next, end, isPlain)
     next = (flags & BLOCK_CHECKSUM) === 0 ? end : end + 4
   }
   return (flags & CONTENT_CHECKSUM) === 0 ? next : next + 4
 }
 
-/** How many bytes come out of a block. */
-function plainLength(block: Uint8Array): number {
+/** How many bytes come out of a block. Throws for one that ends within a length. */
+function plainLength(packed: Uint8Array, start: number, end: number): number {
   let length = 0
-  for (let at = 0; at < block.length; ) {
-    const token = block[at++]!
+  for (let at = start; at < end; ) {
+    const token = packed[at++]!
     let literals = token >>> 4
     if (literals === LONG_LENGTH)
       for (let byte = 255; byte === 255; ) {
-        byte = byteAt(block, at++)
+        if (at >= end) throw tooEarly()
+        byte = packed[at++]!
         literals += byte
       }
     length += literals
     at += literals
-    if (at >= block.length) break
+    if (at >= end) break
     at += 2
     let match = token & 0x0f
     if (match === LONG_LENGTH)
       for (let byte = 255; byte === 255; ) {
-        byte = byteAt(block, at++)
+        if (at >= end) throw tooEarly()
+        byte = packed[at++]!
         match += byte
       }
     length += match + MIN_MATCH_BYTES
@@ -104,27 +101,28 @@ function plainLength(block: Uint8Array): number {
   return length
 }
 
-/** Writes a block behind what was unpacked before, to which its matches may go back; returns its end. */
-function unpackBlock(block: Uint8Array, plain: Buffer, from: number): number {
+/** Writes a block, whose length was counted, behind what was unpacked before, to which its matches may go back; returns its end. */
+function unpackBlock(packed: Uint8Array, start: number, end: number, plain: Buffer, from: number): number {
   let to = from
-  for (let at = 0; at < block.length; ) {
-    const token = block[at++]!
+  for (let at = start; at < end; ) {
+    const token = packed[at++]!
     let literals = token >>> 4
     if (literals === LONG_LENGTH)
       for (let byte = 255; byte === 255; ) {
-        byte = block[at++]!
+        byte = packed[at++]!
         literals += byte
       }
-    if (at + literals > block.length) throw malformed('it ends within a literal')
-    to = copyBytes(block, at, plain, to, literals)
+    if (at + literals > end) throw malformed('it ends within a literal')
+    to = copyBytes(packed, at, plain, to, literals)
     at += literals
-    if (at >= block.length) break
-    const offset = byteAt(block, at) | (byteAt(block, at + 1) << 8)
+    if (at >= end) break
+    if (at + 2 > end) throw tooEarly()
+    const offset = packed[at]! | (packed[at + 1]! << 8)
     at += 2
     let match = token & 0x0f
     if (match === LONG_LENGTH)
       for (let byte = 255; byte === 255; ) {
-        byte = block[at++]!
+        byte = packed[at++]!
         match += byte
       }
     match += MIN_MATCH_BYTES
@@ -160,15 +158,10 @@ export function repeatBytes(bytes: Uint8Array, at: number, offset: number, lengt
   return end
 }
 
-function byteAt(bytes: Uint8Array, at: number): number {
-  const byte = bytes[at]
-  if (byte === undefined) throw malformed('it ends too early')
-  return byte
-}
-
 function readUint32(bytes: Buffer, at: number): number {
-  if (at + 4 > bytes.length) throw malformed('it ends too early')
+  if (at + 4 > bytes.length) throw tooEarly()
   return bytes.readUInt32LE(at)
 }
 
 const malformed = (problem: string) => new RangeError(`lz4 frame: ${problem}`)
+const tooEarly = () => malformed('it ends too early')

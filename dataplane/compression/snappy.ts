@@ -9,30 +9,37 @@ const XERIAL = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0x00])
 /** Magic number, version, compatible version. */
 const XERIAL_HEADER_BYTES = 16
 
+type OnBlock = (block: Buffer) => void
+
 /** Throws `TooLong` where more than `maxBytes` would come out, `RangeError` for bytes that are no Snappy. */
 export function decompressSnappy(packed: Buffer, maxBytes: number): Buffer {
-  const blocks = packed.subarray(0, XERIAL.length).equals(XERIAL) ? xerialBlocks(packed) : [packed]
-  const sizes = blocks.map(block => plainLength(block).value)
-  if (sizes.reduce((sum, size) => sum + size, 0) > maxBytes) throw new TooLong('snappy', maxBytes)
-  const plain = Buffer.allocUnsafeSlow(sizes.reduce((sum, size) => sum + size, 0))
-  let end = 0
-  blocks.forEach((block, i) => {
-    unpackBlock(block, plain.subarray(end, end + sizes[i]!))
-    end += sizes[i]!
+  const readBlocks = packed.subarray(0, XERIAL.length).equals(XERIAL) ? readXerial : readAlone
+  let size = 0
+  // Twice over the blocks: a list of them would take many times the bytes of small ones.
+  readBlocks(packed, block => {
+    size += plainLength(block).value
+    if (size > maxBytes) throw new TooLong('snappy', maxBytes)
+  })
+  const plain = Buffer.allocUnsafeSlow(size)
+  let to = 0
+  readBlocks(packed, block => {
+    const end = to + plainLength(block).value
+    unpackBlock(block, plain.subarray(to, end))
+    to = end
   })
   return plain
 }
 
-function xerialBlocks(packed: Buffer): readonly Buffer[] {
-  const blocks: Buffer[] = []
+const readAlone = (packed: Buffer, onBlock: OnBlock) => onBlock(packed)
+
+function readXerial(packed: Buffer, onBlock: OnBlock): void {
   for (let at = XERIAL_HEADER_BYTES; at < packed.length; ) {
     const start = at + 4
     const end = start > packed.length ? Number.POSITIVE_INFINITY : start + packed.readUInt32BE(at)
     if (end > packed.length) throw malformed('it ends within a chunk')
-    blocks.push(packed.subarray(start, end))
+    onBlock(packed.subarray(start, end))
     at = end
   }
-  return blocks
 }
 
 /** The length that a block begins with, and where it goes on. */

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import type { BusRecord, ConsumedRecord } from '../ports/bus.ts'
+import { BusError, type BusRecord, type ConsumedRecord } from '../ports/bus.ts'
 import { SILENT } from '../telemetry/log.ts'
 import { createFakeClock } from '../testing/fake-clock.ts'
-import { collectDeadLetters } from './dead-letter.ts'
+import { collectDeadLetters, MAX_LETTER_KEY } from './dead-letter.ts'
 
 const record: ConsumedRecord = {
   topic: 'raw-logs',
@@ -44,5 +44,30 @@ describe('a dead-letter message', () => {
   it('is not sent for a batch without any', async () => {
     await collect().send()
     expect(sent).to.deep.equal([])
+  })
+
+  it('fits whatever the key and the headers of the record hold: they are bounded, and the value is kept', async () => {
+    const taken: BusRecord[] = []
+    const small = {
+      async send(_: string, records: readonly BusRecord[]) {
+        for (const { key, value, headers } of records)
+          if (3 * key.length + value.length + 3 * JSON.stringify(headers).length > 100_000) throw new BusError('record-too-large', 'no')
+        taken.push(...records)
+      },
+    }
+    const dead = collectDeadLetters({ bus: small, topic: 'dead-letter-queue', stage: 'etl', clock, log: SILENT })
+    dead.add({ ...record, key: `shop/${'c'.repeat(90_000)}`, headers: { 'dlq.replayed': '2'.repeat(90_000) } }, 'not JSON')
+    await dead.send()
+    expect(taken.map(({ key, value }) => [key.slice(0, 6), key.length, String(value)])).to.deep.equal([
+      ['shop/c', MAX_LETTER_KEY, 'all of it'],
+    ])
+    expect(taken[0]!.headers).to.not.have.property('dlq.replayed')
+  })
+
+  it('says when its record was replayed before', async () => {
+    const dead = collect()
+    dead.add({ ...record, headers: { 'dlq.replayed': '2026-11-20T00:00:00.000Z' } }, 'not JSON')
+    await dead.send()
+    expect(sent.splice(0)[0]!.records[0]!.headers).to.include({ 'dlq.replayed': '2026-11-20T00:00:00.000Z' })
   })
 })

@@ -24,14 +24,18 @@ export const DEAD_LETTER_HEADERS = {
 const MAX_REASON_LENGTH = 2_000
 /** Largest value of a letter, in bytes: with its key and headers it fits where the largest message of `raw-logs` does, or a flat record. */
 export const MAX_LETTER_BYTES = 962_560
+/** Characters of a letter's key: more than a tenant and a service have. A key without end would leave no room for the letter. */
+export const MAX_LETTER_KEY = 1_000
+/** An ISO-8601 time is shorter. */
+const MAX_TIME_LENGTH = 64
 /** Letters that a bus refuses for their size are cut to a quarter each time, down to this. */
 const LEAST_LETTER_BYTES = 256
 
 /** The dead-letter message for `original`, which came with `record`. */
 function buildDeadLetter(record: ConsumedRecord, original: Uint8Array, stage: string, reason: string, nowMs: number): BusRecord {
-  const replayed = record.headers[DEAD_LETTER_HEADERS.replayed]
+  const replayed = replayedAt(record)
   const letter: BusRecord = {
-    key: record.key,
+    key: record.key.slice(0, MAX_LETTER_KEY),
     value: original,
     headers: {
       [DEAD_LETTER_HEADERS.topic]: record.topic,
@@ -59,6 +63,12 @@ function cutLetter(letter: BusRecord, bytes: number): BusRecord {
 export function receivedAtMs({ headers, timestampMs }: Pick<ConsumedRecord, 'headers' | 'timestampMs'>): number {
   const received = headers[DEAD_LETTER_HEADERS.received]
   return received !== undefined && /^\d{1,15}$/.test(received) ? Number(received) : timestampMs
+}
+
+/** When the record was replayed last, ISO-8601; undefined: never, as far as can be told. */
+export function replayedAt({ headers }: Pick<ConsumedRecord, 'headers'>): string | undefined {
+  const replayed = headers[DEAD_LETTER_HEADERS.replayed]
+  return replayed !== undefined && replayed.length <= MAX_TIME_LENGTH ? replayed : undefined
 }
 
 /** Collects the dead letters of one batch. */

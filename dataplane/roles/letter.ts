@@ -35,7 +35,7 @@ export function parseLetter({ partition, offset, key, value, headers, timestampM
   if (topic === undefined || stage === undefined) return undefined
   return {
     id: `${partition}/${offset}`,
-    time: headers[HEADERS.time] ?? new Date(timestampMs).toISOString(),
+    time: headers[HEADERS.time] ?? isoTime(timestampMs),
     stage,
     reason: headers[HEADERS.reason] ?? '',
     topic,
@@ -47,6 +47,12 @@ export function parseLetter({ partition, offset, key, value, headers, timestampM
     wholeBytes: headers[HEADERS.cut] === undefined ? undefined : Number(headers[HEADERS.cut]),
     value,
   }
+}
+
+/** A client may date its messages beyond what a date can say. */
+function isoTime(ms: number): string {
+  const date = new Date(ms)
+  return Number.isNaN(date.getTime()) ? new Date(0).toISOString() : date.toISOString()
 }
 
 /** Which letters are meant: every condition that is given must hold. */

@@ -1,6 +1,6 @@
 /** Requests to the search store over the OpenSearch client, with its failures sorted into the port's. */
 import { readFileSync } from 'node:fs'
-import type { ClientRequest } from 'node:http'
+import type { Agent, ClientRequest } from 'node:http'
 import { createRequire } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type * as OpenSearch from '@opensearch-project/opensearch'
@@ -182,7 +182,10 @@ function errorOf(body: unknown): BulkItemResponse['error'] {
 class StoreConnection extends Connection {
   override request(...[params, callback]: Parameters<OpenSearch.Connection['request']>): ClientRequest {
     const request: ClientRequest = super.request(params, (error, response) => {
-      if (error instanceof errors.ConnectionError && request.reusedSocket) ofClosedConnections.add(error)
+      if (error instanceof errors.ConnectionError && request.reusedSocket) {
+        ofClosedConnections.add(error)
+        this.#closeIdle()
+      }
       callback(error, response)
     })
     request.once('response', () => {
@@ -190,5 +193,10 @@ class StoreConnection extends Connection {
       request.on('error', () => {})
     })
     return request
+  }
+
+  /** A load balancer or a restart that closed one kept connection mostly closed all: the next request gets a new one. */
+  #closeIdle(): void {
+    for (const sockets of Object.values((this.agent as Agent).freeSockets)) for (const socket of [...(sockets ?? [])]) socket.destroy()
   }
 }

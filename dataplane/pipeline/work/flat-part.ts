@@ -1,6 +1,6 @@
 /** Flat records that go on together, and where they come from. */
 import type { ConsumedRecord } from '../../ports/bus.ts'
-import { DEAD_LETTER_HEADERS, receivedAtMs } from '../dead-letter.ts'
+import { receivedAtMs, replayedAt } from '../dead-letter.ts'
 import type { FlatRow } from '../flat-row.ts'
 import type { Etl, RawMessage } from '../steps/flatten/etl.ts'
 
@@ -41,10 +41,10 @@ export class FlatPart {
     const { rows } = this
     for (let position = 0; position < rows.length; position++) {
       const row = rows[position]!
-      const { partition, headers } = this.messageOf(position)
+      const message = this.messageOf(position)
       row.position = position
-      row.partition = partition
-      row.replayed = headers[DEAD_LETTER_HEADERS.replayed]
+      row.partition = message.partition
+      row.replayed = replayedAt(message)
     }
   }
 

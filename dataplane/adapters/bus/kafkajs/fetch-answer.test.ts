@@ -3,6 +3,7 @@ import { zstdCompressSync } from 'node:zlib'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { MAX_PLAIN_BYTES } from '../kafka/batches/compression.ts'
+import { MAX_BATCH_PARTS } from '../kafka/batches/read-batch.ts'
 import { encodeBatch } from '../kafka/batches/write-batch.ts'
 import { type FetchedMessage, readFetchedMessages } from './fetch-answer.ts'
 import { repairLibrary } from './library-repairs.ts'
@@ -63,6 +64,14 @@ describe('messages of a Fetch answer', () => {
     const answer = answerOf(Buffer.concat([largeBatch(1), largeBatch(2), batchOf(['x'], 3)]), batchOf(['y'], 8))
     expect(offsets(readFetchedMessages(answer))).to.deep.equal(['1', '2'])
     expect(readFetchedMessages(answer)).to.deep.equal([])
+  })
+
+  it('behind more records and headers than a batch may hold are left, too, however few their bytes are', () => {
+    const headers = Object.fromEntries(Array.from({ length: (MAX_BATCH_PARTS * 3) / 4 }, (_, i) => [i.toString(36), '']))
+    const many = Buffer.from(encodeBatch([{ key: '', value: Buffer.alloc(0), headers }], IDENTITY, 0, 'zstd'))
+    expect(offsets(readFetchedMessages(answerOf(Buffer.concat([many, many, batchOf(['x'], 3)]))))).to.deep.equal(['0'])
+    const answer = answerOf(many, many, batchOf(['x'], 3))
+    expect([1, 2, 3].map(() => readFetchedMessages(answer).length)).to.deep.equal([1, 1, 0])
   })
 
   it('are read in place of the library, by all versions of the answer that have batches', async () => {

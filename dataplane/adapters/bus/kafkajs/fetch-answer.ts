@@ -4,7 +4,7 @@
  */
 import type { ConsumedRecord } from '../../../ports/bus.ts'
 import { MAX_PLAIN_BYTES } from '../kafka/batches/compression.ts'
-import { isControl, isTransactional, type RecordBatch, readBatches, readRecords } from '../kafka/batches/read-batch.ts'
+import { isControl, isTransactional, MAX_BATCH_PARTS, type RecordBatch, readBatches, readRecords } from '../kafka/batches/read-batch.ts'
 
 /** The library's reader of an answer, as far as it is needed. */
 export interface AnswerReader {
@@ -25,8 +25,8 @@ export interface FetchedMessage {
   readonly batchContext: { readonly producerId: string; readonly inTransaction: boolean }
 }
 
-/** Bytes that came out of the batches of an answer so far. */
-const unpackedBytes = new WeakMap<AnswerReader, number>()
+/** Sums of the batches of an answer that were unpacked so far. */
+const unpacked = new WeakMap<AnswerReader, { readonly bytes: number; readonly parts: number }>()
 
 /**
  * The messages of one partition. Once more than a batch may hold has come out of an answer, the batches behind are left: they are asked for again.
@@ -37,16 +37,17 @@ export function readFetchedMessages(answer: AnswerReader): readonly FetchedMessa
   if (length <= 0 || !answer.canReadBytes(length)) return []
   const messages: FetchedMessage[] = []
   for (const batch of readBatches(answer.readBytes(length))) {
-    const before = unpackedBytes.get(answer) ?? 0
-    if (before > MAX_PLAIN_BYTES) break
+    const before = unpacked.get(answer) ?? NOTHING
+    if (before.bytes > MAX_PLAIN_BYTES || before.parts > MAX_BATCH_PARTS) break
     const records: ConsumedRecord[] = []
-    const { plainBytes } = readRecords(batch, NOWHERE, 0, records)
-    unpackedBytes.set(answer, before + plainBytes)
+    const { plainBytes, parts } = readRecords(batch, NOWHERE, 0, records)
+    unpacked.set(answer, { bytes: before.bytes + plainBytes, parts: before.parts + parts })
     for (const record of records) messages.push(toMessage(record, batch))
   }
   return messages
 }
 
+const NOTHING = { bytes: 0, parts: 0 }
 const NOWHERE = { topic: '', partition: 0 }
 
 function toMessage(record: ConsumedRecord, batch: RecordBatch): FetchedMessage {

@@ -6,7 +6,7 @@ import { contentBytes } from '../../../../compression/zstd.ts'
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import type { ConsumedRecord } from '../../../../ports/bus.ts'
 import { MAX_PLAIN_BYTES } from './compression.ts'
-import { MAX_BATCH_PARTS, readBatches, readRecords } from './read-batch.ts'
+import { HEADER_BYTES, MAX_BATCH_PARTS, readBatches, readRecords } from './read-batch.ts'
 import { encodeBatch } from './write-batch.ts'
 
 const FIRST_MS = 1_700_000_000_000
@@ -187,6 +187,20 @@ describe('record batches', () => {
         expect(problemOf(bytes).problem).to.contain(`more than ${MAX_PLAIN_BYTES} bytes come out`)
       })
   })
+
+  for (const compression of ['gzip', 'lz4', 'snappy', 'zstd'] as const)
+    it(`thousands that are not in their compression spoil neither reading nor writing of others: ${compression}`, () => {
+      const identity = { producerId: 1n, producerEpoch: 0, baseSequence: 0, isTransactional: false }
+      const write = () => encodeBatch([{ key: 'k', value: Buffer.alloc(9_000, 'a line of log ') }], identity, 0, 'lz4')
+      const written = Buffer.from(write())
+      const broken = Buffer.concat([libraryBatch().subarray(0, HEADER_BYTES), Buffer.from('these bytes are in no compression')])
+      broken.writeInt32BE(broken.length - 12, 8)
+      broken.writeInt16BE(compressionsAlgorithms[compression].bitmask, 21)
+      for (let round = 0; round < 2_500; round++)
+        expect(readOwn(broken).map(({ unreadable }) => typeof unreadable)).to.deep.equal(['string'])
+      expect(readOwn(written).map(({ value, unreadable }) => [value.length, unreadable])).to.deep.equal([[9_000, undefined]])
+      expect(Buffer.compare(write(), written)).to.equal(0)
+    })
 
   it('goes on behind a batch that cannot be read', () => {
     const broken = libraryBatch({ firstOffset: 10 })

@@ -84,6 +84,8 @@ export interface ReadMemory {
   readonly memory: Uint8Array
   /** Bytes that came out of the batch. */
   readonly plainBytes: number
+  /** Records and headers that were read: each is an object or a text, whatever its size. */
+  readonly parts: number
 }
 
 /**
@@ -91,17 +93,20 @@ export interface ReadMemory {
  * and says why; the memory is the batch's own then.
  */
 export function readRecords(batch: RecordBatch, of: TopicPartition, fromOffset: number, into: ConsumedRecord[]): ReadMemory {
+  const before = into.length
+  const headers = new HeaderReader(MAX_BATCH_PARTS - batch.recordCount)
   let plainBytes = 0
+  let { body: memory }: { body: Uint8Array } = batch
   try {
     if (batch.problem !== undefined) throw new RangeError(batch.problem)
-    const { bytes, memory } = plainBody(batch)
-    plainBytes = bytes.length
-    readPlainRecords(batch, bytes, of, fromOffset, into)
-    return { memory, plainBytes }
+    const plain = plainBody(batch)
+    plainBytes = plain.bytes.length
+    readPlainRecords(batch, plain.bytes, of, fromOffset, headers, into)
+    memory = plain.memory
   } catch (error) {
     into.push(unreadable(batch, of, (error as Error).message))
-    return { memory: batch.body, plainBytes }
   }
+  return { memory, plainBytes, parts: into.length - before + headers.read }
 }
 
 /** Throws where a record cannot be read: those before it are appended. */
@@ -110,6 +115,7 @@ function readPlainRecords(
   bytes: Buffer,
   { topic, partition }: TopicPartition,
   fromOffset: number,
+  headers: HeaderReader,
   into: ConsumedRecord[],
 ): void {
   if (recordCount < 0 || recordCount > MAX_BATCH_PARTS)
@@ -117,7 +123,6 @@ function readPlainRecords(
   const hasBrokerTime = (attributes & LOG_APPEND_TIME) !== 0
   const cursor = new Cursor(bytes)
   const keys = new RepeatedText()
-  const headers = new HeaderReader(MAX_BATCH_PARTS - recordCount)
   let before = firstOffset - 1
   for (let i = 0; i < recordCount; i++) {
     const length = cursor.varint()
@@ -150,21 +155,22 @@ const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({})
 
 class HeaderReader {
   readonly #names = new RepeatedText()
-  #left: number
+  readonly #limit: number
+  read = 0
 
   constructor(limit: number) {
-    this.#left = limit
+    this.#limit = limit
   }
 
   next(cursor: Cursor): Readonly<Record<string, string>> {
     const count = cursor.varint()
     if (count === 0) return NO_HEADERS
-    this.#left -= count
-    if (count < 0 || this.#left < 0) throw new RangeError(`it has more than ${MAX_BATCH_PARTS} records and headers`)
+    if (count < 0 || this.read + count > this.#limit) throw new RangeError(`it has more than ${MAX_BATCH_PARTS} records and headers`)
     const headers: Record<string, string> = {}
     for (let i = 0; i < count; i++) {
       const name = this.#names.next(cursor)
       headers[name] = cursor.text()
+      this.read++
     }
     return headers
   }

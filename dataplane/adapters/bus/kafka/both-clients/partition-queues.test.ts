@@ -1,8 +1,14 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { ConsumedRecord } from '../../../../ports/bus.ts'
 import { systemClock } from '../../../clock/system-clock.ts'
 import { PartitionQueues, unpacked } from './partition-queues.ts'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage: () => void = runInNewContext('gc')
 
 const TOPIC = 'logs'
 const LIMITS = { maxRecords: 100, maxBytes: 1 << 20, waitMs: 0 }
@@ -129,6 +135,38 @@ describe('queues of records that were read ahead', () => {
     expect([opened, queue.bytes]).to.deep.equal([[0], 50 + 1_100])
     expect(placesOf(await queues.poll(LIMITS))).to.deep.equal(['0/1', '0/2', '0/3'])
     expect([opened, queue.bytes]).to.deep.equal([[0, 2], 0])
+  })
+
+  it('count keys and headers: one batch at a time is unpacked whose records hold little else', async () => {
+    const { queues, all } = make(3, 8_000)
+    let unpacked = 0
+    const packed = (partition: number, offset: number) => ({
+      bytes: 50,
+      unpack() {
+        unpacked++
+        return { records: records(partition, offset, 1, 0), plainBytes: 60_000_000, parts: 2 }
+      },
+    })
+    for (const [partition, queue] of all.entries()) queues.push(queue, [packed(partition, 0), packed(partition, 1)], 2)
+    const counts: (readonly [polled: number, unpacked: number])[] = []
+    for (let i = 0; i < 7; i++) counts.push([(await queues.poll(LIMITS)).length, unpacked])
+    expect(counts).to.deep.equal([[1, 2], [1, 3], [1, 4], [1, 5], [1, 6], [1, 6], [0, 6]]) // biome-ignore format: a row
+    expect(all.map(({ bytes, unpackedBytes }) => [bytes, unpackedBytes])).to.deep.equal([[0, 0], [0, 0], [0, 0]]) // biome-ignore format: a row
+  })
+
+  it('keep nothing of a batch all of whose records were taken: a partition may be silent for long', async () => {
+    const { queues, all } = make(1)
+    let held: WeakRef<ConsumedRecord> | undefined
+    const unpack = () => {
+      const made = records(0, 0, 1)
+      held = new WeakRef(made[0]!)
+      return { records: made }
+    }
+    queues.push(all[0]!, [{ bytes: 50, unpack }], 1)
+    expect(placesOf(await queues.poll(LIMITS))).to.deep.equal(['0/0'])
+    await turn()
+    collectGarbage()
+    expect(held!.deref()).to.equal(undefined)
   })
 
   it('hand out nothing behind what cannot be unpacked', async () => {

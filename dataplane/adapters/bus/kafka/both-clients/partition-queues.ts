@@ -7,8 +7,8 @@ import type { Clock } from '../../../../ports/clock.ts'
 import type { GroupClaim } from './buffered-transaction.ts'
 import { queueKey } from './topic-partitions.ts'
 
-/** Bookkeeping of a record in memory, beside its bytes. */
-const RECORD_OVERHEAD = 100
+/** Bookkeeping of a record, or of a header, in memory, beside its bytes. */
+const PART_OVERHEAD = 100
 
 /** At least one record, packed as the broker sent it. Records are unpacked when it is their turn, as they are many times larger then. */
 export interface PackedRecords {
@@ -24,6 +24,10 @@ export interface UnpackedBatch {
 
 export interface UnpackedRecords {
   readonly records: readonly ConsumedRecord[]
+  /** Bytes that came out of the batch: also keys and headers. */
+  readonly plainBytes?: number
+  /** Its records and headers. */
+  readonly parts?: number
   /** The memory that the values lie in, where it is theirs alone. */
   readonly memory?: UnpackedBatch
 }
@@ -46,6 +50,8 @@ export class PartitionQueue implements TopicPartition {
   readonly #leases: RecordLeases
   #records: readonly ConsumedRecord[] = []
   #next = 0
+  /** Bytes of keys and headers of `#records`, until the last of these is taken. */
+  #besideValues = 0
   readonly #packed: PackedRecords[] = []
 
   constructor({ topic, partition, offset }: TopicPartitionOffset, leases: RecordLeases) {
@@ -69,11 +75,13 @@ export class PartitionQueue implements TopicPartition {
     while (this.#next >= this.#records.length) {
       const packed = this.#packed[0]
       if (packed === undefined) return undefined
-      const { records, memory } = packed.unpack()
+      const { records, memory, plainBytes = 0, parts = 0 } = packed.unpack()
       this.#packed.shift()
       this.#records = records
       this.#next = 0
       for (const record of records) this.unpackedBytes += memoryOf(record)
+      this.#besideValues = records.length === 0 ? 0 : Math.max(0, plainBytes + parts * PART_OVERHEAD - this.unpackedBytes)
+      this.unpackedBytes += this.#besideValues
       this.bytes += this.unpackedBytes - packed.bytes
       if (memory === undefined) continue
       const { lastOffset, bytes } = memory
@@ -82,23 +90,40 @@ export class PartitionQueue implements TopicPartition {
     return this.#records[this.#next]
   }
 
+  /** Bytes that `record`, which `peek` showed, counts for in a poll. The first of a batch counts for what the batch holds beside values. */
+  sizeOf({ value, key }: ConsumedRecord): number {
+    return value.length + key.length + (this.#next === 0 ? this.#besideValues : 0)
+  }
+
   /** Takes what `peek` showed. */
   shift(record: ConsumedRecord): void {
     this.#next++
-    this.bytes -= memoryOf(record)
-    this.unpackedBytes -= memoryOf(record)
+    this.#dropBytes(memoryOf(record))
+    if (this.#next === this.#records.length) this.#leaveBatch()
     this.#leases.noteHandedOut(ONLY, record.offset + 1)
   }
 
   seek(offset: number): void {
-    this.#records = []
-    this.#next = 0
+    this.#leaveBatch()
     this.#packed.length = 0
     this.bytes = 0
     this.unpackedBytes = 0
     this.epoch++
     this.#leases.restart(ONLY, offset)
     this.fetchOffset = offset
+  }
+
+  #dropBytes(bytes: number): void {
+    this.bytes -= bytes
+    this.unpackedBytes -= bytes
+  }
+
+  /** Nothing of the batch is kept: a partition may be silent for long. */
+  #leaveBatch(): void {
+    this.#records = []
+    this.#next = 0
+    this.#dropBytes(this.#besideValues)
+    this.#besideValues = 0
   }
 
   /** Where reading goes on, when nothing but markers was read behind `offset`; else `offset`. */
@@ -121,12 +146,19 @@ export class PartitionQueue implements TopicPartition {
 /** A queue's leases know one partition. */
 const ONLY = 0
 
-const memoryOf = ({ value }: ConsumedRecord) => value.length + RECORD_OVERHEAD
+const memoryOf = ({ value }: ConsumedRecord) => value.length + PART_OVERHEAD
 
 /** Records that were never packed, or are not any more. */
 export function unpacked(records: readonly ConsumedRecord[]): readonly PackedRecords[] {
   if (records.length === 0) return []
-  return [{ bytes: records.reduce((sum, record) => sum + memoryOf(record), 0), unpack: () => ({ records }) }]
+  let plainBytes = 0
+  let parts = 0
+  for (const { key, value, headers } of records) {
+    const entries = Object.entries(headers)
+    plainBytes += value.length + key.length + entries.reduce((sum, [name, text]) => sum + name.length + text.length, 0)
+    parts += 1 + entries.length
+  }
+  return [{ bytes: plainBytes + parts * PART_OVERHEAD, unpack: () => ({ records, plainBytes, parts }) }]
 }
 
 /** Records that a subscription has read ahead, and how `poll` takes from them. */
@@ -271,7 +303,7 @@ export class PartitionQueues {
       while (mayUnpack || queue.unpackedBytes > 0) {
         const record = queue.peek()
         if (record === undefined) break
-        const size = record.value.length + record.key.length
+        const size = queue.sizeOf(record)
         if (taken.length >= limits.maxRecords || (taken.length > 0 && bytes + size > limits.maxBytes)) return false
         taken.push(record)
         bytes += size

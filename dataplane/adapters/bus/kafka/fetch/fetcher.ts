@@ -195,6 +195,7 @@ export class Fetcher {
 
 function unpackBatch(batch: RecordBatch, of: TopicPartition, fromOffset: number): UnpackedRecords {
   const records: ConsumedRecord[] = []
-  const { memory: bytes } = readRecords(batch, of, fromOffset, records)
-  return bytes === batch.body ? { records } : { records, memory: { lastOffset: batch.lastOffset, bytes } }
+  const { memory: bytes, plainBytes, parts } = readRecords(batch, of, fromOffset, records)
+  const unpacked = { records, plainBytes, parts }
+  return bytes === batch.body ? unpacked : { ...unpacked, memory: { lastOffset: batch.lastOffset, bytes } }
 }

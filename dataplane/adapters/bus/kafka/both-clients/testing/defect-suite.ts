@@ -193,6 +193,23 @@ export function testClientDefects(name: string, openBus: OpenBus): void {
       await subscription.commit(nextOffsets(records))
     })
 
+    it('batches of lz4 that lie about their length, which Kafka takes, are read, and spoil no others', async () => {
+      const bus = await topic.open()
+      kafkajs.CompressionCodecs[kafkajs.CompressionTypes.LZ4] = () => ({
+        compress: async ({ buffer }: { readonly buffer: Buffer }) => lyingLz4(buffer),
+        decompress: () => Promise.reject(new Error('not needed')),
+      })
+      const producer = newClient().producer({ createPartitioner: DefaultPartitioner })
+      await producer.connect()
+      const send = () => producer.send({ topic: topic.name, compression: kafkajs.CompressionTypes.LZ4, messages: [{ value: 'a lie' }] })
+      for (let i = 0; i < 10; i++) await send()
+      await producer.disconnect()
+      await bus.send(topic.name, [record('k', 'a line of log '.repeat(500))])
+      const subscription = await bus.subscribe({ groupId: topic.group, topics: [topic.name] })
+      const records = await readAll(subscription, 11)
+      expect(records.map(of => of.unreadable ?? textOf(of).slice(0, 6))).to.deep.equal([...Array(10).fill('a lie'), 'a line'])
+    })
+
     it('a member that takes over right after a transaction starts at its offsets', async () => {
       const bus = await topic.open()
       await bus.send(
@@ -271,4 +288,17 @@ async function withTransactionalProducer(work: (producer: kafkajs.Producer) => P
   } finally {
     await producer.disconnect()
   }
+}
+
+/** An lz4 frame that says that a terabyte comes out of it. */
+function lyingLz4(plain: Buffer): Buffer {
+  const length = Buffer.alloc(4)
+  length.writeUInt32LE(plain.length + 0x80000000)
+  const checksum = 0xb7
+  return Buffer.concat([
+    Buffer.from([0x04, 0x22, 0x4d, 0x18, 0x68, 0x40, 0, 0, 0, 0, 0, 1, 0, 0, checksum]),
+    length,
+    plain,
+    Buffer.alloc(4),
+  ])
 }
