@@ -294,43 +294,6 @@ describe('the search store over the OpenSearch REST API', () => {
     expect(seen.map(({ method }) => method)).to.deep.equal(['GET', 'GET', 'PUT'])
   })
 
-  it('writes documents once more when the store closed a kept connection in the same moment, and no more often', async () => {
-    const operations = [{ action: 'create', index: 'i', id: '1', body: '{}' }] as const
-    const done = { body: { errors: false, items: [{ create: { status: 201 } }] } }
-    replies.push({ body: { status: 'green' } }, { cut: true }, done)
-    await store.clusterStatus()
-    expect(await store.bulk(operations)).to.deep.equal([{ status: 'done', created: true }])
-    expect(seen.map(({ body }) => body).slice(1)).to.deep.equal([seen[2]!.body, seen[2]!.body])
-    replies.push({ cut: true }, { cut: true })
-    expect(await failure(store.bulk(operations))).to.be.instanceOf(SearchStoreUnavailable)
-    expect(seen).to.have.length(5)
-  })
-
-  it('is on a new connection at the second try, where the other ends of all that were kept are gone', async () => {
-    const fromHere = new Map<unknown, number>()
-    server.prependListener('request', ({ socket }) => {
-      const before = fromHere.get(socket) ?? 0
-      fromHere.set(socket, before + 1)
-      if (before > 0 && fromHere.size === 4) socket.destroy()
-    })
-    const operations = [{ action: 'create', index: 'i', id: '1', body: '{}' }] as const
-    const done = { body: { errors: false, items: [{ create: { status: 201 } }] } }
-    await Promise.all(Array.from({ length: 4 }, () => store.clusterStatus()))
-    expect(fromHere.size).to.equal(4)
-    replies.push(done, done)
-    expect(await store.bulk(operations)).to.deep.equal([{ status: 'done', created: true }])
-    expect(fromHere.size).to.equal(5)
-  })
-
-  it('writes nothing twice that asks for versions, or over a connection that was never answered', async () => {
-    const operations = [{ action: 'index', index: 'i', id: '1', body: '{}' }] as const
-    replies.push({ cut: true }, { body: { status: 'green' } }, { cut: true })
-    await failure(store.bulk(operations))
-    await store.clusterStatus()
-    await failure(store.bulk(operations, { wantsVersions: true }))
-    expect(seen.map(({ path }) => path)).to.deep.equal(['/_bulk', '/_cluster/health', '/_bulk'])
-  })
-
   it("names the store's reason when it refuses a request", async () => {
     replies.push(refusal('parsing_exception', 400))
     const error = await failure(store.search({ index: 'i', body: {} }))

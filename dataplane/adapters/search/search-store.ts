@@ -136,14 +136,7 @@ async function bulk(
   if (operations.length === 0) return []
   const bulkBody = buildBulkBody(operations, sizeBytes => bodies.take(sizeBytes))
   const query = { filter_path: wantsVersions ? `${BULK_FILTER_PATH},items.*._version` : BULK_FILTER_PATH, timeout: SHARD_TIMEOUT }
-  const { status, body } = await transport.request({
-    method: 'POST',
-    path: '/_bulk',
-    query,
-    bulkBody,
-    isRepeatable: !wantsVersions,
-    expect: [413],
-  })
+  const { status, body } = await transport.request({ method: 'POST', path: '/_bulk', query, bulkBody, expect: [413] })
   if (status === 413) return tooLarge(operations)
   const { items = [] } = body as { readonly items?: readonly Readonly<Record<string, BulkItemResponse>>[] }
   if (items.length !== operations.length)

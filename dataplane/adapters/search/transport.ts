@@ -1,6 +1,6 @@
 /** Requests to the search store over the OpenSearch client, with its failures sorted into the port's. */
 import { readFileSync } from 'node:fs'
-import type { Agent, ClientRequest } from 'node:http'
+import type { ClientRequest } from 'node:http'
 import { createRequire } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type * as OpenSearch from '@opensearch-project/opensearch'
@@ -31,8 +31,6 @@ export interface StoreRequest {
   /** JSON, as an object or as text. */
   readonly body?: object | string
   readonly bulkBody?: Buffer
-  /** A write that may be done twice. It is sent again at once where the store closed a kept connection in the same moment. Default: reads alone. */
-  readonly isRepeatable?: boolean
   /** Shorter than the connection's own time limit. */
   readonly timeoutMs?: number
   /** Statuses that the caller reads instead of an exception. */
@@ -68,7 +66,7 @@ export function createStoreTransport(config: SearchConnectionConfig): StoreTrans
   const headers = config.isBackground === true ? { [BACKGROUND_HEADER]: BACKGROUND } : {}
   const connections = new pool.ConnectionPool({
     emit: () => false,
-    Connection: StoreConnection,
+    Connection: QuietConnection,
     resurrectStrategy: 'none',
     ...(config.username === undefined ? {} : { auth: { username: config.username, password: config.password ?? '' } }),
     ...(config.caFile === undefined ? {} : { ssl: { ca: readAuthority(config.caFile) } }),
@@ -93,7 +91,7 @@ export function createStoreTransport(config: SearchConnectionConfig): StoreTrans
   }: StoreRequest): Promise<StoreResponse> => {
     const answer = transport.request(
       { method, path, querystring: { ...query }, ...(body === undefined ? {} : { body }), ...bulk(bulkBody) },
-      // A connection that breaks is worth one more try, where that cannot write twice.
+      // A connection that the store closed in the same moment is worth one more try, where that cannot write twice.
       { headers, ignore: [...(expect ?? [])], maxRetries: isReading({ method, path }) ? 1 : 0 },
     )
     // The client's own timeout ends with the first byte of the answer.
@@ -110,16 +108,11 @@ export function createStoreTransport(config: SearchConnectionConfig): StoreTrans
   return {
     async request(request) {
       const isRead = isReading(request)
-      let mayBeResent = request.isRepeatable ?? false
       for (let attempt = 0; ; attempt++) {
         try {
           return await send(request)
         } catch (error) {
-          if (mayBeResent && isOfClosedConnection(error)) {
-            mayBeResent = false
-            continue
-          }
-          if (!isRead || attempt >= MAX_BUSY_RETRIES || !isBusy(error)) throw error
+          if (!isRead || attempt === MAX_BUSY_RETRIES || !isBusy(error)) throw error
           await sleep(backOffMs(BUSY_PAUSE, attempt + 1))
         }
       }
@@ -134,14 +127,6 @@ function isReading({ method, path }: Pick<StoreRequest, 'method' | 'path'>): boo
 
 function isBusy(error: unknown): boolean {
   return error instanceof SearchStoreUnavailable && error.cause instanceof errors.ResponseError && error.cause.statusCode === BUSY
-}
-
-/** Errors of requests on a kept connection that its other end closed before any byte of an answer came. */
-const ofClosedConnections = new WeakSet<Error>()
-
-/** The store may have done the request all the same. */
-function isOfClosedConnection(error: unknown): boolean {
-  return error instanceof SearchStoreUnavailable && error.cause instanceof Error && ofClosedConnections.has(error.cause)
 }
 
 function readAuthority(file: string): Buffer {
@@ -175,28 +160,14 @@ function errorOf(body: unknown): BulkItemResponse['error'] {
   return (body as { readonly error?: BulkItemResponse['error'] } | null)?.error
 }
 
-/**
- * The client's connection prints errors that come after the head of an answer to stdout, among our log lines; its transport learns of them anyway. Of errors
- * before it says nothing about the connection.
- */
-class StoreConnection extends Connection {
-  override request(...[params, callback]: Parameters<OpenSearch.Connection['request']>): ClientRequest {
-    const request: ClientRequest = super.request(params, (error, response) => {
-      if (error instanceof errors.ConnectionError && request.reusedSocket) {
-        ofClosedConnections.add(error)
-        this.#closeIdle()
-      }
-      callback(error, response)
-    })
+/** The client's connection prints errors that come after the head of an answer to stdout, among our log lines; its transport learns of them anyway. */
+class QuietConnection extends Connection {
+  override request(...args: Parameters<OpenSearch.Connection['request']>): ClientRequest {
+    const request = super.request(...args)
     request.once('response', () => {
       request.removeAllListeners('error')
       request.on('error', () => {})
     })
     return request
-  }
-
-  /** A load balancer or a restart that closed one kept connection mostly closed all: the next request gets a new one. */
-  #closeIdle(): void {
-    for (const sockets of Object.values((this.agent as Agent).freeSockets)) for (const socket of [...(sockets ?? [])]) socket.destroy()
   }
 }
