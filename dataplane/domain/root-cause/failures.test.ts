@@ -6,6 +6,7 @@ import { buildPattern } from '../records/pattern.ts'
 import { findFailures, withoutFailed } from './failures.ts'
 import type { Observation } from './observation.ts'
 import { observeSystem } from './observed-system.ts'
+import { findTies } from './ties.ts'
 
 const [received, checked] = USUAL
 const failing = (orders: string, payments?: string) => [
@@ -54,6 +55,18 @@ describe('errors, by the service where they begin', () => {
   it('without trace ids the one that others follow at once counts', () => {
     const { strongest } = failuresOf(untraced(withWindow(failing('no charge', 'card server refused the connection'))))
     expect(strongest).to.deep.equal(['payments', 'orders', 'gateway'])
+  })
+
+  it('without trace ids those that follow the errors of another service are tied to it; those that come at other times are not', () => {
+    const elsewhere = [13, 24, 41, 58].map(second =>
+      observation({ service: 'mailer', timeMs: AT_MS + second * 1_000, pattern: 'mailbox is full', isError: true }),
+    )
+    const shop = untraced(withWindow(failing('no charge', 'card server refused the connection')))
+    const { failures, system } = failuresOf([...shop, ...elsewhere])
+    const tieOf = finish(findTies(system, failures))
+    expect(tieOf('gateway')).to.equal(tieOf('payments'))
+    expect(tieOf('orders')).to.equal(tieOf('payments'))
+    expect(tieOf('mailer')).to.not.equal(tieOf('payments'))
   })
 
   it('those that come all the time are no evidence', () => {

@@ -18,7 +18,7 @@ const PRIOR_COUNT = 0.5
 /** Without trace ids: a service's errors are an echo when this share of them comes so shortly after those of another service, ms. */
 const ECHO_MS = 2_000
 const ECHO_SHARE = 0.8
-/** How many times longer the original takes to follow the echo than the echo to follow the original. */
+/** How many times longer the original takes to follow the echo, or itself, than the echo to follow the original. */
 const ECHO_CLOSER = 3
 const MAX_SERVICES_ECHOING = 50
 const NEVER_MS = 1e12
@@ -39,7 +39,7 @@ export interface Failures {
   readonly origins: ReadonlySet<number>
   /** Services whose errors only follow those of others, or blame others. */
   readonly echoing: ReadonlySet<number>
-  /** Pairs of services: the errors of the first one name the second one. */
+  /** Pairs of services: the errors of the first one name the second one, or follow its errors at once. */
   readonly blames: readonly (readonly [number, number])[]
 }
 
@@ -58,7 +58,9 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
   if (risen.size === 0) return { findings: board.findings(), risen, failed, worstShare: 0, origins, echoing: new Set(), blames: [] }
   const reader = readErrors(system.services, risen)
   const { isRemote } = reader
-  const tallies = yield* attribute(system, risen, failed, reader)
+  const echoes = findEchoes(system.window.untraced.filter(({ isError, kind }) => isError && risen.has(kind)))
+  const echoed = new Set(echoes.map(([later]) => later))
+  const tallies = yield* attribute(system, { risen, failed, reader, echoed })
   let worstShare = 0
   for (const { service, speaker, kind, isEcho, units: count, records } of tallies) {
     const of = units[speaker]!
@@ -94,7 +96,7 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
       }),
     })
   }
-  const blames = tallies.flatMap(({ service, speaker }) => (service === speaker ? [] : [[speaker, service] as const]))
+  const naming = tallies.flatMap(({ service, speaker }) => (service === speaker ? [] : [[speaker, service] as const]))
   return {
     findings: board.findings(),
     risen,
@@ -102,7 +104,7 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
     worstShare,
     origins,
     echoing: echoingOf(system.window, risen, tallies, isRemote),
-    blames,
+    blames: [...naming, ...echoes],
   }
 }
 
@@ -230,12 +232,16 @@ interface Tally {
   readonly records: ObservedRecord[]
 }
 
-function* attribute(
-  system: ObservedSystem,
-  risen: ReadonlySet<Kind>,
-  failed: Set<TracedRequest>,
-  reader: ErrorReader,
-): Generator<void, readonly Tally[]> {
+interface Attribution {
+  readonly risen: ReadonlySet<Kind>
+  /** Takes in the requests that fail. */
+  readonly failed: Set<TracedRequest>
+  readonly reader: ErrorReader
+  /** Services whose errors without a request follow those of another one. */
+  readonly echoed: ReadonlySet<number>
+}
+
+function* attribute(system: ObservedSystem, { risen, failed, reader, echoed }: Attribution): Generator<void, readonly Tally[]> {
   const { named, isRemote } = reader
   const tallies = new Map<string, Tally>()
   const note = (service: number, record: ObservedRecord, side: 0 | 1, isEcho = false) => {
@@ -252,7 +258,6 @@ function* attribute(
     }
   }
   const isRisen = ({ isError, kind }: ObservedRecord) => isError && risen.has(kind)
-  const echoed = findEchoes(system.window.untraced.filter(isRisen))
   for (const [side, { requests, untraced }] of [system.baseline, system.window].entries()) {
     for (const request of requests) {
       const first = request.hasErrors ? reader.beginningOf(request.records.filter(isRisen)) : undefined
@@ -302,11 +307,11 @@ function followed(tallies: Iterable<Tally>): readonly Tally[] {
   return all.map(tally => (tally.service === tally.speaker ? tally : { ...tally, service: endOf(tally.service) }))
 }
 
-/** Services whose errors, all without a request, follow those of another one at once: `errors` in the order of time. */
-function findEchoes(errors: readonly ObservedRecord[]): ReadonlySet<number> {
+/** Pairs of services: the errors of the first one, all without a request, follow those of the second one at once. `errors` in the order of time. */
+function findEchoes(errors: readonly ObservedRecord[]): readonly (readonly [number, number])[] {
   const times = new Map<number, number[]>()
   for (const { kind, timeMs } of errors) entryOf(times, kind.service, () => []).push(timeMs)
-  const echoes = new Set<number>()
+  const echoes: (readonly [number, number])[] = []
   const services = [...times.keys()].slice(0, MAX_SERVICES_ECHOING)
   for (const later of services)
     for (const earlier of services) {
@@ -315,16 +320,22 @@ function findEchoes(errors: readonly ObservedRecord[]): ReadonlySet<number> {
       const near = after.filter(lag => lag <= ECHO_MS)
       if (near.length < ECHO_SHARE * after.length) continue
       const back = lags(times.get(later)!, times.get(earlier)!)
-      if (median(after) * ECHO_CLOSER <= median(back)) echoes.add(later)
+      const closest = Math.min(median(back), meanGap(times.get(earlier)!))
+      if (median(after) * ECHO_CLOSER < closest) echoes.push([later, earlier])
     }
   return echoes
 }
 
-/** How long after the latest of `before` each of `times` comes; `NEVER_MS` where none is before. Both ascending, not empty. */
+/** Between two of `times`, ascending; `NEVER_MS` of a single one. Where errors come all the time, others follow them by chance alone. */
+function meanGap(times: readonly number[]): number {
+  return times.length < 2 ? NEVER_MS : (times.at(-1)! - times[0]!) / (times.length - 1)
+}
+
+/** How long after the latest of `before` each of `times` comes; `NEVER_MS` where none is before. Equal times have no order. Both ascending, not empty. */
 function lags(before: readonly number[], times: readonly number[]): readonly number[] {
   let at = 0
   return times.map(time => {
-    while (at < before.length && before[at]! <= time) at++
+    while (at < before.length && before[at]! < time) at++
     return at === 0 ? NEVER_MS : time - before[at - 1]!
   })
 }

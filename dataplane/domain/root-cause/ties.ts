@@ -1,4 +1,4 @@
-/** Services that are tied to each other, directly or by a third: by a request in which both take part, or by an error that names the other (Decisions 6). */
+/** Services that are tied to each other, directly or by a third: by a request in which both take part, or by errors that name the other, or follow its errors at once (Decisions 6). */
 import type { Failures } from './failures.ts'
 import type { ObservedSystem } from './observed-system.ts'
 
