@@ -19,19 +19,27 @@ export interface ErrorWords {
 const MAX_CHARACTERS = 1_024
 const MAX_HOSTS = 5
 
-/** Resources that are used up or missing, data that is broken, crashes: in the words of systems, runtimes and databases. */
-const OWN: readonly RegExp[] = [
+/** Resources that are used up or missing, data that is broken: in the words of systems, runtimes and databases. */
+const STATE: readonly RegExp[] = [
   /out ?of ?memory|\boom[- ]?kill|cannot allocate memory|java heap space|gc overhead limit|used memory > 'maxmemory'/i,
   /no space left|\benospc\b|disk (?:is )?full|disk quota|table is full|could not (?:extend|write to) file|read-only (?:file system|transaction)/i,
   /unable to persist|\bcorrupt|checksum mismatch|bad magic|data loss/i,
   /too many (?:clients|connections|open files)|\bemfile\b|remaining connection slots/i,
+  /\bdeadlock\b|lock wait timeout/i,
+]
+
+/** What is wrong with the one who says so, also where a server said it first: rights, certificates, crashes, settings. */
+const OWN: readonly RegExp[] = [
   /permission denied|\beacces\b|access denied for user|password authentication failed/i,
   /certificate (?:has )?expired|certificate.{0,40}not yet valid|path validation failed|tls: (?:bad|expired) certificate/i,
-  /\bdeadlock\b|lock wait timeout/i,
   /nullpointer|nil pointer|segmentation fault|sigsegv|index out of (?:range|bounds)|stack ?overflow|assertion failed|\bpanic:/i,
   /cannot read propert|is not a function|keyerror|typeerror|valueerror|missing required (?:property|environment|config)|invalid configuration/i,
   /\bback-off restarting|crashloop|liveness probe failed/i,
 ]
+
+/** Names by which clients of databases and caches begin what their server told them: the state that it tells of is that of the server. */
+const CLIENT =
+  /\b(?:pq: |pgx|psycopg|sqlstate|\w{0,40}sql\w{0,40}exception|\w{0,40}dataaccess\w{0,40}exception|operationalerror|activerecord::|pg::|mongo\w{0,40}(?:error|exception)|replyerror|jedis\w{0,40}exception|redis\.exceptions|queryfailederror|sequelize\w{0,40}error|prismaclient)/i
 
 /**
  * A service that was called answers with an error, or is not there. A connection that is refused, reset or late is none of these by itself: its other end may
@@ -77,6 +85,7 @@ export function readErrorWords(message: string): ErrorWords {
 
 function senseOf(text: string): ErrorSense {
   if (OWN.some(words => words.test(text))) return 'own'
+  if (STATE.some(words => words.test(text))) return CLIENT.test(text) ? 'callee' : 'own'
   if (UNRESOLVED.test(text)) return 'callee'
   if (CALLEE.some(words => words.test(text)) && !OWN_POOL.test(text)) return 'callee'
   return isVague(text) ? 'vague' : 'plain'
