@@ -68,7 +68,15 @@ export function* rankSystem(
   most = MAX_RANKED,
 ): Generator<void, CauseRanking> {
   if (Number.isNaN(system.window.firstMs))
-    return { candidates: [], errors: '', hasWindow: false, hasBaseline: false, hasAsked: false, tieOf: () => undefined }
+    return {
+      candidates: [],
+      errors: '',
+      hasWindow: false,
+      hasBaseline: false,
+      hasAsked: false,
+      tieOf: () => undefined,
+      natureOf: () => undefined,
+    }
   const hasBaseline = !Number.isNaN(system.baseline.firstMs)
   const failures = yield* findFailures(system)
   // Without a time before nothing but errors can be told.
@@ -84,7 +92,9 @@ export function* rankSystem(
   }
   const errors = hasBaseline ? yield* tellErrors(system, services) : ''
   const hasAsked = services.length === 0 || system.window.records.some(({ kind }) => services.includes(system.services[kind.service]!))
-  return { candidates, errors, hasWindow: true, hasBaseline, hasAsked, tieOf: yield* findTies(system, failures) }
+  const natures = new Map(ranked.map(({ service, nature }) => [system.services[service]!, nature]))
+  const natureOf = (service: string) => natures.get(service)
+  return { candidates, errors, hasWindow: true, hasBaseline, hasAsked, tieOf: yield* findTies(system, failures), natureOf }
 }
 
 /** Findings of each detector, with their scale. */

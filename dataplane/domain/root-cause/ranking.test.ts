@@ -42,6 +42,15 @@ describe('the cause that an incident takes from a ranking', () => {
     expect(servicesOf(observations, ['orders']).slice(0, 2)).to.deep.equal(['ledger', 'orders'])
   })
 
+  it('is one that nothing ties to it, where that says why it fails and its own services only complain of others', () => {
+    const saying = (service: string, count: number, pattern: string) =>
+      failing(service, count).map(one => (one.isError ? { ...one, pattern, template: pattern } : one))
+    const full = saying('orders-db', 30, 'no space left on device')
+    const complaining = saying('orders', 60, 'pq: could not extend file')
+    expect(servicesOf([...full, ...complaining], ['orders'])[0]).to.equal('orders-db')
+    expect(servicesOf([...full, ...saying('orders', 60, 'stock is negative')], ['orders'])[0]).to.equal('orders')
+  })
+
   it('has scores that never rise along its candidates', () => {
     const observations = [...brokenPayments, ...failing('mailer', 150)]
     const { candidates } = causeOf(finish(rankCauses({ observations, atMs: AT_MS })), ['gateway'])

@@ -1,4 +1,5 @@
 /** Services ranked by their evidence, and the cause that an incident takes from the ranking (Decisions 6). */
+import type { Nature } from './findings.ts'
 import type { Candidate, RootCause } from './root-cause.ts'
 
 export const MAX_CANDIDATES = 5
@@ -15,6 +16,7 @@ export interface CauseRanking {
   readonly hasAsked: boolean
   /** Services with one number are tied to each other; undefined for a service that was not seen. */
   readonly tieOf: (service: string) => number | undefined
+  readonly natureOf: (service: string) => Nature | undefined
 }
 
 /** The cause of an incident of these services; of the whole time without any. */
@@ -31,13 +33,19 @@ function ofRules(summary: string, candidates: readonly Candidate[]): RootCause {
   return { mode: 'rules', fallback: false, summary, candidates }
 }
 
-/** Services that nothing ties to the incident come last, where a tied one shows errors or stands out: another incident of the same time may be theirs. */
-function forIncident({ candidates, tieOf }: CauseRanking, services: readonly string[]): readonly Candidate[] {
+/**
+ * Services that nothing ties to the incident come last, where a tied one shows errors or stands out: another incident of the same time may be theirs. Where
+ * the tied ones only complain of others, one that says why it fails, and comes first of all, stays first.
+ */
+function forIncident({ candidates, tieOf, natureOf }: CauseRanking, services: readonly string[]): readonly Candidate[] {
   const ties = new Set(services.map(tieOf))
   const isTied = ({ service }: Candidate) => services.includes(service) || ties.has(tieOf(service) ?? Number.NaN)
   const tied = candidates.filter(isTied)
   if (!tied.some(({ score, reasons: [first] }) => score >= CLEAR_ERRORS || first?.kind === 'errors')) return candidates
-  return [...tied, ...candidates.filter(candidate => !isTied(candidate))]
+  const [first] = candidates
+  const isMeant = first !== undefined && natureOf(first.service) === 'cause' && natureOf(tied[0]!.service) === 'remote'
+  const before = isMeant ? [first] : []
+  return [...before, ...tied.filter(one => !before.includes(one)), ...candidates.filter(one => !isTied(one) && !before.includes(one))]
 }
 
 /** Readers take the score for the order. The evidence of a candidate may be stronger than that of one before it, which explains it or is nearer to the incident. */

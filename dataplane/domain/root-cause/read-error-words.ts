@@ -28,7 +28,7 @@ const STATE: readonly RegExp[] = [
   /\bdeadlock\b|lock wait timeout/i,
 ]
 
-/** What is wrong with the one who says so, also where a server said it first: rights, certificates, crashes, settings. */
+/** Reasons that lie with the one who says them, also where a server said them first: rights, certificates, crashes, settings. */
 const OWN: readonly RegExp[] = [
   /permission denied|\beacces\b|access denied for user|password authentication failed/i,
   /certificate (?:has )?expired|certificate.{0,40}not yet valid|path validation failed|tls: (?:bad|expired) certificate/i,
