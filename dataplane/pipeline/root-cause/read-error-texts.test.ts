@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { INDEX_TEMPLATES } from '../../domain/documents/index-templates.ts'
+import type { SearchStore } from '../../ports/search-store.ts'
 import { type EmbeddedSearchStore, startEmbeddedSearchStore } from '../../testing/embedded-search-store.ts'
 import { buildObservationDocument, hex } from '../../testing/observation-document.ts'
 import { AT_MS, observation } from '../../testing/root-cause-fixture.ts'
@@ -30,5 +31,25 @@ describe('messages of errors from the search store', () => {
     const stored = errors.map(each => ({ ...each, logId: hex(`shop ${each.logId}`, 32), patternId: hex(each.pattern, 16) }))
     const read = await readErrorTexts(embedded.store, { tenant: 'shop', atMs: AT_MS, toMs: AT_MS + 1_000 }, stored)
     expect(read.map(({ errorText }) => errorText)).to.deep.equal(['connect to orders-db refused', 'connect to mailer-db refused'])
+  })
+
+  it('are few in one answer, and no further ones are asked for after long ones', async () => {
+    let asked = 0
+    const answerOf = (characters: number): Pick<SearchStore, 'search'> => ({
+      search: async ({ body }) => {
+        const { size } = body as { readonly size: number }
+        asked += size
+        const source = { log_id: 'none', service: 'none', pattern_id: 'none', message: 'm'.repeat(characters) }
+        return { total: size, hits: Array.from({ length: size }, (_, i) => ({ index: 'i', id: `${i}`, source })) } as never
+      },
+    })
+    const errors = Array.from({ length: 100 }, (_, i) => observation({ timeMs: AT_MS, isError: true, pattern: `<*> ${i}`, logId: `${i}` }))
+    const readFrom = async (characters: number) => {
+      asked = 0
+      await readErrorTexts(answerOf(characters) as SearchStore, { tenant: 'shop', atMs: AT_MS, toMs: AT_MS + 1_000 }, errors)
+      return asked
+    }
+    expect(await readFrom(900_000)).to.equal(10)
+    expect(await readFrom(10)).to.equal(120)
   })
 })

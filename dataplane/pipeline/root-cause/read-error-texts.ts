@@ -6,8 +6,10 @@ import { isoTime } from '../../domain/time/iso-time.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import type { Period } from './read-observations.ts'
 
-/** Messages in one answer: as many as a ticket reads for its samples. */
-const PAGE_RECORDS = 20
+/** Errors that are asked for at once: their messages come whole, and each may be as long as a bus message. */
+const PAGE_ERRORS = 5
+/** Messages in one answer: a few records may have the same `log_id`, service and pattern. */
+const PAGE_RECORDS = 2 * PAGE_ERRORS
 /** No page is read after so many characters: a message may be long. */
 const MAX_CHARACTERS = 1_000_000
 
@@ -26,8 +28,8 @@ export async function readErrorTexts(
   const errors = chooseErrors(observations, atMs)
   const messages = new Map<string, string>()
   let characters = 0
-  for (let at = 0; at < errors.length && characters < MAX_CHARACTERS; at += PAGE_RECORDS) {
-    const page = errors.slice(at, at + PAGE_RECORDS)
+  for (let at = 0; at < errors.length && characters < MAX_CHARACTERS; at += PAGE_ERRORS) {
+    const page = errors.slice(at, at + PAGE_ERRORS)
     const filter = [
       { term: { tenant_id: tenant } },
       { range: { timestamp: { gte: isoTime(Math.max(atMs, 0)), lt: isoTime(Math.max(toMs, 0)) } } },
