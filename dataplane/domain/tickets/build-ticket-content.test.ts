@@ -70,6 +70,17 @@ describe('what a ticket says', () => {
     expect(sampleIds(INCIDENT)).to.deep.equal(['a1', 'a2', 'r1'])
   })
 
+  it('the words of a JSON message, in the sentence, as pattern and as sample', () => {
+    const incident: Incident = { ...INCIDENT, evidence: [evidence('{<*>:<*>}', 12, ['j1'])] }
+    const said = (message: string) =>
+      buildTicketContent({ incident, row: { event: 'open', news: [] }, samples: new Map([['j1', sample('j1', message)]]) })
+    const { sentence, evidence: shown } = said('{"level":"error","msg":"disk of 40 GB is full"}')
+    expect(sentence).to.contain('most often “disk of <*> GB is full”')
+    expect(shown[0]!.pattern).to.equal('disk of <*> GB is full')
+    expect(shown[0]!.samples[0]!.message).to.equal('disk of 40 GB is full')
+    expect(said('{"took":12}').evidence[0]!.samples[0]!.message).to.equal('{"took":12}')
+  })
+
   it('the cause with its reasons, three for each candidate', () => {
     expect(content()).not.to.have.property('cause')
     const { cause } = content({ rootCause })

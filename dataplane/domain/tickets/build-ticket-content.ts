@@ -1,6 +1,8 @@
 /** Writes what a ticket says, for somebody who reads it at three in the morning (Decisions 6). */
 import type { Severity } from '../../contract/platforms.ts'
 import type { Incident } from '../incidents/incident-fields.ts'
+import { maskMessage } from '../records/pattern.ts'
+import { readableText } from '../records/readable-text.ts'
 import type { RootCause } from '../root-cause/root-cause.ts'
 import { listWords } from './incident-tickets.ts'
 import type { OutboxRow } from './outbox-row.ts'
@@ -29,7 +31,7 @@ export function buildTicketContent({ incident, row, samples, publicUrl }: Conten
     incidentId: incident.id,
     tenantId: incident.tenantId,
     title: incident.title,
-    sentence: buildSentence(incident),
+    sentence: buildSentence(incident, samples),
     severity,
     status: incident.status,
     service: incident.service,
@@ -58,14 +60,20 @@ function mostFrequent(evidence: Incident['evidence']): Incident['evidence'] {
 }
 
 function buildEvidence({ evidence }: Incident, samples: ReadonlyMap<string, SampleLine>): readonly TicketEvidence[] {
-  return mostFrequent(evidence).map(({ pattern, count, logIds }) => ({
-    pattern,
-    count,
-    samples: logIds
+  return mostFrequent(evidence).map(each => ({
+    pattern: wordsOf(each, samples),
+    count: each.count,
+    samples: each.logIds
       .flatMap(id => samples.get(id) ?? [])
       .slice(0, MAX_SAMPLES)
-      .map(sample => ({ ...sample, message: cut(sample.message) })),
+      .map(sample => ({ ...sample, message: cut(readableText(sample.message)) })),
   }))
+}
+
+/** The pattern of a message that is a JSON object says nothing: the words of a sample stand for it, masked as patterns are. */
+function wordsOf({ pattern, logIds }: Incident['evidence'][number], samples: ReadonlyMap<string, SampleLine>): string {
+  const sample = pattern.startsWith('{') ? logIds.flatMap(id => samples.get(id) ?? [])[0] : undefined
+  return sample === undefined ? pattern : maskMessage(readableText(sample.message))
 }
 
 function buildCause({ summary, mode, fallback, candidates }: RootCause): NonNullable<TicketContent['cause']> {
@@ -82,14 +90,14 @@ function buildCause({ summary, mode, fallback, candidates }: RootCause): NonNull
 }
 
 /** `checkout logged 12 anomalies since 02:14:07 UTC, most of them “Connection refused to <*>”; payment and cart are affected, too.` */
-function buildSentence(incident: Incident): string {
+function buildSentence(incident: Incident, samples: ContentSource['samples']): string {
   const { service, anomalyCount, firstSeen, lastSeen, evidence, affectedServices, furtherServices } = incident
-  const [pattern] = mostFrequent(evidence)
+  const [first] = mostFrequent(evidence)
+  const words = first === undefined ? '' : wordsOf(first, samples)
   const what = anomalyCount === 1 ? 'an anomaly' : `${anomalyCount} anomalies`
   const isOneSecond = Date.parse(lastSeen) - Date.parse(firstSeen) < 1_000 && timeOfDay(firstSeen) === timeOfDay(lastSeen)
   const when = isOneSecond ? `at ${timeOfDay(firstSeen)}` : `between ${timeOfDay(firstSeen)} and ${timeOfDay(lastSeen)}`
-  const most =
-    pattern === undefined || pattern.pattern === '' ? '' : `${anomalyCount === 1 ? ': ' : ', most often '}“${oneLine(pattern.pattern)}”`
+  const most = words === '' ? '' : `${anomalyCount === 1 ? ': ' : ', most often '}“${oneLine(words)}”`
   return `${service} logged ${what} ${when} UTC${most}${describeOthers(
     affectedServices.filter(other => other !== service),
     furtherServices,
