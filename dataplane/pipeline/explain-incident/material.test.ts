@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { INDEX_TEMPLATES } from '../../domain/documents/index-templates.ts'
 import { useAsExplainer } from '../../search-store/testing/product-use/explain-use.ts'
 import { recordStore } from '../../search-store/testing/product-use/recorded-store.ts'
 import { startEmbeddedSearchStore } from '../../testing/embedded-search-store.ts'
 import { buildExplainedIncident, buildReason, buildRules } from '../../testing/explained-incident-fixture.ts'
 import { storeIncidents } from '../../testing/incident-fixture.ts'
 import { createMemorySearchStore } from '../../testing/memory-search-store.ts'
+import { putIndexTemplates } from '../../testing/put-index-templates.ts'
 import { readLines, readSimilar } from './material.ts'
 
 describe('what a prompt reads from the search store', () => {
@@ -61,7 +61,7 @@ describe('what a prompt reads from the search store', () => {
   it('is there on the embedded store, which answers as OpenSearch does (product-queries.real.ts)', async () => {
     const { store, stop } = await startEmbeddedSearchStore()
     try {
-      for (const [name, template] of Object.entries(INDEX_TEMPLATES)) await store.putIndexTemplate(name, template)
+      await putIndexTemplates(store)
       const found = (await useAsExplainer(recordStore(store))) as { lines: readonly object[]; similar: readonly object[] }
       const line = { timestamp: '2026-01-01T00:00:00.000Z', level: 'ERROR', service: 'checkout' }
       expect(found.lines).to.deep.equal([

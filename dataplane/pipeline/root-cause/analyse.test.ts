@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { INDEX_TEMPLATES } from '../../domain/documents/index-templates.ts'
 import { findRootCause } from '../../domain/root-cause/find-root-cause.ts'
 import type { Observation } from '../../domain/root-cause/observation.ts'
 import { causeOf } from '../../domain/root-cause/ranking.ts'
 import type { SearchRequest, SearchStore } from '../../ports/search-store.ts'
 import { type EmbeddedSearchStore, startEmbeddedSearchStore } from '../../testing/embedded-search-store.ts'
 import { buildObservationDocument, hex } from '../../testing/observation-document.ts'
+import { putIndexTemplates } from '../../testing/put-index-templates.ts'
 import { AT_MS, noise, shop, traffic, USUAL } from '../../testing/root-cause-fixture.ts'
 import { analyse, rankCausesFrom } from './analyse.ts'
 import { baselineStart, readObservations } from './read-observations.ts'
@@ -23,7 +23,7 @@ describe('root cause from the search store', () => {
   before(async function () {
     this.timeout(20_000)
     embedded = await startEmbeddedSearchStore()
-    for (const [name, template] of Object.entries(INDEX_TEMPLATES)) await embedded.store.putIndexTemplate(name, template)
+    await putIndexTemplates(embedded.store)
   })
   after(() => embedded.stop())
 

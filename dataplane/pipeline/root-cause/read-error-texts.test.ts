@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { INDEX_TEMPLATES } from '../../domain/documents/index-templates.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import { type EmbeddedSearchStore, startEmbeddedSearchStore } from '../../testing/embedded-search-store.ts'
 import { buildObservationDocument, hex } from '../../testing/observation-document.ts'
+import { putIndexTemplates } from '../../testing/put-index-templates.ts'
 import { AT_MS, observation } from '../../testing/root-cause-fixture.ts'
 import { readErrorTexts } from './read-error-texts.ts'
 
@@ -12,7 +12,7 @@ describe('messages of errors from the search store', () => {
   before(async function () {
     this.timeout(20_000)
     embedded = await startEmbeddedSearchStore()
-    for (const [name, template] of Object.entries(INDEX_TEMPLATES)) await embedded.store.putIndexTemplate(name, template)
+    await putIndexTemplates(embedded.store)
   })
   after(() => embedded.stop())
 

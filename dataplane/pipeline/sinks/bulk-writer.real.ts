@@ -3,9 +3,9 @@ import { after, afterEach, before, beforeEach, describe, it } from 'mocha'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
 import { createSearchStore } from '../../adapters/search/search-store.ts'
 import { foldDocument } from '../../domain/documents/document.ts'
-import { INDEX_TEMPLATES } from '../../domain/documents/index-templates.ts'
 import type { BulkOperation, SearchStore } from '../../ports/search-store.ts'
 import { type FaultyProxy, startFaultyProxy } from '../../testing/faulty-proxy.ts'
+import { putIndexTemplates } from '../../testing/put-index-templates.ts'
 import { backendAddress } from '../../testing/real/address.ts'
 import {
   freezeOpenSearch,
@@ -52,7 +52,7 @@ describe('writing documents to OpenSearch', function () {
     proxy = await startFaultyProxy(address)
     store = createSearchStore({ endpoint: proxy.url, requestTimeoutMs: REQUEST_TIMEOUT_MS })
     direct = createSearchStore({ endpoint: address })
-    for (const [name, template] of Object.entries(INDEX_TEMPLATES)) await direct.putIndexTemplate(name, template)
+    await putIndexTemplates(direct)
   })
   beforeEach(async () => {
     await direct.deleteIndex(INDEX)

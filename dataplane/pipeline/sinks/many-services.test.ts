@@ -3,13 +3,13 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { ALL_LOGS, anomaliesIndex, incidentsIndex } from '../../contract/indices.ts'
 import type { Anomaly } from '../../domain/anomalies/anomaly.ts'
-import { INDEX_TEMPLATES } from '../../domain/documents/index-templates.ts'
 import type { StoredIncident } from '../../domain/incidents/stored-incident.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import { SILENT } from '../../telemetry/log.ts'
 import { startEmbeddedSearchStore } from '../../testing/embedded-search-store.ts'
 import { createFakeClock } from '../../testing/fake-clock.ts'
 import { createMemorySearchStore } from '../../testing/memory-search-store.ts'
+import { putIndexTemplates } from '../../testing/put-index-templates.ts'
 import { createGroupingConfigs } from './grouping-configs.ts'
 import { createIncidentOpener } from './open-incidents.ts'
 
@@ -76,7 +76,7 @@ describe('many services that fail at once', () => {
     this.timeout(30_000)
     const embedded = await startEmbeddedSearchStore()
     try {
-      for (const [name, body] of Object.entries(INDEX_TEMPLATES)) await embedded.store.putIndexTemplate(name, body)
+      await putIndexTemplates(embedded.store)
       const timestamp = new Date(START_MS - 3_600_000).toISOString()
       await embedded.store.bulk(
         services(SERVICES).map(service => ({

@@ -6,11 +6,11 @@ import { after, before, describe, it } from 'mocha'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
 import { openEmbeddedOnlineStore } from '../../adapters/online-store/embedded/embedded-online-store.ts'
 import { createSearchStore } from '../../adapters/search/search-store.ts'
-import { INDEX_TEMPLATES } from '../../domain/documents/index-templates.ts'
 import { lockDirectory } from '../../lifecycle/directory-lock.ts'
 import { createSearchServer } from '../../search-store/search-server.ts'
 import { SILENT } from '../../telemetry/log.ts'
 import { createFakeClock } from '../../testing/fake-clock.ts'
+import { putIndexTemplates } from '../../testing/put-index-templates.ts'
 import { SEARCH_ADDRESS_FILE } from '../search-address-file.ts'
 import { runFeaturesCompute } from './compute-command.ts'
 
@@ -24,7 +24,7 @@ describe('logpipeline features compute', () => {
     await server.start()
     endpoint = `http://127.0.0.1:${server.address!.port}`
     const search = createSearchStore({ endpoint })
-    for (const [name, template] of Object.entries(INDEX_TEMPLATES)) await search.putIndexTemplate(name, template)
+    await putIndexTemplates(search)
     const record = { timestamp: '2026-11-21T15:20:00.000Z', tenant_id: 'acme', service: 'checkout', level: 'ERROR', message: 'm' }
     await search.put('service-logs-2026.11.21', 'one', record)
     await search.close()

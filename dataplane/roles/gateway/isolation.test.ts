@@ -2,7 +2,7 @@
 import { connect, constants } from 'node:http2'
 import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
-import { INDEX_TEMPLATES } from '../../domain/documents/index-templates.ts'
+import { putIndexTemplates } from '../../testing/put-index-templates.ts'
 import { type Call, type Harness, startHarness } from './testing/gateway-harness.ts'
 
 const DAY = 'service-logs-2026.11.22'
@@ -13,7 +13,7 @@ describe('a tenant of the gateway', () => {
   before(async () => {
     harness = await startHarness()
     const { store } = harness.search
-    for (const [name, template] of Object.entries(INDEX_TEMPLATES)) await store.putIndexTemplate(name, template)
+    await putIndexTemplates(store)
     const put = (index: string, id: string, document: object) => store.put(index, id, document)
     const log = (tenant: string, message: string) => ({
       timestamp: '2026-11-22T12:00:00.000Z',

@@ -10,11 +10,11 @@ import { loadSettings } from '../../config/environment.ts'
 import { PLATFORM_NAMES } from '../../contract/platforms.ts'
 import { platformSettings, routingSettings } from '../../demo/platforms/settings.ts'
 import { type StubPlatforms, startStubPlatforms } from '../../demo/platforms/start.ts'
-import { INDEX_TEMPLATES } from '../../domain/documents/index-templates.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import { SILENT } from '../../telemetry/log.ts'
 import { createCaller, type HttpCaller } from '../../testing/http-caller.ts'
 import { storeIncidents } from '../../testing/incident-fixture.ts'
+import { putIndexTemplates } from '../../testing/put-index-templates.ts'
 import { start as startSearch } from '../search/index.ts'
 import { start as startTicketing } from './index.ts'
 
@@ -63,7 +63,7 @@ describe('ticketing on the embedded search store', () => {
   })
 
   it('takes an incident through its states, leaving an entry for each', async () => {
-    for (const [name, template] of Object.entries(INDEX_TEMPLATES)) await store.putIndexTemplate(name, template)
+    await putIndexTemplates(store)
     await storeIncidents(store, { id: 'i1' }, { id: 'i2', tenantId: 'acme', createdAt: '2026-01-02T00:00:00.000Z' })
     expect((await api.get('/api/incidents')).body.map(({ id }: { id: string }) => id)).to.deep.equal(['i2', 'i1'])
     for (const action of ['acknowledge', 'escalate', 'resolve', 'reopen'])

@@ -4,7 +4,6 @@ import { after, afterEach, before, beforeEach, describe, it } from 'mocha'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
 import { createLanguageModel } from '../../adapters/language-model/language-model.ts'
 import { createOutboundHttp } from '../../adapters/outbound-http/outbound-http.ts'
-import { INDEX_TEMPLATES } from '../../domain/documents/index-templates.ts'
 import type { RootCause } from '../../domain/root-cause/root-cause.ts'
 import type { HttpServer } from '../../http/server.ts'
 import { buildConfig, createFakeConfig, type FakeConfig } from '../../pipeline/tickets/testing/fake-config.ts'
@@ -17,6 +16,7 @@ import { buildExplainedIncident, buildRules } from '../../testing/explained-inci
 import { createCaller, type HttpCaller } from '../../testing/http-caller.ts'
 import { storeIncidents } from '../../testing/incident-fixture.ts'
 import { type MockModel, startMockModel } from '../../testing/mock-model/mock-model.ts'
+import { putIndexTemplates } from '../../testing/put-index-templates.ts'
 import { startTicketing } from './ticketing.ts'
 
 const UNTIL_MS = 15_000
@@ -39,7 +39,7 @@ describe('tickets and a language model, through HTTP', function () {
 
   before(async () => {
     embedded = await startEmbeddedSearchStore()
-    for (const [name, template] of Object.entries(INDEX_TEMPLATES)) await embedded.store.putIndexTemplate(name, template)
+    await putIndexTemplates(embedded.store)
   })
   after(() => embedded.stop())
   beforeEach(async () => {

@@ -2,7 +2,6 @@
 import { expect } from 'chai'
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
-import { INDEX_TEMPLATES } from '../../domain/documents/index-templates.ts'
 import type { Incident } from '../../domain/incidents/incident-fields.ts'
 import type { HttpServer } from '../../http/server.ts'
 import { buildConfig, buildTarget, createFakeConfig, type FakeConfig } from '../../pipeline/tickets/testing/fake-config.ts'
@@ -11,6 +10,7 @@ import { SILENT } from '../../telemetry/log.ts'
 import { type EmbeddedSearchStore, startEmbeddedSearchStore } from '../../testing/embedded-search-store.ts'
 import { createCaller, type HttpCaller, type JsonAnswer } from '../../testing/http-caller.ts'
 import { storeIncidents } from '../../testing/incident-fixture.ts'
+import { putIndexTemplates } from '../../testing/put-index-templates.ts'
 import { startTicketing } from './ticketing.ts'
 
 const UNTIL_MS = 15_000
@@ -28,7 +28,7 @@ describe('tickets through HTTP', function () {
 
   before(async () => {
     embedded = await startEmbeddedSearchStore()
-    for (const [name, template] of Object.entries(INDEX_TEMPLATES)) await embedded.store.putIndexTemplate(name, template)
+    await putIndexTemplates(embedded.store)
   })
   after(() => embedded.stop())
   beforeEach(async () => {

@@ -2,11 +2,11 @@
 import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
 import { anomaliesIndex } from '../../../contract/indices.ts'
-import { INDEX_TEMPLATES } from '../../../domain/documents/index-templates.ts'
 import type { SearchStore } from '../../../ports/search-store.ts'
 import { SILENT } from '../../../telemetry/log.ts'
 import { createFakeClock } from '../../../testing/fake-clock.ts'
 import { createMemoryOnlineStore, type MemoryOnlineStore } from '../../../testing/memory-online-store.ts'
+import { putIndexTemplates } from '../../../testing/put-index-templates.ts'
 import { computeHour } from '../compute-features.ts'
 
 /** A day that nothing else writes to. */
@@ -26,7 +26,7 @@ export function describeFeatureCompute(name: string, open: () => Promise<{ store
     before(async function () {
       this.timeout(30_000)
       ;({ store: search, stop } = await open())
-      for (const [template, body] of Object.entries(INDEX_TEMPLATES)) await search.putIndexTemplate(template, body)
+      await putIndexTemplates(search)
     })
     const clean = async () => {
       for (const index of [LOGS, ...TENANTS.map(anomaliesIndex)]) await search.deleteIndex(index)

@@ -3,11 +3,11 @@ import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { anomaliesIndex, auditIndex, incidentsIndex } from '../../../contract/indices.ts'
 import type { Anomaly } from '../../../domain/anomalies/anomaly.ts'
-import { INDEX_TEMPLATES } from '../../../domain/documents/index-templates.ts'
 import type { Incident } from '../../../domain/incidents/incident-fields.ts'
 import type { SearchStore } from '../../../ports/search-store.ts'
 import { SILENT } from '../../../telemetry/log.ts'
 import { createFakeClock } from '../../../testing/fake-clock.ts'
+import { putIndexTemplates } from '../../../testing/put-index-templates.ts'
 import { createGroupingConfigs } from '../grouping-configs.ts'
 import { createIncidentOpener } from '../open-incidents.ts'
 
@@ -26,7 +26,7 @@ export function describeRecurrence(name: string, open: () => Promise<{ store: Se
     before(async function () {
       this.timeout(30_000)
       ;({ store, stop } = await open())
-      for (const [template, body] of Object.entries(INDEX_TEMPLATES)) await store.putIndexTemplate(template, body)
+      await putIndexTemplates(store)
       await clean()
       await log('checkout', 'all-day', 60, 1)
       await log('checkout', 'of-late', 3, 0.1)

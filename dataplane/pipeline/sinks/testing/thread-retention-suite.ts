@@ -2,10 +2,10 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { dispatchesIndex } from '../../../contract/indices.ts'
-import { INDEX_TEMPLATES } from '../../../domain/documents/index-templates.ts'
 import type { Incident } from '../../../domain/incidents/incident-fields.ts'
 import type { SearchStore } from '../../../ports/search-store.ts'
 import { storeIncidents } from '../../../testing/incident-fixture.ts'
+import { putIndexTemplates } from '../../../testing/put-index-templates.ts'
 import { deleteFinishedThreads } from '../thread-retention.ts'
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12)
@@ -24,7 +24,7 @@ export function describeThreadRetention(name: string, open: OpenStore): void {
     const withStore = async (test: (store: SearchStore) => Promise<void>) => {
       const { store, stop } = await open()
       try {
-        for (const [template, body] of Object.entries(INDEX_TEMPLATES)) await store.putIndexTemplate(template, body)
+        await putIndexTemplates(store)
         await test(store)
       } finally {
         await stop()

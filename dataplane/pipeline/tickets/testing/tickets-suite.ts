@@ -2,7 +2,6 @@
 import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
 import { auditIndex, incidentsIndex } from '../../../contract/indices.ts'
-import { INDEX_TEMPLATES } from '../../../domain/documents/index-templates.ts'
 import type { Incident } from '../../../domain/incidents/incident-fields.ts'
 import type { IncidentAction } from '../../../domain/incidents/incident-status.ts'
 import { oweChange, type TicketedIncident } from '../../../domain/tickets/incident-tickets.ts'
@@ -12,6 +11,7 @@ import type { TicketOutcome } from '../../../ports/incident-platform.ts'
 import type { SearchStore } from '../../../ports/search-store.ts'
 import { type Log, SILENT } from '../../../telemetry/log.ts'
 import { storeIncidents } from '../../../testing/incident-fixture.ts'
+import { putIndexTemplates } from '../../../testing/put-index-templates.ts'
 import { createRecall } from '../recall-owed.ts'
 import { readDispatches, readThreads } from '../thread-store.ts'
 import { buildConfig, buildTarget } from './fake-config.ts'
@@ -32,7 +32,7 @@ export function testTickets(name: string, open: () => Promise<{ readonly store: 
     before(async () => {
       opened = await open()
       store = opened.store
-      for (const [template, body] of Object.entries(INDEX_TEMPLATES)) await store.putIndexTemplate(template, body)
+      await putIndexTemplates(store)
     })
     after(() => opened.stop())
     beforeEach(() => {

@@ -5,13 +5,13 @@ import { after, before, describe, it } from 'mocha'
 import { systemClock } from '../../../adapters/clock/system-clock.ts'
 import { createApiKeyStore, hashKey } from '../../../api-keys/key-store.ts'
 import { API_KEYS_INDEX, auditIndex, CONFIG_INDEX, incidentsIndex } from '../../../contract/indices.ts'
-import { INDEX_TEMPLATES } from '../../../domain/documents/index-templates.ts'
 import type { HttpServer } from '../../../http/server.ts'
 import { createFakePlatforms } from '../../../pipeline/tickets/testing/fake-platforms.ts'
 import type { SearchStore } from '../../../ports/search-store.ts'
 import { SILENT } from '../../../telemetry/log.ts'
 import { createFakeClock } from '../../../testing/fake-clock.ts'
 import { storeIncidents } from '../../../testing/incident-fixture.ts'
+import { putIndexTemplates } from '../../../testing/put-index-templates.ts'
 import { createSecretCipher } from '../../ticketing/config/secret-cipher.ts'
 import { startTicketing } from '../../ticketing/ticketing.ts'
 import { type Answer, type Call, type Harness, startHarness } from './gateway-harness.ts'
@@ -40,7 +40,7 @@ export function testTenants(name: string, open: () => Promise<SharedStore>): voi
     before(async () => {
       shared = await open()
       const { store, endpoint } = shared
-      for (const [template, body] of Object.entries(INDEX_TEMPLATES)) await store.putIndexTemplate(template, body)
+      await putIndexTemplates(store)
       await storeIncidents(
         store,
         { id: MINE, tenantId: 'acme', title: 'mine' },
