@@ -3,6 +3,7 @@
  * how much it holds, and each of its bytes can stand for 255. Checksums are not compared: Kafka has compared its own.
  * Format: lz4_Frame_format.md and lz4_Block_format.md of the LZ4 project.
  */
+import { copyBytes, repeatBytes } from './copy-bytes.ts'
 import { TooLong } from './too-long.ts'
 
 const MAGIC = 0x184d2204
@@ -130,32 +131,6 @@ function unpackBlock(packed: Uint8Array, start: number, end: number, plain: Buff
     to = repeatBytes(plain, to, offset, match)
   }
   return to
-}
-
-/** Below it a loop is quicker than a call that copies. */
-const MIN_COPIED_BYTES = 24
-
-export function copyBytes(from: Uint8Array, start: number, to: Uint8Array, at: number, length: number): number {
-  if (length < MIN_COPIED_BYTES) for (let i = 0; i < length; i++) to[at + i] = from[start + i]!
-  else to.set(from.subarray(start, start + length), at)
-  return at + length
-}
-
-/** Repeats the `length` bytes from `offset` before `at` on; they may reach into themselves. */
-export function repeatBytes(bytes: Uint8Array, at: number, offset: number, length: number): number {
-  const end = at + length
-  const start = at - offset
-  if (length < MIN_COPIED_BYTES) {
-    for (let i = 0; i < length; i++) bytes[at + i] = bytes[start + i]!
-    return end
-  }
-  // Each copy takes in the copies before: they double.
-  for (let to = at; to < end; ) {
-    const part = Math.min(end - to, to - start)
-    bytes.copyWithin(to, start, start + part)
-    to += part
-  }
-  return end
 }
 
 function readUint32(bytes: Buffer, at: number): number {

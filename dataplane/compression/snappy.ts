@@ -2,7 +2,7 @@
  * Snappy, unpacked within a bound: single blocks, and the chunks with a header that Java's clients write (xerial). Format: format_description.txt of the
  * Snappy project.
  */
-import { copyBytes, repeatBytes } from './lz4.ts'
+import { copyBytes, repeatBytes } from './copy-bytes.ts'
 import { TooLong } from './too-long.ts'
 
 const XERIAL = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0x00])

@@ -5,7 +5,7 @@ import { TENANT_HEADER } from '../contract/headers.ts'
 import { schemaProblems } from '../contract/schema-problems.ts'
 import { TENANT_ID_PATTERN } from '../contract/tenant-id.ts'
 import { MAX_CONTROL_DEPTH } from '../json/depth.ts'
-import { hasMoreValues } from '../json/value-count.ts'
+import { hasMoreValues } from '../json/mark-count.ts'
 import { HttpError } from './http-error.ts'
 import { type BodyErrors, type JsonErrors, parseJson, readBody } from './request-body.ts'
 

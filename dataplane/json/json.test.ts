@@ -5,6 +5,7 @@ import { describe, it } from 'mocha'
 import { asciiStringEnd, NOWHERE, plainStringEnd, skipSpace, stringEnd } from './bytes.ts'
 import { isDeeperThan } from './depth.ts'
 import { Fault } from './fault.ts'
+import { hasMoreNamesThan, hasMoreValues } from './mark-count.ts'
 import { integerEnd, plainDoubleEnd, scanNumber } from './numbers.ts'
 import { pathAt } from './path.ts'
 import { phrase, phraseEnd } from './phrase.ts'
@@ -12,7 +13,6 @@ import { closeBrackets, parseRange, roughElements, roughEnd, roughMembers } from
 import { valueEnd } from './strict.ts'
 import { StringScanner } from './string-scanner.ts'
 import { splitMembers } from './text-members.ts'
-import { hasMoreValues } from './value-count.ts'
 import { areLowerHex } from './words.ts'
 
 const SETTINGS = { seed: 1, numRuns: 500 } as const
@@ -164,6 +164,23 @@ describe('JSON read byte by byte', () => {
         const count = leaves(json)
         expect(hasMoreValues(b, count)).to.equal(false)
         expect(hasMoreValues(b, count - 1)).to.equal(count > 1)
+      }),
+      SETTINGS,
+    )
+  })
+
+  it('has as many names as its objects together, those in strings not counted', () => {
+    const namesIn = (json: unknown): number => {
+      if (typeof json !== 'object' || json === null) return 0
+      const inside = Object.values(json).reduce((sum: number, each) => sum + namesIn(each), 0)
+      return inside + (Array.isArray(json) ? 0 : Object.keys(json).length)
+    }
+    fc.assert(
+      fc.property(value, space, (json, around) => {
+        const b = Buffer.from(spaced(json, around))
+        const count = namesIn(json)
+        expect(hasMoreNamesThan(b, count)).to.equal(false)
+        expect(hasMoreNamesThan(b, count - 1)).to.equal(count > 0)
       }),
       SETTINGS,
     )

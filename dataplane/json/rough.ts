@@ -16,7 +16,7 @@ import {
   textBetween,
 } from './bytes.ts'
 import { isDeeperThan, MAX_PARSED_DEPTH } from './depth.ts'
-import { hasMoreValues } from './value-count.ts'
+import { hasMoreValues } from './mark-count.ts'
 
 /** Where something stands in a message: from `start` up to `end`, which is behind it. */
 export interface Range {

@@ -18,7 +18,7 @@ export function letHeapsGrow(percent: number): void {
   setFlagsFromString(`--heap-growing-percent=${percent}`)
 }
 
-/** Whether code that is compiled now would count at the next start. */
+/** Whether the growth is set: code that is compiled now is not read at the next start. */
 export function growthIsSet(): boolean {
   return getEnvironmentData(SET) === true
 }

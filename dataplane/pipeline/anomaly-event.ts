@@ -43,12 +43,6 @@ export function encodeAnomalyEvent(anomaly: Anomaly, { value, headers }: StepInp
   }
 }
 
-/** The tenant by the key of an anomaly event, which need not be taken apart for this. */
-export function tenantOfEvent({ key }: Pick<StepInput, 'key'>): string {
-  const end = key.indexOf('/')
-  return end < 0 ? key : key.slice(0, end)
-}
-
 /** The same with the canonical fields of the flat record alone, where the bus takes no event with all of it; undefined when they cannot be read. */
 export function encodeSmallAnomalyEvent(anomaly: Anomaly, { key, value, headers }: StepInput): BusRecord | undefined {
   const canonical = decodeCanonical(value, parseLayout(headers[LAYOUT_HEADER], value))

@@ -1,3 +1,4 @@
+import { tenantIn } from '../domain/tenants/tenant.ts'
 import type { ConsumedRecord } from '../ports/bus.ts'
 
 /** Tenants with the fewest bytes are light up to this share of a batch. */
@@ -13,7 +14,7 @@ export interface DividedBatch {
 
 /**
  * Divides a batch, so that tenants that bring little need not wait for those that bring much. Records of one tenant stay together, and in
- * their order. A batch of one tenant is heavy, one below `MIN_DIVIDED_BYTES` light.
+ * their order; keys that name no tenant count as one. A batch of one tenant is heavy, one below `MIN_DIVIDED_BYTES` light.
  */
 export function divideByTenant(records: readonly ConsumedRecord[]): DividedBatch {
   let total = 0
@@ -44,6 +45,3 @@ function bytesByTenant(records: readonly ConsumedRecord[]): ReadonlyMap<string, 
   }
   return bytes
 }
-
-/** The tenant in a bus key, `<tenant>/<service>`. All keys of another form count as one sender. */
-const tenantIn = (key: string) => key.slice(0, Math.max(0, key.indexOf('/')))

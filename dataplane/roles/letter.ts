@@ -1,4 +1,5 @@
 /** Reads messages of the dead-letter queue. */
+import { tenantIn } from '../domain/tenants/tenant.ts'
 import { DEAD_LETTER_HEADERS as HEADERS } from '../pipeline/dead-letter.ts'
 import type { ConsumedRecord } from '../ports/bus.ts'
 
@@ -40,7 +41,7 @@ export function parseLetter({ partition, offset, key, value, headers, timestampM
     reason: headers[HEADERS.reason] ?? '',
     topic,
     origin: `${headers[HEADERS.partition] ?? '?'}/${headers[HEADERS.offset] ?? '?'}`,
-    tenant: key.slice(0, Math.max(0, key.indexOf('/'))),
+    tenant: tenantIn(key),
     key,
     receivedMs: headers[HEADERS.received],
     replayed: headers[HEADERS.replayed],

@@ -1,5 +1,4 @@
 /** Requests to addresses that users configured, guarded against server-side request forgery, with undici. */
-
 import { isIP, type LookupFunction } from 'node:net'
 import type { Agent, Dispatcher } from 'undici'
 import { atFirstUse } from '../../lifecycle/at-first-use.ts'

@@ -1,6 +1,5 @@
 import type { Anomaly } from '../anomalies/anomaly.ts'
-import { maskMessage } from '../records/pattern.ts'
-import { readableText } from '../records/readable-text.ts'
+import { wordsOfJson } from '../records/readable-text.ts'
 
 /** Anomalies of one service make a group within this much event time (Spec: Limits, incident grouping). */
 export const GROUP_WINDOW_MS = 5 * 60_000
@@ -27,11 +26,12 @@ export interface WindowMember {
 
 export function toMember(anomaly: Anomaly): WindowMember {
   const { id, log_id, timestamp, tenant_id, service, level, pattern_id, pattern, trace_id, score, signal, message } = anomaly
+  const words = wordsOfJson(pattern, message)
   const slim = {
     ...{ id, log_id, timestamp, tenant_id, service, level, pattern_id, pattern, score },
     ...(trace_id !== undefined && { trace_id }),
     ...(signal !== undefined && { signal }),
-    ...(pattern.startsWith('{') && { words: maskMessage(readableText(message)).slice(0, MAX_WORDS).toWellFormed() }),
+    ...(words !== undefined && { words: words.slice(0, MAX_WORDS).toWellFormed() }),
   }
   return { anomaly: slim, atMs: Date.parse(timestamp), incidentId: undefined }
 }

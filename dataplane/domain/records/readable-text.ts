@@ -1,4 +1,5 @@
 /** The words of a message that is a JSON object: what its fields for messages and errors say, instead of braces and quotes (Decisions 6). */
+import { maskMessage } from './pattern.ts'
 
 /** Longer bodies are not taken apart. */
 const MAX_CHARACTERS = 16_384
@@ -45,6 +46,11 @@ export function readableText(message: string): string {
     // Text that only looks like JSON.
   }
   return (texts.size === 0 ? message : [...texts].join(BETWEEN)).slice(0, MAX_TEXT).toWellFormed()
+}
+
+/** The words of a message whose pattern is that of a JSON object and says nothing, masked as patterns are; undefined for other patterns. */
+export function wordsOfJson(pattern: string, message: string): string | undefined {
+  return pattern.startsWith('{') ? maskMessage(readableText(message)) : undefined
 }
 
 function collect(value: unknown, texts: Set<string>, depth: number): void {

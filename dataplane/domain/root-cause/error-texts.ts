@@ -1,5 +1,4 @@
 /** Errors whose messages are worth reading, since their patterns lack what is quoted, and numbers: hosts, ports, all of a JSON body (Decisions 6). */
-
 import { readableText } from '../records/readable-text.ts'
 import { entryOf } from './entry-of.ts'
 import type { Observation } from './observation.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { isTenantId, tenantOfKey, tenantOfRecord } from './tenant.ts'
+import { isTenantId, tenantIn, tenantOfKey, tenantOfRecord } from './tenant.ts'
 
 describe('tenant id: RFC 1123 label', () => {
   const cases = [
@@ -30,5 +30,9 @@ describe('tenant id: RFC 1123 label', () => {
     expect(tenantOfKey('acme/checkout')).to.equal('acme')
     expect(tenantOfKey('acme/a/b')).to.equal('acme')
     for (const key of ['', 'acme', '/checkout', 'Acme!/checkout']) expect(tenantOfKey(key), key).to.equal(undefined)
+  })
+
+  it('what stands there counts for a sender, whether or not it is a tenant; keys without a slash are of one sender', () => {
+    expect(['acme/a/b', 'Acme!/checkout', 'acme', ''].map(tenantIn)).to.deep.equal(['acme', 'Acme!', '', ''])
   })
 })

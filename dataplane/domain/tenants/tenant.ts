@@ -4,9 +4,14 @@ export function isTenantId(value: unknown): value is string {
   return typeof value === 'string' && TENANT_ID_PATTERN.test(value)
 }
 
+/** The part of a key `<tenant>/<service>` where the tenant stands, valid or not; `''` for all keys of another form. */
+export function tenantIn(key: string): string {
+  return key.slice(0, Math.max(0, key.indexOf('/')))
+}
+
 /** The tenant that the collector wrote a message for, by its key `<tenant>/<service>`; undefined when it names no valid one. */
 export function tenantOfKey(key: string): string | undefined {
-  const named = key.slice(0, Math.max(0, key.indexOf('/')))
+  const named = tenantIn(key)
   return isTenantId(named) ? named : undefined
 }
 

@@ -1,8 +1,7 @@
 /** Writes what a ticket says, for somebody who reads it at three in the morning (Decisions 6). */
 import type { Severity } from '../../contract/platforms.ts'
 import type { Incident } from '../incidents/incident-fields.ts'
-import { maskMessage } from '../records/pattern.ts'
-import { readableText } from '../records/readable-text.ts'
+import { readableText, wordsOfJson } from '../records/readable-text.ts'
 import type { RootCause } from '../root-cause/root-cause.ts'
 import { listWords } from './incident-tickets.ts'
 import type { OutboxRow } from './outbox-row.ts'
@@ -70,10 +69,10 @@ function buildEvidence({ evidence }: Incident, samples: ReadonlyMap<string, Samp
   }))
 }
 
-/** The pattern of a message that is a JSON object says nothing: the words of a sample stand for it, masked as patterns are. */
+/** The pattern; where it says nothing, the words of a sample. */
 function wordsOf({ pattern, logIds }: Incident['evidence'][number], samples: ReadonlyMap<string, SampleLine>): string {
-  const sample = pattern.startsWith('{') ? logIds.flatMap(id => samples.get(id) ?? [])[0] : undefined
-  return sample === undefined ? pattern : maskMessage(readableText(sample.message))
+  const [sample] = logIds.flatMap(id => samples.get(id) ?? [])
+  return (sample && wordsOfJson(pattern, sample.message)) ?? pattern
 }
 
 function buildCause({ summary, mode, fallback, candidates }: RootCause): NonNullable<TicketContent['cause']> {

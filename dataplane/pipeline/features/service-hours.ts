@@ -3,6 +3,7 @@ import { ALL_ANOMALIES, anomaliesIndex, LOGS_PREFIX } from '../../contract/indic
 import { HOUR_MS } from '../../domain/features/feature-hour.ts'
 import { LATENCY_FIELDS, LATENCY_PERCENTS, type LatencyGroup, type ServiceHour } from '../../domain/features/service-features.ts'
 import { formatDay } from '../../domain/records/timestamp.ts'
+import { portionsOf } from '../../limits/portions-of.ts'
 import type { FeatureKey } from '../../ports/online-store.ts'
 import { type SearchResult, type SearchStore, SearchStoreUnavailable } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -129,8 +130,7 @@ async function* readPercentiles(
   { field, query, services }: PercentilesRequest,
 ): AsyncGenerator<LatencyBucket> {
   const at = { percentiles: { field, percents: LATENCY_PERCENTS, keyed: false } }
-  for (let start = 0; start < services.length; start += LATENCY_PAGE) {
-    const include = services.slice(start, start + LATENCY_PAGE)
+  for (const include of portionsOf(services, LATENCY_PAGE)) {
     const terms = { field: 'service', size: include.length, include }
     yield* bucketsOf<LatencyBucket>(await search(store, scope, [query], { found: { terms, aggs: { at } } }))
   }

@@ -3,6 +3,7 @@ import { ALL_LOGS } from '../../contract/indices.ts'
 import { chooseErrors, messageKey, withErrorTexts } from '../../domain/root-cause/error-texts.ts'
 import type { Observation } from '../../domain/root-cause/observation.ts'
 import { isoTime } from '../../domain/time/iso-time.ts'
+import { portionsOf } from '../../limits/portions-of.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import type { Period } from './read-observations.ts'
 
@@ -28,8 +29,8 @@ export async function readErrorTexts(
   const errors = chooseErrors(observations, atMs)
   const messages = new Map<string, string>()
   let characters = 0
-  for (let at = 0; at < errors.length && characters < MAX_CHARACTERS; at += PAGE_ERRORS) {
-    const page = errors.slice(at, at + PAGE_ERRORS)
+  for (const page of portionsOf(errors, PAGE_ERRORS)) {
+    if (characters >= MAX_CHARACTERS) break
     const filter = [
       { term: { tenant_id: tenant } },
       { range: { timestamp: { gte: isoTime(Math.max(atMs, 0)), lt: isoTime(Math.max(toMs, 0)) } } },

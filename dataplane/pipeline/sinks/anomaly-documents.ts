@@ -1,6 +1,7 @@
 /** Writes anomalies as documents, each with the incident that it counts for. */
 import { anomaliesIndex } from '../../contract/indices.ts'
 import type { Anomaly } from '../../domain/anomalies/anomaly.ts'
+import { portionsOf } from '../../limits/portions-of.ts'
 import type { BulkOperation, SearchStore } from '../../ports/search-store.ts'
 import { type BulkResult, BulkUnfinished, type BulkWriterDeps, type RefusedItem, writeBulk } from './bulk-writer.ts'
 import { forEachTenant, TenantFailure } from './tenant-failure.ts'
@@ -25,8 +26,7 @@ export async function findMemberships(store: SearchStore, anomalies: readonly An
   const found = new Map<string, string | undefined>()
   await forEachTenant(byTenant(anomalies), async ({ tenant, own }) => {
     const ids = own.map(({ id }) => id)
-    for (let from = 0; from < ids.length; from += LOOKUP_IDS) {
-      const some = ids.slice(from, from + LOOKUP_IDS)
+    for (const some of portionsOf(ids, LOOKUP_IDS)) {
       const stored = await store.getMany<Pick<Anomaly, 'incident_id'>>(anomaliesIndex(tenant), some, ['incident_id'])
       for (const [id, { source }] of stored) found.set(id, source.incident_id)
     }
@@ -46,8 +46,8 @@ export async function findRecentMemberships(store: SearchStore, anomalies: reado
   await forEachTenant(byTenant(anomalies), async ({ tenant, own }) => {
     const index = anomaliesIndex(tenant)
     await store.refresh(index)
-    for (let from = 0; from < own.length; from += LOOKUP_IDS) {
-      const { hits } = await store.search<Pick<Anomaly, 'incident_id'>>({ index, body: lookup(own.slice(from, from + LOOKUP_IDS)) })
+    for (const some of portionsOf(own, LOOKUP_IDS)) {
+      const { hits } = await store.search<Pick<Anomaly, 'incident_id'>>({ index, body: lookup(some) })
       for (const { id, source } of hits) found.set(id, source.incident_id)
     }
   })

@@ -6,6 +6,7 @@ import { createGrouping, type GroupingChange, mergeChanges } from '../../domain/
 import { buildIncident, describeCreation, foldIntoIncident } from '../../domain/incidents/incident.ts'
 import type { StoredIncident } from '../../domain/incidents/stored-incident.ts'
 import { isRecent } from '../../limits/is-recent.ts'
+import { keepBounded } from '../../limits/keep-bounded.ts'
 import { portionsOf } from '../../limits/portions-of.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type SearchStore, SearchStoreRefusal, type Version, VersionConflict } from '../../ports/search-store.ts'
@@ -101,7 +102,7 @@ export function createIncidentOpener(deps: OpenIncidentsDeps): IncidentOpener {
           known.incidentIds.add(incident.id)
         }
         known.atMs = clock.nowMs()
-        keepBounded(services, serviceKey(tenant, service), known)
+        keepBounded(services, serviceKey(tenant, service), known, MAX_REMEMBERED)
       }
     }
   }
@@ -127,10 +128,7 @@ export function createIncidentOpener(deps: OpenIncidentsDeps): IncidentOpener {
     return known ?? (await store.get<StoredIncident>(index, id))
   }
 
-  const keep = (index: string, id: string, incident: KnownIncident) => {
-    if (kept.size >= MAX_KEPT) kept.delete(kept.keys().next().value!)
-    kept.set(`${index}/${id}`, incident)
-  }
+  const keep = (index: string, id: string, incident: KnownIncident) => keepBounded(kept, `${index}/${id}`, incident, MAX_KEPT)
 
   /** Writes a fold into its incident. */
   const writeFold = async (change: GroupingChange): Promise<Written> => {
@@ -162,7 +160,7 @@ export function createIncidentOpener(deps: OpenIncidentsDeps): IncidentOpener {
       if (!(error instanceof VersionConflict)) throw error
       return 'written'
     }
-    keepBounded(counted, incident.id, true)
+    keepBounded(counted, incident.id, true, MAX_REMEMBERED)
     try {
       await writeAuditEntry(store, change.tenant, created)
     } catch (error) {
@@ -234,7 +232,7 @@ export function createIncidentOpener(deps: OpenIncidentsDeps): IncidentOpener {
     )
     await forEachTenant([...uncounted.values()], async ({ tenant, incidentId }) => {
       await recountIncident(store, { tenant, incidentId, keptSinceMs: clock.nowMs() - retentionDays * DAY_MS })
-      keepBounded(counted, incidentId, true)
+      keepBounded(counted, incidentId, true, MAX_REMEMBERED)
     })
   }
 
@@ -306,13 +304,6 @@ type Written = 'written' | 'resolved'
 
 function serviceKey(tenant: string, service: string): string {
   return `${tenant}/${service}`
-}
-
-/** The entry that was put there longest ago leaves first. */
-function keepBounded<T>(map: Map<string, T>, key: string, value: T): void {
-  map.delete(key)
-  if (map.size >= MAX_REMEMBERED) map.delete(map.keys().next().value!)
-  map.set(key, value)
 }
 
 function nowIso(clock: Clock): string {

@@ -4,6 +4,7 @@ import type { GroupedAnomaly } from '../../domain/incidents/anomaly-window.ts'
 import type { GroupingChange } from '../../domain/incidents/grouping.ts'
 import type { Incident } from '../../domain/incidents/incident-fields.ts'
 import { BASELINE_PARTS, isRecurring, MAX_BASELINE_MS, MIN_BASELINE_MS, type RecurrenceBaseline } from '../../domain/incidents/recurring.ts'
+import { keepBounded } from '../../limits/keep-bounded.ts'
 import { portionsOf } from '../../limits/portions-of.ts'
 import { perMinute, TokenBucket } from '../../limits/token-bucket.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -53,9 +54,7 @@ export function createRecurrence({ store, clock, signal }: RecurrenceDeps): Recu
   const mayAsk = (tenant: string): boolean => {
     const nowMs = clock.nowMs()
     const budget = budgets.get(tenant) ?? new TokenBucket(perMinute(BASELINES_A_MINUTE), nowMs)
-    budgets.delete(tenant)
-    if (budgets.size >= MAX_TENANTS) budgets.delete(budgets.keys().next().value!)
-    budgets.set(tenant, budget)
+    keepBounded(budgets, tenant, budget, MAX_TENANTS)
     return budget.take(nowMs)
   }
 

@@ -5,6 +5,7 @@ import type { Incident, IncidentDispatch } from '../../domain/incidents/incident
 import { threadId } from '../../domain/tickets/outbox-row.ts'
 import type { OwedEvent } from '../../domain/tickets/owed-event.ts'
 import { addEvents, createThread, describeDispatch, type TicketThread } from '../../domain/tickets/ticket-thread.ts'
+import { portionsOf } from '../../limits/portions-of.ts'
 import { type SearchStore, VersionConflict, type Versioned } from '../../ports/search-store.ts'
 
 type IncidentKey = Pick<Incident, 'id' | 'tenantId'>
@@ -80,8 +81,8 @@ export async function readDispatches(
   const found = new Map<string, TicketThread>()
   for (const [tenant, own] of Map.groupBy(incidents, ({ tenantId }) => tenantId)) {
     const ids = own.flatMap(({ id, platforms }) => platforms.map(platform => threadId(tenant, id, platform)))
-    for (let at = 0; at < ids.length; at += MAX_READ) {
-      const page = await store.getMany<TicketThread>(dispatchesIndex(tenant), ids.slice(at, at + MAX_READ), ['rows', 'ticket'])
+    for (const some of portionsOf(ids, MAX_READ)) {
+      const page = await store.getMany<TicketThread>(dispatchesIndex(tenant), some, ['rows', 'ticket'])
       for (const [id, { source }] of page) found.set(id, source)
     }
   }

@@ -40,16 +40,18 @@ function metricsRoute(sources: AgentSources, deadLetters: Source<DeadLetterState
     path: '/metrics',
     async handle({ tenant }) {
       const [{ bus, stream, search, secrets }, lying] = await Promise.all([observeAll(sources), deadLetters.observe()])
-      const { reason: _whyBus, ...sharedBus } = busSection(bus[0])
-      const { activePrimaryShards: _primaries, activeShards: _shards, reason: _whySearch, ...sharedSearch } = searchSection(search[0])
+      const ownBus = busSection(bus[0])
+      const ownSearch = searchSection(search[0])
+      const { reason: _whyBus, ...sharedBus } = ownBus
+      const { activePrimaryShards: _primaries, activeShards: _shards, reason: _whySearch, ...sharedSearch } = ownSearch
       const ages = [bus, stream, search, secrets].flat().map(({ ageMs }) => ageMs ?? 0)
       return {
         headers: { age: String(Math.floor(Math.max(...ages) / 1_000)) },
         body: {
-          bus: tenant === undefined ? busSection(bus[0]) : sharedBus,
+          bus: tenant === undefined ? ownBus : sharedBus,
           stream: streamSection(stream),
           // Requests through the gateway have a tenant; reasons, shard counts and the letters of all tenants are for direct callers.
-          search: tenant === undefined ? searchSection(search[0]) : sharedSearch,
+          search: tenant === undefined ? ownSearch : sharedSearch,
           secrets: secretsSection(secrets),
           ...(tenant === undefined && { deadLetters: lying.value ?? NOT_KNOWN }),
         },

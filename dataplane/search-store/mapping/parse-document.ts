@@ -1,7 +1,7 @@
 /** Walks through a parsed document and shows each leaf with its field. */
 
 import { isDeeperThan, MAX_DOCUMENT_DEPTH, MAX_PARSED_DEPTH } from '../../json/depth.ts'
-import { hasMoreNamesThan } from '../../json/names.ts'
+import { hasMoreNamesThan } from '../../json/mark-count.ts'
 import { parseFractions } from '../json/exact-numbers.ts'
 import { DocumentRejected } from './document-rejected.ts'
 import type { DynamicKind } from './dynamic-templates.ts'

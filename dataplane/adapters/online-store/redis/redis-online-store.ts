@@ -1,5 +1,6 @@
 /** The online store in Redis or Valkey: a hash for each service, a set of all services, a counter of writes. */
 import { FEATURE_NAMES, type FeatureName } from '../../../domain/features/feature-view.ts'
+import { portionsOf } from '../../../limits/portions-of.ts'
 import type { FeatureKey, FeatureRow, OnlineStore } from '../../../ports/online-store.ts'
 import { createRedisConnection, type RedisConnectionConfig } from './redis-connection.ts'
 
@@ -27,7 +28,7 @@ export function createRedisOnlineStore(config: RedisConnectionConfig): OnlineSto
     })
   return {
     async write(rows) {
-      for (const page of pagesOf(rows))
+      for (const page of portionsOf(rows, PAGE_ROWS))
         await connection.run(client => {
           const transaction = client.multi()
           for (const row of page) transaction.hSet(hashOf(memberOf(row)), toHash(row))
@@ -36,7 +37,7 @@ export function createRedisOnlineStore(config: RedisConnectionConfig): OnlineSto
     },
     async read(keys) {
       const rows: (FeatureRow | undefined)[] = []
-      for (const page of pagesOf(keys)) rows.push(...(await readMembers(page.map(memberOf))))
+      for (const page of portionsOf(keys, PAGE_ROWS)) rows.push(...(await readMembers(page.map(memberOf))))
       return rows
     },
     async *scan() {
@@ -49,7 +50,7 @@ export function createRedisOnlineStore(config: RedisConnectionConfig): OnlineSto
       } while (cursor !== '0')
     },
     async remove(keys) {
-      for (const page of pagesOf(keys)) {
+      for (const page of portionsOf(keys, PAGE_ROWS)) {
         const members = page.map(memberOf)
         await connection.run(client => client.multi().del(members.map(hashOf)).sRem(ALL_SERVICES, members).incr(VERSION).exec())
       }
@@ -75,8 +76,4 @@ function toRow(member: string, hash: Readonly<Record<string, string>>): FeatureR
     eventMs: Number(hash[EVENT_FIELD]),
     writtenMs: Number(hash[WRITTEN_FIELD]),
   }
-}
-
-function* pagesOf<T>(items: readonly T[]): Generator<readonly T[]> {
-  for (let start = 0; start < items.length; start += PAGE_ROWS) yield items.slice(start, start + PAGE_ROWS)
 }

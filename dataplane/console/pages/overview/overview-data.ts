@@ -13,6 +13,7 @@ export const KNOWN_BEFORE_MS = 24 * 3_600_000
 const ERRORS: ReadonlySet<string> = new Set(['ERROR', 'FATAL'])
 
 const within = (window: TimeWindow, ...more: readonly object[]) => ({ bool: { filter: [timeFilter(window), ...more] } })
+
 export interface ServiceCounts {
   readonly service: string
   readonly records: number

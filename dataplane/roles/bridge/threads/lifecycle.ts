@@ -3,9 +3,10 @@ import { consumerGroup } from '../../../contract/consumer-groups.ts'
 import { lifecycleIndices } from '../../../contract/indices.ts'
 import { DEFAULT_TENANT } from '../../../contract/tenant-id.ts'
 import type { Anomaly } from '../../../domain/anomalies/anomaly.ts'
+import { tenantIn } from '../../../domain/tenants/tenant.ts'
 import { createFairRounds } from '../../../limits/fair-rounds.ts'
 import { isRecent } from '../../../limits/is-recent.ts'
-import { decodeAnomalyEvent, tenantOfEvent } from '../../../pipeline/anomaly-event.ts'
+import { decodeAnomalyEvent } from '../../../pipeline/anomaly-event.ts'
 import { collectDeadLetters } from '../../../pipeline/dead-letter.ts'
 import { inAnyOrder } from '../../../pipeline/in-any-order.ts'
 import { LeftUndone, type Work } from '../../../pipeline/runners/work.ts'
@@ -173,8 +174,8 @@ export function createLifecycleWork(
   }
   // Grouping is one state machine for each tenant: rounds follow one another, and a tenant's anomalies keep their order.
   const rounds = createFairRounds({
-    ownerOf: tenantOfEvent,
-    partOf: ({ key }: ConsumedRecord) => key,
+    ownerOf: ({ key }: ConsumedRecord) => tenantIn(key),
+    partOf: ({ key }) => key,
     ...{ maxItems: MAX_ANOMALIES, maxParts: MAX_SERVICES, work: workOn },
   })
 

@@ -1,5 +1,4 @@
 /** How the records of a batch are compressed, by this adapter and by others. */
-
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { compressionsAlgorithms } from '@platformatic/kafka'
 import { decompressLz4 } from '../../../../compression/lz4.ts'

@@ -96,7 +96,7 @@ export function readRecords(batch: RecordBatch, of: TopicPartition, fromOffset: 
   const before = into.length
   const headers = new HeaderReader(MAX_BATCH_PARTS - batch.recordCount)
   let plainBytes = 0
-  let { body: memory }: { body: Uint8Array } = batch
+  let memory: Uint8Array = batch.body
   try {
     if (batch.problem !== undefined) throw new RangeError(batch.problem)
     const plain = plainBody(batch)

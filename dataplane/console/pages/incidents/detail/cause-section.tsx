@@ -13,9 +13,7 @@ import { logsOfReason, logsOfService } from '../rules/logs-link.ts'
 import styles from './detail.module.css'
 import { type Changed, VersionNote } from './version-note.tsx'
 
-type Caused = Changed
-
-export function CauseSection({ incident }: { readonly incident: Caused }) {
+export function CauseSection({ incident }: { readonly incident: Changed }) {
   const { rootCause } = incident
   useLogsKey(incident)
   if (rootCause === undefined)
@@ -48,7 +46,7 @@ export function CauseSection({ incident }: { readonly incident: Caused }) {
 }
 
 /** `l` opens the logs that show the first reason of the likeliest cause: the way there by Tab leads past all filters and the list. */
-function useLogsKey(incident: Caused): void {
+function useLogsKey(incident: Changed): void {
   const [, navigate] = useLocation()
   const hrefOf = useLogsHref()
   const cause = incident.rootCause?.candidates[0]
@@ -86,7 +84,7 @@ interface CandidateItemProps {
   readonly strongest: number
   /** The likeliest, whose first reason has a key. */
   readonly isFirst: boolean
-  readonly incident: Caused
+  readonly incident: Changed
 }
 
 function CandidateItem({ candidate: { service, score, reasons }, strongest, isFirst, incident }: CandidateItemProps) {
