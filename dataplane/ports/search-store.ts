@@ -140,17 +140,23 @@ export class VersionConflict extends Error {
 export class SearchStoreUnavailable extends Error {
   /** It answered that it has too much to do (429). */
   readonly isBusy: boolean
+  /** The other end closed a kept connection before any byte of an answer, as it may at any time. The request may be done all the same. */
+  readonly isOfKeptConnection: boolean
   /** The reason that callers of a service are told. */
   readonly forCallers: string
-  constructor(
-    message: string,
-    { cause, isBusy = false, isDiskFull = false }: ErrorOptions & { readonly isBusy?: boolean; readonly isDiskFull?: boolean } = {},
-  ) {
+  constructor(message: string, { cause, isBusy = false, isDiskFull = false, isOfKeptConnection = false }: UnavailableOptions = {}) {
     super(message, { cause })
     this.name = 'SearchStoreUnavailable'
     this.isBusy = isBusy
+    this.isOfKeptConnection = isOfKeptConnection
     this.forCallers = isDiskFull ? 'the search store cannot write to its disk' : 'the search store cannot be reached'
   }
+}
+
+interface UnavailableOptions extends ErrorOptions {
+  readonly isBusy?: boolean
+  readonly isDiskFull?: boolean
+  readonly isOfKeptConnection?: boolean
 }
 
 /** The store understood the request and will not do it. */

@@ -3,12 +3,13 @@ import { createServer, type IncomingMessage, request, type Server, type ServerRe
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 
-/** `cut`: the request never arrives. `lost`: it is done, its answer never arrives. */
-export type Fault = 'cut' | 'lost' | { readonly status: number } | { readonly delayMs: number }
+/** `unread`: nobody reads the request's body. `cut`: the request never arrives. `lost`: it is done, its answer never arrives. `halved`: half of its answer does. */
+export type Fault = 'unread' | 'cut' | 'lost' | 'halved' | { readonly status: number } | { readonly delayMs: number }
 
 export interface ProxiedRequest {
   readonly method: string
   readonly path: string
+  /** As its head says. */
   readonly bytes: number
   readonly authorization: string | undefined
 }
@@ -29,11 +30,13 @@ export async function startFaultyProxy(target: string, tls?: { readonly cert: Bu
   const handle = async (incoming: IncomingMessage, response: ServerResponse) => {
     mostInFlight = Math.max(mostInFlight, ++inFlight)
     response.once('close', () => inFlight--)
+    const { method = 'GET', url = '/', headers } = incoming
+    const bytes = Number(headers['content-length'] ?? 0)
+    const decided = fault({ method, path: url, bytes, authorization: headers.authorization })
+    if (decided === 'unread') return void incoming.socket.resetAndDestroy()
     const chunks: Buffer[] = []
     for await (const chunk of incoming) chunks.push(chunk)
     const body = Buffer.concat(chunks)
-    const { method = 'GET', url = '/', headers } = incoming
-    const decided = fault({ method, path: url, bytes: body.length, authorization: headers.authorization })
     if (decided === 'cut') return void incoming.socket.destroy()
     if (typeof decided === 'object' && 'status' in decided)
       return void response
@@ -46,6 +49,7 @@ export async function startFaultyProxy(target: string, tls?: { readonly cert: Bu
       response.once('close', () => answer?.destroy())
       if (answer === undefined || decided === 'lost') return void incoming.socket.destroy()
       response.writeHead(answer.statusCode ?? 502, answer.headers)
+      if (decided === 'halved') return void half(answer, response)
       answer.pipe(response)
     })
   }
@@ -68,6 +72,13 @@ export async function startFaultyProxy(target: string, tls?: { readonly cert: Bu
       await new Promise(done => server.close(done))
     },
   }
+}
+
+async function half(answer: IncomingMessage, response: ServerResponse): Promise<void> {
+  const chunks: Buffer[] = []
+  for await (const chunk of answer) chunks.push(chunk)
+  const bytes = Buffer.concat(chunks)
+  response.write(bytes.subarray(0, bytes.length / 2), () => response.destroy())
 }
 
 function forward(

@@ -18,6 +18,8 @@ interface Reply {
   readonly body?: unknown
   /** Cut the connection instead. */
   readonly cut?: true
+  /** Cut it in the midst of the answer. */
+  readonly halved?: true
 }
 
 const refusal = (type: string, status: number) => ({ status, body: { error: { type, reason: 'because' }, status } })
@@ -42,9 +44,11 @@ describe('the search store over the OpenSearch REST API', () => {
         headers: request.headers,
         body: Buffer.concat(chunks).toString(),
       })
-      const { status = 200, body = {}, cut } = replies.shift() ?? {}
+      const { status = 200, body = {}, cut, halved } = replies.shift() ?? {}
       if (cut) return void request.socket.destroy()
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+      response.writeHead(status, { 'content-type': 'application/json' })
+      if (halved) return void response.write('{"items":[', () => request.socket.destroy())
+      response.end(JSON.stringify(body))
     })
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
     const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -292,6 +296,35 @@ describe('the search store over the OpenSearch REST API', () => {
     expect(await store.clusterStatus()).to.equal('green')
     await failure(store.put('i', '1', {}))
     expect(seen.map(({ method }) => method)).to.deep.equal(['GET', 'GET', 'PUT'])
+  })
+
+  it('tells of writes whether the store closed a kept connection before it answered, and sends none again itself', async () => {
+    const isOfKept = async () => {
+      const error = await failure(store.bulk([{ action: 'create', index: 'i', id: '1', body: '{}' }]))
+      expect(error).to.be.instanceOf(SearchStoreUnavailable)
+      return (error as SearchStoreUnavailable).isOfKeptConnection
+    }
+    replies.push({ cut: true }, { body: { status: 'green' } }, { cut: true }, { body: { status: 'green' } }, { halved: true })
+    expect(await isOfKept()).to.equal(false)
+    await store.clusterStatus()
+    expect(await isOfKept()).to.equal(true)
+    await store.clusterStatus()
+    expect(await isOfKept()).to.equal(false)
+    expect(seen.filter(({ path }) => path === '/_bulk')).to.have.length(3)
+  })
+
+  it('takes a new connection after one that was kept and closed: the other ends of all are mostly gone', async () => {
+    const requestsOf = new Map<unknown, number>()
+    server.prependListener('request', ({ socket }) => {
+      const before = requestsOf.get(socket) ?? 0
+      requestsOf.set(socket, before + 1)
+      if (before > 0 && requestsOf.size === 4) socket.destroy()
+    })
+    await Promise.all(Array.from({ length: 4 }, () => store.clusterStatus()))
+    expect(requestsOf.size).to.equal(4)
+    expect(await failure(store.put('i', '1', {}))).to.include({ isOfKeptConnection: true })
+    await store.put('i', '1', {})
+    expect(requestsOf.size).to.equal(5)
   })
 
   it("names the store's reason when it refuses a request", async () => {

@@ -1,6 +1,6 @@
 /** Requests to the search store over the OpenSearch client, with its failures sorted into the port's. */
 import { readFileSync } from 'node:fs'
-import type { ClientRequest } from 'node:http'
+import type { Agent, ClientRequest } from 'node:http'
 import { createRequire } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type * as OpenSearch from '@opensearch-project/opensearch'
@@ -66,7 +66,7 @@ export function createStoreTransport(config: SearchConnectionConfig): StoreTrans
   const headers = config.isBackground === true ? { [BACKGROUND_HEADER]: BACKGROUND } : {}
   const connections = new pool.ConnectionPool({
     emit: () => false,
-    Connection: QuietConnection,
+    Connection: StoreConnection,
     resurrectStrategy: 'none',
     ...(config.username === undefined ? {} : { auth: { username: config.username, password: config.password ?? '' } }),
     ...(config.caFile === undefined ? {} : { ssl: { ca: readAuthority(config.caFile) } }),
@@ -152,7 +152,10 @@ function translate(error: unknown, what: string): Error {
   }
   // A body that is no JSON comes from something else than a search store, such as a proxy in its place.
   if (error instanceof errors.OpenSearchClientError)
-    return new SearchStoreUnavailable(`search store did not answer ${what}: ${error.message}`, { cause: error })
+    return new SearchStoreUnavailable(`search store did not answer ${what}: ${error.message}`, {
+      cause: error,
+      isOfKeptConnection: ofKeptConnections.has(error),
+    })
   return error instanceof Error ? error : new Error(String(error))
 }
 
@@ -160,14 +163,31 @@ function errorOf(body: unknown): BulkItemResponse['error'] {
   return (body as { readonly error?: BulkItemResponse['error'] } | null)?.error
 }
 
-/** The client's connection prints errors that come after the head of an answer to stdout, among our log lines; its transport learns of them anyway. */
-class QuietConnection extends Connection {
-  override request(...args: Parameters<OpenSearch.Connection['request']>): ClientRequest {
-    const request = super.request(...args)
+/** Errors of requests on a kept connection that its other end closed before any byte of an answer came. */
+const ofKeptConnections = new WeakSet<Error>()
+
+/**
+ * The client's connection prints errors that come after the head of an answer to stdout, among our log lines; its transport learns of them anyway. Of errors
+ * before the head it does not tell whether the connection had answered other requests.
+ */
+class StoreConnection extends Connection {
+  override request(...[params, callback]: Parameters<OpenSearch.Connection['request']>): ClientRequest {
+    const request: ClientRequest = super.request(params, (error, response) => {
+      if (error instanceof errors.ConnectionError && request.reusedSocket) {
+        ofKeptConnections.add(error)
+        this.#closeIdle()
+      }
+      callback(error, response)
+    })
     request.once('response', () => {
       request.removeAllListeners('error')
       request.on('error', () => {})
     })
     return request
+  }
+
+  /** A load balancer or a restart that closed one kept connection mostly closed all: the next request gets a new one. */
+  #closeIdle(): void {
+    for (const sockets of Object.values((this.agent as Agent).freeSockets)) for (const socket of [...(sockets ?? [])]) socket.destroy()
   }
 }

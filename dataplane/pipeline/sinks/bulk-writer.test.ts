@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { RecentIds } from '../../limits/recent-ids.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type BulkOperation, type BulkOutcome, type SearchStore, SearchStoreUnavailable } from '../../ports/search-store.ts'
 import { createBulkSize } from './bulk-size.ts'
@@ -33,7 +34,11 @@ function storeWith(answer: (operation: BulkOperation, call: number) => BulkOutco
 describe('writing documents', () => {
   it('counts "already exists" as success, and only new documents as created', async () => {
     const { store } = storeWith(({ id }) => (id === 'old' ? { status: 'exists' } : { status: 'done', created: true }))
-    expect(await writeBulk([create('old'), create('new')], { store, clock, signal })).to.deep.equal({ created: 1, errors: 0, refused: [] })
+    expect(await writeBulk([create('old'), create('new')], { store, clock, signal })).to.deep.include({
+      created: 1,
+      errors: 0,
+      refused: [],
+    })
   })
 
   it('counts what a request that was made already has brought, also when it is told to stop meanwhile', async () => {
@@ -45,7 +50,7 @@ describe('writing documents', () => {
     const failed = await writeBulk([create('a'), create('b')], deps, first).catch((error: Error) => error)
     expect(failed).to.include({ name: 'BulkUnfinished', message: '1 documents not written: 429' })
     expect(progress).to.deep.equal([{ created: 1, errors: 1 }])
-    expect(await writeBulk([create('a')], deps, [{ status: 'exists' }])).to.deep.equal({ created: 0, errors: 0, refused: [] })
+    expect(await writeBulk([create('a')], deps, [{ status: 'exists' }])).to.deep.include({ created: 0, errors: 0, refused: [] })
     expect(calls).to.deep.equal([])
   })
 
@@ -53,7 +58,7 @@ describe('writing documents', () => {
     const { store, calls } = storeWith(({ id }, call) =>
       id === 'slow' && call < 3 ? { status: 'retry', reason: '429' } : { status: 'done', created: true },
     )
-    expect(await writeBulk([create('a'), create('slow')], { store, clock, signal })).to.deep.equal({ created: 2, errors: 2, refused: [] })
+    expect(await writeBulk([create('a'), create('slow')], { store, clock, signal })).to.deep.include({ created: 2, errors: 2, refused: [] })
     expect(calls.map(call => call.map(({ id }) => id))).to.deep.equal([['a', 'slow'], ['slow'], ['slow']])
   })
 
@@ -137,10 +142,102 @@ describe('writing documents', () => {
       signal,
       onProgress: step => progress.push(step),
     })
-    expect(result).to.deep.equal({ created: 3, errors: 4, refused: [] })
+    expect(result).to.deep.include({ created: 3, errors: 4, isMadeAtOnce: false, refused: [] })
     expect(progress).to.deep.equal([
       { created: 0, errors: 4 },
       { created: 3, errors: 0 },
     ])
+  })
+
+  describe('whose kept connection was closed', () => {
+    const CLOSED = () => new SearchStoreUnavailable('socket hang up', { isOfKeptConnection: true })
+    const DONE: BulkOutcome = { status: 'done', created: true }
+
+    /** Ends its bulks one after the other as told; records ids and whether versions were asked for. */
+    function storeThat(...ends: readonly (readonly BulkOutcome[] | SearchStoreUnavailable)[]) {
+      const calls: { readonly ids: string; readonly wantsVersions: boolean }[] = []
+      let pauses = 0
+      const store = {
+        async bulk(operations: readonly BulkOperation[], { wantsVersions = false } = {}) {
+          const end = ends[calls.length]!
+          calls.push({ ids: operations.map(({ id }) => id).join(''), wantsVersions })
+          if (end instanceof Error) throw end
+          return end
+        },
+      } as unknown as SearchStore
+      const size = createBulkSize(64 * 1024)
+      const progress: object[] = []
+      const onProgress = (step: object) => void progress.push(step)
+      const waiting: Clock = { nowMs: () => 0, sleep: async () => void pauses++ }
+      return { deps: { store, clock: waiting, signal, size, onProgress }, calls, size, progress, pauses: () => pauses }
+    }
+
+    it('are sent again at once, as many at a time, and are no errors', async () => {
+      const { deps, calls, size, progress, pauses } = storeThat(CLOSED(), [DONE, DONE], [DONE])
+      const big = (id: string): BulkOperation => ({ ...create(id), body: 'x'.repeat(30 * 1024) })
+      const result = await writeBulk([big('a'), big('b'), big('c')], deps)
+      expect(result).to.deep.equal({ created: 3, errors: 0, isMadeAtOnce: false, refused: [] })
+      expect(calls.map(({ ids }) => ids)).to.deep.equal(['ab', 'ab', 'c'])
+      expect([pauses(), size.bytes]).to.deep.equal([0, 64 * 1024])
+      expect(progress).to.deep.equal([
+        { created: 2, errors: 0 },
+        { created: 1, errors: 0 },
+      ])
+    })
+
+    it('count once where the request was done, and not at all where another made them before', async () => {
+      const versions: readonly BulkOutcome[] = [
+        { status: 'exists' },
+        { status: 'done', created: false, version: 1 },
+        { status: 'done', created: false, version: 2 },
+        { status: 'refused', reason: 'no' },
+      ]
+      const { deps, calls } = storeThat(CLOSED(), versions)
+      const result = await writeBulk([create('a'), update('b'), update('c'), create('d')], deps)
+      expect(result.created).to.equal(2)
+      expect(result.errors).to.equal(1)
+      expect(result.refused.map(({ item }) => item)).to.deep.equal([3])
+      expect(calls.map(({ wantsVersions }) => wantsVersions)).to.deep.equal([false, true])
+    })
+
+    it('do not count where they only change what is there', async () => {
+      const { deps } = storeThat(CLOSED(), [{ status: 'done', created: false, version: 1 }])
+      const { upsert: _upsert, ...join } = update('a')
+      expect((await writeBulk([join], deps)).created).to.equal(0)
+    })
+
+    it('count once though they are in doubt in two writes', async () => {
+      const { deps } = storeThat(CLOSED(), [DONE], CLOSED(), [{ status: 'done', created: false, version: 1 }])
+      const counted = new RecentIds(10)
+      expect((await writeBulk([create('a')], { ...deps, counted })).created).to.equal(1)
+      expect((await writeBulk([update('a')], { ...deps, counted })).created).to.equal(0)
+    })
+
+    it('wait as for a store that is away when the second connection fails, too', async () => {
+      const { deps, calls, size, progress, pauses } = storeThat(CLOSED(), CLOSED(), [{ status: 'exists' }, DONE])
+      const result = await writeBulk([create('a'), create('b')], deps)
+      expect(result).to.deep.equal({ created: 2, errors: 2, isMadeAtOnce: false, refused: [] })
+      expect(calls.map(({ ids }) => ids)).to.deep.equal(['ab', 'ab', 'ab'])
+      expect(pauses()).to.equal(1)
+      expect(size.bytes).to.be.below(64 * 1024)
+      expect(progress).to.deep.equal([
+        { created: 0, errors: 2 },
+        { created: 2, errors: 0 },
+      ])
+    })
+
+    it('are not sent again once the work is to stop', async () => {
+      const stop = new AbortController()
+      const { deps, calls } = storeThat(CLOSED())
+      const store = {
+        bulk(...args: Parameters<SearchStore['bulk']>) {
+          stop.abort()
+          return deps.store.bulk(...args)
+        },
+      } as unknown as SearchStore
+      const failed = await writeBulk([create('a')], { ...deps, store, signal: stop.signal }).catch((error: Error) => error)
+      expect(failed).to.include({ name: 'BulkUnfinished' })
+      expect(calls).to.have.length(1)
+    })
   })
 })

@@ -9,8 +9,10 @@ import type { IndexOutages } from './index-outages.ts'
 export interface BulkResult {
   /** Documents that were not there before. */
   readonly created: number
-  /** Refusals and failed attempts, each time an item had one. */
+  /** Refusals and failed attempts, each time an item had one. A request that was sent again at once is one attempt. */
   readonly errors: number
+  /** Each operation was made as it is, by the only request with it. */
+  readonly isMadeAtOnce: boolean
   /** Operations, by their position, that the store will take in no form, with its reason. */
   readonly refused: readonly RefusedItem[]
 }
@@ -106,6 +108,15 @@ interface Progress {
   readonly isBusy: boolean
 }
 
+/** `busy`: refused as a whole, which is taken for no answer but says why. */
+type Answer = FirstOutcomes | 'busy'
+
+interface Answered {
+  readonly answer: Answer
+  /** There was another request with the same operations before, which got no answer. */
+  readonly wasSentTwice: boolean
+}
+
 /** The size of a request that was made already. */
 const ALL: Pick<BulkSize, 'take'> = { take: operations => operations }
 
@@ -120,6 +131,7 @@ class Write {
   readonly #refused: RefusedItem[] = []
   #created = 0
   #errors = 0
+  #hasDoubts = false
   /** Taken for the answer to the first request. */
   #first: FirstOutcomes | undefined
   lastReason = ''
@@ -162,14 +174,17 @@ class Write {
   }
 
   get result(): BulkResult {
-    return { created: this.#created, errors: this.#errors, refused: this.#refused }
+    const isMadeAtOnce = this.#errors === 0 && !this.#hasDoubts && this.#created === this.#operations.length
+    return { created: this.#created, errors: this.#errors, isMadeAtOnce, refused: this.#refused }
   }
 
   /** Sends operations that are due again, else the next new ones, as many as fit. */
   async request(size: BulkSize): Promise<Progress> {
     const wantsVersions = this.#again.some(({ isInDoubt }) => isInDoubt)
-    const { operations, itemAt, left } = this.#take(this.#first === undefined ? size : ALL)
-    const answer = await this.#bulk(operations, wantsVersions)
+    const { operations, itemAt: takenAt, left } = this.#take(this.#first === undefined ? size : ALL)
+    const { answer, wasSentTwice } = await this.#bulk(operations, wantsVersions)
+    const itemAt = wasSentTwice ? (at: number): Item => ({ ...takenAt(at), isInDoubt: true }) : takenAt
+    const hasDoubts = wantsVersions || wasSentTwice
     const outcomes = typeof answer === 'string' ? undefined : answer
     const before = { created: this.#created, errors: this.#errors }
     const again: Item[] = []
@@ -183,9 +198,10 @@ class Write {
       if (watched !== undefined && outcome !== undefined && outcome.status !== 'retry')
         watched.took(operations[at]!.index, itemAt(at).downReason !== undefined)
       if (outcome?.status === 'done') {
-        const { action, id } = operations[at]!
-        if (outcome.created && action === 'create') this.#created++
-        else if (outcome.created || (outcome.version === 1 && itemAt(at).isInDoubt)) this.#countOnce(id)
+        const { action, id, upsert } = operations[at]!
+        const isInDoubt = hasDoubts && itemAt(at).isInDoubt
+        if (outcome.created && action === 'create' && !isInDoubt) this.#created++
+        else if (outcome.created || (isInDoubt && outcome.version === 1 && upsert !== undefined)) this.#countOnce(id)
         continue
       }
       const item = itemAt(at)
@@ -228,16 +244,26 @@ class Write {
     return { operations, itemAt: at => newItem(operations[at]!, first + at), left: [] }
   }
 
-  /** `busy`: refused as a whole, which is taken for no answer but says why. */
-  async #bulk(operations: readonly BulkOperation[], wantsVersions: boolean): Promise<FirstOutcomes | 'busy'> {
+  /** A request whose kept connection was closed is sent again at once, on another: the store is there, though the request may be done. */
+  async #bulk(operations: readonly BulkOperation[], wantsVersions: boolean): Promise<Answered> {
     const first = this.#first
     this.#first = undefined
-    if (first !== undefined) return first
+    if (first !== undefined) return { answer: first, wasSentTwice: false }
+    const answer = await this.#send(operations, wantsVersions)
+    if (answer !== 'closed') return { answer, wasSentTwice: false }
+    this.#hasDoubts = true
+    if (this.#deps.signal.aborted) return { answer: 'unanswered', wasSentTwice: false }
+    const second = await this.#send(operations, true)
+    return { answer: second === 'closed' ? 'unanswered' : second, wasSentTwice: true }
+  }
+
+  async #send(operations: readonly BulkOperation[], wantsVersions: boolean): Promise<Answer | 'closed'> {
     try {
       return await this.#deps.store.bulk(operations, { wantsVersions })
     } catch (error) {
       if (!(error instanceof SearchStoreUnavailable)) throw error
       this.lastReason = error.message
+      if (error.isOfKeptConnection) return 'closed'
       return error.isBusy ? 'busy' : 'unanswered'
     }
   }

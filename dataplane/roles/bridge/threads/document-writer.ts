@@ -123,7 +123,7 @@ export function createDocumentWriter(deps: DocumentWriterDeps): DocumentWriter {
       const isNoted = i > 0 && tenants[i] === tenants[i - 1] && operations[i]!.index === operations[i - 1]!.index && !refused.has(i - 1)
       if (!isNoted && !refused.has(i)) aliases.note(operations[i]!.index, tenants[i]!)
     }
-    return result.errors === 0 && result.created === operations.length
+    return result.isMadeAtOnce
   }
 
   /** Undefined where the rows have to be written one object each. */
