@@ -6,7 +6,7 @@ import { contentBytes } from '../../../../compression/zstd.ts'
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import type { ConsumedRecord } from '../../../../ports/bus.ts'
 import { MAX_PLAIN_BYTES } from './compression.ts'
-import { HEADER_BYTES, MAX_BATCH_PARTS, readBatches, readRecords } from './read-batch.ts'
+import { BatchReader, HEADER_BYTES, MAX_BATCH_PARTS, MAX_PORTION_PARTS, readBatches, readRecords } from './read-batch.ts'
 import { encodeBatch } from './write-batch.ts'
 
 const FIRST_MS = 1_700_000_000_000
@@ -149,7 +149,9 @@ describe('record batches', () => {
 
     for (const count of [-1, MAX_BATCH_PARTS + 1, 0x7fffffff])
       it(`${count} records`, () => {
-        expect(changed(bytes => bytes.writeInt32BE(count, 57)).problem).to.contain(`it has ${count} records; at most 500000 are read`)
+        expect(changed(bytes => bytes.writeInt32BE(count, 57)).problem).to.contain(
+          `it has ${count} records; at most ${MAX_BATCH_PARTS} are read`,
+        )
       })
 
     it('numbers without an end, and fields that make no sense', () => {
@@ -167,7 +169,7 @@ describe('record batches', () => {
       const many = new Map(Array.from({ length: MAX_BATCH_PARTS }, (_, i) => [Buffer.from(i.toString(36)), Buffer.alloc(0)]))
       const message = { topic: 'logs', key: Buffer.from('k'), value: Buffer.from('v'), headers: many, timestamp: 0n }
       const bytes = Buffer.from(createRecordsBatch([message] as never, { compression: 'zstd' }).buffer)
-      expect(problemOf(bytes).problem).to.contain('more than 500000 records and headers')
+      expect(problemOf(bytes).problem).to.contain(`more than ${MAX_BATCH_PARTS} records and headers`)
     })
 
     const bomb = Buffer.alloc(MAX_PLAIN_BYTES + 1)
@@ -186,6 +188,85 @@ describe('record batches', () => {
         bytes.writeInt16BE(bitmask, 21)
         expect(problemOf(bytes).problem).to.contain(`more than ${MAX_PLAIN_BYTES} bytes come out`)
       })
+  })
+
+  describe('as large as a broker takes them by default', () => {
+    /** Kafka's default `message.max.bytes`. */
+    const MAX_BATCH_BYTES = 1_048_588
+    const varint = (value: number): Buffer => {
+      const bytes: number[] = []
+      let zigzag = 2 * value
+      for (; zigzag >= 0x80; zigzag = Math.floor(zigzag / 0x80)) bytes.push((zigzag % 0x80) | 0x80)
+      return Buffer.from([...bytes, zigzag])
+    }
+    /** A record without a key, with an empty value. */
+    const emptyRecord = (offset: number, headers = varint(0)): Buffer => {
+      const fields = Buffer.concat([Buffer.from([0, 0]), varint(offset), Buffer.from([1, 0]), headers])
+      return Buffer.concat([varint(fields.length), fields])
+    }
+    const batchOf = (records: Buffer, count: number): Buffer => {
+      const bytes = Buffer.concat([libraryBatch().subarray(0, HEADER_BYTES), records])
+      bytes.writeInt32BE(bytes.length - 12, 8)
+      bytes.writeInt32BE(count - 1, 23)
+      bytes.writeInt32BE(count, 57)
+      return bytes
+    }
+    const fullOfEmpty = () => {
+      const records: Buffer[] = []
+      for (let left = MAX_BATCH_BYTES - HEADER_BYTES; ; ) {
+        const record = emptyRecord(records.length)
+        left -= record.length
+        if (left < 0) break
+        records.push(record)
+      }
+      return { bytes: batchOf(Buffer.concat(records), records.length), count: records.length }
+    }
+
+    it('all records are read where each is empty', () => {
+      const { bytes, count } = fullOfEmpty()
+      expect([bytes.length <= MAX_BATCH_BYTES, count > 115_000]).to.deep.equal([true, true])
+      const own = readOwn(bytes)
+      expect(own).to.have.length(count)
+      expect(own.at(-1)).to.include({ offset: count - 1, key: '', timestampMs: FIRST_MS })
+    })
+
+    it('all headers are read where each is empty', () => {
+      const count = (MAX_BATCH_BYTES - HEADER_BYTES - 16) / 2
+      const record = emptyRecord(0, Buffer.concat([varint(Math.floor(count)), Buffer.alloc(2 * Math.floor(count))]))
+      const bytes = batchOf(record, 1)
+      expect(bytes.length).to.be.within(MAX_BATCH_BYTES - 16, MAX_BATCH_BYTES)
+      const [read] = readOwn(bytes)
+      expect([read!.unreadable, read!.headers]).to.deep.equal([undefined, { '': '' }])
+    })
+
+    it('a portion at a time, each of them once', () => {
+      const { bytes, count } = fullOfEmpty()
+      const reader = new BatchReader(readBatches(bytes)[0]!, { topic: 'logs', partition: 3 }, 5)
+      const all: ConsumedRecord[] = []
+      let plainBytes = 0
+      for (let rest: number | undefined = 0; rest !== undefined; ) {
+        const portion: ConsumedRecord[] = []
+        const read = reader.read(portion)
+        expect(portion.length).to.equal(Math.min(MAX_PORTION_PARTS, count - 5 - all.length))
+        plainBytes += read.plainBytes
+        rest = read.restBytes
+        expect(plainBytes + (rest ?? 0)).to.equal(bytes.length - HEADER_BYTES)
+        all.push(...portion)
+      }
+      expect(all.map(({ offset }) => offset)).to.deep.equal(Array.from({ length: count - 5 }, (_, i) => i + 5))
+    })
+
+    it('a record that cannot be read ends the last portion, also right behind another', () => {
+      const { bytes, count } = fullOfEmpty()
+      const claimed = batchOf(bytes.subarray(HEADER_BYTES), count + MAX_PORTION_PARTS)
+      const reader = new BatchReader(readBatches(claimed)[0]!, { topic: 'logs', partition: 3 }, 0)
+      const first: ConsumedRecord[] = []
+      expect(reader.read(first, count).restBytes).to.equal(0)
+      expect(first).to.have.length(count)
+      const last: ConsumedRecord[] = []
+      expect(reader.read(last).restBytes).to.equal(undefined)
+      expect(last.map(({ unreadable }) => unreadable)).to.deep.equal(['Kafka record batch at offset 0: it ends within a record'])
+    })
   })
 
   for (const compression of ['gzip', 'lz4', 'snappy', 'zstd'] as const)

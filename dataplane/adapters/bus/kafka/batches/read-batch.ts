@@ -19,15 +19,19 @@ export interface RecordBatch {
 }
 
 const COMPRESSION = 0x07
-/** The broker's clock dated the batch. */
 const LOG_APPEND_TIME = 0x08
 export const TRANSACTIONAL = 0x10
 const CONTROL = 0x20
 const ABORT_MARKER = 0
 
 const FORMAT = 2
-/** Records and headers of records that are read from one batch: each becomes an object or a text, whatever its size. */
-export const MAX_BATCH_PARTS = 500_000
+/**
+ * Records and headers of records that are read from one batch: each becomes an object or a text, and a record a dead letter at worst, whatever its size. A
+ * header takes two bytes at least, so that no batch has more that is sent uncompressed to a broker with its default `message.max.bytes` (1,048,588).
+ */
+export const MAX_BATCH_PARTS = 524_288
+/** As many of them become objects and texts at a time; a record comes with all its headers. */
+export const MAX_PORTION_PARTS = 10_000
 /** Offset and length, which `length` does not count. */
 const LENGTH_END = 12
 export const HEADER_BYTES = 61
@@ -79,67 +83,100 @@ export function isAbortMarker(batch: RecordBatch): boolean {
   return bytes !== undefined && bytes.length >= 4 && bytes.readInt16BE(2) === ABORT_MARKER
 }
 
-export interface ReadMemory {
+export interface ReadPortion {
   /** The values of the records are views of this memory: the batch's own where it is not compressed. */
   readonly memory: Uint8Array
-  /** Bytes that came out of the batch. */
+  /** Bytes that the portion takes in what came out of the batch. */
   readonly plainBytes: number
   /** Records and headers that were read: each is an object or a text, whatever its size. */
   readonly parts: number
+  /** Bytes behind the portion that came out of the batch, too; undefined: it was the last. */
+  readonly restBytes: number | undefined
 }
 
 /**
  * Appends the batch's records from an offset on, as a broker sends batches whole. A record that cannot be read is the last: it stands for all behind it,
- * and says why; the memory is the batch's own then.
+ * and says why.
  */
-export function readRecords(batch: RecordBatch, of: TopicPartition, fromOffset: number, into: ConsumedRecord[]): ReadMemory {
-  const before = into.length
-  const headers = new HeaderReader(MAX_BATCH_PARTS - batch.recordCount)
-  let plainBytes = 0
-  let memory: Uint8Array = batch.body
-  try {
-    if (batch.problem !== undefined) throw new RangeError(batch.problem)
-    const plain = plainBody(batch)
-    plainBytes = plain.bytes.length
-    readPlainRecords(batch, plain.bytes, of, fromOffset, headers, into)
-    memory = plain.memory
-  } catch (error) {
-    into.push(unreadable(batch, of, (error as Error).message))
-  }
-  return { memory, plainBytes, parts: into.length - before + headers.read }
+export function readRecords(batch: RecordBatch, of: TopicPartition, fromOffset: number, into: ConsumedRecord[]): ReadPortion {
+  return new BatchReader(batch, of, fromOffset).read(into, Number.POSITIVE_INFINITY)
 }
 
-/** Throws where a record cannot be read: those before it are appended. */
-function readPlainRecords(
-  { firstOffset, lastOffset, firstTimestampMs, maxTimestampMs, attributes, recordCount }: RecordBatch,
-  bytes: Buffer,
-  { topic, partition }: TopicPartition,
-  fromOffset: number,
-  headers: HeaderReader,
-  into: ConsumedRecord[],
-): void {
-  if (recordCount < 0 || recordCount > MAX_BATCH_PARTS)
-    throw new RangeError(`it has ${recordCount} records; at most ${MAX_BATCH_PARTS} are read`)
-  const hasBrokerTime = (attributes & LOG_APPEND_TIME) !== 0
-  const cursor = new Cursor(bytes)
-  const keys = new RepeatedText()
-  let before = firstOffset - 1
-  for (let i = 0; i < recordCount; i++) {
+/** Reads a batch as `readRecords` does, a portion at a time. */
+export class BatchReader {
+  readonly #batch: RecordBatch
+  readonly #of: TopicPartition
+  readonly #fromOffset: number
+  readonly #headers: HeaderReader
+  readonly #keys = new RepeatedText()
+  /** Undefined until it was unpacked, and while it cannot be. */
+  #plain: PlainRecords | undefined
+  #cursor = new Cursor(NO_BYTES)
+  #recordsRead = 0
+  /** Offset of the record before. */
+  #before: number
+
+  constructor(batch: RecordBatch, of: TopicPartition, fromOffset: number) {
+    this.#batch = batch
+    this.#of = of
+    this.#fromOffset = fromOffset
+    this.#headers = new HeaderReader(MAX_BATCH_PARTS - batch.recordCount)
+    this.#before = batch.firstOffset - 1
+  }
+
+  /** Appends records until they, with their headers, are `maxParts`. */
+  read(into: ConsumedRecord[], maxParts = MAX_PORTION_PARTS): ReadPortion {
+    const countBefore = into.length
+    const headersBefore = this.#headers.read
+    const start = this.#cursor.at
+    const parts = () => into.length - countBefore + this.#headers.read - headersBefore
+    const { recordCount, body } = this.#batch
+    let isWhole = true
+    try {
+      this.#unpack()
+      while (this.#recordsRead < recordCount && parts() < maxParts) this.#readRecord(into)
+    } catch (error) {
+      into.push(unreadable(this.#batch, this.#of, (error as Error).message))
+      isWhole = false
+    }
+    const size = this.#plain?.bytes.length ?? 0
+    const hasRest = isWhole && this.#recordsRead < recordCount
+    const end = hasRest ? this.#cursor.at : size
+    const restBytes = hasRest ? size - end : undefined
+    return { memory: this.#plain?.memory ?? body, plainBytes: end - start, parts: parts(), restBytes }
+  }
+
+  #unpack(): void {
+    if (this.#plain !== undefined) return
+    const { problem, recordCount } = this.#batch
+    if (problem !== undefined) throw new RangeError(problem)
+    if (recordCount < 0 || recordCount > MAX_BATCH_PARTS)
+      throw new RangeError(`it has ${recordCount} records; at most ${MAX_BATCH_PARTS} are read`)
+    this.#plain = plainBody(this.#batch)
+    this.#cursor = new Cursor(this.#plain.bytes)
+  }
+
+  #readRecord(into: ConsumedRecord[]): void {
+    const { firstOffset, lastOffset, firstTimestampMs, maxTimestampMs, attributes } = this.#batch
+    const { topic, partition } = this.#of
+    const cursor = this.#cursor
+    const number = ++this.#recordsRead
     const length = cursor.varint()
     const end = cursor.at + length
     cursor.at++ // attributes: none are in use
     const sentMs = firstTimestampMs + cursor.varint()
     const offset = firstOffset + cursor.varint()
-    if (offset <= before || offset > lastOffset)
-      throw new RangeError(`record ${i + 1} has the offset ${offset}; expected ${before + 1} to ${lastOffset}`)
-    before = offset
-    if (offset >= fromOffset) {
-      const key = keys.next(cursor)
+    if (offset <= this.#before || offset > lastOffset)
+      throw new RangeError(`record ${number} has the offset ${offset}; expected ${this.#before + 1} to ${lastOffset}`)
+    this.#before = offset
+    if (offset >= this.#fromOffset) {
+      const key = this.#keys.next(cursor)
       const value = cursor.bytes() ?? NO_BYTES
-      const timestampMs = hasBrokerTime ? maxTimestampMs : sentMs
-      into.push({ topic, partition, offset, timestampMs, key, value, headers: headers.next(cursor) })
+      // The broker's clock dated the batch.
+      const timestampMs = (attributes & LOG_APPEND_TIME) !== 0 ? maxTimestampMs : sentMs
+      into.push({ topic, partition, offset, timestampMs, key, value, headers: this.#headers.next(cursor) })
     }
-    if (end < cursor.at || end > bytes.length) throw new RangeError(`record ${i + 1} has the length ${length}`)
+    if (end < cursor.at || end > cursor.length) throw new RangeError(`record ${number} has the length ${length}`)
     cursor.at = end
   }
 }
@@ -191,6 +228,10 @@ class Cursor {
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes
+  }
+
+  get length(): number {
+    return this.#bytes.length
   }
 
   skipToKey(): void {

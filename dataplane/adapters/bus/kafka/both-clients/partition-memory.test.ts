@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { systemClock } from '../../../clock/system-clock.ts'
-import { type PartitionQueue, PartitionQueues } from './partition-queues.ts'
+import { type PackedRecords, type PartitionQueue, PartitionQueues } from './partition-queues.ts'
 
 const LIMITS = { maxRecords: 3, maxBytes: 1 << 20, waitMs: 0 }
 const BATCH_BYTES = 100_000
@@ -39,6 +39,26 @@ describe('the memory of unpacked batches', () => {
     queue.noteCommitted(3)
     expect(sizes()).to.deep.equal([0, BATCH_BYTES, BATCH_BYTES])
     expect(polled.map(({ value }) => value.length)).to.deep.equal([0, 0, 100])
+  })
+
+  it('of a batch in portions is given back once its last record is committed', async () => {
+    const queues = new PartitionQueues(systemClock, 1 << 30)
+    const queue = queues.add({ topic: 'logs', partition: 0, offset: 0 })
+    const bytes = Buffer.allocUnsafeSlow(BATCH_BYTES)
+    const portion = (offset: number): PackedRecords => {
+      const record = { topic: 'logs', partition: 0, offset, timestampMs: 0, key: '', value: bytes.subarray(0, 100), headers: {} }
+      const unpack = () => ({
+        ...{ records: [record], memory: { lastOffset: 2, bytes } },
+        ...(offset < 2 && { rest: portion(offset + 1) }),
+      })
+      return { bytes: 1, unpack }
+    }
+    queues.push(queue, [portion(0)], 3)
+    expect(await queues.poll(LIMITS)).to.have.length(3)
+    queue.noteCommitted(2)
+    expect(bytes.length).to.equal(BATCH_BYTES)
+    queue.noteCommitted(3)
+    expect(bytes.length).to.equal(0)
   })
 
   it('is kept for records that were not handed out yet, whatever is committed', async () => {

@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { ConsumedRecord } from '../../../../ports/bus.ts'
 import { systemClock } from '../../../clock/system-clock.ts'
-import { PartitionQueues, unpacked } from './partition-queues.ts'
+import { type PackedRecords, PartitionQueues, unpacked } from './partition-queues.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
@@ -152,6 +152,40 @@ describe('queues of records that were read ahead', () => {
     for (let i = 0; i < 7; i++) counts.push([(await queues.poll(LIMITS)).length, unpacked])
     expect(counts).to.deep.equal([[1, 2], [1, 3], [1, 4], [1, 5], [1, 6], [1, 6], [0, 6]]) // biome-ignore format: a row
     expect(all.map(({ bytes, unpackedBytes }) => [bytes, unpackedBytes])).to.deep.equal([[0, 0], [0, 0], [0, 0]]) // biome-ignore format: a row
+  })
+
+  it('hold one portion of a large batch at a time, and count what is not unpacked of it until then', async () => {
+    const { queues, all } = make(1)
+    const queue = all[0]!
+    const portion = (from: number): PackedRecords => ({
+      bytes: (6 - from) * 1_000,
+      unpack: () => ({ records: records(0, from, 2, 1_000), plainBytes: 2_000, parts: 2, ...(from < 4 && { rest: portion(from + 2) }) }),
+    })
+    queues.push(queue, [{ ...portion(0), bytes: 50 }, ...unpacked(records(0, 6, 1))], 7)
+    const behind = queue.bytes - 50
+    const held: (readonly [places: readonly string[], bytes: number, unpackedBytes: number])[] = []
+    for (let i = 0; i < 6; i++) {
+      const places = placesOf(await queues.poll({ ...LIMITS, maxRecords: 1 }))
+      held.push([places, queue.bytes - behind, queue.unpackedBytes])
+    }
+    // A record unpacked is 1,100 bytes; one that is not, 1,000. The next portion is unpacked when the last record of one is taken.
+    const left = [5_100, 4_200, 3_100, 2_200, 1_100]
+    expect(held.slice(0, 5)).to.deep.equal(left.map((bytes, at) => [[`0/${at}`], bytes, bytes]))
+    expect(held[5]!.slice(0, 2)).to.deep.equal([['0/5'], 0])
+    expect(placesOf(await queues.poll(LIMITS))).to.deep.equal(['0/6'])
+    expect([queue.bytes, queue.unpackedBytes]).to.deep.equal([0, 0])
+  })
+
+  it('forget the rest of a batch when they are moved', async () => {
+    const { queues, all } = make(1)
+    const queue = all[0]!
+    const rest = { bytes: 1_000, unpack: () => ({ records: records(0, 1, 1) }) }
+    queues.push(queue, [{ bytes: 50, unpack: () => ({ records: records(0, 0, 1), rest }) }], 2)
+    expect(placesOf(await queues.poll({ ...LIMITS, maxRecords: 1 }))).to.deep.equal(['0/0'])
+    queue.seek(7)
+    queues.push(queue, unpacked(records(0, 7, 1)), 8)
+    expect(placesOf(await queues.poll(LIMITS))).to.deep.equal(['0/7'])
+    expect([queue.bytes, queue.unpackedBytes]).to.deep.equal([0, 0])
   })
 
   it('keep nothing of a batch all of whose records were taken: a partition may be silent for long', async () => {

@@ -10,8 +10,12 @@ import { queueKey } from './topic-partitions.ts'
 /** Bookkeeping of a record, or of a header, in memory, beside its bytes. */
 const PART_OVERHEAD = 100
 
-/** At least one record, packed as the broker sent it. Records are unpacked when it is their turn, as they are many times larger then. */
+/**
+ * At least one record, packed as the broker sent it. Records are unpacked when it is their turn, as they are many times larger then; those of a large batch
+ * a portion at a time.
+ */
 export interface PackedRecords {
+  /** What they hold until then. */
   readonly bytes: number
   unpack(): UnpackedRecords
 }
@@ -28,8 +32,10 @@ export interface UnpackedRecords {
   readonly plainBytes?: number
   /** Its records and headers. */
   readonly parts?: number
-  /** The memory that the values lie in, where it is theirs alone. */
+  /** The memory that the values lie in, where it is theirs alone. That of a rest is the one of the portion before. */
   readonly memory?: UnpackedBatch
+  /** The records behind them in the same batch. */
+  readonly rest?: PackedRecords
 }
 
 /** Records of one partition that were read ahead. */
@@ -52,6 +58,8 @@ export class PartitionQueue implements TopicPartition {
   #next = 0
   /** Bytes of keys and headers of `#records`, until the last of these is taken. */
   #besideValues = 0
+  /** The first of `#packed`, where it is of the same batch as `#records`. */
+  #rest: PackedRecords | undefined
   readonly #packed: PackedRecords[] = []
 
   constructor({ topic, partition, offset }: TopicPartitionOffset, leases: RecordLeases) {
@@ -75,22 +83,31 @@ export class PartitionQueue implements TopicPartition {
     while (this.#next >= this.#records.length) {
       const packed = this.#packed[0]
       if (packed === undefined) return undefined
-      const { records, memory, plainBytes = 0, parts = 0 } = packed.unpack()
+      const { records, memory, plainBytes = 0, parts = 0, rest } = packed.unpack()
+      const isRest = packed === this.#rest
       this.#packed.shift()
+      this.bytes -= packed.bytes
+      if (isRest) this.unpackedBytes -= packed.bytes
       this.#records = records
       this.#next = 0
-      for (const record of records) this.unpackedBytes += memoryOf(record)
-      this.#besideValues = records.length === 0 ? 0 : Math.max(0, plainBytes + parts * PART_OVERHEAD - this.unpackedBytes)
-      this.unpackedBytes += this.#besideValues
-      this.bytes += this.unpackedBytes - packed.bytes
-      if (memory === undefined) continue
-      const { lastOffset, bytes } = memory
-      this.#leases.hold({ bytes: bytes.length, ends: [{ partition: ONLY, offset: lastOffset + 1 }], giveBack: () => releaseBytes(bytes) })
+      let bytes = 0
+      for (const record of records) bytes += memoryOf(record)
+      this.#besideValues = records.length === 0 ? 0 : Math.max(0, plainBytes + parts * PART_OVERHEAD - bytes)
+      this.#rest = rest
+      if (rest !== undefined) this.#packed.unshift(rest)
+      const heldBytes = bytes + this.#besideValues + (rest?.bytes ?? 0)
+      this.bytes += heldBytes
+      this.unpackedBytes += heldBytes
+      if (memory !== undefined && !isRest) this.#lease(memory)
     }
     return this.#records[this.#next]
   }
 
-  /** Bytes that `record`, which `peek` showed, counts for in a poll. The first of a batch counts for what the batch holds beside values. */
+  #lease({ lastOffset, bytes }: UnpackedBatch): void {
+    this.#leases.hold({ bytes: bytes.length, ends: [{ partition: ONLY, offset: lastOffset + 1 }], giveBack: () => releaseBytes(bytes) })
+  }
+
+  /** Bytes that `record`, which `peek` showed, counts for in a poll. The first of a portion counts for what the portion holds beside values. */
   sizeOf({ value, key }: ConsumedRecord): number {
     return value.length + key.length + (this.#next === 0 ? this.#besideValues : 0)
   }
@@ -99,13 +116,14 @@ export class PartitionQueue implements TopicPartition {
   shift(record: ConsumedRecord): void {
     this.#next++
     this.#dropBytes(memoryOf(record))
-    if (this.#next === this.#records.length) this.#leaveBatch()
+    if (this.#next === this.#records.length) this.#leavePortion()
     this.#leases.noteHandedOut(ONLY, record.offset + 1)
   }
 
   seek(offset: number): void {
-    this.#leaveBatch()
+    this.#leavePortion()
     this.#packed.length = 0
+    this.#rest = undefined
     this.bytes = 0
     this.unpackedBytes = 0
     this.epoch++
@@ -118,8 +136,8 @@ export class PartitionQueue implements TopicPartition {
     this.unpackedBytes -= bytes
   }
 
-  /** Nothing of the batch is kept: a partition may be silent for long. */
-  #leaveBatch(): void {
+  /** Nothing of the portion is kept: a partition may be silent for long. */
+  #leavePortion(): void {
     this.#records = []
     this.#next = 0
     this.#dropBytes(this.#besideValues)

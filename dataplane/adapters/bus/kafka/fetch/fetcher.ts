@@ -1,6 +1,6 @@
 /** Reads ahead: which broker is asked for which partitions, and when. */
-import type { ConsumedRecord, TopicPartition } from '../../../../ports/bus.ts'
-import { type RecordBatch, readRecords } from '../batches/read-batch.ts'
+import type { ConsumedRecord } from '../../../../ports/bus.ts'
+import { BatchReader, type RecordBatch } from '../batches/read-batch.ts'
 import { committedBatches } from '../batches/read-committed.ts'
 import type { PartitionQueue, PartitionQueues, UnpackedRecords } from '../both-clients/partition-queues.ts'
 import { byTopic } from '../both-clients/topic-partitions.ts'
@@ -167,7 +167,7 @@ export class Fetcher {
     const from = queue.fetchOffset
     const packed = committedBatches(fetched.batches, fetched.abortedTransactions)
       .filter(({ lastOffset, recordCount }) => lastOffset >= from && recordCount !== 0)
-      .map(batch => ({ bytes: batch.body.length, unpack: () => unpackBatch(batch, queue, from) }))
+      .map(batch => ({ bytes: batch.body.length, unpack: () => unpackPortion(new BatchReader(batch, queue, from), batch) }))
     queues.push(queue, packed, last.lastOffset + 1)
     return true
   }
@@ -193,9 +193,12 @@ export class Fetcher {
   }
 }
 
-function unpackBatch(batch: RecordBatch, of: TopicPartition, fromOffset: number): UnpackedRecords {
+function unpackPortion(reader: BatchReader, batch: RecordBatch): UnpackedRecords {
   const records: ConsumedRecord[] = []
-  const { memory: bytes, plainBytes, parts } = readRecords(batch, of, fromOffset, records)
-  const unpacked = { records, plainBytes, parts }
-  return bytes === batch.body ? unpacked : { ...unpacked, memory: { lastOffset: batch.lastOffset, bytes } }
+  const { memory: bytes, plainBytes, parts, restBytes } = reader.read(records)
+  return {
+    ...{ records, plainBytes, parts },
+    ...(bytes !== batch.body && { memory: { lastOffset: batch.lastOffset, bytes } }),
+    ...(restBytes !== undefined && { rest: { bytes: restBytes, unpack: () => unpackPortion(reader, batch) } }),
+  }
 }
