@@ -4,6 +4,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { portSettings, type SettingName } from '../../dataplane/contract/env.ts'
+import { wholeLines } from './whole-lines.ts'
 
 export const PROGRAM = resolve(import.meta.dirname, '../../hack/logpipeline')
 const START_TIMEOUT_MS = 60_000
@@ -60,8 +61,7 @@ export async function startStandalone(
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     const log = createWriteStream(logFile, { flags: 'a' })
-    child.stdout!.pipe(log, { end: false })
-    child.stderr!.pipe(log, { end: false })
+    for (const stream of [child.stdout!, child.stderr!]) stream.pipe(wholeLines()).pipe(log, { end: false })
     gone = new Promise(done => child.once('exit', code => done(code)))
     await untilReady(child, [
       `http://127.0.0.1:${ports.HEALTH_PORT}/`,

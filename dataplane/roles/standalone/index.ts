@@ -5,7 +5,6 @@ import { startCommandSocket } from '../../command-socket/command-socket.ts'
 import { consumerGroup } from '../../contract/consumer-groups.ts'
 import { lockDirectory } from '../../lifecycle/directory-lock.ts'
 import { type Running, startTogether } from '../../lifecycle/running.ts'
-import type { Clock } from '../../ports/clock.ts'
 import { createBackends } from '../backends.ts'
 import { createBackupHandler } from '../backup/backup-handler.ts'
 import { refuseUnfinishedRestore } from '../backup/unfinished-restore.ts'
@@ -17,6 +16,7 @@ import { readOrMakeEncryptionKey } from './encryption-key.ts'
 import { watchPipelineDelay } from './pipeline-delay.ts'
 import { publishSearchAddress } from './publish-address.ts'
 import { type SearchThread, startSearchThread } from './search-thread.ts'
+import { stillStarting } from './still-starting.ts'
 
 /** Roles in the order in which they start, before the collector. They stop in the opposite order. */
 const WORKING = ['ticketing', 'features', 'bridge', 'scheduler', 'agent'] as const
@@ -132,14 +132,6 @@ export function start({ settings, log, clock }: RoleContext<'standalone'>): Prom
 
 /** How long the start waits for the bridge's threads: one that cannot run must not keep logs from being taken in. */
 const BRIDGE_WAIT_MS = 10_000
-
-/** Threads of the bridge that do not run after a while. */
-async function stillStarting(bridge: Started['bridge'], clock: Clock, waitMs: number): Promise<readonly string[]> {
-  const waited = new AbortController()
-  await Promise.race([bridge.running, clock.sleep(waitMs, waited.signal)])
-  waited.abort()
-  return bridge.notRunning()
-}
 
 /** An address on this machine where a listener on `host` answers. */
 function reachable(host: string): string {

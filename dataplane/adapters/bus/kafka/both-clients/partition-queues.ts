@@ -15,7 +15,7 @@ const PART_OVERHEAD = 100
  * a portion at a time.
  */
 export interface PackedRecords {
-  /** What they hold until then. */
+  /** Held until then. */
   readonly bytes: number
   unpack(): UnpackedRecords
 }
