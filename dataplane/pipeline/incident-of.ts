@@ -5,7 +5,7 @@ import type { SearchStore, Versioned } from '../ports/search-store.ts'
 
 const PREFIX_LENGTH = incidentsIndex('').length
 
-/** The incident that a stored document is, whoever wrote it. */
+/** The incident of a stored document, with defaults for fields that are missing or of another kind. */
 export function incidentOf({ source, index, id }: Pick<Versioned<unknown>, 'source' | 'index' | 'id'>): StoredIncident {
   return completeIncident(source, { id, tenant: index.slice(PREFIX_LENGTH) })
 }
