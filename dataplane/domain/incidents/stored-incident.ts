@@ -16,6 +16,6 @@ export function toIncident(
   { lastChange: _l, ticketing: _t, ...incident }: StoredIncident,
   dispatches: Incident['dispatches'] = {},
 ): ShownIncident {
-  const { traceId = '', platforms = [], recurring = false } = incident
-  return { ...incident, traceId, platforms, recurring, dispatches }
+  const { traceId = '', recurring = false } = incident
+  return { ...incident, traceId, recurring, dispatches }
 }

@@ -3,8 +3,10 @@ import { after, before, describe, it } from 'mocha'
 import { findRootCause } from '../../domain/root-cause/find-root-cause.ts'
 import type { Observation } from '../../domain/root-cause/observation.ts'
 import { causeOf } from '../../domain/root-cause/ranking.ts'
-import type { SearchRequest, SearchStore } from '../../ports/search-store.ts'
+import { type SearchRequest, type SearchStore, SearchStoreUnavailable } from '../../ports/search-store.ts'
+import { SILENT } from '../../telemetry/log.ts'
 import { type EmbeddedSearchStore, startEmbeddedSearchStore } from '../../testing/embedded-search-store.ts'
+import { createFakeClock } from '../../testing/fake-clock.ts'
 import { buildObservationDocument, hex } from '../../testing/observation-document.ts'
 import { putIndexTemplates } from '../../testing/put-index-templates.ts'
 import { AT_MS, noise, shop, traffic, USUAL } from '../../testing/root-cause-fixture.ts'
@@ -27,6 +29,7 @@ describe('root cause from the search store', () => {
   })
   after(() => embedded.stop())
 
+  const deps = () => ({ store: embedded.store, clock: createFakeClock(), log: SILENT })
   /** As the indexer writes records. */
   async function store(tenant: string, observations: readonly Observation[], extra: (i: number) => object = () => ({})): Promise<void> {
     for (let at = 0; at < observations.length; at += 5_000) {
@@ -41,7 +44,7 @@ describe('root cause from the search store', () => {
     await embedded.store.refresh('service-logs-*')
   }
   const ask = (tenant: string, more: { readonly atMs?: number; readonly nowMs?: number; readonly services?: readonly string[] } = {}) =>
-    analyse(embedded.store, { tenant, atMs: AT_MS, nowMs: AT_MS + 10 * MINUTE_MS, ...more })
+    analyse(deps(), { tenant, atMs: AT_MS, nowMs: AT_MS + 10 * MINUTE_MS, ...more })
 
   it('names the service that went silent, with ids of stored records', async () => {
     await store(
@@ -64,6 +67,21 @@ describe('root cause from the search store', () => {
     expect(total).to.equal(1)
   })
 
+  it('names the cause by patterns alone where messages of errors cannot be read', async () => {
+    const failing = USUAL.map(line => (line.service === 'payments' ? { ...line, says: 'no card <*>', isError: true } : line))
+    await store(
+      'unread',
+      shop(() => failing),
+    )
+    const search: SearchStore['search'] = request =>
+      JSON.stringify(request.body['_source'] ?? []).includes('message')
+        ? Promise.reject(new SearchStoreUnavailable('too slow'))
+        : embedded.store.search(request)
+    const asked = { tenant: 'unread', atMs: AT_MS, nowMs: AT_MS + 10 * MINUTE_MS }
+    const { rootCause } = await analyse({ ...deps(), store: { ...embedded.store, search } }, asked)
+    expect(rootCause.candidates[0]?.service).to.equal('payments')
+  })
+
   it('sees no record of another tenant, and none after the present', async () => {
     expect((await ask('other')).rootCause.candidates).to.deep.equal([])
     const { window, rootCause } = await ask('shop', { nowMs: AT_MS })
@@ -80,7 +98,7 @@ describe('root cause from the search store', () => {
     ])
     const startsMs = [15_000, 60_000, 180_000].map(leadMs => AT_MS - leadMs)
     for (const nowMs of [AT_MS + 5_000, AT_MS + 10 * MINUTE_MS])
-      expect(causeOf(await rankCausesFrom(embedded.store, { tenant: 'late', startsMs, nowMs })).candidates[0]?.service).to.equal('payments')
+      expect(causeOf(await rankCausesFrom(deps(), { tenant: 'late', startsMs, nowMs })).candidates[0]?.service).to.equal('payments')
   })
 
   it('answers for times of any kind that are past', async () => {

@@ -4,8 +4,7 @@ import { rankFromStarts } from '../../domain/root-cause/incident-start.ts'
 import type { CauseRanking } from '../../domain/root-cause/ranking.ts'
 import type { RootCause } from '../../domain/root-cause/root-cause.ts'
 import { isoTime } from '../../domain/time/iso-time.ts'
-import type { SearchStore } from '../../ports/search-store.ts'
-import { readErrorTexts } from './read-error-texts.ts'
+import { type ErrorTextDeps, readErrorTexts } from './read-error-texts.ts'
 import { baselineStart, MAX_OBSERVATIONS, type Period, readObservations } from './read-observations.ts'
 import { runInTurns } from './run-in-turns.ts'
 
@@ -27,6 +26,9 @@ export interface Analysis {
   readonly rootCause: RootCause
 }
 
+/** Where an analysis reads, and its clock. */
+export type AnalysisDeps = ErrorTextDeps
+
 export interface AnalysisRequest {
   readonly tenant: string
   /** Ms since the epoch, not in the future. */
@@ -38,9 +40,9 @@ export interface AnalysisRequest {
 }
 
 /** Needs nothing but the search store; the same on OpenSearch and the embedded one. Lets others run meanwhile. Rejects with the store's errors. */
-export async function analyse(store: SearchStore, { tenant, atMs, nowMs, services }: AnalysisRequest): Promise<Analysis> {
+export async function analyse(deps: AnalysisDeps, { tenant, atMs, nowMs, services }: AnalysisRequest): Promise<Analysis> {
   const toMs = Math.min(atMs + WINDOW_MS, nowMs)
-  const { fromMs, observations } = await readPeriod(store, { tenant, atMs, toMs })
+  const { fromMs, observations } = await readPeriod(deps, { tenant, atMs, toMs })
   const rootCause = await runInTurns(findRootCause({ observations, atMs, services }))
   return { at: isoTime(atMs), window: span(atMs, toMs), baseline: span(fromMs, atMs), rootCause }
 }
@@ -53,17 +55,17 @@ export interface RankingRequest extends Pick<AnalysisRequest, 'tenant' | 'nowMs'
 }
 
 /** Out of what is stored now, for several incidents of one time: `causeOf` makes the cause of each. Asked again later it has seen more. */
-export async function rankCausesFrom(store: SearchStore, { tenant, startsMs, nowMs, most }: RankingRequest): Promise<CauseRanking> {
+export async function rankCausesFrom(deps: AnalysisDeps, { tenant, startsMs, nowMs, most }: RankingRequest): Promise<CauseRanking> {
   const toMs = Math.min(Math.max(...startsMs) + WINDOW_MS, nowMs)
-  const { observations } = await readPeriod(store, { tenant, atMs: Math.min(...startsMs), toMs }, most)
+  const { observations } = await readPeriod(deps, { tenant, atMs: Math.min(...startsMs), toMs }, most)
   return await runInTurns(rankFromStarts({ observations, startsMs, windowMs: WINDOW_MS }))
 }
 
 /** Records of a window, and of the time before it. */
-async function readPeriod(store: SearchStore, window: Omit<Period, 'fromMs'>, most = MAX_OBSERVATIONS) {
-  const fromMs = await baselineStart(store, window)
-  const observations = await readObservations(store, { ...window, fromMs }, most)
-  return { fromMs, observations: await readErrorTexts(store, window, observations) }
+async function readPeriod(deps: AnalysisDeps, window: Omit<Period, 'fromMs'>, most = MAX_OBSERVATIONS) {
+  const fromMs = await baselineStart(deps.store, window)
+  const observations = await readObservations(deps.store, { ...window, fromMs }, most)
+  return { fromMs, observations: await readErrorTexts(deps, window, observations) }
 }
 
 function span(fromMs: number, toMs: number): TimeSpan {

@@ -1,11 +1,31 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import type { SearchStore } from '../../ports/search-store.ts'
+import { type SearchStore, SearchStoreUnavailable } from '../../ports/search-store.ts'
+import { type Log, SILENT } from '../../telemetry/log.ts'
 import { type EmbeddedSearchStore, startEmbeddedSearchStore } from '../../testing/embedded-search-store.ts'
+import { createFakeClock } from '../../testing/fake-clock.ts'
 import { buildObservationDocument, hex } from '../../testing/observation-document.ts'
 import { putIndexTemplates } from '../../testing/put-index-templates.ts'
 import { AT_MS, observation } from '../../testing/root-cause-fixture.ts'
 import { readErrorTexts } from './read-error-texts.ts'
+
+const WINDOW = { tenant: 'shop', atMs: AT_MS, toMs: AT_MS + 1_000 }
+
+const depsOf = (store: Pick<SearchStore, 'search'>, { clock = createFakeClock(), log = SILENT } = {}) => ({
+  store: store as SearchStore,
+  clock,
+  log,
+})
+
+/** Errors of one page and a bit of the next one. */
+const manyErrors = (count: number) =>
+  Array.from({ length: count }, (_, i) => observation({ timeMs: AT_MS, isError: true, pattern: `<*> ${i}`, logId: `${i}` }))
+
+/** Each warning as its text. */
+function createRecordingLog(): Log & { readonly warnings: readonly string[] } {
+  const warnings: string[] = []
+  return { ...SILENT, warn: (...said: readonly unknown[]) => void warnings.push(String(said.at(-1))), warnings } as never
+}
 
 describe('messages of errors from the search store', () => {
   let embedded: EmbeddedSearchStore
@@ -29,7 +49,7 @@ describe('messages of errors from the search store', () => {
     for (const { status } of await embedded.store.bulk(operations)) expect(status).to.equal('done')
     await embedded.store.refresh('service-logs-*')
     const stored = errors.map(each => ({ ...each, logId: hex(`shop ${each.logId}`, 32), patternId: hex(each.pattern, 16) }))
-    const read = await readErrorTexts(embedded.store, { tenant: 'shop', atMs: AT_MS, toMs: AT_MS + 1_000 }, stored)
+    const read = await readErrorTexts(depsOf(embedded.store), { tenant: 'shop', atMs: AT_MS, toMs: AT_MS + 1_000 }, stored)
     expect(read.map(({ errorText }) => errorText)).to.deep.equal(['connect to orders-db refused', 'connect to mailer-db refused'])
   })
 
@@ -43,13 +63,48 @@ describe('messages of errors from the search store', () => {
         return { total: size, hits: Array.from({ length: size }, (_, i) => ({ index: 'i', id: `${i}`, source })) } as never
       },
     })
-    const errors = Array.from({ length: 100 }, (_, i) => observation({ timeMs: AT_MS, isError: true, pattern: `<*> ${i}`, logId: `${i}` }))
+    const errors = manyErrors(100)
     const readFrom = async (characters: number) => {
       asked = 0
-      await readErrorTexts(answerOf(characters) as SearchStore, { tenant: 'shop', atMs: AT_MS, toMs: AT_MS + 1_000 }, errors)
+      await readErrorTexts(depsOf(answerOf(characters)), WINDOW, errors)
       return asked
     }
     expect(await readFrom(900_000)).to.equal(10)
     expect(await readFrom(10)).to.equal(120)
+  })
+
+  const errors = manyErrors(7)
+  const answer = {
+    total: 1,
+    hits: [{ index: 'i', id: '0', source: { log_id: '0', service: errors[0]!.service, pattern_id: errors[0]!.patternId, message: 'm' } }],
+  }
+
+  it('are left out where the store fails: errors keep their patterns, and those read before their messages', async () => {
+    let asked = 0
+    const search = async () => {
+      if (asked++ > 0) throw new SearchStoreUnavailable('away')
+      return answer as never
+    }
+    const log = createRecordingLog()
+    const read = await readErrorTexts(depsOf({ search }, { log }), WINDOW, errors)
+    expect(read).to.deep.equal([{ ...errors[0], errorText: 'm' }, ...errors.slice(1)])
+    expect(log.warnings).to.have.length(1)
+  })
+
+  it('are waited for two seconds in all, and no further ones are asked for then', async () => {
+    const clock = createFakeClock()
+    const asked: (() => void)[] = []
+    const search = () => new Promise<never>(resolve => asked.push(() => resolve(answer as never)))
+    let read: unknown
+    const reading = readErrorTexts(depsOf({ search }, { clock }), WINDOW, errors).then(found => (read = found))
+    clock.advance(1_999)
+    await Promise.resolve()
+    expect(read).to.equal(undefined)
+    clock.advance(1)
+    await reading
+    expect(read).to.deep.equal(errors)
+    asked[0]!()
+    await new Promise(resolve => setImmediate(resolve))
+    expect(asked).to.have.length(1)
   })
 })

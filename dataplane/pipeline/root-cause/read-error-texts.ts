@@ -4,7 +4,10 @@ import { chooseErrors, messageKey, withErrorTexts } from '../../domain/root-caus
 import type { Observation } from '../../domain/root-cause/observation.ts'
 import { isoTime } from '../../domain/time/iso-time.ts'
 import { portionsOf } from '../../limits/portions-of.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
+import type { Log } from '../../telemetry/log.ts'
+import { within } from '../within.ts'
 import type { Period } from './read-observations.ts'
 
 /** Errors that are asked for at once: their messages come whole, and each may be as long as a bus message. */
@@ -13,6 +16,8 @@ const PAGE_ERRORS = 5
 const PAGE_RECORDS = 2 * PAGE_ERRORS
 /** No page is read after so many characters: a message may be long. */
 const MAX_CHARACTERS = 1_000_000
+/** How long an analysis waits for messages: a ticket waits for its cause no more than ten seconds. */
+const MAX_WAIT_MS = 2_000
 
 interface StoredMessage {
   readonly log_id: string
@@ -21,16 +26,43 @@ interface StoredMessage {
   readonly message?: string
 }
 
+export interface ErrorTextDeps {
+  readonly store: SearchStore
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** The observations with the messages that came in time: errors without one are known by their patterns alone. */
 export async function readErrorTexts(
-  store: SearchStore,
-  { tenant, atMs, toMs }: Omit<Period, 'fromMs'>,
+  { store, clock, log }: ErrorTextDeps,
+  window: Omit<Period, 'fromMs'>,
   observations: readonly Observation[],
 ): Promise<readonly Observation[]> {
-  const errors = chooseErrors(observations, atMs)
+  const errors = chooseErrors(observations, window.atMs)
   const messages = new Map<string, string>()
+  const read = (signal: AbortSignal) => readMessages(store, window, errors, messages, signal)
+  const late = (message: string): never => {
+    throw new Error(message)
+  }
+  try {
+    await within(clock, MAX_WAIT_MS, read, late)
+  } catch (error) {
+    log.warn({ error, tenant: window.tenant }, 'messages of errors were not read; the root cause goes by their patterns')
+  }
+  return withErrorTexts(observations, messages)
+}
+
+/** Puts what it reads into `messages`, page by page, until `signal` aborts. */
+async function readMessages(
+  store: SearchStore,
+  { tenant, atMs, toMs }: Omit<Period, 'fromMs'>,
+  errors: readonly Observation[],
+  messages: Map<string, string>,
+  signal: AbortSignal,
+): Promise<void> {
   let characters = 0
   for (const page of portionsOf(errors, PAGE_ERRORS)) {
-    if (characters >= MAX_CHARACTERS) break
+    if (characters >= MAX_CHARACTERS || signal.aborted) break
     const filter = [
       { term: { tenant_id: tenant } },
       { range: { timestamp: { gte: isoTime(Math.max(atMs, 0)), lt: isoTime(Math.max(toMs, 0)) } } },
@@ -55,7 +87,6 @@ export async function readErrorTexts(
       messages.set(messageKey({ logId: source.log_id, service: source.service, patternId: source.pattern_id }), message)
     }
   }
-  return withErrorTexts(observations, messages)
 }
 
 const distinct = (texts: readonly string[]): readonly string[] => [...new Set(texts)]

@@ -157,6 +157,25 @@ describe('the lifecycle thread', () => {
     ])
   })
 
+  it('folds into an incident whose optional fields are null, and opens one beside an incident that is of no use', async () => {
+    const store = createMemorySearchStore()
+    const opener = openerOn(store)
+    await opener.handle([anomaly(1), anomaly(2), anomaly(3)])
+    const [{ id }] = incidentsIn(store) as [Incident]
+    const index = incidentsIndex('default')
+    const stored = (await store.get<Incident>(index, id))!
+    const broken = { ...stored.source, evidence: null, affectedServices: null, platforms: null, updatedAt: null, lastChange: null }
+    await store.put(index, id, broken, stored)
+    await store.put(index, 'useless', { service: 'payment', status: 'open', lastSeen: null, severity: 'none' })
+    // After a restart.
+    const other = openerOn(store)
+    await other.handle([anomaly(4), ...[1, 2, 3].map(n => anomaly(n, { service: 'payment' }))])
+    const folded = (await store.get<Incident>(index, id))!.source
+    expect(folded.anomalyCount).to.equal(4)
+    expect(folded.evidence.map(({ count }) => count)).to.deep.equal([4])
+    expect(incidentsIn(store).filter(({ service, title }) => service === 'payment' && title !== undefined)).to.have.length(1)
+  })
+
   it('opens another once the first is resolved', async () => {
     const store = createMemorySearchStore()
     const clock = clockAt(START_MS)

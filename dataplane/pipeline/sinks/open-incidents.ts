@@ -10,6 +10,7 @@ import { keepBounded } from '../../limits/keep-bounded.ts'
 import { portionsOf } from '../../limits/portions-of.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type SearchStore, SearchStoreRefusal, type Version, VersionConflict } from '../../ports/search-store.ts'
+import { readStoredIncident } from '../incident-of.ts'
 import {
   findMemberships,
   findRecentMemberships,
@@ -125,7 +126,7 @@ export function createIncidentOpener(deps: OpenIncidentsDeps): IncidentOpener {
     const key = `${index}/${id}`
     const known = attempt === 0 ? kept.get(key) : undefined
     kept.delete(key)
-    return known ?? (await store.get<StoredIncident>(index, id))
+    return known ?? (await readStoredIncident(store, index, id))
   }
 
   const keep = (index: string, id: string, incident: KnownIncident) => keepBounded(kept, `${index}/${id}`, incident, MAX_KEPT)

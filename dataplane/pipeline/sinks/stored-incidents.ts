@@ -2,8 +2,8 @@
 import { anomaliesIndex, incidentsIndex } from '../../contract/indices.ts'
 import { RESTORED_FIELDS, type RestoredIncident } from '../../domain/incidents/grouping.ts'
 import type { Evidence } from '../../domain/incidents/incident-fields.ts'
-import type { StoredIncident } from '../../domain/incidents/stored-incident.ts'
 import { type SearchStore, VersionConflict } from '../../ports/search-store.ts'
+import { incidentOf, readStoredIncident } from '../incident-of.ts'
 
 /** Incidents of one service that are looked at, the latest first. */
 const MAX_INCIDENTS_OF_SERVICE = 20
@@ -18,7 +18,7 @@ export async function findUnresolved(
   tenant: string,
   services: readonly string[],
 ): Promise<ReadonlyMap<string, readonly RestoredIncident[]>> {
-  const { hits } = await store.search<RestoredIncident>({
+  const { hits } = await store.search<unknown>({
     index: incidentsIndex(tenant),
     body: {
       size: MAX_INCIDENTS_AT_ONCE,
@@ -33,10 +33,7 @@ export async function findUnresolved(
     const first = await findUnresolved(store, tenant, services.slice(0, half))
     return new Map([...first, ...(await findUnresolved(store, tenant, services.slice(half)))])
   }
-  const found = Map.groupBy(
-    hits.map(({ source }) => source),
-    ({ service }) => service,
-  )
+  const found = Map.groupBy<string, RestoredIncident>(hits.map(incidentOf), ({ service }) => service)
   return new Map([...found].map(([service, own]) => [service, own.slice(0, MAX_INCIDENTS_OF_SERVICE)]))
 }
 
@@ -65,7 +62,7 @@ export async function recountIncident(
   const buckets = (aggregations as PatternCounts | undefined)?.patterns?.buckets ?? []
   const countOf = new Map(buckets.map(({ key, doc_count }) => [key, doc_count]))
   for (let attempt = 0; ; attempt++) {
-    const stored = await store.get<StoredIncident>(incidentsIndex(tenant), incidentId)
+    const stored = await readStoredIncident(store, incidentsIndex(tenant), incidentId)
     if (stored === undefined || total === 0 || Date.parse(stored.source.firstSeen) < keptSinceMs) return
     const evidence: readonly Evidence[] = stored.source.evidence.map(each => ({
       ...each,

@@ -6,7 +6,7 @@ import { owe, type TicketedIncident } from '../../domain/tickets/incident-ticket
 import type { Clock } from '../../ports/clock.ts'
 import { type SearchStore, VersionConflict } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'
-import { readTicketed } from './stored-ticketed-incident.ts'
+import { readStoredIncident } from '../incident-of.ts'
 
 /** Undefined: there is nothing to say. A model that could not be used: a cause with `fallback`. Ends by itself, in bounded time. */
 export type ExplainIncident = (incident: TicketedIncident) => Promise<RootCause | undefined>
@@ -74,7 +74,7 @@ export function createExplaining({
     const pauseMs = Math.min(PAUSE_MS, fromMs - clock.nowMs())
     if (pauseMs > 0) await clock.sleep(pauseMs, stopping.signal)
     const index = incidentsIndex(tenantId)
-    const read = () => readTicketed(store, index, id)
+    const read = () => readStoredIncident(store, index, id)
     const asked = await read()
     if (stopping.signal.aborted || asked === undefined || asked.source.ticketing?.explainedAt !== undefined) return
     const rootCause = await explain(asked.source)

@@ -70,7 +70,7 @@ export function createFindCause({
     try {
       const nowMs = clock.nowMs()
       const most = Math.max(LEAST_RECORDS, budget.takeUpTo(MAX_OBSERVATIONS, nowMs))
-      const ranking = await rankCausesFrom(store, { tenant, startsMs: analysisStarts(Math.min(atMs, nowMs)), nowMs, most })
+      const ranking = await rankCausesFrom({ store, clock, log }, { tenant, startsMs: analysisStarts(Math.min(atMs, nowMs)), nowMs, most })
       return { ranking, windowMs: Math.min(nowMs - atMs, FULL_WINDOW_MS) }
     } catch (error) {
       log.warn({ error, tenant }, 'no root cause: the analysis failed; the ticket goes out without one')

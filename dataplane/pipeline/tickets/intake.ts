@@ -9,13 +9,13 @@ import type { Clock } from '../../ports/clock.ts'
 import { type SearchStore, SearchStoreRefusal, VersionConflict, type Versioned } from '../../ports/search-store.ts'
 import type { TicketingConfigSource } from '../../ports/ticketing-config.ts'
 import type { Log } from '../../telemetry/log.ts'
+import { readStoredIncident } from '../incident-of.ts'
 import { within } from '../within.ts'
 import type { IsModelAway } from './explain-incidents.ts'
 import type { FindCause, FoundCause } from './find-cause.ts'
 import { findDue } from './find-due.ts'
 import { RecentVersions } from './recent-versions.ts'
 import type { SilenceStore } from './silence-store.ts'
-import { readTicketed } from './stored-ticketed-incident.ts'
 import { writeRows } from './thread-store.ts'
 
 export interface IntakeDeps {
@@ -128,7 +128,7 @@ export function createIntake(deps: IntakeDeps): Intake {
   }
 
   const attendTo = async ({ index, id }: Versioned<TicketedIncident>): Promise<void> => {
-    const read = () => readTicketed(store, index, id)
+    const read = () => readStoredIncident(store, index, id)
     let current = await read()
     if (current === undefined || !isDue(current.source, clock.nowMs(), own.get(keyOf(current)))) return
     if (current.source.ticketing?.takenAt === undefined) {
@@ -173,7 +173,7 @@ export function createIntake(deps: IntakeDeps): Intake {
         return
       } catch (error) {
         if (!(error instanceof VersionConflict) || attempt >= MAX_CONFLICTS) throw error
-        const stored = await readTicketed(store, current.index, current.id)
+        const stored = await readStoredIncident(store, current.index, current.id)
         if (stored === undefined) return
         current = stored
       }

@@ -1,9 +1,9 @@
 /** Reads what statistics are made of: incidents of a time, and their audit entries. */
 import { ALL_AUDIT, ALL_INCIDENTS, auditIndex, incidentsIndex } from '../../contract/indices.ts'
 import type { AuditEntry } from '../../domain/incidents/audit-entry.ts'
-import type { Incident } from '../../domain/incidents/incident-fields.ts'
 import { createStatistics, type TicketStatistics } from '../../domain/tickets/ticket-statistics.ts'
-import type { SearchStore } from '../../ports/search-store.ts'
+import type { SearchStore, Versioned } from '../../ports/search-store.ts'
+import { incidentOf } from '../incident-of.ts'
 
 const PAGE_SIZE = 1_000
 /** Documents of either kind that are looked at, the oldest first. */
@@ -25,7 +25,7 @@ export async function readStatistics(store: SearchStore, { from, to, tenant }: S
     sort: ['createdAt', 'id'],
     fields: ['id', 'severity', 'service', 'createdAt'],
   }
-  await forEach<Incident>(store, incidents, incident => statistics.addIncident(incident))
+  await forEach(store, incidents, hit => statistics.addIncident(incidentOf(hit)))
   const index = tenant === undefined ? ALL_AUDIT : auditIndex(tenant)
   // Written a moment ago, they count as well.
   await store.refresh(index)
@@ -37,7 +37,7 @@ export async function readStatistics(store: SearchStore, { from, to, tenant }: S
     sort: ['timestamp', 'incident_id'],
     fields: ['incident_id', 'action', 'timestamp'],
   }
-  await forEach<AuditEntry>(store, entries, entry => statistics.addEntry(entry))
+  await forEach<AuditEntry>(store, entries, ({ source }) => statistics.addEntry(source))
   return statistics.result()
 }
 
@@ -49,7 +49,11 @@ interface Pages {
   readonly fields: readonly string[]
 }
 
-async function forEach<T>(store: SearchStore, { index, filter, sort, fields }: Pages, take: (document: T) => void): Promise<void> {
+async function forEach<T>(
+  store: SearchStore,
+  { index, filter, sort, fields }: Pages,
+  take: (document: Versioned<T>) => void,
+): Promise<void> {
   const types = ['date', 'keyword']
   let after: readonly unknown[] | undefined
   for (let read = 0; read < MAX_READ; read += PAGE_SIZE) {
@@ -64,7 +68,7 @@ async function forEach<T>(store: SearchStore, { index, filter, sort, fields }: P
         ...(after === undefined ? {} : { search_after: after }),
       },
     })
-    for (const { source } of hits) take(source)
+    for (const hit of hits) take(hit)
     after = hits.at(-1)?.sort
     if (hits.length < PAGE_SIZE || after === undefined) return
   }

@@ -4,7 +4,7 @@ import { isStranded, type TicketedIncident } from '../../domain/tickets/incident
 import type { Clock } from '../../ports/clock.ts'
 import { type SearchStore, SearchStoreRefusal, VersionConflict, type Versioned } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'
-import { readTicketed } from './stored-ticketed-incident.ts'
+import { incidentOf, readStoredIncident } from '../incident-of.ts'
 
 export interface RecallDeps {
   readonly store: Pick<SearchStore, 'search' | 'get' | 'put'>
@@ -31,7 +31,7 @@ export function createRecall({ store, clock, log }: RecallDeps): Recall {
 
   const turn = async () => {
     const hits = await findIdle(store, after)
-    for (const hit of hits) if (isStranded(hit.source, clock.nowMs()) && (await recall(hit))) recalled++
+    for (const hit of hits) if (isStranded(incidentOf(hit), clock.nowMs()) && (await recall(hit))) recalled++
     looked += hits.length
     after = hits.at(-1)?.sort
     isOver = hits.length < PAGE_SIZE || looked >= MAX_LOOKED_AT
@@ -40,7 +40,7 @@ export function createRecall({ store, clock, log }: RecallDeps): Recall {
 
   /** False where somebody else changed the incident: then it is attended to. */
   const recall = async ({ index, id }: Versioned<TicketedIncident>): Promise<boolean> => {
-    const current = await readTicketed(store, index, id)
+    const current = await readStoredIncident(store, index, id)
     if (current === undefined || !isStranded(current.source, clock.nowMs())) return false
     const ticketing = { ...current.source.ticketing, attentionAt: new Date(clock.nowMs()).toISOString() }
     try {

@@ -11,8 +11,8 @@ import type { IncidentPlatforms, TicketOutcome } from '../../ports/incident-plat
 import { type SearchStore, SearchStoreRefusal, VersionConflict, type Versioned } from '../../ports/search-store.ts'
 import type { TicketingConfigSource } from '../../ports/ticketing-config.ts'
 import type { Log } from '../../telemetry/log.ts'
+import { incidentOf } from '../incident-of.ts'
 import { readSamples } from './read-samples.ts'
-import { completeIncident } from './stored-ticketed-incident.ts'
 import type { TargetLane } from './target-lane.ts'
 
 export interface SendDeps {
@@ -66,7 +66,7 @@ export async function sendRow(
     const row = headOf(thread)
     if (row === undefined) return await write(store, hit, thread)
     const [stored, { targets, unusable }] = await Promise.all([
-      store.get<TicketedIncident>(incidentsIndex(tenantId), incidentId),
+      store.get<unknown>(incidentsIndex(tenantId), incidentId),
       config.load(tenantId),
     ])
     const target = targets.get(platform)
@@ -77,7 +77,7 @@ export async function sendRow(
     if (stored === undefined || target === undefined || gone !== undefined)
       return await write(store, hit, endAttempt(thread, { kind: 'gone', reason: gone ?? '' }, clock.nowMs()))
     lane.configured(fingerprint(target))
-    const incident = completeIncident(stored)
+    const incident = incidentOf(stored)
     const isLook = row.mayBeThere === true || row.isUnderWay === true
     const timeoutMs = isLook ? LOOK_TIMEOUT_MS : SEND_TIMEOUT_MS
     const lease = { by: `${instance}/${++attempts}`, until: iso(clock.nowMs() + timeoutMs + LEASE_MARGIN_MS) }

@@ -5,9 +5,7 @@ import { boundedList } from '../../http/bounded-list.ts'
 import { HttpError } from '../../http/http-error.ts'
 import { type Route, route } from '../../http/route.ts'
 import { createTurns } from '../../limits/turns.ts'
-import { analyse } from '../../pipeline/root-cause/analyse.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { SearchStore } from '../../ports/search-store.ts'
+import { type AnalysisDeps, analyse } from '../../pipeline/root-cause/analyse.ts'
 import { TIME } from './incident-list.ts'
 
 /** Analyses at once: each takes memory, and the search store's time. */
@@ -21,12 +19,7 @@ const ANALYSIS = z.strictObject({
   services: boundedList(z.string().min(1).max(1024), { most: 1000 }).optional(),
 })
 
-export interface AnalyseDeps {
-  readonly store: SearchStore
-  readonly clock: Clock
-}
-
-export function analyseRoutes({ store, clock }: AnalyseDeps): readonly Route[] {
+export function analyseRoutes(deps: AnalysisDeps): readonly Route[] {
   const turns = createTurns({ running: MAX_RUNNING, inAll: MAX_IN_ALL, ofOwner: MAX_OF_TENANT })
   return [
     route({
@@ -34,10 +27,10 @@ export function analyseRoutes({ store, clock }: AnalyseDeps): readonly Route[] {
       path: '/api/v1/analyze',
       body: ANALYSIS,
       async handle({ tenant = DEFAULT_TENANT, body: { at, services } }) {
-        const nowMs = clock.nowMs()
+        const nowMs = deps.clock.nowMs()
         const atMs = Date.parse(at)
         if (atMs > nowMs) throw new HttpError(400, `at: expected a time that is past, seen ${at}`)
-        const answer = turns.take(tenant, () => analyse(store, { tenant, atMs, nowMs, services }))
+        const answer = turns.take(tenant, () => analyse(deps, { tenant, atMs, nowMs, services }))
         if (answer === undefined) throw tooMany(turns.of(tenant))
         return { body: await answer }
       },

@@ -7,6 +7,7 @@ import { type IncidentAction, transition } from '../../domain/incidents/incident
 import type { StoredIncident } from '../../domain/incidents/stored-incident.ts'
 import type { EscalationPlan } from '../../domain/tickets/escalation.ts'
 import { oweChange } from '../../domain/tickets/incident-tickets.ts'
+import { readStoredIncident } from '../../pipeline/incident-of.ts'
 import { writeAuditEntry } from '../../pipeline/sinks/audit-trail.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type SearchStore, SearchStoreUnavailable, VersionConflict } from '../../ports/search-store.ts'
@@ -65,7 +66,7 @@ export function changeUnshown(deps: ChangeDeps, request: ChangeRequest, index: s
 
 async function change(deps: ChangeDeps, { id, action, note }: ChangeRequest, index: string, call: ChangingCall): Promise<ChangeOutcome> {
   const { store } = deps
-  const first = await store.get<StoredIncident>(index, id)
+  const first = await readStoredIncident(store, index, id)
   let current = first
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     if (first === undefined || current === undefined) return { kind: 'unknown' }
@@ -85,7 +86,7 @@ async function change(deps: ChangeDeps, { id, action, note }: ChangeRequest, ind
       return { kind: 'changed', incident, timeField: outcome.timeField }
     } catch (error) {
       if (!(error instanceof VersionConflict)) throw error
-      current = await store.get<StoredIncident>(index, id)
+      current = await readStoredIncident(store, index, id)
     }
   }
   return { kind: 'refused', reason: 'it changes too fast just now, try again' }

@@ -1,7 +1,6 @@
 /** Outbox rows, for reading and for mending (Decisions 6). */
 import { z } from 'zod'
 import { isTargetId, TARGET_ID_RULE, type TargetId } from '../../contract/target-id.ts'
-import type { StoredIncident } from '../../domain/incidents/stored-incident.ts'
 import { retryThread } from '../../domain/tickets/delivery.ts'
 import { threadId } from '../../domain/tickets/outbox-row.ts'
 import { describeDispatch, showRows, type TicketThread } from '../../domain/tickets/ticket-thread.ts'
@@ -33,7 +32,7 @@ export function dispatchRoutes({ store, clock, onRows }: DispatchRouteDeps): rea
       query: z.strictObject({ incident_id: INCIDENT_ID }),
       async handle({ query: { incident_id }, tenant }) {
         const { source } = await readIncident(store, incident_id, tenant)
-        const threads = await readThreads(store, complete(source))
+        const threads = await readThreads(store, source)
         return { body: threads.flatMap(showRows) }
       },
     }),
@@ -66,8 +65,4 @@ function refuse({ incidentId, platform, ...thread }: TicketThread): never {
 function describe(thread: TicketThread, platform: TargetId) {
   const rows = showRows(thread)
   return rows.find(({ status }) => status === 'pending') ?? rows.at(-1) ?? { incidentId: thread.incidentId, platform }
-}
-
-function complete(source: StoredIncident): StoredIncident {
-  return { ...source, platforms: source.platforms ?? [] }
 }

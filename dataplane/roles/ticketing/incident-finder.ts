@@ -2,6 +2,7 @@
 import { ALL_INCIDENTS, incidentsIndex } from '../../contract/indices.ts'
 import type { StoredIncident } from '../../domain/incidents/stored-incident.ts'
 import { HttpError } from '../../http/http-error.ts'
+import { readStoredIncident } from '../../pipeline/incident-of.ts'
 import type { SearchStore, Versioned } from '../../ports/search-store.ts'
 
 export type Place =
@@ -35,7 +36,7 @@ export async function locateIncident(store: SearchStore, id: string, tenant: str
 
 /** The latest version of one incident. Throws as `locateIncident`. */
 export async function readIncident(store: SearchStore, id: string, tenant: string | undefined): Promise<Versioned<StoredIncident>> {
-  const incident = await store.get<StoredIncident>(await locateIncident(store, id, tenant), id)
+  const incident = await readStoredIncident(store, await locateIncident(store, id, tenant), id)
   if (incident === undefined) throw unknownIncident(id)
   return incident
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
-import { formatCursor, parseCursor } from './incident-list.ts'
+import { cursorAfter, formatCursor, parseCursor } from './incident-list.ts'
 
 describe('cursor of the incident list', () => {
   it('comes back as it was made', () => {
@@ -11,6 +11,12 @@ describe('cursor of the incident list', () => {
       }),
       { seed: 1 },
     )
+  })
+
+  it('is none after incidents without a time, and goes on at an earlier time after one without an id', () => {
+    expect(cursorAfter([1_000, 'i'])).to.deep.equal([1_000, 'i'])
+    expect(cursorAfter([1_000, null])).to.deep.equal([999, '\uffff'])
+    for (const sort of [[-(2 ** 63), 'i'], [null, 'i'], [], undefined]) expect(cursorAfter(sort)).to.equal(undefined)
   })
 
   it('anything else is none, and never an error', () => {

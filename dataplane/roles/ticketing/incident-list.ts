@@ -4,7 +4,8 @@ import { ALL_INCIDENTS, incidentsIndex } from '../../contract/indices.ts'
 import { SEVERITIES } from '../../contract/platforms.ts'
 import type { Incident } from '../../domain/incidents/incident-fields.ts'
 import { INCIDENT_STATUSES } from '../../domain/incidents/incident-status.ts'
-import { type StoredIncident, toIncident } from '../../domain/incidents/stored-incident.ts'
+import { toIncident } from '../../domain/incidents/stored-incident.ts'
+import { incidentOf } from '../../pipeline/incident-of.ts'
 import { readDispatches } from '../../pipeline/tickets/thread-store.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 
@@ -48,16 +49,14 @@ export interface IncidentPage {
 /** Without a tenant: those of all tenants. */
 export async function listIncidents(store: SearchStore, filters: IncidentFilters, tenant: string | undefined): Promise<IncidentPage> {
   const index = tenant === undefined ? ALL_INCIDENTS : incidentsIndex(tenant)
-  const { hits } = await store.search<StoredIncident>({ index, body: buildListQuery(filters) })
-  const page = hits.slice(0, filters.limit)
-  const last = page.at(-1)?.sort
-  const dispatchesOf = await readDispatches(
-    store,
-    page.map(({ source: { id, tenantId, platforms } }) => ({ id, tenantId, platforms: platforms ?? [] })),
-  )
+  const { hits } = await store.search<unknown>({ index, body: buildListQuery(filters) })
+  const shown = hits.slice(0, filters.limit)
+  const next = hits.length > filters.limit ? cursorAfter(shown.at(-1)?.sort) : undefined
+  const page = shown.map(incidentOf)
+  const dispatchesOf = await readDispatches(store, page)
   return {
-    incidents: page.map(({ source }) => toIncident(source, dispatchesOf({ ...source, platforms: source.platforms ?? [] }))),
-    ...(hits.length > filters.limit && last !== undefined ? { nextCursor: formatCursor(last as unknown as IncidentCursor) } : {}),
+    incidents: page.map(incident => toIncident(incident, dispatchesOf(incident))),
+    ...(next !== undefined && { nextCursor: formatCursor(next) }),
   }
 }
 
@@ -100,6 +99,18 @@ function refuseCursor(context: z.core.$RefinementCtx): never {
 
 /** The place in a listing where the next page goes on: creation time in ms and id of the last incident seen. */
 export type IncidentCursor = readonly [createdAtMs: number, id: string]
+
+/**
+ * The place after the last incident of a page, by what it is sorted by. Incidents that lack it come last: without a time nothing else follows, so
+ * there is none; without an id those of an earlier time follow.
+ */
+export function cursorAfter([createdAtMs, id]: readonly unknown[] = []): IncidentCursor | undefined {
+  if (!Number.isSafeInteger(createdAtMs)) return undefined
+  return typeof id === 'string' ? [createdAtMs as number, id] : [(createdAtMs as number) - 1, LAST_ID]
+}
+
+/** No id is greater. */
+const LAST_ID = '\uffff'
 
 export function formatCursor(cursor: IncidentCursor): string {
   return Buffer.from(JSON.stringify(cursor)).toString('base64url')

@@ -42,8 +42,7 @@ export function incidentRoutes(deps: ChangeDeps, onChanged: OnChanged): readonly
       path: '/api/incidents/:id',
       async handle({ params, tenant }) {
         const { source } = await readIncident(store, params['id']!, tenant)
-        const own = { ...source, platforms: source.platforms ?? [] }
-        return { body: toIncident(source, (await readDispatches(store, [own]))(own)) }
+        return { body: toIncident(source, (await readDispatches(store, [source]))(source)) }
       },
     }),
     ...INCIDENT_ACTIONS.map(action => changeRoute(deps, action, onChanged)),

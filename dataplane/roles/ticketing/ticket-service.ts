@@ -80,7 +80,7 @@ export function startTicketService(deps: TicketServiceDeps): TicketService {
 
 /** An incident that the agent has not taken up yet has no targets: those count that it will be routed to. */
 function notifiedBy(incident: StoredIncident, rules: Parameters<typeof routeIncident>[0]): readonly TargetId[] {
-  const platforms = (incident.platforms ?? []) as readonly TargetId[]
+  const platforms = incident.platforms as readonly TargetId[]
   if (incident.ticketing?.takenAt !== undefined) return platforms
-  return [...platforms, ...routeIncident(rules, { ...incident, affectedServices: incident.affectedServices ?? [] })]
+  return [...platforms, ...routeIncident(rules, incident)]
 }

@@ -111,6 +111,48 @@ describe('ticketing', () => {
       it(`400 for ${query}`, async () => expect((await api.get(`/api/incidents${query}`)).body).to.deep.equal({ error, status: 400 }))
   })
 
+  describe('incidents of earlier versions, and of programs that write into the index themselves', () => {
+    const broken: Readonly<Record<string, object>> = {
+      'all-null': Object.fromEntries([...Object.keys(buildIncident()), 'ticketing', 'rootCause', 'lastChange'].map(key => [key, null])),
+      empty: {},
+      lists: { platforms: [null, 7], affectedServices: 'checkout', evidence: { patternId: 'p' }, ticketing: { owed: null, told: {} } },
+      'other-words': { severity: 'SEV1', status: 'new', createdAt: 1_767_225_600_000, tenantId: 'No Tenant', rootCause: 'disk full' },
+    }
+    beforeEach(async () => {
+      await storeIncidents(store, { id: 'whole' })
+      for (const [id, document] of Object.entries(broken)) await store.put(incidentsIndex('default'), id, document)
+    })
+
+    it('are listed beside the others, with the fields that every incident has', async () => {
+      const { status, body } = await api.get('/api/incidents')
+      expect(status).to.equal(200)
+      expect(body.map(({ id }: { id: string }) => id)).to.have.members(['whole', ...Object.keys(broken)])
+      for (const incident of body) {
+        expect(incident.platforms, incident.id).to.deep.equal([])
+        expect(incident.evidence, incident.id).to.deep.equal([])
+        expect(incident.severity, incident.id).to.be.oneOf(['medium', 'high'])
+        expect(incident.tenantId, incident.id).to.equal('default')
+      }
+    })
+
+    for (const id of Object.keys(broken)) {
+      it(`${id}: is read, with its audit trail, and changed`, async () => {
+        for (const path of [`/api/incidents/${id}`, `/api/v1/audit?incident_id=${id}`])
+          expect((await api.get(path)).status, path).to.equal(200)
+        for (const action of ['acknowledge', 'escalate', 'resolve', 'reopen']) {
+          const answer = await act(id, action)
+          expect([answer.status, answer.body.error], action).to.deep.equal([200, undefined])
+        }
+      })
+    }
+
+    it('count by the severity and service that they are shown with', async () => {
+      const { body } = await api.get('/api/v1/stats?from=2020-01-01T00:00:00Z&to=2030-01-01T00:00:00Z')
+      expect(Object.keys(body.bySeverity)).to.have.members(['critical', 'high', 'medium', 'low'])
+      expect(Object.keys(body.byService)).to.have.members(['checkout', 'unknown_service'])
+    })
+  })
+
   it('lists nothing on a fresh installation, where no index exists', async () => {
     expect((await api.get('/api/incidents')).body).to.deep.equal([])
     expect((await api.get('/api/incidents/none')).status).to.equal(404)

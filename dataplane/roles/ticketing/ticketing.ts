@@ -107,7 +107,7 @@ export function startTicketing(deps: TicketingDeps): Promise<HttpServer & Runnin
         models,
       }),
       ...webhookRoutes({ store, config, applyChange }),
-      ...analyseRoutes({ store, clock }),
+      ...analyseRoutes({ store, clock, log }),
       ...statsRoutes({ store, clock }),
       ...(service?.routes ?? []),
     ]

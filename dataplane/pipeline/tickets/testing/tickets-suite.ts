@@ -126,6 +126,23 @@ export function testTickets(name: string, open: () => Promise<{ readonly store: 
       expect((await read()).source.ticketing).not.to.have.property('explainedAt')
     })
 
+    it('an open incident with nothing but its service, the rest null or of another kind, is dispatched beside the others', async () => {
+      use(['slack'])
+      await add()
+      const rest = { platforms: null, affectedServices: null, evidence: null, severity: 'SEV1', anomalyScore: null, ticketing: null }
+      await store.put(incidentsIndex(tenant), id(2), {
+        status: 'open',
+        service: 'mailer',
+        tenantId: tenant,
+        createdAt: '2026-01-01T00:00:00.000Z',
+        ...rest,
+      })
+      await store.refresh(incidentsIndex(tenant))
+      await world.settle()
+      expect(world.platforms.events()).to.deep.equal(['slack open', 'slack open'])
+      expect(world.platforms.arrived.map(({ content }) => content.title).join()).to.contain('mailer: anomalous log records')
+    })
+
     describe('of an earlier version, whose agent ended before it wrote what an incident was owed', () => {
       const at = () => new Date(world.clock.nowMs()).toISOString()
       const strand = (owed: readonly OwedEvent[]) =>
@@ -150,6 +167,15 @@ export function testTickets(name: string, open: () => Promise<{ readonly store: 
         await start()
         expect(world.platforms.events()).to.deep.equal(['slack open'])
         expect((await read()).source.ticketing).to.not.have.property('owed')
+        await start()
+        expect(world.platforms.events()).to.deep.equal(['slack open'])
+      })
+
+      it('an incident beside them whose notes are of no use keeps none from going out', async () => {
+        await add()
+        await strand([opening()])
+        const useless = { owed: null, told: null, takenAt: at() }
+        await store.put(incidentsIndex(tenant), `${tenant}-0`, { status: 'open', updatedAt: at(), ticketing: useless })
         await start()
         expect(world.platforms.events()).to.deep.equal(['slack open'])
       })

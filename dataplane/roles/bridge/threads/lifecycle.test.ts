@@ -54,6 +54,7 @@ describe('the lifecycle thread with many tenants', () => {
   let work: Work
   let counts: Record<string, number>
   let warnings: string[]
+  let lettersCounted: string[]
 
   const deps = (): ThreadDeps =>
     ({
@@ -63,6 +64,7 @@ describe('the lifecycle thread with many tenants', () => {
       count: (counter: string, amount: number) => {
         counts[counter] = (counts[counter] ?? 0) + amount
       },
+      countDeadLetters: (...counted: readonly unknown[]) => void lettersCounted.push(counted.join(' ')),
       log: { ...SILENT, warn: (_fields: object, message: string) => void warnings.push(message) },
       clock: {
         nowMs: () => nowMs,
@@ -110,6 +112,7 @@ describe('the lifecycle thread with many tenants', () => {
     nowMs = START_MS
     counts = {}
     warnings = []
+    lettersCounted = []
     rooms = undefined as unknown as TenantRooms
     outages = undefined as unknown as IndexOutages
     open(store)
@@ -144,6 +147,40 @@ describe('the lifecycle thread with many tenants', () => {
     await pass(60)
     expect(incidents('late').map(({ anomalyCount }) => anomalyCount)).to.deep.equal([3])
     expect(waiting()).to.deep.equal([])
+  })
+
+  it('makes dead letters with the reason of anomalies that waited and are refused then; others of their tenant are stored', async () => {
+    open({
+      ...store,
+      bulk: async operations => {
+        const outcomes = await store.bulk(operations.filter(({ id }) => id !== 'a-late-2' || waits))
+        if (waits) return outcomes
+        const left = [...outcomes]
+        return operations.map(({ id }) =>
+          id === 'a-late-2' ? { status: 'refused', reason: '400 mapper_parsing_exception' } : left.shift()!,
+        )
+      },
+    })
+    let waits = true
+    for (let round = 0; round < 12; round++) await handle(Array.from({ length: 10 }, (_, i) => event(`n${round}-${i}`, 1)))
+    await handle(three('late'))
+    expect(waiting().filter(({ tenant_id }) => tenant_id === 'late').length).to.equal(3)
+    waits = false
+    await pass(60)
+    expect(letters()).to.deep.equal(['400 mapper_parsing_exception'])
+    const [letter] = bus.sent.filter(({ topic }) => topic === 'dead').map(({ record }) => record)
+    expect(letter!.key).to.equal('late/checkout')
+    expect(JSON.parse(Buffer.from(letter!.value).toString())).to.include({ id: 'a-late-2', tenant_id: 'late', message: 'failed 2' })
+    expect(letter!.headers).to.include({ 'dlq.topic': 'anomaly', 'dlq.stage': 'lifecycle', 'dlq.cut': String(letter!.value.length) })
+    expect(counts['anomaliesResumed']).to.equal(counts['anomaliesDelayed']! - 1)
+    expect(lettersCounted).to.deep.equal(['lifecycle late 1'])
+    expect(own('late').map(({ id }) => id)).to.have.members(['a-late-1', 'a-late-3'])
+    expect(waiting()).to.deep.equal([])
+    // Its neighbours are not held up: the tenant is not left out.
+    await handle([event('late', 4)])
+    expect(own('late').length).to.equal(3)
+    await pass(120)
+    expect(letters().length).to.equal(1)
   })
 
   it('takes up some of each tenant that waits, not those that have waited longest alone', async () => {

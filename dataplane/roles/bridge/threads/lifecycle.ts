@@ -7,7 +7,7 @@ import { tenantIn } from '../../../domain/tenants/tenant.ts'
 import { createFairRounds } from '../../../limits/fair-rounds.ts'
 import { isRecent } from '../../../limits/is-recent.ts'
 import { decodeAnomalyEvent } from '../../../pipeline/anomaly-event.ts'
-import { collectDeadLetters } from '../../../pipeline/dead-letter.ts'
+import { collectDeadLetters, type DeadLetterDeps } from '../../../pipeline/dead-letter.ts'
 import { inAnyOrder } from '../../../pipeline/in-any-order.ts'
 import { LeftUndone, type Work } from '../../../pipeline/runners/work.ts'
 import { createGroupingConfigs, type GroupingConfigs } from '../../../pipeline/sinks/grouping-configs.ts'
@@ -133,6 +133,9 @@ export function createLifecycleWork(
     return [...refused.filter(({ hasNoRoom }) => !hasNoRoom), ...notKept, ...(await letWait(others))]
   }
 
+  const deadLettersInto = (bus: DeadLetterDeps['bus']) =>
+    collectDeadLetters({ bus, topic: settings.DEAD_LETTER_TOPIC, stage: 'lifecycle', clock, log, countDeadLetters })
+
   /** Takes up some of the anomalies that wait, as tenants get their indices. */
   const resume = async () => {
     if (isRecent(lookedMs, mayWait ? RESUME_MS : LOOK_MS, clock.nowMs())) return
@@ -147,12 +150,17 @@ export function createLifecycleWork(
     const admitted = [...open].filter(tenant => !red.has(tenant)).slice(0, MAX_RESUMED_TENANTS)
     if (admitted.length === 0) return
     const anomalies = await waiting.of(admitted)
-    const refused = new Set((await handOver(anomalies)).map(({ anomaly }) => anomaly.id))
-    const resumed = anomalies.filter(({ id }) => !refused.has(id))
+    const [homeless, refused] = partition(await handOver(anomalies), ({ hasNoRoom }) => hasNoRoom)
     // Tried again in a minute, not at every turn.
-    rooms.close(anomalies.filter(({ id }) => refused.has(id)).map(({ tenant_id }) => tenant_id))
-    await waiting.remove(resumed)
-    count('anomaliesResumed', resumed.length)
+    rooms.close(homeless.map(({ anomaly }) => anomaly.tenant_id))
+    const dead = deadLettersInto(deps.bus)
+    for (const { anomaly, reason } of refused) dead.add(lostEvent(anomaly, settings.ANOMALY_TOPIC, clock.nowMs()), reason)
+    await dead.send()
+    const waitOn = new Set(homeless.map(({ anomaly }) => anomaly.id))
+    const settled = anomalies.filter(({ id }) => !waitOn.has(id))
+    await waiting.remove(settled)
+    dead.count()
+    count('anomaliesResumed', settled.length - refused.length)
   }
 
   /** Works on the anomalies of one round; resolves to the records that become dead letters. */
@@ -200,7 +208,7 @@ export function createLifecycleWork(
     },
     prepare: () => installIndexTemplates(store, settings),
     async handle(records, output) {
-      const dead = collectDeadLetters({ bus: output, topic: settings.DEAD_LETTER_TOPIC, stage: 'lifecycle', clock, log, countDeadLetters })
+      const dead = deadLettersInto(output)
       for (const { item, reason } of await rounds.add(records)) dead.add(item, reason)
       await dead.send()
       await rounds.between(resume)
@@ -214,6 +222,14 @@ export function createLifecycleWork(
 interface RefusedRecord {
   readonly item: ConsumedRecord
   readonly reason: string
+}
+
+/** The event of an anomaly that waited, without its log record, which was stored apart: the letter shows the anomaly, and a replay leaves it out. */
+function lostEvent(anomaly: Anomaly, topic: string, nowMs: number): ConsumedRecord {
+  const { tenant_id: tenant, service } = anomaly
+  const value = Buffer.from(JSON.stringify(anomaly))
+  const unreadable = 'an anomaly that waited, without its log record'
+  return { topic, partition: 0, offset: 0, timestampMs: nowMs, key: `${tenant}/${service}`, value, headers: {}, unreadable }
 }
 
 const isDefault = ({ tenant_id }: Anomaly) => tenant_id === DEFAULT_TENANT

@@ -4,6 +4,8 @@ import type { Observation } from '../../../domain/root-cause/observation.ts'
 import { analyse } from '../../../pipeline/root-cause/analyse.ts'
 import { readPatterns } from '../../../pipeline/root-cause/read-patterns.ts'
 import type { BulkOperation, SearchStore } from '../../../ports/search-store.ts'
+import { SILENT } from '../../../telemetry/log.ts'
+import { createFakeClock } from '../../../testing/fake-clock.ts'
 import { buildObservationDocument, hex } from '../../../testing/observation-document.ts'
 import { AT_MS, observation, shop, USUAL } from '../../../testing/root-cause-fixture.ts'
 import type { RecordedStore } from './recorded-store.ts'
@@ -51,7 +53,8 @@ function patternsOf(store: SearchStore): Promise<ReadonlyMap<string, string>> {
 }
 
 export async function useAsRootCause({ store }: RecordedStore): Promise<unknown> {
-  const ask = (atMs: number) => analyse(store, { tenant: TENANT, atMs, nowMs: atMs + 10 * MINUTE_MS })
+  const ask = (atMs: number) =>
+    analyse({ store, clock: createFakeClock(), log: SILENT }, { tenant: TENANT, atMs, nowMs: atMs + 10 * MINUTE_MS })
   await store.bulk(documents())
   await store.refresh(INDEX)
   return { found: await ask(AT_MS), nothing: await ask(AT_MS + 60 * MINUTE_MS), patterns: await patternsOf(store) }
