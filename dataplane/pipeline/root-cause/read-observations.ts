@@ -1,12 +1,11 @@
 /** Reads what the search for a root cause looks at: a bounded number of records of one tenant, whole traces where there are more (Decisions 6). */
 
 import { ALL_LOGS } from '../../contract/indices.ts'
-import { entryOf } from '../../domain/root-cause/entry-of.ts'
-import { saysError } from '../../domain/root-cause/level-in-text.ts'
 import type { Observation } from '../../domain/root-cause/observation.ts'
-import { buildTemplate, CALL_SITE_KEYS, firstWords } from '../../domain/root-cause/template.ts'
+import { CALL_SITE_KEYS } from '../../domain/root-cause/template.ts'
 import { isoTime } from '../../domain/time/iso-time.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
+import { ObservationBuilder, type StoredRecord } from './build-observations.ts'
 import { readPatterns } from './read-patterns.ts'
 import { sliceTime, type TimeSlice } from './time-slices.ts'
 
@@ -51,17 +50,6 @@ const FIELDS_WITH_PATTERN = [...FIELDS, 'pattern']
 /** Patterns of a page that are read apart; where more are new, pages come with the patterns of all their records. */
 const MAX_NEW_PATTERNS = 200
 
-interface StoredRecord {
-  readonly time_unix_nano: string
-  readonly service: string
-  readonly trace_id?: string
-  readonly span_id?: string
-  readonly level?: string
-  readonly log_id: string
-  readonly pattern_id: string
-  readonly pattern?: string
-}
-
 export interface Period {
   readonly tenant: string
   /** Start of the baseline, ms since the epoch. */
@@ -96,7 +84,7 @@ export async function readObservations(
   const share = Math.min(most / (total * lookedAt), 1)
   const sample = share < 1 ? await chooseSample(store, { tenant, fromMs: probeStart(buckets, fromMs), toMs }, share) : []
   const observations: Observation[] = []
-  const texts = new Map<string, SharedText>()
+  const builder = new ObservationBuilder()
   let areFew = false
   /** In no order, which spares the store the sorting. A page that is full may lack some: each half of its time is read again. */
   const read = async (fromMs: number, toMs: number): Promise<void> => {
@@ -121,15 +109,15 @@ export async function readObservations(
       areFew = false
       return await read(fromMs, toMs)
     }
-    for (const { source, fields = NO_FIELDS } of hits) observations.push(toObservation(source, fields, texts))
-    if (hasPatterns) areFew = hits.length > MAX_NEW_PATTERNS && texts.size <= MAX_NEW_PATTERNS
+    for (const { source, fields } of hits) observations.push(builder.build(source, fields))
+    if (hasPatterns) areFew = hits.length > MAX_NEW_PATTERNS && builder.patternCount <= MAX_NEW_PATTERNS
   }
   /** False: too many patterns of a page are new. */
   const learn = async (filter: readonly object[], hits: readonly { readonly source: StoredRecord }[]): Promise<boolean> => {
     const fresh = new Set<string>()
-    for (const { source } of hits) if (!texts.has(source.pattern_id)) fresh.add(source.pattern_id)
+    for (const { source } of hits) if (!builder.knowsPattern(source.pattern_id)) fresh.add(source.pattern_id)
     if (fresh.size > MAX_NEW_PATTERNS) return false
-    for (const [id, pattern] of await readPatterns(store, filter, [...fresh])) entryOf(texts, id, () => sharedText(pattern))
+    for (const [id, pattern] of await readPatterns(store, filter, [...fresh])) builder.learnPattern(id, pattern)
     return true
   }
   const { key: firstMs } = buckets[0] ?? { key: fromMs }
@@ -202,45 +190,6 @@ function* pagesOf(spans: Iterable<TimeSlice>, buckets: readonly TimeBucket[], sh
       records = 0
     }
     yield { fromMs, toMs: end }
-  }
-}
-
-type Fields = Readonly<Record<string, readonly unknown[]>>
-
-const NO_FIELDS: Fields = {}
-
-/** A pattern, kept once for all its records, and its first words. */
-interface SharedText {
-  readonly pattern: string
-  readonly words: string
-  /** The text itself says that it is an error. */
-  readonly saysError: boolean
-}
-
-const sharedText = (pattern: string): SharedText => ({ pattern, words: firstWords(pattern), saysError: saysError(pattern) })
-
-/** `texts` keeps what is made of each pattern: most records share few. */
-function toObservation(record: StoredRecord, fields: Fields, texts: Map<string, SharedText>): Observation {
-  const {
-    time_unix_nano: time,
-    service,
-    trace_id: traceId = '',
-    span_id: spanId = '',
-    level,
-    log_id: logId,
-    pattern_id: patternId,
-  } = record
-  const { pattern, words, saysError } = entryOf(texts, patternId, () => sharedText(record.pattern ?? ''))
-  return {
-    timeMs: Number(time) / 1e6,
-    service,
-    traceId,
-    spanId,
-    template: fields === NO_FIELDS ? words : buildTemplate(words, key => fields[key]?.[0]),
-    isError: level === 'ERROR' || level === 'FATAL' || ((level ?? 'INFO') === 'INFO' && saysError),
-    logId,
-    patternId,
-    pattern,
   }
 }
 

@@ -1,0 +1,69 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { collectGarbage } from '../../memory/give-back-garbage.ts'
+import { type Fields, ObservationBuilder, type StoredRecord } from './build-observations.ts'
+
+const RECORDS = 20_000
+const RECORDS_OF_A_TRACE = 4
+/** What one observation may take beside the texts that no other has: its object, its two ids. */
+const MAX_BYTES = 320
+
+/** As they come from the store: each with texts of its own. */
+function page(from: number, size: number): readonly { readonly source: StoredRecord; readonly fields: Fields }[] {
+  const hits = Array.from({ length: size }, (_none, i) => ({
+    source: {
+      time_unix_nano: `${1_767_225_600_000_000_000n + BigInt(from + i)}`,
+      service: 'payments-service',
+      trace_id: `${Math.floor((from + i) / RECORDS_OF_A_TRACE)}`.padStart(32, 'a'),
+      span_id: `${from + i}`.padStart(16, '0'),
+      level: 'WARN',
+      log_id: `${from + i}`.padStart(32, 'b'),
+      pattern_id: '0123456789abcdef0123456789abcdef',
+      pattern: 'the pool of <*> connections is used up after <*> ms',
+    },
+    fields: { 'code.namespace': ['com.example.payments.pool.ConnectionPool'], 'code.function': ['takeConnection'] },
+  }))
+  return JSON.parse(JSON.stringify(hits))
+}
+
+describe('observations of stored records', () => {
+  it('hold equal texts once', () => {
+    const builder = new ObservationBuilder()
+    const observations = []
+    collectGarbage()
+    const before = process.memoryUsage().heapUsed
+    for (let from = 0; from < RECORDS; from += 1_000)
+      for (const { source, fields } of page(from, 1_000)) observations.push(builder.build(source, fields))
+    collectGarbage()
+    const bytes = (process.memoryUsage().heapUsed - before) / RECORDS
+    expect(observations).to.have.length(RECORDS)
+    expect(bytes).to.be.within(1, MAX_BYTES)
+  }).timeout(20_000)
+
+  it('take the first pattern of an id, which a page of patterns may have told before', () => {
+    const builder = new ObservationBuilder()
+    const record: StoredRecord = { time_unix_nano: '5000000', service: 'a', log_id: 'l', pattern_id: 'p' }
+    builder.learnPattern('p', 'ERROR while saving')
+    expect(builder.knowsPattern('p')).to.equal(true)
+    expect(builder.knowsPattern('q')).to.equal(false)
+    expect(builder.build(record, undefined)).to.deep.equal({
+      timeMs: 5,
+      service: 'a',
+      traceId: '',
+      spanId: '',
+      template: 'ERROR while saving',
+      isError: true,
+      logId: 'l',
+      patternId: 'p',
+      pattern: 'ERROR while saving',
+    })
+    expect(builder.build({ ...record, pattern: 'another' }, undefined).pattern).to.equal('ERROR while saving')
+    expect(builder.patternCount).to.equal(1)
+  })
+
+  it('have their call site before the words', () => {
+    const builder = new ObservationBuilder()
+    const record: StoredRecord = { time_unix_nano: '0', service: 'a', log_id: 'l', pattern_id: 'p', pattern: 'saved <*>' }
+    expect(builder.build(record, { 'logger.name': ['Orders'] }).template).to.equal('Orders saved *')
+  })
+})

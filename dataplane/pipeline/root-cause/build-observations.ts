@@ -1,0 +1,74 @@
+/** Makes observations of stored records. Equal texts are kept once: JSON gives each record copies of its own, and an analysis holds tens of thousands of records. */
+import { entryOf } from '../../domain/root-cause/entry-of.ts'
+import { saysError } from '../../domain/root-cause/level-in-text.ts'
+import type { Observation } from '../../domain/root-cause/observation.ts'
+import { buildTemplate, firstWords } from '../../domain/root-cause/template.ts'
+
+export interface StoredRecord {
+  readonly time_unix_nano: string
+  readonly service: string
+  readonly trace_id?: string
+  readonly span_id?: string
+  readonly level?: string
+  readonly log_id: string
+  readonly pattern_id: string
+  readonly pattern?: string
+}
+
+/** Doc values by attribute key. */
+export type Fields = Readonly<Record<string, readonly unknown[]>>
+
+/** A pattern, kept once for all its records, and its first words. */
+interface SharedPattern {
+  readonly id: string
+  readonly text: string
+  readonly words: string
+  /** The text itself says that it is an error. */
+  readonly saysError: boolean
+}
+
+/** For the records of one analysis. */
+export class ObservationBuilder {
+  /** By id. */
+  readonly #patterns = new Map<string, SharedPattern>()
+  /** Services, traces, statements, by themselves. */
+  readonly #texts = new Map<string, string>()
+
+  get patternCount(): number {
+    return this.#patterns.size
+  }
+
+  knowsPattern(id: string): boolean {
+    return this.#patterns.has(id)
+  }
+
+  /** The first text of an id counts. */
+  learnPattern(id: string, text: string): void {
+    this.#pattern(id, text)
+  }
+
+  /** The record's own pattern counts where that of its id is not known. */
+  build(record: StoredRecord, fields: Fields | undefined): Observation {
+    const { time_unix_nano: time, trace_id: traceId = '', span_id: spanId = '', level } = record
+    const { id, text, words, saysError } = this.#pattern(record.pattern_id, record.pattern ?? '')
+    return {
+      timeMs: Number(time) / 1e6,
+      service: this.#shared(record.service),
+      traceId: this.#shared(traceId),
+      spanId,
+      template: fields === undefined ? words : this.#shared(buildTemplate(words, key => fields[key]?.[0])),
+      isError: level === 'ERROR' || level === 'FATAL' || ((level ?? 'INFO') === 'INFO' && saysError),
+      logId: record.log_id,
+      patternId: id,
+      pattern: text,
+    }
+  }
+
+  #pattern(id: string, text: string): SharedPattern {
+    return entryOf(this.#patterns, id, () => ({ id, text, words: firstWords(text), saysError: saysError(text) }))
+  }
+
+  #shared(text: string): string {
+    return entryOf(this.#texts, text, () => text)
+  }
+}
