@@ -26,6 +26,8 @@ export function namespaceBytes(namespace: string): Buffer {
 /** Where in a UUID's text the two hex digits of each of its bytes stand. */
 const BYTE_PLACES = Uint8Array.of(0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34)
 const HEX_DIGITS = Buffer.from('0123456789abcdef')
+/** By byte: its two hex digits, the first in the lower half. */
+const HEX_PAIRS = Uint16Array.from({ length: 256 }, (_, byte) => HEX_DIGITS[byte >> 4]! | (HEX_DIGITS[byte & 15]! << 8))
 const DASH = 45
 
 const recent = new RecentUuids()
@@ -39,10 +41,10 @@ export function writeUuid5(name: Uint8Array, into: Uint8Array, at: number, memor
   hashUuid5(name, digest)
   if (memory === 'remembered') recent.add(name, digest)
   for (let i = 0; i < BYTE_PLACES.length; i++) {
-    const byte = digest[i]!
+    const digits = HEX_PAIRS[digest[i]!]!
     const place = at + BYTE_PLACES[i]!
-    into[place] = HEX_DIGITS[byte >> 4]!
-    into[place + 1] = HEX_DIGITS[byte & 15]!
+    into[place] = digits
+    into[place + 1] = digits >> 8
   }
   into[at + 8] = into[at + 13] = into[at + 18] = into[at + 23] = DASH
 }

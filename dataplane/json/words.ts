@@ -56,3 +56,11 @@ export function moveBytes(bytes: Uint8Array, view: DataView, from: number, to: n
   else bytes.copyWithin(at, from, to)
   return at + length
 }
+
+/** Copies bytes from one memory to `at` of another, and writes no byte behind them. */
+export function copyBytes(from: DataView, start: number, end: number, to: DataView, at: number): void {
+  let p = start
+  let q = at
+  for (; p + 4 <= end; p += 4, q += 4) to.setInt32(q, from.getInt32(p, true), true)
+  for (; p < end; p++, q++) to.setUint8(q, from.getUint8(p))
+}

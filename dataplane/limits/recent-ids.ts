@@ -33,11 +33,13 @@ export class RecentIds {
   }
 
   #addTaken(): boolean {
-    if (this.#young.has() || this.#old.has()) return false
-    this.#young.add()
+    if (this.#old.has() || !this.#young.add()) return false
     if (this.#young.size >= this.#capacity) {
+      const dropped = this.#old
       this.#old = this.#young
-      this.#young = new Fingerprints()
+      // The next ones will be as many: its table need not grow again.
+      dropped.clear()
+      this.#young = dropped
     }
     return true
   }
@@ -101,9 +103,21 @@ class Fingerprints {
     return this.#slots[2 * this.#slot() + 1] === high
   }
 
-  add(): void {
+  /** False when the fingerprint was there already. */
+  add(): boolean {
     if (2 * (this.size + 1) > this.#mask) this.#grow()
-    this.#put(low, high)
+    const slots = this.#slots
+    const slot = this.#slot()
+    if (slots[2 * slot + 1] === high) return false
+    slots[2 * slot] = low
+    slots[2 * slot + 1] = high
+    this.size++
+    return true
+  }
+
+  clear(): void {
+    this.#slots.fill(0)
+    this.size = 0
   }
 
   delete(): void {

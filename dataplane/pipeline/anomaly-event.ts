@@ -32,15 +32,10 @@ export function encodeAnomalyEvent(anomaly: Anomaly, { value, headers }: StepInp
   event[event.length - 1] = CLOSE_BRACE
   const layout = headers[LAYOUT_HEADER]
   const replayed = headers[DEAD_LETTER_HEADERS.replayed]
-  return {
-    key,
-    value: event,
-    headers: {
-      [RECORD_HEADER]: String(fieldsLength),
-      ...(layout !== undefined && { [LAYOUT_HEADER]: layout }),
-      ...(replayed !== undefined && { [DEAD_LETTER_HEADERS.replayed]: replayed }),
-    },
-  }
+  const ownHeaders: Record<string, string> = { [RECORD_HEADER]: String(fieldsLength) }
+  if (layout !== undefined) ownHeaders[LAYOUT_HEADER] = layout
+  if (replayed !== undefined) ownHeaders[DEAD_LETTER_HEADERS.replayed] = replayed
+  return { key, value: event, headers: ownHeaders }
 }
 
 /** The same with the canonical fields of the flat record alone, where the bus takes no event with all of it; undefined when they cannot be read. */

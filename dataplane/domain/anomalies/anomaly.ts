@@ -53,12 +53,19 @@ export function anomalyId(documentId: string): string {
 /** Longer messages are cut in the anomaly; the log document holds them whole. */
 export const MAX_ANOMALY_MESSAGE = 8_192
 
+const NO_FINDINGS: readonly SignalFinding[] = []
+
 /** One anomaly, whichever of the two engines, and of their signals, found it. */
-export function buildAnomaly(record: FlatRecord, { score, zscore, findings = [] }: Scores): Anomaly {
+export function buildAnomaly(record: FlatRecord, { score, zscore, findings = NO_FINDINGS }: Scores): Anomaly {
   const byRule = score >= EMIT_THRESHOLD
   const byZscore = zscore > 0 || findings.length > 0
-  const sorted = findings.toSorted((a, b) => b.z - a.z)
-  return {
+  const sorted = findings.length > 1 ? findings.toSorted((a, b) => b.z - a.z) : findings
+  const [strongest] = sorted
+  const reasons = [...explainScore(record)]
+  if (zscore > 0) reasons.push(`z-score ${zscore}`)
+  for (const { signal, z, text } of sorted) reasons.push(`${signal} ${z}: ${text}`)
+  // Member by member, in the order of the JSON text: to spread them costs more than all the rest.
+  const anomaly: Writable<Anomaly> = {
     id: anomalyId(record.document_id),
     log_id: record.log_id,
     document_id: record.document_id,
@@ -69,16 +76,18 @@ export function buildAnomaly(record: FlatRecord, { score, zscore, findings = [] 
     message: record.message.length > MAX_ANOMALY_MESSAGE ? record.message.slice(0, MAX_ANOMALY_MESSAGE).toWellFormed() : record.message,
     pattern_id: record.pattern_id,
     pattern: record.pattern,
-    ...(record.trace_id !== undefined && { trace_id: record.trace_id }),
-    ...(record.span_id !== undefined && { span_id: record.span_id }),
-    score,
-    anomaly_score: Math.max(zscore, sorted[0]?.z ?? 0),
-    detectors: [...(byRule ? (['rule'] as const) : []), ...(byZscore ? (['zscore'] as const) : [])],
-    reasons: [
-      ...explainScore(record),
-      ...(zscore > 0 ? [`z-score ${zscore}`] : []),
-      ...sorted.map(({ signal, z, text }) => `${signal} ${z}: ${text}`),
-    ],
-    ...(sorted[0] !== undefined && { signal: `${sorted[0].signal}: ${sorted[0].text}` }),
-  }
+  } as Writable<Anomaly>
+  if (record.trace_id !== undefined) anomaly.trace_id = record.trace_id
+  if (record.span_id !== undefined) anomaly.span_id = record.span_id
+  anomaly.score = score
+  anomaly.anomaly_score = Math.max(zscore, strongest?.z ?? 0)
+  anomaly.detectors = DETECTORS[(byRule ? 1 : 0) + (byZscore ? 2 : 0)]!
+  anomaly.reasons = reasons
+  if (strongest !== undefined) anomaly.signal = `${strongest.signal}: ${strongest.text}`
+  return anomaly
 }
+
+type Writable<T> = { -readonly [Name in keyof T]: T[Name] }
+
+/** By whether the rules found it, 1, and the Z-score or a signal, 2. */
+const DETECTORS: readonly (readonly DetectorName[])[] = [[], ['rule'], ['zscore'], ['rule', 'zscore']]

@@ -12,20 +12,32 @@ const BASE_SCORE: Readonly<Record<Level, number | undefined>> = {
   FATAL: 0.5,
 }
 
+/** What a base score says in words; undefined for one that adds nothing. */
+const BASE_REASON = Object.fromEntries(
+  Object.entries(BASE_SCORE).map(([level, base = 0]) => [level, base > 0 ? `level ${level}: +${base}` : undefined]),
+)
+
 interface PatternClass {
-  readonly name: string
   readonly boost: number
   readonly matches: RegExp
+  /** In words. */
+  readonly reason: string
 }
+
+const patternClass = (name: string, boost: number, matches: RegExp): PatternClass => ({
+  boost,
+  matches,
+  reason: `message matches ${name}: +${boost}`,
+})
 
 /** Pattern boosts: every class counts at most once, classes add up; acronyms match on word boundaries (Decisions 5). */
 const PATTERN_CLASSES: readonly PatternClass[] = [
-  { name: 'OutOfMemory', boost: 0.3, matches: /out[ _-]?of[ _-]?memory|\boom(?:[-_ ]?kill(?:ed|er|ing)?)?\b/i },
-  { name: 'timeout', boost: 0.2, matches: /timeout|timed[ _-]?out|\btime[ _-]out\b/i },
-  { name: 'connection refused', boost: 0.2, matches: /connection[ _-]?refused|\beconnrefused\b/i },
-  { name: 'NPE or segfault', boost: 0.25, matches: /\bnpe\b|null[ _-]?pointer[ _-]?exception|seg[ _-]?fault|segmentation[ _-]?fault/i },
-  { name: 'disk full', boost: 0.3, matches: /disk[ _-]?(?:is[ _-])?full/i },
-  { name: 'SSL or TLS', boost: 0.15, matches: /\b(?:ssl|tls)\b/i },
+  patternClass('OutOfMemory', 0.3, /out[ _-]?of[ _-]?memory|\boom(?:[-_ ]?kill(?:ed|er|ing)?)?\b/i),
+  patternClass('timeout', 0.2, /timeout|timed[ _-]?out|\btime[ _-]out\b/i),
+  patternClass('connection refused', 0.2, /connection[ _-]?refused|\beconnrefused\b/i),
+  patternClass('NPE or segfault', 0.25, /\bnpe\b|null[ _-]?pointer[ _-]?exception|seg[ _-]?fault|segmentation[ _-]?fault/i),
+  patternClass('disk full', 0.3, /disk[ _-]?(?:is[ _-])?full/i),
+  patternClass('SSL or TLS', 0.15, /\b(?:ssl|tls)\b/i),
 ]
 
 /** Matches whatever any of the classes matches, and a little more: most messages are done with this one look. */
@@ -90,27 +102,36 @@ const MAX_SEARCHED = 8_192
 export function scoreRecord(record: ScoredRecord): number | undefined {
   let score = BASE_SCORE[record.level]
   if (score === undefined) return undefined
-  const message = searched(record.message)
-  if (ANY_PATTERN.test(message)) for (const { boost, matches } of PATTERN_CLASSES) if (matches.test(message)) score += boost
+  for (const { boost } of classesOf(record.message)) score += boost
   for (const group of ML_BOOSTS) score += firstThatApplies(group, record)?.boost ?? 0
   return Math.min(1, Math.round(score * 10_000) / 10_000)
 }
 
 /** Parts of a record's score, in words, e.g. `level ERROR: +0.3`. */
 export function explainScore(record: ScoredRecord): readonly string[] {
-  const base = BASE_SCORE[record.level] ?? 0
-  const message = searched(record.message)
-  const patterns = ANY_PATTERN.test(message) ? PATTERN_CLASSES.filter(({ matches }) => matches.test(message)) : []
-  const ml = ML_BOOSTS.map(group => firstThatApplies(group, record)).filter(boost => boost !== undefined)
-  return [
-    ...(base > 0 ? [`level ${record.level}: +${base}`] : []),
-    ...patterns.map(({ name, boost }) => `message matches ${name}: +${boost}`),
-    ...ml.map(({ reason, boost }) => `${reason}: +${boost}`),
-  ]
+  const base = BASE_REASON[record.level]
+  const reasons = base === undefined ? [] : [base]
+  for (const { reason } of classesOf(record.message)) reasons.push(reason)
+  for (const group of ML_BOOSTS) {
+    const ml = firstThatApplies(group, record)
+    if (ml !== undefined) reasons.push(`${ml.reason}: +${ml.boost}`)
+  }
+  return reasons
 }
 
-function searched(message: string): string {
-  return message.length > MAX_SEARCHED ? message.slice(0, MAX_SEARCHED) : message
+const NO_CLASSES: readonly PatternClass[] = []
+/** A score is explained right behind its making: the part of the message that was searched last, and what it matches. */
+let lastSearched = ''
+let lastClasses = NO_CLASSES
+
+/** The classes that a message matches. */
+function classesOf(message: string): readonly PatternClass[] {
+  if (message === '') return NO_CLASSES
+  const text = message.length > MAX_SEARCHED ? message.slice(0, MAX_SEARCHED) : message
+  if (text === lastSearched) return lastClasses
+  lastClasses = ANY_PATTERN.test(text) ? PATTERN_CLASSES.filter(({ matches }) => matches.test(text)) : NO_CLASSES
+  lastSearched = text
+  return lastClasses
 }
 
 function firstThatApplies(group: readonly MlBoost[], features: MlFeatures): MlBoost | undefined {

@@ -1,5 +1,6 @@
 /** The messages of a block, which stand apart from its documents. */
 import { NOWHERE } from '../../../../json/bytes.ts'
+import { copyBytes } from '../../../../json/words.ts'
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import { PLANED_BYTES, readPlanes, writePlanes } from './byte-planes.ts'
 import type { DocumentRows } from './document-rows.ts'
@@ -27,23 +28,29 @@ export function layOutMessages(documents: DocumentRows, from: number, to: number
   const raw = Buffer.allocUnsafeSlow(end)
   writePlanes(starts, raw, 0)
   writePlanes(lengths, raw, PLANED_BYTES * docs)
+  const out = new DataView(raw.buffer, raw.byteOffset, end)
   let at = headBytes(docs)
+  let memory: Uint8Array = NO_MEMORY
+  let view = new DataView(memory.buffer)
   for (let k = 0; k < docs; k++) {
     if (lengths[k] === 0) continue
+    // Neighbours mostly share their memory, and its view.
+    if (documents.memory(from + k) !== memory) {
+      memory = documents.memory(from + k)
+      view = new DataView(memory.buffer, memory.byteOffset, memory.byteLength)
+    }
     const start = documents.start(from + k) + starts[k]!
-    putBytes(documents.memory(from + k), start, start + lengths[k]!, raw, at)
-    at += lengths[k]!
+    const length = lengths[k]!
+    if (length > LONG_MESSAGE_BYTES) raw.set(memory.subarray(start, start + length), at)
+    else copyBytes(view, start, start + length, out, at)
+    at += length
   }
   return raw
 }
 
+const NO_MEMORY = new Uint8Array(0)
 /** A copy by the runtime needs a view of the bytes, which is garbage. */
 const LONG_MESSAGE_BYTES = 512
-
-function putBytes(bytes: Uint8Array, start: number, end: number, out: Uint8Array, at: number): void {
-  if (end - start > LONG_MESSAGE_BYTES) out.set(bytes.subarray(start, end), at)
-  else for (let p = start, to = at; p < end; p++) out[to++] = bytes[p]!
-}
 
 /** Bytes in front of the messages of so many documents. */
 export const headBytes = (docs: number) => 2 * PLANED_BYTES * docs
