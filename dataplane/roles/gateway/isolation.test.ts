@@ -409,7 +409,9 @@ describe('a tenant of the gateway', () => {
       expect((await search({ query: nest(99) })).status).to.equal(200)
     })
     it('as wide as without a key: the filter of the tenant takes no level, no clause and no byte of them', async () => {
-      const clauses = (count: number) => ({ query: { bool: { should: Array.from({ length: count }, () => ({ term: { level: 'INFO' } })) } } })
+      const clauses = (count: number) => ({
+        query: { bool: { should: Array.from({ length: count }, () => ({ term: { level: 'INFO' } })) } },
+      })
       expect((await search(clauses(1023))).status).to.equal(200)
       expect((await search(clauses(1024))).status).to.equal(400)
       const sized = (bytes: number) => {
