@@ -221,6 +221,7 @@ const ALLOWED: ImportTable = {
   // A house of its own: its README says what it takes from each of these.
   'dataplane/search-store': [
     'dataplane/bulk-port',
+    'dataplane/contract/headers.ts', // whether a request is one of a tenant
     'dataplane/limits/back-off.ts',
     'dataplane/limits/background-queries.ts',
     'dataplane/hash',

@@ -8,7 +8,7 @@ import { type ApiKeyStore, hashKey, type KeyOwner, onRevoked } from './key-store
 /** A key that was looked up this long ago is looked up again beside the request. */
 const RENEW_MS = 300
 /** … and before the request: a revoked key stops on every replica within this time. */
-const TRUST_MS = 900
+export const TRUST_MS = 900
 /** While the search store is away, a key that was found valid within this time stays valid: without it logs would be lost. */
 const GRACE_MS = 300_000
 /** Keys, and texts that look like one, that are remembered. */

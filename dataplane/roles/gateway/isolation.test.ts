@@ -406,7 +406,20 @@ describe('a tenant of the gateway', () => {
     it('400 for a query nested deeper than 100 levels', async () => {
       expect((await search({ query: nest(100) })).status).to.equal(400)
       expect((await search(`{"query":${'{"bool":{"must":['.repeat(5_000)}{"match_all":{}}${']}}'.repeat(5_000)}}`)).status).to.equal(400)
-      expect((await search({ query: nest(90) })).status).to.equal(200)
+      expect((await search({ query: nest(99) })).status).to.equal(200)
+    })
+    it('as wide as without a key: the filter of the tenant takes no level, no clause and no byte of them', async () => {
+      const clauses = (count: number) => ({
+        query: { bool: { should: Array.from({ length: count }, () => ({ term: { level: 'INFO' } })) } },
+      })
+      expect((await search(clauses(1023))).status).to.equal(200)
+      expect((await search(clauses(1024))).status).to.equal(400)
+      const sized = (bytes: number) => {
+        const around = JSON.stringify({ query: { term: { message: '' } } }).length
+        return { query: { term: { message: 'x'.repeat(bytes - around) } } }
+      }
+      expect((await search(sized(1 << 20))).status).to.equal(200)
+      expect((await search(sized((1 << 20) + 1))).status).to.equal(400)
     })
     it('400 for a query larger than 1 MiB', async () => {
       expect((await search({ query: { term: { message: 'x'.repeat(1 << 20) } } })).status).to.equal(400)

@@ -1,5 +1,6 @@
 /** `logpipeline keys create|list|revoke`: API keys of a tenant (Decisions 2). */
 import { join } from 'node:path'
+import { TRUST_MS } from '../../api-keys/key-check.ts'
 import { KeyName } from '../../api-keys/key-routes.ts'
 import { type ApiKeyStore, createApiKeyStore, MAX_KEYS } from '../../api-keys/key-store.ts'
 import { type CommandDeps, EXIT, PROCESS, refusalsOf } from '../../command-line/command.ts'
@@ -19,9 +20,10 @@ const USAGE = `Usage: logpipeline keys create --tenant T [--name N]
        logpipeline keys revoke --tenant T ID
        logpipeline keys revoke --tenant T --name N
 
-create prints the key, which is shown this one time, and nothing else; list prints one line of JSON for each key. A revoked key stops within a
-second, for good; by its name a key is revoked where no other key of the tenant has that name. The keys are those of the search store at SEARCH_ENDPOINT, else of the standalone that runs on DATA_DIR (default ./data), else
-of DATA_DIR itself.
+create prints the key, which is shown this one time, and nothing else; list prints one line of JSON for each key. A revoked key has
+stopped for good when revoke says so, on every gateway; by its name a key is revoked where no other key of the tenant has that name.
+The keys are those of the search store at SEARCH_ENDPOINT, else of the standalone that runs on DATA_DIR (default ./data), else of
+DATA_DIR itself.
 
   --tenant T   the tenant that the key speaks for
   --name N     what the key is for (create: default cli)`
@@ -75,6 +77,8 @@ const RUN: Readonly<Record<Action, (keys: ApiKeyStore, options: Options, deps: C
     if (id === undefined) return refuse(deps, `tenant ${tenant} has no key named ${name} (keys list --tenant ${tenant})`, EXIT.failed)
     if (!(await keys.revoke(tenant, id)))
       return refuse(deps, `tenant ${tenant} has no key ${id} (keys list --tenant ${tenant})`, EXIT.failed)
+    // Gateways are other processes, which know a key for so long without asking.
+    await deps.clock.sleep(TRUST_MS)
     deps.stderr.write(`revoked ${id}\n`)
     return EXIT.done
   },

@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
+import { TRUST_MS } from '../../api-keys/key-check.ts'
 import { lockDirectory } from '../../lifecycle/directory-lock.ts'
+import type { Clock } from '../../ports/clock.ts'
 import { type EmbeddedSearchStore, startEmbeddedSearchStore } from '../../testing/embedded-search-store.ts'
 import { SEARCH_ADDRESS_FILE } from '../search-address-file.ts'
 import { runKeys } from './index.ts'
@@ -38,6 +40,21 @@ describe('logpipeline keys', () => {
     expect((await run(['revoke', '--tenant', 'globex', listed.id], atSearch())).code).to.equal(1)
     expect((await run(['revoke', '--tenant', 'acme', listed.id], atSearch())).code).to.equal(0)
     expect((await run(['list', '--tenant', 'acme'], atSearch())).stdout).to.equal('')
+  })
+
+  it('revoke says so once no gateway takes the key any more', async () => {
+    await run(['create', '--tenant', 'acme', '--name', 'ci'], atSearch())
+    const done: string[] = []
+    const clock: Clock = {
+      ...systemClock,
+      async sleep(ms) {
+        const { stdout } = await run(['list', '--tenant', 'acme'], atSearch())
+        done.push(`waits ${ms} ms with the keys ${JSON.stringify(stdout)}`)
+      },
+    }
+    const sink = { write: (text: string) => done.push(text.replace(/ .*\n/, '')) }
+    await runKeys(['revoke', '--tenant', 'acme', '--name', 'ci'], { clock, stdout: sink, stderr: sink, environment: atSearch() })
+    expect(done).to.deep.equal([`waits ${TRUST_MS} ms with the keys ""`, 'revoked'])
   })
 
   it('list and revoke take the name of a key', async () => {

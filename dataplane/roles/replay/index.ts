@@ -2,6 +2,8 @@
 import { systemClock } from '../../adapters/clock/system-clock.ts'
 import { EXIT, refusalsOf } from '../../command-line/command.ts'
 import { obey } from '../../command-line/words.ts'
+import { type Environment, loadSettings } from '../../config/environment.ts'
+import { PORTS } from '../../contract/roles.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type CollectorClient, createCollectorClient } from './collector-client.ts'
 import { parseExportRequest, shiftTimes } from './export-request.ts'
@@ -16,6 +18,8 @@ export interface ReplayDeps {
   /** Takes progress and problems. */
   readonly stderr: ProgressStream
   readonly clock: Clock
+  /** Default: that of the process. */
+  readonly environment?: Environment
 }
 
 const PROCESS: ReplayDeps = { stdout: process.stdout, stderr: process.stderr, clock: systemClock }
@@ -24,7 +28,7 @@ const refuse = refusalsOf('replay')
 
 /** Runs the command and returns its exit code. */
 export function runReplay(args: readonly string[], deps: ReplayDeps = PROCESS): Promise<number> {
-  return obey(parseReplayOptions(args), { usage: REPLAY_USAGE, refuse }, deps, async config => {
+  return obey(parseReplayOptions(args, collectorAddress(deps.environment)), { usage: REPLAY_USAGE, refuse }, deps, async config => {
     const problems = await findUnreadable(config.files, config.shiftToNow)
     if (problems.length > 0) return refuse(deps, problems, EXIT.usage)
     const interrupt = new AbortController()
@@ -36,6 +40,13 @@ export function runReplay(args: readonly string[], deps: ReplayDeps = PROCESS): 
       process.off('SIGINT', stop)
     }
   })
+}
+
+/** Where the collector is unless `--endpoint` says so: as for the gateway, else on this machine. */
+function collectorAddress(environment: Environment = process.env): string {
+  const isNamed = environment['COLLECTOR_ENDPOINT'] !== undefined || environment['COLLECTOR_ENDPOINT_FILE'] !== undefined
+  if (isNamed) return loadSettings('gateway', environment).COLLECTOR_ENDPOINT
+  return `http://127.0.0.1:${loadSettings('collector', environment).OTLP_HTTP_PORT || PORTS.otlpHttp}`
 }
 
 async function replay(config: ReplayConfig, deps: ReplayDeps, signal: AbortSignal): Promise<number> {

@@ -6,7 +6,7 @@ export const REPLAY_USAGE = `Usage: logpipeline replay [options] FILE...
 
 Sends files of OTLP JSON lines (one ExportLogsServiceRequest a line, plain or gzip) to a collector. FILE may be - for stdin.
 
-  --endpoint URL    collector to send to (default http://127.0.0.1:4318)
+  --endpoint URL    collector to send to (default: COLLECTOR_ENDPOINT, else port OTLP_HTTP_PORT of this machine, 4318)
   --rate N          at most N records per second (default: as fast as the collector takes them)
   --concurrency N   requests in flight, 1 to 256 (default 4)
   --header K=V      request header, may be repeated
@@ -29,7 +29,7 @@ export interface ReplayConfig {
 }
 
 const OPTIONS = {
-  endpoint: { type: 'string', default: 'http://127.0.0.1:4318' },
+  endpoint: { type: 'string' },
   rate: { type: 'string' },
   concurrency: { type: 'string', default: '4' },
   header: { type: 'string', multiple: true, default: [] as string[] },
@@ -37,11 +37,12 @@ const OPTIONS = {
   'shift-to-now': { type: 'boolean', default: false },
 } as const
 
-export function parseReplayOptions(args: readonly string[]): Words<ReplayConfig> {
+/** `collector` is the address where none is given. */
+export function parseReplayOptions(args: readonly string[], collector: string): Words<ReplayConfig> {
   return parseWords(args, { options: OPTIONS, allowPositionals: true }, ({ values, positionals: files }, problems) => {
     const config: ReplayConfig = {
       files,
-      url: readUrl(values.endpoint, problems),
+      url: readUrl(values.endpoint ?? collector, problems),
       rate: values.rate === undefined ? Number.POSITIVE_INFINITY : readNumber('--rate', values.rate, { min: 0.001, max: 1e9 }, problems),
       concurrency: readInteger('--concurrency', values.concurrency, { min: 1, max: 256 }, problems),
       headers: readHeaders(values.header, problems),

@@ -73,6 +73,15 @@ describe('logpipeline replay', () => {
     })
   }
 
+  it('without --endpoint goes to COLLECTOR_ENDPOINT, else to this machine at OTLP_HTTP_PORT', async () => {
+    const { port } = server.address() as AddressInfo
+    const path = await file('a', line('1'))
+    const silent = { write: () => true }
+    for (const environment of [{ COLLECTOR_ENDPOINT: `http://127.0.0.1:${port}`, OTLP_HTTP_PORT: '1' }, { OTLP_HTTP_PORT: String(port) }])
+      expect(await runReplay([path], { clock, stdout: silent, stderr: silent, environment })).to.equal(0)
+    expect(bodies.map(body => body.trim())).to.deep.equal([line('1'), line('1')])
+  })
+
   it('sends plain and gzip files, told apart by content, line by line and unchanged', async () => {
     const lines = [line('1', '2'), line('3'), line('4')]
     const plain = await file('plain.gz', `${lines[0]}\n\n${lines[1]}\r\n`)

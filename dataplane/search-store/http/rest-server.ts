@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import { TENANT_HEADER } from '../../contract/headers.ts'
 import { endAfterRequest } from '../../http/end-after-request.ts'
 import { HttpError } from '../../http/http-error.ts'
 import { withOneHost } from '../../http/request-host.ts'
@@ -33,6 +34,8 @@ export interface RestServerConfig {
 }
 
 const MAX_QUERY_BYTES = 1024 * 1024
+/** Beside them, the filter that the door of one tenant puts around a query; requests through that door name the tenant. */
+const TENANT_FILTER_BYTES = 256
 /** Bytes of query bodies that are held at a time. Bodies with documents have a bound of their own, which they may use up. */
 const MAX_HELD_QUERY_BYTES = 32 * 1024 * 1024
 const COUNTED_ANSWER_BYTES = 1024 * 1024
@@ -163,7 +166,8 @@ class Exchange {
   }
 
   #limitOf(route: Route): BodyLimit {
-    if (!isWrite(route)) return { maxBytes: MAX_QUERY_BYTES, status: 400 }
+    const isOfTenant = this.#request.headers[TENANT_HEADER] !== undefined
+    if (!isWrite(route)) return { maxBytes: MAX_QUERY_BYTES + (isOfTenant ? TENANT_FILTER_BYTES : 0), status: 400 }
     const { maxBulkBytes } = this.#shared.config
     return { maxBytes: route.body === 'document' ? Math.min(maxBulkBytes, MAX_DOCUMENT_BYTES) : maxBulkBytes, status: 413 }
   }

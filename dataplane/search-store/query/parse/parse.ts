@@ -29,6 +29,23 @@ export function parseQuery(body: unknown): Query {
   return parseClause(body, { depth: 1, clauses: { count: 0 } })
 }
 
+/**
+ * The query of a search. The filter that the door of one tenant puts around a caller's query (`dataplane/tenant-search`) counts for nothing: through
+ * that door, too, callers have all the levels and clauses that there are.
+ */
+export function parseSearchQuery(body: unknown): Query {
+  return isInTenantFilter(body) ? parseClause(body, { depth: 0, clauses: { count: -2 } }) : parseQuery(body)
+}
+
+function isInTenantFilter(body: unknown): boolean {
+  const bool = isObject(body) && Object.keys(body).length === 1 ? body['bool'] : undefined
+  if (!isObject(bool) || Object.keys(bool).length !== 2) return false
+  const { filter, must } = bool
+  if (!Array.isArray(filter) || filter.length !== 1 || !Array.isArray(must) || must.length !== 1) return false
+  const term = isObject(filter[0]) ? filter[0]['term'] : undefined
+  return isObject(term) && Object.keys(term).length === 1 && typeof term['tenant_id'] === 'string'
+}
+
 function parseClause(body: unknown, state: ParseState): Query {
   if (state.depth > MAX_QUERY_DEPTH) throw parsingError(`the query is nested deeper than ${MAX_QUERY_DEPTH} levels`)
   if (++state.clauses.count > MAX_CLAUSES) throw new ApiError(400, 'too_many_clauses', `maxClauseCount is set to ${MAX_CLAUSES}`)

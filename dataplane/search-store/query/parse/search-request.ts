@@ -7,7 +7,7 @@ import { textOf } from '../../json/text-of.ts'
 import { type FieldFormat, parseFieldFormats } from '../show/field-formats.ts'
 import { parseSourceFilter, type SourceFilter } from '../show/source-filter.ts'
 import { type HighlightSpec, parseHighlight } from './highlight-spec.ts'
-import { parseQuery } from './parse.ts'
+import { parseQuery, parseSearchQuery } from './parse.ts'
 import { MATCH_ALL, type Query, type Scalar } from './query.ts'
 import { parseSearchAfter, parseSort, type SortSpec } from './sort-spec.ts'
 
@@ -85,7 +85,7 @@ export function parseSearchRequest(body: JsonObject): SearchRequest {
   if (postFilter !== undefined && terminateAfter !== undefined && aggregations.below.length > 0)
     throw unsupported('[terminate_after] with [post_filter] and aggregations')
   return {
-    query: body['query'] === undefined ? MATCH_ALL : parseQuery(body['query']),
+    query: body['query'] === undefined ? MATCH_ALL : parseSearchQuery(body['query']),
     ...(postFilter !== undefined && { postFilter }),
     ...parseWindow(body),
     sort,
@@ -176,5 +176,5 @@ export function parseDurationMs(value: unknown, where: string): number {
 export function parseQueryBody(body: JsonObject, where: string, known: readonly string[] = []): Query {
   for (const key of Object.keys(body))
     if (key !== 'query' && !known.includes(key)) throw parsingError(`request does not support [${key}] in [${where}]`)
-  return body['query'] === undefined ? MATCH_ALL : parseQuery(readObject(body['query'], 'query'))
+  return body['query'] === undefined ? MATCH_ALL : parseSearchQuery(readObject(body['query'], 'query'))
 }
