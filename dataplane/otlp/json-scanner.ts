@@ -95,10 +95,7 @@ export class JsonScanner {
         likely = field.likelyNext
       }
       if (field === undefined) p = valueEnd(b, p, this.#edits)
-      else if (field.ignored) {
-        this.#edits.add(nameStart, nameEnd, '_')
-        p = valueEnd(b, p, this.#edits)
-      } else if (b[p] === 0x6e && isNull(b, p)) {
+      else if (b[p] === 0x6e && isNull(b, p)) {
         this.#edits.add(nameStart, nameEnd, '_')
         p += 4
       } else {
@@ -106,6 +103,7 @@ export class JsonScanner {
           if (seen !== undefined) throw new Fault(nameStart - 1, `only one kind of value beside ${seen.name}`)
           seen = field
         }
+        if (field.rename) this.#edits.add(nameStart, nameEnd, field.name)
         p = this.#value(p, field, depth)
       }
       if (b[p]! <= 0x20) p = skipSpace(b, p)

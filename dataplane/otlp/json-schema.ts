@@ -38,8 +38,8 @@ export interface Field {
   readonly message: Message
   /** The spelling that this entry matches. */
   readonly spelling: Uint8Array
-  /** The original name of the field, which OTLP's JSON does not know: unknown here, and renamed away for all that read it later. */
-  readonly ignored: boolean
+  /** The spelling is not the camelCase one and is rewritten. */
+  readonly rename: boolean
   /** The spelling with `":`, as it stands in compact JSON. */
   readonly label: Label
   /** The field that came after this one the last time: most often it does again. */
@@ -75,7 +75,7 @@ export class Message {
         message,
         note,
         spelling: new TextEncoder().encode(spelling),
-        ignored: spelling !== name,
+        rename: spelling !== name,
         label: labelOf(new TextEncoder().encode(spelling)),
         likelyNext: undefined,
       })),

@@ -4,6 +4,7 @@ type Check = (value: unknown) => boolean
 type Fields = Readonly<Record<string, Check>>
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+const snakeCase = (name: string) => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 const string: Check = value => typeof value === 'string'
 const bool: Check = value => typeof value === 'boolean'
 const list =
@@ -27,17 +28,18 @@ const double: Check = value =>
     : typeof value === 'string' && (/^(NaN|-?Infinity)$/.test(value) || /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(value))
 const base64: Check = value => typeof value === 'string' && /^[\w+/-]*={0,2}$/.test(value) && value.replace(/=+$/, '').length % 4 !== 1
 
-/** Every known field holds null or what its check takes. */
+/** Every spelling of a known field holds null or what its check takes. */
 function message(fields: () => Fields, isExclusive = false): Check {
   return value => {
     if (!isObject(value)) return false
     let set = 0
-    for (const [name, check] of Object.entries(fields())) {
-      const member = Object.hasOwn(value, name) ? value[name] : null
-      if (member === null) continue
-      if (!check(member)) return false
-      set++
-    }
+    for (const [name, check] of Object.entries(fields()))
+      for (const spelling of new Set([name, snakeCase(name)])) {
+        const member = Object.hasOwn(value, spelling) ? value[spelling] : null
+        if (member === null) continue
+        if (!check(member)) return false
+        set++
+      }
     return !isExclusive || set <= 1
   }
 }
