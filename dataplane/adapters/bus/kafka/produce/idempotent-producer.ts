@@ -17,8 +17,8 @@ export interface ProducerSession {
   readonly producerId: bigint
   readonly producerEpoch: number
   readonly transactionalId: string | null
-  /** Next number by partition. */
-  readonly sequences: Map<string, number>
+  /** Next number by topic and partition. */
+  readonly sequences: Map<string, Map<number, number>>
 }
 
 export interface ProduceDeps {
@@ -66,10 +66,8 @@ export async function produce(
   }
   compressions.learn(topic, compression, refusal)
   for (const { bytes } of encoded) releaseBytes(bytes) // the request was a copy of them
-  for (const [partition, records] of batches) {
-    const key = `${topic}/${partition}`
-    session.sequences.set(key, nextSequence(session.sequences.get(key) ?? 0, records.length))
-  }
+  const sequences = sequencesOf(session, topic)
+  for (const [partition, records] of batches) sequences.set(partition, nextSequence(sequences.get(partition) ?? 0, records.length))
 }
 
 /** Writes the records of one topic under one identity, renewed after a write whose outcome is uncertain. */
@@ -95,6 +93,14 @@ async function newSession(cluster: Cluster, deadlineMs: number): Promise<Produce
   return { producerId, producerEpoch, transactionalId: null, sequences: new Map() }
 }
 
+function sequencesOf({ sequences }: ProducerSession, topic: string): Map<number, number> {
+  const known = sequences.get(topic)
+  if (known !== undefined) return known
+  const made = new Map<number, number>()
+  sequences.set(topic, made)
+  return made
+}
+
 /** Numbers start over after 2^31 - 1. */
 const nextSequence = (sequence: number, count: number) => (sequence + count) % 0x80000000
 
@@ -105,9 +111,10 @@ function encodeAll(
   nowMs: number,
   compression: Compression,
 ): readonly EncodedBatch[] {
-  const { producerId, producerEpoch, transactionalId, sequences } = session
+  const { producerId, producerEpoch, transactionalId } = session
+  const sequences = sequencesOf(session, topic)
   return [...batches].map(([partition, records]) => {
-    const baseSequence = sequences.get(`${topic}/${partition}`) ?? 0
+    const baseSequence = sequences.get(partition) ?? 0
     const identity = { producerId, producerEpoch, baseSequence, isTransactional: transactionalId !== null }
     return { partition, bytes: encodeBatch(records, identity, nowMs, compression) }
   })
