@@ -324,7 +324,7 @@ describe('incident', () => {
         { patternId: 'p2', pattern: 'other', count: 1, score: 0.6, logIds: [anomalies[2]!.log_id], traceIds: [] },
       ],
     })
-    expect(describeCreation(decision)).to.equal('3 anomalies of checkout within 5 minutes')
+    expect(describeCreation(decision)).to.equal('the first 3 anomalies of checkout, within 5 minutes')
   })
 
   it('folding refreshes updatedAt and increments the anomaly count', () => {

@@ -84,6 +84,6 @@ describe('an incident', () => {
 
   it('says in the audit trail why it was made', () => {
     expect(describeCreation(change([anomaly(0, { score: 0.9 })]))).to.equal('an anomaly of checkout with score 0.9')
-    expect(describeCreation(change([anomaly(0), anomaly(1), anomaly(2)]))).to.equal('3 anomalies of checkout within 5 minutes')
+    expect(describeCreation(change([anomaly(0), anomaly(1), anomaly(2)]))).to.equal('the first 3 anomalies of checkout, within 5 minutes')
   })
 })

@@ -53,11 +53,11 @@ export function foldIntoIncident<T extends Incident>(incident: T, folded: Groupi
   return askAttention(incident, grown, now)
 }
 
-/** The text of the audit entry `created`. */
+/** The text of the audit entry `created`: more may follow, so that the incident's own count is another. */
 export function describeCreation({ members, service }: GroupingChange): string {
   const [first] = members
   if (members.length === 1 && first !== undefined) return `an anomaly of ${service} with score ${first.score}`
-  return `${members.length} anomalies of ${service} within 5 minutes`
+  return `the first ${members.length} anomalies of ${service}, within 5 minutes`
 }
 
 /** A title; the finding of a signal says more than the record at which it was found, and the words of a JSON message more than its pattern. */

@@ -19,7 +19,7 @@ const row = (platform: 'slack' | 'jira', event: ShownRow['event'], status: Shown
 describe('the timeline of an incident', () => {
   it('holds anomalies and state changes, the newest first, each with who was told', () => {
     const audit = [
-      entry('created', 1, '3 anomalies of checkout within 5 minutes'),
+      entry('created', 1, 'the first 3 anomalies of checkout, within 5 minutes'),
       entry('acknowledged', 5, 'acknowledged by ada: looking'),
       entry('reopened', 10, 'reopened'),
       entry('acknowledged', 12, 'acknowledged by bob'),
@@ -43,7 +43,7 @@ describe('the timeline of an incident', () => {
       ['acknowledged', 'bob', undefined, 'slack pending'],
       ['reopened', undefined, undefined, ''],
       ['acknowledged', 'ada', 'looking', 'slack sent,jira sent'],
-      ['created', undefined, '3 anomalies of checkout within 5 minutes', 'slack sent,jira failed'],
+      ['created', undefined, 'the first 3 anomalies of checkout, within 5 minutes', 'slack sent,jira failed'],
       ['first-anomaly', undefined, undefined, ''],
     ])
   })
