@@ -51,7 +51,8 @@ export function writeUuid5(name: Uint8Array, into: Uint8Array, at: number, memor
 
 /** Writes the 16 bytes of the same UUID. */
 export function hashUuid5(name: Uint8Array, into: Uint8Array): void {
-  // A short string of bytes costs a third of a buffer of them (measured).
+  // A short string of bytes costs a third of a buffer of them (measured). A SHA-1 in JavaScript takes 1.06 µs for 85 bytes and 2.7 for 250, this one 0.35
+  // and 0.47, half of that for the call (2026-11-27).
   const bytes = hash('sha1', name, 'binary')
   for (let i = 0; i < BYTE_PLACES.length; i++) into[i] = bytes.charCodeAt(i)
   into[6] = 0x50 | (into[6]! & 15)

@@ -1,5 +1,6 @@
 /** An anomaly: its fields, its id, and how it is made of a record and its scores. */
 import { createUuid5, URL_NAMESPACE } from '../../hash/uuid5.ts'
+import type { MlFeatures } from '../features/enrichment.ts'
 import type { FlatRecord } from '../records/flat-record-fields.ts'
 import type { Level } from '../records/level.ts'
 import { EMIT_THRESHOLD, explainScore } from './scoring.ts'
@@ -33,6 +34,17 @@ export interface Anomaly {
   readonly incident_id?: string
 }
 
+type OwnFields = Pick<
+  FlatRecord,
+  'document_id' | '@timestamp' | 'log_id' | 'tenant_id' | 'service' | 'level' | 'message' | 'pattern_id' | 'pattern'
+>
+
+/** The fields of a record that its anomaly is made of. */
+export interface AnomalousRecord extends OwnFields, MlFeatures {
+  readonly trace_id?: string | undefined
+  readonly span_id?: string | undefined
+}
+
 /** A record's scores by the engines. */
 export interface Scores {
   /** Rule score, 0 to 1. */
@@ -56,7 +68,7 @@ export const MAX_ANOMALY_MESSAGE = 8_192
 const NO_FINDINGS: readonly SignalFinding[] = []
 
 /** One anomaly, whichever of the two engines, and of their signals, found it. */
-export function buildAnomaly(record: FlatRecord, { score, zscore, findings = NO_FINDINGS }: Scores): Anomaly {
+export function buildAnomaly(record: AnomalousRecord, { score, zscore, findings = NO_FINDINGS }: Scores): Anomaly {
   const byRule = score >= EMIT_THRESHOLD
   const byZscore = zscore > 0 || findings.length > 0
   const sorted = findings.length > 1 ? findings.toSorted((a, b) => b.z - a.z) : findings

@@ -12,7 +12,7 @@ const BASE_SCORE: Readonly<Record<Level, number | undefined>> = {
   FATAL: 0.5,
 }
 
-/** What a base score says in words; undefined for one that adds nothing. */
+/** The reason in words, by level; undefined for a base score that adds nothing. */
 const BASE_REASON = Object.fromEntries(
   Object.entries(BASE_SCORE).map(([level, base = 0]) => [level, base > 0 ? `level ${level}: +${base}` : undefined]),
 )

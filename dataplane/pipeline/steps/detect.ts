@@ -9,6 +9,7 @@ import type { FlatRecord } from '../../domain/records/flat-record-fields.ts'
 import { RecentIds } from '../../limits/recent-ids.ts'
 import type { BusRecord } from '../../ports/bus.ts'
 import { encodeAnomalyEvent } from '../anomaly-event.ts'
+import { findAnomalyFields } from '../anomaly-fields.ts'
 import { asBuffer, DOCUMENT_ID_AT, DOCUMENT_ID_END, decodeCanonical, LAYOUT_HEADER, parseLayout } from '../flat-record-layout.ts'
 import { FlatRow } from '../flat-row.ts'
 import type { Outcome, StepInput } from '../outcome.ts'
@@ -86,7 +87,7 @@ export function createDetector(config: DetectorConfig): Detector {
     const zscore = windows.observe(input.key, score)
     const findings = signalled(input, fields)
     if (score < EMIT_THRESHOLD && zscore === 0 && findings.length === 0) return NORMAL
-    const record = canonicalOf(input)
+    const record = (input instanceof FlatRow ? findAnomalyFields(input) : undefined) ?? canonicalOf(input)
     return record === undefined ? UNREADABLE : buildAnomaly(record, { score, zscore, findings })
   }
 
