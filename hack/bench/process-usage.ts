@@ -6,7 +6,7 @@ import { join } from 'node:path'
 const TICKS_PER_SECOND = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }))
 
 /** A process and those that it has started and that run. */
-function family(pid: number): readonly number[] {
+export function family(pid: number): readonly number[] {
   const children = readdirSync(`/proc/${pid}/task`).flatMap(thread =>
     readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
   )
@@ -53,6 +53,47 @@ function memoryOf(pid: number): ResidentMemory {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   const megabytes = (name: string) => Math.round(Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0) / 1024)
   return { nowMb: megabytes('VmRSS'), peakMb: megabytes('VmHWM') }
+}
+
+/** Resident memory of one process by what it is, MB. */
+export interface MemoryByKind {
+  readonly residentMb: number
+  /** Programs and libraries, whose pages processes share. */
+  readonly filesMb: number
+  /** The allocator's heap: buffers of less than 64 KiB, and what Node and V8 allocate. */
+  readonly allocatorMb: number
+  /** Pages of V8's heaps, which are aligned to 256 KiB. */
+  readonly heapsMb: number
+  /** Large buffers, stacks, compiled code. */
+  readonly otherMb: number
+}
+
+const HEAP_PAGE_BYTES = 256n * 1024n
+
+export function memoryByKind(pid: number): MemoryByKind {
+  const kilobytes = { files: 0, allocator: 0, heaps: 0, other: 0 }
+  let kind: keyof typeof kilobytes = 'other'
+  for (const line of readFileSync(`/proc/${pid}/smaps`, 'utf8').split('\n')) {
+    const [, start, end, path] = /^([0-9a-f]+)-([0-9a-f]+) \S+ \S+ \S+ \S+ *(.*)$/.exec(line) ?? []
+    if (start !== undefined && end !== undefined) kind = kindOf(BigInt(`0x${start}`), BigInt(`0x${end}`), path ?? '')
+    else if (line.startsWith('Rss:')) kilobytes[kind] += Number(/\d+/.exec(line)?.[0])
+  }
+  const megabytes = (value: number) => Math.round(value / 102.4) / 10
+  const { files, allocator, heaps, other } = kilobytes
+  return {
+    residentMb: megabytes(files + allocator + heaps + other),
+    filesMb: megabytes(files),
+    allocatorMb: megabytes(allocator),
+    heapsMb: megabytes(heaps),
+    otherMb: megabytes(other),
+  }
+}
+
+function kindOf(start: bigint, end: bigint, path: string): 'files' | 'allocator' | 'heaps' | 'other' {
+  if (path.startsWith('/')) return 'files'
+  if (path === '[heap]') return 'allocator'
+  const isAligned = start % HEAP_PAGE_BYTES === 0n && (end - start) % HEAP_PAGE_BYTES === 0n
+  return path === '' && isAligned ? 'heaps' : 'other'
 }
 
 /** Lets the peak count from now on. */

@@ -5,7 +5,7 @@ import { type Fields, ObservationBuilder, type StoredRecord } from './build-obse
 
 const RECORDS = 20_000
 const RECORDS_OF_A_TRACE = 4
-/** What one observation may take beside the texts that no other has: its object, its two ids. */
+/** Memory of an observation beside the texts of others: its object, its two ids. */
 const MAX_BYTES = 320
 
 /** As they come from the store: each with texts of its own. */

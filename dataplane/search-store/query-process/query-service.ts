@@ -18,6 +18,7 @@ import type { Link } from './link.ts'
 import { MemoryGuard, type MemoryLimits } from './memory-guard.ts'
 import type { FromProcess, Refusal, ToProcess } from './messages.ts'
 import type { Pulse } from './pulse.ts'
+import { RetiredMemory } from './retired-memory.ts'
 import { type QueryTurn, TurnQueue } from './turn-queue.ts'
 import { warmUp } from './warm-up.ts'
 
@@ -73,6 +74,8 @@ export class QueryService {
   readonly #running = new Map<number, Running>()
   /** Log indices that are brought up for no query. */
   readonly #followed = new Set<number>()
+  /** Indices over tails that are sealed by now. */
+  readonly #retired = new RetiredMemory()
   #link!: Link<FromProcess>
   #turnCount = 0
   #answerBytes = 0
@@ -142,6 +145,7 @@ export class QueryService {
     this.#followed.add(handle)
     const turn = this.#turns.begin(NOBODY, true)
     turn.isForAll = true
+    const reader = this.#retired.begin()
     try {
       await turn.next()
       await log.follow(createPace({ nowMs: Date.now }, Number.POSITIVE_INFINITY, turn).step)
@@ -149,6 +153,7 @@ export class QueryService {
       return
     } finally {
       this.#followed.delete(handle)
+      this.#retired.end(reader)
       this.#holdTails()
     }
   }
@@ -172,6 +177,7 @@ export class QueryService {
     }
     const clock = { nowMs: Date.now }
     const began = threadCpuUsage()
+    const reader = this.#retired.begin()
     try {
       await turns.next()
       const { step } = createPace(clock, Number.POSITIVE_INFINITY, turns)
@@ -190,6 +196,7 @@ export class QueryService {
     } catch {
       return
     } finally {
+      this.#retired.end(reader)
       this.#holdTails()
     }
   }
@@ -207,7 +214,7 @@ export class QueryService {
       if (head.kind === 'red') copy = createRedCopy()
       else if (head.kind === 'table') copy = createTableCopy([...this.#copies.values()])
       else {
-        const log = createLogCopy(this.#cache)
+        const log = createLogCopy(this.#cache, tail => this.#retired.retire(tail))
         this.#logs.set(handle, log)
         copy = log
       }
@@ -228,6 +235,7 @@ export class QueryService {
     const turn = this.#turns.begin(id, call.isBackground)
     const running: Running = { turn, asks: new Map(), untaken: 0, onTaken: undefined }
     this.#running.set(id, running)
+    const reader = this.#retired.begin()
     try {
       const context = this.#contextOf(id, running, call, nowMs, leftMs)
       await turn.next()
@@ -238,6 +246,7 @@ export class QueryService {
       this.#fail(id, turn.signal.aborted ? turn.signal.reason : error)
     } finally {
       this.#running.delete(id)
+      this.#retired.end(reader)
       // Words that it asked for have made indices over tails larger.
       this.#holdTails()
     }

@@ -20,8 +20,12 @@ import { TailCopy } from './tail/tail-copy.ts'
 /** Fields are bounded where documents are written. */
 const ANY_NUMBER = Number.POSITIVE_INFINITY
 
-export function createLogCopy(cache: ByteCache): LogCopy {
-  return new LogCopy(cache)
+/** Called with a copy of a tail that has been replaced: queries that have begun may still read it, later ones do not. */
+export type RetireTail = (tail: TailCopy) => void
+
+/** Without `retire` copies of tails that have been replaced are left to the garbage collector. */
+export function createLogCopy(cache: ByteCache, retire: RetireTail = () => undefined): LogCopy {
+  return new LogCopy(cache, retire)
 }
 
 interface Parts {
@@ -42,12 +46,16 @@ const NONE_DEAD = new DeadDocuments(0)
 
 export class LogCopy implements IndexCopy {
   readonly #cache: ByteCache
+  readonly #retire: RetireTail
   readonly #opened = new Map<number, SealedSegment>()
   #known: Known | undefined
   #tail: TailCopy | undefined
+  /** The copy of the tail before, while there is none of the tail: queries that have begun may read it. */
+  #before: TailCopy | undefined
 
-  constructor(cache: ByteCache) {
+  constructor(cache: ByteCache, retire: RetireTail) {
     this.#cache = cache
+    this.#retire = retire
   }
 
   get memoryBytes(): number {
@@ -56,15 +64,18 @@ export class LogCopy implements IndexCopy {
 
   /** Does before a query asks for it what is to be done once for all queries. An index over the tail that was freed is left to them. */
   async follow(step: () => Promise<unknown>): Promise<void> {
-    if (this.#tail === undefined) return
+    if (this.#tail === undefined && this.#before === undefined) return
     await this.snapshot().open(step)
-    await this.#tail.followTerms(step)
+    await this.#tail?.followTerms(step)
   }
 
   /** Frees the index over the tail, which is made again when a query needs it. */
   unload(): void {
+    const tail = this.#tail
     this.#tail = undefined
+    this.#before = undefined
     if (this.#known !== undefined) this.#known.opened = undefined
+    if (tail !== undefined) this.#retire(tail)
   }
 
   /** Nobody may read the index any more. */
@@ -84,6 +95,11 @@ export class LogCopy implements IndexCopy {
     }
     for (const number of this.#opened.keys()) if (!numbers.has(number)) this.#opened.delete(number)
     this.#known = { head, parts: this.#partsFor(head.mappings), dead, opened: undefined }
+    if (this.#tail !== undefined && this.#tail.tail.number < head.tail.number) {
+      this.#before = this.#tail
+      this.#tail = undefined
+      this.#retire(this.#before)
+    }
   }
 
   /** Fields are added and never change their type. Should one have (a write was taken back), everything is read again. */
@@ -145,13 +161,14 @@ export class LogCopy implements IndexCopy {
   }
 
   #tailFor(dir: string, { number, logEnd }: TailExtent, { mapping, context }: Parts): TailCopy {
-    const known = this.#tail
+    const known = this.#tail ?? this.#before
     if (known?.tail.number === number && known.context === context) return known
     if (known !== undefined && known.tail.number > number) throw new SnapshotGone(`the tail ${number}`)
     // The segment first: where the log is still there, nothing has taken the segment's place.
     const segment = openFile(dir, number)
     const files = { segment, log: logEnd === 0 ? undefined : openLog(dir, number) }
     this.#tail = new TailCopy(context, mapping, number, files, known)
+    this.#before = undefined
     return this.#tail
   }
 }

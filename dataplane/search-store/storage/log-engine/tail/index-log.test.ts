@@ -12,6 +12,7 @@ import { createByteCache } from '../sealed/byte-cache.ts'
 import { createLogDocuments, type LogDocument } from '../testing/log-documents.ts'
 import { LOG_MAPPING } from '../testing/log-mapping.ts'
 import { openIndex, withDirectory } from '../testing/temporary-index.ts'
+import type { TailCopy } from './tail-copy.ts'
 
 const FIELDS = [
   ...['timestamp', 'nanos', 'severity_number', 'anomaly_score', 'is_anomaly', 'duration_ms', 'service', 'level', 'tenant_id', 'host'],
@@ -111,6 +112,34 @@ describe('the log of the index over a tail', () => {
         const own = index.segments()
         for (const [at, segment] of segments.entries()) expectSame(segment, own[at]!)
       }
+      await index.close()
+    }))
+
+  it('is told apart once its tail is sealed: the copy of the tail before gives its memory back, and the next one is whole', () =>
+    withDirectory(async dir => {
+      const index = await openIndex(dir, LOG_MAPPING)
+      const retired: TailCopy[] = []
+      const copy = createLogCopy(createByteCache(4 << 20), tail => void retired.push(tail))
+      const feed = index.feed()
+      const next = createLogDocuments(3, Date.UTC(2026, 10, 21))
+      await write(index, documentsOf(next, 3_000))
+      const [asked] = await lookAt(index, copy, feed)
+      asked!.postings('message', 'request')
+      expect(retired).to.deep.equal([])
+      await index.seal()
+      for (const { head, bytes } of feed.next()) copy.apply({ head, bytes: Buffer.concat(bytes) })
+      expect(retired, 'before anyone asks for the next tail').to.have.length(1)
+      const { terms } = retired[0]!.tail.index
+      expect(terms.sizeBytes).to.be.above(100_000)
+      retired[0]!.release()
+      expect(terms.sizeBytes).to.be.below(2_000)
+      await copy.follow(async () => undefined)
+      await write(index, documentsOf(next, 300))
+      const segments = await lookAt(index, copy, feed)
+      const own = index.segments()
+      for (const [at, segment] of segments.entries()) expectSame(segment, own[at]!)
+      copy.unload()
+      expect(retired).to.have.length(2)
       await index.close()
     }))
 

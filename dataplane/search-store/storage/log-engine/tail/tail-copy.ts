@@ -76,6 +76,11 @@ export class TailCopy {
     return this.tail.memoryBytes
   }
 
+  /** Gives its memory back. Nobody may read it any more. */
+  release(): void {
+    this.tail.release()
+  }
+
   /** Nobody may read it any more. */
   close(): void {
     this.#files.segment.close()

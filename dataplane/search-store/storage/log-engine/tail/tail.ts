@@ -119,8 +119,13 @@ export class Tail {
   /** Lets go of what the sealed segment now tells. */
   becomeSealed(sealed: SealedSegment): void {
     this.sealed = sealed
-    this.index.release()
+    this.release()
     this.index = new TailIndex(this.high)
+  }
+
+  /** Gives the memory of index and ids back. Nobody may read them any more. */
+  release(): void {
+    this.index.release()
     this.#ids = []
     this.#byIdHash = new Map()
   }

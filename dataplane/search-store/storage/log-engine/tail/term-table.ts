@@ -119,10 +119,14 @@ export class TermTable {
     releaseBytes(old)
   }
 
-  /** Gives its memory back: the table is not to be used any more. */
+  /** Gives its memory back: the table is not to be used any more. A call that comes all the same finds nothing, and ends. */
   release(): void {
     releaseBytes(this.#entries)
     releaseBytes(this.#pool)
+    this.#bits = INITIAL_BITS
+    this.#entries = new Int32Array(4 << INITIAL_BITS)
+    this.#pool = new Uint16Array(1 << 8)
+    this.#poolEnd = HEADER
   }
 
   /** The documents of a term, ascending. */

@@ -1,0 +1,86 @@
+/**
+ * Memory of a standalone and of its query process while records come in, by what it is made of. `hack/node hack/bench/memory.ts --help` says how to call it.
+ * Resident memory is told as a sum of processes, which counts the pages of Node's program for each of them, and with such pages counted once.
+ */
+import { parseArgs } from 'node:util'
+import { cpuSeconds, family, type MemoryByKind, memoryByKind } from './process-usage.ts'
+import { startStandaloneSubject } from './standalone-subject.ts'
+import { sendLoad, untilSearchable } from './throughput.ts'
+
+const USAGE = `hack/node hack/bench/memory.ts [options]
+
+  --rate N        records a second; 0: as many as it takes (default 5000)
+  --seconds N     how long (default 55)
+  --checkout DIR  another version of the product`
+
+const RECORDS_PER_REQUEST = 100
+const LOOK_EVERY_MS = 1_000
+
+interface Look {
+  readonly second: number
+  /** The main process first. */
+  readonly processes: readonly MemoryByKind[]
+}
+
+const { values } = parseArgs({
+  options: {
+    rate: { type: 'string', default: '5000' },
+    seconds: { type: 'string', default: '55' },
+    checkout: { type: 'string' },
+    help: { type: 'boolean', default: false },
+  },
+})
+if (values.help) console.log(USAGE)
+else await measure(Number(values.rate), Number(values.seconds) * 1000, values.checkout)
+
+async function measure(rate: number, durationMs: number, checkout: string | undefined): Promise<void> {
+  const subject = await startStandaloneSubject({}, checkout === undefined ? {} : { checkout })
+  try {
+    const target = subject.target('http-protobuf')
+    if (target === undefined) throw new Error('a standalone takes protobuf over HTTP')
+    const cpuBefore = cpuSeconds(subject.pid)
+    const limits = { durationMs, ...(rate > 0 && { recordsPerSecond: rate }) }
+    const load = sendLoad(target, RECORDS_PER_REQUEST, limits)
+    const looks = await lookUntil(load, subject.pid)
+    const { recordsAccepted, seconds } = await load
+    await untilSearchable(subject, recordsAccepted)
+    const cpu = cpuSeconds(subject.pid) - cpuBefore
+    print(looks)
+    console.log(`${Math.round(recordsAccepted / seconds)} records a second; CPU ${((cpu / recordsAccepted) * 1e6).toFixed(1)} µs a record`)
+  } finally {
+    await subject.remove()
+  }
+}
+
+async function lookUntil(end: Promise<unknown>, pid: number): Promise<readonly Look[]> {
+  const looks: Look[] = []
+  const started = performance.now()
+  let isOver = false
+  const over = end.finally(() => {
+    isOver = true
+  })
+  while (!isOver) {
+    await Promise.race([over, new Promise(resolve => setTimeout(resolve, LOOK_EVERY_MS))])
+    looks.push({ second: Math.round((performance.now() - started) / 1000), processes: family(pid).map(memoryByKind) })
+  }
+  return looks
+}
+
+const sum = (figures: readonly number[]): number => figures.reduce((total, each) => total + each, 0)
+const residentOf = ({ processes }: Look): number => sum(processes.map(({ residentMb }) => residentMb))
+/** Pages of files count for the main process alone. */
+const onceOf = (look: Look): number => residentOf(look) - sum(look.processes.slice(1).map(({ filesMb }) => filesMb))
+
+function print(looks: readonly Look[]): void {
+  for (const { second, processes } of looks) console.log(second, ...processes.map(({ residentMb }) => Math.round(residentMb)))
+  const figures: readonly (readonly [string, (look: Look) => number])[] = [
+    ['RSS of all processes', residentOf],
+    ['pages of files counted once', onceOf],
+  ]
+  for (const [name, of] of figures) {
+    const all = looks.map(of)
+    console.log(`${name}: peak ${Math.round(Math.max(...all))} MB, mean ${Math.round(sum(all) / all.length)}`)
+  }
+  const highest = looks.toSorted((a, b) => residentOf(b) - residentOf(a))[0]
+  for (const process of highest?.processes ?? []) console.log('at the peak, MB:', process)
+}
