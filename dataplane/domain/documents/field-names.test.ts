@@ -15,6 +15,11 @@ describe('names that belong to the pipeline', () => {
     for (const key of ['user.id', 'k8s.pod.name', 'services']) expect(isTopLevelKey(key), key).to.equal(true)
   })
 
+  it('of the two names of the environment the older, which is a prefix of the newer, has no place beside it', () => {
+    expect(isTopLevelKey('deployment.environment')).to.equal(false)
+    expect(isTopLevelKey('deployment.environment.name')).to.equal(true)
+  })
+
   it('keys that OpenSearch has no place for stand in the field attributes', () => {
     const deepest = Array.from({ length: 20 }, () => 'a').join('.')
     for (const key of ['', '.', 'a.', '.a', 'a..b', 'a. ', 'a\0b', '_id', '_source.x', `${deepest}.a`, 'x'.repeat(513)])

@@ -54,6 +54,12 @@ const METADATA_FIELDS: ReadonlySet<string> = new Set([
   '_tier',
 ])
 
+/**
+ * OpenSearch holds no value under a name that others continue: while senders move from this name to `deployment.environment.name`, the records of
+ * one of both, and each record with both, would be refused with all their attributes. `environment` has the value.
+ */
+const OLDER_NAME_OF_ENVIRONMENT = 'deployment.environment'
+
 /** OpenSearch's `index.mapping.depth.limit`. */
 const MAX_SEGMENTS = 20
 const MAX_KEY_LENGTH = 512
@@ -71,6 +77,6 @@ export function isCanonicalName(flattenedKey: string): boolean {
 export function isTopLevelKey(key: string): boolean {
   if (key === '' || key.length > MAX_KEY_LENGTH || key.includes('\0') || isCanonicalName(flattenKey(key))) return false
   const segments = key.split('.')
-  if (segments.length > MAX_SEGMENTS || segments.some(segment => segment.trim() === '')) return false
+  if (key === OLDER_NAME_OF_ENVIRONMENT || segments.length > MAX_SEGMENTS || segments.some(segment => segment.trim() === '')) return false
   return !CANONICAL_FIELDS.has(segments[0]!) && !METADATA_FIELDS.has(segments[0]!)
 }

@@ -35,6 +35,9 @@ describe('the verdict of a model', () => {
     expect(judge(text, ASKED).kind).to.equal('fits')
   })
 
+  for (const confidence of [0, 0.8, 1, 'High'])
+    it(`fits with a confidence of ${confidence}`, () => expect(judged({ confidence }).kind).to.equal('fits'))
+
   const unfit: readonly { name: string; change: object; problem: string }[] = [
     {
       name: 'an unknown service',
@@ -82,6 +85,7 @@ describe('the verdict of a model', () => {
     { name: 'a link where nobody looks', change: { hypotheses: ['http://evil'] }, problem: 'hypotheses: expected text without links' },
     { name: 'too many steps', change: { nextSteps: Array(6).fill('Look') }, problem: 'nextSteps: expected a list of at most 5' },
     { name: 'a confidence of its own', change: { confidence: 'certain' }, problem: 'confidence: expected one of' },
+    { name: 'a confidence beyond 1', change: { confidence: 80 }, problem: 'confidence: expected one of' },
   ]
   for (const { name, change, problem } of unfit)
     it(`is unfit: ${name}`, () => {

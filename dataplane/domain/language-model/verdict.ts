@@ -55,7 +55,7 @@ function readVerdict(answer: string, { services, evidence }: Asked): Verdict {
   if (strange !== undefined) throw unfit('rootCause.evidenceIds', 'ids of the evidence alone', strange)
   if (service !== NO_SERVICE && !cited.some(id => evidence.get(id) === service))
     throw unfit('rootCause.evidenceIds', `an id of evidence of ${service} at least`, cited)
-  if (!CONFIDENCES.some(name => name === confidence)) throw unfit('confidence', `one of ${JSON.stringify(CONFIDENCES)}`, confidence)
+  if (!isConfidence(confidence)) throw unfit('confidence', `one of ${JSON.stringify(CONFIDENCES)}`, confidence)
   // Never shown; a model that writes here what it must not is not to be trusted with the rest.
   for (const text of asTexts(hypotheses, { field: 'hypotheses', most: MAX_HYPOTHESES, longest: MAX_SUMMARY_LENGTH }))
     readText(text, 'hypotheses', MAX_SUMMARY_LENGTH)
@@ -66,6 +66,12 @@ function readVerdict(answer: string, { services, evidence }: Asked): Verdict {
       readText(step, 'nextSteps', MAX_STEP_LENGTH),
     ),
   }
+}
+
+/** Never shown either. Models that are held to no schema like to give a share of 1. */
+function isConfidence(value: unknown): boolean {
+  if (typeof value === 'number') return value >= 0 && value <= 1
+  return typeof value === 'string' && CONFIDENCES.some(name => name === value.toLowerCase())
 }
 
 /** The summary must name first, of all candidates, the service that the rules name first. */

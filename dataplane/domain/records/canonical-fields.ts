@@ -36,13 +36,19 @@ export function canonicalFields(resource: FlatAttributes, record: FlatAttributes
   const region = first(SOURCES.region)
   const batchId = first(SOURCES.batch_id)
   return {
-    tenant_id: tenantOfRecord(flatText(resource.get('tenant_id')), defaultTenant),
+    tenant_id: tenantOfRecord(namedTenant(resource), defaultTenant),
     service: first(SOURCES.service) ?? UNKNOWN_SERVICE,
     ...(host !== undefined && { host }),
     ...(environment !== undefined && { environment }),
     ...(region !== undefined && { region }),
     ...(batchId !== undefined && { batch_id: batchId }),
   }
+}
+
+/** A text alone, as at the collector, which keys a message by the tenant: a number would be one tenant there and another here. */
+function namedTenant(resource: FlatAttributes): string | undefined {
+  const json = resource.get('tenant_id')
+  return json?.startsWith('"') === true ? flatText(json) : undefined
 }
 
 function firstText(attributes: FlatAttributes, keys: readonly string[]): string | undefined {

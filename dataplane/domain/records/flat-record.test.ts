@@ -114,6 +114,11 @@ describe('ETL unwraps the three OTLP nesting levels into one flat record per log
       expected: { tenant_id: 'default' },
     },
     {
+      name: 'a tenant_id that is no text gets the default, as at the collector',
+      parts: { resource: [{ key: 'tenant_id', value: { intValue: '5' } }] },
+      expected: { tenant_id: 'default' },
+    },
+    {
       name: 'a record’s tenant_id changes nothing',
       parts: { record: { ...RECORD, attributes: attributes({ tenant_id: 'acme' }) } },
       expected: { tenant_id: 'default' },
