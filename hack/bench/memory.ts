@@ -22,17 +22,6 @@ interface Look {
   readonly processes: readonly MemoryByKind[]
 }
 
-const { values } = parseArgs({
-  options: {
-    rate: { type: 'string', default: '5000' },
-    seconds: { type: 'string', default: '55' },
-    checkout: { type: 'string' },
-    help: { type: 'boolean', default: false },
-  },
-})
-if (values.help) console.log(USAGE)
-else await measure(Number(values.rate), Number(values.seconds) * 1000, values.checkout)
-
 async function measure(rate: number, durationMs: number, checkout: string | undefined): Promise<void> {
   const subject = await startStandaloneSubject({}, checkout === undefined ? {} : { checkout })
   try {
@@ -84,3 +73,14 @@ function print(looks: readonly Look[]): void {
   const highest = looks.toSorted((a, b) => residentOf(b) - residentOf(a))[0]
   for (const process of highest?.processes ?? []) console.log('at the peak, MB:', process)
 }
+
+const { values } = parseArgs({
+  options: {
+    rate: { type: 'string', default: '5000' },
+    seconds: { type: 'string', default: '55' },
+    checkout: { type: 'string' },
+    help: { type: 'boolean', default: false },
+  },
+})
+if (values.help) console.log(USAGE)
+else await measure(Number(values.rate), Number(values.seconds) * 1000, values.checkout)
