@@ -277,6 +277,7 @@ const ALLOWED: ImportTable = {
     'dataplane/domain/incidents/incident-fields.ts', // types
     'dataplane/domain/incidents/incident-status.ts',
     'dataplane/domain/incidents/severity.ts',
+    'dataplane/domain/records/terminal-codes.ts',
     'dataplane/domain/root-cause/root-cause.ts', // types
     'dataplane/domain/tickets/escalation-config.ts',
     'dataplane/domain/tickets/platform-field.ts',

@@ -1,13 +1,16 @@
 /** Text of a pattern or of a title made of one: the places that differ between messages are set back. */
 import { Fragment } from 'react'
+import { withoutTerminalCodes } from '../../domain/records/terminal-codes.ts'
 import styles from './holes.module.css'
 
 export function Holes({ text }: { readonly text: string }) {
-  return text.split('<*>').map((part, at) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: parts of one text
-    <Fragment key={at}>
-      {at > 0 && <i className={styles.hole}>&lt;*&gt;</i>}
-      {part}
-    </Fragment>
-  ))
+  return withoutTerminalCodes(text)
+    .split('<*>')
+    .map((part, at) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: parts of one text
+      <Fragment key={at}>
+        {at > 0 && <i className={styles.hole}>&lt;*&gt;</i>}
+        {part}
+      </Fragment>
+    ))
 }

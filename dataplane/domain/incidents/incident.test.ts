@@ -47,6 +47,11 @@ describe('an incident', () => {
     expect(said(`{"msg":"${'long '.repeat(1_000)}"}`)).to.have.length(160)
   })
 
+  it('is titled without the colours of a terminal', () => {
+    const coloured = anomaly(0, { pattern: '\u001b[<*>mERROR\u001b[<*>m no charge' })
+    expect(buildIncident(change([coloured]), NOW).title).to.equal('checkout: ERROR no charge')
+  })
+
   it('knows the first from the last of anomalies of one millisecond, whose times have unlike many digits', () => {
     const times = ['2026-11-21T12:00:00.370000002Z', '2026-11-21T12:00:00.370Z', '2026-11-21T12:00:00.370000001Z']
     for (const members of [times, times.toReversed()]) {

@@ -1,4 +1,5 @@
 /** Makes an incident from anomalies, and adds further ones to it (Spec: Incident; Decisions 6). */
+import { withoutTerminalCodes } from '../records/terminal-codes.ts'
 import { compareTimestamps } from '../records/timestamp.ts'
 import { askAttention } from '../tickets/ask-attention.ts'
 import type { GroupedAnomaly } from './anomaly-window.ts'
@@ -64,7 +65,10 @@ export function describeCreation({ members, service }: GroupingChange): string {
 function buildTitle(service: string, members: readonly GroupedAnomaly[], most: Evidence | undefined): string {
   const found = members.find(({ signal }) => signal !== undefined)?.signal
   const words = members.find(({ pattern_id }) => pattern_id === most?.patternId)?.words
-  const what = (found ?? words ?? most?.pattern ?? '').replaceAll(/\s+/g, ' ').trim() || 'anomalous log records without a message'
+  const what =
+    withoutTerminalCodes(found ?? words ?? most?.pattern ?? '')
+      .replaceAll(/\s+/g, ' ')
+      .trim() || 'anomalous log records without a message'
   const title = `${service}: ${what}`
   return title.length > MAX_TITLE_LENGTH ? `${title.slice(0, MAX_TITLE_LENGTH - 1).toWellFormed()}…` : title
 }

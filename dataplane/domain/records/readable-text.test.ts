@@ -11,6 +11,11 @@ describe('readable text of a message', () => {
     expect(readableText('{"msg":"no charge: refused","err":"refused"}')).to.equal('no charge: refused')
   })
 
+  it('has no colours of a terminal', () => {
+    expect(readableText('\u001b[31mERROR\u001b[0m no charge')).to.equal('ERROR no charge')
+    expect(readableText('{"msg":"\\u001b[31mno charge\\u001b[0m"}')).to.equal('no charge')
+  })
+
   it('anything else as it is, cut', () => {
     for (const text of ['no charge', '', '{broken', '{"a":1}', '[1]', 'null']) expect(readableText(text)).to.equal(text)
     expect(readableText('x'.repeat(5_000))).to.have.length(1_024)

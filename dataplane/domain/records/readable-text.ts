@@ -1,5 +1,6 @@
 /** The words of a message that is a JSON object: what its fields for messages and errors say, instead of braces and quotes (Decisions 6). */
 import { maskMessage } from './pattern.ts'
+import { withoutTerminalCodes } from './terminal-codes.ts'
 
 /** Longer bodies are not taken apart. */
 const MAX_CHARACTERS = 16_384
@@ -35,17 +36,22 @@ export function withoutHead(line: string): string {
   return head === '' || head.length === line.length || PROSE.test(head) ? line : line.slice(head.length)
 }
 
-/** A message that is no JSON object, or one without such a field, as it is. */
+/** A message that is no JSON object, or one without such a field, as it is but for the colours of a terminal. */
 export function readableText(message: string): string {
   const start = message.slice(0, MAX_TEXT).trimStart()
-  if (!start.startsWith('{') || message.length > MAX_CHARACTERS) return message.slice(0, MAX_TEXT).toWellFormed()
+  if (!start.startsWith('{') || message.length > MAX_CHARACTERS)
+    return withoutTerminalCodes(message.slice(0, 2 * MAX_TEXT))
+      .slice(0, MAX_TEXT)
+      .toWellFormed()
   const texts = new Set<string>()
   try {
     collect(JSON.parse(message), texts, 0)
   } catch {
     // Text that only looks like JSON.
   }
-  return (texts.size === 0 ? message : [...texts].join(BETWEEN)).slice(0, MAX_TEXT).toWellFormed()
+  return withoutTerminalCodes(texts.size === 0 ? message : [...texts].join(BETWEEN))
+    .slice(0, MAX_TEXT)
+    .toWellFormed()
 }
 
 /** The words of a message whose pattern is that of a JSON object and says nothing, masked as patterns are; undefined for other patterns. */

@@ -11,6 +11,7 @@ describe('level in the text of a record without severity', () => {
     'time=<*> level=error msg=<*>',
     'Traceback (most recent call last):',
     'panic: runtime error: index out of range',
+    '\u001b[<*>mERROR\u001b[<*>m [main] no charge',
   ])
     it(`error: ${line}`, () => expect(saysError(line)).to.equal(true))
 

@@ -1,11 +1,12 @@
 /** Words and numbers of reasons, for people who were just woken up (Decisions 6). */
 
+import { withoutTerminalCodes } from '../records/terminal-codes.ts'
+
 const MAX_QUOTE = 120
 
 /** A log message on one line, cut. */
 export function quoted(message: string): string {
-  const line = message
-    .slice(0, 4 * MAX_QUOTE)
+  const line = withoutTerminalCodes(message.slice(0, 4 * MAX_QUOTE))
     .replaceAll(/\s+/g, ' ')
     .trim()
   if (line === '') return 'a record without a message'

@@ -2,6 +2,7 @@
 import type { Severity } from '../../contract/platforms.ts'
 import type { Incident } from '../incidents/incident-fields.ts'
 import { readableText, wordsOfJson } from '../records/readable-text.ts'
+import { withoutTerminalCodes } from '../records/terminal-codes.ts'
 import type { RootCause } from '../root-cause/root-cause.ts'
 import { listWords } from './incident-tickets.ts'
 import type { OutboxRow } from './outbox-row.ts'
@@ -72,7 +73,7 @@ function buildEvidence({ evidence }: Incident, samples: ReadonlyMap<string, Samp
 /** The pattern; where it says nothing, the words of a sample. */
 function wordsOf({ pattern, logIds }: Incident['evidence'][number], samples: ReadonlyMap<string, SampleLine>): string {
   const [sample] = logIds.flatMap(id => samples.get(id) ?? [])
-  return (sample && wordsOfJson(pattern, sample.message)) ?? pattern
+  return (sample && wordsOfJson(pattern, sample.message)) ?? withoutTerminalCodes(pattern)
 }
 
 function buildCause({ summary, mode, fallback, candidates }: RootCause): NonNullable<TicketContent['cause']> {

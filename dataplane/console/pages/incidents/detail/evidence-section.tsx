@@ -1,5 +1,6 @@
 /** The evidence of an incident: patterns with their counts, and records that show them. */
 import type { Evidence, Incident } from '../../../../domain/incidents/incident-fields.ts'
+import { withoutTerminalCodes } from '../../../../domain/records/terminal-codes.ts'
 import type { LogDocument } from '../../../api/search.ts'
 import { LevelBadge } from '../../../components/badges.tsx'
 import { formatCount, formatTime } from '../../../components/format.ts'
@@ -39,7 +40,7 @@ function PatternItem({ evidence, incident, samples }: PatternItemProps) {
   return (
     <li>
       <div className={styles.patternHead}>
-        <code className={styles.pattern}>{pattern || 'a record without a message'}</code>
+        <code className={styles.pattern}>{withoutTerminalCodes(pattern) || 'a record without a message'}</code>
         <LogsAnchor logs={logsOfEvidence(incident.service, evidence, incident)} className={styles.patternCount}>
           {formatCount(count)} ×, show in Logs
         </LogsAnchor>
@@ -63,7 +64,7 @@ function SampleLine({ line, incident }: { readonly line: LogDocument; readonly i
         {formatTime(timestamp).slice(11, 19)}
       </time>
       <LevelBadge level={level} />
-      <span className={styles.message}>{message}</span>
+      <span className={styles.message}>{withoutTerminalCodes(message)}</span>
       {traceId !== undefined && traceId !== '' && (
         <LogsAnchor logs={logsOfTrace(traceId, incident)} title={`All records of trace ${traceId}`}>
           trace

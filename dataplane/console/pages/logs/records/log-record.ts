@@ -1,4 +1,5 @@
 /** A record as the store answers it, and its fields as the page shows them. */
+import { withoutTerminalCodes } from '../../../../domain/records/terminal-codes.ts'
 import { ExactNumber } from '../../../api/exact-json.ts'
 import type { SortValues } from '../requests/scope.ts'
 import { MAX_FIELD_LENGTH } from '../search/tokens.ts'
@@ -11,6 +12,7 @@ export interface LogRecord {
   readonly timestampMs: number
   readonly level: string
   readonly service: string
+  /** Without the colours of a terminal, which `source` has. */
   readonly message: string
   readonly source: Readonly<Record<string, unknown>>
 }
@@ -37,7 +39,7 @@ export function readRecord({ _id, _index, _source, sort = [] }: Hit): LogRecord 
     timestampMs: Date.parse(text(_source['timestamp'])),
     level: text(_source['level']),
     service: text(_source['service']),
-    message: text(_source['message']),
+    message: withoutTerminalCodes(text(_source['message'])),
     source: _source,
   }
 }
