@@ -57,8 +57,8 @@ interface Fault {
   readonly load?: number
   /** A service that logs errors all the time. */
   readonly noisy?: boolean
-  /** A service that is there in the window alone, with normal lines. */
-  readonly newcomer?: boolean
+  /** A service that is there from so many minutes after the start of the window on (below 0: before it), with normal lines. */
+  readonly newcomerFrom?: number
   readonly baselineMinutes?: number
   readonly windowMinutes?: number
   readonly perMinute?: number
@@ -128,9 +128,25 @@ export const SYNTHETIC_KINDS: Readonly<Record<string, (world: World) => Fault>> 
   'errors beside a chatty new service': ({ culprit }) => ({
     behave: only(culprit, { errors: [REFUSED] }),
     callers: 'unnamed',
-    newcomer: true,
+    newcomerFrom: 0,
   }),
-  'silence beside a chatty new service': ({ culprit }) => ({ behave: only(culprit, { silent: true }), callers: 'named', newcomer: true }),
+  'silence beside a chatty new service': ({ culprit }) => ({ behave: only(culprit, { silent: true }), callers: 'named', newcomerFrom: 0 }),
+  'errors beside a service that is new since a minute': ({ culprit }) => ({
+    behave: only(culprit, { errors: [REFUSED] }),
+    callers: 'unnamed',
+    newcomerFrom: -1,
+  }),
+  'few errors beside a service that is new since a minute': ({ culprit }) => ({
+    behave: only(culprit, { errors: [REFUSED] }, 0.1),
+    callers: 'quiet',
+    newcomerFrom: -1,
+    windowMinutes: 1,
+  }),
+  'silence beside a service that is new since a minute': ({ culprit }) => ({
+    behave: only(culprit, { silent: true }),
+    callers: 'named',
+    newcomerFrom: -1,
+  }),
   'errors under twice the load': ({ culprit }) => ({ behave: only(culprit, { errors: [TIMEOUT] }, 0.5), callers: 'unnamed', load: 2 }),
   'few records': ({ culprit }) => ({ behave: only(culprit, { errors: [REFUSED] }), callers: 'named', perMinute: 3, baselineMinutes: 5 }),
   'one minute of baseline': ({ culprit }) => ({ behave: only(culprit, { errors: [REFUSED] }), callers: 'unnamed', baselineMinutes: 1 }),
@@ -231,8 +247,8 @@ export function buildSynthetic(kind: string, tracing: Tracing, seed: number): Sy
     all(perMinute, timeMs =>
       writer.write({ timeMs, service: 'legacy-sync', message: 'could not parse row 17: unexpected token', level: 'ERROR' }),
     )
-  if (fault.newcomer)
-    spread(0, windowMinutes, 2 * perMinute, timeMs => {
+  if (fault.newcomerFrom !== undefined)
+    spread(fault.newcomerFrom, windowMinutes, 2 * perMinute, timeMs => {
       writer.begin()
       writer.write({
         timeMs,

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { readableText } from './readable-text.ts'
+import { readableText, withoutHead } from './readable-text.ts'
 
 describe('readable text of a message', () => {
   it('of a JSON object the fields for messages and errors', () => {
@@ -16,10 +16,38 @@ describe('readable text of a message', () => {
     expect(readableText('{"msg":"\\u001b[31mno charge\\u001b[0m"}')).to.equal('no charge')
   })
 
+  it('of an error the address that was asked, not that of the request in which it came', () => {
+    const url = 'http://payments:8080/charge'
+    expect(readableText(`{"msg":"no charge","url":"/orders","error":{"message":"timeout","url":"${url}"}}`)).to.equal(
+      `no charge: timeout: ${url}`,
+    )
+    expect(readableText(`{"message":"no charge","error.message":"timeout","error.url":"${url}"}`)).to.equal(`no charge: timeout: ${url}`)
+    expect(readableText('{"msg":"no charge","event":{"url":"/orders"}}')).to.equal('no charge')
+  })
+
   it('anything else as it is, cut', () => {
     for (const text of ['no charge', '', '{broken', '{"a":1}', '[1]', 'null']) expect(readableText(text)).to.equal(text)
     expect(readableText('x'.repeat(5_000))).to.have.length(1_024)
     expect(readableText(`{"msg":"${'x'.repeat(50_000)}"}`)).to.have.length(1_024)
     expect(readableText(`${'{"error":'.repeat(1_000)}"deep"${'}'.repeat(1_000)}`)).to.have.length(1_024)
   })
+})
+
+describe('a line without its head', () => {
+  const heads = [
+    '2026-03-03 04:00:01 ERROR [main] com.shop.Orders: ',
+    // Spring Boot, by default: from 2 on, since 3.2 with the name of the application, and as a pattern.
+    '2026-11-26T10:00:00.000Z ERROR 1 --- [main] o.s.Class : ',
+    '2026-11-26 10:00:00.000  ERROR 4711 --- [nio-8080-exec-1] o.a.c.c.C.[.[.[/].[dispatcherServlet]    : ',
+    '2026-11-26T10:00:00.000Z ERROR 1 --- [orders] [           main] [abc-def] c.s.orders.Charge                     : ',
+    '<*> ERROR <*> --- [main] c.s.orders.Charge : ',
+  ]
+  for (const head of heads)
+    it(`of ${head}`, () => expect(withoutHead(`${head}no charge: card refused`)).to.equal('no charge: card refused'))
+
+  it('ends with Spring Boot’s logger: what is like one after it belongs to the message', () =>
+    expect(withoutHead('2026-11-26T10:00:00.000Z ERROR 1 --- [main] o.s.Class : card.refused: 402')).to.equal('card.refused: 402'))
+
+  it('is the line where its first words are prose', () =>
+    expect(withoutHead('the job ended with ERROR 1 --- nothing : done')).to.equal('the job ended with ERROR 1 --- nothing : done'))
 })

@@ -14,6 +14,8 @@ const TEXT_KEYS = [
   'log',
   'event',
   'error',
+  'error.message',
+  'error.url',
   'err',
   'exception',
   'exc_info',
@@ -21,12 +23,17 @@ const TEXT_KEYS = [
   'detail',
   'reason',
 ] as const
+/** Fields with an error of its own, in which an address is the one that was asked. */
+const ERROR_KEYS: ReadonlySet<string> = new Set(['error', 'err', 'exception', 'cause'])
 /** Parts are read in this order, with this between them. */
 const BETWEEN = ': '
 
-/** Time, level, thread and logger before the words of a line: `2026-03-03 04:00:01 ERROR [main] com.shop.Orders: `. */
+/**
+ * Time, level, thread and logger before the words of a line: `2026-03-03 04:00:01 ERROR [main] com.shop.Orders: `. Spring Boot writes
+ * `ERROR 1 --- [main] o.s.Class : `.
+ */
 const HEAD =
-  /^.{0,100}?\b(?:ERROR|SEVERE|CRITICAL|CRIT|FATAL|PANIC|EMERG|error|crit)\b[\])]?:?\s+(?:[[(][^\])]{0,80}[\])]:?\s*)*(?:-\s+)?(?:[\w.$-]{1,100}\s+-\s+|[\w$-]{1,40}(?:\.[\w$-]{1,60}){1,8}:?\s+)?/s
+  /^.{0,100}?\b(?:ERROR|SEVERE|CRITICAL|CRIT|FATAL|PANIC|EMERG|error|crit)\b[\])]?:?\s+(?:(?:\d{1,10}|<\*>)\s{1,10}---\s{1,10}(?:\[[^\]]{0,80}\]\s{0,10}){0,4}\S{1,100}\s{0,50}:\s+|(?:[[(][^\])]{0,80}[\])]:?\s*)*(?:-\s+)?(?:[\w.$-]{1,100}\s+-\s+|[\w$-]{1,40}(?:\.[\w$-]{1,60}){1,8}:?\s+)?)/s
 /** Words before a level that belong to the message, not to the head of a line. */
 const PROSE = /[a-z]{2,} [a-z]{2,}/
 
@@ -59,12 +66,14 @@ export function wordsOfJson(pattern: string, message: string): string | undefine
   return pattern.startsWith('{') ? maskMessage(readableText(message)) : undefined
 }
 
-function collect(value: unknown, texts: Set<string>, depth: number): void {
+function collect(value: unknown, texts: Set<string>, depth: number, isOfError = false): void {
   if (typeof value === 'string') {
     // The message often holds the text of its error.
     if (value.trim() !== '' && ![...texts].some(text => text.includes(value))) texts.add(value)
     return
   }
   if (depth >= MAX_DEPTH || typeof value !== 'object' || value === null || Array.isArray(value)) return
-  for (const key of TEXT_KEYS) collect((value as Readonly<Record<string, unknown>>)[key], texts, depth + 1)
+  const fields = value as Readonly<Record<string, unknown>>
+  for (const key of TEXT_KEYS) collect(fields[key], texts, depth + 1, ERROR_KEYS.has(key))
+  if (isOfError) collect(fields['url'], texts, depth + 1)
 }

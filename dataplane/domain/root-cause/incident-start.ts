@@ -29,6 +29,7 @@ export function* rankFromStarts({ startsMs, windowMs, observations }: StartsQues
   return best!
 }
 
-function strongest({ candidates }: CauseRanking): number {
-  return Math.max(0, ...candidates.map(({ score }) => score))
+/** A new service is there whenever its window begins: it tells nothing of when the fault did. */
+function strongest({ candidates, natureOf }: CauseRanking): number {
+  return Math.max(0, ...candidates.map(({ service, score }) => (natureOf(service) === 'newcomer' ? 0 : score)))
 }

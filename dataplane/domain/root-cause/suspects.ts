@@ -3,6 +3,7 @@ import { type Callees, findCallees } from './callees.ts'
 import { entryOf } from './entry-of.ts'
 import type { Failures } from './failures.ts'
 import type { Findings, Hint, Nature } from './findings.ts'
+import { findNewcomers } from './newcomers.ts'
 import type { ObservedSystem } from './observed-system.ts'
 
 /** Where two services are this close, the one comes first whose fault would explain the other's. */
@@ -13,6 +14,8 @@ const NEAR_BLAME = 0.5
 const NEAR_CAUSE = 0.3
 /** Share of the strength of errors that changes beside the errors have at most. */
 const BELOW_ERRORS = 0.95
+/** The most that it counts that a new service is heard, and what it says: less than what stands out. */
+const MOST_OF_NEWCOMER = 0.9
 /** Suspects whose order is looked at closely. */
 const MAX_ARRANGED = 20
 
@@ -32,22 +35,31 @@ export interface Suspect {
 }
 
 export function rankSuspects(found: readonly ScaledFindings[], system: ObservedSystem, failures: Failures): readonly Suspect[] {
+  const newcomers = findNewcomers(system)
   const byService = new Map<number, { score: number; hints: { hint: Hint; strength: number }[] }>()
   for (const { findings, scale } of found)
     for (const [service, { score, hints }] of findings) {
       const known = entryOf(byService, service, () => ({ score: 0, hints: [] }))
-      known.score = Math.max(known.score, score / scale)
-      for (const hint of hints) known.hints.push({ hint, strength: hint.strength / scale })
+      const most = ({ nature }: Hint) => (isMerelyNew(nature) && newcomers.has(service) ? MOST_OF_NEWCOMER : Number.POSITIVE_INFINITY)
+      known.score = Math.max(known.score, Math.min(score / scale, most(hints[0]!)))
+      for (const hint of hints) known.hints.push({ hint, strength: Math.min(hint.strength / scale, most(hint)) })
     }
   const suspects = [...byService].map(([service, { score, hints }]): Suspect => {
     const sorted = hints.sort((a, b) => b.strength - a.strength)
     const { nature } = sorted[0]!.hint
-    return { service, score, nature: nature === 'broken' && failures.echoing.has(service) ? 'remote' : nature, hints: sorted }
+    return { service, score, nature: natureAs(nature, failures.echoing.has(service), newcomers.has(service)), hints: sorted }
   })
   return arrange(belowErrors(suspects), system)
 }
 
-/** Services that do something else, or more, come after those that fail by new errors: a release or a burst beside a fault. */
+function natureAs(nature: Nature, isEchoing: boolean, isNew: boolean): Nature {
+  if (nature === 'broken' && isEchoing) return 'remote'
+  return isNew && isMerelyNew(nature) ? 'newcomer' : nature
+}
+
+const isMerelyNew = (nature: Nature) => nature === 'change' || nature === 'newcomer'
+
+/** Services that do something else, or more, come after those that fail by new errors: a release or a burst beside a fault. New services come after any errors. */
 function belowErrors(suspects: readonly Suspect[]): readonly Suspect[] {
   const errors = Math.max(
     0,
@@ -55,9 +67,9 @@ function belowErrors(suspects: readonly Suspect[]): readonly Suspect[] {
       .filter(({ nature, hints }) => (nature === 'fault' || nature === 'cause') && hints[0]!.hint.isErrors === true)
       .map(({ score }) => score),
   )
-  if (errors < 1) return suspects
+  if (errors === 0) return suspects
   return suspects.map(suspect => {
-    if (suspect.nature !== 'change' && suspect.nature !== 'newcomer') return suspect
+    if (suspect.nature !== 'newcomer' && (errors < 1 || suspect.nature !== 'change')) return suspect
     return { ...suspect, score: Math.min(suspect.score, BELOW_ERRORS * errors) }
   })
 }
