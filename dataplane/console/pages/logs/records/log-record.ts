@@ -129,4 +129,9 @@ export function clockTime(ms: number, withDay: boolean): string {
   return withDay ? `${pad(date.getDate())} ${MONTHS[date.getMonth()]} ${clock}` : clock
 }
 
+/** The time of a record as the table has it, for readers whose time zone is another than that of `exactTime`; for others empty. */
+export function timeHere(ms: number): string {
+  return Number.isFinite(ms) && new Date(ms).getTimezoneOffset() !== 0 ? `${clockTime(ms, true)} here` : ''
+}
+
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']

@@ -9,7 +9,7 @@ import { useShortcut } from '../../../components/use-shortcut.ts'
 import { useLogsActions } from '../filters.ts'
 import { isTraceId } from '../requests/trace.ts'
 import { FieldRow } from './field-value.tsx'
-import { exactTime, fieldsOf, type LogRecord } from './log-record.ts'
+import { exactTime, fieldsOf, type LogRecord, timeHere } from './log-record.ts'
 import styles from './record-panel.module.css'
 import { Marked } from './record-table.tsx'
 import { Surrounding } from './surrounding.tsx'
@@ -66,7 +66,7 @@ function RecordContent({ record, marks }: { readonly record: LogRecord; readonly
   return (
     <div className={styles.content}>
       <time className={styles.time} dateTime={exactTime(record)}>
-        {exactTime(record)}
+        {[exactTime(record), timeHere(record.timestampMs)].filter(each => each !== '').join(' · ')}
       </time>
       <div className={styles.message}>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard */}

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { exactTime, fieldsOf, type LogRecord, readRecords, valueAt } from '../records/log-record.ts'
+import { exactTime, fieldsOf, type LogRecord, readRecords, timeHere, valueAt } from '../records/log-record.ts'
 import { KNOWN_FIELDS } from '../search/field-catalog.ts'
 import { MATCH_ALL } from '../search/to-query.ts'
 import { otherWindow, readComparison } from './compare.ts'
@@ -253,5 +253,19 @@ describe('the fields of a record', () => {
 
   it('have the time with all its digits', () => {
     expect(exactTime(record(0, { timestamp: '2026-11-22T12:00:00.123456789Z' }))).to.equal('2026-11-22T12:00:00.123456789Z')
+  })
+
+  it('have the time of the table beside it where the reader is in another time zone', () => {
+    const zone = process.env['TZ']
+    const at = Date.parse('2026-11-22T22:30:00.123Z')
+    try {
+      process.env['TZ'] = 'Asia/Kolkata'
+      expect([timeHere(at), timeHere(Number.NaN)]).to.deep.equal(['23 Nov 04:00:00.123 here', ''])
+      process.env['TZ'] = 'UTC'
+      expect(timeHere(at)).to.equal('')
+    } finally {
+      if (zone === undefined) delete process.env['TZ']
+      else process.env['TZ'] = zone
+    }
   })
 })
