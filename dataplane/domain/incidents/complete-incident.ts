@@ -133,17 +133,18 @@ const INCIDENT = fields({
 /** An incident with all that its readers rely on: fields that are missing, or of another kind, get defaults or are left out; unknown ones stay. */
 export function completeIncident(document: unknown, { id, tenant }: IncidentPlace): StoredIncident {
   const found = (INCIDENT(document) ?? INCIDENT({})) as Pick<StoredIncident, 'service' | 'platforms' | 'evidence'> & Partial<StoredIncident>
-  const createdAt = found.createdAt ?? found.updatedAt ?? new Date(0).toISOString()
-  const firstSeen = found.firstSeen ?? createdAt
+  const { createdAt = found.updatedAt ?? new Date(0).toISOString() } = found
+  const { firstSeen = createdAt } = found
+  const { id: _own, ...fields } = found
   return {
-    title: `${found.service}: anomalous log records`,
-    tenantId: tenant,
-    updatedAt: createdAt,
-    lastSeen: firstSeen,
-    affectedServices: [found.service],
-    ...found,
     id,
+    ...fields,
+    title: found.title ?? `${found.service}: anomalous log records`,
+    tenantId: found.tenantId ?? tenant,
     createdAt,
+    updatedAt: found.updatedAt ?? createdAt,
     firstSeen,
+    lastSeen: found.lastSeen ?? firstSeen,
+    affectedServices: found.affectedServices ?? [found.service],
   } as StoredIncident
 }
