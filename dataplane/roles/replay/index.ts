@@ -28,7 +28,8 @@ const refuse = refusalsOf('replay')
 
 /** Runs the command and returns its exit code. */
 export function runReplay(args: readonly string[], deps: ReplayDeps = PROCESS): Promise<number> {
-  return obey(parseReplayOptions(args, collectorAddress(deps.environment)), { usage: REPLAY_USAGE, refuse }, deps, async config => {
+  const words = parseReplayOptions(args, () => collectorAddress(deps.environment))
+  return obey(words, { usage: REPLAY_USAGE, refuse }, deps, async config => {
     const problems = await findUnreadable(config.files, config.shiftToNow)
     if (problems.length > 0) return refuse(deps, problems, EXIT.usage)
     const interrupt = new AbortController()

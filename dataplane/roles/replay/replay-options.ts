@@ -37,12 +37,12 @@ const OPTIONS = {
   'shift-to-now': { type: 'boolean', default: false },
 } as const
 
-/** `collector` is the address where none is given. */
-export function parseReplayOptions(args: readonly string[], collector: string): Words<ReplayConfig> {
+/** `collector` is asked for the address where none is given. */
+export function parseReplayOptions(args: readonly string[], collector: () => string): Words<ReplayConfig> {
   return parseWords(args, { options: OPTIONS, allowPositionals: true }, ({ values, positionals: files }, problems) => {
     const config: ReplayConfig = {
       files,
-      url: readUrl(values.endpoint ?? collector, problems),
+      url: readUrl(values.endpoint ?? collector(), problems),
       rate: values.rate === undefined ? Number.POSITIVE_INFINITY : readNumber('--rate', values.rate, { min: 0.001, max: 1e9 }, problems),
       concurrency: readInteger('--concurrency', values.concurrency, { min: 1, max: 256 }, problems),
       headers: readHeaders(values.header, problems),

@@ -82,6 +82,14 @@ describe('logpipeline replay', () => {
     expect(bodies.map(body => body.trim())).to.deep.equal([line('1'), line('1')])
   })
 
+  it('reads no setting where the address is given, or help is asked for', async () => {
+    const silent = { write: () => true }
+    const wrong = { clock, stdout: silent, stderr: silent, environment: { OTLP_HTTP_PORT: 'no port' } }
+    const { port } = server.address() as AddressInfo
+    expect(await runReplay(['--help'], wrong)).to.equal(0)
+    expect(await runReplay(['--endpoint', `http://127.0.0.1:${port}`, await file('a', line('1'))], wrong)).to.equal(0)
+  })
+
   it('sends plain and gzip files, told apart by content, line by line and unchanged', async () => {
     const lines = [line('1', '2'), line('3'), line('4')]
     const plain = await file('plain.gz', `${lines[0]}\n\n${lines[1]}\r\n`)
