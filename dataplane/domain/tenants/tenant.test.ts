@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { isTenantId, tenantIn, tenantOfKey, tenantOfRecord } from './tenant.ts'
+import { busKey, isTenantId, tenantIn, tenantOfKey, tenantOfRecord } from './tenant.ts'
 
 describe('tenant id: RFC 1123 label', () => {
   const cases = [
@@ -28,6 +28,7 @@ describe('tenant id: RFC 1123 label', () => {
 
   it("a message's key names that of the collector, before the first slash", () => {
     expect(tenantOfKey('acme/checkout')).to.equal('acme')
+    expect(tenantOfKey(busKey('acme', 'a/b'))).to.equal('acme')
     expect(tenantOfKey('acme/a/b')).to.equal('acme')
     for (const key of ['', 'acme', '/checkout', 'Acme!/checkout']) expect(tenantOfKey(key), key).to.equal(undefined)
   })

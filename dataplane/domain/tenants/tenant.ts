@@ -4,6 +4,9 @@ export function isTenantId(value: unknown): value is string {
   return typeof value === 'string' && TENANT_ID_PATTERN.test(value)
 }
 
+/** The key of a bus message with logs of a service (Decisions 3). */
+export const busKey = (tenant: string, service: string): string => `${tenant}/${service}`
+
 /** The part of a key `<tenant>/<service>` where the tenant stands, valid or not; `''` for all keys of another form. */
 export function tenantIn(key: string): string {
   return key.slice(0, Math.max(0, key.indexOf('/')))

@@ -9,6 +9,7 @@ import {
   shareScope,
 } from '../../../domain/records/shared-attributes.ts'
 import type { DayRule } from '../../../domain/records/timestamp.ts'
+import { busKey } from '../../../domain/tenants/tenant.ts'
 import type { InstrumentationScope, LogRecord, Resource } from '../../../otlp/payload.ts'
 import { type EncodedRecord, encodeFlatRecord } from '../../flat-record-layout.ts'
 import type { Outcome } from '../../outcome.ts'
@@ -70,7 +71,7 @@ export function createPlainFlattener({ lookupFeatures }: Pick<FlattenConfig, 'lo
       const flat = flattenRecord({ resource: ofResource, scope: ofScope, isPartial, record, times, day }, config)
       return {
         kind: 'emit',
-        value: { key: `${flat.canonical.tenant_id}/${flat.canonical.service}`, ...encodeFlatRecord(flat) },
+        value: { key: busKey(flat.canonical.tenant_id, flat.canonical.service), ...encodeFlatRecord(flat) },
       }
     },
   }

@@ -3,7 +3,7 @@ import { consumerGroup } from '../../../contract/consumer-groups.ts'
 import { lifecycleIndices } from '../../../contract/indices.ts'
 import { DEFAULT_TENANT } from '../../../contract/tenant-id.ts'
 import type { Anomaly } from '../../../domain/anomalies/anomaly.ts'
-import { tenantIn } from '../../../domain/tenants/tenant.ts'
+import { busKey, tenantIn } from '../../../domain/tenants/tenant.ts'
 import { createFairRounds } from '../../../limits/fair-rounds.ts'
 import { isRecent } from '../../../limits/is-recent.ts'
 import { decodeAnomalyEvent } from '../../../pipeline/anomaly-event.ts'
@@ -229,7 +229,7 @@ function lostEvent(anomaly: Anomaly, topic: string, nowMs: number): ConsumedReco
   const { tenant_id: tenant, service } = anomaly
   const value = Buffer.from(JSON.stringify(anomaly))
   const unreadable = 'an anomaly that waited, without its log record'
-  return { topic, partition: 0, offset: 0, timestampMs: nowMs, key: `${tenant}/${service}`, value, headers: {}, unreadable }
+  return { topic, partition: 0, offset: 0, timestampMs: nowMs, key: busKey(tenant, service), value, headers: {}, unreadable }
 }
 
 const isDefault = ({ tenant_id }: Anomaly) => tenant_id === DEFAULT_TENANT

@@ -1,7 +1,7 @@
 /** Takes in one request, from any door: memory, decompression, check, send, answer. */
 import { MAX_BUS_MESSAGE_BYTES } from '../../../contract/topics.ts'
 import { UNKNOWN_SERVICE } from '../../../domain/records/canonical-fields.ts'
-import { tenantOfRecord } from '../../../domain/tenants/tenant.ts'
+import { busKey, tenantOfRecord } from '../../../domain/tenants/tenant.ts'
 import { isRecent } from '../../../limits/is-recent.ts'
 import { releaseBytes } from '../../../memory/release-bytes.ts'
 import { acceptJson } from '../../../otlp/accept-json.ts'
@@ -227,7 +227,7 @@ export class Intake {
 
   #keyed(fragments: readonly Fragment[]): readonly KeyedFragment[] {
     const { tenantId } = this.#deps.settings
-    return fragments.map(fragment => ({ key: busKey(fragment, tenantId), fragment }))
+    return fragments.map(fragment => ({ key: keyOf(fragment, tenantId), fragment }))
   }
 
   #refusalOf(error: unknown): Refusal {
@@ -283,8 +283,7 @@ function refusing<T>(work: () => T): T {
   }
 }
 
-/** `<tenant>/<service>`: the part before the first slash is the tenant (Decisions 3). */
-function busKey({ resource }: Fragment, defaultTenant: string): string {
+function keyOf({ resource }: Fragment, defaultTenant: string): string {
   const service = resource.service === undefined || resource.service === '' ? UNKNOWN_SERVICE : resource.service
-  return `${tenantOfRecord(resource.tenantId, defaultTenant)}/${service.slice(0, MAX_KEY_SERVICE_LENGTH).toWellFormed()}`
+  return busKey(tenantOfRecord(resource.tenantId, defaultTenant), service.slice(0, MAX_KEY_SERVICE_LENGTH).toWellFormed())
 }

@@ -6,6 +6,7 @@ import { keptAttributes } from '../../../../domain/records/flat-record.ts'
 import { type FlatAttributes, flattenAttributes } from '../../../../domain/records/flatten.ts'
 import { findHolderProblem } from '../../../../domain/records/otlp-problem.ts'
 import { type Repeated, scopeAttributes } from '../../../../domain/records/shared-attributes.ts'
+import { busKey } from '../../../../domain/tenants/tenant.ts'
 import { namespaceBytes } from '../../../../hash/uuid5.ts'
 import type { InstrumentationScope, Resource } from '../../../../otlp/payload.ts'
 import { type ContextKeys, KnownContextKeys } from './context-keys.ts'
@@ -121,7 +122,7 @@ export class RecordContexts {
       parsed,
       isPlain: areDistinct && size <= MAX_CONTEXT_BYTES && !holdsFields,
       fields,
-      busKey: `${fields.tenant_id}/${fields.service}`,
+      busKey: busKey(fields.tenant_id, fields.service),
       contentHead: this.#contentHead(fields.tenant_id),
       digests: pieceOf(`:${resource.digest},${scope.digest},`),
       fieldMembers,
