@@ -58,7 +58,7 @@ export function moveBytes(bytes: Uint8Array, view: DataView, from: number, to: n
 }
 
 /** Copies bytes from one memory to `at` of another, and writes no byte behind them. */
-export function copyBytes(from: DataView, start: number, end: number, to: DataView, at: number): void {
+export function copyInWords(from: DataView, start: number, end: number, to: DataView, at: number): void {
   let p = start
   let q = at
   for (; p + 4 <= end; p += 4, q += 4) to.setInt32(q, from.getInt32(p, true), true)

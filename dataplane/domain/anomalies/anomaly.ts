@@ -73,7 +73,7 @@ export function buildAnomaly(record: AnomalousRecord, { score, zscore, findings 
   const byZscore = zscore > 0 || findings.length > 0
   const sorted = findings.length > 1 ? findings.toSorted((a, b) => b.z - a.z) : findings
   const [strongest] = sorted
-  const reasons = [...explainScore(record)]
+  const reasons = explainScore(record)
   if (zscore > 0) reasons.push(`z-score ${zscore}`)
   for (const { signal, z, text } of sorted) reasons.push(`${signal} ${z}: ${text}`)
   // Member by member, in the order of the JSON text: to spread them costs more than all the rest.

@@ -107,8 +107,8 @@ export function scoreRecord(record: ScoredRecord): number | undefined {
   return Math.min(1, Math.round(score * 10_000) / 10_000)
 }
 
-/** Parts of a record's score, in words, e.g. `level ERROR: +0.3`. */
-export function explainScore(record: ScoredRecord): readonly string[] {
+/** Parts of a record's score, in words, e.g. `level ERROR: +0.3`, in a list of the caller's own. */
+export function explainScore(record: ScoredRecord): string[] {
   const base = BASE_REASON[record.level]
   const reasons = base === undefined ? [] : [base]
   for (const { reason } of classesOf(record.message)) reasons.push(reason)

@@ -18,7 +18,7 @@ import type { Link } from './link.ts'
 import { MemoryGuard, type MemoryLimits } from './memory-guard.ts'
 import type { FromProcess, Refusal, ToProcess } from './messages.ts'
 import type { Pulse } from './pulse.ts'
-import { RetiredMemory } from './retired-memory.ts'
+import { type Reader, RetiredMemory } from './retired-memory.ts'
 import { type QueryTurn, TurnQueue } from './turn-queue.ts'
 import { warmUp } from './warm-up.ts'
 
@@ -153,8 +153,7 @@ export class QueryService {
       return
     } finally {
       this.#followed.delete(handle)
-      this.#retired.end(reader)
-      this.#holdTails()
+      this.#endReading(reader)
     }
   }
 
@@ -196,8 +195,7 @@ export class QueryService {
     } catch {
       return
     } finally {
-      this.#retired.end(reader)
-      this.#holdTails()
+      this.#endReading(reader)
     }
   }
 
@@ -246,10 +244,14 @@ export class QueryService {
       this.#fail(id, turn.signal.aborted ? turn.signal.reason : error)
     } finally {
       this.#running.delete(id)
-      this.#retired.end(reader)
-      // Words that it asked for have made indices over tails larger.
-      this.#holdTails()
+      this.#endReading(reader)
     }
+  }
+
+  #endReading(reader: Reader): void {
+    this.#retired.end(reader)
+    // Words that the reader asked for have made indices over tails larger.
+    this.#holdTails()
   }
 
   #fail(id: number, error: unknown): void {

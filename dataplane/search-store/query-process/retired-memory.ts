@@ -31,8 +31,7 @@ export class RetiredMemory {
 
   end(reader: Reader): void {
     this.#readers.delete(reader)
-    for (const { readers } of this.#retired) readers.delete(reader)
-    for (const { memory, readers } of this.#retired) if (readers.size === 0) memory.release()
+    for (const { memory, readers } of this.#retired) if (readers.delete(reader) && readers.size === 0) memory.release()
     this.#retired = this.#retired.filter(({ readers }) => readers.size > 0)
   }
 }

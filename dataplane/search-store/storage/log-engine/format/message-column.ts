@@ -1,6 +1,6 @@
 /** The messages of a block, which stand apart from its documents. */
 import { NOWHERE } from '../../../../json/bytes.ts'
-import { copyBytes } from '../../../../json/words.ts'
+import { copyInWords } from '../../../../json/words.ts'
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import { PLANED_BYTES, readPlanes, writePlanes } from './byte-planes.ts'
 import type { DocumentRows } from './document-rows.ts'
@@ -42,7 +42,7 @@ export function layOutMessages(documents: DocumentRows, from: number, to: number
     const start = documents.start(from + k) + starts[k]!
     const length = lengths[k]!
     if (length > LONG_MESSAGE_BYTES) raw.set(memory.subarray(start, start + length), at)
-    else copyBytes(view, start, start + length, out, at)
+    else copyInWords(view, start, start + length, out, at)
     at += length
   }
   return raw
