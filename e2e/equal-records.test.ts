@@ -1,6 +1,9 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { countDocuments, exportRecords, incidents, scanLogs } from './testing/api.ts'
+import { exportRecords as exportPages } from '../dataplane/console/pages/logs/export/export-records.ts'
+import { readRecords } from '../dataplane/console/pages/logs/records/log-record.ts'
+import { recordBody, surroundingBody } from '../dataplane/console/pages/logs/requests/records.ts'
+import { countDocuments, exportRecords, incidents, postJson, scanLogs } from './testing/api.ts'
 import { eventually, type Standalone, startStandalone } from './testing/standalone-process.ts'
 
 const EQUAL = 6
@@ -37,5 +40,52 @@ describe('six equal records of one request', function () {
     const documents = await scanLogs(standalone.search, { term: { service: 'cart' } })
     expect(documents.map(document => document['record.ordinal']).sort()).to.deep.equal([1, 2, 3, 4, 5, undefined])
     expect(await countDocuments(standalone.search, 'service-logs-*', { range: { 'record.ordinal': { gte: 4 } } })).to.equal(2)
+  })
+})
+
+/** More than a page of an export. */
+const AT_ONCE = 2_500
+
+describe('records of one millisecond without a trace', function () {
+  this.timeout(60_000)
+  let standalone: Standalone
+  const nowMs = Math.floor(Date.now() / 1000) * 1000
+  const bodyOf = (i: number) => `step ${i} of the start`
+  const search = (body: object) => postJson(`${standalone.search}/service-logs-*/_search`, body)
+
+  before(async () => {
+    standalone = await startStandalone()
+    const records = Array.from({ length: AT_ONCE }, (_, i) => ({
+      id: String(i),
+      service: 'cart',
+      severityText: 'INFO',
+      body: bodyOf(i),
+      attempt: 1,
+      timeUnixNano: `${nowMs}000000`,
+    }))
+    await (await exportRecords(standalone.collector, records)).text()
+    await eventually(async () => expect(await countDocuments(standalone.search, 'service-logs-*')).to.equal(AT_ONCE))
+  })
+  after(() => standalone.remove())
+
+  it('all stand in an export, in the order in which they came', async () => {
+    const lines: string[] = []
+    const scope = { query: { match_all: {} }, window: { fromMs: nowMs - 1_000, toMs: nowMs + 1_000 } }
+    const exported = await exportPages(
+      { scope, order: 'oldest', format: 'ndjson', columns: [] },
+      { search, write: text => void lines.push(text), progress: () => {}, signal: AbortSignal.timeout(30_000) },
+    )
+    expect(exported).to.deep.equal({ written: AT_ONCE, isCut: false })
+    const messages = lines.join('').trimEnd().split('\n')
+    expect(messages.map(line => JSON.parse(line).message)).to.deep.equal(Array.from({ length: AT_ONCE }, (_, i) => bodyOf(i)))
+  })
+
+  it('surround each other', async () => {
+    const [hit] = readRecords(await search({ size: 1, query: { term: { 'record.id': '1000' } } }))
+    const [record] = readRecords(await search(recordBody(hit!.id)))
+    const around = async (side: 'before' | 'after') =>
+      readRecords(await search(surroundingBody({ sort: record!.sort, side, service: 'cart', size: 3 }))).map(each => each.source['message'])
+    expect(await around('before')).to.deep.equal([999, 998, 997].map(bodyOf))
+    expect(await around('after')).to.deep.equal([1_001, 1_002, 1_003].map(bodyOf))
   })
 })

@@ -163,7 +163,7 @@ function search<T>(indices: ReadonlyMap<string, ReadonlyMap<string, Stored>>, { 
     .filter(([name]) => isAsked(name))
     .flatMap(([name, documents]) => [...documents].map(([id, { seqNo, source }]) => ({ name, id, seqNo, source })))
     .filter(({ id, source }) => matches(query, id, source))
-    .map(hit => ({ ...hit, sort: sort.map(({ field }) => comparable(hit.source[field])) }))
+    .map(hit => ({ ...hit, sort: sort.map(({ field }) => comparable(field === '_seq_no' ? hit.seqNo : hit.source[field])) }))
     .sort((a, b) => compare(a.sort, b.sort, sort))
   const rest = after === undefined ? found : found.filter(hit => compare(hit.sort, after.map(comparable), sort) > 0)
   const page = rest.slice(0, (body['size'] as number | undefined) ?? 10)

@@ -54,7 +54,7 @@ export async function countDocuments(search: string, index: string, query: objec
   return answer.count
 }
 
-/** Every log document that matches, in the exact order of decisions: timestamp, nanos, log_id. */
+/** Every log document that matches, in the exact order of decisions: timestamp, nanos, log_id; those that share all three as they were written. */
 export async function scanLogs(search: string, query: object): Promise<readonly Record<string, unknown>[]> {
   const all: Record<string, unknown>[] = []
   let after: unknown
@@ -62,7 +62,7 @@ export async function scanLogs(search: string, query: object): Promise<readonly 
     const page = (await postJson(`${search}/service-logs-*/_search`, {
       size: 5_000,
       query,
-      sort: [{ timestamp: 'asc' }, { nanos: 'asc' }, { log_id: 'asc' }],
+      sort: [{ timestamp: 'asc' }, { nanos: 'asc' }, { log_id: 'asc' }, { _seq_no: 'asc' }],
       ...(after === undefined ? {} : { search_after: after }),
     })) as { hits: { hits: { _source: Record<string, unknown>; sort: unknown }[] } }
     const hits = page.hits.hits

@@ -16,7 +16,7 @@ export async function writeAuditEntry(store: SearchStore, tenant: string, entry:
   }
 }
 
-/** Every entry of an incident, oldest first. A state change whose entry a crash kept from the index is found in the incident and put there. */
+/** Every entry of an incident, oldest first, those of one millisecond in the order of writing. A state change whose entry a crash kept from the index is found in the incident and put there. */
 export async function readAuditTrail(store: SearchStore, { id, tenantId, lastChange }: StoredIncident): Promise<readonly AuditEntry[]> {
   await store.refresh(auditIndex(tenantId))
   const entries = await searchEntries(store, tenantId, id)
@@ -35,7 +35,7 @@ async function searchEntries(store: SearchStore, tenant: string, incidentId: str
         size: PAGE_SIZE,
         track_total_hits: false,
         query: { term: { incident_id: incidentId } },
-        sort: [{ timestamp: { order: 'asc', unmapped_type: 'date' } }],
+        sort: [{ timestamp: { order: 'asc', unmapped_type: 'date' } }, { _seq_no: { order: 'asc' } }],
         ...(after === undefined ? {} : { search_after: after }),
       },
     })

@@ -64,7 +64,7 @@ async function forEach<T>(
         track_total_hits: false,
         _source: fields,
         query: { bool: { filter: [filter] } },
-        sort: sort.map((field, i) => ({ [field]: { order: 'asc', unmapped_type: types[i] } })),
+        sort: [...sort.map((field, i) => ({ [field]: { order: 'asc', unmapped_type: types[i] } })), { _seq_no: { order: 'asc' } }],
         ...(after === undefined ? {} : { search_after: after }),
       },
     })

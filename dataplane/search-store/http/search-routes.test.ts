@@ -310,6 +310,23 @@ describe('search', () => {
         expect(seen).to.deep.equal([1, 2, 6, 5, 4, 3])
       })
 
+      it('pages with search_after over equal values, in the order of writing', async () => {
+        const seen: number[] = []
+        let after: unknown[] | undefined
+        for (let page = 0; page < 4; page++) {
+          const body = await search(index, {
+            size: 2,
+            query: { exists: { field: 'message' } },
+            sort: [{ nowhere: { order: 'asc', unmapped_type: 'long' } }, { _seq_no: { order: 'desc' } }],
+            ...(after && { search_after: after }),
+          })
+          seen.push(...idsOf(body))
+          after = body.hits.hits.at(-1)?.sort ?? after
+        }
+        expect(seen).to.deep.equal([6, 5, 4, 3, 2, 1])
+        expect(after!.at(-1)).to.equal(0)
+      })
+
       it('filters _source', async () => {
         const one = (source: unknown) =>
           search(index, { query: { ids: { values: ['3'] } }, _source: source }).then(body => body.hits.hits[0]._source)

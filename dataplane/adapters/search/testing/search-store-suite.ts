@@ -186,6 +186,16 @@ export function describeSearchStore(name: string, open: () => Promise<StoreUnder
       expect((await store.search({ index: on, body: { size: 0, query, track_total_hits: true } })).total).to.equal(3)
     })
 
+    it('pages over equal values in the order of writing', async () => {
+      const on = `${index}-equal`
+      for (const id of ['c', 'a', 'b']) await store.put(on, id, { timestamp: '2026-01-01T00:00:00.000Z' })
+      await store.refresh(on)
+      const sort = [{ timestamp: { order: 'asc', unmapped_type: 'date' } }, { _seq_no: { order: 'asc' } }]
+      const first = await store.search({ index: on, body: { size: 1, sort } })
+      expect(first.hits.map(({ id }) => id)).to.deep.equal(['c'])
+      expect(await ids({ size: 9, sort, search_after: first.hits[0]!.sort }, on)).to.deep.equal(['a', 'b'])
+    })
+
     it('lists and deletes indices, names its status', async () => {
       await store.put(`${index}-gone`, '1', {})
       expect(await store.listIndices(`${index}-g*`)).to.deep.equal([`${index}-gone`])

@@ -4,7 +4,7 @@ import { isObject, type JsonObject, kindOf, readArray, readObject, readScalar, r
 import type { Scalar } from './query.ts'
 
 export interface SortSpec {
-  /** A field, `_score`, `_doc`, `_id` or `_index`. */
+  /** A field, `_score`, `_doc`, `_seq_no`, `_id` or `_index`. */
   readonly field: string
   readonly order: 'asc' | 'desc'
   /** Where documents without a value go, or the value that they count as. */

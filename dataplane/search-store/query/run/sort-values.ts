@@ -72,6 +72,8 @@ function valueReader(spec: SortSpec, unit: SegmentUnit): ValueReader {
     case '_doc':
     case '_shard_doc':
       return { column: undefined, read: doc => unit.ordinal * 2 ** 32 + doc }
+    case '_seq_no':
+      return { column: undefined, read: doc => segment.seqNo(doc) }
     case '_id':
       return { column: undefined, read: doc => segment.id(doc) }
     case '_index':
@@ -216,13 +218,15 @@ function isMissingText(value: Scalar, type: string | undefined): boolean {
 /** Large whole numbers of a request come as texts, with all their digits. */
 const isDigits = (value: Scalar): value is string => typeof value === 'string' && /^-?\d+$/.test(value)
 
+/** Names beside the fields of the mapping that sort as numbers. */
+const NUMBERED: readonly string[] = ['_score', '_doc', '_seq_no']
+
 /** Reads a `search_after` value for comparison with an index's values. */
 export function parseSortValue(value: Scalar | null, spec: SortSpec, unit: SegmentUnit): SortValue {
   if (value === null) return undefined
   const field = findField(unit.bound.mapping, spec.field)
   const fieldClass = field === undefined ? undefined : classOf(field)
-  const isNumber =
-    fieldClass === 'number' || fieldClass === 'date' || fieldClass === 'boolean' || spec.field === '_score' || spec.field === '_doc'
+  const isNumber = fieldClass === 'number' || fieldClass === 'date' || fieldClass === 'boolean' || NUMBERED.includes(spec.field)
   const type = field?.type ?? spec.unmappedType
   if (type !== undefined && type !== 'keyword' && isMissingText(value, type)) return undefined
   if (field !== undefined && isExact(field)) return exactSortValue(value, spec, field)

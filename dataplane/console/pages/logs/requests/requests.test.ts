@@ -17,32 +17,32 @@ const scope = { query: MATCH_ALL, window }
 
 const record = (offsetMs: number, more: object = {}): LogRecord => {
   const source = { timestamp: new Date(NOON + offsetMs).toISOString(), nanos: 0, service: 'orders', level: 'INFO', message: 'm', ...more }
-  return readRecords({ hits: { hits: [{ _id: `id-${offsetMs}`, _index: 'i', _source: source, sort: [NOON + offsetMs, 0, 'x'] }] } })[0]!
+  return readRecords({ hits: { hits: [{ _id: `id-${offsetMs}`, _index: 'i', _source: source, sort: [NOON + offsetMs, 0, 'x', 1] }] } })[0]!
 }
 
 describe('a page of records', () => {
-  it('has a stable order: time, nanoseconds, log_id; the next begins behind the last', () => {
-    const body = recordsBody(scope, { order: 'newest', after: [1, 2, 'x'] })
-    expect((body['sort'] as object[]).map(part => Object.keys(part)[0])).to.deep.equal(['timestamp', 'nanos', 'log_id'])
-    expect(body['search_after']).to.deep.equal([1, 2, 'x'])
+  it('has a stable order: time, nanoseconds, log_id, the order of writing; the next begins behind the last', () => {
+    const body = recordsBody(scope, { order: 'newest', after: [1, 2, 'x', 7] })
+    expect((body['sort'] as object[]).map(part => Object.keys(part)[0])).to.deep.equal(['timestamp', 'nanos', 'log_id', '_seq_no'])
+    expect(body['search_after']).to.deep.equal([1, 2, 'x', 7])
     expect(body['query']).to.deep.equal({
       bool: { filter: [{ range: { timestamp: { gte: '2026-11-22T12:00:00.000Z', lt: '2026-11-22T13:00:00.000Z' } } }] },
     })
   })
 
   it('around a record lies what came before and after, of its service or of all', () => {
-    const before = surroundingBody({ sort: [NOON, 5, 'x'], side: 'before', service: 'orders' })
+    const before = surroundingBody({ sort: [NOON, 5, 'x', 3], side: 'before', service: 'orders' })
     expect(before['query']).to.deep.equal({
       bool: { filter: [{ range: { timestamp: { lte: '2026-11-22T12:00:00.000Z' } } }, { term: { service: 'orders' } }] },
     })
-    const after = surroundingBody({ sort: [NOON, 5, 'x'], side: 'after', service: undefined })
+    const after = surroundingBody({ sort: [NOON, 5, 'x', 3], side: 'after', service: undefined })
     expect(after['query']).to.deep.equal({ bool: { filter: [{ range: { timestamp: { gte: '2026-11-22T12:00:00.000Z' } } }] } })
     expect(JSON.stringify(after['sort'])).to.include('"timestamp":{"order":"asc"}')
   })
 })
 
 it('what surrounds a record is of its tenant, whoever else has a service of the name', () => {
-  const around = surroundingBody({ sort: [NOON, 5, 'x'], side: 'before', service: 'orders', tenant: 'acme' })
+  const around = surroundingBody({ sort: [NOON, 5, 'x', 3], side: 'before', service: 'orders', tenant: 'acme' })
   expect(around['query']).to.deep.equal({
     bool: {
       filter: [

@@ -30,12 +30,16 @@ export type Order = 'newest' | 'oldest'
 /** Values of a record in the order below, as the store gives them with each hit. */
 export type SortValues = readonly (string | number | null)[]
 
-/** Exact and the same at each request (Decisions 4). Records of other writers may lack the last two. */
+/**
+ * Exact and the same at each request (Decisions 4). Records without a trace that have one time share a `log_id`: those come in the order in which the
+ * store took them, so that a page begins behind the very record that the one before ended with. Records of other writers may lack nanoseconds and id.
+ */
 export function recordOrder(order: Order): readonly object[] {
   const direction = order === 'newest' ? 'desc' : 'asc'
   return [
     { timestamp: { order: direction } },
     { nanos: { order: direction, unmapped_type: 'integer', missing: 0 } },
     { log_id: { order: direction, unmapped_type: 'keyword', missing: '_last' } },
+    { _seq_no: { order: direction } },
   ]
 }
