@@ -69,7 +69,7 @@ export function IncidentList({ incidents, currentId, hasMore, total, isLoadingMo
             </span>
           )}
           <Button variant="default" loading={isLoadingMore} onClick={onMore}>
-            Older ones
+            More
           </Button>
         </div>
       )}
