@@ -1,8 +1,9 @@
 /** A field of a record, with what can be done with its value. */
 
-import { IconColumnInsertRight, IconColumnRemove, IconCopy, IconZoomIn, IconZoomOut } from '@tabler/icons-react'
+import { IconCheck, IconColumnInsertRight, IconColumnRemove, IconCopy, IconZoomIn, IconZoomOut } from '@tabler/icons-react'
 import { Fragment, type ReactNode } from 'react'
 import { ForeignText, VisibleText } from '../../../components/foreign-text.tsx'
+import { useCopy } from '../../../components/use-copy.ts'
 import { visibleText } from '../../../components/visible-text.ts'
 import { useLogsActions } from '../filters.ts'
 import { isTraceId } from '../requests/trace.ts'
@@ -59,11 +60,17 @@ export function FieldRow({ field: { field, value, isSearchable } }: { readonly f
             pressed={hasColumn(field)}
             onClick={() => toggleColumn(field)}
           />
-          <Action label={`Copy ${field}`} icon={<IconCopy size={14} />} onClick={() => void navigator.clipboard?.writeText(value)} />
+          <CopyAction field={field} value={value} />
         </div>
       </dd>
     </div>
   )
+}
+
+function CopyAction({ field, value }: Pick<FieldValue, 'field' | 'value'>) {
+  const { isCopied, copy } = useCopy()
+  const icon = isCopied ? <IconCheck size={14} /> : <IconCopy size={14} />
+  return <Action label={isCopied ? 'Copied' : `Copy ${field}`} icon={icon} onClick={() => copy(value)} />
 }
 
 interface ActionProps {
