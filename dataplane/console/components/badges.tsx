@@ -1,13 +1,16 @@
 /** Levels, severities, states and services, the same on every page. */
+
 import type { ReactNode } from 'react'
 import type { IncidentStatus, Severity } from '../api/ticketing.ts'
 import styles from './badges.module.css'
+import { VisibleText } from './foreign-text.tsx'
 import { colorOf } from './service-color.ts'
+import { visibleText } from './visible-text.ts'
 
 export function LevelBadge({ level }: { readonly level: string }) {
   return (
     <span className={styles.level} data-level={level}>
-      {level}
+      {visibleText(level)}
     </span>
   )
 }
@@ -44,9 +47,11 @@ export function StatusBadge({ status }: { readonly status: IncidentStatus }) {
 /** A service and its own colour, the same wherever it stands. */
 export function ServiceName({ name }: { readonly name: string }) {
   return (
-    <span className={styles.service} title={name}>
+    <span className={styles.service} title={visibleText(name)}>
       <i className={styles.dot} style={{ background: colorOf(name) }} aria-hidden />
-      <span>{name}</span>
+      <span dir="auto">
+        <VisibleText text={name} />
+      </span>
     </span>
   )
 }

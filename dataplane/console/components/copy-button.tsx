@@ -1,6 +1,6 @@
 import { ActionIcon, Tooltip } from '@mantine/core'
-import { useClipboard } from '@mantine/hooks'
 import { IconCheck, IconCopy } from '@tabler/icons-react'
+import { useCopy } from './use-copy.ts'
 
 export interface CopyButtonProps {
   readonly text: string
@@ -9,11 +9,11 @@ export interface CopyButtonProps {
 }
 
 export function CopyButton({ text, label = 'Copy' }: CopyButtonProps) {
-  const { copied, copy } = useClipboard({ timeout: 2_000 })
+  const { isCopied, copy } = useCopy()
   return (
-    <Tooltip label={copied ? 'Copied' : label}>
-      <ActionIcon size="sm" aria-label={copied ? 'Copied' : label} onClick={() => copy(text)}>
-        {copied ? <IconCheck size={15} /> : <IconCopy size={15} />}
+    <Tooltip label={isCopied ? 'Copied' : label}>
+      <ActionIcon size="sm" aria-label={isCopied ? 'Copied' : label} onClick={() => copy(text)}>
+        {isCopied ? <IconCheck size={15} /> : <IconCopy size={15} />}
       </ActionIcon>
     </Tooltip>
   )

@@ -1,6 +1,8 @@
-/** Text of a pattern or of a title made of one: the places that differ between messages are set back. */
+/** Text of a pattern or of a title made of one: the places that differ between messages are set back. Stands in an element that is `dir="auto"`. */
+
 import { Fragment } from 'react'
 import { withoutTerminalCodes } from '../../domain/records/terminal-codes.ts'
+import { VisibleText } from './foreign-text.tsx'
 import styles from './holes.module.css'
 
 export function Holes({ text }: { readonly text: string }) {
@@ -10,7 +12,7 @@ export function Holes({ text }: { readonly text: string }) {
       // biome-ignore lint/suspicious/noArrayIndexKey: parts of one text
       <Fragment key={at}>
         {at > 0 && <i className={styles.hole}>&lt;*&gt;</i>}
-        {part}
+        <VisibleText text={part} />
       </Fragment>
     ))
 }

@@ -37,22 +37,6 @@ export function Command({ text }: { readonly text: string }) {
   )
 }
 
-/** How the first log gets in: shown where there is none at all. */
-export function FirstLog() {
-  const link = useLink()
-  const command = `curl ${window.location.origin}/api/upload --data-binary \\
-  '{"service":"checkout","level":"ERROR","message":"payment gateway timeout"}'`
-  return (
-    <EmptyState title="No logs yet">
-      <p>Paste this into a terminal to send the first one:</p>
-      <Command text={command} />
-      <p>
-        Or <Link href={link('/upload')}>drop a file of logs</Link>, or let a made-up shop send some and break: <code>logpipeline demo</code>
-      </p>
-    </EmptyState>
-  )
-}
-
 export interface ErrorPanelProps {
   readonly error: unknown
   readonly onRetry?: () => void

@@ -1,4 +1,5 @@
 /** Records that a step gave up, and the way to have them tried again. */
+
 import { Button, Group, Modal, Text } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { IconMailOff } from '@tabler/icons-react'
@@ -7,6 +8,7 @@ import { useState } from 'react'
 import { type DeadLetter, listDeadLetters, type ReplayAnswer, replayDeadLetters } from '../../api/agent.ts'
 import { problemOf } from '../../api/problem.ts'
 import { type Column, DataTable } from '../../components/data-table.tsx'
+import { VisibleText } from '../../components/foreign-text.tsx'
 import { formatBytes, formatCount } from '../../components/format.ts'
 import { Panel } from '../../components/panel.tsx'
 import { RelativeTime } from '../../components/relative-time.tsx'
@@ -85,12 +87,17 @@ function sayReplay({ sent, repeated, cut }: ReplayAnswer): string {
 const COLUMNS: readonly Column<DeadLetter>[] = [
   { key: 'time', title: 'Given up', render: ({ time }) => <RelativeTime time={time} /> },
   { key: 'stage', title: 'By', render: ({ stage }) => stage },
-  { key: 'service', title: 'Tenant and service', hideWhenNarrow: true, render: ({ tenant, service }) => `${tenant} ${service}` },
+  {
+    key: 'service',
+    title: 'Tenant and service',
+    hideWhenNarrow: true,
+    render: ({ tenant, service }) => <VisibleText text={`${tenant} ${service}`} />,
+  },
   {
     key: 'reason',
     title: 'Reason',
     grow: true,
-    render: ({ reason, replayed }) => (replayed === undefined ? reason : `${reason} (replayed, and came back)`),
+    render: ({ reason, replayed }) => <VisibleText text={replayed === undefined ? reason : `${reason} (replayed, and came back)`} />,
   },
   { key: 'bytes', title: 'Size', align: 'right', hideWhenNarrow: true, render: ({ bytes }) => formatBytes(bytes) },
 ]

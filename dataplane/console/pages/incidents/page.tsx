@@ -6,7 +6,8 @@ import { IconArrowLeft, IconChecks, IconFilterOff } from '@tabler/icons-react'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { Link, useLocation, useRoute, useSearch } from 'wouter'
 import type { Incident } from '../../api/ticketing.ts'
-import { Page } from '../../components/panel.tsx'
+import { FirstLog, useAnyLogs } from '../../components/first-log.tsx'
+import { Page, Panel } from '../../components/panel.tsx'
 import { useIsStale } from '../../components/stale.tsx'
 import { EmptyState, ErrorPanel, Pending } from '../../components/states.tsx'
 import { leaveControl, useShortcut } from '../../components/use-shortcut.ts'
@@ -41,6 +42,8 @@ export default function IncidentsPage() {
   const { filters, setFilters, hrefOf } = useFilters()
   const list = useIncidentList(filters)
   const counts = useIncidentCounts(filters)
+  const anyLogs = useAnyLogs()
+  const isEmpty = !list.isPending && list.error === null && list.incidents.length === 0 && urlId === undefined && !isFiltered(filters)
   const { currentId, moveTo } = useCurrent(list.incidents, urlId, { isSplit, hrefOf })
   useListKeys(list.incidents, { currentId, urlId, isSplit, moveTo, hrefOf })
 
@@ -58,6 +61,14 @@ export default function IncidentsPage() {
     )
   }
   const shownId = urlId ?? currentId
+  if (isEmpty && anyLogs === false)
+    return (
+      <Page title="Incidents">
+        <Panel title="Send the first log">
+          <FirstLog />
+        </Panel>
+      </Page>
+    )
   return (
     <Page title="Incidents" wide>
       <div className={isSplit ? styles.split : styles.narrow}>
@@ -67,7 +78,7 @@ export default function IncidentsPage() {
         </div>
         {isSplit &&
           (shownId === undefined ? (
-            <NothingShown list={list} filters={filters} />
+            <NothingShown isKnown={!list.isPending && anyLogs !== undefined} isQuiet={isEmpty} />
           ) : (
             <IncidentDetail key={shownId} id={shownId} known={known} />
           ))}
@@ -248,12 +259,17 @@ function NoIncidents({ filters, setFilters }: Pick<ListPanelProps, 'filters' | '
   )
 }
 
-function NothingShown({ list: { isPending, error }, filters }: Pick<ListPanelProps, 'list' | 'filters'>) {
+interface NothingShownProps {
+  readonly isKnown: boolean
+  /** False: the list says why it is empty, since it could not be read, or its filters leave nothing. */
+  readonly isQuiet: boolean
+}
+
+function NothingShown({ isKnown, isQuiet }: NothingShownProps) {
   const link = useLink()
   const isStale = useIsStale()
-  if (isPending) return <Pending />
-  // The list says why it is empty: it could not be read, or its filters leave nothing.
-  if (error !== null || isFiltered(filters)) return null
+  if (!isKnown) return <Pending />
+  if (!isQuiet) return null
   return (
     <EmptyState title={isStale ? 'All was quiet' : 'All is quiet'} icon={IconChecks}>
       <p>

@@ -20,15 +20,6 @@ const FIELDS_STALE_MS = 60_000
 /** Keys hold the whole body of the request: what asks the same is the same. */
 export const logsKey = (name: string, ...parts: readonly unknown[]) => ['logs', name, ...parts] as const
 
-/** Whether there is any record at all; undefined while that is not known. A failure counts as yes: it is told of elsewhere. */
-export function useAnyLogs(): boolean | undefined {
-  const { data, error } = useQuery({
-    queryKey: logsKey('any'),
-    queryFn: async ({ signal }) => (await searchLogs({ size: 1, _source: false, track_total_hits: false }, signal)).hits.hits.length > 0,
-  })
-  return data ?? (error === null ? undefined : true)
-}
-
 export function useFields(): FieldCatalog {
   const { data } = useQuery({
     queryKey: logsKey('fields'),

@@ -27,7 +27,7 @@ export function NewPatterns({ range }: { readonly range: TimeRange }) {
         <ul className={styles.rows}>
           {data.map(({ id, pattern, service, level, count, firstSeen }) => (
             <li key={id}>
-              <Link href={link('/logs', { q: `pattern_id:${id}` })} className={styles.pattern}>
+              <Link href={link('/logs', { q: `pattern_id:${id}` })} className={styles.pattern} dir="auto">
                 <Holes text={pattern} />
               </Link>
               <div className={styles.meta}>

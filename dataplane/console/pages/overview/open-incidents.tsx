@@ -1,6 +1,7 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { ServiceName, SeverityBadge } from '../../components/badges.tsx'
+import { ForeignText } from '../../components/foreign-text.tsx'
 import { formatCount } from '../../components/format.ts'
 import { Holes } from '../../components/holes.tsx'
 import { Panel } from '../../components/panel.tsx'
@@ -37,7 +38,7 @@ export function OpenIncidents({ incidents: { data, error, isError, refetch } }: 
         <ul className={styles.rows}>
           {worst.map(({ id, title, severity, service, createdAt, rootCause }) => (
             <li key={id}>
-              <Link href={link(`/incidents/${encodeURIComponent(id)}`)}>
+              <Link href={link(`/incidents/${encodeURIComponent(id)}`)} dir="auto">
                 <Holes text={title} />
               </Link>
               <div className={styles.meta}>
@@ -45,7 +46,9 @@ export function OpenIncidents({ incidents: { data, error, isError, refetch } }: 
                 <ServiceName name={service} />
                 <RelativeTime time={createdAt} />
                 {rootCause?.candidates[0] !== undefined && rootCause.candidates[0].service !== service && (
-                  <span>cause may be {rootCause.candidates[0].service}</span>
+                  <span>
+                    cause may be <ForeignText text={rootCause.candidates[0].service} />
+                  </span>
                 )}
               </div>
             </li>

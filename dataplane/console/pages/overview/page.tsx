@@ -1,7 +1,8 @@
 /** The overview: amounts, errors, changes, and links to the places to look at. */
 import { Button } from '@mantine/core'
+import { FirstLog } from '../../components/first-log.tsx'
 import { Page, Panel } from '../../components/panel.tsx'
-import { ErrorPanel, FirstLog, Pending } from '../../components/states.tsx'
+import { ErrorPanel, Pending } from '../../components/states.tsx'
 import { ChartLegend, TimeChart } from '../../components/time-chart.tsx'
 import { TimeRangePicker } from '../../components/time-range-picker.tsx'
 import { sayTimeRange, type TimeRange, windowOf } from '../../url-state/time-range.ts'

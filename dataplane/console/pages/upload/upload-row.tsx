@@ -1,10 +1,12 @@
 /** One file: how far it is, what was refused of it, and the way to its records. */
+
 import { Button, Progress } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { searchLogs } from '../../api/search.ts'
 import type { UploadAnswer } from '../../api/upload.ts'
 import { Pill } from '../../components/badges.tsx'
+import { ForeignText, VisibleText } from '../../components/foreign-text.tsx'
 import { formatBytes, formatCount, formatShare } from '../../components/format.ts'
 import { useLink } from '../../url-state/links.ts'
 import styles from './upload.module.css'
@@ -14,7 +16,9 @@ export function UploadRow({ item: { name, bytes, state }, onStop }: { readonly i
   return (
     <li className={styles.item}>
       <div className={styles.line}>
-        <strong>{name}</strong>
+        <strong>
+          <ForeignText text={name} />
+        </strong>
         <span className={styles.faint}>{formatBytes(bytes)}</span>
         <span className={styles.end}>
           <StateOf state={state} />
@@ -101,7 +105,7 @@ function Result({ answer }: { readonly answer: UploadAnswer }) {
         <ol className={styles.errors} aria-label="Refused lines">
           {errors.map(({ line, error }) => (
             <li key={`${line} ${error}`}>
-              <span>line {formatCount(line)}</span> {error}
+              <span>line {formatCount(line)}</span> <VisibleText text={error} />
             </li>
           ))}
           {rejected > errors.length && <li>and {formatCount(rejected - errors.length)} more</li>}

@@ -6,7 +6,8 @@ import { problemOf } from '../../../api/problem.ts'
 import type { Incident } from '../../../api/ticketing.ts'
 import { type ChangeNote, changeIncident, changeIncidents, retryDispatch } from '../../../api/ticketing.ts'
 import { describeBatch, describeChange, explainRefusal, foreseeChange } from '../rules/incident-actions.ts'
-import { INCIDENT_KEYS, type ListPage } from './use-incidents.ts'
+import type { ListPage } from '../rules/incident-pages.ts'
+import { INCIDENT_KEYS } from './use-incidents.ts'
 
 /** The API takes so many at once. */
 const MAX_BATCH = 500
@@ -71,10 +72,8 @@ async function send(
 function foresee(client: QueryClient, ids: ReadonlySet<string>, action: IncidentAction): void {
   const now = new Date().toISOString()
   const change = (incident: Incident) => (ids.has(incident.id) ? foreseeChange(incident, action, now) : incident)
-  client.setQueriesData<InfiniteData<ListPage>>({ queryKey: INCIDENT_KEYS.lists }, list =>
-    list === undefined
-      ? list
-      : { ...list, pages: list.pages.map(page => page.map(part => ({ ...part, incidents: part.incidents.map(change) }))) },
+  client.setQueriesData<InfiniteData<ListPage<Incident>>>({ queryKey: INCIDENT_KEYS.lists }, list =>
+    list === undefined ? list : { ...list, pages: list.pages.map(page => ({ ...page, incidents: page.incidents.map(change) })) },
   )
   for (const id of ids)
     client.setQueryData<Incident>(INCIDENT_KEYS.one(id), incident => (incident === undefined ? incident : change(incident)))

@@ -2,23 +2,14 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { ALL_INCIDENTS, incidentsIndex } from '../../../../contract/indices.ts'
-import type { IncidentStatus } from '../../../../domain/incidents/incident-status.ts'
 import { request } from '../../../api/request.ts'
 import { type LogDocument, type SearchBody, searchLogs } from '../../../api/search.ts'
 import type { Incident } from '../../../api/ticketing.ts'
-import { type IncidentPage, listDispatches, listIncidents, readAudit, readIncident } from '../../../api/ticketing.ts'
+import { listDispatches, listIncidents, readAudit, readIncident } from '../../../api/ticketing.ts'
 import { listSilences } from '../../../api/ticketing-config.ts'
 import { parseTenant } from '../../../url-state/tenant.ts'
-import {
-  countsQuery,
-  type IncidentCounts,
-  type IncidentFilters,
-  inOrder,
-  listQuery,
-  mergePages,
-  readCounts,
-  statusesOf,
-} from '../rules/incident-filters.ts'
+import { countsQuery, type IncidentCounts, type IncidentFilters, listQuery, readCounts } from '../rules/incident-filters.ts'
+import { type ListPage, listOf, readPage } from '../rules/incident-pages.ts'
 import { findVersionChange, type VersionQuestion } from '../rules/version-change.ts'
 
 /** How often what is shown is read again. */
@@ -28,16 +19,12 @@ const SLOW_POLL_MS = 30_000
 export const INCIDENT_KEYS = {
   all: ['incidents'],
   lists: ['incidents', 'list'],
-  list: (filters: IncidentFilters) => ['incidents', 'list', statusesOf(filters.status), { ...filters, status: '', order: '' }],
+  list: (filters: IncidentFilters) => ['incidents', 'list', filters],
   counts: (filters: IncidentFilters) => ['incidents', 'counts', { ...filters, order: '' }],
   one: (id: string) => ['incidents', 'one', id],
   audit: (id: string) => ['incidents', 'audit', id],
   dispatches: (id: string) => ['incidents', 'dispatches', id],
 } as const
-
-/** One answer for each status that has more. */
-export type ListPage = readonly (IncidentPage & { readonly status: IncidentStatus | undefined })[]
-type Cursors = readonly { readonly status: IncidentStatus | undefined; readonly cursor: string | undefined }[]
 
 export interface IncidentList {
   readonly incidents: readonly Incident[]
@@ -52,29 +39,15 @@ export interface IncidentList {
 export function useIncidentList(filters: IncidentFilters): IncidentList {
   const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = useInfiniteQuery({
     queryKey: INCIDENT_KEYS.list(filters),
-    initialPageParam: statusesOf(filters.status).map(status => ({ status, cursor: undefined as string | undefined })) as Cursors,
-    queryFn: ({ pageParam, signal }): Promise<ListPage> =>
-      Promise.all(
-        pageParam.map(async ({ status, cursor }) => ({
-          ...(await listIncidents(listQuery(filters, { status, cursor, nowMs: Date.now() }), signal)),
-          status,
-        })),
-      ),
-    getNextPageParam(last): Cursors | undefined {
-      const next = last.flatMap(({ status, nextCursor }) => (nextCursor === undefined ? [] : { status, cursor: nextCursor }))
-      return next.length === 0 ? undefined : next
-    },
+    initialPageParam: undefined as ListPage<Incident>['next'],
+    queryFn: ({ pageParam, signal }) =>
+      readPage(query => listIncidents(listQuery(filters, { ...query, nowMs: Date.now() }), signal), filters, pageParam),
+    getNextPageParam: last => last.next,
     placeholderData: keepPreviousData,
     refetchInterval: POLL_MS,
     meta: { quiet: true },
   })
-  const merged = useMemo(() => {
-    const byStatus = new Map<IncidentStatus | undefined, { incidents: readonly Incident[]; hasMore: boolean }>()
-    for (const { status, incidents, nextCursor } of data?.pages.flat() ?? [])
-      byStatus.set(status, { incidents: [...(byStatus.get(status)?.incidents ?? []), ...incidents], hasMore: nextCursor !== undefined })
-    return mergePages([...byStatus.values()])
-  }, [data])
-  const incidents = useMemo(() => inOrder(merged.incidents, filters.order), [merged, filters.order])
+  const incidents = useMemo(() => listOf(data?.pages ?? [], filters.order), [data, filters.order])
   return {
     ...{ incidents, isPending, hasMore: hasNextPage, isLoadingMore: isFetchingNextPage },
     error: data === undefined ? error : null,

@@ -1,9 +1,11 @@
 /** Actions on an incident, with a note for the audit trail and the tickets. */
+
 import { Button, Kbd, Textarea, TextInput, Tooltip } from '@mantine/core'
 import { useRef, useState } from 'react'
 import type { IncidentAction } from '../../../../domain/incidents/incident-status.ts'
 import type { ChangeNote, Incident } from '../../../api/ticketing.ts'
 import { useShortcut } from '../../../components/use-shortcut.ts'
+import { visibleText } from '../../../components/visible-text.ts'
 import { noteOf, useActor } from '../data/use-actor.ts'
 import { useIncidentChange } from '../data/use-incident-changes.ts'
 import { ConfirmChange } from '../list/confirm-change.tsx'
@@ -74,7 +76,7 @@ export function ActionBar({ incident: { id, status, service } }: { readonly inci
         />
       </div>
       <ConfirmChange
-        asked={isEscalating ? { action: 'escalate', title: `Escalate the incident of ${service}?`, note } : undefined}
+        asked={isEscalating ? { action: 'escalate', title: `Escalate the incident of ${visibleText(service)}?`, note } : undefined}
         onClose={() => setEscalating(false)}
         onConfirm={sent => act('escalate', sent)}
       />

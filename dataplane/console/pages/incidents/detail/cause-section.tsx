@@ -1,11 +1,14 @@
 /** The likely cause: a summary, candidates with their strength, and reasons that lead to the logs that show them. */
+
 import { Kbd, Tooltip } from '@mantine/core'
 import { IconArrowUpRight } from '@tabler/icons-react'
 import { useLocation } from 'wouter'
 import type { Candidate } from '../../../../domain/root-cause/root-cause.ts'
 import { Pill, ServiceName } from '../../../components/badges.tsx'
+import { VisibleText } from '../../../components/foreign-text.tsx'
 import { Panel } from '../../../components/panel.tsx'
 import { useShortcut } from '../../../components/use-shortcut.ts'
+import { visibleText } from '../../../components/visible-text.ts'
 import { LogsAnchor, useLogsHref } from '../logs-anchor.tsx'
 import { isByStrength } from '../rules/candidate-order.ts'
 import { inBrowserClock } from '../rules/local-times.ts'
@@ -27,7 +30,9 @@ export function CauseSection({ incident }: { readonly incident: Changed }) {
     )
   return (
     <Panel title="Likely cause" note={NOTES[rootCause.fallback ? 'fallback' : rootCause.mode]}>
-      <p className={styles.summary}>{inBrowserClock(rootCause.summary, Date.parse(incident.firstSeen))}</p>
+      <p className={styles.summary}>
+        <VisibleText text={inBrowserClock(rootCause.summary, Date.parse(incident.firstSeen))} />
+      </p>
       <VersionNote incident={incident} />
       {!isByStrength(rootCause.candidates) && <p className={styles.faint}>{ORDER_NOTE}</p>}
       <ol className={styles.candidates}>
@@ -92,7 +97,11 @@ function CandidateItem({ candidate: { service, score, reasons }, strongest, isFi
   return (
     <li className={styles.candidate}>
       <div className={styles.candidateHead}>
-        <LogsAnchor logs={logsOfService(service, incident)} className={styles.quietLink} title={`Logs of ${service} around the incident`}>
+        <LogsAnchor
+          logs={logsOfService(service, incident)}
+          className={styles.quietLink}
+          title={`Logs of ${visibleText(service)} around the incident`}
+        >
           <ServiceName name={service} />
         </LogsAnchor>
         <Tooltip label="Strength of the evidence; 1 is what a time without a fault shows by chance" multiline maw={260}>
@@ -109,7 +118,9 @@ function CandidateItem({ candidate: { service, score, reasons }, strongest, isFi
         {reasons.map((reason, place) => (
           <li key={`${reason.kind} ${reason.text}`}>
             <LogsAnchor logs={logsOfReason(service, reason, incident)} className={styles.reason}>
-              <span>{inBrowserClock(reason.text, Date.parse(incident.firstSeen))}</span>
+              <span>
+                <VisibleText text={inBrowserClock(reason.text, Date.parse(incident.firstSeen))} />
+              </span>
               {isFirst && place === 0 && (
                 <Kbd size="xs" className={styles.kbd} aria-hidden>
                   l

@@ -1,8 +1,10 @@
 /** The evidence of an incident: patterns with their counts, and records that show them. */
+
 import type { Evidence, Incident } from '../../../../domain/incidents/incident-fields.ts'
 import { withoutTerminalCodes } from '../../../../domain/records/terminal-codes.ts'
 import type { LogDocument } from '../../../api/search.ts'
 import { LevelBadge } from '../../../components/badges.tsx'
+import { VisibleText } from '../../../components/foreign-text.tsx'
 import { formatCount, formatTime } from '../../../components/format.ts'
 import { Panel } from '../../../components/panel.tsx'
 import { useSamples } from '../data/use-incidents.ts'
@@ -40,7 +42,9 @@ function PatternItem({ evidence, incident, samples }: PatternItemProps) {
   return (
     <li>
       <div className={styles.patternHead}>
-        <code className={styles.pattern}>{withoutTerminalCodes(pattern) || 'a record without a message'}</code>
+        <code className={styles.pattern} dir="auto">
+          <VisibleText text={withoutTerminalCodes(pattern) || 'a record without a message'} />
+        </code>
         <LogsAnchor logs={logsOfEvidence(incident.service, evidence, incident)} className={styles.patternCount}>
           {formatCount(count)} ×, show in Logs
         </LogsAnchor>
@@ -64,7 +68,9 @@ function SampleLine({ line, incident }: { readonly line: LogDocument; readonly i
         {formatTime(timestamp).slice(11, 19)}
       </time>
       <LevelBadge level={level} />
-      <span className={styles.message}>{withoutTerminalCodes(message)}</span>
+      <span className={styles.message} dir="auto">
+        <VisibleText text={withoutTerminalCodes(message)} />
+      </span>
       {traceId !== undefined && traceId !== '' && (
         <LogsAnchor logs={logsOfTrace(traceId, incident)} title={`All records of trace ${traceId}`}>
           trace

@@ -1,13 +1,16 @@
 /** One incident: what is wrong, where, what to do next; then what shows it. */
+
 import type { ReactNode } from 'react'
 import type { Incident } from '../../../api/ticketing.ts'
 import { Pill, ServiceName, SeverityBadge, StatusBadge } from '../../../components/badges.tsx'
 import { CopyButton } from '../../../components/copy-button.tsx'
+import { VisibleText } from '../../../components/foreign-text.tsx'
 import { formatCount } from '../../../components/format.ts'
 import { Holes } from '../../../components/holes.tsx'
 import { RelativeTime } from '../../../components/relative-time.tsx'
 import { ErrorPanel, Pending } from '../../../components/states.tsx'
 import { useNow } from '../../../components/use-now.ts'
+import { visibleText } from '../../../components/visible-text.ts'
 import { useIncident } from '../data/use-incidents.ts'
 import { LogsAnchor } from '../logs-anchor.tsx'
 import { logsOfService, ownTenant } from '../rules/logs-link.ts'
@@ -37,7 +40,7 @@ export function IncidentDetail({ id, known, back }: IncidentDetailProps) {
       </div>
     )
   return (
-    <article className={styles.detail} aria-label={`Incident of ${incident.service}`}>
+    <article className={styles.detail} aria-label={`Incident of ${visibleText(incident.service)}`}>
       {back}
       <Head incident={incident} />
       <div className={styles.sections}>
@@ -70,12 +73,14 @@ function Head({ incident }: { readonly incident: Incident }) {
           <CopyButton text={`${window.location.origin}/incidents/${encodeURIComponent(id)}`} label="Copy the link to this incident" />
         </span>
       </div>
-      <h2 className={styles.title}>
+      <h2 className={styles.title} dir="auto">
         <Holes text={title} />
       </h2>
-      <p className={styles.sentence}>{describeIncident(incident)}</p>
+      <p className={styles.sentence}>
+        <VisibleText text={describeIncident(incident)} />
+      </p>
       <p className={styles.next} data-urgent={next.isUrgent}>
-        <strong>Next</strong> {next.text}
+        <strong>Next</strong> <VisibleText text={next.text} />
       </p>
       <ActionBar key={id} incident={incident} />
       <Facts incident={incident} />
@@ -122,7 +127,7 @@ function Facts({ incident }: { readonly incident: Incident }) {
               key={each}
               logs={logsOfService(each, incident)}
               className={styles.quietLink}
-              title={`Logs of ${each} around the incident`}
+              title={`Logs of ${visibleText(each)} around the incident`}
             >
               <ServiceName name={each} />
             </LogsAnchor>

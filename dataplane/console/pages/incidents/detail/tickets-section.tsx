@@ -1,13 +1,16 @@
 /** Tickets of an incident: targets, outcomes, and the next step where one failed. */
+
 import { Button } from '@mantine/core'
 import { IconExternalLink, IconRefresh } from '@tabler/icons-react'
 import { Link } from 'wouter'
 import { findSilence } from '../../../../domain/tickets/silence.ts'
 import type { Incident, IncidentDispatch } from '../../../api/ticketing.ts'
 import { Pill, type Tone } from '../../../components/badges.tsx'
+import { ForeignText, VisibleText } from '../../../components/foreign-text.tsx'
 import { Panel } from '../../../components/panel.tsx'
 import { RelativeTime } from '../../../components/relative-time.tsx'
 import { useNow } from '../../../components/use-now.ts'
+import { visibleText } from '../../../components/visible-text.ts'
 import { useLink } from '../../../url-state/links.ts'
 import { TENANT_PARAMETER } from '../../../url-state/tenant.ts'
 import { titleOfTarget } from '../../settings/rules/platform-form.ts'
@@ -64,7 +67,7 @@ function TicketItem({ ticket: { target, status, label, detail, url, externalId, 
         ) : (
           <a href={url} target="_blank" rel="noreferrer" className={styles.ticketName}>
             {title}
-            <small className={styles.externalId}>{externalId}</small>
+            <small className={styles.externalId}>{externalId === undefined ? '' : visibleText(externalId)}</small>
             <IconExternalLink size={13} aria-label="(opens in a new tab)" />
           </a>
         )}
@@ -82,7 +85,11 @@ function TicketItem({ ticket: { target, status, label, detail, url, externalId, 
           </Button>
         )}
       </div>
-      {detail !== undefined && <p className={status === 'failed' ? styles.trouble : styles.faint}>{detail}</p>}
+      {detail !== undefined && (
+        <p className={status === 'failed' ? styles.trouble : styles.faint}>
+          <VisibleText text={detail} />
+        </p>
+      )}
     </li>
   )
 }
@@ -102,12 +109,14 @@ function SilenceNote({ incident }: { readonly incident: Incident }) {
   if (silence === undefined)
     return (
       <p className={styles.foot}>
-        <Link href={link('/settings/silences', { services: incident.service, ...settingsOf(incident) })}>Silence {incident.service}…</Link>
+        <Link href={link('/settings/silences', { services: incident.service, ...settingsOf(incident) })}>
+          Silence <ForeignText text={incident.service} />…
+        </Link>
       </p>
     )
   return (
     <p className={styles.foot}>
-      Silenced, ends <RelativeTime time={silence.to} />: {silence.reason}.{' '}
+      Silenced, ends <RelativeTime time={silence.to} />: <ForeignText text={silence.reason} />.{' '}
       <Link href={link('/settings/silences', settingsOf(incident))}>Silences</Link>
     </p>
   )

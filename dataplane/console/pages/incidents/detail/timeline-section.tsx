@@ -1,5 +1,6 @@
 import type { Incident, IncidentDispatch } from '../../../api/ticketing.ts'
 import { Pill, type Tone } from '../../../components/badges.tsx'
+import { ForeignText, VisibleText } from '../../../components/foreign-text.tsx'
 import { formatMoment, formatTime } from '../../../components/format.ts'
 import { Panel } from '../../../components/panel.tsx'
 import { Pending } from '../../../components/states.tsx'
@@ -42,13 +43,23 @@ function EntryItem({ entry: { at, kind, title, actor, note, told } }: { readonly
   return (
     <li data-kind={kind}>
       <div className={styles.entryHead}>
-        <strong>{title}</strong>
-        {actor !== undefined && <span>by {actor}</span>}
+        <strong>
+          <VisibleText text={title} />
+        </strong>
+        {actor !== undefined && (
+          <span>
+            by <ForeignText text={actor} />
+          </span>
+        )}
         <time dateTime={at} title={formatTime(at)} className="numeric">
           {formatMoment(at)}
         </time>
       </div>
-      {note !== undefined && <p className={styles.note}>{note}</p>}
+      {note !== undefined && (
+        <p className={styles.note} dir="auto">
+          <VisibleText text={note} />
+        </p>
+      )}
       {told.length > 0 && (
         <div className={styles.told}>
           {told.map(dispatch => (

@@ -1,5 +1,6 @@
 import { DEFAULT_TENANT } from '../../../../contract/tenant-id.ts'
 import type { Incident } from '../../../api/ticketing.ts'
+import { ForeignText } from '../../../components/foreign-text.tsx'
 import { formatMoment } from '../../../components/format.ts'
 import { useVersionChange } from '../data/use-incidents.ts'
 import { LogsAnchor } from '../logs-anchor.tsx'
@@ -18,8 +19,16 @@ export function VersionNote({ incident }: { readonly incident: Changed }) {
     <p className={styles.version}>
       <LogsAnchor logs={logsOfVersion(change, incident)} className={styles.reason}>
         <span>
-          {change.service} logs version <b>{change.version}</b> since {formatMoment(change.sinceMs)}
-          {change.before !== undefined && `, before that ${change.before}`}
+          <ForeignText text={change.service} /> logs version{' '}
+          <b>
+            <ForeignText text={change.version} />
+          </b>{' '}
+          since {formatMoment(change.sinceMs)}
+          {change.before !== undefined && (
+            <>
+              , before that <ForeignText text={change.before} />
+            </>
+          )}
         </span>
       </LogsAnchor>
     </p>

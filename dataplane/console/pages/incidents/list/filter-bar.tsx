@@ -1,7 +1,9 @@
 /** Which incidents are shown: statuses with their counts, then severity, service, time, order. */
+
 import { Select } from '@mantine/core'
 import { SEVERITIES } from '../../../../contract/platforms.ts'
 import { formatCount } from '../../../components/format.ts'
+import { visibleText } from '../../../components/visible-text.ts'
 import { countOf, type IncidentCounts, type IncidentFilters, type ListOrder, SPANS, type StatusFilter } from '../rules/incident-filters.ts'
 import styles from './list.module.css'
 
@@ -80,5 +82,5 @@ function servicesOf({ service }: IncidentFilters, counts: IncidentCounts | undef
 }
 
 function counted(name: string, count: number | undefined): string {
-  return count === undefined ? name : `${name} (${formatCount(count)})`
+  return count === undefined ? visibleText(name) : `${visibleText(name)} (${formatCount(count)})`
 }

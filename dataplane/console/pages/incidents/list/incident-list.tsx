@@ -1,4 +1,5 @@
 /** The list of incidents: rows of a fixed height, of which only those in sight are drawn. */
+
 import { Button, Checkbox } from '@mantine/core'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useRef } from 'react'
@@ -8,6 +9,7 @@ import { Pill, ServiceName, SeverityBadge, StatusBadge } from '../../../componen
 import { formatCount, formatShort } from '../../../components/format.ts'
 import { Holes } from '../../../components/holes.tsx'
 import { RelativeTime } from '../../../components/relative-time.tsx'
+import { visibleText } from '../../../components/visible-text.ts'
 import { parseTenant } from '../../../url-state/tenant.ts'
 import { ownTenant } from '../rules/logs-link.ts'
 import styles from './list.module.css'
@@ -69,7 +71,7 @@ export function IncidentList({ incidents, currentId, hasMore, total, isLoadingMo
             </span>
           )}
           <Button variant="default" loading={isLoadingMore} onClick={onMore}>
-            Older ones
+            More
           </Button>
         </div>
       )}
@@ -92,13 +94,19 @@ function IncidentRow({ incident, isCurrent, chosen, hrefOf, onChoose }: Incident
     <>
       <Checkbox
         className={styles.choice}
-        aria-label={`Choose ${title}`}
+        aria-label={`Choose ${visibleText(title)}`}
         checked={chosen.has(id)}
         onChange={event => onChoose(id, event.currentTarget.checked)}
       />
       <div className={styles.text}>
         <div className={styles.line}>
-          <Link href={hrefOf(id)} className={styles.rowTitle} aria-current={isCurrent ? 'true' : undefined} title={title}>
+          <Link
+            href={hrefOf(id)}
+            className={styles.rowTitle}
+            aria-current={isCurrent ? 'true' : undefined}
+            title={visibleText(title)}
+            dir="auto"
+          >
             <Holes text={withoutService(title, service)} />
           </Link>
           <span className={styles.minor}>

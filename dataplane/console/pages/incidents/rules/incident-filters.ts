@@ -1,7 +1,6 @@
-/** Which incidents the list shows: the filters of the URL, the requests they need, and the pages of several statuses as one list. */
+/** Which incidents the list shows: the filters of the URL, and the requests they need. Its pages: `incident-pages.ts`. */
 import { SEVERITIES, type Severity } from '../../../../contract/platforms.ts'
 import { INCIDENT_STATUSES, type IncidentStatus } from '../../../../domain/incidents/incident-status.ts'
-import { compareSeverity } from '../../../../domain/incidents/severity.ts'
 
 export type StatusFilter = IncidentStatus | 'unresolved' | 'all'
 export type ListOrder = 'severity' | 'newest'
@@ -76,13 +75,20 @@ export function statusesOf(status: StatusFilter): readonly (IncidentStatus | und
 
 /** Services that can be chosen. */
 const SERVICES_COUNTED = 1_000
-/** Incidents of a status that are read at once; a button reads more. */
-const PAGE_SIZE = 200
+/** Incidents of an answer, and by which the list grows at least; a button reads more. */
+export const PAGE_SIZE = 200
+
+/** The incidents of one request; undefined: of every status, of every severity, from the newest on. */
+export interface ListQuery {
+  readonly status?: IncidentStatus | undefined
+  readonly severity?: Severity | undefined
+  readonly cursor?: string | undefined
+}
 
 /** Query of `GET /api/incidents`. */
 export function listQuery(
-  { severity, service, since, showsRecurring }: IncidentFilters,
-  { status, cursor, nowMs }: { readonly status?: IncidentStatus | undefined; readonly cursor?: string | undefined; readonly nowMs: number },
+  { service, since, showsRecurring }: IncidentFilters,
+  { status, severity, cursor, nowMs }: ListQuery & { readonly nowMs: number },
 ): Readonly<Record<string, string>> {
   const span = since === undefined ? undefined : SPANS[since]
   const all = {
@@ -152,47 +158,4 @@ export function readCounts({
 export function countOf({ status }: IncidentCounts, filter: StatusFilter): number {
   const chosen = filter === 'all' ? INCIDENT_STATUSES : filter === 'unresolved' ? UNRESOLVED : [filter]
   return chosen.reduce((sum, each) => sum + (status[each] ?? 0), 0)
-}
-
-interface Listed {
-  readonly id: string
-  readonly createdAt: string
-  readonly severity: Severity
-  readonly status: IncidentStatus
-}
-
-/** Incidents of one status so far, the newest first. */
-export interface StatusPages<T> {
-  readonly incidents: readonly T[]
-  readonly hasMore: boolean
-}
-
-/**
- * Several statuses as one list, the newest first. Where one of them has more, nothing older than its last is shown: it would stand before what is
- * still to come.
- */
-export function mergePages<T extends Listed>(pages: readonly StatusPages<T>[]): StatusPages<T> {
-  const frontier = pages.reduce((latest, { incidents, hasMore }) => {
-    const last = hasMore ? incidents.at(-1)?.createdAt : undefined
-    return last !== undefined && last > latest ? last : latest
-  }, '')
-  const newest = new Map<string, T>()
-  // An incident that changed its status between two requests is in both: the later request is right.
-  for (const { incidents } of pages) for (const incident of incidents) if (incident.createdAt >= frontier) newest.set(incident.id, incident)
-  return { incidents: [...newest.values()].sort(byNewest), hasMore: pages.some(({ hasMore }) => hasMore) }
-}
-
-const STATUS_RANK: Readonly<Record<IncidentStatus, number>> = { escalated: 0, open: 0, acknowledged: 1, resolved: 2 }
-
-/** Sorts by the chosen order; `severity`: incidents that nobody has acknowledged first, the most severe of them at the top. */
-export function inOrder<T extends Listed>(incidents: readonly T[], order: ListOrder): readonly T[] {
-  if (order === 'newest') return [...incidents].sort(byNewest)
-  return [...incidents].sort(
-    (a, b) => STATUS_RANK[a.status] - STATUS_RANK[b.status] || compareSeverity(b.severity, a.severity) || byNewest(a, b),
-  )
-}
-
-function byNewest(a: Listed, b: Listed): number {
-  if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? 1 : -1
-  return a.id < b.id ? 1 : -1
 }

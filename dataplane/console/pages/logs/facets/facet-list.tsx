@@ -1,9 +1,12 @@
 /** The most frequent values of some fields: a click asks for one, another takes it back. */
+
 import { ActionIcon, Autocomplete } from '@mantine/core'
 import { IconMinus, IconX } from '@tabler/icons-react'
 import { useMemo, useState } from 'react'
 import { LevelBadge, ServiceName } from '../../../components/badges.tsx'
+import { ForeignText } from '../../../components/foreign-text.tsx'
 import { formatCount, formatShort } from '../../../components/format.ts'
+import { visibleText } from '../../../components/visible-text.ts'
 import { useLogsActions } from '../filters.ts'
 import { type Facet, MAX_FACETS } from '../requests/facets.ts'
 import { type FieldCatalog, isCountable } from '../search/field-catalog.ts'
@@ -51,7 +54,9 @@ function FacetSection({
   return (
     <section className={styles.facet} aria-label={field}>
       <header>
-        <h2>{field}</h2>
+        <h2>
+          <ForeignText text={field} />
+        </h2>
         {onRemove !== undefined && (
           <ActionIcon size="xs" aria-label={`Hide ${field}`} onClick={onRemove}>
             <IconX size={12} />
@@ -68,11 +73,17 @@ function FacetSection({
                 type="button"
                 className={styles.value}
                 aria-pressed={kind === 'in'}
-                title={`${value}: ${formatCount(count)}`}
+                title={`${visibleText(value)}: ${formatCount(count)}`}
                 onClick={() => setFilter(field, value, kind === 'none' ? 'in' : 'none')}
               >
                 <span className={styles.name}>
-                  {field === 'level' ? <LevelBadge level={value} /> : field === 'service' ? <ServiceName name={value} /> : value}
+                  {field === 'level' ? (
+                    <LevelBadge level={value} />
+                  ) : field === 'service' ? (
+                    <ServiceName name={value} />
+                  ) : (
+                    <ForeignText text={value} />
+                  )}
                 </span>
                 <span className={styles.count}>{formatShort(count)}</span>
               </button>
@@ -80,7 +91,7 @@ function FacetSection({
                 type="button"
                 title={kind === 'out' ? 'No longer leave it out' : 'Leave it out'}
                 className={styles.out}
-                aria-label={`${kind === 'out' ? 'No longer leave out' : 'Leave out'} ${field} ${value}`}
+                aria-label={visibleText(`${kind === 'out' ? 'No longer leave out' : 'Leave out'} ${field} ${value}`)}
                 aria-pressed={kind === 'out'}
                 onClick={() => setFilter(field, value, kind === 'out' ? 'none' : 'out')}
               >
@@ -116,6 +127,7 @@ function AddFacet({
       size="xs"
       limit={20}
       data={offered}
+      renderOption={({ option }) => <ForeignText text={option.value} />}
       value={text}
       onChange={setText}
       onOptionSubmit={field => {

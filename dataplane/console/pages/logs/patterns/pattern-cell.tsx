@@ -1,4 +1,5 @@
 import { LevelBadge, ServiceName } from '../../../components/badges.tsx'
+import { visibleText } from '../../../components/visible-text.ts'
 import type { PatternTrend } from '../requests/patterns.ts'
 import styles from './pattern-cell.module.css'
 import { PatternText } from './pattern-text.tsx'
@@ -13,7 +14,7 @@ export interface PatternCellProps {
 /** A pattern in a table: its text, its level, and the services that log it. */
 export function PatternCell({ id, details, onOpen }: PatternCellProps) {
   return (
-    <button type="button" className={styles.pattern} onClick={onOpen} title={details?.pattern ?? id}>
+    <button type="button" className={styles.pattern} onClick={onOpen} title={visibleText(details?.pattern ?? id)}>
       {details === undefined ? <span className={styles.reading}>…</span> : <PatternText text={details.pattern} />}
       <span className={styles.services}>
         {details !== undefined && <LevelBadge level={details.level} />}

@@ -3,7 +3,7 @@ import { Holes } from '../../../components/holes.tsx'
 /** A pattern with what differs between its messages set back. */
 export function PatternText({ text }: { readonly text: string }) {
   return (
-    <code>
+    <code dir="auto">
       <Holes text={text} />
     </code>
   )

@@ -1,7 +1,9 @@
 /** Which fields stand as columns, and whether messages take several lines. */
+
 import { Autocomplete, Button, Checkbox, Popover, Switch } from '@mantine/core'
 import { IconColumns3 } from '@tabler/icons-react'
 import { useMemo, useState } from 'react'
+import { ForeignText } from '../../../components/foreign-text.tsx'
 import { MAX_COLUMNS } from '../logs-state.ts'
 import type { FieldCatalog } from '../search/field-catalog.ts'
 import styles from './columns-menu.module.css'
@@ -38,7 +40,7 @@ export function ColumnsMenu({ columns, catalog, wrap, onToggle, onWrap }: Column
             {listed.map(field => (
               <Checkbox
                 key={field}
-                label={field}
+                label={<ForeignText text={field} />}
                 checked={columns.includes(field)}
                 disabled={!columns.includes(field) && columns.length >= MAX_COLUMNS}
                 onChange={() => onToggle(field)}
@@ -50,6 +52,7 @@ export function ColumnsMenu({ columns, catalog, wrap, onToggle, onWrap }: Column
               size="xs"
               limit={20}
               data={offered}
+              renderOption={({ option }) => <ForeignText text={option.value} />}
               value={text}
               onChange={setText}
               onOptionSubmit={field => {

@@ -1,6 +1,10 @@
 /** A field of a record, with what can be done with its value. */
-import { IconColumnInsertRight, IconColumnRemove, IconCopy, IconZoomIn, IconZoomOut } from '@tabler/icons-react'
+
+import { IconCheck, IconColumnInsertRight, IconColumnRemove, IconCopy, IconZoomIn, IconZoomOut } from '@tabler/icons-react'
 import { Fragment, type ReactNode } from 'react'
+import { ForeignText, VisibleText } from '../../../components/foreign-text.tsx'
+import { useCopy } from '../../../components/use-copy.ts'
+import { visibleText } from '../../../components/visible-text.ts'
 import { useLogsActions } from '../filters.ts'
 import { isTraceId } from '../requests/trace.ts'
 import type { FieldValue } from './log-record.ts'
@@ -12,7 +16,7 @@ function breakable(field: string): readonly ReactNode[] {
     // biome-ignore lint/suspicious/noArrayIndexKey: parts of one text
     <Fragment key={at}>
       {at > 0 && <wbr />}
-      {part}
+      <VisibleText text={part} />
     </Fragment>
   ))
 }
@@ -22,14 +26,16 @@ export function FieldRow({ field: { field, value, isSearchable } }: { readonly f
   const kind = filterOf(field, value)
   return (
     <div className={styles.field} data-kind={kind}>
-      <dt title={field}>{breakable(field)}</dt>
+      <dt title={visibleText(field)} dir="auto">
+        {breakable(field)}
+      </dt>
       <dd>
         {field === 'trace_id' && isTraceId(value) ? (
           <button type="button" className={styles.link} onClick={() => showTrace(value)}>
             {value}
           </button>
         ) : (
-          <span>{value === '' ? '∅' : value}</span>
+          <span>{value === '' ? '∅' : <ForeignText text={value} />}</span>
         )}
         <div className={styles.actions}>
           {isSearchable && (
@@ -54,11 +60,17 @@ export function FieldRow({ field: { field, value, isSearchable } }: { readonly f
             pressed={hasColumn(field)}
             onClick={() => toggleColumn(field)}
           />
-          <Action label={`Copy ${field}`} icon={<IconCopy size={14} />} onClick={() => void navigator.clipboard?.writeText(value)} />
+          <CopyAction field={field} value={value} />
         </div>
       </dd>
     </div>
   )
+}
+
+function CopyAction({ field, value }: Pick<FieldValue, 'field' | 'value'>) {
+  const { isCopied, copy } = useCopy()
+  const icon = isCopied ? <IconCheck size={14} /> : <IconCopy size={14} />
+  return <Action label={isCopied ? 'Copied' : `Copy ${field}`} icon={icon} onClick={() => copy(value)} />
 }
 
 interface ActionProps {
@@ -70,8 +82,9 @@ interface ActionProps {
 
 /** Plain buttons: a record has hundreds of them, and is drawn anew at each step. */
 function Action({ label, icon, pressed, onClick }: ActionProps) {
+  const shown = visibleText(label)
   return (
-    <button type="button" className={styles.action} title={label} aria-label={label} aria-pressed={pressed} onClick={onClick}>
+    <button type="button" className={styles.action} title={shown} aria-label={shown} aria-pressed={pressed} onClick={onClick}>
       {icon}
     </button>
   )

@@ -1,4 +1,5 @@
 /** One record whole: its message, all its fields, and what surrounds it. Stands beside the table, so that one can go on reading. */
+
 import { ActionIcon, Button, Tabs, Tooltip } from '@mantine/core'
 import { IconChartDots, IconRoute, IconX } from '@tabler/icons-react'
 import { memo, useMemo } from 'react'
@@ -6,6 +7,7 @@ import { LevelBadge, ServiceName } from '../../../components/badges.tsx'
 import { CopyButton } from '../../../components/copy-button.tsx'
 import { ErrorPanel, Pending } from '../../../components/states.tsx'
 import { useShortcut } from '../../../components/use-shortcut.ts'
+import { escapeHidden } from '../../../components/visible-text.ts'
 import { useLogsActions } from '../filters.ts'
 import { isTraceId } from '../requests/trace.ts'
 import { FieldRow } from './field-value.tsx'
@@ -70,7 +72,7 @@ function RecordContent({ record, marks }: { readonly record: LogRecord; readonly
       </time>
       <div className={styles.message}>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard */}
-        <pre tabIndex={0}>
+        <pre tabIndex={0} dir="auto">
           <Marked text={record.message.slice(0, MAX_SHOWN_MESSAGE) || 'The message is empty.'} marks={marks} />
         </pre>
         <CopyButton text={record.message} label="Copy the message" />
@@ -122,7 +124,7 @@ function Json({ record }: { readonly record: LogRecord }) {
     <div className={styles.message}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard */}
       <pre className={styles.json} tabIndex={0}>
-        {text}
+        {escapeHidden(text)}
       </pre>
       <CopyButton text={text} label="Copy the JSON" />
     </div>

@@ -1,10 +1,23 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a table of which only the rows in sight are drawn is no <table>
 // biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus, and names its active row
 /** Records in a table of any length: only the rows in sight are drawn. `j` and `k` walk, Enter opens. */
+
 import { useMediaQuery } from '@mantine/hooks'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type CSSProperties, type KeyboardEvent, memo, type ReactNode, useCallback, useEffect, useId, useRef, useState } from 'react'
+import {
+  type CSSProperties,
+  Fragment,
+  type KeyboardEvent,
+  memo,
+  type ReactNode,
+  useCallback,
+  useEffect,
+  useId,
+  useRef,
+  useState,
+} from 'react'
 import { LevelBadge, ServiceName } from '../../../components/badges.tsx'
+import { VisibleText } from '../../../components/foreign-text.tsx'
 import { leaveControl, useShortcut } from '../../../components/use-shortcut.ts'
 import edge from '../level-edge.module.css'
 import { clockTime, type LogRecord, valueAt } from './log-record.ts'
@@ -166,11 +179,11 @@ const RowCells = memo(({ record, columns, marks, withDay, onOpen }: RowCellsProp
       <LevelBadge level={record.level} />
     </span>
     {columns.map(column => (
-      <span key={column} role="gridcell" className={styles.cell}>
-        {column === 'service' ? <ServiceName name={record.service} /> : valueAt(record.source, column)}
+      <span key={column} role="gridcell" className={styles.cell} dir="auto">
+        {column === 'service' ? <ServiceName name={record.service} /> : <VisibleText text={valueAt(record.source, column)} />}
       </span>
     ))}
-    <span role="gridcell" className={styles.message}>
+    <span role="gridcell" className={styles.message} dir="auto">
       <Marked text={record.message.slice(0, MAX_ROW_TEXT)} marks={marks} />
     </span>
   </div>
@@ -179,7 +192,15 @@ const RowCells = memo(({ record, columns, marks, withDay, onOpen }: RowCellsProp
 /** One marks text to copy it, and does not want the record to open. */
 const hasNoSelection = (): boolean => window.getSelection()?.isCollapsed !== false
 
+/** Stands in an element that is `dir="auto"`. */
 export function Marked({ text, marks }: { readonly text: string; readonly marks: RegExp | undefined }) {
-  // biome-ignore lint/suspicious/noArrayIndexKey: parts of one text
-  return markWords(text, marks).map((span, at) => (span.isMarked ? <mark key={at}>{span.text}</mark> : span.text))
+  return markWords(text, marks).map((span, at) => {
+    const Span = span.isMarked ? 'mark' : Fragment
+    return (
+      // biome-ignore lint/suspicious/noArrayIndexKey: parts of one text
+      <Span key={at}>
+        <VisibleText text={span.text} />
+      </Span>
+    )
+  })
 }

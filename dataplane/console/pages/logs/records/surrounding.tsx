@@ -1,9 +1,11 @@
 /** Records just before a record and just after it: of its service, or of all. */
+
 import { Button, SegmentedControl } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { searchLogsEach } from '../../../api/search.ts'
 import { LevelBadge } from '../../../components/badges.tsx'
+import { ForeignText } from '../../../components/foreign-text.tsx'
 import { ErrorPanel, Pending } from '../../../components/states.tsx'
 import { useLogsActions } from '../filters.ts'
 import { SURROUNDING_SIZE, surroundingBody } from '../requests/records.ts'
@@ -13,6 +15,8 @@ import styles from './surrounding.module.css'
 
 /** Records of one side. */
 const MAX_SIDE = 500
+/** Characters of a message. */
+const MAX_LINE = 300
 
 export function Surrounding({ record }: { readonly record: LogRecord }) {
   const [scope, setScope] = useState<'service' | 'all'>('service')
@@ -46,7 +50,7 @@ export function Surrounding({ record }: { readonly record: LogRecord }) {
         value={scope}
         onChange={value => setScope(value as 'service' | 'all')}
         data={[
-          { value: 'service', label: `Only ${record.service}` },
+          { value: 'service', label: <OnlyService name={record.service} /> },
           { value: 'all', label: 'All services' },
         ]}
       />
@@ -81,6 +85,14 @@ interface MoreButtonProps {
   readonly onMore: () => void
 }
 
+function OnlyService({ name }: { readonly name: string }) {
+  return (
+    <>
+      Only <ForeignText text={name} />
+    </>
+  )
+}
+
 function MoreButton({ side, count, asked, onMore }: MoreButtonProps) {
   if (count < asked) return <p className={styles.end}>{side === 'before' ? 'Nothing earlier.' : 'Nothing later.'}</p>
   if (asked >= MAX_SIDE) return <p className={styles.end}>{MAX_SIDE} are shown; search by time for more.</p>
@@ -108,8 +120,12 @@ function LineContent({ record, withService }: { readonly record: LogRecord; read
       <time>{clockTime(record.timestampMs, false)}</time>
       <LevelBadge level={record.level} />
       <span>
-        {withService && <b>{record.service} </b>}
-        {record.message.slice(0, 300)}
+        {withService && (
+          <b>
+            <ForeignText text={record.service} />{' '}
+          </b>
+        )}
+        <ForeignText text={record.message.slice(0, MAX_LINE)} />
       </span>
     </>
   )

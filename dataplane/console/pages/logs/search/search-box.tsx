@@ -1,9 +1,12 @@
 /** The search: what is typed, what is offered, and where it cannot be read. */
+
 import { ActionIcon, Tooltip } from '@mantine/core'
 import { IconHelp, IconSearch, IconX } from '@tabler/icons-react'
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 'react'
+import { ForeignText } from '../../../components/foreign-text.tsx'
 import { formatShort } from '../../../components/format.ts'
 import { useShortcut } from '../../../components/use-shortcut.ts'
+import { visibleText } from '../../../components/visible-text.ts'
 import type { TimeWindow } from '../../../url-state/time-range.ts'
 import { useFieldValues } from '../use-logs.ts'
 import { applyCompletion, type Completion, completeField, completionAt, hasValues } from './complete.ts'
@@ -176,7 +179,9 @@ export function SearchBox({ search, onSearch, catalog, window, onHelp }: SearchB
               onMouseDown={event => event.preventDefault()}
               onClick={() => apply(offer)}
             >
-              <span>{offer.text}</span>
+              <span>
+                <ForeignText text={offer.text} />
+              </span>
               <small>{offer.note}</small>
             </div>
           ))}
@@ -185,12 +190,12 @@ export function SearchBox({ search, onSearch, catalog, window, onHelp }: SearchB
       {problem !== undefined && (
         <div className={styles.problem} id={`${id}-problem`} role="alert">
           <span>
-            {problem.message} Write instead: <code>{problem.instead}</code>
+            {problem.message} Write instead: <code>{visibleText(problem.instead)}</code>
           </span>
           <code className={styles.where} aria-hidden>
-            {draft.slice(Math.max(0, problem.at - 40), problem.at)}
-            <mark>{draft.slice(problem.at, Math.min(problem.end, problem.at + 60)) || ' '}</mark>
-            {draft.slice(problem.end, problem.end + 40)}
+            {visibleText(draft.slice(Math.max(0, problem.at - 40), problem.at))}
+            <mark>{visibleText(draft.slice(problem.at, Math.min(problem.end, problem.at + 60))) || ' '}</mark>
+            {visibleText(draft.slice(problem.end, problem.end + 40))}
           </code>
         </div>
       )}

@@ -1,4 +1,5 @@
 /** The records of one trace in their order, across services, with the time between them. */
+
 import { Button, TextInput } from '@mantine/core'
 import { IconRoute } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
@@ -6,6 +7,7 @@ import { type CSSProperties, type FormEvent, Fragment, useState } from 'react'
 import { searchLogs } from '../../../api/search.ts'
 import { LevelBadge, ServiceName } from '../../../components/badges.tsx'
 import { CopyButton } from '../../../components/copy-button.tsx'
+import { VisibleText } from '../../../components/foreign-text.tsx'
 import { formatCount } from '../../../components/format.ts'
 import { Panel } from '../../../components/panel.tsx'
 import { colorOf } from '../../../components/service-color.ts'
@@ -16,6 +18,9 @@ import { clockTime, readRecords } from '../records/log-record.ts'
 import { isTraceId, readTrace, TRACE_SIZE, type Trace, traceBody } from '../requests/trace.ts'
 import { logsKey } from '../use-logs.ts'
 import styles from './trace-mode.module.css'
+
+/** Characters of a message. */
+const MAX_MESSAGE = 500
 
 export interface TraceModeProps {
   readonly traceId: string
@@ -139,7 +144,9 @@ function TraceSteps({ traceId, trace: { steps, services, durationMs }, total, op
                 </span>
                 <ServiceName name={record.service} />
                 <LevelBadge level={record.level} />
-                <span className={styles.message}>{record.message.slice(0, 500)}</span>
+                <span className={styles.message} dir="auto">
+                  <VisibleText text={record.message.slice(0, MAX_MESSAGE)} />
+                </span>
               </button>
             </li>
           </Fragment>

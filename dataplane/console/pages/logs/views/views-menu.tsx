@@ -4,6 +4,7 @@ import { notifications } from '@mantine/notifications'
 import { IconBookmark, IconLink, IconTrash } from '@tabler/icons-react'
 import { type FormEvent, useState } from 'react'
 import { navigate } from 'wouter/use-browser-location'
+import { copyText } from '../../../components/use-copy.ts'
 import { deleteView, MAX_VIEW_NAME, readViews, type Saved, saveView } from './saved-views.ts'
 import styles from './views-menu.module.css'
 
@@ -98,7 +99,7 @@ export function ShareButton({ window: { fromMs, toMs } }: { readonly window: { r
     address.searchParams.set('from', new Date(fromMs).toISOString())
     address.searchParams.set('to', new Date(toMs).toISOString())
     try {
-      await navigator.clipboard.writeText(address.href)
+      await copyText(address.href)
       notifications.show({ title: 'Link copied', message: 'It shows this search at this very time.' })
     } catch {
       notifications.show({ title: 'The browser does not let the link be copied', message: address.href, autoClose: false })

@@ -1,4 +1,5 @@
 /** Silences: times in which incidents of some services are listed and nobody is told. */
+
 import { Button, Chip, Group, Select, Textarea, TextInput } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { IconBell } from '@tabler/icons-react'
@@ -9,10 +10,12 @@ import { SEVERITIES, type Severity } from '../../../../contract/platforms.ts'
 import { addSilence, listSilences, removeSilence } from '../../../api/ticketing-config.ts'
 import { Pill, type Tone } from '../../../components/badges.tsx'
 import { type Column, DataTable } from '../../../components/data-table.tsx'
+import { VisibleText } from '../../../components/foreign-text.tsx'
 import { Panel } from '../../../components/panel.tsx'
 import { RelativeTime } from '../../../components/relative-time.tsx'
 import { EmptyState, ErrorPanel, Pending } from '../../../components/states.tsx'
 import { useNow } from '../../../components/use-now.ts'
+import { visibleText } from '../../../components/visible-text.ts'
 import { buildSilence, inOrder, LENGTHS, NEW_SILENCE, type SilenceForm, type SilenceState, silenceProblems } from '../rules/silence-form.ts'
 import styles from '../section.module.css'
 import { showFailure } from '../use-config.ts'
@@ -122,8 +125,12 @@ const COLUMNS: readonly Column<Row>[] = [
     grow: true,
     render: ({ services, reason, from, to, state }) => (
       <>
-        <code>{services.join(', ')}</code>
-        <span className={styles.underneath}>{reason}</span>
+        <code>
+          <VisibleText text={services.join(', ')} />
+        </code>
+        <span className={styles.underneath} dir="auto">
+          <VisibleText text={reason} />
+        </span>
         <span className={styles.underneath} data-narrow="only">
           {state === 'coming' ? 'begins ' : state === 'over' ? 'ended ' : 'ends '}
           <RelativeTime time={state === 'coming' ? from : to} />
@@ -197,7 +204,7 @@ function EndButton({ silence: { id, state, services } }: { readonly silence: Row
       variant="default"
       loading={end.isPending}
       onClick={() => end.mutate()}
-      aria-label={`${label}: ${services.join(', ')}`}
+      aria-label={visibleText(`${label}: ${services.join(', ')}`)}
     >
       {label}
     </Button>
