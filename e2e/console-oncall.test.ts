@@ -46,6 +46,42 @@ describe('the console of an engineer on call', function () {
     at.takeProblems()
   })
 
+  for (const how of ['hangs', 'stopped'] as const)
+    it(`live tail: is not said to be live when the server ${how}; it is again when answers come`, async () => {
+      const page = await at.open('/logs?mode=live')
+      const tail = page.getByRole('region', { name: 'Live tail' })
+      await tail.getByText('live', { exact: true }).waitFor()
+      await withoutAnswers(page, how)
+      await page.getByText(STALE).waitFor()
+      await tail.getByText('waiting for the store', { exact: true }).waitFor()
+      expect(await tail.getByText('live', { exact: true }).count()).to.equal(0)
+      await page.unrouteAll({ behavior: 'ignoreErrors' })
+      await page.clock.setSystemTime(Date.now())
+      if (how === 'hangs') await page.reload()
+      await tail.getByText('live', { exact: true }).waitFor()
+      await page.getByText(STALE).waitFor({ state: 'detached' })
+      at.takeProblems()
+    })
+
+  it('a page that was never opened: says that it cannot be loaded while the server is away, and is loaded once the server is back', async () => {
+    const page = await at.open('/settings/silences')
+    await page.route('**/*', route => route.abort())
+    await page.getByRole('link', { name: 'API keys', exact: true }).click()
+    const failure = page.getByRole('alert').getByText('This part of the console could not be loaded.')
+    await failure.waitFor()
+    await page.getByRole('link', { name: 'Silences', exact: true }).click()
+    await page.getByRole('heading', { name: 'New silence' }).waitFor()
+    await page.getByRole('link', { name: 'Incidents', exact: true }).click()
+    await failure.waitFor()
+    await page.getByRole('heading', { level: 1, name: 'Incidents' }).waitFor()
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('alert').getByText('The dashboard does not answer.').waitFor()
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByText('All is quiet').waitFor()
+    at.takeProblems()
+  })
+
   it('a phone: ways out of a record lead to their result, also of one that was opened just now', async () => {
     const page = await at.open('/logs?range=1h', { width: 390, height: 844 })
     const row = page

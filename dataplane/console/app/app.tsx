@@ -4,10 +4,10 @@ import { Notifications } from '@mantine/notifications'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { Suspense, useEffect, useMemo } from 'react'
 import { Route, Switch, useSearch } from 'wouter'
+import { PageBoundary } from '../components/page-boundary.tsx'
 import { StaleProvider } from '../components/stale.tsx'
 import { EmptyState, Pending } from '../components/states.tsx'
 import { parseTenant } from '../url-state/tenant.ts'
-import { PageBoundary } from './page-boundary.tsx'
 import { createQueryClient } from './query-client.ts'
 import { type PageRoute, ROUTES } from './routes.ts'
 import { Shell } from './shell.tsx'
@@ -48,7 +48,7 @@ function PageContent({ route: { title, Content } }: { readonly route: PageRoute 
     document.title = `${title} · logpipeline`
   }, [title])
   return (
-    <PageBoundary key={title}>
+    <PageBoundary key={title} title={title}>
       <Suspense fallback={<Pending />}>
         <Content />
       </Suspense>

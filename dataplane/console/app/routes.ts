@@ -1,6 +1,7 @@
 /** The pages: where they are, what the navigation calls them, which keys lead there. Each is loaded when it is opened. */
 import { IconActivityHeartbeat, IconAlertHexagon, IconLayoutDashboard, IconListSearch, IconSettings, IconUpload } from '@tabler/icons-react'
-import { type ComponentType, lazy } from 'react'
+import type { ComponentType } from 'react'
+import { lazyPart } from '../components/lazy-part.ts'
 
 export interface PageRoute {
   /** In the navigation. */
@@ -20,7 +21,7 @@ export const ROUTES: readonly PageRoute[] = [
     title: 'Overview',
     keys: 'g o',
     icon: IconLayoutDashboard,
-    Content: lazy(() => import('../pages/overview/page.tsx')),
+    Content: lazyPart(() => import('../pages/overview/page.tsx')),
   },
   {
     href: '/logs',
@@ -28,7 +29,7 @@ export const ROUTES: readonly PageRoute[] = [
     title: 'Logs',
     keys: 'g l',
     icon: IconListSearch,
-    Content: lazy(() => import('../pages/logs/page.tsx')),
+    Content: lazyPart(() => import('../pages/logs/page.tsx')),
   },
   {
     href: '/incidents',
@@ -36,7 +37,7 @@ export const ROUTES: readonly PageRoute[] = [
     title: 'Incidents',
     keys: 'g i',
     icon: IconAlertHexagon,
-    Content: lazy(() => import('../pages/incidents/page.tsx')),
+    Content: lazyPart(() => import('../pages/incidents/page.tsx')),
   },
   {
     href: '/upload',
@@ -44,7 +45,7 @@ export const ROUTES: readonly PageRoute[] = [
     title: 'Upload',
     keys: 'g u',
     icon: IconUpload,
-    Content: lazy(() => import('../pages/upload/page.tsx')),
+    Content: lazyPart(() => import('../pages/upload/page.tsx')),
   },
   {
     // Not `/health`, which is the dashboard's own for probes.
@@ -53,7 +54,7 @@ export const ROUTES: readonly PageRoute[] = [
     title: 'Health',
     keys: 'g h',
     icon: IconActivityHeartbeat,
-    Content: lazy(() => import('../pages/health/page.tsx')),
+    Content: lazyPart(() => import('../pages/health/page.tsx')),
   },
   {
     href: '/settings',
@@ -61,6 +62,6 @@ export const ROUTES: readonly PageRoute[] = [
     title: 'Settings',
     keys: 'g s',
     icon: IconSettings,
-    Content: lazy(() => import('../pages/settings/page.tsx')),
+    Content: lazyPart(() => import('../pages/settings/page.tsx')),
   },
 ]

@@ -1,7 +1,7 @@
 /** Whether the page shows old answers: looked at each second for all of the page, told in one notice, known to all parts. */
 import { IconPlugConnectedX } from '@tabler/icons-react'
 import { type Query, useQueryClient } from '@tanstack/react-query'
-import { createContext, type ReactNode, useContext, useEffect, useState } from 'react'
+import { createContext, type ReactNode, useContext, useEffect, useRef, useState } from 'react'
 import { findStale, type Reading, type Stale, sayAge } from './find-stale.ts'
 import styles from './states.module.css'
 
@@ -9,20 +9,37 @@ const LOOK_MS = 1_000
 
 type Shown = Stale & { readonly age: string }
 
+type OwnReadings = Set<() => Reading>
+
 const StaleContext = createContext<Shown | undefined>(undefined)
+const OwnReadingsContext = createContext<OwnReadings>(new Set())
 
 /** Old answers are on the page: nothing on it may be said to be well. */
 export function useIsStale(): boolean {
   return useContext(StaleContext) !== undefined
 }
 
+/** Tells of a reading that the cache of queries does not hold, while the caller is on the page. */
+export function useReading(reading: Reading): void {
+  const own = useContext(OwnReadingsContext)
+  const latest = useRef(reading)
+  latest.current = reading
+  useEffect(() => {
+    const read = () => latest.current
+    own.add(read)
+    return () => void own.delete(read)
+  }, [own])
+}
+
 export function StaleProvider({ children }: { readonly children: ReactNode }) {
   const client = useQueryClient()
+  const [own] = useState<OwnReadings>(() => new Set())
   const [stale, setStale] = useState<Shown>()
   useEffect(() => {
     const look = () => {
       const nowMs = Date.now()
-      const found = findStale(client.getQueryCache().getAll().flatMap(readingOf), nowMs)
+      const readings = [...client.getQueryCache().getAll().flatMap(readingOf), ...[...own].map(read => read())]
+      const found = findStale(readings, nowMs)
       const next = found && { ...found, age: sayAge(nowMs - found.answeredMs) }
       setStale(before => (before?.age === next?.age && before?.reason === next?.reason ? before : next))
     }
@@ -33,8 +50,12 @@ export function StaleProvider({ children }: { readonly children: ReactNode }) {
       clearInterval(timer)
       stop()
     }
-  }, [client])
-  return <StaleContext value={stale}>{children}</StaleContext>
+  }, [client, own])
+  return (
+    <OwnReadingsContext value={own}>
+      <StaleContext value={stale}>{children}</StaleContext>
+    </OwnReadingsContext>
+  )
 }
 
 export function StaleNotice() {

@@ -1,6 +1,7 @@
 /** Settings: a section for each path below `/settings`. */
 import { Suspense, useEffect, useRef } from 'react'
 import { Link, Redirect, useParams } from 'wouter'
+import { PageBoundary } from '../../components/page-boundary.tsx'
 import { Page } from '../../components/panel.tsx'
 import { Pending } from '../../components/states.tsx'
 import { useLink } from '../../url-state/links.ts'
@@ -29,9 +30,11 @@ export default function SettingsPage() {
           ))}
         </nav>
         <div className={styles.content}>
-          <Suspense fallback={<Pending />}>
-            <Section />
-          </Suspense>
+          <PageBoundary key={section.path}>
+            <Suspense fallback={<Pending />}>
+              <Section />
+            </Suspense>
+          </PageBoundary>
         </div>
       </div>
     </Page>

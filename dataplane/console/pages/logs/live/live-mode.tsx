@@ -2,13 +2,14 @@
 import { Button } from '@mantine/core'
 import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react'
 import { formatCount, formatShort } from '../../../components/format.ts'
+import { useIsStale, useReading } from '../../../components/stale.tsx'
 import { EmptyState, ErrorPanel } from '../../../components/states.tsx'
 import { useShortcut } from '../../../components/use-shortcut.ts'
 import type { LogRecord } from '../records/log-record.ts'
 import { RecordTable } from '../records/record-table.tsx'
 import { MAX_LIVE_RECORDS } from './live-buffer.ts'
 import styles from './live-mode.module.css'
-import type { Live } from './use-live.ts'
+import { type Live, POLL_MS } from './use-live.ts'
 
 export interface LiveModeProps {
   readonly live: Live
@@ -20,7 +21,10 @@ export interface LiveModeProps {
 }
 
 export function LiveMode({ live, columns, marks, wrap, openId, onOpen }: LiveModeProps) {
-  const { buffer, isRunning, error, setRunning, clear, hasAnswer } = live
+  const { buffer, isRunning, error, setRunning, clear, answeredMs } = live
+  useReading({ answeredMs, everyMs: isRunning ? POLL_MS : undefined, error })
+  const isStale = useIsStale()
+  const isWaiting = error !== null || (isRunning && isStale)
   useShortcut('p', 'Pause or go on', () => setRunning(!isRunning), { group: 'Logs' })
   return (
     <section className={styles.live} aria-label="Live tail">
@@ -32,8 +36,8 @@ export function LiveMode({ live, columns, marks, wrap, openId, onOpen }: LiveMod
         >
           {isRunning ? 'Pause' : 'Go on'}
         </Button>
-        <span className={styles.state} data-running={isRunning && error === null}>
-          {error !== null ? 'waiting for the store' : isRunning ? 'live' : 'paused'}
+        <span className={styles.state} data-running={isRunning && !isWaiting}>
+          {isWaiting ? 'waiting for the store' : isRunning ? 'live' : 'paused'}
         </span>
         <span className="numeric">{formatRate(buffer.rate)} records/s</span>
         <span className={`numeric ${styles.faint}`}>
@@ -49,12 +53,19 @@ export function LiveMode({ live, columns, marks, wrap, openId, onOpen }: LiveMod
       </header>
       {error !== null && buffer.records.length === 0 ? (
         <ErrorPanel error={error} />
-      ) : hasAnswer && buffer.records.length === 0 ? (
-        <EmptyState title="Waiting for the next record">
-          <p>
-            {buffer.cleared === undefined && 'None matched in the last five minutes. '}It shows here within a second or two of its arrival.
-          </p>
-        </EmptyState>
+      ) : answeredMs > 0 && buffer.records.length === 0 ? (
+        isWaiting ? (
+          <EmptyState title="Waiting for the store">
+            <p>Records show here once the store answers.</p>
+          </EmptyState>
+        ) : (
+          <EmptyState title="Waiting for the next record">
+            <p>
+              {buffer.cleared === undefined && 'None matched in the last five minutes. '}It shows here within a second or two of its
+              arrival.
+            </p>
+          </EmptyState>
+        )
       ) : (
         <RecordTable
           label="Live records"

@@ -6,7 +6,7 @@ import type { Query } from '../search/to-query.ts'
 import { addLive, clearLive, EMPTY_LIVE, type LiveBuffer, liveRequest } from './live-buffer.ts'
 
 /** Between an answer and the next request. */
-const POLL_MS = 1_000
+export const POLL_MS = 1_000
 /** After a failure. */
 const RETRY_MS = 5_000
 
@@ -14,7 +14,8 @@ export interface Live {
   readonly buffer: LiveBuffer
   readonly isRunning: boolean
   readonly error: unknown
-  readonly hasAnswer: boolean
+  /** Time of the last answer to this query, ms since the epoch; 0: there was none. */
+  readonly answeredMs: number
   setRunning(isRunning: boolean): void
   clear(): void
 }
@@ -24,7 +25,7 @@ export function useLive(query: Query | undefined): Live {
   const [buffer, setBuffer] = useState(EMPTY_LIVE)
   const [isRunning, setRunning] = useState(true)
   const [error, setError] = useState<unknown>(null)
-  const [hasAnswer, setAnswer] = useState(false)
+  const [answeredMs, setAnsweredMs] = useState(0)
   const latest = useRef(buffer)
   const keep = useCallback((next: LiveBuffer) => {
     latest.current = next
@@ -36,7 +37,7 @@ export function useLive(query: Query | undefined): Live {
   // biome-ignore lint/correctness/useExhaustiveDependencies: equal queries are one
   useEffect(() => {
     keep(EMPTY_LIVE)
-    setAnswer(false)
+    setAnsweredMs(0)
   }, [key, keep])
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: equal queries are one
@@ -52,7 +53,7 @@ export function useLive(query: Query | undefined): Live {
           const answer = await searchLogs(asked.body, stop.signal)
           keep(addLive(latest.current, readRecords(answer), answer, asked))
           setError(null)
-          setAnswer(true)
+          setAnsweredMs(Date.now())
         } catch (cause) {
           if (stop.signal.aborted) return
           setError(cause)
@@ -66,5 +67,5 @@ export function useLive(query: Query | undefined): Live {
       clearTimeout(timer)
     }
   }, [key, isRunning, keep])
-  return { buffer, isRunning, error, hasAnswer, setRunning, clear }
+  return { buffer, isRunning, error, answeredMs, setRunning, clear }
 }
