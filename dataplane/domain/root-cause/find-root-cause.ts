@@ -92,9 +92,14 @@ export function* rankSystem(
   }
   const errors = hasBaseline ? yield* tellErrors(system, services) : ''
   const hasAsked = services.length === 0 || system.window.records.some(({ kind }) => services.includes(system.services[kind.service]!))
-  const natures = new Map(ranked.map(({ service, nature }) => [system.services[service]!, nature]))
-  const natureOf = (service: string) => natures.get(service)
+  const natureOf = natureByName(ranked, system.services)
   return { candidates, errors, hasWindow: true, hasBaseline, hasAsked, tieOf: yield* findTies(system, failures), natureOf }
+}
+
+/** A function of its own: made among the records, its closure would hold all of them for as long as the ranking is kept. */
+function natureByName(ranked: readonly Suspect[], services: readonly string[]): CauseRanking['natureOf'] {
+  const natures = new Map(ranked.map(({ service, nature }) => [services[service]!, nature]))
+  return service => natures.get(service)
 }
 
 /** Findings of each detector, with their scale. */

@@ -1,5 +1,7 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { collectGarbage } from '../../memory/give-back-garbage.ts'
 import { AT_MS, finish, observation, traffic, USUAL } from '../../testing/root-cause-fixture.ts'
 import { rankFromStarts } from './incident-start.ts'
 import { causeOf } from './ranking.ts'
@@ -46,5 +48,20 @@ describe('the start of an incident', () => {
 
   it('may be any where nothing happened', () => {
     expect(finish(rankFromStarts({ observations: [], startsMs: [30, 20, 10], windowMs: 5 })).candidates).to.deep.equal([])
+  })
+
+  it('leaves nothing of the records with the ranking, which is kept for the incidents that follow', async () => {
+    const startsMs = START_LEADS_MS.map(leadMs => AT_MS - leadMs)
+    let records: readonly WeakRef<object>[] = []
+    const rank = () => {
+      const observations = traffic({ from: -20, to: 3, perMinute: 40, lines: i => (i < 800 ? USUAL : withoutStored) })
+      records = observations.map(each => new WeakRef(each))
+      return finish(rankFromStarts({ observations, startsMs, windowMs: 180_000 }))
+    }
+    const ranking = rank()
+    await turn()
+    for (let times = 0; times < 3; times++) collectGarbage()
+    expect(records.filter(record => record.deref() !== undefined)).to.have.length(0)
+    expect(ranking.natureOf(ranking.candidates[0]!.service)).to.equal('broken')
   })
 })
