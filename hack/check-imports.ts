@@ -14,7 +14,7 @@ import {
 /** The import table. Folder → folders and packages that its files may import besides itself. `*` any Node built-in; tests may import anything but `hack`. */
 const ALLOWED: ImportTable = {
   'dataplane/contract': ['zod'],
-  'dataplane/otlp': ['dataplane/json', 'dataplane/memory/lent-buffers.ts', 'node:buffer'],
+  'dataplane/otlp': ['dataplane/json', 'dataplane/memory/known-bytes.ts', 'dataplane/memory/lent-buffers.ts', 'node:buffer'],
   'dataplane/json': ['node:buffer'],
   'dataplane/limits': [],
   'dataplane/hash': ['node:crypto'],
