@@ -20,9 +20,16 @@ const PAGES = [
   '/incidents',
   '/settings/thresholds',
 ]
-/** Whether a script of a record ran, and how far the page is wider than the window. */
-const STATE = '({ wasRun: window.wasRun, over: Math.max(0, document.documentElement.scrollWidth - window.innerWidth) })'
-const FINE = { wasRun: undefined, over: 0 }
+/** Turns round what follows; the second is not seen at all. */
+const TURNED = '\u202e'
+const UNSEEN = '\u200b'
+const HEBREW = 'שגיאה בתשלום: connection refused'
+/** Characters of the page that hide something, in its text, in titles and in names for screen readers. */
+const HIDDEN = `[document.body.innerText, ...[...document.querySelectorAll('[title], [aria-label]')].flatMap(each => [each.title ?? '', each.ariaLabel ?? ''])]
+  .flatMap(text => text.match(/.{0,20}[\\u202a-\\u202e\\u2066-\\u2069\\u200b].{0,20}/g) ?? [])`
+/** Whether a script of a record ran, how far the page is wider than the window, and what it hides. */
+const STATE = `({ wasRun: window.wasRun, over: Math.max(0, document.documentElement.scrollWidth - window.innerWidth), hidden: ${HIDDEN} })`
+const FINE = { wasRun: undefined, over: 0, hidden: [] }
 
 const text = (key: string, stringValue: string) => ({ key, value: { stringValue } })
 
@@ -43,9 +50,13 @@ async function fill(app: Standalone): Promise<void> {
   await send(SCRIPT, [`${SCRIPT} timeout`, `timeout ${SCRIPT}`, 'connection refused'], [text(SCRIPT, SCRIPT), text('a b', 'c d')])
   await send(LONG_NAME, ['connection refused', 'read timed out', `OutOfMemory ${'y'.repeat(5_000)}`])
   await send('orders', ['an order'], [{ key: 'order.id', value: { intValue: LONG_NUMBER } }])
+  const [tricky, turned] = [`pay${TURNED}tnem`, `us${TURNED}er`]
+  const messages = [`connection refused by ${TURNED}gpj.exe`, `timeout of zero${UNSEEN}width`, `${TURNED}OutOfMemory`]
+  await send(tricky, messages, [text(turned, `${TURNED}nimda`), text('city', 'תל אביב')])
+  await send('hebrew', [HEBREW, 'an English message'])
   for (const tenant of ['acme', 'globex'])
     await send('billing', ['connection refused', 'read timed out', `OutOfMemory at ${tenant}`], [], tenant)
-  await untilIncidents(app, [SCRIPT, LONG_NAME, 'billing'])
+  await untilIncidents(app, [SCRIPT, LONG_NAME, tricky, 'billing'])
 }
 
 describe('content of logs in the console', function () {
@@ -64,6 +75,33 @@ describe('content of logs in the console', function () {
         expect(await page.evaluate(STATE), path).to.deep.equal(FINE)
       }
     })
+
+  it('hides nothing in a record either; its JSON and what is copied of it are the original', async () => {
+    page = await at.open('/logs?q=zero*')
+    await page.getByRole('row', { name: 'zeroU+200Bwidth' }).click()
+    const record = page.getByRole('region', { name: 'Record', exact: true })
+    await record.getByText('U+202E', { exact: true }).first().waitFor()
+    for (const tab of ['Surrounding', 'JSON']) {
+      await record.getByRole('tab', { name: tab }).click()
+      await record.getByText(tab === 'JSON' ? 'zero\\u200bwidth' : 'OutOfMemory').waitFor()
+      expect(await page.evaluate(STATE), tab).to.deep.equal(FINE)
+    }
+    await record.getByRole('button', { name: 'Copy the message' }).click()
+    await record.getByRole('button', { name: 'Copied' }).waitFor()
+    expect(await page.evaluate('navigator.clipboard.readText()')).to.equal(`timeout of zero${UNSEEN}width`)
+    await record.getByRole('tab', { name: 'Fields' }).click()
+    await record.getByRole('button', { name: 'Only service pay[U+202E]tnem' }).click()
+    await page.waitForURL(url => url.searchParams.get('q')?.includes(`pay${TURNED}tnem`) === true)
+  })
+
+  it('reads from right to left where it is so written, and only there', async () => {
+    page = await at.open('/logs?q=service:hebrew')
+    const direction = (message: string) =>
+      page
+        .getByRole('gridcell', { name: message, exact: true })
+        .evaluate(cell => cell.ownerDocument.defaultView!.getComputedStyle(cell).direction)
+    expect([await direction(HEBREW), await direction('an English message')]).to.deep.equal(['rtl', 'ltr'])
+  })
 
   it('a service of a long name leaves the columns beside it in sight, and the way out of its records', async () => {
     page = await at.open('/', { width: 1_280 })

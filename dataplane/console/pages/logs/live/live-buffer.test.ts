@@ -11,6 +11,7 @@ import {
   type LiveBuffer,
   liveRequest,
   MAX_LIVE_RECORDS,
+  showTail,
 } from './live-buffer.ts'
 
 const NOW = Date.UTC(2026, 10, 22, 12)
@@ -71,6 +72,15 @@ describe('the live tail', () => {
     const busy = clearLive(add(EMPTY_LIVE, [-1_000]), NOW)
     const full = Array.from({ length: LIVE_PAGE_SIZE }, (_, i) => LIVE_PAGE_SIZE - i)
     expect(add(busy, full, { total: LIVE_PAGE_SIZE }).skipped).to.equal(0)
+  })
+
+  it('holds still for a reader below its top, and says how many came since, until it begins anew', () => {
+    const held = add(EMPTY_LIVE, [-1_000, -2_000])
+    const buffer = add(add(held, [0]), [2_000, 1_000])
+    expect(showTail(buffer, held)).to.deep.equal({ records: held.records, fresh: 0, newer: 3 })
+    expect(showTail(buffer, undefined)).to.deep.equal({ records: buffer.records, fresh: 2, newer: 0 })
+    expect(showTail(held, undefined).fresh).to.equal(0)
+    expect(showTail(clearLive(buffer, NOW), held)).to.deep.equal({ records: [], fresh: 0, newer: 0 })
   })
 
   it('keeps a bounded number', () => {

@@ -32,6 +32,23 @@ export interface LiveBuffer {
   readonly cleared?: { readonly atMs: number; readonly ahead: ReadonlySet<string> }
 }
 
+/** The tail as it was when the reader left its top. */
+export type HeldTail = Pick<LiveBuffer, 'records' | 'seen'>
+
+export interface ShownTail {
+  readonly records: readonly LogRecord[]
+  /** The first so many came with the last answer. */
+  readonly fresh: number
+  /** Records that came since, and are not shown. */
+  readonly newer: number
+}
+
+/** The rows of the tail: they hold still while one reads below the top. A tail that begins anew is held by nothing. */
+export function showTail({ records, seen, fresh }: LiveBuffer, held: HeldTail | undefined): ShownTail {
+  if (held === undefined || records.length === 0) return { records, fresh: seen === fresh ? 0 : fresh, newer: 0 }
+  return { records: held.records, fresh: 0, newer: seen - held.seen }
+}
+
 interface Gap {
   readonly fromMs: number
   readonly toMs: number

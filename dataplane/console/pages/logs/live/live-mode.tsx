@@ -1,13 +1,14 @@
-/** Records as they come, the newest on top; pause holds them still. */
+/** Records as they come, the newest on top. They hold still while one reads below, or has paused. */
 import { Button } from '@mantine/core'
-import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react'
+import { IconArrowUp, IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react'
+import { useEffect, useRef, useState } from 'react'
 import { formatCount, formatShort } from '../../../components/format.ts'
 import { useIsStale, useReading } from '../../../components/stale.tsx'
 import { EmptyState, ErrorPanel } from '../../../components/states.tsx'
 import { useShortcut } from '../../../components/use-shortcut.ts'
 import type { LogRecord } from '../records/log-record.ts'
 import { RecordTable } from '../records/record-table.tsx'
-import { MAX_LIVE_RECORDS } from './live-buffer.ts'
+import { type HeldTail, type LiveBuffer, MAX_LIVE_RECORDS, showTail } from './live-buffer.ts'
 import styles from './live-mode.module.css'
 import { type Live, POLL_MS } from './use-live.ts'
 
@@ -25,6 +26,7 @@ export function LiveMode({ live, columns, marks, wrap, openId, onOpen }: LiveMod
   useReading({ answeredMs, everyMs: isRunning ? POLL_MS : undefined, error })
   const isStale = useIsStale()
   const isWaiting = error !== null || (isRunning && isStale)
+  const { shown, isHeld, scroller, onScroll, toTop } = useHold(buffer)
   useShortcut('p', 'Pause or go on', () => setRunning(!isRunning), { group: 'Logs' })
   return (
     <section className={styles.live} aria-label="Live tail">
@@ -36,8 +38,8 @@ export function LiveMode({ live, columns, marks, wrap, openId, onOpen }: LiveMod
         >
           {isRunning ? 'Pause' : 'Go on'}
         </Button>
-        <span className={styles.state} data-running={isRunning && !isWaiting}>
-          {isWaiting ? 'waiting for the store' : isRunning ? 'live' : 'paused'}
+        <span className={styles.state} data-running={isRunning && !isWaiting && !isHeld}>
+          {isWaiting ? 'waiting for the store' : isRunning ? (isHeld ? 'held while you read' : 'live') : 'paused'}
         </span>
         <span className="numeric">{formatRate(buffer.rate)} records/s</span>
         <span className={`numeric ${styles.faint}`}>
@@ -67,20 +69,51 @@ export function LiveMode({ live, columns, marks, wrap, openId, onOpen }: LiveMod
           </EmptyState>
         )
       ) : (
-        <RecordTable
-          label="Live records"
-          records={buffer.records}
-          columns={columns}
-          marks={marks}
-          wrap={wrap}
-          withDay={false}
-          openId={openId}
-          onOpen={onOpen}
-          fresh={buffer.seen === buffer.fresh ? 0 : buffer.fresh}
-        />
+        <div className={styles.tail}>
+          {isHeld && (
+            <Button className={styles.newer} radius="xl" leftSection={<IconArrowUp size={15} aria-hidden />} onClick={toTop}>
+              {shown.newer > 0 ? `${formatCount(shown.newer)} newer` : 'Newest'}
+            </Button>
+          )}
+          <RecordTable
+            label="Live records"
+            records={shown.records}
+            scroller={scroller}
+            onScroll={onScroll}
+            columns={columns}
+            marks={marks}
+            wrap={wrap}
+            withDay={false}
+            openId={openId}
+            onOpen={onOpen}
+            fresh={shown.fresh}
+          />
+        </div>
       )}
     </section>
   )
+}
+
+/** One is at the top while less than this is scrolled away, px. */
+const TOP_PX = 8
+
+function useHold(buffer: LiveBuffer) {
+  const [held, setHeld] = useState<HeldTail>()
+  const scroller = useRef<HTMLDivElement>(null)
+  const isEmpty = buffer.records.length === 0
+  useEffect(() => {
+    if (isEmpty) setHeld(undefined)
+  }, [isEmpty])
+  const onScroll = () => {
+    const isAway = (scroller.current?.scrollTop ?? 0) > TOP_PX
+    setHeld(before => (isAway ? (before ?? buffer) : undefined))
+  }
+  const toTop = () => {
+    scroller.current?.scrollTo({ top: 0 })
+    scroller.current?.focus()
+    setHeld(undefined)
+  }
+  return { shown: showTail(buffer, held), isHeld: held !== undefined && !isEmpty, scroller, onScroll, toTop }
 }
 
 const formatRate = (rate: number): string => (rate > 0 && rate < 10 ? rate.toFixed(1) : formatShort(Math.round(rate)))

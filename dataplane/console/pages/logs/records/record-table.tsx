@@ -10,6 +10,7 @@ import {
   type KeyboardEvent,
   memo,
   type ReactNode,
+  type RefObject,
   useCallback,
   useEffect,
   useId,
@@ -42,6 +43,9 @@ export interface RecordTableProps {
   readonly total?: number | undefined
   /** Rows that stand there less than this are new: the first so many. */
   readonly fresh?: number
+  /** The element that scrolls. */
+  readonly scroller?: RefObject<HTMLDivElement | null>
+  readonly onScroll?: () => void
 }
 
 const ROW_HEIGHT = 28
@@ -60,10 +64,11 @@ const COLUMN_WIDTHS: ReadonlyMap<string, string> = new Map(
 )
 
 export function RecordTable(props: RecordTableProps) {
-  const { label, records, columns, marks, wrap, withDay, openId, onOpen, onEnd, footer, total, fresh = 0 } = props
+  const { label, records, columns, marks, wrap, withDay, openId, onOpen, onEnd, footer, total, fresh = 0, onScroll } = props
   const isNarrow = useMediaQuery('(max-width: 700px)', undefined, { getInitialValueInEffect: false }) ?? false
   const [activeId, setActiveId] = useState<string>()
-  const scroller = useRef<HTMLDivElement>(null)
+  const own = useRef<HTMLDivElement>(null)
+  const scroller = props.scroller ?? own
   const id = useId()
   const rowHeight = isNarrow ? NARROW_ROW_HEIGHT : ROW_HEIGHT
   const virtualizer = useVirtualizer({
@@ -125,6 +130,7 @@ export function RecordTable(props: RecordTableProps) {
       aria-activedescendant={here >= 0 && rows.some(({ index }) => index === here) ? `${id}-${here}` : undefined}
       tabIndex={0}
       onKeyDown={onKeyDown}
+      onScroll={onScroll}
       style={{ '--columns': template } as CSSProperties}
       data-wrap={wrap}
     >

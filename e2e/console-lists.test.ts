@@ -1,0 +1,129 @@
+/** Lists of the console that are empty, long, or grow while one reads, in a browser. */
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import type { Page } from 'playwright-core'
+import { SEVERITIES } from '../dataplane/contract/platforms.ts'
+import { useConsole } from './testing/console-suite.ts'
+import { eventually } from './testing/standalone-process.ts'
+
+const INCIDENTS = 340
+const CRITICAL = INCIDENTS / SEVERITIES.length
+const TAIL_RECORDS = 120
+/** The first row that is whole below the head of the table, and its place. */
+const READ_ROW = `(() => {
+  const rows = [...document.querySelectorAll('[role=grid] [role=row][aria-rowindex]')].slice(1)
+  const top = document.querySelector('[role=grid]').getBoundingClientRect().top + 40
+  const row = rows.filter(each => each.getBoundingClientRect().top > top).sort((a, b) => a.ariaRowIndex - b.ariaRowIndex)[0]
+  return row.innerText + ' ' + row.getBoundingClientRect().top
+})()`
+
+describe('lists of the console', function () {
+  this.timeout(90_000)
+  const at = useConsole()
+  let sent = 0
+
+  const send = async (count: number) => {
+    const timeUnixNano = `${Date.now()}000000`
+    const logRecords = Array.from({ length: count }, () => ({ timeUnixNano, body: { stringValue: `tail ${sent++}` } }))
+    const resource = { attributes: [{ key: 'service.name', value: { stringValue: 'shop' } }] }
+    const response = await fetch(`${at.app.collector}/v1/logs`, {
+      ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
+      body: JSON.stringify({ resourceLogs: [{ resource, scopeLogs: [{ logRecords }] }] }),
+    })
+    expect(response.status).to.equal(200)
+  }
+  /** Of each severity a quarter, of which the critical ones are the oldest. */
+  const fillIncidents = async () => {
+    const lines = Array.from({ length: INCIDENTS }, (_, i) => {
+      const createdAt = new Date(Date.now() - (INCIDENTS - i) * 60_000).toISOString()
+      const incident = {
+        ...{ id: `storm-${i}`, tenantId: 'default', title: `shop: storm ${i}`, service: 'shop', status: 'open', createdAt },
+        ...{
+          severity: SEVERITIES[Math.floor(i / CRITICAL)],
+          firstSeen: createdAt,
+          lastSeen: createdAt,
+          anomalyCount: 3,
+          anomalyScore: 0.9,
+        },
+        ...{ affectedServices: ['shop'], evidence: [], traceId: '', recurring: false },
+      }
+      return `${JSON.stringify({ index: { _index: 'service-incidents-default', _id: incident.id } })}\n${JSON.stringify(incident)}\n`
+    })
+    const response = await fetch(`${at.app.search}/_bulk?refresh=true`, {
+      ...{ method: 'POST', headers: { 'content-type': 'application/x-ndjson' } },
+      body: lines.join(''),
+    })
+    expect(await response.json()).to.include({ errors: false })
+  }
+  const incidentRows = (page: Page) => page.getByRole('list', { name: 'Incidents' }).getByRole('listitem')
+
+  it('incidents of a system that never got a log: the first one is shown the way, and the page sees it come', async () => {
+    const page = await at.open('/incidents')
+    await page.getByText('No logs yet').waitFor()
+    expect(await page.getByText(/is quiet/).count()).to.equal(0)
+    await page.getByRole('link', { name: 'drop a file of logs' }).waitFor()
+    await send(1)
+    await page.getByText('All is quiet').waitFor({ timeout: 20_000 })
+    expect(await page.getByText('No logs yet').count()).to.equal(0)
+  })
+
+  it('incidents in a storm: the most severe come first, also where they are the oldest', async () => {
+    await fillIncidents()
+    const page = await at.open('/incidents', { width: 1_000 })
+    await incidentRows(page).first().getByText('critical').waitFor()
+    const severities = (await incidentRows(page).allInnerTexts()).map(text => SEVERITIES.find(severity => text.includes(severity)))
+    expect(severities.slice(0, CRITICAL)).to.deep.equal(Array(CRITICAL).fill('critical'))
+    expect(severities[CRITICAL]).to.equal('high')
+  })
+
+  it('more incidents come below, until all are there', async () => {
+    const page = await at.open('/incidents', { width: 1_000 })
+    const sizes = () => incidentRows(page).last().getAttribute('aria-setsize')
+    await eventually(async () => expect(await sizes()).to.equal(String(INCIDENTS)))
+    const more = page.getByRole('button', { name: 'More', exact: true })
+    const count = page.getByText(/^\d+ of 340$/)
+    const [label, button] = [(await count.boundingBox())!, (await more.boundingBox())!]
+    expect(button.x - (label.x + label.width), 'the count does not touch the button').to.be.at.least(8)
+    await more.click()
+    await more.waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'storm 339' }).scrollIntoViewIfNeeded()
+    expect(await incidentRows(page).last().getAttribute('aria-posinset')).to.equal(String(INCIDENTS))
+  })
+
+  it('the live tail holds still while one reads below its top, and leads back to the newest', async () => {
+    await send(TAIL_RECORDS)
+    const page = await at.open('/logs?mode=live&q=tail')
+    const grid = page.getByRole('grid', { name: 'Live records' })
+    await page.getByText(`${TAIL_RECORDS + 1} seen`).waitFor()
+    await grid.hover()
+    await page.mouse.wheel(0, 500)
+    await page.getByText('held while you read').waitFor()
+    const before = await page.evaluate(READ_ROW)
+    await send(7)
+    await page.getByRole('button', { name: '7 newer' }).waitFor()
+    expect(await page.evaluate(READ_ROW)).to.equal(before)
+    await page.getByRole('button', { name: '7 newer' }).click()
+    await grid.getByText(`tail ${sent - 1}`).waitFor()
+    await page.getByText('live', { exact: true }).waitFor()
+    await send(1)
+    await grid.getByText(`tail ${sent - 1}`).waitFor()
+  })
+
+  it('a value is copied where the browser has no clipboard for scripts, as over plain HTTP', async () => {
+    const page = await at.open('/logs')
+    await page.addInitScript('delete Navigator.prototype.clipboard')
+    await page.goto(`${at.app.dashboard}/logs?q=${encodeURIComponent('"tail 0"')}`)
+    await page.getByRole('row', { name: /tail 0/ }).click()
+    const search = page.getByRole('combobox', { name: 'Search logs' })
+    for (const [button, text] of [
+      ['Copy service', 'shop'],
+      ['Copy the message', 'tail 0'],
+    ] as const) {
+      await page.getByRole('button', { name: button, exact: true }).click()
+      await page.getByRole('button', { name: 'Copied' }).first().waitFor()
+      await search.fill('')
+      await search.press('Control+V')
+      expect(await search.inputValue()).to.equal(text)
+    }
+  })
+})
