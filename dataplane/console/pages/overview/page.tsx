@@ -1,5 +1,6 @@
 /** The overview: amounts, errors, changes, and links to the places to look at. */
 import { Button } from '@mantine/core'
+import { formatTime } from '../../components/format.ts'
 import { Page, Panel } from '../../components/panel.tsx'
 import { ErrorPanel, FirstLog, Pending } from '../../components/states.tsx'
 import { ChartLegend, TimeChart } from '../../components/time-chart.tsx'
@@ -91,7 +92,7 @@ function Elsewhere({ timestamp }: { readonly timestamp: string }) {
   const at = Date.parse(timestamp)
   return (
     <div className={styles.meta}>
-      <span>No records in this time. The newest is of {new Date(at).toLocaleString()}.</span>
+      <span>No records in this time. The newest is of {formatTime(at).slice(0, 19)}.</span>
       <Button variant="default" onClick={() => setRange({ kind: 'absolute', fromMs: at - 1_800_000, toMs: at + 1_800_000 })}>
         Show the time around it
       </Button>
