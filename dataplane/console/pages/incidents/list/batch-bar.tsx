@@ -19,7 +19,7 @@ export interface BatchBarProps {
 /** Actions on all chosen incidents; each action says for how many of them it is. */
 export function BatchBar({ chosen, total, hasMore, onChooseAll, onClear }: BatchBarProps) {
   const [asked, setAsked] = useState<IncidentAction>()
-  /** Of a change that failed. */
+  /** The note of a change that failed. */
   const [note, setNote] = useState('')
   const change = useIncidentChange({ onSuccess: onClear })
   const ids = chosen.map(({ id }) => id)
