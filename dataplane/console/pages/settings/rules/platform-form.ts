@@ -148,7 +148,7 @@ export function formChange(platform: PlatformName, form: TargetForm, stored: Sho
   return change
 }
 
-/** Of a change only the fields that differ from the target as the form found it: what somebody else stores meanwhile stays. */
+/** The fields of a change that differ from the target as the form found it: what somebody else stores meanwhile stays. */
 export function editedFields(
   platform: PlatformName,
   change: Readonly<Record<string, unknown>>,
