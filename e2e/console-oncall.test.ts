@@ -82,6 +82,24 @@ describe('the console of an engineer on call', function () {
     at.takeProblems()
   })
 
+  it('search: pauses in typing are no steps back, what was searched for is one', async () => {
+    const page = await at.open('/logs')
+    const searched = (text: string) => page.waitForURL(url => (url.searchParams.get('q') ?? '') === text)
+    const box = page.getByRole('combobox', { name: 'Search logs' })
+    await box.pressSequentially('err')
+    await searched('err')
+    await box.pressSequentially('or')
+    await searched('error')
+    await box.press('Enter')
+    await box.pressSequentially(' cart')
+    await searched('error cart')
+    await page.goBack()
+    await searched('error')
+    expect(await box.inputValue()).to.equal('error')
+    await page.goBack()
+    await searched('')
+  })
+
   it('a phone: ways out of a record lead to their result, also of one that was opened just now', async () => {
     const page = await at.open('/logs?range=1h', { width: 390, height: 844 })
     const row = page

@@ -179,6 +179,28 @@ describe('the console', function () {
     await help.waitFor({ state: 'hidden' })
   })
 
+  it('keeps note and choice of a change that did not get through', async () => {
+    const page = await console.open('/incidents')
+    const note = page.getByLabel('Note, for the timeline and the tickets')
+    await note.fill('pool is empty')
+    await page.route('**/api/ticketing/**', route => (route.request().method() === 'GET' ? route.continue() : route.abort()))
+    const failed = page.getByText('The console got no answer. Nothing is known to have changed; try again.')
+    await page.getByRole('article').getByRole('button', { name: 'Acknowledge' }).click()
+    await failed.first().waitFor()
+    expect(await note.inputValue()).to.equal('pool is empty')
+    await page.getByRole('checkbox').first().check()
+    const batch = page.getByRole('toolbar', { name: 'Actions on chosen incidents' })
+    const dialog = page.getByRole('dialog')
+    await batch.getByRole('button', { name: 'Acknowledge' }).click()
+    await dialog.getByLabel('Note').fill('all of them')
+    await dialog.getByRole('button', { name: 'Acknowledge' }).click()
+    await failed.nth(1).waitFor()
+    await batch.getByRole('button', { name: 'Escalate' }).click()
+    expect(await dialog.getByLabel('Note').inputValue()).to.equal('all of them')
+    await page.context().close()
+    expect(console.takeProblems().every(problem => problem.includes('ERR_FAILED'))).to.equal(true)
+  })
+
   it('opens the incident that the keys have led to, not the link that had the focus, and acknowledges it with a note', async () => {
     const page = await console.open('/')
     await untilRead(page)

@@ -60,14 +60,25 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 /** `22 Nov 23:51:07`, in the time zone of the browser. */
 export function formatMoment(iso: string | number): string {
   const date = new Date(iso)
-  return Number.isNaN(date.getTime()) ? String(iso) : `${date.getDate()} ${MONTHS[date.getMonth()]} ${formatTime(iso).slice(11, 19)}`
+  return Number.isNaN(date.getTime()) ? String(iso) : `${formatDay(date)} ${formatClock(date)}`
 }
+
+/** `22 Nov`, in the time zone of the browser. */
+export function formatDay(date: Date): string {
+  return `${date.getDate()} ${MONTHS[date.getMonth()]}`
+}
+
+/** `23:51:07`, in the time zone of the browser. */
+export function formatClock(date: Date): string {
+  return [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':')
+}
+
+const two = (value: number) => String(value).padStart(2, '0')
 
 /** `2026-11-22 23:51:07.123`, in the time zone of the browser. */
 export function formatTime(iso: string | number): string {
   const date = new Date(iso)
   if (Number.isNaN(date.getTime())) return String(iso)
-  const two = (value: number) => String(value).padStart(2, '0')
   const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
-  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${String(date.getMilliseconds()).padStart(3, '0')}`
+  return `${day} ${formatClock(date)}.${String(date.getMilliseconds()).padStart(3, '0')}`
 }

@@ -27,12 +27,18 @@ export function EmptyState({ title, icon: Icon = IconInbox, small = false, child
   )
 }
 
+export interface CommandProps {
+  readonly text: string
+  /** Names the button that copies the text. */
+  readonly label?: string
+}
+
 /** A command for the terminal, and a button that copies it. */
-export function Command({ text }: { readonly text: string }) {
+export function Command({ text, label = 'Copy the command' }: CommandProps) {
   return (
     <div className={styles.command}>
       <code>{text}</code>
-      <CopyButton text={text} label="Copy the command" />
+      <CopyButton text={text} label={label} />
     </div>
   )
 }

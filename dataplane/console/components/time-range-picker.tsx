@@ -2,7 +2,15 @@
 import { Button, Group, Popover, Stack, Text, TextInput } from '@mantine/core'
 import { IconCalendarTime, IconChevronDown } from '@tabler/icons-react'
 import { type FormEvent, useState } from 'react'
-import { absoluteRange, relativeRange, sayTimeRange, type TimeRange, windowOf } from '../url-state/time-range.ts'
+import {
+  absoluteRange,
+  fromLocalInput,
+  relativeRange,
+  sayTimeRange,
+  type TimeRange,
+  toLocalInput,
+  windowOf,
+} from '../url-state/time-range.ts'
 import { useTimeRange } from '../url-state/use-time-range.ts'
 import { useShortcut } from './use-shortcut.ts'
 
@@ -35,10 +43,10 @@ export function TimeRangePicker() {
 }
 
 function RangeForm({ range, onChoose }: { readonly range: TimeRange; readonly onChoose: (range: TimeRange) => void }) {
-  const window = windowOf(range, Date.now())
+  const [window] = useState(() => windowOf(range, Date.now()))
   const [relative, setRelative] = useState('')
-  const [from, setFrom] = useState(toLocal(window.fromMs))
-  const [to, setTo] = useState(toLocal(window.toMs))
+  const [from, setFrom] = useState(toLocalInput(window.fromMs))
+  const [to, setTo] = useState(toLocalInput(window.toMs))
   const [problem, setProblem] = useState<{ readonly field: 'relative' | 'absolute'; readonly text: string }>()
 
   const submitRelative = (event: FormEvent) => {
@@ -49,7 +57,7 @@ function RangeForm({ range, onChoose }: { readonly range: TimeRange; readonly on
   }
   const submitAbsolute = (event: FormEvent) => {
     event.preventDefault()
-    const chosen = absoluteRange(Date.parse(from), Date.parse(to))
+    const chosen = absoluteRange(fromLocalInput(from, window.fromMs), fromLocalInput(to, window.toMs))
     if (chosen === undefined) setProblem({ field: 'absolute', text: 'Expected two times from 1900 to 2599, the first before the second' })
     else onChoose(chosen)
   }
@@ -105,10 +113,4 @@ function RangeForm({ range, onChoose }: { readonly range: TimeRange; readonly on
       </form>
     </Stack>
   )
-}
-
-/** As `datetime-local` writes times: of the browser's zone, to the second. */
-function toLocal(ms: number): string {
-  const date = new Date(ms)
-  return new Date(ms - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
 }

@@ -1,7 +1,18 @@
 import { expect } from 'chai'
-import { describe, it } from 'mocha'
+import { afterEach, describe, it } from 'mocha'
 import { parseDuration, sayDuration } from './duration.ts'
-import { bucketMsFor, DEFAULT_RANGE, parseTimeRange, windowBefore, windowOf, writeTimeRange } from './time-range.ts'
+import {
+  absoluteRange,
+  bucketMsFor,
+  DEFAULT_RANGE,
+  fromLocalInput,
+  parseTimeRange,
+  sayTimeRange,
+  toLocalInput,
+  windowBefore,
+  windowOf,
+  writeTimeRange,
+} from './time-range.ts'
 
 const ABSOLUTE = { kind: 'absolute', fromMs: Date.UTC(2026, 10, 22, 10), toMs: Date.UTC(2026, 10, 22, 11) } as const
 
@@ -52,6 +63,45 @@ describe('the time range of the pages', () => {
       bucketMs,
     ] of [[60_000, 1_000], [900_000, 15_000], [3_600_000, 60_000], [86_400_000, 1_800_000], [2_592_000_000, 43_200_000]] as const) // biome-ignore format: one line
       expect(bucketMsFor({ fromMs: 0, toMs: ms }), String(ms)).to.equal(bucketMs)
+  })
+})
+
+describe('a time range in words', () => {
+  const zone = process.env['TZ']
+  afterEach(() => {
+    if (zone === undefined) delete process.env['TZ']
+    else process.env['TZ'] = zone
+  })
+  const NOW = Date.UTC(2026, 10, 27)
+  const say = (timeZone: string, from: string, to: string) => {
+    process.env['TZ'] = timeZone
+    return sayTimeRange(absoluteRange(Date.parse(from), Date.parse(to))!, NOW)
+  }
+
+  it('is by the clock of the browser, of 24 hours in every language', () => {
+    expect(say('Europe/Berlin', '2026-11-22T23:00:00Z', '2026-11-23T00:30:05Z')).to.equal('23 Nov, 00:00:00 – 01:30:05')
+    expect(say('America/New_York', '2026-11-22T23:00:00Z', '2026-11-23T05:30:05Z')).to.equal('22 Nov, 18:00:00 – 23 Nov, 00:30:05')
+  })
+
+  it('says how far clocks are from UTC where they change in between', () => {
+    expect(say('Europe/Berlin', '2026-10-25T00:30:00Z', '2026-10-25T01:30:00Z')).to.equal('25 Oct, 02:30:00 (UTC+2) – 02:30:00 (UTC+1)')
+    expect(say('America/St_Johns', '2026-11-01T04:00:00Z', '2026-11-01T05:00:00Z')).to.equal(
+      '1 Nov, 01:30:00 (UTC−2:30) – 01:30:00 (UTC−3:30)',
+    )
+  })
+
+  it('says a year that is not this one', () => {
+    expect(say('UTC', '2025-11-22T10:00:00Z', '2025-11-22T11:00:00Z')).to.equal('22 Nov 2025, 10:00:00 – 11:00:00')
+    expect(say('UTC', '2025-12-31T23:00:00Z', '2026-01-01T01:00:00Z')).to.equal('31 Dec 2025, 23:00:00 – 1 Jan 2026, 01:00:00')
+  })
+
+  it('comes back from the fields of a form as it was, also from the second of two equal hours', () => {
+    process.env['TZ'] = 'Europe/Berlin'
+    for (const ms of [Date.UTC(2026, 9, 25, 0, 30, 7, 123), Date.UTC(2026, 9, 25, 1, 30, 7, 123)]) {
+      expect(toLocalInput(ms)).to.equal('2026-10-25T02:30:07')
+      expect(fromLocalInput(toLocalInput(ms), ms)).to.equal(ms)
+    }
+    expect(fromLocalInput('2026-07-01T12:00:00', 0)).to.equal(Date.UTC(2026, 6, 1, 10))
   })
 })
 

@@ -1,4 +1,5 @@
 /** The time that a page looks at, the same on all pages: `range=15m` up to now, or `from` and `to` in ISO-8601. */
+import { formatClock, formatDay } from '../components/format.ts'
 import { parseDuration, sayDuration } from './duration.ts'
 
 export type TimeRange =
@@ -52,6 +53,17 @@ export function windowOf(range: TimeRange, nowMs: number): TimeWindow {
   return range.kind === 'absolute' ? { fromMs: range.fromMs, toMs: range.toMs } : { fromMs: nowMs - range.ms, toMs: nowMs }
 }
 
+/** As `datetime-local` writes times: of the browser's zone, to the second. */
+export function toLocalInput(ms: number): string {
+  const date = new Date(ms)
+  return new Date(ms - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
+}
+
+/** The time of a field that began as `beganMs`, which it stays while the text does: a text has no ms, and names two times in the hour that clocks repeat. */
+export function fromLocalInput(text: string, beganMs: number): number {
+  return text === toLocalInput(beganMs) ? beganMs : Date.parse(text)
+}
+
 /** As long, and just before. */
 export function windowBefore({ fromMs, toMs }: TimeWindow): TimeWindow {
   return { fromMs: fromMs - (toMs - fromMs), toMs: fromMs }
@@ -68,11 +80,26 @@ export function bucketMsFor({ fromMs, toMs }: TimeWindow): number {
   return STEPS_MS.find(step => step >= wanted) ?? STEPS_MS.at(-1)!
 }
 
-export function sayTimeRange(range: TimeRange): string {
-  if (range.kind === 'relative') return `Last ${sayDuration(range.text)}`
-  const from = new Date(range.fromMs)
-  const to = new Date(range.toMs)
-  const time = (date: Date) => date.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false })
-  const day = (date: Date) => date.toLocaleDateString(undefined, { day: 'numeric', month: 'short' })
+/** `25 Oct, 02:30:00 – 03:30:00`, in the time zone of the browser. A year that is not this one is said, and where clocks change in between, how far each is from UTC. */
+export function sayTimeRange(range: TimeRange, nowMs = Date.now()): string {
+  return range.kind === 'relative' ? `Last ${sayDuration(range.text)}` : sayWindow(range, nowMs)
+}
+
+export function sayWindow({ fromMs, toMs }: TimeWindow, nowMs = Date.now()): string {
+  const from = new Date(fromMs)
+  const to = new Date(toMs)
+  const thisYear = new Date(nowMs).getFullYear()
+  const hasYear = from.getFullYear() !== thisYear || to.getFullYear() !== thisYear
+  const isOneClock = from.getTimezoneOffset() === to.getTimezoneOffset()
+  const day = (date: Date) => formatDay(date) + (hasYear ? ` ${date.getFullYear()}` : '')
+  const time = (date: Date) => formatClock(date) + (isOneClock ? '' : ` (${sayZone(date)})`)
   return day(from) === day(to) ? `${day(from)}, ${time(from)} – ${time(to)}` : `${day(from)}, ${time(from)} – ${day(to)}, ${time(to)}`
+}
+
+/** `UTC+2`, `UTC−3:30`. */
+function sayZone(date: Date): string {
+  const minutes = -date.getTimezoneOffset()
+  const ofHour = Math.abs(minutes) % 60
+  const hours = `${minutes < 0 ? '−' : '+'}${Math.floor(Math.abs(minutes) / 60)}`
+  return `UTC${hours}${ofHour === 0 ? '' : `:${String(ofHour).padStart(2, '0')}`}`
 }

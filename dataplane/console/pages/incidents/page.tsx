@@ -175,7 +175,6 @@ interface ListPanelProps {
 
 function ListPanel({ list, filters, counts, currentId, hrefOf, setFilters }: ListPanelProps) {
   const { incidents, error, isPending, hasMore, isLoadingMore, loadMore, retry } = list
-  const change = useIncidentChange()
   const { chosen, choose, chooseAll, clear } = useChosen(incidents)
   const current = useRef(currentId)
   current.current = currentId
@@ -189,7 +188,6 @@ function ListPanel({ list, filters, counts, currentId, hrefOf, setFilters }: Lis
           chosen={incidents.filter(({ id }) => chosen.has(id))}
           total={incidents.length}
           hasMore={hasMore}
-          onChange={change}
           onChooseAll={chooseAll}
           onClear={clear}
         />

@@ -116,7 +116,7 @@ export default function LogsPage() {
     }),
     [q, setState, leadTo, openRecord, columns],
   )
-  const search = useCallback((next: string) => setState({ q: next }), [setState])
+  const search = useCallback((next: string, options?: { readonly replace: boolean }) => setState({ q: next }, options), [setState])
   // Walking through records draws neither the facets nor, while one walks fast, the open record.
   const facetList = useMemo(
     () =>

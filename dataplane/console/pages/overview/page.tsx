@@ -1,6 +1,7 @@
 /** The overview: amounts, errors, changes, and links to the places to look at. */
 import { Button } from '@mantine/core'
 import { FirstLog } from '../../components/first-log.tsx'
+import { formatTime } from '../../components/format.ts'
 import { Page, Panel } from '../../components/panel.tsx'
 import { ErrorPanel, Pending } from '../../components/states.tsx'
 import { ChartLegend, TimeChart } from '../../components/time-chart.tsx'
@@ -92,7 +93,7 @@ function Elsewhere({ timestamp }: { readonly timestamp: string }) {
   const at = Date.parse(timestamp)
   return (
     <div className={styles.meta}>
-      <span>No records in this time. The newest is of {new Date(at).toLocaleString()}.</span>
+      <span>No records in this time. The newest is of {formatTime(at).slice(0, 19)}.</span>
       <Button variant="default" onClick={() => setRange({ kind: 'absolute', fromMs: at - 1_800_000, toMs: at + 1_800_000 })}>
         Show the time around it
       </Button>

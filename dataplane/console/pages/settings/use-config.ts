@@ -2,7 +2,7 @@
 import { notifications } from '@mantine/notifications'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { problemOf } from '../../api/problem.ts'
-import { type ConfigChanges, type ConfigSection, changeConfig, readConfig } from '../../api/ticketing-config.ts'
+import { type ConfigChanges, type ConfigSection, changeConfig, readConfig, type TicketingConfig } from '../../api/ticketing-config.ts'
 
 const KEY = ['ticketing-config']
 
@@ -12,9 +12,22 @@ export function useConfig() {
 
 /** `saved` is what is told once it is stored. */
 export function useConfigChange<S extends ConfigSection>(section: S, saved: string) {
+  return useChange((changes: ConfigChanges[S]) => changeConfig(section, changes), saved)
+}
+
+/** A change of a list, which is sent whole: made on the list as it is stored now, so that what others changed meanwhile stays. */
+export function useConfigEdit<S extends ConfigSection, A>(
+  section: S,
+  saved: string,
+  edit: (config: TicketingConfig, asked: A) => ConfigChanges[S],
+) {
+  return useChange(async (asked: A) => changeConfig(section, edit(await readConfig(), asked)), saved)
+}
+
+function useChange<A>(mutationFn: (asked: A) => Promise<unknown>, saved: string) {
   const client = useQueryClient()
   return useMutation({
-    mutationFn: (changes: ConfigChanges[S]) => changeConfig(section, changes),
+    mutationFn,
     onSuccess: () => notifications.show({ color: 'teal', message: saved }),
     onError: error => showFailure('Not saved', error),
     onSettled: () => client.invalidateQueries({ queryKey: KEY }),

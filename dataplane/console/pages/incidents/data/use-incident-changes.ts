@@ -18,7 +18,13 @@ export interface Change {
   readonly note: ChangeNote
 }
 
-export function useIncidentChange(): (change: Change) => void {
+/** Called as soon as the answer is there, before the incidents are read anew. */
+export interface ChangeOutcome {
+  readonly onSuccess?: () => void
+  readonly onError?: (failed: Change) => void
+}
+
+export function useIncidentChange(outcome: ChangeOutcome = {}): (change: Change) => void {
   const client = useQueryClient()
   const { mutate } = useMutation({
     mutationFn: ({ ids, action, note }: Change) => send(ids, action, note),
@@ -29,8 +35,10 @@ export function useIncidentChange(): (change: Change) => void {
       foresee(client, new Set(ids), action)
       return { before }
     },
-    onError(error, { action, ids }, context) {
+    onError(error, change, context) {
+      const { action, ids } = change
       takeBack(client, context?.before)
+      outcome.onError?.(change)
       const { title, text } = explainRefusal(action, problemOf(error))
       notifications.show({
         color: 'red',
@@ -40,6 +48,7 @@ export function useIncidentChange(): (change: Change) => void {
       })
     },
     onSuccess({ message, reasons }) {
+      outcome.onSuccess?.()
       const isPartly = reasons.length > 0
       notifications.show({
         color: isPartly ? 'yellow' : 'teal',

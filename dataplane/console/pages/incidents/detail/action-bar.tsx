@@ -17,15 +17,16 @@ const MAX_ACTOR = 200
 const GROUP = 'This incident'
 
 export function ActionBar({ incident: { id, status, service } }: { readonly incident: Incident }) {
-  const change = useIncidentChange()
   const [note, setNote] = useState('')
+  // A note that did not get through is back in its field.
+  const change = useIncidentChange({ onError: failed => setNote(now => now || (failed.note.note ?? '')) })
   const [actor, setActor] = useActor()
   const [isEscalating, setEscalating] = useState(false)
   const allowed = allowedActions(status)
 
   const act = (action: IncidentAction, sent: ChangeNote = noteOf(actor, note)) => {
-    change({ ids: [id], action, note: sent })
     setNote('')
+    change({ ids: [id], action, note: sent })
   }
   const ask = (action: IncidentAction) => (action === 'escalate' ? setEscalating(true) : act(action))
   useActionKeys(allowed, ask)

@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { useState } from 'react'
 import type { IncidentAction } from '../../../../domain/incidents/incident-status.ts'
 import type { Incident } from '../../../api/ticketing.ts'
-import type { Change } from '../data/use-incident-changes.ts'
+import { useIncidentChange } from '../data/use-incident-changes.ts'
 import { ACTION_WORDS, allowedForMany } from '../rules/incident-actions.ts'
 import { ConfirmChange } from './confirm-change.tsx'
 import styles from './list.module.css'
@@ -12,14 +12,16 @@ export interface BatchBarProps {
   /** Incidents in the list, of which there may be more. */
   readonly total: number
   readonly hasMore: boolean
-  readonly onChange: (change: Change) => void
   readonly onChooseAll: () => void
   readonly onClear: () => void
 }
 
 /** Actions on all chosen incidents; each action says for how many of them it is. */
-export function BatchBar({ chosen, total, hasMore, onChange, onChooseAll, onClear }: BatchBarProps) {
+export function BatchBar({ chosen, total, hasMore, onChooseAll, onClear }: BatchBarProps) {
   const [asked, setAsked] = useState<IncidentAction>()
+  /** The note of a change that failed. */
+  const [note, setNote] = useState('')
+  const change = useIncidentChange({ onSuccess: onClear })
   const ids = chosen.map(({ id }) => id)
   return (
     <div className={styles.batch} role="toolbar" aria-label="Actions on chosen incidents">
@@ -41,12 +43,16 @@ export function BatchBar({ chosen, total, hasMore, onChange, onChooseAll, onClea
       </Button>
       <ConfirmChange
         asked={
-          asked && { action: asked, title: `${ACTION_WORDS[asked].label} ${ids.length} ${ids.length === 1 ? 'incident' : 'incidents'}?` }
+          asked && {
+            action: asked,
+            title: `${ACTION_WORDS[asked].label} ${ids.length} ${ids.length === 1 ? 'incident' : 'incidents'}?`,
+            note,
+          }
         }
         onClose={() => setAsked(undefined)}
-        onConfirm={note => {
-          onChange({ ids, action: asked!, note })
-          onClear()
+        onConfirm={sent => {
+          setNote(sent.note ?? '')
+          change({ ids, action: asked!, note: sent })
         }}
       />
     </div>

@@ -10,7 +10,7 @@ import { Panel } from '../../../components/panel.tsx'
 import type { ChartSeries } from '../../../components/stack.ts'
 import { EmptyState, ErrorPanel, Pending } from '../../../components/states.tsx'
 import { TimeChart } from '../../../components/time-chart.tsx'
-import type { TimeWindow } from '../../../url-state/time-range.ts'
+import { sayWindow, type TimeWindow } from '../../../url-state/time-range.ts'
 import { useLogsActions } from '../filters.ts'
 import { PatternCell } from '../patterns/pattern-cell.tsx'
 import { ChangePill } from '../patterns/patterns-mode.tsx'
@@ -107,25 +107,12 @@ export function CompareMode({ scope, compareWith, onCompareWith }: CompareModePr
   )
 }
 
-function Total({
-  title,
-  window: { fromMs, toMs },
-  count,
-}: {
-  readonly title: string
-  readonly window: TimeWindow
-  readonly count: number
-}) {
-  const date = (ms: number) => new Date(ms).toLocaleDateString(undefined, { day: 'numeric', month: 'short' })
-  const clock = (ms: number) => new Date(ms).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', hour12: false })
-  const end = date(fromMs) === date(toMs) ? clock(toMs) : `${date(toMs)}, ${clock(toMs)}`
+function Total({ title, window, count }: { readonly title: string; readonly window: TimeWindow; readonly count: number }) {
   return (
     <div className={styles.total}>
       <span>{title}</span>
       <strong>{formatCount(count)}</strong>
-      <small>
-        {date(fromMs)}, {clock(fromMs)} – {end}
-      </small>
+      <small>{sayWindow(window)}</small>
     </div>
   )
 }

@@ -17,7 +17,8 @@ import { translateSearch } from './to-query.ts'
 
 export interface SearchBoxProps {
   readonly search: string
-  readonly onSearch: (search: string) => void
+  /** `replace`: in the place of the search before, of which it is the end. */
+  readonly onSearch: (search: string, options?: { readonly replace: boolean }) => void
   readonly catalog: FieldCatalog
   readonly window: TimeWindow
   readonly onHelp: () => void
@@ -44,12 +45,15 @@ export function SearchBox({ search, onSearch, catalog, window, onHelp }: SearchB
   useShortcut('/', 'Search', () => input.current?.focus(), { group: 'Logs' })
   /** The search that came from here, or was taken over last: what is typed meanwhile stays. */
   const sent = useRef(search)
+  /** A pause in typing has run a search already: the next one takes its place, so that one step back leads to what was before. */
+  const isUnderWay = useRef(false)
   const latestCatalog = useRef(catalog)
   latestCatalog.current = catalog
   // The search changed elsewhere: a filter, a saved view, a step back.
   useEffect(() => {
     if (search === sent.current) return
     sent.current = search
+    isUnderWay.current = false
     setDraft(search)
     setProblem(problemOf(search, latestCatalog.current))
   }, [search])
@@ -59,7 +63,8 @@ export function SearchBox({ search, onSearch, catalog, window, onHelp }: SearchB
     setProblem(found)
     if (found !== undefined || text.trim() === search) return
     sent.current = text.trim()
-    onSearch(sent.current)
+    onSearch(sent.current, { replace: isUnderWay.current })
+    isUnderWay.current = true
   }
   const latestRun = useRef(run)
   latestRun.current = run
@@ -100,6 +105,7 @@ export function SearchBox({ search, onSearch, catalog, window, onHelp }: SearchB
       if (isOpen && chosen >= 0) return apply(offers[chosen]!)
       setCompletion(undefined)
       run(draft)
+      isUnderWay.current = false
     } else if (event.key === 'Escape') {
       event.preventDefault()
       if (isOpen) setCompletion(undefined)
@@ -135,7 +141,10 @@ export function SearchBox({ search, onSearch, catalog, window, onHelp }: SearchB
           }}
           onClick={event => lookAt(event.currentTarget)}
           onKeyDown={onKeyDown}
-          onBlur={() => setCompletion(undefined)}
+          onBlur={() => {
+            setCompletion(undefined)
+            isUnderWay.current = false
+          }}
         />
         {draft !== '' && (
           <ActionIcon
@@ -144,6 +153,7 @@ export function SearchBox({ search, onSearch, catalog, window, onHelp }: SearchB
             onClick={() => {
               setDraft('')
               sent.current = ''
+              isUnderWay.current = false
               onSearch('')
               input.current?.focus()
             }}

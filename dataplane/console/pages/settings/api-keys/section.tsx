@@ -3,7 +3,7 @@ import { Alert, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/co
 import { notifications } from '@mantine/notifications'
 import { IconKey } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { useSearch } from 'wouter'
 import { type ApiKey, type CreatedKey, createKey, listKeys, revokeKey } from '../../../api/admin.ts'
 import { problemOf } from '../../../api/problem.ts'
@@ -82,17 +82,29 @@ export default function ApiKeysSection() {
 }
 
 function NewKey({ opened, onClose }: { readonly opened: boolean; readonly onClose: () => void }) {
+  const [isCreated, setCreated] = useState(false)
+  const close = () => {
+    setCreated(false)
+    onClose()
+  }
   return (
-    <Modal opened={opened} onClose={onClose} title="Create an API key" size="lg" closeOnClickOutside={false}>
-      {opened && <NewKeyForm onClose={onClose} />}
+    // A key is shown once: one press of Escape would lose it.
+    <Modal opened={opened} onClose={close} title="Create an API key" size="lg" closeOnClickOutside={false} closeOnEscape={!isCreated}>
+      {opened && <NewKeyForm onCreated={() => setCreated(true)} onClose={close} />}
     </Modal>
   )
 }
 
-function NewKeyForm({ onClose }: { readonly onClose: () => void }) {
+function NewKeyForm({ onCreated, onClose }: { readonly onCreated: () => void; readonly onClose: () => void }) {
   const client = useQueryClient()
   const [name, setName] = useState('')
-  const create = useMutation({ mutationFn: createKey, onSuccess: () => client.invalidateQueries({ queryKey: KEYS }) })
+  const create = useMutation({
+    mutationFn: createKey,
+    onSuccess() {
+      onCreated()
+      return client.invalidateQueries({ queryKey: KEYS })
+    },
+  })
   if (create.data !== undefined) return <Created created={create.data} onClose={onClose} />
   const submit = (event: FormEvent) => {
     event.preventDefault()
@@ -125,13 +137,16 @@ function NewKeyForm({ onClose }: { readonly onClose: () => void }) {
 }
 
 function Created({ created: { name, key }, onClose }: { readonly created: CreatedKey; readonly onClose: () => void }) {
+  const content = useRef<HTMLDivElement>(null)
+  // The form that had the focus is gone.
+  useEffect(() => content.current?.querySelector('button')?.focus(), [])
   return (
-    <Stack>
+    <Stack ref={content}>
       <Alert color="orange" title="Copy the key now">
         It is shown this one time. Only its digest is kept: nobody can show it again.
       </Alert>
       <Text size="sm">Key {name}:</Text>
-      <Command text={key} />
+      <Command text={key} label="Copy the key" />
       <Text size="sm">To send a record with it:</Text>
       <Command
         text={`curl -k https://${window.location.hostname}:8443/v1/logs -H 'content-type: application/json' \\

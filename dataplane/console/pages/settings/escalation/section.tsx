@@ -19,17 +19,24 @@ export default function EscalationSection() {
 
 function Escalation({ config: { escalation } }: { readonly config: TicketingConfig }) {
   const stored = textsOf(escalation)
-  const [texts, setTexts] = useState(stored)
+  // Only these are sent: what somebody else stores meanwhile stays.
+  const [edits, setEdits] = useState<Partial<Texts>>({})
+  const texts: Texts = { ...stored, ...edits }
   const save = useConfigChange('escalation', 'Escalation is saved')
   const problems = SEVERITIES.filter(severity => texts[severity] !== '' && parseEscalation(texts[severity]) === undefined)
-  const isChanged = SEVERITIES.some(severity => texts[severity] !== stored[severity])
+  const changed = SEVERITIES.filter(severity => texts[severity] !== stored[severity])
+  const submit = () => {
+    if (problems.length > 0) return
+    const changes = Object.fromEntries(changed.map(severity => [severity, texts[severity] || null]))
+    save.mutate(changes, { onSuccess: () => setEdits({}) })
+  }
   return (
     <Panel title="Automatic escalation" note="to the platforms of the next severity up">
       <form
         className={styles.form}
         onSubmit={event => {
           event.preventDefault()
-          if (problems.length === 0) save.mutate(Object.fromEntries(SEVERITIES.map(severity => [severity, texts[severity] || null])))
+          submit()
         }}
       >
         <p className={styles.hint}>
@@ -43,16 +50,16 @@ function Escalation({ config: { escalation } }: { readonly config: TicketingConf
               label={<SeverityBadge severity={severity} />}
               placeholder="never"
               value={texts[severity]}
-              onChange={event => setTexts({ ...texts, [severity]: event.currentTarget.value.trim() })}
+              onChange={event => setEdits({ ...edits, [severity]: event.currentTarget.value.trim() })}
               error={problems.includes(severity) && `Expected ${LOOKBACK_RULE}`}
             />
           ))}
         </div>
         <div className={styles.formButtons}>
-          <Button type="submit" loading={save.isPending} disabled={!isChanged || problems.length > 0}>
+          <Button type="submit" loading={save.isPending} disabled={changed.length === 0 || problems.length > 0}>
             Save
           </Button>
-          <Button variant="subtle" disabled={!isChanged} onClick={() => setTexts(stored)}>
+          <Button variant="subtle" disabled={changed.length === 0} onClick={() => setEdits({})}>
             Undo
           </Button>
         </div>

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import type { PlatformName } from '../../../../contract/platforms.ts'
 import { type ShownTarget, type TestAnswer, testConnection } from '../../../api/ticketing-config.ts'
 import {
+  editedFields,
   type FormField,
   type TargetForm as FormState,
   forgetSecret,
@@ -34,6 +35,7 @@ export interface TargetFormProps {
 }
 
 export function TargetForm({ platform, id, stored, owner, taken = [], onClose }: TargetFormProps) {
+  const [found] = useState(stored)
   const [form, setForm] = useState(() => openForm(platform, stored))
   const [name, setName] = useState('')
   const [showsProblems, setShowsProblems] = useState(false)
@@ -42,7 +44,7 @@ export function TargetForm({ platform, id, stored, owner, taken = [], onClose }:
   const problems = formProblems(platform, form)
   const isSound = nameIssue === undefined && Object.keys(problems).length === 0
   const isReadOnly = owner !== undefined
-  const change = formChange(platform, form, stored)
+  const change = formChange(platform, form, found)
 
   const save = useConfigChange('platforms', `${titleOfTarget(target)} is saved`)
   const test = useMutation({ mutationFn: () => (isReadOnly ? testConnection(target) : testConnection(target, change)) })
@@ -58,7 +60,7 @@ export function TargetForm({ platform, id, stored, owner, taken = [], onClose }:
       noValidate
       onSubmit={event => {
         event.preventDefault()
-        whenSound(() => save.mutate({ [target]: change }, { onSuccess: onClose }))
+        whenSound(() => save.mutate({ [target]: editedFields(platform, change, found) }, { onSuccess: onClose }))
       }}
     >
       {id === undefined && (
@@ -97,7 +99,7 @@ export function TargetForm({ platform, id, stored, owner, taken = [], onClose }:
           Test the connection
         </Button>
         {!isReadOnly && (
-          <Button type="submit" loading={save.isPending} disabled={id !== undefined && !isChanged(platform, form, stored)}>
+          <Button type="submit" loading={save.isPending} disabled={id !== undefined && !isChanged(platform, form, found)}>
             {saveLabel(test.data)}
           </Button>
         )}

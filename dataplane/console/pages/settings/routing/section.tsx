@@ -10,9 +10,17 @@ import { EmptyState } from '../../../components/states.tsx'
 import { useLink } from '../../../url-state/links.ts'
 import { listWords } from '../../incidents/rules/what-happened.ts'
 import { titleOfTarget } from '../rules/platform-form.ts'
-import { buildMatrix, declaredOwners, type RoutingCell, type RoutingRow, toggleRoute, untoldSeverities } from '../rules/routing-matrix.ts'
+import {
+  buildMatrix,
+  changeRoute,
+  declaredOwners,
+  type RouteChange,
+  type RoutingCell,
+  type RoutingRow,
+  untoldSeverities,
+} from '../rules/routing-matrix.ts'
 import styles from '../section.module.css'
-import { useConfigChange } from '../use-config.ts'
+import { useConfigEdit } from '../use-config.ts'
 import { WithConfig } from '../with-config.tsx'
 
 export default function RoutingSection() {
@@ -21,8 +29,10 @@ export default function RoutingSection() {
 
 function Routing({ config }: { readonly config: TicketingConfig }) {
   const link = useLink()
-  const { mutate, isPending, variables } = useConfigChange('routing', 'The routing is saved')
-  const shown = isPending ? { ...config, routing: { ...config.routing, ...variables } } : config
+  const { mutate, isPending, variables } = useConfigEdit('routing', 'The routing is saved', ({ routing }, change: RouteChange) =>
+    changeRoute(routing, change),
+  )
+  const shown = isPending ? { ...config, routing: { ...config.routing, ...changeRoute(config.routing, variables) } } : config
   const rows = buildMatrix(shown)
   const owners = declaredOwners(config.declared?.routes)
   const untold = untoldSeverities(rows)
@@ -57,7 +67,7 @@ function Routing({ config }: { readonly config: TicketingConfig }) {
                 key={row.target}
                 row={row}
                 isBusy={isPending}
-                onToggle={severity => mutate(toggleRoute(config.routing, severity, row.target))}
+                onToggle={severity => mutate({ severity, target: row.target, isRouted: !row.cells[severity].isRouted })}
               />
             ))}
           </tbody>

@@ -4,6 +4,7 @@ import { PLATFORM_NAMES } from '../../../../contract/platforms.ts'
 import { changePlatforms, type StoredTarget } from '../../../../domain/tickets/change-platforms.ts'
 import { fieldNames } from '../../../../domain/tickets/platform-field.ts'
 import {
+  editedFields,
   forgetSecret,
   formChange,
   formFields,
@@ -79,6 +80,14 @@ describe('forms of platforms', () => {
       () => 'other',
     )
     expect(again.ok && again.platforms['email']).to.deep.equal(target)
+  })
+
+  it('of a change only what was edited is sent', () => {
+    const change = formChange('jira', setValue(openForm('jira', stored), 'projectKey', 'NIGHT'), stored)
+    expect(editedFields('jira', change, stored)).to.deep.equal({ projectKey: 'NIGHT' })
+    const key = formChange('jira', setValue(openForm('jira', stored), 'apiToken', 'new'), stored)
+    expect(editedFields('jira', key, stored)).to.deep.equal({ apiToken: 'new' })
+    expect(editedFields('jira', change, undefined)).to.deep.equal(change)
   })
 
   it('a second target of a platform needs a name of its own', () => {

@@ -148,6 +148,17 @@ export function formChange(platform: PlatformName, form: TargetForm, stored: Sho
   return change
 }
 
+/** The fields of a change that differ from the target as the form found it: what somebody else stores meanwhile stays. */
+export function editedFields(
+  platform: PlatformName,
+  change: Readonly<Record<string, unknown>>,
+  found: ShownTarget | undefined,
+): Readonly<Record<string, unknown>> {
+  if (found === undefined) return change
+  const before = formChange(platform, openForm(platform, found), found)
+  return Object.fromEntries(Object.entries(change).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name])))
+}
+
 function readValue(kind: FieldKind, text: string): unknown {
   switch (kind) {
     case 'port':

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { buildMatrix, declaredOwners, toggleRoute, untoldSeverities } from './routing-matrix.ts'
+import { buildMatrix, changeRoute, declaredOwners, untoldSeverities } from './routing-matrix.ts'
 
 const platforms = { slack: { enabled: true }, jira: { enabled: false } }
 const route = { owner: 'ops/night', platform: 'pagerduty', severities: ['critical'], escalation: false } as const
@@ -35,8 +35,9 @@ describe('the routing matrix', () => {
   })
 
   it('one click changes one severity', () => {
-    expect(toggleRoute({ high: ['slack', 'jira'] }, 'high', 'slack')).to.deep.equal({ high: ['jira'] })
-    expect(toggleRoute({ high: ['jira'] }, 'high', 'slack')).to.deep.equal({ high: ['jira', 'slack'] })
-    expect(toggleRoute({}, 'low', 'slack')).to.deep.equal({ low: ['slack'] })
+    const change = { severity: 'high', target: 'slack' } as const
+    expect(changeRoute({ high: ['slack', 'jira'] }, { ...change, isRouted: false })).to.deep.equal({ high: ['jira'] })
+    expect(changeRoute({ high: ['jira'] }, { ...change, isRouted: true })).to.deep.equal({ high: ['jira', 'slack'] })
+    expect(changeRoute({}, { ...change, isRouted: true })).to.deep.equal({ high: ['slack'] })
   })
 })

@@ -77,10 +77,16 @@ function noteOf({ escalation, services, owner }: DeclaredRoute): readonly string
   return only.length === 0 ? [] : [`${only.join(', ')} (${owner})`]
 }
 
-/** The body of `PATCH /api/v1/config/routing` that turns one cell; the order of the others stays. */
-export function toggleRoute(routing: Routing, severity: Severity, target: string): Routing {
-  const routed = routing[severity] ?? []
-  return { [severity]: routed.includes(target) ? routed.filter(id => id !== target) : [...routed, target] }
+export interface RouteChange {
+  readonly severity: Severity
+  readonly target: string
+  readonly isRouted: boolean
+}
+
+/** The body of `PATCH /api/v1/config/routing` that changes one cell; the order of the others stays. */
+export function changeRoute(routing: Routing, { severity, target, isRouted }: RouteChange): Routing {
+  const others = (routing[severity] ?? []).filter(id => id !== target)
+  return { [severity]: isRouted ? [...others, target] : others }
 }
 
 /** Severities of which nobody would be told. */
