@@ -1,6 +1,7 @@
 /** A column on disk: the values of one field of all documents of a sealed segment. */
 import { decompressInto } from '../../../../compression/zstd.ts'
 import type { Column } from '../../index-storage.ts'
+import type { ValueDocs } from '../tail/column-arrays.ts'
 import { documentsOfCode, type KeywordTail, type NumberTail } from '../tail/tail-columns.ts'
 import { PackedNumbers, packNumbers } from './number-blocks.ts'
 
@@ -30,8 +31,8 @@ export interface ColumnEntry {
 }
 
 export function encodeKeywords(column: KeywordTail, size: number, write: WriteSection): ColumnEntry {
-  const { count, isMulti, isPartial, dictionary } = column
-  const codes = column.codes.subarray(0, count)
+  const { codes, isPartial, dictionary } = column
+  const { count, isMulti } = column.docs
   const width = dictionary.length <= 256 ? 1 : 2
   return {
     kind: 'keyword',
@@ -39,7 +40,7 @@ export function encodeKeywords(column: KeywordTail, size: number, write: WriteSe
     isMulti,
     isPartial,
     ...docsOf(column, size, write),
-    values: write(width === 1 ? Uint8Array.from(codes) : bytesOf(codes)),
+    values: write(bytesOf(width === 2 && codes instanceof Uint8Array ? Uint16Array.from(codes) : codes)),
     width,
     base: 0,
     dictionary: write(Buffer.from(JSON.stringify(dictionary))),
@@ -48,8 +49,8 @@ export function encodeKeywords(column: KeywordTail, size: number, write: WriteSe
 
 /** `isInBlocks`: packed, where each document has one whole number and those are not too far apart. */
 export function encodeNumbers(column: NumberTail, size: number, isInBlocks: boolean, write: WriteSection): ColumnEntry {
-  const { count, isMulti } = column
-  const values = column.values.subarray(0, count)
+  const { values } = column
+  const { count, isMulti } = column.docs
   const { width, base } = widthOf(values)
   const isPacked = isInBlocks && width < 8 && isDense(column, size)
   return {
@@ -65,15 +66,15 @@ export function encodeNumbers(column: NumberTail, size: number, isInBlocks: bool
   }
 }
 
-const isDense = (column: KeywordTail | NumberTail, size: number): boolean => column.count === size && !column.isMulti
+const isDense = ({ docs }: KeywordTail | NumberTail, size: number): boolean => docs.count === size && !docs.isMulti
 
 function docsOf(column: KeywordTail | NumberTail, size: number, write: WriteSection): { docs?: Span } {
-  return isDense(column, size) ? {} : { docs: write(bytesOf(deltas(column.docs.subarray(0, column.count)))) }
+  return isDense(column, size) ? {} : { docs: write(bytesOf(deltas(column.docs))) }
 }
 
-function deltas(docs: Uint16Array): Uint16Array {
-  const out = new Uint16Array(docs.length)
-  for (let k = 0; k < docs.length; k++) out[k] = k === 0 ? docs[0]! : docs[k]! - docs[k - 1]!
+function deltas(docs: ValueDocs): Uint16Array {
+  const out = new Uint16Array(docs.count)
+  for (let k = 0; k < out.length; k++) out[k] = k === 0 ? docs.of(0) : docs.of(k) - docs.of(k - 1)
   return out
 }
 
@@ -217,10 +218,5 @@ export function columnPostings(loaded: LoadedColumn, term: string): Uint32Array 
   const wanted = loaded.dictionary.indexOf(term, 1)
   if (wanted < 0) return new Uint32Array(0)
   const { docs, codes } = loaded
-  if (docs !== undefined) return documentsOfCode(docs, codes, wanted, Number.POSITIVE_INFINITY)
-  let count = 0
-  for (let k = 0; k < codes.length; k++) if (codes[k] === wanted) count++
-  const found = new Uint32Array(count)
-  for (let k = 0, at = 0; at < count; k++) if (codes[k] === wanted) found[at++] = k
-  return found
+  return documentsOfCode(docs, codes, wanted)
 }

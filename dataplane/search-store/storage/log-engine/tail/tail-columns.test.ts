@@ -4,15 +4,26 @@ import { describe, it } from 'mocha'
 import { KeywordTail, NumberTail } from './tail-columns.ts'
 
 /** The value of each document, a number or none, and after how many documents a query looks at the column. */
-const STEPS = fc.array(fc.record({ value: fc.option(fc.nat(600), { nil: undefined }), isLookedAt: fc.boolean() }), {
-  minLength: 1,
-  maxLength: 900,
-})
+const stepsOf = (value: fc.Arbitrary<number | undefined>) =>
+  fc.array(fc.record({ value, isLookedAt: fc.boolean() }), { minLength: 1, maxLength: 900 })
+const IN_SOME = stepsOf(fc.option(fc.nat(600), { nil: undefined }))
+/** Columns of which each document has a value take another way. */
+const STEPS = fc.oneof(IN_SOME, stepsOf(fc.nat(600)))
+/** Near each other, far from each other, and no whole ones. */
+const TIME_MS = 1_795_000_000_000
+const NUMBERS = [
+  fc.nat(600),
+  fc.integer(),
+  fc.integer({ min: TIME_MS, max: TIME_MS + 60_000 }),
+  fc.constantFrom(0, -0, 0.5, 1e18, 2 ** 31, -(2 ** 31), 2 ** 53, Number.POSITIVE_INFINITY, Number.NaN),
+  fc.double(),
+]
+const NUMBER_STEPS = fc.oneof(...NUMBERS.flatMap(each => [stepsOf(each), stepsOf(fc.option(each, { nil: undefined }))]))
 
 describe('columns of a tail', () => {
   it('give numbers of the documents so far, at each look, and never change for one who has looked', () =>
     fc.assert(
-      fc.property(STEPS, steps => {
+      fc.property(NUMBER_STEPS, steps => {
         const column = new NumberTail()
         const seen: [size: number, values: Float64Array][] = []
         for (const [doc, { value, isLookedAt }] of steps.entries()) {
@@ -21,7 +32,10 @@ describe('columns of a tail', () => {
           const found = column.column(doc + 1)
           if (found?.kind === 'number') seen.push([doc + 1, found.values])
         }
+        // Deep equality tells −0 from 0.
         for (const [size, values] of seen) expect([...values]).to.deep.equal(steps.slice(0, size).map(({ value }) => value ?? Number.NaN))
+        const stored = steps.flatMap(({ value }, doc) => (value === undefined ? [] : [[doc, value]]))
+        expect(Array.from(column.values, (value, k) => [column.docs.of(k), value])).to.deep.equal(stored)
       }),
     ))
 
@@ -49,16 +63,51 @@ describe('columns of a tail', () => {
       }),
     ))
 
+  it('tell the documents that have a value', () =>
+    fc.assert(
+      fc.property(STEPS, fc.nat(600), fc.nat(900), (steps, wanted, size) => {
+        const column = new KeywordTail()
+        for (const [doc, { value }] of steps.entries()) {
+          if (value === undefined) continue
+          const bytes = Buffer.from(`v${value}`)
+          column.append(doc, column.code(value, value + 1, bytes, 0, bytes.length))
+        }
+        const expected = steps.flatMap(({ value }, doc) => (value === wanted && doc < size ? [doc] : []))
+        expect([...column.documents(wanted, wanted + 1, size)]).to.deep.equal(expected)
+      }),
+    ))
+
+  it('take five bytes a document for a code and a number that each document has, nine with documents that lack them', () => {
+    const bytesOf = (step: number) => {
+      const columns = [new NumberTail(), new KeywordTail()]
+      for (let doc = 0; doc < 32_768 * step; doc += step) for (const column of columns) column.append(doc, 7)
+      return columns.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+    }
+    expect(bytesOf(1) / 32_768).to.be.within(5, 5.1)
+    expect(bytesOf(2) / 32_768).to.be.within(9, 9.1)
+  })
+
   it('give the memory of arrays that they outgrow back at once, and all but what queries have at their end', () => {
-    const column = new NumberTail()
-    for (let doc = 0; doc < 16_384; doc++) column.append(doc, doc)
-    const { docs, values } = column
-    const seen = column.column(16_384) as { readonly values: Float64Array }
-    expect(values.length).to.equal(16_384)
-    column.append(16_384, 1)
-    expect([docs.length, values.length]).to.deep.equal([0, 0])
+    const buffers: ArrayBufferLike[] = []
+    const noteBuffers = (...arrays: readonly Uint8Array[]) => buffers.push(...arrays.map(({ buffer }) => buffer))
+    const column = new KeywordTail()
+    const fill = (from: number, to: number) => {
+      for (let doc = from; doc < to; doc++) column.append(doc, 0)
+    }
+    fill(0, 32_768)
+    noteBuffers(column.codes as Uint8Array)
+    fill(32_768, 65_536)
+    expect(buffers.map(({ byteLength }) => byteLength)).to.deep.equal([0])
+    const seen = column.column(65_536) as { readonly codes: Uint8Array }
     column.release()
-    expect([column.docs.length, column.values.length]).to.deep.equal([0, 0])
-    expect([...seen.values.subarray(16_380)]).to.deep.equal([16_380, 16_381, 16_382, 16_383])
+    expect(seen.codes.length).to.equal(65_536)
+
+    const numbers = new NumberTail()
+    for (let doc = 0; doc < 16_384; doc++) numbers.append(doc, doc)
+    const { values } = numbers.column(16_384) as { readonly values: Float64Array }
+    const before = numbers.sizeBytes
+    numbers.release()
+    expect(before - numbers.sizeBytes).to.equal(4 * 16_384)
+    expect([...values.subarray(16_380)]).to.deep.equal([16_380, 16_381, 16_382, 16_383])
   })
 })

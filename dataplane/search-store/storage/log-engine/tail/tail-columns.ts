@@ -2,6 +2,7 @@
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import { regrown } from '../../../grown.ts'
 import type { Column } from '../../index-storage.ts'
+import { CodeRow, NumberRow, ValueDocs } from './column-arrays.ts'
 
 /** A keyword column takes at most this many distinct values … */
 const MAX_CODES = 65_535
@@ -18,12 +19,8 @@ export class KeywordTail {
   readonly dictionary: string[] = ['']
   /** `[lo, hi]` of the value by code. */
   hashes = new Int32Array(32)
-  /** Ascending; a document with several values stands several times. */
-  docs = new Uint16Array(16)
-  codes = new Uint16Array(16)
-  count = 0
-  /** A document with more than one value was seen. */
-  isMulti = false
+  readonly docs = new ValueDocs()
+  readonly #codes = new CodeRow()
   /** Some values stand in the term table instead. */
   isPartial = false
   #table = new Uint16Array(64)
@@ -35,8 +32,8 @@ export class KeywordTail {
   #dictionary: readonly string[] = ['']
 
   get sizeBytes(): number {
-    const { docs, codes, hashes } = this
-    const arrays = docs.byteLength + codes.byteLength + hashes.byteLength + this.#table.byteLength + this.#byDoc.byteLength
+    const { docs, hashes } = this
+    const arrays = docs.sizeBytes + this.#codes.sizeBytes + hashes.byteLength + this.#table.byteLength + this.#byDoc.byteLength
     return COLUMN_BYTES + arrays + this.#dictionaryBytes
   }
 
@@ -59,7 +56,7 @@ export class KeywordTail {
 
   #addCode(at: number, lo: number, hi: number, bytes: Uint8Array, start: number, end: number): number {
     const code = this.dictionary.length
-    if (code > MAX_CODES || end - start > MAX_VALUE_BYTES || (code > FREE_CODES && code * 8 > this.count)) {
+    if (code > MAX_CODES || end - start > MAX_VALUE_BYTES || (code > FREE_CODES && code * 8 > this.docs.count)) {
       this.isPartial = true
       return -1
     }
@@ -101,22 +98,32 @@ export class KeywordTail {
 
   /** Gives the memory of all but the columns that were asked for back: no value is added any more. */
   release(): void {
-    for (const each of [this.hashes, this.docs, this.codes, this.#table]) releaseBytes(each)
+    this.docs.release()
+    this.#codes.release()
+    for (const each of [this.hashes, this.#table]) releaseBytes(each)
   }
 
   append(doc: number, code: number): void {
-    if (this.count === this.docs.length) {
-      this.docs = regrown(this.docs)
-      this.codes = regrown(this.codes)
-    }
-    if (this.count > 0 && this.docs[this.count - 1] === doc) this.isMulti = true
-    this.docs[this.count] = doc
-    this.codes[this.count++] = code
+    this.#codes.append(this.docs.count, code)
+    this.docs.append(doc)
+  }
+
+  /** In the order of documents. */
+  get codes(): Uint8Array | Uint16Array {
+    return this.#codes.first(this.docs.count)
   }
 
   /** Over the first `size` documents; undefined when codes do not tell all. */
   column(size: number): Column | undefined {
-    if (this.isMulti || this.isPartial) return undefined
+    const { docs } = this
+    if (docs.isMulti || this.isPartial) return undefined
+    if (this.#dictionary.length !== this.dictionary.length) this.#dictionary = this.dictionary.slice()
+    const isByDocument = docs.list === undefined && docs.count >= size
+    return { kind: 'keyword', codes: isByDocument ? this.#codes.shown(size) : this.#codesByDoc(size), dictionary: this.#dictionary }
+  }
+
+  #codesByDoc(size: number): Uint8Array | Uint16Array {
+    const { docs } = this
     const isWide = this.dictionary.length > 256
     if (size > this.#byDoc.length || isWide !== this.#byDoc instanceof Uint16Array) {
       const before = this.#byDoc
@@ -124,10 +131,9 @@ export class KeywordTail {
       this.#byDoc = isWide ? new Uint16Array(length) : new Uint8Array(length)
       this.#byDoc.set(before)
     }
-    for (; this.#shown < this.count && this.docs[this.#shown]! < size; this.#shown++)
-      this.#byDoc[this.docs[this.#shown]!] = this.codes[this.#shown]!
-    if (this.#dictionary.length !== this.dictionary.length) this.#dictionary = this.dictionary.slice()
-    return { kind: 'keyword', codes: this.#byDoc.subarray(0, size), dictionary: this.#dictionary }
+    for (; this.#shown < docs.count && docs.of(this.#shown) < size; this.#shown++)
+      this.#byDoc[docs.of(this.#shown)] = this.#codes.at(this.#shown)
+    return this.#byDoc.subarray(0, size)
   }
 
   /** Documents below `size` with this key; each once. */
@@ -136,63 +142,70 @@ export class KeywordTail {
     for (let code = 1; code < this.dictionary.length && wanted === 0; code++)
       if (this.hashes[2 * code] === lo && this.hashes[2 * code + 1] === hi) wanted = code
     if (wanted === 0) return new Uint32Array(0)
-    return documentsOfCode(this.docs.subarray(0, this.count), this.codes, wanted, size)
+    return documentsOfCode(this.docs.list, this.codes, wanted, size)
   }
 }
 
-/** Documents below `size` whose code is `wanted`, out of ascending pairs. */
-export function documentsOfCode(docs: Uint16Array, codes: Uint8Array | Uint16Array, wanted: number, size: number): Uint32Array {
-  const found = new Uint32Array(docs.length)
+/** Documents below `size` whose code is `wanted`, out of ascending pairs; without `docs` code k is that of document k. */
+export function documentsOfCode(
+  docs: Uint16Array | undefined,
+  codes: Uint8Array | Uint16Array,
+  wanted: number,
+  size = Number.POSITIVE_INFINITY,
+): Uint32Array {
+  const end = docs === undefined ? Math.min(size, codes.length) : codes.length
+  let most = 0
+  for (let k = 0; k < end; k++) if (codes[k] === wanted) most++
+  const found = new Uint32Array(most)
   let count = 0
-  for (let k = 0; k < docs.length; k++) {
+  for (let k = 0; k < end && count < most; k++) {
     if (codes[k] !== wanted) continue
-    const doc = docs[k]!
+    const doc = docs === undefined ? k : docs[k]!
     if (doc >= size) break
     if (count === 0 || found[count - 1] !== doc) found[count++] = doc
   }
-  return found.slice(0, count)
+  return found.subarray(0, count)
 }
 
 /** The values of one numeric, boolean or date field over the tail. */
 export class NumberTail {
-  docs = new Uint16Array(16)
-  values = new Float64Array(16)
-  count = 0
-  isMulti = false
+  readonly docs = new ValueDocs()
+  readonly #values = new NumberRow()
   /** The values by document, as far as they were asked for: documents come to a tail, and none changes. */
   #byDoc = new Float64Array(0)
   #shown = 0
 
   get sizeBytes(): number {
-    return COLUMN_BYTES + this.docs.byteLength + this.values.byteLength + this.#byDoc.byteLength
+    return COLUMN_BYTES + this.docs.sizeBytes + this.#values.sizeBytes + this.#byDoc.byteLength
   }
 
   append(doc: number, value: number): void {
-    if (this.count === this.docs.length) {
-      this.docs = regrown(this.docs)
-      this.values = regrown(this.values)
-    }
-    if (this.count > 0 && this.docs[this.count - 1] === doc) this.isMulti = true
-    this.docs[this.count] = doc
-    this.values[this.count++] = value
+    this.#values.append(this.docs.count, value)
+    this.docs.append(doc)
+  }
+
+  /** In the order of documents. */
+  get values(): Float64Array {
+    return this.#values.first(this.docs.count)
   }
 
   /** As that of a keyword column. */
   release(): void {
-    releaseBytes(this.docs)
-    releaseBytes(this.values)
+    this.docs.release()
+    this.#values.release()
   }
 
   /** Over the first `size` documents. */
   column(size: number): Column | undefined {
-    if (this.isMulti) return undefined
+    const { docs } = this
+    if (docs.isMulti) return undefined
     if (size > this.#byDoc.length) {
       const before = this.#byDoc
       this.#byDoc = new Float64Array(Math.max(size, 2 * before.length)).fill(Number.NaN, before.length)
       this.#byDoc.set(before)
     }
-    for (; this.#shown < this.count && this.docs[this.#shown]! < size; this.#shown++)
-      this.#byDoc[this.docs[this.#shown]!] = this.values[this.#shown]!
+    for (; this.#shown < docs.count && docs.of(this.#shown) < size; this.#shown++)
+      this.#byDoc[docs.of(this.#shown)] = this.#values.at(this.#shown)
     return { kind: 'number', values: this.#byDoc.subarray(0, size) }
   }
 }
