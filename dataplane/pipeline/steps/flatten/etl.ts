@@ -61,8 +61,7 @@ export function createEtl(config: EtlConfig): Etl {
   function* flattenQuickly(value: Buffer, origin: MessageOrigin, letters: MessageLetters, target: EtlTarget) {
     return yield* quick.flatten(value, origin, {
       flat: (key, record, source) => target.flat(key, record, source),
-      unusual(record, context, source) {
-        const { resource, scope } = context.parsed()
+      unusual(record, { resource, scope }, source) {
         plain.setSurroundings(resource, scope)
         flattenRecord(record, source, letters, target)
       },

@@ -28,6 +28,8 @@ const MAX_CHARACTERS = 4 * 1024 * 1024
 export class KnownContextKeys {
   readonly #lists = new Map<string, ContextKeys>()
   #characters = 0
+  /** How many have been built, known ones not counted. */
+  built = 0
 
   of(keys: readonly string[]): ContextKeys {
     const id = JSON.stringify(keys)
@@ -39,6 +41,7 @@ export class KnownContextKeys {
       this.#characters = id.length
     }
     const list = buildContextKeys(keys)
+    this.built++
     this.#lists.set(id, list)
     return list
   }

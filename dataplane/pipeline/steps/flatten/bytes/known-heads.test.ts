@@ -1,64 +1,83 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { KnownHeads } from './known-heads.ts'
-import type { RecordContext } from './record-context.ts'
+import { KnownHeads, MAX_BYTES_OF_ALL } from './known-heads.ts'
+import { type RecordContext, RecordContexts } from './record-context.ts'
 
-const CONTEXT = {} as RecordContext
+const contexts = new RecordContexts()
+/** One whose bytes are no more than are needed. */
+const CONTEXT = contexts.make('', '', 'acme')!
 const elementOf = (pod: string) => `{"resource":{"pod":"${pod}"},"scopeLogs":[{"scope":{},"logRecords":[{"body":1}]}]}`
-const headEnd = (text: string) => text.indexOf('"logRecords":[') + '"logRecords":['.length
+const headLength = (text: string) => text.indexOf('"logRecords":[') + '"logRecords":['.length
 
 /** Heads that are read in memory which holds this text. */
 function headsIn(text: string) {
   const b = Buffer.from(text)
   const heads = new KnownHeads(b)
-  const add = (start: number, end: number, tenant = 'acme') =>
-    heads.add({ start, end, tenant, context: CONTEXT, resource: { start: start + 12, end: start + 14 }, scope: undefined })
+  const add = (start: number, tenant = 'acme') =>
+    heads.add({ start, tenant, context: CONTEXT, resource: { start: start + 12, end: start + 14 }, scope: undefined })
   return { b, heads, add }
 }
 
 describe('known heads', () => {
-  it('a head is found again wherever it stands, with its places counted from its start', () => {
+  it('a head is found again wherever it stands, with its places counted from its start, and its context', () => {
     const element = elementOf('a')
     const { heads, add } = headsIn(`[ ${element} , ${element}`)
     const second = 2 + element.length + 3
     expect(heads.find(2, 'acme')).to.equal(undefined)
-    add(2, 2 + headEnd(element))
+    add(2)
     for (const at of [2, second]) {
-      const known = heads.find(at, 'acme')!
-      expect(Buffer.from(known.bytes).toString()).to.equal(element.slice(0, headEnd(element)))
-      expect(known).to.include({ tenant: 'acme', context: CONTEXT, scope: undefined })
-      expect(known.resource).to.deep.equal({ start: 12, end: 14 })
+      const { context, ...places } = heads.find(at, 'acme')!
+      expect(places).to.deep.equal({ length: headLength(element), resource: { start: 12, end: 14 }, scope: undefined })
+      const { memory, start, foldedEnd } = context.shared
+      expect(memory.subarray(start, start + foldedEnd).equals(CONTEXT.shared.memory)).to.equal(true)
+      expect(context.sender).to.equal(CONTEXT.sender)
     }
   })
 
   it('another head, another tenant or another place has none', () => {
     const [one, other] = [elementOf('a'), elementOf('b')]
     const { heads, add } = headsIn(one + other)
-    add(0, headEnd(one))
+    add(0)
     expect(heads.find(one.length, 'acme')).to.equal(undefined)
     expect(heads.find(1, 'acme')).to.equal(undefined)
     expect(heads.find(0, 'globex')).to.equal(undefined)
   })
 
-  it('one is not remembered that ends elsewhere than its first list of records, has white space, or is long', () => {
-    for (const text of [
-      '{"resource":{"logRecords":[1]},"scopeLogs":[{"logRecords":[2]}]}',
-      '{"resource":{},"scopeLogs":[{"logRecords" : [1]}]}',
-      elementOf('x'.repeat(5_000)),
-    ]) {
+  it('a head ends with the first list of the name, unless that has white space or is far away', () => {
+    for (const [text, end] of [
+      ['{"resource":{"logRecords":[1]},"scopeLogs":[{"logRecords":[2]}]}', 27],
+      ['{"resource":{},"scopeLogs":[{"logRecords" : [1]}]}', -1],
+      [elementOf('x'.repeat(5_000)), -1],
+    ] as const) {
       const { heads, add } = headsIn(text)
-      add(0, text.lastIndexOf('[') + 1)
-      expect(heads.find(0, 'acme')).to.equal(undefined)
+      expect(heads.endOf(0)).to.equal(end)
+      add(0)
+      expect(heads.find(0, 'acme')?.length ?? -1).to.equal(end)
     }
   })
 
-  it('all are forgotten where they take more than 8 MiB, and known again from then on', () => {
-    const elements = Array.from({ length: 3_000 }, (_, i) => elementOf(String(i).padEnd(3_000, 'x')))
-    const starts = elements.map((_, i) => i * elements[0]!.length)
-    const { heads, add } = headsIn(elements.join(''))
-    for (const [i, start] of starts.entries()) add(start, start + headEnd(elements[i]!))
-    const known = starts.filter(start => heads.find(start, 'acme') !== undefined)
-    expect(known).to.have.length.within(1, 2_700)
-    expect(known).to.include(starts.at(-1))
+  it('those of twenty thousand senders that come in turn are found again, and the oldest forgotten beyond the bound', () => {
+    const resource = JSON.stringify({ attributes: [{ key: 'k8s.pod.name', value: { stringValue: 'x'.repeat(300) } }] })
+    const [, context] = [0, 1].map(() => contexts.make(resource, '', 'acme')!) as [RecordContext, RecordContext]
+    const b = Buffer.from(elementOf('0'.repeat(500)))
+    const heads = new KnownHeads(b)
+    const at = (pod: number) => void b.write(String(pod).padEnd(8), 20)
+    const range = { start: 12, end: 200 }
+    const add = (from: number, to: number) => {
+      for (let pod = from; pod < to; pod++) {
+        at(pod)
+        heads.add({ start: 0, tenant: 'acme', context, resource: range, scope: range })
+      }
+    }
+    const isKnown = (pod: number) => {
+      at(pod)
+      return heads.find(0, 'acme') !== undefined
+    }
+    add(0, 20_000)
+    expect(Array.from({ length: 20_000 }, (_, pod) => pod).every(isKnown)).to.equal(true)
+    add(20_000, 40_000)
+    expect(isKnown(0)).to.equal(false)
+    expect(isKnown(39_999)).to.equal(true)
+    expect(40_000 * (context.shared.foldedEnd + b.length)).to.be.above(MAX_BYTES_OF_ALL)
   })
 })

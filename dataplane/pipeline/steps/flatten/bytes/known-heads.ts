@@ -1,24 +1,22 @@
 /** The heads of elements of `resourceLogs`, up to the first record: a sender repeats the same bytes with each request, however few its records are. */
 import { Buffer } from 'node:buffer'
-import { crc32 } from 'node:zlib'
-import { startsWith } from '../../../../json/bytes.ts'
+import { NOWHERE, startsWith } from '../../../../json/bytes.ts'
 import { countedFrom, type Range } from '../../../../json/rough.ts'
-import type { RecordContext } from './record-context.ts'
+import { KnownBytes } from '../../../../memory/known-bytes.ts'
+import { contextAt, type RecordContext } from './record-context.ts'
 
 /** A head that has been read before. Places are counted from its start. */
 export interface KnownHead {
-  readonly bytes: Uint8Array
+  readonly length: number
   readonly resource: Range | undefined
   readonly scope: Range | undefined
   readonly context: RecordContext
-  readonly tenant: string
 }
 
 /** The same where it was read. */
-export interface ReadHead extends Omit<KnownHead, 'bytes'> {
+export interface ReadHead extends Omit<KnownHead, 'length'> {
   readonly start: number
-  /** Behind the `[` of the records. */
-  readonly end: number
+  readonly tenant: string
 }
 
 const LIST_NAME = Buffer.from('"logRecords":[')
@@ -29,66 +27,52 @@ const STEPS = new Uint8Array(256).fill(LIST_NAME.length)
 for (let i = 0; i < LAST_AT; i++) STEPS[LIST_NAME[i]!] = LAST_AT - i
 /** Longer ones are not worth remembering. */
 const MAX_HEAD_BYTES = 4 * 1024
-/** Memory of a head and its place in the table, beside its bytes and its context, which is counted elsewhere. */
-const ENTRY_BYTES = 300
-const MAX_BYTES_OF_ALL = 8 * 1024 * 1024
+/** Memory of a head beside its bytes and its context. */
+const HEAD_BYTES = 150
+/** Memory of all heads with their contexts: those of twenty thousand senders. */
+export const MAX_BYTES_OF_ALL = 41_943_040
 
-/** Heads by their bytes: a known one is not parsed again. All are forgotten where they take too much memory. */
+/** Heads by their bytes: a known one is not parsed again. */
 export class KnownHeads {
   readonly #b: Buffer
-  /** By their checksum: 700 bytes as the key of a Map take four times as long (measured). Of two with the same one the last is known. */
-  readonly #heads = new Map<number, KnownHead>()
-  #bytes = 0
+  readonly #view: DataView
+  readonly #heads = new KnownBytes<KnownHead>(MAX_BYTES_OF_ALL)
 
   /** `b`: where messages are read. */
   constructor(b: Buffer) {
     this.#b = b
+    this.#view = new DataView(b.buffer, b.byteOffset, b.length)
   }
 
-  /** The head of the element that starts at `from`; undefined where it was not seen yet. */
+  /** The head of the element that starts at `from`; undefined where it is not known. */
   find(from: number, tenant: string): KnownHead | undefined {
-    const bytes = this.#bytesAt(from)
-    const known = bytes && this.#heads.get(keyOf(bytes))
-    return known?.tenant === tenant && bytes!.equals(known.bytes) ? known : undefined
+    const end = this.endOf(from)
+    return end === NOWHERE ? undefined : this.#heads.find(this.#view, from, end, tenant)
   }
 
-  add({ start, end, ...head }: ReadHead): void {
-    const bytes = this.#bytesAt(start)
-    if (bytes?.length !== end - start) return
-    const key = keyOf(bytes)
-    this.#bytes += bytes.length + ENTRY_BYTES - this.#sizeOf(this.#heads.get(key))
-    if (this.#bytes > MAX_BYTES_OF_ALL) {
-      this.clear()
-      this.#bytes = bytes.length + ENTRY_BYTES
-    }
-    this.#heads.set(key, {
-      ...head,
-      bytes: Buffer.from(bytes),
-      resource: countedFrom(head.resource, start),
-      scope: countedFrom(head.scope, start),
+  /** The context has a copy of its bytes here. */
+  add({ start, tenant, resource, scope, context }: ReadHead): void {
+    const end = this.endOf(start)
+    if (end === NOWHERE) return
+    const { memory, start: sharedAt, foldedEnd } = context.shared
+    this.#heads.add(this.#view, start, end, tenant, {
+      bytes: memory.subarray(sharedAt, sharedAt + foldedEnd),
+      heldBytes: HEAD_BYTES + context.heldBytes,
+      valueAt: place => ({
+        length: end - start,
+        resource: countedFrom(resource, start),
+        scope: countedFrom(scope, start),
+        context: contextAt(context, place.memory, place.start),
+      }),
     })
   }
 
-  clear(): void {
-    this.#heads.clear()
-    this.#bytes = 0
-  }
-
-  /** As far as the first list of the name `logRecords`, spelled as the collector does; undefined where there is none nearby. */
-  #bytesAt(from: number): Buffer | undefined {
+  /** Behind the first list of the name `logRecords`, spelled as the collector does; `NOWHERE` where there is none nearby. */
+  endOf(from: number): number {
     const b = this.#b
     const limit = Math.min(b.length, from + MAX_HEAD_BYTES)
     for (let last = from + LAST_AT; last < limit; last += STEPS[b[last]!]!)
-      if (b[last] === OPENS_LIST && startsWith(b, last - LAST_AT, LIST_NAME)) return b.subarray(from, last + 1)
-    return undefined
+      if (b[last] === OPENS_LIST && startsWith(b, last - LAST_AT, LIST_NAME)) return last + 1
+    return NOWHERE
   }
-
-  #sizeOf(known: KnownHead | undefined): number {
-    return known === undefined ? 0 : known.bytes.length + ENTRY_BYTES
-  }
-}
-
-/** 32 bits, in the range of small integers. */
-function keyOf(bytes: Buffer): number {
-  return crc32(bytes) | 0
 }

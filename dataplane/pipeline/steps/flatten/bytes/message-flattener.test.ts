@@ -9,7 +9,7 @@ import type { EncodedRecord } from '../../../flat-record-layout.ts'
 import { findScoredFields, knownScoredFields } from '../../../scored-fields.ts'
 import { readParts } from '../message-parts.ts'
 import { createPlainFlattener, type KeyedRecord } from '../plain-flattener.ts'
-import { MessageFlattener, type RecordSource } from './message-flattener.ts'
+import { MessageFlattener, type ParsedOrigin, type RecordSource } from './message-flattener.ts'
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12)
 const NOW = `${NOW_MS}123456`
@@ -66,8 +66,7 @@ function flatten(message: Uint8Array) {
         outcomes.push(readable({ key, ...record }))
         expectKnownFields(record)
       },
-      unusual(record, context) {
-        const { resource, scope } = context.parsed()
+      unusual(record, { resource, scope }) {
         plain.setSurroundings(resource, scope)
         outcomes.push(plainly(record))
       },
@@ -86,7 +85,7 @@ function sourcesOf(flattener: MessageFlattener, message: Uint8Array, defaultTena
     {
       isFull: () => false,
       flat: (key, record, source) => void found.push({ key, source: seen(source), value: readable({ key, ...record }).value }),
-      unusual: (_record, context, source) => void found.push({ key: context.busKey, source: seen(source) }),
+      unusual: (_record, origin, source) => void found.push({ key: 'by the rules', source: seen(source), value: JSON.stringify(origin) }),
     },
   )
   return { isDone: walk.next().value, found }
@@ -306,6 +305,22 @@ describe('the message flattener', () => {
     for (const tenant of ['acme', 'globex', 'acme', 'globex']) expect(tenantsOf(tenant)).to.deep.equal([`${tenant}/checkout`])
   })
 
+  it('gives records that it leaves to the rules their resource and scope, the same ones for all in turn', () => {
+    const unusual = { ...ORDINARY, attributes: [{ key: 'a', value: { arrayValue: { values: [] } } }] }
+    const origins: ParsedOrigin[] = []
+    const target = { isFull: () => false, flat: () => undefined, unusual: (_: unknown, origin: ParsedOrigin) => void origins.push(origin) }
+    for (const service of ['café', 'café', 'cart']) {
+      const bytes = spell(messageFrom({ service, scope: 'ö' }, unusual, unusual), { indent: '', asciiOnly: false })
+      expect(quick.flatten(bytes, originOf(), target).next().value).to.equal(true)
+    }
+    expect(origins.map(({ resource }) => resource!.attributes![0]!.value!.stringValue)).to.deep.equal([
+      ...['café', 'café', 'café', 'café', 'cart', 'cart'],
+    ])
+    expect(origins[0]!.scope!.name).to.equal('ö')
+    expect(origins[1]!.resource).to.equal(origins[0]!.resource)
+    expect(origins[5]!.scope).to.equal(origins[4]!.scope)
+  })
+
   it('never takes for good what is no JSON, or not OTLP', () => {
     const whole = spell(
       messageOf({ timeUnixNano: NOW, body: { stringValue: 'é' }, attributes: [{ key: 'a', value: { doubleValue: 1.5 } }] }),
@@ -325,9 +340,11 @@ describe('the message flattener', () => {
     for (let end = 0; end < whole.length; end++) expect(flatten(whole.subarray(0, end)).isDone).to.equal(false)
   })
 
-  function messageOf(...logRecords: unknown[]) {
-    const attributes = [{ key: 'service.name', value: { stringValue: 'checkout' } }]
-    return { resourceLogs: [{ resource: { attributes }, scopeLogs: [{ scope: { name: 's' }, logRecords }] }] }
+  const messageOf = (...logRecords: unknown[]) => messageFrom({ service: 'checkout', scope: 's' }, ...logRecords)
+
+  function messageFrom({ service, scope }: { readonly service: string; readonly scope: string }, ...logRecords: unknown[]) {
+    const attributes = [{ key: 'service.name', value: { stringValue: service } }]
+    return { resourceLogs: [{ resource: { attributes }, scopeLogs: [{ scope: { name: scope }, logRecords }] }] }
   }
 
   const ORDINARY = {

@@ -8,6 +8,7 @@ import { countedFrom, parseRange, type Range } from '../../../../json/rough.ts'
 import { valueEnd } from '../../../../json/strict.ts'
 import { EditList } from '../../../../otlp/layout.ts'
 import { OversizedPayload } from '../../../../otlp/malformed.ts'
+import type { InstrumentationScope, Resource } from '../../../../otlp/payload.ts'
 import type { EncodedRecord } from '../../../flat-record-layout.ts'
 import type { Surroundings } from '../message-parts.ts'
 import type { MessageOrigin } from '../plain-flattener.ts'
@@ -36,12 +37,18 @@ export interface RecordSource {
   end: number
 }
 
+/** Resource and scope of a record as objects. */
+export interface ParsedOrigin {
+  readonly resource: Resource | undefined
+  readonly scope: InstrumentationScope | undefined
+}
+
 /** Takes the records of a message, in their order. */
 export interface FlatRecords {
   /** `key` is `<tenant>/<service>`. The record stays until the next; `source` is one object for all records, filled anew for each. */
   flat(key: string, record: EncodedRecord, source: RecordSource): void
-  /** A parsed record that only the rules one by one fit. */
-  unusual(record: unknown, context: RecordContext, source: RecordSource): void
+  /** A parsed record that only the rules one by one fit. Records in turn of one resource and scope have these as the same objects. */
+  unusual(record: unknown, origin: ParsedOrigin, source: RecordSource): void
   /** Whether the output is full, so that the message has to wait. */
   isFull(): boolean
 }
@@ -65,10 +72,14 @@ export class MessageFlattener {
   readonly #record = new RecordScanner(this.#b)
   readonly #writer = new RecordWriter(this.#b)
   readonly #heads = new KnownHeads(this.#b)
-  readonly #contexts = new RecordContexts(() => this.#heads.clear())
+  readonly #contexts = new RecordContexts()
   readonly #lookupFeatures: FlattenConfig['lookupFeatures']
   readonly #source: RecordSource = { around: { resource: undefined, scope: undefined }, start: 0, end: 0 }
   #origin: MessageOrigin | undefined
+  /** Where the message starts. */
+  #start = 0
+  /** The objects of the context that was asked for last. */
+  #parsed: { readonly context: RecordContext; readonly origin: ParsedOrigin } | undefined
 
   constructor({ lookupFeatures }: Pick<FlattenConfig, 'lookupFeatures'>) {
     this.#lookupFeatures = lookupFeatures
@@ -83,7 +94,8 @@ export class MessageFlattener {
     if (start === undefined) return false
     this.#writer.start(origin.day)
     this.#origin = origin
-    const walk = this.#message(start, this.#flattening(to, start))
+    this.#start = start
+    const walk = this.#message(start, this.#flattening(to))
     let isChecked = false
     try {
       for (;;) {
@@ -101,12 +113,13 @@ export class MessageFlattener {
     }
   }
 
-  /** `start` is where the message starts. */
-  #flattening(to: FlatRecords, start: number): Steps {
+  #flattening(to: FlatRecords): Steps {
+    const start = this.#start
     return {
-      scope: ({ fields }, { resource, scope }) => {
+      scope: (context, { resource, scope }) => {
         this.#source.around = { resource: countedFrom(resource, start), scope: countedFrom(scope, start) }
-        this.#writer.enrich(this.#lookupFeatures(fields.tenant_id, fields.service))
+        const { tenant, service } = context.sender
+        this.#writer.startScope(context, this.#lookupFeatures(tenant, service))
       },
       record: (p, context) => {
         this.#source.start = p - start
@@ -142,11 +155,11 @@ export class MessageFlattener {
   }
 
   /** The same where the bytes before the first record are known. */
-  *#behindHead(from: number, { bytes, resource, context, scope }: KnownHead, steps: Steps): Generator<void, number, undefined> {
+  *#behindHead(from: number, { length, resource, context, scope }: KnownHead, steps: Steps): Generator<void, number, undefined> {
     const b = this.#b
     const ofResource = countedFrom(resource, -from)
     steps.scope(context, { resource: ofResource, scope: countedFrom(scope, -from) })
-    const end = yield* this.#records(from + bytes.length, context, steps)
+    const end = yield* this.#records(from + length, context, steps)
     if (end === NOWHERE) return NOWHERE
     const scopeEnd = this.#holderEnd(end)
     if (scopeEnd === NOWHERE) return NOWHERE
@@ -165,10 +178,12 @@ export class MessageFlattener {
 
   *#scopeLogs(from: number, resource: ResourceHead, steps: Steps): Generator<void, number, undefined> {
     const { text, list, range } = this.#holder(from, SCOPE, NEXT_RECORDS, ONLY_RECORDS)
+    if (list === NOWHERE) return NOWHERE
     const tenant = this.#origin!.defaultTenant
-    const context = list === NOWHERE ? undefined : this.#contexts.find(resource.text, text, tenant)
+    const endsHead = resource.isFirst && this.#heads.endOf(resource.from) === list
+    const context = endsHead ? this.#contexts.make(resource.text, text, tenant) : this.#contexts.find(resource.text, text, tenant)
     if (context === undefined) return NOWHERE
-    if (resource.isFirst) this.#heads.add({ start: resource.from, end: list, tenant, resource: resource.range, scope: range, context })
+    if (endsHead) this.#heads.add({ start: resource.from, tenant, resource: resource.range, scope: range, context })
     resource.isFirst = false
     steps.scope(context, { resource: resource.range, scope: range })
     const end = yield* this.#records(list, context, steps)
@@ -246,7 +261,7 @@ export class MessageFlattener {
     const keySet = shape.isPlain ? context.keySetWith(shape) : undefined
     if (keySet === undefined || !this.#origin!.repetition.take(context.repeated)) return this.#unusual(from, context, to)
     this.#source.end = this.#source.start + end - from
-    to.flat(context.busKey, this.#writer.write(record, context, shape, keySet), this.#source)
+    to.flat(context.sender.busKey, this.#writer.write(record, shape, keySet), this.#source)
     return end
   }
 
@@ -264,8 +279,25 @@ export class MessageFlattener {
     const parsed = parseRange(this.#b, { start: from, end })
     // Its letter is made by the plain way.
     if ('problem' in parsed) return NOWHERE
-    to.unusual(parsed.value, context, this.#source)
+    to.unusual(parsed.value, this.#parsedOrigin(context), this.#source)
     return end
+  }
+
+  #parsedOrigin(context: RecordContext): ParsedOrigin {
+    if (this.#parsed?.context !== context) {
+      const { resource, scope } = this.#source.around
+      const origin = {
+        resource: this.#parse(resource) as Resource | undefined,
+        scope: this.#parse(scope) as InstrumentationScope | undefined,
+      }
+      this.#parsed = { context, origin }
+    }
+    return this.#parsed.origin
+  }
+
+  /** The JSON at a range that is counted from the start of the message. */
+  #parse(range: Range | undefined): unknown {
+    return range && JSON.parse(this.#b.toString('utf8', this.#start + range.start, this.#start + range.end))
   }
 }
 

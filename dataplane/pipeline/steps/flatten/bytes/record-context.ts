@@ -1,6 +1,6 @@
 /** The part of flat records that comes from their resource and scope. */
 import { holdsObjects } from '../../../../domain/documents/field-paths.ts'
-import { type CanonicalFields, canonicalFields } from '../../../../domain/records/canonical-fields.ts'
+import { canonicalFields } from '../../../../domain/records/canonical-fields.ts'
 import { attributesDigest, DOCUMENT_NAMESPACE } from '../../../../domain/records/document-id.ts'
 import { keptAttributes } from '../../../../domain/records/flat-record.ts'
 import { type FlatAttributes, flattenAttributes } from '../../../../domain/records/flatten.ts'
@@ -10,35 +10,46 @@ import { busKey } from '../../../../domain/tenants/tenant.ts'
 import { namespaceBytes } from '../../../../hash/uuid5.ts'
 import type { InstrumentationScope, Resource } from '../../../../otlp/payload.ts'
 import { type ContextKeys, KnownContextKeys } from './context-keys.ts'
-import { Piece, pieceOf } from './piece.ts'
+import { Piece } from './piece.ts'
 import { MAX_CONTEXT_BYTES } from './work-area.ts'
 
-/** The bytes that all records of one resource and scope have in common, ready to be copied. */
+/** Everything that all records of one resource and scope have in common, as bytes that are ready to be copied. */
 export interface RecordContext {
-  /** Resource and scope as objects, the same ones each time. */
-  readonly parsed: () => ParsedOrigin
   /** Two attributes of it flatten to one name, one holds objects, or it is very large: its records need the rules one by one. */
   readonly isPlain: boolean
-  readonly fields: CanonicalFields
-  /** `<tenant>/<service>` */
-  readonly busKey: string
-  /** The input of a document id, before and behind the log id: namespace and tenant, digests of resource and scope. */
-  readonly contentHead: Piece
-  readonly digests: Piece
-  /** JSON members, each with a leading comma: of `fields`, with flattened names, under `attributes`. */
-  readonly fieldMembers: Uint8Array
-  readonly flattened: Uint8Array
-  readonly topLevel: Uint8Array
-  readonly folded: Uint8Array
-  /** Bytes of these, and attributes. */
+  readonly sender: Sender
+  readonly shared: SharedBytes
+  /** Bytes of its members, and attributes. */
   readonly repeated: Repeated
+  /** Memory of it and its place in a table, beside its bytes and what they were made of. */
+  readonly heldBytes: number
   /** How a shape goes with it: the id of the top-level keys of both, undefined when a key of the shape is one of the context's too. */
   readonly keySetWith: ContextKeys['keySetWith']
 }
 
-interface ParsedOrigin {
-  readonly resource: Resource | undefined
-  readonly scope: InstrumentationScope | undefined
+/** One object for all contexts of a tenant's service. */
+export interface Sender {
+  readonly tenant: string
+  readonly service: string
+  /** `<tenant>/<service>` */
+  readonly busKey: string
+  /** The input of a document id before the log id: namespace and tenant. */
+  readonly contentHead: Piece
+}
+
+/**
+ * Digests of resource and scope, as they stand behind the log id in the input of a document id; then JSON members, each with a leading comma: of the
+ * canonical fields, with flattened names, at the top level of `attributes`, and those that are folded. One behind the other, from `start` of `memory` on.
+ */
+export interface SharedBytes {
+  readonly memory: Buffer
+  readonly start: number
+  /** Ends of the five, counted from `start`. */
+  readonly digestsEnd: number
+  readonly fieldsEnd: number
+  readonly flattenedEnd: number
+  readonly topLevelEnd: number
+  readonly foldedEnd: number
 }
 
 /** Attributes and the digest of them. */
@@ -50,60 +61,62 @@ interface Digested {
 const NO_ATTRIBUTES: FlatAttributes = new Map()
 const NAMESPACE_BYTES = namespaceBytes(DOCUMENT_NAMESPACE)
 
-/** Memory of a context and its place in the table, beside its bytes and its id. */
-const ENTRY_BYTES = 2_000
-/** Memory of all contexts and their ids. */
-const MAX_BYTES_OF_ALL = 32 * 1024 * 1024
+const CONTEXT_BYTES = 250
+/** Memory of a key in a list of keys. */
+const KEY_BYTES = 250
+/** Memory of the contexts that are found by their text, and of the texts. */
+const MAX_BYTES_OF_ALL = 8 * 1024 * 1024
 /** The oldest are forgotten down to this: a Map that loses one entry at a time passes over all that it lost before. */
-const KEPT_BYTES = 28 * 1024 * 1024
+const KEPT_BYTES = 7 * 1024 * 1024
 /** Longer ones are not worth remembering. */
 const MAX_ID_LENGTH = 16 * 1024
+const MAX_SENDERS = 1_000
 
-/** Contexts of resources and scopes seen before, by their text in the message: a service sends the same ones over and over. */
+/** Makes contexts of resources and scopes. */
 export class RecordContexts {
+  /** By their text in the message: those that `KnownHeads` does not find, such as of all scopes but the first. */
   readonly #contexts = new Map<string, RecordContext>()
   readonly #keys = new KnownContextKeys()
+  readonly #senders = new Map<string, Sender>()
   /** Nearly all senders have the same one. */
   #lastScope: { readonly text: string; readonly digested: Digested } | undefined
-  #lastHead: { readonly tenant: string; readonly piece: Piece } | undefined
-  readonly #onForgotten: () => void
   #bytes = 0
 
-  /** `onForgotten` is called when some are forgotten, whose memory nobody else should hold then. */
-  constructor(onForgotten: () => void = () => undefined) {
-    this.#onForgotten = onForgotten
-  }
-
-  /** The context of a resource and a scope as JSON texts, empty where there is none; undefined when one of them is not as OTLP has it. Throws when one is no JSON. */
+  /** The same as `make` gives, remembered. */
   find(resourceText: string, scopeText: string, defaultTenant: string): RecordContext | undefined {
     const id = `${defaultTenant}|${resourceText}|${scopeText}`
     const known = this.#contexts.get(id)
     if (known !== undefined || id.length > MAX_ID_LENGTH) return known
-    const resource = parseResource(resourceText)
-    if (findHolderProblem({ resource }, 'resource', 'scopeLogs') !== undefined) return undefined
-    const digestedScope = this.#scope(scopeText)
-    if (digestedScope === undefined) return undefined
-    const digestedResource = digested(flattenAttributes(resource?.attributes))
-    const parsed = parsedOnce(id, defaultTenant.length + 1, resourceText.length)
-    const context = this.#build(digestedResource, digestedScope, defaultTenant, parsed)
+    const context = this.make(resourceText, scopeText, defaultTenant)
+    if (context === undefined) return undefined
     this.#bytes += sizeOf(id, context)
     this.#contexts.set(id, context)
     if (this.#bytes > MAX_BYTES_OF_ALL) this.#forgetOldest()
     return context
   }
 
+  /** The context of a resource and a scope as JSON texts, empty where there is none; undefined when one of them is not as OTLP has it. Throws when one is no JSON. */
+  make(resourceText: string, scopeText: string, defaultTenant: string): RecordContext | undefined {
+    const resource = parseLatin1(resourceText) as Resource | undefined
+    if (findHolderProblem({ resource }, 'resource', 'scopeLogs') !== undefined) return undefined
+    const scope = this.#scope(scopeText)
+    return scope && this.#build(digested(flattenAttributes(resource?.attributes)), scope, defaultTenant)
+  }
+
   #scope(text: string): Digested | undefined {
     if (this.#lastScope?.text === text) return this.#lastScope.digested
-    const scope = parseScope(text)
+    const scope = parseLatin1(text) as InstrumentationScope | undefined
     if (findHolderProblem({ scope }, 'scope', 'logRecords') !== undefined) return undefined
     this.#lastScope = { text, digested: digested(scopeAttributes(scope)) }
     return this.#lastScope.digested
   }
 
-  #build(resource: Digested, scope: Digested, defaultTenant: string, parsed: RecordContext['parsed']): RecordContext {
+  #build(resource: Digested, scope: Digested, defaultTenant: string): RecordContext {
     const fields = canonicalFields(resource.attributes, NO_ATTRIBUTES, defaultTenant)
     const kept = keptAttributes(fields, resource.attributes, scope.attributes)
+    const listsBefore = this.#keys.built
     const { each, areDistinct, keySetWith } = this.#keys.of([...kept.keys()])
+    const isOwnList = this.#keys.built > listsBefore
     const members = { flattened: '', topLevel: '', folded: '' }
     let holdsFields = false
     let at = 0
@@ -113,35 +126,31 @@ export class RecordContexts {
       members[isTopLevel ? 'topLevel' : 'folded'] += original + json
       holdsFields ||= isTopLevel && holdsObjects(json)
     }
-    const fieldMembers = Buffer.from(`,${JSON.stringify(fields).slice(1, -1)}`)
-    const flattened = Buffer.from(members.flattened)
-    const topLevel = Buffer.from(members.topLevel)
-    const folded = Buffer.from(members.folded)
-    const size = fieldMembers.length + flattened.length + topLevel.length + folded.length
+    const digests = `:${resource.digest},${scope.digest},`
+    const shared = sharedBytes(digests, `,${JSON.stringify(fields).slice(1, -1)}`, members)
+    const size = shared.foldedEnd - shared.digestsEnd
     return {
-      parsed,
       isPlain: areDistinct && size <= MAX_CONTEXT_BYTES && !holdsFields,
-      fields,
-      busKey: busKey(fields.tenant_id, fields.service),
-      contentHead: this.#contentHead(fields.tenant_id),
-      digests: pieceOf(`:${resource.digest},${scope.digest},`),
-      fieldMembers,
-      flattened,
-      topLevel,
-      folded,
+      sender: this.#sender(fields.tenant_id, fields.service),
+      shared,
       repeated: { bytes: size, items: kept.size },
+      heldBytes: CONTEXT_BYTES + (isOwnList ? KEY_BYTES * kept.size : 0),
       keySetWith,
     }
   }
 
-  #contentHead(tenant: string): Piece {
-    if (this.#lastHead?.tenant !== tenant)
-      this.#lastHead = { tenant, piece: new Piece(Buffer.concat([NAMESPACE_BYTES, Buffer.from(`${tenant}:`)])) }
-    return this.#lastHead.piece
+  #sender(tenant: string, service: string): Sender {
+    const key = busKey(tenant, service)
+    const known = this.#senders.get(key)
+    if (known?.tenant === tenant && known.service === service) return known
+    if (this.#senders.size >= MAX_SENDERS) this.#senders.clear()
+    const contentHead = new Piece(Buffer.concat([NAMESPACE_BYTES, Buffer.from(`${tenant}:`)]))
+    const sender = { tenant, service, busKey: key, contentHead }
+    this.#senders.set(key, sender)
+    return sender
   }
 
   #forgetOldest(): void {
-    this.#onForgotten()
     for (const [id, context] of this.#contexts) {
       if (this.#bytes <= KEPT_BYTES) return
       this.#contexts.delete(id)
@@ -150,26 +159,35 @@ export class RecordContexts {
   }
 }
 
-function sizeOf(id: string, { repeated }: RecordContext): number {
-  return id.length + repeated.bytes + ENTRY_BYTES
+/** The context with a copy of its bytes at `start` of `memory` in their place. */
+export function contextAt(context: RecordContext, memory: Buffer, start: number): RecordContext {
+  return { ...context, shared: { ...context.shared, memory, start } }
+}
+
+function sharedBytes(digests: string, fields: string, members: Readonly<Record<'flattened' | 'topLevel' | 'folded', string>>): SharedBytes {
+  const { flattened, topLevel, folded } = members
+  const memory = Buffer.from(digests + fields + flattened + topLevel + folded)
+  const digestsEnd = digests.length
+  const fieldsEnd = digestsEnd + Buffer.byteLength(fields)
+  const flattenedEnd = fieldsEnd + Buffer.byteLength(flattened)
+  return {
+    memory,
+    start: 0,
+    digestsEnd,
+    fieldsEnd,
+    flattenedEnd,
+    topLevelEnd: flattenedEnd + Buffer.byteLength(topLevel),
+    foldedEnd: memory.length,
+  }
+}
+
+function sizeOf(id: string, { shared, heldBytes }: RecordContext): number {
+  return id.length + shared.foldedEnd + heldBytes
 }
 
 function digested(attributes: FlatAttributes): Digested {
   return { attributes, digest: attributesDigest(attributes) }
 }
-
-/** The resource and scope in an id, parsed when they are first asked for: few records need them. */
-function parsedOnce(id: string, resourceAt: number, resourceLength: number): RecordContext['parsed'] {
-  const resourceEnd = resourceAt + resourceLength
-  let parsed: ParsedOrigin | undefined
-  return () => {
-    parsed ??= { resource: parseResource(id.slice(resourceAt, resourceEnd)), scope: parseScope(id.slice(resourceEnd + 1)) }
-    return parsed
-  }
-}
-
-const parseResource = (text: string) => parseLatin1(text) as Resource | undefined
-const parseScope = (text: string) => parseLatin1(text) as InstrumentationScope | undefined
 
 const BEYOND_ASCII = /[\x80-\xff]/
 

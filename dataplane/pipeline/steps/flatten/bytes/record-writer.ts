@@ -13,7 +13,7 @@ import { type Piece, pieceOf } from './piece.ts'
 import type { RecordContext } from './record-context.ts'
 import { ABSENT, type RecordScanner, TIME_DIGITS } from './record-scanner.ts'
 import { type Severity, SeverityMembers } from './severity-members.ts'
-import { CONTENT_AT, NAME_AT, OUTPUT_AT, Views } from './work-area.ts'
+import { CONTENT_AT, NAME_AT, OUTPUT_AT, SHARED_AT, Views } from './work-area.ts'
 
 const [DOCUMENT_ID, INDEX_DAY, TIMESTAMP] = HEAD_MARKS
 const DOCUMENT_ID_AT = OUTPUT_AT + DOCUMENT_ID.at + DOCUMENT_ID.text.length
@@ -27,6 +27,7 @@ const TRACE_ID = pieceOf(',"trace_id":"')
 const SPAN_ID = pieceOf(',"span_id":"')
 const MESSAGE = pieceOf(',"message":')
 const ATTRIBUTES = pieceOf(',"attributes":')
+const EMPTY = pieceOf('')
 const LOG_NAMESPACE_BYTES = namespaceBytes(LOG_NAMESPACE)
 
 const UUID_LENGTH = 36
@@ -60,6 +61,7 @@ export class RecordWriter {
   readonly #contents: Views
   readonly #patterns: PatternMembers
   readonly #severities = new SeverityMembers()
+  readonly #shared: LoadedContext
   readonly #enrichments = new EnrichmentMembers()
   /** One object for all records, as are the two within. */
   readonly #written: Writable<EncodedRecord>
@@ -83,6 +85,7 @@ export class RecordWriter {
     this.#patterns = new PatternMembers(bytes)
     this.#names = new Views(bytes, NAME_AT)
     this.#contents = new Views(bytes, CONTENT_AT)
+    this.#shared = new LoadedContext(bytes)
     bytes.set(LOG_NAMESPACE_BYTES, NAME_AT)
     for (const { at, text } of HEAD_MARKS) bytes.write(text, OUTPUT_AT + at, 'latin1')
     bytes[TIMESTAMP_AT - 1] = QUOTE
@@ -107,28 +110,31 @@ export class RecordWriter {
     this.#headSecond = NO_SECOND
   }
 
-  /** For the records of one service. */
-  enrich(features: MlFeatures | undefined | 'unreachable'): void {
+  /** For the records of one resource and scope; `features` are those of the service. */
+  startScope(context: RecordContext, features: MlFeatures | undefined | 'unreachable'): void {
     this.#enrichment = this.#enrichments.of(features)
+    // All others are written by the rules one by one.
+    if (context.isPlain) this.#shared.load(context)
   }
 
   /** `keySet` is that of the context with the shape. The record stays until the next is written. */
-  write(record: RecordScanner, context: RecordContext, shape: AttributeShape, keySet: string): EncodedRecord {
+  write(record: RecordScanner, shape: AttributeShape, keySet: string): EncodedRecord {
     const b = this.#b
     const time = record.time === ABSENT ? record.observedTime : record.time
     const logIdAt = this.#writeTimes(time, record)
     writeUuid5(this.#names.until(this.#writeName(record, time)), b, logIdAt, 'remembered')
-    const messageAt = this.#writeContentHead(record, context, shape, logIdAt)
+    const shared = this.#shared
+    const messageAt = this.#writeContentHead(record, shape, logIdAt)
     const contentEnd = record.writeMessage(messageAt)
     writeUuid5(this.#contents.until(contentEnd), b, DOCUMENT_ID_AT)
-    const fieldsEnd = this.#writeFields(record, context, logIdAt + UUID_LENGTH)
+    const fieldsEnd = this.#writeFields(record, logIdAt + UUID_LENGTH)
     const pattern = this.#patterns.of(messageAt, contentEnd)
     const patternEnd = this.#put(pattern.members, fieldsEnd)
     const canonicalEnd = this.#put(this.#enrichment.members, patternEnd)
-    const flattenedEnd = this.#putMembers(shape.flattened, record, this.#put(context.flattened, canonicalEnd))
+    const flattenedEnd = this.#putMembers(shape.flattened, record, this.#move(shared.fieldsEnd, shared.flattenedEnd, canonicalEnd))
     const openAt = this.#putPiece(ATTRIBUTES, flattenedEnd)
-    const topLevelEnd = this.#putMembers(shape.topLevel, record, this.#put(context.topLevel, openAt))
-    const foldedEnd = this.#putMembers(shape.folded, record, this.#put(context.folded, topLevelEnd))
+    const topLevelEnd = this.#putMembers(shape.topLevel, record, this.#move(shared.flattenedEnd, shared.topLevelEnd, openAt))
+    const foldedEnd = this.#putMembers(shape.folded, record, this.#move(shared.topLevelEnd, shared.foldedEnd, topLevelEnd))
     // The comma of the first attribute gives way to the brace.
     const attributesStart = openAt + 1
     b[openAt] = OPEN_OBJECT
@@ -161,10 +167,10 @@ export class RecordWriter {
   }
 
   /** From behind the log id to the message. */
-  #writeFields(record: RecordScanner, context: RecordContext, from: number): number {
+  #writeFields(record: RecordScanner, from: number): number {
     const b = this.#b
     b[from] = QUOTE
-    let at = this.#put(context.fieldMembers, from + 1)
+    let at = this.#move(this.#shared.digestsEnd, this.#shared.fieldsEnd, from + 1)
     this.#severity = this.#severities.of(b, record.severityStart, record.severityEnd, record.severityNumber)
     at = this.#putPiece(this.#severity.members, at)
     at = this.#putId(TRACE_ID, this.#traceAt, TRACE_DIGITS, at)
@@ -253,13 +259,14 @@ export class RecordWriter {
   }
 
   /** Writes the input of the document id up to the message, see `buildDocumentId`. */
-  #writeContentHead(record: RecordScanner, context: RecordContext, shape: AttributeShape, logIdAt: number): number {
+  #writeContentHead(record: RecordScanner, shape: AttributeShape, logIdAt: number): number {
     const b = this.#b
     const { attributes, severityStart, severityEnd } = record
     const { starts, ends } = attributes
     const { sorted } = shape
-    let at = this.#putPiece(context.contentHead, CONTENT_AT)
-    at = this.#putPiece(context.digests, this.#move(logIdAt, logIdAt + UUID_LENGTH, at))
+    const shared = this.#shared
+    let at = this.#putPiece(shared.contentHead, CONTENT_AT)
+    at = this.#move(SHARED_AT, shared.digestsEnd, this.#move(logIdAt, logIdAt + UUID_LENGTH, at))
     let length = shape.stableKeysLength - attributes.surplus + Math.max(0, sorted.length - 1)
     for (let i = 0; i < sorted.length; i++) length += ends[i]! - starts[i]!
     at = this.#putNumber(length, at)
@@ -322,6 +329,33 @@ export class RecordWriter {
     let number = 0
     for (let p = from; p < to; p++) number = number * 10 + this.#b[p]! - ZERO
     return number
+  }
+}
+
+/** The context of the records that are written, its bytes in the work area: these are moved for less than they are copied from elsewhere. */
+class LoadedContext {
+  readonly #b: Buffer
+  contentHead = EMPTY
+  /** In the area. */
+  digestsEnd = SHARED_AT
+  fieldsEnd = SHARED_AT
+  flattenedEnd = SHARED_AT
+  topLevelEnd = SHARED_AT
+  foldedEnd = SHARED_AT
+
+  constructor(bytes: Buffer) {
+    this.#b = bytes
+  }
+
+  load({ sender, shared }: RecordContext): void {
+    const { memory, start, foldedEnd } = shared
+    memory.copy(this.#b, SHARED_AT, start, start + foldedEnd)
+    this.contentHead = sender.contentHead
+    this.digestsEnd = SHARED_AT + shared.digestsEnd
+    this.fieldsEnd = SHARED_AT + shared.fieldsEnd
+    this.flattenedEnd = SHARED_AT + shared.flattenedEnd
+    this.topLevelEnd = SHARED_AT + shared.topLevelEnd
+    this.foldedEnd = SHARED_AT + foldedEnd
   }
 }
 

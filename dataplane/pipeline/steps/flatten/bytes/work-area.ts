@@ -11,13 +11,17 @@ const NAME_BYTES = 256
 /** Bytes are moved by fours: up to three more than there are. */
 const SPARE_BYTES = 4
 const CONTENT_BYTES = 4 * MAX_RECORD_BYTES + SPARE_BYTES
+/** The digests of a context stand before its members. */
+const DIGESTS_BYTES = 128
+const SHARED_BYTES = DIGESTS_BYTES + MAX_CONTEXT_BYTES + SPARE_BYTES
 const OUTPUT_BYTES = MAX_CONTEXT_BYTES + 5 * MAX_RECORD_BYTES + SPARE_BYTES
 
-/** Where in the area texts stand that are not in the message as they are needed, the name of a log id, the content of a document id, the flat record. */
+/** Where in the area texts stand that are not in the message as they are needed, the name of a log id, the content of a document id, what records share, the flat record. */
 export const SIDE_AT = 0
 export const NAME_AT = SIDE_AT + SIDE_BYTES
 export const CONTENT_AT = NAME_AT + NAME_BYTES
-export const OUTPUT_AT = CONTENT_AT + CONTENT_BYTES
+export const SHARED_AT = CONTENT_AT + CONTENT_BYTES
+export const OUTPUT_AT = SHARED_AT + SHARED_BYTES
 /** A 0, and as many as a look at eight bytes may go beyond. */
 const BEHIND_BYTES = 8
 const MESSAGE_AT = OUTPUT_AT + OUTPUT_BYTES
