@@ -4,6 +4,7 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net'
 import { withOneHost } from './request-host.ts'
 import { answerUnreadableRequests } from './unreadable-request.ts'
+import { withWholeAnswers } from './whole-answer.ts'
 
 export interface ListenConfig {
   readonly host: string
@@ -54,7 +55,7 @@ export function startHttpServer(listener: RequestListener, at: ListenConfig, lan
       ...{ requestTimeout: at.requestTimeoutMs ?? REQUEST_TIMEOUT_MS, headersTimeout: HEADERS_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
       requireHostHeader: false,
     },
-    withOneHost(listener),
+    withOneHost(withWholeAnswers(listener)),
   )
   server.timeout = NO_PROGRESS_MS
   answerUnreadableRequests(server)

@@ -68,7 +68,10 @@ describe('anomaly scoring algorithm', () => {
 
     it('every class counts at most once', () => expect(scoreRecord(record('INFO', 'timeout, timeout: timed out'))).to.equal(0.2))
     it('classes add up', () => expect(scoreRecord(record('INFO', 'OOM after timeout'))).to.equal(0.5))
-    it('searches long messages up to a bound', () => expect(scoreRecord(record('INFO', `OOM ${'x'.repeat(1e6)} timeout`))).to.equal(0.3))
+    it('a long message is searched to its end: the last cause of a long stack trace counts', () => {
+      const trace = '\tat org.example.web.Dispatcher.dispatch(Dispatcher.java:1067)\n'.repeat(10_000)
+      expect(scoreRecord(record('ERROR', `OOM\n${trace}Caused by: java.net.ConnectException: Connection refused`))).to.equal(0.8)
+    })
   })
 
   describe('ML boost', () => {

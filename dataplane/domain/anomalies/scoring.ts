@@ -95,9 +95,6 @@ export const EMIT_THRESHOLD = 0.5
 
 export type ScoredRecord = { readonly level: Level; readonly message: string } & MlFeatures
 
-/** Longer messages are searched for patterns up to here. */
-const MAX_SEARCHED = 8_192
-
 /** Base + pattern + ML, 0 to 1, rounded to 4 decimals; undefined when the record is skipped (DEBUG and TRACE). */
 export function scoreRecord(record: ScoredRecord): number | undefined {
   let score = BASE_SCORE[record.level]
@@ -120,17 +117,16 @@ export function explainScore(record: ScoredRecord): string[] {
 }
 
 const NO_CLASSES: readonly PatternClass[] = []
-/** A score is explained right behind its making: the part of the message that was searched last, and what it matches. */
+/** A score is explained right behind its making: the message that was searched last, and what it matches. */
 let lastSearched = ''
 let lastClasses = NO_CLASSES
 
-/** The classes that a message matches. */
+/** The classes that a message matches, looked for to its end: what brought a long stack trace about stands in its last lines. */
 function classesOf(message: string): readonly PatternClass[] {
   if (message === '') return NO_CLASSES
-  const text = message.length > MAX_SEARCHED ? message.slice(0, MAX_SEARCHED) : message
-  if (text === lastSearched) return lastClasses
-  lastClasses = ANY_PATTERN.test(text) ? PATTERN_CLASSES.filter(({ matches }) => matches.test(text)) : NO_CLASSES
-  lastSearched = text
+  if (message === lastSearched) return lastClasses
+  lastClasses = ANY_PATTERN.test(message) ? PATTERN_CLASSES.filter(({ matches }) => matches.test(message)) : NO_CLASSES
+  lastSearched = message
   return lastClasses
 }
 

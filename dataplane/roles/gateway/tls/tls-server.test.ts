@@ -4,7 +4,7 @@ import { connect } from 'node:tls'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { systemClock } from '../../../adapters/clock/system-clock.ts'
-import { answerJson } from '../../../upstream/exchange.ts'
+import { answerJson, stopReading } from '../../../upstream/exchange.ts'
 import { selfSigned } from './certificate.ts'
 import { startTlsServer, type TlsServer } from './tls-server.ts'
 
@@ -13,7 +13,14 @@ describe("the gateway's port", () => {
   before(async () => {
     const certificate = selfSigned('127.0.0.1', systemClock)
     const at = { host: '127.0.0.1', port: 0, setting: 'GATEWAY_PORT' }
-    server = await startTlsServer((request, response) => answerJson(response, 200, { version: request.httpVersion }), certificate, at)
+    server = await startTlsServer(
+      (request, response) => {
+        stopReading(request)
+        answerJson(response, 200, { version: request.httpVersion })
+      },
+      certificate,
+      at,
+    )
   })
   after(() => server.stop(0))
 
@@ -32,6 +39,22 @@ describe("the gateway's port", () => {
       expect(text).to.match(/^HTTP\/1\.1 200 /)
       expect(text).to.contain(`{"version":"${version}"}`)
     })
+
+  it('an answer before the end of its request reaches a client that closes the connection behind it, and sends all it has', async () => {
+    const socket = connect({ host: '127.0.0.1', port: server.port, rejectUnauthorized: false })
+    let fault: string | undefined
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      fault = error.code
+    })
+    await once(socket, 'secureConnect')
+    const body = Buffer.alloc(8 * 1024 * 1024)
+    socket.write(`POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`)
+    const [answer] = (await once(socket, 'data')) as [Buffer]
+    expect(answer.toString()).to.match(/^HTTP\/1\.1 200 /)
+    socket.write(body)
+    await new Promise(resolve => socket.once('close', resolve))
+    expect(fault).to.equal(undefined)
+  })
 
   it('takes megabytes of one request at a time, not 64 KiB of all requests on a connection', async () => {
     const session = connectHttp2(`https://127.0.0.1:${server.port}`, { rejectUnauthorized: false })

@@ -18,6 +18,7 @@ import {
   putBefore,
 } from '../../../http/server.ts'
 import { answerUnreadableRequests } from '../../../http/unreadable-request.ts'
+import { withWholeAnswers } from '../../../http/whole-answer.ts'
 import { type Log, SILENT } from '../../../telemetry/log.ts'
 import type { GatewayRequest, GatewayResponse } from '../../../upstream/exchange.ts'
 import type { Certificate } from './certificate.ts'
@@ -93,7 +94,8 @@ export async function startTlsServer(
   })
   server.timeout = NO_PROGRESS_MS
   answerUnreadableRequests(server as HttpServerOfNode)
-  const receive = (expectsContinue: boolean) => withOneHost((request, response) => listener(request, response, expectsContinue))
+  const receive = (expectsContinue: boolean) =>
+    withOneHost(withWholeAnswers((request, response) => listener(request, response, expectsContinue)))
   server.on('request', receive(false))
   // Node would answer before the key is looked at. An expectation that nobody knows may be passed over (RFC 9110, 10.1.1).
   server.on('checkContinue', receive(true))
