@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { type AttemptEnd, beginAttempt, endAttempt, expireRows, explainWait, holdThread, releaseThread, retryThread } from './delivery.ts'
+import { type AttemptEnd, beginAttempt, endAttempt, expireRows, explainWait, retryThread } from './delivery.ts'
 import type { OwedEvent } from './owed-event.ts'
-import { addEvents, createThread, describeDispatch, headOf, showRows, type TicketThread } from './ticket-thread.ts'
+import { addEvents, createThread, describeDispatch, headOf, type TicketThread } from './ticket-thread.ts'
 
 const NOW_MS = Date.UTC(2026, 0, 1)
 const DAY_MS = 86_400_000
@@ -72,41 +72,15 @@ describe('attempts', () => {
     ])
   })
 
-  describe('a target that refuses everything', () => {
-    const refused = () => attempt(open('acknowledge'), { kind: 'rejected', reason: '401', isTargetBroken: true })
-    const ATTENTION = 'needs attention: goes out when the settings of the target are changed, or somebody tries it again'
-
-    it('shown as failed, and not due: it is not tried again by itself', () => {
-      expect(describeDispatch(refused())).to.deep.equal({ status: 'failed', attempts: 1, lastError: `401; ${ATTENTION}` })
-      expect(statuses(refused())).to.deep.equal(['open refused', 'acknowledge pending'])
-      expect(showRows(refused())[0]).to.include({ status: 'failed', attempts: 1, nextAttemptAt: null })
-      expect(refused()).to.include({ state: 'refused' }).and.not.have.property('deadlineAt')
+  it('a target that refuses everything: shown as failed, tried again each minute until it is mended', () => {
+    const thread = attempt(open(), { kind: 'rejected', reason: '401', isTargetBroken: true })
+    expect(describeDispatch(thread)).to.deep.equal({
+      status: 'failed',
+      attempts: 1,
+      lastError: '401; needs attention: tried each minute until it is mended',
     })
-
-    it('is not given up, however long it takes to mend it, and all is due then, for another day', () => {
-      const thread = refused()
-      expect(expireRows(thread, NOW_MS + 9 * DAY_MS)).to.equal(thread)
-      const due = releaseThread(thread, NOW_MS + 9 * DAY_MS)
-      expect(statuses(due)).to.deep.equal(['open pending', 'acknowledge pending'])
-      expect(due).to.include({ state: 'pending', dueAt: iso(9 * DAY_MS), deadlineAt: iso(10 * DAY_MS) })
-      expect(releaseThread(due, NOW_MS)).to.equal(due)
-      expect(expireRows(retryThread(thread, NOW_MS + 9 * DAY_MS)!, NOW_MS + 9 * DAY_MS).rows.map(row => row.status)).to.deep.equal([
-        'pending',
-        'pending',
-      ])
-    })
-
-    it('further rows wait for it without an attempt', () => {
-      const thread = holdThread(open(), '401', 'mark', NOW)
-      expect(describeDispatch(thread)).to.deep.equal({ status: 'failed', attempts: 0, lastError: `401; ${ATTENTION}` })
-      expect(thread).to.include({ state: 'refused', triedWith: 'mark' })
-      expect(holdThread(thread, 'other', 'mark', NOW)).to.equal(thread)
-    })
-
-    it('an incident that is over meanwhile makes no ticket', () => {
-      const over = addEvents(refused(), [{ seq: 3, event: 'resolve', at: NOW }], NOW)
-      expect(over.state).to.equal('settled')
-    })
+    expect(thread).to.include({ state: 'pending', dueAt: iso(60_000) })
+    expect(statuses(attempt(thread, { kind: 'delivered' }, 60_000))).to.deep.equal(['open sent'])
   })
 
   it('retryable: the pauses double', () => {

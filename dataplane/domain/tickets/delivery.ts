@@ -15,20 +15,15 @@ export type AttemptEnd =
 
 /** Pauses between the attempts of a row. */
 const RETRY: BackOffConfig = { firstMs: 2_000, maxMs: 600_000 }
+/** How long a target that refuses everything is left alone: once it is mended, tickets go out within this time. */
+export const REFUSED_PAUSE_MS = 60_000
 /** The longest pause that a platform may ask for. */
 const MAX_ASKED_MS = 3_600_000
 const MAX_REASON_LENGTH = 500
 
-/**
- * Notes, before anything is sent, that an attempt of the first row begins, with settings of this mark. One that was under way before may have arrived.
- */
-export function beginAttempt(
-  thread: TicketThread,
-  lease: NonNullable<TicketThread['lease']>,
-  now: string,
-  triedWith?: string,
-): TicketThread {
-  return changeHead({ ...thread, lease, ...(triedWith !== undefined && { triedWith }) }, now, row => {
+/** Notes, before anything is sent, that an attempt of the first row begins. One that was under way before may have arrived. */
+export function beginAttempt(thread: TicketThread, lease: NonNullable<TicketThread['lease']>, now: string): TicketThread {
+  return changeHead({ ...thread, lease }, now, row => {
     const { status: _s, ...rest } = row
     return { ...rest, status: 'pending', attempts: row.attempts + 1, isUnderWay: true, ...(row.isUnderWay === true && lost(now)) }
   })
@@ -60,8 +55,6 @@ export function endAttempt(thread: TicketThread, end: AttemptEnd, nowMs: number,
 /** Gives up the rows whose time is over; the same thread when there are none. */
 export function expireRows(thread: TicketThread, nowMs: number): TicketThread {
   const now = new Date(nowMs).toISOString()
-  // Rows that a target refused wait until it is mended, however long that takes.
-  if (headOf(thread)?.status === 'refused') return thread
   const isOver = (row: OutboxRow) => isUnsettled(row) && Date.parse(row.deadlineAt) <= nowMs
   if (!thread.rows.some(isOver)) return thread
   const rows = thread.rows.map(row => (isOver(row) ? giveUp(row) : row))
@@ -75,25 +68,6 @@ export function explainWait(thread: TicketThread, reason: string, now: string): 
   return changeHead(thread, now, row => ({ ...row, lastError: cut(`waits: ${reason}`) }))
 }
 
-/** The first row waits without an attempt: its target refused another one with the same settings. The same thread when it waits for that already. */
-export function holdThread(thread: TicketThread, reason: string, triedWith: string, now: string): TicketThread {
-  const head = headOf(thread)
-  if (head === undefined || head.status === 'refused') return thread
-  return changeHead({ ...thread, triedWith }, now, row => ({ ...row, status: 'refused', lastError: cut(reason) }))
-}
-
-/** Rows that a target refused are due again, as the target was mended; the same thread where nothing was refused. */
-export function releaseThread(thread: TicketThread, nowMs: number): TicketThread {
-  const head = headOf(thread)
-  if (head?.status !== 'refused') return thread
-  const now = isoTime(nowMs)
-  const deadlineAt = isoTime(nowMs + ROW_LIFE_MS)
-  const rows = thread.rows.map(
-    (row): OutboxRow => (isUnsettled(row) ? { ...row, deadlineAt, ...(row === head && { status: 'pending', nextAttemptAt: now }) } : row),
-  )
-  return arrange({ ...thread, rows }, now)
-}
-
 /** Tries what failed, or had no target, once more, at once; undefined when that is not so of the newest dispatch. */
 export function retryThread(thread: TicketThread, nowMs: number): TicketThread | undefined {
   const newest = newestDispatch(thread.rows)
@@ -102,7 +76,7 @@ export function retryThread(thread: TicketThread, nowMs: number): TicketThread |
   const deadlineAt = new Date(nowMs + ROW_LIFE_MS).toISOString()
   const lastSent = thread.rows.findLastIndex(({ status }) => status === 'sent')
   const rows = thread.rows.map((row, at): OutboxRow => {
-    if (at < lastSent || !(isMissed(row) || row.suppressedBy === 'unopened')) return isUnsettled(row) ? { ...row, deadlineAt } : row
+    if (at < lastSent || !(isMissed(row) || row.suppressedBy === 'unopened')) return row
     const { suppressedBy: _s, ...rest } = row
     return { ...rest, status: 'pending', nextAttemptAt: now, deadlineAt }
   })
@@ -128,7 +102,8 @@ function afterFailure(row: OutboxRow, end: Exclude<AttemptEnd, { kind: 'delivere
       }
     }
     case 'rejected':
-      return { ...rest, status: end.isTargetBroken === true ? 'refused' : 'failed', lastError: cut(end.reason) }
+      if (end.isTargetBroken !== true) return { ...rest, status: 'failed', lastError: cut(end.reason) }
+      return tryLater({ ...rest, status: 'refused', lastError: cut(end.reason) }, nowMs, REFUSED_PAUSE_MS)
     case 'retryable': {
       const pauseMs = Math.max(backOffMs(RETRY, row.attempts, random), Math.min(end.afterMs ?? 0, MAX_ASKED_MS))
       const mayBeThere = end.isUnanswered === true ? lost(isoTime(nowMs)) : end.isAmbiguous === true ? { mayBeThere: true as const } : {}

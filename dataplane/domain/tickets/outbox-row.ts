@@ -4,7 +4,7 @@ import { createUuid5, URL_NAMESPACE } from '../../hash/uuid5.ts'
 import type { TicketEvent } from './ticket-event.ts'
 
 /**
- * `refused`: the target takes nothing until somebody mends its configuration; callers see `failed`, and it is tried again then.
+ * `refused`: the target takes nothing until somebody mends its configuration; callers see `failed`, and it is tried again now and then.
  * `sent`, `failed` and `suppressed` are for good.
  */
 export type RowStatus = 'pending' | 'refused' | 'sent' | 'failed' | 'suppressed'

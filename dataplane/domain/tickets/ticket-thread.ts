@@ -14,10 +14,8 @@ export interface TicketThread {
   /** `<tenant>/<target>`: threads of one lane share the target's limits. */
   readonly lane: string
   readonly ticketKey: string
-  /** Whether any row is unsettled. `refused`: its first row waits until the target is mended, and is not given up. */
-  readonly state: 'pending' | 'refused' | 'settled'
-  /** Names the settings that the target was tried with last. */
-  readonly triedWith?: string
+  /** Whether any row is unsettled. */
+  readonly state: 'pending' | 'settled'
   /** When to look at it next, and when its first waiting row is given up; absent while nothing waits. */
   readonly dueAt?: string
   readonly deadlineAt?: string
@@ -40,7 +38,6 @@ export interface TicketThread {
   readonly updatedAt: string
 }
 
-const NEEDS_ATTENTION = 'needs attention: goes out when the settings of the target are changed, or somebody tries it again'
 /** How long a row is tried. */
 export const ROW_LIFE_MS = 86_400_000
 /** Rows that are kept; beyond it the oldest that are settled leave, then the oldest that only wait. */
@@ -81,9 +78,8 @@ export function arrange(thread: TicketThread, now: string): TicketThread {
     return { ...settled, rows, state: 'settled', updatedAt: now }
   }
   const dueAt = rest.lease === undefined || rest.lease.until < head.nextAttemptAt ? head.nextAttemptAt : rest.lease.until
-  const waits = { ...rest, rows, dueAt, pendingSince: head.createdAt, updatedAt: now }
-  if (head.status === 'refused') return { ...waits, state: 'refused' }
-  return { ...waits, state: 'pending', deadlineAt: waiting.map(row => row.deadlineAt).sort()[0]! }
+  const deadlineAt = waiting.map(row => row.deadlineAt).sort()[0]!
+  return { ...rest, rows, state: 'pending', dueAt, deadlineAt, pendingSince: head.createdAt, updatedAt: now }
 }
 
 /** The row to send next: rows of a thread go out one after the other. */
@@ -134,10 +130,8 @@ function bound(rows: readonly OutboxRow[]): readonly OutboxRow[] {
   return kept.filter(({ event, mayBeThere, isUnderWay }) => event === 'open' || mayBeThere || isUnderWay || overdue-- <= 0)
 }
 
-/** Rows that newer ones replace, or that had no ticket to go to, do not count. What a target refused holds up all that came after it. */
+/** Rows that newer ones replace, or that had no ticket to go to, do not count. */
 export function newestDispatch(rows: readonly OutboxRow[]): OutboxRow | undefined {
-  const head = headOf({ rows })
-  if (head?.status === 'refused') return head
   return rows.findLast(({ suppressedBy }) => suppressedBy !== 'newer' && suppressedBy !== 'unopened') ?? rows.at(-1)
 }
 
@@ -171,7 +165,7 @@ export function showRows({ incidentId, platform, rows, ticket }: TicketThread): 
     event: row.event,
     status: shownStatus(row),
     attempts: row.attempts,
-    nextAttemptAt: row.status === 'pending' ? row.nextAttemptAt : null,
+    nextAttemptAt: isUnsettled(row) ? row.nextAttemptAt : null,
     // A deviation from the request is worth reading, too.
     lastError: shownError(row) ?? row.note ?? null,
     externalId: ticket?.externalId ?? null,
@@ -183,9 +177,9 @@ function shownStatus({ status }: OutboxRow): IncidentDispatch['status'] {
   return status === 'refused' ? 'failed' : status
 }
 
-/** `failed` alone would say that somebody has to try each again. */
+/** `failed` alone would say that nothing more is tried. */
 function shownError({ status, lastError }: OutboxRow): string | undefined {
-  return status === 'refused' && lastError !== undefined ? `${lastError}; ${NEEDS_ATTENTION}` : lastError
+  return status === 'refused' && lastError !== undefined ? `${lastError}; needs attention: tried each minute until it is mended` : lastError
 }
 
 function shownTicket(ticket: ExternalTicket | undefined) {

@@ -3,24 +3,21 @@ import { randomUUID } from 'node:crypto'
 import { ALL_DISPATCHES } from '../../contract/indices.ts'
 import { parseTargetId, type TargetId } from '../../contract/target-id.ts'
 import { buildAuditEntry } from '../../domain/incidents/audit-entry.ts'
-import { expireRows, explainWait, holdThread, releaseThread } from '../../domain/tickets/delivery.ts'
+import { expireRows, explainWait } from '../../domain/tickets/delivery.ts'
 import type { TicketedIncident } from '../../domain/tickets/incident-tickets.ts'
 import type { OutboxRow } from '../../domain/tickets/outbox-row.ts'
-import { headOf, type TicketThread } from '../../domain/tickets/ticket-thread.ts'
+import type { TicketThread } from '../../domain/tickets/ticket-thread.ts'
 import type { TicketOutcome } from '../../ports/incident-platform.ts'
 import { VersionConflict, type Versioned } from '../../ports/search-store.ts'
 import { writeAuditEntry } from '../sinks/audit-trail.ts'
 import { findDue } from './find-due.ts'
 import { ALONE, type LaneOwners } from './lane-owners.ts'
 import { RecentVersions } from './recent-versions.ts'
-import { type SendDeps, type SentRow, sendRow } from './send-row.ts'
-import { createSettingsMark, type SettingsMark } from './settings-mark.ts'
-import { createTargetLane, refusesAll, type TargetLane } from './target-lane.ts'
+import { fingerprint, type SendDeps, type SentRow, sendRow } from './send-row.ts'
+import { createTargetLane, type TargetLane } from './target-lane.ts'
 import { TARGET_LIMITS, type TargetLimits } from './target-limits.ts'
 
-export interface DispatcherDeps extends Omit<SendDeps, 'instance' | 'settingsMark'> {
-  /** Default: marks of this dispatcher's own, by which another one tries what was refused once more. */
-  readonly settingsMark?: SettingsMark
+export interface DispatcherDeps extends Omit<SendDeps, 'instance'> {
   readonly onAttempt?: (attempt: Attempt) => void
   /** A row that will not be tried again by itself. */
   readonly onFailed?: (thread: TicketThread, row: OutboxRow) => void
@@ -67,37 +64,20 @@ const BUSY_MS = 50
 const LIMITED_MS = 200
 /** How often to look for rows that are to be given up, and for the age of the oldest row. */
 const HOUSEKEEPING_MS = 10_000
-/** How often to look whether a target that refused everything was mended. */
-const LOOK_AGAIN_MS = 1_000
-/** Rows of one such target that are read in a look, beyond those of the first page. */
-const MAX_LOOKED = 20
 const MAX_EXPIRED = 100
 /** An attempt whose end cannot be written keeps its place for so long. */
 const AGAIN_MS = 1_000
 
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
-  const {
-    store,
-    clock,
-    log,
-    config,
-    nudge = () => undefined,
-    limits = limitsOf,
-    owners = ALONE,
-    settingsMark = createSettingsMark(),
-  } = deps
-  const sending: SendDeps = { ...deps, settingsMark, instance: randomUUID() }
+  const { store, clock, log, config, nudge = () => undefined, limits = limitsOf, owners = ALONE } = deps
+  const sending: SendDeps = { ...deps, instance: randomUUID() }
   const lanes = new Map<string, TargetLane>()
   const busy = new Map<string, { readonly tenant: string; readonly work: Promise<void> }>()
   const seen = new RecentVersions()
   /** Lanes in whose rows the reason for waiting could not be written, and until when no further attempt is made. */
   const unexplained = new Map<string, number>()
-  /** Lanes whose target takes nothing until somebody mends its settings, and those whose target took something since. */
-  const refusals = new Map<string, 'refused' | 'mended'>()
-  /** Rows may wait for targets that refused everything; looked for from time to time, since other agents leave such rows, too. */
-  let mayHold = true
-  let lookedMs = Number.NEGATIVE_INFINITY
-  let knownGeneration = owners.generation()
+  /** Lanes whose target takes nothing until somebody mends its settings. */
+  const refusing = new Set<string>()
   const stopping = new AbortController()
   let isStopping = false
   let housekeptMs = Number.NEGATIVE_INFINITY
@@ -143,25 +123,18 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     const { platform } = thread.source
     if (row !== undefined && outcome !== undefined) {
       deps.onAttempt?.({ target: platform, result: isRefusal(outcome) ? 'refused' : outcome.kind, atMs: clock.nowMs() })
-      tellRefusal(before, outcome)
+      tellRefusal(thread.source, outcome)
     }
     await tellFailures(before, thread.source)
     if (outcome?.kind === 'delivered' && row?.event === 'open' && incident !== undefined) deps.onOpened?.(incident)
   }
 
-  /** Logs a refusal once, until the target takes something again. */
-  const tellRefusal = ({ lane, tenantId: tenant, platform, ticketStatus }: TicketThread, outcome: TicketOutcome) => {
-    const known = refusals.get(lane)
-    if (isRefusal(outcome)) {
-      mayHold = true
-      if (known !== 'refused') log.error({ tenant, platform, reason: outcome.reason }, REFUSAL)
-      if (refusesAll(outcome, ticketStatus === undefined)) noteRefusal(lane, 'refused')
-      else if (known === 'mended') refusals.delete(lane)
-    } else if (outcome.kind === 'delivered' && known === 'refused') noteRefusal(lane, 'mended')
-  }
-  const noteRefusal = (lane: string, word: 'refused' | 'mended') => {
-    if (!refusals.has(lane) && refusals.size >= MAX_LANES) refusals.delete(refusals.keys().next().value!)
-    refusals.set(lane, word)
+  /** Logs a refusal once, until the target takes something again, as the target is tried each minute. */
+  const tellRefusal = ({ lane, tenantId: tenant, platform }: TicketThread, outcome: TicketOutcome) => {
+    const isRefusing = isRefusal(outcome)
+    if (isRefusing && !refusing.has(lane)) log.error({ tenant, platform, reason: outcome.reason }, REFUSAL)
+    if (isRefusing && refusing.size < MAX_LANES) refusing.add(lane)
+    if (outcome.kind === 'delivered') refusing.delete(lane)
   }
 
   /** An audit entry for each row that failed for good. */
@@ -182,14 +155,11 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const explain = async (name: string, hits: readonly Versioned<TicketThread>[]) => {
     const lane = laneOf(name)
     const { tenant, target } = partsOf(name)
-    lane.configured(settingsMark(await config.load(tenant), target))
+    const configured = (await config.load(tenant)).targets.get(target)
+    if (configured !== undefined) lane.configured(fingerprint(configured))
     const pause = lane.pause(clock.nowMs())
     if (pause === undefined) return
-    const mark = lane.heldBy()
-    const wait = (thread: TicketThread) =>
-      mark === undefined ? explainWait(thread, pause.reason, iso()) : holdThread(thread, pause.reason, mark, iso())
-    if (mark !== undefined) mayHold = true
-    for (const hit of hits.slice(0, MAX_EXPLAINED)) await rewrite(hit, wait)
+    for (const hit of hits.slice(0, MAX_EXPLAINED)) await rewrite(hit, thread => explainWait(thread, pause.reason, iso()))
   }
   /** Whatever hinders the explaining of one tenant's rows must not keep others from being sent. */
   const tryExplain = async (name: string, hits: readonly Versioned<TicketThread>[]) => {
@@ -213,47 +183,9 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     }
   }
 
-  /** Rows that a target refused wait for other settings, also after a restart. They are due once there are some, or the target takes something again. */
-  const lookAtHeld = async (nowMs: number) => {
-    const generation = owners.generation()
-    if (generation !== knownGeneration) mayHold = true
-    knownGeneration = generation
-    if (!mayHold || Math.abs(nowMs - lookedMs) < LOOK_AGAIN_MS) return
-    lookedMs = nowMs
-    const { groups } = await findDue<TicketThread>({
-      store,
-      index: ALL_DISPATCHES,
-      filter: [{ term: { state: 'refused' } }],
-      sort: [{ dueAt: { order: 'asc', unmapped_type: 'date' } }],
-      groupField: 'lane',
-      room: name => (owners.owns(name) ? MAX_LOOKED : 0),
-    })
-    mayHold = groups.size > 0
-    for (const [name, hits] of groups) {
-      if (!owners.owns(name)) continue
-      await lookAt(name, hits).catch(error => log.warn({ error, lane: name }, 'rows that a target refused were not looked at, tries again'))
-    }
-  }
-  const lookAt = async (name: string, hits: readonly Versioned<TicketThread>[]) => {
-    const lane = laneOf(name)
-    const { tenant, target } = partsOf(name)
-    const mark = settingsMark(await config.load(tenant), target)
-    lane.configured(mark)
-    for (const hit of hits) {
-      if (isUnderWay(hit) || seen.isKnown(hit)) continue
-      const { triedWith, ticketStatus, rows, updatedAt } = hit.source
-      if (triedWith !== mark || refusals.get(name) === 'mended') await rewrite(hit, thread => releaseThread(thread, clock.nowMs()))
-      else if (ticketStatus === undefined) {
-        lane.hold(mark, headOf({ rows })?.lastError ?? REFUSAL, Date.parse(updatedAt))
-        if (!refusals.has(name)) noteRefusal(name, 'refused')
-      }
-    }
-  }
-
   const keepHouse = async (nowMs: number) => {
     if (Math.abs(nowMs - housekeptMs) < HOUSEKEEPING_MS) return
     housekeptMs = nowMs
-    mayHold = true
     const pending = { term: { state: 'pending' } }
     const search = (filter: readonly object[], field: string, size: number) =>
       store.search<TicketThread>({
@@ -271,7 +203,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
         await rewrite(hit, thread => expireRows(thread, clock.nowMs())).catch(error =>
           log.warn({ error, platform: hit.source.platform, incident: hit.source.incidentId }, 'a dispatch was not given up, tries again'),
         )
-    const { hits } = await search([{ terms: { state: ['pending', 'refused'] } }], 'pendingSince', 1)
+    const { hits } = await search([pending], 'pendingSince', 1)
     const since = hits[0]?.source.pendingSince
     oldestSince = since === undefined ? undefined : Date.parse(since)
   }
@@ -288,7 +220,6 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       if (isStopping) return undefined
       const nowMs = clock.nowMs()
       await keepHouse(nowMs)
-      await lookAtHeld(nowMs)
       const { groups, counts } = await findDue<TicketThread>({
         store,
         index: ALL_DISPATCHES,

@@ -13,7 +13,6 @@ import type { TicketingConfigSource } from '../../ports/ticketing-config.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { incidentOf } from '../incident-of.ts'
 import { readSamples } from './read-samples.ts'
-import type { SettingsMark } from './settings-mark.ts'
 import type { TargetLane } from './target-lane.ts'
 
 export interface SendDeps {
@@ -22,7 +21,6 @@ export interface SendDeps {
   readonly log: Log
   readonly platforms: Pick<IncidentPlatforms, Target['platform']>
   readonly config: TicketingConfigSource
-  readonly settingsMark: SettingsMark
   /** Names this process in leases. */
   readonly instance: string
   readonly publicUrl?: string
@@ -67,23 +65,23 @@ export async function sendRow(
     const { tenantId, incidentId, platform } = thread
     const row = headOf(thread)
     if (row === undefined) return await write(store, hit, thread)
-    const [stored, settings] = await Promise.all([store.get<unknown>(incidentsIndex(tenantId), incidentId), config.load(tenantId)])
-    const target = settings.targets.get(platform)
-    const triedWith = deps.settingsMark(settings, platform)
-    const problem = settings.unusable?.get(platform)
-    if (stored !== undefined && problem !== undefined) {
-      const refusal: AttemptEnd = { kind: 'rejected', reason: problem, isTargetBroken: true }
-      return await write(store, hit, endAttempt({ ...thread, triedWith }, refusal, clock.nowMs()))
-    }
+    const [stored, { targets, unusable }] = await Promise.all([
+      store.get<unknown>(incidentsIndex(tenantId), incidentId),
+      config.load(tenantId),
+    ])
+    const target = targets.get(platform)
+    const problem = unusable?.get(platform)
+    if (stored !== undefined && problem !== undefined)
+      return await write(store, hit, endAttempt(thread, { kind: 'rejected', reason: problem, isTargetBroken: true }, clock.nowMs()))
     const gone = stored === undefined ? 'the incident is no longer there' : whyNot(target, platform)
     if (stored === undefined || target === undefined || gone !== undefined)
       return await write(store, hit, endAttempt(thread, { kind: 'gone', reason: gone ?? '' }, clock.nowMs()))
-    lane.configured(triedWith)
+    lane.configured(fingerprint(target))
     const incident = incidentOf(stored)
     const isLook = row.mayBeThere === true || row.isUnderWay === true
     const timeoutMs = isLook ? LOOK_TIMEOUT_MS : SEND_TIMEOUT_MS
     const lease = { by: `${instance}/${++attempts}`, until: iso(clock.nowMs() + timeoutMs + LEASE_MARGIN_MS) }
-    const begun = beginAttempt(thread, lease, iso(), triedWith)
+    const begun = beginAttempt(thread, lease, iso())
     const claimed = await write(store, hit, begun).catch(async error => {
       if (error instanceof SearchStoreRefusal) throw error
       deps.log.warn({ error, platform, incident: incidentId }, 'a dispatch waits for the search store')
@@ -125,7 +123,6 @@ export async function sendRow(
           )
         },
         () => clock.nowMs(),
-        begun.ticketStatus === undefined,
       )
     }
     const outcome = await ask()
@@ -136,6 +133,18 @@ export async function sendRow(
   } finally {
     if (!isTurnUsed) lane.giveBack()
   }
+}
+
+/** The settings of a target as a text that shows none of them. */
+export function fingerprint({ enabled, fields }: Target): string {
+  let a = 0x811c9dc5
+  let b = 0x9747b28c
+  for (const char of `${enabled}${JSON.stringify(fields)}`) {
+    const code = char.codePointAt(0)!
+    a = Math.imul(a ^ code, 0x01000193)
+    b = Math.imul(b ^ code, 0x5bd1e995) ^ (b >>> 15)
+  }
+  return `${a}/${b}`
 }
 
 function whyNot(target: Target | undefined, platform: string): string | undefined {

@@ -49,46 +49,16 @@ describe('the lane of a target', () => {
     expect(lane.pause(nowMs)).to.equal(undefined)
   })
 
-  it('one refusal of everything is enough, for as long as its settings stay; a target that is configured anew is tried at once', async () => {
+  it('one refusal of everything is enough for a minute; a target that is configured anew is tried at once', async () => {
     lane.configured('a')
     await attempt(BROKEN)
-    expect(lane.heldBy()).to.equal('a')
-    nowMs = 86_400_000
+    expect(lane.pause(nowMs)).to.include({ untilMs: 60_000, reason: '401' })
     lane.configured('a')
-    expect(lane.pause(nowMs)).to.include({ reason: '401' })
     expect(lane.room(nowMs)).to.equal(0)
     lane.configured('b')
-    expect(lane.heldBy()).to.equal(undefined)
     expect(lane.room(nowMs)).to.equal(1)
     await attempt(FINE)
     expect(lane.room(nowMs)).to.equal(2)
-  })
-
-  it('is held by what its rows say, too, as after a restart; something that it takes all the same ends that', async () => {
-    lane.hold('a', '401', 5_000)
-    nowMs = 6_000
-    lane.configured('a')
-    expect(lane.room(nowMs)).to.equal(0)
-    lane.asked(5_500)
-    expect(lane.take(nowMs)).to.equal(true)
-    lane.hold('a', '401', 5_000)
-    await lane.run(
-      async () => FINE,
-      () => nowMs,
-    )
-    expect(lane.pause(nowMs)).to.equal(undefined)
-    expect(lane.heldBy()).to.equal(undefined)
-  })
-
-  it('a change of a ticket that the account has no right to says nothing of other tickets', async () => {
-    expect(lane.take(nowMs)).to.equal(true)
-    const outcome = await lane.run(
-      async () => ({ kind: 'rejected', reason: '403', isTargetBroken: true, isForbidden: true }),
-      () => nowMs,
-      false,
-    )
-    expect(outcome).to.include({ isTargetBroken: true })
-    expect(lane.pause(nowMs)).to.equal(undefined)
   })
 
   it('a person who asks for another try gets one at once, unless the platform asked for time', async () => {
@@ -100,9 +70,8 @@ describe('the lane of a target', () => {
     expect(lane.room(nowMs)).to.equal(1)
     await attempt(BROKEN)
     lane.asked(4_999)
-    expect(lane.room(nowMs)).to.equal(0)
+    expect(lane.pause(nowMs)).to.include({ untilMs: 65_000 })
     nowMs = 65_000
-    lane.asked(65_000)
     await attempt({ kind: 'retryable', reason: '429', afterMs: 30_000 })
     lane.asked(65_001)
     expect(lane.pause(nowMs)).to.include({ untilMs: 95_000 })

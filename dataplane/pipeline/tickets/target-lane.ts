@@ -1,5 +1,6 @@
 /** The lane of one target: its rate, its pauses and its breaker. Every target has a lane of its own, so none waits for another. */
 import { CircuitState, ConsecutiveBreaker, circuitBreaker, handleWhenResult } from 'cockatiel'
+import { REFUSED_PAUSE_MS } from '../../domain/tickets/delivery.ts'
 import { type BackOffConfig, backOffMs } from '../../limits/back-off.ts'
 import { TokenBucket } from '../../limits/token-bucket.ts'
 import type { TicketOutcome } from '../../ports/incident-platform.ts'
@@ -18,20 +19,15 @@ export interface TargetLane {
   /** Takes the right to one attempt; `run` or `giveBack` must follow. False when there is none. */
   take(nowMs: number): boolean
   giveBack(): void
-  /** `isOpening`: a ticket is to be made. An account may be allowed to do that, and no other change. */
-  run(send: () => Promise<TicketOutcome>, nowMs: () => number, isOpening?: boolean): Promise<TicketOutcome>
+  run(send: () => Promise<TicketOutcome>, nowMs: () => number): Promise<TicketOutcome>
   /** Why nothing is sent, and until when, ms since the epoch. */
   pause(nowMs: number): { readonly untilMs: number; readonly reason: string } | undefined
   /** Somebody asked for another try at that time, ms since the epoch: ends a rest of the breaker that began before, not a wait that the platform asked for. */
   asked(atMs: number): void
   /** In other agents' hands since, by the generation of its owners: they may have used its rate up a moment ago. */
   handedOver(generation: number, nowMs: number): void
-  /** The mark of the target's settings: other ones end its pause. */
-  configured(mark: string): void
-  /** The target refused everything with settings of that mark, as its rows say: nothing is sent until there are others, or somebody asks later than that. */
-  hold(mark: string, reason: string, sinceMs: number): void
-  /** The mark of the settings with which the target refuses everything; undefined while it does not. */
-  heldBy(): string | undefined
+  /** The target's settings as a fingerprint: other ones end its pause. */
+  configured(fingerprint: string): void
   readonly isIdle: boolean
 }
 
@@ -44,8 +40,7 @@ export function createTargetLane(limits: TargetLimits, startMs: number, random: 
   let busy = 0
   let openings = 0
   let isRefused = false
-  let seenMark: string | undefined
-  let held: string | undefined
+  let seenFingerprint: string | undefined
   let seenGeneration = 0
 
   const consecutive = new ConsecutiveBreaker(MAX_FAILURES)
@@ -71,10 +66,6 @@ export function createTargetLane(limits: TargetLimits, startMs: number, random: 
   const pauseFor = (ms: number, nowMs: number, reason: string, isOfPlatform: boolean) => {
     if (paused === undefined || nowMs + ms > paused.untilMs) paused = { sinceMs: nowMs, untilMs: nowMs + ms, reason, isOfPlatform }
   }
-  const resume = () => {
-    paused = undefined
-    held = undefined
-  }
   const pause = (nowMs: number) => {
     if (paused !== undefined && nowMs >= paused.untilMs) paused = undefined
     return paused
@@ -97,21 +88,17 @@ export function createTargetLane(limits: TargetLimits, startMs: number, random: 
       busy--
       bucket.giveBack()
     },
-    async run(send, nowMs, isOpening = true) {
+    async run(send, nowMs) {
       try {
-        let outcome: TicketOutcome | undefined
-        await policy.execute(async () => {
-          outcome = await send()
-          isRefused = refusesAll(outcome, isOpening)
-          return isRefused || outcome.kind !== 'rejected' ? outcome : { kind: 'rejected', reason: outcome.reason }
+        const outcome = await policy.execute(async () => {
+          const result = await send()
+          isRefused = result.kind === 'rejected' && result.isTargetBroken === true
+          return result
         })
-        if (outcome === undefined) throw new Error('the breaker of a target let nothing through')
         if (policy.state === CircuitState.Open) {
-          const ms = isRefused ? Number.POSITIVE_INFINITY : backOffMs(OPEN, ++openings, random)
+          const ms = isRefused ? REFUSED_PAUSE_MS : backOffMs(OPEN, ++openings, random)
           pauseFor(ms, nowMs(), reasonOf(outcome), false)
         }
-        if (isRefused) held = seenMark
-        else if (outcome.kind === 'delivered' && held !== undefined) resume()
         if (outcome.kind === 'retryable' && outcome.afterMs !== undefined)
           pauseFor(Math.min(outcome.afterMs, MAX_ASKED_MS), nowMs(), outcome.reason, true)
         return outcome
@@ -120,33 +107,21 @@ export function createTargetLane(limits: TargetLimits, startMs: number, random: 
       }
     },
     asked(atMs) {
-      if (paused !== undefined && !paused.isOfPlatform && atMs >= paused.sinceMs) resume()
+      if (paused !== undefined && !paused.isOfPlatform && atMs >= paused.sinceMs) paused = undefined
     },
     handedOver(generation, nowMs) {
       if (generation === seenGeneration) return
       seenGeneration = generation
       bucket.empty(nowMs)
     },
-    configured(mark) {
-      if (seenMark !== undefined && seenMark !== mark) resume()
-      seenMark = mark
+    configured(fingerprint) {
+      if (seenFingerprint !== undefined && seenFingerprint !== fingerprint) paused = undefined
+      seenFingerprint = fingerprint
     },
-    hold(mark, reason, sinceMs) {
-      if (held !== undefined) return
-      seenMark = mark
-      held = mark
-      pauseFor(Number.POSITIVE_INFINITY, sinceMs, reason, false)
-    },
-    heldBy: () => held,
     get isIdle() {
       return busy === 0 && paused === undefined && policy.state === CircuitState.Closed
     },
   }
-}
-
-/** Whether a target takes nothing, whatever it is told, until somebody mends its settings. */
-export function refusesAll(outcome: TicketOutcome, isOpening: boolean): boolean {
-  return outcome.kind === 'rejected' && outcome.isTargetBroken === true && (isOpening || outcome.isForbidden !== true)
 }
 
 function isTargetFailure(outcome: TicketOutcome): boolean {

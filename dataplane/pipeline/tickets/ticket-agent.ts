@@ -16,7 +16,7 @@ import { startPollLoop } from './poll-loop.ts'
 import { createRecall } from './recall-owed.ts'
 import type { SilenceStore } from './silence-store.ts'
 
-export interface TicketAgentDeps extends Pick<DispatcherDeps, 'onAttempt' | 'onFailed' | 'limits' | 'publicUrl' | 'settingsMark'> {
+export interface TicketAgentDeps extends Pick<DispatcherDeps, 'onAttempt' | 'onFailed' | 'limits' | 'publicUrl'> {
   readonly store: SearchStore
   readonly clock: Clock
   readonly log: Log

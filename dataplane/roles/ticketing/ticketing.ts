@@ -11,7 +11,6 @@ import { type HttpServer, startHttpServer } from '../../http/server.ts'
 import { type Running, startTogether } from '../../lifecycle/running.ts'
 import { createExplainer, type Explainer } from '../../pipeline/explain-incident/explainer.ts'
 import { readAuditTrail } from '../../pipeline/sinks/audit-trail.ts'
-import { createSettingsMark } from '../../pipeline/tickets/settings-mark.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DeclaredTicketingSource } from '../../ports/declared-ticketing.ts'
 import type { LanguageModel } from '../../ports/language-model.ts'
@@ -84,9 +83,7 @@ export function startTicketing(deps: TicketingDeps): Promise<HttpServer & Runnin
     const explainer = languageModel && createExplainer({ model: languageModel, store, clock, log, metrics, tokensPerHour })
     const { models = explainer ?? NO_MODELS } = deps
     const explain = explainer === undefined ? {} : explainWith(explainer, tickets?.config ?? config)
-    const settingsMark = createSettingsMark(cipher.markKey)
-    const service =
-      tickets && keep(startTicketService({ config, settingsMark, ...explain, ...tickets, store, clock, log, metrics, onChanged }))
+    const service = tickets && keep(startTicketService({ config, ...explain, ...tickets, store, clock, log, metrics, onChanged }))
     const changes: ChangeDeps = service?.changes ?? {
       store,
       clock,

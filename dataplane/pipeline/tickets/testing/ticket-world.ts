@@ -6,7 +6,6 @@ import { createFakeClock, type FakeClock } from '../../../testing/fake-clock.ts'
 import { createDispatcher, type Dispatcher, type DispatcherDeps } from '../dispatcher.ts'
 import type { FindCause } from '../find-cause.ts'
 import { createIntake, type Intake } from '../intake.ts'
-import { createSettingsMark } from '../settings-mark.ts'
 import { createSilenceStore, type SilenceStore } from '../silence-store.ts'
 import { createFakeConfig, type FakeConfig } from './fake-config.ts'
 import { createFakePlatforms, type FakePlatforms } from './fake-platforms.ts'
@@ -47,7 +46,6 @@ export function createTicketWorld(
   const silences = createSilenceStore({ store, clock })
   const log: Log = SILENT
   const causes: { find: FindCause } = { find: async () => ({ rootCause: CAUSE, windowMs: 180_000 }) }
-  const settingsMark = createSettingsMark()
   const replica: TicketWorld['replica'] = (own = {}) => ({
     intake: createIntake({ store, clock, log, config, silences, findCause: incident => causes.find(incident), onRows: () => undefined }),
     dispatcher: createDispatcher({
@@ -57,7 +55,6 @@ export function createTicketWorld(
       config,
       platforms: platforms.platforms,
       limits: () => NO_LIMITS,
-      settingsMark,
       ...overrides,
       ...own,
     }),

@@ -1,5 +1,5 @@
 /** Secrets as the search store keeps them: AES-256-GCM, bound to their place (Decisions 8). */
-import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 
 /** Where a secret belongs: a text that was encrypted for one place is good for no other. */
 export interface SecretPlace {
@@ -15,8 +15,6 @@ export type Opened = { readonly ok: true; readonly secret: string } | { readonly
 export interface SecretCipher {
   /** False: there is no key, and `seal` must not be called. */
   readonly canSeal: boolean
-  /** A key for names of secrets, which are no use to guess the secrets by; undefined without a key. */
-  readonly markKey?: Uint8Array
   seal(place: SecretPlace, secret: string): string
   open(place: SecretPlace, sealed: string): Opened
 }
@@ -32,7 +30,6 @@ export function createSecretCipher(keys: readonly Uint8Array[]): SecretCipher {
   const [first] = keys
   return {
     canSeal: first !== undefined,
-    ...(first !== undefined && { markKey: createHmac('sha256', first).update('logpipeline settings mark').digest() }),
     seal(place, secret) {
       if (first === undefined) throw new Error('ENCRYPTION_KEY: expected a key, since a secret is to be stored, seen none')
       const nonce = randomBytes(NONCE_BYTES)
