@@ -23,7 +23,7 @@ interface Sent {
   readonly records: number
   /** Answers by status. */
   readonly answers: Readonly<Record<number, number>>
-  /** Of answers other than 200; seconds. */
+  /** `Retry-After` of answers other than 200; seconds. */
   readonly retryAfter: ReadonlySet<string | null>
 }
 
@@ -69,7 +69,7 @@ describe('memory of a standalone', function () {
     return { records, answers, retryAfter }
   }
 
-  /** What was refused after a wait may be there as well. */
+  /** Records that were refused after a wait may be there as well. */
   const untilSearchable = (records: number) =>
     eventually(async () => expect(await countDocuments(app.search, 'service-logs-*')).to.be.at.least(records), {
       timeoutMs: 200_000,
