@@ -5,7 +5,7 @@ import { laySiege } from './testing/hostile/siege.ts'
 import { startStandalone } from './testing/standalone-process.ts'
 
 /** `npm run fuzz` sets these. */
-const SECONDS = Number(process.env['HOSTILE_SECONDS'] ?? (process.env['CI'] === undefined ? 20 : 60))
+const SECONDS = Number(process.env['HOSTILE_SECONDS'] ?? (process.env['CI'] === undefined ? 10 : 60))
 const SEED = Number(process.env['HOSTILE_SEED'] ?? 1)
 /** `HOSTILE_DOORS=otlp,search` attacks these alone. */
 const ATTACKED = DOORS.filter(door => process.env['HOSTILE_DOORS']?.split(',').includes(door) ?? true)

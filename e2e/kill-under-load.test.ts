@@ -4,7 +4,7 @@ import { bridgeCounters, countDocuments, incidents, postRecords, type SentRecord
 import { eventually, startStandalone } from './testing/standalone-process.ts'
 
 /** More where there is time. */
-const KILLS = process.env['CI'] === undefined ? 4 : 10
+const KILLS = process.env['CI'] === undefined ? 3 : 10
 /** Load enough to have records in every stage at the kill, little enough to be done soon after. */
 const BATCH_PAUSE_MS = 15
 const SERVICES = ['checkout', 'payment', 'cart'] as const
