@@ -1,7 +1,7 @@
 /** Text of others, such as a message or the name of a service: nothing in it is hidden, and it turns nothing round that stands beside it. */
 
 import styles from './foreign-text.module.css'
-import { nameHidden, textParts, visibleText } from './visible-text.ts'
+import { nameHidden, textParts } from './visible-text.ts'
 
 export interface ForeignTextProps {
   readonly text: string
@@ -16,14 +16,13 @@ export function ForeignText({ text }: ForeignTextProps) {
   )
 }
 
-/** Above so many the names of hidden characters are plain text. */
-const MAX_STYLED = 500
+/** Parts of a text in which hidden characters have their names; behind them `\ufffd` stands for those in a row: more is no text, and slow to draw. */
+const MAX_PARTS = 100
 
 /** The text of an element of its own, which is `dir="auto"`: a `bdi` would not count for its direction. */
 export function VisibleText({ text }: ForeignTextProps) {
   const parts = textParts(text)
-  if (parts.length > 2 * MAX_STYLED) return visibleText(text)
-  return parts.map((part, at) =>
+  const named = parts.slice(0, MAX_PARTS).map((part, at) =>
     part.isHidden ? (
       // biome-ignore lint/suspicious/noArrayIndexKey: parts of one text
       <bdi key={at} className={styles.hidden} title="A character that is not seen">
@@ -33,4 +32,6 @@ export function VisibleText({ text }: ForeignTextProps) {
       part.text
     ),
   )
+  const rest = parts.slice(MAX_PARTS).map(({ text, isHidden }, at, all) => (!isHidden ? text : all[at - 1]?.isHidden ? '' : '\ufffd'))
+  return rest.length === 0 ? named : [...named, rest.join('')]
 }

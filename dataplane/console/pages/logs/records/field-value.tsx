@@ -7,6 +7,7 @@ import { useCopy } from '../../../components/use-copy.ts'
 import { visibleText } from '../../../components/visible-text.ts'
 import { useLogsActions } from '../filters.ts'
 import { isTraceId } from '../requests/trace.ts'
+import { cutText } from './cut-text.ts'
 import type { FieldValue } from './log-record.ts'
 import styles from './record-panel.module.css'
 
@@ -21,9 +22,13 @@ function breakable(field: string): readonly ReactNode[] {
   ))
 }
 
+/** Characters of a value that are shown: a stack trace whole. */
+const MAX_SHOWN_VALUE = 20_000
+
 export function FieldRow({ field: { field, value, isSearchable } }: { readonly field: FieldValue }) {
   const { filterOf, setFilter, showTrace, hasColumn, toggleColumn } = useLogsActions()
   const kind = filterOf(field, value)
+  const { shown, note } = cutText(value, MAX_SHOWN_VALUE)
   return (
     <div className={styles.field} data-kind={kind}>
       <dt title={visibleText(field)} dir="auto">
@@ -35,8 +40,9 @@ export function FieldRow({ field: { field, value, isSearchable } }: { readonly f
             {value}
           </button>
         ) : (
-          <span>{value === '' ? '∅' : <ForeignText text={value} />}</span>
+          <span>{value === '' ? '∅' : <ForeignText text={shown} />}</span>
         )}
+        {note !== undefined && <p className={styles.cut}>{note}</p>}
         <div className={styles.actions}>
           {isSearchable && (
             <>

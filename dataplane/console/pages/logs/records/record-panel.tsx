@@ -10,6 +10,7 @@ import { useShortcut } from '../../../components/use-shortcut.ts'
 import { escapeHidden } from '../../../components/visible-text.ts'
 import { useLogsActions } from '../filters.ts'
 import { isTraceId } from '../requests/trace.ts'
+import { cutText } from './cut-text.ts'
 import { FieldRow } from './field-value.tsx'
 import { exactTime, fieldsOf, type LogRecord, timeHere } from './log-record.ts'
 import styles from './record-panel.module.css'
@@ -64,6 +65,7 @@ function RecordContent({ record, marks }: { readonly record: LogRecord; readonly
   const { showTrace, showOnly } = useLogsActions()
   const fields = useMemo(() => fieldsOf(record), [record])
   const traceId = String(record.source['trace_id'] ?? '')
+  const message = cutText(record.message || 'The message is empty.', MAX_SHOWN_MESSAGE)
   const patternId = String(record.source['pattern_id'] ?? '')
   return (
     <div className={styles.content}>
@@ -73,10 +75,11 @@ function RecordContent({ record, marks }: { readonly record: LogRecord; readonly
       <div className={styles.message}>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard */}
         <pre tabIndex={0} dir="auto">
-          <Marked text={record.message.slice(0, MAX_SHOWN_MESSAGE) || 'The message is empty.'} marks={marks} />
+          <Marked text={message.shown} marks={marks} />
         </pre>
         <CopyButton text={record.message} label="Copy the message" />
       </div>
+      {message.note !== undefined && <p className={styles.cut}>{message.note}</p>}
       <div className={styles.ways}>
         {isTraceId(traceId) && (
           <Button variant="default" size="compact-sm" leftSection={<IconRoute size={14} aria-hidden />} onClick={() => showTrace(traceId)}>

@@ -5,7 +5,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { searchLogsEach } from '../../../api/search.ts'
 import { LevelBadge } from '../../../components/badges.tsx'
-import { ForeignText } from '../../../components/foreign-text.tsx'
+import { ForeignText, VisibleText } from '../../../components/foreign-text.tsx'
 import { ErrorPanel, Pending } from '../../../components/states.tsx'
 import { useLogsActions } from '../filters.ts'
 import { SURROUNDING_SIZE, surroundingBody } from '../requests/records.ts'
@@ -119,13 +119,13 @@ function LineContent({ record, withService }: { readonly record: LogRecord; read
     <>
       <time>{clockTime(record.timestampMs, false)}</time>
       <LevelBadge level={record.level} />
-      <span>
+      <span dir="auto">
         {withService && (
           <b>
             <ForeignText text={record.service} />{' '}
           </b>
         )}
-        <ForeignText text={record.message.slice(0, MAX_LINE)} />
+        <VisibleText text={record.message.slice(0, MAX_LINE)} />
       </span>
     </>
   )
