@@ -1,4 +1,5 @@
 /** Whether the page shows old answers: readings that repeat, and got no answer for longer than they should. */
+import type { MissingParts } from '../api/missing-parts.ts'
 import { problemOf } from '../api/problem.ts'
 
 /** So much later than planned an answer may come. */
@@ -12,6 +13,8 @@ export interface Reading {
   readonly everyMs: number | undefined
   /** The latest failure since the last answer. */
   readonly error: unknown
+  /** Parts of the store that the answer lacks. */
+  readonly missing?: MissingParts | undefined
 }
 
 export interface Stale {
@@ -32,6 +35,14 @@ export function findStale(readings: readonly Reading[], nowMs: number): Stale | 
     answeredMs: Math.min(...late.map(({ answeredMs }) => answeredMs)),
     reason: failed && problemOf(failed.error).message,
   }
+}
+
+/** In words; undefined: all answers are whole. The worst of several is told. */
+export function sayMissing(readings: readonly Reading[]): string | undefined {
+  const found = readings.flatMap(({ missing }) => missing ?? [])
+  if (found.length === 0) return undefined
+  const { failed, total } = found.reduce((worst, each) => (each.failed > worst.failed ? each : worst))
+  return failed === 0 ? 'A search ran into the time limit of the store.' : `${failed} of ${total} parts of the store cannot be read.`
 }
 
 /** `45 s`, `3 min`, `2 h`. */

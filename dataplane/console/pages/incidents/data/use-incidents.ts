@@ -3,6 +3,7 @@ import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-qu
 import { useMemo } from 'react'
 import { ALL_INCIDENTS, incidentsIndex } from '../../../../contract/indices.ts'
 import type { IncidentStatus } from '../../../../domain/incidents/incident-status.ts'
+import { noteAnswer } from '../../../api/missing-parts.ts'
 import { request } from '../../../api/request.ts'
 import { type LogDocument, type SearchBody, searchLogs } from '../../../api/search.ts'
 import type { Incident } from '../../../api/ticketing.ts'
@@ -90,6 +91,7 @@ export async function readIncidentCounts(filters: IncidentFilters, signal: Abort
     ...{ method: 'POST', body: countsQuery(filters, Date.now()), signal },
     query: { ignore_unavailable: true },
   })
+  noteAnswer(signal, answer)
   return readCounts(answer)
 }
 
