@@ -24,6 +24,11 @@ describe('the notice of old answers', () => {
     expect(findStale([reading(40_000), reading(16_000, { error })], NOW)?.reason).to.equal('The search store did not answer in time.')
   })
 
+  it('says what to do where a login has ended: answers do not come back by themselves', () => {
+    const error = new RequestProblem(describeFailure('/api/search/x', { kind: 'status', status: 401, error: 'user name and password' }))
+    expect(findStale([reading(16_000, { error })], NOW)?.reason).to.contain('Reload the page and enter')
+  })
+
   it('says an age in the largest unit that leaves it exact enough', () => {
     expect([0, 119_999, 120_000, 7_199_000, 7_200_000].map(sayAge)).to.deep.equal(['0 s', '119 s', '2 min', '119 min', '2 h'])
   })

@@ -33,8 +33,14 @@ export function findStale(readings: readonly Reading[], nowMs: number): Stale | 
   const failed = late.find(({ error }) => error !== null && error !== undefined)
   return {
     answeredMs: Math.min(...late.map(({ answeredMs }) => answeredMs)),
-    reason: failed && problemOf(failed.error).message,
+    reason: failed && sayReason(failed.error),
   }
+}
+
+/** With the next step where answers do not come back by themselves. */
+function sayReason(error: unknown): string {
+  const { message, status, whatToDo } = problemOf(error)
+  return status === 401 || status === 403 ? `${message} ${whatToDo}` : message
 }
 
 /** In words; undefined: all answers are whole. The worst of several is told. */
