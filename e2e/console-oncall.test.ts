@@ -63,6 +63,25 @@ describe('the console of an engineer on call', function () {
       at.takeProblems()
     })
 
+  for (const path of ['/', '/logs', '/logs?mode=live'])
+    it(`${path}: says that records are missing while a part of the store cannot be read`, async () => {
+      const page = await at.open('/upload')
+      await page.route('**/_search?*', async route => {
+        const response = await route.fetch()
+        const answer = (await response.json()) as object
+        await route.fulfill({ response, json: { ...answer, _shards: { total: 4, successful: 3, skipped: 0, failed: 1 } } })
+      })
+      const notice = page.getByText('Incomplete: lists and counts of this page lack records.')
+      await page.getByRole('link', { name: path === '/' ? 'Overview' : 'Logs', exact: true }).click()
+      if (path.includes('live')) await page.getByRole('tab', { name: 'Live' }).click()
+      await notice.waitFor()
+      await page.getByText('1 of 4 parts of the store cannot be read.').waitFor()
+      await page.unrouteAll({ behavior: 'wait' })
+      if (path === '/') return
+      await page.getByRole('button', { name: 'Read again' }).click()
+      await notice.waitFor({ state: 'detached' })
+    })
+
   it('a page that was never opened: says that it cannot be loaded while the server is away, and is loaded once the server is back', async () => {
     const page = await at.open('/settings/silences')
     await page.route('**/*', route => route.abort())

@@ -23,6 +23,14 @@ describe('what is said of a failed request', () => {
     expect(describeFailure('/api/ticketing/x', { kind: 'timeout' }).message).to.equal('The ticketing agent did not answer in time.')
   })
 
+  it('does not say of a change without an answer that it was not made, nor that a narrower search would help', () => {
+    const advice = (path: string, isChange: boolean) =>
+      (['network', 'timeout'] as const).map(kind => describeFailure(path, { kind, isChange }).whatToDo)
+    for (const text of advice('/api/admin/api-keys', true)) expect(text).to.contain('it may have been done all the same')
+    for (const text of advice('/api/ticketing/x', false)) expect(text).to.not.match(/narrower|all the same/)
+    expect(advice('/api/search/x', false)[1]).to.contain('narrower search')
+  })
+
   it('takes the message from the answer, ours or OpenSearch’s', () => {
     expect(errorOfBody({ error: 'name: expected text', status: 400 })).to.equal('name: expected text')
     expect(errorOfBody({ error: { root_cause: [{ reason: 'unknown field' }], reason: 'all shards failed' } })).to.equal('unknown field')

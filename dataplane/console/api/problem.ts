@@ -19,7 +19,8 @@ export class RequestProblem extends Error implements Problem {
 
 export type Failure =
   | { readonly kind: 'status'; readonly status: number; readonly error: string }
-  | { readonly kind: 'network' | 'timeout' | 'unreadable' }
+  /** `isChange`: the request was to change something, and may have done so. */
+  | { readonly kind: 'network' | 'timeout' | 'unreadable'; readonly isChange?: boolean }
 
 const SERVICES: readonly (readonly [string, string])[] = [
   ['/api/search', 'search store'],
@@ -56,13 +57,13 @@ export function describeFailure(path: string, failure: Failure): Problem {
       return {
         message: 'The dashboard does not answer.',
         status: undefined,
-        whatToDo: 'Check that logpipeline runs and that this machine reaches it, then try again.',
+        whatToDo: `Check that logpipeline runs and that this machine reaches it, then ${failure.isChange ? LOOK_FIRST : 'try again'}.`,
       }
     case 'timeout':
       return {
         message: `The ${service} did not answer in time.`,
         status: undefined,
-        whatToDo: 'Choose a shorter time range or a narrower search, or try again.',
+        whatToDo: adviceForTimeout(path, service, failure.isChange),
       }
     case 'unreadable':
       return {
@@ -77,6 +78,14 @@ export function describeFailure(path: string, failure: Failure): Problem {
         whatToDo: adviceFor(failure.status, service),
       }
   }
+}
+
+const LOOK_FIRST = 'reload and look before you try again: it may have been done all the same'
+
+function adviceForTimeout(path: string, service: string, isChange = false): string {
+  if (isChange) return `See on Health whether the ${service} runs, then ${LOOK_FIRST}.`
+  if (path.startsWith('/api/search')) return 'Choose a shorter time range or a narrower search, or try again.'
+  return `See on Health whether the ${service} runs; try again once it does.`
 }
 
 function adviceFor(status: number, service: string): string {

@@ -49,7 +49,8 @@ export async function requestWithHeaders<T>(path: string, options: RequestOption
     return { body: parsed as T, headers: response.headers }
   } catch (cause) {
     if (cause instanceof RequestProblem || signal?.aborted) throw cause
-    throw failed(path, { kind: timeout.aborted ? 'timeout' : 'network' }, cause)
+    const isChange = method !== 'GET' && !path.startsWith('/api/search')
+    throw failed(path, { kind: timeout.aborted ? 'timeout' : 'network', isChange }, cause)
   }
 }
 

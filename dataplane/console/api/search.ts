@@ -1,6 +1,7 @@
 /** The search store (Spec: Search store): queries in OpenSearch's DSL. */
 import { ALL_ANOMALIES, ALL_LOGS, anomaliesIndex } from '../../contract/indices.ts'
 import { parseTenant } from '../url-state/tenant.ts'
+import { noteAnswer } from './missing-parts.ts'
 import { request } from './request.ts'
 
 export const LEVELS = ['FATAL', 'ERROR', 'WARN', 'INFO', 'DEBUG', 'TRACE'] as const
@@ -67,8 +68,11 @@ export function searchAnomalies<T>(body: SearchBody, signal?: AbortSignal): Prom
 }
 
 /** An index that is not there yet has no documents. */
-function searchIndex<T>(index: string, body: SearchBody, signal: AbortSignal | undefined): Promise<SearchAnswer<T>> {
-  return request<SearchAnswer<T>>(`/api/search/${index}/_search`, { method: 'POST', body, query: { ignore_unavailable: true }, signal })
+async function searchIndex<T>(index: string, body: SearchBody, signal: AbortSignal | undefined): Promise<SearchAnswer<T>> {
+  const query = { ignore_unavailable: true }
+  const answer = await request<SearchAnswer<T>>(`/api/search/${index}/_search`, { method: 'POST', body, query, signal })
+  noteAnswer(signal, answer)
+  return answer
 }
 
 export interface IndexRow {

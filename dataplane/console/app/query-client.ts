@@ -1,5 +1,6 @@
 /** How the pages read: once again after a failure of the server, never after one of the request. */
 import { QueryClient } from '@tanstack/react-query'
+import { readNoting } from '../api/missing-parts.ts'
 import { RequestProblem } from '../api/problem.ts'
 
 const STALE_MS = 5_000
@@ -14,6 +15,7 @@ export function createQueryClient(): QueryClient {
         // The server may be on this machine, where a browser without a network reaches it.
         networkMode: 'always',
         refetchOnWindowFocus: true,
+        persister: readNoting,
         retryDelay: RETRY_MS,
         retry: (count, error) => count < MAX_RETRIES && !(error instanceof RequestProblem && (error.status ?? 500) < 500),
       },

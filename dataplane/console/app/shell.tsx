@@ -3,7 +3,7 @@ import { ActionIcon, Tooltip, useComputedColorScheme, useMantineColorScheme } fr
 import { IconKeyboard, IconMoon, IconSun } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'
 import { Link, useLocation, useRoute } from 'wouter'
-import { StaleNotice } from '../components/stale.tsx'
+import { Notices } from '../components/stale.tsx'
 import { Progress } from '../components/states.tsx'
 import { leaveControl, useShortcut, useShortcutListener } from '../components/use-shortcut.ts'
 import { useLink } from '../url-state/links.ts'
@@ -48,7 +48,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       </aside>
       <main id="content" className={styles.main} tabIndex={-1}>
         <Progress />
-        <StaleNotice />
+        <Notices />
         {children}
       </main>
       <KeyboardHelp opened={helps} onClose={() => setHelps(false)} />

@@ -1,4 +1,5 @@
 /** Whether the page shows old answers: readings that repeat, and got no answer for longer than they should. */
+import type { MissingParts } from '../api/missing-parts.ts'
 import { problemOf } from '../api/problem.ts'
 
 /** So much later than planned an answer may come. */
@@ -12,6 +13,8 @@ export interface Reading {
   readonly everyMs: number | undefined
   /** The latest failure since the last answer. */
   readonly error: unknown
+  /** Parts of the store that the answer lacks. */
+  readonly missing?: MissingParts | undefined
 }
 
 export interface Stale {
@@ -30,8 +33,22 @@ export function findStale(readings: readonly Reading[], nowMs: number): Stale | 
   const failed = late.find(({ error }) => error !== null && error !== undefined)
   return {
     answeredMs: Math.min(...late.map(({ answeredMs }) => answeredMs)),
-    reason: failed && problemOf(failed.error).message,
+    reason: failed && sayReason(failed.error),
   }
+}
+
+/** With the next step where answers do not come back by themselves. */
+function sayReason(error: unknown): string {
+  const { message, status, whatToDo } = problemOf(error)
+  return status === 401 || status === 403 ? `${message} ${whatToDo}` : message
+}
+
+/** In words; undefined: all answers are whole. The worst of several is told. */
+export function sayMissing(readings: readonly Reading[]): string | undefined {
+  const found = readings.flatMap(({ missing }) => missing ?? [])
+  if (found.length === 0) return undefined
+  const { failed, total } = found.reduce((worst, each) => (each.failed > worst.failed ? each : worst))
+  return failed === 0 ? 'A search ran into the time limit of the store.' : `${failed} of ${total} parts of the store cannot be read.`
 }
 
 /** `45 s`, `3 min`, `2 h`. */

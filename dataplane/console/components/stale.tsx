@@ -1,8 +1,11 @@
-/** Whether the page shows old answers: looked at each second for all of the page, told in one notice, known to all parts. */
-import { IconPlugConnectedX } from '@tabler/icons-react'
+/** Whether the page shows old answers, or such that lack a part: looked at each second for all of the page, told in one notice, known to all parts. */
+import { IconPlugConnectedX, IconPuzzleOff } from '@tabler/icons-react'
 import { type Query, useQueryClient } from '@tanstack/react-query'
 import { createContext, type ReactNode, useContext, useEffect, useRef, useState } from 'react'
-import { findStale, type Reading, type Stale, sayAge } from './find-stale.ts'
+import { Link } from 'wouter'
+import { missingOf } from '../api/missing-parts.ts'
+import { useLink } from '../url-state/links.ts'
+import { findStale, type Reading, type Stale, sayAge, sayMissing } from './find-stale.ts'
 import styles from './states.module.css'
 
 const LOOK_MS = 1_000
@@ -12,6 +15,7 @@ type Shown = Stale & { readonly age: string }
 type OwnReadings = Set<() => Reading>
 
 const StaleContext = createContext<Shown | undefined>(undefined)
+const MissingContext = createContext<string | undefined>(undefined)
 const OwnReadingsContext = createContext<OwnReadings>(new Set())
 
 /** Old answers are on the page: nothing on it may be said to be well. */
@@ -35,10 +39,12 @@ export function StaleProvider({ children }: { readonly children: ReactNode }) {
   const client = useQueryClient()
   const [own] = useState<OwnReadings>(() => new Set())
   const [stale, setStale] = useState<Shown>()
+  const [missing, setMissing] = useState<string>()
   useEffect(() => {
     const look = () => {
       const nowMs = Date.now()
       const readings = [...client.getQueryCache().getAll().flatMap(readingOf), ...[...own].map(read => read())]
+      setMissing(sayMissing(readings))
       const found = findStale(readings, nowMs)
       const next = found && { ...found, age: sayAge(nowMs - found.answeredMs) }
       setStale(before => (before?.age === next?.age && before?.reason === next?.reason ? before : next))
@@ -53,12 +59,24 @@ export function StaleProvider({ children }: { readonly children: ReactNode }) {
   }, [client, own])
   return (
     <OwnReadingsContext value={own}>
-      <StaleContext value={stale}>{children}</StaleContext>
+      <MissingContext value={missing}>
+        <StaleContext value={stale}>{children}</StaleContext>
+      </MissingContext>
     </OwnReadingsContext>
   )
 }
 
-export function StaleNotice() {
+/** Notices that hold for all of the page. */
+export function Notices() {
+  return (
+    <div className={styles.notices}>
+      <StaleNotice />
+      <MissingNotice />
+    </div>
+  )
+}
+
+function StaleNotice() {
   const stale = useContext(StaleContext)
   if (stale === undefined) return null
   return (
@@ -72,10 +90,26 @@ export function StaleNotice() {
   )
 }
 
+function MissingNotice() {
+  const missing = useContext(MissingContext)
+  const link = useLink()
+  if (missing === undefined) return null
+  return (
+    <div className={styles.stale}>
+      <IconPuzzleOff size={18} aria-hidden />
+      <p>
+        <strong role="alert">Incomplete: lists and counts of this page lack records.</strong> {missing}{' '}
+        <Link href={link('/status')}>Open Health</Link>
+      </p>
+    </div>
+  )
+}
+
 /** Nothing of queries that no part of the page looks at. */
-function readingOf({ state, observers }: Query): readonly Reading[] {
+function readingOf(query: Query): readonly Reading[] {
+  const { state, observers } = query
   const intervals = observers.map(({ options }) => options.refetchInterval).filter(interval => typeof interval === 'number')
   if (observers.length === 0) return []
   const everyMs = intervals.length === 0 ? undefined : Math.min(...intervals)
-  return [{ answeredMs: state.dataUpdatedAt, everyMs, error: state.error ?? state.fetchFailureReason }]
+  return [{ answeredMs: state.dataUpdatedAt, everyMs, error: state.error ?? state.fetchFailureReason, missing: missingOf(query) }]
 }

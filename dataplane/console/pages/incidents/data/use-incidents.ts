@@ -2,6 +2,7 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { ALL_INCIDENTS, incidentsIndex } from '../../../../contract/indices.ts'
+import { noteAnswer } from '../../../api/missing-parts.ts'
 import { request } from '../../../api/request.ts'
 import { type LogDocument, type SearchBody, searchLogs } from '../../../api/search.ts'
 import type { Incident } from '../../../api/ticketing.ts'
@@ -63,6 +64,7 @@ export async function readIncidentCounts(filters: IncidentFilters, signal: Abort
     ...{ method: 'POST', body: countsQuery(filters, Date.now()), signal },
     query: { ignore_unavailable: true },
   })
+  noteAnswer(signal, answer)
   return readCounts(answer)
 }
 

@@ -46,10 +46,13 @@ export function ExportMenu({ scope, order, columns, total }: ExportMenuProps) {
       })
       await file.close()
       notifications.show({
-        title: `${formatCount(result.written)} records saved`,
-        message: result.isCut
-          ? `There are more than the ${formatCount(MAX_EXPORTED_RECORDS)} of one file: choose a shorter time for the rest.`
-          : file.name,
+        title: `${formatCount(result.written)} records saved${result.isIncomplete ? ', others are missing' : ''}`,
+        message: `${result.isIncomplete ? 'A part of the store could not be read. ' : ''}${
+          result.isCut
+            ? `There are more than the ${formatCount(MAX_EXPORTED_RECORDS)} of one file: choose a shorter time for the rest.`
+            : file.name
+        }`,
+        ...(result.isIncomplete && { color: 'yellow', autoClose: false }),
       })
     } catch (cause) {
       if (controller.signal.aborted) return

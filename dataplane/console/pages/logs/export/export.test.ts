@@ -10,13 +10,15 @@ import { exportRecords, MAX_EXPORTED_RECORDS } from './export-records.ts'
 const scope = { query: MATCH_ALL, window: { fromMs: 0, toMs: 1_000 } }
 
 /** A store of so many records. */
-function storeOf(count: number) {
+/** `failing`: the request, from 1, that a part of the store does not answer. */
+function storeOf(count: number, failing?: number) {
   const asked: SearchBody[] = []
   const search = async (body: SearchBody) => {
     asked.push(body)
     const from = ((body['search_after'] as number[] | undefined)?.[0] ?? -1) + 1
     const size = Math.min(Number(body['size']), count - from)
     return {
+      _shards: { total: 2, successful: 2, failed: asked.length === failing ? 1 : 0 },
       hits: {
         hits: Array.from({ length: Math.max(0, size) }, (_, i) => ({
           _id: `${from + i}`,
@@ -30,8 +32,8 @@ function storeOf(count: number) {
   return { asked, search }
 }
 
-async function run(count: number, signal = new AbortController().signal) {
-  const { asked, search } = storeOf(count)
+async function run(count: number, signal = new AbortController().signal, failing?: number) {
+  const { asked, search } = storeOf(count, failing)
   let text = ''
   const steps: number[] = []
   const deps = {
@@ -50,6 +52,12 @@ describe('export', () => {
   it('goes page by page to the end', async () => {
     expect(await run(0)).to.deep.include({ written: 0, lines: 0, isCut: false, asked: 1 })
     expect(await run(2_500)).to.deep.include({ written: 2_500, lines: 2_500, isCut: false, asked: 3, steps: [1_000, 2_000, 2_500] })
+  })
+
+  it('says that records are missing where a part of the store could not be read', async () => {
+    const never = new AbortController().signal
+    expect(await run(2_500, never)).to.deep.include({ written: 2_500, isIncomplete: false })
+    expect(await run(2_500, never, 2)).to.deep.include({ written: 2_500, isIncomplete: true })
   })
 
   it('ends at a bound, and says so', async () => {

@@ -22,8 +22,8 @@ export interface LiveModeProps {
 }
 
 export function LiveMode({ live, columns, marks, wrap, openId, onOpen }: LiveModeProps) {
-  const { buffer, isRunning, error, setRunning, clear, answeredMs } = live
-  useReading({ answeredMs, everyMs: isRunning ? POLL_MS : undefined, error })
+  const { buffer, isRunning, error, setRunning, clear, answeredMs, missing } = live
+  useReading({ answeredMs, everyMs: isRunning ? POLL_MS : undefined, error, missing })
   const isStale = useIsStale()
   const isWaiting = error !== null || (isRunning && isStale)
   const { shown, isHeld, scroller, onScroll, toTop } = useHold(buffer)

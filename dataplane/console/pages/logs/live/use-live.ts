@@ -1,5 +1,6 @@
 /** Polls the store each second while the tail runs. */
 import { useCallback, useEffect, useRef, useState } from 'react'
+import { type MissingParts, missingParts } from '../../../api/missing-parts.ts'
 import { searchLogs } from '../../../api/search.ts'
 import { readRecords } from '../records/log-record.ts'
 import type { Query } from '../search/to-query.ts'
@@ -16,6 +17,8 @@ export interface Live {
   readonly error: unknown
   /** Time of the last answer to this query, ms since the epoch; 0: there was none. */
   readonly answeredMs: number
+  /** Parts of the store that the last answer lacks. */
+  readonly missing: MissingParts | undefined
   setRunning(isRunning: boolean): void
   clear(): void
 }
@@ -26,6 +29,7 @@ export function useLive(query: Query | undefined): Live {
   const [isRunning, setRunning] = useState(true)
   const [error, setError] = useState<unknown>(null)
   const [answeredMs, setAnsweredMs] = useState(0)
+  const [missing, setMissing] = useState<MissingParts>()
   const latest = useRef(buffer)
   const keep = useCallback((next: LiveBuffer) => {
     latest.current = next
@@ -54,6 +58,7 @@ export function useLive(query: Query | undefined): Live {
           keep(addLive(latest.current, readRecords(answer), answer, asked))
           setError(null)
           setAnsweredMs(Date.now())
+          setMissing(missingParts(answer))
         } catch (cause) {
           if (stop.signal.aborted) return
           setError(cause)
@@ -67,5 +72,5 @@ export function useLive(query: Query | undefined): Live {
       clearTimeout(timer)
     }
   }, [key, isRunning, keep])
-  return { buffer, isRunning, error, answeredMs, setRunning, clear }
+  return { buffer, isRunning, error, answeredMs, missing, setRunning, clear }
 }
