@@ -6,7 +6,11 @@ import { type HttpServer, startHttpServer } from './server.ts'
 describe('a request that is not HTTP', () => {
   let server: HttpServer
   before(async () => {
-    server = await startHttpServer((request, response) => request.on('end', () => response.end('ok')).resume(), { host: '127.0.0.1', port: 0, setting: 'PORT' })
+    server = await startHttpServer((request, response) => request.on('end', () => response.end('ok')).resume(), {
+      host: '127.0.0.1',
+      port: 0,
+      setting: 'PORT',
+    })
   })
   after(() => server.stop())
 
