@@ -121,6 +121,7 @@ describe('HTTP conventions', () => {
       status: 400,
       error: 'x-service-tenant-id: expected a tenant id, seen "A_b"',
     },
+    { name: 'a path in other letters', send: () => fetch(url('/Health')), status: 404, error: 'no such path: /Health' },
     { name: 'an unknown path', send: () => fetch(url('/nowhere')), status: 404, error: 'no such path: /nowhere' },
     {
       name: 'another content type',
@@ -155,6 +156,14 @@ describe('HTTP conventions', () => {
       else expect(body.error).to.match(error)
     })
   }
+
+  it('an expectation that nobody knows is passed over', async () => {
+    const socket = connect(server.port, '127.0.0.1')
+    socket.write('GET /things/a HTTP/1.1\r\nHost: a\r\nExpect: the-impossible\r\nConnection: close\r\n\r\n')
+    let text = ''
+    for await (const piece of socket) text += piece
+    expect(text).to.match(/^HTTP\/1\.1 202 /)
+  })
 
   it('400 for more values than a control request has, before any of them is looked at', async () => {
     const app = createControlApp({ routes: [echo], log: SILENT, metrics: createMetrics() })

@@ -37,6 +37,8 @@ const NO_PARAMETERS = z.strictObject({})
 
 export function createControlApp(config: ControlAppConfig): Express {
   const app = express()
+  // `/Health` is another path than `/health`, as at all other ports. Express reads it before the first route.
+  app.enable('case sensitive routing')
   app.disable('x-powered-by')
   app.disable('etag')
   const hasOwnMetrics = config.routes.some(({ path }) => path === '/metrics')

@@ -50,13 +50,16 @@ const NO_PROGRESS_MS = 120_000
 const STOP_GRACE_MS = 5_000
 
 export function startHttpServer(listener: RequestListener, at: ListenConfig, lane?: ConnectionLane): Promise<HttpServer> {
+  const serve = withOneHost(withWholeAnswers(listener))
   const server = createServer(
     {
       ...{ requestTimeout: at.requestTimeoutMs ?? REQUEST_TIMEOUT_MS, headersTimeout: HEADERS_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
       requireHostHeader: false,
     },
-    withOneHost(withWholeAnswers(listener)),
+    serve,
   )
+  // An expectation that nobody knows may be passed over (RFC 9110, 10.1.1). Node would answer 417 without a body.
+  server.on('checkExpectation', serve)
   server.timeout = NO_PROGRESS_MS
   answerUnreadableRequests(server)
   if (lane !== undefined) putBefore(server, 'connection', lane)

@@ -6,7 +6,11 @@ import { type HttpServer, startHttpServer } from './server.ts'
 describe('a request that is not HTTP', () => {
   let server: HttpServer
   before(async () => {
-    server = await startHttpServer((_request, response) => response.end('ok'), { host: '127.0.0.1', port: 0, setting: 'PORT' })
+    server = await startHttpServer((request, response) => request.on('end', () => response.end('ok')).resume(), {
+      host: '127.0.0.1',
+      port: 0,
+      setting: 'PORT',
+    })
   })
   after(() => server.stop())
 
@@ -27,5 +31,33 @@ describe('a request that is not HTTP', () => {
       const [head, body] = (await answerTo(request)).split('\r\n\r\n')
       expect(head).to.match(new RegExp(`^HTTP/1.1 ${status} `))
       expect(JSON.parse(body!)).to.include({ status })
+    })
+
+  for (const { name, request, status } of [
+    { name: 'garbage', request: 'hello\r\n\r\n', status: 400 },
+    {
+      name: 'a malformed chunk',
+      request: 'POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
+      status: 400,
+    },
+    { name: 'endless headers', request: `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}`, status: 431 },
+  ])
+    it(`the ${status} for ${name} reaches a client that goes on sending`, async () => {
+      const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true })
+      let fault: string | undefined
+      socket.on('error', (error: NodeJS.ErrnoException) => {
+        fault = error.code
+      })
+      const closed = new Promise(resolve => socket.once('close', resolve))
+      let answer = ''
+      socket.on('data', data => {
+        answer += data
+      })
+      const ended = new Promise(resolve => socket.once('end', resolve))
+      socket.write(request)
+      await Promise.race([ended, closed])
+      socket.end(Buffer.alloc(8 * 1024 * 1024, 0x78))
+      await closed
+      expect([answer.slice(9, 12), fault]).to.deep.equal([String(status), undefined])
     })
 })

@@ -9,9 +9,15 @@ const ANSWERS: Readonly<Record<string, { readonly status: number; readonly phras
 }
 const MALFORMED = { status: 400, phrase: 'Bad Request', message: 'not a well-formed HTTP request' }
 
+/** How long the rest of what their clients send is read over: unread bytes would reset the connection, and take the answer along. */
+const REST_MS = 2_000
+
 /** Answers requests that do not get as far as a handler in the one error shape, and closes their connections (Decisions 7). */
 export function answerUnreadableRequests(server: Server): void {
+  const answered = new WeakSet<Duplex>()
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+    // The parser finds the same fault in each further piece.
+    if (answered.has(socket) && error.code !== 'ECONNRESET') return
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
     const { status, phrase, message } = ANSWERS[error.code ?? ''] ?? MALFORMED
     const body = JSON.stringify(errorBody(status, message))
@@ -21,6 +27,9 @@ export function answerUnreadableRequests(server: Server): void {
       `Content-Length: ${Buffer.byteLength(body)}`,
       'Connection: close',
     ]
+    answered.add(socket)
     socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+    const cut = setTimeout(() => socket.destroy(), REST_MS)
+    socket.once('close', () => clearTimeout(cut))
   })
 }
