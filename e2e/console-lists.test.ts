@@ -48,7 +48,7 @@ describe('lists of the console', function () {
     })
     expect(response.status).to.equal(200)
   }
-  /** Of each severity a quarter, of which the critical ones are the oldest. */
+  /** A quarter of each severity; the critical ones are the oldest. */
   const fillIncidents = async () => {
     const lines = Array.from({ length: INCIDENTS }, (_, i) => {
       const createdAt = new Date(Date.now() - (INCIDENTS - i) * 60_000).toISOString()

@@ -1,6 +1,6 @@
 /**
- * What a person does not see in a text of others, and what is to be shown in its place. Such characters turn round what stands beside them, or make two
- * names look the same. Those stay by which a script or a picture is written.
+ * Characters in a text of others that a person does not see, and signs to be shown in their place. Such characters turn round the text beside them, or
+ * make two names look the same. Characters by which a script or a picture is written stay.
  */
 
 export interface TextPart {

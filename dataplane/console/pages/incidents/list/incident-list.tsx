@@ -59,7 +59,7 @@ function ListInBox(props: IncidentListProps) {
 function ListInPage(props: IncidentListProps) {
   const list = useRef<HTMLDivElement>(null)
   const [scrollMargin, setScrollMargin] = useState(0)
-  // What stands above grows and shrinks: filters, actions on chosen incidents.
+  // Filters and actions above the list grow and shrink.
   useLayoutEffect(() => setScrollMargin(Math.round((list.current?.getBoundingClientRect().top ?? 0) + window.scrollY)))
   const virtualizer = useWindowVirtualizer({
     ...rowOptions(props.incidents),

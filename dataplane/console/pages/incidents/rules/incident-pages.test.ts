@@ -32,7 +32,7 @@ function apiOf(incidents: readonly Listed[]) {
   return { list, asked }
 }
 
-/** What the list shows after each page. */
+/** The list after each page. */
 async function readAll(list: ReturnType<typeof apiOf>['list'], filters: IncidentFilters) {
   const pages: ListPage<Listed>[] = []
   const shown: (readonly Listed[])[] = []
