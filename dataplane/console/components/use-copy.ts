@@ -6,7 +6,11 @@ import { useEffect, useState } from 'react'
 export async function copyText(text: string): Promise<void> {
   // Types say that it is always there.
   const clipboard = navigator.clipboard as Clipboard | undefined
-  if (clipboard !== undefined) return clipboard.writeText(text)
+  try {
+    if (clipboard !== undefined) return await clipboard.writeText(text)
+  } catch {
+    // The page has no permission; the command needs none.
+  }
   if (!copyByCommand(text)) throw new Error('the browser refuses to copy')
 }
 

@@ -1,6 +1,6 @@
 /**
- * Characters in a text of others that nobody sees, and the name that is shown for each. They turn round the text beside them, or make two names look the
- * same. Those by which a script or a picture is written stay.
+ * Characters in a text of others that a person does not see, and signs to be shown in their place. Such characters turn round the text beside them, or
+ * make two names look the same. Characters by which a script or a picture is written stay.
  */
 
 export interface TextPart {

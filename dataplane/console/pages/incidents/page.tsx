@@ -74,7 +74,7 @@ export default function IncidentsPage() {
       <div className={isSplit ? styles.split : styles.narrow}>
         <div className={styles.listColumn}>
           <FilterBar filters={filters} counts={counts} onChange={setFilters} />
-          <ListPanel {...{ list, filters, counts, currentId, hrefOf, setFilters }} />
+          <ListPanel {...{ list, filters, counts, currentId, isSplit, hrefOf, setFilters }} />
         </div>
         {isSplit &&
           (shownId === undefined ? (
@@ -169,11 +169,12 @@ interface ListPanelProps {
   readonly filters: IncidentFilters
   readonly counts: IncidentCounts | undefined
   readonly currentId: string | undefined
+  readonly isSplit: boolean
   readonly hrefOf: (id: string) => string
   readonly setFilters: (changes: Partial<Record<keyof IncidentFilters, unknown>>) => void
 }
 
-function ListPanel({ list, filters, counts, currentId, hrefOf, setFilters }: ListPanelProps) {
+function ListPanel({ list, filters, counts, currentId, isSplit, hrefOf, setFilters }: ListPanelProps) {
   const { incidents, error, isPending, hasMore, isLoadingMore, loadMore, retry } = list
   const { chosen, choose, chooseAll, clear } = useChosen(incidents)
   const current = useRef(currentId)
@@ -204,6 +205,7 @@ function ListPanel({ list, filters, counts, currentId, hrefOf, setFilters }: Lis
           total={counts && countOf(counts, filters.status)}
           onChoose={choose}
           onMore={loadMore}
+          scrollsWithPage={!isSplit}
         />
       )}
       <Folded filters={filters} recurring={counts?.recurring ?? 0} setFilters={setFilters} />

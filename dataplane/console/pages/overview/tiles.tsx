@@ -31,7 +31,7 @@ export function Tiles({ counts, incidents, windowMs }: TilesProps) {
         value={incidents === undefined ? '…' : formatCount(incidents.total)}
         tone={urgent > 0 ? 'bad' : undefined}
       >
-        {urgent > 0 ? `${formatCount(urgent)} critical or high` : 'none critical or high'}
+        {incidents === undefined ? 'not known' : urgent > 0 ? `${formatCount(urgent)} critical or high` : 'none critical or high'}
       </Tile>
       <Tile title="Services" value={`${formatCount(services.length - silent)}${hasMoreServices ? '+' : ''}`}>
         {silent > 0 ? `${silent} fell silent` : 'with records'}

@@ -1,8 +1,8 @@
 /** The list of incidents: rows of a fixed height, of which only those in sight are drawn. */
 
 import { Button, Checkbox } from '@mantine/core'
-import { useVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useRef } from 'react'
+import { type ReactVirtualizer, useVirtualizer, useWindowVirtualizer } from '@tanstack/react-virtual'
+import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { Link, useSearch } from 'wouter'
 import type { Incident } from '../../../api/ticketing.ts'
 import { Pill, ServiceName, SeverityBadge, StatusBadge } from '../../../components/badges.tsx'
@@ -17,6 +17,8 @@ import styles from './list.module.css'
 /** Room for a title of two lines. */
 const ROW_PX = 84
 const OVERSCAN = 8
+/** Bars at the top and at the bottom of a phone's window cover so much. */
+const BAR_PX = 56
 
 export interface IncidentListProps {
   readonly incidents: readonly Incident[]
@@ -32,27 +34,63 @@ export interface IncidentListProps {
   readonly onMore: () => void
 }
 
-export function IncidentList({ incidents, currentId, hasMore, total, isLoadingMore, onMore, ...row }: IncidentListProps) {
+/** Beside an incident the list scrolls by itself, elsewhere with the page: on a phone a list within the page is hard to get past. */
+export function IncidentList({ scrollsWithPage, ...props }: IncidentListProps & { readonly scrollsWithPage: boolean }) {
+  return scrollsWithPage ? <ListInPage {...props} /> : <ListInBox {...props} />
+}
+
+const rowOptions = (incidents: readonly Incident[]) => ({
+  count: incidents.length,
+  estimateSize: () => ROW_PX,
+  overscan: OVERSCAN,
+  getItemKey: (index: number) => incidents[index]!.id,
+})
+
+function ListInBox(props: IncidentListProps) {
   const scroller = useRef<HTMLDivElement>(null)
-  const virtualizer = useVirtualizer({
-    count: incidents.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => ROW_PX,
-    overscan: OVERSCAN,
-    getItemKey: index => incidents[index]!.id,
-  })
-  const current = incidents.findIndex(({ id }) => id === currentId)
-  useEffect(() => {
-    if (current >= 0) virtualizer.scrollToIndex(current, { align: 'auto' })
-  }, [current, virtualizer])
+  const virtualizer = useVirtualizer({ ...rowOptions(props.incidents), getScrollElement: () => scroller.current })
   return (
     <div className={styles.scroller} ref={scroller}>
+      <Rows {...props} virtualizer={virtualizer} />
+    </div>
+  )
+}
+
+function ListInPage(props: IncidentListProps) {
+  const list = useRef<HTMLDivElement>(null)
+  const [scrollMargin, setScrollMargin] = useState(0)
+  // Filters and actions above the list grow and shrink.
+  useLayoutEffect(() => setScrollMargin(Math.round((list.current?.getBoundingClientRect().top ?? 0) + window.scrollY)))
+  const virtualizer = useWindowVirtualizer({
+    ...rowOptions(props.incidents),
+    ...{ scrollMargin, scrollPaddingStart: BAR_PX, scrollPaddingEnd: BAR_PX },
+  })
+  return (
+    <div ref={list}>
+      <Rows {...props} virtualizer={virtualizer} />
+    </div>
+  )
+}
+
+interface RowsProps extends IncidentListProps {
+  readonly virtualizer: ReactVirtualizer<HTMLDivElement, Element> | ReactVirtualizer<Window, Element>
+}
+
+function Rows({ virtualizer, incidents, currentId, hasMore, total, isLoadingMore, onMore, ...row }: RowsProps) {
+  const current = incidents.findIndex(({ id }) => id === currentId)
+  // Only a step brings the row in sight: incidents that come in above move nobody's list.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the place of the row changes without a step
+  useEffect(() => {
+    if (current >= 0) virtualizer.scrollToIndex(current, { align: 'auto' })
+  }, [currentId])
+  return (
+    <>
       <ul className={styles.rows} style={{ height: virtualizer.getTotalSize() }} aria-label="Incidents">
         {virtualizer.getVirtualItems().map(({ key, index, start, size }) => (
           <li
             key={key}
             className={styles.row}
-            style={{ height: size, transform: `translateY(${start}px)` }}
+            style={{ height: size, transform: `translateY(${start - virtualizer.options.scrollMargin}px)` }}
             data-current={index === current}
             data-severity={incidents[index]!.severity}
             data-resolved={incidents[index]!.status === 'resolved'}
@@ -75,7 +113,7 @@ export function IncidentList({ incidents, currentId, hasMore, total, isLoadingMo
           </Button>
         </div>
       )}
-    </div>
+    </>
   )
 }
 

@@ -17,7 +17,7 @@ export interface Listed {
 /** Incidents that the API answers in the order of the list. */
 type Part = Omit<ListQuery, 'cursor'>
 
-/** The rest of a part, still to be read. */
+/** The unread end of a part. */
 interface Rest extends ListQuery {
   /** Its incidents come after this place of the list. */
   readonly after: Listed
@@ -26,7 +26,7 @@ interface Rest extends ListQuery {
 /** The incidents of some answers, in no order. */
 export interface ListPage<T> {
   readonly incidents: readonly T[]
-  /** The parts still to be read after this page; undefined: none. */
+  /** The parts that have more; undefined: this is the last page. */
   readonly next: readonly Rest[] | undefined
 }
 

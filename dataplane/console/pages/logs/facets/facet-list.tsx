@@ -4,7 +4,7 @@ import { ActionIcon, Autocomplete } from '@mantine/core'
 import { IconMinus, IconX } from '@tabler/icons-react'
 import { useMemo, useState } from 'react'
 import { LevelBadge, ServiceName } from '../../../components/badges.tsx'
-import { ForeignText } from '../../../components/foreign-text.tsx'
+import { ForeignText, VisibleText } from '../../../components/foreign-text.tsx'
 import { formatCount, formatShort } from '../../../components/format.ts'
 import { visibleText } from '../../../components/visible-text.ts'
 import { useLogsActions } from '../filters.ts'
@@ -76,13 +76,13 @@ function FacetSection({
                 title={`${visibleText(value)}: ${formatCount(count)}`}
                 onClick={() => setFilter(field, value, kind === 'none' ? 'in' : 'none')}
               >
-                <span className={styles.name}>
+                <span className={styles.name} dir="auto">
                   {field === 'level' ? (
                     <LevelBadge level={value} />
                   ) : field === 'service' ? (
                     <ServiceName name={value} />
                   ) : (
-                    <ForeignText text={value} />
+                    <VisibleText text={value} />
                   )}
                 </span>
                 <span className={styles.count}>{formatShort(count)}</span>

@@ -8,9 +8,11 @@ import { useSearch } from 'wouter'
 import { type ApiKey, type CreatedKey, createKey, listKeys, revokeKey } from '../../../api/admin.ts'
 import { problemOf } from '../../../api/problem.ts'
 import { DataTable } from '../../../components/data-table.tsx'
+import { ForeignText } from '../../../components/foreign-text.tsx'
 import { Panel } from '../../../components/panel.tsx'
 import { RelativeTime } from '../../../components/relative-time.tsx'
 import { Command, EmptyState, ErrorPanel, Pending } from '../../../components/states.tsx'
+import { visibleText } from '../../../components/visible-text.ts'
 import { parseTenant } from '../../../url-state/tenant.ts'
 import styles from '../section.module.css'
 
@@ -46,7 +48,7 @@ export default function ApiKeysSection() {
                 grow: true,
                 render: ({ name, prefix, lastUsedAt }) => (
                   <>
-                    {name}
+                    <ForeignText text={name} />
                     <code className={styles.underneath}>{prefix}</code>
                     <span className={styles.underneath} data-narrow="only">
                       {lastUsedAt === null ? 'never used' : <>used {<RelativeTime time={lastUsedAt} />}</>}
@@ -66,7 +68,7 @@ export default function ApiKeysSection() {
                 title: <span className="visually-hidden">Revoke</span>,
                 align: 'right',
                 render: key => (
-                  <Button size="compact-xs" variant="default" onClick={() => setDialog(key)} aria-label={`Revoke ${key.name}`}>
+                  <Button size="compact-xs" variant="default" onClick={() => setDialog(key)} aria-label={`Revoke ${visibleText(key.name)}`}>
                     Revoke
                   </Button>
                 ),
@@ -145,7 +147,9 @@ function Created({ created: { name, key }, onClose }: { readonly created: Create
       <Alert color="orange" title="Copy the key now">
         It is shown this one time. Only its digest is kept: nobody can show it again.
       </Alert>
-      <Text size="sm">Key {name}:</Text>
+      <Text size="sm">
+        Key <ForeignText text={name} />:
+      </Text>
       <Command text={key} label="Copy the key" />
       <Text size="sm">To send a record with it:</Text>
       <Command
@@ -165,14 +169,14 @@ function Revocation({ revoked, onClose }: { readonly revoked: ApiKey | undefined
   const revoke = useMutation({
     mutationFn: revokeKey,
     onSuccess() {
-      notifications.show({ title: 'Revoked', message: `${revoked?.name ?? 'The key'} works no more.`, color: 'green' })
+      notifications.show({ title: 'Revoked', message: `${visibleText(revoked?.name ?? 'The key')} works no more.`, color: 'green' })
       onClose()
     },
     onError: error => notifications.show({ title: 'Not revoked', message: problemOf(error).message, color: 'red' }),
     onSettled: () => client.invalidateQueries({ queryKey: KEYS }),
   })
   return (
-    <Modal opened={revoked !== undefined} onClose={onClose} title={`Revoke ${revoked?.name ?? ''}?`}>
+    <Modal opened={revoked !== undefined} onClose={onClose} title={`Revoke ${visibleText(revoked?.name ?? '')}?`}>
       <Text size="sm" mb="md">
         Requests with <code>{revoked?.prefix}</code> are refused from now on. This cannot be undone.
       </Text>
