@@ -1,7 +1,7 @@
 /** Upload of files (Decisions 7), with progress: `fetch` cannot tell how much of a body has gone out. */
+import { TENANT_HEADER } from '../../contract/headers.ts'
 import { jsonOf } from '../../json/json-of.ts'
 import { describeFailure, errorOfBody, RequestProblem } from './problem.ts'
-import { tenantHeader } from './request.ts'
 
 export interface UploadAnswer {
   readonly batchId: string
@@ -12,6 +12,8 @@ export interface UploadAnswer {
 }
 
 export interface UploadOptions {
+  /** Whose records the entries become. */
+  readonly tenant: string | undefined
   /** Bytes that have gone out, 0 to 1. */
   readonly onProgress: (share: number) => void
   readonly signal: AbortSignal
@@ -20,7 +22,7 @@ export interface UploadOptions {
 const PATH = '/api/upload'
 
 /** Rejects with `RequestProblem`, or with the reason of the signal. */
-export function uploadFile(file: Blob, { onProgress, signal }: UploadOptions): Promise<UploadAnswer> {
+export function uploadFile(file: Blob, { tenant, onProgress, signal }: UploadOptions): Promise<UploadAnswer> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest()
     const abort = () => request.abort()
@@ -38,7 +40,7 @@ export function uploadFile(file: Blob, { onProgress, signal }: UploadOptions): P
     request.onloadend = () => signal.removeEventListener('abort', abort)
     signal.addEventListener('abort', abort)
     request.open('POST', PATH)
-    for (const [name, value] of Object.entries(tenantHeader())) request.setRequestHeader(name, value)
+    if (tenant !== undefined) request.setRequestHeader(TENANT_HEADER, tenant)
     request.send(file)
   })
 }
