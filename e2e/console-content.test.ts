@@ -20,9 +20,17 @@ const PAGES = [
   '/incidents',
   '/settings/thresholds',
 ]
-/** Whether a script of a record ran, and how far the page is wider than the window. */
-const STATE = '({ wasRun: window.wasRun, over: Math.max(0, document.documentElement.scrollWidth - window.innerWidth) })'
-const FINE = { wasRun: undefined, over: 0 }
+/** Whether a script of a record ran, how far the page is wider than the window, and names of services that lie over what stands beside them. */
+const STATE = `(() => {
+  const right = element => element.getBoundingClientRect().right
+  const places = [...document.querySelectorAll('main [title^="service-x"]')].map(name => [name, name.closest('td, li, dd, [role=row]') ?? document.body])
+  return {
+    wasRun: window.wasRun,
+    over: Math.max(0, document.documentElement.scrollWidth - window.innerWidth),
+    covering: places.filter(([name, place]) => right(name) > right(place) + 1).map(([, place]) => place.outerHTML.slice(0, 200)),
+  }
+})()`
+const FINE = { wasRun: undefined, over: 0, covering: [] }
 
 const text = (key: string, stringValue: string) => ({ key, value: { stringValue } })
 
