@@ -1,4 +1,7 @@
 /** The ways through overview, health, upload and API keys, in a browser. */
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { Page } from 'playwright-core'
@@ -64,6 +67,28 @@ describe('pages of the console', function () {
     await page.getByRole('listitem').filter({ hasText: 'second.json' }).getByRole('link', { name: 'See it' }).waitFor()
     // The store tells the fields of one tenant to nobody.
     expect(at.takeProblems().every(problem => problem.includes('403'))).to.equal(true)
+  })
+
+  it('upload: says of a log that is still written to that it changed, not that the dashboard is away', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'logpipeline-upload-'))
+    try {
+      const paths = ['first.json', 'growing.json'].map(name => join(directory, name))
+      for (const path of paths) writeFileSync(path, '{"message":"one","service":"cart"}')
+      page = await at.open('/upload')
+      const held = Promise.withResolvers<void>()
+      await page.route('**/api/upload', async route => {
+        await held.promise
+        await route.continue()
+      })
+      await page.getByLabel('Files of logs').setInputFiles(paths)
+      await page.getByText('waits').waitFor()
+      appendFileSync(paths[1]!, '\n{"message":"two","service":"cart"}')
+      held.resolve()
+      await page.getByText('The file changed or was moved since it was chosen, or is a folder.').waitFor()
+      expect(at.takeProblems().every(problem => problem.includes('ERR_'))).to.equal(true)
+    } finally {
+      rmSync(directory, { recursive: true })
+    }
   })
 
   it('upload: says what to do with a file that holds no logs', async () => {
