@@ -27,9 +27,21 @@ const HEBREW = 'שגיאה בתשלום: connection refused'
 /** Characters of the page that hide something, in its text, in titles and in names for screen readers. */
 const HIDDEN = `[document.body.innerText, ...[...document.querySelectorAll('[title], [aria-label]')].flatMap(each => [each.title ?? '', each.ariaLabel ?? ''])]
   .flatMap(text => text.match(/.{0,20}[\\u202a-\\u202e\\u2066-\\u2069\\u200b].{0,20}/g) ?? [])`
-/** Whether a script of a record ran, how far the page is wider than the window, and what it hides. */
-const STATE = `({ wasRun: window.wasRun, over: Math.max(0, document.documentElement.scrollWidth - window.innerWidth), hidden: ${HIDDEN} })`
-const FINE = { wasRun: undefined, over: 0, hidden: [] }
+/**
+ * Whether a script of a record ran, how far the page is wider than the window, what it hides, and names of services that lie over what stands beside
+ * them.
+ */
+const STATE = `(() => {
+  const right = element => element.getBoundingClientRect().right
+  const places = [...document.querySelectorAll('main [title^="service-x"]')].map(name => [name, name.closest('td, li, dd, [role=row]') ?? document.body])
+  return {
+    wasRun: window.wasRun,
+    over: Math.max(0, document.documentElement.scrollWidth - window.innerWidth),
+    hidden: ${HIDDEN},
+    covering: places.filter(([name, place]) => right(name) > right(place) + 1).map(([, place]) => place.outerHTML.slice(0, 200)),
+  }
+})()`
+const FINE = { wasRun: undefined, over: 0, hidden: [], covering: [] }
 
 const text = (key: string, stringValue: string) => ({ key, value: { stringValue } })
 

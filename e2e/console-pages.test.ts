@@ -1,9 +1,13 @@
 /** The ways through overview, health, upload and API keys, in a browser. */
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { Page } from 'playwright-core'
 import { untilRead } from '../dataplane/console/testing/open-console.ts'
 import { seedShop } from '../dataplane/console/testing/seed-shop.ts'
+import { TENANT_HEADER } from '../dataplane/contract/headers.ts'
 import { untilIncidents, useConsole } from './testing/console-suite.ts'
 
 interface Configured {
@@ -34,6 +38,57 @@ describe('pages of the console', function () {
     await page.getByRole('list', { name: 'Refused lines' }).getByText('line 2').waitFor()
     await page.getByRole('link', { name: 'see them' }).click()
     await page.waitForURL(/\/logs\?.*batch_id%3A/)
+  })
+
+  it('upload: goes on while other pages are open, for the tenant that it began with', async () => {
+    page = await at.open('/upload?tenant=shop')
+    const held = Promise.withResolvers<void>()
+    const tenants: (string | undefined)[] = []
+    await page.route('**/api/upload', async route => {
+      tenants.push(route.request().headers()[TENANT_HEADER])
+      await held.promise
+      await route.continue()
+    })
+    const file = (name: string) => ({ name, mimeType: 'application/json', buffer: Buffer.from('{"message":"one","service":"cart"}') })
+    await page.getByLabel('Files of logs').setInputFiles([file('first.json'), file('second.json')])
+    await page.getByText('waits').waitFor()
+    await page.getByRole('link', { name: 'Logs', exact: true }).click()
+    await page.getByRole('button', { name: 'shop' }).click()
+    await page.getByRole('button', { name: 'All tenants' }).click()
+    held.resolve()
+    await page.getByText('second.json: 1 record taken').waitFor()
+    expect(tenants).to.deep.equal(['shop', 'shop'])
+    await page.getByRole('link', { name: 'Upload', exact: true }).click()
+    expect(await page.getByRole('listitem').filter({ hasText: 'first.json' }).count()).to.equal(0)
+    await page.goBack()
+    await page.goBack()
+    await page.getByRole('link', { name: 'Upload', exact: true }).click()
+    await page.getByRole('listitem').filter({ hasText: 'first.json' }).getByRole('link', { name: 'See it' }).waitFor()
+    await page.getByRole('listitem').filter({ hasText: 'second.json' }).getByRole('link', { name: 'See it' }).waitFor()
+    // The store tells the fields of one tenant to nobody.
+    expect(at.takeProblems().every(problem => problem.includes('403'))).to.equal(true)
+  })
+
+  it('upload: says of a log that is still written to that it changed, not that the dashboard is away', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'logpipeline-upload-'))
+    try {
+      const paths = ['first.json', 'growing.json'].map(name => join(directory, name))
+      for (const path of paths) writeFileSync(path, '{"message":"one","service":"cart"}')
+      page = await at.open('/upload')
+      const held = Promise.withResolvers<void>()
+      await page.route('**/api/upload', async route => {
+        await held.promise
+        await route.continue()
+      })
+      await page.getByLabel('Files of logs').setInputFiles(paths)
+      await page.getByText('waits').waitFor()
+      appendFileSync(paths[1]!, '\n{"message":"two","service":"cart"}')
+      held.resolve()
+      await page.getByText('The file changed or was moved since it was chosen, or is a folder.').waitFor()
+      expect(at.takeProblems().every(problem => problem.includes('ERR_'))).to.equal(true)
+    } finally {
+      rmSync(directory, { recursive: true })
+    }
   })
 
   it('upload: says what to do with a file that holds no logs', async () => {

@@ -21,6 +21,11 @@ const FOCUSED = `(() => {
   const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement)
   return [document.activeElement.outerHTML.slice(0, 120), outlineStyle + ' ' + outlineWidth]
 })()`
+/** The focused element, and where it ends; those of the bar itself do not count. */
+const FOCUSED_BOTTOM = `(() => {
+  const focused = document.activeElement
+  return [focused.outerHTML.slice(0, 120), focused.closest('nav[aria-label=Pages]') === null ? focused.getBoundingClientRect().bottom : 0]
+})()`
 /** Buttons that open something, and the pages they are on: those of one page follow each other, and it is loaded once. */
 const OPENING = [
   ['/', /^Time range/],
@@ -135,6 +140,18 @@ describe('the console', function () {
       const [what, outline] = (await page.evaluate(FOCUSED)) as [string, string]
       expect(outline, what).to.not.match(/^(none|hidden)|\b0px/)
     }
+  })
+
+  it('leaves the focus in sight above the bar of a phone', async () => {
+    const page = await console.open('/logs?mode=patterns', { width: 390, height: 700 })
+    await untilRead(page)
+    const bar = (await page.getByRole('navigation', { name: 'Pages' }).boundingBox())!
+    for (let step = 0; step < 40; step++) {
+      await page.keyboard.press('Tab')
+      const [what, bottom] = (await page.evaluate(FOCUSED_BOTTOM)) as [string, number]
+      expect(bottom, what).to.be.at.most(bar.y)
+    }
+    await page.context().close()
   })
 
   for (const theme of ['light', 'dark'] as const)

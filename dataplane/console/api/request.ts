@@ -54,8 +54,8 @@ export async function requestWithHeaders<T>(path: string, options: RequestOption
   }
 }
 
-/** The tenant of the page's URL, for requests that are made by other means. */
-export function tenantHeader(): Readonly<Record<string, string>> {
+/** The tenant of the page's URL. */
+function tenantHeader(): Readonly<Record<string, string>> {
   const tenant = parseTenant(window.location.search)
   return tenant === undefined ? {} : { [TENANT_HEADER]: tenant }
 }

@@ -7,6 +7,7 @@ import { Route, Switch, useSearch } from 'wouter'
 import { PageBoundary } from '../components/page-boundary.tsx'
 import { StaleProvider } from '../components/stale.tsx'
 import { EmptyState, Pending } from '../components/states.tsx'
+import { UploadsProvider } from '../pages/upload/uploads.tsx'
 import { parseTenant } from '../url-state/tenant.ts'
 import { createQueryClient } from './query-client.ts'
 import { type PageRoute, ROUTES } from './routes.ts'
@@ -22,21 +23,23 @@ export function App() {
       <QueryClientProvider client={client}>
         <Notifications position="bottom-right" />
         <StaleProvider>
-          <Shell>
-            <Switch>
-              {ROUTES.map(route => (
-                <Route key={route.href} path={route.pattern}>
-                  <PageContent route={route} />
+          <UploadsProvider>
+            <Shell>
+              <Switch>
+                {ROUTES.map(route => (
+                  <Route key={route.href} path={route.pattern}>
+                    <PageContent route={route} />
+                  </Route>
+                ))}
+                <Route>
+                  <h1 className="visually-hidden">No page at this address</h1>
+                  <EmptyState title="There is no such page">
+                    <p>The address may be mistyped; the pages stand in the navigation.</p>
+                  </EmptyState>
                 </Route>
-              ))}
-              <Route>
-                <h1 className="visually-hidden">No page at this address</h1>
-                <EmptyState title="There is no such page">
-                  <p>The address may be mistyped; the pages stand in the navigation.</p>
-                </EmptyState>
-              </Route>
-            </Switch>
-          </Shell>
+              </Switch>
+            </Shell>
+          </UploadsProvider>
         </StaleProvider>
       </QueryClientProvider>
     </MantineProvider>

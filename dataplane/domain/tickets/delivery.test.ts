@@ -72,12 +72,12 @@ describe('attempts', () => {
     ])
   })
 
-  it('a target that refuses everything: shown as failed, tried again until it is mended', () => {
+  it('a target that refuses everything: shown as failed, tried again each minute until it is mended', () => {
     const thread = attempt(open(), { kind: 'rejected', reason: '401', isTargetBroken: true })
     expect(describeDispatch(thread)).to.deep.equal({
       status: 'failed',
       attempts: 1,
-      lastError: '401; needs attention: tried again until it is mended',
+      lastError: '401; needs attention: tried each minute until it is mended',
     })
     expect(thread).to.include({ state: 'pending', dueAt: iso(60_000) })
     expect(statuses(attempt(thread, { kind: 'delivered' }, 60_000))).to.deep.equal(['open sent'])

@@ -179,7 +179,7 @@ function shownStatus({ status }: OutboxRow): IncidentDispatch['status'] {
 
 /** `failed` alone would say that nothing more is tried. */
 function shownError({ status, lastError }: OutboxRow): string | undefined {
-  return status === 'refused' && lastError !== undefined ? `${lastError}; needs attention: tried again until it is mended` : lastError
+  return status === 'refused' && lastError !== undefined ? `${lastError}; needs attention: tried each minute until it is mended` : lastError
 }
 
 function shownTicket(ticket: ExternalTicket | undefined) {

@@ -129,7 +129,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     if (outcome?.kind === 'delivered' && row?.event === 'open' && incident !== undefined) deps.onOpened?.(incident)
   }
 
-  /** Logs a refusal once, until the target takes something again, as the target is tried again and again. */
+  /** Logs a refusal once, until the target takes something again, as the target is tried each minute. */
   const tellRefusal = ({ lane, tenantId: tenant, platform }: TicketThread, outcome: TicketOutcome) => {
     const isRefusing = isRefusal(outcome)
     if (isRefusing && !refusing.has(lane)) log.error({ tenant, platform, reason: outcome.reason }, REFUSAL)

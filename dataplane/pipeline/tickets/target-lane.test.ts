@@ -61,21 +61,6 @@ describe('the lane of a target', () => {
     expect(lane.room(nowMs)).to.equal(2)
   })
 
-  it('a target that goes on refusing everything is tried less and less often, once an hour at last', async () => {
-    const pausesMs: number[] = []
-    for (let i = 0; i < 18; i++) {
-      await attempt(BROKEN)
-      const { untilMs } = lane.pause(nowMs)!
-      pausesMs.push(untilMs - nowMs)
-      nowMs = untilMs
-    }
-    const minutes = pausesMs.map(ms => ms / 60_000)
-    expect(minutes).to.deep.equal([...Array(10).fill(1), 2, 4, 8, 16, 32, 60, 60, 60])
-    await attempt(FINE)
-    await attempt(BROKEN)
-    expect(lane.pause(nowMs)).to.include({ untilMs: nowMs + 60_000 })
-  })
-
   it('a person who asks for another try gets one at once, unless the platform asked for time', async () => {
     await attempt(BROKEN)
     nowMs = 5_000

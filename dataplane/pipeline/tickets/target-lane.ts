@@ -10,9 +10,6 @@ import type { TargetLimits } from './target-limits.ts'
 const MAX_FAILURES = 3
 /** How long an open breaker keeps a target alone. */
 const OPEN: BackOffConfig = { firstMs: 10_000, maxMs: 300_000 }
-/** A target that refuses everything is tried each minute so many times in a row, then less and less often: a wrong key seldom mends itself. */
-const EARLY_REFUSALS = 10
-const MAX_REFUSED_PAUSE_MS = 3_600_000
 /** The longest pause that a platform may ask for. */
 const MAX_ASKED_MS = 3_600_000
 
@@ -42,7 +39,6 @@ export function createTargetLane(limits: TargetLimits, startMs: number, random: 
   let paused: { sinceMs: number; untilMs: number; reason: string; isOfPlatform: boolean } | undefined
   let busy = 0
   let openings = 0
-  let refusals = 0
   let isRefused = false
   let seenFingerprint: string | undefined
   let seenGeneration = 0
@@ -65,15 +61,10 @@ export function createTargetLane(limits: TargetLimits, startMs: number, random: 
   )
   policy.onReset(() => {
     openings = 0
-    refusals = 0
   })
 
   const pauseFor = (ms: number, nowMs: number, reason: string, isOfPlatform: boolean) => {
     if (paused === undefined || nowMs + ms > paused.untilMs) paused = { sinceMs: nowMs, untilMs: nowMs + ms, reason, isOfPlatform }
-  }
-  const resume = () => {
-    paused = undefined
-    refusals = 0
   }
   const pause = (nowMs: number) => {
     if (paused !== undefined && nowMs >= paused.untilMs) paused = undefined
@@ -105,7 +96,7 @@ export function createTargetLane(limits: TargetLimits, startMs: number, random: 
           return result
         })
         if (policy.state === CircuitState.Open) {
-          const ms = isRefused ? refusedPauseMs(++refusals) : backOffMs(OPEN, ++openings, random)
+          const ms = isRefused ? REFUSED_PAUSE_MS : backOffMs(OPEN, ++openings, random)
           pauseFor(ms, nowMs(), reasonOf(outcome), false)
         }
         if (outcome.kind === 'retryable' && outcome.afterMs !== undefined)
@@ -116,7 +107,7 @@ export function createTargetLane(limits: TargetLimits, startMs: number, random: 
       }
     },
     asked(atMs) {
-      if (paused !== undefined && !paused.isOfPlatform && atMs >= paused.sinceMs) resume()
+      if (paused !== undefined && !paused.isOfPlatform && atMs >= paused.sinceMs) paused = undefined
     },
     handedOver(generation, nowMs) {
       if (generation === seenGeneration) return
@@ -124,17 +115,13 @@ export function createTargetLane(limits: TargetLimits, startMs: number, random: 
       bucket.empty(nowMs)
     },
     configured(fingerprint) {
-      if (seenFingerprint !== undefined && seenFingerprint !== fingerprint) resume()
+      if (seenFingerprint !== undefined && seenFingerprint !== fingerprint) paused = undefined
       seenFingerprint = fingerprint
     },
     get isIdle() {
       return busy === 0 && paused === undefined && policy.state === CircuitState.Closed
     },
   }
-}
-
-function refusedPauseMs(refusals: number): number {
-  return Math.min(REFUSED_PAUSE_MS * 2 ** Math.max(0, refusals - EARLY_REFUSALS), MAX_REFUSED_PAUSE_MS)
 }
 
 function isTargetFailure(outcome: TicketOutcome): boolean {

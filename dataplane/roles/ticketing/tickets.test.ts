@@ -302,7 +302,7 @@ describe('tickets through HTTP', function () {
     fake.answer = ({ target }) => (target.id === 'slack' ? { kind: 'rejected', reason, isTargetBroken: true } : undefined)
     await add()
     await until(statuses, seen => seen.includes('slack open failed') && seen.includes('jira:ops open sent'))
-    const lastError = `${reason}; needs attention: tried again until it is mended`
+    const lastError = `${reason}; needs attention: tried each minute until it is mended`
     expect((await api.get(`/api/incidents/${id()}`, tenant)).body.dispatches.slack).to.deep.equal({
       status: 'failed',
       attempts: 1,

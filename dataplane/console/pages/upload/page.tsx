@@ -7,7 +7,7 @@ import { Command } from '../../components/states.tsx'
 import { useShortcut } from '../../components/use-shortcut.ts'
 import styles from './upload.module.css'
 import { UploadRow } from './upload-row.tsx'
-import { useUploads } from './use-uploads.ts'
+import { useUploads } from './uploads.tsx'
 
 const ACCEPTED = '.json,.jsonl,.ndjson,.log,.txt,.gz,application/json,application/gzip'
 

@@ -3,7 +3,7 @@ import { describe, it } from 'mocha'
 import { nextUpload, reduceUploads, sayOutcome, type UploadItem } from './upload-list.ts'
 
 describe('the files of an upload', () => {
-  const added = reduceUploads([], { kind: 'added', files: [2, 1].map(id => ({ id, name: `${id}.json`, bytes: 10 })) })
+  const added = reduceUploads([], { kind: 'added', files: [2, 1].map(id => ({ id, tenant: undefined, name: `${id}.json`, bytes: 10 })) })
   const change = (items: readonly UploadItem[], id: number, state: UploadItem['state']) =>
     reduceUploads(items, { kind: 'changed', id, state })
 

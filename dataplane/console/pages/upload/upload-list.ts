@@ -2,10 +2,15 @@
 import type { Problem } from '../../api/problem.ts'
 import type { UploadAnswer } from '../../api/upload.ts'
 
-export interface UploadItem {
+export interface ChosenFile {
   readonly id: number
+  /** Whose records they become; undefined: those of the collector's own tenant. */
+  readonly tenant: string | undefined
   readonly name: string
   readonly bytes: number
+}
+
+export interface UploadItem extends ChosenFile {
   readonly state:
     | { readonly kind: 'waiting' }
     | { readonly kind: 'sending'; readonly share: number }
@@ -15,7 +20,7 @@ export interface UploadItem {
 }
 
 export type UploadEvent =
-  | { readonly kind: 'added'; readonly files: readonly { readonly id: number; readonly name: string; readonly bytes: number }[] }
+  | { readonly kind: 'added'; readonly files: readonly ChosenFile[] }
   | { readonly kind: 'changed'; readonly id: number; readonly state: UploadItem['state'] }
   | { readonly kind: 'cleared' }
 
