@@ -97,11 +97,13 @@ class ProtobufTranscoder {
     this.#service = undefined
     this.#tenantId = undefined
     out.byte(OPEN_OBJECT)
-    const hasResource = this.#origin(RESOURCE_LOGS.resource, RESOURCE_LOGS_NAMES.resource, end, blockEnd => this.#knownResource(blockEnd))
-    if (!hasResource && this.#owner !== undefined) this.#resourceOf(this.#owner)
+    const { origin, schemaUrl } = this.#beside(RESOURCE_LOGS.resource, end)
+    if (origin !== NOWHERE) this.#originAt(origin, RESOURCE_LOGS_NAMES.resource, end, blockEnd => this.#knownResource(blockEnd))
+    else if (this.#owner !== undefined) this.#resourceOf(this.#owner)
     const list = this.#list(RESOURCE_LOGS, RESOURCE_LOGS.scopeLogs, RESOURCE_LOGS_NAMES.scopeLogs, end, blockEnd =>
       this.#scopeLogs(blockEnd),
     )
+    this.#schemaUrlAt(schemaUrl, end)
     out.byte(CLOSE_OBJECT)
     this.#layout.addResource({ start, end: out.position, ...list, service: this.#service, tenantId: this.#tenantId })
   }
@@ -110,12 +112,14 @@ class ProtobufTranscoder {
     const out = this.#out
     const start = out.position
     out.byte(OPEN_OBJECT)
-    this.#origin(SCOPE_LOGS.scope, SCOPE_LOGS_NAMES.scope, end, blockEnd => this.#knownScope(blockEnd))
+    const { origin, schemaUrl } = this.#beside(SCOPE_LOGS.scope, end)
+    if (origin !== NOWHERE) this.#originAt(origin, SCOPE_LOGS_NAMES.scope, end, blockEnd => this.#knownScope(blockEnd))
     const list = this.#list(SCOPE_LOGS, SCOPE_LOGS.logRecords, SCOPE_LOGS_NAMES.logRecords, end, blockEnd => {
       const recordStart = out.position
       const timeKey = this.#records.logRecord(blockEnd)
       this.#layout.addRecord(recordStart, out.position, timeKey)
     })
+    this.#schemaUrlAt(schemaUrl, end)
     out.byte(CLOSE_OBJECT)
     this.#layout.addScope({ start, end: out.position, ...list })
   }
@@ -144,11 +148,8 @@ class ProtobufTranscoder {
     return { listStart, listEnd: out.position - 1 }
   }
 
-  /**
-   * Looks ahead for the fields beside the list, the last resource or scope and the last schema URL, writes them, and returns to where it stood.
-   * Whether there is a resource or scope.
-   */
-  #origin(wanted: number, name: Piece, end: number, write: (blockEnd: number) => void): boolean {
+  /** Looks ahead for the last resource or scope and the last schema URL, which stand beside the list, and returns to where it stood. */
+  #beside(wanted: number, end: number): { readonly origin: number; readonly schemaUrl: number } {
     const input = this.#in
     const start = input.position
     let origin = NOWHERE
@@ -159,17 +160,29 @@ class ProtobufTranscoder {
       else if (tag === SCHEMA_URL) schemaUrl = input.position
       input.skip(tag, end)
     }
-    if (origin !== NOWHERE) this.#field(origin, name, end, write)
-    if (schemaUrl !== NOWHERE) this.#field(schemaUrl, SCOPE_LOGS_NAMES.schemaUrl, end, blockEnd => this.#values.string(blockEnd))
     input.position = start
-    return origin !== NOWHERE
+    return { origin, schemaUrl }
   }
 
-  #field(position: number, name: Piece, end: number, write: (blockEnd: number) => void): void {
-    this.#in.position = position
+  /** Writes the resource or scope at `position`, and returns to where it stood. */
+  #originAt(position: number, name: Piece, end: number, write: (blockEnd: number) => void): void {
+    const input = this.#in
+    const start = input.position
+    input.position = position
     this.#out.piece(name)
-    write(this.#in.blockEnd(end))
+    write(input.blockEnd(end))
     this.#out.byte(COMMA)
+    input.position = start
+  }
+
+  /** Behind the list, where the readers of `raw-logs` that parse nothing expect it. */
+  #schemaUrlAt(position: number, end: number): void {
+    if (position === NOWHERE) return
+    this.#in.position = position
+    this.#out.byte(COMMA)
+    this.#out.piece(SCOPE_LOGS_NAMES.schemaUrl)
+    this.#values.string(this.#in.blockEnd(end))
+    this.#in.position = end
   }
 
   #knownResource(end: number): void {

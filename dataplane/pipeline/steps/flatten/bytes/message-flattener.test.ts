@@ -5,6 +5,8 @@ import { scoreRecord } from '../../../../domain/anomalies/scoring.ts'
 import type { FlattenConfig } from '../../../../domain/records/flat-record.ts'
 import { Repetition } from '../../../../domain/records/shared-attributes.ts'
 import type { AnyValue, KeyValue, LogRecord } from '../../../../otlp/payload.ts'
+import { encodeMessage } from '../../../../otlp/testing/logs-proto.ts'
+import { transcodeProtobuf } from '../../../../otlp/transcode-protobuf.ts'
 import type { EncodedRecord } from '../../../flat-record-layout.ts'
 import { findScoredFields, knownScoredFields } from '../../../scored-fields.ts'
 import { readParts } from '../message-parts.ts'
@@ -367,6 +369,23 @@ describe('the message flattener', () => {
     spanId: 'a75d0dff13b423aa',
     eventName: '',
   }
+  for (const schemaUrls of [
+    { ofResource: 'https://one' },
+    { ofScope: 'https://two' },
+    { ofResource: 'https://one', ofScope: 'https://two' },
+  ])
+    it(`does it alone for protobuf with a schema URL ${Object.keys(schemaUrls).join(' and ')}, as the collector writes it`, () => {
+      const { resource, scopeLogs } = messageOf({ timeUnixNano: NOW, body: { stringValue: 'x' } }).resourceLogs[0]!
+      const { ofResource, ofScope } = { ofResource: '', ofScope: '', ...schemaUrls }
+      const scopes = scopeLogs.map(each => ({ ...each, schemaUrl: ofScope }))
+      const one = { resource, scopeLogs: [...scopes, ...scopes], schemaUrl: ofResource }
+      const request = encodeMessage('ExportLogsServiceRequest', { resourceLogs: [one, one] })
+      const { text: bytes } = transcodeProtobuf(request, { observedTimeUnixNano: NOW })
+      const flattened = flatten(bytes)
+      expect(flattened).to.include({ isDone: true, byBytes: 4 })
+      expect(flattened.outcomes).to.deep.equal(expected(bytes))
+    })
+
   const alone: readonly { readonly name: string; readonly change: object }[] = [
     { name: 'as most are', change: {} },
     { name: 'without attributes', change: { attributes: undefined } },
