@@ -4,7 +4,9 @@ import { DEFAULT_TENANT } from '../contract/tenant-id.ts'
 import { MAX_KEY_NAME_LENGTH } from '../domain/api-keys/api-key.ts'
 import { HttpError } from '../http/http-error.ts'
 import { type Route, route } from '../http/route.ts'
+import type { Clock } from '../ports/clock.ts'
 import { SearchStoreUnavailable } from '../ports/search-store.ts'
+import { TRUST_MS } from './key-check.ts'
 import { type ApiKeyStore, MAX_KEYS } from './key-store.ts'
 
 export const API_KEYS_PATH = '/api/admin/api-keys'
@@ -20,12 +22,13 @@ const KeyToRevoke = z.strictObject({ id: z.string().min(1).max(100) })
 
 export interface KeyRoutesDeps {
   readonly keys: ApiKeyStore
+  readonly clock: Pick<Clock, 'sleep'>
   /** Writes what is known of uses, before they are shown. */
   readonly flushUses?: () => Promise<void>
 }
 
 /** The routes act for the tenant of the request; a request without one, as through the keyless dashboard, acts for `default`. */
-export function apiKeyRoutes({ keys, flushUses }: KeyRoutesDeps): readonly Route[] {
+export function apiKeyRoutes({ keys, clock, flushUses }: KeyRoutesDeps): readonly Route[] {
   const routes: readonly Route[] = [
     route({
       method: 'GET',
@@ -51,6 +54,8 @@ export function apiKeyRoutes({ keys, flushUses }: KeyRoutesDeps): readonly Route
       body: KeyToRevoke,
       async handle({ tenant = DEFAULT_TENANT, body: { id } }) {
         if (!(await keys.revoke(tenant, id))) throw new HttpError(404, `no such key: ${id}`)
+        // A revoked key stops working at once (Spec: API keys). Gateways in other processes trust it for so long.
+        await clock.sleep(TRUST_MS)
         return { body: { status: 'ok', revokedId: id } }
       },
     }),

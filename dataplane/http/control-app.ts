@@ -153,7 +153,7 @@ function prefersText(accept: string | undefined): boolean {
   const named = (accept ?? '')
     .split(',')
     .map(parseRange)
-    .filter(({ type }) => type === 'application/json' || TEXT_TYPES.includes(type))
+    .filter(({ type, quality }) => quality > 0 && (type === 'application/json' || TEXT_TYPES.includes(type)))
   named.sort((a, b) => b.quality - a.quality)
   const [first] = named
   return first !== undefined && TEXT_TYPES.includes(first.type)

@@ -145,7 +145,13 @@ describe('the infrastructure agent', () => {
       expect(text).to.contain('service_agent_source_up{section="search"} 1')
       expect(text).to.contain('service_agent_consumer_lag{topic="raw-logs"} 0')
     }
-    for (const accept of ['*/*', 'application/json', 'application/json, text/plain, */*', 'text/plain;q=0.5, application/json;q=0.9'])
+    for (const accept of [
+      '*/*',
+      'application/json',
+      'application/json, text/plain, */*',
+      'text/plain;q=0.5, application/json;q=0.9',
+      'text/plain;q=0',
+    ])
       expect((await typeFor(accept))[0], accept).to.equal('application/json')
   })
 

@@ -31,7 +31,7 @@ export const start = defineRole(async ({ settings, log, clock, standalone }: Rol
       ...{ backends, collector, clock, log, host, publicUrl },
       unconfigured: standalone === undefined ? unconfigured(settings) : new Set(),
       site: openSite(SITES),
-      routes: apiKeyRoutes({ keys }),
+      routes: apiKeyRoutes({ keys, clock }),
       credentials: password === undefined ? undefined : { username, password },
       port: DASHBOARD_PORT,
       ...{ maxRequestBytes: settings.MAX_REQUEST_BYTES, maxPendingBytes: settings.MAX_PENDING_BYTES },

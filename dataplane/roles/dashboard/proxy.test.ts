@@ -115,7 +115,9 @@ describe('the dashboard as a keyless proxy', () => {
   it('answers 502 for API keys, too, when the search store cannot be reached', async () => {
     await dashboard.stop()
     const store = createSearchStore({ endpoint: 'http://127.0.0.1:1' })
-    dashboard = await startDashboardFixture({ routes: apiKeyRoutes({ keys: createApiKeyStore({ store, clock: systemClock }) }) })
+    dashboard = await startDashboardFixture({
+      routes: apiKeyRoutes({ keys: createApiKeyStore({ store, clock: systemClock }), clock: systemClock }),
+    })
     const json = { headers: { 'content-type': 'application/json' } }
     for (const init of [{}, { ...json, method: 'POST', body: '{"name":"ci"}' }, { ...json, method: 'DELETE', body: '{"id":"1"}' }]) {
       const { status, body } = await call('/api/admin/api-keys', init)

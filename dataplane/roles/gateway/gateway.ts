@@ -106,7 +106,7 @@ function createFront(config: GatewayConfig, check: KeyCheck, metrics: Metrics) {
   const limit = config.requestsPerSecond === undefined ? NO_LIMIT : createRateLimit(config.requestsPerSecond)
   const admit = createAdmit({ check, limit, requestsPerSecond: config.requestsPerSecond, clock, log })
   const count = metrics.labelledCounter(REQUESTS, ['to', 'status'])
-  const keyRoutes = apiKeyRoutes({ keys, flushUses: check.flush })
+  const keyRoutes = apiKeyRoutes({ keys, clock, flushUses: check.flush })
   const isAdmin = ({ tenant }: Pick<KeyOwner, 'tenant'>) => config.adminTenants.has(tenant)
 
   const answerKeys = async ({ request, response, owner, path }: TenantExchange) => {
