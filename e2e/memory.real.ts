@@ -23,7 +23,7 @@ interface Sent {
   readonly records: number
   /** Answers by status. */
   readonly answers: Readonly<Record<number, number>>
-  /** `Retry-After` of answers other than 200; seconds. */
+  /** Headers of answers other than 200, in seconds. */
   readonly retryAfter: ReadonlySet<string | null>
 }
 
@@ -84,7 +84,6 @@ describe('memory of a standalone', function () {
     expect(sent.answers[429]).to.be.above(0)
     expect(sent.answers[503]).to.be.above(0)
     expect(sent.retryAfter.has(null)).to.equal(false)
-    console.log({ mostMb, ...sent })
     expect(mostMb).to.be.below(MAX_MB)
     rmSync(stillDisk)
     const { records } = await sendFor(1_000)
@@ -98,7 +97,6 @@ describe('memory of a standalone', function () {
     const sent = await sendFor(STILL_MS)
     const mostMb = memory.done()
     expect(sent.records).to.be.above(0)
-    console.log({ mostMb, ...sent })
     expect(mostMb).to.be.below(MAX_MB)
     rmSync(stillDisk)
     await untilSearchable(sent.records)

@@ -1,10 +1,11 @@
 import { once } from 'node:events'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { PassThrough } from 'node:stream'
 import { mock } from 'node:test'
 import { createGunzip, gzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import { afterEach, describe, it } from 'mocha'
+import { endAfterRequest } from './end-after-request.ts'
 import { type BodyForm, type JsonErrors, parseJson, readBody } from './request-body.ts'
 
 const named = (name: string) => () => new Error(name)
@@ -131,6 +132,19 @@ describe('a request body', () => {
     packed.end(gzipSync('x'.repeat(50_000)))
     expect(await bomb).to.equal('more than 20000')
     expect(dropped).to.deep.equal(['x'.repeat(16_384)])
+  })
+
+  it('gives the memory of a refused one back to the system, of the rest that is read over as well', async () => {
+    const request = requestWith()
+    const pieces = Array.from({ length: 3 }, () => Buffer.allocUnsafeSlow(64 * 1024))
+    const refused = outcome(readBody(request, { ...FORM, maxBytes: 100_000 }))
+    for (const piece of pieces.slice(0, 2)) request.write(piece)
+    expect(await refused).to.equal('more than 100000')
+    const answered = new Promise<void>(done => endAfterRequest(request, { end: done } as unknown as ServerResponse, 1_000))
+    request.end(pieces[2])
+    await answered
+    // The second one, which was too much, is left to the collector.
+    expect(pieces.map(({ length }) => length)).to.deep.equal([0, 64 * 1024, 0])
   })
 
   it('is refused when it unpacks to more than it may have', async () => {

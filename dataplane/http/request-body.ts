@@ -52,7 +52,7 @@ const NEW_MEMORY: BodyMemory = {
     return whole
   },
   release: () => undefined,
-  drop: () => undefined,
+  drop: pieces => pieces.forEach(releaseBytes),
 }
 
 /** The whole body. When it rejects, the rest of the body may still be unread; reading is paused then. */

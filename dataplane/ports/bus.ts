@@ -146,6 +146,14 @@ export class BusError extends Error {
   }
 }
 
+/** The write queue is at its limit: nothing of the records was taken, and their memory is the sender's alone again. */
+export class QueueFull extends BusError {
+  constructor(message: string) {
+    super('overloaded', message)
+    this.name = 'QueueFull'
+  }
+}
+
 export const unknownTopic = (topic: string, known: Iterable<string>) =>
   new BusError('unavailable', `topic ${topic} does not exist; there are ${[...known].join(', ')}`)
 

@@ -1,6 +1,6 @@
 /**
  * Loaded before a process's own code, in each of its threads: while the file that `STILL_DISK_FILE` names is there, nothing that is written below the
- * directory in it reaches the disk. Calls that wait for that wait on, as on a disk that hangs.
+ * directory in it reaches the disk: a caller waits on, as with a disk that hangs.
  */
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'

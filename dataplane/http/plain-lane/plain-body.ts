@@ -38,11 +38,15 @@ export class PlainBody {
     return undefined
   }
 
-  /** All that came, from the first byte of the head; undefined: nothing. */
-  received(): Buffer | undefined {
+  /** All that came, from the first byte of the head, and the chunk behind that, in one piece. The memory that it lay in goes back at once: many may be refused together. */
+  handOver(chunk: Buffer): Buffer {
     const first = this.#first
-    if (first === undefined || this.#body === undefined) return first
-    return Buffer.concat([first, this.#body.subarray(first.length - this.#bodyStart, this.#size)])
+    const body = this.#body
+    if (first === undefined) return chunk
+    if (body === undefined) return Buffer.concat([first, chunk])
+    const all = Buffer.concat([first, body.subarray(first.length - this.#bodyStart, this.#size), chunk])
+    for (const piece of [first, body]) releaseBytes(piece)
+    return all
   }
 
   /** The body, once it is whole. */

@@ -81,9 +81,8 @@ export class PlainConnection {
 
   /** The same with what has come of a request, and the chunk behind that. */
   #giveUp({ body }: Receiving, chunk: Buffer): void {
-    const received = body.received()
     this.#cut()
-    this.#leaveWith(received === undefined ? chunk : Buffer.concat([received, chunk]))
+    this.#leaveWith(body.handOver(chunk))
   }
 
   #leaveWith(bytes: Buffer): void {

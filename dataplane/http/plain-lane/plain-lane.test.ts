@@ -182,7 +182,6 @@ describe('a body that comes in many pieces', () => {
           const chunk = Buffer.from(all.subarray(at, at + step))
           at += step
           next = body.add(chunk)
-          if (!body.isWhole && at < 4 * step) expect(body.received()!.equals(all.subarray(0, at))).to.equal(true)
         }
         expect(body.take().equals(bytes)).to.equal(true)
         expect((next ?? Buffer.alloc(0)).equals(all.subarray(7 + bodyBytes, at))).to.equal(true)

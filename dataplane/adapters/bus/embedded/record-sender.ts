@@ -1,5 +1,5 @@
 /** Packs and compresses sent records in the sending thread, and hands the frames to the owner of the log. */
-import { BusError, type BusRecord, closedError, unknownTopic } from '../../../ports/bus.ts'
+import { BusError, type BusRecord, closedError, QueueFull, unknownTopic } from '../../../ports/bus.ts'
 import type { EncodedFrame } from './bus-frame.ts'
 import type { BusLayout, LogOwner } from './log-owner.ts'
 import { encodeRecords, sizeOf } from './record-batch.ts'
@@ -109,10 +109,7 @@ export class RecordSender {
   reserve(bytes: number): void {
     if (this.#closed) throw closedError('the bus')
     if (this.#queuedBytes > 0 && this.#queuedBytes + bytes > this.#layout.maxQueuedBytes)
-      throw new BusError(
-        'overloaded',
-        `${this.#queuedBytes} bytes wait to be written to the bus, the limit is ${this.#layout.maxQueuedBytes}`,
-      )
+      throw new QueueFull(`${this.#queuedBytes} bytes wait to be written to the bus, the limit is ${this.#layout.maxQueuedBytes}`)
     this.#queuedBytes += bytes
   }
 

@@ -3,7 +3,7 @@ import { MAX_BUS_MESSAGE_BYTES } from '../../../contract/topics.ts'
 import { TimedWaits } from '../../../limits/timed-waits.ts'
 import { ENVELOPE_BYTES, type Fragment, joinFragments, MAX_MESSAGE_RECORDS } from '../../../otlp/fragments.ts'
 import { messageMemory } from '../../../otlp/message-memory.ts'
-import { type Bus, BusError, type BusRecord } from '../../../ports/bus.ts'
+import { type Bus, BusError, type BusRecord, QueueFull } from '../../../ports/bus.ts'
 import { type Client, ExpectedClients } from './expected-clients.ts'
 
 /** A fragment and the key that decides its partition. */
@@ -124,8 +124,11 @@ export class BusBatcher {
     try {
       const fragments = batch.flatMap(waiting => waiting.fragments)
       const { records, copies } = buildMessages(fragments)
-      await this.#sendRecords(records)
-      for (const copy of copies) messageMemory.giveBack(copy)
+      await this.#sendRecords(records).catch((error: unknown) => {
+        if (error instanceof QueueFull) giveBack(copies)
+        throw error
+      })
+      giveBack(copies)
       this.#lastEndMs = performance.now()
       this.#expected.expect(batch.map(({ client }) => client))
       for (const waiting of batch) waiting.resolve(0)
@@ -177,6 +180,10 @@ export class BusBatcher {
       throw error
     }
   }
+}
+
+function giveBack(copies: readonly Uint8Array[]): void {
+  for (const copy of copies) messageMemory.giveBack(copy)
 }
 
 export interface Messages {

@@ -16,7 +16,7 @@ import { decompress, type Encoding } from '../../../otlp-intake/decompress.ts'
 import type { LocalExport } from '../../../otlp-intake/local-collector.ts'
 import { MemoryBudget, type MemoryLease } from '../../../otlp-intake/memory-budget.ts'
 import { Refusal, type RefusalReason } from '../../../otlp-intake/refusal.ts'
-import { type Bus, BusError } from '../../../ports/bus.ts'
+import { type Bus, BusError, QueueFull } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import { BusBatcher, type KeyedFragment } from './bus-batcher.ts'
@@ -162,6 +162,7 @@ export class Intake {
     const { fragments, rejectedRecords, repeatedBytes } = this.#cut(numbered)
     lease.grow(repeatedBytes)
     const turns = this.#turnsOf(fragments)
+    const giveBack = () => (layout.text === body ? releaseBytes(body) : messageMemory.giveBack(layout.text))
     let refused = 0
     try {
       for (const part of turns === undefined || fragments.length === 1 ? [{ start: 0, fragments }] : partsOf(fragments)) {
@@ -170,11 +171,12 @@ export class Intake {
         if (part.fragments.length > 0) refused += await this.#batcher.send(this.#keyed(part.fragments), request.client)
       }
     } catch (error) {
+      // In any other case the bus may still read it.
+      if (error instanceof QueueFull) giveBack()
       throw this.#refusalOf(error)
     }
     if (fragments.length > 0) this.#noteTaken()
-    if (layout.text === body) releaseBytes(body)
-    else messageMemory.giveBack(layout.text)
+    giveBack()
     return { success: this.#count(transport, layout.recordCount, rejectedRecords + refused), turns }
   }
 

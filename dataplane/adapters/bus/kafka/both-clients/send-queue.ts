@@ -1,6 +1,6 @@
 /** Records that are sent wait here, are put into batches by partition, and are written one batch after the other. */
 import { type TimedWait, TimedWaits } from '../../../../limits/timed-waits.ts'
-import { BusError, type BusRecord, closedError } from '../../../../ports/bus.ts'
+import { type BusRecord, closedError, QueueFull } from '../../../../ports/bus.ts'
 import { partitionOf } from '../../partitioner.ts'
 import { tooLate } from './deadline.ts'
 import { batchBytesFor, sizeOf, tooLarge } from './record-size.ts'
@@ -54,7 +54,7 @@ export class ByteBudget {
   /** A single send larger than the limit is taken when nothing else is under way. */
   reserve(bytes: number): void {
     if (this.#used > 0 && this.#used + bytes > this.#limit)
-      throw new BusError('overloaded', `${this.#used} bytes wait to be written to Kafka, the limit is ${this.#limit}`)
+      throw new QueueFull(`${this.#used} bytes wait to be written to Kafka, the limit is ${this.#limit}`)
     this.#used += bytes
   }
 
