@@ -82,6 +82,27 @@ describe('the console of an engineer on call', function () {
       await notice.waitFor({ state: 'detached' })
     })
 
+  it('ages are right at once on a page that is opened after a while on others', async () => {
+    const page = await at.open('/')
+    const age = page.getByRole('region', { name: 'Ingestion' }).getByText(/ ago$|just now/)
+    await age.first().waitFor()
+    await page.getByRole('link', { name: 'Upload', exact: true }).click()
+    await page.getByRole('button', { name: 'Choose files' }).waitFor()
+    await page.clock.setSystemTime(Date.now() + 40 * 60_000)
+    await page.getByRole('link', { name: 'Overview', exact: true }).click()
+    expect(await age.first().textContent()).to.match(/^4\d min ago$/)
+  })
+
+  it('a silence that begins now holds at once', async () => {
+    const page = await at.open('/settings/silences')
+    await page.getByLabel('Services').fill('mailer')
+    await page.getByLabel('Reason').fill('planned work')
+    await page.getByRole('button', { name: 'Silence', exact: true }).click()
+    const row = page.getByRole('table', { name: 'Silences' }).getByRole('row', { name: /mailer/ })
+    await row.waitFor()
+    expect(await row.getByRole('cell').first().textContent()).to.equal('active')
+  })
+
   it('a page that was never opened: says that it cannot be loaded while the server is away, and is loaded once the server is back', async () => {
     const page = await at.open('/settings/silences')
     await page.route('**/*', route => route.abort())

@@ -26,6 +26,9 @@ const FOCUSED_BOTTOM = `(() => {
   const focused = document.activeElement
   return [focused.outerHTML.slice(0, 120), focused.closest('nav[aria-label=Pages]') === null ? focused.getBoundingClientRect().bottom : 0]
 })()`
+/** Animations of an element and what belongs to it that still run. */
+const RUNNING_ANIMATIONS = (element: { getAnimations(options: { subtree: boolean }): readonly { readonly playState: string }[] }) =>
+  element.getAnimations({ subtree: true }).filter(({ playState }) => playState === 'running').length
 /** Buttons that open something, and the pages they are on: those of one page follow each other, and it is loaded once. */
 const OPENING = [
   ['/', /^Time range/],
@@ -128,6 +131,8 @@ describe('the console', function () {
     const bar = page.getByRole('progressbar', { name: 'Reading' })
     expect(await bar.count()).to.equal(0)
     await bar.waitFor()
+    // These windows ask for little motion.
+    expect(await bar.evaluate(RUNNING_ANIMATIONS)).to.equal(0)
     held.resolve()
     await bar.waitFor({ state: 'detached' })
   })

@@ -138,7 +138,7 @@ export const SETTINGS = {
     description: 'Request bytes held in memory at once before the collector, the gateway or the dashboard answers 429',
     roles: ['standalone', 'gateway', 'dashboard', 'collector'],
     value: integer(MIB, 64 * GIB),
-    default: String(96 * MIB),
+    default: String(128 * MIB),
   },
   BUS_BROKERS: {
     description: 'Kafka brokers, comma-separated; empty: the embedded bus',

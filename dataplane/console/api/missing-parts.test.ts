@@ -1,7 +1,8 @@
 import { QueryClient } from '@tanstack/react-query'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { missingOf, missingParts, noteAnswer, readNoting } from './missing-parts.ts'
+import { missingParts } from './missing-parts.ts'
+import { missingOf, noteAnswer, readNoting } from './note-missing.ts'
 
 describe('a part of the store that a search lacks', () => {
   it('is a shard that failed, or the time limit of the store', () => {

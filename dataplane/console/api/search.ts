@@ -1,7 +1,7 @@
 /** The search store (Spec: Search store): queries in OpenSearch's DSL. */
 import { ALL_ANOMALIES, ALL_LOGS, anomaliesIndex } from '../../contract/indices.ts'
 import { parseTenant } from '../url-state/tenant.ts'
-import { noteAnswer } from './missing-parts.ts'
+import { noteAnswer } from './note-missing.ts'
 import { request } from './request.ts'
 
 export const LEVELS = ['FATAL', 'ERROR', 'WARN', 'INFO', 'DEBUG', 'TRACE'] as const

@@ -1,6 +1,6 @@
 /** How the pages read: once again after a failure of the server, never after one of the request. */
 import { QueryClient } from '@tanstack/react-query'
-import { readNoting } from '../api/missing-parts.ts'
+import { readNoting } from '../api/note-missing.ts'
 import { RequestProblem } from '../api/problem.ts'
 
 const STALE_MS = 5_000

@@ -40,5 +40,6 @@ export class PageBoundary extends Component<PageBoundaryProps, State> {
 async function isServed(): Promise<boolean> {
   const asked = { method: 'HEAD', headers: { accept: 'text/html' }, cache: 'no-store', signal: AbortSignal.timeout(PATIENCE_MS) } as const
   const answer = await fetch(window.location.href, asked).catch(() => undefined)
-  return answer?.ok ?? false
+  // A refusal counts: where a session has ended, the page leads to the login.
+  return answer !== undefined && answer.status < 500
 }

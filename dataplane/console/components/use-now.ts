@@ -8,6 +8,8 @@ let timer: ReturnType<typeof setInterval> | undefined
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener)
+  // Nobody has looked for a while, and the time stood still.
+  if (timer === undefined) nowMs = Date.now()
   timer ??= setInterval(() => {
     nowMs = Date.now()
     for (const each of listeners) each()

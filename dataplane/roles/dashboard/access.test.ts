@@ -35,6 +35,12 @@ describe('a dashboard', () => {
     { title: 'a page of another site', headers: () => ({ origin: 'https://evil.example' }), status: 403 },
     { title: 'a page of another port', headers: () => ({ origin: 'http://127.0.0.1:1' }), status: 403 },
     { title: 'a page without an origin', headers: () => ({ origin: 'null' }), status: 403 },
+    { title: 'a page without an origin on another site', headers: () => ({ origin: 'null', 'sec-fetch-site': 'cross-site' }), status: 403 },
+    {
+      title: 'a form of its own, by a browser that hides origins',
+      headers: () => ({ origin: 'null', 'sec-fetch-site': 'same-origin' }),
+      status: 200,
+    },
     { title: 'another site, without saying which', headers: () => ({ 'sec-fetch-site': 'cross-site' }), status: 403 },
     { title: 'another site, which only reads', method: 'GET', headers: () => ({ origin: 'https://evil.example' }), status: 200 },
     { title: 'a name that leads to this machine', method: 'GET', headers: () => ({ host: 'evil.example:3000' }), status: 403 },
@@ -48,7 +54,7 @@ describe('a dashboard', () => {
     for (const { headers } of [page, answer, await fetch(`${dashboard.url}/api/nothing`)]) {
       expect(headers.get('content-security-policy')).to.contain("frame-ancestors 'none'")
       expect(headers.get('x-content-type-options')).to.equal('nosniff')
-      expect(headers.get('referrer-policy')).to.equal('no-referrer')
+      expect(headers.get('referrer-policy')).to.equal('same-origin')
       expect(headers.get('access-control-allow-origin')).to.equal(null)
     }
     expect(page.headers.get('content-security-policy')).to.contain("script-src 'self';")

@@ -13,6 +13,9 @@ export interface OriginConfig {
 const READING: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'OPTIONS'])
 const TRUSTED_SITES: ReadonlySet<string> = new Set(['same-origin', 'none'])
 
+/** A browser that is set to send no referrers names no origin of a form, and says in `sec-fetch-site` whether it is of this page. */
+const HIDDEN = 'null'
+
 /** Throws `HttpError` 403. A client that is no browser names no origin and passes. */
 export function assertOwnOrigin(request: IncomingMessage, { publicUrl, host }: OriginConfig): void {
   const own = request.headers.host?.toLowerCase() ?? ''
@@ -24,7 +27,9 @@ export function assertOwnOrigin(request: IncomingMessage, { publicUrl, host }: O
   const isTrusted =
     origin === undefined
       ? site === undefined || TRUSTED_SITES.has(String(site))
-      : isSameHost(origin, own) || (publicHost !== undefined && isSameHost(origin, publicHost))
+      : origin === HIDDEN
+        ? site === 'same-origin'
+        : isSameHost(origin, own) || (publicHost !== undefined && isSameHost(origin, publicHost))
   if (!isTrusted) throw new HttpError(403, 'origin: expected a page of this dashboard, seen another site')
 }
 

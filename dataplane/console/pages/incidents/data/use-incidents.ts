@@ -2,7 +2,7 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { ALL_INCIDENTS, incidentsIndex } from '../../../../contract/indices.ts'
-import { noteAnswer } from '../../../api/missing-parts.ts'
+import { noteAnswer } from '../../../api/note-missing.ts'
 import { request } from '../../../api/request.ts'
 import { type LogDocument, type SearchBody, searchLogs } from '../../../api/search.ts'
 import type { Incident } from '../../../api/ticketing.ts'

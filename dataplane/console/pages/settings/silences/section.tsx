@@ -169,7 +169,11 @@ const COLUMNS: readonly Column<Row>[] = [
 
 function SilenceList() {
   const nowMs = useNow()
-  const { data, error, refetch } = useQuery({ queryKey: KEY, queryFn: ({ signal }) => listSilences(signal), refetchInterval: 30_000 })
+  const { data, error, refetch, dataUpdatedAt } = useQuery({
+    queryKey: KEY,
+    queryFn: ({ signal }) => listSilences(signal),
+    refetchInterval: 30_000,
+  })
   return (
     <Panel title="Silences" note="with those that ended in the last week" flush>
       {data === undefined ? (
@@ -183,7 +187,7 @@ function SilenceList() {
           <p>Before planned work, silence its services above: incidents are listed, and nobody is called.</p>
         </EmptyState>
       ) : (
-        <DataTable label="Silences" columns={COLUMNS} rows={inOrder(data, nowMs)} rowKey={({ id }) => id} />
+        <DataTable label="Silences" columns={COLUMNS} rows={inOrder(data, Math.max(nowMs, dataUpdatedAt))} rowKey={({ id }) => id} />
       )}
     </Panel>
   )
