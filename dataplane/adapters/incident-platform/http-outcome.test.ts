@@ -13,7 +13,8 @@ describe('what an answer means for the ticket', () => {
   const nobodyKnows = { kind: 'retryable', isAmbiguous: true, isTargetDown: true }
   const cases = [
     { statuses: [400, 405, 409, 413, 415, 422], expected: rejected },
-    { statuses: [301, 302, 307, 308, 401, 402, 403, 404, 410], expected: broken },
+    { statuses: [301, 302, 307, 308, 401, 402, 404, 410], expected: broken },
+    { statuses: [403], expected: { ...broken, isForbidden: true } },
     { statuses: [408, 425, 429], expected: later },
     { statuses: [200, 204, 500, 501, 503, 599], expected: nobodyKnows },
     { statuses: [502, 504], expected: { ...nobodyKnows, isUnanswered: true } },

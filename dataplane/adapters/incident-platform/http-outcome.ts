@@ -12,6 +12,7 @@ interface Meaning {
   readonly isAmbiguous?: true
   readonly isUnanswered?: true
   readonly isTargetBroken?: true
+  readonly isForbidden?: true
   readonly isTargetDown?: true
   readonly says: string
 }
@@ -23,7 +24,7 @@ const MEANINGS: Readonly<Record<number, Meaning>> = {
   400: { kind: 'rejected', says: 'the request was refused' },
   401: { kind: 'rejected', isTargetBroken: true, says: 'the credentials were refused' },
   402: { kind: 'rejected', isTargetBroken: true, says: 'the plan of the account does not allow it' },
-  403: { kind: 'rejected', isTargetBroken: true, says: 'it is not allowed' },
+  403: { kind: 'rejected', isTargetBroken: true, isForbidden: true, says: 'it is not allowed' },
   404: { kind: 'rejected', isTargetBroken: true, says: 'there is no such address' },
   408: { kind: 'retryable', says: 'the request came too slowly' },
   410: { kind: 'rejected', isTargetBroken: true, says: 'it is gone' },
@@ -45,7 +46,13 @@ export function outcomeOfAnswer(platform: string, answer: OutboundAnswer, nowMs:
   const { says, ...meaning } = MEANINGS[answer.status] ?? MEANINGS[100 * Math.floor(answer.status / 100)] ?? MEANINGS[200]!
   const words = answerText(answer)
   const reason = `${platform} answered ${answer.status}: ${says}${words === '' ? '' : ` (${words})`}`
-  if (meaning.kind === 'rejected') return { kind: 'rejected', reason, ...(meaning.isTargetBroken && { isTargetBroken: true }) }
+  if (meaning.kind === 'rejected')
+    return {
+      kind: 'rejected',
+      reason,
+      ...(meaning.isTargetBroken && { isTargetBroken: true }),
+      ...(meaning.isForbidden && { isForbidden: true }),
+    }
   const afterMs = retryAfterMs(answer.headers['retry-after'], nowMs)
   return {
     kind: 'retryable',

@@ -31,14 +31,16 @@ export const slack: HttpContract = {
 }
 
 async function post(target: Target, message: SlackMessage | object, calls: TargetCalls): Promise<void> {
-  const reply = await calls.call({ method: 'POST', url: field(target, 'webhookUrl') ?? '', body: message, expects: [200], also: [400] })
-  if (reply.status === 400) throw refused(reply)
+  const url = field(target, 'webhookUrl') ?? ''
+  const reply = await calls.call({ method: 'POST', url, body: message, expects: [200], also: [400, 403] })
+  if (reply.status !== 200) throw refused(reply)
   if (reply.text.trim() !== 'ok') throw notOfThisPlatform(reply, 'ok')
 }
 
 function refused(reply: Reply): NotDelivered {
   const failure = reply.failure()
-  const isDead = DEAD_WEBHOOK.test(reply.text.trim())
+  // A webhook knows one kind of request: forbidden, it is dead.
+  const isDead = reply.status === 403 || DEAD_WEBHOOK.test(reply.text.trim())
   return new NotDelivered(isDead ? { kind: 'rejected', reason: failure.reason, isTargetBroken: true } : failure)
 }
 

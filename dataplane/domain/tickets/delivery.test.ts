@@ -83,6 +83,13 @@ describe('attempts', () => {
     expect(statuses(attempt(thread, { kind: 'delivered' }, 60_000))).to.deep.equal(['open sent'])
   })
 
+  it('a refused opening is what shows, whatever has happened to the incident since, and can be retried', () => {
+    const thread = attempt(open('acknowledge'), { kind: 'rejected', reason: '401', isTargetBroken: true })
+    expect(statuses(thread)).to.deep.equal(['open refused', 'acknowledge pending'])
+    expect(describeDispatch(thread)).to.include({ status: 'failed', attempts: 1 })
+    expect(statuses(retryThread(thread, NOW_MS)!)).to.deep.equal(['open pending', 'acknowledge pending'])
+  })
+
   it('retryable: the pauses double', () => {
     const first = attempt(open(), { kind: 'retryable', reason: '503' })
     expect(first.dueAt).to.equal(iso(2_000))

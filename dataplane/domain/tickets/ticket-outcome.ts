@@ -14,8 +14,11 @@ export interface ExternalTicket {
 export type TicketOutcome =
   /** `note`: what was done otherwise than asked, such as a comment where the workflow has no such transition. */
   | { readonly kind: 'delivered'; readonly ticket?: ExternalTicket; readonly note?: string }
-  /** The platform will never take it. `isTargetBroken`: nor anything else until somebody mends the configuration (401, 403, 404, 410). */
-  | { readonly kind: 'rejected'; readonly reason: string; readonly isTargetBroken?: true }
+  /**
+   * The platform will never take it. `isTargetBroken`: nor anything else until somebody mends the configuration (401, 403, 404, 410). `isForbidden`: it
+   * may be changes of this kind alone that the account has no right to.
+   */
+  | { readonly kind: 'rejected'; readonly reason: string; readonly isTargetBroken?: true; readonly isForbidden?: true }
   /**
    * Not now. `afterMs`: what the platform asked for (`Retry-After`). `isAmbiguous`: it may have been taken (reset or time-out after the request was
    * sent, 5xx); `isUnanswered`: nothing speaks against it. `isTargetDown`: the platform, not this event, is to blame.

@@ -130,8 +130,10 @@ function bound(rows: readonly OutboxRow[]): readonly OutboxRow[] {
   return kept.filter(({ event, mayBeThere, isUnderWay }) => event === 'open' || mayBeThere || isUnderWay || overdue-- <= 0)
 }
 
-/** Rows that newer ones replace, or that had no ticket to go to, do not count. */
+/** Rows that newer ones replace, or that had no ticket to go to, do not count. A row that its target refused holds up all that came after it. */
 export function newestDispatch(rows: readonly OutboxRow[]): OutboxRow | undefined {
+  const head = headOf({ rows })
+  if (head?.status === 'refused') return head
   return rows.findLast(({ suppressedBy }) => suppressedBy !== 'newer' && suppressedBy !== 'unopened') ?? rows.at(-1)
 }
 

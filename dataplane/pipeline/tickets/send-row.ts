@@ -123,6 +123,7 @@ export async function sendRow(
           )
         },
         () => clock.nowMs(),
+        begun.ticketStatus === undefined,
       )
     }
     const outcome = await ask()

@@ -61,6 +61,17 @@ describe('the lane of a target', () => {
     expect(lane.room(nowMs)).to.equal(2)
   })
 
+  it('a change of a ticket that the account has no right to says nothing of other tickets', async () => {
+    expect(lane.take(nowMs)).to.equal(true)
+    const outcome = await lane.run(
+      async () => ({ ...BROKEN, isForbidden: true }),
+      () => nowMs,
+      false,
+    )
+    expect(outcome).to.include({ isTargetBroken: true })
+    expect(lane.pause(nowMs)).to.equal(undefined)
+  })
+
   it('a person who asks for another try gets one at once, unless the platform asked for time', async () => {
     await attempt(BROKEN)
     nowMs = 5_000

@@ -19,7 +19,8 @@ export interface TargetLane {
   /** Takes the right to one attempt; `run` or `giveBack` must follow. False when there is none. */
   take(nowMs: number): boolean
   giveBack(): void
-  run(send: () => Promise<TicketOutcome>, nowMs: () => number): Promise<TicketOutcome>
+  /** `isOpening`: a ticket is to be made. An account may have the right to do that, and to no other change. */
+  run(send: () => Promise<TicketOutcome>, nowMs: () => number, isOpening?: boolean): Promise<TicketOutcome>
   /** Why nothing is sent, and until when, ms since the epoch. */
   pause(nowMs: number): { readonly untilMs: number; readonly reason: string } | undefined
   /** Somebody asked for another try at that time, ms since the epoch: ends a rest of the breaker that began before, not a wait that the platform asked for. */
@@ -88,13 +89,15 @@ export function createTargetLane(limits: TargetLimits, startMs: number, random: 
       busy--
       bucket.giveBack()
     },
-    async run(send, nowMs) {
+    async run(send, nowMs, isOpening = true) {
       try {
-        const outcome = await policy.execute(async () => {
-          const result = await send()
-          isRefused = result.kind === 'rejected' && result.isTargetBroken === true
-          return result
+        let outcome: TicketOutcome | undefined
+        await policy.execute(async () => {
+          outcome = await send()
+          isRefused = refusesAll(outcome, isOpening)
+          return isRefused || outcome.kind !== 'rejected' ? outcome : { kind: 'rejected', reason: outcome.reason }
         })
+        if (outcome === undefined) throw new Error('the breaker of a target let nothing through')
         if (policy.state === CircuitState.Open) {
           const ms = isRefused ? REFUSED_PAUSE_MS : backOffMs(OPEN, ++openings, random)
           pauseFor(ms, nowMs(), reasonOf(outcome), false)
@@ -122,6 +125,11 @@ export function createTargetLane(limits: TargetLimits, startMs: number, random: 
       return busy === 0 && paused === undefined && policy.state === CircuitState.Closed
     },
   }
+}
+
+/** Whether a target takes nothing, whatever it is told, until somebody mends its settings. */
+function refusesAll(outcome: TicketOutcome, isOpening: boolean): boolean {
+  return outcome.kind === 'rejected' && outcome.isTargetBroken === true && (isOpening || outcome.isForbidden !== true)
 }
 
 function isTargetFailure(outcome: TicketOutcome): boolean {
