@@ -1,5 +1,6 @@
 /** Cuts an accepted request into `resourceLogs` elements that fit a bus message (Decisions 3: bus messages). */
 import { Buffer } from 'node:buffer'
+import { startsWith } from '../json/bytes.ts'
 import { EditedText } from './edited-text.ts'
 import type { RequestLayout, ResourceSpan, ScopeSpan } from './layout.ts'
 import { OversizedPayload } from './malformed.ts'
@@ -92,8 +93,8 @@ function isWhole({ text, edits }: RequestLayout, { start, end }: ResourceSpan): 
     edits.length === 0 &&
     start === OPENING.length &&
     text.length === end + CLOSING.length &&
-    OPENING.equals(text.subarray(0, start)) &&
-    CLOSING.equals(text.subarray(end))
+    startsWith(text, 0, OPENING) &&
+    startsWith(text, end, CLOSING)
   )
 }
 
