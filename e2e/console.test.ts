@@ -248,4 +248,17 @@ describe('the console', function () {
     await page.reload()
     await page.getByRole('button', { name: 'Make it light' }).waitFor()
   })
+  it('changes an incident in the order of the keys, also where answers take their time', async () => {
+    const page = await console.open('/incidents')
+    await page.getByRole('article').getByRole('button', { name: 'Resolve' }).waitFor()
+    await page.route('**/api/ticketing/api/incidents/*/*', async route => {
+      if (route.request().url().endsWith('/resolve')) await new Promise(done => setTimeout(done, 1_500))
+      await route.continue()
+    })
+    for (const key of ['r', 'o']) await page.keyboard.press(key)
+    await page.getByText('Incident resolved').waitFor()
+    await page.getByText('Incident reopened').waitFor()
+    expect(console.takeProblems()).to.deep.equal([])
+    await page.context().close()
+  })
 })

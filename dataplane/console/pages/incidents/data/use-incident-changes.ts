@@ -28,6 +28,8 @@ export function useIncidentChange(outcome: ChangeOutcome = {}): (change: Change)
   const client = useQueryClient()
   const { mutate } = useMutation({
     mutationFn: ({ ids, action, note }: Change) => send(ids, action, note),
+    // One after the other: two at once on one incident, and the agent refuses one of them.
+    scope: { id: 'incident-changes' },
     async onMutate({ ids, action }) {
       // An answer that is on its way would show the state before.
       await client.cancelQueries({ queryKey: INCIDENT_KEYS.all })
