@@ -32,11 +32,12 @@ describe('the console behind a password', function () {
     })
 
   it('a session that has ended says so on the page, and the way back leads through the form', async () => {
-    const page = await at.open('/incidents')
+    const page = await at.open('/incidents?status=all')
     await logIn(page, PASSWORD)
-    await page.getByText('All is quiet').waitFor()
+    const resolved = page.getByRole('button', { name: /^Resolved/ })
+    await resolved.waitFor()
     await page.context().clearCookies()
-    await page.getByRole('button', { name: /^Resolved/ }).click()
+    await resolved.click()
     await page.getByText('Reload the page and enter user name and password.').waitFor()
     await page.getByRole('link', { name: 'Upload', exact: true }).click()
     await page.getByText('This part of the console could not be loaded.').waitFor()

@@ -175,7 +175,8 @@ describe('the console', function () {
         await page.keyboard.press('Enter')
         const opened = page.locator('[role=dialog], [role=menu]').filter({ visible: true }).first()
         await opened.waitFor()
-        await page.waitForFunction(IS_FOCUS_WITHIN)
+        // The page's policy forbids the polling of `waitForFunction`.
+        await eventually(async () => expect(await page.evaluate(IS_FOCUS_WITHIN), `${path} ${name}`).to.equal(true))
         expect(await findAccessProblems(page), `${path} ${name}`).to.deep.equal([])
         for (let step = 0; step < 8; step++) {
           await page.keyboard.press('Tab')
@@ -248,6 +249,7 @@ describe('the console', function () {
     await page.reload()
     await page.getByRole('button', { name: 'Make it light' }).waitFor()
   })
+
   it('changes an incident in the order of the keys, also where answers take their time', async () => {
     const page = await console.open('/incidents')
     await page.getByRole('article').getByRole('button', { name: 'Resolve' }).waitFor()
@@ -255,7 +257,10 @@ describe('the console', function () {
       if (route.request().url().endsWith('/resolve')) await new Promise(done => setTimeout(done, 1_500))
       await route.continue()
     })
-    for (const key of ['r', 'o']) await page.keyboard.press(key)
+    await page.keyboard.press('r')
+    // Shown before the answer is there.
+    await page.getByRole('article').getByRole('button', { name: 'Reopen' }).waitFor({ timeout: 1_000 })
+    await page.keyboard.press('o')
     await page.getByText('Incident resolved').waitFor()
     await page.getByText('Incident reopened').waitFor()
     expect(console.takeProblems()).to.deep.equal([])

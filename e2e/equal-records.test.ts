@@ -75,7 +75,7 @@ describe('records of one millisecond without a trace', function () {
       { scope, order: 'oldest', format: 'ndjson', columns: [] },
       { search, write: text => void lines.push(text), progress: () => {}, signal: AbortSignal.timeout(30_000) },
     )
-    expect(exported).to.deep.equal({ written: AT_ONCE, isCut: false })
+    expect(exported).to.deep.equal({ written: AT_ONCE, isCut: false, isIncomplete: false })
     const messages = lines.join('').trimEnd().split('\n')
     expect(messages.map(line => JSON.parse(line).message)).to.deep.equal(Array.from({ length: AT_ONCE }, (_, i) => bodyOf(i)))
   })

@@ -10,7 +10,7 @@ import { type JobResult, runJob } from './testing/run-job.ts'
 
 const SLOWEST_SHOWN = 10
 const SLOW_MS = 500
-const WAITING_AT_ONCE = 3
+const WAITING_AT_ONCE = 2
 /** More groups than these do not fail because the machine was busy. */
 const MAX_TRIED_AGAIN = 4
 
