@@ -25,7 +25,7 @@ export function LiveMode({ live, columns, marks, wrap, openId, onOpen }: LiveMod
   const { buffer, isRunning, error, setRunning, clear, answeredMs, missing } = live
   useReading({ answeredMs, everyMs: isRunning ? POLL_MS : undefined, error, missing })
   const isStale = useIsStale()
-  const isWaiting = error !== null || (isRunning && isStale)
+  const isWaiting = error !== null || (isRunning && (isStale || answeredMs === 0))
   const { shown, isHeld, scroller, onScroll, toTop } = useHold(buffer)
   useShortcut('p', 'Pause or go on', () => setRunning(!isRunning), { group: 'Logs' })
   return (
