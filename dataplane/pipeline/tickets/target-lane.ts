@@ -57,7 +57,7 @@ export function createTargetLane(limits: TargetLimits, startMs: number, random: 
     failure: () => consecutive.failure() || isRefused,
   }
   const policy = circuitBreaker(
-    handleWhenResult(result => isTargetFailure(result as TicketOutcome)),
+    handleWhenResult(result => isTargetFailure(result as Attempt)),
     { breaker, halfOpenAfter: 0 },
   )
   policy.onReset(() => {
@@ -91,13 +91,11 @@ export function createTargetLane(limits: TargetLimits, startMs: number, random: 
     },
     async run(send, nowMs, isOpening = true) {
       try {
-        let outcome: TicketOutcome | undefined
-        await policy.execute(async () => {
-          outcome = await send()
-          isRefused = refusesAll(outcome, isOpening)
-          return isRefused || outcome.kind !== 'rejected' ? outcome : { kind: 'rejected', reason: outcome.reason }
+        const { outcome } = await policy.execute(async (): Promise<Attempt> => {
+          const attempt = { outcome: await send(), isOpening }
+          isRefused = refusesAll(attempt)
+          return attempt
         })
-        if (outcome === undefined) throw new Error('the breaker of a target let nothing through')
         if (policy.state === CircuitState.Open) {
           const ms = isRefused ? REFUSED_PAUSE_MS : backOffMs(OPEN, ++openings, random)
           pauseFor(ms, nowMs(), reasonOf(outcome), false)
@@ -127,14 +125,19 @@ export function createTargetLane(limits: TargetLimits, startMs: number, random: 
   }
 }
 
+interface Attempt {
+  readonly outcome: TicketOutcome
+  /** Whether a ticket was to be made. */
+  readonly isOpening: boolean
+}
+
 /** Whether a target takes nothing, whatever it is told, until somebody mends its settings. */
-function refusesAll(outcome: TicketOutcome, isOpening: boolean): boolean {
+function refusesAll({ outcome, isOpening }: Attempt): boolean {
   return outcome.kind === 'rejected' && outcome.isTargetBroken === true && (isOpening || outcome.isForbidden !== true)
 }
 
-function isTargetFailure(outcome: TicketOutcome): boolean {
-  if (outcome.kind === 'rejected') return outcome.isTargetBroken === true
-  return outcome.kind === 'retryable' && outcome.isTargetDown === true
+function isTargetFailure(attempt: Attempt): boolean {
+  return refusesAll(attempt) || (attempt.outcome.kind === 'retryable' && attempt.outcome.isTargetDown === true)
 }
 
 function reasonOf(outcome: TicketOutcome): string {
