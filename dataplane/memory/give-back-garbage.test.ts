@@ -65,7 +65,7 @@ describe('the garbage of a thread', () => {
 
   it('is left alone where the thread has grown by little', () => {
     const { state, pass } = thread()
-    state.thread += 18 * MIB
+    state.thread += 9 * MIB
     pass(60)
     expect(state.collections).to.equal(0)
     state.thread += 4 * MIB
@@ -127,13 +127,13 @@ describe('the garbage of a thread', () => {
     expect(state.collections).to.equal(0)
   })
 
-  it('is collected every five seconds at most, every two where the process holds very much, and not again for what is in use', () => {
+  it('is collected every three seconds at most, every two where the process holds very much, and not again for what is in use', () => {
     const { state, pass } = thread()
     for (let second = 0; second < 20; second++) {
       state.thread += 60 * MIB
       pass(1)
     }
-    expect(state.collections).to.be.within(4, 5)
+    expect(state.collections).to.be.within(6, 7)
     state.process = 1_700 * MIB
     state.collections = 0
     for (let second = 0; second < 20; second++) {

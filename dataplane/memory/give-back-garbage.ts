@@ -7,12 +7,12 @@ const FROM_BYTES = 160 * 1024 * 1024
 /** … or this share of a container's limit, where that is less. */
 const CONTAINER_SHARE = 0.25
 /** A thread that grew by less since its last collection is left alone, bytes … */
-const MIN_GROWN_BYTES = 20 * 1024 * 1024
+const MIN_GROWN_BYTES = 10 * 1024 * 1024
 /** … unless V8 has freed so much of its heap since, which only a collection of ours gives back to the system. */
 const MIN_FREED_BYTES = 32 * 1024 * 1024
 const LOOK_EVERY_MS = 1_000
 /** Time between two collections of a thread, ms. */
-const MIN_PAUSE_MS = 5_000
+const MIN_PAUSE_MS = 3_000
 /** The same while the process holds more than so many times that memory. */
 const MUCH = 2.5
 const MIN_PAUSE_AT_MUCH_MS = 2_000

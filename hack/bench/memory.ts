@@ -1,5 +1,5 @@
 /**
- * Memory of a standalone and of its query process while records come in, by what it is made of. `hack/node hack/bench/memory.ts --help` says how to call it.
+ * Memory of a standalone and of its query process while records come in and until they are searchable, by what it is made of. `hack/node hack/bench/memory.ts --help` says how to call it.
  * Resident memory is told as a sum of processes, which counts the pages of Node's program for each of them, and with such pages counted once.
  */
 import { parseArgs } from 'node:util'
@@ -30,9 +30,8 @@ async function measure(rate: number, durationMs: number, checkout: string | unde
     const cpuBefore = cpuSeconds(subject.pid)
     const limits = { durationMs, ...(rate > 0 && { recordsPerSecond: rate }) }
     const load = sendLoad(target, RECORDS_PER_REQUEST, limits)
-    const looks = await lookUntil(load, subject.pid)
+    const looks = await lookUntil(load.then(({ recordsAccepted }) => untilSearchable(subject, recordsAccepted)), subject.pid)
     const { recordsAccepted, seconds } = await load
-    await untilSearchable(subject, recordsAccepted)
     const cpu = cpuSeconds(subject.pid) - cpuBefore
     print(looks)
     console.log(`${Math.round(recordsAccepted / seconds)} records a second; CPU ${((cpu / recordsAccepted) * 1e6).toFixed(1)} µs a record`)
