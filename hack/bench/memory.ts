@@ -30,7 +30,10 @@ async function measure(rate: number, durationMs: number, checkout: string | unde
     const cpuBefore = cpuSeconds(subject.pid)
     const limits = { durationMs, ...(rate > 0 && { recordsPerSecond: rate }) }
     const load = sendLoad(target, RECORDS_PER_REQUEST, limits)
-    const looks = await lookUntil(load.then(({ recordsAccepted }) => untilSearchable(subject, recordsAccepted)), subject.pid)
+    const looks = await lookUntil(
+      load.then(({ recordsAccepted }) => untilSearchable(subject, recordsAccepted)),
+      subject.pid,
+    )
     const { recordsAccepted, seconds } = await load
     const cpu = cpuSeconds(subject.pid) - cpuBefore
     print(looks)
