@@ -106,7 +106,7 @@ describe('content of logs in the console', function () {
     await page.waitForURL(url => url.searchParams.get('q')?.includes(`pay${TURNED}tnem`) === true)
     // The search box itself shows such a character as the browser does.
     await page.getByText('Not seen in the search: U+202E, in').waitFor()
-    await page.goto(`${at.app.dashboard}/logs?q=us${TURNED}er%3A`)
+    await page.goto(`${at.app.dashboard}/logs?q=us%5C${TURNED}er%3A`)
     await page.getByRole('alert').getByText('The value of us').waitFor()
     expect(await page.evaluate(STATE), 'a problem').to.deep.equal(FINE)
     await page.goto(`${at.app.dashboard}/logs?q=nothing${UNSEEN}here`)

@@ -84,7 +84,7 @@ describe('the console of an engineer on call', function () {
 
   for (const [off, said] of [[15, '15 min ahead of'], [-15, '15 min behind']] as const) // biome-ignore format: one line
     it(`goes by the time of the server where the computer's clock is ${said} it`, async () => {
-      const message = `now ${said}`
+      const message = `clock ${said}`
       const answer = await fetch(`${at.app.dashboard}/api/upload`, { method: 'POST', body: JSON.stringify({ message, service: 'clock' }) })
       expect(answer.status).to.equal(200)
       const page = await at.open('/upload')

@@ -214,7 +214,7 @@ describe('pages of the console', function () {
     await untilRead(page)
     const services = page.getByRole('table', { name: 'Services' })
     expect(await services.getByRole('row').nth(1).textContent()).to.match(/payments|checkout/)
-    await page.getByRole('textbox', { name: 'Order of the services' }).click()
+    await page.getByRole('combobox', { name: 'Order of the services' }).click()
     await page.getByRole('option', { name: 'Most records' }).click()
     await page.waitForURL(/services=records/)
     await services.getByRole('row').nth(1).getByText('storefront').waitFor()

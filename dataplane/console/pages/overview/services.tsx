@@ -85,7 +85,7 @@ export function Services({ services, hasMore }: ServicesProps) {
       hideWhenNarrow: true,
       render: ({ errors, errorsBefore }) => (
         <>
-          {formatCount(errors)} <ErrorChange errors={hasBefore ? errors : 0} change={compare(hasBefore, errors, errorsBefore)} />
+          {formatCount(errors)} <ErrorChange change={compare(hasBefore, errors, errorsBefore)} />
         </>
       ),
     },
@@ -131,8 +131,8 @@ function Plain({ change }: { readonly change: Change }) {
   return <span className={styles.plain}>{change.text}</span>
 }
 
-function ErrorChange({ errors, change }: { readonly errors: number; readonly change: Change }) {
+function ErrorChange({ change }: { readonly change: Change }) {
   const tone =
     change.direction === 'up' || change.direction === 'new' ? styles.up : change.direction === 'down' ? styles.down : styles.plain
-  return errors === 0 && change.direction === 'none' ? <span className={styles.plain}>–</span> : <span className={tone}>{change.text}</span>
+  return change.direction === 'none' ? null : <span className={tone}>{change.text}</span>
 }

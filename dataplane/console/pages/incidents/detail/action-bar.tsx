@@ -59,20 +59,6 @@ export function ActionBar({ incident: { id, status, service } }: { readonly inci
             </Button>
           </Tooltip>
         ))}
-        <Tooltip label="Puts the note into the timeline and on the tickets; nothing else changes." multiline maw={280}>
-          <Button
-            size="sm"
-            variant="default"
-            onClick={say}
-            rightSection={
-              <Kbd size="xs" className={styles.kbd} aria-hidden>
-                c
-              </Kbd>
-            }
-          >
-            Comment
-          </Button>
-        </Tooltip>
       </div>
       <div className={styles.noteFields}>
         <Textarea
@@ -96,6 +82,20 @@ export function ActionBar({ incident: { id, status, service } }: { readonly inci
           onChange={event => setActor(event.currentTarget.value)}
           autoComplete="nickname"
         />
+        <Tooltip label="Puts the note into the timeline and on the tickets; nothing else changes." multiline maw={280}>
+          <Button
+            size="sm"
+            variant="default"
+            onClick={say}
+            rightSection={
+              <Kbd size="xs" className={styles.kbd} aria-hidden>
+                c
+              </Kbd>
+            }
+          >
+            Comment
+          </Button>
+        </Tooltip>
       </div>
       <ConfirmChange
         asked={isEscalating ? { action: 'escalate', title: `Escalate the incident of ${visibleText(service)}?`, note } : undefined}
