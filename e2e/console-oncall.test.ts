@@ -156,6 +156,21 @@ describe('the console of an engineer on call', function () {
     expect(await box.inputValue()).to.equal('error')
     await page.goBack()
     await searched('')
+
+    // What is searched for often is one click away, in other windows too.
+    await box.fill('level:ERROR')
+    await box.press('Enter')
+    await searched('level:ERROR')
+    const other = await page.context().newPage()
+    await other.goto(`${at.app.dashboard}/logs?range=3h`)
+    await page.getByRole('button', { name: 'Views' }).click()
+    await page.getByLabel('Save this view as').fill('Errors')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.keyboard.press('Escape')
+    const chip = (window: Page) => window.getByRole('navigation', { name: 'Saved views' }).getByRole('link', { name: 'Errors' })
+    expect(await chip(page).getAttribute('aria-current')).to.equal('true')
+    await chip(other).click()
+    await other.waitForURL(url => url.search === '?q=level%3AERROR')
   })
 
   it('a phone: ways out of a record lead to their result, also of one that was opened just now', async () => {

@@ -1,4 +1,4 @@
-import { Select } from '@mantine/core'
+import { NativeSelect } from '@mantine/core'
 import { useMemo } from 'react'
 import { Link } from 'wouter'
 import { ServiceName } from '../../components/badges.tsx'
@@ -96,12 +96,13 @@ export function Services({ services, hasMore }: ServicesProps) {
       note={`${sayShown(services.length, hasMore)}${HINTS[order]}`}
       flush
       actions={
-        <Select
+        // The browser's own: the other kind takes 9 KB of the first view.
+        <NativeSelect
+          size="xs"
           aria-label="Order of the services"
-          w={140}
           data={SERVICE_ORDERS.map(value => ({ value, label: ORDERS[value] }))}
           value={order}
-          onChange={value => value !== null && setState({ services: value as ServiceOrder }, { replace: true })}
+          onChange={event => setState({ services: event.currentTarget.value as ServiceOrder }, { replace: true })}
         />
       }
     >
