@@ -104,6 +104,14 @@ describe('content of logs in the console', function () {
     await record.getByRole('tab', { name: 'Fields' }).click()
     await record.getByRole('button', { name: 'Only service pay[U+202E]tnem' }).click()
     await page.waitForURL(url => url.searchParams.get('q')?.includes(`pay${TURNED}tnem`) === true)
+    // The search box itself shows such a character as the browser does.
+    await page.getByText('Not seen in the search: U+202E, in').waitFor()
+    await page.goto(`${at.app.dashboard}/logs?q=us%5C${TURNED}er%3A`)
+    await page.getByRole('alert').getByText('The value of us').waitFor()
+    expect(await page.evaluate(STATE), 'a problem').to.deep.equal(FINE)
+    await page.goto(`${at.app.dashboard}/logs?q=nothing${UNSEEN}here`)
+    await page.getByText('No record matches').waitFor()
+    expect(await page.evaluate(STATE), 'no record').to.deep.equal(FINE)
   })
 
   it('reads from right to left where it is so written, and only there', async () => {

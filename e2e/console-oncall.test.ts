@@ -82,6 +82,24 @@ describe('the console of an engineer on call', function () {
       await notice.waitFor({ state: 'detached' })
     })
 
+  for (const [off, said] of [[15, '15 min ahead of'], [-15, '15 min behind']] as const) // biome-ignore format: one line
+    it(`goes by the time of the server where the computer's clock is ${said} it`, async () => {
+      const message = `clock ${said}`
+      const answer = await fetch(`${at.app.dashboard}/api/upload`, { method: 'POST', body: JSON.stringify({ message, service: 'clock' }) })
+      expect(answer.status).to.equal(200)
+      const page = await at.open('/upload')
+      await page.clock.setSystemTime(Date.now() + off * 60_000)
+      for (const path of ['/logs?mode=live&q=clock', `/logs?range=5m&q=service%3Aclock`]) {
+        await page.goto(at.app.dashboard + path)
+        await page.getByText(`The clock of this computer is ${said} the server's.`).waitFor()
+        await page.getByRole('row').filter({ hasText: message }).waitFor()
+      }
+      await page.getByRole('link', { name: 'Overview', exact: true }).click()
+      const age = page.getByRole('region', { name: 'Ingestion' }).getByText(/ ago$|just now/).first() // biome-ignore format: one line
+      await age.waitFor()
+      expect(await age.textContent()).to.match(/^(just now|\d+ s ago)$/)
+    })
+
   it('ages are right at once on a page that is opened after a while on others', async () => {
     const page = await at.open('/')
     const age = page.getByRole('region', { name: 'Ingestion' }).getByText(/ ago$|just now/)
@@ -138,6 +156,21 @@ describe('the console of an engineer on call', function () {
     expect(await box.inputValue()).to.equal('error')
     await page.goBack()
     await searched('')
+
+    // What is searched for often is one click away, in other windows too.
+    await box.fill('level:ERROR')
+    await box.press('Enter')
+    await searched('level:ERROR')
+    const other = await page.context().newPage()
+    await other.goto(`${at.app.dashboard}/logs?range=3h`)
+    await page.getByRole('button', { name: 'Views' }).click()
+    await page.getByLabel('Save this view as').fill('Errors')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.keyboard.press('Escape')
+    const chip = (window: Page) => window.getByRole('navigation', { name: 'Saved views' }).getByRole('link', { name: 'Errors' })
+    expect(await chip(page).getAttribute('aria-current')).to.equal('true')
+    await chip(other).click()
+    await other.waitForURL(url => url.search === '?q=level%3AERROR')
   })
 
   it('a phone: ways out of a record lead to their result, also of one that was opened just now', async () => {

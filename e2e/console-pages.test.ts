@@ -9,6 +9,7 @@ import { untilRead } from '../dataplane/console/testing/open-console.ts'
 import { seedShop } from '../dataplane/console/testing/seed-shop.ts'
 import { TENANT_HEADER } from '../dataplane/contract/headers.ts'
 import { untilIncidents, useConsole } from './testing/console-suite.ts'
+import { eventually } from './testing/standalone-process.ts'
 
 interface Configured {
   readonly platforms: Readonly<Record<string, object>>
@@ -117,6 +118,11 @@ describe('pages of the console', function () {
     await row.getByRole('button', { name: 'Revoke' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
     await row.waitFor({ state: 'detached' })
+    // The button that had the focus is gone with its row: Tab goes on from the list, not from the top of the page.
+    const keys = page.getByRole('region', { name: 'API keys', exact: true })
+    await keys.and(page.locator(':focus')).waitFor()
+    await page.keyboard.press('Tab')
+    await page.getByRole('button', { name: 'Create a key' }).and(page.locator(':focus')).waitFor()
   })
 
   it('settings: what somebody else changed meanwhile stays', async () => {
@@ -145,6 +151,19 @@ describe('pages of the console', function () {
     await page.getByLabel('Slack · one is told of critical incidents').check()
     await page.getByText('The routing is saved').waitFor()
     expect((await configured()).routing['critical']).to.deep.equal(['slack:two', 'slack:one'])
+
+    // Clicks that come while another one is being saved count as well.
+    await page.route('**/api/v1/config/routing', async route => {
+      await new Promise(done => setTimeout(done, 700))
+      await route.continue()
+    })
+    const cells = ['one', 'two'].map(name => page.getByLabel(`Slack · ${name} is told of high incidents`))
+    for (const cell of cells) await cell.check()
+    for (const cell of cells) expect(await cell.isChecked()).to.equal(true)
+    await cells[0]!.uncheck()
+    await eventually(async () => expect((await configured()).routing['high']).to.deep.equal(['slack:two']))
+    await page.unrouteAll({ behavior: 'wait' })
+    expect([await cells[0]!.isChecked(), await cells[1]!.isChecked()]).to.deep.equal([false, true])
 
     await page.getByRole('link', { name: 'Platforms', exact: true }).click()
     await page.getByRole('button', { name: /Slack · two/ }).click()
@@ -195,6 +214,9 @@ describe('pages of the console', function () {
     await untilRead(page)
     const services = page.getByRole('table', { name: 'Services' })
     expect(await services.getByRole('row').nth(1).textContent()).to.match(/payments|checkout/)
+    await page.getByRole('combobox', { name: 'Order of the services' }).selectOption('Most records')
+    await page.waitForURL(/services=records/)
+    await services.getByRole('row').nth(1).getByText('storefront').waitFor()
     await page.getByRole('img', { name: /^Records by level: FATAL \d+, ERROR \d+/ }).waitFor()
     await page
       .getByRole('region', { name: 'New patterns' })
@@ -205,6 +227,25 @@ describe('pages of the console', function () {
       .getByRole('link', { name: /^payments/ })
       .click()
     await page.waitForURL(/\/incidents\/.+range=1h|\/incidents\/[^?]+$/)
+
+    // A line of the evidence leads to the lines around it, with the columns of the table; its link names record and time.
+    await page.getByRole('list', { name: 'Sample lines' }).first().getByRole('link').first().click()
+    const record = page.getByRole('region', { name: 'Record', exact: true })
+    await record.getByRole('tab', { name: 'Surrounding', selected: true }).waitFor()
+    await record.locator('li[aria-current=true]').waitFor()
+    await page.goto(`${page.url()}&columns=service,thread.name`)
+    await record
+      .getByText(/^thread\.name=worker-\d$/)
+      .first()
+      .waitFor()
+    await record.getByText('This instance').click()
+    await record.locator('li[aria-current=true]').waitFor()
+    const row = page.getByRole('grid').getByRole('row').filter({ hasText: /acquirer-eu/ }) // biome-ignore format: one line
+    await row.nth(1).click()
+    await record.getByRole('button', { name: 'Copy a link to this record' }).click()
+    const link = new URL((await page.evaluate('navigator.clipboard.readText()')) as string)
+    await page.waitForURL(url => url.searchParams.get('record') === link.searchParams.get('record'))
+    expect([...link.searchParams.keys()]).to.include.members(['record', 'from', 'to'])
   })
 
   it('overview: a range brushed on the chart becomes the time range', async () => {

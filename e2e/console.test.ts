@@ -239,6 +239,22 @@ describe('the console', function () {
     for (const key of ['Escape', 'a']) await page.keyboard.press(key)
     await page.getByText('Incident acknowledged').waitFor()
     await page.getByText('a look', { exact: true }).waitFor()
+
+    // A comment changes no state, and stands in the timeline beside what does.
+    await page.keyboard.press('c')
+    await page.keyboard.type('the pool is empty')
+    for (const key of ['Escape', 'c']) await page.keyboard.press(key)
+    const timeline = page.getByRole('region', { name: 'Timeline' })
+    await timeline.getByText('the pool is empty', { exact: true }).waitFor()
+    await timeline.getByText('Cause found', { exact: true }).waitFor()
+    await page.getByRole('article').getByText('acknowledged', { exact: true }).waitFor()
+    // The button that had the focus is gone with the state: Tab goes on from the incident.
+    await page.getByRole('article').getByRole('button', { name: 'Resolve' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByText('Incident resolved').waitFor()
+    await page.locator('main :focus').waitFor()
+    await page.keyboard.press('o')
+    await page.getByText('Incident reopened').waitFor()
   })
 
   it('keeps theme and time range from page to page', async () => {

@@ -37,6 +37,12 @@ describe('what is said of a failed request', () => {
     expect(['', null, 5, {}, { error: 5 }, { error: null }].map(errorOfBody)).to.deep.equal(['', '', '', '', '', ''])
   })
 
+  it('names the characters of an answer that are not seen', () => {
+    const error = 'unknown field pay\u202etnem'
+    expect(describeFailure('/api/search/x', { kind: 'status', status: 400, error }).message).to.equal('Unknown field pay[U+202E]tnem.')
+    expect(problemOf(new Error('a\u200bb')).message).to.equal('A[U+200B]b.')
+  })
+
   it('covers what was thrown without a request', () => {
     const problem = new RequestProblem({ message: 'Gone.', status: 404, whatToDo: 'Reload.' })
     expect(problemOf(problem)).to.equal(problem)

@@ -1,4 +1,6 @@
 /** The problem of a request, in words for the person in front of the console: the event, and the next step. */
+import { visibleText } from '../components/visible-text.ts'
+
 export interface Problem {
   readonly message: string
   /** Undefined: there was no answer. */
@@ -37,7 +39,7 @@ const SERVICES: readonly (readonly [string, string])[] = [
 
 const ADVICE: Readonly<Record<number, string>> = {
   400: 'Correct what the message names, and try again.',
-  401: 'Reload the page and enter user name and password.',
+  401: 'Log in again, in another tab if something here is not saved yet.',
   403: 'Choose another tenant, or open the console under its own address.',
   404: 'It may have been deleted meanwhile: reload the list.',
   408: 'Choose a shorter time range or a narrower search.',
@@ -100,8 +102,9 @@ export function isAway(status: number | undefined): boolean {
   return status === 502 || status === 503 || status === 504
 }
 
+/** Answers quote what was sent: characters in them that are not seen have their names. */
 function sentence(text: string): string {
-  const trimmed = text.trim()
+  const trimmed = visibleText(text.trim())
   const capital = trimmed.charAt(0).toUpperCase() + trimmed.slice(1)
   return /[.!?…]$/.test(capital) ? capital : `${capital}.`
 }
@@ -115,6 +118,11 @@ export function errorOfBody(body: unknown): string {
   const { root_cause: causes, reason } = error as { root_cause?: readonly { reason?: unknown }[]; reason?: unknown }
   const first = causes?.[0]?.reason ?? reason
   return typeof first === 'string' ? first : ''
+}
+
+/** The session has ended. */
+export function needsLogin(status: number | undefined): boolean {
+  return status === 401
 }
 
 /** Whatever was thrown, as a problem. */

@@ -1,7 +1,7 @@
 /** The ticketing agent (Spec: Ticketing): incidents, their audit trail and dispatches. Its configuration: `ticketing-config.ts`. */
 import { SEVERITIES, type Severity } from '../../contract/platforms.ts'
 import type { AuditEntry } from '../../domain/incidents/audit-entry.ts'
-import type { Incident as AnyIncident, Evidence, IncidentDispatch } from '../../domain/incidents/incident-fields.ts'
+import type { Incident as AnyIncident, Evidence, IncidentDispatch, IncidentSteps } from '../../domain/incidents/incident-fields.ts'
 import {
   INCIDENT_ACTIONS as ACTIONS,
   type IncidentAction,
@@ -16,7 +16,7 @@ export type { AuditEntry, Candidate, Evidence, IncidentAction, IncidentDispatch,
 export { ACTIONS, SEVERITIES, STATUSES }
 
 /** Some fields are always there for callers. */
-export type Incident = AnyIncident & Required<Pick<AnyIncident, 'traceId' | 'recurring' | 'dispatches'>>
+export type Incident = AnyIncident & IncidentSteps & Required<Pick<AnyIncident, 'traceId' | 'recurring' | 'dispatches'>>
 
 export interface IncidentFilter {
   readonly status?: IncidentStatus | undefined
@@ -60,6 +60,11 @@ export interface ChangeAnswer {
 
 export function changeIncident(id: string, action: IncidentAction, note: ChangeNote = {}): Promise<ChangeAnswer> {
   return request(`${API}/incidents/${encodeURIComponent(id)}/${action}`, { method: 'POST', body: note })
+}
+
+/** Words for the timeline and the tickets, which change no state. */
+export function commentIncident(id: string, note: ChangeNote): Promise<unknown> {
+  return request(`${API}/incidents/${encodeURIComponent(id)}/comment`, { method: 'POST', body: note })
 }
 
 export interface BatchAnswer {

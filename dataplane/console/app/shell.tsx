@@ -5,9 +5,11 @@ import { type ReactNode, useState } from 'react'
 import { Link, useLocation, useRoute } from 'wouter'
 import { Notices } from '../components/stale.tsx'
 import { Progress } from '../components/states.tsx'
+import { useKeptFocus } from '../components/use-kept-focus.ts'
 import { leaveControl, useShortcut, useShortcutListener } from '../components/use-shortcut.ts'
 import { useLink } from '../url-state/links.ts'
 import { KeyboardHelp } from './keyboard-help.tsx'
+import { LogOut } from './log-out.tsx'
 import { type PageRoute, ROUTES } from './routes.ts'
 import styles from './shell.module.css'
 import { TenantChoice } from './tenant-choice.tsx'
@@ -16,6 +18,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   const [helps, setHelps] = useState(false)
   const link = useLink()
   useShortcutListener()
+  useKeptFocus()
   useShortcut('?', 'Show the keys of this page', () => setHelps(true))
   return (
     <div className={styles.shell}>
@@ -43,6 +46,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
                 <IconKeyboard size={17} />
               </ActionIcon>
             </Tooltip>
+            <LogOut />
           </div>
         </div>
       </aside>

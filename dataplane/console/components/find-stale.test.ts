@@ -16,6 +16,7 @@ describe('the notice of old answers', () => {
     expect(findStale([reading(1_000), reading(15_001), reading(40_000)], NOW)).to.deep.equal({
       answeredMs: NOW - 40_000,
       reason: undefined,
+      needsLogin: false,
     })
   })
 
@@ -26,7 +27,8 @@ describe('the notice of old answers', () => {
 
   it('says what to do where a login has ended: answers do not come back by themselves', () => {
     const error = new RequestProblem(describeFailure('/api/search/x', { kind: 'status', status: 401, error: 'user name and password' }))
-    expect(findStale([reading(16_000, { error })], NOW)?.reason).to.contain('Reload the page and enter')
+    const stale = findStale([reading(16_000, { error })], NOW)
+    expect([stale?.reason, stale?.needsLogin]).to.deep.equal([`User name and password. ${error.whatToDo}`, true])
   })
 
   it('says an age in the largest unit that leaves it exact enough', () => {

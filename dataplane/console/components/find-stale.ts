@@ -1,6 +1,6 @@
 /** Whether the page shows old answers: readings that repeat, and got no answer for longer than they should. */
 import type { MissingParts } from '../api/missing-parts.ts'
-import { problemOf } from '../api/problem.ts'
+import { needsLogin, problemOf } from '../api/problem.ts'
 
 /** So much later than planned an answer may come. */
 const GRACE_MS = 10_000
@@ -22,6 +22,8 @@ export interface Stale {
   readonly answeredMs: number
   /** In words; undefined: no answer and no failure so far. */
   readonly reason: string | undefined
+  /** The session has ended: no answer comes by itself. */
+  readonly needsLogin: boolean
 }
 
 /** Undefined: all that repeats was answered in its time. Readings without any answer say so themselves. */
@@ -34,6 +36,7 @@ export function findStale(readings: readonly Reading[], nowMs: number): Stale | 
   return {
     answeredMs: Math.min(...late.map(({ answeredMs }) => answeredMs)),
     reason: failed && sayReason(failed.error),
+    needsLogin: failed !== undefined && needsLogin(problemOf(failed.error).status),
   }
 }
 

@@ -1,5 +1,5 @@
 /** Whether the page shows old answers, or such that lack a part: looked at each second for all of the page, told in one notice, known to all parts. */
-import { IconPlugConnectedX, IconPuzzleOff } from '@tabler/icons-react'
+import { IconClockExclamation, IconPlugConnectedX, IconPuzzleOff } from '@tabler/icons-react'
 import { type Query, useQueryClient } from '@tanstack/react-query'
 import { createContext, type ReactNode, useContext, useEffect, useRef, useState } from 'react'
 import { Link } from 'wouter'
@@ -7,6 +7,8 @@ import { missingOf } from '../api/note-missing.ts'
 import { useLink } from '../url-state/links.ts'
 import { findStale, type Reading, type Stale, sayAge, sayMissing } from './find-stale.ts'
 import styles from './states.module.css'
+import { LogIn } from './states.tsx'
+import { useClockOffset } from './use-clock-offset.ts'
 
 const LOOK_MS = 1_000
 
@@ -72,6 +74,7 @@ export function Notices() {
     <div className={styles.notices}>
       <StaleNotice />
       <MissingNotice />
+      <ClockNotice />
     </div>
   )
 }
@@ -84,7 +87,7 @@ function StaleNotice() {
       <IconPlugConnectedX size={18} aria-hidden />
       <p>
         <strong role="alert">Stale: what this page shows is old.</strong> <span className="numeric">Last answer {stale.age} ago.</span>{' '}
-        {stale.reason ?? 'A request waits for its answer.'}
+        {stale.reason ?? 'A request waits for its answer.'} {stale.needsLogin && <LogIn />}
       </p>
     </div>
   )
@@ -100,6 +103,23 @@ function MissingNotice() {
       <p>
         <strong role="alert">Incomplete: lists and counts of this page lack records.</strong> {missing}{' '}
         <Link href={link('/status')}>Open Health</Link>
+      </p>
+    </div>
+  )
+}
+
+/** Clocks that differ by less are no news. */
+const CLOCK_TO_MENTION_MS = 60_000
+
+function ClockNotice() {
+  const offsetMs = useClockOffset()
+  if (Math.abs(offsetMs) < CLOCK_TO_MENTION_MS) return null
+  return (
+    <div className={styles.stale}>
+      <IconClockExclamation size={18} aria-hidden />
+      <p>
+        The clock of this computer is {sayAge(Math.round(Math.abs(offsetMs) / 60_000) * 60_000)} {offsetMs > 0 ? 'behind' : 'ahead of'} the
+        server's. The console goes by the server's.
       </p>
     </div>
   )

@@ -4,7 +4,7 @@ import { IconAlertTriangle, IconInbox } from '@tabler/icons-react'
 import { useIsFetching } from '@tanstack/react-query'
 import { type ComponentType, type ReactNode, useEffect, useState } from 'react'
 import { Link } from 'wouter'
-import { isAway, problemOf } from '../api/problem.ts'
+import { isAway, needsLogin, problemOf } from '../api/problem.ts'
 import { useLink } from '../url-state/links.ts'
 import { CopyButton } from './copy-button.tsx'
 import styles from './states.module.css'
@@ -66,10 +66,17 @@ export function ErrorPanel({ error, onRetry, small = false, advice }: ErrorPanel
             Try again
           </Button>
         )}
+        {needsLogin(status) && <LogIn />}
         {advice === undefined && isAway(status) && <Link href={link('/status')}>Open Health</Link>}
       </div>
     </div>
   )
+}
+
+/** Leads through the form back to this page. */
+export function LogIn() {
+  const { pathname, search } = window.location
+  return <a href={`/login?${new URLSearchParams({ next: pathname + search })}`}>Log in</a>
 }
 
 /** Waits of less than this show no notice. */

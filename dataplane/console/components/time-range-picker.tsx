@@ -2,6 +2,7 @@
 import { Button, Group, Popover, Stack, Text, TextInput } from '@mantine/core'
 import { IconCalendarTime, IconChevronDown } from '@tabler/icons-react'
 import { type FormEvent, useState } from 'react'
+import { serverNow } from '../api/server-clock.ts'
 import {
   absoluteRange,
   fromLocalInput,
@@ -43,7 +44,7 @@ export function TimeRangePicker() {
 }
 
 function RangeForm({ range, onChoose }: { readonly range: TimeRange; readonly onChoose: (range: TimeRange) => void }) {
-  const [window] = useState(() => windowOf(range, Date.now()))
+  const [window] = useState(() => windowOf(range, serverNow()))
   const [relative, setRelative] = useState('')
   const [from, setFrom] = useState(toLocalInput(window.fromMs))
   const [to, setTo] = useState(toLocalInput(window.toMs))

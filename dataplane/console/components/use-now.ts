@@ -1,19 +1,23 @@
 import { useSyncExternalStore } from 'react'
+import { onClockChange, serverNow } from '../api/server-clock.ts'
 
-/** The time of the browser in ms, which moves on in steps: all that show a time ago move together. */
+/** The time of the server in ms, which moves on in steps: all that show a time ago move together. */
 const STEP_MS = 10_000
 const listeners = new Set<() => void>()
-let nowMs = Date.now()
+let nowMs = serverNow()
 let timer: ReturnType<typeof setInterval> | undefined
+
+function tick(): void {
+  nowMs = serverNow()
+  for (const each of listeners) each()
+}
+onClockChange(tick)
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener)
   // Nobody has looked for a while, and the time stood still.
-  if (timer === undefined) nowMs = Date.now()
-  timer ??= setInterval(() => {
-    nowMs = Date.now()
-    for (const each of listeners) each()
-  }, STEP_MS)
+  if (timer === undefined) nowMs = serverNow()
+  timer ??= setInterval(tick, STEP_MS)
   return () => {
     listeners.delete(listener)
     if (listeners.size > 0) return

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { escapeHidden, textParts, visibleText } from './visible-text.ts'
+import { escapeHidden, findHidden, textParts, visibleText } from './visible-text.ts'
 
 const kept = (texts: Readonly<Record<string, string>>) => {
   for (const [name, text] of Object.entries(texts)) expect(visibleText(text), name).to.equal(text)
@@ -52,6 +52,19 @@ describe('text of others', () => {
         .join(''),
     ).to.equal(text)
     expect(textParts('')).to.deep.equal([])
+  })
+
+  it('is told of where it is edited, and shown as it is', () => {
+    expect(findHidden('service:checkout "שלום"')).to.equal(undefined)
+    expect(findHidden('service:pay\u202etnem\u200b\u200b')).to.deep.equal({
+      names: ['U+202E', 'U+200B'],
+      around: 'service:pay[U+202E]tnem[U+200B × 2]',
+    })
+    const long = `${'a'.repeat(3_000)}\u200b${'b'.repeat(3_000)}`
+    expect(findHidden(long)?.around).to.equal(`${'a'.repeat(40)}[U+200B]${'b'.repeat(39)}`)
+    const many = findHidden(Array.from({ length: 12 }, (_, at) => String.fromCodePoint(0xe0061 + at)).join('x'))
+    expect(many?.names).to.have.length(6)
+    expect(many?.names.at(-1)).to.equal('7 more')
   })
 
   it('remains the same JSON with escapes', () => {

@@ -78,6 +78,33 @@ export function visibleText(text: string): string {
   return mapHidden(text, hidden => `[${nameHidden(hidden)}]`)
 }
 
+export interface HiddenCharacters {
+  /** `U+202E`, each once. */
+  readonly names: readonly string[]
+  /** The text around the first of them, with all that is hidden named. */
+  readonly around: string
+}
+
+/** Characters before and behind the first hidden one. */
+const AROUND = 40
+const MAX_NAMES = 5
+
+/** The hidden characters of a text that is edited, and is itself shown as it is; undefined: there are none. */
+export function findHidden(text: string): HiddenCharacters | undefined {
+  const parts = textParts(text)
+  const first = parts.findIndex(({ isHidden }) => isHidden)
+  if (first < 0) return undefined
+  const before = parts[first - 1]?.text.slice(-AROUND) ?? ''
+  const behind = parts
+    .slice(first)
+    .map(({ text }) => text)
+    .join('')
+    .slice(0, AROUND)
+  const names = [...new Set(parts.filter(({ isHidden }) => isHidden).map(part => nameHidden([...part.text][0]!)))]
+  const rest = names.length - MAX_NAMES
+  return { names: rest > 0 ? [...names.slice(0, MAX_NAMES), `${rest} more`] : names, around: visibleText(before + behind) }
+}
+
 /** The same JSON, to be shown. */
 export function escapeHidden(json: string): string {
   return mapHidden(json, hidden => hidden.replaceAll(/[\s\S]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`))

@@ -15,6 +15,14 @@ describe('audit entry', () => {
     expect(auditDetails('reopen', { actor: '', note: '' })).to.equal('reopened')
   })
 
+  it('comments of the same moment are entries of their own', () => {
+    expect(auditDetails('comment', { actor: 'ann', note: 'the pool is empty' })).to.equal('commented by ann: the pool is empty')
+    const entries = ['a', 'b', 'b'].map(note =>
+      buildAuditEntry('i', 'comment', '2026-11-21T00:00:00.000Z', auditDetails('comment', { note })),
+    )
+    expect(new Set(entries.map(auditEntryId)).size).to.equal(2)
+  })
+
   it('has an id of its own: the same entry the same, another another', () => {
     const entry = buildAuditEntry('i', 'create', '2026-11-21T00:00:00.000Z', 'x')
     expect(auditEntryId(entry)).to.equal(auditEntryId({ ...entry, details: 'y' }))

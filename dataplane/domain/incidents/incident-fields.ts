@@ -48,6 +48,14 @@ export interface Incident {
   readonly dispatches?: Readonly<Record<string, IncidentDispatch>>
 }
 
+/** Steps of an incident that callers see beside its fields. */
+export interface IncidentSteps {
+  /** When its cause was looked for last. */
+  readonly analysedAt?: string
+  /** When the agent last noticed that it had grown: in severity, or in services. */
+  readonly grewAt?: string
+}
+
 /** How the newest dispatch to a target stands. */
 export interface IncidentDispatch {
   readonly status: 'pending' | 'sent' | 'failed' | 'suppressed'

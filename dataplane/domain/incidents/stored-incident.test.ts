@@ -9,6 +9,15 @@ describe('an incident as callers see it', () => {
     expect(toIncident({ ...buildIncident(), lastChange })).not.to.have.property('lastChange')
   })
 
+  it('tells when its cause was found, and when it grew last', () => {
+    const at = '2026-01-01T00:01:00.000Z'
+    const analysed = { at, severity: 'high', services: ['checkout'], windowMs: 60_000 } as const
+    const shown = toIncident({ ...buildIncident(), ticketing: { analysed, grewAt: at } })
+    expect(shown).to.include({ analysedAt: at, grewAt: at }).and.to.not.have.property('ticketing')
+    for (const ticketing of [{}, { analysed: { ...analysed, hasFailed: true } }])
+      expect(toIncident({ ...buildIncident(), ticketing })).to.not.have.any.keys('analysedAt', 'grewAt')
+  })
+
   it('always has a traceId: that of its first anomaly with one, else the empty string', () => {
     expect(toIncident(buildIncident()).traceId).to.equal('')
     expect(toIncident(buildIncident({ traceId: 'a'.repeat(32) })).traceId).to.equal('a'.repeat(32))

@@ -1,6 +1,6 @@
 import type { TicketedIncident } from '../tickets/incident-tickets.ts'
 import type { AuditEntry } from './audit-entry.ts'
-import type { Incident } from './incident-fields.ts'
+import type { Incident, IncidentSteps } from './incident-fields.ts'
 
 /**
  * An incident as it is stored. `lastChange` is the audit entry of its latest state change, written in one step with the change:
@@ -9,13 +9,19 @@ import type { Incident } from './incident-fields.ts'
 export type StoredIncident = TicketedIncident & { readonly lastChange?: AuditEntry }
 
 /** Fields that callers always get. */
-type ShownIncident = Incident & Required<Pick<Incident, 'traceId' | 'platforms' | 'dispatches' | 'recurring'>>
+type ShownIncident = Incident & IncidentSteps & Required<Pick<Incident, 'traceId' | 'platforms' | 'dispatches' | 'recurring'>>
 
 /** The incident as callers see it; `traceId` is empty where no anomaly of it has a trace (Decisions 6). */
 export function toIncident(
-  { lastChange: _l, ticketing: _t, ...incident }: StoredIncident,
+  { lastChange: _l, ticketing, ...incident }: StoredIncident,
   dispatches: Incident['dispatches'] = {},
 ): ShownIncident {
   const { traceId = '', recurring = false } = incident
-  return { ...incident, traceId, recurring, dispatches }
+  const { analysed, grewAt } = ticketing ?? {}
+  return {
+    ...incident,
+    ...(analysed !== undefined && analysed.hasFailed !== true && { analysedAt: analysed.at }),
+    ...(grewAt !== undefined && { grewAt }),
+    ...{ traceId, recurring, dispatches },
+  }
 }

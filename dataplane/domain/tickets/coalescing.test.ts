@@ -37,6 +37,16 @@ describe('coalescing', () => {
   ]
   for (const { says, waiting, ticket, sends } of cases) it(says, () => expect(left(waiting, ticket)).to.deep.equal(sends))
 
+  it('the words of a person are told beside an opening that still waits', () => {
+    const change = { at: '2026-01-01T00:00:00.000Z', actor: 'ann', note: 'the pool is empty' }
+    const rows = [
+      buildRow({ seq: 1, event: 'open' }),
+      buildRow({ seq: 2, event: 'comment' }),
+      buildRow({ seq: 3, event: 'comment', change }),
+    ]
+    expect(coalesce(rows, undefined).map(({ status }) => status)).to.deep.equal(['pending', 'suppressed', 'pending'])
+  })
+
   it('the update that is left tells the news of all', () => {
     const rows = ['a', 'b', 'c'].map((news, i) => buildRow({ seq: i + 1, event: 'update', news: [news] }))
     expect(coalesce(rows, 'open').at(-1)!.news).to.deep.equal(['a', 'b', 'c'])

@@ -18,7 +18,7 @@ const MAX_NEWS = 20
  * The rows with those suppressed that need not be sent. A row of which an attempt may have arrived stays as it is.
  * - `resolve` and `reopen` undo what waits before them, and are needless where the ticket is in that state already;
  * - what was not told at all before it is resolved need not be told;
- * - an `open` has everything in it that updates and comments behind it would say;
+ * - an `open` has everything in it that updates and comments behind it would say, but the words of a person;
  * - of several updates in a row the last one tells the news of all.
  *
  * `ticketStatus`: of the ticket on the platform, undefined without one.
@@ -48,7 +48,8 @@ export function coalesce(rows: readonly OutboxRow[], ticketStatus: IncidentStatu
 
   const opening = waiting('open')[0]
   if (opening !== undefined && isFresh(result[opening]!))
-    for (const at of [...waiting('update'), ...waiting('comment')]) if (at > opening) drop(at, 'it goes out with open')
+    for (const at of [...waiting('update'), ...waiting('comment').filter(each => result[each]!.change === undefined)])
+      if (at > opening) drop(at, 'it goes out with open')
 
   const left = waiting()
   for (const [i, at] of left.entries()) {

@@ -2,7 +2,16 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { TargetId } from '../../contract/target-id.ts'
 import { buildIncident } from '../../testing/incident-fixture.ts'
-import { type AttendFacts, attend, describeGrowth, isStranded, oweChange, settleOwed, type TicketedIncident } from './incident-tickets.ts'
+import {
+  type AttendFacts,
+  attend,
+  describeGrowth,
+  isStranded,
+  oweChange,
+  oweComment,
+  settleOwed,
+  type TicketedIncident,
+} from './incident-tickets.ts'
 
 const NOW = '2026-01-01T01:00:00.000Z'
 const NOW_MS = Date.parse(NOW)
@@ -35,6 +44,18 @@ describe('what an incident owes its targets', () => {
     expect(incident.ticketing).to.include({ takenAt: NOW, dispatchedAt: NOW })
     expect(owed(attend(incident, FACTS))).to.deep.equal(['open slack,jira'])
     expect(owed(attend(taken(), FACTS))).to.deep.equal([])
+  })
+
+  it('a comment to those that have it, unless a flood of them would push out what changed', () => {
+    const comment = { at: NOW, actor: 'ada', note: 'the pool is empty' }
+    const incident = taken()
+    const commented = oweComment(incident, comment)
+    expect(owed(commented)).to.deep.equal(['comment slack,jira'])
+    expect(commented.ticketing?.owed?.[0]).to.deep.include({ change: comment })
+    for (const untold of [buildIncident(), { ...incident, platforms: [] }]) expect(oweComment(untold, comment)).to.equal(untold)
+    let flooded: TicketedIncident = oweChange(incident, { action: 'acknowledge', at: NOW })
+    for (let i = 0; i < 60; i++) flooded = oweComment(flooded, comment)
+    expect(owed(flooded)).to.have.length(25).and.to.include('acknowledge slack,jira')
   })
 
   it('an incident whose rows are not written stays due: who attended to it may have ended before', () => {

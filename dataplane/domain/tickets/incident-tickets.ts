@@ -5,6 +5,7 @@ import type { Incident } from '../incidents/incident-fields.ts'
 import type { IncidentAction } from '../incidents/incident-status.ts'
 import { compareSeverity } from '../incidents/severity.ts'
 import type { EscalationPlan } from './escalation.ts'
+import type { StateChange } from './outbox-row.ts'
 import type { OwedEvent } from './owed-event.ts'
 import { type RoutingRules, routeIncident } from './routing.ts'
 import { findSilence, type Silence } from './silence.ts'
@@ -90,6 +91,17 @@ export function oweChange<T extends TicketedIncident>(
     next = owe({ ...next, ticketing: loud }, { event: 'open', at, targets, change: told })
   }
   return action === 'reopen' ? noteDown(next, { dispatchedAt: at }) : next
+}
+
+/** Comments leave that much room to events that change something. */
+const MAX_OWED_BEFORE_COMMENT = 25
+
+/** Owes a person's words to the tickets that are out; the incident as it is where there are none, or where a flood of them waits. */
+export function oweComment<T extends TicketedIncident>(incident: T, comment: StateChange): T {
+  const { takenAt, owed = [] } = incident.ticketing ?? {}
+  const targets = incident.platforms as readonly TargetId[]
+  if (takenAt === undefined || targets.length === 0 || owed.length >= MAX_OWED_BEFORE_COMMENT) return incident
+  return owe(incident, { event: 'comment', at: comment.at, targets, change: comment })
 }
 
 /** Whether an incident that was never told is too old to be told. */

@@ -132,6 +132,19 @@ describe('a dashboard with a password', () => {
     expect(answer.status).to.equal(401)
   })
 
+  it('tells who is logged in, and when that was, to nobody else', async () => {
+    expect((await get('/api/session')).status).to.equal(401)
+    const answer = await get('/api/session', { cookie: cookieOf(await logIn(RIGHT)) })
+    expect(await answer.json()).to.deep.equal({ username: 'admin' })
+    expect(answer.headers.get('cache-control')).to.equal('no-store')
+    // The console takes its time from here.
+    expect(Date.parse(answer.headers.get('date')!)).to.be.closeTo(Date.now(), 60_000)
+    const open = await startDashboardFixture()
+    const session = await (await fetch(`${open.url}/api/session`)).json()
+    await open.stop()
+    expect(session).to.deep.equal({ username: null })
+  })
+
   it('ends a session by /logout', async () => {
     const cookie = cookieOf(await logIn(RIGHT))
     const answer = await fetch(`${dashboard.url}/logout`, { method: 'POST', headers: { cookie }, redirect: 'manual' })

@@ -21,6 +21,7 @@ import { createLogin } from './access/login.ts'
 import { type Credentials, createPasswordGate } from './access/password-gate.ts'
 import { assertOwnOrigin } from './access/same-origin.ts'
 import { setSecurityHeaders } from './access/security-headers.ts'
+import { sessionRoute } from './access/session-route.ts'
 import { createBackendStates } from './proxy/backend-states.ts'
 import { parseRequestTarget, type RequestTarget } from './proxy/request-target.ts'
 import { findService, type ServiceName } from './proxy/services.ts'
@@ -69,7 +70,7 @@ export function startDashboard(deps: DashboardDeps): Promise<HttpServer> {
   const login = deps.credentials && createLogin(createPasswordGate(deps.credentials, clock), isSecure)
   const states = createBackendStates({ backends, unconfigured: deps.unconfigured ?? new Set(), clock })
   const health = async () => ({ status: 'ok', backends: await states.read() })
-  const control = createControlApp({ routes: deps.routes, log, metrics, health }) as Handler
+  const control = createControlApp({ routes: [...deps.routes, sessionRoute(deps.credentials)], log, metrics, health }) as Handler
   const limits = { budget: new MemoryBudget(deps.maxPendingBytes), maxRequestBytes: deps.maxRequestBytes }
   const upload = createUploadRoute({
     ...{ collector: deps.collector, clock, log },

@@ -9,11 +9,16 @@ import { type Route, route } from '../../http/route.ts'
 import { readDispatches } from '../../pipeline/tickets/thread-store.ts'
 import { changeIncidents } from './batch-change.ts'
 import { type ChangeDeps, changeIncident } from './change-incident.ts'
+import { commentIncident } from './comment-incident.ts'
 import { locateIncident, readIncident, unknownIncident } from './incident-finder.ts'
 import { INCIDENT_FILTERS, listIncidents } from './incident-list.ts'
 
 const NOTE_FIELDS = { actor: z.string().max(200).optional(), note: z.string().max(4000).optional() }
 const NOTE = z.strictObject(NOTE_FIELDS).optional()
+const COMMENT = z.strictObject({
+  ...NOTE_FIELDS,
+  note: z.string().trim().min(1, { error: 'expected a text of at least 1 character' }).max(4000),
+})
 
 const MAX_BATCH = 500
 const BATCH = z.strictObject({
@@ -46,6 +51,17 @@ export function incidentRoutes(deps: ChangeDeps, onChanged: OnChanged): readonly
       },
     }),
     ...INCIDENT_ACTIONS.map(action => changeRoute(deps, action, onChanged)),
+    route({
+      method: 'POST',
+      path: '/api/incidents/:id/comment',
+      body: COMMENT,
+      async handle({ params, body, tenant }) {
+        const id = params['id']!
+        const commented = await commentIncident(deps, { id, note: noteOf(body) }, await locateIncident(store, id, tenant))
+        if (commented === undefined) throw unknownIncident(id)
+        return { body: { id, status: commented.incident.status, commentedAt: commented.at } }
+      },
+    }),
     route({
       method: 'POST',
       path: '/api/v1/incidents/batch',

@@ -253,6 +253,40 @@ describe('ticketing', () => {
     })
   })
 
+  describe('POST /api/incidents/:id/comment', () => {
+    beforeEach(() => storeIncidents(store, { id: 'i1', tenantId: 'acme' }))
+
+    it('keeps the words in the audit trail, in whatever state the incident is, and changes nothing of it', async () => {
+      const before = (await api.get('/api/incidents/i1')).body
+      const { status, body } = await act('i1', 'comment', { actor: 'ada', note: 'the pool is empty' })
+      expect([status, body]).to.deep.equal([200, { id: 'i1', status: 'open', commentedAt: NOW }])
+      expect((await api.get('/api/incidents/i1')).body).to.deep.equal(before)
+      await act('i1', 'resolve')
+      expect((await act('i1', 'comment', { note: 'it was the deployment' })).body.status).to.equal('resolved')
+      expect((await trail('i1')).map(({ details }: { details: string }) => details).toSorted()).to.deep.equal([
+        'commented by ada: the pool is empty',
+        'commented: it was the deployment',
+        'resolved',
+      ])
+    })
+
+    it('400 without words, 403 for another tenant, 404 for an unknown incident; a store that is away is no success', async () => {
+      for (const body of [undefined, {}, { note: ' ' }, { note: 'x'.repeat(4_001) }, { note: 'x', action: 'resolve' }])
+        expect((await act('i1', 'comment', body)).status, JSON.stringify(body)).to.equal(400)
+      expect((await act('i1', 'comment', { note: 'x' }, 'other')).status).to.equal(403)
+      expect((await act('i9', 'comment', { note: 'x' })).status).to.equal(404)
+      store.unavailable = true
+      expect((await act('i1', 'comment', { note: 'x' })).status).to.equal(503)
+      store.unavailable = false
+      expect(await trail('i1')).to.deep.equal([])
+    })
+
+    it('of many at the same moment each is kept', async () => {
+      await Promise.all(Array.from({ length: 20 }, (_, i) => act('i1', 'comment', { note: `words ${i}` })))
+      expect(await trail('i1')).to.have.length(20)
+    })
+  })
+
   describe('GET /api/v1/audit', () => {
     beforeEach(() => storeIncidents(store, { id: 'i1', tenantId: 'acme' }))
 

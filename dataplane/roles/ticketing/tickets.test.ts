@@ -150,6 +150,19 @@ describe('tickets through HTTP', function () {
     expect(fake.arrived.find(({ event }) => event === 'escalate')!.content.severity).to.equal('critical')
   })
 
+  it('a comment is told to the tickets that are out, in the words of the person', async () => {
+    await add()
+    await untilSent(2)
+    const { status } = await api.send('POST', `/api/incidents/${id()}/comment`, { actor: 'ada', note: 'the pool is empty' }, tenant)
+    expect(status).to.equal(200)
+    await until(
+      () => fake.arrived.filter(({ event }) => event === 'comment').length,
+      seen => seen === 2,
+    )
+    for (const { content } of fake.arrived.filter(({ event }) => event === 'comment'))
+      expect(content.change).to.include({ actor: 'ada', note: 'the pool is empty' })
+  })
+
   it('escalate without higher targets goes to its own again at critical; without any target to none', async () => {
     await add({ severity: 'medium' })
     await untilSent(2)

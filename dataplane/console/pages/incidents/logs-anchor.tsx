@@ -27,8 +27,9 @@ export function useLogsHref(): (logs: LogsQuery) => string {
   const link = useLink()
   const looksAt = parseTenant(useSearch())
   return logs => {
-    const { trace, from, to } = logs
+    const { trace, record, from, to } = logs
     const shown = trace === undefined ? { q: queryFor(logs, looksAt) } : { mode: 'trace', trace }
-    return link('/logs', { ...shown, from, to, range: undefined })
+    const open = record === undefined ? {} : { record, tab: 'surrounding' }
+    return link('/logs', { ...shown, ...open, from, to, range: undefined })
   }
 }

@@ -12,6 +12,8 @@ export interface LogsActions {
   openRecord(record: LogRecord): void
   showTrace(traceId: string): void
   toggleColumn(field: string): void
+  /** Columns beside time, level and message. */
+  readonly columns: readonly string[]
   hasColumn(field: string): boolean
 }
 

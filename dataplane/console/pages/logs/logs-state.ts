@@ -7,6 +7,10 @@ import { PATTERN_ORDERS } from './requests/patterns.ts'
 export const MODES = ['records', 'patterns', 'trace', 'compare', 'live'] as const
 export type Mode = (typeof MODES)[number]
 
+/** Parts of the open record. */
+export const RECORD_TABS = ['fields', 'surrounding', 'json'] as const
+export type RecordTab = (typeof RECORD_TABS)[number]
+
 export const LOGS_STATE = {
   q: text(),
   mode: choice(MODES, 'records'),
@@ -17,6 +21,7 @@ export const LOGS_STATE = {
   wrap: flag(),
   /** The open record, by the id of its document. */
   record: optionalText(),
+  tab: choice(RECORD_TABS, 'fields'),
   trace: text(),
   with: choice(COMPARE_WITH, 'before'),
   patterns: choice(PATTERN_ORDERS, 'count'),

@@ -2,11 +2,13 @@
 import { ActionIcon, Button, Drawer, Tabs, Tooltip } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { IconAdjustmentsHorizontal, IconArrowsSort, IconRefresh } from '@tabler/icons-react'
-import { useCallback, useDeferredValue, useEffect, useMemo, useState } from 'react'
+import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react'
+import { serverNow } from '../../api/server-clock.ts'
 import { formatCount } from '../../components/format.ts'
 import { Page } from '../../components/panel.tsx'
 import { EmptyState } from '../../components/states.tsx'
 import { TimeRangePicker } from '../../components/time-range-picker.tsx'
+import { useClockOffset } from '../../components/use-clock-offset.ts'
 import { useShortcut } from '../../components/use-shortcut.ts'
 import { windowOf } from '../../url-state/time-range.ts'
 import { useTimeRange } from '../../url-state/use-time-range.ts'
@@ -15,9 +17,10 @@ import { CompareMode } from './compare/compare-mode.tsx'
 import { ExportMenu } from './export/export-menu.tsx'
 import { FacetList } from './facets/facet-list.tsx'
 import { type LogsActions, LogsActionsContext } from './filters.ts'
+import { windowOfTail } from './live/live-buffer.ts'
 import { LiveMode } from './live/live-mode.tsx'
 import { useLive } from './live/use-live.ts'
-import { LOGS_STATE, MODES, type Mode, shownColumns, shownFacets, toggleColumn } from './logs-state.ts'
+import { LOGS_STATE, MODES, type Mode, type RecordTab, shownColumns, shownFacets, toggleColumn } from './logs-state.ts'
 import styles from './page.module.css'
 import { PatternsMode } from './patterns/patterns-mode.tsx'
 import { ColumnsMenu } from './records/columns-menu.tsx'
@@ -33,7 +36,8 @@ import { SearchHelp } from './search/search-help.tsx'
 import { translateSearch, wordsToMark } from './search/to-query.ts'
 import { TraceMode } from './trace/trace-mode.tsx'
 import { useCatalog, useFacets, useFields, useHistogram, useRecord, useRecords } from './use-logs.ts'
-import { ShareButton, ViewsMenu } from './views/views-menu.tsx'
+import { shareLink } from './views/share-link.ts'
+import { ShareButton, ViewChips, ViewsMenu } from './views/views-menu.tsx'
 
 const TITLES: Readonly<Record<Mode, string>> = {
   records: 'Records',
@@ -55,9 +59,10 @@ export default function LogsPage() {
   const isNarrow = useMediaQuery('(max-width: 1100px)', undefined, { getInitialValueInEffect: false }) ?? false
 
   // Up to now: the now of the last search, of the last change of the range, or of the last press on Refresh.
+  const offsetMs = useClockOffset()
   const rangeText = JSON.stringify(range)
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new object of the same range is the same range
-  const window_ = useMemo(() => windowOf(range, Date.now()), [rangeText, q, refreshes])
+  const window_ = useMemo(() => windowOf(range, serverNow()), [rangeText, q, refreshes, offsetMs])
 
   const fields = useFields()
   const translated = useMemo(() => translateSearch(q, fields), [q, fields])
@@ -72,6 +77,11 @@ export default function LogsPage() {
   const histogram = useHistogram(isRecords ? scope : undefined)
   const live = useLive(mode === 'live' ? query : undefined)
   const records = mode === 'live' ? live.buffer.records : found.records
+  // A live tail is at a time of its own: that of its records.
+  const seen = useMemo(
+    () => (scope === undefined || mode !== 'live' ? scope : { ...scope, window: windowOfTail(live.buffer.records, serverNow()) }),
+    [scope, mode, live.buffer.records],
+  )
   const catalog = useCatalog(fields, records)
   const facetFields = useMemo(() => shownFacets(state.facets), [state.facets])
   const hasFacets = mode !== 'trace' && (!isNarrow || filters)
@@ -89,6 +99,15 @@ export default function LogsPage() {
     [setOpenId],
   )
   const close = useCallback(() => setOpenId(undefined), [setOpenId])
+  const latestSeen = useRef(seen?.window ?? window_)
+  latestSeen.current = seen?.window ?? window_
+  const latestOpen = useRef(openId)
+  latestOpen.current = openId
+  // The address of the page follows the open record a moment later.
+  const linkToThis = useCallback(() => {
+    const isLive = new URLSearchParams(window.location.search).get('mode') === 'live'
+    return shareLink(window.location.href, latestSeen.current, { record: latestOpen.current, ...(isLive && { mode: undefined }) })
+  }, [])
   const refresh = () => setRefreshes(count => count + 1)
   useShortcut('r', 'Read again, up to now', refresh, { group: 'Logs' })
   MODES.forEach((name, at) => {
@@ -113,6 +132,7 @@ export default function LogsPage() {
       showTrace: trace => leadTo({ mode: 'trace', trace }),
       toggleColumn: field => setState({ columns: toggleColumn(columns, field) }, { replace: true }),
       hasColumn: field => columns.includes(field),
+      columns,
     }),
     [q, setState, leadTo, openRecord, columns],
   )
@@ -138,6 +158,7 @@ export default function LogsPage() {
     [facets.data, facets.error, facets.refetch, facetFields, catalog, setState],
   )
   const shownRecord = useDeferredValue(record)
+  const setTab = useCallback((tab: RecordTab) => setState({ tab }, { replace: true }), [setState])
   const total = histogram.data?.total
 
   return (
@@ -150,8 +171,8 @@ export default function LogsPage() {
             <>
               <div className={styles.tools}>
                 <ViewsMenu />
-                <ShareButton window={window_} />
-                <ExportMenu scope={scope} order={state.order} columns={columns} total={total} />
+                <ShareButton link={linkToThis} />
+                <ExportMenu scope={seen} order={state.order} columns={columns} total={total} />
               </div>
               <TimeRangePicker />
               <Tooltip label="Read again, up to now (r)">
@@ -162,6 +183,7 @@ export default function LogsPage() {
             </>
           }
         >
+          <ViewChips />
           <SearchBox search={q} onSearch={search} catalog={catalog} window={window_} onHelp={() => setHelps(true)} />
           <div className={styles.bar}>
             <Tabs value={mode} onChange={value => setState({ mode: value as Mode })} className={styles.modes}>
@@ -246,7 +268,18 @@ export default function LogsPage() {
                 <LiveMode live={live} columns={columns} marks={marks} wrap={state.wrap} openId={openId} onOpen={openRecord} />
               )}
             </div>
-            {openId !== undefined && <RecordPanel record={shownRecord} isGone={isGone} error={error} marks={marks} onClose={close} />}
+            {openId !== undefined && (
+              <RecordPanel
+                record={shownRecord}
+                isGone={isGone}
+                error={error}
+                marks={marks}
+                tab={state.tab}
+                onTab={setTab}
+                link={linkToThis}
+                onClose={close}
+              />
+            )}
           </div>
         </Page>
       </div>

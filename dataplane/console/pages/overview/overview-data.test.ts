@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { SearchAnswer } from '../../api/search.ts'
-import { findNewest, newPatternsBody, readCounts, readNewPatterns } from './overview-data.ts'
+import { findNewest, newPatternsBody, readCounts, readNewPatterns, uncountedServices, withServices } from './overview-data.ts'
 
 const levels = (counts: Readonly<Record<string, number>>) => ({
   buckets: Object.entries(counts).map(([key, doc_count]) => ({ key, doc_count })),
@@ -48,14 +48,29 @@ describe('the overview', () => {
     expect(await find()).to.equal(undefined)
   })
 
-  it('has the services with the highest share of errors first, those that fell silent, too', () => {
+  it('has the services of now, and those that fell silent', () => {
     const { services, ...totals } = readCounts(now, before, window)
     expect(services.map(({ service, errorShare, records, recordsBefore }) => [service, errorShare, records, recordsBefore])).to.deep.equal([
-      ['checkout', 0.5, 10, 0],
       ['cart', 0, 100, 50],
+      ['checkout', 0.5, 10, 0],
       ['mail', 0, 0, 10],
     ])
     expect(totals).to.include({ records: 110, errors: 5, recordsBefore: 60, errorsBefore: 10 })
+  })
+
+  it('counts services that fail often and log little, among thousands that log more', () => {
+    const failing = { services: { buckets: [{ key: 'checkout', doc_count: 5 }, { key: 'tiny', doc_count: 3 }] } } // biome-ignore format: one line
+    const cut = { ...now, aggregations: { ...now.aggregations, failing } }
+    expect(uncountedServices(cut)).to.deep.equal(['tiny'])
+    const more = answer(3, { services: { buckets: [service('tiny', { ERROR: 3 }), service('cart', { INFO: 1 })] } })
+    const { services } = readCounts(withServices(cut, more), before, window)
+    expect(services.map(({ service, errors }) => [service, errors])).to.deep.equal([
+      ['cart', 0],
+      ['checkout', 5],
+      ['tiny', 3],
+      ['mail', 0],
+    ])
+    expect(uncountedServices(now)).to.deep.equal([])
   })
 
   it('calls no service silent or new that was only not counted', () => {

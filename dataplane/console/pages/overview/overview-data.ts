@@ -53,13 +53,29 @@ function isCut({ aggregations }: SearchAnswer): boolean {
   return ((aggregations?.['services'] as { readonly sum_other_doc_count?: number } | undefined)?.sum_other_doc_count ?? 0) > 0
 }
 
-/** The highest share of errors first, then the most records. A service that was not counted did not fall silent. */
+/** Services that fail most often, and that are not among those of the most records. */
+export function uncountedServices({ aggregations }: SearchAnswer): readonly string[] {
+  const counted = new Set(bucketsOf(aggregations, 'services').map(({ key }) => key))
+  const failing = aggregations?.['failing'] as Readonly<Record<string, unknown>> | undefined
+  return bucketsOf(failing, 'services').flatMap(({ key }) => (counted.has(key) ? [] : String(key)))
+}
+
+/** The answer with the services of another one, which it did not count, beside its own. */
+export function withServices(answer: SearchAnswer, more: SearchAnswer): SearchAnswer {
+  const { aggregations } = answer
+  const counted = new Set(bucketsOf(aggregations, 'services').map(({ key }) => key))
+  const added = bucketsOf(more.aggregations, 'services').filter(({ key }) => !counted.has(key))
+  const services = { ...(aggregations?.['services'] as object), buckets: [...bucketsOf(aggregations, 'services'), ...added] }
+  return { ...answer, aggregations: { ...aggregations, services } }
+}
+
+/** A service that was not counted did not fall silent. */
 function readServices(now: SearchAnswer, before: SearchAnswer): readonly ServiceCounts[] {
   const earlier = new Map(bucketsOf(before.aggregations, 'services').map(bucket => [String(bucket.key), bucket]))
   const silent = isCut(now) ? [] : earlier.keys()
   const names = new Set([...bucketsOf(now.aggregations, 'services').map(({ key }) => String(key)), ...silent])
   const current = new Map(bucketsOf(now.aggregations, 'services').map(bucket => [String(bucket.key), bucket]))
-  const rows = [...names].map(service => {
+  return [...names].map(service => {
     const [here, there] = [current.get(service), earlier.get(service)]
     const [records, errors] = [here?.doc_count ?? 0, errorsOf(here)]
     return {
@@ -69,7 +85,6 @@ function readServices(now: SearchAnswer, before: SearchAnswer): readonly Service
         : { recordsBefore: there?.doc_count ?? 0, errorsBefore: errorsOf(there) }),
     }
   })
-  return rows.sort((a, b) => b.errorShare - a.errorShare || b.records - a.records)
 }
 
 function errorsOf(bucket: Readonly<Record<string, unknown>> | undefined): number {

@@ -1,5 +1,6 @@
 /** The overview: amounts, errors, changes, and links to the places to look at. */
 import { Button } from '@mantine/core'
+import { serverNow } from '../../api/server-clock.ts'
 import { FirstLog } from '../../components/first-log.tsx'
 import { formatTime } from '../../components/format.ts'
 import { Page, Panel } from '../../components/panel.tsx'
@@ -83,7 +84,7 @@ function describe(range: TimeRange, counts: Counts | undefined): string {
 }
 
 function windowMs(range: TimeRange): number {
-  const { fromMs, toMs } = windowOf(range, Date.now())
+  const { fromMs, toMs } = windowOf(range, serverNow())
   return toMs - fromMs
 }
 

@@ -3,12 +3,23 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { readInfrastructure } from '../../api/agent.ts'
 import { readBridgeHealth } from '../../api/bridge.ts'
 import { searchLogs, searchLogsEach } from '../../api/search.ts'
+import { serverNow } from '../../api/server-clock.ts'
 import { listIncidents } from '../../api/ticketing.ts'
 import { type TimeRange, windowBefore, windowOf } from '../../url-state/time-range.ts'
 import { readIncidentCounts } from '../incidents/data/use-incidents.ts'
 import { NO_FILTERS } from '../incidents/rules/incident-filters.ts'
-import { countsBeforeBody, countsBody } from './counts-query.ts'
-import { findNewest, knownPatternsBody, newPatternsBody, patternIds, patternsBody, readCounts, readNewPatterns } from './overview-data.ts'
+import { countsBeforeBody, countsBody, servicesBody } from './counts-query.ts'
+import {
+  findNewest,
+  knownPatternsBody,
+  newPatternsBody,
+  patternIds,
+  patternsBody,
+  readCounts,
+  readNewPatterns,
+  uncountedServices,
+  withServices,
+} from './overview-data.ts'
 import { type OpenStatus, readOpenIncidents } from './read-open-incidents.ts'
 
 const REFRESH_MS = 15_000
@@ -23,9 +34,13 @@ export function useCounts(range: TimeRange) {
     queryKey: ['overview', 'counts', range],
     ...refreshing(range),
     async queryFn({ signal }) {
-      const window = windowOf(range, Date.now())
-      const [now, before] = await searchLogsEach([countsBody(window), countsBeforeBody(windowBefore(window))], signal)
-      return readCounts(now!, before!, window)
+      const window = windowOf(range, serverNow())
+      const earlier = windowBefore(window)
+      const [now, before] = await searchLogsEach([countsBody(window), countsBeforeBody(earlier)], signal)
+      const names = uncountedServices(now!)
+      if (names.length === 0) return readCounts(now!, before!, window)
+      const [more, moreBefore] = await searchLogsEach([servicesBody(window, names), servicesBody(earlier, names)], signal)
+      return readCounts(withServices(now!, more!), withServices(before!, moreBefore!), window)
     },
   })
 }
@@ -35,7 +50,7 @@ export function useNewest() {
   return useQuery({
     queryKey: ['overview', 'newest'],
     refetchInterval: REFRESH_MS,
-    queryFn: async ({ signal }) => ({ timestamp: await findNewest(body => searchLogs(body, signal), Date.now()) }),
+    queryFn: async ({ signal }) => ({ timestamp: await findNewest(body => searchLogs(body, signal), serverNow()) }),
   })
 }
 
@@ -44,7 +59,7 @@ export function useNewPatterns(range: TimeRange) {
     queryKey: ['overview', 'patterns', range],
     ...refreshing(range),
     async queryFn({ signal }) {
-      const window = windowOf(range, Date.now())
+      const window = windowOf(range, serverNow())
       const ids = patternIds(await searchLogs(patternsBody(window), signal))
       if (ids.length === 0) return []
       const known = new Set(patternIds(await searchLogs(knownPatternsBody(ids, window), signal)))

@@ -1,6 +1,7 @@
 import { IconCircleCheck, IconCircleX } from '@tabler/icons-react'
 import { problemOf } from '../../api/problem.ts'
 import type { TestAnswer } from '../../api/ticketing-config.ts'
+import { VisibleText } from '../../components/foreign-text.tsx'
 import styles from './section.module.css'
 
 export interface TestResultProps {
@@ -19,7 +20,7 @@ export function TestResult({ answer, error }: TestResultProps) {
           {isOk ? <IconCircleCheck size={16} aria-hidden /> : <IconCircleX size={16} aria-hidden />}
           <span>
             {isOk ? 'It works: ' : 'It does not work: '}
-            {text}
+            <VisibleText text={text} />
           </span>
         </p>
       )}

@@ -1,6 +1,6 @@
 /** The ticketing configuration, and changes to it. */
 import { notifications } from '@mantine/notifications'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useMutationState, useQuery, useQueryClient } from '@tanstack/react-query'
 import { problemOf } from '../../api/problem.ts'
 import { type ConfigChanges, type ConfigSection, changeConfig, readConfig, type TicketingConfig } from '../../api/ticketing-config.ts'
 
@@ -12,7 +12,7 @@ export function useConfig() {
 
 /** `saved` is what is told once it is stored. */
 export function useConfigChange<S extends ConfigSection>(section: S, saved: string) {
-  return useChange((changes: ConfigChanges[S]) => changeConfig(section, changes), saved)
+  return useChange(section, (changes: ConfigChanges[S]) => changeConfig(section, changes), saved)
 }
 
 /** A change of a list, which is sent whole: made on the list as it is stored now, so that what others changed meanwhile stays. */
@@ -21,13 +21,23 @@ export function useConfigEdit<S extends ConfigSection, A>(
   saved: string,
   edit: (config: TicketingConfig, asked: A) => ConfigChanges[S],
 ) {
-  return useChange(async (asked: A) => changeConfig(section, edit(await readConfig(), asked)), saved)
+  return useChange(section, async (asked: A) => changeConfig(section, edit(await readConfig(), asked)), saved)
 }
 
-function useChange<A>(mutationFn: (asked: A) => Promise<unknown>, saved: string) {
+/** Edits of a section that are not stored yet, or not read again, the oldest first. */
+export function usePendingEdits<A>(section: ConfigSection): readonly A[] {
+  return useMutationState({ filters: { mutationKey: keyOf(section), status: 'pending' }, select: ({ state }) => state.variables as A })
+}
+
+const keyOf = (section: ConfigSection) => [...KEY, section]
+
+/** Changes of a section follow each other: one that is asked for while another is stored would be made on the list of before. */
+function useChange<A>(section: ConfigSection, mutationFn: (asked: A) => Promise<unknown>, saved: string) {
   const client = useQueryClient()
   return useMutation({
     mutationFn,
+    mutationKey: keyOf(section),
+    scope: { id: keyOf(section).join() },
     onSuccess: () => notifications.show({ color: 'teal', message: saved }),
     onError: error => showFailure('Not saved', error),
     onSettled: () => client.invalidateQueries({ queryKey: KEY }),

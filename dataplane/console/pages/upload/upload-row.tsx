@@ -8,6 +8,7 @@ import type { UploadAnswer } from '../../api/upload.ts'
 import { Pill } from '../../components/badges.tsx'
 import { ForeignText, VisibleText } from '../../components/foreign-text.tsx'
 import { formatBytes, formatCount, formatShare } from '../../components/format.ts'
+import { visibleText } from '../../components/visible-text.ts'
 import { useLink } from '../../url-state/links.ts'
 import styles from './upload.module.css'
 import { sayOutcome, type UploadItem } from './upload-list.ts'
@@ -23,13 +24,13 @@ export function UploadRow({ item: { name, bytes, state }, onStop }: { readonly i
         <span className={styles.end}>
           <StateOf state={state} />
           {(state.kind === 'waiting' || state.kind === 'sending') && (
-            <Button size="compact-xs" variant="default" onClick={onStop} aria-label={`Stop ${name}`}>
+            <Button size="compact-xs" variant="default" onClick={onStop} aria-label={visibleText(`Stop ${name}`)}>
               Stop
             </Button>
           )}
         </span>
       </div>
-      {state.kind === 'sending' && <Progress value={state.share * 100} aria-label={`${name} sent`} />}
+      {state.kind === 'sending' && <Progress value={state.share * 100} aria-label={visibleText(`${name} sent`)} />}
       {state.kind === 'failed' && (
         <p className={styles.bad} role="alert">
           {state.problem.message} {state.problem.whatToDo}

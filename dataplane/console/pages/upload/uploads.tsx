@@ -5,6 +5,7 @@ import { useSearch } from 'wouter'
 import { problemOf } from '../../api/problem.ts'
 import { uploadFile } from '../../api/upload.ts'
 import { formatCount } from '../../components/format.ts'
+import { visibleText } from '../../components/visible-text.ts'
 import { parseTenant } from '../../url-state/tenant.ts'
 import { nextUpload, reduceUploads, sayOutcome, type UploadItem } from './upload-list.ts'
 
@@ -83,7 +84,8 @@ function useStayUntilDone(isBusy: boolean): void {
 }
 
 /** For readers of another page. */
-function tellEnd(name: string, state: UploadItem['state']): void {
+function tellEnd(fileName: string, state: UploadItem['state']): void {
+  const name = visibleText(fileName)
   if (state.kind === 'failed') {
     const { message, whatToDo } = state.problem
     notifications.show({ color: 'red', title: `${name} is not sent`, message: `${message} ${whatToDo}`, autoClose: false })

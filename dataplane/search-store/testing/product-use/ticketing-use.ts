@@ -108,6 +108,7 @@ export async function useAsTicketing({ store, beforeNextPut }: RecordedStore): P
     }
     for (const action of ['acknowledge', 'escalate', 'resolve', 'reopen', 'acknowledge'])
       await change(action, idOf(0), undefined, { actor: 'me', note: `${action} it` })
+    await change('comment', idOf(0), undefined, { actor: 'me', note: 'words' })
     await change('resolve', idOf(1), TENANTS[0])
     await change('resolve', 'none')
     for (const tenant of [undefined, TENANTS[0], TENANTS[1]]) note(await caller.get(`/api/v1/audit?incident_id=${idOf(0)}`, tenant))

@@ -3,8 +3,9 @@ import { notifications } from '@mantine/notifications'
 import { type InfiniteData, type QueryClient, type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query'
 import type { IncidentAction } from '../../../../domain/incidents/incident-status.ts'
 import { problemOf } from '../../../api/problem.ts'
+import { serverNow } from '../../../api/server-clock.ts'
 import type { Incident } from '../../../api/ticketing.ts'
-import { type ChangeNote, changeIncident, changeIncidents, retryDispatch } from '../../../api/ticketing.ts'
+import { type ChangeNote, changeIncident, changeIncidents, commentIncident, retryDispatch } from '../../../api/ticketing.ts'
 import { describeBatch, describeChange, explainRefusal, foreseeChange } from '../rules/incident-actions.ts'
 import type { ListPage } from '../rules/incident-pages.ts'
 import { INCIDENT_KEYS } from './use-incidents.ts'
@@ -81,7 +82,7 @@ async function send(
 }
 
 function foresee(client: QueryClient, ids: ReadonlySet<string>, action: IncidentAction): void {
-  const now = new Date().toISOString()
+  const now = new Date(serverNow()).toISOString()
   const change = (incident: Incident) => (ids.has(incident.id) ? foreseeChange(incident, action, now) : incident)
   client.setQueriesData<InfiniteData<ListPage<Incident>>>({ queryKey: INCIDENT_KEYS.lists }, list =>
     list === undefined ? list : { ...list, pages: list.pages.map(page => ({ ...page, incidents: page.incidents.map(change) })) },
@@ -92,6 +93,22 @@ function foresee(client: QueryClient, ids: ReadonlySet<string>, action: Incident
 
 function takeBack(client: QueryClient, before: readonly (readonly [QueryKey, unknown])[] | undefined): void {
   for (const [key, data] of before ?? []) client.setQueryData(key, data)
+}
+
+/** `onError` gets the words back. */
+export function useComment(incidentId: string, onError: (note: ChangeNote) => void) {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: (note: ChangeNote) => commentIncident(incidentId, note),
+    scope: { id: 'incident-changes' },
+    onError(error, note) {
+      onError(note)
+      const { message, whatToDo } = problemOf(error)
+      notifications.show({ color: 'red', title: 'The comment is not kept', message: `${message} ${whatToDo}`, autoClose: 12_000 })
+    },
+    onSuccess: () => notifications.show({ color: 'teal', message: 'The comment stands in the timeline' }),
+    onSettled: () => client.invalidateQueries({ queryKey: INCIDENT_KEYS.audit(incidentId) }),
+  })
 }
 
 /** Tries a dispatch that failed once more. */

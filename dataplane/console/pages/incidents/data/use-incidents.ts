@@ -5,6 +5,7 @@ import { ALL_INCIDENTS, incidentsIndex } from '../../../../contract/indices.ts'
 import { noteAnswer } from '../../../api/note-missing.ts'
 import { request } from '../../../api/request.ts'
 import { type LogDocument, type SearchBody, searchLogs } from '../../../api/search.ts'
+import { serverNow } from '../../../api/server-clock.ts'
 import type { Incident } from '../../../api/ticketing.ts'
 import { listDispatches, listIncidents, readAudit, readIncident } from '../../../api/ticketing.ts'
 import { listSilences } from '../../../api/ticketing-config.ts'
@@ -42,7 +43,7 @@ export function useIncidentList(filters: IncidentFilters): IncidentList {
     queryKey: INCIDENT_KEYS.list(filters),
     initialPageParam: undefined as ListPage<Incident>['next'],
     queryFn: ({ pageParam, signal }) =>
-      readPage(query => listIncidents(listQuery(filters, { ...query, nowMs: Date.now() }), signal), filters, pageParam),
+      readPage(query => listIncidents(listQuery(filters, { ...query, nowMs: serverNow() }), signal), filters, pageParam),
     getNextPageParam: last => last.next,
     placeholderData: keepPreviousData,
     refetchInterval: POLL_MS,
@@ -61,7 +62,7 @@ export async function readIncidentCounts(filters: IncidentFilters, signal: Abort
   const tenant = parseTenant(window.location.search)
   const index = tenant === undefined ? ALL_INCIDENTS : incidentsIndex(tenant)
   const answer = await request<Parameters<typeof readCounts>[0]>(`/api/search/${index}/_search`, {
-    ...{ method: 'POST', body: countsQuery(filters, Date.now()), signal },
+    ...{ method: 'POST', body: countsQuery(filters, serverNow()), signal },
     query: { ignore_unavailable: true },
   })
   noteAnswer(signal, answer)
@@ -121,6 +122,9 @@ export function useSilences(tenant: string) {
 const MARGIN_MS = 86_400_000
 const MAX_SAMPLES = 200
 
+/** A record, and the id of its document. */
+export type Sample = LogDocument & { readonly documentId: string }
+
 /** The records that evidence and reasons name, by `log_id`. */
 export function useSamples({ evidence, firstSeen, lastSeen }: Pick<Incident, 'evidence' | 'firstSeen' | 'lastSeen'>) {
   const ids = useMemo(() => [...new Set(evidence.flatMap(({ logIds }) => logIds))].sort().slice(0, MAX_SAMPLES), [evidence])
@@ -129,14 +133,14 @@ export function useSamples({ evidence, firstSeen, lastSeen }: Pick<Incident, 'ev
     enabled: ids.length > 0,
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: keepPreviousData,
-    async queryFn({ signal }): Promise<ReadonlyMap<string, LogDocument>> {
+    async queryFn({ signal }): Promise<ReadonlyMap<string, Sample>> {
       const range = {
         gte: new Date(Date.parse(firstSeen) - MARGIN_MS).toISOString(),
         lte: new Date(Date.parse(lastSeen) + MARGIN_MS).toISOString(),
       }
       const query = { bool: { filter: [{ terms: { log_id: ids } }, { range: { timestamp: range } }] } }
       const { hits } = await searchLogs({ size: MAX_SAMPLES, track_total_hits: false, query }, signal)
-      return new Map(hits.hits.map(({ _source }) => [_source.log_id ?? '', _source]))
+      return new Map(hits.hits.map(({ _id, _source }) => [_source.log_id ?? '', { ..._source, documentId: _id }]))
     },
   })
 }

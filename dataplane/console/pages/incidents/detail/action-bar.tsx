@@ -7,7 +7,7 @@ import type { ChangeNote, Incident } from '../../../api/ticketing.ts'
 import { useShortcut } from '../../../components/use-shortcut.ts'
 import { visibleText } from '../../../components/visible-text.ts'
 import { noteOf, useActor } from '../data/use-actor.ts'
-import { useIncidentChange } from '../data/use-incident-changes.ts'
+import { useComment, useIncidentChange } from '../data/use-incident-changes.ts'
 import { ConfirmChange } from '../list/confirm-change.tsx'
 import { ACTION_WORDS, allowedActions, likeliestAction } from '../rules/incident-actions.ts'
 import styles from './detail.module.css'
@@ -23,6 +23,13 @@ export function ActionBar({ incident: { id, status, service } }: { readonly inci
   const [actor, setActor] = useActor()
   const [isEscalating, setEscalating] = useState(false)
   const allowed = allowedActions(status)
+  const comment = useComment(id, failed => setNote(now => now || (failed.note ?? '')))
+  const noteField = useRef<HTMLTextAreaElement>(null)
+  const say = () => {
+    if (note.trim() === '') return noteField.current?.focus()
+    setNote('')
+    comment.mutate(noteOf(actor, note))
+  }
 
   const act = (action: IncidentAction, sent: ChangeNote = noteOf(actor, note)) => {
     setNote('')
@@ -30,7 +37,7 @@ export function ActionBar({ incident: { id, status, service } }: { readonly inci
   }
   const ask = (action: IncidentAction) => (action === 'escalate' ? setEscalating(true) : act(action))
   useActionKeys(allowed, ask)
-  const noteField = useRef<HTMLTextAreaElement>(null)
+  useShortcut('c', 'Comment: the note alone', say, { group: GROUP })
   useShortcut('n', 'Write a note; Escape ends it', () => noteField.current?.focus(), { group: GROUP })
 
   return (
@@ -75,6 +82,20 @@ export function ActionBar({ incident: { id, status, service } }: { readonly inci
           onChange={event => setActor(event.currentTarget.value)}
           autoComplete="nickname"
         />
+        <Tooltip label="Puts the note into the timeline and on the tickets; nothing else changes." multiline maw={280}>
+          <Button
+            size="sm"
+            variant="default"
+            onClick={say}
+            rightSection={
+              <Kbd size="xs" className={styles.kbd} aria-hidden>
+                c
+              </Kbd>
+            }
+          >
+            Comment
+          </Button>
+        </Tooltip>
       </div>
       <ConfirmChange
         asked={isEscalating ? { action: 'escalate', title: `Escalate the incident of ${visibleText(service)}?`, note } : undefined}

@@ -2,14 +2,13 @@
 
 import type { Evidence, Incident } from '../../../../domain/incidents/incident-fields.ts'
 import { withoutTerminalCodes } from '../../../../domain/records/terminal-codes.ts'
-import type { LogDocument } from '../../../api/search.ts'
 import { LevelBadge } from '../../../components/badges.tsx'
 import { VisibleText } from '../../../components/foreign-text.tsx'
 import { formatCount, formatTime } from '../../../components/format.ts'
 import { Panel } from '../../../components/panel.tsx'
-import { useSamples } from '../data/use-incidents.ts'
+import { type Sample, useSamples } from '../data/use-incidents.ts'
 import { LogsAnchor } from '../logs-anchor.tsx'
-import { logsOfEvidence, logsOfTrace } from '../rules/logs-link.ts'
+import { logsOfEvidence, logsOfRecord, logsOfTrace } from '../rules/logs-link.ts'
 import styles from './detail.module.css'
 
 const MAX_SHOWN = 3
@@ -33,7 +32,7 @@ export function EvidenceSection({ incident }: { readonly incident: Incident }) {
 interface PatternItemProps {
   readonly evidence: Evidence
   readonly incident: Incident
-  readonly samples: ReadonlyMap<string, LogDocument> | undefined
+  readonly samples: ReadonlyMap<string, Sample> | undefined
 }
 
 function PatternItem({ evidence, incident, samples }: PatternItemProps) {
@@ -52,7 +51,7 @@ function PatternItem({ evidence, incident, samples }: PatternItemProps) {
       {lines.length > 0 && (
         <ul className={styles.samples} aria-label="Sample lines">
           {lines.map(line => (
-            <SampleLine key={line.log_id} line={line} incident={incident} />
+            <SampleLine key={line.log_id} line={line} evidence={evidence} incident={incident} />
           ))}
         </ul>
       )}
@@ -60,13 +59,22 @@ function PatternItem({ evidence, incident, samples }: PatternItemProps) {
   )
 }
 
-function SampleLine({ line, incident }: { readonly line: LogDocument; readonly incident: Incident }) {
-  const { timestamp, level, message, trace_id: traceId } = line
+interface SampleLineProps {
+  readonly line: Sample
+  readonly evidence: Evidence
+  readonly incident: Incident
+}
+
+function SampleLine({ line, evidence, incident }: SampleLineProps) {
+  const { timestamp, level, message, trace_id: traceId, documentId } = line
   return (
     <li>
-      <time dateTime={timestamp} title={formatTime(timestamp)}>
-        {formatTime(timestamp).slice(11, 19)}
-      </time>
+      <LogsAnchor
+        logs={logsOfRecord(incident.service, evidence, documentId, incident)}
+        title={`${formatTime(timestamp)}: the lines around it`}
+      >
+        <time dateTime={timestamp}>{formatTime(timestamp).slice(11, 19)}</time>
+      </LogsAnchor>
       <LevelBadge level={level} />
       <span className={styles.message} dir="auto">
         <VisibleText text={withoutTerminalCodes(message)} />

@@ -50,6 +50,7 @@ describe('actions on incidents', () => {
       'incident i1: cannot acknowledge an incident that is resolved: it must be open',
       'changed meanwhile: cannot acknowledge an incident that is resolved',
     ],
+    [401, 'a user name and a password are needed', 'Log in in another tab'],
     [404, 'no incident', 'no longer there'],
     [403, 'x', 'another tenant'],
     [undefined, 'fetch failed', 'no answer'],

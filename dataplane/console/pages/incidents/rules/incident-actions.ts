@@ -60,6 +60,8 @@ export function explainRefusal(
   switch (status) {
     case 409:
       return { title, text: `The incident changed meanwhile: ${reason}. What you see now is its present state.` }
+    case 401:
+      return { title, text: 'The session has ended. Log in in another tab, then do it here again.' }
     case 404:
       return { title, text: 'The incident is no longer there. It may be older than what is kept.' }
     case 403:

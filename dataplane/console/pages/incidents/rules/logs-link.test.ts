@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { parseSearch } from '../../logs/search/parse-search.ts'
-import { logsOfEvidence, logsOfReason, logsOfService, logsOfTrace, queryFor } from './logs-link.ts'
+import { logsOfEvidence, logsOfReason, logsOfRecord, logsOfService, logsOfTrace, queryFor } from './logs-link.ts'
 
 const SPAN = { firstSeen: '2026-01-01T03:00:00.000Z', lastSeen: '2026-01-01T03:10:00.000Z' }
 const NEAR = { from: '2026-01-01T02:50:00.000Z', to: '2026-01-01T03:15:00.000Z' }
@@ -26,6 +26,7 @@ describe('the logs that show what an incident says', () => {
 
   it('of evidence, of a service, of a trace', () => {
     expect(logsOfEvidence('db', { patternId: 'p' }, SPAN)).to.deep.equal({ query: 'service:db pattern_id:p', ...NEAR })
+    expect(logsOfRecord('db', { patternId: 'p' }, 'id', SPAN)).to.deep.equal({ query: 'service:db pattern_id:p', record: 'id', ...NEAR })
     expect(logsOfService('db', SPAN)).to.deep.equal({ query: 'service:db', ...NEAR })
     expect(logsOfTrace('t', SPAN)).to.deep.equal({ query: '', trace: 't', ...LONG })
   })

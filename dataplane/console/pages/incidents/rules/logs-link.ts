@@ -9,6 +9,8 @@ export interface LogsQuery {
   readonly query: string
   /** The records of one trace across services, in place of a query. */
   readonly trace?: string
+  /** The record that is open, with those around it, by the id of its document. */
+  readonly record?: string
   /** Whose incident it is, where it has a tenant of its own. */
   readonly tenant?: string
   /** ISO-8601. */
@@ -43,6 +45,11 @@ function whatShows({ kind, patternId, traceIds, logIds }: Reason): string {
 
 export function logsOfEvidence(service: string, { patternId }: Pick<Evidence, 'patternId'>, span: Span): LogsQuery {
   return { query: joined(formatTerm('service', service), formatTerm('pattern_id', patternId)), ...around(span, BEFORE_MS) }
+}
+
+/** A record of the evidence, and the lines around it. */
+export function logsOfRecord(service: string, evidence: Pick<Evidence, 'patternId'>, record: string, span: Span): LogsQuery {
+  return { ...logsOfEvidence(service, evidence, span), record }
 }
 
 /** The records of a version, from shortly before its first one. */

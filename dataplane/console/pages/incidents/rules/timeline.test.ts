@@ -4,8 +4,18 @@ import { auditDetails } from '../../../../domain/incidents/audit-entry.ts'
 import type { ShownRow } from '../../../../domain/tickets/ticket-thread.ts'
 import { buildTimeline, readDetails } from './timeline.ts'
 
-const INCIDENT = { firstSeen: '2026-01-01T03:00:00Z', lastSeen: '2026-01-01T03:30:00Z', anomalyCount: 12 }
-const entry = (action: 'created' | 'escalated' | 'acknowledged' | 'reopened' | 'dispatch_failed', minute: number, details: string) => ({
+const INCIDENT = {
+  firstSeen: '2026-01-01T03:00:00Z',
+  lastSeen: '2026-01-01T03:30:00Z',
+  anomalyCount: 12,
+  severity: 'high',
+  affectedServices: ['checkout', 'payments'],
+} as const
+const entry = (
+  action: 'created' | 'escalated' | 'acknowledged' | 'reopened' | 'commented' | 'dispatch_failed',
+  minute: number,
+  details: string,
+) => ({
   incident_id: 'i',
   action,
   timestamp: `2026-01-01T03:${String(minute).padStart(2, '0')}:00Z`,
@@ -46,6 +56,27 @@ describe('the timeline of an incident', () => {
       ['created', undefined, 'the first 3 anomalies of checkout, within 5 minutes', 'slack sent,jira failed'],
       ['first-anomaly', undefined, undefined, ''],
     ])
+  })
+
+  it('holds comments, the cause once it is found, and that it grew', () => {
+    const candidates = [{ service: 'payments', score: 9, reasons: [] }]
+    const incident = {
+      ...INCIDENT,
+      analysedAt: '2026-01-01T03:02:00Z',
+      grewAt: '2026-01-01T03:07:00Z',
+      rootCause: { mode: 'rules', fallback: false, summary: '', candidates },
+    } as const
+    const audit = [entry('created', 1, ''), entry('commented', 5, 'commented by ada: the pool is empty')]
+    expect(buildTimeline(incident, audit, []).map(({ title, actor, note }) => [title, actor, note])).to.deep.equal([
+      ['Latest anomaly of 12', undefined, undefined],
+      ['Grew', undefined, 'high now, 2 services'],
+      ['Comment', 'ada', 'the pool is empty'],
+      ['Cause found', undefined, 'payments comes first'],
+      ['Incident opened', undefined, undefined],
+      ['First anomaly', undefined, undefined],
+    ])
+    const unknown = { ...incident, rootCause: { ...incident.rootCause, candidates: [] } }
+    expect(buildTimeline(unknown, [], []).map(({ kind }) => kind)).to.deep.equal(['latest-anomaly', 'grew', 'first-anomaly'])
   })
 
   it('a platform that an escalation told first stands with the escalation', () => {

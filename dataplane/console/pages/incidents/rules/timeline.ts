@@ -1,13 +1,13 @@
 /** The course of an incident, put together from its fields, its audit trail and its dispatches. */
 import type { AuditEntry } from '../../../../domain/incidents/audit-entry.ts'
-import type { Incident } from '../../../../domain/incidents/incident-fields.ts'
+import type { Incident, IncidentSteps } from '../../../../domain/incidents/incident-fields.ts'
 import type { TicketEvent } from '../../../../domain/tickets/ticket-event.ts'
 import type { ShownRow } from '../../../../domain/tickets/ticket-thread.ts'
 
 export interface TimelineEntry {
   /** ISO-8601. */
   readonly at: string
-  readonly kind: AuditEntry['action'] | 'first-anomaly' | 'latest-anomaly'
+  readonly kind: AuditEntry['action'] | 'first-anomaly' | 'latest-anomaly' | 'analysed' | 'grew'
   readonly title: string
   readonly actor?: string
   readonly note?: string
@@ -25,6 +25,9 @@ const TITLES: Readonly<Record<TimelineEntry['kind'], string>> = {
   escalated: 'Escalated',
   resolved: 'Resolved',
   reopened: 'Reopened',
+  commented: 'Comment',
+  analysed: 'Cause found',
+  grew: 'Grew',
   dispatch_failed: 'A platform was not told',
 }
 
@@ -37,12 +40,12 @@ const EVENT_OF: Readonly<Partial<Record<AuditEntry['action'], TicketEvent>>> = {
   reopened: 'reopen',
 }
 
+type Course = IncidentSteps &
+  Pick<Incident, 'firstSeen' | 'lastSeen' | 'anomalyCount' | 'severity' | 'affectedServices' | 'furtherServices' | 'rootCause'>
+
 /** The newest first. */
-export function buildTimeline(
-  { firstSeen, lastSeen, anomalyCount }: Pick<Incident, 'firstSeen' | 'lastSeen' | 'anomalyCount'>,
-  audit: readonly AuditEntry[],
-  rows: readonly ShownRow[],
-): readonly TimelineEntry[] {
+export function buildTimeline(incident: Course, audit: readonly AuditEntry[], rows: readonly ShownRow[]): readonly TimelineEntry[] {
+  const { firstSeen, lastSeen, anomalyCount } = incident
   const take = dispatchesByTurn(rows, audit.filter(({ action }) => action === 'escalated').length)
   const changes = [...audit].sort(byTime(entry => entry.timestamp)).map(({ action, timestamp, details }): TimelineEntry => {
     const event = EVENT_OF[action]
@@ -57,8 +60,27 @@ export function buildTimeline(
   const anomalies: TimelineEntry[] = [{ at: firstSeen, kind: 'first-anomaly', title: TITLES['first-anomaly'], told: [] }]
   if (lastSeen !== firstSeen)
     anomalies.push({ at: lastSeen, kind: 'latest-anomaly', title: `${TITLES['latest-anomaly']} of ${anomalyCount}`, told: [] })
-  return [...anomalies, ...changes].sort(byTime(entry => entry.at)).reverse()
+  return [...anomalies, ...milestones(incident), ...changes].sort(byTime(entry => entry.at)).reverse()
 }
+
+/** Steps that are no change of state. Of several of a kind the last one is known. */
+function milestones({ severity, affectedServices, furtherServices = 0, rootCause, analysedAt, grewAt }: Course): readonly TimelineEntry[] {
+  const [first] = rootCause?.candidates ?? []
+  const services = affectedServices.length + furtherServices
+  const size = `${severity} now, ${services} ${services === 1 ? 'service' : 'services'}`
+  return [
+    ...(analysedAt === undefined || first === undefined ? [] : [entryOf('analysed', analysedAt, `${first.service} comes first`)]),
+    ...(grewAt === undefined ? [] : [entryOf('grew', grewAt, size)]),
+  ]
+}
+
+const entryOf = (kind: TimelineEntry['kind'], at: string, note: string): TimelineEntry => ({
+  at,
+  kind,
+  title: TITLES[kind],
+  note,
+  told: [],
+})
 
 /**
  * Rows have no times, but each platform's are in order: the nth of an event belongs to its nth entry.

@@ -12,6 +12,7 @@ import {
   liveRequest,
   MAX_LIVE_RECORDS,
   showTail,
+  windowOfTail,
 } from './live-buffer.ts'
 
 const NOW = Date.UTC(2026, 10, 22, 12)
@@ -81,6 +82,12 @@ describe('the live tail', () => {
     expect(showTail(buffer, undefined)).to.deep.equal({ records: buffer.records, fresh: 2, newer: 0 })
     expect(showTail(held, undefined).fresh).to.equal(0)
     expect(showTail(clearLive(buffer, NOW), held)).to.deep.equal({ records: [], fresh: 0, newer: 0 })
+  })
+
+  it('is at the time of its records, for links and exports', () => {
+    const { records } = add(EMPTY_LIVE, [5_000, -1_000, -2_000])
+    expect(windowOfTail(records, NOW)).to.deep.equal({ fromMs: NOW - 2_000, toMs: NOW + 5_001 })
+    expect(windowOfTail([], NOW)).to.deep.equal({ fromMs: NOW - 300_000, toMs: NOW + 1 })
   })
 
   it('keeps a bounded number', () => {

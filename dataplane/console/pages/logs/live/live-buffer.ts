@@ -1,4 +1,5 @@
 /** The newest records of a live tail: a bounded list, each record once. */
+import type { TimeWindow } from '../../../url-state/time-range.ts'
 import type { LogRecord } from '../records/log-record.ts'
 import { allClauses, recordOrder, type Scope, type SearchBody, timeClause } from '../requests/scope.ts'
 
@@ -56,6 +57,12 @@ interface Gap {
 }
 
 export const EMPTY_LIVE: LiveBuffer = { records: [], seen: 0, skipped: 0, rate: 0, fresh: 0 }
+
+/** The time of the records of a tail. */
+export function windowOfTail(records: readonly Pick<LogRecord, 'timestampMs'>[], nowMs: number): TimeWindow {
+  const [newest, oldest] = [records[0]?.timestampMs ?? nowMs, records.at(-1)?.timestampMs ?? nowMs - LIVE_START_MS]
+  return { fromMs: oldest, toMs: newest + 1 }
+}
 
 /** Nothing of what was there is shown again. */
 export function clearLive({ records, seen, cleared }: LiveBuffer, nowMs: number): LiveBuffer {

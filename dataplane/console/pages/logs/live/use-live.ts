@@ -2,6 +2,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { type MissingParts, missingParts } from '../../../api/missing-parts.ts'
 import { searchLogs } from '../../../api/search.ts'
+import { serverNow } from '../../../api/server-clock.ts'
 import { readRecords } from '../records/log-record.ts'
 import type { Query } from '../search/to-query.ts'
 import { addLive, clearLive, EMPTY_LIVE, type LiveBuffer, liveRequest } from './live-buffer.ts'
@@ -35,7 +36,7 @@ export function useLive(query: Query | undefined): Live {
     latest.current = next
     setBuffer(next)
   }, [])
-  const clear = useCallback(() => keep(clearLive(latest.current, Date.now())), [keep])
+  const clear = useCallback(() => keep(clearLive(latest.current, serverNow())), [keep])
   const key = JSON.stringify(query)
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: equal queries are one
@@ -53,7 +54,7 @@ export function useLive(query: Query | undefined): Live {
       let waitMs = POLL_MS
       if (!document.hidden)
         try {
-          const asked = liveRequest({ query }, latest.current, Date.now())
+          const asked = liveRequest({ query }, latest.current, serverNow())
           const answer = await searchLogs(asked.body, stop.signal)
           keep(addLive(latest.current, readRecords(answer), answer, asked))
           setError(null)

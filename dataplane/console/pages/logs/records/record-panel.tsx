@@ -9,6 +9,7 @@ import { ErrorPanel, Pending } from '../../../components/states.tsx'
 import { useShortcut } from '../../../components/use-shortcut.ts'
 import { escapeHidden } from '../../../components/visible-text.ts'
 import { useLogsActions } from '../filters.ts'
+import type { RecordTab } from '../logs-state.ts'
 import { isTraceId } from '../requests/trace.ts'
 import { cutText } from './cut-text.ts'
 import { FieldRow } from './field-value.tsx'
@@ -22,13 +23,17 @@ export interface RecordPanelProps {
   readonly isGone: boolean
   readonly error: unknown
   readonly marks: RegExp | undefined
+  readonly tab: RecordTab
+  readonly onTab: (tab: RecordTab) => void
+  /** The address of this record for others. */
+  readonly link: () => string
   readonly onClose: () => void
 }
 
 /** Characters of a message that are shown; all of it can be copied. */
 const MAX_SHOWN_MESSAGE = 50_000
 
-export const RecordPanel = memo(({ record, isGone, error, marks, onClose }: RecordPanelProps) => {
+export const RecordPanel = memo(({ record, isGone, error, marks, tab, onTab, link, onClose }: RecordPanelProps) => {
   useShortcut('Escape', 'Close the record', onClose, { group: 'Logs' })
   return (
     <section className={styles.panel} aria-label="Record">
@@ -40,7 +45,7 @@ export const RecordPanel = memo(({ record, isGone, error, marks, onClose }: Reco
           </>
         )}
         <div className={styles.tools}>
-          <CopyButton text={window.location.href} label="Copy a link to this record" />
+          <CopyButton text={link} label="Copy a link to this record" />
           <Tooltip label="Close (Esc)">
             <ActionIcon size="sm" aria-label="Close the record" onClick={onClose}>
               <IconX size={16} />
@@ -49,7 +54,7 @@ export const RecordPanel = memo(({ record, isGone, error, marks, onClose }: Reco
         </div>
       </header>
       {record !== undefined ? (
-        <RecordContent record={record} marks={marks} />
+        <RecordContent record={record} marks={marks} tab={tab} onTab={onTab} />
       ) : error !== null && error !== undefined ? (
         <ErrorPanel error={error} small />
       ) : isGone ? (
@@ -61,7 +66,9 @@ export const RecordPanel = memo(({ record, isGone, error, marks, onClose }: Reco
   )
 })
 
-function RecordContent({ record, marks }: { readonly record: LogRecord; readonly marks: RegExp | undefined }) {
+type RecordContentProps = Pick<RecordPanelProps, 'marks' | 'tab' | 'onTab'> & { readonly record: LogRecord }
+
+function RecordContent({ record, marks, tab, onTab }: RecordContentProps) {
   const { showTrace, showOnly } = useLogsActions()
   const fields = useMemo(() => fieldsOf(record), [record])
   const traceId = String(record.source['trace_id'] ?? '')
@@ -97,7 +104,7 @@ function RecordContent({ record, marks }: { readonly record: LogRecord; readonly
           </Button>
         )}
       </div>
-      <Tabs defaultValue="fields" keepMounted={false} className={styles.tabs}>
+      <Tabs value={tab} onChange={value => onTab(value as RecordTab)} keepMounted={false} className={styles.tabs}>
         <Tabs.List>
           <Tabs.Tab value="fields">Fields</Tabs.Tab>
           <Tabs.Tab value="surrounding">Surrounding</Tabs.Tab>

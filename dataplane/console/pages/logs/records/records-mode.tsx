@@ -3,6 +3,7 @@ import { Button } from '@mantine/core'
 import { useMemo } from 'react'
 import { Link } from 'wouter'
 import { FirstLog, useAnyLogs } from '../../../components/first-log.tsx'
+import { ForeignText } from '../../../components/foreign-text.tsx'
 import { formatCount } from '../../../components/format.ts'
 import { levelSeries } from '../../../components/stack.ts'
 import { EmptyState, ErrorPanel, Pending } from '../../../components/states.tsx'
@@ -123,7 +124,10 @@ function NoRecords({ search }: { readonly search: string }) {
         {sayTimeRange(range)}
         {search !== '' && (
           <>
-            , <code>{search}</code>
+            ,{' '}
+            <code>
+              <ForeignText text={search} />
+            </code>
           </>
         )}
       </p>

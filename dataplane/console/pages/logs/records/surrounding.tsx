@@ -1,34 +1,46 @@
-/** Records just before a record and just after it: of its service, or of all. */
+/** Records just before a record and just after it: of its instance, of its service, or of all. */
 
 import { Button, SegmentedControl } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { searchLogsEach } from '../../../api/search.ts'
 import { LevelBadge } from '../../../components/badges.tsx'
-import { ForeignText, VisibleText } from '../../../components/foreign-text.tsx'
+import { VisibleText } from '../../../components/foreign-text.tsx'
 import { ErrorPanel, Pending } from '../../../components/states.tsx'
+import { visibleText } from '../../../components/visible-text.ts'
 import { useLogsActions } from '../filters.ts'
 import { SURROUNDING_SIZE, surroundingBody } from '../requests/records.ts'
 import { logsKey } from '../use-logs.ts'
-import { clockTime, type LogRecord, readRecords } from './log-record.ts'
+import { clockTime, type LogRecord, readRecords, valueAt } from './log-record.ts'
 import styles from './surrounding.module.css'
 
 /** Records of one side. */
 const MAX_SIDE = 500
-/** Characters of a message. */
+/** Characters of a message, and of the value of a field. */
 const MAX_LINE = 300
+const MAX_FIELD = 80
+
+/** `instance`: the service on one host, which in Kubernetes is a pod. */
+type SurroundingScope = 'instance' | 'service' | 'all'
+const SCOPES: { readonly value: SurroundingScope; readonly label: string }[] = [
+  { value: 'instance', label: 'This instance' },
+  { value: 'service', label: 'This service' },
+  { value: 'all', label: 'All services' },
+]
 
 export function Surrounding({ record }: { readonly record: LogRecord }) {
-  const [scope, setScope] = useState<'service' | 'all'>('service')
+  const [scope, setScope] = useState<SurroundingScope>('service')
   const [sizes, setSizes] = useState({ before: SURROUNDING_SIZE, after: SURROUNDING_SIZE })
-  const service = scope === 'service' ? record.service : undefined
-  const { tenant_id: tenant } = record.source
+  const service = scope === 'all' ? undefined : record.service
+  const { tenant_id: tenant, host: ownHost } = record.source
+  const isNamed = typeof ownHost === 'string' && ownHost !== ''
+  const host = isNamed && scope === 'instance' ? ownHost : undefined
   const here = useRef<HTMLLIElement>(null)
   const query = useQuery({
-    queryKey: logsKey('surrounding', record.id, service, sizes),
+    queryKey: logsKey('surrounding', record.id, service, host, sizes),
     enabled: record.sort.length > 0,
     queryFn: async ({ signal }) => {
-      const own = { sort: record.sort, service, tenant: typeof tenant === 'string' ? tenant : undefined }
+      const own = { sort: record.sort, service, host, tenant: typeof tenant === 'string' ? tenant : undefined }
       const sides = (['before', 'after'] as const).map(side => surroundingBody({ ...own, side, size: sizes[side] }))
       const [before, after] = (await searchLogsEach(sides, signal)).map(readRecords)
       return { before: before!.toReversed(), after: after! }
@@ -48,11 +60,8 @@ export function Surrounding({ record }: { readonly record: LogRecord }) {
         aria-label="Whose records"
         fullWidth
         value={scope}
-        onChange={value => setScope(value as 'service' | 'all')}
-        data={[
-          { value: 'service', label: <OnlyService name={record.service} /> },
-          { value: 'all', label: 'All services' },
-        ]}
+        onChange={value => setScope(value as SurroundingScope)}
+        data={SCOPES.filter(({ value }) => value !== 'instance' || isNamed)}
       />
       {query.error !== null && <ErrorPanel error={query.error} onRetry={() => void query.refetch()} small />}
       {data === undefined ? (
@@ -85,14 +94,6 @@ interface MoreButtonProps {
   readonly onMore: () => void
 }
 
-function OnlyService({ name }: { readonly name: string }) {
-  return (
-    <>
-      Only <ForeignText text={name} />
-    </>
-  )
-}
-
 function MoreButton({ side, count, asked, onMore }: MoreButtonProps) {
   if (count < asked) return <p className={styles.end}>{side === 'before' ? 'Nothing earlier.' : 'Nothing later.'}</p>
   if (asked >= MAX_SIDE) return <p className={styles.end}>{MAX_SIDE} are shown; search by time for more.</p>
@@ -115,18 +116,28 @@ function Line({ record, withService }: { readonly record: LogRecord; readonly wi
 }
 
 function LineContent({ record, withService }: { readonly record: LogRecord; readonly withService: boolean }) {
+  const { columns } = useLogsActions()
+  // The columns of the table show here, too; a service that is the same in all lines says nothing.
+  const fields = columns.flatMap(field => {
+    const value = field === 'service' && !withService ? '' : valueAt(record.source, field)
+    return value === '' ? [] : [{ field, value: value.slice(0, MAX_FIELD) }]
+  })
   return (
     <>
       <time>{clockTime(record.timestampMs, false)}</time>
       <LevelBadge level={record.level} />
-      <span dir="auto">
-        {withService && (
-          <b>
-            <ForeignText text={record.service} />{' '}
-          </b>
-        )}
+      <span className={styles.text} dir="auto">
         <VisibleText text={record.message.slice(0, MAX_LINE)} />
       </span>
+      {fields.length > 0 && (
+        <span className={styles.fields}>
+          {fields.map(({ field, value }) => (
+            <bdi key={field} title={visibleText(field)}>
+              <VisibleText text={field === 'service' ? value : `${field}=${value}`} />
+            </bdi>
+          ))}
+        </span>
+      )}
     </>
   )
 }

@@ -37,13 +37,15 @@ export interface SurroundingOptions {
   readonly side: 'before' | 'after'
   /** Undefined: of all services. */
   readonly service: string | undefined
+  /** The instance of the service, where records name one; undefined: of all. */
+  readonly host?: string | undefined
   /** The tenant of the record in the middle; undefined: not known. */
   readonly tenant?: string | undefined
   readonly size?: number
 }
 
 /** Nearest first, whatever the side. Days that cannot hold one are left out by the range. */
-export function surroundingBody({ sort, side, service, tenant, size = SURROUNDING_SIZE }: SurroundingOptions): SearchBody {
+export function surroundingBody({ sort, side, service, host, tenant, size = SURROUNDING_SIZE }: SurroundingOptions): SearchBody {
   const time = new Date(Number(sort[0])).toISOString()
   const range: Query = { range: { timestamp: side === 'before' ? { lte: time } : { gte: time } } }
   return {
@@ -51,6 +53,7 @@ export function surroundingBody({ sort, side, service, tenant, size = SURROUNDIN
     query: allClauses([
       range,
       service === undefined ? MATCH_ALL : { term: { service } },
+      host === undefined ? MATCH_ALL : { term: { host } },
       tenant === undefined ? MATCH_ALL : { term: { tenant_id: tenant } },
     ]),
     sort: recordOrder(side === 'before' ? 'newest' : 'oldest'),

@@ -41,6 +41,11 @@ describe('a page of records', () => {
   })
 })
 
+it('what surrounds a record may be of its instance alone', () => {
+  const around = surroundingBody({ sort: [NOON, 5, 'x', 3], side: 'after', service: 'orders', host: 'orders-7f9c' })
+  expect(JSON.stringify(around['query'])).to.include('{"term":{"service":"orders"}},{"term":{"host":"orders-7f9c"}}')
+})
+
 it('what surrounds a record is of its tenant, whoever else has a service of the name', () => {
   const around = surroundingBody({ sort: [NOON, 5, 'x', 3], side: 'before', service: 'orders', tenant: 'acme' })
   expect(around['query']).to.deep.equal({

@@ -3,10 +3,10 @@
 import { ActionIcon, Tooltip } from '@mantine/core'
 import { IconHelp, IconSearch, IconX } from '@tabler/icons-react'
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 'react'
-import { ForeignText } from '../../../components/foreign-text.tsx'
+import { ForeignText, VisibleText } from '../../../components/foreign-text.tsx'
 import { formatShort } from '../../../components/format.ts'
 import { useShortcut } from '../../../components/use-shortcut.ts'
-import { visibleText } from '../../../components/visible-text.ts'
+import { findHidden, visibleText } from '../../../components/visible-text.ts'
 import type { TimeWindow } from '../../../url-state/time-range.ts'
 import { useFieldValues } from '../use-logs.ts'
 import { applyCompletion, type Completion, completeField, completionAt, hasValues } from './complete.ts'
@@ -76,6 +76,7 @@ export function SearchBox({ search, onSearch, catalog, window, onHelp }: SearchB
   }, [draft, search, catalog])
 
   const offers = useOffers(completion, catalog, window)
+  const hidden = useMemo(() => findHidden(draft), [draft])
   const isOpen = completion !== undefined && offers.length > 0
   const lookAt = (element: HTMLInputElement) => {
     const cursor = element.selectionStart === element.selectionEnd ? element.selectionStart : null
@@ -197,10 +198,18 @@ export function SearchBox({ search, onSearch, catalog, window, onHelp }: SearchB
           ))}
         </div>
       )}
+      {hidden !== undefined && (
+        <p className={styles.hidden} role="status">
+          Not seen in the search: {hidden.names.join(', ')}, in <code dir="auto">{hidden.around}</code>
+        </p>
+      )}
       {problem !== undefined && (
         <div className={styles.problem} id={`${id}-problem`} role="alert">
           <span>
-            {problem.message} Write instead: <code>{visibleText(problem.instead)}</code>
+            <VisibleText text={problem.message} /> Write instead:{' '}
+            <code>
+              <ForeignText text={problem.instead} />
+            </code>
           </span>
           <code className={styles.where} aria-hidden>
             {visibleText(draft.slice(Math.max(0, problem.at - 40), problem.at))}

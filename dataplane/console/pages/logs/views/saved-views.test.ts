@@ -1,6 +1,16 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { deleteView, MAX_SAVED_VIEWS, MAX_VIEW_LENGTH, MAX_VIEW_NAME, readViews, saveView, type ViewStorage } from './saved-views.ts'
+import {
+  deleteView,
+  isView,
+  MAX_SAVED_VIEWS,
+  MAX_VIEW_LENGTH,
+  MAX_VIEW_NAME,
+  readViews,
+  saveView,
+  type ViewStorage,
+  viewOf,
+} from './saved-views.ts'
 
 function storageOf(content: string | null = null): ViewStorage {
   let held = content
@@ -19,6 +29,13 @@ describe('saved views', () => {
     expect(readViews(storage)).to.deep.equal([{ name: 'a', search: '?q=2' }, { name: 'b', search: '?q=3' }]) // biome-ignore format: one line
     deleteView(storage, 'a')
     expect(readViews(storage).map(({ name }) => name)).to.deep.equal(['b'])
+  })
+
+  it('hold no open record, and are known again in whatever order their parameters stand', () => {
+    expect(viewOf('?q=a&record=1&tab=json')).to.equal('?q=a')
+    expect(viewOf('?record=1')).to.equal('')
+    expect(isView('?q=a&range=3h', '?range=3h&q=a&record=1')).to.equal(true)
+    expect(isView('?q=a', '?q=a&range=3h')).to.equal(false)
   })
 
   it('have a name, and bounds', () => {

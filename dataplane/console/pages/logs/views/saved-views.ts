@@ -21,13 +21,13 @@ export type ViewStorage = Pick<Storage, 'getItem' | 'setItem'>
 export function readViews(storage: ViewStorage): readonly SavedView[] {
   try {
     const stored: unknown = JSON.parse(storage.getItem(KEY) ?? '[]')
-    return Array.isArray(stored) ? stored.filter(isView).slice(0, MAX_SAVED_VIEWS) : []
+    return Array.isArray(stored) ? stored.filter(isSaved).slice(0, MAX_SAVED_VIEWS) : []
   } catch {
     return []
   }
 }
 
-function isView(value: unknown): value is SavedView {
+function isSaved(value: unknown): value is SavedView {
   const view = value as SavedView | null
   return (
     typeof view === 'object' &&
@@ -37,6 +37,20 @@ function isView(value: unknown): value is SavedView {
     typeof view.search === 'string' &&
     view.search.length <= MAX_VIEW_LENGTH
   )
+}
+
+/** The search part of a page's URL as a view: it holds no open record. */
+export function viewOf(search: string): string {
+  const parameters = new URLSearchParams(search)
+  for (const name of ['record', 'tab']) parameters.delete(name)
+  const text = parameters.toString()
+  return text === '' ? '' : `?${text}`
+}
+
+/** Whether the page shows the view, in whatever order the parameters stand. */
+export function isView(view: string, search: string): boolean {
+  const sorted = (text: string) => [...new URLSearchParams(viewOf(text))].map(pair => pair.join('=')).sort().join('&') // biome-ignore format: one line
+  return sorted(view) === sorted(search)
 }
 
 export type Saved = { readonly ok: true; readonly views: readonly SavedView[] } | { readonly ok: false; readonly problem: string }

@@ -1,17 +1,46 @@
-/** Views by name, one click away; and the link to this one. */
+/** Views by name, one click away; some to begin with; and the link to this one. */
 import { ActionIcon, Button, Popover, TextInput } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { IconBookmark, IconLink, IconTrash } from '@tabler/icons-react'
 import { type FormEvent, useState } from 'react'
-import { navigate } from 'wouter/use-browser-location'
+import { Link, useSearch } from 'wouter'
+import { ForeignText } from '../../../components/foreign-text.tsx'
 import { copyText } from '../../../components/use-copy.ts'
-import { deleteView, MAX_VIEW_NAME, readViews, type Saved, saveView } from './saved-views.ts'
+import { visibleText } from '../../../components/visible-text.ts'
+import { useLink } from '../../../url-state/links.ts'
+import { deleteView, isView, MAX_VIEW_NAME, type Saved, saveView, viewOf } from './saved-views.ts'
+import { noteSaved, storage, useViews } from './use-views.ts'
 import styles from './views-menu.module.css'
 
-/** Any access may throw where the browser keeps nothing. */
-const storage = {
-  getItem: (key: string) => localStorage.getItem(key),
-  setItem: (key: string, value: string) => localStorage.setItem(key, value),
+const PAGE = '/logs'
+
+/** For who has saved none yet, or looks for a question to ask. */
+const TO_BEGIN_WITH: readonly { readonly name: string; readonly parameters: Readonly<Record<string, string>> }[] = [
+  { name: 'Errors alone', parameters: { q: 'level:(ERROR OR FATAL)' } },
+  { name: 'Errors by what they say', parameters: { q: 'level:(ERROR OR FATAL)', mode: 'patterns' } },
+  { name: 'What is new or grew', parameters: { mode: 'patterns', patterns: 'change' } },
+  { name: 'As it comes in', parameters: { mode: 'live' } },
+]
+
+/** Saved views, one click each; nothing where there are none. */
+export function ViewChips() {
+  const views = useViews()
+  const search = useSearch()
+  if (views.length === 0) return null
+  return (
+    <nav className={styles.chips} aria-label="Saved views">
+      {views.map(view => (
+        <Link
+          key={view.name}
+          href={PAGE + view.search}
+          title={visibleText(view.name)}
+          aria-current={isView(view.search, search) ? 'true' : undefined}
+        >
+          <ForeignText text={view.name} />
+        </Link>
+      ))}
+    </nav>
+  )
 }
 
 export function ViewsMenu() {
@@ -29,11 +58,12 @@ export function ViewsMenu() {
 }
 
 function Views({ onClose }: { readonly onClose: () => void }) {
-  const [views, setViews] = useState(() => readViews(storage))
+  const views = useViews()
+  const link = useLink()
   const [name, setName] = useState('')
   const [problem, setProblem] = useState<string>()
   const take = (saved: Saved): boolean => {
-    if (saved.ok) setViews(saved.views)
+    noteSaved(saved)
     setProblem(saved.ok ? undefined : saved.problem)
     return saved.ok
   }
@@ -58,51 +88,44 @@ function Views({ onClose }: { readonly onClose: () => void }) {
         </Button>
       </form>
       {views.length === 0 ? (
-        <p>Search, filters, time, columns and mode are saved, in this browser.</p>
+        <p>Search, filters, time, columns and mode are saved, in this browser. Saved views stand above the search.</p>
       ) : (
         <ul>
           {views.map(view => (
             <li key={view.name}>
-              <button
-                type="button"
-                onClick={() => {
-                  navigate(`${window.location.pathname}${view.search}`)
-                  onClose()
-                }}
-              >
-                {view.name}
-              </button>
-              <ActionIcon size="sm" aria-label={`Delete ${view.name}`} onClick={() => take(deleteView(storage, view.name))}>
+              <Link href={PAGE + view.search} onClick={onClose}>
+                <ForeignText text={view.name} />
+              </Link>
+              <ActionIcon size="sm" aria-label={visibleText(`Delete ${view.name}`)} onClick={() => take(deleteView(storage, view.name))}>
                 <IconTrash size={14} />
               </ActionIcon>
             </li>
           ))}
         </ul>
       )}
+      <h3>To begin with</h3>
+      <ul>
+        {TO_BEGIN_WITH.map(({ name: title, parameters }) => (
+          <li key={title}>
+            <Link href={link(PAGE, parameters)} onClick={onClose}>
+              {title}
+            </Link>
+          </li>
+        ))}
+      </ul>
     </div>
   )
 }
 
-/** A view holds no open record. */
-function viewOf(search: string): string {
-  const parameters = new URLSearchParams(search)
-  parameters.delete('record')
-  const text = parameters.toString()
-  return text === '' ? '' : `?${text}`
-}
-
 /** The link names the very time that is seen, so that others see the same later. */
-export function ShareButton({ window: { fromMs, toMs } }: { readonly window: { readonly fromMs: number; readonly toMs: number } }) {
+export function ShareButton({ link }: { readonly link: () => string }) {
   const share = async () => {
-    const address = new URL(window.location.href)
-    address.searchParams.delete('range')
-    address.searchParams.set('from', new Date(fromMs).toISOString())
-    address.searchParams.set('to', new Date(toMs).toISOString())
+    const address = link()
     try {
-      await copyText(address.href)
+      await copyText(address)
       notifications.show({ title: 'Link copied', message: 'It shows this search at this very time.' })
     } catch {
-      notifications.show({ title: 'The browser does not let the link be copied', message: address.href, autoClose: false })
+      notifications.show({ title: 'The browser does not let the link be copied', message: address, autoClose: false })
     }
   }
   return (

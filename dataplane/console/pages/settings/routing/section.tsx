@@ -13,6 +13,7 @@ import { titleOfTarget } from '../rules/platform-form.ts'
 import {
   buildMatrix,
   changeRoute,
+  changeRoutes,
   declaredOwners,
   type RouteChange,
   type RoutingCell,
@@ -20,7 +21,7 @@ import {
   untoldSeverities,
 } from '../rules/routing-matrix.ts'
 import styles from '../section.module.css'
-import { useConfigEdit } from '../use-config.ts'
+import { useConfigEdit, usePendingEdits } from '../use-config.ts'
 import { WithConfig } from '../with-config.tsx'
 
 export default function RoutingSection() {
@@ -29,11 +30,9 @@ export default function RoutingSection() {
 
 function Routing({ config }: { readonly config: TicketingConfig }) {
   const link = useLink()
-  const { mutate, isPending, variables } = useConfigEdit('routing', 'The routing is saved', ({ routing }, change: RouteChange) =>
-    changeRoute(routing, change),
-  )
-  const shown = isPending ? { ...config, routing: { ...config.routing, ...changeRoute(config.routing, variables) } } : config
-  const rows = buildMatrix(shown)
+  const { mutate } = useConfigEdit('routing', 'The routing is saved', ({ routing }, change: RouteChange) => changeRoute(routing, change))
+  const pending = usePendingEdits<RouteChange>('routing')
+  const rows = buildMatrix({ ...config, routing: changeRoutes(config.routing, pending) })
   const owners = declaredOwners(config.declared?.routes)
   const untold = untoldSeverities(rows)
   if (rows.length === 0)
@@ -66,7 +65,6 @@ function Routing({ config }: { readonly config: TicketingConfig }) {
               <MatrixRow
                 key={row.target}
                 row={row}
-                isBusy={isPending}
                 onToggle={severity => mutate({ severity, target: row.target, isRouted: !row.cells[severity].isRouted })}
               />
             ))}
@@ -85,11 +83,10 @@ function Routing({ config }: { readonly config: TicketingConfig }) {
 
 interface MatrixRowProps {
   readonly row: RoutingRow
-  readonly isBusy: boolean
   readonly onToggle: (severity: Severity) => void
 }
 
-function MatrixRow({ row: { target, cells, problem }, isBusy, onToggle }: MatrixRowProps) {
+function MatrixRow({ row: { target, cells, problem }, onToggle }: MatrixRowProps) {
   const title = titleOfTarget(target)
   return (
     <tr>
@@ -99,12 +96,7 @@ function MatrixRow({ row: { target, cells, problem }, isBusy, onToggle }: Matrix
       </th>
       {SEVERITIES.map(severity => (
         <td key={severity}>
-          <MatrixCell
-            cell={cells[severity]}
-            label={`${title} is told of ${severity} incidents`}
-            isBusy={isBusy}
-            onToggle={() => onToggle(severity)}
-          />
+          <MatrixCell cell={cells[severity]} label={`${title} is told of ${severity} incidents`} onToggle={() => onToggle(severity)} />
         </td>
       ))}
     </tr>
@@ -114,11 +106,10 @@ function MatrixRow({ row: { target, cells, problem }, isBusy, onToggle }: Matrix
 interface MatrixCellProps {
   readonly cell: RoutingCell
   readonly label: string
-  readonly isBusy: boolean
   readonly onToggle: () => void
 }
 
-function MatrixCell({ cell: { isRouted, owner, note }, label, isBusy, onToggle }: MatrixCellProps) {
+function MatrixCell({ cell: { isRouted, owner, note }, label, onToggle }: MatrixCellProps) {
   const said = owner === undefined ? label : `${label}; declared by ${owner}`
   return (
     <>
@@ -126,7 +117,7 @@ function MatrixCell({ cell: { isRouted, owner, note }, label, isBusy, onToggle }
         aria-label={said}
         checked={isRouted}
         disabled={owner !== undefined}
-        onChange={() => !isBusy && onToggle()}
+        onChange={onToggle}
         size="sm"
         className={styles.matrixBox}
       />

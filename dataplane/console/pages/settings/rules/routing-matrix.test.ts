@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { buildMatrix, changeRoute, declaredOwners, untoldSeverities } from './routing-matrix.ts'
+import { buildMatrix, changeRoute, changeRoutes, declaredOwners, untoldSeverities } from './routing-matrix.ts'
 
 const platforms = { slack: { enabled: true }, jira: { enabled: false } }
 const route = { owner: 'ops/night', platform: 'pagerduty', severities: ['critical'], escalation: false } as const
@@ -32,6 +32,13 @@ describe('the routing matrix', () => {
     const routes = [{ ...route, escalation: true, services: ['pay-*'] }]
     const [row] = buildMatrix({ platforms: { pagerduty: {} }, routing: {}, declared: { routes } })
     expect(row!.cells.critical).to.deep.equal({ isRouted: false, note: 'on escalate, services pay-* (ops/night)' })
+  })
+
+  it('clicks that follow each other all count', () => {
+    const change = (target: string, isRouted: boolean, severity: 'high' | 'low' = 'high') => ({ severity, target, isRouted })
+    const changes = [change('slack', true), change('email', true), change('slack', false), change('jira', true, 'low')]
+    expect(changeRoutes({ high: ['jira'] }, changes)).to.deep.equal({ high: ['jira', 'email'], low: ['jira'] })
+    expect(changeRoutes({ high: ['jira'] }, [])).to.deep.equal({ high: ['jira'] })
   })
 
   it('one click changes one severity', () => {

@@ -89,6 +89,13 @@ export function changeRoute(routing: Routing, { severity, target, isRouted }: Ro
   return { [severity]: isRouted ? [...others, target] : others }
 }
 
+/** The routing with changes made one after the other. */
+export function changeRoutes(routing: Routing, changes: readonly RouteChange[]): Routing {
+  let changed = routing
+  for (const change of changes) changed = { ...changed, ...changeRoute(changed, change) }
+  return changed
+}
+
 /** Severities of which nobody would be told. */
 export function untoldSeverities(rows: readonly RoutingRow[]): readonly Severity[] {
   return SEVERITIES.filter(severity => !rows.some(({ cells, problem }) => problem === undefined && cells[severity].isRouted))

@@ -7,6 +7,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useSearch } from 'wouter'
 import { SEVERITIES, type Severity } from '../../../../contract/platforms.ts'
+import { clockOffset, serverNow } from '../../../api/server-clock.ts'
 import { addSilence, listSilences, removeSilence } from '../../../api/ticketing-config.ts'
 import { Pill, type Tone } from '../../../components/badges.tsx'
 import { type Column, DataTable } from '../../../components/data-table.tsx'
@@ -39,7 +40,7 @@ function NewSilence() {
   const problems = silenceProblems(form)
   const set = (changes: Partial<SilenceForm>) => setForm(before => ({ ...before, ...changes }))
   const add = useMutation({
-    mutationFn: () => addSilence(buildSilence(form, Date.now())),
+    mutationFn: () => addSilence(buildSilence(form, serverNow())),
     onSuccess() {
       notifications.show({ color: 'teal', message: 'The silence holds from now on' })
       setForm(NEW_SILENCE)
@@ -187,7 +188,12 @@ function SilenceList() {
           <p>Before planned work, silence its services above: incidents are listed, and nobody is called.</p>
         </EmptyState>
       ) : (
-        <DataTable label="Silences" columns={COLUMNS} rows={inOrder(data, Math.max(nowMs, dataUpdatedAt))} rowKey={({ id }) => id} />
+        <DataTable
+          label="Silences"
+          columns={COLUMNS}
+          rows={inOrder(data, Math.max(nowMs, dataUpdatedAt + clockOffset()))}
+          rowKey={({ id }) => id}
+        />
       )}
     </Panel>
   )

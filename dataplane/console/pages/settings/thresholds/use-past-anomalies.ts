@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { searchAnomalies } from '../../../api/search.ts'
+import { serverNow } from '../../../api/server-clock.ts'
 import type { PastAnomaly } from '../rules/would-have-caught.ts'
 
 const DAY_MS = 86_400_000
@@ -25,7 +26,7 @@ export function usePastAnomalies() {
           track_total_hits: MAX_PAST + 1,
           _source: FIELDS,
           sort: [{ timestamp: { order: 'desc', unmapped_type: 'date' } }],
-          query: { bool: { filter: [{ range: { timestamp: { gte: new Date(Date.now() - DAY_MS).toISOString() } } }] } },
+          query: { bool: { filter: [{ range: { timestamp: { gte: new Date(serverNow() - DAY_MS).toISOString() } } }] } },
         },
         signal,
       )
