@@ -69,6 +69,20 @@ describe('the gateway of a standalone', () => {
     }
   })
 
+  it('shows nothing of other tenants through the target of a ticket that leads to the product itself', async () => {
+    const key = (await keys('create', '--tenant', 'acme')).trim()
+    const { port } = new URL(standalone.search)
+    for (const host of ['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]']) {
+      // The path of the platform's interface becomes one more name of the parameter.
+      const apiBaseUrl = `http://${host}:${port}/service-logs-*/_search?filter_path=hits.hits._source.message,`
+      const config = { apiBaseUrl, apiKey: 'key' }
+      const { status, body } = await call('/api/ticketing/api/v1/test-connection', key, { platform: 'opsgenie', config })
+      expect(body.message, host).to.not.contain('theirs')
+      expect([status, body.status, body.message], host).to.deep.equal([200, 'error', body.message])
+      expect(body.message, host).to.contain('it is a port of logpipeline itself')
+    }
+  })
+
   for (const [path, expected] of Object.entries({
     '/api/bridge/health': { status: 'ok' },
     '/api/features/health': { status: 'ok' },

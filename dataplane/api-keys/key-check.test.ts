@@ -80,6 +80,24 @@ describe('who a key stands for', () => {
     expect(await check.check(key)).to.deep.equal({ id, tenant: 'acme' })
   })
 
+  it('is not forgotten over keys that somebody makes up, however many', async () => {
+    await check.check(key)
+    for (let n = 0; n < 10_001; n++) await check.check(`svc_proj_${n.toString(16).padStart(64, '0')}`)
+    expect(check.check(key), 'without a look-up').to.deep.equal({ id, tenant: 'acme' })
+    clock.advance(1_000)
+    store.unavailable = true
+    expect(await check.check(key), 'while the search store is away').to.deep.equal({ id, tenant: 'acme' })
+  })
+
+  it('is found with a key that was made after it was tried', async () => {
+    const late = `svc_proj_${'a'.repeat(64)}`
+    expect(await check.check(late)).to.equal(undefined)
+    await keys.adopt('acme', 'late', late)
+    clock.advance(1_000)
+    expect((await check.check(late))?.tenant).to.equal('acme')
+    expect(check.check(late)).to.include({ tenant: 'acme' })
+  })
+
   it('uses are written in batches', async () => {
     await check.check(key)
     const [listed] = await keys.list('acme')

@@ -1,5 +1,6 @@
 /** Says whom a key stands for, without asking the search store for each request; notes when keys are used. */
 import { isKeyFormed } from '../domain/api-keys/api-key.ts'
+import { keepBounded } from '../limits/keep-bounded.ts'
 import type { Clock } from '../ports/clock.ts'
 import { SearchStoreUnavailable } from '../ports/search-store.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -11,8 +12,10 @@ const RENEW_MS = 300
 export const TRUST_MS = 900
 /** While the search store is away, a key that was found valid within this time stays valid: without it logs would be lost. */
 const GRACE_MS = 300_000
-/** Keys, and texts that look like one, that are remembered. */
+/** Keys that are remembered. */
 const MAX_REMEMBERED = 10_000
+/** Texts that look like a key and are none, as far as is known. */
+const MAX_STRANGERS = 10_000
 /** Look-ups of unknown keys at a time. */
 const MAX_LOOKUPS = 256
 /** How often uses are written. */
@@ -42,20 +45,25 @@ export interface KeyCheckDeps {
 
 export function createKeyCheck({ keys, clock, log }: KeyCheckDeps): KeyCheck {
   const known = new Map<string, Known>()
+  /** Apart, so that keys that somebody makes up make nobody forget a key. */
+  const strangers = new Map<string, Known>()
   let uses = new Map<string, number>()
   let lookups = 0
   const ending = new AbortController()
   const forget = onRevoked(hash => {
-    const entry = known.get(hash)
+    const entry = known.get(hash) ?? strangers.get(hash)
     if (entry !== undefined) entry.isRevoked = true
   })
 
+  /** The one that was used longest ago is forgotten first. */
+  const remember = (hash: string, entry: Known): void => {
+    if (entry.owner === undefined) keepBounded(strangers, hash, entry, MAX_STRANGERS)
+    else keepBounded(known, hash, entry, MAX_REMEMBERED)
+  }
   const entryOf = (hash: string): Known => {
-    const entry = known.get(hash) ?? { owner: undefined, sinceMs: Number.NEGATIVE_INFINITY, lookup: undefined, isRevoked: false }
-    // The one that was used longest ago is forgotten first.
-    known.delete(hash)
-    known.set(hash, entry)
-    if (known.size > MAX_REMEMBERED) known.delete(known.keys().next().value!)
+    const entry = known.get(hash) ??
+      strangers.get(hash) ?? { owner: undefined, sinceMs: Number.NEGATIVE_INFINITY, lookup: undefined, isRevoked: false }
+    remember(hash, entry)
     return entry
   }
   const lookUp = (hash: string, entry: Known): Promise<void> => {
@@ -64,8 +72,13 @@ export function createKeyCheck({ keys, clock, log }: KeyCheckDeps): KeyCheck {
       if (entry.owner === undefined && lookups >= MAX_LOOKUPS) throw new SearchStoreUnavailable('too many unknown keys at a time')
       lookups++
       try {
-        entry.owner = await keys.find(hash)
-        entry.sinceMs = sinceMs
+        const owner = await keys.find(hash)
+        if ((owner === undefined) !== (entry.owner === undefined)) {
+          known.delete(hash)
+          strangers.delete(hash)
+        }
+        Object.assign(entry, { owner, sinceMs })
+        remember(hash, entry)
       } finally {
         lookups--
         entry.lookup = undefined

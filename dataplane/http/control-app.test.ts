@@ -72,6 +72,15 @@ describe('HTTP conventions', () => {
     expect(answer.headers.get('x-powered-by')).to.equal(null)
   })
 
+  it('refuses what a page of another site would change', async () => {
+    const answer = await patch('{"count":3}', { origin: 'https://evil.example' })
+    expect([answer.status, ((await answer.json()) as { error: string }).error]).to.deep.equal([
+      403,
+      'origin: expected a program, or a page of this address, seen a page of another site',
+    ])
+    expect((await fetch(url('/things/a'), { headers: { origin: 'https://evil.example' } })).status).to.equal(202)
+  })
+
   it('sends status and headers of the answer', async () => {
     const answer = await fetch(url('/things/a'))
     expect([answer.status, answer.headers.get('x-next-cursor')]).to.deep.equal([202, 'n'])

@@ -10,6 +10,7 @@ import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { MAX_CONTROL_BODY_BYTES, parseJsonBody, queryOf, readBytes, readJsonBytes, tenantOf, validate } from './control-request.ts'
 import { HttpError } from './http-error.ts'
+import { assertNoOtherSite } from './other-site.ts'
 import type { Answer, Route } from './route.ts'
 
 /** A component's own account of itself; `status` is `ok` as long as it works. */
@@ -75,6 +76,8 @@ function methodOf({ method }: Route): 'get' | 'head' | 'post' | 'put' | 'patch' 
 
 function handlerOf(route: Route, maxBodyBytes: number): RequestHandler {
   return async (request, response) => {
+    // Bytes are signed.
+    if (!route.takesBytes) assertNoOtherSite(request)
     const tenant = tenantOf(request)
     const query = validate(route.query ?? NO_PARAMETERS, queryOf(request, route.lists ?? []), 'query')
     const body = await bodyOf(route, request, maxBodyBytes, tenant)

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { expect } from 'chai'
@@ -27,6 +27,17 @@ describe('a durable directory', () => {
   it('is made with real syncs, from a relative path too', () => {
     makeDurableDirectory(relative(process.cwd(), join(root, 'a', 'b')))
     expect(existsSync(join(root, 'a', 'b'))).to.equal(true)
+  })
+
+  it('is for its user alone, and leaves its parents and what was there as they are', () => {
+    const modeOf = (...names: readonly string[]) => statSync(join(root, ...names)).mode & 0o777
+    mkdirSync(join(root, 'was-there'), { mode: 0o750 })
+    makeDurableDirectory(join(root, 'was-there'))
+    makeDurableDirectory(join(root, 'srv', 'logpipeline'))
+    mkdirSync(join(root, 'usual'))
+    expect(modeOf('srv', 'logpipeline')).to.equal(0o700)
+    expect(modeOf('srv')).to.equal(modeOf('usual'))
+    expect(modeOf('was-there')).to.equal(0o750)
   })
 
   it('is refused where none can be', () => {

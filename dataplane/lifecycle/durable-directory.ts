@@ -1,17 +1,19 @@
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
+const OWNER_ALONE = 0o700
 /** Some file systems cannot sync a directory, and a parent may be closed to this user; neither keeps anybody from working. */
 const TOLERATED: ReadonlySet<unknown> = new Set(['EINVAL', 'ENOTSUP', 'EACCES', 'EPERM', 'EISDIR', 'EROFS'])
 
 /**
  * Makes a directory, with its parents, so that it is still there after a power cut: what is written into it, and synced, would be lost with its
  * name. What is durable lies below `DATA_DIR`, which the message of a failure names. Its own parent is synced also when the directory was there: a process that was killed may have made it.
+ * It holds what tenants sent, so its user alone may enter it; its parents have the mode that all new directories have.
  */
 export function makeDurableDirectory(path: string, sync: (directory: string) => void = syncDirectory): void {
   const directory = resolve(path)
   try {
-    make(directory, sync)
+    make(directory, sync, OWNER_ALONE)
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     throw Object.assign(new Error(`DATA_DIR: the directory ${directory} cannot be made: ${message}`, { cause: error }), { code })
@@ -19,18 +21,18 @@ export function makeDurableDirectory(path: string, sync: (directory: string) => 
 }
 
 /** Not with Node's `recursive`, which never ends below `/proc`. */
-function make(directory: string, sync: (directory: string) => void): void {
+function make(directory: string, sync: (directory: string) => void, mode: number | undefined): void {
   const parent = dirname(directory)
   if (!existsSync(directory)) {
-    if (!existsSync(parent)) make(parent, sync)
-    makeOne(directory)
+    if (!existsSync(parent)) make(parent, sync, undefined)
+    makeOne(directory, mode)
   } else if (!statSync(directory).isDirectory()) throw new Error('something else has this name')
   sync(parent)
 }
 
-function makeOne(directory: string): void {
+function makeOne(directory: string, mode: number | undefined): void {
   try {
-    mkdirSync(directory)
+    mkdirSync(directory, { mode })
   } catch (error) {
     // Another process was faster.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error

@@ -9,8 +9,8 @@ export interface OutboundAddress {
 
 export interface OutboundAddresses {
   /**
-   * The addresses of a host name, or of an address; one at least, and each may be connected to under the rules of `OutboundHttp`. Connect to one of
-   * these: a second look-up may answer otherwise. Rejects with `TargetRefused` or `TargetUnreachable`.
+   * The addresses of a host name, or of an address; one at least, and each may be connected to at this port under the rules of `OutboundHttp`. Connect
+   * to one of these: a second look-up may answer otherwise. Rejects with `TargetRefused` or `TargetUnreachable`.
    */
-  resolve(host: string): Promise<readonly OutboundAddress[]>
+  resolve(host: string, port: number): Promise<readonly OutboundAddress[]>
 }

@@ -21,8 +21,8 @@ export interface OutboundAnswer {
 }
 
 /**
- * Follows no redirects. https and public addresses only, unless private targets are allowed; metadata and link-local addresses never. The address
- * that was checked is the one that is connected to.
+ * Follows no redirects. https and public addresses only, unless private targets are allowed; metadata and link-local addresses never, nor the product's
+ * own servers. The address that was checked is the one that is connected to.
  */
 export interface OutboundHttp {
   /** Rejects with `TargetRefused` or `TargetUnreachable`. */

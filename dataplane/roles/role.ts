@@ -29,6 +29,8 @@ export interface StandaloneContext {
   readonly defaultTenant: string
   /** The setting that a port comes from which is `PORT` for the role alone. */
   readonly portSetting: 'AGENT_PORT' | 'SCHEDULER_PORT' | 'PORT'
+  /** Ports of all roles, as they are set. */
+  readonly ports: readonly number[]
   /** The collector, once it is there. */
   readonly collector?: LocalCollector | undefined
   /** How long records wait until they are searchable, ms. */

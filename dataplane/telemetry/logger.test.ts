@@ -51,4 +51,13 @@ describe('log', () => {
     const plain = lines[0]!.replace(/\x1b\[\d+m/g, '')
     expect(plain).to.match(/^\d\d:\d\d:\d\d ERROR bridge {4}stopped port=1\n {4}Error: no\n {4}/)
   })
+
+  it('text of others moves no cursor of a terminal, and begins no line of the log', () => {
+    const { lines, output } = recorder()
+    const hostile = 'no\x1b[2J\x9b31m\r\n14:00:00 INFO  all is well'
+    createLogger({ level: 'info', format: 'readable', output }).error({ reason: hostile, error: new Error(hostile) }, 'stopped')
+    const plain = lines[0]!.replace(/\x1b\[\d+m/g, '')
+    expect(plain).to.match(/^[^\p{Cc}\n]+(?:\n {4}[^\p{Cc}\n]+)+\n$/u)
+    expect(plain).to.contain('reason=no\\u001b[2J\\u009b31m\\u000d\\u000a14:00:00')
+  })
 })

@@ -41,13 +41,21 @@ function formatLine(json: string): string {
   const { time, level, message, role, error, ...fields } = JSON.parse(json) as Record<string, unknown>
   const head = `${GREY}${String(time).slice(11, 19)}${RESET} ${COLOURS[String(level)] ?? ''}${String(level).toUpperCase().padEnd(5)}${RESET}`
   const rest = Object.entries(fields).map(
-    ([name, value]) => `${GREY}${name}=${RESET}${typeof value === 'string' ? value : JSON.stringify(value)}`,
+    ([name, value]) => `${GREY}${name}=${RESET}${visible(typeof value === 'string' ? value : JSON.stringify(value))}`,
   )
   return `${[head, role === undefined ? '' : `${String(role).padEnd(9)}`, message, ...rest].filter(Boolean).join(' ')}\n${stackOf(error)}`
+}
+
+/** Text of others moves no cursor, colours nothing, and begins no line of its own. */
+function visible(text: string): string {
+  return text.replace(/\p{Cc}/gu, character => `\\u${character.codePointAt(0)!.toString(16).padStart(4, '0')}`)
 }
 
 function stackOf(error: unknown): string {
   if (error === undefined) return ''
   const text = typeof error === 'object' && error !== null && 'stack' in error ? String(error.stack) : JSON.stringify(error)
-  return `${text.replace(/^/gm, '    ')}\n`
+  return `${text
+    .split('\n')
+    .map(line => `    ${visible(line)}`)
+    .join('\n')}\n`
 }

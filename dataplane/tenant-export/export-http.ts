@@ -54,7 +54,7 @@ async function passExport(
   if (!isExportType(type))
     throw new Refusal('unsupportedType', `content-type: expected ${JSON_TYPE} or ${PROTOBUF_TYPE}, saw ${type.slice(0, 80) || 'none'}`)
   const encoding = parseEncoding(request.headers['content-encoding'])
-  const lease = budget.lease()
+  const lease = budget.lease(owner.tenant)
   try {
     const sent = await readBody(request, { maxBytes: maxRequestBytes, errors: ERRORS, hold: bytes => lease.grow(bytes) })
     const plain = bufferOf(await decompress(sent, encoding, maxRequestBytes, lease))

@@ -2,6 +2,8 @@
 import { ALL_LOGS, LOGS_PREFIX } from '../contract/indices.ts'
 import { HttpError } from '../http/http-error.ts'
 import { type BodyErrors, readBody } from '../http/request-body.ts'
+import { MemoryBudget } from '../otlp-intake/memory-budget.ts'
+import { Refusal } from '../otlp-intake/refusal.ts'
 import { answerJson, methodNotAllowed, type TenantExchange } from '../upstream/exchange.ts'
 import { formatPath } from '../upstream/request-path.ts'
 import type { Upstream } from '../upstream/upstream.ts'
@@ -10,6 +12,8 @@ import { type SearchOperation, scopeBody } from './scope-body.ts'
 
 /** Decisions 7. */
 const MAX_QUERY_BYTES = 1024 * 1024
+/** Bytes of all searches that are held at a time, also of those that are still coming in. */
+const MAX_HELD_BYTES = 32 * 1024 * 1024
 /** Counts of daily indices that are asked for at a time. */
 const COUNTS_AT_ONCE = 8
 
@@ -28,8 +32,20 @@ const PARAMETERS: Readonly<Record<SearchOperation | 'other', ReadonlySet<string>
   ]),
 }
 
+/** The search store as the door of one process shows it. */
+export interface SearchDoor {
+  readonly store: Upstream
+  /** Holds the bodies of searches. */
+  readonly memory: MemoryBudget
+}
+
+export function createSearchDoor(store: Upstream): SearchDoor {
+  return { store, memory: new MemoryBudget(MAX_HELD_BYTES) }
+}
+
 /** Answers a request whose path begins with `/api/search`; `segments` are those behind that. Throws `HttpError`. */
-export async function answerSearch(store: Upstream, exchange: TenantExchange, segments: readonly string[]): Promise<void> {
+export async function answerSearch(door: SearchDoor, exchange: TenantExchange, segments: readonly string[]): Promise<void> {
+  const { store } = door
   const { request } = exchange
   const path = segments.join('/')
   const [expression = '', operation = ''] = segments
@@ -50,7 +66,7 @@ export async function answerSearch(store: Upstream, exchange: TenantExchange, se
   }
   if (segments.length === 2 && !expression.startsWith('_') && (operation === '_search' || operation === '_count')) {
     assertMethod(request.method, operation === '_search' ? ['POST', 'GET'] : ['GET', 'POST'])
-    return query(store, exchange, expression, operation)
+    return query(door, exchange, expression, operation)
   }
   throw new HttpError(
     403,
@@ -78,18 +94,31 @@ async function answerHealth(store: Upstream, exchange: TenantExchange): Promise<
   answerJson(exchange.response, 200, { status: 'ok' })
 }
 
-async function query(store: Upstream, exchange: TenantExchange, expression: string, operation: SearchOperation): Promise<void> {
+async function query(
+  { store, memory }: SearchDoor,
+  exchange: TenantExchange,
+  expression: string,
+  operation: SearchOperation,
+): Promise<void> {
   const { request, owner } = exchange
   const { kind, names } = parseIndexExpression(expression, owner.tenant)
   const search = checkedParameters(exchange, operation)
   const encoding = request.headers['content-encoding'] ?? 'identity'
   if (encoding !== 'identity') throw new HttpError(415, 'content-encoding: expected none')
-  const sent = await readBody(request, { maxBytes: MAX_QUERY_BYTES, errors: ERRORS })
-  const body = scopeBody(operation, sent, { kind, tenant: owner.tenant })
-  await store.forward(exchange, {
-    ...{ method: 'POST', path: formatPath([names.join(','), operation], search), body, isRepeatable: true },
-    headers: { 'content-type': 'application/json', authorization: undefined },
-  })
+  const lease = memory.lease(owner.tenant)
+  try {
+    const sent = await readBody(request, { maxBytes: MAX_QUERY_BYTES, errors: ERRORS, hold: bytes => lease.grow(bytes) })
+    const body = scopeBody(operation, sent, { kind, tenant: owner.tenant })
+    await store.forward(exchange, {
+      ...{ method: 'POST', path: formatPath([names.join(','), operation], search), body, isRepeatable: true },
+      headers: { 'content-type': 'application/json', authorization: undefined },
+    })
+  } catch (error) {
+    if (error instanceof Refusal) throw new HttpError(429, error.message, { 'retry-after': '1' }, { cause: error })
+    throw error
+  } finally {
+    lease.release()
+  }
 }
 
 interface IndexRow {

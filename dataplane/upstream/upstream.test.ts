@@ -64,7 +64,7 @@ describe('a request to a back end', () => {
     proxy = createHttpServer((request, response) => {
       const gone = new AbortController()
       response.once('close', () => gone.abort())
-      const exchange = { request, response, owner: { tenant: 'acme' }, signal: gone.signal }
+      const exchange = { request, response, owner: { tenant: String(request.headers['x-of'] ?? 'acme') }, signal: gone.signal }
       upstream.forward(exchange, { path: request.url! }).catch((error: unknown) => {
         answerError(response, error instanceof HttpError ? error : new HttpError(500, String(error)))
       })
@@ -107,6 +107,24 @@ describe('a request to a back end', () => {
     await closeBackEnd()
     expect(await ask('GET')).to.include({ status: 502 })
     expect(warnings).to.deep.equal(['the shop gave no answer'])
+  })
+
+  it('of one tenant leaves connections to the others, however slowly that tenant sends and reads', async () => {
+    onBytes = (socket, text) => {
+      if (text.includes('x-service-tenant-id: globex')) socket.write(OK)
+    }
+    const slow = Array.from({ length: 130 }, () => {
+      const sent = begin('POST', { 'content-length': '2' })
+      sent.on('error', () => undefined)
+      sent.write('{')
+      return sent
+    })
+    while (heads.length < 96) await new Promise(setImmediate)
+    expect(await ask('GET', undefined, { 'x-of': 'globex' })).to.include({ status: 200 })
+    expect(heads.filter(head => head.includes('x-service-tenant-id: acme'))).to.have.length(96)
+    for (const sent of slow) sent.destroy()
+    onBytes = socket => socket.write(OK)
+    expect(await ask('GET')).to.include({ status: 200 })
   })
 
   it('uses a connection again', async () => {

@@ -3,14 +3,19 @@ import { PassThrough } from 'node:stream'
 import type { Client, Dispatcher, Pool } from 'undici'
 import { HttpError } from '../http/http-error.ts'
 import { atFirstUse } from '../lifecycle/at-first-use.ts'
+import { createTurns, type Turns } from '../limits/turns.ts'
 import type { Log } from '../telemetry/log.ts'
 import { answerHead, type Exchange, stopReading } from './exchange.ts'
 import { answerHeaders, type HeaderPolicy, type HeaderValues, requestHeaders } from './headers.ts'
 
 /** Connections to one back end; further requests wait for one. */
 const MAX_CONNECTIONS = 128
+/** Those of one tenant, however slowly it sends and reads. */
+const MAX_CONNECTIONS_OF_TENANT = 96
 /** Requests at one back end, those that wait for a connection among them. */
 const MAX_UNDER_WAY = 1_024
+/** The same of one tenant. */
+const MAX_UNDER_WAY_OF_TENANT = 768
 const CONNECT_MS = 5_000
 /** Less than servers of the product keep them; a server that keeps them for less says so. */
 const KEEP_MS = 30_000
@@ -91,6 +96,7 @@ export function createUpstream(config: UpstreamConfig, log: Log): Upstream {
     return { pool: new Pool(origin, { ...options, connections: MAX_CONNECTIONS }), fresh: () => new Client(origin, options) }
   })
   let underWay = 0
+  const inTurn = createTenantTurns()
 
   const failed = (cause: unknown): HttpError => {
     if (cause instanceof HttpError) return cause
@@ -142,9 +148,14 @@ export function createUpstream(config: UpstreamConfig, log: Log): Upstream {
     async forward(exchange, asked) {
       if (underWay >= MAX_UNDER_WAY)
         throw new HttpError(503, `${underWay} requests to ${name} are under way; try again later`, { 'retry-after': '1' })
+      const passing = inTurn(exchange.owner.tenant, () => pass(exchange, asked))
+      if (passing === undefined)
+        throw new HttpError(429, `${MAX_UNDER_WAY_OF_TENANT} requests of this tenant to ${name} are under way; try again later`, {
+          'retry-after': '1',
+        })
       underWay++
       try {
-        await pass(exchange, asked)
+        await passing
       } finally {
         underWay--
       }
@@ -179,6 +190,20 @@ export function createUpstream(config: UpstreamConfig, log: Log): Upstream {
     },
 
     close: () => connections.close(({ pool }) => pool.destroy()),
+  }
+}
+
+/** Runs the work of a tenant when one of its connections is free; undefined when too much of it waits. Work of nobody in particular runs at once. */
+function createTenantTurns(): (tenant: string | undefined, work: () => Promise<void>) => Promise<void> | undefined {
+  const limits = { running: MAX_CONNECTIONS_OF_TENANT, inAll: MAX_UNDER_WAY_OF_TENANT, ofOwner: MAX_UNDER_WAY_OF_TENANT }
+  const tenants = new Map<string, Turns>()
+  return (tenant, work) => {
+    if (tenant === undefined) return work()
+    const turns = tenants.get(tenant) ?? createTurns(limits)
+    tenants.set(tenant, turns)
+    return turns.take(tenant, work)?.finally(() => {
+      if (turns.of(tenant) === 0) tenants.delete(tenant)
+    })
   }
 }
 

@@ -29,5 +29,11 @@ describe('what a platform says of a failure', () => {
   ]
   for (const { of, text, says } of cases) it(`${of}: ${says}`, () => expect(answerText({ text })).to.equal(says))
 
+  it('is found at once, however the page is written', () => {
+    const startMs = performance.now()
+    expect(answerText({ text: `<html>${'<title'.repeat(43_000)}` })).to.equal('a page of HTML')
+    expect(performance.now() - startMs).to.be.below(1_000)
+  })
+
   it('is one line of at most 300 characters', () => expect([...answerText({ text: '日'.repeat(1_000) })]).to.have.length(300))
 })

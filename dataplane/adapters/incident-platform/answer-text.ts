@@ -5,6 +5,8 @@ import { at, listAt, textAt } from './json-at.ts'
 import { cleanText, cutText } from './rendering/cut-text.ts'
 
 const MAX_CHARACTERS = 300
+/** A title stands near the beginning of a page. */
+const MAX_HEAD_CHARACTERS = 4_096
 
 /** One line, cut; the empty text when the platform says nothing. */
 export function answerText({ text }: Pick<OutboundAnswer, 'text'>): string {
@@ -33,6 +35,6 @@ function fromJson(json: object): string {
 }
 
 function fromHtml(html: string): string {
-  const title = /<title[^>]*>([^<]{1,500})/i.exec(html)?.[1]
+  const title = /<title[^>]*>([^<]{1,500})/i.exec(html.slice(0, MAX_HEAD_CHARACTERS))?.[1]
   return `a page of HTML${title === undefined ? '' : ` with the title “${title.trim()}”`}`
 }

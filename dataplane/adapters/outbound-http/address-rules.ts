@@ -72,20 +72,29 @@ const EMBEDDING = rulesOf(STANDS_FOR_4, 'ipv6')
 
 /** `address` as `net.isIP` takes it; anything else is never spoken to. */
 export function judgeAddress(address: string): AddressVerdict {
+  const plain = plainAddress(address)
+  const family = isIP(plain)
+  if (family === 0) return { kind: 'never', what: 'no address' }
+  return family === 4 ? find(RULES_4, plain, 'ipv4') : find(RULES_6, plain, 'ipv6')
+}
+
+/** The one spelling of an address: IPv4 for those that stand for such, without a zone. */
+export function plainAddress(address: string): string {
   const bare = address.replace(/%.*$/, '')
-  const family = isIP(bare)
-  if (family === 4) return find(RULES_4, bare, 'ipv4')
-  if (family !== 6) return { kind: 'never', what: 'no address' }
-  return find(EMBEDDING, bare, 'ipv6').what === 'no address' ? find(RULES_6, bare, 'ipv6') : find(RULES_4, lastFourBytes(bare), 'ipv4')
+  if (isIP(bare) !== 6) return bare
+  const spelled = new URL(`http://[${bare}]`).hostname.slice(1, -1)
+  return find(EMBEDDING, bare, 'ipv6').what === 'no address' ? spelled : lastFourBytes(spelled)
 }
 
 function find(rules: readonly Rule[], address: string, family: 'ipv4' | 'ipv6'): AddressVerdict {
   return rules.find(({ list }) => list.check(address, family)) ?? { kind: 'never', what: 'no address' }
 }
 
-function lastFourBytes(address6: string): string {
-  // The one spelling of the WHATWG: groups of hex, no dots.
-  const groups = new URL(`http://[${address6}]`).hostname.slice(1, -1).split(':')
-  const [high = 0, low = 0] = groups.slice(-2).map(group => Number.parseInt(group || '0', 16))
+/** `spelled` as by the WHATWG: groups of hex, no dots. */
+function lastFourBytes(spelled: string): string {
+  const [high = 0, low = 0] = spelled
+    .split(':')
+    .slice(-2)
+    .map(group => Number.parseInt(group || '0', 16))
   return [high >> 8, high & 255, low >> 8, low & 255].join('.')
 }

@@ -7,7 +7,7 @@ const resolveTo = (allowPrivate: boolean, ...addresses: readonly string[]) =>
   createOutboundAddresses({
     allowPrivate,
     lookup: async () => addresses.map(address => ({ address, family: address.includes(':') ? 6 : 4 })),
-  }).resolve('tickets.example.com')
+  }).resolve('tickets.example.com', 443)
 
 const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(
@@ -36,14 +36,14 @@ describe('addresses of a host', () => {
 
   it('need no look-up when the host is an address', async () => {
     const lookup = () => Promise.reject(new Error('asked'))
-    expect(await createOutboundAddresses({ allowPrivate: true, lookup }).resolve('::1')).to.deep.equal([
+    expect(await createOutboundAddresses({ allowPrivate: true, lookup }).resolve('::1', 443)).to.deep.equal([
       { address: '::1', family: 6, isPublic: false },
     ])
   })
 
   it('that cannot be found are no refusal: nothing was sent, and another try may help', async () => {
     const lookup = () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' }))
-    const error = await failureOf(createOutboundAddresses({ allowPrivate: false, lookup }).resolve('nowhere.example.com'))
+    const error = await failureOf(createOutboundAddresses({ allowPrivate: false, lookup }).resolve('nowhere.example.com', 443))
     expect(error).to.be.instanceOf(TargetUnreachable).with.property('wasSent', false)
     expect(await failureOf(resolveTo(false))).to.be.instanceOf(TargetUnreachable)
   })

@@ -1,25 +1,34 @@
+/** Addresses of hosts that users configured, each held against the rules of whom the product may speak to. */
 import { lookup as systemLookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import type { OutboundAddress, OutboundAddresses } from '../../ports/outbound-addresses.ts'
 import { TargetRefused, TargetUnreachable } from '../../ports/outbound-http.ts'
 import { judgeAddress } from './address-rules.ts'
+import { type OwnServer, ownAddresses } from './own-servers.ts'
 
 export interface OutboundAddressesConfig {
   /** Loopback and private networks, too. */
   readonly allowPrivate: boolean
+  /** Servers of the product: each believes its callers, so users may not speak to them through the product. Default: none. */
+  readonly ownServers?: readonly OwnServer[]
   /** For tests. Default: the system's resolver. */
   readonly lookup?: (host: string) => Promise<readonly { readonly address: string; readonly family: number }[]>
 }
 
 export function createOutboundAddresses({
   allowPrivate,
+  ownServers = [],
   lookup = host => systemLookup(host, { all: true }),
 }: OutboundAddressesConfig): OutboundAddresses {
   return {
-    async resolve(host) {
+    async resolve(host, port) {
       const found = isIP(host) === 0 ? await ask(lookup, host) : [{ address: host, family: isIP(host) }]
       // One forbidden address among several refuses the host: nobody has an honest reason to mix them.
-      return found.map(each => checked(host, each, allowPrivate))
+      const addresses = found.map(each => checked(host, each, allowPrivate))
+      const isOwn = await ownAddresses(ownServers, port, lookup)
+      if (addresses.some(({ address }) => isOwn(address)))
+        throw new TargetRefused(`${host}:${port} may not be spoken to: it is a port of logpipeline itself`)
+      return addresses
     },
   }
 }

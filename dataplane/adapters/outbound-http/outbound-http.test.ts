@@ -157,6 +157,29 @@ describe('outbound HTTP', () => {
       expect(await failureOf(get(url))).to.be.instanceOf(TargetRefused)
     })
 
+  it('refuses a port of the product itself, by address and by name, even where private targets are allowed', async () => {
+    let asked = 0
+    const url = new URL(await serve((_, response) => response.end(String(++asked))))
+    const port = Number(url.port)
+    const lookup = async () => [{ address: '127.0.0.1', family: 4 }]
+    const guard = (ownServers: readonly { host: string; port: number }[]) =>
+      createOutboundHttp({ allowPrivate: true, addresses: createOutboundAddresses({ allowPrivate: true, ownServers, lookup }) })
+    const [guarded, other] = [guard([{ host: '127.0.0.1', port }]), guard([{ host: '127.0.0.1', port: port + 1 }])]
+    try {
+      for (const host of ['127.0.0.1', '[::ffff:7f00:1]', 'tickets.example.com', '2130706433']) {
+        const target = { method: 'GET', url: `http://${host}:${port}/_search`, timeoutMs: 5_000 } as const
+        const error = await failureOf(guarded.request(target))
+        expect(error, host).to.be.instanceOf(TargetRefused)
+        expect(String(error), host).to.include(`:${port} may not be spoken to: it is a port of logpipeline itself`)
+      }
+      expect(asked).to.equal(0)
+      const target = { method: 'GET', url: `http://tickets.example.com:${port}/`, timeoutMs: 5_000 } as const
+      expect((await other.request(target)).text).to.equal('1')
+    } finally {
+      await Promise.all([guarded.close(), other.close()])
+    }
+  })
+
   it('refuses what HTTP cannot carry, without a word of it', async () => {
     const error = await failureOf(get('http://127.0.0.1:9/', { headers: { authorization: 'GenieKey se\r\ncret' } }))
     expect(error).to.be.instanceOf(TargetRefused)

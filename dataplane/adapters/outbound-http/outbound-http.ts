@@ -34,16 +34,20 @@ export function createOutboundHttp({
   addresses = createOutboundAddresses({ allowPrivate }),
   ca,
 }: OutboundHttpConfig): OutboundHttp {
-  const lookup: LookupFunction = (host, options, done) => {
-    addresses.resolve(host).then(
-      found => (options.all ? done(null, [...found]) : done(null, found[0]!.address, found[0]!.family)),
-      error => done(error, ''),
-    )
-  }
+  const lookupAt =
+    (port: number): LookupFunction =>
+    (host, options, done) => {
+      addresses.resolve(host, port).then(
+        found => (options.all ? done(null, [...found]) : done(null, found[0]!.address, found[0]!.family)),
+        error => done(error, ''),
+      )
+    }
   const connections = atFirstUse(async () => {
     const { Agent, buildConnector } = await import('undici')
     return new Agent({
-      connect: buildConnector({ timeout: CONNECT_MS, allowH2: false, lookup, ...(ca !== undefined && { ca }) }),
+      // Look-ups of Node are not told the port.
+      connect: (to, done) =>
+        buildConnector({ timeout: CONNECT_MS, allowH2: false, lookup: lookupAt(portOf(to)), ...(ca !== undefined && { ca }) })(to, done),
       connections: MAX_CONNECTIONS,
       maxOrigins: MAX_ORIGINS,
       keepAliveTimeout: IDLE_MS,
@@ -60,11 +64,17 @@ export function createOutboundHttp({
       const url = checkUrl(request.url, allowPrivate)
       // The look-up of names is checked when the connection is made. Literal addresses have none.
       const literal = url.hostname.replace(/^\[|\]$/g, '')
-      if (isIP(literal) !== 0) await addresses.resolve(literal)
+      if (isIP(literal) !== 0) await addresses.resolve(literal, portOf(url))
       return await exchange(await connections.open(), url, request, signal)
     },
     close: () => connections.close(agent => agent.destroy()),
   }
+}
+
+const USUAL_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 }
+
+function portOf({ protocol, port }: { readonly protocol: string; readonly port: string }): number {
+  return port === '' ? USUAL_PORTS[protocol]! : Number(port)
 }
 
 /** The address as the WHATWG reads it: `http://2130706433` is 127.0.0.1. No message repeats the path, which may be a secret. */

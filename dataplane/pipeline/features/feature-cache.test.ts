@@ -136,6 +136,16 @@ describe('features for enrichment', () => {
     expect(Array.from({ length: 10 }, (_, i) => rate(cache, `s${i}`)).filter(found => found !== undefined)).to.have.length(4)
   })
 
+  it('are kept for all tenants, however many services one of them has', async () => {
+    await store.write(Array.from({ length: 10 }, (_, i) => row(`s${i}`, i, { tenant: 'aaa' })))
+    await store.write([row('checkout', 0.3), row('cart', 0.1, { tenant: 'shop' })])
+    const cache = await started(async () => store, 8)
+    expect(rate(cache)).to.equal(0.3)
+    expect(cache.lookup('shop', 'cart')).to.be.an('object')
+    const kept = Array.from({ length: 10 }, (_, i) => cache.lookup('aaa', `s${i}`)).filter(found => found !== undefined)
+    expect(kept).to.have.length(6)
+  })
+
   it('the store is closed in the end', async () => {
     let isClosed = false
     await started(async () => ({

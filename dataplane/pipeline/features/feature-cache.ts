@@ -38,6 +38,8 @@ const FRESH_MS = 3 * 3_600_000
 const REREAD_MS = 600_000
 const START_WAIT_MS = 1_000
 const MAX_SERVICES = 100_000
+/** Part of them that one tenant may have while others need the rest. */
+const TENANT_SHARE = 0.75
 
 export function createFeatureCache(deps: FeatureCacheDeps): FeatureCache {
   const { clock, log, signal, maxServices = MAX_SERVICES } = deps
@@ -96,11 +98,21 @@ export function createFeatureCache(deps: FeatureCacheDeps): FeatureCache {
 
 async function readAll(store: OnlineStore, writtenSinceMs: number, maxServices: number): Promise<ReadonlyMap<string, MlFeatures>> {
   const found = new Map<string, MlFeatures>()
+  const counts = new Map<string, number>()
+  const mostOfTenant = Math.ceil(TENANT_SHARE * maxServices)
+  /** Those beyond the share of their tenant, for the room that the others leave. */
+  const beyond: (readonly [key: string, features: MlFeatures])[] = []
   for await (const page of store.scan())
     for (const { tenant, service, values, writtenMs } of page) {
       if (found.size >= maxServices) return found
-      if (writtenMs >= writtenSinceMs) found.set(`${tenant}/${service}`, toFeatures(values))
+      if (writtenMs < writtenSinceMs) continue
+      const count = counts.get(tenant) ?? 0
+      if (count < mostOfTenant) {
+        counts.set(tenant, count + 1)
+        found.set(`${tenant}/${service}`, toFeatures(values))
+      } else if (beyond.length < maxServices - mostOfTenant) beyond.push([`${tenant}/${service}`, toFeatures(values)])
     }
+  for (const [key, features] of beyond.slice(0, maxServices - found.size)) found.set(key, features)
   return found
 }
 

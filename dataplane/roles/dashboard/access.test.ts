@@ -61,6 +61,18 @@ describe('a dashboard', () => {
   })
 })
 
+describe('answers of a dashboard', () => {
+  let dashboard: DashboardFixture
+  before(async () => {
+    dashboard = await startDashboardFixture()
+  })
+  after(() => dashboard.stop())
+
+  for (const path of ['/api/bridge/health', '/api/admin/api-keys', '/api/nothing'])
+    it(`are kept by no cache: ${path}`, async () =>
+      expect((await fetch(dashboard.url + path)).headers.get('cache-control')).to.equal('no-store'))
+})
+
 describe('a dashboard with a password', () => {
   let dashboard: DashboardFixture
   let clock: FakeClock

@@ -13,7 +13,7 @@ import type { Log } from '../../telemetry/log.ts'
 import { createMetrics } from '../../telemetry/metrics.ts'
 import { DROPPED_BY_DASHBOARD } from '../../tenant-export/attribute-names.ts'
 import { exportHttp } from '../../tenant-export/export-http.ts'
-import { answerSearch } from '../../tenant-search/search-endpoints.ts'
+import { answerSearch, createSearchDoor } from '../../tenant-search/search-endpoints.ts'
 import type { TenantExchange } from '../../upstream/exchange.ts'
 import { parseRequestPath } from '../../upstream/request-path.ts'
 import type { Upstream } from '../../upstream/upstream.ts'
@@ -71,6 +71,7 @@ export function startDashboard(deps: DashboardDeps): Promise<HttpServer> {
   const states = createBackendStates({ backends, unconfigured: deps.unconfigured ?? new Set(), clock })
   const health = async () => ({ status: 'ok', backends: await states.read() })
   const control = createControlApp({ routes: [...deps.routes, sessionRoute(deps.credentials)], log, metrics, health }) as Handler
+  const searchDoor = createSearchDoor(backends.search)
   const limits = { budget: new MemoryBudget(deps.maxPendingBytes), maxRequestBytes: deps.maxRequestBytes }
   const upload = createUploadRoute({
     ...{ collector: deps.collector, clock, log },
@@ -107,7 +108,7 @@ export function startDashboard(deps: DashboardDeps): Promise<HttpServer> {
     if (tenant !== undefined && (name === 'search' || name === 'collector')) {
       const target = parseRequestPath(path + query)
       const own: TenantExchange = { ...exchange, owner: { tenant }, path: target }
-      if (name === 'search') return answerSearch(backend, own, target.segments)
+      if (name === 'search') return answerSearch(searchDoor, own, target.segments)
       return exportHttp({ ...limits, collector: backend, dropped: DROPPED_BY_DASHBOARD }, own)
     }
     await backend.forward(exchange, { path: path + query })

@@ -69,6 +69,13 @@ describe('the gateway', () => {
   })
 
   for (const http2 of [false, true])
+    it(`answers are kept by no cache, as the tenant stands in a header alone (HTTP/${http2 ? 2 : 1.1})`, async () => {
+      for (const path of ['/api/ticketing/api/incidents', '/api/search/_cluster/health', '/api/admin/api-keys', '/health', '/nowhere'])
+        expect((await harness.call(path, { http2 })).headers['cache-control'], path).to.equal('no-store')
+      expect((await harness.call('/health', { http2, key: undefined })).headers['cache-control']).to.equal('no-store')
+    })
+
+  for (const http2 of [false, true])
     describe(`OTLP over HTTP/${http2 ? 2 : 1.1}`, () => {
       for (const path of ['/v1/logs', '/api/otel/v1/logs'])
         it(`JSON to ${path}: 200 { partialSuccess: {} }, with the tenant of the key`, async () => {

@@ -4,7 +4,7 @@ import { API_KEYS_PATH, apiKeyRoutes } from '../../api-keys/key-routes.ts'
 import type { ApiKeyStore, KeyOwner } from '../../api-keys/key-store.ts'
 import { API_KEY_HEADER } from '../../contract/headers.ts'
 import { createControlApp } from '../../http/control-app.ts'
-import { MAX_CONTROL_BODY_BYTES, queryOf, readJsonBody, validate } from '../../http/control-request.ts'
+import { queryOf, readJsonBody, validate } from '../../http/control-request.ts'
 import { HttpError } from '../../http/http-error.ts'
 import { createPlainLane } from '../../http/plain-lane/plain-lane.ts'
 import { type ConnectionLane, startHttpServer } from '../../http/server.ts'
@@ -18,7 +18,7 @@ import type { Log } from '../../telemetry/log.ts'
 import { createMetrics, type Metrics } from '../../telemetry/metrics.ts'
 import { DROPPED_BY_GATEWAY } from '../../tenant-export/attribute-names.ts'
 import { COLLECTOR_AWAY, exportHttp } from '../../tenant-export/export-http.ts'
-import { answerSearch } from '../../tenant-search/search-endpoints.ts'
+import { answerSearch, createSearchDoor } from '../../tenant-search/search-endpoints.ts'
 import {
   answerError,
   answerJson,
@@ -72,6 +72,8 @@ export interface Gateway extends Running {
 }
 
 const REQUESTS = { name: 'logpipeline_gateway_requests_total', help: 'Requests at the gateway, by where they went and how they ended' }
+/** A name or an id. */
+const MAX_KEY_BODY_BYTES = 16 * 1024
 const CALLER_GONE = new Error('the caller is gone')
 
 export function startGateway(config: GatewayConfig): Promise<Gateway> {
@@ -102,6 +104,7 @@ function createFront(config: GatewayConfig, check: KeyCheck, metrics: Metrics) {
       ? {}
       : { authorization: `Basic ${Buffer.from(`${search.username}:${search.password ?? ''}`).toString('base64')}` }
   const store = createUpstream({ endpoint: search.endpoint, name: 'the search store', headers: authorization, ca: search.ca }, log)
+  const searchDoor = createSearchDoor(store)
   const budget = new MemoryBudget(config.maxPendingBytes)
   const limit = config.requestsPerSecond === undefined ? NO_LIMIT : createRateLimit(config.requestsPerSecond)
   const admit = createAdmit({ check, limit, requestsPerSecond: config.requestsPerSecond, clock, log })
@@ -114,7 +117,7 @@ function createFront(config: GatewayConfig, check: KeyCheck, metrics: Metrics) {
     if (route === undefined) throw methodNotAllowed(request.method, keyRoutes.map(({ method }) => method).join(', '))
     const [name] = Object.keys(queryOf({ url: path.search } as typeof request, []))
     if (name !== undefined) throw new HttpError(400, `${name}: unknown field`)
-    const sent = await readJsonBody(request, MAX_CONTROL_BODY_BYTES)
+    const sent = await readJsonBody(request, MAX_KEY_BODY_BYTES)
     if (route.body === undefined && sent !== undefined) throw new HttpError(400, 'body: expected none')
     const body = route.body === undefined ? undefined : validate(route.body, sent, 'body')
     const {
@@ -152,7 +155,7 @@ function createFront(config: GatewayConfig, check: KeyCheck, metrics: Metrics) {
       }
     if (whole === API_KEYS_PATH) return { to: 'keys', answer: answerKeys }
     if (first === 'api' && second === 'search')
-      return { to: 'search', answer: exchange => answerSearch(store, exchange, segments.slice(2)) }
+      return { to: 'search', answer: exchange => answerSearch(searchDoor, exchange, segments.slice(2)) }
     if (first === 'api' && isBackEnd(second)) return { to: second, answer: exchange => answerBackEnd(second, exchange, segments.slice(2)) }
     if (whole === '/health' || whole === '/metrics') {
       if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed(request.method, 'GET, HEAD')
@@ -186,6 +189,8 @@ function createFront(config: GatewayConfig, check: KeyCheck, metrics: Metrics) {
   }
 
   const take = async (request: GatewayRequest, response: GatewayResponse, expectsContinue: boolean): Promise<void> => {
+    // The tenant stands in a header that caches on the way do not look at.
+    response.setHeader('cache-control', 'no-store')
     const admission = await admit(request.headers[API_KEY_HEADER])
     if ('refused' in admission) {
       const { status, message, retryAfterSeconds } = admission.refused

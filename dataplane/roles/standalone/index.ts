@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { startCommandSocket } from '../../command-socket/command-socket.ts'
 import { consumerGroup } from '../../contract/consumer-groups.ts'
+import { portSettings } from '../../contract/env.ts'
 import { lockDirectory } from '../../lifecycle/directory-lock.ts'
 import { type Running, startTogether } from '../../lifecycle/running.ts'
 import { createBackends } from '../backends.ts'
@@ -63,6 +64,7 @@ export function start({ settings, log, clock }: RoleContext<'standalone'>): Prom
       dataDir: DATA_DIR,
       defaultTenant: settings.SERVICE_TENANT_ID,
       delayMs: delay.currentMs,
+      ports: portSettings('standalone').map(name => Number(settings[name as keyof typeof settings])),
       connectSearch: search?.connect,
     } as const
     const encryptionKey = settings.ENCRYPTION_KEY ?? readOrMakeEncryptionKey(DATA_DIR)

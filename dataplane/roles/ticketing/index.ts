@@ -4,18 +4,20 @@ import { createIncidentPlatforms } from '../../adapters/incident-platform/platfo
 import { createLanguageModel } from '../../adapters/language-model/language-model.ts'
 import { createOutboundAddresses, expectedInsteadOf } from '../../adapters/outbound-http/outbound-addresses.ts'
 import { createOutboundHttp } from '../../adapters/outbound-http/outbound-http.ts'
+import type { OwnServer } from '../../adapters/outbound-http/own-servers.ts'
 import { defineRole, type RoleContext } from '../role.ts'
 import { createSecretCipher, parseEncryptionKeys } from './config/secret-cipher.ts'
 import { startTicketing } from './ticketing.ts'
 
-export const start = defineRole(async ({ settings, log, clock }: RoleContext<'ticketing'>, { keep, backends }) => {
+export const start = defineRole(async ({ settings, log, clock, standalone }: RoleContext<'ticketing'>, { keep, backends }) => {
   const { HOST: host, TICKETING_PORT, SEARCH_ENDPOINT: searchEndpoint, PUBLIC_URL: publicUrl, LLM_TOKENS_PER_HOUR } = settings
   const store = await backends.searchStore(settings)
   const declared = keep(createDeclaredTicketing(settings.TICKETING_CONFIG_DIR, { clock, log }))
   await declared.start()
   const cipher = createSecretCipher(parseEncryptionKeys(settings.ENCRYPTION_KEY))
   const allowsPrivateTargets = settings.ALLOW_PRIVATE_TARGETS === 'true'
-  const addresses = createOutboundAddresses({ allowPrivate: allowsPrivateTargets })
+  const ownServers = [serverAt(searchEndpoint), ...[TICKETING_PORT, ...(standalone?.ports ?? [])].map(port => ({ host, port }))]
+  const addresses = createOutboundAddresses({ allowPrivate: allowsPrivateTargets, ownServers })
   const outbound = createOutboundHttp({ allowPrivate: allowsPrivateTargets, addresses })
   keep({ stop: () => outbound.close() })
   const fieldRules = {
@@ -35,3 +37,8 @@ export const start = defineRole(async ({ settings, log, clock }: RoleContext<'ti
   log.info({ host, port, searchEndpoint, storesSecrets: cipher.canSeal }, 'ticketing listens')
   return { port }
 })
+
+function serverAt(endpoint: string): OwnServer {
+  const { hostname: host, port, protocol } = new URL(endpoint)
+  return { host, port: Number(port || (protocol === 'https:' ? 443 : 80)) }
+}

@@ -103,6 +103,8 @@ const BUILT_IN: Readonly<Record<string, DateFormat>> = {
 /** Pattern letter → digits it may hold when it stands alone. */
 const LETTERS: Readonly<Record<string, string>> = { y: 'y', u: 'y', M: 'M', d: 'd', H: 'H', m: 'm', s: 's', S: 'S', X: 'X', x: 'X', Z: 'X' }
 const PATTERN_LIMIT = 100
+/** Formats of one text, with `||` between. */
+const FORMATS_LIMIT = 50
 
 interface PatternPiece {
   /** Canonical letter, or undefined for literal text. */
@@ -121,7 +123,19 @@ function piecesOf(pattern: string): readonly PatternPiece[] {
     else if (Object.hasOwn(LETTERS, first)) pieces.push({ letter: LETTERS[first]!, text: piece })
     else throw illegalArgument(`Invalid format: [${pattern}]: pattern letter [${first}] is not supported by the embedded search store`)
   }
+  refuseAmbiguous(pattern, pieces)
   return pieces
+}
+
+/** Digits can be divided among several pieces of any width in more ways than can be tried. */
+function refuseAmbiguous(pattern: string, pieces: readonly PatternPiece[]): void {
+  const letters = pieces.flatMap(piece => (isOfAnyWidth(piece) ? [piece.letter] : []))
+  const twice = letters.find((letter, at) => letters.indexOf(letter) < at)
+  if (twice !== undefined) throw illegalArgument(`Invalid format: [${pattern}]: pattern letter [${twice}] stands twice without a width`)
+}
+
+function isOfAnyWidth({ letter, text }: PatternPiece): boolean {
+  return letter === 'S' || letter === 'X' || (letter !== undefined && letter !== 'y' && text.length === 1)
 }
 
 function patternFormat(name: string, pattern: string): DateFormat {
@@ -180,7 +194,9 @@ const CACHE_LIMIT = 200
 export function parseDateFormat(text: string): DateFormat {
   const known = cache.get(text)
   if (known !== undefined) return known
-  const formats = text.split('||').map(name => {
+  const names = text.split('||')
+  if (names.length > FORMATS_LIMIT) throw illegalArgument(`Invalid format: at most ${FORMATS_LIMIT} formats, found ${names.length}`)
+  const formats = names.map(name => {
     if (Object.hasOwn(BUILT_IN, name)) return BUILT_IN[name]!
     return patternFormat(name, Object.hasOwn(NAMED_PATTERNS, name) ? NAMED_PATTERNS[name]! : name)
   })

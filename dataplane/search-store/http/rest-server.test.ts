@@ -14,6 +14,28 @@ describe('the HTTP server of the store', () => {
     expect([server.keepAliveTimeout, server.keepAliveTimeoutBuffer]).to.deep.equal([60_000, 10_000])
   })
 
+  it('does nothing that a page of another site asks for', async () => {
+    let deletions = 0
+    const handle = async () => {
+      deletions++
+      return { status: 200, body: {} }
+    }
+    const server = open([
+      { method: 'POST', path: '/:index/_delete_by_query', parameters: ['q'], body: 'query', handle } as unknown as Route,
+    ])
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const ask = async (headers: Record<string, string>) =>
+      (await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/a/_delete_by_query?q=*`, { method: 'POST', headers })).status
+    try {
+      expect(await ask({ origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' })).to.equal(403)
+      expect(deletions).to.equal(0)
+      expect(await ask({})).to.equal(200)
+    } finally {
+      server.closeAllConnections()
+      server.close()
+    }
+  })
+
   const failures = [
     { name: 'a full disk, as the database says it', error: { code: 'ERR_SQLITE_ERROR', errcode: 13 }, status: 429 },
     { name: 'a full disk, as the system says it', error: { code: 'ENOSPC', syscall: 'write' }, status: 429 },

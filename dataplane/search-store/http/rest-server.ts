@@ -5,6 +5,7 @@ import { gzip } from 'node:zlib'
 import { TENANT_HEADER } from '../../contract/headers.ts'
 import { endAfterRequest } from '../../http/end-after-request.ts'
 import { HttpError } from '../../http/http-error.ts'
+import { assertNoOtherSite } from '../../http/other-site.ts'
 import { withOneHost } from '../../http/request-host.ts'
 import { answerUnreadableRequests } from '../../http/unreadable-request.ts'
 import { LentBuffers } from '../../memory/lent-buffers.ts'
@@ -131,6 +132,7 @@ class Exchange {
   }
 
   async #answer(): Promise<Reply> {
+    assertNoOtherSite(this.#request)
     const url = parseUrl(this.#request.url ?? '/')
     this.#query = url.searchParams
     const found = this.#shared.match(this.#method, url.pathname)

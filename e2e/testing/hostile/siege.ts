@@ -32,8 +32,9 @@ const MEMORY_EVERY_MS = 200
 const SETTLE_MS = 60_000
 
 export async function laySiege({ app, seconds, ...order }: SiegeConfig): Promise<SiegeReport> {
+  const key = await makeKey(app)
   const bystander = startBystander(app)
-  const attacker = startAttacker({ addresses: addressesOf(app), ...order })
+  const attacker = startAttacker({ addresses: { ...addressesOf(app), key }, ...order })
   let peakBytes = 0
   const peakParts = { own: 0, children: 0 }
   const watch = setInterval(() => {
@@ -55,8 +56,19 @@ export async function laySiege({ app, seconds, ...order }: SiegeConfig): Promise
 }
 
 /** Addresses of an application for an attacker; they go to another process as a message. */
-function addressesOf({ grpc, collector, bridge, ticketing, agent, features, scheduler, search }: Standalone): AttackOrder['addresses'] {
-  return { grpc, collector, bridge, ticketing, agent, features, scheduler, search }
+function addressesOf(app: Standalone): Omit<AttackOrder['addresses'], 'key'> {
+  const { grpc, collector, bridge, ticketing, agent, features, scheduler, search, gateway, dashboard } = app
+  return { grpc, collector, bridge, ticketing, agent, features, scheduler, search, gateway, dashboard }
+}
+
+/** A key of a tenant that is the attacker's own. */
+async function makeKey({ dashboard }: Standalone): Promise<string> {
+  const answer = await fetch(`${dashboard}/api/admin/api-keys`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-service-tenant-id': 'mallory' },
+    body: JSON.stringify({ name: 'attacker' }),
+  })
+  return ((await answer.json()) as { readonly key: string }).key
 }
 
 function startAttacker(order: AttackOrder) {

@@ -115,7 +115,7 @@ function encryption(isPublic: boolean, secure: boolean) {
 }
 
 async function openSocket(host: string, port: number, addresses: OutboundAddresses) {
-  const found = await addresses.resolve(host)
+  const found = await addresses.resolve(host, port)
   let last: unknown
   for (const address of found) {
     try {

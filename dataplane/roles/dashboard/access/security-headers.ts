@@ -31,5 +31,8 @@ const HEADERS: Readonly<Record<string, string>> = {
 
 export function setSecurityHeaders(response: ServerResponse, path: string | undefined): void {
   for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value)
-  response.setHeader('content-security-policy', path?.startsWith('/api/') === false ? PAGE_POLICY : DATA_POLICY)
+  const isPage = path?.startsWith('/api/') === false
+  response.setHeader('content-security-policy', isPage ? PAGE_POLICY : DATA_POLICY)
+  // No browser and no proxy keeps the data of a user who logged in, or of one tenant.
+  if (!isPage) response.setHeader('cache-control', 'no-store')
 }

@@ -118,7 +118,7 @@ export class GrpcCall implements RequestReceiver, Caller {
     } catch (refusal) {
       return void this.#refuse(refusal)
     }
-    this.#lease = this.#deps.budget.lease()
+    this.#lease = this.#deps.budget.lease(admission.owner.tenant)
     this.#message = new GrpcMessage(this.#deps.maxRequestBytes, this.#lease)
     for (const bytes of this.#early.splice(0)) if (this.#isReceiving) this.#add(bytes)
     this.#exchange.resume()

@@ -68,7 +68,7 @@ class PlainExport implements PlainReceiver {
   constructor(deps: PlainExportDeps, asked: Export) {
     this.#deps = deps
     this.#export = asked
-    this.#lease = deps.budget.lease()
+    this.#lease = deps.budget.lease(asked.owner.tenant)
   }
 
   grow(bytes: number): boolean {

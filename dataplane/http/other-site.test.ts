@@ -1,0 +1,42 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { assertNoOtherSite } from './other-site.ts'
+
+describe('a page of another site', () => {
+  const isRefused = (method: string, headers: Record<string, string>): boolean => {
+    try {
+      assertNoOtherSite({ method, headers: { host: '127.0.0.1:9200', ...headers } })
+      return false
+    } catch (error) {
+      expect(error).to.include({ status: 403 })
+      return true
+    }
+  }
+
+  for (const { who, method = 'POST', headers, refused } of [
+    { who: 'a form of another site', headers: { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }, refused: true },
+    { who: 'the same, by a browser that does not say how it came', headers: { origin: 'https://evil.example' }, refused: true },
+    { who: 'a page in a frame without an origin', headers: { origin: 'null' }, refused: true },
+    { who: 'another site that deletes', method: 'DELETE', headers: { 'sec-fetch-site': 'cross-site' }, refused: true },
+    {
+      who: 'another site that reads',
+      method: 'GET',
+      headers: { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' },
+      refused: false,
+    },
+    { who: 'a program', headers: {}, refused: false },
+    { who: 'a page of this address', headers: { origin: 'http://127.0.0.1:9200' }, refused: false },
+    {
+      who: 'a page whose proxy keeps no host',
+      headers: { origin: 'https://logs.example', 'sec-fetch-site': 'same-origin' },
+      refused: false,
+    },
+    { who: 'a page of this machine', headers: { origin: 'http://localhost:3000', 'sec-fetch-site': 'same-site' }, refused: false },
+    {
+      who: 'a page that came by the gateway, with a key',
+      headers: { origin: 'https://app.example', 'sec-fetch-site': 'cross-site', 'x-service-tenant-id': 'acme' },
+      refused: false,
+    },
+  ])
+    it(`${refused ? 'is refused' : 'is not'}: ${who}`, () => expect(isRefused(method, headers)).to.equal(refused))
+})
