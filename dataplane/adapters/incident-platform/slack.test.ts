@@ -77,7 +77,7 @@ describe('Slack', () => {
   })
 
   it('never tells a part of it where the words of a platform are cut', async () => {
-    const body = `${'x'.repeat(280)} slack-secret-token`
+    const body = `${'x'.repeat(286)} slack-secret-token`
     const { outcome } = await sendScripted(slack, buildRequest('slack'), { status: 410, body })
     expect(JSON.stringify(outcome)).to.not.include('slack-s')
   })
