@@ -17,6 +17,8 @@ export interface TicketRequest {
   readonly eventKey: string
   /** The ticket after the newest delivered event of the incident on this target; absent before the first. */
   readonly ticket?: ExternalTicket
+  /** Everybody else has been told: these recipients alone are told again. */
+  readonly only?: readonly string[]
   /** An attempt before this one may have reached the platform without an answer: look before you create. */
   readonly mayBeThere: boolean
   /** ms since an attempt ended without any answer. Absent when each attempt was answered: an answer such as 503 seldom leaves anything behind. */

@@ -15,7 +15,8 @@ describe('what an answer means for the ticket', () => {
     { statuses: [400, 405, 409, 413, 415, 422], expected: rejected },
     { statuses: [301, 302, 307, 308, 401, 402, 404, 410], expected: broken },
     { statuses: [403], expected: { ...broken, isForbidden: true } },
-    { statuses: [408, 425, 429], expected: later },
+    { statuses: [408, 425], expected: later },
+    { statuses: [429], expected: { ...later, isTargetDown: true } },
     { statuses: [200, 204, 500, 501, 503, 599], expected: nobodyKnows },
     { statuses: [502, 504], expected: { ...nobodyKnows, isUnanswered: true } },
   ]
@@ -31,6 +32,12 @@ describe('what an answer means for the ticket', () => {
     expect(outcomeOf(429, '', { 'retry-after': '7' })).to.include({ afterMs: 7_000 })
     expect(outcomeOf(503, '', { 'retry-after': 'Thu, 01 Jan 1970 00:00:09 GMT' })).to.include({ afterMs: 9_000 })
     expect(outcomeOf(400, '', { 'retry-after': '7' })).to.not.have.property('afterMs')
+    expect(outcomeOf(429, '', { 'retry-after': '7' })).to.not.have.property('isTargetDown')
+    expect(outcomeOf(429, '', { 'x-ratelimit-period-in-sec': '60' }))
+      .to.include({ afterMs: 60_000 })
+      .and.not.have.property('isTargetDown')
+    expect(outcomeOf(429, '', { 'x-ratelimit-period-in-sec': '60', 'retry-after': '7' })).to.include({ afterMs: 7_000 })
+    expect(outcomeOf(503, '', { 'x-ratelimit-period-in-sec': '60' })).to.not.have.property('afterMs')
   })
 
   it('says why in the words of the platform', () => {

@@ -41,6 +41,9 @@ const MEANINGS: Readonly<Record<number, Meaning>> = {
   },
 }
 
+/** Seconds over which Opsgenie counts the requests of an account: it sends no `Retry-After`. */
+const OPSGENIE_PERIOD = 'x-ratelimit-period-in-sec'
+
 /** The outcome of an answer that does not mean success; `platform` is the platform's name for people. */
 export function outcomeOfAnswer(platform: string, answer: OutboundAnswer, nowMs: number): Failure {
   const { says, ...meaning } = MEANINGS[answer.status] ?? MEANINGS[100 * Math.floor(answer.status / 100)] ?? MEANINGS[200]!
@@ -53,14 +56,17 @@ export function outcomeOfAnswer(platform: string, answer: OutboundAnswer, nowMs:
       ...(meaning.isTargetBroken && { isTargetBroken: true }),
       ...(meaning.isForbidden && { isForbidden: true }),
     }
-  const afterMs = retryAfterMs(answer.headers['retry-after'], nowMs)
+  const { 'retry-after': after, [OPSGENIE_PERIOD]: period } = answer.headers
+  const afterMs = retryAfterMs(after ?? (answer.status === 429 ? period : undefined), nowMs)
+  // Too many requests, and no word on how long: the target itself has to rest, or each ticket would ask on its own.
+  const isTargetDown = meaning.isTargetDown || (answer.status === 429 && afterMs === undefined)
   return {
     kind: 'retryable',
     reason,
     ...(afterMs !== undefined && { afterMs }),
     ...(meaning.isAmbiguous && { isAmbiguous: true }),
     ...(meaning.isUnanswered && { isUnanswered: true }),
-    ...(meaning.isTargetDown && { isTargetDown: true }),
+    ...(isTargetDown && { isTargetDown: true }),
   }
 }
 

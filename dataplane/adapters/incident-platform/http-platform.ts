@@ -76,6 +76,8 @@ export interface HttpPlatformDeps {
 export function createHttpPlatform(contract: HttpContract, { outbound, clock }: HttpPlatformDeps): IncidentPlatform {
   /** Runs `work`; the failure that it ended with, without secrets. */
   const attempt = async <T>(target: Target, signal: AbortSignal, work: (calls: TargetCalls) => Promise<T>) => {
+    const secrets = [...contract.secrets(target)].filter(secret => secret !== '')
+    const clean = (text: string) => redact(text, secrets)
     let hasWritten = false
     const fail = (failure: Failure): never => {
       // Earlier calls may have changed something, however this call ended.
@@ -91,7 +93,8 @@ export function createHttpPlatform(contract: HttpContract, { outbound, clock }: 
           hasWritten ||= isWrite && failure.kind === 'retryable' && failure.isAmbiguous === true
           return fail(failure)
         })
-        const failure = () => outcomeOfAnswer(contract.name, answer, clock.nowMs())
+        // A secret is known by its whole length: before the platform's words are cut.
+        const failure = () => outcomeOfAnswer(contract.name, { ...answer, text: clean(answer.text) }, clock.nowMs())
         const isExpected = expects.includes(answer.status)
         if (isWrite && (isExpected || mayHaveWritten(failure()))) hasWritten = true
         if (!isExpected && !also.includes(answer.status)) fail(failure())
@@ -102,8 +105,6 @@ export function createHttpPlatform(contract: HttpContract, { outbound, clock }: 
         if (signal.aborted) fail({ kind: 'retryable', reason: `${contract.name}: stopped while waiting` })
       },
     }
-    const secrets = [...contract.secrets(target)].filter(secret => secret !== '')
-    const clean = (text: string) => redact(text, secrets)
     try {
       return { ok: true, value: await work(calls), clean } as const
     } catch (error) {

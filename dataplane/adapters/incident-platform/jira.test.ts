@@ -88,6 +88,15 @@ describe('Jira', () => {
     expect(old.waitedMs).to.equal(0)
   })
 
+  it('looks for as long after a 201 without the key of the issue', async () => {
+    for (const body of ['<html>', { id: '10001' }, ''])
+      expect((await sendScripted(jira, buildRequest('jira'), { status: 201, body })).outcome).to.include({
+        kind: 'retryable',
+        isAmbiguous: true,
+        isUnanswered: true,
+      })
+  })
+
   it('is ambiguous after a reset of the create, not after one of the search', async () => {
     expect((await sendScripted(jira, buildRequest('jira'), resetAfterSending())).outcome).to.include({ isAmbiguous: true })
     expect((await sendScripted(jira, buildRequest('jira'), refusedConnection())).outcome).to.not.have.property('isAmbiguous')

@@ -171,11 +171,17 @@ async function create(request: TicketRequest, calls: TargetCalls): Promise<Deliv
   if (first.status === 400 && !isPriorityRefused) throw new NotDelivered(whatToSet(first))
   const reply = isPriorityRefused ? await post(fields, []) : first
   const key = textAt(reply.json, 'key')
-  if (key === undefined) throw notOfThisPlatform(reply, 'the key of the issue')
+  if (key === undefined) throw createdUnnamed(reply)
   return {
     ticket: remember({ externalId: key, url: issueUrl(target, key) }, request),
     ...(isPriorityRefused && { note: `without a priority: the project takes none named ${priority.name}` }),
   }
+}
+
+/** 201 says that there is an issue: it is looked for as long as after no answer at all. */
+function createdUnnamed(reply: Reply): NotDelivered {
+  const { reason } = notOfThisPlatform(reply, 'the key of the issue').failure
+  return new NotDelivered({ kind: 'retryable', reason, isAmbiguous: true, isUnanswered: true, isTargetDown: true })
 }
 
 /** The refusal, with the setting that mends it. */

@@ -148,7 +148,7 @@ describe('Opsgenie', () => {
     { status: 401, expected: { kind: 'rejected', isTargetBroken: true } },
     { status: 402, expected: { kind: 'rejected', isTargetBroken: true } },
     { status: 422, expected: { kind: 'rejected' } },
-    { status: 429, expected: { kind: 'retryable' } },
+    { status: 429, expected: { kind: 'retryable', isTargetDown: true } },
   ]
   for (const { status, expected } of refusals)
     it(`${status}: ${JSON.stringify(expected)}`, async () => {

@@ -76,8 +76,30 @@ describe('Slack', () => {
     expect(outcome).to.include({ kind: 'rejected', isTargetBroken: true })
   })
 
+  it('never tells a part of it where the words of a platform are cut', async () => {
+    const body = `${'x'.repeat(286)} slack-secret-token`
+    const { outcome } = await sendScripted(slack, buildRequest('slack'), { status: 410, body })
+    expect(JSON.stringify(outcome)).to.not.include('slack-s')
+  })
+
+  it('goes as plain text where Slack refuses its blocks', async () => {
+    const { outcome, body } = await sendScripted(slack, buildRequest('slack'), { status: 400, body: 'invalid_blocks' }, OK)
+    expect(outcome).to.include({ kind: 'delivered', note: 'sent as plain text, since Slack refused its blocks: invalid_blocks' })
+    expect(body(1)).to.have.all.keys('text')
+    const text = String(at(body(1), 'text'))
+    expect(text).to.include('checkout: Payment declined: upstream &lt;∗&gt; timed out')
+    expect(text).to.include('Most likely payment: “Connection pool exhausted')
+    expect(text).to.include('03:01:58.020 FATAL payment Connection pool exhausted: 50 of 50 in use')
+    expect(text).to.include('<https://logs.example.com/incidents/7c1f9a52-64d0-5c1e-9b7e-0f6f2c3d4e5f|Open the incident>')
+    expect([...text]).to.have.length.at.most(4_000)
+    const hostile = buildRequest('slack', { content: { title: '<!channel> '.repeat(2_000), nextAction: '<!here>'.repeat(2_000) } })
+    const again = await sendScripted(slack, hostile, { status: 400, body: 'msg_blocks_too_long' }, OK)
+    expect([...String(at(again.body(1), 'text'))]).to.have.length.at.most(4_000)
+    expect(String(at(again.body(1), 'text'))).to.not.match(/<!|&[a-z]{0,3}…/)
+  })
+
   const refusals = [
-    { status: 400, body: 'invalid_blocks', expected: { kind: 'rejected' } },
+    { status: 400, body: 'invalid_payload', expected: { kind: 'rejected' } },
     { status: 400, body: 'no_service', expected: { kind: 'rejected', isTargetBroken: true } },
     { status: 403, body: 'action_prohibited', expected: { kind: 'rejected', isTargetBroken: true } },
     { status: 410, body: 'channel_is_archived', expected: { kind: 'rejected', isTargetBroken: true } },

@@ -3,13 +3,15 @@ import type { Target } from '../../domain/tickets/target.ts'
 import type { TicketRequest } from '../../ports/incident-platform.ts'
 import { type HttpContract, NotDelivered, notOfThisPlatform, type Reply, type TargetCalls } from './http-platform.ts'
 import { oneLine } from './rendering/cut-text.ts'
-import { type SlackMessage, toSlackMessage } from './rendering/slack-message.ts'
+import { type SlackMessage, type SlackParts, toSlackMessage, toSlackText } from './rendering/slack-message.ts'
 import { describeEvent, FULL, SHORT, SHORTER, SHORTEST } from './rendering/ticket-document.ts'
 import { field } from './target-field.ts'
 import { toldSeverity } from './told-severity.ts'
 
 /** Slack has no codes in its 400s; these say that the webhook itself is dead. */
 const DEAD_WEBHOOK = /^(no_service|no_team|invalid_token|team_disabled|user_not_found)$/
+/** Slack took nothing, and may take the same as text. */
+const REFUSED_BLOCKS = /^(invalid_(blocks|attachments)|msg_(blocks_)?too_long)\w{0,40}$/
 const PLAIN_MENTIONS = new Map(Object.entries({ '@channel': '<!channel>', '@here': '<!here>', '@everyone': '<!everyone>' }))
 
 export const slack: HttpContract = {
@@ -18,8 +20,12 @@ export const slack: HttpContract = {
   secrets: target => secretsOf(field(target, 'webhookUrl')),
 
   async send(request, calls) {
-    await post(request.target, messageOf(request), calls)
-    return { ticket: { externalId: request.ticketKey, memory: { severity: toldSeverity(request) } } }
+    const refusal = await post(request.target, messageOf(request), calls, REFUSED_BLOCKS)
+    if (refusal !== undefined) await post(request.target, { text: toSlackText(partsOf(request)) }, calls)
+    return {
+      ticket: { externalId: request.ticketKey, memory: { severity: toldSeverity(request) } },
+      ...(refusal !== undefined && { note: `sent as plain text, since Slack refused its blocks: ${refusal}` }),
+    }
   },
 
   /** There is no way to ask whether a webhook works without a message. */
@@ -30,11 +36,15 @@ export const slack: HttpContract = {
   },
 }
 
-async function post(target: Target, message: SlackMessage | object, calls: TargetCalls): Promise<void> {
+/** Resolves with Slack's word where it refused what the caller can say in another way. */
+async function post(target: Target, message: SlackMessage | object, calls: TargetCalls, avoidable?: RegExp): Promise<string | undefined> {
   const url = field(target, 'webhookUrl') ?? ''
   const reply = await calls.call({ method: 'POST', url, body: message, expects: [200], also: [400, 403] })
+  const word = reply.text.trim()
+  if (reply.status === 400 && avoidable?.test(word)) return word
   if (reply.status !== 200) throw refused(reply)
-  if (reply.text.trim() !== 'ok') throw notOfThisPlatform(reply, 'ok')
+  if (word !== 'ok') throw notOfThisPlatform(reply, 'ok')
+  return undefined
 }
 
 function refused(reply: Reply): NotDelivered {
@@ -45,18 +55,22 @@ function refused(reply: Reply): NotDelivered {
 }
 
 export function messageOf(request: TicketRequest): SlackMessage {
+  return toSlackMessage(partsOf(request))
+}
+
+function partsOf(request: TicketRequest): SlackParts {
   const { event, content, ticket, mayBeThere } = request
   const severity = toldSeverity(request)
   const told = { ...content, severity }
   const documents = [FULL, SHORT, SHORTER, SHORTEST].map(detail => describeEvent(event, ticket === undefined, told, detail))
   const mention = mentionOf(request)
-  return toSlackMessage({
+  return {
     title: oneLine(content.title),
     mood: event === 'resolve' || content.status === 'resolved' ? 'resolved' : severity,
     documents,
     ...(mention !== undefined && { mention }),
     ...(mayBeThere && { footer: 'Slack did not say whether it took this message before: you may see it twice.' }),
-  })
+  }
 }
 
 function mentionOf({ target, event }: TicketRequest): string | undefined {

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { buildIncident } from '../../testing/incident-fixture.ts'
 import type { Incident } from '../incidents/incident-fields.ts'
-import { buildTicketContent, sampleIds } from './build-ticket-content.ts'
+import { buildTicketContent, sampleIds, sampleKey } from './build-ticket-content.ts'
 import type { OutboxRow } from './outbox-row.ts'
 
 const evidence = (pattern: string, count: number, logIds: readonly string[]) => ({
@@ -13,13 +13,14 @@ const evidence = (pattern: string, count: number, logIds: readonly string[]) => 
   logIds,
   traceIds: [],
 })
+const PATTERN = 'Connection refused\nto <*>'
 const INCIDENT = buildIncident({
   id: 'i1',
   anomalyCount: 12,
   affectedServices: ['checkout', 'payment', 'cart'],
   firstSeen: '2026-01-01T02:14:07.120Z',
   lastSeen: '2026-01-01T02:15:31.000Z',
-  evidence: [evidence('rare', 1, ['r1']), evidence('Connection refused\nto <*>', 9, ['a1', 'a2', 'a3'])],
+  evidence: [evidence('rare', 1, ['r1']), evidence(PATTERN, 9, ['a1', 'a2', 'a3'])],
 })
 const sample = (logId: string, message = 'm') => ({ logId, message, timestamp: INCIDENT.firstSeen, level: 'ERROR', service: 'checkout' })
 
@@ -27,7 +28,7 @@ const content = (over: Partial<Incident> = {}, row: Partial<OutboxRow> = {}, pub
   buildTicketContent({
     incident: { ...INCIDENT, ...over },
     row: { event: 'open', news: [], ...row },
-    samples: new Map([sample('a1'), sample('a2', 'x'.repeat(5_000))].map(each => [each.logId, each])),
+    samples: new Map([sample('a1'), sample('a2', 'x'.repeat(5_000))].map(each => [sampleKey(PATTERN, each.logId), each])),
     ...(publicUrl !== undefined && { publicUrl }),
   })
 
@@ -57,6 +58,17 @@ describe('what a ticket says', () => {
     expect(content({ ...many, furtherServices: 12 }).sentence).to.match(/; a, b, c, d and 15 more are affected, too\.$/)
   })
 
+  it('no credential of a log line, wherever its words stand', () => {
+    const said = 'login of bob failed: password=hunter2'
+    const secretive = { title: said, evidence: [evidence(said, 9, ['s1'])], rootCause: { ...rootCause, summary: said } }
+    const told = buildTicketContent({
+      incident: { ...INCIDENT, ...secretive },
+      row: { event: 'comment', news: [said] },
+      samples: new Map([[sampleKey(said, 's1'), sample('s1', `${'x'.repeat(990)} ${said}`)]]),
+    })
+    expect(JSON.stringify(told)).to.include('login of bob failed: password=[secret]').and.not.include('hunter')
+  })
+
   it('evidence, the most frequent first, with samples that are cut', () => {
     const { evidence: shown } = content()
     expect(shown.map(({ pattern, count }) => [pattern, count])).to.deep.equal([
@@ -73,7 +85,11 @@ describe('what a ticket says', () => {
   it('the words of a JSON message, in the sentence, as pattern and as sample', () => {
     const incident: Incident = { ...INCIDENT, evidence: [evidence('{<*>:<*>}', 12, ['j1'])] }
     const said = (message: string) =>
-      buildTicketContent({ incident, row: { event: 'open', news: [] }, samples: new Map([['j1', sample('j1', message)]]) })
+      buildTicketContent({
+        incident,
+        row: { event: 'open', news: [] },
+        samples: new Map([[sampleKey('{<*>:<*>}', 'j1'), sample('j1', message)]]),
+      })
     const { sentence, evidence: shown } = said('{"level":"error","msg":"disk of 40 GB is full"}')
     expect(sentence).to.contain('most often “disk of <*> GB is full”')
     expect(shown[0]!.pattern).to.equal('disk of <*> GB is full')

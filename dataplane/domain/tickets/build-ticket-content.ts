@@ -5,6 +5,7 @@ import { readableText, wordsOfJson } from '../records/readable-text.ts'
 import { withoutTerminalCodes } from '../records/terminal-codes.ts'
 import type { RootCause } from '../root-cause/root-cause.ts'
 import { listWords } from './incident-tickets.ts'
+import { maskCredentials } from './mask-credentials.ts'
 import type { OutboxRow } from './outbox-row.ts'
 import type { SampleLine, TicketContent, TicketEvidence } from './ticket-content.ts'
 
@@ -18,7 +19,7 @@ const MAX_MESSAGE_LENGTH = 1_000
 export interface ContentSource {
   readonly incident: Incident
   readonly row: Pick<OutboxRow, 'event' | 'severity' | 'change' | 'news'>
-  /** By their `log_id`. */
+  /** By `sampleKey`. */
   readonly samples: ReadonlyMap<string, SampleLine>
   /** URL of the console. */
   readonly publicUrl?: string
@@ -30,7 +31,7 @@ export function buildTicketContent({ incident, row, samples, publicUrl }: Conten
   return {
     incidentId: incident.id,
     tenantId: incident.tenantId,
-    title: incident.title,
+    title: maskCredentials(incident.title),
     sentence: buildSentence(incident, samples),
     severity,
     status: incident.status,
@@ -46,8 +47,13 @@ export function buildTicketContent({ incident, row, samples, publicUrl }: Conten
     ...(publicUrl !== undefined &&
       publicUrl !== '' && { link: `${publicUrl.replace(/\/$/, '')}/incidents/${encodeURIComponent(incident.id)}` }),
     ...(row.change !== undefined && { change: row.change }),
-    news: row.news,
+    news: row.news.map(maskCredentials),
   }
+}
+
+/** Records of one instant share their `log_id` where nobody traces: the pattern tells which of them is meant. */
+export function sampleKey(patternId: string, logId: string): string {
+  return `${patternId} ${logId}`
 }
 
 /** Log ids of the samples that a ticket shows. */
@@ -64,27 +70,27 @@ function buildEvidence({ evidence }: Incident, samples: ReadonlyMap<string, Samp
     pattern: wordsOf(each, samples),
     count: each.count,
     samples: each.logIds
-      .flatMap(id => samples.get(id) ?? [])
+      .flatMap(id => samples.get(sampleKey(each.patternId, id)) ?? [])
       .slice(0, MAX_SAMPLES)
-      .map(sample => ({ ...sample, message: cut(readableText(sample.message)) })),
+      .map(sample => ({ ...sample, message: cut(maskCredentials(readableText(sample.message))) })),
   }))
 }
 
 /** The pattern; where it says nothing, the words of a sample. */
-function wordsOf({ pattern, logIds }: Incident['evidence'][number], samples: ReadonlyMap<string, SampleLine>): string {
-  const [sample] = logIds.flatMap(id => samples.get(id) ?? [])
-  return (sample && wordsOfJson(pattern, sample.message)) ?? withoutTerminalCodes(pattern)
+function wordsOf({ pattern, patternId, logIds }: Incident['evidence'][number], samples: ReadonlyMap<string, SampleLine>): string {
+  const [sample] = logIds.flatMap(id => samples.get(sampleKey(patternId, id)) ?? [])
+  return maskCredentials((sample && wordsOfJson(pattern, sample.message)) ?? withoutTerminalCodes(pattern))
 }
 
 function buildCause({ summary, mode, fallback, candidates }: RootCause): NonNullable<TicketContent['cause']> {
   return {
-    summary,
+    summary: maskCredentials(summary),
     mode,
     fallback,
     candidates: candidates.map(({ service, score, reasons }) => ({
       service,
       score,
-      reasons: reasons.slice(0, MAX_REASONS).map(({ text }) => text),
+      reasons: reasons.slice(0, MAX_REASONS).map(({ text }) => maskCredentials(text)),
     })),
   }
 }

@@ -1,6 +1,6 @@
 /** Which of the rows that wait are still worth sending, when newer ones stand behind them (Decisions 6). */
 import type { IncidentStatus } from '../incidents/incident-status.ts'
-import { isUnsettled, type OutboxRow } from './outbox-row.ts'
+import { isUnsettled, type OutboxRow, withoutUnreached } from './outbox-row.ts'
 import type { TicketEvent } from './ticket-event.ts'
 
 /** The ticket's status after a delivered event; other events leave the status as it is. */
@@ -16,6 +16,7 @@ const MAX_NEWS = 20
 
 /**
  * The rows with those suppressed that need not be sent. A row of which an attempt may have arrived stays as it is.
+ * - recipients that were put off get the newer row, and none that is older;
  * - `resolve` and `reopen` undo what waits before them, and are needless where the ticket is in that state already;
  * - what was not told at all before it is resolved need not be told;
  * - an `open` has everything in it that updates and comments behind it would say, but the words of a person;
@@ -24,7 +25,9 @@ const MAX_NEWS = 20
  * `ticketStatus`: of the ticket on the platform, undefined without one.
  */
 export function coalesce(rows: readonly OutboxRow[], ticketStatus: IncidentStatus | undefined): readonly OutboxRow[] {
-  const result = [...rows]
+  const result = rows.map((row, at) =>
+    row.unreached !== undefined && isFresh(row) && rows.slice(at + 1).some(isUnsettled) ? withoutUnreached(row) : row,
+  )
   const drop = (at: number, reason: string) => {
     const row = result[at]!
     if (isUnsettled(row) && isFresh(row)) result[at] = supersede(row, reason)
@@ -63,7 +66,7 @@ export function coalesce(rows: readonly OutboxRow[], ticketStatus: IncidentStatu
 }
 
 /** Nothing of it can have arrived. */
-function isFresh({ isUnderWay, mayBeThere }: OutboxRow): boolean {
+export function isFresh({ isUnderWay, mayBeThere }: OutboxRow): boolean {
   return isUnderWay !== true && mayBeThere !== true
 }
 

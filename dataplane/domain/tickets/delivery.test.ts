@@ -51,6 +51,30 @@ describe('attempts', () => {
     expect(done.ticket).to.deep.equal({ ...ticket, url: 'https://x.example/1' })
   })
 
+  describe('delivered to some recipients, and put off for others', () => {
+    const partly = () => attempt(open(), { kind: 'delivered', ticket: { externalId: 'T' }, note: 'put off: ada@x', unreached: ['ada@x'] })
+
+    it('waits for these alone; its ticket is there', () => {
+      expect(partly()).to.include({ ticketStatus: 'open', state: 'pending' })
+      expect(headOf(partly())).to.deep.include({ status: 'pending', unreached: ['ada@x'], lastError: 'put off: ada@x', attempts: 1 })
+      expect(headOf(partly())!.nextAttemptAt).to.equal(iso(2_000))
+      const reached = attempt(partly(), { kind: 'delivered' }, 2_000)
+      expect(reached.rows[0]).to.include({ status: 'sent' }).and.not.have.any.keys('unreached', 'lastError', 'isUnderWay')
+    })
+
+    it('holds up nothing newer, which goes to all', () => {
+      const newer = addEvents(partly(), [{ seq: 9, event: 'update', at: NOW, news: ['cart is affected, too.'] }], NOW)
+      expect(newer.rows.map(({ event, status }) => `${event} ${status}`)).to.deep.equal(['open sent', 'update pending'])
+      expect(newer.rows[0]).to.include({ note: 'put off: ada@x' }).and.not.have.property('unreached')
+    })
+
+    it('stands as sent, with the reason, once these are refused for good or a day is over', () => {
+      const refused = attempt(partly(), { kind: 'rejected', reason: '550 no such user' }, 2_000)
+      expect(refused.rows[0]).to.include({ status: 'sent', note: '550 no such user' })
+      expect(expireRows(partly(), NOW_MS + DAY_MS).rows[0]).to.include({ status: 'sent', note: 'put off: ada@x' })
+    })
+  })
+
   it('rejected: failed at once', () => {
     const thread = attempt(open(), { kind: 'rejected', reason: '400 no such project' })
     expect(describeDispatch(thread)).to.deep.equal({ status: 'failed', attempts: 1, lastError: '400 no such project' })

@@ -2,7 +2,7 @@
 import { type BackOffConfig, backOffMs } from '../../limits/back-off.ts'
 import { isoTime } from '../time/iso-time.ts'
 import { STATUS_AFTER } from './coalescing.ts'
-import { isUnsettled, type OutboxRow } from './outbox-row.ts'
+import { isUnsettled, type OutboxRow, withoutUnreached } from './outbox-row.ts'
 import type { ExternalTicket, TicketOutcome } from './ticket-outcome.ts'
 import { arrange, headOf, isOpening, newestDispatch, ROW_LIFE_MS, suppress, type TicketThread } from './ticket-thread.ts'
 
@@ -38,18 +38,36 @@ export function endAttempt(thread: TicketThread, end: AttemptEnd, nowMs: number,
       changeHead(free, now, row => afterFailure(row, end, nowMs, random)),
       now,
     )
-  const head = headOf(thread)
-  const ticketStatus = (head === undefined ? undefined : STATUS_AFTER[head.event]) ?? thread.ticketStatus
+  const ticketStatus = statusAfter(thread)
   const ticket = mergeTicket(thread.ticket, end.ticket)
   const told: TicketThread = {
     ...free,
     ...(ticketStatus !== undefined && { ticketStatus }),
     ...(ticket !== undefined && { ticket, externalId: ticket.externalId }),
   }
-  return changeHead(told, now, row => {
-    const { isUnderWay: _u, mayBeThere: _m, unansweredAt: _a, lastError: _e, ...rest } = row
-    return { ...rest, status: 'sent', sentAt: now, ...(end.note !== undefined && { note: cut(end.note) }) }
-  })
+  return changeHead(told, now, row => afterDelivery(row, end, nowMs, random))
+}
+
+function afterDelivery(row: OutboxRow, end: Extract<AttemptEnd, { kind: 'delivered' }>, nowMs: number, random: () => number): OutboxRow {
+  const { isUnderWay: _u, mayBeThere: _m, unansweredAt: _a, lastError: _e, unreached: _r, ...rest } = row
+  const note = end.note === undefined ? {} : { note: cut(end.note) }
+  const sent: OutboxRow = { ...rest, status: 'sent', sentAt: isoTime(nowMs), ...note }
+  if (end.unreached === undefined || end.unreached.length === 0 || nowMs >= Date.parse(row.deadlineAt)) return sent
+  const waiting: OutboxRow = {
+    ...sent,
+    status: 'pending',
+    unreached: end.unreached,
+    ...(end.note !== undefined && { lastError: cut(end.note) }),
+  }
+  return tryLater(waiting, nowMs, backOffMs(RETRY, row.attempts, random))
+}
+
+/** The ticket's status once its first row is delivered: what was done at the target since counts more. */
+function statusAfter({ rows, ticketStatus }: TicketThread): TicketThread['ticketStatus'] {
+  const head = headOf({ rows })
+  if (head === undefined) return ticketStatus
+  const there = rows.findLast(({ seq, suppressedBy }) => suppressedBy === 'there' && seq > head.seq)
+  return STATUS_AFTER[(there ?? head).event] ?? ticketStatus
 }
 
 /** Gives up the rows whose time is over; the same thread when there are none. */
@@ -102,6 +120,7 @@ function afterFailure(row: OutboxRow, end: Exclude<AttemptEnd, { kind: 'delivere
       }
     }
     case 'rejected':
+      if (end.isTargetBroken !== true && row.unreached !== undefined) return withoutUnreached({ ...rest, lastError: cut(end.reason) })
       if (end.isTargetBroken !== true) return { ...rest, status: 'failed', lastError: cut(end.reason) }
       return tryLater({ ...rest, status: 'refused', lastError: cut(end.reason) }, nowMs, REFUSED_PAUSE_MS)
     case 'retryable': {
@@ -122,6 +141,7 @@ function tryLater(row: OutboxRow, nowMs: number, pauseMs: number): OutboxRow {
 }
 
 function giveUp(row: OutboxRow): OutboxRow {
+  if (row.unreached !== undefined) return withoutUnreached(row)
   const { isUnderWay: _u, ...rest } = row
   return {
     ...rest,

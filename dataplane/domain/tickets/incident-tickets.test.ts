@@ -84,6 +84,15 @@ describe('what an incident owes its targets', () => {
     expect(owed(attend<TicketedIncident>(buildIncident({ status: 'resolved' }), FACTS))).to.deep.equal([])
   })
 
+  it('its opening when it is opened again, where it was resolved before it was taken up', () => {
+    const early = oweChange<TicketedIncident>({ ...buildIncident(), status: 'resolved' }, { action: 'resolve', at: NOW })
+    const seen = attend(early, FACTS)
+    expect(owed(seen)).to.deep.equal([])
+    const again = attend({ ...oweChange(seen, { action: 'reopen', at: NOW }), status: 'open' as const }, FACTS)
+    expect(owed(again)).to.deep.equal(['open slack,jira', 'reopen slack,jira'])
+    expect(again).to.deep.include({ platforms: ['slack', 'jira'] })
+  })
+
   it('nothing that is seen, when it is first looked at a day and more after it last changed; reopened or grown, it is told', () => {
     const old = buildIncident({ updatedAt: '2025-12-30T00:00:00.000Z' })
     const seen = attend<TicketedIncident>(old, FACTS)

@@ -188,8 +188,9 @@ function takeUp<T extends TicketedIncident>(incident: T, facts: AttendFacts, qui
   const { owed: _o, ...rest } = incident.ticketing ?? {}
   // A person who escalates wants people told, silence or not.
   const isQuiet = quiet !== undefined && !earlier.some(({ event }) => event === 'escalate')
+  // It is taken up when somebody opens it again.
+  if (incident.status === 'resolved') return { ...incident, ticketing: rest }
   const taken: T = { ...incident, ticketing: { ...rest, takenAt: now, told: stateOf(incident) } }
-  if (incident.status === 'resolved') return taken
   const targets = routeIncident(facts.rules, incident)
   const platforms = [...new Set([...incident.platforms, ...targets])]
   const opening = { event: 'open' as const, at: now, targets, ...(isQuiet && { quiet: quiet.reason }) }

@@ -10,10 +10,10 @@ import type { TicketEvent } from './ticket-event.ts'
 export type RowStatus = 'pending' | 'refused' | 'sent' | 'failed' | 'suppressed'
 
 /**
- * Why a row is `suppressed`. `newer`: another row says it too, or undoes it. `unopened`: there is no ticket at the target to tell it to; `target`: the
- * target was removed or switched off; `quiet`: a silence, or a recurring incident that is to be quiet.
+ * Why a row is `suppressed`. `newer`: another row says it too, or undoes it. `there`: the change was made at the target. `unopened`: there is no ticket at
+ * the target to tell it to; `target`: the target was removed or switched off; `quiet`: a silence, or a recurring incident that is to be quiet.
  */
-export type SuppressedBy = 'newer' | 'unopened' | 'target' | 'quiet'
+export type SuppressedBy = 'newer' | 'there' | 'unopened' | 'target' | 'quiet'
 
 export interface StateChange {
   readonly actor?: string
@@ -42,6 +42,8 @@ export interface OutboxRow {
   readonly unansweredAt?: string
   readonly suppressedBy?: SuppressedBy
   readonly lastError?: string
+  /** Delivered, except to these recipients: the row waits for them, until there is something newer to tell. */
+  readonly unreached?: readonly string[]
   /** The platform's deviation from the request. */
   readonly note?: string
   readonly sentAt?: string
@@ -57,6 +59,12 @@ export function isUnsettled({ status }: OutboxRow): boolean {
 }
 
 const uuid = createUuid5(createUuid5(URL_NAMESPACE)('https://logpipeline.dev/dispatch'))
+
+/** The row as it was delivered: nobody is told again. */
+export function withoutUnreached(row: OutboxRow): OutboxRow {
+  const { unreached: _u, isUnderWay: _w, lastError, ...rest } = row
+  return { ...rest, status: 'sent', ...(lastError !== undefined && { note: lastError }) }
+}
 
 /** Names an event of an incident on a target. */
 export function rowId(tenant: string, incidentId: string, target: string, seq: number): string {

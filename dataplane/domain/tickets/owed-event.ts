@@ -12,7 +12,7 @@ export interface OwedEvent {
   readonly at: string
   /** The targets that get rows; absent: all to which the incident is routed. */
   readonly targets?: readonly TargetId[]
-  /** The target that the change came from: it gets no row. */
+  /** The target that the change came from: it is not told. */
   readonly except?: TargetId
   /** The severity that the targets are told. */
   readonly severity?: Severity

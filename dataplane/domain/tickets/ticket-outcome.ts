@@ -12,8 +12,11 @@ export interface ExternalTicket {
 
 /** Reasons and notes are for people and hold no secrets. */
 export type TicketOutcome =
-  /** `note`: what was done otherwise than asked, such as a comment where the workflow has no such transition. */
-  | { readonly kind: 'delivered'; readonly ticket?: ExternalTicket; readonly note?: string }
+  /**
+   * `note`: what was done otherwise than asked, such as a comment where the workflow has no such transition. `unreached`: recipients that are put off, and
+   * are to be told again without the others.
+   */
+  | { readonly kind: 'delivered'; readonly ticket?: ExternalTicket; readonly note?: string; readonly unreached?: readonly string[] }
   /**
    * The platform will never take it. `isTargetBroken`: nor anything else until somebody mends the configuration (401, 403, 404, 410). `isForbidden`: it
    * may be changes of this kind alone that the account has no right to.

@@ -1,5 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { endAttempt } from './delivery.ts'
+import type { TicketOutcome } from './ticket-outcome.ts'
 import { addEvents, createThread, describeDispatch, headOf, showRows } from './ticket-thread.ts'
 
 const NOW = '2026-01-01T00:00:00.000Z'
@@ -24,6 +26,48 @@ describe('the rows of an incident and a target', () => {
     const reopened = addEvents(empty(), [{ seq: 7, event: 'reopen', at: NOW }], NOW)
     const thread = addEvents(reopened, [{ seq: 8, event: 'acknowledge', at: NOW }], NOW)
     expect(thread.rows.map(({ event, status }) => `${event} ${status}`)).to.deep.equal(['reopen pending', 'acknowledge pending'])
+  })
+
+  it('a reopening is the opening where the incident was over before it was told', () => {
+    const over = addEvents(addEvents(empty(), [OPEN], NOW), [{ seq: 2, event: 'resolve', at: NOW }], NOW)
+    expect(over.rows.map(({ event, status }) => `${event} ${status}`)).to.deep.equal(['open suppressed', 'resolve suppressed'])
+    const again = addEvents(over, [{ seq: 3, event: 'reopen', at: NOW }], NOW)
+    expect(headOf(again)?.event).to.equal('reopen')
+    const overAgain = addEvents(again, [{ seq: 4, event: 'resolve', at: NOW }], NOW)
+    expect(headOf(overAgain)).to.equal(undefined)
+    expect(headOf(addEvents(overAgain, [{ seq: 5, event: 'reopen', at: NOW }], NOW))?.seq).to.equal(5)
+  })
+
+  it('a reopening tells nobody where the opening was silenced, or failed', () => {
+    const silenced = addEvents(empty(), [{ ...OPEN, quiet: 'silenced: release' }], NOW)
+    const failed = endAttempt(addEvents(empty(), [OPEN], NOW), { kind: 'rejected', reason: '400' }, Date.parse(NOW))
+    for (const thread of [silenced, failed])
+      expect(headOf(addEvents(thread, [{ seq: 3, event: 'reopen', at: NOW }], NOW))).to.equal(undefined)
+  })
+
+  it('a change that was made there is not told there, and the ticket stands as it left it', () => {
+    const told = endAttempt(addEvents(empty(), [OPEN], NOW), { kind: 'delivered', ticket: { externalId: 'T' } }, Date.parse(NOW))
+    const there = addEvents(told, [{ seq: 2, event: 'resolve', at: NOW, except: 'slack' }], NOW)
+    expect(there).to.include({ ticketStatus: 'resolved', state: 'settled' })
+    expect(describeDispatch(there)).to.include({ status: 'sent' })
+    expect(showRows(there).map(({ event }) => event)).to.deep.equal(['open'])
+    const again = addEvents(there, [{ seq: 3, event: 'reopen', at: NOW }], NOW)
+    expect(headOf(again)?.event).to.equal('reopen')
+  })
+
+  it('resolved there, it is told nothing more of what waited', () => {
+    const told = endAttempt(addEvents(empty(), [OPEN], NOW), { kind: 'delivered', ticket: { externalId: 'T' } }, Date.parse(NOW))
+    const waiting = addEvents(told, [{ seq: 2, event: 'update', at: NOW, news: ['cart is affected, too.'] }], NOW)
+    expect(headOf(waiting)?.event).to.equal('update')
+    expect(headOf(addEvents(waiting, [{ seq: 3, event: 'resolve', at: NOW, except: 'slack' }], NOW))).to.equal(undefined)
+  })
+
+  it('resolved there while the answer to its opening was lost, it is resolved once that is found', () => {
+    const lost: TicketOutcome = { kind: 'retryable', reason: 'reset', isAmbiguous: true }
+    const opening = endAttempt(addEvents(empty(), [OPEN], NOW), lost, Date.parse(NOW))
+    const there = addEvents(opening, [{ seq: 2, event: 'resolve', at: NOW, except: 'slack' }], NOW)
+    const found = endAttempt(there, { kind: 'delivered', ticket: { externalId: 'T' } }, Date.parse(NOW))
+    expect(found).to.include({ ticketStatus: 'resolved' })
   })
 
   it('rows of a quiet incident stand as suppressed, with the reason', () => {

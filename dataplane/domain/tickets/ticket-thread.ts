@@ -2,7 +2,7 @@
 import type { TargetId } from '../../contract/target-id.ts'
 import type { IncidentDispatch } from '../incidents/incident-fields.ts'
 import type { IncidentStatus } from '../incidents/incident-status.ts'
-import { coalesce } from './coalescing.ts'
+import { coalesce, isFresh, STATUS_AFTER } from './coalescing.ts'
 import { isUnsettled, type OutboxRow, rowId, ticketKey } from './outbox-row.ts'
 import type { OwedEvent } from './owed-event.ts'
 import type { ExternalTicket } from './ticket-outcome.ts'
@@ -62,9 +62,21 @@ export function createThread(tenant: string, incidentId: string, target: TargetI
 export function addEvents(thread: TicketThread, events: readonly OwedEvent[], now: string): TicketThread {
   const fresh = events.filter(({ seq }) => seq > thread.lastSeq)
   if (fresh.length === 0) return thread
-  let rows = thread.rows
-  for (const event of fresh) rows = [...rows, toRow(thread, rows, event, now)]
-  return arrange({ ...thread, rows, lastSeq: fresh.at(-1)!.seq }, now)
+  const next = fresh.reduce((before, event) => takeIn(before, event, now), thread)
+  return arrange({ ...next, lastSeq: fresh.at(-1)!.seq }, now)
+}
+
+function takeIn(thread: TicketThread, event: OwedEvent, now: string): TicketThread {
+  const row = toRow(thread, event, now)
+  if (event.except !== thread.platform) return { ...thread, rows: [...thread.rows, row] }
+  // Rows that wait would come after the resolution: on some platforms they open the ticket again.
+  const isOver = event.event === 'resolve'
+  const before = thread.rows.map(each =>
+    isOver && isUnsettled(each) && isFresh(each) ? suppress(each, 'newer', 'it was resolved there') : each,
+  )
+  const rows = [...before, suppress(row, 'there', 'it was done there')]
+  const ticketStatus = thread.ticketStatus && (STATUS_AFTER[event.event] ?? thread.ticketStatus)
+  return { ...thread, rows, ...(ticketStatus !== undefined && { ticketStatus }) }
 }
 
 /** Rows as they should be after any change: coalesced, bounded, and the thread's own fields in step with them. */
@@ -87,7 +99,7 @@ export function headOf({ rows }: Pick<TicketThread, 'rows'>): OutboxRow | undefi
   return rows.find(isUnsettled)
 }
 
-function toRow({ tenantId, incidentId, platform, ticketStatus }: TicketThread, before: readonly OutboxRow[], owed: OwedEvent, now: string) {
+function toRow({ tenantId, incidentId, platform, ticketStatus, rows: before }: TicketThread, owed: OwedEvent, now: string): OutboxRow {
   const { seq, event, at, severity, change, news = [], quiet } = owed
   const row: OutboxRow = {
     id: rowId(tenantId, incidentId, platform, seq),
@@ -105,9 +117,14 @@ function toRow({ tenantId, incidentId, platform, ticketStatus }: TicketThread, b
   if (quiet !== undefined) return suppress(row, 'quiet', quiet)
   const hasTicket = ticketStatus !== undefined || before.some(isOpening)
   // Rows sent long ago are gone, and the ticket may be there still: adapters look for it.
-  if (event === 'reopen' && before.length === 0) return row
+  if (event === 'reopen' && (before.length === 0 || wasOverUntold(before))) return row
   if (event === 'open') return hasTicket ? suppress(row, 'newer', 'there is a ticket already') : row
   return hasTicket ? row : suppress(row, 'unopened', 'there is no ticket to tell it to')
+}
+
+/** Whether the newest row that would have made a ticket was not sent, as the incident was resolved before. */
+function wasOverUntold(rows: readonly OutboxRow[]): boolean {
+  return rows.findLast(({ event }) => event === 'open' || event === 'reopen')?.suppressedBy === 'newer'
 }
 
 /** A row that makes a ticket; `reopen` does where what was told before is forgotten. */
@@ -130,12 +147,14 @@ function bound(rows: readonly OutboxRow[]): readonly OutboxRow[] {
   return kept.filter(({ event, mayBeThere, isUnderWay }) => event === 'open' || mayBeThere || isUnderWay || overdue-- <= 0)
 }
 
-/** Rows that newer ones replace, or that had no ticket to go to, do not count. A row that its target refused holds up all that came after it. */
+/** Rows that newer ones replace, that were done at the target, or that had no ticket to go to, do not count. A row that its target refused holds up all that came after it. */
 export function newestDispatch(rows: readonly OutboxRow[]): OutboxRow | undefined {
   const head = headOf({ rows })
   if (head?.status === 'refused') return head
-  return rows.findLast(({ suppressedBy }) => suppressedBy !== 'newer' && suppressedBy !== 'unopened') ?? rows.at(-1)
+  return rows.findLast(({ suppressedBy }) => !NO_DISPATCH.has(suppressedBy)) ?? rows.at(-1)
 }
+
+const NO_DISPATCH: ReadonlySet<OutboxRow['suppressedBy']> = new Set(['newer', 'there', 'unopened'])
 
 /** How the newest dispatch to the target stands. */
 export function describeDispatch({ rows, ticket }: Pick<TicketThread, 'rows' | 'ticket'>): IncidentDispatch | undefined {
@@ -160,7 +179,9 @@ export interface ShownRow {
   readonly url: string | null
 }
 
-export function showRows({ incidentId, platform, rows, ticket }: TicketThread): readonly ShownRow[] {
+/** A row of a change that was made at the target is no dispatch. */
+export function showRows({ incidentId, platform, rows: all, ticket }: TicketThread): readonly ShownRow[] {
+  const rows = all.filter(({ suppressedBy }) => suppressedBy !== 'there')
   return rows.map(row => ({
     incidentId,
     platform,

@@ -65,6 +65,8 @@ const LIMITED_MS = 200
 /** How often to look for rows that are to be given up, and for the age of the oldest row. */
 const HOUSEKEEPING_MS = 10_000
 const MAX_EXPIRED = 100
+/** No row waits for so long, and no lease lasts so long: a time that lies further ahead is of a clock that has been set back since. */
+const TOO_FAR_MS = 7_200_000
 /** An attempt whose end cannot be written keeps its place for so long. */
 const AGAIN_MS = 1_000
 
@@ -82,7 +84,13 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   let isStopping = false
   let housekeptMs = Number.NEGATIVE_INFINITY
   let oldestSince: number | undefined
-  const iso = () => new Date(clock.nowMs()).toISOString()
+  const iso = (ms = clock.nowMs()) => new Date(ms).toISOString()
+  const isDue = () => ({
+    bool: {
+      should: [{ range: { dueAt: { lte: iso() } } }, { range: { dueAt: { gt: iso(clock.nowMs() + TOO_FAR_MS) } } }],
+      minimum_should_match: 1,
+    },
+  })
 
   const laneOf = (name: string): TargetLane => {
     const lane = lanes.get(name) ?? newLane(name)
@@ -208,8 +216,10 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     oldestSince = since === undefined ? undefined : Date.parse(since)
   }
 
-  const isUnderWay = (hit: Versioned<TicketThread>) =>
-    busy.has(`${hit.index}/${hit.id}`) || (hit.source.lease !== undefined && Date.parse(hit.source.lease.until) > clock.nowMs())
+  const isUnderWay = (hit: Versioned<TicketThread>) => {
+    const leftMs = hit.source.lease === undefined ? 0 : Date.parse(hit.source.lease.until) - clock.nowMs()
+    return busy.has(`${hit.index}/${hit.id}`) || (leftMs > 0 && leftMs <= TOO_FAR_MS)
+  }
 
   const idle = async () => {
     await Promise.allSettled([...busy.values()].map(({ work }) => work))
@@ -223,7 +233,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       const { groups, counts } = await findDue<TicketThread>({
         store,
         index: ALL_DISPATCHES,
-        filter: [{ term: { state: 'pending' } }, { range: { dueAt: { lte: iso() } } }],
+        filter: [{ term: { state: 'pending' } }, isDue()],
         sort: [{ dueAt: { order: 'asc', unmapped_type: 'date' } }],
         groupField: 'lane',
         room,

@@ -41,6 +41,8 @@ const KEPT_FREE = 4
 const FEW = 2
 /** How long an incident belongs to the agent that takes it up. After that another agent may take it up. */
 const CLAIM_MS = 30_000
+/** No claim lasts so long: one that does is of a clock that has been set back since. */
+const TOO_FAR_MS = 600_000
 /** How long a fresh incident waits for the records around it to be searchable. */
 const SETTLE_MS = 1_500
 /** How long a cause that is found waits for news of the model. */
@@ -290,5 +292,7 @@ function isDue({ status, ticketing = {} }: TicketedIncident, nowMs: number, ownC
 }
 
 function isFree(claimedUntil: string | undefined, nowMs: number, ownClaim: string | undefined): boolean {
-  return claimedUntil === undefined || claimedUntil === ownClaim || Date.parse(claimedUntil) <= nowMs
+  if (claimedUntil === undefined || claimedUntil === ownClaim) return true
+  const leftMs = Date.parse(claimedUntil) - nowMs
+  return leftMs <= 0 || leftMs > TOO_FAR_MS
 }

@@ -42,6 +42,26 @@ describe('ticketing agents on one store', () => {
     expect(a.generation()).to.equal(0)
   })
 
+  it('a clock that is set back takes no target from the one that is there', async () => {
+    for (const stepMs of [30_000, 3_600_000, 30 * 86_400_000]) {
+      const a = agent(`a-${stepMs}`)
+      await a.round()
+      clock.advance(-stepMs)
+      await a.round()
+      expect(owned(a), `${stepMs} ms`).to.deep.equal(LANES)
+      await a.leave()
+    }
+  })
+
+  it('one whose clock ran ahead by a month, and that is gone, keeps no target', async () => {
+    clock.advance(30 * 86_400_000)
+    await agent('ghost').round()
+    clock.advance(-30 * 86_400_000)
+    const a = agent('a')
+    await a.round()
+    expect(owned(a)).to.deep.equal(LANES)
+  })
+
   it('a second one has its share, once the first has seen it; no target is ever that of both', async () => {
     const [a, b] = [agent('a'), agent('b')]
     await a.round()

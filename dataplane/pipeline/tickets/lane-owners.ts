@@ -39,6 +39,8 @@ const VALID_MS = 6_000
 const SETTLE_MS = 8_000
 /** An agent that says nothing for so long is gone. Clocks of agents may differ by some seconds. */
 const LEASE_MS = 20_000
+/** No agent says so much beforehand: one that did had a clock that has been set back since. */
+const TOO_FAR_MS = 600_000
 const RENEW_BEFORE_MS = 10_000
 /** Agents that are remembered; more share a store hardly. */
 const MAX_AGENTS = 200
@@ -69,9 +71,19 @@ export function createAgentPresence({ store, clock, log, name: givenName }: Pres
   /** Other agents, until when they may still send to what was theirs. */
   let others = new Map<string, number>()
   let generation = 0
+  let lookedAtMs = Number.NEGATIVE_INFINITY
+
+  /** Times that are kept from look to look, on a clock that was set back since. */
+  const followClock = (nowMs: number) => {
+    if (nowMs < lookedAtMs) {
+      actsFromMs = lookedAtMs >= actsFromMs ? nowMs : nowMs + SETTLE_MS
+      others = new Map([...others].map(([other, untilMs]) => [other, Math.min(untilMs, nowMs + SETTLE_MS)]))
+    }
+    lookedAtMs = nowMs
+  }
 
   const alive = (stored: Versioned<StoredAgents> | undefined, nowMs: number) =>
-    (stored?.source.agents ?? []).filter(({ until }) => Date.parse(until) > nowMs)
+    (stored?.source.agents ?? []).filter(({ until }) => Date.parse(until) > nowMs && Date.parse(until) <= nowMs + TOO_FAR_MS)
 
   /** Writes who is there; undefined when somebody else wrote first. */
   const write = async (stored: Versioned<StoredAgents> | undefined, agents: readonly StoredAgent[]): Promise<boolean> => {
@@ -109,6 +121,7 @@ export function createAgentPresence({ store, clock, log, name: givenName }: Pres
 
   const look = async (): Promise<boolean> => {
     const nowMs = clock.nowMs()
+    followClock(nowMs)
     const stored = await store.get<StoredAgents>(CONFIG_INDEX, AGENTS_ID)
     const present = alive(stored, nowMs)
     const own = present.find(agent => agent.name === name)

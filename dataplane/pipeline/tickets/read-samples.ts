@@ -1,15 +1,15 @@
 /** Reads the sample records that a ticket shows. */
 import { ALL_LOGS } from '../../contract/indices.ts'
 import type { Incident } from '../../domain/incidents/incident-fields.ts'
-import { sampleIds } from '../../domain/tickets/build-ticket-content.ts'
+import { sampleIds, sampleKey } from '../../domain/tickets/build-ticket-content.ts'
 import type { SampleLine } from '../../domain/tickets/ticket-content.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 
-/** Records with the same `log_id`: a few, where a clock ticks slowly. */
-const MAX_RECORDS = 20
+/** Records with the same `log_id` and pattern: many, where a clock ticks in seconds. */
+const MAX_RECORDS = 100
 /** Around the incident: indices of other days are not searched. */
 const MARGIN_MS = 3_600_000
-const FIELDS = ['log_id', 'timestamp', 'level', 'service', 'message', 'trace_id']
+const FIELDS = ['log_id', 'timestamp', 'level', 'service', 'message', 'trace_id', 'pattern_id']
 
 interface StoredRecord {
   readonly log_id: string
@@ -18,9 +18,10 @@ interface StoredRecord {
   readonly service?: string
   readonly message?: string
   readonly trace_id?: string
+  readonly pattern_id: string
 }
 
-/** By `log_id`. */
+/** By `sampleKey`. */
 export async function readSamples(store: SearchStore, incident: Incident): Promise<ReadonlyMap<string, SampleLine>> {
   const ids = sampleIds(incident)
   if (ids.length === 0) return new Map()
@@ -38,8 +39,9 @@ export async function readSamples(store: SearchStore, incident: Incident): Promi
           filter: [
             { term: { tenant_id: incident.tenantId } },
             { terms: { log_id: ids } },
-            // Records of others that were logged at the same time without a trace have the same `log_id`.
+            // Records that were logged at the same time without a trace have the same `log_id`: those of others, and other ones of the service.
             { terms: { service: [incident.service, ...incident.affectedServices] } },
+            { terms: { pattern_id: incident.evidence.map(({ patternId }) => patternId) } },
             { range: { timestamp: { gte, lte } } },
           ],
         },
@@ -47,8 +49,8 @@ export async function readSamples(store: SearchStore, incident: Incident): Promi
     },
   })
   return new Map(
-    hits.map(({ source: { log_id, timestamp, level, service, message, trace_id } }) => [
-      log_id,
+    hits.map(({ source: { log_id, timestamp, level, service, message, trace_id, pattern_id } }) => [
+      sampleKey(pattern_id, log_id),
       {
         logId: log_id,
         timestamp,

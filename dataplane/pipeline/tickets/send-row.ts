@@ -115,6 +115,7 @@ export async function sendRow(
                 ticketKey: begun.ticketKey,
                 eventKey: first.id,
                 ...(begun.ticket !== undefined && { ticket: begun.ticket }),
+                ...(first.unreached !== undefined && { only: first.unreached }),
                 mayBeThere: first.mayBeThere === true,
                 ...(first.unansweredAt !== undefined && { unansweredForMs: clock.nowMs() - Date.parse(first.unansweredAt) }),
               },

@@ -44,6 +44,42 @@ describe('the lane of a target', () => {
     expect(lane.isIdle).to.equal(true)
   })
 
+  it('a clock that is set back keeps no target alone', async () => {
+    for (let i = 0; i < 3; i++) await attempt(DOWN)
+    nowMs = -86_400_000
+    expect(lane.room(nowMs)).to.equal(1)
+    const { now } = Date
+    Date.now = () => now() - 3_600_000
+    try {
+      expect(await attempt(FINE)).to.deep.equal(FINE)
+    } finally {
+      Date.now = now
+    }
+    expect(lane.room(nowMs)).to.equal(2)
+  })
+
+  it('attempts that were under way when its breaker opened rest no longer than the one that opened it; what was delivered is no reason', async () => {
+    lane = createTargetLane({ perSecond: 1, burst: 100, atOnce: 6 }, nowMs, () => 0)
+    const ends: ((outcome: TicketOutcome) => void)[] = []
+    const begun = Array.from({ length: 5 }, () => {
+      expect(lane.take(nowMs)).to.equal(true)
+      return lane.run(
+        () => new Promise<TicketOutcome>(resolve => ends.push(resolve)),
+        () => nowMs,
+      )
+    })
+    for (const [i, end] of ends.entries()) {
+      end(i === 3 ? FINE : DOWN)
+      await begun[i]
+    }
+    expect(lane.pause(nowMs)).to.include({ untilMs: 10_000, reason: '503' })
+  })
+
+  it('a platform with too many requests that names no time rests once it says so three times', async () => {
+    for (let i = 0; i < 3; i++) await attempt({ kind: 'retryable', reason: '429', isTargetDown: true })
+    expect(lane.pause(nowMs)).to.include({ untilMs: 10_000, reason: '429' })
+  })
+
   it('failures of single events do not count', async () => {
     for (let i = 0; i < 10; i++) await attempt(i % 2 === 0 ? { kind: 'rejected', reason: '400' } : { kind: 'retryable', reason: 'x' })
     expect(lane.pause(nowMs)).to.equal(undefined)

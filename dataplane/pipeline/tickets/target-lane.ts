@@ -33,7 +33,8 @@ export interface TargetLane {
 }
 
 /**
- * The state machine is cockatiel's; time is ours (`halfOpenAfter: 0`), since the library looks at the clock of the machine, which no test moves.
+ * The state machine is cockatiel's; time is ours, since the library looks at the clock of the machine, which no test moves. `-Infinity`: the library never
+ * asks for a wait, not even where that clock is set back.
  */
 export function createTargetLane(limits: TargetLimits, startMs: number, random: () => number = Math.random): TargetLane {
   const bucket = new TokenBucket(limits, startMs)
@@ -58,8 +59,11 @@ export function createTargetLane(limits: TargetLimits, startMs: number, random: 
   }
   const policy = circuitBreaker(
     handleWhenResult(result => isTargetFailure(result as Attempt)),
-    { breaker, halfOpenAfter: 0 },
+    { breaker, halfOpenAfter: Number.NEGATIVE_INFINITY },
   )
+  policy.onBreak(() => {
+    if (!isRefused) openings++
+  })
   policy.onReset(() => {
     openings = 0
   })
@@ -68,7 +72,8 @@ export function createTargetLane(limits: TargetLimits, startMs: number, random: 
     if (paused === undefined || nowMs + ms > paused.untilMs) paused = { sinceMs: nowMs, untilMs: nowMs + ms, reason, isOfPlatform }
   }
   const pause = (nowMs: number) => {
-    if (paused !== undefined && nowMs >= paused.untilMs) paused = undefined
+    // Before its beginning: the clock was set back, by however much.
+    if (paused !== undefined && (nowMs >= paused.untilMs || nowMs < paused.sinceMs)) paused = undefined
     return paused
   }
   return {
@@ -91,13 +96,15 @@ export function createTargetLane(limits: TargetLimits, startMs: number, random: 
     },
     async run(send, nowMs, isOpening = true) {
       try {
-        const { outcome } = await policy.execute(async (): Promise<Attempt> => {
-          const attempt = { outcome: await send(), isOpening }
-          isRefused = refusesAll(attempt)
-          return attempt
+        const attempt = await policy.execute(async (): Promise<Attempt> => {
+          const ended = { outcome: await send(), isOpening }
+          isRefused = refusesAll(ended)
+          return ended
         })
-        if (policy.state === CircuitState.Open) {
-          const ms = isRefused ? REFUSED_PAUSE_MS : backOffMs(OPEN, ++openings, random)
+        const { outcome } = attempt
+        // Others that were under way may end after the breaker has opened.
+        if (policy.state === CircuitState.Open && isTargetFailure(attempt)) {
+          const ms = refusesAll(attempt) ? REFUSED_PAUSE_MS : backOffMs(OPEN, openings, random)
           pauseFor(ms, nowMs(), reasonOf(outcome), false)
         }
         if (outcome.kind === 'retryable' && outcome.afterMs !== undefined)

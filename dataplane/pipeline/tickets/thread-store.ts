@@ -20,8 +20,8 @@ export async function writeRows(store: SearchStore, { id, tenantId }: IncidentKe
   const targets = new Set(owed.flatMap(event => event.targets ?? []))
   await Promise.all(
     [...targets].map(target => {
-      const own = owed.filter(event => event.targets?.includes(target) && event.except !== target)
-      return own.length === 0 ? undefined : writeThread(store, tenantId, id, target, own, now)
+      const own = owed.filter(event => event.targets?.includes(target))
+      return writeThread(store, tenantId, id, target, own, now)
     }),
   )
 }
@@ -37,7 +37,8 @@ async function writeThread(
   const created = createThread(tenant, incidentId, target, now)
   await changeThread(store, tenant, threadId(tenant, incidentId, target), thread => {
     const before = thread ?? created
-    const next = addEvents(before, events, now)
+    // A target that nothing is known of any more is not told what was done there.
+    const next = addEvents(before, thread === undefined ? events.filter(({ except }) => except !== target) : events, now)
     return next === before ? undefined : next
   })
 }

@@ -1,11 +1,13 @@
 import { expect } from 'chai'
 import { afterEach, describe, it } from 'mocha'
 import type { SMTPServerOptions } from 'smtp-server'
+import type { ExternalTicket } from '../../../ports/incident-platform.ts'
 import type { OutboundAddresses } from '../../../ports/outbound-addresses.ts'
 import { TargetRefused } from '../../../ports/outbound-http.ts'
 import { buildRequest } from '../testing/checkout-incident.ts'
 import { type SmtpFixture, smtpError, startSmtp } from '../testing/smtp-fixture.ts'
 import { createEmail } from './email.ts'
+import { isAddressOf } from './mail.ts'
 
 const LOOPBACK: OutboundAddresses = { resolve: async () => [{ address: '127.0.0.1', family: 4, isPublic: false }] }
 
@@ -92,6 +94,55 @@ describe('e-mail', () => {
     expect(refused).to.have.property('reason').that.includes('554 Not like this')
   })
 
+  const refusals: readonly { readonly says: string; readonly options: SMTPServerOptions; readonly is: object; readonly isNot: string }[] = [
+    {
+      says: 'a server that greets with 554 takes no mail at all',
+      options: { onConnect: (_, done) => done(smtpError(554, 'No SMTP service for you')) },
+      is: { kind: 'rejected', isTargetBroken: true },
+      isNot: 'isAmbiguous',
+    },
+    {
+      says: 'a server that is about to stop is down',
+      options: { onConnect: (_, done) => done(smtpError(421, 'Going away')) },
+      is: { kind: 'retryable', isTargetDown: true },
+      isNot: 'isAmbiguous',
+    },
+    {
+      says: 'a log-in that is missing is a matter of the settings',
+      options: { onMailFrom: (_, __, done) => done(smtpError(530, 'Authentication required')) },
+      is: { kind: 'rejected', isTargetBroken: true },
+      isNot: 'isTargetDown',
+    },
+    {
+      says: 'a mail that is too large is never tried again',
+      options: { onData: (stream, _, done) => void stream.resume().on('end', () => done(smtpError(552, 'Too large'))) },
+      is: { kind: 'rejected' },
+      isNot: 'isTargetBroken',
+    },
+    {
+      says: 'greylisting of all recipients is tried again, and the server is not down',
+      options: { onRcptTo: (_, __, done) => done(smtpError(450, 'Greylisted')) },
+      is: { kind: 'retryable' },
+      isNot: 'isTargetDown',
+    },
+  ]
+  for (const { says, options, is, isNot } of refusals)
+    it(says, async () =>
+      expect(await (await open(options)).send())
+        .to.include(is)
+        .and.not.have.property(isNot),
+    )
+
+  it('tells no form of the password, nor a part of one', async () => {
+    const plain = Buffer.from('\0bot\0smtp-secret').toString('base64')
+    for (const words of [`Unknown command AUTH PLAIN ${plain}`, `${'x'.repeat(232)} smtp-secret`]) {
+      const { send } = await open({ onAuth: (_, __, done) => done(smtpError(535, words)) })
+      expect(JSON.stringify(await send()))
+        .to.not.include(plain)
+        .and.not.match(/smtp-se/)
+    }
+  })
+
   it('names recipients that were refused', async () => {
     const onRcptTo: SMTPServerOptions['onRcptTo'] = ({ address }, _, done) =>
       done(address.startsWith('gone') ? smtpError(550, 'No such user') : null)
@@ -100,6 +151,29 @@ describe('e-mail', () => {
       .to.have.property('note')
       .that.includes('gone@example.com')
     expect(await send({ fields: { to: 'gone@example.com' } })).to.include({ kind: 'rejected' })
+  })
+
+  it('tells recipients that were put off again, and nobody twice', async () => {
+    let isGreylisting = true
+    const onRcptTo: SMTPServerOptions['onRcptTo'] = ({ address }, _, done) =>
+      done(isGreylisting && address.startsWith('Ada') ? smtpError(450, 'Greylisted, try again') : null)
+    const { smtp, send } = await open({ onRcptTo })
+    const fields = { to: ['Ada <Ada@example.com>', 'oncall@example.com'] }
+    const first = await send({ fields })
+    expect(first).to.deep.include({ kind: 'delivered', unreached: ['Ada@example.com'] })
+    expect(first).to.have.property('note').that.includes('Greylisted')
+    const { ticket, unreached } = first as { ticket: ExternalTicket; unreached: readonly string[] }
+    isGreylisting = false
+    const second = await send({ fields, ticket, only: unreached })
+    expect(second).to.include({ kind: 'delivered' }).and.not.have.any.keys('note', 'unreached')
+    expect(smtp.mails.map(({ recipients }) => recipients)).to.deep.equal([['oncall@example.com'], ['Ada@example.com']])
+    const [one, two] = [0, 1].map(index => headOf(smtp, index).match(/^(Message-ID|Subject): .*/gm))
+    expect(one).to.have.length(2)
+    expect(two).to.deep.equal(one)
+    expect(headOf(smtp, 1)).to.not.match(/^In-Reply-To/m)
+    expect(await send({ fields: { to: 'oncall@example.com' }, ticket, only: unreached })).to.deep.equal({ kind: 'delivered' })
+    expect(isAddressOf('ada@xn--bcher-kva.example', 'Ada <Ada@Bücher.example>')).to.equal(true)
+    expect(smtp.mails).to.have.length(2)
   })
 
   it('holds the target for broken when the log-in is refused, and never tells the password', async () => {

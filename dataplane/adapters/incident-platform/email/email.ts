@@ -3,10 +3,13 @@ import type { Target } from '../../../domain/tickets/target.ts'
 import type { IncidentPlatform, TicketOutcome } from '../../../ports/incident-platform.ts'
 import type { OutboundAddresses } from '../../../ports/outbound-addresses.ts'
 import { redact } from '../redact.ts'
+import { oneLine } from '../rendering/cut-text.ts'
 import { field } from '../target-field.ts'
-import { mailOf, threadTicket } from './mail.ts'
+import { isAddressOf, mailOf, threadTicket } from './mail.ts'
 import { outcomeOfSmtpError } from './smtp-outcome.ts'
 import { createSmtpPools } from './smtp-pools.ts'
+
+type Delivered = Extract<TicketOutcome, { kind: 'delivered' }>
 
 export interface Email extends IncidentPlatform {
   close(): void
@@ -14,28 +17,21 @@ export interface Email extends IncidentPlatform {
 
 export function createEmail({ addresses }: { readonly addresses: OutboundAddresses }): Email {
   const pools = createSmtpPools(addresses)
-  const withoutSecrets = (target: Target, text: string) => {
-    const password = field(target, 'password') ?? ''
-    return redact(text, [password, Buffer.from(password).toString('base64')])
-  }
+  const withoutSecrets = (target: Target) => (text: string) => redact(text, secretsOf(target))
   return {
     async send(request, signal): Promise<TicketOutcome> {
       const { to, ...mail } = mailOf(request)
+      // Recipients that were put off are no longer among those of the target.
+      if (to.length === 0 && request.only !== undefined) return { kind: 'delivered' }
       if (to.length === 0)
         return { kind: 'rejected', reason: 'E-mail: expected at least one address in the field to, seen none', isTargetBroken: true }
       if (signal.aborted) return { kind: 'retryable', reason: 'E-mail: stopped before it was sent' }
       const message = { ...mail, to: [...to], headers: { ...mail.headers }, signal }
       try {
-        const { rejected = [] } = await pools.use(request.target, async transport => await transport.sendMail(message))
-        const refused = rejected.map(String)
-        return {
-          kind: 'delivered',
-          ticket: threadTicket(request),
-          ...(refused.length > 0 && { note: `the mail server refused some of the recipients: ${refused.join(', ')}` }),
-        }
+        const answer = await pools.use(request.target, async transport => await transport.sendMail(message))
+        return { kind: 'delivered', ticket: threadTicket(request), ...refusalsIn(answer, withoutSecrets(request.target)) }
       } catch (error) {
-        const outcome = outcomeOfSmtpError(error, signal.aborted)
-        return { ...outcome, reason: withoutSecrets(request.target, outcome.reason) }
+        return outcomeOfSmtpError(error, signal.aborted, withoutSecrets(request.target))
       }
     },
 
@@ -45,12 +41,45 @@ export function createEmail({ addresses }: { readonly addresses: OutboundAddress
         await pools.use(target, transport => unlessAborted(transport.verify(), signal))
         return { ok: true, message: `The mail server ${field(target, 'host')} takes the log-in; no mail was sent` }
       } catch (error) {
-        return { ok: false, message: withoutSecrets(target, outcomeOfSmtpError(error, signal.aborted).reason) }
+        return { ok: false, message: outcomeOfSmtpError(error, signal.aborted, withoutSecrets(target)).reason }
       }
     },
 
     close: pools.close,
   }
+}
+
+/** The part of nodemailer's result that tells of recipients. */
+interface Answer {
+  readonly rejected?: readonly unknown[]
+  readonly rejectedErrors?:
+    | readonly { readonly message: string; readonly responseCode?: number | undefined; readonly recipient?: string | undefined }[]
+    | undefined
+}
+
+/** Recipients that the server refused while it took the mail for others: for good, or for now (4xx). */
+function refusalsIn(
+  { rejected = [], rejectedErrors = [] }: Answer,
+  clean: (text: string) => string,
+): Pick<Delivered, 'note' | 'unreached'> {
+  const refused = rejected.map(String)
+  if (refused.length === 0) return {}
+  const putOff = rejectedErrors.filter(({ responseCode = 500 }) => responseCode < 500)
+  const unreached = refused.filter(address => putOff.some(({ recipient = '' }) => isAddressOf(recipient, address)))
+  const lost = refused.filter(address => !unreached.includes(address))
+  const notes = [
+    ...(lost.length === 0 ? [] : [`the mail server refused some of the recipients: ${lost.join(', ')}`]),
+    ...(unreached.length === 0 ? [] : [`the mail server put off some of the recipients, who are told again: ${unreached.join(', ')}`]),
+    ...(putOff[0] === undefined ? [] : [oneLine(putOff[0].message)]),
+  ]
+  return { note: clean(notes.join('; ')), ...(unreached.length > 0 && { unreached }) }
+}
+
+/** The password, as it is and as `AUTH LOGIN` and `AUTH PLAIN` send it. */
+function secretsOf(target: Target): readonly string[] {
+  const password = field(target, 'password')
+  if (password === undefined) return []
+  return [password, `\0${field(target, 'user') ?? ''}\0${password}`].flatMap(text => [text, Buffer.from(text).toString('base64')])
 }
 
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -27,16 +27,17 @@ export interface Mail {
 }
 
 export function mailOf(request: TicketRequest): Mail {
-  const { target, event, content, ticket } = request
+  const { target, event, content, ticket, only } = request
+  const all = recipientsOf(target, event)
   const severity = toldSeverity(request)
   const told = { ...content, severity }
   const root = threadOf(request)
-  const isFirst = ticket === undefined
+  const isFirst = ticket === undefined || ticket.memory?.['first'] === markOf(request)
   const documents = DETAILS.map(detail => describeEvent(request.event, isFirst, told, detail))
   const title = oneLine(content.title)
   return {
     from: oneLine(field(target, 'from') ?? ''),
-    to: recipientsOf(target, event),
+    to: only === undefined ? all : all.filter(recipient => only.some(address => isAddressOf(address, recipient))),
     subject: `${isFirst ? '' : 'Re: '}${subjectOf(request)}`,
     text: `${title}\n\n${toPlainText(documents, { max: MAX_TEXT })}\n\n-- \n${footerOf(told.incidentId)}\n`,
     html: toHtml({
@@ -54,7 +55,8 @@ export function mailOf(request: TicketRequest): Mail {
 
 /** The ticket that later mails answer to. */
 export function threadTicket(request: TicketRequest): ExternalTicket {
-  return { externalId: threadOf(request), memory: { severity: toldSeverity(request), subject: subjectOf(request) } }
+  const first = request.ticket === undefined ? { first: markOf(request) } : {}
+  return { externalId: threadOf(request), memory: { severity: toldSeverity(request), subject: subjectOf(request), ...first } }
 }
 
 /** The subject stays that of the first mail: readers that go by it would begin another thread. */
@@ -73,10 +75,25 @@ function threadOf({ ticket, ticketKey, target }: TicketRequest): string {
   return ticket?.externalId ?? `<${ticketKey}@${domainOf(target)}>`
 }
 
+/** Whether a recipient such as `Ada <ada@example.com>` has that address. */
+export function isAddressOf(address: string, recipient: string): boolean {
+  return normalised(address) === normalised(/<([^<>]*)>\s*$/.exec(recipient)?.[1] ?? recipient)
+}
+
+/** As servers are told it: names of domains in ASCII. */
+function normalised(address: string): string {
+  const [, local = address, domain = ''] = /^(.*)@([^@]*)$/.exec(address.trim()) ?? []
+  return `${local.toLowerCase()}@${URL.parse(`http://${domain}`)?.hostname ?? domain}`
+}
+
 /** The same for every attempt, so that a mail that arrives twice is one to readers that compare. */
-function messageIdOf({ ticketKey, eventKey, target }: TicketRequest): string {
-  const event = createHash('sha256').update(eventKey).digest('hex').slice(0, 16)
-  return `<${ticketKey}.${event}@${domainOf(target)}>`
+function messageIdOf(request: TicketRequest): string {
+  return `<${request.ticketKey}.${markOf(request)}@${domainOf(request.target)}>`
+}
+
+/** Stands for an event. */
+function markOf({ eventKey }: Pick<TicketRequest, 'eventKey'>): string {
+  return createHash('sha256').update(eventKey).digest('hex').slice(0, 16)
 }
 
 function domainOf(target: Target): string {

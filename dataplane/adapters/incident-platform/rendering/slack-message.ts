@@ -9,6 +9,8 @@ const MAX_HEADER = 150
 const MAX_FENCE = 2_500
 /** Slack refuses about 13,000 over all blocks (`msg_blocks_too_long`). */
 const MAX_CHARACTERS = 10_000
+/** Characters of a message without blocks. */
+const MAX_TEXT = 4_000
 
 const COLOURS: Readonly<Record<Severity | 'resolved', string>> = {
   critical: '#b3261e',
@@ -66,6 +68,19 @@ function messageOf({ title, mood, mention, footer }: SlackParts, document: Ticke
     ],
     attachments: rest.length === 0 ? [] : [{ color: COLOURS[mood], fallback: cutEscaped(head, MAX_HEADER), blocks: rest }],
   }
+}
+
+/** The message without blocks: longer than the text of notifications, and harder to read than blocks. */
+export function toSlackText(parts: SlackParts): string {
+  const texts = parts.documents.map(document => plainTextOf(parts, document, document.blocks.map(textOf)))
+  return texts.find(text => codePoints(text) <= MAX_TEXT) ?? cutEscaped(plainTextOf(parts, parts.documents.at(-1)!, []), MAX_TEXT)
+}
+
+function plainTextOf({ title, mood, mention, footer }: SlackParts, { lead, link }: TicketDocument, blocks: readonly string[]): string {
+  const call = mention === undefined ? '' : `${mention} `
+  const open = link === undefined ? [] : [`<${escapeSlack(link).replaceAll('|', '%7C')}|Open the incident>`]
+  const head = [`${call}${EMOJI[mood]} ${toMrkdwn([{ text: cutText(title, MAX_HEADER), style: 'strong' }])}`, toMrkdwn(lead)]
+  return [...head, ...open, ...blocks, ...(footer === undefined ? [] : [escapeSlack(footer)])].join('\n')
 }
 
 /** A heading and what stands below it make one section, as long as there is room in it. */

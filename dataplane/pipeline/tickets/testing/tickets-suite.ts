@@ -422,5 +422,59 @@ export function testTickets(name: string, open: () => Promise<{ readonly store: 
       await world.settle()
       expect(world.platforms.events().filter(event => event.endsWith('acknowledge'))).to.deep.equal(['slack acknowledge'])
     })
+
+    it('resolved on a platform and opened again here, it is opened again there', async () => {
+      use(['slack', 'jira'])
+      await add()
+      await world.settle()
+      const at = new Date(world.clock.nowMs()).toISOString()
+      await change(incident => ({ ...oweChange(incident, { action: 'resolve', at, fromTarget: 'jira' }), status: 'resolved' }))
+      await world.settle()
+      await act('reopen', 'open')
+      await world.settle()
+      expect(world.platforms.events().filter(event => event.endsWith('reopen'))).to.have.members(['slack reopen', 'jira reopen'])
+    })
+
+    it('resolved before it is told, and opened again later, it is told', async () => {
+      world.platforms.answer = () => ({ kind: 'retryable', reason: '503' })
+      world.platforms.loses = () => true
+      await add()
+      await world.settle()
+      await act('resolve', 'resolved')
+      await world.settle()
+      world.platforms.answer = () => undefined
+      world.platforms.loses = () => false
+      world.clock.advance(HOUR_MS)
+      await world.settle()
+      expect(world.platforms.events()).to.deep.equal([])
+      await act('reopen', 'open')
+      await world.settle()
+      expect(world.platforms.events()).to.deep.equal(['slack reopen'])
+    })
+
+    it('a clock that ran ahead by a month and is set back holds up no ticket, nor does an agent that ended meanwhile', async () => {
+      const monthMs = 30 * 24 * HOUR_MS
+      const iso = (ms = 0) => new Date(world.clock.nowMs() + ms).toISOString()
+      world.clock.advance(monthMs)
+      world.platforms.answer = () => ({ kind: 'retryable', reason: '503' })
+      await add({ updatedAt: iso() })
+      await world.settle()
+      expect(world.platforms.events()).to.deep.equal(['slack open'])
+      await add({ id: id(2), updatedAt: iso(), ...{ ticketing: { claimedUntil: iso(30_000) } } })
+      world.platforms.answer = () => undefined
+      world.clock.advance(-monthMs)
+      await world.settle()
+      expect(await rows()).to.deep.equal(['slack open sent'])
+      expect(await rows(2)).to.deep.equal(['slack open sent'])
+    })
+
+    it('resolved before it is taken up, and opened again later, it is told', async () => {
+      await add({ status: 'resolved' })
+      await act('resolve', 'resolved')
+      await world.settle()
+      await act('reopen', 'open')
+      await world.settle()
+      expect(world.platforms.events()).to.deep.equal(['slack open'])
+    })
   })
 }
