@@ -372,7 +372,8 @@ const ALLOWED: ImportTable = {
     'dataplane/memory',
     'dataplane/telemetry',
   ],
-  'operator/api': ['dataplane/contract', 'dataplane/kube/object.ts', 'zod'],
+  // The bounds of `lookbackWindow` are a rule of incidents.
+  'operator/api': ['dataplane/contract', 'dataplane/domain/incidents/anomaly-config.ts', 'dataplane/kube/object.ts', 'zod'],
   'operator/observed': ['dataplane/contract', 'operator/api', 'dataplane/kube/object.ts', 'node:crypto'],
   'operator/desired': [
     'dataplane/contract',

@@ -470,13 +470,35 @@ describe('The operator', () => {
     create(SECRETS, SECRET)
     create(LOG_PIPELINES, PIPELINE)
     create(LOG_PIPELINES, { ...PIPELINE, metadata: { name: 'other', namespace: 'other' } })
-    await run({ WATCH_NAMESPACES: 'shop, more', POD_NAMESPACE: 'ops' })
+    await run({ WATCH_NAMESPACES: 'shop, more,shop', POD_NAMESPACE: 'ops' })
     await settle()
+    const lists = server.requests.filter(({ verb, resource }) => verb === 'list' && resource === 'deployments.apps')
+    expect(lists.map(({ namespace }) => namespace).sort(), 'each once').to.deep.equal(['more', 'shop'])
     const namespaces = server.requests.flatMap(({ resource, namespace }) =>
       resource === 'unknown' ? [] : [resource.startsWith('leases') ? `lease in ${namespace}` : `${namespace}`],
     )
     expect([...new Set(namespaces)].sort()).to.deep.equal(['lease in ops', 'more', 'shop'])
     expect(list('deployments.apps')).to.have.length(4)
+  })
+
+  it('lets a namespace that it may not list, as after its deletion, hold up no other; it is looked after once it may', async () => {
+    for (const namespace of ['shop', 'gone']) {
+      create(SECRETS, { ...SECRET, metadata: { name: 'search', namespace } })
+      create(LOG_PIPELINES, { ...PIPELINE, metadata: { name: 'shop', namespace } })
+    }
+    const deployments = (namespace: string) =>
+      server.storage.list('deployments.apps').filter(({ metadata }) => metadata.namespace === namespace).length
+    const grants = ['services', 'secrets'].map(resource => server.deny({ verb: 'list', resource, namespace: 'gone' }))
+    const { port } = await run({ WATCH_NAMESPACES: 'shop,gone', POD_NAMESPACE: 'ops' })
+    await passUntil('the others are looked after', () => deployments('shop') === 4)
+    await settle()
+    expect(writes().filter(({ namespace }) => namespace === 'gone')).to.deep.equal([])
+    expect(await (await fetch(`http://127.0.0.1:${port}/readyz`)).text()).to.match(
+      /^\[-\]cache failed: cannot list (services|secrets) in namespace gone/,
+    )
+    for (const grant of grants) grant()
+    await passUntil('it is listed', () => deployments('gone') === 4)
+    expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).to.equal(200)
   })
 
   it('fails and asks for nothing more when another holds the Lease, whoever that is', async () => {

@@ -153,7 +153,7 @@ function createClient(
 }
 
 function splitList(text: string): readonly string[] {
-  return text.split(',').flatMap(part => part.trim() || [])
+  return [...new Set(text.split(',').flatMap(part => part.trim() || []))]
 }
 
 function describeHang(longestMs: number): string | undefined {

@@ -2,11 +2,11 @@
 import { z } from 'zod'
 import { SASL_MECHANISMS } from '../../dataplane/contract/env.ts'
 import { credentials, secretKey } from './credentials.ts'
-import { count, dataKey, described, formatted, objectName } from './schema.ts'
+import { count, dataKey, described, formatted, objectName, PORT_PATTERN } from './schema.ts'
 
 const ADDRESS = formatted('Host and port, such as kafka-0:9092.', {
   maxLength: 262,
-  pattern: /^([A-Za-z0-9._-]+|[[][0-9A-Fa-f:.]+[\]]):[0-9]{1,5}$/,
+  pattern: new RegExp(`^([A-Za-z0-9._-]+|[[][0-9A-Fa-f:.]+[\\]]):${PORT_PATTERN}$`),
   expected: 'a host and a port, such as kafka-0:9092',
 })
 

@@ -1,10 +1,11 @@
 /** The part of a `LogPipeline` that each component has. */
 import { z } from 'zod'
 import { LLM_PROVIDERS } from '../../dataplane/contract/llm-providers.ts'
-import { TENANT_ID } from '../../dataplane/contract/setting.ts'
+import { REDIS_URL, TENANT_ID } from '../../dataplane/contract/setting.ts'
 import { TENANT_ID_PATTERN } from '../../dataplane/contract/tenant-id.ts'
+import { LOOKBACK_RULE, parseLookback } from '../../dataplane/domain/incidents/anomaly-config.ts'
 import { credentials } from './credentials.ts'
-import { annotated, count, described, formatted, objectName, textMap } from './schema.ts'
+import { annotated, count, described, formatted, httpUrl, isValueOf, objectName, textMap } from './schema.ts'
 import { AUTOSCALING, LAG_AUTOSCALING, quantity, REPLICAS, RESOURCES } from './workload.ts'
 
 function service(description: string) {
@@ -145,6 +146,7 @@ const ONLINE_STORE = described(
       maxLength: 2_048,
       pattern: /^rediss?:[/][/][^ ]+$/,
       expected: 'a URL such as redis://valkey:6379 (rediss: over TLS)',
+      isUsable: isValueOf(REDIS_URL),
     }).optional(),
     credentials: credentials('The whole URL, with user name and password: ONLINE_STORE_URL (or url).').optional(),
   }),
@@ -203,6 +205,10 @@ const LLM = described(
   { rule: "self.provider == 'none' || has(self.model)", message: 'expected a model, since provider is not none' },
 )
 
+/** As `parseLookback` has it: parts add up, and milliseconds are rounded. */
+const LOOKBACK_BOUNDS =
+  "[self.findAll('[0-9.]+(ms|[smhd])').map(part, part.endsWith('ms') ? double(part.substring(0, part.size() - 2)) : double(part.substring(0, part.size() - 1)) * (part.endsWith('s') ? 1000.0 : (part.endsWith('m') ? 60000.0 : (part.endsWith('h') ? 3600000.0 : 86400000.0)))).sum()].all(ms, ms >= 999.5 && ms < 604800000.5)"
+
 const ANOMALY = described(
   z.object({
     minimumScore: described(
@@ -212,7 +218,9 @@ const ANOMALY = described(
     lookbackWindow: formatted('How long after its last anomaly an incident takes in more; 15m when not given.', {
       maxLength: 32,
       pattern: /^([0-9]+([.][0-9]+)?(ms|[smhd]))+$/,
-      expected: 'a duration from 1s to 7d, such as 15m or 1h30m',
+      expected: LOOKBACK_RULE,
+      isUsable: text => parseLookback(text) !== undefined,
+      rule: LOOKBACK_BOUNDS,
     }).optional(),
   }),
   'When anomalies make an incident.',
@@ -228,11 +236,10 @@ export const TICKETING = described(
       z.boolean(),
       'Whether platforms and models may have plain http and private addresses, such as a mail relay within the cluster; not when not given.',
     ).optional(),
-    publicUrl: formatted('URL of the console as users open it, for links in tickets; without it tickets have none.', {
-      maxLength: 2_048,
-      pattern: /^https?:[/][/][^ /?#@]+([/][^ ?#]*)?$/,
-      expected: 'a URL such as https://logs.example (http or https, without user name, query or fragment)',
-    }).optional(),
+    publicUrl: httpUrl(
+      'URL of the console as users open it, for links in tickets; without it tickets have none.',
+      'https://logs.example',
+    ).optional(),
     encryptionKey: credentials(
       'Key under which secrets that callers configure are kept: ENCRYPTION_KEY, as from `openssl rand -base64 32`. When not given, mode Distributed has one in the Secret <name>-encryption-key, made once; mode AllInOne on its volume.',
     ).optional(),
@@ -267,7 +274,9 @@ const STORAGE = described(
 export const ALL_IN_ONE = described(
   z.object({
     storage: STORAGE.optional(),
-    resources: annotated(RESOURCES, { description: 'Resources of its container; requests that are not given have defaults.' }).optional(),
+    resources: annotated(RESOURCES, {
+      description: 'Resources of its container; requests that are not given have defaults, at most the limits.',
+    }).optional(),
   }),
   'The one pod of mode AllInOne.',
 )

@@ -7,7 +7,7 @@ import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { BUS } from './bus.ts'
 import { AGENT, ALL_IN_ONE, BRIDGE, COLLECTOR, DASHBOARD, FEATURES, GATEWAY, STREAM, TICKETING } from './component-specs.ts'
 import { credentials, secretKey } from './credentials.ts'
-import { annotated, count, described, formatted, textMap } from './schema.ts'
+import { annotated, count, described, httpUrl, textMap } from './schema.ts'
 import type { LogPipelineStatus } from './status.ts'
 import { POD_TEMPLATE } from './workload.ts'
 
@@ -15,11 +15,7 @@ export const MODES = ['Distributed', 'AllInOne'] as const
 
 const SEARCH = described(
   z.object({
-    endpoint: formatted('URL of the OpenSearch; mode AllInOne without it has a store of its own.', {
-      maxLength: 2_048,
-      pattern: /^https?:[/][/][^ /?#@]+([/][^ ?#]*)?$/,
-      expected: 'a URL such as https://search:9200 (http or https, without user name, query or fragment)',
-    }).optional(),
+    endpoint: httpUrl('URL of the OpenSearch; mode AllInOne without it has a store of its own.', 'https://search:9200').optional(),
     credentials: credentials('User name and password: SEARCH_USERNAME (or username) and SEARCH_PASSWORD (or password).').optional(),
     caSecret: secretKey('Authority that signed the certificate of the search store.', 'ca.crt').optional(),
     retentionDays: count(1, 3_650, 'Days that logs are kept; 30 when not given.').optional(),

@@ -1,5 +1,6 @@
 /** Building blocks of the custom resources' schemas: zod types that carry what a CRD needs beside them. */
 import { z } from 'zod'
+import { HTTP_URL, type ValueKind } from '../../dataplane/contract/setting.ts'
 
 /** A CEL rule of the CRD (`x-kubernetes-validations`). */
 export interface CelRule {
@@ -29,14 +30,45 @@ export function annotated<T extends z.ZodType>(schema: T, meta: SchemaMeta): T {
   return schema.meta({ ...schema.meta(), ...meta })
 }
 
-/** A text of a certain form, refused with a sentence that says which instead of a regular expression. `expected` completes `expected …`. */
-export function formatted(description: string, { maxLength, pattern, expected }: { maxLength: number; pattern: RegExp; expected: string }) {
+interface TextForm {
+  readonly maxLength: number
+  readonly pattern: RegExp
+  /** Completes `expected …`. */
+  readonly expected: string
+  /** Where not every text of the form will do. The CRD says as much of it as `rule`; the operator looks at the whole when it reads the resource. */
+  readonly isUsable?: (value: string) => boolean
+  /** CEL, beside the pattern. */
+  readonly rule?: string
+}
+
+/** A text of a certain form, refused with a sentence that says which instead of a regular expression. */
+export function formatted(description: string, { maxLength, pattern, expected, isUsable = () => true, rule }: TextForm) {
   const message = `expected ${expected}`
   const text = z
     .string()
     .max(maxLength)
-    .refine(value => pattern.test(value), message)
-  return described(text, description, { rule: `self.matches(r'${pattern.source}')`, message })
+    .refine(value => pattern.test(value) && isUsable(value), message)
+  const matches = `self.matches(r'${pattern.source}')`
+  return described(text, description, { rule: rule === undefined ? matches : `${matches} && ${rule}`, message })
+}
+
+/** A setting's own check of its text. */
+export const isValueOf =
+  ({ schema }: ValueKind<unknown>) =>
+  (text: string): boolean =>
+    schema.safeParse(text).success
+
+/** Regular expression of a port number, 1 to 65535. */
+export const PORT_PATTERN = '([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])'
+
+/** As the settings of roles have them: without user name, query or fragment. */
+export function httpUrl(description: string, example: string) {
+  return formatted(description, {
+    maxLength: 2_048,
+    pattern: new RegExp(`^https?:[/][/]([^ /?#@:[\\]]+|[[][0-9A-Fa-f:.]+[\\]])(:${PORT_PATTERN})?([/][^ ?#]*)?$`),
+    expected: `a URL such as ${example} (http or https, without user name, query or fragment)`,
+    isUsable: isValueOf(HTTP_URL),
+  })
 }
 
 /** Name of an object in the same namespace. */

@@ -7,8 +7,8 @@ interface UsedKind {
   readonly plural: string
   /** Versions that the operator understands, the best first. */
   readonly versions: readonly string[]
-  /** `written`: read, applied and deleted, too. */
-  readonly use: 'written' | 'read'
+  /** `written`: read, applied and deleted, too. `kept`: never deleted, since what it stands for would go with it. */
+  readonly use: 'written' | 'kept' | 'read'
   /** Metadata alone is watched; single objects are asked for (`get`). */
   readonly isAskedFor?: true
   /** Kinds of another operator, used where it is installed. */
@@ -38,7 +38,7 @@ export const USED_KINDS = [
     isOptional: true,
   },
   { group: 'kafka.strimzi.io', kind: 'Kafka', plural: 'kafkas', versions: ['v1', 'v1beta2'], use: 'read', isOptional: true },
-  { group: 'kafka.strimzi.io', kind: 'KafkaTopic', plural: 'kafkatopics', versions: ['v1', 'v1beta2'], use: 'written', isOptional: true },
+  { group: 'kafka.strimzi.io', kind: 'KafkaTopic', plural: 'kafkatopics', versions: ['v1', 'v1beta2'], use: 'kept', isOptional: true },
   { group: 'keda.sh', kind: 'ScaledObject', plural: 'scaledobjects', versions: ['v1alpha1'], use: 'written', isOptional: true },
   {
     group: 'keda.sh',

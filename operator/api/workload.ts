@@ -22,7 +22,7 @@ export const RESOURCES = described(
     requests: described(AMOUNTS, 'What a pod is given at least, by resource name.').optional(),
     limits: described(AMOUNTS, 'What a pod may use at most, by resource name.').optional(),
   }),
-  'Resources of the container in mode Distributed; requests that are not given have defaults. Mode AllInOne has allInOne.resources.',
+  'Resources of the container in mode Distributed; requests that are not given have defaults, at most the limits. Mode AllInOne has allInOne.resources.',
 )
 export type Resources = z.output<typeof RESOURCES>
 

@@ -15,10 +15,13 @@ import { INSTANCE_INDEX, LOG_PIPELINES, PODS, SERVICES, TICKETING_ROUTES, TOPICS
 import type { ReadSecrets, SecretContents } from './secret-contents.ts'
 
 export interface ClusterView {
-  readonly cache: Pick<ObjectCache, 'get' | 'list' | 'byIndex' | 'ownedBy'>
+  readonly cache: Pick<ObjectCache, 'get' | 'list' | 'byIndex' | 'ownedBy' | 'hasListed'>
   /** The optional kinds that the cluster has. */
   readonly served: () => readonly Resource[]
 }
+
+/** The pause before another look at what lies in a namespace that has not been listed whole. */
+export const LISTING_MS = 2000
 
 /** Routes and Secrets, as they were read at one time. `failure`: of a Secret that could not be asked for; it should be tried again. */
 export type Referred = RoutesRead & ReadSecrets

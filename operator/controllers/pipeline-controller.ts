@@ -19,7 +19,7 @@ import type { ObjectProblem, ObjectReconciler } from '../reconcile/reconcile-obj
 import { hasStatus } from '../reconcile/write-status.ts'
 import { failedBy, type ReconcileOutcome } from '../runtime/controller.ts'
 import type { BridgeHealthSource } from './bridge-health.ts'
-import { type ClusterView, gatherPipeline, gatherReferred, type Referred } from './gather.ts'
+import { type ClusterView, gatherPipeline, gatherReferred, LISTING_MS, type Referred } from './gather.ts'
 import { LOG_PIPELINES, resourceOf } from './kinds.ts'
 import { makeOnce } from './make-once.ts'
 import type { SecretContents } from './secret-contents.ts'
@@ -101,6 +101,8 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
       deps.secrets.forget(owner)
       return { kind: 'settled' }
     }
+    // Objects that are there would be taken for missing.
+    if (!view.cache.hasListed(namespace)) return { kind: 'again', afterMs: LISTING_MS }
     if (pipeline.problems !== undefined) return tellInvalid(key, pipeline)
     const { spec } = pipeline
     const referred = await gatherReferred(view, deps.secrets, pipeline, routes => [

@@ -9,7 +9,7 @@ import { routeReference } from '../observed/references.ts'
 import { routeStatus } from '../observed/route-status.ts'
 import { hasStatus } from '../reconcile/write-status.ts'
 import { failedBy, type ReconcileOutcome } from '../runtime/controller.ts'
-import { type ClusterView, gatherReferred } from './gather.ts'
+import { type ClusterView, gatherReferred, LISTING_MS } from './gather.ts'
 import { LOG_PIPELINES, PODS, TICKETING_ROUTES } from './kinds.ts'
 import type { SecretContents } from './secret-contents.ts'
 import { createStatusPace, ROUTE_SUMMARY } from './status-pace.ts'
@@ -35,6 +35,7 @@ export function createRouteReconcile(deps: RouteControllerDeps) {
       pace.forget(key)
       return { kind: 'settled' }
     }
+    if (!cache.hasListed(namespace)) return { kind: 'again', afterMs: LISTING_MS }
     const read = await gatherReferred(view, secrets, route, () => [routeReference(route.spec)])
     const pipelines = (cache.list(LOG_PIPELINES, namespace) as readonly LogPipeline[]).filter(({ problems }) => problems === undefined)
     const now = timestamp(clock.nowMs())

@@ -53,6 +53,7 @@ describe('What sets a reconcile off', () => {
           get: (resource, namespace, name) => list(resource, namespace).find(({ metadata }) => metadata.name === name),
           byIndex: () => [],
           ownedBy: () => [],
+          hasListed: () => true,
         },
         served: () => [EXTERNAL_SECRETS],
       },

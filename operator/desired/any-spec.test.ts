@@ -4,6 +4,7 @@ import { describe, it } from 'mocha'
 import { settingsOfRole, settingsSchema } from '../../dataplane/contract/env.ts'
 import type { RoleName } from '../../dataplane/contract/roles.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
+import { readLogPipeline } from '../api/read-object.ts'
 import { admit } from '../api/testing/admission.ts'
 import { pipelineStatus } from '../observed/conditions.ts'
 import type { Secret } from '../observed/foreign-kinds.ts'
@@ -17,6 +18,17 @@ const replicas = some(fc.integer({ min: 0, max: 5 }))
 const autoscaling = some(fc.record({ minReplicas: fc.integer({ min: 1, max: 3 }), maxReplicas: fc.integer({ min: 3, max: 9 }) }))
 const credentials = fc.constantFrom({ secret: { name: 'all' } }, { externalSecret: { name: 'all' } })
 
+const port = fc.integer({ min: 0, max: 99_999 })
+const host = fc.oneof(
+  fc.constantFrom('a', 'a.example', '[::1]', '1.2.3.4', '1.2.3.999', 'a_b', '%'),
+  fc.stringMatching(/^[a-z%|^.-]{1,8}$/),
+)
+const hostAndPort = fc.tuple(host, port).map(([name, number]) => `${name}:${number}`)
+const url = (...schemes: readonly string[]) =>
+  fc
+    .tuple(fc.constantFrom(...schemes), fc.oneof(host, hostAndPort), fc.constantFrom('', '/', '/path'))
+    .map(([scheme, ...rest]) => `${scheme}://${rest.join('')}`)
+
 const detection = {
   anomalyThreshold: some(fc.constantFrom(0.5, 100, 0.000_001)),
   windowSize: some(fc.integer({ min: 10, max: 100_000 })),
@@ -29,7 +41,7 @@ const gateway = {
   tls: some(fc.constant({ secretName: 'all' })),
   bootstrapKey: some(credentials),
   requestsPerSecond: some(fc.integer({ min: 1, max: 1_000_000 })),
-  adminTenants: some(fc.constant(['a', 'b'])),
+  adminTenants: some(fc.constantFrom(['a', 'b'], [])),
   service,
   ingress,
 }
@@ -93,12 +105,36 @@ const KAFKA: KubernetesObject = {
   status: { conditions: [{ type: 'Ready', status: 'True' }], listeners: [{ name: 'a', bootstrapServers: 'k:1' }] },
 }
 
-const AnyPipeline = fc.oneof(DISTRIBUTED, ALL_IN_ONE).map(spec => ({
+const pipelineOf = (spec: object): KubernetesObject => ({
   apiVersion: 'logpipeline.dev/v1alpha1',
   kind: 'LogPipeline',
   metadata: { name: 'p'.repeat(50), namespace: 'ns', uid: 'u', generation: 1 },
   spec: JSON.parse(JSON.stringify(spec)) as object,
-}))
+})
+const AnyPipeline = fc.oneof(DISTRIBUTED, ALL_IN_ONE).map(pipelineOf)
+
+const AnyAddresses = fc
+  .record({
+    bus: fc.record({ bootstrapServers: fc.array(hostAndPort, { minLength: 1, maxLength: 3 }) }),
+    search: fc.record({ endpoint: url('http', 'https') }),
+    ticketing: fc.record({ publicUrl: some(url('http', 'https')) }),
+    dashboard: fc.record({ enabled: fc.constant(true), ingress: some(fc.record({ host })) }),
+    features: fc.record({ enabled: fc.constant(true), onlineStore: fc.record({ url: url('redis', 'rediss') }) }),
+  })
+  .map(pipelineOf)
+  .filter(pipeline => admit('LogPipeline', pipeline).problems.length === 0)
+
+/** Each setting of each pod is one of its role, and of a form that the role takes. */
+function expectUsableSettings(input: Parameters<typeof planOf>[0]): void {
+  for (const workload of workloadsOf(planOf(input).objects)) {
+    const role = containerOf(workload).args!.join(' ') as RoleName
+    const known = settingsOfRole(role).map(([name]) => name as string)
+    const given = containerOf(workload).env!.map(({ name, value = '' }) => [name, value] as const)
+    const plain = given.filter(([name]) => known.includes(name))
+    for (const [name] of given) expect(known.includes(name) || known.includes(name.replace(/_FILE$/, '')), `${role} ${name}`).to.equal(true)
+    expect(settingsSchema(role).safeParse(Object.fromEntries(plain)).error?.issues ?? []).to.deep.equal([])
+  }
+}
 
 describe('any LogPipeline that the API server takes', () => {
   /** `gatheredFrom` refuses what the API server would. */
@@ -119,18 +155,18 @@ describe('any LogPipeline that the API server takes', () => {
     })
   })
 
-  it('gives pods settings that their roles take', () => {
-    check(input => {
-      for (const workload of workloadsOf(planOf(input).objects)) {
-        const role = containerOf(workload).args!.join(' ') as RoleName
-        const known = settingsOfRole(role).map(([name]) => name as string)
-        const given = containerOf(workload).env!.map(({ name, value = '' }) => [name, value] as const)
-        const plain = given.filter(([name]) => known.includes(name))
-        for (const [name] of given)
-          expect(known.includes(name) || known.includes(name.replace(/_FILE$/, '')), `${role} ${name}`).to.equal(true)
-        expect(settingsSchema(role).safeParse(Object.fromEntries(plain)).error?.issues ?? []).to.deep.equal([])
-      }
+  it('gives pods settings that their roles take', () => check(expectUsableSettings))
+
+  it('gives pods addresses that their roles take, or names the field as the operator reads it', () => {
+    let refused = 0
+    const property = fc.property(AnyAddresses, pipeline => {
+      const { problems } = readLogPipeline(admit<KubernetesObject>('LogPipeline', pipeline).object)
+      if (problems === undefined) return expectUsableSettings({ gathered: gatheredFrom([pipeline]), settings: { image: 'logpipeline:1' } })
+      refused += 1
+      expect(problems.join()).to.match(/^spec[.][a-z.]*[A-Za-z0-9.[\]]+: expected /)
     })
+    fc.assert(property, { seed: 20_261_128, numRuns: 300 })
+    expect(refused).to.be.within(1, 299)
   })
 
   it('has a status that the CRD takes', () => {

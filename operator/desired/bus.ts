@@ -3,11 +3,14 @@ import type { V1ConfigMap } from '@kubernetes/client-node'
 import { TIMESTAMP_TYPE, TOPICS } from '../../dataplane/contract/topics.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { servedApiVersion } from '../observed/gathered.ts'
+import { inputsHash } from './inputs-hash.ts'
 import { busConfigData } from './lag-autoscaler.ts'
 import { metadataOf, type PipelineContext } from './pipeline-context.ts'
 import { busConfigMapName, topicNames } from './role-settings.ts'
 import { typed } from './typed-object.ts'
 
+const TOPIC_KIND = 'KafkaTopic'
+const HASH_DIGITS = 8
 const TOPIC_KEYS = Object.keys(TOPICS) as (keyof typeof TOPICS)[]
 
 export function buildBus(context: PipelineContext): readonly KubernetesObject[] {
@@ -29,10 +32,10 @@ function buildTopics(context: PipelineContext): readonly KubernetesObject[] {
   const names = topicNames(context)
   return TOPIC_KEYS.map(key => {
     const { name, partitions, retentionMs } = TOPICS[key]
-    const metadata = metadataOf(context, `${context.name}-${name}`)
+    const metadata = metadataOf(context, objectNameOf(context, `${context.name}-${name}`, names[key]))
     return {
       apiVersion,
-      kind: 'KafkaTopic',
+      kind: TOPIC_KIND,
       metadata: { ...metadata, labels: { ...metadata.labels, 'strimzi.io/cluster': strimzi.cluster } },
       spec: {
         topicName: names[key],
@@ -42,4 +45,21 @@ function buildTopics(context: PipelineContext): readonly KubernetesObject[] {
       },
     }
   })
+}
+
+/** Strimzi never takes another `topicName` for a KafkaTopic: topics of another prefix get objects of their own, beside those that are there. */
+function objectNameOf({ gathered: { topics } }: PipelineContext, plain: string, topicName: string): string {
+  const own = topics.find(({ spec }) => spec?.topicName === topicName)
+  if (own !== undefined) return own.metadata.name
+  const isTaken = topics.some(({ metadata }) => metadata.name === plain)
+  return isTaken ? `${plain}-${inputsHash(topicName).slice(0, HASH_DIGITS)}` : plain
+}
+
+/** KafkaTopics of the pipeline that are not wanted any more. They stay: Strimzi deletes a topic, with the records in it, together with its KafkaTopic. */
+export function leftoverTopics(
+  { gathered: { topics } }: PipelineContext,
+  wanted: readonly KubernetesObject[],
+): readonly KubernetesObject[] {
+  const names = new Set(wanted.filter(({ kind }) => kind === TOPIC_KIND).map(({ metadata }) => metadata.name))
+  return topics.filter(({ metadata }) => !names.has(metadata.name))
 }

@@ -7,7 +7,7 @@ import { type PipelineView, whatIsLacking } from '../observed/pipeline-view.ts'
 import { buildAgent } from './agent.ts'
 import { buildAllInOne, CONTROL_APIS, offeredApis } from './all-in-one.ts'
 import { buildBridge } from './bridge.ts'
-import { buildBus } from './bus.ts'
+import { buildBus, leftoverTopics } from './bus.ts'
 import { buildCollector } from './collector.ts'
 import { buildDashboard } from './dashboard.ts'
 import { buildEncryptionKey, type MadeOnce } from './encryption-key.ts'
@@ -48,8 +48,8 @@ export interface PipelinePlan {
   /** Every object that the pipeline should have, in the order in which they are applied. */
   readonly objects: readonly KubernetesObject[]
   /**
-   * Workloads that lack something (a Secret, the address of the bus), and the declared layer of ticketing while a Secret of it cannot be read. They have
-   * to stay as they are: neither applied nor removed.
+   * Workloads that lack something (a Secret, the address of the bus), the declared layer of ticketing while a Secret of it cannot be read, and topics that
+   * are not wanted any more. They have to stay as they are: neither applied nor removed.
    * Pods that run keep running, and none is made that could not start.
    */
   readonly held: readonly ObjectReference[]
@@ -70,7 +70,7 @@ export function planPipeline(view: PipelineView, settings: OperatorSettings): Pi
   const objects = [buildPlainServiceAccount(context), ...buildBus(context), ...components, ...buildMonitoring(context)]
   return {
     objects: objects.filter(object => !held.has(object)),
-    held: [...held].map(referenceTo),
+    held: [...held, ...leftoverTopics(context, objects)].map(referenceTo),
     madeOnce: buildEncryptionKey(context),
     facts: factsOf(context, components),
   }

@@ -121,6 +121,10 @@ for (const fixture of fixtureNames()) {
       expect(podOf(workload).topologySpreadConstraints).to.have.length(2)
     })
 
+    it('leaves the end of its log as the reason why it ended, which conditions tell', () => {
+      expect(containerOf(workload).terminationMessagePolicy).to.equal('FallbackToLogsOnError')
+    })
+
     it('has a service account that is there, and speaks to the API server only as the agent', () => {
       const { serviceAccountName, automountServiceAccountToken } = podOf(workload)
       expect(find('ServiceAccount', serviceAccountName!)).not.to.equal(undefined)
@@ -141,7 +145,7 @@ for (const fixture of fixtureNames()) {
 
 describe('objects', () => {
   it('are of kinds that are listed as written, each of which some fixture has', () => {
-    const written = USED_KINDS.filter(({ use }) => use === 'written').map(({ group, kind }) => `${kind}.${group}`)
+    const written = USED_KINDS.filter(({ use }) => use !== 'read').map(({ group, kind }) => `${kind}.${group}`)
     const built = fixtureNames().flatMap(fixture => buildPipeline(readFixture(fixture)))
     const found = built.map(({ apiVersion, kind }) => `${kind}.${apiVersion.includes('/') ? apiVersion.split('/')[0] : ''}`)
     expect([...new Set(found)].sort()).to.deep.equal([...written].sort())

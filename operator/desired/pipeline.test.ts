@@ -211,6 +211,16 @@ describe('replicas', () => {
       changed(everything, { workloads: scaledBy('logpipeline-operator', 'collector', 4) }),
       4,
     ],
+    [
+      'begin with the least where nothing ran: an autoscaler does nothing while there are no pods',
+      changed(everything, { workloads: scaledBy('logpipeline-operator', 'collector', 0) }),
+      2,
+    ],
+    [
+      'stay at none where somebody else scaled to zero, who has stopped the autoscaler thereby',
+      changed(everything, { workloads: scaledBy('kubectl', 'collector', 0) }),
+      undefined,
+    ],
   ]
   for (const [name, input] of Object.entries({ 'without an autoscaler': distributed, 'with one': everything }))
     it(`stay what they are where nothing tells who set them, ${name}`, () => {
@@ -355,6 +365,63 @@ describe('parts that can be switched off', () => {
     const { bus } = everything.gathered.pipeline.spec
     const objects = buildPipeline(withSpec(everything, { bus: { ...bus!, topics: 'Existing' } }))
     expect(objects.filter(({ kind }) => kind === 'KafkaTopic')).to.deep.equal([])
+  })
+})
+
+describe('topics that Strimzi has', () => {
+  const topicsOf = (input: PipelineInput) => {
+    const topics = buildPipeline(input).filter(({ kind }) => kind === 'KafkaTopic')
+    return topics.map(({ metadata, ['spec']: spec }) => [metadata.name, (spec as { readonly topicName: string }).topicName] as const)
+  }
+  const live = (input: PipelineInput) =>
+    changed(input, { topics: [...input.gathered.topics, ...buildPipeline(input).filter(({ kind }) => kind === 'KafkaTopic')] })
+  const { bus } = everything.gathered.pipeline.spec
+  const withBus = (input: PipelineInput, change: Partial<NonNullable<LogPipelineSpec['bus']>>) =>
+    withSpec(input, { bus: { ...bus!, ...change } })
+  const keptOf = (input: PipelineInput) =>
+    planOf(input)
+      .held.filter(({ kind }) => kind === 'KafkaTopic')
+      .map(({ name }) => name)
+  const running = live(withBus(changed(everything, { topics: [] }), { topicPrefix: 'old.' }))
+  const names = topicsOf(running).map(([name]) => name)
+
+  it('stay, with the records in them, when they are no longer managed, and when the pipeline leaves Strimzi or Kafka', () => {
+    expect(names).to.have.length(4)
+    expect(keptOf(running)).to.deep.equal([])
+    const { strimzi: _, ...others } = bus!
+    const left = [
+      withBus(running, { topics: 'Existing' }),
+      withSpec(running, { bus: { ...others, bootstrapServers: ['kafka:9092'] } }),
+      changed(running, { pipeline: { ...running.gathered.pipeline, spec: readFixture('all-in-one').gathered.pipeline.spec } }),
+    ]
+    for (const input of left) expect([topicsOf(input), keptOf(input)]).to.deep.equal([[], names])
+  })
+
+  it('keep their names; with another prefix there are others beside them, since Strimzi changes the name of none', () => {
+    expect(topicsOf(running)).to.deep.equal(topicsOf(live(running)))
+    const moved = withBus(running, { topicPrefix: 'new.' })
+    expect(keptOf(moved)).to.deep.equal(names)
+    const after = topicsOf(moved)
+    expect(after.map(([, topicName]) => topicName)).to.deep.equal(
+      topicsOf(running).map(([, topicName]) => topicName.replace('old.', 'new.')),
+    )
+    for (const [name] of after) expect(names).not.to.include(name)
+    expect(topicsOf(live(moved)), 'once they are there').to.deep.equal(after)
+    expect(topicsOf(withBus(live(moved), { topicPrefix: 'old.' })), 'back again').to.deep.equal(topicsOf(running))
+  })
+})
+
+describe('requests that the resource does not give', () => {
+  const resourcesOf = (resources: NonNullable<LogPipelineSpec['collector']>['resources']) => {
+    const input = withSpec(distributed, { collector: resources === undefined ? {} : { resources } })
+    return podOf(workloadOf(buildPipeline(input), 'shop-collector')).containers[0]!.resources
+  }
+
+  it('are at most the limits, since a pod with more would be refused', () => {
+    const limits = { cpu: '100m', memory: '256Mi' }
+    expect(resourcesOf({ limits })).to.deep.equal({ requests: limits, limits })
+    expect(resourcesOf({ limits: { memory: 300_000_000 } })?.requests).to.deep.equal({ cpu: '250m', memory: '300000000' })
+    expect(resourcesOf({ limits: { cpu: 2, memory: '1Gi' } })?.requests).to.deep.equal({ cpu: '250m', memory: '384Mi' })
   })
 })
 

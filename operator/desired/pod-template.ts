@@ -18,6 +18,7 @@ import type { Resources } from '../api/workload.ts'
 import { inputsHash } from './inputs-hash.ts'
 import { labelsOf, type PipelineContext, selectorLabels } from './pipeline-context.ts'
 import { type FileMount, mountFiles } from './projected-files.ts'
+import { smallerAmount } from './quantity.ts'
 import { DATA_DIR, type FileSource, type RoleSettings } from './role-settings.ts'
 import type { Json } from './typed-object.ts'
 
@@ -121,6 +122,8 @@ function container(context: PipelineContext, pod: PodDescription, volumeMounts: 
     startupProbe: { ...probe(pod.alive), periodSeconds: 2, failureThreshold: 150 },
     livenessProbe: { ...probe(pod.alive), periodSeconds: 10, failureThreshold: 6 },
     readinessProbe: { ...probe(pod.ready), periodSeconds: 5, failureThreshold: 2 },
+    // The end of the log is then the reason that conditions tell: a role says there why it ends.
+    terminationMessagePolicy: 'FallbackToLogsOnError',
     ...(pod.lingerSeconds === undefined ? {} : { lifecycle: { preStop: { sleep: { seconds: pod.lingerSeconds } } } }),
     securityContext: {
       allowPrivilegeEscalation: false,
@@ -136,7 +139,13 @@ function probe({ path, port }: Endpoint): V1Probe {
 }
 
 function resources({ requests, resources: asked }: PodDescription): V1ResourceRequirements {
-  return { requests: { ...requests, ...texts(asked?.requests) }, ...(asked?.limits === undefined ? {} : { limits: texts(asked.limits) }) }
+  const limits = texts(asked?.limits)
+  // A request above the limit would be refused.
+  const fitting = Object.entries(requests).map(([name, amount]) => [name, smallerAmount(amount, limits[name] ?? amount)])
+  return {
+    requests: { ...Object.fromEntries(fitting), ...texts(asked?.requests) },
+    ...(asked?.limits === undefined ? {} : { limits }),
+  }
 }
 
 /** As the API server gives them back. */

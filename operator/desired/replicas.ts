@@ -16,7 +16,8 @@ export function appliedReplicas(context: PipelineContext, component: Component):
   // Nothing tells who set it: it stays what it is.
   const stays = live !== undefined && live.metadata.managedFields === undefined ? live.spec?.replicas : undefined
   if (autoscaling === undefined) return stays ?? COMPONENTS[component].defaultReplicas
-  return live?.spec?.replicas ?? leastAutoscaled(context.spec, component)
+  // An autoscaler leaves a Deployment alone that is scaled to zero: it would stay there.
+  return stays ?? (live?.spec?.replicas || leastAutoscaled(context.spec, component))
 }
 
 /** The least number of pods that is to be expected. */

@@ -109,7 +109,8 @@ function publicUrlSetting({ spec }: PipelineContext): RoleSettings {
   const { host, tls } = (isOffered(spec, 'dashboard') && spec.dashboard?.ingress) || {}
   const ofIngress = host === undefined || host.startsWith('*') ? undefined : `${tls === undefined ? 'http' : 'https'}://${host}`
   const url = spec.ticketing?.publicUrl ?? ofIngress
-  return url === undefined ? {} : { PUBLIC_URL: url }
+  // A host that looks like an address and is none, such as 1.2.3.999, makes no URL.
+  return url === undefined || !URL.canParse(url) ? {} : { PUBLIC_URL: url }
 }
 
 /** Where the gateway's certificate is mounted. */
@@ -122,7 +123,7 @@ export function gatewaySettings(context: PipelineContext): RoleSettings {
     ...(gateway?.tls === undefined ? {} : { TLS_CERT_FILE: `${TLS_DIR}/tls.crt`, TLS_KEY_FILE: `${TLS_DIR}/tls.key` }),
     ...(gateway?.bootstrapKey === undefined ? {} : { ...secretSettings(context, ['BOOTSTRAP_KEY']), SERVICE_TENANT_ID: tenant }),
     ...numeric('KEY_REQUESTS_PER_SECOND', gateway?.requestsPerSecond),
-    ...(gateway?.adminTenants === undefined ? {} : { ADMIN_TENANTS: gateway.adminTenants.join(',') }),
+    ...(gateway?.adminTenants?.length ? { ADMIN_TENANTS: gateway.adminTenants.join(',') } : {}),
   }
 }
 

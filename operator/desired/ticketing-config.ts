@@ -11,6 +11,7 @@ import { PLATFORMS } from '../../dataplane/contract/platforms.ts'
 import type { TargetId } from '../../dataplane/contract/target-id.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import type { Component } from '../api/components.ts'
+import { givenSettings } from '../observed/references.ts'
 import type { SelectedRoute } from '../observed/routes.ts'
 import { metadataOf, type PipelineContext } from './pipeline-context.ts'
 import type { FileMount } from './projected-files.ts'
@@ -114,9 +115,10 @@ type Route = SelectedRoute['route']
 const ownerName = ({ metadata: { namespace = 'default', name } }: Route) => `${namespace}/${name}`
 
 function platformOf(route: Route): DeclaredTicketing['platforms'][string] {
-  const { platform, settings = {} } = route.spec
-  const secret: readonly string[] = [...PLATFORMS[platform].secret, ...PLATFORMS[platform].optionalSecret]
-  return { owner: ownerName(route), settings: Object.fromEntries(Object.entries(settings).filter(([field]) => !secret.includes(field))) }
+  const { secret, optionalSecret } = PLATFORMS[route.spec.platform]
+  const secrets: readonly string[] = [...secret, ...optionalSecret]
+  const settings = Object.entries(givenSettings(route.spec)).filter(([field]) => !secrets.includes(field))
+  return { owner: ownerName(route), settings: Object.fromEntries(settings) }
 }
 
 function routeOf({ route, target }: UsedRoute): DeclaredTicketing['routes'][number] {

@@ -68,6 +68,23 @@ describe('components of a LogPipeline', () => {
       'bridge: 0 of 1 pods are ready; 1 of the newest version; pod shop-bridge-x: ended 4 times, the last time exit code 78: BUS_BROKERS: expected brokers',
     ],
     [
+      'that crash with a long log, of which the end tells why',
+      [
+        workload('bridge', { available: 0 }),
+        pod('bridge', {
+          containerStatuses: [
+            {
+              restartCount: 4,
+              state: { waiting: { reason: 'CrashLoopBackOff' } },
+              lastState: { terminated: { exitCode: 1, message: `${'begins\n'.repeat(200)}SEARCH_ENDPOINT: expected a URL\nends\n` } },
+            },
+          ],
+        }),
+      ],
+      progressing('CrashLooping'),
+      `bridge: 0 of 1 pods are ready; 1 of the newest version; pod shop-bridge-x: ended 4 times, the last time exit code 1: … ${`${'begins; '.repeat(200)}SEARCH_ENDPOINT: expected a URL; ends`.slice(-498)}`,
+    ],
+    [
       'that run between two crashes',
       [
         workload('bridge', { available: 0 }),

@@ -53,7 +53,15 @@ function crashLooping(pod: Pod, container: ContainerStatus | undefined): Problem
 
 function describeEnd({ reason, exitCode, message }: NonNullable<NonNullable<ContainerStatus['lastState']>['terminated']>): string {
   const named = reason === undefined || reason === 'Error' ? '' : `${reason}, `
-  return `${named}exit code ${exitCode}${message ? `: ${message.trim().slice(0, 500)}` : ''}`
+  return `${named}exit code ${exitCode}${message ? `: ${lastWords(message)}` : ''}`
+}
+
+const MAX_WORDS = 500
+
+/** The end of a log, in one line: its last lines say why a process ended. */
+function lastWords(message: string): string {
+  const text = message.trim().replaceAll(/\s*\n\s*/g, '; ')
+  return text.length <= MAX_WORDS ? text : `… ${text.slice(2 - MAX_WORDS)}`
 }
 
 function otherWaiting(pod: Pod, container: ContainerStatus | undefined): Problem | undefined {

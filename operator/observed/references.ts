@@ -118,10 +118,17 @@ function sourceOf({ secret, externalSecret }: CredentialsSource): Reference['sou
   return secret === undefined ? { externalSecret: externalSecret?.name ?? '' } : { secret: secret.name }
 }
 
+/** The fields of `settings` that hold something. An empty text, as templates write where a value is not given, is none. */
+export function givenSettings({ settings = {} }: TicketingRouteSpec): NonNullable<TicketingRouteSpec['settings']> {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== ''))
+}
+
 /** The reference of a route: the secret fields of its platform, optional ones where they are there, and other fields that `settings` lacks. */
-export function routeReference({ platform, credentials, settings = {} }: TicketingRouteSpec): Reference {
+export function routeReference(spec: TicketingRouteSpec): Reference {
+  const { platform, credentials } = spec
+  const settings = givenSettings(spec)
   const { secret, optionalSecret, required, optional }: PlatformFields = PLATFORMS[platform]
-  const isLacking = (field: string) => settings[field] === undefined
+  const isLacking = (field: string) => !Object.hasOwn(settings, field)
   const fields = [...secret, ...required.filter(isLacking)]
   const others = [...optionalSecret, ...optional.filter(isLacking)].map(field => ({
     ...wantedKey(field, credentials.keys),

@@ -96,6 +96,15 @@ describe('status of a TicketingRoute', () => {
     )
   })
 
+  it('takes an empty text in settings, as templates write it, for a field that is not given', () => {
+    const settings = { baseUrl: '', userEmail: 'bot@shop.example', projectKey: '' }
+    const jira = (data: object) => statusOf('a', [pipeline(), route('a', { platform: 'jira', settings }), { ...SECRET, data }])
+    const lacking = jira({ apiToken: 'dG9r' })
+    expect(summary(lacking)).to.include({ Ready: 'False InvalidSecret' })
+    expect(messageOf(lacking, 'CredentialsReady')).to.equal('spec.credentials: Secret pager: expected key baseUrl, found apiToken')
+    expect(summary(jira({ apiToken: 'dG9r', baseUrl: 'aHR0cHM6Ly9h' }))).to.include({ Ready: 'True Ready' })
+  })
+
   it('names a Secret that is missing, and the fields that it lacks', () => {
     expect(summary(statusOf('a', [pipeline(), route('a')]))).to.include({ Ready: 'False MissingSecret' })
     const jira = route('a', { platform: 'jira', settings: { baseUrl: 'https://a' } })

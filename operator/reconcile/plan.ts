@@ -32,6 +32,8 @@ export type Step =
   | { readonly kind: 'delete'; readonly resource: Resource; readonly object: KubernetesObject }
   /** Somebody else's object has the wanted name. */
   | { readonly kind: 'leave'; readonly resource: Resource; readonly object: KubernetesObject; readonly belongsTo: string }
+  /** That of an earlier owner of the same name, whose objects are on their way out. */
+  | { readonly kind: 'wait'; readonly resource: Resource; readonly object: KubernetesObject }
 
 export interface Wanted {
   readonly owner: KubernetesObject
@@ -73,6 +75,7 @@ function planObject(
   const found = live.get(resource, object.metadata.namespace, object.metadata.name)
   const wanted = withHash(object)
   if (found === undefined) return [{ kind: 'apply', resource, object: wanted, force: false, why: 'it is missing' }]
+  if (isOfPredecessor(found, owner)) return [{ kind: 'wait', resource, object: found }]
   const belongsTo = foreignOwner(found, owner)
   if (belongsTo !== undefined) return [{ kind: 'leave', resource, object: found, belongsTo }]
   // It comes again once it is gone.
@@ -103,6 +106,13 @@ function foreignOwner(found: KubernetesObject, owner: KubernetesObject): string 
   // Our own object, from which another manager took the owner reference: it is put back.
   if (wasAppliedByUs(found)) return undefined
   return 'nobody that it names'
+}
+
+/** The API server's garbage collector removes it: its owner was deleted and made anew a moment ago. */
+function isOfPredecessor(found: KubernetesObject, { apiVersion, kind, metadata }: KubernetesObject): boolean {
+  const [only, ...others] = found.metadata.ownerReferences ?? []
+  if (only === undefined || others.length > 0 || only.uid === metadata.uid) return false
+  return only.apiVersion === apiVersion && only.kind === kind && only.name === metadata.name
 }
 
 /** Others may name our resource as the owner of their objects too. The hash is the mark of ours where nothing tells who manages fields. */

@@ -200,6 +200,17 @@ describe('Applying what is wanted', () => {
       expect(found(CONFIG_MAPS, 'settings')['data'], 'nor is it deleted').to.deep.equal({ theirs: 'yes' })
     })
 
+  it('waits for an object of an owner that was deleted and made anew: it goes by itself', async () => {
+    const earlier = owned(configMap('settings', { a: '0' }), [{ ...REFERENCE, uid: 'owner-0' }])
+    cluster.server.storage.create('configmaps', 'shop/settings', earlier, 'logpipeline-operator')
+    const { problems } = await reconcile(wanted(settings))
+    expect(problems.map(({ reason, failure }) => [reason, failure])).to.deep.equal([['ApplyFailed', undefined]])
+    expect(problems[0]?.message).to.match(/^ConfigMap settings is still that of an earlier resource of the same name/)
+    expect(found(CONFIG_MAPS, 'settings')['data']).to.deep.equal({ a: '0' })
+    cluster.server.storage.delete('configmaps', 'shop/settings')
+    expect((await reconcile(wanted(settings))).problems).to.deep.equal([])
+  })
+
   it('does not take over an object that appeared just now', async () => {
     cluster.server.storage.create('configmaps', 'shop/settings', configMap('settings', { a: 'theirs' }), 'kubectl')
     const blind = createObjectReconciler({ client: cluster.client, live: { ...createLive(), get: () => undefined } })
@@ -227,6 +238,18 @@ describe('Applying what is wanted', () => {
     }
     expect(invalid?.message).to.contain('spec.replicas: must not be negative')
   })
+
+  for (const message of [
+    'failed to create typed patch object (shop/settings; v1, Kind=ConfigMap): .colour: field not declared in schema',
+    'failed to create typed patch object (shop/settings; v1, Kind=ConfigMap): .items: duplicate entries for key [name="a"]',
+    'etcdserver: request is too large',
+  ])
+    it(`takes it for a fault of the object, and goes on with the others, when the API server blames itself: ${message.slice(-24)}`, async () => {
+      cluster.server.fault({ name: 'settings' }, { kind: 'status', code: 500, reason: 'InternalError', message })
+      const { problems, applied } = await reconcile(wanted(settings, web))
+      expect(problems.map(({ reason }) => reason)).to.deep.equal(['Invalid'])
+      expect(applied.map(({ name }) => name)).to.deep.equal(['web'])
+    })
 
   it('asks for nothing more once the API server is in trouble', async () => {
     cluster.server.fault({}, { kind: 'status', code: 503, reason: 'ServiceUnavailable' }, 99)

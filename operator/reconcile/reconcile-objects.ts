@@ -52,6 +52,7 @@ export function createObjectReconciler({ client, live, onWrite }: ObjectReconcil
   const perform = async (step: Step): Promise<ObjectProblem | undefined> => {
     const { resource, object } = step
     if (step.kind === 'leave') return foreign(step.object, step.belongsTo)
+    if (step.kind === 'wait') return leaving(step.object)
     if (step.kind === 'apply') {
       const answer = await client.apply(resource, object, { force: step.force })
       if (!answer.ok) return problemOf(object, answer.failure)
@@ -72,7 +73,7 @@ export function createObjectReconciler({ client, live, onWrite }: ObjectReconcil
     const problems: ObjectProblem[] = []
     for (const step of plan(wanted, live, settled)) {
       const problem = await perform(step)
-      if (problem === undefined && step.kind !== 'leave') done[step.kind].push(referenceTo(step.object))
+      if (problem === undefined && (step.kind === 'apply' || step.kind === 'delete')) done[step.kind].push(referenceTo(step.object))
       if (problem !== undefined) problems.push(problem)
       // As with this one, so with the others.
       if (problem?.failure !== undefined && (isServerTrouble(problem.failure) || isNamespaceGoing(problem.failure))) break
@@ -81,8 +82,14 @@ export function createObjectReconciler({ client, live, onWrite }: ObjectReconcil
   }
 }
 
-function isServerTrouble({ status }: ApiFailure): boolean {
-  return status === 0 || status === 401 || status === 429 || status >= 500
+function isServerTrouble(failure: ApiFailure): boolean {
+  const { status } = failure
+  return status === 0 || status === 401 || status === 429 || (status >= 500 && !isUnacceptable(failure))
+}
+
+/** The API server blames itself (500) for an object with unknown fields, with an item twice in a list, or too large for its store. */
+function isUnacceptable({ message }: ApiFailure): boolean {
+  return /failed to create typed patch object|request is too large/.test(message)
 }
 
 /** Nothing can be made there any more, and what there is will be gone soon. */
@@ -96,7 +103,7 @@ const REASONS: readonly (readonly [reason: ObjectProblem['reason'], applies: (fa
   ['QuotaExceeded', ({ status, message }) => status === 403 && message.includes('exceeded quota')],
   ['AdmissionDenied', ({ message }) => /\bdenied (the )?request/.test(message)],
   ['Forbidden', ({ status }) => status === 403],
-  ['Invalid', ({ status }) => status === 400 || status === 422],
+  ['Invalid', failure => [400, 413, 422].includes(failure.status) || isUnacceptable(failure)],
 ]
 
 function problemOf(object: KubernetesObject, failure: ApiFailure): ObjectProblem {
@@ -109,4 +116,10 @@ function foreign(object: KubernetesObject, belongsTo: string): ObjectProblem {
   const { kind, metadata } = object
   const message = `${kind} ${metadata.name} is there already and belongs to ${belongsTo}: it is left alone; rename or delete it`
   return { object: referenceTo(object), reason: 'ForeignObject', message }
+}
+
+function leaving(object: KubernetesObject): ObjectProblem {
+  const { kind, metadata } = object
+  const message = `${kind} ${metadata.name} is still that of an earlier resource of the same name, with which it goes: it is made anew then`
+  return { object: referenceTo(object), reason: 'ApplyFailed', message }
 }

@@ -1,16 +1,21 @@
 import { expect } from 'chai'
+import fc from 'fast-check'
 import { describe, it } from 'mocha'
-import { buildPipeline } from '../../../operator/desired/testing/build-pipeline.ts'
+import { admit } from '../../../operator/api/testing/admission.ts'
+import { buildPipeline, type PipelineInput } from '../../../operator/desired/testing/build-pipeline.ts'
 import { fixtureNames, readFixture } from '../../../operator/desired/testing/golden-files.ts'
 import { type MountedFile, mountedFiles, workloadOf } from '../../../operator/desired/testing/pod-view.ts'
+import { gatheredFrom } from '../../../operator/observed/testing/gathered-from.ts'
 import { DECLARED_TICKETING_DIR } from '../../contract/declared-ticketing-files.ts'
+import { PLATFORM_NAMES, PLATFORMS, SEVERITIES } from '../../contract/platforms.ts'
 import type { DeclaredLayer } from '../../ports/declared-ticketing.ts'
 import { readDeclaredFiles } from './declared-files.ts'
 import { createConfigMount } from './testing/config-mount.ts'
 
 /** The layer that a pod of the workload reads from the files that the operator mounts there. */
-async function readMount(fixture: string, workload: string): Promise<DeclaredLayer | undefined> {
-  const input = readFixture(fixture)
+const readMount = (fixture: string, workload: string) => readMountOf(readFixture(fixture), workload)
+
+async function readMountOf(input: PipelineInput, workload: string): Promise<DeclaredLayer | undefined> {
   const objects = buildPipeline(input)
   const dataOf = ({ kind, name }: MountedFile) => {
     const object = objects.find(object => object.kind === kind && object.metadata.name === name)
@@ -36,7 +41,50 @@ async function readMount(fixture: string, workload: string): Promise<DeclaredLay
   return read.value
 }
 
+const metadata = { name: 'shop', namespace: 'shop', uid: 'u' }
+
+/** Routes as users write them, with texts that hold nothing among their fields. */
+const AnyRoute = fc.constantFrom(...PLATFORM_NAMES).chain(platform => {
+  const { required, optional } = PLATFORMS[platform]
+  const settings = Object.fromEntries([...required, ...optional].map(field => [field, fc.constantFrom('', 'text', 587)]))
+  return fc.record({
+    platform: fc.constant(platform),
+    severities: fc.subarray([...SEVERITIES], { minLength: 1 }),
+    services: fc.constantFrom(['checkout*'], undefined),
+    settings: fc.record(settings, { requiredKeys: [] }),
+    credentials: fc.constantFrom('all', 'secrets', 'nothing').map(name => ({ secret: { name } })),
+    escalation: fc.boolean(),
+  })
+})
+const AnyWindow = fc.stringMatching(/^([0-9]{1,3}([.][0-9])?(ms|[smhd])){1,3}$/)
+
+const SECRET_FIELDS = Object.values(PLATFORMS).flatMap(({ secret, optionalSecret }) => [...secret, ...optionalSecret])
+const ALL_FIELDS = Object.values(PLATFORMS).flatMap(({ required, optional }) => [...required, ...optional])
+const secretOf = (name: string, fields: readonly string[]) => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name, namespace: 'shop' },
+  data: Object.fromEntries(fields.map(field => [field, btoa(field)])),
+})
+
 describe('What the operator mounts for ticketing', () => {
+  it('is sound whatever the API server takes: one route or window cannot put all others out of force', async () => {
+    const property = fc.asyncProperty(fc.array(AnyRoute, { maxLength: 4 }), AnyWindow, async (routes, lookbackWindow) => {
+      const spec = { mode: 'AllInOne', ticketing: { anomaly: { lookbackWindow } } }
+      const pipeline = { apiVersion: 'logpipeline.dev/v1alpha1', kind: 'LogPipeline', metadata, spec }
+      fc.pre(admit('LogPipeline', pipeline).problems.length === 0)
+      const objects = routes.map((route, n) => ({
+        ...{ apiVersion: 'logpipeline.dev/v1alpha1', kind: 'TicketingRoute', metadata: { name: `route-${n}`, namespace: 'shop' } },
+        spec: JSON.parse(JSON.stringify(route)) as object,
+      }))
+      const secrets = [secretOf('all', [...SECRET_FIELDS, ...ALL_FIELDS]), secretOf('secrets', SECRET_FIELDS), secretOf('nothing', [])]
+      const gathered = gatheredFrom([pipeline, ...objects, ...secrets])
+      const layer = await readMountOf({ gathered, settings: { image: 'logpipeline:1' } }, 'shop')
+      expect(layer?.anomaly).to.deep.equal({ lookbackWindow })
+    })
+    await fc.assert(property, { seed: 20_261_128, numRuns: 60 })
+  })
+
   it('is read as it was meant, with the oldest route first and several targets of one platform', async () => {
     const layer = await readMount('everything', 'shop-ticketing')
     expect(layer?.anomaly).to.deep.equal({ minimumScore: 0.9, lookbackWindow: '30m' })

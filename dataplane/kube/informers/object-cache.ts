@@ -30,13 +30,16 @@ export interface CacheDeps extends Omit<ReflectorDeps, 'onRestart'> {
 export interface ObjectCache {
   start(): void
   stop(): Promise<void>
-  /** Watches one more kind; resolves when it has been listed once. `start` must have been called. */
+  /** Watches one more kind; resolves when it has been listed once, apart from namespaces that refuse to be listed. `start` must have been called. */
   add(kind: CachedKind): Promise<void>
   /** Watches a kind no more and forgets its objects. */
   remove(resource: Resource): Promise<void>
-  /** The kinds that `start` began with have been listed once. */
+  /** The kinds that `start` began with have been listed once, or the namespace refuses that (403): one that was deleted, say, must not hold up the others. */
   readonly synced: Promise<void>
+  /** They have been listed once everywhere. */
   readonly hasSynced: boolean
+  /** They have been listed once in the namespace. */
+  hasListed(namespace: string | undefined): boolean
   get(resource: Resource, namespace: string | undefined, name: string): KubernetesObject | undefined
   /** Objects of one namespace, or of all that are watched. */
   list(resource: Resource, namespace?: string): readonly KubernetesObject[]
@@ -68,6 +71,8 @@ interface Watched {
   readonly reflector: Reflector
 }
 
+const NEVER = new Promise<never>(() => {})
+
 const INDEXES: Indexes = {
   owner: ({ metadata }) => (metadata.ownerReferences ?? []).map(({ uid }) => uid),
   namespace: ({ metadata }) => [metadata.namespace ?? ''],
@@ -93,6 +98,13 @@ export function createObjectCache({ kinds, namespaces }: CacheConfig, deps: Cach
   const place = (resource: Resource, namespace: string | undefined): Watched | undefined =>
     of(resource).find(place => place.namespace === undefined || place.namespace === namespace)
   const initial = kinds.flatMap(watch)
+  const ofNamespace = (namespace: string | undefined) =>
+    initial.filter(place => place.namespace === undefined || place.namespace === namespace)
+  /** Where the whole cluster is watched nothing can be done without a right. */
+  const refused = (namespace: string | undefined): Promise<void> =>
+    namespace === undefined ? NEVER : Promise.race([NEVER, ...ofNamespace(namespace).map(({ reflector }) => reflector.refused)])
+  const listed = (places: readonly Watched[]): Promise<unknown> =>
+    Promise.all(places.map(({ namespace, reflector }) => Promise.race([reflector.synced, refused(namespace)])))
 
   return {
     start() {
@@ -104,7 +116,7 @@ export function createObjectCache({ kinds, namespaces }: CacheConfig, deps: Cach
     async add(kind) {
       const added = watch(kind)
       for (const { reflector } of added) reflector.start()
-      await Promise.all(added.map(({ reflector }) => reflector.synced))
+      await listed(added)
     },
     async remove(resource) {
       const removed = of(resource)
@@ -112,10 +124,11 @@ export function createObjectCache({ kinds, namespaces }: CacheConfig, deps: Cach
       for (const { store } of removed) store.clear()
       byName.delete(qualifiedName(resource))
     },
-    synced: Promise.all(initial.map(({ reflector }) => reflector.synced)).then(() => {}),
+    synced: listed(initial).then(() => {}),
     get hasSynced() {
       return initial.every(({ reflector }) => reflector.hasSynced)
     },
+    hasListed: namespace => ofNamespace(namespace).every(({ reflector }) => reflector.hasSynced),
     get: (resource, namespace, name) =>
       place(resource, namespace)?.store.get(keyOf(namespace === undefined ? { name } : { namespace, name })),
     list: (resource, namespace) =>

@@ -48,6 +48,7 @@ export class Reflector {
   readonly #log: Log
   readonly #stopped = new AbortController()
   readonly #firstList = Promise.withResolvers<void>()
+  readonly #refusal = Promise.withResolvers<void>()
   #running: Promise<void> | undefined
   #state: ReflectorState = 'listing'
   #failure: ApiFailure | undefined
@@ -94,6 +95,11 @@ export class Reflector {
   /** Resolves with the first full list. */
   get synced(): Promise<void> {
     return this.#firstList.promise
+  }
+
+  /** Resolves when a list is refused before there was a full one: the right to it may be missing for long. */
+  get refused(): Promise<void> {
+    return this.#refusal.promise
   }
 
   start(): void {
@@ -238,6 +244,7 @@ export class Reflector {
   async #waitAfter(failure: ApiFailure): Promise<void> {
     const absent = failure.status === 404
     if (absent) this.#store.clear()
+    if (failure.status === 403 && !this.#hasSynced) this.#refusal.resolve()
     const next: ReflectorState = absent ? 'absent' : 'failing'
     if (this.#state !== next || this.#failure?.reason !== failure.reason)
       this.#log.warn({ reason: failure.reason, advice: failure.advice }, `watching stands still: ${failure.message}`)

@@ -57,6 +57,18 @@ const GOOD: readonly (readonly [name: string, spec: object])[] = [
       },
     },
   ],
+  ...['1s', '0.5s500ms', '15m', '1h30m', '1500ms', '6d23h59m60s', '7d'].map(
+    lookbackWindow => [`with a look-back of ${lookbackWindow}`, { ...DISTRIBUTED, ticketing: { anomaly: { lookbackWindow } } }] as const,
+  ),
+  [
+    'with addresses that name the highest port, IPv6 and a path',
+    {
+      ...DISTRIBUTED,
+      bus: { bootstrapServers: ['kafka:65535', '[fd00::1]:1'] },
+      search: { endpoint: 'https://[fd00::1]:65535/search' },
+      ticketing: { publicUrl: 'https://logs.example/console' },
+    },
+  ],
   [
     'with gateway and dashboard, and their Ingresses',
     {
@@ -188,6 +200,30 @@ const BAD: readonly (readonly [name: string, spec: object, problem: string])[] =
     { ...DISTRIBUTED, ticketing: { anomaly: { lookbackWindow: '15' } } },
     '.spec.ticketing.anomaly.lookbackWindow: expected a duration from 1s to 7d',
   ],
+  ...['0s', '999ms', '7d1s', '30d', '169h', '6d25h'].map(
+    lookbackWindow =>
+      [
+        `with a look-back of ${lookbackWindow}`,
+        { ...DISTRIBUTED, ticketing: { anomaly: { lookbackWindow } } },
+        '.spec.ticketing.anomaly.lookbackWindow: expected a duration from 1s to 7d',
+      ] as const,
+  ),
+  ...['kafka:0', 'kafka:65536', 'kafka:99999'].map(
+    address =>
+      [
+        `with the address ${address}`,
+        { ...DISTRIBUTED, bus: { bootstrapServers: [address] } },
+        '.spec.bus.bootstrapServers.0: expected a host and a port, such as kafka-0:9092',
+      ] as const,
+  ),
+  ...['https://search:99999', 'https://search:', 'https://[search', 'https://user@search'].map(
+    endpoint =>
+      [
+        `with the search store ${endpoint}`,
+        { ...DISTRIBUTED, search: { endpoint } },
+        '.spec.search.endpoint: expected a URL such as https://search:9200',
+      ] as const,
+  ),
   ['with a window out of range', { ...DISTRIBUTED, bridge: { windowSize: 9 } }, '.spec.bridge.windowSize: expected from 10 to 100000'],
   [
     'with a threshold of 0',

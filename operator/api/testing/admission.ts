@@ -1,5 +1,5 @@
 /** The API server's work on an object of a CRD before it is stored: defaults, types and bounds, CEL rules. For tests; the real one is asked too. */
-import { type ParseResult, parse } from '@marcbachmann/cel-js'
+import { Environment, type ParseResult } from '@marcbachmann/cel-js'
 import { buildCustomResourceDefinition, KINDS } from '../crd.ts'
 import type { CelRule } from '../schema.ts'
 
@@ -30,6 +30,11 @@ type Json = Readonly<Record<string, unknown>>
 /** Both are made once: the suite of every field admits thousands of objects. */
 const schemas = new Map<string, Node>()
 const parsedRules = new Map<string, ParseResult>()
+
+/** With those functions of Kubernetes that rules use beside CEL's own. */
+const cel = new Environment({ unlistedVariablesAreDyn: true })
+  .registerFunction('string.findAll(string): list<string>', (text: string, pattern: string) => text.match(new RegExp(pattern, 'g')) ?? [])
+  .registerFunction('list.sum(): double', (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0))
 
 /** The object with its defaults, and why it is refused: `path: reason`, empty when it is taken. `old` is what it replaces. */
 export function admit<T extends object>(
@@ -131,7 +136,7 @@ function applyRules(node: Node, value: unknown, old: unknown, path: string): rea
 }
 
 function holds(rule: string, values: Json): boolean {
-  const parsed = parsedRules.get(rule) ?? parse(rule)
+  const parsed = parsedRules.get(rule) ?? cel.parse(rule)
   parsedRules.set(rule, parsed)
   return parsed(values) as boolean
 }

@@ -13,7 +13,8 @@ interface Right {
 
 const WATCH = ['list', 'watch']
 /** Server-side apply is a patch, and a creation where nothing is there yet. */
-const WRITE = [...WATCH, 'create', 'patch', 'delete']
+const KEEP = [...WATCH, 'create', 'patch']
+const VERBS = { read: WATCH, kept: KEEP, written: [...KEEP, 'delete'] } as const
 
 /** In the namespaces of the pipelines. The least that does: one verb fewer and something fails. */
 export function operatorRules(): readonly V1PolicyRule[] {
@@ -33,7 +34,7 @@ function ownRights(): readonly Right[] {
 function usedRights(): readonly Right[] {
   return USED_KINDS.map(kind => {
     const { group, plural, use } = kind
-    const verbs = use === 'written' ? WRITE : WATCH
+    const verbs: readonly string[] = VERBS[use]
     return { group, resource: plural, verbs: 'isAskedFor' in kind ? [...verbs, 'get'] : verbs }
   })
 }

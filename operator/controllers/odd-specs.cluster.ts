@@ -1,0 +1,139 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { after, before, describe, it } from 'mocha'
+import { until } from '../../dataplane/testing/cluster/kubectl.ts'
+import { conditionOf } from '../testing/cluster-objects.ts'
+import { operatorWrites } from '../testing/cluster-requests.ts'
+import { type ClusterSuite, openClusterSuite, untilReady } from '../testing/cluster-suite.ts'
+import type { OperatorProcess } from '../testing/operator-process.ts'
+
+export const needs = ['kubernetes']
+
+/** Longer than the operator gathers changes before it looks at them. */
+const QUIET_MS = 3000
+
+/** Everything that may be empty, empty. */
+const EMPTY = {
+  collector: { resources: {}, service: { annotations: {} } },
+  gateway: {
+    enabled: true,
+    adminTenants: [],
+    resources: { requests: {}, limits: {} },
+    service: {},
+    ingress: { host: 'a.example', annotations: {} },
+  },
+  dashboard: { enabled: true, allowFrom: [], ingress: { host: 'b.example' } },
+  bridge: {},
+  stream: {},
+  features: {},
+  ticketing: { anomaly: {}, routeSelector: { matchLabels: {}, matchExpressions: [] } },
+  agent: {},
+  networkPolicy: { allowFrom: [] },
+  monitoring: { labels: {} },
+  podTemplate: {
+    ...{ labels: {}, annotations: {}, nodeSelector: {}, tolerations: [], affinity: {}, securityContext: {}, imagePullSecrets: [] },
+  },
+}
+
+/** Empty ones within, and texts that are. */
+const HOLLOW = {
+  collector: { service: { annotations: { 'cloud.example/note': '' } } },
+  dashboard: { enabled: true, allowFrom: [{}], ingress: { host: '*.example', annotations: { note: '' } } },
+  networkPolicy: { allowFrom: [{}] },
+  podTemplate: {
+    ...{
+      labels: { team: '' },
+      annotations: { note: '' },
+      nodeSelector: { pool: '' },
+      tolerations: [{ operator: 'Exists' }, { key: '', operator: 'Exists' }],
+    },
+    ...{ affinity: { nodeAffinity: {}, podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [] } } },
+    securityContext: { supplementalGroups: [], runAsGroup: 0, fsGroup: 0 },
+  },
+}
+
+describe('Odd specs on a real API server', function () {
+  this.timeout(120_000)
+  let suite: ClusterSuite
+  let operator: OperatorProcess
+  before(async () => {
+    suite = await openClusterSuite('odd')
+    operator = await suite.startOperator()
+  })
+  after(() => suite.close())
+
+  const writesSince = async (startMs: number): Promise<readonly string[]> => {
+    for (let seen = -1, writes = operatorWrites(startMs, suite.namespace); ; writes = operatorWrites(startMs, suite.namespace)) {
+      if (writes.length === seen) return writes
+      seen = writes.length
+      await sleep(QUIET_MS)
+    }
+  }
+
+  for (const [name, spec] of [
+    ['empty', EMPTY],
+    ['hollow', HOLLOW],
+  ] as const)
+    it(`settle, ${name} as they are: an operator that starts again writes nothing`, async () => {
+      await suite.ready(name, spec)
+      await writesSince(Date.now())
+      const startMs = Date.now()
+      await operator.stop()
+      operator = await suite.startOperator()
+      await untilReady(operator)
+      expect(await writesSince(startMs)).to.deep.equal([])
+    })
+
+  const REFUSED: readonly (readonly [what: string, podTemplate: object, said: string])[] = [
+    ['an unknown field', { affinity: { nodeAfinity: {} } }, 'nodeAfinity'],
+    ['a list in place of an object', { affinity: { nodeAffinity: [] } }, 'nodeAffinity'],
+    ['a Secret twice', { imagePullSecrets: [{ name: 'a' }, { name: 'a' }] }, 'imagePullSecrets'],
+    ['a label that is none', { labels: { 'a b': 'c' } }, 'a b'],
+    ['a toleration that is none', { tolerations: [{ effect: 'NoSchedule', tolerationSeconds: 1 }] }, 'tolerations'],
+  ]
+  for (const [index, [what, podTemplate, said]] of REFUSED.entries())
+    it(`that Kubernetes refuses are stalled, say what, and hold up no other part: ${what}`, async () => {
+      const { objects } = suite
+      const name = `refused-${index}`
+      await objects.apply(suite.pipeline(name, { podTemplate }))
+      const stalled = await objects.condition('LogPipeline', name, 'Stalled', 'True')
+      expect(conditionOf(stalled, 'ObjectsApplied')).to.include({ status: 'False', reason: 'Invalid' })
+      expect(conditionOf(stalled, 'ObjectsApplied').message).to.contain(said)
+      expect(await objects.get('NetworkPolicy', `${name}-agent`)).not.to.equal(undefined)
+      await suite.ready(name)
+    })
+
+  it('with limits below the requests that are usual are taken', async () => {
+    const limits = { cpu: '100m', memory: '64Mi' }
+    await suite.ready('small', { collector: { resources: { limits } }, bridge: { resources: { limits } } })
+    const [{ resources }] = (await suite.objects.get('Deployment', 'small-collector')).spec.template.spec.containers
+    expect(resources).to.deep.equal({ requests: limits, limits })
+  })
+
+  it('with an autoscaler where nothing ran before begin to run', async () => {
+    const { objects } = suite
+    await suite.ready('woken', { collector: { replicas: 0 } })
+    expect((await objects.get('Deployment', 'woken-collector')).spec.replicas).to.equal(0)
+    await objects.apply(suite.pipeline('woken', { collector: { autoscaling: { minReplicas: 2, maxReplicas: 4 } } }))
+    await objects.until('pods', 'Deployment', 'woken-collector', ({ spec }) => spec.replicas === 2)
+    await objects.condition('LogPipeline', 'woken', 'Ready', 'True')
+  })
+
+  it('deleted and applied again at once are never told as somebody else’s', async () => {
+    const { objects } = suite
+    await suite.ready('again')
+    const { uid } = (await objects.get('LogPipeline', 'again')).metadata
+    await objects.remove('LogPipeline', 'again')
+    await objects.apply(suite.pipeline('again'))
+    const seen = new Set<string>()
+    const isReady = async () => {
+      const pipeline = await objects.get('LogPipeline', 'again')
+      for (const { type, status, reason } of pipeline.status?.conditions ?? []) seen.add(`${type} ${status} ${reason}`)
+      return pipeline.metadata.uid !== uid && conditionOf(pipeline, 'Ready')?.status === 'True'
+    }
+    await until('it is Ready', isReady, 60_000)
+    expect([...seen].filter(condition => /Stalled True|ForeignObject/.test(condition))).to.deep.equal([])
+    for (const { metadata } of await objects.list('Deployment', 'app.kubernetes.io/instance=again'))
+      expect(metadata.ownerReferences.map((owner: { readonly uid: string }) => owner.uid)).not.to.include(uid)
+  })
+})
