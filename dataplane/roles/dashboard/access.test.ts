@@ -25,6 +25,11 @@ describe('a dashboard', () => {
   const own = () => `127.0.0.1:${dashboard.port}`
   for (const { title, headers, method = 'PATCH', status } of [
     { title: 'a client that is no browser', headers: () => ({}), status: 200 },
+    {
+      title: 'a page of its own behind a proxy that changes the host',
+      headers: () => ({ origin: 'https://logs.example', 'sec-fetch-site': 'same-origin' }),
+      status: 200,
+    },
     { title: 'a page of its own', headers: () => ({ origin: `http://${own()}`, 'sec-fetch-site': 'same-origin' }), status: 200 },
     { title: 'a page under PUBLIC_URL', headers: () => ({ origin: 'https://logs.example.com', host: 'logs.example.com' }), status: 200 },
     {

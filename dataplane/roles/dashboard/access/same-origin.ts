@@ -13,10 +13,13 @@ export interface OriginConfig {
 const READING: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'OPTIONS'])
 const TRUSTED_SITES: ReadonlySet<string> = new Set(['same-origin', 'none'])
 
-/** A browser that is set to send no referrers names no origin of a form, and says in `sec-fetch-site` whether it is of this page. */
-const HIDDEN = 'null'
+const OTHER_SITE =
+  'origin: expected a page of this dashboard, seen another site; where a proxy in front changes the host, PUBLIC_URL has to name that of the pages'
 
-/** Throws `HttpError` 403. A client that is no browser names no origin and passes. */
+/**
+ * Throws `HttpError` 403. A client that is no browser names no origin and passes. No page can set `sec-fetch-site`: `same-origin` counts where a proxy has changed
+ * the host, and where the origin is `null`, as it is of a form in a browser that is set to send no referrers.
+ */
 export function assertOwnOrigin(request: IncomingMessage, { publicUrl, host }: OriginConfig): void {
   const own = request.headers.host?.toLowerCase() ?? ''
   const publicHost = publicUrl === undefined ? undefined : new URL(publicUrl).host
@@ -27,10 +30,8 @@ export function assertOwnOrigin(request: IncomingMessage, { publicUrl, host }: O
   const isTrusted =
     origin === undefined
       ? site === undefined || TRUSTED_SITES.has(String(site))
-      : origin === HIDDEN
-        ? site === 'same-origin'
-        : isSameHost(origin, own) || (publicHost !== undefined && isSameHost(origin, publicHost))
-  if (!isTrusted) throw new HttpError(403, 'origin: expected a page of this dashboard, seen another site')
+      : site === 'same-origin' || isSameHost(origin, own) || (publicHost !== undefined && isSameHost(origin, publicHost))
+  if (!isTrusted) throw new HttpError(403, OTHER_SITE)
 }
 
 function isSameHost(origin: string, host: string): boolean {
