@@ -4,6 +4,7 @@ import { describe, it } from 'mocha'
 import type { Page } from 'playwright-core'
 import { seedShop } from '../dataplane/console/testing/seed-shop.ts'
 import { useConsole } from './testing/console-suite.ts'
+import { eventually } from './testing/standalone-process.ts'
 
 const STALE = 'Stale: what this page shows is old.'
 const LATER_MS = 45_000
@@ -153,7 +154,7 @@ describe('the console of an engineer on call', function () {
     await searched('error cart')
     await page.goBack()
     await searched('error')
-    expect(await box.inputValue()).to.equal('error')
+    await eventually(async () => expect(await box.inputValue()).to.equal('error'))
     await page.goBack()
     await searched('')
 
@@ -171,6 +172,12 @@ describe('the console of an engineer on call', function () {
     expect(await chip(page).getAttribute('aria-current')).to.equal('true')
     await chip(other).click()
     await other.waitForURL(url => url.search === '?q=level%3AERROR')
+    await other.getByRole('button', { name: 'Views' }).click()
+    const views = other.getByRole('dialog')
+    await views.getByRole('button', { name: 'Delete Errors' }).press('Enter')
+    await chip(page).waitFor({ state: 'detached' })
+    // The button is gone, and the focus is still in what is open.
+    await views.and(other.locator(':focus, :has(:focus)')).waitFor()
   })
 
   it('a phone: ways out of a record lead to their result, also of one that was opened just now', async () => {

@@ -233,6 +233,7 @@ describe('pages of the console', function () {
     const record = page.getByRole('region', { name: 'Record', exact: true })
     await record.getByRole('tab', { name: 'Surrounding', selected: true }).waitFor()
     await record.locator('li[aria-current=true]').waitFor()
+    await page.locator('[role=grid] [data-open=true]').waitFor()
     await page.goto(`${page.url()}&columns=service,thread.name`)
     await record
       .getByText(/^thread\.name=worker-\d$/)

@@ -2,7 +2,7 @@
 import { useEffect } from 'react'
 
 /** Parts of a page that may take it, the closest first. */
-const PLACES = 'section, article, form, aside, main'
+const PLACES = 'section, article, form, aside, main, [role=dialog]'
 /** Dialogs and menus that close give the focus back by themselves within that time. */
 const PATIENCE_MS = 60
 

@@ -86,6 +86,11 @@ export function RecordTable(props: RecordTableProps) {
   const openAt = placeOf(records, openId)
   const activeAt = placeOf(records, activeId)
   const here = activeAt >= 0 ? activeAt : openAt
+  // A link, or a line around another record, has opened one: its row comes in sight, once.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the place of the row changes without a step
+  useEffect(() => {
+    if (openAt >= 0) virtualizer.scrollToIndex(openAt, { align: 'auto' })
+  }, [openId, openAt >= 0])
   const move = (by: number) => {
     if (records.length === 0) return
     leaveControl()
