@@ -1,4 +1,5 @@
 /** The Z-score engine: how unusual a rule score is for its service (Decisions 5). */
+import { RoomForTenants } from './room-for-tenants.ts'
 
 export interface ZscoreConfig {
   /** A score at or above it is an anomaly. */
@@ -103,6 +104,7 @@ const MAX_VALUES = 16_777_216
 /** One window per tenant and service, the least recently used leaving first: beyond a number of them, and of values that they hold. */
 export class ServiceWindows {
   readonly #windows = new Map<string, SlidingWindow>()
+  readonly #room = new RoomForTenants()
   readonly #maxServices: number
   #config: ZscoreConfig
   /** Values that the windows have memory for. */
@@ -138,7 +140,8 @@ export class ServiceWindows {
     let window = this.#windows.get(key)
     if (window === undefined) {
       window = new SlidingWindow(this.#config.windowSize)
-      if (this.#windows.size >= this.#maxServices) this.#dropOldest()
+      if (this.#windows.size >= this.#maxServices) this.#dropFor(key)
+      this.#room.add(key)
       this.#capacity += window.capacity
     } else {
       this.#windows.delete(key)
@@ -161,10 +164,19 @@ export class ServiceWindows {
     while (this.#capacity > MAX_VALUES && this.#windows.size > 1) this.#dropOldest()
   }
 
+  #dropFor(key: string): void {
+    const [oldest] = this.#windows.keys()
+    if (oldest !== undefined) this.#drop(this.#room.leavesFor(key, oldest, this.#maxServices))
+  }
+
   #dropOldest(): void {
-    const [oldest] = this.#windows
-    if (oldest === undefined) return
-    this.#windows.delete(oldest[0])
-    this.#capacity -= oldest[1].capacity
+    const [oldest] = this.#windows.keys()
+    if (oldest !== undefined) this.#drop(oldest)
+  }
+
+  #drop(key: string): void {
+    this.#capacity -= this.#windows.get(key)!.capacity
+    this.#windows.delete(key)
+    this.#room.remove(key)
   }
 }

@@ -1,4 +1,5 @@
 /** All signals of all services: bounded memory, the service longest silent leaves first (Decisions 5). */
+import { RoomForTenants } from '../room-for-tenants.ts'
 import { ServiceSignals } from './service-signals.ts'
 import { RECORDS_SHOWN, type SignalFields, type SignalFinding } from './signal.ts'
 import { Company, createListener, type Listener } from './silence.ts'
@@ -48,6 +49,7 @@ export class SignalEngine<S extends SignalSource, R> {
   /** The record to show for its service, should that fall silent; called seldom. */
   readonly #keepOf: (source: S) => R | undefined
   readonly #services = new Map<string, Service<R>>()
+  readonly #room = new RoomForTenants()
   readonly #companies = new Map<string, Company<Service<R>>>()
   #bytes = 0
   #lastKey = ''
@@ -85,7 +87,8 @@ export class SignalEngine<S extends SignalSource, R> {
   }
 
   #createService(key: string, partition: number): Service<R> {
-    if (this.#services.size >= MAX_SERVICES) this.#dropOldest()
+    if (this.#services.size >= MAX_SERVICES) this.#dropFor(key, MAX_SERVICES)
+    this.#room.add(key)
     const companyKey = `${key.slice(0, key.indexOf('/') + 1)}${partition}`
     const company = this.#companies.get(companyKey) ?? new Company<Service<R>>(companyKey)
     this.#companies.set(companyKey, company)
@@ -105,16 +108,19 @@ export class SignalEngine<S extends SignalSource, R> {
     this.#bytes -= service.bytes
     service.bytes = BASE_BYTES + service.signals.bytes + RECORDS_SHOWN * RECORD_BYTES
     this.#bytes += service.bytes
-    while (this.#bytes > MAX_BYTES && this.#services.size > 1) this.#dropOldest()
+    while (this.#bytes > MAX_BYTES && this.#services.size > 1) this.#dropFor(source.key, this.#services.size)
   }
 
-  #dropOldest(): void {
-    const [oldest] = this.#services
-    if (oldest === undefined) return
-    const [key, { company, bytes }] = oldest
-    this.#services.delete(key)
-    company.members.delete(oldest[1])
-    if (company.members.size === 0) this.#companies.delete(company.key)
-    this.#bytes -= bytes
+  /** `most`: the services that there is room for. */
+  #dropFor(key: string, most: number): void {
+    const [longestSilent] = this.#services.keys()
+    if (longestSilent === undefined) return
+    const leaving = this.#room.leavesFor(key, longestSilent, most)
+    const service = this.#services.get(leaving)!
+    this.#services.delete(leaving)
+    this.#room.remove(leaving)
+    service.company.members.delete(service)
+    if (service.company.members.size === 0) this.#companies.delete(service.company.key)
+    this.#bytes -= service.bytes
   }
 }
