@@ -484,6 +484,27 @@ export function testTickets(name: string, open: () => Promise<{ readonly store: 
         expect(await rows()).to.deep.equal(['slack open sent'])
       })
 
+    it('recipients that were put off are told again without the others, and hold up nothing newer', async () => {
+      const partly: TicketOutcome = { kind: 'delivered', ticket: { externalId: 'T' }, note: 'put off: ada@x', unreached: ['ada@x'] }
+      world.platforms.answer = () => partly
+      await add()
+      await world.settle()
+      expect(await dispatches()).to.deep.include({
+        slack: { status: 'pending', externalId: 'T', attempts: 1, lastError: 'put off: ada@x' },
+      })
+      world.clock.advance(2_000)
+      await world.settle()
+      expect(world.platforms.arrived.map(({ event, only }) => [event, only])).to.deep.equal([
+        ['open', undefined],
+        ['open', ['ada@x']],
+      ])
+      world.platforms.answer = () => undefined
+      await act('acknowledge', 'acknowledged')
+      await world.settle()
+      expect(world.platforms.arrived.slice(2).map(({ event, only }) => [event, only])).to.deep.equal([['acknowledge', undefined]])
+      expect(await rows()).to.deep.equal(['slack open sent', 'slack acknowledge sent'])
+    })
+
     it('resolved before it is taken up, and opened again later, it is told', async () => {
       await add({ status: 'resolved' })
       await act('resolve', 'resolved')
