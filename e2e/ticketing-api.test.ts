@@ -609,6 +609,9 @@ describe('the ticketing interface', function () {
         }
         expect(entries.filter(({ action }) => action === 'acknowledged')).to.have.length(1)
         expect(entries.find(({ action }) => action === 'acknowledged')!.details.toLowerCase()).to.contain('kim')
+        const resolved = changesThere()
+        await api.send('POST', `/api/incidents/${id}/reopen`)
+        await eventually(async () => expect(changesThere(), 'opened again there').to.not.deep.equal(resolved))
       })
 
     it('need the right signature', async () => {

@@ -52,7 +52,9 @@ describe('what a ticket says', () => {
     const alone = { anomalyCount: 1, affectedServices: ['checkout'], lastSeen: INCIDENT.firstSeen, evidence: [evidence('OOM', 1, [])] }
     expect(content(alone).sentence).to.equal('checkout logged an anomaly at 02:14:07 UTC: “OOM”.')
     const atOnce = { ...alone, anomalyCount: 2, firstSeen: '2026-01-01T02:14:07.000000001Z', lastSeen: '2026-01-01T02:14:07.120000003Z' }
-    expect(content(atOnce).sentence).to.equal('checkout logged 2 anomalies at 02:14:07 UTC, most often “OOM”.')
+    expect(content(atOnce).sentence).to.equal('checkout logged 2 anomalies at 02:14:07 UTC, among them “OOM”.')
+    const twice = { ...atOnce, evidence: [evidence('OOM', 2, [])] }
+    expect(content(twice).sentence).to.equal('checkout logged 2 anomalies at 02:14:07 UTC, most often “OOM”.')
     const many = { affectedServices: ['checkout', ...'abcdefg'] }
     expect(content(many).sentence).to.match(/; a, b, c, d and 3 more are affected, too\.$/)
     expect(content({ ...many, furtherServices: 12 }).sentence).to.match(/; a, b, c, d and 15 more are affected, too\.$/)

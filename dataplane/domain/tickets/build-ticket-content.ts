@@ -103,7 +103,8 @@ function buildSentence(incident: Incident, samples: ContentSource['samples']): s
   const what = anomalyCount === 1 ? 'an anomaly' : `${anomalyCount} anomalies`
   const isOneSecond = Date.parse(lastSeen) - Date.parse(firstSeen) < 1_000 && timeOfDay(firstSeen) === timeOfDay(lastSeen)
   const when = isOneSecond ? `at ${timeOfDay(firstSeen)}` : `between ${timeOfDay(firstSeen)} and ${timeOfDay(lastSeen)}`
-  const most = words === '' ? '' : `${anomalyCount === 1 ? ': ' : ', most often '}“${oneLine(words)}”`
+  const lead = anomalyCount === 1 ? ': ' : first?.count === 1 ? ', among them ' : ', most often '
+  const most = words === '' ? '' : `${lead}“${oneLine(words)}”`
   return `${service} logged ${what} ${when} UTC${most}${describeOthers(
     affectedServices.filter(other => other !== service),
     furtherServices,

@@ -104,9 +104,9 @@ export async function sendRow(
       })
       isTurnUsed = true
       return lane.run(
-        () => {
+        async () => {
           wasSent = true
-          return sendWithin(deps, timeoutMs, stopping, signal =>
+          const outcome = await sendWithin(deps, timeoutMs, stopping, signal =>
             deps.platforms[target.platform].send(
               {
                 target,
@@ -122,6 +122,7 @@ export async function sendRow(
               signal,
             ),
           )
+          return outcome.kind === 'rejected' && (await isConfiguredAnew(config, tenantId, target)) ? againWith(outcome.reason) : outcome
         },
         () => clock.nowMs(),
         begun.ticketStatus === undefined,
@@ -147,6 +148,18 @@ export function fingerprint({ enabled, fields }: Target): string {
     b = Math.imul(b ^ code, 0x5bd1e995) ^ (b >>> 15)
   }
   return `${a}/${b}`
+}
+
+/** Whether the target has other settings by now than those that an attempt was made with. */
+async function isConfiguredAnew(config: TicketingConfigSource, tenant: string, target: Target): Promise<boolean> {
+  const { targets } = await config.load(tenant).catch(() => ({ targets: undefined }))
+  const now = targets?.get(target.id)
+  return now !== undefined && fingerprint(now) !== fingerprint(target)
+}
+
+/** A refusal of settings that count no longer says nothing of the new ones. */
+function againWith(reason: string): TicketOutcome {
+  return { kind: 'retryable', reason: `${reason}; the settings have changed since, and are tried next` }
 }
 
 function whyNot(target: Target | undefined, platform: string): string | undefined {

@@ -8,8 +8,8 @@ export interface TargetLimits extends Rate {
 
 /** Rates to one target, of all agents on one store together. Below the limits that platforms are known to have; they say 429 themselves where an account has less. */
 export const TARGET_LIMITS: Readonly<Record<PlatformName, TargetLimits>> = {
-  // Support once named 120 events a minute for an integration key.
-  pagerduty: { perSecond: 2, burst: 10, atOnce: 4 },
+  // Support once named 120 events a minute for an integration key: those at once and those of a minute together.
+  pagerduty: { perSecond: 1.8, burst: 10, atOnce: 4 },
   jira: { perSecond: 5, burst: 10, atOnce: 3 },
   servicenow: { perSecond: 5, burst: 10, atOnce: 3 },
   opsgenie: { perSecond: 5, burst: 10, atOnce: 4 },

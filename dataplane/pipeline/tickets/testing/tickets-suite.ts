@@ -468,6 +468,43 @@ export function testTickets(name: string, open: () => Promise<{ readonly store: 
       expect(await rows(2)).to.deep.equal(['slack open sent'])
     })
 
+    for (const refusal of [{ isTargetBroken: true }, {}] as const)
+      it(`settings that change while an attempt is under way count at once, whatever the old ones are told: ${JSON.stringify(refusal)}`, async () => {
+        use(['slack'], { targets: new Map([['slack', buildTarget('slack', { webhookUrl: 'https://old' })]]) })
+        world.platforms.answer = ({ target }): TicketOutcome | undefined => {
+          if (target.fields['webhookUrl'] !== 'https://old') return undefined
+          use(['slack'], { targets: new Map([['slack', buildTarget('slack', { webhookUrl: 'https://new' })]]) })
+          return { kind: 'rejected', reason: '404 channel_not_found', ...refusal }
+        }
+        await add()
+        await world.settle()
+        expect(await rows()).to.deep.equal(['slack open pending'])
+        world.clock.advance(2_000)
+        await world.settle()
+        expect(await rows()).to.deep.equal(['slack open sent'])
+      })
+
+    it('recipients that were put off are told again without the others, and hold up nothing newer', async () => {
+      const partly: TicketOutcome = { kind: 'delivered', ticket: { externalId: 'T' }, note: 'put off: ada@x', unreached: ['ada@x'] }
+      world.platforms.answer = () => partly
+      await add()
+      await world.settle()
+      expect(await dispatches()).to.deep.include({
+        slack: { status: 'pending', externalId: 'T', attempts: 1, lastError: 'put off: ada@x' },
+      })
+      world.clock.advance(2_000)
+      await world.settle()
+      expect(world.platforms.arrived.map(({ event, only }) => [event, only])).to.deep.equal([
+        ['open', undefined],
+        ['open', ['ada@x']],
+      ])
+      world.platforms.answer = () => undefined
+      await act('acknowledge', 'acknowledged')
+      await world.settle()
+      expect(world.platforms.arrived.slice(2).map(({ event, only }) => [event, only])).to.deep.equal([['acknowledge', undefined]])
+      expect(await rows()).to.deep.equal(['slack open sent', 'slack acknowledge sent'])
+    })
+
     it('resolved before it is taken up, and opened again later, it is told', async () => {
       await add({ status: 'resolved' })
       await act('resolve', 'resolved')
