@@ -128,6 +128,35 @@ describe('The operator', () => {
     expect(server.storage.get('services', 'shop/shop-bridge').metadata.labels).to.include({ 'logpipeline.dev/tenant': 'shop' })
   })
 
+  it('puts back a status that somebody else wrote, with one write', async () => {
+    create(SECRETS, SECRET)
+    create(LOG_PIPELINES, PIPELINE)
+    create(TICKETING_ROUTES, ROUTE)
+    await run()
+    await settle()
+    const resources = ['logpipelines', 'ticketingroutes'] as const
+    const keys = { logpipelines: 'shop/shop', ticketingroutes: 'shop/oncall' } as const
+    const statusOf = (plural: (typeof resources)[number]) => server.storage.get(`${plural}.logpipeline.dev`, keys[plural])['status']
+    const before = resources.map(statusOf)
+    server.forgetRequests()
+    for (const plural of resources)
+      server.storage.patch(
+        `${plural}.logpipeline.dev`,
+        keys[plural],
+        { status: { observedGeneration: 77, conditions: [] } },
+        'kubectl',
+        'status',
+      )
+    await settle()
+    const withoutTimes = (statuses: readonly unknown[]) => JSON.stringify(statuses).replace(/"lastTransitionTime":"[^"]*"/g, '')
+    expect(withoutTimes(resources.map(statusOf))).to.equal(withoutTimes(before))
+    expect(
+      writes()
+        .map(({ verb, resource }) => `${verb} ${resource}`)
+        .sort(),
+    ).to.deep.equal(resources.map(plural => `patch ${plural}.logpipeline.dev/status`))
+  })
+
   it('leaves things alone while paused, and goes on afterwards', async () => {
     create(SECRETS, SECRET)
     create(LOG_PIPELINES, PIPELINE)

@@ -17,6 +17,7 @@ import { createPipelineReconcile } from './pipeline-controller.ts'
 import { createRouteReconcile } from './route-controller.ts'
 import { createSecretContents } from './secret-contents.ts'
 import { createTicketCounts } from './ticket-counts.ts'
+import { createToldStatuses } from './told-statuses.ts'
 import { createTransitionEvents } from './transition-events.ts'
 import { connectTriggers } from './triggers.ts'
 
@@ -52,12 +53,14 @@ export function createControllers(deps: ControllersDeps): Controllers {
   const { cache, client, clock, metrics, settings } = deps
   const view = { cache, served: deps.served }
   const secrets = createSecretContents({ client, metadataOf: (namespace, name) => cache.get(SECRETS, namespace, name) })
+  const told = createToldStatuses()
   const shared = {
     view,
     cache,
     client,
     secrets,
     clock,
+    told,
     tell: createTransitionEvents(deps.recorder),
     onStatusWrite: (kind: string) => metrics.written('status', kind),
   }
@@ -75,7 +78,7 @@ export function createControllers(deps: ControllersDeps): Controllers {
   const ticketCounts = createTicketCounts({ cache, clock, onNews: key => routes.queue.add(key) })
   const routes = createWorkers(TICKETING_ROUTES, createRouteReconcile({ ...shared, ticketCounts }), deps)
   let isActive = false
-  connectTriggers({ view, cache, pipelines: pipelines.queue, routes: routes.queue, isActive: () => isActive })
+  connectTriggers({ view, cache, told, pipelines: pipelines.queue, routes: routes.queue, isActive: () => isActive })
   const all = [pipelines, routes]
 
   return {

@@ -6,12 +6,14 @@ import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import type { Resource } from '../../dataplane/kube/resource.ts'
 import type { Condition } from '../api/status.ts'
 import { writeStatus } from '../reconcile/write-status.ts'
+import type { ToldStatuses } from './told-statuses.ts'
 import type { TellTransitions } from './transition-events.ts'
 
 export interface StatusDeps {
   readonly cache: Pick<ObjectCache, 'get' | 'noteApplied'>
   readonly client: KubeClient
   readonly tell: TellTransitions
+  readonly told: Pick<ToldStatuses, 'note'>
   readonly onStatusWrite?: (kind: string) => void
 }
 
@@ -21,11 +23,12 @@ interface Status {
 
 /** Resolves to the object as it is then, or to undefined when it had the status already. */
 export async function tellStatus<T extends KubernetesObject & { readonly status?: Status }>(
-  { client, cache, tell, onStatusWrite }: StatusDeps,
+  { client, cache, tell, told, onStatusWrite }: StatusDeps,
   resource: Resource,
   object: T,
   status: Status,
 ): Promise<ApiAnswer<KubernetesObject | undefined>> {
+  told.note(object, status)
   const written = await writeStatus(client, resource, object, status)
   if (!written.ok || written.value === undefined) return written
   onStatusWrite?.(resource.kind)

@@ -8,6 +8,7 @@ import type { LogPipeline } from '../api/log-pipeline.ts'
 import { topicsKeys } from '../observed/shared-topics.ts'
 import { PIPELINE, ROUTE, SECRET } from '../testing/objects.ts'
 import { CACHED_KINDS, LOG_PIPELINES, PODS, SECRETS, TICKETING_ROUTES } from './kinds.ts'
+import { createToldStatuses } from './told-statuses.ts'
 import { connectTriggers } from './triggers.ts'
 
 const CONFIG_MAPS = CACHED_KINDS.find(({ resource }) => resource.kind === 'ConfigMap')!.resource
@@ -36,6 +37,8 @@ describe('What sets a reconcile off', () => {
     ],
     [TICKETING_ROUTES, [ROUTE]],
   ])
+
+  const told = createToldStatuses()
 
   beforeEach(() => {
     queued = []
@@ -66,14 +69,25 @@ describe('What sets a reconcile off', () => {
       },
       pipelines: queue('pipeline'),
       routes: queue('route'),
+      told,
       isActive: () => isActive,
     })
   })
 
-  it('is a change of the resource itself, but for its status', () => {
+  it('is a status that somebody else wrote, for the resource alone; its own is none', () => {
     const before = { ...PIPELINE, metadata: { ...PIPELINE.metadata, uid: 'u', generation: 1 } }
-    change(LOG_PIPELINES, { before, after: { ...before, status: { conditions: [] } } })
+    const after = { ...before, status: { conditions: [] } }
+    told.note(before, after.status)
+    change(LOG_PIPELINES, { before, after })
     expect(queued).to.deep.equal([])
+    change(LOG_PIPELINES, { before: after, after: { ...after, status: { conditions: [], replicas: 7 } } })
+    expect(queued).to.deep.equal(['pipeline shop/shop'])
+    change(TICKETING_ROUTES, { before: ROUTE, after: { ...ROUTE, status: { dispatched: 7 } } })
+    expect(queued).to.deep.equal(['pipeline shop/shop', 'route shop/oncall'])
+  })
+
+  it('is a change of the resource itself', () => {
+    const before = { ...PIPELINE, metadata: { ...PIPELINE.metadata, uid: 'u', generation: 1 } }
     change(LOG_PIPELINES, { before, after: { ...before, metadata: { ...before.metadata, generation: 2 } } })
     expect(queued).to.deep.equal(['pipeline shop/shop now', 'route shop/oncall'])
     change(LOG_PIPELINES, {

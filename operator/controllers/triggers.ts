@@ -12,12 +12,14 @@ import { topicsKeys } from '../observed/shared-topics.ts'
 import type { WorkQueue } from '../runtime/work-queue.ts'
 import { type ClusterView, gatherExternalSecrets } from './gather.ts'
 import { LOG_PIPELINES, PODS, SECRETS, TICKETING_ROUTES, TOPICS_INDEX } from './kinds.ts'
+import type { ToldStatuses } from './told-statuses.ts'
 
 export interface TriggerDeps {
   readonly view: ClusterView
   readonly cache: Pick<ObjectCache, 'onChange' | 'list' | 'byIndex'>
   readonly pipelines: Pick<WorkQueue, 'add' | 'addAfter'>
   readonly routes: Pick<WorkQueue, 'add' | 'addAfter'>
+  readonly told: Pick<ToldStatuses, 'isTold' | 'forget'>
   /** Changes do not count before the controllers start: they then look at every object. */
   readonly isActive: () => boolean
 }
@@ -25,7 +27,7 @@ export interface TriggerDeps {
 /** While a pipeline rolls out many of its objects change. Changes within this time share one reconcile. */
 const GATHER_MS = 1000
 
-export function connectTriggers({ view, cache, pipelines, routes, isActive }: TriggerDeps): void {
+export function connectTriggers({ view, cache, pipelines, routes, told, isActive }: TriggerDeps): void {
   const namespacePipelines = (namespace: string | undefined) => cache.list(LOG_PIPELINES, namespace) as readonly LogPipeline[]
   const namespaceRoutes = (namespace: string | undefined) => cache.list(TICKETING_ROUTES, namespace) as readonly TicketingRoute[]
 
@@ -85,13 +87,26 @@ export function connectTriggers({ view, cache, pipelines, routes, isActive }: Tr
     Kafka: onReferenced,
   }
 
+  /** Somebody wrote another status: it is looked at again, and nothing else. */
+  const onStatus = ({ kind, metadata }: KubernetesObject): void =>
+    (kind === LOG_PIPELINES.kind ? pipelines : routes).addAfter(keyOf(metadata), GATHER_MS)
+
   cache.onChange((resource, change) => {
     const object = change.after ?? change.before
-    if (isActive() && object !== undefined && matters(resource, change)) (react[resource.kind] ?? onOwned)(object, change)
+    if (object === undefined) return
+    const isOwn = resource === LOG_PIPELINES || resource === TICKETING_ROUTES
+    if (isOwn && change.after === undefined) told.forget(object)
+    if (!isActive()) return
+    if (matters(resource, change)) (react[resource.kind] ?? onOwned)(object, change)
+    else if (isOwn && hasOtherStatus(change) && !told.isTold(object)) onStatus(object)
   })
 }
 
-/** Whether a change concerns anybody. Our own status does not, nor does a field that the operator does not read, such as the status of an autoscaler. */
+function hasOtherStatus({ before, after }: ObjectChange): boolean {
+  return JSON.stringify(before?.['status']) !== JSON.stringify(after?.['status'])
+}
+
+/** Whether a change concerns others, too. A status does not, nor does a field that the operator does not read, such as the status of an autoscaler. */
 function matters({ kind }: Resource, { before, after }: ObjectChange): boolean {
   if (before === undefined || after === undefined) return true
   // Only the version of a Secret tells that its content may have changed.

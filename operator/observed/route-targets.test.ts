@@ -37,7 +37,7 @@ describe('the target of a TicketingRoute', () => {
     const other = { ...jira, credentials: { ...jira.credentials, keys: { webhookSecret: 'b', apiToken: 'a' } } }
     const routes = [
       route('one', { ...jira, settings: { baseUrl: 'https://a', projectKey: 'OPS' } }),
-      route('two', { ...other, severities: ['low'], settings: { projectKey: 'OPS', baseUrl: 'https://a' } }),
+      route('two', { ...other, severities: ['low'], settings: { projectKey: 'OPS', baseUrl: 'https://a', issueType: '' } }),
       route('three', { ...jira, settings: { baseUrl: 'https://a', projectKey: 'PAY' } }),
     ]
     expect(assigned(...routes)).to.deep.equal({ one: 'jira', two: 'jira', three: 'jira:three' })

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { isTargetId, parseTargetId, type TargetId } from '../../dataplane/contract/target-id.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
 import { byAge } from './by-age.ts'
+import { givenSettings } from './references.ts'
 
 /** Targets of a namespace. Together with `MAX_FIELD_BYTES` it keeps the secret fields of a pipeline within one Secret. */
 export const MAX_TARGETS = 100
@@ -66,9 +67,9 @@ function newTargets({ spec: { platform }, metadata: { name } }: TicketingRoute):
 function destinationOf(route: TicketingRoute): string {
   let text = destinations.get(route.spec)
   if (text === undefined) {
-    const { platform, settings = {}, credentials } = route.spec
+    const { platform, credentials } = route.spec
     const { secret, externalSecret, keys = {} } = credentials
-    text = JSON.stringify([platform, sorted(settings), secret?.name, externalSecret?.name, sorted(keys)])
+    text = JSON.stringify([platform, sorted(givenSettings(route.spec)), secret?.name, externalSecret?.name, sorted(keys)])
     destinations.set(route.spec, text)
   }
   return text
