@@ -11,6 +11,10 @@ const SENSES: Readonly<Record<ErrorSense, readonly string[]>> = {
     'deadlock detected',
     'open /var/spool: permission denied',
     'PSQLException: FATAL: password authentication failed for user',
+    'System.NullReferenceException: Object reference not set to an instance of an object.',
+    'Error creating bean orders: Unsatisfied dependency expressed through field ledger',
+    'MemoryError',
+    'ORA-01653: unable to extend table SHOP.ORDERS',
   ],
   callee: [
     'payments unavailable',
@@ -22,7 +26,14 @@ const SENSES: Readonly<Record<ErrorSense, readonly string[]>> = {
     'lookup payments on 10.0.0.10:53: i/o timeout',
   ],
   vague: ['internal server error', 'request failed', 'order failed'],
-  plain: ['connection refused: db-primary:5432', 'Kaboom', '', 'Connection is not available, timeout of the pool', 'no charge for card 7'],
+  plain: [
+    'connection refused: db-primary:5432',
+    'fork failed: Resource temporarily unavailable',
+    'Kaboom',
+    '',
+    'Connection is not available, timeout of the pool',
+    'no charge for card 7',
+  ],
 }
 
 describe('words of errors', () => {

@@ -60,7 +60,7 @@ describe('observations of stored records', () => {
       service: 'a',
       traceId: '',
       spanId: '',
-      template: 'ERROR while saving',
+      template: 'while saving',
       isError: true,
       logId: 'l',
       patternId: 'p',

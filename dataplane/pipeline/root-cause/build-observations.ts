@@ -2,7 +2,7 @@
 import { entryOf } from '../../domain/root-cause/entry-of.ts'
 import { saysError } from '../../domain/root-cause/level-in-text.ts'
 import type { Observation } from '../../domain/root-cause/observation.ts'
-import { buildTemplate, firstWords } from '../../domain/root-cause/template.ts'
+import { buildTemplate, statementWords } from '../../domain/root-cause/template.ts'
 
 export interface StoredRecord {
   readonly time_unix_nano: string
@@ -18,7 +18,7 @@ export interface StoredRecord {
 /** Doc values by attribute key. */
 export type Fields = Readonly<Record<string, readonly unknown[]>>
 
-/** A pattern, kept once for all its records, and its first words. */
+/** A pattern, kept once for all its records, and the words of its statement. */
 interface SharedPattern {
   readonly id: string
   readonly text: string
@@ -65,7 +65,7 @@ export class ObservationBuilder {
   }
 
   #pattern(id: string, text: string): SharedPattern {
-    return entryOf(this.#patterns, id, () => ({ id, text, words: firstWords(text), saysError: saysError(text) }))
+    return entryOf(this.#patterns, id, () => ({ id, text, words: statementWords(text), saysError: saysError(text) }))
   }
 
   #shared(text: string): string {
