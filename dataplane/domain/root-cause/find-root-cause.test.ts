@@ -67,6 +67,24 @@ describe('root cause by rules', () => {
     expect(first(shop(() => USUAL.filter(({ service }) => service !== 'payments'), false))?.service).to.equal('payments')
   })
 
+  it('tells first of the errors of a service that requests did not come to before, not that they come to it', () => {
+    const failing = USUAL.flatMap(line =>
+      line.says === 'card charged' ? [{ service: 'vault', says: 'no space left on device', afterMs: 5, isError: true }, line] : [line],
+    )
+    const before = observation({ service: 'vault', pattern: 'sealed', timeMs: AT_MS - 800_000 })
+    const candidate = first([before, ...shop(() => failing)])
+    expect(candidate?.service).to.equal('vault')
+    expect(candidate?.reasons.map(({ kind }) => kind)).to.deep.equal(['errors'])
+  })
+
+  it('names nobody where all services are heard twice as often: more requests are no fault', () => {
+    const untraced = (from: number, to: number, perMinute: number) =>
+      traffic({ from, to, perMinute, lines: () => USUAL }).map(each => ({ ...each, traceId: '', spanId: '' }))
+    expect(rootCauseOf([...untraced(-15, 0, 30), ...untraced(0, 3, 60)]).summary).to.match(/^Nothing /)
+    const oneAlone = untraced(0, 3, 30).flatMap(each => (each.service === 'payments' ? [each, each, each] : [each]))
+    expect(rootCauseOf([...untraced(-15, 0, 30), ...oneAlone]).candidates[0]?.service).to.equal('payments')
+  })
+
   it('of two that are about as suspicious the one that is called comes first', () => {
     const { candidates } = rootCauseOf(shop(() => without('order stored', 'receipt written')))
     expect(candidates.map(({ service }) => service).slice(0, 2)).to.deep.equal(['payments', 'orders'])

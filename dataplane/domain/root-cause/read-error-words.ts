@@ -8,7 +8,7 @@ export type ErrorSense = 'own' | 'callee' | 'vague' | 'plain'
 
 export interface ErrorWords {
   readonly sense: ErrorSense
-  /** Hosts that it names with a port, in a URL, or as what it looked up; small letters, at most 5. */
+  /** Hosts that it names with a port, in a URL, as what it looked up, or as a workload; small letters, at most 5. */
   readonly hosts: readonly string[]
   /** A name was not resolved: rather a fault of the name service than of the one that was looked up. */
   readonly isUnresolved: boolean
@@ -103,6 +103,8 @@ const HOSTS: readonly RegExp[] = [
   new RegExp(`\\w://(?:[^\\s/@"']{1,100}@)?${HOST}`, 'gi'),
   new RegExp(`(?<![\\w./-])${HOST}(?:/[\\d.]{7,15})?:\\d{2,5}\\b`, 'gi'),
   new RegExp(`\\b(?:host=|lookup |ENOTFOUND |UnknownHostException: )["']?${HOST}`, 'gi'),
+  // The platform tells of a workload: `Back-off restarting failed container payments in pod payments-7d9f5c4b8d-x2v4p`.
+  new RegExp(`\\b(?:container|pod|deployment|statefulset|daemonset)[ =:/"']{1,3}(?:[\\w-]{1,63}/)?${HOST}`, 'gi'),
 ]
 
 function hostsOf(text: string): readonly string[] {
