@@ -150,6 +150,23 @@ describe('root cause by rules', () => {
     expect(rootCauseOf(silent, { services: ['payments'] }).candidates[0]?.service).to.equal('payments')
   })
 
+  it('says perhaps where times without a fault show as much, and most likely beyond', () => {
+    const lacking = (share: number) =>
+      rootCauseOf(
+        shop(i =>
+          i % share === 0
+            ? without('order stored')
+            : i % 40 === 1
+              ? [...USUAL, { service: 'gateway', says: 'odd', afterMs: 1, isError: true }]
+              : USUAL,
+        ),
+      )
+    expect(lacking(10).summary).to.match(
+      /^Perhaps orders: “order stored” is missing: in 105 of 117 visits, 117 expected; first at \S+ UTC\. Times without a fault may show as much\. Errors in the window: gateway 3 \(0 expected\)\./,
+    )
+    expect(lacking(2).summary).to.match(/^Most likely orders: /)
+  })
+
   it('says so when nothing stands out, when the window is empty, and when there is no time before', () => {
     expect(rootCauseOf(shop(() => USUAL)).summary).to.match(/^Nothing /)
     const empty = rootCauseOf(traffic({ from: -15, to: 0, perMinute: 10, lines: () => USUAL }))

@@ -1,7 +1,7 @@
 /** Services ranked by their evidence, and the cause that an incident takes from the ranking (Decisions 6). */
 import type { Nature } from './findings.ts'
 import type { Candidate, RootCause } from './root-cause.ts'
-import { standsOut } from './stands-out.ts'
+import { isLikely, standsOut } from './stands-out.ts'
 
 export const MAX_CANDIDATES = 5
 /** A service tied to the incident takes the first place from a louder stranger from this score on. */
@@ -27,7 +27,7 @@ export function causeOf(ranking: CauseRanking, services: readonly string[] = [])
   const candidates = withFallingScores(forIncident(ranking, services).slice(0, MAX_CANDIDATES))
   if (!ranking.hasAsked && candidates.length === 0) return ofRules('No record of the services that were asked for lies in the window.', [])
   if (!ranking.hasBaseline) return ofRules(summariseAlone(candidates), candidates)
-  const isClear = candidates.length > 0 && standsOut(candidates[0]!)
+  const isClear = candidates.length > 0 && standsOut(candidates[0]!) && isLikely(candidates[0]!)
   return ofRules(summarise(candidates, isClear ? '' : ranking.errors), candidates)
 }
 
@@ -76,7 +76,8 @@ function summarise(candidates: readonly Candidate[], errors: string): string {
     return errors === '' ? 'Nothing in the window differs from the time before.' : `The rules name no cause.${errors}`
   const why = `${first.service}: ${first.reasons[0]?.text ?? 'its records differ from the time before'}.`
   const next = tellOthers(others)
-  if (standsOut(first)) return `Most likely ${why}${next}`
+  if (standsOut(first))
+    return isLikely(first) ? `Most likely ${why}${next}` : `Perhaps ${why} Times without a fault may show as much.${errors}${next}`
   return errors === ''
     ? `Nothing stands out; most unusual is ${why}${next}`
     : `The rules name no clear cause.${errors} Most unusual is ${why}${next}`

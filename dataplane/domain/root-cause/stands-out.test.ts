@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { Reason } from './root-cause.ts'
-import { standsOut } from './stands-out.ts'
+import { isLikely, standsOut } from './stands-out.ts'
 
 const reason = (kind: Reason['kind'], expected?: number): Reason => ({
   kind,
@@ -20,5 +20,12 @@ describe('a candidate stands out', () => {
   it('from a score of 0.5 on by errors that were never there before', () => {
     expect([stands(0.5, 'errors', 0), stands(0.49, 'errors', 0)]).to.deep.equal([true, false])
     expect([stands(0.99, 'errors', 1), stands(0.99, 'new', 0), stands(0.99, 'errors')]).to.deep.equal([false, false, false])
+  })
+})
+
+describe('a candidate that stands out is likely', () => {
+  it('from a score of 2 on, or by errors', () => {
+    const likely = (score: number, kind: Reason['kind']) => isLikely({ score, reasons: [reason(kind)] })
+    expect([likely(2, 'missing'), likely(1.99, 'missing'), likely(1, 'errors')]).to.deep.equal([true, false, true])
   })
 })
