@@ -279,11 +279,14 @@ const ALLOWED: ImportTable = {
     'dataplane/domain/incidents/anomaly-config.ts',
     'dataplane/domain/incidents/anomaly-window.ts',
     'dataplane/domain/incidents/audit-entry.ts', // types
+    'dataplane/domain/incidents/evidence-order.ts',
     'dataplane/domain/incidents/incident-fields.ts', // types
     'dataplane/domain/incidents/incident-status.ts',
     'dataplane/domain/incidents/severity.ts',
+    'dataplane/domain/records/line-head.ts',
     'dataplane/domain/records/terminal-codes.ts',
     'dataplane/domain/root-cause/root-cause.ts', // types
+    'dataplane/domain/root-cause/stands-out.ts',
     'dataplane/domain/tickets/escalation-config.ts',
     'dataplane/domain/tickets/platform-field.ts',
     'dataplane/domain/tickets/silence.ts',

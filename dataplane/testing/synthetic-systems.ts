@@ -1,7 +1,7 @@
 /** Small systems made up from a seed, each with a fault whose service is known: for asking how well the search for a root cause generalises. */
 import { buildPattern } from '../domain/records/pattern.ts'
 import type { Observation } from '../domain/root-cause/observation.ts'
-import { firstWords } from '../domain/root-cause/template.ts'
+import { statementWords } from '../domain/root-cause/template.ts'
 
 const MINUTE_MS = 60_000
 export const SYNTHETIC_AT_MS = Date.UTC(2026, 2, 3, 4)
@@ -290,7 +290,7 @@ function createWriter(tracing: Tracing, random: () => number) {
         service,
         traceId: ofRequest ? trace : tracing === 'own' ? hex() : '',
         spanId: ofRequest && tracing === 'spans' ? span : '',
-        template: firstWords(text),
+        template: statementWords(text),
         isError: level !== 'INFO',
         logId: `log ${observations.length}`,
         patternId: id,

@@ -1,5 +1,5 @@
 import type { Anomaly } from '../anomalies/anomaly.ts'
-import { wordsOfJson } from '../records/readable-text.ts'
+import { wordsOfFields } from '../records/readable-text.ts'
 
 /** Anomalies of one service make a group within this much event time (Spec: Limits, incident grouping). */
 export const GROUP_WINDOW_MS = 5 * 60_000
@@ -9,7 +9,7 @@ export type GroupedAnomaly = Pick<
   Anomaly,
   'id' | 'log_id' | 'timestamp' | 'tenant_id' | 'service' | 'level' | 'pattern_id' | 'pattern' | 'trace_id' | 'score' | 'signal'
 > & {
-  /** The words of a message that is a JSON object, masked: its pattern lacks what is quoted. Undefined for other messages. */
+  /** The words of a message that is a JSON object, or `logfmt`, masked: its pattern lacks what is quoted. Undefined for other messages. */
   readonly words?: string
 }
 
@@ -26,7 +26,7 @@ export interface WindowMember {
 
 export function toMember(anomaly: Anomaly): WindowMember {
   const { id, log_id, timestamp, tenant_id, service, level, pattern_id, pattern, trace_id, score, signal, message } = anomaly
-  const words = wordsOfJson(pattern, message)
+  const words = wordsOfFields(pattern, message)
   const slim = {
     ...{ id, log_id, timestamp, tenant_id, service, level, pattern_id, pattern, score },
     ...(trace_id !== undefined && { trace_id }),

@@ -47,9 +47,20 @@ describe('an incident', () => {
     expect(said(`{"msg":"${'long '.repeat(1_000)}"}`)).to.have.length(160)
   })
 
+  it('is titled without the head that a logger wrote, and not by a line of a stack trace', () => {
+    const line = anomaly(0, { pattern: '<*> ERROR <*> --- [nio-<*>-exec-<*>] c.s.orders.Charge : no charge', pattern_id: 'p2' })
+    const frames = [1, 2].map(minute => anomaly(minute, { pattern: '\tat com.shop.Orders.create(Orders.java:<*>)' }))
+    expect(buildIncident(change([...frames, line]), NOW).title).to.equal('checkout: no charge')
+  })
+
+  it('is titled by what a signal found, word for word', () => {
+    const found = anomaly(0, { signal: 'error share: 40 % of the records are errors, 1 % before' })
+    expect(buildIncident(change([found]), NOW).title).to.equal('checkout: error share: 40 % of the records are errors, 1 % before')
+  })
+
   it('is titled without the colours of a terminal', () => {
     const coloured = anomaly(0, { pattern: '\u001b[<*>mERROR\u001b[<*>m no charge' })
-    expect(buildIncident(change([coloured]), NOW).title).to.equal('checkout: ERROR no charge')
+    expect(buildIncident(change([coloured]), NOW).title).to.equal('checkout: no charge')
   })
 
   it('knows the first from the last of anomalies of one millisecond, whose times have unlike many digits', () => {

@@ -1,8 +1,10 @@
 /** Makes an incident from anomalies, and adds further ones to it (Spec: Incident; Decisions 6). */
+import { withoutHead } from '../records/line-head.ts'
 import { withoutTerminalCodes } from '../records/terminal-codes.ts'
 import { compareTimestamps } from '../records/timestamp.ts'
 import { askAttention } from '../tickets/ask-attention.ts'
 import type { GroupedAnomaly } from './anomaly-window.ts'
+import { inReadingOrder } from './evidence-order.ts'
 import { type GroupingChange, MAX_AFFECTED } from './grouping.ts'
 import type { Evidence, Incident } from './incident-fields.ts'
 import { moreSevere } from './severity.ts'
@@ -64,11 +66,9 @@ export function describeCreation({ members, service }: GroupingChange): string {
 /** A title; the finding of a signal says more than the record at which it was found, and the words of a JSON message more than its pattern. */
 function buildTitle(service: string, members: readonly GroupedAnomaly[], most: Evidence | undefined): string {
   const found = members.find(({ signal }) => signal !== undefined)?.signal
-  const words = members.find(({ pattern_id }) => pattern_id === most?.patternId)?.words
-  const what =
-    withoutTerminalCodes(found ?? words ?? most?.pattern ?? '')
-      .replaceAll(/\s+/g, ' ')
-      .trim() || 'anomalous log records without a message'
+  const words = members.find(({ pattern_id }) => pattern_id === most?.patternId)?.words ?? most?.pattern ?? ''
+  const line = found === undefined ? withoutHead(withoutTerminalCodes(words)) : withoutTerminalCodes(found)
+  const what = line.replaceAll(/\s+/g, ' ').trim() || 'anomalous log records without a message'
   const title = `${service}: ${what}`
   return title.length > MAX_TITLE_LENGTH ? `${title.slice(0, MAX_TITLE_LENGTH - 1).toWellFormed()}…` : title
 }
@@ -86,7 +86,7 @@ function addEvidence(evidence: readonly Evidence[], members: readonly GroupedAno
       traceIds: trace_id === undefined ? before.traceIds : addSample(before.traceIds, trace_id),
     })
   }
-  return [...byPattern.values()].sort((a, b) => b.count - a.count || b.score - a.score).slice(0, MAX_PATTERNS)
+  return inReadingOrder([...byPattern.values()]).slice(0, MAX_PATTERNS)
 }
 
 function addSample(samples: readonly string[], sample: string): readonly string[] {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { readableText, withoutHead } from './readable-text.ts'
+import { readableText, wordsOfFields } from './readable-text.ts'
 
 describe('readable text of a message', () => {
   it('of a JSON object the fields for messages and errors', () => {
@@ -9,6 +9,17 @@ describe('readable text of a message', () => {
       readableText('{"message":"operation failed","error":{"type":"Error","message":"disk full","cause":{"message":"errno 28"}}}'),
     ).to.equal('operation failed: disk full: errno 28')
     expect(readableText('{"msg":"no charge: refused","err":"refused"}')).to.equal('no charge: refused')
+  })
+
+  it('of logfmt the same fields', () => {
+    const line = 'time="2026-03-03T04:00:01Z" level=error msg="charge of \\"17\\" failed" err="dial tcp payments:8080: refused" took=12'
+    expect(readableText(line)).to.equal('charge of "17" failed: dial tcp payments:8080: refused')
+    expect(readableText('level=error msg="no\\ncharge" err="a\\qb"')).to.equal('no\ncharge: a\\qb')
+    expect(readableText('msg=refused caller=a.go:1 level=warn')).to.equal('refused')
+    for (const text of ['GET /?level=1&msg=no', 'level=error', 'msg="no level"', 'no charge: msg=1'])
+      expect(readableText(text)).to.equal(text)
+    expect(wordsOfFields('time=<*> level=error msg=<*>', 'time="2026" level=error msg="17 orders lost"')).to.equal('<*> orders lost')
+    expect(wordsOfFields('no charge', 'no charge')).to.equal(undefined)
   })
 
   it('has no colours of a terminal', () => {
@@ -31,23 +42,4 @@ describe('readable text of a message', () => {
     expect(readableText(`{"msg":"${'x'.repeat(50_000)}"}`)).to.have.length(1_024)
     expect(readableText(`${'{"error":'.repeat(1_000)}"deep"${'}'.repeat(1_000)}`)).to.have.length(1_024)
   })
-})
-
-describe('a line without its head', () => {
-  const heads = [
-    '2026-03-03 04:00:01 ERROR [main] com.shop.Orders: ',
-    // Spring Boot, by default: from 2 on, since 3.2 with the name of the application, and as a pattern.
-    '2026-11-26T10:00:00.000Z ERROR 1 --- [main] o.s.Class : ',
-    '2026-11-26 10:00:00.000  ERROR 4711 --- [nio-8080-exec-1] o.a.c.c.C.[.[.[/].[dispatcherServlet]    : ',
-    '2026-11-26T10:00:00.000Z ERROR 1 --- [orders] [           main] [abc-def] c.s.orders.Charge                     : ',
-    '<*> ERROR <*> --- [main] c.s.orders.Charge : ',
-  ]
-  for (const head of heads)
-    it(`of ${head}`, () => expect(withoutHead(`${head}no charge: card refused`)).to.equal('no charge: card refused'))
-
-  it('ends with Spring Boot’s logger: what is like one after it belongs to the message', () =>
-    expect(withoutHead('2026-11-26T10:00:00.000Z ERROR 1 --- [main] o.s.Class : card.refused: 402')).to.equal('card.refused: 402'))
-
-  it('is the line where its first words are prose', () =>
-    expect(withoutHead('the job ended with ERROR 1 --- nothing : done')).to.equal('the job ended with ERROR 1 --- nothing : done'))
 })

@@ -1,4 +1,4 @@
-/** The words of a message that is a JSON object: what its fields for messages and errors say, instead of braces and quotes (Decisions 6). */
+/** The words of a message that is a JSON object, or `logfmt`: what its fields for messages and errors say, instead of braces and quotes (Decisions 6). */
 import { maskMessage } from './pattern.ts'
 import { withoutTerminalCodes } from './terminal-codes.ts'
 
@@ -28,28 +28,20 @@ const ERROR_KEYS: ReadonlySet<string> = new Set(['error', 'err', 'exception', 'c
 /** Parts are read in this order, with this between them. */
 const BETWEEN = ': '
 
-/**
- * Time, level, thread and logger before the words of a line: `2026-03-03 04:00:01 ERROR [main] com.shop.Orders: `. Spring Boot writes
- * `ERROR 1 --- [main] o.s.Class : `.
- */
-const HEAD =
-  /^.{0,100}?\b(?:ERROR|SEVERE|CRITICAL|CRIT|FATAL|PANIC|EMERG|error|crit)\b[\])]?:?\s+(?:(?:\d{1,10}|<\*>)\s{1,10}---\s{1,10}(?:\[[^\]]{0,80}\]\s{0,10}){0,4}\S{1,100}\s{0,50}:\s+|(?:[[(][^\])]{0,80}[\])]:?\s*)*(?:-\s+)?(?:[\w.$-]{1,100}\s+-\s+|[\w$-]{1,40}(?:\.[\w$-]{1,60}){1,8}:?\s+)?)/s
-/** Words before a level that belong to the message, not to the head of a line. */
-const PROSE = /[a-z]{2,} [a-z]{2,}/
+/** A level, and behind it or before it a message, each as `key=value`. */
+const LOGFMT = /(?:^|\s)(?:level|lvl|severity)=\S.{0,400}?\s(?:msg|message)=|(?:^|\s)(?:msg|message)=.{1,400}?\s(?:level|lvl|severity)=\S/s
+/** Values of fields for messages and errors, in quotes or not. */
+const LOGFMT_TEXTS = /(?:^|\s)(?:msg|message|err|error|exception|cause|reason)=(?:"((?:[^"\\]|\\.){1,1024})"|([^\s"]\S{0,200}))/g
+/** A pattern of such a line that lacks its words. */
+const LOGFMT_PATTERN = /(?:^|\s)(?:msg|message)=<\*>/
 
-/** A line without its head; one whose first words are prose, as it is. */
-export function withoutHead(line: string): string {
-  const head = HEAD.exec(line)?.[0] ?? ''
-  return head === '' || head.length === line.length || PROSE.test(head) ? line : line.slice(head.length)
-}
-
-/** A message that is no JSON object, or one without such a field, as it is but for the colours of a terminal. */
+/** A message that is neither, or has no such field, as it is but for the colours of a terminal. */
 export function readableText(message: string): string {
   const start = message.slice(0, MAX_TEXT).trimStart()
-  if (!start.startsWith('{') || message.length > MAX_CHARACTERS)
-    return withoutTerminalCodes(message.slice(0, 2 * MAX_TEXT))
-      .slice(0, MAX_TEXT)
-      .toWellFormed()
+  if (!start.startsWith('{') || message.length > MAX_CHARACTERS) {
+    const text = withoutTerminalCodes(message.slice(0, 2 * MAX_TEXT)).slice(0, MAX_TEXT)
+    return (textOfLogfmt(text) ?? text).toWellFormed()
+  }
   const texts = new Set<string>()
   try {
     collect(JSON.parse(message), texts, 0)
@@ -61,9 +53,23 @@ export function readableText(message: string): string {
     .toWellFormed()
 }
 
-/** The words of a message whose pattern is that of a JSON object and says nothing, masked as patterns are; undefined for other patterns. */
-export function wordsOfJson(pattern: string, message: string): string | undefined {
-  return pattern.startsWith('{') ? maskMessage(readableText(message)) : undefined
+/** The words of a message whose pattern is that of a JSON object, or of `logfmt`, and says nothing, masked as patterns are; undefined for other patterns. */
+export function wordsOfFields(pattern: string, message: string): string | undefined {
+  return pattern.startsWith('{') || LOGFMT_PATTERN.test(pattern) ? maskMessage(readableText(message)) : undefined
+}
+
+function textOfLogfmt(text: string): string | undefined {
+  if (!LOGFMT.test(text)) return undefined
+  const said = [...text.matchAll(LOGFMT_TEXTS)].map(([, quoted, word]) => (quoted === undefined ? word! : unescaped(quoted)))
+  return said.length === 0 ? undefined : [...new Set(said)].join(BETWEEN)
+}
+
+function unescaped(quoted: string): string {
+  try {
+    return String(JSON.parse(`"${quoted}"`))
+  } catch {
+    return quoted
+  }
 }
 
 function collect(value: unknown, texts: Set<string>, depth: number, isOfError = false): void {

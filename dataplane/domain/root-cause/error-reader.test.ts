@@ -27,6 +27,11 @@ describe('what errors tell', () => {
     expect(namedBy(kind('web', 'getaddrinfo ENOTFOUND orders'))).to.deep.equal(['coredns'])
   })
 
+  it('the workload that the platform tells of', () => {
+    expect(namedBy(kind('web', 'Container orders in pod orders-7d9f5c4b8d-x2v4p was OOMKilled'))).to.deep.equal(['orders'])
+    expect(namedBy(kind('web', 'Liveness probe failed for pod shop/orders-db-0: timeout'))).to.deep.equal(['orders-db'])
+  })
+
   it('nobody else, where an error has a cause of its own or names who asked', () => {
     expect(namedBy(kind('orders', 'disk full while serving web'), kind('orders', 'bad request from web'))).to.deep.equal([
       undefined,

@@ -1,7 +1,7 @@
 /** Reads the error statements of a system: the other service that each means, and whether it complains of another one (Decisions 6). */
 import { asksForBlame } from '../language-model/orders.ts'
+import { withoutHead } from '../records/line-head.ts'
 import { maskMessage } from '../records/pattern.ts'
-import { withoutHead } from '../records/readable-text.ts'
 import { createFindNamed } from './named-service.ts'
 import type { Kind } from './observed-system.ts'
 import { findQuoted } from './quoted-errors.ts'

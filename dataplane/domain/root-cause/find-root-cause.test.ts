@@ -67,6 +67,24 @@ describe('root cause by rules', () => {
     expect(first(shop(() => USUAL.filter(({ service }) => service !== 'payments'), false))?.service).to.equal('payments')
   })
 
+  it('tells first of the errors of a service that requests did not come to before, not that they come to it', () => {
+    const failing = USUAL.flatMap(line =>
+      line.says === 'card charged' ? [{ service: 'vault', says: 'no space left on device', afterMs: 5, isError: true }, line] : [line],
+    )
+    const before = observation({ service: 'vault', pattern: 'sealed', timeMs: AT_MS - 800_000 })
+    const candidate = first([before, ...shop(() => failing)])
+    expect(candidate?.service).to.equal('vault')
+    expect(candidate?.reasons.map(({ kind }) => kind)).to.deep.equal(['errors'])
+  })
+
+  it('names nobody where all services are heard twice as often: more requests are no fault', () => {
+    const untraced = (from: number, to: number, perMinute: number) =>
+      traffic({ from, to, perMinute, lines: () => USUAL }).map(each => ({ ...each, traceId: '', spanId: '' }))
+    expect(rootCauseOf([...untraced(-15, 0, 30), ...untraced(0, 3, 60)]).summary).to.match(/^Nothing /)
+    const oneAlone = untraced(0, 3, 30).flatMap(each => (each.service === 'payments' ? [each, each, each] : [each]))
+    expect(rootCauseOf([...untraced(-15, 0, 30), ...oneAlone]).candidates[0]?.service).to.equal('payments')
+  })
+
   it('of two that are about as suspicious the one that is called comes first', () => {
     const { candidates } = rootCauseOf(shop(() => without('order stored', 'receipt written')))
     expect(candidates.map(({ service }) => service).slice(0, 2)).to.deep.equal(['payments', 'orders'])
@@ -130,6 +148,23 @@ describe('root cause by rules', () => {
     // One that went silent is no stranger.
     const silent = shop(() => USUAL.filter(({ service }) => service !== 'payments'))
     expect(rootCauseOf(silent, { services: ['payments'] }).candidates[0]?.service).to.equal('payments')
+  })
+
+  it('says perhaps where times without a fault show as much, and most likely beyond', () => {
+    const lacking = (share: number) =>
+      rootCauseOf(
+        shop(i =>
+          i % share === 0
+            ? without('order stored')
+            : i % 40 === 1
+              ? [...USUAL, { service: 'gateway', says: 'odd', afterMs: 1, isError: true }]
+              : USUAL,
+        ),
+      )
+    expect(lacking(10).summary).to.match(
+      /^Perhaps orders: “order stored” is missing: in 105 of 117 visits, 117 expected; first at \S+ UTC\. Times without a fault may show as much\. Errors in the window: gateway 3 \(0 expected\)\./,
+    )
+    expect(lacking(2).summary).to.match(/^Most likely orders: /)
   })
 
   it('says so when nothing stands out, when the window is empty, and when there is no time before', () => {

@@ -2,7 +2,7 @@
 import { findDelays } from './delays.ts'
 import { entryOf } from './entry-of.ts'
 import { type Failures, findFailures, withoutFailed } from './failures.ts'
-import type { CauseEvidence, Findings } from './findings.ts'
+import type { CauseEvidence, Findings, Hint } from './findings.ts'
 import type { Observation } from './observation.ts'
 import { type ObservedPeriod, type ObservedSystem, observeSystem } from './observed-system.ts'
 import { type CauseRanking, causeOf, MAX_CANDIDATES } from './ranking.ts'
@@ -134,11 +134,14 @@ function only(findings: Findings, services: ReadonlySet<number>): Findings {
 
 function describe({ service, score, hints }: Suspect, system: ObservedSystem, { risen }: Failures): Candidate {
   const told = new Set<number | string>()
-  const worthTelling = hints.filter(({ hint: { subject, nature }, strength }, at) => {
-    if (strength < WORTH_TELLING * hints[0]!.strength || told.has(subject)) return false
-    told.add(subject)
-    // Errors tell of themselves.
-    return at === 0 || nature !== 'change' || typeof subject !== 'number' || !risen.has(system.kinds[subject]!)
+  const isOfErrors = ({ nature, statement }: Hint) => nature === 'change' && statement !== undefined && risen.has(system.kinds[statement]!)
+  // Errors tell of themselves, better than that requests come to them.
+  const hasOwnWords = isOfErrors(hints[0]!.hint) && hints.some(({ hint }) => hint.isErrors === true)
+  const worthTelling = hints.filter(({ hint, strength }, at) => {
+    const isStrong = strength >= WORTH_TELLING * hints[0]!.strength || (hasOwnWords && hint.isErrors === true)
+    if (!isStrong || told.has(hint.subject)) return false
+    told.add(hint.subject)
+    return !isOfErrors(hint) || (at === 0 && !hasOwnWords)
   })
   const strongest = worthTelling.slice(0, MAX_REASONS)
   return {

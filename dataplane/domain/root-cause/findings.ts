@@ -29,6 +29,8 @@ export interface Hint {
   /** One piece of evidence for each subject is told, the strongest. */
   readonly subject: number | string
   readonly nature: Nature
+  /** Id of the statement that it is about. */
+  readonly statement?: number
   /** Errors tell of it. */
   readonly isErrors?: boolean
   readonly tell: () => CauseEvidence

@@ -12,6 +12,22 @@ describe('level in the text of a record without severity', () => {
     'Traceback (most recent call last):',
     'panic: runtime error: index out of range',
     '\u001b[<*>mERROR\u001b[<*>m [main] no charge',
+    // Kubernetes, .NET, Celery, Monolog, Serilog, PHP, Rust.
+    'E<*> <*>       <*> controller.go:<*>] <*> err=<*>',
+    'F0303 04:00:01.123456       1 main.go:12] no configuration',
+    'fail: Shop.Orders.Api[<*>]\n      no charge',
+    '[<*> ERROR/MainProcess] Task shop.charge raised unexpected',
+    '[<*>] production.ERROR: no charge {<*>:<*>}',
+    '[<*> ERR] no charge',
+    'PHP Fatal error:  Uncaught Error: no charge',
+    'thread <*> panicked at src/main.rs:<*>:',
+    // Programs that die, and lines of their stack traces that name an exception.
+    'Unhandled exception. System.NullReferenceException: Object reference not set to an instance of an object.',
+    'java.lang.IllegalStateException: no cart',
+    'Caused by: java.net.ConnectException: Connection refused',
+    'psycopg2.OperationalError: could not connect to server',
+    'TypeError: Cannot read properties of undefined',
+    'Error: connect ECONNREFUSED <*>',
   ])
     it(`error: ${line}`, () => expect(saysError(line)).to.equal(true))
 
@@ -22,6 +38,13 @@ describe('level in the text of a record without severity', () => {
     '<*> WARN  [main] errors of the last minute: <*>',
     'no ERRORS found',
     '[warn] upstream is slow',
+    'I<*> <*>       <*> controller.go:<*>] synced after ERROR',
+    'info: Shop.Orders.Api[<*>]\n      ERROR page rendered',
+    'E<*> is a street',
+    'fail: <*> of <*>',
+    'GET /ERROR/ answered',
+    'ErrorHandler installed',
+    'no Error: all is well',
     '',
   ])
     it(`none: ${line}`, () => expect(saysError(line)).to.equal(false))

@@ -3,16 +3,32 @@ import { withoutTerminalCodes } from '../records/terminal-codes.ts'
 
 /** The level stands at the start of a line, after a time and perhaps a thread. */
 const MAX_CHARACTERS = 160
+const NUMBER = '(?:\\d{1,10}|<\\*>)'
 /** The first level that a line names is its own: `INFO retrying after ERROR` is none. */
-const LEVEL =
-  /(?:^|[\s[(<|])(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|SEVERE|CRITICAL|FATAL|PANIC|EMERG)(?=[\s\])>|:,]|$)|\b(?:level|lvl|severity)=["']?(\w+)|\[(debug|info|notice|warn|error|crit|alert|emerg)\]/
+const LEVEL = new RegExp(
+  [
+    // klog: `E0303 04:00:01.123456       1 controller.go:114] `
+    `^([DIWEF])(?:\\d{4}|<\\*>)\\s+\\S{1,40}\\s+${NUMBER}\\s+[\\w./-]{1,80}:${NUMBER}\\]`,
+    // .NET: `fail: Shop.Orders.Api[0]`
+    `^(trce|dbug|info|warn|fail|crit): [^\\s[]{1,120}\\[${NUMBER}\\]`,
+    // Behind a dot for Monolog (`production.ERROR: `), before a slash for Celery (`ERROR/MainProcess`), short for Serilog.
+    `(?:^|[\\s[(<|]|\\w\\.(?=[A-Z]{4,9}:))(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|SEVERE|CRITICAL|CRIT|FATAL|PANIC|EMERG|DBG|INF|WRN|ERR|FTL)(?=[\\s\\])>|:,/]|$)`,
+    `\\b(?:level|lvl|severity)=["']?(\\w+)`,
+    `\\[(debug|info|notice|warn|error|crit|alert|emerg)\\]`,
+  ].join('|'),
+)
 /** Programs that die write no level. */
-const CRASH = /^(?:panic: |Traceback \(most recent call last\)|Exception in thread |Uncaught \w*Error\b|fatal error: )/
-const ERRORS = new Set(['ERROR', 'SEVERE', 'CRITICAL', 'CRIT', 'FATAL', 'PANIC', 'EMERG', 'ALERT', 'ERR'])
+const CRASH =
+  /^(?:panic: |Traceback \(most recent call last\)|Exception in thread |[Uu]nhandled exception\b|Uncaught \w*(?:Error|Exception)\b|(?:PHP )?[Ff]atal error: |thread .{1,60} panicked at |terminate called |Segmentation fault)/
+/** Neither does a line that begins with the name of an exception: `java.lang.IllegalStateException: no cart`, `Error: no cart`. */
+const EXCEPTION = /^(?:Caused by: )?(?:[A-Za-z_$][\w$]{0,60}\.){0,10}(?:[A-Z][\w$]{0,80})?(?:Error|Exception)(?::|$)/
+const ERRORS = new Set(['ERROR', 'SEVERE', 'CRITICAL', 'CRIT', 'FATAL', 'PANIC', 'EMERG', 'ALERT', 'ERR', 'FTL', 'FAIL', 'E', 'F'])
 
 export function saysError(message: string): boolean {
   const start = withoutTerminalCodes(message.slice(0, MAX_CHARACTERS))
-  if (CRASH.test(start)) return true
-  const found = LEVEL.exec(start)
-  return found !== null && ERRORS.has((found[1] ?? found[2] ?? found[3])!.toUpperCase())
+  if (CRASH.test(start) || EXCEPTION.test(start)) return true
+  const level = LEVEL.exec(start)
+    ?.slice(1)
+    .find(each => each !== undefined)
+  return level !== undefined && ERRORS.has(level.toUpperCase())
 }

@@ -13,6 +13,12 @@ describe('the service that a message names', () => {
     expect(named('user service does not answer')).to.equal('User-Service')
     expect(named('cannot reach orders-db')).to.equal('orders_db')
   })
+  it('is found where the words around it have no spaces between them', () => {
+    expect(named('调用payments失败')).to.equal('payments')
+    expect(named('paymentsへの接続がタイムアウトしました')).to.equal('payments')
+    expect(named('payments에 연결할 수 없습니다')).to.equal('payments')
+    expect(named('payments nicht erreichbar: Zeitüberschreitung')).to.equal('payments')
+  })
   it('is the one with the longest name', () => {
     expect(named('payments-api timed out')).to.equal('payments-api')
   })

@@ -30,11 +30,16 @@ export function createFindNamed(services: readonly string[]): FindNamed {
   }
 }
 
+const UNSPACED = '[\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Hangul}\\p{sc=Thai}]'
+/** Where a name in Latin letters meets a script that writes words without spaces, or joins particles to a name: `调用payments失败`. */
+const SEAM = new RegExp(`(?<=${UNSPACED})(?=[a-z0-9])|(?<=[a-z0-9])(?=${UNSPACED})`, 'gu')
+
 /** Lower case, one space around each word. */
 function wordsOf(text: string): string {
   return ` ${text
     .slice(0, MAX_CHARACTERS)
     .toLowerCase()
+    .replaceAll(SEAM, ' ')
     .split(/[^\p{L}\p{N}<*>]+/u)
     .filter(word => word !== '')
     .join(' ')} `

@@ -1,4 +1,5 @@
 /** Records of baseline and window put together to requests and visits: what the detectors look at (Decisions 6). */
+import { isStackFrame } from '../records/stack-frame.ts'
 import { entryOf } from './entry-of.ts'
 import type { Observation } from './observation.ts'
 
@@ -71,9 +72,9 @@ export interface OrderedRecords {
   readonly sizes: ReadonlyMap<string, number>
 }
 
-/** The order of `observations` does not matter. Yields every few ms, so that others get their turn. */
+/** The order of `observations` does not matter; lines of a stack trace behind its first are left out. Yields every few ms, so that others get their turn. */
 export function* orderRecords(observations: readonly Observation[]): Generator<void, OrderedRecords> {
-  const sorted = observations.filter(({ timeMs }) => Number.isFinite(timeMs)).sort(byTime)
+  const sorted = observations.filter(({ timeMs, pattern }) => Number.isFinite(timeMs) && !isStackFrame(pattern)).sort(byTime)
   yield
   const services = new Numbered<string>()
   const kinds: Kind[] = []

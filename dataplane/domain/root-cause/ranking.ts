@@ -1,9 +1,11 @@
 /** Services ranked by their evidence, and the cause that an incident takes from the ranking (Decisions 6). */
 import type { Nature } from './findings.ts'
 import type { Candidate, RootCause } from './root-cause.ts'
+import { isLikely, standsOut } from './stands-out.ts'
 
 export const MAX_CANDIDATES = 5
-const CLEAR_ERRORS = 0.5
+/** A service tied to the incident takes the first place from a louder stranger from this score on. */
+const CLEAR_TIED = 0.5
 
 export interface CauseRanking {
   /** The most likely first. */
@@ -25,7 +27,7 @@ export function causeOf(ranking: CauseRanking, services: readonly string[] = [])
   const candidates = withFallingScores(forIncident(ranking, services).slice(0, MAX_CANDIDATES))
   if (!ranking.hasAsked && candidates.length === 0) return ofRules('No record of the services that were asked for lies in the window.', [])
   if (!ranking.hasBaseline) return ofRules(summariseAlone(candidates), candidates)
-  const isClear = candidates.length > 0 && stands(candidates[0]!)
+  const isClear = candidates.length > 0 && standsOut(candidates[0]!) && isLikely(candidates[0]!)
   return ofRules(summarise(candidates, isClear ? '' : ranking.errors), candidates)
 }
 
@@ -41,7 +43,7 @@ function forIncident({ candidates, tieOf, natureOf }: CauseRanking, services: re
   const ties = new Set(services.map(tieOf))
   const isTied = ({ service }: Candidate) => services.includes(service) || ties.has(tieOf(service) ?? Number.NaN)
   const tied = candidates.filter(isTied)
-  if (!tied.some(({ score, reasons: [first] }) => score >= CLEAR_ERRORS || first?.kind === 'errors')) return candidates
+  if (!tied.some(({ score, reasons: [first] }) => score >= CLEAR_TIED || first?.kind === 'errors')) return candidates
   const [first] = candidates
   const isMeant = first !== undefined && natureOf(first.service) === 'cause' && natureOf(tied[0]!.service) === 'remote'
   const before = isMeant ? [first] : []
@@ -64,11 +66,6 @@ function summariseAlone([first, ...others]: readonly Candidate[]): string {
   return `${nothing}. Most of its errors begin in ${first.service}: ${first.reasons[0]!.text}.${tellOthers(others)}`
 }
 
-/** Whether chance alone hardly shows as much; errors that were never there before need less. */
-function stands({ score, reasons: [first] }: Candidate): boolean {
-  return score >= 1 || (score >= CLEAR_ERRORS && first?.kind === 'errors' && first.expected === 0)
-}
-
 function tellOthers(others: readonly Candidate[]): string {
   return others.length === 0 ? '' : ` Next: ${others.map(({ service }) => service).join(', ')}.`
 }
@@ -79,7 +76,8 @@ function summarise(candidates: readonly Candidate[], errors: string): string {
     return errors === '' ? 'Nothing in the window differs from the time before.' : `The rules name no cause.${errors}`
   const why = `${first.service}: ${first.reasons[0]?.text ?? 'its records differ from the time before'}.`
   const next = tellOthers(others)
-  if (stands(first)) return `Most likely ${why}${next}`
+  if (standsOut(first))
+    return isLikely(first) ? `Most likely ${why}${next}` : `Perhaps ${why} Times without a fault may show as much.${errors}${next}`
   return errors === ''
     ? `Nothing stands out; most unusual is ${why}${next}`
     : `The rules name no clear cause.${errors} Most unusual is ${why}${next}`

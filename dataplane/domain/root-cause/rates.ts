@@ -8,7 +8,7 @@ import { type Findings, HintBoard, MAX_NEWCOMER } from './findings.ts'
 import { MinuteSeries } from './minute-series.ts'
 import type { Kind, ObservedPeriod, ObservedRecord, ObservedSystem } from './observed-system.ts'
 import type { ReasonKind } from './root-cause.ts'
-import { countShift } from './statistics.ts'
+import { countShift, median } from './statistics.ts'
 import { quoted, recordsOf, rounded } from './wording.ts'
 
 const MINUTE_MS = 60_000
@@ -24,6 +24,10 @@ const REPLACED = 0.5
 const MORE_HEARD = 1.5
 /** Records that come together are one piece of evidence: this many at most. */
 const MAX_TOGETHER = 3
+
+/** The load is told by services of which so many records are expected, where there are so many of them. */
+const MIN_EXPECTED = 10
+const MIN_SERVICES = 3
 
 interface ServiceSeries {
   readonly all: MinuteSeries
@@ -43,7 +47,9 @@ export function* findRates(system: ObservedSystem, { risen, worstShare, origins 
   yield* count(baseline, services, statements, (series, record) => series.addBefore(Math.floor((atMs - record.timeMs) / MINUTE_MS)))
   yield* count(window, services, statements, series => series.inWindow++)
 
-  const expectedOf = (series: MinuteSeries) => ((series.total + PRIOR_COUNT) / minutes) * windowMinutes
+  const atUsualLoad = (series: MinuteSeries) => ((series.total + PRIOR_COUNT) / minutes) * windowMinutes
+  const load = loadOf([...services.values()].map(({ all }) => ({ expected: atUsualLoad(all), seen: all.inWindow })))
+  const expectedOf = (series: MinuteSeries) => atUsualLoad(series) * load
   /** The mean of the baseline is not exact either. */
   const widen = (spread: number) => spread * (1 + windowMinutes / minutes)
   /** Where others' requests fail, less is heard; that explains as much of the silence, but not all of its weight. */
@@ -72,6 +78,7 @@ export function* findRates(system: ObservedSystem, { risen, worstShare, origins 
       service: kind.service,
       strength: Math.abs(shift),
       subject: kind.id,
+      statement: kind.id,
       nature: shift > 0 || isReplaced(kind.service) ? 'change' : isHeard ? 'broken' : 'silence',
       tell: () => ({
         kind: reason,
@@ -109,6 +116,12 @@ export function* findRates(system: ObservedSystem, { risen, worstShare, origins 
       })
   }
   return board.findings()
+}
+
+/** How many times as much as usual is heard of most services, at least once: more requests are no fault, less may be the work of one. */
+function loadOf(services: readonly { readonly expected: number; readonly seen: number }[]): number {
+  const ratios = services.filter(({ expected }) => expected >= MIN_EXPECTED).map(({ expected, seen }) => seen / expected)
+  return ratios.length < MIN_SERVICES ? 1 : Math.max(1, median(ratios))
 }
 
 function untracedOf({ untraced }: ObservedPeriod, service: number): readonly ObservedRecord[] {

@@ -11,6 +11,10 @@ const SENSES: Readonly<Record<ErrorSense, readonly string[]>> = {
     'deadlock detected',
     'open /var/spool: permission denied',
     'PSQLException: FATAL: password authentication failed for user',
+    'System.NullReferenceException: Object reference not set to an instance of an object.',
+    'Error creating bean orders: Unsatisfied dependency expressed through field ledger',
+    'MemoryError',
+    'ORA-01653: unable to extend table SHOP.ORDERS',
   ],
   callee: [
     'payments unavailable',
@@ -22,20 +26,31 @@ const SENSES: Readonly<Record<ErrorSense, readonly string[]>> = {
     'lookup payments on 10.0.0.10:53: i/o timeout',
   ],
   vague: ['internal server error', 'request failed', 'order failed'],
-  plain: ['connection refused: db-primary:5432', 'Kaboom', '', 'Connection is not available, timeout of the pool', 'no charge for card 7'],
+  plain: [
+    'connection refused: db-primary:5432',
+    'fork failed: Resource temporarily unavailable',
+    'Kaboom',
+    '',
+    'Connection is not available, timeout of the pool',
+    'no charge for card 7',
+  ],
 }
 
 describe('words of errors', () => {
   for (const [sense, texts] of Object.entries(SENSES))
     for (const text of texts) it(`${sense}: ${text}`, () => expect(readErrorWords(text).sense).to.equal(sense))
 
-  it('name hosts with a port, of URLs, and those that were looked up', () => {
+  it('name hosts with a port, of URLs, those that were looked up, and workloads', () => {
     const hosts = (text: string) => readErrorWords(text).hosts
     expect(hosts('Connection to orders-db:5432 refused')).to.deep.equal(['orders-db'])
     expect(hosts('Post "http://payments.shop.svc:8080/charge": EOF')).to.deep.equal(['payments.shop.svc'])
     expect(hosts('node 1 (kafka/10.0.0.7:9092) is not there')).to.deep.equal(['kafka'])
     expect(hosts('getaddrinfo ENOTFOUND payments')).to.deep.equal(['payments'])
     expect(hosts('dial tcp 10.0.0.7:5432: refused')).to.deep.equal([])
+    expect(hosts('Back-off restarting failed container orders in pod shop/orders-7d9f5c4b8d-x2v4p')).to.deep.equal([
+      'orders',
+      'orders-7d9f5c4b8d-x2v4p',
+    ])
   })
 
   it('without those that tell who asked', () => {

@@ -8,7 +8,7 @@ export type ErrorSense = 'own' | 'callee' | 'vague' | 'plain'
 
 export interface ErrorWords {
   readonly sense: ErrorSense
-  /** Hosts that it names with a port, in a URL, or as what it looked up; small letters, at most 5. */
+  /** Hosts that it names with a port, in a URL, as what it looked up, or as a workload; small letters, at most 5. */
   readonly hosts: readonly string[]
   /** A name was not resolved: rather a fault of the name service than of the one that was looked up. */
   readonly isUnresolved: boolean
@@ -21,8 +21,8 @@ const MAX_HOSTS = 5
 
 /** Resources that are used up or missing, data that is broken: in the words of systems, runtimes and databases. */
 const STATE: readonly RegExp[] = [
-  /out ?of ?memory|\boom[- ]?kill|cannot allocate memory|java heap space|gc overhead limit|used memory > 'maxmemory'/i,
-  /no space left|\benospc\b|disk (?:is )?full|disk quota|table is full|could not (?:extend|write to) file|read-only (?:file system|transaction)/i,
+  /out ?of ?memory|\boom[- ]?kill|cannot allocate memory|insufficient memory|\bmemoryerror\b|bad_alloc|java heap space|gc overhead limit|used memory > 'maxmemory'/i,
+  /no space left|\benospc\b|disk (?:is )?full|disk quota|table is full|transaction log .{0,80}is full|unable to extend|could not (?:extend|write to) file|read-only (?:file system|transaction)/i,
   /unable to persist|\bcorrupt|checksum mismatch|bad magic|data loss/i,
   /too many (?:clients|connections|open files)|\bemfile\b|remaining connection slots/i,
   /\bdeadlock\b|lock wait timeout/i,
@@ -32,8 +32,8 @@ const STATE: readonly RegExp[] = [
 const OWN: readonly RegExp[] = [
   /permission denied|\beacces\b|access denied for user|password authentication failed/i,
   /certificate (?:has )?expired|certificate.{0,40}not yet valid|path validation failed|tls: (?:bad|expired) certificate/i,
-  /nullpointer|nil pointer|segmentation fault|sigsegv|index out of (?:range|bounds)|stack ?overflow|assertion failed|\bpanic:/i,
-  /cannot read propert|is not a function|keyerror|typeerror|valueerror|missing required (?:property|environment|config)|invalid configuration/i,
+  /nullpointer|nullreference|object reference not set|nil pointer|segmentation fault|sigsegv|index out of (?:range|bounds)|stack ?overflow|assertion failed|\bpanic:/i,
+  /cannot read propert|is not a function|keyerror|typeerror|valueerror|unsatisfied dependency|error creating bean|missing required (?:property|environment|config)|invalid configuration/i,
   /\bback-off restarting|crashloop|liveness probe failed/i,
 ]
 
@@ -46,7 +46,7 @@ const CLIENT =
  * be outside of all that logs, and then the service that wrote the error is as near as one gets.
  */
 const CALLEE: readonly RegExp[] = [
-  /\b(?:unavailable|unreachable|upstream|downstream|bad gateway|gateway time-?out|remote|dependency|callee|no healthy)\b/i,
+  /\b(?:(?<!resource temporarily )unavailable|unreachable|upstream|downstream|bad gateway|gateway time-?out|remote|dependency|callee|no healthy)\b/i,
   /\b(?:returned|responded|replied|answered|status(?: code)?)\b.{0,60}\b5\d\d\b|\[5\d\d\] during/i,
   /\b(?:call(?:ing)? \S|error from |response from )/i,
 ]
@@ -103,6 +103,8 @@ const HOSTS: readonly RegExp[] = [
   new RegExp(`\\w://(?:[^\\s/@"']{1,100}@)?${HOST}`, 'gi'),
   new RegExp(`(?<![\\w./-])${HOST}(?:/[\\d.]{7,15})?:\\d{2,5}\\b`, 'gi'),
   new RegExp(`\\b(?:host=|lookup |ENOTFOUND |UnknownHostException: )["']?${HOST}`, 'gi'),
+  // The platform tells of a workload: `Back-off restarting failed container payments in pod payments-7d9f5c4b8d-x2v4p`.
+  new RegExp(`\\b(?:container|pod|deployment|statefulset|daemonset)[ =:/"']{1,3}(?:[\\w-]{1,63}/)?${HOST}`, 'gi'),
 ]
 
 function hostsOf(text: string): readonly string[] {

@@ -12,7 +12,10 @@ describe('service of a host', () => {
     'orders-db-0.pods': 'orders-db',
     'pod-7.orders-db.shop': 'orders-db',
     'redis-1': 'redis-1',
+    'payments-7d9f5c4b8d-x2v4p': 'Payments',
+    'payments-x2v4p.shop': 'Payments',
   }))
     it(`${host}: ${service}`, () => expect(find(host)).to.equal(services.indexOf(service)))
-  for (const host of ['redis-2', 'example.org', '', 'orders']) it(`${host}: none`, () => expect(find(host)).to.equal(undefined))
+  for (const host of ['redis-2', 'payments-users', 'payments-api', 'example.org', '', 'orders'])
+    it(`${host}: none`, () => expect(find(host)).to.equal(undefined))
 })

@@ -3,8 +3,10 @@
 /** The position in `services`; undefined for a host of none. Small letters. */
 export type FindHost = (host: string) => number | undefined
 
-/** The number of a replica of a StatefulSet. */
-const REPLICA = /-\d+$/
+/** Kubernetes makes names of these: no vowels. */
+const SAFE = '[bcdfghjklmnpqrstvwxz2456789]'
+/** The number of a replica of a StatefulSet; what a Deployment, or a DaemonSet, adds to its name for a pod. */
+const REPLICA = new RegExp(`-(?:\\d+|(?:${SAFE}{8,10}-)?${SAFE}{5})$`)
 
 export function createFindHost(services: readonly string[]): FindHost {
   const byName = new Map(services.map((name, service) => [name.toLowerCase(), service]))

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { buildTemplate, firstWords } from './template.ts'
+import { buildTemplate, firstWords, statementWords } from './template.ts'
 
 const of = (attributes: Readonly<Record<string, unknown>>, message = 'order 17 stored') =>
   buildTemplate(firstWords(message), key => attributes[key])
@@ -23,6 +23,11 @@ describe('template of a record', () => {
     expect(firstWords('[Get Route][id: <*>] user7 took 3.5 ms')).to.equal('Get Route id * took * ms')
     expect(firstWords('one two three four five six seven eight nine')).to.equal('one two three four five six seven eight')
     expect(firstWords('订单 17 已保存')).to.equal('订单 * 已保存')
+  })
+
+  it('is made of the words behind the head of a line: all lines of a logger began alike', () => {
+    const line = (words: string) => `<*>  INFO <*> --- [nio-<*>-exec-<*>] com.shop.Orders : ${words}`
+    expect([line('order <*> stored'), line('order <*> refused')].map(statementWords)).to.deep.equal(['order * stored', 'order * refused'])
   })
 
   it('does not care for values of other kinds, and for empty messages', () => {

@@ -1,4 +1,5 @@
 /** Which log statement a record comes from: its call site where it names one, else the first words of its message (Decisions 6). */
+import { withoutHead } from '../records/line-head.ts'
 
 /** Attribute keys that name a call site, by what they give. OpenTelemetry's semantic conventions, old and new, and what appenders send. */
 const FILE_KEYS = ['code.file.path', 'code.filepath'] as const
@@ -39,6 +40,11 @@ function endsWithLine(site: string): boolean {
   let at = site.length
   while (at > 0 && isDigit(site.charCodeAt(at - 1))) at--
   return at > 0 && at < site.length && (site[at - 1] === '#' || site[at - 1] === ':')
+}
+
+/** The words by which a statement is known: the first ones behind the head that a logger wrote. */
+export function statementWords(pattern: string): string {
+  return firstWords(withoutHead(pattern))
 }
 
 /** The first words of a message, each with a digit or a mask in it as `*`. */

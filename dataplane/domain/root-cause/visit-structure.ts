@@ -35,6 +35,7 @@ export function* findStructure(system: ObservedSystem): Generator<void, Findings
         service: type.service,
         strength: Math.abs(shift),
         subject: kind.id,
+        statement: kind.id,
         nature: shift > 0 ? 'change' : 'broken',
         tell: () => tell(system, { type, kind, level, count, visits, shift }),
       })

@@ -46,6 +46,7 @@ export function* findVisits(system: ObservedSystem): Generator<void, Findings> {
       service: type.service,
       strength,
       subject: `visit ${type.id}`,
+      statement: type.id,
       nature: isNewcomer ? 'newcomer' : sum.observed > sum.expected ? 'change' : 'silence',
       tell: () => tell(system, { type, level, sum, strength }),
     })

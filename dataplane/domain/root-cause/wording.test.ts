@@ -6,6 +6,7 @@ describe('words of reasons', () => {
   it('a message is quoted on one line and cut', () => {
     expect(quoted('order\n  stored ')).to.equal('“order stored”')
     expect(quoted('x'.repeat(500))).to.have.length(122)
+    expect(quoted('<*> ERROR <*> --- [main] c.s.orders.Charge : no charge')).to.equal('“no charge”')
     expect(quoted(' \n')).to.equal('a record without a message')
   })
 

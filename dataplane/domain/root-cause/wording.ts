@@ -1,12 +1,13 @@
 /** Words and numbers of reasons, for people who were just woken up (Decisions 6). */
 
+import { withoutHead } from '../records/line-head.ts'
 import { withoutTerminalCodes } from '../records/terminal-codes.ts'
 
 const MAX_QUOTE = 120
 
-/** A log message on one line, cut. */
+/** A log message on one line, without the head that its logger wrote, cut. */
 export function quoted(message: string): string {
-  const line = withoutTerminalCodes(message.slice(0, 4 * MAX_QUOTE))
+  const line = withoutHead(withoutTerminalCodes(message.slice(0, 4 * MAX_QUOTE)))
     .replaceAll(/\s+/g, ' ')
     .trim()
   if (line === '') return 'a record without a message'

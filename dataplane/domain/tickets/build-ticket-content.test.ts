@@ -71,6 +71,13 @@ describe('what a ticket says', () => {
     expect(JSON.stringify(told)).to.include('login of bob failed: password=[secret]').and.not.include('hunter')
   })
 
+  it('the words behind the head that a logger wrote, and those of an error before the lines of its stack trace', () => {
+    const head = '<*> ERROR <*> --- [nio-<*>-exec-<*>] c.s.orders.Charge : '
+    const traced = [evidence('\tat com.shop.Orders.create(Orders.java:<*>)', 40, []), evidence(`${head}no charge`, 4, [])]
+    expect(content({ evidence: traced }).sentence).to.contain('most often “no charge”')
+    expect(content({ evidence: traced }).evidence[0]!.pattern).to.equal('no charge')
+  })
+
   it('evidence, the most frequent first, with samples that are cut', () => {
     const { evidence: shown } = content()
     expect(shown.map(({ pattern, count }) => [pattern, count])).to.deep.equal([
@@ -126,6 +133,12 @@ describe('what a ticket says', () => {
         { rootCause: { ...rootCause, candidates: [candidate('payment', 9), candidate('cart', 8)] }, severity: 'medium' },
         {},
         'Look at payment first, then at cart: what was deployed or changed there before 02:14:07 UTC?',
+      ],
+      [
+        'with a candidate that does not stand out',
+        { rootCause: { ...rootCause, candidates: [candidate('payment', 0.9), candidate('cart', 0.8)] } },
+        {},
+        'Acknowledge it. Read what checkout logged from 02:14:07 UTC on, and what was changed shortly before.',
       ],
       [
         'without a cause',

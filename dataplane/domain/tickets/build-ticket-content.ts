@@ -1,9 +1,12 @@
 /** Writes what a ticket says, for somebody who reads it at three in the morning (Decisions 6). */
 import type { Severity } from '../../contract/platforms.ts'
+import { inReadingOrder } from '../incidents/evidence-order.ts'
 import type { Incident } from '../incidents/incident-fields.ts'
-import { readableText, wordsOfJson } from '../records/readable-text.ts'
+import { withoutHead } from '../records/line-head.ts'
+import { readableText, wordsOfFields } from '../records/readable-text.ts'
 import { withoutTerminalCodes } from '../records/terminal-codes.ts'
 import type { RootCause } from '../root-cause/root-cause.ts'
+import { standsOut } from '../root-cause/stands-out.ts'
 import { listWords } from './incident-tickets.ts'
 import { maskCredentials } from './mask-credentials.ts'
 import type { OutboxRow } from './outbox-row.ts'
@@ -58,15 +61,15 @@ export function sampleKey(patternId: string, logId: string): string {
 
 /** Log ids of the samples that a ticket shows. */
 export function sampleIds({ evidence }: Pick<Incident, 'evidence'>): readonly string[] {
-  return mostFrequent(evidence).flatMap(({ logIds }) => logIds.slice(0, MAX_SAMPLES))
+  return mostTelling(evidence).flatMap(({ logIds }) => logIds.slice(0, MAX_SAMPLES))
 }
 
-function mostFrequent(evidence: Incident['evidence']): Incident['evidence'] {
-  return evidence.toSorted((a, b) => b.count - a.count).slice(0, MAX_PATTERNS)
+function mostTelling(evidence: Incident['evidence']): Incident['evidence'] {
+  return inReadingOrder(evidence).slice(0, MAX_PATTERNS)
 }
 
 function buildEvidence({ evidence }: Incident, samples: ReadonlyMap<string, SampleLine>): readonly TicketEvidence[] {
-  return mostFrequent(evidence).map(each => ({
+  return mostTelling(evidence).map(each => ({
     pattern: wordsOf(each, samples),
     count: each.count,
     samples: each.logIds
@@ -76,10 +79,10 @@ function buildEvidence({ evidence }: Incident, samples: ReadonlyMap<string, Samp
   }))
 }
 
-/** The pattern; where it says nothing, the words of a sample. */
+/** The pattern behind the head that its logger wrote; where it says nothing, the words of a sample. */
 function wordsOf({ pattern, patternId, logIds }: Incident['evidence'][number], samples: ReadonlyMap<string, SampleLine>): string {
   const [sample] = logIds.flatMap(id => samples.get(sampleKey(patternId, id)) ?? [])
-  return maskCredentials((sample && wordsOfJson(pattern, sample.message)) ?? withoutTerminalCodes(pattern))
+  return maskCredentials((sample && wordsOfFields(pattern, sample.message)) ?? withoutHead(withoutTerminalCodes(pattern)))
 }
 
 function buildCause({ summary, mode, fallback, candidates }: RootCause): NonNullable<TicketContent['cause']> {
@@ -98,7 +101,7 @@ function buildCause({ summary, mode, fallback, candidates }: RootCause): NonNull
 /** `checkout logged 12 anomalies since 02:14:07 UTC, most of them “Connection refused to <*>”; payment and cart are affected, too.` */
 function buildSentence(incident: Incident, samples: ContentSource['samples']): string {
   const { service, anomalyCount, firstSeen, lastSeen, evidence, affectedServices, furtherServices } = incident
-  const [first] = mostFrequent(evidence)
+  const [first] = mostTelling(evidence)
   const words = first === undefined ? '' : wordsOf(first, samples)
   const what = anomalyCount === 1 ? 'an anomaly' : `${anomalyCount} anomalies`
   const isOneSecond = Date.parse(lastSeen) - Date.parse(firstSeen) < 1_000 && timeOfDay(firstSeen) === timeOfDay(lastSeen)
@@ -139,7 +142,9 @@ function nextAction(incident: Incident, { event, change }: ContentSource['row'],
 
 function whereToLook({ service, rootCause, firstSeen }: Incident): string {
   const [first, second] = rootCause?.candidates ?? []
-  if (first === undefined) return `Read what ${service} logged from ${timeOfDay(firstSeen)} UTC on, and what was changed shortly before.`
+  // A service that is only the most unusual one is no place to send somebody to at night.
+  if (first === undefined || !standsOut(first))
+    return `Read what ${service} logged from ${timeOfDay(firstSeen)} UTC on, and what was changed shortly before.`
   const then = second === undefined || second.score < first.score / 2 ? '' : `, then at ${second.service}`
   const origin = first.service === service ? '' : `, not at ${service}, which only shows it`
   return `Look at ${first.service} first${then}${then === '' ? origin : ''}: what was deployed or changed there before ${timeOfDay(firstSeen)} UTC?`

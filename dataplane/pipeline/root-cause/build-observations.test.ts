@@ -60,7 +60,7 @@ describe('observations of stored records', () => {
       service: 'a',
       traceId: '',
       spanId: '',
-      template: 'ERROR while saving',
+      template: 'while saving',
       isError: true,
       logId: 'l',
       patternId: 'p',
@@ -68,6 +68,14 @@ describe('observations of stored records', () => {
     })
     expect(builder.build({ ...record, pattern: 'another' }, undefined).pattern).to.equal('ERROR while saving')
     expect(builder.patternCount).to.equal(1)
+  })
+
+  it('are errors by their level; a warning is one that names a reason of its own', () => {
+    const isError = (level: string, pattern: string) =>
+      new ObservationBuilder().build({ time_unix_nano: '0', service: 'a', log_id: 'l', pattern_id: 'p', level, pattern }, undefined).isError
+    expect(['FATAL', 'ERROR', 'WARN', 'INFO'].map(level => isError(level, 'slow event loop'))).to.deep.equal([true, true, false, false])
+    expect(['WARN', 'INFO'].map(level => isError(level, 'fork: Cannot allocate memory'))).to.deep.equal([true, false])
+    expect(['WARN', 'INFO'].map(level => isError(level, 'ERROR no charge'))).to.deep.equal([false, true])
   })
 
   it('have their call site before the words', () => {

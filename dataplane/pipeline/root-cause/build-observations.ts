@@ -2,7 +2,8 @@
 import { entryOf } from '../../domain/root-cause/entry-of.ts'
 import { saysError } from '../../domain/root-cause/level-in-text.ts'
 import type { Observation } from '../../domain/root-cause/observation.ts'
-import { buildTemplate, firstWords } from '../../domain/root-cause/template.ts'
+import { readErrorWords } from '../../domain/root-cause/read-error-words.ts'
+import { buildTemplate, statementWords } from '../../domain/root-cause/template.ts'
 
 export interface StoredRecord {
   readonly time_unix_nano: string
@@ -18,13 +19,15 @@ export interface StoredRecord {
 /** Doc values by attribute key. */
 export type Fields = Readonly<Record<string, readonly unknown[]>>
 
-/** A pattern, kept once for all its records, and its first words. */
+/** A pattern, kept once for all its records, and the words of its statement. */
 interface SharedPattern {
   readonly id: string
   readonly text: string
   readonly words: string
   /** The text itself says that it is an error. */
   readonly saysError: boolean
+  /** The text names a reason that lies where it is written: no space left. A warning of that tells more than the errors that follow from it. */
+  readonly namesReason: boolean
 }
 
 /** For the records of one analysis. */
@@ -50,14 +53,14 @@ export class ObservationBuilder {
   /** The record's own pattern counts where that of its id is not known. */
   build(record: StoredRecord, fields: Fields | undefined): Observation {
     const { time_unix_nano: time, trace_id: traceId = '', span_id: spanId = '', level } = record
-    const { id, text, words, saysError } = this.#pattern(record.pattern_id, record.pattern ?? '')
+    const { id, text, words, saysError, namesReason } = this.#pattern(record.pattern_id, record.pattern ?? '')
     return {
       timeMs: Number(time) / 1e6,
       service: this.#shared(record.service),
       traceId: this.#shared(traceId),
       spanId,
       template: fields === undefined ? words : this.#shared(buildTemplate(words, key => fields[key]?.[0])),
-      isError: level === 'ERROR' || level === 'FATAL' || ((level ?? 'INFO') === 'INFO' && saysError),
+      isError: level === 'ERROR' || level === 'FATAL' || (level === 'WARN' && namesReason) || ((level ?? 'INFO') === 'INFO' && saysError),
       logId: record.log_id,
       patternId: id,
       pattern: text,
@@ -65,7 +68,10 @@ export class ObservationBuilder {
   }
 
   #pattern(id: string, text: string): SharedPattern {
-    return entryOf(this.#patterns, id, () => ({ id, text, words: firstWords(text), saysError: saysError(text) }))
+    return entryOf(this.#patterns, id, () => ({
+      ...{ id, text, words: statementWords(text), saysError: saysError(text) },
+      namesReason: readErrorWords(text).sense === 'own',
+    }))
   }
 
   #shared(text: string): string {

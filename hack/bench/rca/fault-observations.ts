@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { buildPattern } from '../../../dataplane/domain/records/pattern.ts'
 import type { Observation } from '../../../dataplane/domain/root-cause/observation.ts'
-import { buildTemplate, firstWords } from '../../../dataplane/domain/root-cause/template.ts'
+import { buildTemplate, statementWords } from '../../../dataplane/domain/root-cause/template.ts'
 import type { ExportRequest, FaultData, LabelledFault } from './labelled-faults.ts'
 
 export const MINUTE_MS = 60_000
@@ -67,7 +67,7 @@ function toObservations({ resourceLogs }: ExportRequest, withoutSites: boolean):
           service: String(service),
           traceId: record.traceId ?? '',
           spanId: String(record['spanId'] ?? ''),
-          template: buildTemplate(firstWords(text), withoutSites ? () => undefined : attributesOf(record)),
+          template: buildTemplate(statementWords(text), withoutSites ? () => undefined : attributesOf(record)),
           isError: ['ERROR', 'FATAL'].includes(String(record['severityText'])),
           logId: hash('sha1', `${record.timeUnixNano} ${record.traceId} ${message}`, 'hex'),
           patternId: id,

@@ -1,5 +1,7 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import { Link } from 'wouter'
+import type { Candidate } from '../../../domain/root-cause/root-cause.ts'
+import { standsOut } from '../../../domain/root-cause/stands-out.ts'
 import { ServiceName, SeverityBadge } from '../../components/badges.tsx'
 import { ForeignText } from '../../components/foreign-text.tsx'
 import { formatCount } from '../../components/format.ts'
@@ -45,16 +47,22 @@ export function OpenIncidents({ incidents: { data, error, isError, refetch } }: 
                 <SeverityBadge severity={severity} />
                 <ServiceName name={service} />
                 <RelativeTime time={createdAt} />
-                {rootCause?.candidates[0] !== undefined && rootCause.candidates[0].service !== service && (
-                  <span>
-                    cause may be <ForeignText text={rootCause.candidates[0].service} />
-                  </span>
-                )}
+                <OtherCause service={service} candidate={rootCause?.candidates[0]} />
               </div>
             </li>
           ))}
         </ul>
       )}
     </Panel>
+  )
+}
+
+/** The likely cause, where that is another service. */
+function OtherCause({ service, candidate }: { readonly service: string; readonly candidate: Candidate | undefined }) {
+  if (candidate === undefined || candidate.service === service || !standsOut(candidate)) return null
+  return (
+    <span>
+      cause may be <ForeignText text={candidate.service} />
+    </span>
   )
 }

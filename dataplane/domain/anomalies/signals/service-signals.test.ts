@@ -49,6 +49,18 @@ describe('signals of a service', () => {
     expect(names(foundAfter(traffic(28, 31, { steps: failing })))).to.include('error share')
   })
 
+  it('new pattern, error share: lines without a level whose words tell that they are errors', () => {
+    const lines = (from: number, to: number, pattern: string) =>
+      Array.from({ length: to - from }, (_, slot) =>
+        Array.from({ length: 10 }, (_, n) =>
+          plain(START_MS + (from + slot) * SLOT_MS + n * 1_000, { pattern: n < 5 ? pattern : '<*> INFO tick' }),
+        ),
+      ).flat()
+    const before = lines(0, 28, '<*> INFO order stored')
+    expect(names(foundAfter(lines(28, 31, '<*> ERROR order lost'), before))).to.have.members(['new pattern', 'error share'])
+    expect(names(foundAfter(lines(28, 31, '<*> INFO order lost'), before))).to.deep.equal([])
+  })
+
   it('delay: longer pauses between two statements of a visit', () => {
     const slow = [STEPS[0]!, { ...STEPS[1]!, afterMs: 3_000 }, STEPS[2]!]
     const found = foundAfter(traffic(28, 31, { steps: slow }))

@@ -96,8 +96,10 @@ export class ServiceSignals {
     const findings = slot > this.#open ? this.#close(slot) : NONE
     const statement = this.#statements.numberOf(record.patternHash, record.pattern)
     this.#table.add(this.#records, slot, 1)
-    if (record.level === 'ERROR' || record.level === 'FATAL') this.#table.add(this.#errors, slot, 1)
-    if (record.level !== 'INFO') this.#count('problem', statement, statement, slot, 1)
+    // A line that came without a level is INFO: then its words may tell.
+    const isTold = record.level === 'INFO' && this.#statements.saysError
+    if (isTold || record.level === 'ERROR' || record.level === 'FATAL') this.#table.add(this.#errors, slot, 1)
+    if (isTold || record.level !== 'INFO') this.#count('problem', statement, statement, slot, 1)
     if (record.visitHash !== 0) this.#visit(record, statement, slot)
     return findings.length > 0 ? this.#show(findings) : this.#shown > 0 ? this.#showAgain() : NONE
   }

@@ -23,6 +23,24 @@ describe('the statements of a service', () => {
     expect(statements.wordsOf(number)).to.equal('größe')
   })
 
+  it('are told apart by the words behind the head of a line', () => {
+    const statements = new Statements()
+    const line = (level: string, words: string) => `<*>  ${level} <*> --- [nio-<*>-exec-<*>] com.shop.Orders : ${words}`
+    const stored = statements.numberOf(1, line('INFO', 'order stored'))
+    expect(statements.numberOf(2, line('INFO', 'order refused'))).to.not.equal(stored)
+    expect(statements.wordsOf(stored)).to.equal('order stored')
+  })
+
+  it('say whether they are errors where only their words tell', () => {
+    const statements = new Statements()
+    const told = (hash: number, pattern: string) => {
+      statements.numberOf(hash, pattern)
+      return statements.saysError
+    }
+    const [error, info] = [[1, '<*> ERROR no charge'] as const, [2, '<*> INFO no charge'] as const]
+    expect([told(...error), told(...info), told(...error), told(...info)]).to.deep.equal([true, false, true, false])
+  })
+
   it('are bounded: the others are one', () => {
     const statements = new Statements()
     for (let n = 0; n < MAX_STATEMENTS; n++) statements.numberOf(n + 1, `statement ${'x'.repeat(n + 1)}`)

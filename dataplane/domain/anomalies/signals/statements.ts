@@ -1,5 +1,6 @@
 /** Numbers the log statements of one service: patterns that begin with the same words are one (Decisions 6). */
-import { firstWords } from '../../root-cause/template.ts'
+import { saysError } from '../../root-cause/level-in-text.ts'
+import { statementWords } from '../../root-cause/template.ts'
 
 /** Statements told apart; further ones count for the service as a whole alone. */
 export const MAX_STATEMENTS = 64
@@ -13,12 +14,19 @@ export class Statements {
   readonly #numbers = new Map<string, number>()
   readonly #patterns = new Int32Array(CACHED)
   readonly #cached = new Uint8Array(CACHED)
+  readonly #errors = new Uint8Array(CACHED)
+  /** The pattern that was looked up last says by its words that it is an error, whatever its level. */
+  saysError = false
 
   /** `pattern` as in `SignalFields`: its first words are looked at where its hash is not known. */
   numberOf(patternHash: number, pattern: string): number {
     const at = patternHash & (CACHED - 1)
-    if (this.#patterns[at] === patternHash && patternHash !== 0) return this.#cached[at]!
-    const words = firstWords(pattern)
+    if (this.#patterns[at] === patternHash && patternHash !== 0) {
+      this.saysError = this.#errors[at] === 1
+      return this.#cached[at]!
+    }
+    const words = statementWords(pattern)
+    this.saysError = saysError(pattern)
     let number = this.#numbers.get(words)
     if (number === undefined) {
       number = Math.min(this.#numbers.size, OTHER)
@@ -26,6 +34,7 @@ export class Statements {
     }
     this.#patterns[at] = patternHash
     this.#cached[at] = number
+    this.#errors[at] = this.saysError ? 1 : 0
     return number
   }
 

@@ -21,6 +21,8 @@ describe('what happened', () => {
     expect(describeIncident(incident)).to.equal(
       'checkout logged 12 anomalies, most often “connection refused to <*>”; payment and cart are affected, too.',
     )
+    const lines = [evidence('\tat shop.Cart.total(Cart.java:<*>)', 40), evidence('<*> ERROR [main] shop.Cart - no cart', 4)]
+    expect(describeIncident({ ...incident, evidence: lines })).to.contain('most often “no cart”')
     const alone = { ...incident, anomalyCount: 1, affectedServices: ['checkout'], evidence: [evidence('boom', 1)] }
     expect(describeIncident(alone)).to.equal('checkout logged one anomaly: “boom”.')
     const each = { ...alone, anomalyCount: 2, evidence: [evidence('boom', 1), evidence('bang', 1)] }
@@ -40,6 +42,7 @@ describe('what to do next', () => {
       true,
     ],
     ['two causes that are close are both named', { rootCause: cause(['db', 9], ['cart', 5]) }, /Look at db first, then at cart\.$/, true],
+    ['so it is where no candidate stands out', { rootCause: cause(['db', 0.9], ['cart', 0.8]) }, /Read what checkout logged/, true],
     ['without a cause the service itself is read', {}, /Read what checkout logged/, true],
     ['a low one can wait', { severity: 'low' }, /^Acknowledge/, false],
     ['a platform that was not told comes first', { dispatches: failed }, /^jira was not told: retry below/, true],

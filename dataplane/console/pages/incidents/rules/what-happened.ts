@@ -1,5 +1,8 @@
 /** The first sentences of an incident: the fault, its place, and the next step. */
+import { inReadingOrder } from '../../../../domain/incidents/evidence-order.ts'
 import type { Incident } from '../../../../domain/incidents/incident-fields.ts'
+import { withoutHead } from '../../../../domain/records/line-head.ts'
+import { standsOut } from '../../../../domain/root-cause/stands-out.ts'
 
 type Told = Pick<
   Incident,
@@ -22,10 +25,11 @@ const QUIET_MS = 15 * 60_000
 
 /** `checkout logged 12 anomalies, most often “connection refused to <*>”; payment and cart are affected, too.` */
 export function describeIncident({ service, anomalyCount, evidence, affectedServices }: Told): string {
-  const [pattern] = evidence.toSorted((a, b) => b.count - a.count)
+  const [first] = inReadingOrder(evidence)
+  const words = oneLine(withoutHead(first?.pattern ?? ''))
   const what = anomalyCount === 1 ? 'one anomaly' : `${anomalyCount} anomalies`
-  const lead = anomalyCount === 1 ? ':' : pattern?.count === 1 ? ', among them' : ', most often'
-  const most = pattern === undefined || pattern.pattern === '' ? '' : `${lead} “${oneLine(pattern.pattern)}”`
+  const lead = anomalyCount === 1 ? ':' : first?.count === 1 ? ', among them' : ', most often'
+  const most = words === '' ? '' : `${lead} “${words}”`
   return `${service} logged ${what}${most}${describeOthers(affectedServices.filter(other => other !== service))}.`
 }
 
@@ -62,7 +66,7 @@ const calm = (text: string): NextStep => ({ text, isUrgent: false })
 
 function whereToLook({ service, rootCause }: Told): string {
   const [first, second] = rootCause?.candidates ?? []
-  if (first === undefined) return `Read what ${service} logged, and what was changed shortly before.`
+  if (first === undefined || !standsOut(first)) return `Read what ${service} logged, and what was changed shortly before.`
   const isClose = second !== undefined && second.score >= first.score / 2
   const rest = isClose ? `, then at ${second.service}` : first.service === service ? '' : `; ${service} only shows it`
   return `Look at ${first.service} first${rest}.`

@@ -1,0 +1,67 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { withoutHead } from './line-head.ts'
+import { maskMessage } from './pattern.ts'
+
+describe('a line without its head', () => {
+  const heads = [
+    '2026-03-03 04:00:01 ERROR [main] com.shop.Orders: ',
+    // Spring Boot, by default: from 2 on, since 3.2 with the name of the application, and as a pattern.
+    '2026-11-26T10:00:00.000Z ERROR 1 --- [main] o.s.Class : ',
+    '2026-11-26 10:00:00.000  ERROR 4711 --- [nio-8080-exec-1] o.a.c.c.C.[.[.[/].[dispatcherServlet]    : ',
+    '2026-11-26T10:00:00.000Z ERROR 1 --- [orders] [           main] [abc-def] c.s.orders.Charge                     : ',
+    '<*> ERROR <*> --- [main] c.s.orders.Charge : ',
+    '2026-11-26T10:00:00.000Z  INFO 1 --- [main] o.s.Class : ',
+    // Logback, Python, Elasticsearch, zap, Celery, Monolog, Rust, Serilog's like.
+    '04:00:01.123 [main] WARN  com.shop.Orders - ',
+    '2026-03-03 04:00:01,123 - shop.orders - ERROR - ',
+    'ERROR:shop.orders:',
+    '[2026-03-03T04:00:01,123][ERROR][o.e.b.Bootstrap          ] [node-1] ',
+    '[2026-03-03 04:00:01,123: ERROR/MainProcess] ',
+    '[2026-03-03T04:00:01.123456+00:00] production.ERROR: ',
+    '[2026-03-03T04:00:01Z INFO  shop::orders] ',
+    // Kubernetes, .NET, PostgreSQL, nginx, a syslog, Elixir.
+    'E0303 04:00:01.123456       1 controller.go:114] ',
+    'fail: Shop.Orders.Api[0]\n      ',
+    '2026-03-03 04:00:01.123 UTC [4711] FATAL:  ',
+    '04:00:01.123 [warn] ',
+    '2026-03-03T04:00:01.123Z error: ',
+    'warn: ',
+    'Mar  3 04:00:01 web-1 shop[12]: ERROR: ',
+    'time=2026-03-03T04:00:01Z level=warn ',
+  ]
+  for (const head of heads)
+    it(`of ${head}`, () => {
+      expect(withoutHead(`${head}no charge: card refused`)).to.equal('no charge: card refused')
+      expect(withoutHead(maskMessage(`${head}no charge: card refused`)), 'as a pattern').to.equal('no charge: card refused')
+    })
+
+  it('ends with Spring Boot’s logger: what is like one after it belongs to the message', () =>
+    expect(withoutHead('2026-11-26T10:00:00.000Z ERROR 1 --- [main] o.s.Class : card.refused: 402')).to.equal('card.refused: 402'))
+
+  it('begins with the name of an exception, or of an event: these are no loggers', () => {
+    expect(withoutHead('04:00:01 ERROR java.lang.NullPointerException: no cart')).to.equal('java.lang.NullPointerException: no cart')
+    expect(withoutHead('04:00:01 INFO order.created 17')).to.equal('order.created 17')
+  })
+
+  for (const line of [
+    'the job ended with ERROR 1 --- nothing : done',
+    'order INFO received',
+    'Order 17 ERROR in step 3',
+    'disk error on sda',
+    'error share 5',
+    'disk warning: 5 % left',
+    'no error',
+    'INFO',
+    '2026-03-03 04:00:01 ERROR ',
+    '',
+  ])
+    it(`is the line where its first words are prose, or where it has no others: ${line}`, () => expect(withoutHead(line)).to.equal(line))
+
+  it('is found in a bounded time, whatever comes', () => {
+    const startedMs = performance.now()
+    for (const text of ['a', '[', 'a.', 'ERROR ', 'ERROR [', 'level=', '( ', 'E0303 ', 'a - ', '<*> ', 'fail: a'])
+      withoutHead(text.repeat(100_000))
+    expect(performance.now() - startedMs).to.be.below(1_000)
+  })
+})

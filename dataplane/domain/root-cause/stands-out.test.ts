@@ -1,0 +1,31 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import type { Reason } from './root-cause.ts'
+import { isLikely, standsOut } from './stands-out.ts'
+
+const reason = (kind: Reason['kind'], expected?: number): Reason => ({
+  kind,
+  text: '',
+  ...(expected !== undefined && { expected }),
+  logIds: [],
+  traceIds: [],
+})
+const stands = (score: number, kind: Reason['kind'], expected?: number) => standsOut({ score, reasons: [reason(kind, expected)] })
+
+describe('a candidate stands out', () => {
+  it('from a score of 1 on', () => {
+    expect([stands(1, 'silence', 9), stands(0.99, 'silence', 9), standsOut({ score: 1, reasons: [] })]).to.deep.equal([true, false, true])
+  })
+
+  it('from a score of 0.5 on by errors that were never there before', () => {
+    expect([stands(0.5, 'errors', 0), stands(0.49, 'errors', 0)]).to.deep.equal([true, false])
+    expect([stands(0.99, 'errors', 1), stands(0.99, 'new', 0), stands(0.99, 'errors')]).to.deep.equal([false, false, false])
+  })
+})
+
+describe('a candidate that stands out is likely', () => {
+  it('from a score of 2 on, or by errors', () => {
+    const likely = (score: number, kind: Reason['kind']) => isLikely({ score, reasons: [reason(kind)] })
+    expect([likely(2, 'missing'), likely(1.99, 'missing'), likely(1, 'errors')]).to.deep.equal([true, false, true])
+  })
+})

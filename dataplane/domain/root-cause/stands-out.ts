@@ -1,0 +1,16 @@
+import type { Candidate } from './root-cause.ts'
+
+const CLEAR = 1
+/** Twice what a window without a fault shows: of fifteen of them one had more (README: Calibration). */
+const LIKELY = 2
+const CLEAR_ERRORS = 0.5
+
+/** Whether chance alone hardly shows as much as a candidate has; errors that were never there before need less (Decisions 6). */
+export function standsOut({ score, reasons: [first] }: Pick<Candidate, 'score' | 'reasons'>): boolean {
+  return score >= CLEAR || (score >= CLEAR_ERRORS && first?.kind === 'errors' && first.expected === 0)
+}
+
+/** Whether a candidate that stands out is likely the cause: errors that are new, or more, show no window by chance as changes and delays do. */
+export function isLikely({ score, reasons: [first] }: Pick<Candidate, 'score' | 'reasons'>): boolean {
+  return score >= LIKELY || first?.kind === 'errors'
+}
