@@ -7,6 +7,7 @@ import { comparedDocuments, type Json } from './testing/comparison/compared-docu
 import { ALL_HITS, type ComparedRequest, comparedRequests, misfitRequests } from './testing/comparison/compared-requests.ts'
 import { comparedTexts } from './testing/comparison/compared-texts.ts'
 import { comparedWrites, renamed } from './testing/comparison/compared-writes.ts'
+import { partOf, RECORDED_ANSWERS, RECORDED_DOCUMENTS, RECORDED_MAPPING } from './testing/comparison/recorded-answers.ts'
 import { startTwoStores, type TwoStores } from './testing/comparison/two-stores.ts'
 
 export const needs = ['opensearch']
@@ -115,6 +116,21 @@ describe('the embedded store answers like OpenSearch, or says what it does not s
       expect(embedded.status).to.equal(400)
       expect(embedded.body.error.reason).to.contain(`[${name}]`).and.to.contain('not supported by the embedded search store')
     })
+
+  it('the answers that OpenSearch was seen to give are those that it gives', async () => {
+    const index = 'compare-recorded'
+    const lines = RECORDED_DOCUMENTS.map((document, at) => `{"create":{"_index":"${index}","_id":"${at}"}}\n${document}\n`)
+    await stores.ask('PUT', `/${index}`, { mappings: RECORDED_MAPPING })
+    await stores.ask('POST', '/_bulk?refresh=true', lines.join(''))
+    for (const { title, body, at, is } of RECORDED_ANSWERS) {
+      const answer = await fetch(`${backendAddress('opensearch')}/${index}/_search`, {
+        method: 'POST',
+        body: JSON.stringify(body),
+        headers: { 'content-type': 'application/json' },
+      })
+      expect(partOf(await answer.text(), at), title).to.deep.equal(is)
+    }
+  })
 
   it('what is malformed or does not fit its field', () => hold(misfitRequests, Math.ceil(CASES / 2)))
 

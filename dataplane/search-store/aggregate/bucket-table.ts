@@ -1,5 +1,6 @@
 /** Counts matches per bucket and hands each bucket's matches to the aggregations below. */
 
+import { compareTexts } from '../analysis/compare-texts.ts'
 import { grown } from '../grown.ts'
 import type { BucketBudget, CollectContext, Collector } from './aggregation-collector.ts'
 import type { MatchView } from './match-view.ts'
@@ -187,6 +188,7 @@ class BucketLists {
 
 export function compareKeys(a: unknown, b: unknown): number {
   if (a === b) return 0
-  if ((typeof a === 'string') === (typeof b === 'string')) return (a as string | number | bigint) < (b as string | number | bigint) ? -1 : 1
+  if (typeof a === 'string' && typeof b === 'string') return compareTexts(a, b)
+  if ((typeof a === 'string') === (typeof b === 'string')) return (a as number | bigint) < (b as number | bigint) ? -1 : 1
   return typeof a === 'string' ? 1 : -1
 }

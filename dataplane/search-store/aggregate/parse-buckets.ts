@@ -319,7 +319,7 @@ const MAX_RANGES = 1024
 
 function parseRange(body: unknown, type: 'range' | 'date_range'): BucketSpec {
   const content = readObject(body, type)
-  refuseUnknown(content, type, ['field', 'script', 'ranges', 'keyed', 'missing', ...(type === 'date_range' ? ['format'] : [])])
+  refuseUnknown(content, type, ['field', 'script', 'ranges', 'keyed', 'missing', ...(type === 'date_range' ? ['format', 'time_zone'] : [])])
   const ranges = readArray(content['ranges'] ?? [], `${type}.ranges`)
   if (ranges.length === 0) throw illegalArgument(`No [ranges] specified for the [${type}] aggregation`)
   if (ranges.length > MAX_RANGES) throw illegalArgument(`[${type}.ranges] may hold at most ${MAX_RANGES} entries, found ${ranges.length}`)
@@ -330,6 +330,7 @@ function parseRange(body: unknown, type: 'range' | 'date_range'): BucketSpec {
     keyed: content['keyed'] !== undefined && readBoolean(content['keyed'], `${type}.keyed`),
     ...readMissing(content, type),
     ...(content['format'] !== undefined && { format: parseDateFormat(readString(content['format'], `${type}.format`)) }),
+    zone: content['time_zone'] === undefined ? UTC : parseTimeZone(readString(content['time_zone'], `${type}.time_zone`)),
   }
 }
 

@@ -67,7 +67,7 @@ function withPipeline(result: Bucket, { name, paths, gaps, work, arrange }: Pipe
   const buckets = bucketsOf(result)
   const values = buckets.map(bucket => Object.fromEntries(Object.entries(paths).map(([each, path]) => [each, valueAt(bucket, path, gaps)])))
   if (arrange !== undefined) return { ...result, buckets: chosen(result['buckets'] as object, arrange(values)) }
-  const keys = buckets.map(({ key }) => Number(key))
+  const keys = buckets.map(({ key }) => Number(keyText(key)))
   for (const [at, made] of work(values, keys).entries())
     if (made !== undefined)
       buckets[at]![name] = Object.fromEntries(
@@ -82,12 +82,15 @@ function chosen(buckets: object, places: readonly number[]): unknown {
   return Object.fromEntries(places.map(at => entries[at]!))
 }
 
+/** A large number is an object that stands for its digits. */
+const keyText = (key: unknown): string => (typeof key === 'string' ? key : JSON.stringify(key))
+
 /** `results`: of the aggregations that the summaries stand beside. */
 export function withSummaries(results: Bucket, summaries: readonly SummarySpec[]): Bucket {
   for (const { name, path, gaps, work } of summaries) {
     const { buckets, within } = bucketsAt(results, path, name)
     const known = buckets
-      .map(([key, bucket]) => ({ key: String(bucket['key_as_string'] ?? bucket['key'] ?? key), value: summedValue(bucket, within, gaps) }))
+      .map(([key, bucket]) => ({ key: keyText(bucket['key_as_string'] ?? bucket['key'] ?? key), value: summedValue(bucket, within, gaps) }))
       .filter(({ value }) => !Number.isNaN(value))
     results[name] = work(
       known.map(({ value }) => value),

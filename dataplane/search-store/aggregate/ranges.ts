@@ -2,7 +2,6 @@
 import { illegalArgument } from '../api-error.ts'
 import { type DateFormat, DEFAULT_DATE_FORMAT } from '../dates/date-format.ts'
 import { parseDateMath } from '../dates/date-math.ts'
-import { UTC } from '../dates/time-zone.ts'
 import { formatOf } from '../query/bind/field.ts'
 import type { Scalar } from '../query/parse/query.ts'
 import { type CollectContext, type Collector, eachOr } from './aggregation-collector.ts'
@@ -23,8 +22,9 @@ interface Range {
 export function createRange(spec: SpecOf<'range' | 'date_range'>, newBelow: () => Below, context: CollectContext): Collector {
   const isDate = spec.type === 'date_range'
   const rangesIn = (format: DateFormat): readonly Range[] => {
-    const text = (value: number): string => (isDate ? format.print(value, UTC) : javaDouble(value))
-    const bound = (value: Scalar): number => (isDate ? parseDateMath(String(value), { nowMs: context.nowMs, format }) : numberOf(value))
+    const text = (value: number): string => (isDate ? format.print(value, spec.zone) : javaDouble(value))
+    const bound = (value: Scalar): number =>
+      isDate ? parseDateMath(String(value), { nowMs: context.nowMs, format, zone: spec.zone }) : numberOf(value)
     return spec.ranges.map(range => resolveRange(range, bound, text)).sort((a, b) => a.from - b.from || a.to - b.to)
   }
   // In the format that was asked for, else in that of the first field.
@@ -51,7 +51,7 @@ export function createRange(spec: SpecOf<'range' | 'date_range'>, newBelow: () =
     },
     result: () => {
       const ranges = known ?? rangesIn(format ?? DEFAULT_DATE_FORMAT)
-      const text = (value: number): string => (format ?? DEFAULT_DATE_FORMAT).print(value, UTC)
+      const text = (value: number): string => (format ?? DEFAULT_DATE_FORMAT).print(value, spec.zone)
       spendBuckets(context.budget, ranges.length)
       const buckets = ranges.map((range, at) => ({
         key: range.key,

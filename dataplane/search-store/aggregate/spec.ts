@@ -97,6 +97,7 @@ export type BucketSpec =
       readonly ranges: readonly RangeSpec[]
       readonly keyed: boolean
       readonly format?: DateFormat
+      readonly zone: TimeZone
       readonly missing?: Scalar
     }
   | {

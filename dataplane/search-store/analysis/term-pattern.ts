@@ -1,5 +1,6 @@
 /** Tests on single terms: prefixes, wildcards, ranges of text. All take time linear in the term, times a 32nd of the pattern's length at worst. */
 import { spendWork } from '../query/budget/work-in-hand.ts'
+import { compareTexts } from './compare-texts.ts'
 
 export interface TermPattern {
   /** Equal for patterns that the same terms fit; absent where nobody asks. */
@@ -207,8 +208,10 @@ export function textRangePattern(bounds: TextBounds): TermPattern {
     prefix: '',
     literal: '',
     test: term => {
-      if (min !== undefined && !(includeMin ? term >= min : term > min)) return false
-      return max === undefined || (includeMax ? term <= max : term < max)
+      const low = min === undefined ? 1 : compareTexts(term, min)
+      if (low < 0 || (low === 0 && !includeMin)) return false
+      const high = max === undefined ? -1 : compareTexts(term, max)
+      return high < 0 || (high === 0 && includeMax)
     },
   }
 }

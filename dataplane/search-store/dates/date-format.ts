@@ -82,10 +82,11 @@ const LAST_DAY_MS = 8.64e15
 function epochFormat(name: string, unitMs: number): DateFormat {
   return {
     name,
-    parse: text => {
+    // Another zone than UTC moves such a date, too, as it does one that is written out.
+    parse: (text, _roundUp, zone) => {
       if (!/^-?\d{1,16}(\.\d{1,9})?$/.test(text)) return undefined
       const ms = Math.floor(Number(text) * unitMs)
-      return Math.max(-LAST_DAY_MS, Math.min(LAST_DAY_MS, ms))
+      return localToUtc(Math.max(-LAST_DAY_MS, Math.min(LAST_DAY_MS, ms)), zone)
     },
     print: utcMs => String(unitMs === 1 ? utcMs : Math.floor(utcMs / unitMs)),
   }

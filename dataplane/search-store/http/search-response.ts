@@ -218,7 +218,7 @@ function hitJson(document: RankedDocument, { request, memory, showFields, matche
   const source = shown.source()
   if (source !== undefined) parts.push(`"_source":${source}`)
   if (request.fields.length > 0) {
-    const fields = showFields(bound.mapping, shown.values())
+    const fields = showFields(bound.mapping, shown.values(), () => readExactDocument(segment, doc))
     if (Object.keys(fields).length > 0) parts.push(`"fields":${JSON.stringify(fields)}`)
   }
   if (request.highlight !== undefined) {

@@ -41,3 +41,22 @@ function groupsOf(text: string): readonly bigint[] {
     return [bits >> 16n, bits & 0xffffn]
   })
 }
+
+/** The address as OpenSearch shows it: IPv4 where it is one, else the longest run of zeros as `::`. */
+export function printAddress(bits: bigint): string {
+  if (bits >> 32n === 0xffffn) return [24n, 16n, 8n, 0n].map(at => String((bits >> at) & 0xffn)).join('.')
+  const groups = Array.from({ length: 8 }, (_, at) => ((bits >> BigInt(112 - 16 * at)) & 0xffffn).toString(16))
+  const zeros = longestZeros(groups)
+  if (zeros.length < 2) return groups.join(':')
+  return `${groups.slice(0, zeros.start).join(':')}::${groups.slice(zeros.start + zeros.length).join(':')}`
+}
+
+function longestZeros(groups: readonly string[]): { readonly start: number; readonly length: number } {
+  let longest = { start: 0, length: 0 }
+  for (let start = 0; start < groups.length; start++) {
+    let end = start
+    while (groups[end] === '0') end++
+    if (end - start > longest.length) longest = { start, length: end - start }
+  }
+  return longest
+}

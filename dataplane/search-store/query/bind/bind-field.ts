@@ -10,7 +10,7 @@ import { fitsType } from '../../mapping/values.ts'
 import { type FieldQuery, type Fuzziness, MAX_CLAUSES, type Scalar } from '../parse/query.ts'
 import { bindAddress, bindRange, dateRange, numberNamed, refuseOutOfRange } from './bind-range.ts'
 import { ALL, allOf, anyOf, type BindContext, type Condition, NONE, VOID } from './condition.ts'
-import { classOf, exactNamed, type Field, findField, isExact, isLarge, isWholeNumber } from './field.ts'
+import { classOf, exactNamed, type Field, findField, hasDocValues, isExact, isLarge, isWholeNumber } from './field.ts'
 import { resolveMinimumShouldMatch } from './minimum-should-match.ts'
 
 type QueryOf<K extends FieldQuery['kind']> = Extract<FieldQuery, { kind: K }>
@@ -52,15 +52,10 @@ function bindExists(field: Field, context: BindContext): Condition {
   return anyOf(
     below.flatMap((path): readonly Condition[] => {
       const inner = findField(context.mapping, path)
-      return inner === undefined || !inner.isIndexed ? [] : [{ op: 'exists', field: inner }]
+      return inner === undefined || !(inner.isIndexed || hasDocValues(inner)) ? [] : [{ op: 'exists', field: inner }]
     }),
     'max',
   )
-}
-
-function refuseObject(field: Field, kind: string): void {
-  if (classOf(field) === 'object')
-    throw queryShardError(`failed to create query: Field [${field.path}] of type [object] does not support [${kind}] queries`)
 }
 
 /** The words of the text that was analyzed last: one text is asked of many fields in a row. */
@@ -84,9 +79,8 @@ const MAX_SLOPPY_WORDS = 64
 const NO_WORDS = { none: NONE, all: ALL, void: VOID } as const
 
 function bindMatch(query: QueryOf<'match'>, field: Field, context: BindContext): Condition {
-  refuseObject(field, 'match')
   const { fuzzy, lastIsPrefix } = query
-  if (classOf(field) !== 'text' && lastIsPrefix === true)
+  if ((classOf(field) === 'keyword' || classOf(field) === 'flat') && !field.isAddress && lastIsPrefix === true)
     return bindPattern(
       { kind: 'prefix', field: query.field, value: String(query.value), caseInsensitive: false, lenient: query.lenient, boost: 1 },
       field,
@@ -115,7 +109,6 @@ function bindMatch(query: QueryOf<'match'>, field: Field, context: BindContext):
 }
 
 function bindPhrase(query: QueryOf<'phrase'>, field: Field, context: BindContext): Condition {
-  refuseObject(field, 'match_phrase')
   if (classOf(field) !== 'text') {
     if (query.lastIsPrefix) {
       if (query.lenient) return NONE
@@ -135,7 +128,6 @@ function bindPhrase(query: QueryOf<'phrase'>, field: Field, context: BindContext
 }
 
 function bindTerms(values: readonly Scalar[], caseInsensitive: boolean, field: Field, context: BindContext, isLenient: boolean): Condition {
-  refuseObject(field, 'term')
   if (values.length === 0) return NONE
   if (classOf(field) === 'date')
     return anyOf(

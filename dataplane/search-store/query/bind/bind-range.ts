@@ -2,10 +2,11 @@
 
 import { normalized } from '../../analysis/normalizers.ts'
 import { textRangePattern } from '../../analysis/term-pattern.ts'
-import { failedToCreate, notABoolean, notANumber, queryShardError } from '../../api-error.ts'
+import { failedToCreate, notABoolean, notANumber } from '../../api-error.ts'
 import { parseDateFormat } from '../../dates/date-format.ts'
 import { parseDateMath } from '../../dates/date-math.ts'
 import { parseTimeZone } from '../../dates/time-zone.ts'
+import type { FieldType } from '../../mapping/field-types.ts'
 import { parseAddress, parseAddressBlock } from '../../mapping/ip-address.ts'
 import { fitsType } from '../../mapping/values.ts'
 import type { FieldQuery, RangeBounds, Scalar } from '../parse/query.ts'
@@ -20,8 +21,6 @@ export function bindRange(query: Extract<FieldQuery, { kind: 'range' }>, field: 
       return numberRange(query.bounds, field)
     case 'boolean':
       return booleanRange(query.bounds, field)
-    case 'object':
-      throw queryShardError(`failed to create query: Field [${field.path}] of type [object] does not support [range] queries`)
     default:
       return field.isAddress ? addressRange(query.bounds, field) : textRange(query.bounds, field)
   }
@@ -88,8 +87,12 @@ export function numberNamed(value: Scalar): number {
   return typeof value === 'boolean' || (typeof value === 'string' && value.trim() === '') ? Number.NaN : Number(value)
 }
 
+/** Queries read the values of small numbers as integers. */
+const ASKED_AS: Readonly<Partial<Record<FieldType, FieldType>>> = { byte: 'integer', short: 'integer' }
+
 export function refuseOutOfRange(number: number, { type }: Field): void {
-  if (!fitsType(number, type)) throw failedToCreate('illegal_argument_exception', `Value [${number}] is out of range for [${type}]`)
+  if (!fitsType(number, ASKED_AS[type] ?? type))
+    throw failedToCreate('illegal_argument_exception', `Value [${number}] is out of range for [${type}]`)
 }
 
 function numberRange(bounds: RangeBounds, field: Field): Condition {
@@ -110,15 +113,17 @@ function longRange(bounds: RangeBounds, field: Field): Condition | undefined {
     return value !== undefined && isLarge(number) && fitsType(number, field.type) ? BigInt(exactNamed(value, number)) : undefined
   })
   if (min === undefined && max === undefined) return undefined
-  const plain = (value: Scalar | undefined): bigint | undefined => {
+  /** The whole number next to a fraction lies within, whether or not the bound itself does. */
+  const plain = (value: Scalar | undefined, whole: (number: number) => number) => {
     const number = value === undefined ? Number.NaN : numberNamed(value)
-    return Number.isInteger(number) ? BigInt(number) : undefined
+    return Number.isFinite(number) ? { bound: BigInt(whole(number)), isFraction: !Number.isInteger(number) } : undefined
   }
+  const [low, high] = [plain(bounds.gt ?? bounds.gte, Math.ceil), plain(bounds.lt ?? bounds.lte, Math.floor)]
   const exact: ExactRange = {
-    min: min ?? plain(bounds.gt ?? bounds.gte),
-    max: max ?? plain(bounds.lt ?? bounds.lte),
-    includeMin: bounds.gt === undefined,
-    includeMax: bounds.lt === undefined,
+    min: min ?? low?.bound,
+    max: max ?? high?.bound,
+    includeMin: bounds.gt === undefined || (min === undefined && low?.isFraction === true),
+    includeMax: bounds.lt === undefined || (max === undefined && high?.isFraction === true),
   }
   const range = {
     min: Number(exact.min ?? Number.NEGATIVE_INFINITY),

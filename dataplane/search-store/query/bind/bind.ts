@@ -6,7 +6,7 @@ import { NOT_QUERIED } from '../../mapping/metadata-fields.ts'
 import { type FieldQuery, MATCH_ALL, MAX_CLAUSES, type Query } from '../parse/query.ts'
 import { bindFieldQuery } from './bind-field.ts'
 import { ALL, allOf, anyOf, type BindContext, boosted, type Condition, NONE, unscored, VOID } from './condition.ts'
-import { classOf, type Field, findField, refuseKept } from './field.ts'
+import { classOf, type Field, findField, hasDocValues, refuseKept } from './field.ts'
 import { resolveMinimumShouldMatch } from './minimum-should-match.ts'
 
 interface BindState extends BindContext {
@@ -138,7 +138,7 @@ function bindAnyField(query: Extract<Query, { kind: 'any_field' }>, context: Bin
 const hasField = (path: string, { mapping }: BindContext): boolean =>
   path === '_id' || path === '_index' || findField(mapping, path) !== undefined
 
-/** `*` and other patterns stand for text, keyword, number and date fields. */
+/** `*` and other patterns stand for text, keyword, number, date and boolean fields. */
 function expandFields(pattern: string, query: FieldQuery, { mapping, expanded }: BindState): readonly Field[] {
   const key = `${query.kind === 'exists'}:${pattern}`
   const known = expanded.get(key)
@@ -158,8 +158,7 @@ function expandFields(pattern: string, query: FieldQuery, { mapping, expanded }:
 
 function isEligible(field: Field, pattern: string, query: FieldQuery): boolean {
   const fieldClass = classOf(field)
-  if (fieldClass === 'flat' || fieldClass === 'object' || fieldClass === 'boolean')
-    return query.kind === 'exists' && fieldClass !== 'object'
+  if (fieldClass === 'flat' || fieldClass === 'object') return query.kind === 'exists' && fieldClass !== 'object'
   const isMultiField = field.sourcePath.join('.') !== field.path
   // A text that `*` finds in `name.keyword`, it finds in `name`, too.
   return pattern !== '*' || !isMultiField
@@ -171,7 +170,12 @@ function bindOnField(query: FieldQuery, path: string, context: BindState): Condi
   if (NOT_QUERIED.has(path)) throw unsupported(`query on the field [${path}]`)
   const field = findField(context.mapping, path)
   if (field !== undefined) refuseKept(field)
-  if (field === undefined || (query.kind === 'exists' && !field.isIndexed)) return NONE
+  if (field === undefined) return NONE
+  // An object has no values of its own: as for a field that is not there, nothing is found.
+  if (classOf(field) === 'object' && query.kind !== 'exists') return NONE
+  // What is not indexed is in the documents still; OpenSearch finds it by its doc values, which texts have none of.
+  if (!field.isIndexed && query.kind === 'exists')
+    return hasDocValues(field) ? counted(bindFieldQuery(query, field, context), context) : NONE
   if (!field.isIndexed)
     throw queryShardError(
       `failed to create query: Cannot search on field [${path}] since it is not indexed; searching its doc values is not supported by the embedded search store`,

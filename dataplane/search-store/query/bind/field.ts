@@ -62,6 +62,9 @@ export const classOf = (field: Pick<Field, 'type'>): FieldClass => CLASS_OF[fiel
 
 export const isWholeNumber = (field: Field): boolean => classOf(field) === 'number' && field.type !== 'double' && field.type !== 'float'
 
+/** Whether a field has values that are found where nothing is indexed. */
+export const hasDocValues = (field: Pick<Field, 'type'>): boolean => !['text', 'object'].includes(classOf(field))
+
 /** Whether the path is another name of a field: what is kept by a field's path is not found by it. */
 export const isAlias = (mapping: IndexMapping, path: string): boolean => mapping.field(path)?.type === 'alias'
 

@@ -184,6 +184,9 @@ function parseStringQuery(body: unknown, clause: 'query_string' | 'simple_query_
     throw unsupported(`[${clause}] parameter [flags]`)
   const analyzer = content['analyzer']
   if (analyzer !== undefined && analyzer !== 'standard') throw unsupported(`[${clause}] analyzer [${textOf(analyzer)}]`)
+  // Fields are looked at one by one, and words by themselves: the other types of `multi_match` would find other documents.
+  const type = content['type'] === undefined ? 'best_fields' : readString(content['type'], `${clause}.type`)
+  if (type !== 'best_fields' && type !== 'most_fields') throw unsupported(`[${clause}] type [${type}]`)
   const fields = readDefaultFields(content, clause)
   const minimum = parseMinimumShouldMatch(content['minimum_should_match'], `${clause}.minimum_should_match`)
   const options = {
@@ -193,12 +196,17 @@ function parseStringQuery(body: unknown, clause: 'query_string' | 'simple_query_
     phraseSlop: content['phrase_slop'] === undefined ? 0 : readInteger(content['phrase_slop'], `${clause}.phrase_slop`, 0, 1000),
     ...(minimum !== undefined && { minimumShouldMatch: minimum }),
     ...(content['time_zone'] !== undefined && { timeZone: readZone(content['time_zone'], `${clause}.time_zone`) }),
+    refusesLeadingWildcard: !optionalBoolean(content, 'allow_leading_wildcard', true),
     fuzzyWith: (fuzziness: string | undefined) => parseFuzziness(content, OF_STRING, fuzziness ?? content['fuzziness'] ?? AUTO),
     boost: parseBoost(content, clause),
   }
   const text = String(readScalar(content['query'], `${clause}.query`))
-  return clause === 'query_string' ? parseQueryString(text, options) : parseSimpleQueryString(text, options)
+  if (clause === 'simple_query_string') return parseSimpleQueryString(text, options)
+  return parseQueryString(optionalBoolean(content, 'escape') ? escaped(text) : text, options)
 }
+
+/** The signs of the language as characters; its words, such as `AND`, stay what they are. */
+const escaped = (text: string): string => text.replace(/[\\+\-!():^[\]"{}~*?|&/]/g, '\\$&')
 
 function readDefaultFields(content: JsonObject, clause: string): readonly FieldBoost[] | undefined {
   if (content['fields'] !== undefined) {

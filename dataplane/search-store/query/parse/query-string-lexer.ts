@@ -9,7 +9,8 @@ export type Token =
   | { readonly type: 'boost'; readonly value: number }
   | { readonly type: 'tilde'; readonly value: number | undefined }
   | { readonly type: 'range'; readonly from: string; readonly to: string; readonly includeFrom: boolean; readonly includeTo: boolean }
-  | { readonly type: 'compare'; readonly operator: 'gt' | 'gte' | 'lt' | 'lte' }
+  /** `raw` is the whole of it, which is a word beside other words. */
+  | { readonly type: 'compare'; readonly operator: 'gt' | 'gte' | 'lt' | 'lte'; readonly value: string; readonly raw: string }
 
 const SINGLE: Readonly<Record<string, Token>> = {
   '(': { type: 'open' },
@@ -38,7 +39,7 @@ export function tokenizeQueryString(text: string): readonly Token[] {
     const char = text[at]!
     if (SPACE.test(char)) at++
     else {
-      const [token, next] = readToken(text, at, tokens.at(-1))
+      const [token, next] = readToken(text, at)
       tokens.push(token)
       at = next
     }
@@ -46,7 +47,7 @@ export function tokenizeQueryString(text: string): readonly Token[] {
   return tokens
 }
 
-function readToken(text: string, at: number, previous: Token | undefined): readonly [Token, number] {
+function readToken(text: string, at: number): readonly [Token, number] {
   const char = text[at]!
   if (text.startsWith('&&', at)) return [{ type: 'and' }, at + 2]
   if (text.startsWith('||', at)) return [{ type: 'or' }, at + 2]
@@ -57,11 +58,6 @@ function readToken(text: string, at: number, previous: Token | undefined): reado
   if (char === '^') return readBoost(text, at)
   if (char === '~') return readTilde(text, at)
   if (char === '/') return readRegex(text, at)
-  if ((char === '>' || char === '<') && previous?.type === 'colon') {
-    const inclusive = text[at + 1] === '='
-    const operator = char === '>' ? (inclusive ? 'gte' : 'gt') : inclusive ? 'lte' : 'lt'
-    return [{ type: 'compare', operator }, at + (inclusive ? 2 : 1)]
-  }
   return readTerm(text, at)
 }
 
@@ -73,8 +69,9 @@ function readPhrase(text: string, start: number): readonly [Token, number] {
   let at = start + 1
   let value = ''
   while (at < text.length && text[at] !== '"') {
-    if (text[at] === '\\' && at + 1 < text.length) at++
-    value += text[at++]
+    const [char, next] = text[at] === '\\' && at + 1 < text.length ? readEscape(text, at) : [text[at]!, at + 1]
+    value += char
+    at = next
   }
   if (at >= text.length) throw malformed(text, 'a quote is not closed')
   return [{ type: 'phrase', text: value }, at + 1]
@@ -117,6 +114,25 @@ function readTilde(text: string, start: number): readonly [Token, number] {
   return [{ type: 'tilde', value: match[1] === undefined ? undefined : Number(match[1]) }, start + match[0].length]
 }
 
+/** The character that a backslash at `at` stands for, and where the text goes on: `\\u0041` is a letter, any other character itself. */
+function readEscape(text: string, at: number): readonly [string, number] {
+  if (text[at + 1] !== 'u') return [text[at + 1]!, at + 2]
+  const digits = text.slice(at + 2, at + 6)
+  if (!/^[\da-fA-F]{4}$/.test(digits)) throw malformed(text, '[\\u] must be followed by four hexadecimal digits')
+  return [String.fromCharCode(Number.parseInt(digits, 16)), at + 6]
+}
+
+const WILD = /[*?\\]/
+
+/** A word that begins with `<` or `>` compares; such a sign alone is a word. */
+function comparison(text: string): Token | undefined {
+  const [, sign, equals, value] = /^([<>])(=?)(.*)$/s.exec(text) ?? []
+  if (sign === undefined || text.length === 1) return undefined
+  const isInclusive = equals === '=' && value !== ''
+  const operator = sign === '>' ? (isInclusive ? 'gte' : 'gt') : isInclusive ? 'lte' : 'lt'
+  return { type: 'compare', operator, value: isInclusive ? value! : text.slice(1), raw: text }
+}
+
 function readTerm(text: string, start: number): readonly [Token, number] {
   let at = start
   let plain = ''
@@ -125,9 +141,10 @@ function readTerm(text: string, start: number): readonly [Token, number] {
   while (at < text.length && !ENDS_TERM.test(text[at]!)) {
     if (text[at] === '\\') {
       if (at + 1 >= text.length) throw malformed(text, 'it ends with an escape')
-      raw += text.slice(at, at + 2)
-      plain += text[at + 1]
-      at += 2
+      const [char, next] = readEscape(text, at)
+      raw += next === at + 2 ? text.slice(at, next) : WILD.test(char) ? `\\${char}` : char
+      plain += char
+      at = next
       continue
     }
     if (text[at] === '*' || text[at] === '?') wild = true
@@ -136,5 +153,6 @@ function readTerm(text: string, start: number): readonly [Token, number] {
   }
   if (at === start) throw malformed(text, `unexpected [${text[at]}]`)
   if (Object.hasOwn(WORDS, raw)) return [WORDS[raw]!, at]
-  return [{ type: 'term', text: wild ? raw : plain, wild }, at]
+  const compared = wild ? undefined : comparison(plain)
+  return [compared ?? { type: 'term', text: wild ? raw : plain, wild }, at]
 }

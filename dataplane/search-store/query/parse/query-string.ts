@@ -103,9 +103,10 @@ class QueryStringParser {
     for (;;) {
       const token = this.#peek()
       const next = this.#peek(1)?.type
-      if (token?.type !== 'term' || token.wild || token.isBare === true) break
+      const word = wordOf(token, words.length > 0)
+      if (word === undefined) break
       if (next === 'colon' || next === 'boost' || next === 'tilde' || next === 'and' || next === 'or') break
-      words.push(token.text)
+      words.push(word)
       this.#at++
     }
     if (words.length === 0) return undefined
@@ -160,7 +161,7 @@ class QueryStringParser {
       case 'range':
         return leafQuery({ kind: 'range', bounds: rangeBounds(token) }, field, this.#options)
       case 'compare':
-        return leafQuery({ kind: 'range', bounds: { [token.operator]: this.#comparedValue() } }, field, this.#options)
+        return leafQuery({ kind: 'range', bounds: { [token.operator]: token.value } }, field, this.#options)
       default:
         throw this.#malformed(token === undefined ? 'it ends where a term is expected' : `unexpected [${token.type}]`)
     }
@@ -177,18 +178,17 @@ class QueryStringParser {
       if (isAny) return { kind: 'match_all', boost: 1 }
       return leafQuery({ kind: 'exists' }, field, this.#options)
     }
+    if (token.wild && this.#options.refusesLeadingWildcard === true && /^[*?]/.test(token.text))
+      throw this.#malformed(`[*] or [?] must not stand first in the pattern [${token.text}]`)
     const leaf: StringLeaf = token.wild ? { kind: 'pattern', text: token.text } : { kind: 'words', text: token.text }
     return leafQuery(leaf, field, this.#options)
   }
+}
 
-  #comparedValue(): string {
-    const token = this.#accept('term') ?? this.#accept('phrase')
-    if (token !== undefined) return token.text
-    if (!this.#accept('minus')) throw this.#malformed('a comparison must be followed by a value')
-    const negative = this.#accept('term')
-    if (negative === undefined) throw this.#malformed('a comparison must be followed by a value')
-    return `-${negative.text}`
-  }
+/** Beside a word in front of it a comparison is one, too. */
+function wordOf(token: Token | undefined, isBesideWord: boolean): string | undefined {
+  if (token?.type === 'compare') return isBesideWord ? token.raw : undefined
+  return token?.type === 'term' && !token.wild && token.isBare !== true ? token.text : undefined
 }
 
 function rangeBounds(token: Extract<Token, { type: 'range' }>): RangeBounds {

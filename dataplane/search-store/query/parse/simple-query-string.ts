@@ -131,13 +131,18 @@ class SimpleQueryStringParser {
 
   #word(end: number): Query {
     let text = ''
+    /** Characters up to here came with a backslash, so that none of them is a sign. */
+    let plain = 0
     while (this.#at < end && !/[\s+|()"]/.test(this.#text[this.#at]!)) {
-      if (this.#text[this.#at] === '\\' && this.#at + 1 < end) this.#at++
+      const isEscaped = this.#text[this.#at] === '\\' && this.#at + 1 < end
+      if (isEscaped) this.#at++
       text += this.#text[this.#at++]
+      if (isEscaped) plain = text.length
     }
     const fuzzy = /^(.+)~(\d{0,9})$/s.exec(text)
-    if (fuzzy !== null) return leafQuery({ kind: 'fuzzy', text: fuzzy[1]!, fuzziness: fuzzy[2] || '2' }, undefined, this.#options)
-    if (text.length > 1 && text.endsWith('*')) {
+    if (fuzzy !== null && fuzzy[1]!.length >= plain)
+      return leafQuery({ kind: 'fuzzy', text: fuzzy[1]!, fuzziness: fuzzy[2] || '2' }, undefined, this.#options)
+    if (text.length > Math.max(1, plain) && text.endsWith('*')) {
       const prefix = text.slice(0, -1).replace(/[*?\\]/g, '\\$&')
       return leafQuery({ kind: 'pattern', text: `${prefix}*` }, undefined, this.#options)
     }

@@ -12,6 +12,8 @@ export interface SortSpec {
   readonly mode: 'min' | 'max'
   /** Without it a field that the index lacks is an error. */
   readonly unmappedType?: string
+  /** The type that values of numbers and dates are to be compared as. */
+  readonly numericType?: string
 }
 
 const SORT_KEYS = ['order', 'missing', 'mode', 'unmapped_type', 'numeric_type']
@@ -61,6 +63,7 @@ function specOf(field: string, options: JsonObject): SortSpec {
     mode,
     missing: options['missing'] === undefined ? '_last' : readScalar(options['missing'], `sort.${field}.missing`),
     ...(options['unmapped_type'] !== undefined && { unmappedType: readString(options['unmapped_type'], `sort.${field}.unmapped_type`) }),
+    ...(options['numeric_type'] !== undefined && { numericType: readString(options['numeric_type'], `sort.${field}.numeric_type`) }),
   }
 }
 

@@ -10,6 +10,8 @@ export interface StringQueryOptions {
   readonly phraseSlop: number
   readonly minimumShouldMatch?: MinimumShouldMatch
   readonly timeZone?: string
+  /** Patterns may not begin with a wildcard. */
+  readonly refusesLeadingWildcard?: boolean
   /** The fuzziness of a word with `~`, given the number behind the `~` where there is one. */
   fuzzyWith(fuzziness: string | undefined): Fuzziness
   readonly boost: number

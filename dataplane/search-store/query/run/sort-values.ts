@@ -1,4 +1,5 @@
 /** Values that hits are sorted by. */
+import { compareTexts } from '../../analysis/compare-texts.ts'
 import { ApiError, illegalArgument, queryShardError, unsupported } from '../../api-error.ts'
 import { parseDateMath } from '../../dates/date-math.ts'
 import { rawNumber } from '../../json/exact-numbers.ts'
@@ -41,7 +42,7 @@ export function compareSortValues(a: SortValue, b: SortValue, spec: SortSpec): n
   if (a === b) return 0
   if (a === undefined || b === undefined) return (a === undefined) === (spec.missing === '_first') ? -1 : 1
   const isText = typeof a === 'string'
-  const order = isText === (typeof b === 'string') ? (a < b ? -1 : a > b ? 1 : 0) : isText ? 1 : -1
+  const order = isText ? (typeof b === 'string' ? compareTexts(a, b) : 1) : typeof b === 'string' ? -1 : a < b ? -1 : a > b ? 1 : 0
   return spec.order === 'asc' ? order : -order
 }
 
@@ -94,6 +95,10 @@ function sortField(spec: SortSpec, unit: SegmentUnit): Field | undefined {
     return undefined
   }
   refuseTextField(field)
+  if (spec.numericType !== undefined && spec.numericType !== (field.hasNanos ? 'date_nanos' : field.type))
+    throw unsupported(
+      `sorting by the field [${field.path}] of type [${field.hasNanos ? 'date_nanos' : field.type}] as [numeric_type] [${spec.numericType}]`,
+    )
   if (field.isAddress) throw unsupported(`sorting by the field [${field.path}] of type [ip]`)
   return field
 }
@@ -115,14 +120,28 @@ function missingValue(spec: SortSpec): SortValue {
   return typeof spec.missing === 'boolean' ? Number(spec.missing) : spec.missing
 }
 
-function fieldReader(field: Field, spec: SortSpec, unit: SegmentUnit): ValueReader {
+/** The same of a field of numbers, which reads texts. */
+function missingNumber(spec: SortSpec, field: Field): SortValue {
   const missing = missingValue(spec)
+  if (typeof missing !== 'string' || classOf(field) === 'date') return missing
+  const number = Number(missing)
+  if (missing.trim() === '' || Number.isNaN(number)) throw illegalArgument(`For input string: "${missing}"`)
+  return number
+}
+
+const isBetter = (value: number | string, best: SortValue, mode: SortSpec['mode']): boolean => {
+  const order = typeof value === 'string' && typeof best === 'string' ? compareTexts(value, best) : value < best! ? -1 : 1
+  return mode === 'min' ? order < 0 : order > 0
+}
+
+function fieldReader(field: Field, spec: SortSpec, unit: SegmentUnit): ValueReader {
   const isKeyword = classOf(field) === 'keyword' || classOf(field) === 'flat'
+  const missing = isKeyword ? missingValue(spec) : missingNumber(spec, field)
   if (isExact(field)) return exactReader(field, spec, unit)
   const fromDocument: ValueReader['read'] = (_doc, _score, document) => {
     let best: SortValue
     const visit = (value: number | string): void => {
-      if (best === undefined || (spec.mode === 'min' ? value < best : value > best)) best = value
+      if (best === undefined || isBetter(value, best, spec.mode)) best = value
     }
     if (isKeyword) eachKeyword(field, document(), visit)
     else eachNumber(field, document(), visit)
@@ -156,7 +175,7 @@ function numbersOf({ path }: Field, { segment }: SegmentUnit): () => Float64Arra
 
 /** For values that a double may not hold: those are read from the document. */
 function exactReader(field: Field, spec: SortSpec, unit: SegmentUnit): ValueReader {
-  const missing = missingValue(spec)
+  const missing = missingNumber(spec, field)
   const valuesOf = numbersOf(field, unit)
   const readExact = (doc: number): SortValue => {
     let best: number | bigint | undefined

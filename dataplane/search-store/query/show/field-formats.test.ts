@@ -18,7 +18,7 @@ function shown(formats: readonly unknown[]) {
       },
     },
   )
-  return { fields: fieldsShown(parseFieldFormats(formats, 'docvalue_fields'))(MAPPING, source), looks: () => looks }
+  return { fields: fieldsShown(parseFieldFormats(formats, 'docvalue_fields'))(MAPPING, source, () => source), looks: () => looks }
 }
 
 describe('fields of a hit', () => {

@@ -1,17 +1,34 @@
 /** The `fields` and `docvalue_fields` members of a search: values of a hit, by field. */
 
+import { compareTexts } from '../../analysis/compare-texts.ts'
 import { normalized } from '../../analysis/normalizers.ts'
 import { wildcardPattern } from '../../analysis/term-pattern.ts'
 import { illegalArgument, unsupported } from '../../api-error.ts'
 import { type DateFormat, parseDateFormat } from '../../dates/date-format.ts'
 import { UTC } from '../../dates/time-zone.ts'
+import { rawNumber } from '../../json/exact-numbers.ts'
 import { isObject, readArray, readString, refuseUnknown } from '../../json/json-reader.ts'
 import type { IndexMapping } from '../../mapping/field-types.ts'
-import { classOf, eachLeaf, eachNumber, type Field, findField, formatOf, refuseKept, shortestFloat } from '../bind/field.ts'
+import { parseAddress, printAddress } from '../../mapping/ip-address.ts'
+import {
+  classOf,
+  eachExact,
+  eachLeaf,
+  eachNumber,
+  type Field,
+  findField,
+  formatOf,
+  isExact,
+  isLarge,
+  refuseKept,
+  shortestFloat,
+} from '../bind/field.ts'
 
 export interface FieldFormat {
   /** A field name, or a pattern with `*`. */
   readonly pattern: string
+  /** `docvalue_fields`: the values as the field holds them, in their order, and not as the document has them. */
+  readonly isDocValue: boolean
   readonly format?: DateFormat
   /** Whether a name fits, where the pattern is more than a name; each name is looked at once. */
   readonly names?: (path: string) => boolean
@@ -19,16 +36,17 @@ export interface FieldFormat {
 
 const MAX_FIELDS = 100
 
-export function parseFieldFormats(value: unknown, where: string): readonly FieldFormat[] {
+export function parseFieldFormats(value: unknown, where: 'fields' | 'docvalue_fields'): readonly FieldFormat[] {
   if (value === undefined) return []
   const items = readArray(value, where)
   if (items.length > MAX_FIELDS) throw illegalArgument(`[${where}] may hold at most ${MAX_FIELDS} entries, found ${items.length}`)
+  const isDocValue = where === 'docvalue_fields'
   return items.map(item => {
-    if (!isObject(item)) return withNames({ pattern: readString(item, where) })
+    if (!isObject(item)) return withNames({ pattern: readString(item, where), isDocValue })
     refuseUnknown(item, where, ['field', 'format'])
     const pattern = readString(item['field'], `${where}.field`)
-    if (item['format'] === undefined || item['format'] === 'use_field_mapping') return withNames({ pattern })
-    return withNames({ pattern, format: parseDateFormat(readString(item['format'], `${where}.format`)) })
+    if (item['format'] === undefined || item['format'] === 'use_field_mapping') return withNames({ pattern, isDocValue })
+    return withNames({ pattern, isDocValue, format: parseDateFormat(readString(item['format'], `${where}.format`)) })
   })
 }
 
@@ -46,7 +64,8 @@ function withNames(format: FieldFormat): FieldFormat {
 
 /** Field → values, for the fields that a document has. */
 export interface ShowFields {
-  (mapping: IndexMapping, source: unknown): Record<string, readonly unknown[]>
+  /** `exact` reads the document with all digits of its numbers. */
+  (mapping: IndexMapping, source: unknown, exact: () => unknown): Record<string, readonly unknown[]>
   /** The fields, where the string that stands in a document is what is shown of each; undefined where it is more than that. */
   plainFields(mapping: IndexMapping): readonly PlainField[] | undefined
 }
@@ -73,11 +92,11 @@ export function fieldsShown(formats: readonly FieldFormat[]): ShowFields {
     plain.set(mapping, found)
     return found
   }
-  const show = (mapping: IndexMapping, source: unknown) => {
+  const show = (mapping: IndexMapping, source: unknown, exact: () => unknown) => {
     const fields = fieldsOf(mapping)
     const shown = new Map<string, readonly unknown[]>()
-    for (const { path, field, format } of fields) {
-      const values = valuesOf(field, source, format)
+    for (const { path, ...field } of fields) {
+      const values = valuesOf(field, source, exact)
       if (values.length > 0) shown.set(path, values)
     }
     return Object.fromEntries(shown)
@@ -94,6 +113,7 @@ interface ShownField {
   readonly path: string
   readonly field: Field
   readonly format: DateFormat | undefined
+  readonly isDocValue: boolean
 }
 
 /** Each field once. Throws 400 for one that is asked for in several formats, has none, or has no values here. */
@@ -107,27 +127,45 @@ function findFields(formats: readonly FieldFormat[], mapping: IndexMapping): rea
     last.set(each.pattern, each)
   }
   const found = new Map<string, ShownField>()
-  for (const { pattern, format, names } of last.values())
+  for (const { pattern, format, names, isDocValue } of last.values())
     for (const path of names === undefined ? [pattern] : mapping.paths().filter(names)) {
       const field = findField(mapping, path)
       if (field !== undefined && names === undefined) refuseKept(field)
       if (field !== undefined && format !== undefined && names === undefined && classOf(field) !== 'date')
         throw unsupported(`the format [${format.name}] of the field [${path}] of type [${field.type}]`)
-      if (field !== undefined && classOf(field) !== 'object') found.set(path, { path, field, format })
+      if (field !== undefined && classOf(field) !== 'object') found.set(path, { path, field, format, isDocValue })
     }
   return [...found.values()]
 }
 
-function valuesOf(field: Field, source: unknown, format: DateFormat | undefined): readonly unknown[] {
-  const values: unknown[] = []
+/** In the order of the document; doc values in their own, texts once each. */
+function valuesOf({ field, format, isDocValue }: Omit<ShownField, 'path'>, source: unknown, exact: () => unknown): readonly unknown[] {
   const fieldClass = classOf(field)
-  if (fieldClass === 'date') eachNumber(field, source, ms => values.push((format ?? formatOf(field)).print(ms, UTC)))
-  else if (fieldClass === 'number') eachNumber(field, source, value => values.push(field.type === 'float' ? shortestFloat(value) : value))
-  else if (fieldClass === 'boolean') eachNumber(field, source, value => values.push(value === 1))
-  else
-    eachLeaf(source, field.sourcePath, leaf => {
-      const text = String(leaf)
-      if (text.length <= field.ignoreAbove) values.push(normalized(text, field.normalizer))
-    })
-  return values
+  if (fieldClass !== 'date' && fieldClass !== 'number' && fieldClass !== 'boolean') return textsOf(field, source, isDocValue)
+  const numbers: (number | bigint)[] = []
+  eachNumber(field, source, value => numbers.push(value))
+  if (fieldClass === 'number' && isExact(field) && numbers.some(value => isLarge(Number(value)))) {
+    numbers.length = 0
+    eachExact(field, exact(), value => numbers.push(value))
+  }
+  if (isDocValue) numbers.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+  if (fieldClass === 'date') return numbers.map(ms => (format ?? formatOf(field)).print(Number(ms), UTC))
+  if (fieldClass === 'boolean') return numbers.map(value => value === 1)
+  const isShort = field.type === 'float' && !isDocValue
+  return numbers.map(value => (typeof value === 'bigint' ? rawNumber(value) : isShort ? shortestFloat(value) : value))
 }
+
+function textsOf(field: Field, source: unknown, isDocValue: boolean): readonly string[] {
+  const texts: string[] = []
+  eachLeaf(source, field.sourcePath, leaf => {
+    const text = String(leaf)
+    const address = field.isAddress ? parseAddress(text) : undefined
+    if (address !== undefined) texts.push(printAddress(address))
+    else if (text.length <= field.ignoreAbove) texts.push(normalized(text, field.normalizer))
+  })
+  if (!isDocValue || texts.length < 2) return texts
+  const order = field.isAddress ? compareAddresses : compareTexts
+  return [...new Set(texts)].sort(order)
+}
+
+const compareAddresses = (a: string, b: string): number => (parseAddress(a)! < parseAddress(b)! ? -1 : 1)

@@ -102,7 +102,7 @@ function* filtered(value: unknown, path: string, isIncluded: boolean, patterns: 
     const items: unknown[] = []
     for (const each of value) {
       const item = isNested(each) ? yield* filtered(each, path, isIncluded, patterns) : isIncluded ? each : undefined
-      if (item !== undefined) items.push(item)
+      if (item !== undefined && !isEmptied(item, each)) items.push(item)
     }
     return items.length > 0 || isIncluded ? items : undefined
   }
@@ -128,6 +128,10 @@ function spend({ includes, excludes, budget }: SourcePatterns, names: number): v
   if (budget.left < 0)
     throw illegalArgument(`[_source] is held against more names than it may: ask for fewer documents, or name fewer fields or patterns`)
 }
+
+/** An object in a list of which nothing is left goes. */
+const isEmptied = (left: unknown, value: unknown): boolean =>
+  isObject(left) && !isRawNumber(left) && Object.keys(left).length === 0 && Object.keys(value as object).length > 0
 
 const isNested = (value: unknown): boolean => typeof value === 'object' && value !== null && !isRawNumber(value)
 const isNamed = (patterns: readonly TermPattern[], path: string): boolean => patterns.some(pattern => pattern.test(path))

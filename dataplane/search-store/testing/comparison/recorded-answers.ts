@@ -1,0 +1,136 @@
+/** Searches whose answers OpenSearch 3.5 was seen to give: the embedded store gives the same, with and without one beside it. */
+import type { Json } from './compared-documents.ts'
+
+export const RECORDED_MAPPING = {
+  properties: {
+    kw: { type: 'keyword' },
+    unindexed: { type: 'keyword', index: false },
+    txt: { type: 'text' },
+    lng: { type: 'long' },
+    big: { type: 'unsigned_long' },
+    byt: { type: 'byte' },
+    flt: { type: 'float' },
+    bool: { type: 'boolean' },
+    dat: { type: 'date' },
+    ip: { type: 'ip' },
+    obj: { properties: { a: { type: 'keyword' }, c: { type: 'long' } } },
+  },
+} as const
+
+/** JSON as it is sent: doubles do not hold some of the numbers. */
+export const RECORDED_DOCUMENTS: readonly string[] = [
+  '{"kw":["b","a","b"],"lng":[3,1,2,2],"flt":0.1,"txt":"disk full","dat":"2026-01-02T03:04:05Z","obj":[{"a":"x"},{"a":"z","c":7}]}',
+  '{"kw":"\\uffff","lng":9007199254740993,"bool":true,"ip":["::FFFF:10.0.0.1","2001:DB8:0:0::1","10.0.0.1"],"unindexed":"u"}',
+  '{"kw":"😀","lng":-3,"big":18446744073709551615,"bool":false,"txt":"t star","byt":5}',
+  '{"kw":"","lng":5,"big":9007199254740993,"txt":"<10","dat":"2026-01-03","obj":{"c":1}}',
+]
+
+export interface RecordedAnswer {
+  readonly title: string
+  readonly body: Json
+  /** A member of the answer by its path; the numbers of the documents that were found where there is none. */
+  readonly at?: string
+  /** Large numbers as their digits. */
+  readonly is: unknown
+}
+
+const found = (title: string, query: Json, ...is: readonly number[]): RecordedAnswer => ({ title, body: { query }, is })
+const text = (query: string, options: Json, ...is: readonly number[]): RecordedAnswer =>
+  found(`the text ${query} ${JSON.stringify(options)}`, { query_string: { query, ...options } }, ...is)
+const fields = (document: number, part: Json, is: unknown): RecordedAnswer => ({
+  title: `document ${document} with ${JSON.stringify(part)}`,
+  body: { query: { ids: { values: [String(document)] } }, _source: false, ...part },
+  at: 'hits.hits.0.fields',
+  is,
+})
+const OBJECT_CLAUSES: readonly Json[] = [
+  ...[{ match: { obj: 'x' } }, { term: { obj: 'x' } }, { range: { obj: { gte: 'a' } } }, { prefix: { obj: 'x' } }],
+  ...[{ wildcard: { obj: '*' } }, { regexp: { obj: '.*' } }, { fuzzy: { obj: 'x' } }, { match_phrase: { obj: 'x' } }],
+]
+const HOURS_MS = 3_600_000
+const THIRD_OF_JANUARY = 1_767_323_045_000
+
+export const RECORDED_ANSWERS: readonly RecordedAnswer[] = [
+  ...OBJECT_CLAUSES.map(clause => found(`an object has no values for ${JSON.stringify(clause)}`, clause)),
+  found('a prefix of words in a field of numbers is its value', { match_bool_prefix: { byt: 5 } }, 2),
+  found('a number that a byte does not hold, and an integer does', { term: { byt: 4096 } }),
+  found('exists of what is not indexed', { exists: { field: 'unindexed' } }, 1),
+  found('a fraction beside a bound that doubles do not hold', { range: { lng: { gte: -2.9, lte: '-9223372036854775808' } } }),
+  found('a fraction below a bound that doubles do not hold', { range: { lng: { gt: -3.5, lte: '9007199254740993' } } }, 0, 1, 2, 3),
+  found('texts by their code points', { range: { kw: { gt: '\uffff' } } }, 2),
+  found('texts below, by their code points', { range: { kw: { lt: '😀', gte: 'c' } } }, 1),
+  found('milliseconds move with the time zone', { range: { dat: { gte: THIRD_OF_JANUARY, time_zone: '+01:00' } } }, 0, 3),
+  found('and so do later ones', { range: { dat: { gte: THIRD_OF_JANUARY + HOURS_MS, time_zone: '+01:00' } } }, 0, 3),
+  found('an escaped star of a simple text', { simple_query_string: { query: 't\\*', fields: ['txt'] } }, 2),
+  text('true', {}, 1),
+  text('lng:>2', {}, 0, 1, 3),
+  text('<0', { default_field: 'lng' }, 2),
+  text('lng:(>4 AND <6)', {}, 3),
+  text('lng:> 5', { lenient: true, default_field: 'lng' }, 3),
+  text('>=', { default_field: 'kw' }, 0, 1, 2),
+  text('disk <10', { default_field: 'txt' }, 0, 3),
+  text('txt:\\u0064isk', {}, 0),
+  text('txt:"\\u0064isk full"', {}, 0),
+  text('kw:a', { escape: true, default_field: 'kw' }),
+  text('disk', { allow_leading_wildcard: false }, 0),
+  fields(0, { docvalue_fields: ['kw', 'lng', 'flt'] }, { kw: ['a', 'b'], lng: [1, 2, 2, 3], flt: [0.10000000149011612] }),
+  fields(0, { fields: ['kw', 'lng', 'flt'] }, { kw: ['b', 'a', 'b'], lng: [3, 1, 2, 2], flt: [0.1] }),
+  fields(1, { fields: ['lng', 'ip'] }, { lng: ['9007199254740993'], ip: ['10.0.0.1', '2001:db8::1', '10.0.0.1'] }),
+  fields(1, { docvalue_fields: ['lng', 'ip'] }, { lng: ['9007199254740993'], ip: ['10.0.0.1', '2001:db8::1'] }),
+  fields(2, { docvalue_fields: ['big'] }, { big: ['18446744073709551615'] }),
+  {
+    title: 'objects of a list of which nothing is left',
+    body: { query: { ids: { values: ['0'] } }, _source: { excludes: ['obj.a'] } },
+    at: 'hits.hits.0._source.obj',
+    is: [{ c: 7 }],
+  },
+  {
+    title: 'keys of a summary that doubles do not hold',
+    body: { size: 0, aggs: { b: { terms: { field: 'big', order: { _key: 'asc' } } }, s: { max_bucket: { buckets_path: 'b>_count' } } } },
+    at: 'aggregations.s.keys',
+    is: ['9007199254740993', '18446744073709551615'],
+  },
+  {
+    title: 'ranges of dates in a time zone',
+    body: {
+      size: 0,
+      aggs: { d: { date_range: { field: 'dat', time_zone: '+01:00', ranges: [{ from: '2026-01-03', to: '2026-01-04' }] } } },
+    },
+    at: 'aggregations.d.buckets.0',
+    is: {
+      key: '2026-01-03T00:00:00.000+01:00-2026-01-04T00:00:00.000+01:00',
+      from: Date.UTC(2026, 0, 2, 23),
+      from_as_string: '2026-01-03T00:00:00.000+01:00',
+      to: Date.UTC(2026, 0, 3, 23),
+      to_as_string: '2026-01-04T00:00:00.000+01:00',
+      doc_count: 1,
+    },
+  },
+  {
+    title: 'terms in the order of their code points',
+    body: { size: 0, aggs: { k: { terms: { field: 'kw', order: { _key: 'desc' }, size: 2 } } } },
+    at: 'aggregations.k.buckets',
+    is: [
+      { key: '😀', doc_count: 1 },
+      { key: '\uffff', doc_count: 1 },
+    ],
+  },
+  {
+    title: 'a text that stands for a missing number',
+    body: { query: { match_all: {} }, sort: [{ byt: { order: 'desc', missing: '7' } }, { lng: { mode: 'min' } }], _source: false, size: 1 },
+    at: 'hits.hits.0.sort',
+    is: [7, 1],
+  },
+]
+
+/** What an answer says there; large numbers as their digits. */
+export function partOf(text: string, at: string | undefined): unknown {
+  const answer = JSON.parse(text, (_key, value: unknown, context?: { readonly source?: string }) =>
+    typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value) ? context?.source : value,
+  )
+  if (at === undefined)
+    return answer.hits === undefined
+      ? text
+      : answer.hits.hits.map(({ _id }: { readonly _id: string }) => Number(_id)).sort((a: number, b: number) => a - b)
+  return at.split('.').reduce((part, key) => part?.[key], answer)
+}
