@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { rounds } from '../../../testing/rounds.ts'
 import { createMapping } from '../../mapping/mapping.ts'
 import { mappingConfigOf } from '../../mapping/mapping-config.ts'
 import { fieldsShown, parseFieldFormats } from './field-formats.ts'
@@ -38,9 +39,9 @@ describe('members taken out of a stored document', () => {
           applySourceFilter(JSON.parse(text), filter as Exclude<typeof filter, boolean>),
         )
       }),
-      { numRuns: 2_000 },
+      { numRuns: rounds(2_000) },
     )
-    expect(settled).to.be.above(500)
+    expect(settled).to.be.above(rounds(500))
   })
 
   it('have the field values that the parsed document has', () => {
@@ -56,9 +57,9 @@ describe('members taken out of a stored document', () => {
         const show = fieldsShown(parseFieldFormats(names, 'docvalue_fields'))
         expect(show(mapping, found.value(new Set(names)))).to.deep.equal(show(mapping, JSON.parse(text)))
       }),
-      { numRuns: 2_000 },
+      { numRuns: rounds(2_000) },
     )
-    expect(settled).to.be.above(500)
+    expect(settled).to.be.above(rounds(500))
   })
 
   const unsettled = [
