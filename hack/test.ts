@@ -25,6 +25,7 @@ const jobs = [...STATIC_CHECKS, ...(args.includes('--static') ? [] : findTestGro
 
 const isAlone = (job: Job) => job.kind === 'tests' && job.runsAlone === true
 const isWaiting = (job: Job) => job.kind === 'tests' && job.waits === true
+const isOnDisk = (job: Job) => job.kind === 'tests' && job.isOnDisk === true
 const waiting = jobs.filter(job => isWaiting(job) && !isAlone(job))
 const computing = jobs.filter(job => !isWaiting(job))
 /** Whole products write to the disk that users have. */
@@ -47,7 +48,7 @@ function namesOf(job: Job): readonly string[] {
 
 async function runQueue(waiting: Job[]): Promise<void> {
   for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
-    const result = await runJob(job, isWaiting(job) ? {} : unitEnvironment)
+    const result = await runJob(job, isOnDisk(job) ? {} : unitEnvironment)
     results.push(result)
     show(result)
   }

@@ -3,6 +3,7 @@ import { createZstdCompress, createZstdDecompress, zstdCompressSync, zstdDecompr
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { rounds } from '../testing/rounds.ts'
 import { compress, compressShared, contentBytes, contextOf, createCompressor, decompress } from './zstd.ts'
 
 async function packedInSteps(...parts: readonly string[]): Promise<Buffer> {
@@ -30,7 +31,7 @@ describe('zstd with contexts that are used again', () => {
         expect(Buffer.from(raw).equals(zstdDecompressSync(packed))).to.equal(true)
         expect(Buffer.from(raw).equals(decompress(zstdCompressSync(raw), raw.length))).to.equal(true)
       }),
-      { numRuns: 200 },
+      { numRuns: rounds(200) },
     )
   })
 

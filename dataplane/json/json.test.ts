@@ -2,6 +2,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { rounds } from '../testing/rounds.ts'
 import { asciiStringEnd, NOWHERE, plainStringEnd, skipSpace, stringEnd } from './bytes.ts'
 import { isDeeperThan } from './depth.ts'
 import { Fault } from './fault.ts'
@@ -15,7 +16,7 @@ import { StringScanner } from './string-scanner.ts'
 import { splitMembers } from './text-members.ts'
 import { areLowerHex } from './words.ts'
 
-const SETTINGS = { seed: 1, numRuns: 500 } as const
+const SETTINGS = { seed: 1, numRuns: rounds(500) } as const
 
 /** Texts with quotes, backslashes, brackets, controls and characters of every length in them. */
 const text = fc.oneof(
@@ -92,7 +93,7 @@ describe('JSON read byte by byte', () => {
       fc.property(almostJson, json => {
         expect(isStrictJson(Buffer.from(json)), json).to.equal(parsed(json) !== undefined)
       }),
-      { ...SETTINGS, numRuns: 3_000 },
+      { ...SETTINGS, numRuns: rounds(3_000) },
     )
   })
 
@@ -274,7 +275,7 @@ describe('numbers of JSON', () => {
         if (!Number.isNaN(read)) expect(read === 0 ? 0 : read).to.equal(JSON.parse(json) === 0 ? 0 : JSON.parse(json))
         expect(integerEnd(Buffer.from(`${json} `), 0, 30)).to.equal(integerPart(json))
       }),
-      { ...SETTINGS, numRuns: 2_000 },
+      { ...SETTINGS, numRuns: rounds(2_000) },
     )
   })
 
@@ -295,7 +296,7 @@ describe('numbers of JSON', () => {
         for (const near of [text, text.slice(0, -1) + digit, text + digit, text.slice(0, -1)])
           if (plain(near)) expect(String(Number(near))).to.equal(near)
       }),
-      { ...SETTINGS, numRuns: 5_000 },
+      { ...SETTINGS, numRuns: rounds(5_000) },
     )
     for (const json of ['524.3039585119113', '165.29087322531268', '-897.1575324097648', '0.12345678901234568', '0.0000123456789012345'])
       expect(plain(json), json).to.equal(true)

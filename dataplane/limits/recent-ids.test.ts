@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { rounds } from '../testing/rounds.ts'
 import { RecentIds } from './recent-ids.ts'
 
 describe('recent ids', () => {
@@ -25,7 +26,7 @@ describe('recent ids', () => {
           if (action === 'delete') expected.delete(id)
         }
       }),
-      { seed: 7, numRuns: 200 },
+      { seed: 7, numRuns: rounds(200) },
     )
   })
 })

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { rounds } from '../testing/rounds.ts'
 import { acceptJson } from './accept-json.ts'
 import { cutFragments, joinFragments } from './fragments.ts'
 import type { RequestLayout } from './layout.ts'
@@ -247,7 +248,7 @@ describe('OTLP JSON: refusing', () => {
         const text = replaceValue(payload, position, value)
         expect(problem(text) === 'accepted').to.equal(isLogsPayload(JSON.parse(text)))
       }),
-      { seed: 1, numRuns: 800 },
+      { seed: 1, numRuns: rounds(800) },
     )
   })
 
@@ -262,7 +263,7 @@ describe('OTLP JSON: refusing', () => {
         if (/only once|only one kind/.test(seen)) return // a member given twice, which JSON.parse hides
         expect(seen === 'accepted', seen).to.equal(isPayloadText(text))
       }),
-      { seed: 2, numRuns: 1200 },
+      { seed: 2, numRuns: rounds(1200) },
     )
   })
 
@@ -284,7 +285,7 @@ describe('OTLP JSON: refusing', () => {
         const text = JSON.stringify(withMembersMoved(payload, keys), undefined, indent)
         expect(forwarded(text)).to.deep.equal(JSON.parse(JSON.stringify({ resourceLogs: kept })))
       }),
-      { seed: 4, numRuns: 300 },
+      { seed: 4, numRuns: rounds(300) },
     )
   })
 
@@ -294,7 +295,7 @@ describe('OTLP JSON: refusing', () => {
         const kept = payload.resourceLogs!.filter(each => each.scopeLogs!.some(scope => scope.logRecords!.length > 0))
         expect(forwarded(JSON.stringify(payload))).to.deep.equal(JSON.parse(JSON.stringify({ resourceLogs: kept })))
       }),
-      { seed: 3, numRuns: 150 },
+      { seed: 3, numRuns: rounds(150) },
     )
   })
 })

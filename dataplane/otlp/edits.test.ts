@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { rounds } from '../testing/rounds.ts'
 import { acceptJson } from './accept-json.ts'
 import { EditedText } from './edited-text.ts'
 import { cutFragments, joinFragments } from './fragments.ts'
@@ -68,7 +69,7 @@ describe('edits of a request', () => {
         expect(found.filter(record => record.body?.stringValue === 'a neighbour')).to.deep.equal(Array(good.length + 1).fill(NEIGHBOUR))
         for (const record of found) expect(timeOf(record), JSON.stringify(record)).to.match(/^[1-9]\d{0,19}$/)
       }),
-      { seed: 31, numRuns: 3000 },
+      { seed: 31, numRuns: rounds(3000) },
     )
   })
 
@@ -90,7 +91,7 @@ describe('edits of a request', () => {
         const text = new EditedText(Buffer.from('0123456789'.repeat(3)), settled)
         expect(text.bytes(0, 30).length).to.equal(text.size(0, 30))
       }),
-      { seed: 32, numRuns: 1000 },
+      { seed: 32, numRuns: rounds(1000) },
     )
     const list = new EditList()
     for (const [start, end, text] of [

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { rounds } from '../testing/rounds.ts'
 import { findEqualKeys } from './equal-keys.ts'
 import { keyOfDigits, keyOfWords } from './time-key.ts'
 
@@ -36,7 +37,7 @@ describe('records of equal time', () => {
         const marked = findEqualKeys(all)
         for (const [i, key] of all.entries()) if (all.indexOf(key) !== i || all.lastIndexOf(key) !== i) expect(marked?.[i]).to.equal(1)
       }),
-      { seed: 8, numRuns: 500 },
+      { seed: 8, numRuns: rounds(500) },
     )
   })
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { rounds } from '../testing/rounds.ts'
 import { acceptJson } from './accept-json.ts'
 import { cutFragments, joinFragments, MAX_MESSAGE_RECORDS, MAX_REPEATED_BYTES } from './fragments.ts'
 import { OversizedPayload } from './malformed.ts'
@@ -45,7 +46,7 @@ describe('bus messages: valid OTLP JSON of a bounded size', () => {
           from = at + 1
         }
       }),
-      { seed: 5, numRuns: 300 },
+      { seed: 5, numRuns: rounds(300) },
     )
   })
 

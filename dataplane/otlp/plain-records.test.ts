@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { rounds } from '../testing/rounds.ts'
 import type { AnyValue, LogRecord } from './payload.ts'
 import { encodeMessage } from './testing/logs-proto.ts'
 import { transcodeProtobuf } from './transcode-protobuf.ts'
@@ -68,7 +69,7 @@ describe('OTLP protobuf: records of the usual form', () => {
         const wires = records.map(wireOf)
         expect(transcoded(wires)).to.deep.equal(transcoded(wires.map(wire => Buffer.concat([UNKNOWN_FIELD, wire]))))
       }),
-      { seed: 2, numRuns: 1_500 },
+      { seed: 2, numRuns: rounds(1_500) },
     )
   })
 

@@ -1,6 +1,7 @@
 /** Doubles as text: the fewest digits that read back, as `String` has them. */
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import fc from 'fast-check'
+import { rounds } from '../testing/rounds.ts'
 import { putDouble } from './put-double.ts'
 import { NOT_PLAIN } from './put-json.ts'
 
@@ -51,7 +52,7 @@ describe('doubles as text', () => {
       count++
       equal(text, String(value))
     }
-    fc.assert(fc.property(fc.oneof(inRange, fromDecimal, neighbour), check), { numRuns: 20_000 })
-    ok(count > 5_000)
+    fc.assert(fc.property(fc.oneof(inRange, fromDecimal, neighbour), check), { numRuns: rounds(20_000) })
+    ok(count > rounds(5_000))
   })
 })

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { rounds } from '../testing/rounds.ts'
 import { acceptJson } from './accept-json.ts'
 import { MalformedPayload, OversizedPayload } from './malformed.ts'
 import type { AnyValue, LogRecord, LogsPayload } from './payload.ts'
@@ -75,7 +76,7 @@ describe('OTLP protobuf: transcoding to OTLP JSON', () => {
         const seen = transcoded(wire)
         expect(compact(seen)).to.deep.equal(compact(decode(wire)))
       }),
-      { seed: 1, numRuns: 400 },
+      { seed: 1, numRuns: rounds(400) },
     )
   })
 
@@ -86,7 +87,7 @@ describe('OTLP protobuf: transcoding to OTLP JSON', () => {
         const scanned = acceptJson(layout.text, OPTIONS)
         expect({ ...layout, text: undefined, timeKeys: 0 }).to.deep.equal({ ...scanned, text: undefined, timeKeys: 0 })
       }),
-      { seed: 2, numRuns: 200 },
+      { seed: 2, numRuns: rounds(200) },
     )
   })
 
@@ -346,7 +347,7 @@ describe('OTLP protobuf: refusing', () => {
 
   it('a request cut off anywhere, or with any byte changed, never throws anything else and never yields malformed JSON', () => {
     const [payload] = fc
-      .sample(payloadArbitrary, { seed: 11, numRuns: 40 })
+      .sample(payloadArbitrary, { seed: 11, numRuns: rounds(40) })
       .sort((a, b) => JSON.stringify(b).length - JSON.stringify(a).length)
     const wire = encode(payload!)
     for (let at = 0; at < wire.length; at++) {
@@ -382,7 +383,7 @@ describe('OTLP protobuf: refusing', () => {
         problem(bytes)
         problem(requestOf(bytes.subarray(0, 50)))
       }),
-      { seed: 4, numRuns: 1000 },
+      { seed: 4, numRuns: rounds(1000) },
     )
   })
 })

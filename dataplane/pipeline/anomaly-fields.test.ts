@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import { buildAnomaly } from '../domain/anomalies/anomaly.ts'
+import { rounds } from '../testing/rounds.ts'
 import { findAnomalyFields } from './anomaly-fields.ts'
 import { decodeCanonical } from './flat-record-layout.ts'
 import type { FlatRow } from './flat-row.ts'
@@ -75,7 +76,7 @@ describe('the fields of an anomaly, found by their place', () => {
           JSON.stringify(buildAnomaly(decodeCanonical(row.value, row.layout)!, scores)),
         )
       }),
-      { seed: 3, numRuns: 500 },
+      { seed: 3, numRuns: rounds(500) },
     )
   })
 

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import { scoreRecord } from '../domain/anomalies/scoring.ts'
 import { LEVELS } from '../domain/records/level.ts'
+import { rounds } from '../testing/rounds.ts'
 import { decodeCanonical, encodeFlatRecord } from './flat-record-layout.ts'
 import { findScoredFields } from './scored-fields.ts'
 
@@ -37,7 +38,7 @@ describe('the fields that scoring needs, without parsing the record', () => {
         expect(found.document_id).to.equal(canonical.document_id)
         expect(scoreRecord(found)).to.equal(scoreRecord(decodeCanonical(bytes, layout)!))
       }),
-      { seed: 13, numRuns: 1_000 },
+      { seed: 13, numRuns: rounds(1_000) },
     )
   })
 

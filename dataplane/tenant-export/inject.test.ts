@@ -9,6 +9,7 @@ import type { KeyValue } from '../otlp/payload.ts'
 import { encodeMessage } from '../otlp/testing/logs-proto.ts'
 import { transcodeProtobuf } from '../otlp/transcode-protobuf.ts'
 import type { Transport } from '../otlp-intake/local-collector.ts'
+import { rounds } from '../testing/rounds.ts'
 import { DROPPED_BY_DASHBOARD, DROPPED_BY_GATEWAY } from './attribute-names.ts'
 import { injectJson } from './inject-json.ts'
 import { injectProtobuf } from './inject-protobuf.ts'
@@ -238,7 +239,7 @@ describe('the tenant in a request', () => {
         checkJson(JSON.stringify({ resourceLogs }, undefined, space))
         checkProtobuf(encodeMessage('ExportLogsServiceRequest', { resourceLogs }))
       }),
-      { numRuns: 300 },
+      { numRuns: rounds(300) },
     )
   })
 })

@@ -16,8 +16,10 @@ export interface TestGroup {
   readonly limitMs?: number
   /** It measures: nothing else runs meanwhile. */
   readonly runsAlone?: true
-  /** It starts whole products and browsers, and waits for them more than it computes. */
+  /** It waits more than it computes: for whole products and browsers, or for bounds of time. */
   readonly waits?: true
+  /** It writes to the disk that users have, not to memory. */
+  readonly isOnDisk?: true
 }
 
 export type Job = StaticCheck | TestGroup
@@ -55,13 +57,15 @@ export const STATIC_CHECKS: readonly StaticCheck[] = [
 
 /** Folders of few files that take longest: begun last, they would run on alone. */
 const LONG_FOLDERS: readonly string[] = [
-  'dataplane/search-store/query-process',
   'dataplane/roles/ticketing',
   'dataplane/roles/*.test.ts',
   'dataplane/search-store/http',
   'dataplane/search-store/*.test.ts',
   'operator/*.test.ts',
 ]
+
+/** Folders whose tests wait for what takes seconds by itself, such as the end of a query's time. */
+const WAITING_FOLDERS: readonly string[] = ['dataplane/search-store/query-process']
 
 /** Folders of so many files are divided into those below, so that no group takes much longer than the others. */
 const LARGE_FOLDER = 50
@@ -76,15 +80,18 @@ export function findTestGroups(): readonly TestGroup[] {
   const folders = byFolder(unit, 2).flatMap(group => (group.files.length < LARGE_FOLDER ? [group] : byFolder(group.files, 3)))
   const isLong = ({ name }: TestGroup) => Number(LONG_FOLDERS.includes(name))
   const largestFirst = folders.toSorted((a, b) => isLong(b) - isLong(a) || b.files.length - a.files.length)
+  const isWaiting = ({ name }: TestGroup) => WAITING_FOLDERS.includes(name)
   return [
+    ...folders.filter(isWaiting).map(group => ({ ...group, waits: true as const })),
     ...e2e.map(file => ({
       kind: 'tests' as const,
       name: file,
       files: [file],
       waits: true as const,
+      isOnDisk: true as const,
       ...(MEASURING.includes(file) && { runsAlone: true as const }),
     })),
-    ...largestFirst,
+    ...largestFirst.filter(group => !isWaiting(group)),
   ]
 }
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { rounds } from '../../testing/rounds.ts'
 import { MAX_PIECE_BYTES, splitLongTexts } from './long-texts.ts'
 
 describe('long texts in a flat_object', () => {
@@ -16,7 +17,7 @@ describe('long texts in a flat_object', () => {
           expect(piece.isWellFormed()).to.equal(true)
         }
       }),
-      { seed: 1, numRuns: 60 },
+      { seed: 1, numRuns: rounds(60) },
     )
   })
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { rounds } from '../../testing/rounds.ts'
 import { buildPattern, MAX_PATTERN_INPUT, maskMessage } from './pattern.ts'
 
 describe('pattern: the message with numbers, hex, UUIDs, addresses, quoted strings and timestamps masked', () => {
@@ -58,7 +59,7 @@ describe('pattern: the message with numbers, hex, UUIDs, addresses, quoted strin
         const once = maskMessage(text)
         expect(maskMessage(once)).to.equal(once)
       }),
-      { seed: 1, numRuns: 3_000 },
+      { seed: 1, numRuns: rounds(3_000) },
     )
   })
 })

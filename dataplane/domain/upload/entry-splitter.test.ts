@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { rounds } from '../../testing/rounds.ts'
 import { createEntrySplitter } from './entry-splitter.ts'
 
 /** Entries as `[line, text]`, or `[line, 'problem: …']`. */
@@ -78,7 +79,7 @@ describe('entries of an uploaded file', () => {
           ),
         ).to.deep.equal(split(file))
       }),
-      { seed: 13, numRuns: 500 },
+      { seed: 13, numRuns: rounds(500) },
     )
   })
 

@@ -3,6 +3,7 @@ import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from 'node
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, it } from 'mocha'
+import { rounds } from '../../testing/rounds.ts'
 import { Answer } from './answer.ts'
 import { ERROR_CODE, FLAG, FRAME, SETTING } from './protocol.ts'
 import { codeOf, data, END, HEAD, type Http2Harness, headers, literal, OK, startHttp2Harness, until } from './testing/http2-harness.ts'
@@ -179,7 +180,7 @@ describe('the HTTP/2 server (RFC 9113)', () => {
         for (const [key, sent] of Object.entries(fields)) expect(request.head.get(key)).to.equal(sent)
         expect(request.body.equals(body)).to.equal(true)
       })
-      await fc.assert(property, { numRuns: 50 })
+      await fc.assert(property, { numRuns: rounds(50) })
     })
 
     it('hundreds of requests at once on one connection', async () => {

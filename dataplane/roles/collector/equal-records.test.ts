@@ -10,6 +10,7 @@ import { encodeMessage } from '../../otlp/testing/logs-proto.ts'
 import { decodeFlatRecord } from '../../pipeline/flat-record-layout.ts'
 import { createEtl } from '../../pipeline/steps/flatten/etl.ts'
 import { createDocumentBuilder } from '../../pipeline/steps/index-documents.ts'
+import { rounds } from '../../testing/rounds.ts'
 import { numberEqualRecords } from './intake/record-ordinals.ts'
 import { callGrpc, grpcMessage, type Harness, startHarness } from './testing/collector-harness.ts'
 
@@ -198,7 +199,7 @@ describe('equal records of one request are not one record', () => {
         expect(ids).to.have.length(layout.recordCount)
         expect(new Set(ids).size).to.equal(layout.recordCount)
       }),
-      { seed: 7, numRuns: 1500 },
+      { seed: 7, numRuns: rounds(1500) },
     )
   })
 

@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { rounds } from '../../testing/rounds.ts'
 import { readLines } from './log-lines.ts'
 
 async function* inChunks(bytes: Buffer, sizes: readonly number[]): AsyncGenerator<Buffer> {
@@ -32,7 +33,7 @@ describe('lines of a replayed file', () => {
           expect(await collect(inChunks(zipped ? gzipSync(bytes) : bytes, sizes))).to.deep.equal(expected)
         },
       ),
-      { numRuns: 100, seed: 1 },
+      { numRuns: rounds(100), seed: 1 },
     ))
 
   it('skips a line over the limit without holding it', async () => {

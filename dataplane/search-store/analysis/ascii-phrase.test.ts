@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { rounds } from '../../testing/rounds.ts'
 import { AsciiPhrase } from './ascii-phrase.ts'
 import { analyze } from './standard-analyzer.ts'
 
@@ -64,9 +65,9 @@ describe('a phrase in ASCII', () => {
           expect(answer, `${JSON.stringify(value)}: ${words}`).to.equal(isExpected(words, lastIsPrefix, value))
         },
       ),
-      { numRuns: 8000, seed: 3 },
+      { numRuns: rounds(8000), seed: 3 },
     )
-    expect(told).to.be.greaterThan(2000)
+    expect(told).to.be.greaterThan(rounds(2000))
   })
 
   it('is found wherever it stands', () => {
@@ -76,7 +77,7 @@ describe('a phrase in ASCII', () => {
         const words = all.slice(at % (all.length + 1), (at % (all.length + 1)) + length)
         if (words.length > 0) expect(isIn(words, false, value), `${JSON.stringify(value)}: ${words}`).to.not.equal(false)
       }),
-      { numRuns: 3000, seed: 4 },
+      { numRuns: rounds(3000), seed: 4 },
     )
   })
 

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
+import { rounds } from '../../testing/rounds.ts'
 import { endWorkAt, TimeIsOver } from '../query/budget/work-in-hand.ts'
 import { fuzzyPattern } from './edit-distance.ts'
 import { regexPattern } from './regular-expression.ts'
@@ -26,7 +27,7 @@ describe('regular expressions', () => {
         const other = new RegExp(`^(?:${text})$`, 'su')
         for (const word of words) expect(own.test(word), `${text} on ${word}`).to.equal(other.test(word))
       }),
-      { numRuns: 500 },
+      { numRuns: rounds(500) },
     )
   })
 
@@ -142,7 +143,7 @@ describe('fuzzy words', () => {
           expect(isNear, `${word} and ${term}, ${edits} edits, prefix ${prefixLength}`).to.equal(expected)
         },
       ),
-      { numRuns: 3_000 },
+      { numRuns: rounds(3_000) },
     )
   })
 })

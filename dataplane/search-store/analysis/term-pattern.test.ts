@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { rounds } from '../../testing/rounds.ts'
 import { holdsPhrase } from '../query/run/matches.ts'
 import { wildcardPattern } from './term-pattern.ts'
 
@@ -34,7 +35,7 @@ describe('a wildcard', () => {
       fc.property(pattern, term, (glob, text) => {
         expect(wildcardPattern(glob, false).test(text), `${glob} on ${text}`).to.equal(expected(glob, text))
       }),
-      { numRuns: 3000 },
+      { numRuns: rounds(3000) },
     )
   })
 
@@ -81,7 +82,7 @@ describe('a phrase among many equal words', () => {
           expect(holdsPhrase(text, words, 0, lastIsPrefix)).to.equal(found)
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: rounds(2000) },
     )
   })
 })

@@ -2,6 +2,7 @@ import { connect } from 'node:net'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { after, before, describe, it } from 'mocha'
+import { rounds } from '../../testing/rounds.ts'
 import { startTestStore, type TestStore } from '../testing/test-store.ts'
 
 /** A bool inside a bool, `depth` times. */
@@ -233,7 +234,7 @@ describe('bad requests', () => {
           expect(answer.status, `${JSON.stringify(body)} ${answer.text}`).to.be.oneOf([200, 400])
         },
       ),
-      { numRuns: 300, seed: 3 },
+      { numRuns: rounds(300), seed: 3 },
     )
   })
 
@@ -281,7 +282,7 @@ describe('bad requests', () => {
         const answer = await store.request('POST', '/things/_search', make(value))
         expect(answer.status, `${JSON.stringify(make(value))} ${answer.text}`).to.be.oneOf([200, 400])
       }),
-      { numRuns: 400, seed: 5 },
+      { numRuns: rounds(400), seed: 5 },
     )
   })
 

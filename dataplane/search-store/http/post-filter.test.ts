@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { after, before, describe, it } from 'mocha'
+import { rounds } from '../../testing/rounds.ts'
 import { documents, LOG_MAPPINGS, queries } from '../testing/arbitrary-search.ts'
 import { startTestStore, type TestStore } from '../testing/test-store.ts'
 
@@ -120,7 +121,7 @@ describe('post_filter', () => {
         expect(whole.aggregations).to.deep.equal(aggregations)
         await store.request('DELETE', `/${index}`)
       }),
-      { numRuns: 60 },
+      { numRuns: rounds(60) },
     )
   })
 })

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import type { BusRecord, ConsumedRecord } from '../../../ports/bus.ts'
+import { rounds } from '../../../testing/rounds.ts'
 import { partitionOf } from '../partitioner.ts'
 import { headerLengthAt, parseFrameHeader, stampFrame } from './bus-frame.ts'
 import { encodeRecords, FrameRecords, RecordCursor, sizeOf } from './record-batch.ts'
@@ -51,7 +52,7 @@ describe('record batch', () => {
         }
         expect(got).to.have.length(records.length)
       }),
-      { numRuns: 60 },
+      { numRuns: rounds(60) },
     )
   })
 
@@ -70,7 +71,7 @@ describe('record batch', () => {
   it('property: a record never takes more than its reckoned size', () => {
     fc.assert(
       fc.property(record, one => encodeRecords([one], 1).body.length <= sizeOf(one) + 8),
-      { numRuns: 100 },
+      { numRuns: rounds(100) },
     )
   })
 })

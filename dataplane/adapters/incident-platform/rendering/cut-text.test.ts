@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { rounds } from '../../../testing/rounds.ts'
 import { cleanText, codePoints, cutText, oneLine } from './cut-text.ts'
 
 describe('texts that are cut', () => {
@@ -23,7 +24,7 @@ describe('texts that are cut', () => {
       expect(cut.isWellFormed()).to.equal(text.isWellFormed())
       if (codePoints(text) <= max) expect(cut).to.equal(text)
     })
-    fc.assert(property, { seed: 5, numRuns: 500 })
+    fc.assert(property, { seed: 5, numRuns: rounds(500) })
   })
 })
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { rounds } from '../../../testing/rounds.ts'
 import { analyze } from '../../analysis/standard-analyzer.ts'
 import { prefixPattern, type TermPattern, wildcardPattern } from '../../analysis/term-pattern.ts'
 import type { Condition } from '../bind/condition.ts'
@@ -84,7 +85,7 @@ describe('the look at raw bytes', () => {
       fc.property(document, words, fc.constantFrom(0, 0, 2), fc.boolean(), (source, list, slop, lastIsPrefix) =>
         check({ op: 'phrase', field: MESSAGE, words: list, slop, lastIsPrefix }, source),
       ),
-      { numRuns: 5000, seed: 1 },
+      { numRuns: rounds(5000), seed: 1 },
     )
   })
 
@@ -93,7 +94,7 @@ describe('the look at raw bytes', () => {
       fc.property(document, pattern, (source, glob) =>
         check({ op: 'pattern', field: MESSAGE, pattern: wildcardPattern(glob, false) }, source),
       ),
-      { numRuns: 5000, seed: 2 },
+      { numRuns: rounds(5000), seed: 2 },
     )
   })
 
@@ -118,7 +119,7 @@ describe('the look at raw bytes', () => {
           verdicts.add(checkRaw({ op: 'pattern', field: TRACE, pattern }, source))
         checkRaw({ op: 'exists', field: TRACE }, source)
       }),
-      { numRuns: 5000, seed: 3 },
+      { numRuns: rounds(5000), seed: 3 },
     )
     expect([...verdicts].sort()).to.deep.equal(['no', 'unsure', 'yes'])
   })

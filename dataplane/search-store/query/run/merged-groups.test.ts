@@ -2,6 +2,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { rounds } from '../../../testing/rounds.ts'
 import { openQueryMemory } from '../budget/query-memory.ts'
 import type { GroupValues } from './coded-field.ts'
 import type { Grouping, Groups } from './group-matches.ts'
@@ -116,7 +117,7 @@ describe('groups of several segments', () => {
           expect(memory.usedBytes).to.equal(0)
         }
       }),
-      { numRuns: 300 },
+      { numRuns: rounds(300) },
     )
   })
 

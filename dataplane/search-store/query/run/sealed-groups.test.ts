@@ -2,6 +2,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { rounds } from '../../../testing/rounds.ts'
 import { gridOf } from '../../aggregate/grid.ts'
 import { parseTimeZone } from '../../dates/time-zone.ts'
 import type { Segment } from '../../storage/index-storage.ts'
@@ -140,7 +141,7 @@ describe('groups of a sealed segment', function () {
             expect(found).to.deep.equal(new Map(plain))
           },
         ),
-        { numRuns: 150 },
+        { numRuns: rounds(150) },
       )
     }))
 

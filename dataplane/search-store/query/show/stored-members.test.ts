@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { rounds } from '../../../testing/rounds.ts'
 import { parseBigInts } from '../../json/exact-numbers.ts'
 import { createMapping } from '../../mapping/mapping.ts'
 import { mappingConfigOf } from '../../mapping/mapping-config.ts'
@@ -39,9 +40,9 @@ describe('members taken out of a stored document', () => {
           applySourceFilter(JSON.parse(text), filter as Exclude<typeof filter, boolean>),
         )
       }),
-      { numRuns: 2_000 },
+      { numRuns: rounds(2_000) },
     )
-    expect(settled).to.be.above(500)
+    expect(settled).to.be.above(rounds(500))
   })
 
   it('have the field values that the parsed document has', () => {
@@ -58,9 +59,9 @@ describe('members taken out of a stored document', () => {
         const exact = () => parseBigInts(text)
         expect(show(mapping, found.value(new Set(names)), exact)).to.deep.equal(show(mapping, JSON.parse(text), exact))
       }),
-      { numRuns: 2_000 },
+      { numRuns: rounds(2_000) },
     )
-    expect(settled).to.be.above(500)
+    expect(settled).to.be.above(rounds(500))
   })
 
   const unsettled = [

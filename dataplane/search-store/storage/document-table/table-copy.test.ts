@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
+import { rounds } from '../../../testing/rounds.ts'
 import { fillStorages } from '../../testing/test-storages.ts'
 import type { FeedMessage } from '../index-feed.ts'
 import type { IndexStorage, ReadableIndex, WriteOp } from '../index-storage.ts'
@@ -68,6 +69,6 @@ describe('a copy of a table', () => {
           }
         },
       ),
-      { numRuns: 25, seed: 5 },
+      { numRuns: rounds(25), seed: 5 },
     )).timeout(60_000)
 })

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { rounds } from '../../../testing/rounds.ts'
 import { type IndexCopy, type IndexSnapshot, SnapshotGone } from '../index-copy.ts'
 import type { IndexFeed } from '../index-feed.ts'
 import type { IndexStorage, ReadableIndex, WriteOp } from '../index-storage.ts'
@@ -106,7 +107,7 @@ describe('a copy of a log index', () => {
           await index.close()
         }),
       ),
-      { numRuns: 100, seed: 11 },
+      { numRuns: rounds(100), seed: 11 },
     )).timeout(60_000)
 
   it('is read by the query that has a turn: a query that gets none holds up no other', () =>

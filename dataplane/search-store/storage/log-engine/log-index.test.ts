@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { rounds } from '../../../testing/rounds.ts'
 import type { WriteOp } from '../index-storage.ts'
 import type { LogIndex } from './log-index.ts'
 import { operation } from './testing/arbitrary-documents.ts'
@@ -45,6 +46,6 @@ describe('log index', () => {
           await index.close()
         }),
       ),
-      { numRuns: 60, seed: 7 },
+      { numRuns: rounds(60), seed: 7 },
     )).timeout(60_000)
 })

@@ -2,6 +2,7 @@ import { compressionsAlgorithms, Reader, readRecordsBatches } from '@platformati
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { rounds } from '../../../../testing/rounds.ts'
 import type { Compression } from './compression.ts'
 import { encodeBatch } from './write-batch.ts'
 
@@ -30,7 +31,7 @@ describe('a record batch for Kafka', () => {
           )
         }
       }),
-      { numRuns: 30, seed: 1 },
+      { numRuns: rounds(30), seed: 1 },
     )
   })
 

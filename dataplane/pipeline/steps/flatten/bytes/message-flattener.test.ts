@@ -7,6 +7,7 @@ import { Repetition } from '../../../../domain/records/shared-attributes.ts'
 import type { AnyValue, KeyValue, LogRecord } from '../../../../otlp/payload.ts'
 import { encodeMessage } from '../../../../otlp/testing/logs-proto.ts'
 import { transcodeProtobuf } from '../../../../otlp/transcode-protobuf.ts'
+import { rounds } from '../../../../testing/rounds.ts'
 import type { EncodedRecord } from '../../../flat-record-layout.ts'
 import { findScoredFields, knownScoredFields } from '../../../scored-fields.ts'
 import { readParts } from '../message-parts.ts'
@@ -267,7 +268,7 @@ describe('the message flattener', () => {
         const flattened = flatten(bytes)
         if (flattened.isDone) expect(flattened.outcomes).to.deep.equal(expected(bytes))
       }),
-      { seed: 11, numRuns: 1_500 },
+      { seed: 11, numRuns: rounds(1_500) },
     )
   })
 
@@ -283,7 +284,7 @@ describe('the message flattener', () => {
         byBytes += flattened.byBytes
         all += flattened.outcomes.length
       }),
-      { seed: 12, numRuns: 1_000 },
+      { seed: 12, numRuns: rounds(1_000) },
     )
     expect(byBytes / all).to.be.above(0.9)
   })
@@ -296,7 +297,7 @@ describe('the message flattener', () => {
         const [first, again] = [sourcesOf(flattener, bytes), sourcesOf(flattener, bytes)]
         expect(again).to.deep.equal(first)
       }),
-      { seed: 13, numRuns: 200 },
+      { seed: 13, numRuns: rounds(200) },
     )
   })
 
@@ -514,7 +515,7 @@ describe('the message flattener', () => {
         })
         expect(flatten(bytes)).to.include({ isDone: true, byBytes: messages.length })
       }),
-      { seed: 3, numRuns: 500 },
+      { seed: 3, numRuns: rounds(500) },
     )
   })
 
@@ -540,9 +541,9 @@ describe('the message flattener', () => {
         byBytes += flattened.byBytes
         if (flattened.isDone) expect(flattened.outcomes).to.deep.equal(expected(bytes))
       }),
-      { seed: 21, numRuns: 2_000 },
+      { seed: 21, numRuns: rounds(2_000) },
     )
-    expect(byBytes).to.be.above(2_000)
+    expect(byBytes).to.be.above(rounds(2_000))
   })
 
   it('reads integers as numbers and as texts from senders that come by turns', () => {

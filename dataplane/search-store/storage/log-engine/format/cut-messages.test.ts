@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import { compress } from '../../../../compression/zstd.ts'
+import { rounds } from '../../../../testing/rounds.ts'
 import { BLOCK_DOCS } from './block.ts'
 import { packMessages } from './cut-messages.ts'
 import { idKeyOf } from './document-id.ts'
@@ -140,9 +141,9 @@ describe('messages of a block with values cut out', () => {
         cutAgain()
         if (roundTrip(messages) !== undefined) cut++
       }),
-      { numRuns: 400, seed: 11 },
+      { numRuns: rounds(400), seed: 11 },
     )
-    expect(cut).to.be.greaterThan(150)
+    expect(cut).to.be.greaterThan(rounds(150))
   })
 
   it('stay as they are where they have too little in common', () => {

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { rounds } from '../../../../testing/rounds.ts'
 import type { WriteOp } from '../../index-storage.ts'
 import { sourceReader } from '../sealed/stored-blocks.ts'
 import { expectSame } from '../testing/compare.ts'
@@ -54,7 +55,7 @@ describe('a block', () => {
           expect(messages?.span(k)).to.deep.equal(message)
         }
       }),
-      { numRuns: 300, seed: 5 },
+      { numRuns: rounds(300), seed: 5 },
     )
   })
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { rounds } from '../../../../testing/rounds.ts'
 import type { IndexEvents } from '../ingest/document-events.ts'
 import { packTerms, unpackTerms } from './packed-terms.ts'
 import { packValues, unpackValues } from './packed-values.ts'
@@ -83,7 +84,7 @@ describe('events packed for the log of the index', () => {
       fc.property(fc.array(brought, { maxLength: 60 }), documents => {
         roundTrip(documents)
       }),
-      { numRuns: 300, seed: 7 },
+      { numRuns: rounds(300), seed: 7 },
     )
   })
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { rounds } from '../../../../testing/rounds.ts'
 import { TermTable } from '../tail/term-table.ts'
 import { lowBits, packList, placeBehind, SPARE_BYTES, unpackList } from './packed-lists.ts'
 import { commonDocuments, encodeTerms, listOf, rareCandidates } from './term-index.ts'
@@ -60,7 +61,7 @@ describe('inverted index', () => {
           expect(table.documents(1, 2).length).to.equal(0)
         },
       ),
-      { numRuns: 60, seed: 6 },
+      { numRuns: rounds(60), seed: 6 },
     ))
 
   it('holds terms of very many documents', () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { rounds } from '../../../../testing/rounds.ts'
 import { byteRun } from './byte-run.ts'
 
 const bytes = fc.uint8Array({ maxLength: 30, max: 2 })
@@ -15,6 +16,6 @@ describe('a run of bytes', () => {
         expect(byteRun(run).isAt(view, before.length, text.length)).to.equal(true)
         expect(byteRun(run).isAt(view, at, text.length)).to.equal(isThere)
       }),
-      { numRuns: 1000, seed: 3 },
+      { numRuns: rounds(1000), seed: 3 },
     ))
 })

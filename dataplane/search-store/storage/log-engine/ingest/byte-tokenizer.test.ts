@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { rounds } from '../../../../testing/rounds.ts'
 import { analyze } from '../../../analysis/standard-analyzer.ts'
 import { fieldSeeds, hashTerm } from '../format/term-hash.ts'
 import { hashJsonString, tokenizeJsonString } from './byte-tokenizer.ts'
@@ -35,7 +36,7 @@ describe('tokens straight from the bytes', () => {
           expect(tokenize(text)).to.deep.equal(hashesOf(analyze(text)))
         },
       ),
-      { numRuns: 2000, seed: 3 },
+      { numRuns: rounds(2000), seed: 3 },
     ))
 
   it('are those of the standard analyzer for any text, or left to it', () =>
@@ -44,7 +45,7 @@ describe('tokens straight from the bytes', () => {
         const found = tokenize(text)
         if (found !== undefined) expect(found).to.deep.equal(hashesOf(analyze(text)))
       }),
-      { numRuns: 2000, seed: 4 },
+      { numRuns: rounds(2000), seed: 4 },
     ))
 
   it('leaves words longer than 255 characters, letters beyond ASCII and unusual escapes to the analyzer', () => {

@@ -2,6 +2,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { rounds } from '../../../../testing/rounds.ts'
 import type { WriteOp } from '../../index-storage.ts'
 import { document } from '../testing/arbitrary-documents.ts'
 import { expectSame, shapeOf } from '../testing/compare.ts'
@@ -54,7 +55,7 @@ describe('creations in the memory of a bulk', function () {
           await index.close()
         }),
       ),
-      { numRuns: 150, seed: 21 },
+      { numRuns: rounds(150), seed: 21 },
     ))
 
   it('are numbered in one row with operations that come in the same commit', () =>

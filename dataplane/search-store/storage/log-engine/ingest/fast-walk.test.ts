@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { rounds } from '../../../../testing/rounds.ts'
 import { DocumentRejected } from '../../../mapping/document-rejected.ts'
 import { createMapping } from '../../../mapping/mapping.ts'
 import type { MappingConfig } from '../../../mapping/mapping-config.ts'
@@ -70,7 +71,7 @@ describe('walking a document', () => {
           for (const source of [...sources, ...sources]) walk(source)
         },
       ),
-      { numRuns: 400, seed: 8 },
+      { numRuns: rounds(400), seed: 8 },
     ))
 
   it('refuses a document wherever it is cut', () => {
@@ -132,7 +133,7 @@ describe('walking a document', () => {
         }
         expect(eventsOf(inTurns.walker)).to.deep.equal(eventsOf(atOnce.walker))
       }),
-      { numRuns: 200, seed: 9 },
+      { numRuns: rounds(200), seed: 9 },
     ))
 
   /** A walker that gives values codes, and what documents have brought it, by field. */
@@ -178,7 +179,7 @@ describe('walking a document', () => {
           expect(known.taken()).to.deep.equal(parsed.taken())
         }
       }),
-      { numRuns: 300, seed: 12 },
+      { numRuns: rounds(300), seed: 12 },
     ))
 
   it('finds the same in objects that it knows, also once their values have no codes', async () => {

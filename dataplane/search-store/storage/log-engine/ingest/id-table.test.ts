@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { rounds } from '../../../../testing/rounds.ts'
 import { IdTable } from './id-table.ts'
 
 describe('id table', () => {
@@ -30,7 +31,7 @@ describe('id table', () => {
           for (let id = 0; id <= 400; id++) expect(table.find(hashOf(id), place => idOf.get(place) === id)).to.equal(model.get(id) ?? -1)
         },
       ),
-      { numRuns: 200, seed: 5 },
+      { numRuns: rounds(200), seed: 5 },
     ))
 })
 

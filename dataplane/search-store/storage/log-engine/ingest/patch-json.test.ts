@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { rounds } from '../../../../testing/rounds.ts'
 import { patchJson } from './patch-json.ts'
 
 const scalar = fc.oneof(
@@ -32,7 +33,7 @@ describe('patching a stored document', () => {
           expect(JSON.parse(found)).to.deep.equal(JSON.parse(JSON.stringify(merged)))
         },
       ),
-      { numRuns: 1000, seed: 9 },
+      { numRuns: rounds(1000), seed: 9 },
     ))
 
   it('keeps every other byte', () => {

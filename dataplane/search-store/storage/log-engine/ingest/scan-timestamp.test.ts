@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { rounds } from '../../../../testing/rounds.ts'
 import { parseDate } from '../../../mapping/values.ts'
 import { scanTimestamp } from './scan-timestamp.ts'
 
@@ -15,7 +16,7 @@ describe('timestamps from bytes', () => {
           expect(scanTimestamp(Buffer.from(text), 0, text.length), text).to.equal(parseDate(text))
         },
       ),
-      { numRuns: 1000, seed: 2 },
+      { numRuns: rounds(1000), seed: 2 },
     ))
 
   for (const text of [

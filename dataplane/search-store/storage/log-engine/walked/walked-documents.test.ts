@@ -4,6 +4,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import { LentBuffers } from '../../../../memory/lent-buffers.ts'
+import { rounds } from '../../../../testing/rounds.ts'
 import type { Creations, WriteOp } from '../../index-storage.ts'
 import type { LogIndex } from '../log-index.ts'
 import { document } from '../testing/arbitrary-documents.ts'
@@ -125,7 +126,7 @@ describe('documents that another thread has walked', function () {
       fc.asyncProperty(fc.array(fc.array(given(id(60)), { maxLength: 12 }), { maxLength: 6 }), bulks =>
         withDirectory(dir => compare(bulks, dir)),
       ),
-      { numRuns: 50, seed: 22 },
+      { numRuns: rounds(50), seed: 22 },
     ))
 
   it('do so with their blocks, with documents that are there already and such that are refused among them', () =>
