@@ -71,10 +71,10 @@ export function createOutboundHttp({
   }
 }
 
-const USUAL_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 }
 
 function portOf({ protocol, port }: { readonly protocol: string; readonly port: string }): number {
-  return port === '' ? USUAL_PORTS[protocol]! : Number(port)
+  if (port !== '') return Number(port)
+  return protocol === 'https:' ? 443 : 80
 }
 
 /** The address as the WHATWG reads it: `http://2130706433` is 127.0.0.1. No message repeats the path, which may be a secret. */

@@ -173,7 +173,7 @@ function bindOnField(query: FieldQuery, path: string, context: BindState): Condi
   if (field === undefined) return NONE
   // An object has no values of its own: as for a field that is not there, nothing is found.
   if (classOf(field) === 'object' && query.kind !== 'exists') return NONE
-  // What is not indexed is in the documents still; OpenSearch finds it by its doc values, which texts have none of.
+  // A value that is not indexed is in the documents still; OpenSearch finds it by its doc values, which texts have none of.
   if (!field.isIndexed && query.kind === 'exists')
     return hasDocValues(field) ? counted(bindFieldQuery(query, field, context), context) : NONE
   if (!field.isIndexed)

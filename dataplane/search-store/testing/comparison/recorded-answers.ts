@@ -123,7 +123,7 @@ export const RECORDED_ANSWERS: readonly RecordedAnswer[] = [
   },
 ]
 
-/** What an answer says there; large numbers as their digits. */
+/** The value of an answer there; large numbers as their digits. */
 export function partOf(text: string, at: string | undefined): unknown {
   const answer = JSON.parse(text, (_key, value: unknown, context?: { readonly source?: string }) =>
     typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value) ? context?.source : value,
