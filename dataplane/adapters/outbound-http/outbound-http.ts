@@ -71,7 +71,6 @@ export function createOutboundHttp({
   }
 }
 
-
 function portOf({ protocol, port }: { readonly protocol: string; readonly port: string }): number {
   if (port !== '') return Number(port)
   return protocol === 'https:' ? 443 : 80
