@@ -31,6 +31,16 @@ describe('a page of another site', () => {
       headers: { origin: 'https://logs.example', 'sec-fetch-site': 'same-origin' },
       refused: false,
     },
+    {
+      who: 'a page whose proxy says for which host it stands',
+      headers: { origin: 'http://logs.example', 'x-forwarded-host': 'Logs.example' },
+      refused: false,
+    },
+    {
+      who: 'another site through such a proxy',
+      headers: { origin: 'https://evil.example', 'x-forwarded-host': 'logs.example' },
+      refused: true,
+    },
     { who: 'a page of this machine', headers: { origin: 'http://localhost:3000', 'sec-fetch-site': 'same-site' }, refused: false },
     {
       who: 'a page that came by the gateway, with a key',

@@ -14,8 +14,18 @@ export function assertNoOtherSite({ method, headers }: Pick<IncomingMessage, 'me
   throw new HttpError(403, 'origin: expected a program, or a page of this address, seen a page of another site')
 }
 
-/** Browsers say `sec-fetch-site` to addresses of this machine and to https; to all others the origin alone. */
-function isOfOtherSite({ 'sec-fetch-site': site, origin, host = '' }: IncomingMessage['headers']): boolean {
+/**
+ * Browsers say `sec-fetch-site` to addresses of this machine and to https; to all others the origin alone. A proxy that keeps no host may say
+ * `x-forwarded-host`, which a page can no more send than the tenant's header.
+ */
+function isOfOtherSite({
+  'sec-fetch-site': site,
+  origin,
+  host = '',
+  'x-forwarded-host': forwarded = '',
+}: IncomingMessage['headers']): boolean {
   if (site !== undefined) return site === 'cross-site'
-  return origin !== undefined && URL.parse(origin)?.host !== host.toLowerCase()
+  if (origin === undefined) return false
+  const from = URL.parse(origin)?.host
+  return from !== host.toLowerCase() && from !== String(forwarded).toLowerCase()
 }

@@ -22,7 +22,7 @@ const AT_ONCE = 4
 const OFFENSIVE = /^(500|502|504|none|grpc (2|13))$/
 const MAX_OFFENCES = 50
 /** Doors that lead to the same servers as others, or cost little, get a part of the requests. */
-const SHARES: Readonly<Partial<Record<Door, number>>> = { gateway: 0.5, dashboard: 0.5, wire: 0.5 }
+const SHARES: Readonly<Partial<Record<Door, number>>> = { gateway: 0.25, dashboard: 0.25, wire: 0.25 }
 
 process.once('message', (order: AttackOrder) => void attack(order))
 
