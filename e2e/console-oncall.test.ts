@@ -158,7 +158,7 @@ describe('the console of an engineer on call', function () {
     await page.goBack()
     await searched('')
 
-    // A search that is made often is one click away, in other windows too.
+    // A search that one comes back to is one click away, in other windows too.
     await box.fill('level:ERROR')
     await box.press('Enter')
     await searched('level:ERROR')

@@ -122,8 +122,8 @@ function AddFacet({
   )
   return (
     <Autocomplete
-      aria-label="Count another field"
-      placeholder="Count another field"
+      aria-label="Filter by another field"
+      placeholder="Filter by another field"
       size="xs"
       limit={20}
       data={offered}
