@@ -24,8 +24,8 @@ const QUIET_MS = 15 * 60_000
 export function describeIncident({ service, anomalyCount, evidence, affectedServices }: Told): string {
   const [pattern] = evidence.toSorted((a, b) => b.count - a.count)
   const what = anomalyCount === 1 ? 'one anomaly' : `${anomalyCount} anomalies`
-  const lead = anomalyCount === 1 ? ':' : pattern?.count === 1 ? ', among them' : ', most often'
-  const most = pattern === undefined || pattern.pattern === '' ? '' : `${lead} “${oneLine(pattern.pattern)}”`
+  const most =
+    pattern === undefined || pattern.pattern === '' ? '' : `${anomalyCount === 1 ? ':' : ', most often'} “${oneLine(pattern.pattern)}”`
   return `${service} logged ${what}${most}${describeOthers(affectedServices.filter(other => other !== service))}.`
 }
 
