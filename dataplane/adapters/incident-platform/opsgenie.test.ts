@@ -98,6 +98,20 @@ describe('Opsgenie', () => {
     expect(body(4)).to.deep.include({ escalation: { name: 'Night' } })
   })
 
+  it('makes a new alert for what calls people, where somebody closed the alert there', async () => {
+    const gone = { status: 200, body: { data: { isSuccess: false, status: 'Alert does not exist' } } }
+    const ticket = { ...TICKET, memory: { severity: 'critical' } }
+    for (const event of ['escalate', 'update'] as const) {
+      const request = buildRequest('opsgenie', { event, ticket, content: { news: ['cart is affected, too.'] } })
+      const { outcome, outbound } = await sendScripted(opsgenie, request, TAKEN, gone, TAKEN, DONE)
+      const changes = outbound.calls.filter(call => !call.startsWith('GET'))
+      expect(changes, event).to.deep.equal([`POST ${ALERT}/notes?identifierType=alias`, `POST ${ALERTS}`])
+      expect(outcome).to.include({ kind: 'delivered' }).and.not.have.property('note')
+    }
+    const comment = await sendScripted(opsgenie, buildRequest('opsgenie', { event: 'comment', ticket }), TAKEN, gone)
+    expect(comment.outcome).to.have.property('note', 'Opsgenie has no open alert for the note: Alert does not exist')
+  })
+
   it('opens a new alert under the same alias for an incident that is opened again', async () => {
     const { outbound, body } = await sendScripted(opsgenie, buildRequest('opsgenie', { event: 'reopen', ticket: TICKET }), TAKEN, DONE)
     expect(outbound.calls[0]).to.equal(`POST ${ALERTS}`)

@@ -57,7 +57,7 @@ const HANDLERS: Readonly<Record<TicketRequest['event'], (request: TicketRequest,
   reopen: create,
   update: tellOrCreate,
   escalate: tellOrCreate,
-  comment: async (request, calls) => ({ ...known(request), ...(await addNote(request, calls)) }),
+  comment: async (request, calls) => ({ ...known(request), ...toldOf(await addNote(request, calls)) }),
   acknowledge: async (request, calls) => await close(request, 'acknowledge', calls),
   resolve: async (request, calls) => await close(request, 'close', calls),
 }
@@ -104,8 +104,9 @@ async function tellOrCreate(request: TicketRequest, calls: TargetCalls): Promise
   // Somebody closed the alert in Opsgenie: the news makes a new one.
   if (fate?.kind === 'failed') return await create(request, calls)
   const noted = await addNote(request, calls)
+  if (noted?.kind === 'failed') return await create(request, calls)
   const escalation = event === 'escalate' ? await escalate(request, calls) : undefined
-  const notes = [noted.note, escalation].filter(note => note !== undefined)
+  const notes = [toldOf(noted).note, escalation].filter(note => note !== undefined)
   return { ticket: ticketOf(request, fate), ...(notes.length > 0 && { note: notes.join('; ') }) }
 }
 
@@ -134,12 +135,17 @@ async function close(request: TicketRequest, action: 'acknowledge' | 'close', ca
   return { ticket: ticketOf(request, fate), ...unconfirmed(fate) }
 }
 
-async function addNote(request: TicketRequest, calls: TargetCalls): Promise<{ readonly note?: string }> {
+/** Undefined when an earlier attempt wrote it. */
+async function addNote(request: TicketRequest, calls: TargetCalls): Promise<Fate | undefined> {
   const { target, ticketKey } = request
-  if (await isNoted(request, calls)) return {}
+  if (await isNoted(request, calls)) return undefined
   const url = `${api(target, ticketKey)}/notes?identifierType=alias`
-  const fate = await change({ method: 'POST', url, body: { source: 'logpipeline', note: noteOf(request) } }, target, calls)
-  return fate.kind === 'failed' ? { note: `Opsgenie has no open alert for the note: ${fate.status}` } : unconfirmed(fate)
+  return await change({ method: 'POST', url, body: { source: 'logpipeline', note: noteOf(request) } }, target, calls)
+}
+
+function toldOf(noted: Fate | undefined): { readonly note?: string } {
+  if (noted === undefined) return {}
+  return noted.kind === 'failed' ? { note: `Opsgenie has no open alert for the note: ${noted.status}` } : unconfirmed(noted)
 }
 
 /** Whether an earlier attempt wrote the note of the event, as far as Opsgenie got with it by now. */

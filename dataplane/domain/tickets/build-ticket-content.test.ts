@@ -60,17 +60,6 @@ describe('what a ticket says', () => {
     expect(content({ ...many, furtherServices: 12 }).sentence).to.match(/; a, b, c, d and 15 more are affected, too\.$/)
   })
 
-  it('no credential of a log line, wherever its words stand', () => {
-    const said = 'login of bob failed: password=hunter2'
-    const secretive = { title: said, evidence: [evidence(said, 9, ['s1'])], rootCause: { ...rootCause, summary: said } }
-    const told = buildTicketContent({
-      incident: { ...INCIDENT, ...secretive },
-      row: { event: 'comment', news: [said] },
-      samples: new Map([[sampleKey(said, 's1'), sample('s1', `${'x'.repeat(990)} ${said}`)]]),
-    })
-    expect(JSON.stringify(told)).to.include('login of bob failed: password=[secret]').and.not.include('hunter')
-  })
-
   it('the words behind the head that a logger wrote, and those of an error before the lines of its stack trace', () => {
     const head = '<*> ERROR <*> --- [nio-<*>-exec-<*>] c.s.orders.Charge : '
     const traced = [evidence('\tat com.shop.Orders.create(Orders.java:<*>)', 40, []), evidence(`${head}no charge`, 4, [])]
@@ -118,6 +107,17 @@ describe('what a ticket says', () => {
     expect(content({}, {}, 'https://ops.example/').link).to.equal('https://ops.example/incidents/i1')
     expect(content()).not.to.have.property('link')
     expect(content({}, {}, '')).not.to.have.property('link')
+  })
+
+  it('no credential of a log line, wherever its words stand', () => {
+    const said = 'login of bob failed: password=hunter2'
+    const secretive = { title: said, evidence: [evidence(said, 9, ['s1'])], rootCause: { ...rootCause, summary: said } }
+    const told = buildTicketContent({
+      incident: { ...INCIDENT, ...secretive },
+      row: { event: 'comment', news: [said] },
+      samples: new Map([[sampleKey(said, 's1'), sample('s1', `${'x'.repeat(990)} ${said}`)]]),
+    })
+    expect(JSON.stringify(told)).to.include('login of bob failed: password=[secret]').and.not.include('hunter')
   })
 
   describe('the action to take next', () => {

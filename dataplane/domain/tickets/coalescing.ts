@@ -26,7 +26,7 @@ const MAX_NEWS = 20
  */
 export function coalesce(rows: readonly OutboxRow[], ticketStatus: IncidentStatus | undefined): readonly OutboxRow[] {
   const result = rows.map((row, at) =>
-    row.unreached !== undefined && isFresh(row) && rows.slice(at + 1).some(isUnsettled) ? withoutUnreached(row) : row,
+    row.unreached !== undefined && row.isUnderWay !== true && rows.slice(at + 1).some(isUnsettled) ? withoutUnreached(row) : row,
   )
   const drop = (at: number, reason: string) => {
     const row = result[at]!

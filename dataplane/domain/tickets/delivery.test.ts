@@ -68,6 +68,13 @@ describe('attempts', () => {
       expect(newer.rows[0]).to.include({ note: 'put off: ada@x' }).and.not.have.property('unreached')
     })
 
+    it('holds up nothing newer either where nobody knows whether these were reached', () => {
+      const lost = attempt(partly(), { kind: 'retryable', reason: 'reset', isAmbiguous: true, isUnanswered: true }, 2_000)
+      const newer = addEvents(lost, [{ seq: 9, event: 'resolve', at: NOW }], NOW)
+      expect(statuses(newer)).to.deep.equal(['open sent', 'resolve pending'])
+      expect(newer.rows[0]).to.not.have.any.keys('mayBeThere', 'unansweredAt')
+    })
+
     it('stands as sent, with the reason, once these are refused for good or a day is over', () => {
       const refused = attempt(partly(), { kind: 'rejected', reason: '550 no such user' }, 2_000)
       expect(refused.rows[0]).to.include({ status: 'sent', note: '550 no such user' })

@@ -62,7 +62,7 @@ const uuid = createUuid5(createUuid5(URL_NAMESPACE)('https://logpipeline.dev/dis
 
 /** The row as it was delivered: nobody is told again. */
 export function withoutUnreached(row: OutboxRow): OutboxRow {
-  const { unreached: _u, isUnderWay: _w, lastError, ...rest } = row
+  const { unreached: _u, isUnderWay: _w, mayBeThere: _m, unansweredAt: _a, lastError, ...rest } = row
   return { ...rest, status: 'sent', ...(lastError !== undefined && { note: lastError }) }
 }
 
