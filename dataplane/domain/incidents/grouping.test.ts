@@ -91,6 +91,11 @@ describe('grouping: 3 or more anomalies per service in a 5-minute window', () =>
       expected: ['waiting', 'waiting', 'open', 'waiting'],
     },
     {
+      name: 'one that comes late, and lies before the incident by no more, folds',
+      anomalies: () => [anomaly(20), anomaly(21), anomaly(22), anomaly(5), anomaly(-10.1)],
+      expected: ['waiting', 'waiting', 'open', 'fold', 'waiting'],
+    },
+    {
       name: 'look-back goes by event time from lastSeen',
       anomalies: () => [anomaly(0), anomaly(1), anomaly(2), anomaly(16), anomaly(30)],
       expected: ['waiting', 'waiting', 'open', 'fold', 'fold'],

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { isRecurring, MIN_BASELINE_MS } from './recurring.ts'
+import { isRecurring, MAX_BASELINE_MS, MIN_BASELINE_MS } from './recurring.ts'
 
 const TO_MS = Date.UTC(2026, 10, 22, 12)
 const HOUR_MS = 3_600_000
@@ -36,6 +36,10 @@ describe('recurring: what an incident consists of is nothing new for this servic
 
   it('not when it comes far more often than before', () => {
     expect(isRecurring(members(30), baseline({ p: [10, 10, 10, 10, 10, 10] }))).to.equal(false)
+  })
+
+  it('the baseline is up to 24 h before, and at least 10 minutes of records', () => {
+    expect([MAX_BASELINE_MS, MIN_BASELINE_MS]).to.deep.equal([24 * HOUR_MS, HOUR_MS / 6])
   })
 
   it(`not with less than ${MIN_BASELINE_MS / 60_000} minutes of records`, () => {

@@ -86,6 +86,16 @@ describe('errors, by the service where they begin', () => {
       }),
     )
     const { failures } = failuresOf(records)
-    expect([...failures.findings.values()][0]!.hints[0]!.tell().text).to.equal('errors of several kinds 10 times, never before')
+    const told = () => [...failures.findings.values()][0]!.hints[0]!.tell().text
+    expect(told()).to.equal('errors of several kinds, “failed b” among them, 10 times, never before')
+  })
+
+  it('of several kinds the one that names a reason of its own is quoted', () => {
+    const said = ['no cart', 'no cart', 'java.lang.OutOfMemoryError: Java heap space', 'no cart']
+    const records = Array.from({ length: 120 }, (_, i) =>
+      observation({ service: 'orders', timeMs: AT_MS + (i - 100) * 3_000, pattern: i < 100 ? 'stored' : said[i % 4]!, isError: i >= 100 }),
+    )
+    const texts = [...failuresOf(records).failures.findings.values()][0]!.hints.map(({ tell }) => tell().text)
+    expect(texts).to.include('errors of several kinds, “java.lang.OutOfMemoryError: Java heap space” among them, 20 times, never before')
   })
 })

@@ -72,8 +72,15 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
     // The sum of one statement alone says nothing more than the statement.
     if (kind === undefined && records.every(record => record.kind === records[0]?.kind)) continue
     const expected = of[0] === 0 ? 0 : rounded((count[0] / of[0]) * of[1])
-    const says = kind === undefined ? undefined : reader.textOf(kind)
-    const text = tellErrors({ speaker: service === speaker ? undefined : system.services[speaker]!, isEcho, says, count, expected })
+    const text = () =>
+      tellErrors({
+        speaker: service === speaker ? undefined : system.services[speaker]!,
+        isEcho,
+        isOfSeveral: kind === undefined,
+        says: reader.textOf(kind ?? mostTelling(records, reader)),
+        count,
+        expected,
+      })
     board.add({
       service,
       strength,
@@ -88,7 +95,7 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
       tell: () => ({
         kind: 'errors',
         strength,
-        text,
+        text: text(),
         ...(kind !== undefined && { patternId: kind.patternId }),
         count: count[1],
         expected,
@@ -112,19 +119,30 @@ interface Told {
   /** The service that wrote the errors, where that is another one. */
   readonly speaker: string | undefined
   readonly isEcho: boolean
-  /** Undefined: errors of all kinds. */
-  readonly says: string | undefined
+  /** Errors of all kinds. */
+  readonly isOfSeveral: boolean
+  /** Of several kinds the one that tells most. */
+  readonly says: string
   readonly count: Readonly<Pair>
   readonly expected: number
 }
 
-function tellErrors({ speaker, isEcho, says, count, expected }: Told): string {
+function tellErrors({ speaker, isEcho, isOfSeveral, says, count, expected }: Told): string {
   const often = `${timesOf(count[1])}, ${count[0] === 0 ? 'never before' : `${expected} expected`}`
-  const what = says === undefined ? 'errors of several kinds' : quoted(says)
-  if (isEcho) return `${what} follows errors elsewhere, or blames another service: ${often}`
+  const what = isOfSeveral ? `errors of several kinds, ${quoted(says)} among them,` : quoted(says)
+  if (isEcho)
+    return `${what} ${isOfSeveral ? 'follow errors elsewhere, or blame' : 'follows errors elsewhere, or blames'} another service: ${often}`
   if (speaker !== undefined) return `${speaker} blames it: ${what} ${often}`
-  if (says === undefined) return `${what} ${often}`
+  if (isOfSeveral) return `${what} ${often}`
   return `${what} is ${count[0] === 0 ? 'a new error' : 'an error that comes more often'}: ${often}`
+}
+
+/** The statement of an error that names a reason of its own, else that of most of them; of as many the one that came first. */
+function mostTelling(records: readonly ObservedRecord[], { senseOf }: Pick<ErrorReader, 'senseOf'>): Kind {
+  const counts = new Map<Kind, number>()
+  for (const { kind } of records) counts.set(kind, (counts.get(kind) ?? 0) + 1)
+  const kinds = [...counts].sort(([, a], [, b]) => b - a).map(([kind]) => kind)
+  return kinds.find(kind => senseOf(kind) === 'own') ?? kinds[0]!
 }
 
 /** Services with new or more errors, none of which begins in the service itself. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
-import { cursorAfter, formatCursor, parseCursor } from './incident-list.ts'
+import { cursorAfter, formatCursor, INCIDENT_FILTERS, parseCursor } from './incident-list.ts'
 
 describe('cursor of the incident list', () => {
   it('comes back as it was made', () => {
@@ -28,5 +28,13 @@ describe('cursor of the incident list', () => {
       }),
       { seed: 1 },
     )
+  })
+})
+
+describe('limit of the incident list', () => {
+  it('is 100 where none is asked for, and at most 1000', () => {
+    const limitOf = (query: object) => INCIDENT_FILTERS.safeParse(query).data?.limit
+    expect([limitOf({}), limitOf({ limit: '1' }), limitOf({ limit: '1000' })]).to.deep.equal([100, 1, 1000])
+    expect(['0', '1001', '-1', '1.5', ''].map(limit => limitOf({ limit }))).to.deep.equal(new Array(5).fill(undefined))
   })
 })

@@ -80,6 +80,13 @@ describe('signals of a service', () => {
   })
 
   describe('say nothing of a service that is not known for ten minutes', () => {
+    it('to the half minute', () => {
+      const failing = [...STEPS, { pattern: 'disk odd', level: 'WARN' as const }]
+      const since = (slot: number) => foundAfter([...traffic(20, 22, { steps: failing }), ...traffic(22, 23)], traffic(slot, 20))
+      expect(since(1)).to.deep.equal([])
+      expect(names(since(0))).to.deep.equal(['new pattern'])
+    })
+
     it('however odd it is', () => {
       const signals = new ServiceSignals()
       const failing = [{ pattern: 'boom', level: 'ERROR' as const }]
