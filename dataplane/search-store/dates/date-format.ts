@@ -88,7 +88,7 @@ function epochFormat(name: string, unitMs: number): DateFormat {
       const ms = Math.floor(Number(text) * unitMs)
       return localToUtc(Math.max(-LAST_DAY_MS, Math.min(LAST_DAY_MS, ms)), zone)
     },
-    print: utcMs => String(unitMs === 1 ? utcMs : Math.floor(utcMs / unitMs)),
+    print: utcMs => (unitMs === 1 ? String(utcMs) : String(utcMs / unitMs)),
   }
 }
 

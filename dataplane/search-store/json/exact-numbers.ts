@@ -24,16 +24,34 @@ export function parseExact(text: string): unknown {
   return parseNumbers(text, (value, digits) => String(value) !== digits, raw.rawJSON)
 }
 
-/** Text that may hold a whole number written as a fraction, `1.0` or `1e3`. */
-const WRITTEN_AS_FRACTION = /\d(?:\.0+|(?:\.\d+)?[eE][+-]?\d+)\s*[,\]}]/
+/** A number whose text a double would write otherwise: `1.10`, `9007199254740993`. It is that number, and its text is what was written. */
+export class WrittenNumber extends Number {
+  readonly text: string
 
-/** Whole numbers that are written as fractions, `1.0`, are `Number` objects: a new field of theirs holds fractions. */
-export function parseFractions(text: string): unknown {
-  if (!WRITTEN_AS_FRACTION.test(text)) return JSON.parse(text)
+  constructor(text: string) {
+    super(text)
+    this.text = text
+  }
+
+  override toString(): string {
+    return this.text
+  }
+
+  get isWhole(): boolean {
+    return WHOLE.test(this.text)
+  }
+}
+
+/** Text that may hold such a number: long, with a zero at its end, with an exponent, very small, or `-0`. */
+const WRITTEN_OTHERWISE = /[:[,]\s*(?:-0\s*[,\]}]|-?(?:[\d.]{16}|\d+\.\d*0\s*[,\]}]|\d+(?:\.\d+)?[eE]|0\.0{6}))/
+
+/** Numbers that are written otherwise than a double writes them are a `WrittenNumber`: fields of texts hold what was written. */
+export function parseWritten(text: string): unknown {
+  if (!WRITTEN_OTHERWISE.test(text)) return JSON.parse(text)
   return parseNumbers(
     text,
-    (value, digits) => Number.isInteger(value) && !WHOLE.test(digits),
-    digits => new Number(digits),
+    (value, digits) => String(value) !== digits,
+    digits => new WrittenNumber(digits),
   )
 }
 

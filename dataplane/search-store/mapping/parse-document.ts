@@ -2,7 +2,7 @@
 
 import { isDeeperThan, MAX_DOCUMENT_DEPTH, MAX_PARSED_DEPTH } from '../../json/depth.ts'
 import { hasMoreNamesThan } from '../../json/mark-count.ts'
-import { parseFractions } from '../json/exact-numbers.ts'
+import { parseWritten, WrittenNumber } from '../json/exact-numbers.ts'
 import { DocumentRejected } from './document-rejected.ts'
 import type { DynamicKind } from './dynamic-templates.ts'
 import { childPath, type FieldNode } from './field-tree.ts'
@@ -62,7 +62,7 @@ interface Visit {
 }
 
 function parseObject(source: Uint8Array): Record<string, unknown> {
-  const document = parseDocumentText(source, parseFractions)
+  const document = parseDocumentText(source, parseWritten)
   if (typeof document !== 'object' || document === null || Array.isArray(document))
     throw new DocumentRejected('failed to parse: document must be a JSON object')
   return document as Record<string, unknown>
@@ -111,15 +111,15 @@ function visitValue(visit: Visit, parent: FieldNode, key: string, given: unknown
   }
   const node = mapping.resolve(parent, key, kindOf(given as Leaf | object), typeof given === 'string' ? given : undefined)
   if (node === undefined) return
-  const value = plainNumber(given)
-  if (node.mapping.type === 'flat_object') visitFlat(childPath(parent, key), node, value, visitor, depth)
-  else if (typeof value === 'object') visitObject(visit, node, value as Record<string, unknown>, depth + 1)
+  if (node.mapping.type === 'flat_object') visitFlat(childPath(parent, key), node, given, visitor, depth)
+  else if (isObject(given)) visitObject(visit, node, given, depth + 1)
   else {
+    const value = given as Leaf
     const { type } = node.mapping
     // Throws for a value that the field cannot hold.
-    if (isNumberType(type) || type === 'boolean' || type === 'date') numberOf(node.path, node.mapping, value as Leaf)
-    else if (holdsAddresses(node.mapping)) checkAddress(node.path, value as Leaf)
-    visitor(node.path, node.mapping, value as Leaf)
+    if (isNumberType(type) || type === 'boolean' || type === 'date') numberOf(node.path, node.mapping, value)
+    else if (holdsAddresses(node.mapping)) checkAddress(node.path, value)
+    visitor(node.path, node.mapping, value)
   }
 }
 
@@ -143,21 +143,19 @@ const isOtherDate = ({ format, nanos, fields }: FieldMapping): boolean =>
 const FLAT_LEAF: FieldMapping = { type: 'keyword' }
 
 /** Leaves below a flat_object are keywords under their full path. */
-function visitFlat(path: string, node: FieldNode, given: unknown, visitor: LeafVisitor, depth: number): void {
-  const value = plainNumber(given)
+function visitFlat(path: string, node: FieldNode, value: unknown, visitor: LeafVisitor, depth: number): void {
   if (value === null) return
   if (depth > MAX_DOCUMENT_DEPTH)
     throw new DocumentRejected(`failed to parse: nested deeper than ${MAX_DOCUMENT_DEPTH} levels at [${path.slice(0, 200)}]`)
   if (Array.isArray(value)) for (const each of value) visitFlat(path, node, each, visitor, depth + 1)
-  else if (typeof value === 'object')
-    for (const [key, each] of Object.entries(value)) visitFlat(`${path}.${key}`, node, each, visitor, depth + 1)
+  else if (isObject(value)) for (const [key, each] of Object.entries(value)) visitFlat(`${path}.${key}`, node, each, visitor, depth + 1)
   else if (path === node.path)
     throw new DocumentRejected(`failed to parse field [${path}] of type [flat_object]: expected an object, got ${typeof value}`)
   else visitor(path, FLAT_LEAF, value as Leaf)
 }
 
-/** Without the mark of `parseFractions`. */
-const plainNumber = (value: unknown): unknown => (value instanceof Number ? value.valueOf() : value)
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !(value instanceof WrittenNumber)
 
 function kindOf(value: Leaf | object): ValueKind {
   switch (typeof value) {
@@ -168,6 +166,6 @@ function kindOf(value: Leaf | object): ValueKind {
     case 'number':
       return Number.isInteger(value) ? 'long' : 'double'
     default:
-      return value instanceof Number ? 'double' : 'object'
+      return value instanceof WrittenNumber ? (value.isWhole ? 'long' : 'double') : 'object'
   }
 }

@@ -1,12 +1,13 @@
 /** Values as fields hold them: text, number, truth, date. Refuses values that a field cannot hold. */
 import { parseDateFormat } from '../dates/date-format.ts'
 import { UTC } from '../dates/time-zone.ts'
+import { WrittenNumber } from '../json/exact-numbers.ts'
 import { DocumentRejected } from './document-rejected.ts'
 import type { FieldMapping, FieldType } from './field-types.ts'
 import { parseAddress } from './ip-address.ts'
 
 /** A JSON leaf; null never gets here. */
-export type Leaf = string | number | boolean
+export type Leaf = string | number | boolean | WrittenNumber
 
 export const isNumberType = (type: FieldType) => type in NUMBER_BOUNDS
 
@@ -41,7 +42,8 @@ export type NumberField = Pick<FieldMapping, 'type' | 'format' | 'nanos'>
  * The number a numeric, boolean or date field keeps for a value: booleans 0 and 1, dates ms since the epoch.
  * Undefined: nothing to index (empty string). Throws DocumentRejected where OpenSearch would refuse.
  */
-export function numberOf(path: string, { type, format, nanos }: NumberField, value: Leaf): number | undefined {
+export function numberOf(path: string, { type, format, nanos }: NumberField, given: Leaf): number | undefined {
+  const value = given instanceof WrittenNumber ? given.valueOf() : given
   if (type === 'boolean') return booleanOf(path, value)
   if (type === 'date') return dateOf(path, value, format, nanos)
   if (typeof value === 'boolean') throw refused(path, type, value, `Current token (VALUE_${String(value).toUpperCase()}) not numeric`)

@@ -4,6 +4,7 @@ import { normalized } from '../../analysis/normalizers.ts'
 import { analyze } from '../../analysis/standard-analyzer.ts'
 import { unsupported } from '../../api-error.ts'
 import { type DateFormat, DEFAULT_DATE_FORMAT, parseDateFormat } from '../../dates/date-format.ts'
+import { WrittenNumber } from '../../json/exact-numbers.ts'
 import { DocumentRejected } from '../../mapping/document-rejected.ts'
 import type { FieldType, IndexMapping } from '../../mapping/field-types.ts'
 import { keywordText, type Leaf, numberOf } from '../../mapping/values.ts'
@@ -108,13 +109,16 @@ export function eachLeaf(source: unknown, path: readonly string[], visit: (leaf:
 /** The value itself, or the scalars of a list, of lists within it too. */
 function eachScalar(value: unknown, visit: (leaf: Leaf) => void): void {
   if (Array.isArray(value)) for (const item of value) eachScalar(item, visit)
-  else if (value !== null && value !== undefined && typeof value !== 'object') visit(value as Leaf)
+  else if (isLeaf(value)) visit(value)
 }
+
+const isLeaf = (value: unknown): value is Leaf =>
+  value instanceof WrittenNumber || (value !== null && value !== undefined && typeof value !== 'object')
 
 /** Calls `visit` for every scalar below a value. A flat_object is searched as a whole by them. */
 function eachDeepLeaf(source: unknown, visit: (leaf: Leaf) => void): void {
   if (source === null || source === undefined) return
-  if (typeof source !== 'object') visit(source as Leaf)
+  if (isLeaf(source)) visit(source)
   else for (const value of Object.values(source)) eachDeepLeaf(value, visit)
 }
 

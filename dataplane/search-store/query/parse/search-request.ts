@@ -147,7 +147,7 @@ function parseTrackTotalHits(value: unknown): number {
   if (value === false || value === 'false') return 0
   const limit = readInteger(value, 'track_total_hits', Number.MIN_SAFE_INTEGER)
   if (limit < -1) throw illegalArgument(`[track_total_hits] parameter must be positive or equals to -1, got ${limit}`)
-  return limit === -1 ? Number.POSITIVE_INFINITY : limit
+  return limit === -1 ? 0 : limit
 }
 
 /** Undefined: no end. */

@@ -1,5 +1,5 @@
 /** A segment within a running search. */
-import { parseBigInts } from '../../json/exact-numbers.ts'
+import { parseBigInts, parseWritten } from '../../json/exact-numbers.ts'
 import type { IndexMapping } from '../../mapping/field-types.ts'
 import type { Segment } from '../../storage/index-storage.ts'
 import type { Condition } from '../bind/condition.ts'
@@ -24,7 +24,7 @@ export interface SegmentUnit {
 const decoder = new TextDecoder()
 
 export function readDocument(segment: Segment, doc: number): unknown {
-  return segment.parsed === undefined ? JSON.parse(decoder.decode(segment.source(doc))) : segment.parsed(doc)
+  return segment.parsed === undefined ? parseWritten(decoder.decode(segment.source(doc))) : segment.parsed(doc)
 }
 
 /** The document with whole numbers beyond 2^53 as `bigint`. */

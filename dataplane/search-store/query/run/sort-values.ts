@@ -120,13 +120,20 @@ function missingValue(spec: SortSpec): SortValue {
   return typeof spec.missing === 'boolean' ? Number(spec.missing) : spec.missing
 }
 
-/** The same of a field of numbers, which reads texts. */
+/** The same of a field of texts. */
+function missingText(spec: SortSpec): SortValue {
+  const missing = missingValue(spec)
+  return missing === undefined ? undefined : String(spec.missing)
+}
+
+/** The same of a field of numbers or dates: a number, or the text of one. */
 function missingNumber(spec: SortSpec, field: Field): SortValue {
   const missing = missingValue(spec)
-  if (typeof missing !== 'string' || classOf(field) === 'date') return missing
-  const number = Number(missing)
-  if (missing.trim() === '' || Number.isNaN(number)) throw illegalArgument(`For input string: "${missing}"`)
-  return number
+  if (missing === undefined) return undefined
+  const { missing: given } = spec
+  const number = typeof given === 'boolean' || (typeof given === 'string' && given.trim() === '') ? Number.NaN : Number(given)
+  if (Number.isNaN(number)) throw illegalArgument(`For input string: "${String(given)}"`)
+  return isExact(field) && isDigits(given) && !Number.isSafeInteger(number) ? BigInt(given) : number
 }
 
 const isBetter = (value: number | string, best: SortValue, mode: SortSpec['mode']): boolean => {
@@ -136,7 +143,7 @@ const isBetter = (value: number | string, best: SortValue, mode: SortSpec['mode'
 
 function fieldReader(field: Field, spec: SortSpec, unit: SegmentUnit): ValueReader {
   const isKeyword = classOf(field) === 'keyword' || classOf(field) === 'flat'
-  const missing = isKeyword ? missingValue(spec) : missingNumber(spec, field)
+  const missing = isKeyword ? missingText(spec) : missingNumber(spec, field)
   if (isExact(field)) return exactReader(field, spec, unit)
   const fromDocument: ValueReader['read'] = (_doc, _score, document) => {
     let best: SortValue
@@ -197,7 +204,7 @@ function exactReader(field: Field, spec: SortSpec, unit: SegmentUnit): ValueRead
 }
 
 function showSortValue(value: SortValue, spec: SortSpec, type: FieldType | undefined): unknown {
-  if (value === undefined) return missingText(type ?? spec.unmappedType, spec)
+  if (value === undefined) return extremeText(type ?? spec.unmappedType, spec)
   if (typeof value === 'bigint') return rawNumber(value)
   return type === 'float' && typeof value === 'number' ? shortestFloat(value) : value
 }
@@ -217,7 +224,7 @@ const EXTREMES: Readonly<Record<string, readonly [unknown, unknown]>> = {
   float: ['Infinity', '-Infinity'],
 }
 
-function missingText(type: string | undefined, spec: SortSpec): unknown {
+function extremeText(type: string | undefined, spec: SortSpec): unknown {
   if (type === undefined || !Object.hasOwn(EXTREMES, type)) return null
   return EXTREMES[type]![(spec.missing === '_last') === (spec.order === 'asc') ? 0 : 1]
 }

@@ -6,7 +6,7 @@ import { wildcardPattern } from '../../analysis/term-pattern.ts'
 import { illegalArgument, unsupported } from '../../api-error.ts'
 import { type DateFormat, parseDateFormat } from '../../dates/date-format.ts'
 import { UTC } from '../../dates/time-zone.ts'
-import { rawNumber } from '../../json/exact-numbers.ts'
+import { rawNumber, WrittenNumber } from '../../json/exact-numbers.ts'
 import { isObject, readArray, readString, refuseUnknown } from '../../json/json-reader.ts'
 import type { IndexMapping } from '../../mapping/field-types.ts'
 import { parseAddress, printAddress } from '../../mapping/ip-address.ts'
@@ -158,7 +158,8 @@ function valuesOf({ field, format, isDocValue }: Omit<ShownField, 'path'>, sourc
 function textsOf(field: Field, source: unknown, isDocValue: boolean): readonly string[] {
   const texts: string[] = []
   eachLeaf(source, field.sourcePath, leaf => {
-    const text = String(leaf)
+    // A document's fractions are shown as numbers are.
+    const text = leaf instanceof WrittenNumber && !leaf.isWhole && !isDocValue ? String(leaf.valueOf()) : String(leaf)
     const address = field.isAddress ? parseAddress(text) : undefined
     if (address !== undefined) texts.push(printAddress(address))
     else if (text.length <= field.ignoreAbove) texts.push(normalized(text, field.normalizer))

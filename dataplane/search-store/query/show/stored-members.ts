@@ -1,6 +1,7 @@
 /** Takes single top-level members out of stored documents without parsing these: hits that show a few fields cost a look at the bytes. */
 import { BACKSLASH, CLOSE_OBJECT, COLON, COMMA, DOT, NOWHERE, OPEN_LIST, OPEN_OBJECT, QUOTE, skipSpace } from '../../../json/bytes.ts'
 import { roughEnd } from '../../../json/rough.ts'
+import { parseWritten } from '../../json/exact-numbers.ts'
 import { createKeyTable, type KeyTable, nextKeyHash } from '../../json/key-table.ts'
 import { JsonPieces } from './json-pieces.ts'
 import { parentsOf } from './member-pick.ts'
@@ -129,7 +130,7 @@ class FoundMembers implements StoredMembers {
   }
 
   value(names: ReadonlySet<string>): Record<string, unknown> {
-    return this.#found.some(({ name }) => names.has(name)) ? (JSON.parse(this.text(names)) as Record<string, unknown>) : {}
+    return this.#found.some(({ name }) => names.has(name)) ? (parseWritten(this.text(names)) as Record<string, unknown>) : {}
   }
 
   find(name: string): MemberPlace | undefined {

@@ -1,3 +1,4 @@
+import { parseWritten } from '../../json/exact-numbers.ts'
 import type { Segment } from '../index-storage.ts'
 import type { Entry } from './stage.ts'
 
@@ -25,7 +26,7 @@ export function tableSegment(entries: readonly Entry[]): Segment {
     source: doc => entries[doc]!.source,
     parsed: doc => {
       const entry = entries[doc]!
-      entry.parsed ??= JSON.parse(decoder.decode(entry.source))
+      entry.parsed ??= parseWritten(decoder.decode(entry.source))
       return entry.parsed
     },
   }

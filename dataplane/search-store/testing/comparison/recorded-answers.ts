@@ -4,6 +4,7 @@ import type { Json } from './compared-documents.ts'
 export const RECORDED_MAPPING = {
   properties: {
     kw: { type: 'keyword' },
+    number_kw: { type: 'keyword' },
     unindexed: { type: 'keyword', index: false },
     txt: { type: 'text' },
     lng: { type: 'long' },
@@ -21,8 +22,8 @@ export const RECORDED_MAPPING = {
 export const RECORDED_DOCUMENTS: readonly string[] = [
   '{"kw":["b","a","b"],"lng":[3,1,2,2],"flt":0.1,"txt":"disk full","dat":"2026-01-02T03:04:05Z","obj":[{"a":"x"},{"a":"z","c":7}]}',
   '{"kw":"\\uffff","lng":9007199254740993,"bool":true,"ip":["::FFFF:10.0.0.1","2001:DB8:0:0::1","10.0.0.1"],"unindexed":"u"}',
-  '{"kw":"😀","lng":-3,"big":18446744073709551615,"bool":false,"txt":"t star","byt":5}',
-  '{"kw":"","lng":5,"big":9007199254740993,"txt":"<10","dat":"2026-01-03","obj":{"c":1}}',
+  '{"kw":"😀","number_kw":9007199254740992,"lng":-3,"big":18446744073709551615,"bool":false,"txt":"t star","byt":5}',
+  '{"kw":"","number_kw":[9007199254740993,1.10,1e3],"lng":5,"big":9007199254740993,"txt":"<10","dat":"2026-01-03","obj":{"c":1}}',
 ]
 
 export interface RecordedAnswer {
@@ -62,6 +63,32 @@ export const RECORDED_ANSWERS: readonly RecordedAnswer[] = [
   found('milliseconds move with the time zone', { range: { dat: { gte: THIRD_OF_JANUARY, time_zone: '+01:00' } } }, 0, 3),
   found('and so do later ones', { range: { dat: { gte: THIRD_OF_JANUARY + HOURS_MS, time_zone: '+01:00' } } }, 0, 3),
   found('an escaped star of a simple text', { simple_query_string: { query: 't\\*', fields: ['txt'] } }, 2),
+  found('a number beyond 2^53 in a keyword field', { term: { number_kw: '9007199254740993' } }, 3),
+  found('the number beside it', { term: { number_kw: '9007199254740992' } }, 2),
+  found('a number in a keyword field is what was written', { term: { number_kw: '1.10' } }, 3),
+  found('and nothing else', { terms: { number_kw: ['1.1', '1000'] } }),
+  found('by a pattern, too', { wildcard: { number_kw: '1e?' } }, 3),
+  {
+    title: 'groups of numbers in a keyword field',
+    body: { size: 0, aggs: { k: { terms: { field: 'number_kw', order: { _key: 'asc' } } } } },
+    at: 'aggregations.k.buckets',
+    is: ['1.10', '1e3', '9007199254740992', '9007199254740993'].map(key => ({ key, doc_count: 1 })),
+  },
+  fields(3, { docvalue_fields: ['number_kw'] }, { number_kw: ['1.10', '1e3', '9007199254740993'] }),
+  { title: 'no total', body: { size: 0, track_total_hits: -1 }, at: 'hits.total', is: undefined },
+  fields(0, { docvalue_fields: [{ field: 'dat', format: 'epoch_second' }] }, { dat: ['1767323045'] }),
+  {
+    title: 'a number for a missing text',
+    body: { _source: false, size: 1, sort: [{ unindexed: { missing: 5 } }, 'lng'] },
+    at: 'hits.hits.0.sort',
+    is: ['5', -3],
+  },
+  {
+    title: 'a text for a missing date',
+    body: { _source: false, size: 1, sort: [{ dat: { missing: '5' } }, 'lng'] },
+    at: 'hits.hits.0.sort',
+    is: [5, -3],
+  },
   text('true', {}, 1),
   text('lng:>2', {}, 0, 1, 3),
   text('<0', { default_field: 'lng' }, 2),

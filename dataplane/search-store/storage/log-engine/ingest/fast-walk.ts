@@ -17,6 +17,7 @@ import {
 } from '../../../../json/bytes.ts'
 import { type ScannedNumber, scanNumber } from '../../../../json/numbers.ts'
 import { analyze } from '../../../analysis/standard-analyzer.ts'
+import { WrittenNumber } from '../../../json/exact-numbers.ts'
 import type { MutableMapping } from '../../../mapping/mapping.ts'
 import type { Leaf } from '../../../mapping/values.ts'
 import { MESSAGE_MEMBER } from '../format/message-column.ts'
@@ -400,7 +401,8 @@ export class FastWalk {
       this.#addNumber(slot, slot.mapping.type === 'float' ? Math.fround(value) : value)
       return end
     }
-    return this.#leaf(slot, value) ? end : -1
+    const text = kind === 'number' && slot.also.length === 0 ? undefined : this.#text(at, end)
+    return this.#leaf(slot, text === undefined || String(value) === text ? value : new WrittenNumber(text)) ? end : -1
   }
 
   /** Numbers that need no coercion. */

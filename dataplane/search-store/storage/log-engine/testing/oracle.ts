@@ -2,7 +2,7 @@ import { analyze } from '../../../analysis/standard-analyzer.ts'
 import type { FieldMapping } from '../../../mapping/field-types.ts'
 import { createMapping, type MutableMapping } from '../../../mapping/mapping.ts'
 import type { MappingConfig } from '../../../mapping/mapping-config.ts'
-import { isNumberType, keywordText, numberOf } from '../../../mapping/values.ts'
+import { isNumberType, keywordText, type Leaf, numberOf } from '../../../mapping/values.ts'
 import type { StoredDocument, WriteOp, WriteOutcome } from '../../index-storage.ts'
 
 /** The right answers of an index, kept the naive way: parsed documents in a map. */
@@ -80,7 +80,7 @@ export function createOracle(config: MappingConfig): Oracle {
 function indexOf(mapping: MutableMapping, source: Uint8Array): Indexed {
   const terms = new Set<string>()
   const numbers = new Map<string, number[]>()
-  const add = (path: string, field: FieldMapping, value: string | number | boolean) => {
+  const add = (path: string, field: FieldMapping, value: Leaf) => {
     if (field.index === false) return
     if (field.type === 'text') for (const term of analyze(keywordText(value))) terms.add(`${path}\0${term}`)
     else if (isNumberType(field.type) || field.type === 'boolean' || field.type === 'date') {
