@@ -47,11 +47,7 @@ const TYPES_ENV = { GOGC: '400' }
 export const STATIC_CHECKS: readonly StaticCheck[] = [
   { kind: 'check', name: 'types (tsc)', command: typesOf('.', 'all'), env: TYPES_ENV },
   { kind: 'check', name: 'types of the console (tsc)', command: typesOf('dataplane/console', 'console'), env: TYPES_ENV },
-  {
-    kind: 'check',
-    name: 'format and lint (biome)',
-    command: script('node_modules/@biomejs/biome/bin/biome', 'ci', '--colors=off', '--diagnostic-level=warn', '--max-diagnostics=15', '.'),
-  },
+  { kind: 'check', name: 'format and lint (biome)', command: script('hack/check-format.ts') },
   { kind: 'check', name: 'import table', command: script('hack/check-imports.ts') },
 ]
 
