@@ -4,6 +4,7 @@ import { describe, it } from 'mocha'
 import type { Page } from 'playwright-core'
 import { seedShop } from '../dataplane/console/testing/seed-shop.ts'
 import { useConsole } from './testing/console-suite.ts'
+import { eventually } from './testing/standalone-process.ts'
 
 const STALE = 'Stale: what this page shows is old.'
 const LATER_MS = 45_000
@@ -135,7 +136,8 @@ describe('the console of an engineer on call', function () {
     await searched('error cart')
     await page.goBack()
     await searched('error')
-    expect(await box.inputValue()).to.equal('error')
+    // The address changes first.
+    await eventually(async () => expect(await box.inputValue()).to.equal('error'))
     await page.goBack()
     await searched('')
   })
