@@ -154,6 +154,7 @@ describe('the console of an engineer on call', function () {
     await searched('error cart')
     await page.goBack()
     await searched('error')
+    // The address changes first.
     await eventually(async () => expect(await box.inputValue()).to.equal('error'))
     await page.goBack()
     await searched('')

@@ -72,6 +72,7 @@ describe('dead letters of a standalone', function () {
       code: 0,
       out: 'replayed 1 letter: 1 to raw-logs\nnot sent: 2 letters with the same bytes as one before\n',
     })
+    await untilAllRead()
     await eventually(async () => expect(await garbageLetters()).to.equal(4))
     const letters = (await dlq('list', '--json', '--reason', 'not JSON')).out.trim().split('\n')
     expect(JSON.parse(letters.at(-1)!).replayed).to.match(/^2\d{3}-/)

@@ -5,6 +5,7 @@ import { eventually, startStandalone } from './testing/standalone-process.ts'
 
 /** More where there is time. */
 const KILLS = process.env['CI'] === undefined ? 3 : 10
+const RECORDS_A_REQUEST = 20
 /** Load enough to have records in every stage at the kill, little enough to be done soon after. */
 const BATCH_PAUSE_MS = 15
 const SERVICES = ['checkout', 'payment', 'cart'] as const
@@ -20,7 +21,7 @@ describe('killed at random moments under load', () => {
       const sent = new Map<string, SentRecord>()
       const acknowledged = new Set<string>()
       let sequence = 0
-      const batch = () => Array.from({ length: 40 }, () => record(sequence++))
+      const batch = () => Array.from({ length: RECORDS_A_REQUEST }, () => record(sequence++))
       const load = { stopped: false }
       const sender = async () => {
         while (!load.stopped) {

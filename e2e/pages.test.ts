@@ -167,15 +167,87 @@ describe('the start of the README, on an empty data directory', function () {
   })
 })
 
+/** One for both pages below: what the first leaves there are no errors, from which incidents came. */
+let shared: Promise<Standalone> | undefined
+const startShared = () => {
+  shared ??= startStandalone()
+  return shared
+}
+after(async () => await (await shared)?.remove())
+
+describe('docs/operating.md', function () {
+  this.timeout(90_000)
+  const page = readFileSync(join(ROOT, 'docs/operating.md'), 'utf8')
+  const blocks = commandsOf('docs/operating.md')
+  const [backup, restore, makeLetter, listLetters, replayLetters] = blocks
+  let app: Standalone
+  before(async () => {
+    app = await startShared()
+  })
+
+  it('has five blocks to run', () => {
+    expect(blocks).to.have.length(5)
+  })
+
+  it('says of every port of every role what it is open to', () => {
+    const table = page.slice(page.indexOf('| port | role |'), page.indexOf('\n\n', page.indexOf('| port | role |')))
+    for (const { listens } of Object.values(ROLES)) for (const { port } of listens) expect(table).to.match(new RegExp(`\\b${port}\\b`))
+  })
+
+  it('watches metrics that there are', async () => {
+    const get = async (address: string) => await (await fetch(`${address}/metrics`, { headers: { accept: 'text/plain' } })).text()
+    const shown = (await Promise.all([app.health, app.bridge, app.search, app.agent, app.ticketing].map(get))).join('\n')
+    const watched = [...page.matchAll(/\b((?:service|logpipeline)_\w+)/g)].map(([, name]) => name!)
+    expect(watched).to.have.length.above(8)
+    for (const name of new Set(watched)) expect(shown, name).to.contain(`# HELP ${name} `)
+  })
+
+  it('makes a dead letter, shows it and replays it', async () => {
+    runIn(app, makeLetter!)
+    await eventually(async () => {
+      expect(runIn(app, listLetters!)).to.match(/ indexer +raw-logs\S+ .* 400 mapper_parsing_exception: failed to parse/)
+    })
+    expect(await countDocuments(app.search, 'service-logs-*')).to.equal(0)
+    expect(runIn(app, replayLetters!)).to.contain('replayed 1 letter: 1 to raw-logs\n')
+    await eventually(async () => expect(await countDocuments(app.search, 'service-logs-*', { match: { message: 'paid' } })).to.equal(1))
+    await fetch(`${app.search}/service-logs-*`, { method: 'DELETE' })
+  })
+
+  it('saves what is there while it works, and brings it back', async () => {
+    const [record] = ['kept over a restore'].map(body => ({
+      id: 'one',
+      service: 'safe',
+      severityText: 'INFO',
+      body,
+      attempt: 1,
+      timeUnixNano: `${BigInt(Date.now()) * 1_000_000n}`,
+    }))
+    expect(await postRecords(app.collector, [record!])).to.equal(200)
+    await eventually(async () => expect(await countDocuments(app.search, 'service-logs-*')).to.equal(1))
+    const place = mkdtempSync(join(tmpdir(), 'logpipeline-restore-'))
+    for (const block of [backup!, restore!])
+      runIn(
+        app,
+        block.replace(/logpipeline-backup|data-restored/g, name => join(place, name)),
+      )
+    const restored = await startStandalone({ DATA_DIR: join(place, 'data-restored') })
+    try {
+      expect((await scanLogs(restored.search, { match_all: {} })).map(({ message }) => message)).to.deep.equal(['kept over a restore'])
+    } finally {
+      await restored.remove()
+      rmSync(place, { recursive: true })
+    }
+  })
+})
+
 describe('docs/sending.md', function () {
   this.timeout(60_000)
   let app: Standalone
   const blocks = commandsOf('docs/sending.md')
   const [variables, template, replay, list, upload, uploaded] = blocks
   before(async () => {
-    app = await startStandalone()
+    app = await startShared()
   })
-  after(() => app.remove())
 
   it('has six blocks to run', () => {
     expect(blocks).to.have.length(6)
@@ -301,72 +373,6 @@ interface KubernetesYaml {
     }
   }
 }
-
-describe('docs/operating.md', function () {
-  this.timeout(90_000)
-  const page = readFileSync(join(ROOT, 'docs/operating.md'), 'utf8')
-  const blocks = commandsOf('docs/operating.md')
-  const [backup, restore, makeLetter, listLetters, replayLetters] = blocks
-  let app: Standalone
-  before(async () => {
-    app = await startStandalone()
-  })
-  after(() => app.remove())
-
-  it('has five blocks to run', () => {
-    expect(blocks).to.have.length(5)
-  })
-
-  it('says of every port of every role what it is open to', () => {
-    const table = page.slice(page.indexOf('| port | role |'), page.indexOf('\n\n', page.indexOf('| port | role |')))
-    for (const { listens } of Object.values(ROLES)) for (const { port } of listens) expect(table).to.match(new RegExp(`\\b${port}\\b`))
-  })
-
-  it('watches metrics that there are', async () => {
-    const get = async (address: string) => await (await fetch(`${address}/metrics`, { headers: { accept: 'text/plain' } })).text()
-    const shown = (await Promise.all([app.health, app.bridge, app.search, app.agent, app.ticketing].map(get))).join('\n')
-    const watched = [...page.matchAll(/\b((?:service|logpipeline)_\w+)/g)].map(([, name]) => name!)
-    expect(watched).to.have.length.above(8)
-    for (const name of new Set(watched)) expect(shown, name).to.contain(`# HELP ${name} `)
-  })
-
-  it('makes a dead letter, shows it and replays it', async () => {
-    runIn(app, makeLetter!)
-    await eventually(async () => {
-      expect(runIn(app, listLetters!)).to.match(/ indexer +raw-logs\S+ .* 400 mapper_parsing_exception: failed to parse/)
-    })
-    expect(await countDocuments(app.search, 'service-logs-*')).to.equal(0)
-    expect(runIn(app, replayLetters!)).to.contain('replayed 1 letter: 1 to raw-logs\n')
-    await eventually(async () => expect(await countDocuments(app.search, 'service-logs-*', { match: { message: 'paid' } })).to.equal(1))
-    await fetch(`${app.search}/service-logs-*`, { method: 'DELETE' })
-  })
-
-  it('saves what is there while it works, and brings it back', async () => {
-    const [record] = ['kept over a restore'].map(body => ({
-      id: 'one',
-      service: 'safe',
-      severityText: 'INFO',
-      body,
-      attempt: 1,
-      timeUnixNano: `${BigInt(Date.now()) * 1_000_000n}`,
-    }))
-    expect(await postRecords(app.collector, [record!])).to.equal(200)
-    await eventually(async () => expect(await countDocuments(app.search, 'service-logs-*')).to.equal(1))
-    const place = mkdtempSync(join(tmpdir(), 'logpipeline-restore-'))
-    for (const block of [backup!, restore!])
-      runIn(
-        app,
-        block.replace(/logpipeline-backup|data-restored/g, name => join(place, name)),
-      )
-    const restored = await startStandalone({ DATA_DIR: join(place, 'data-restored') })
-    try {
-      expect((await scanLogs(restored.search, { match_all: {} })).map(({ message }) => message)).to.deep.equal(['kept over a restore'])
-    } finally {
-      await restored.remove()
-      rmSync(place, { recursive: true })
-    }
-  })
-})
 
 describe('every page for users', () => {
   const commands = PAGES.flatMap(page =>

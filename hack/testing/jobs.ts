@@ -27,10 +27,11 @@ export type Job = StaticCheck | TestGroup
 /** Suites that hold times against bounds. */
 const MEASURING: readonly string[] = ['e2e/hostile.test.ts', 'e2e/incident-flood.test.ts', 'e2e/many-tenants.test.ts']
 
-/** End-to-end files that take longest: begun last, they would run on alone. */
-const LONG_FILES: readonly string[] = ['console', 'ticketing-api', 'backup', 'console-content', 'kill-under-load', 'pages'].map(
-  name => `e2e/${name}.test.ts`,
-)
+/** End-to-end files that take half a minute and more, the longest first: begun last, they would run on alone. */
+const LONG_FILES: readonly string[] = [
+  ...['console', 'pages', 'ticketing-api', 'console-oncall', 'backup', 'console-content', 'console-pages', 'tickets', 'full-disk'],
+  ...['package', 'kill-under-load', 'console-lists'],
+].map(name => `e2e/${name}.test.ts`)
 
 /** Scripts run with this Node, whatever `node` the machine has. */
 const script = (file: string, ...args: string[]) => [process.execPath, file, ...args] as const
@@ -47,11 +48,7 @@ const TYPES_ENV = { GOGC: '400' }
 export const STATIC_CHECKS: readonly StaticCheck[] = [
   { kind: 'check', name: 'types (tsc)', command: typesOf('.', 'all'), env: TYPES_ENV },
   { kind: 'check', name: 'types of the console (tsc)', command: typesOf('dataplane/console', 'console'), env: TYPES_ENV },
-  {
-    kind: 'check',
-    name: 'format and lint (biome)',
-    command: script('node_modules/@biomejs/biome/bin/biome', 'ci', '--colors=off', '--diagnostic-level=warn', '--max-diagnostics=15', '.'),
-  },
+  { kind: 'check', name: 'format and lint (biome)', command: script('hack/check-format.ts') },
   { kind: 'check', name: 'import table', command: script('hack/check-imports.ts') },
 ]
 
@@ -72,10 +69,10 @@ const LARGE_FOLDER = 50
 
 /** End-to-end files one by one, the long ones first; unit tests by folder, the long and the large ones first. */
 export function findTestGroups(): readonly TestGroup[] {
-  const isLongFile = (file: string) => Number(LONG_FILES.includes(file))
+  const placeOf = (file: string) => (LONG_FILES.includes(file) ? LONG_FILES.indexOf(file) : LONG_FILES.length)
   const e2e = globSync('e2e/**/*.test.ts')
     .sort()
-    .sort((a, b) => isLongFile(b) - isLongFile(a))
+    .sort((a, b) => placeOf(a) - placeOf(b))
   const unit = globSync(['dataplane/**/*.test.ts', 'operator/**/*.test.ts', 'hack/**/*.test.ts']).sort()
   const folders = byFolder(unit, 2).flatMap(group => (group.files.length < LARGE_FOLDER ? [group] : byFolder(group.files, 3)))
   const isLong = ({ name }: TestGroup) => Number(LONG_FOLDERS.includes(name))

@@ -1,6 +1,6 @@
 import { type ClientRequest, get, request as httpRequest, type IncomingMessage } from 'node:http'
 import { expect } from 'chai'
-import { afterEach, beforeEach, describe, it } from 'mocha'
+import { after, afterEach, before, describe, it } from 'mocha'
 import { startTestStore, type TestStore } from '../testing/test-store.ts'
 
 const MIB = 1024 * 1024
@@ -11,13 +11,15 @@ describe('answers with many documents', () => {
   let store: TestStore
   const open: ClientRequest[] = []
 
-  beforeEach(async () => {
+  before(async () => {
     store = await startTestStore()
     for (const index of ['table', 'service-logs-2026.11.21'])
       for (let at = 0; at < DOCUMENTS; at++) await store.request('PUT', `/${index}/_doc/${at}`, { at, text: 'ä'.repeat(MIB / 2) })
   })
-  afterEach(async () => {
+  afterEach(() => {
     for (const each of open.splice(0)) each.destroy()
+  })
+  after(async () => {
     await store.stop()
     expect(store.logged).to.deep.equal([])
   })

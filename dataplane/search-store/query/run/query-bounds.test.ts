@@ -92,9 +92,12 @@ describe('a search that asks for more than it may have', function () {
   })
 
   it('among many in one request leaves the others their answers', async () => {
+    // Few documents that are large: bytes of answers count, and hits take time.
+    const document = `{"create":{}}\n${JSON.stringify({ message: 'x'.repeat(100_000) })}\n`
+    expect((await store.request('POST', '/service-logs-large/_bulk', document.repeat(50))).body.errors).to.equal(false)
     const line = `{}\n${JSON.stringify({ size: 10_000 })}\n`
     const small = `{}\n${JSON.stringify({ size: 1 })}\n`
-    const { body } = await store.request('POST', '/service-logs-a/_msearch', small + line.repeat(60), { connection: 'keep-alive' })
+    const { body } = await store.request('POST', '/service-logs-large/_msearch', small + line.repeat(60), { connection: 'keep-alive' })
     const statuses: number[] = body.responses.map((each: { status: number }) => each.status)
     expect(statuses[0]).to.equal(200)
     expect(statuses.at(-1)).to.equal(400)
