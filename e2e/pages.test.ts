@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { parse, parseAllDocuments } from 'yaml'
+import { DECLARED_TICKETING } from '../dataplane/contract/declared-ticketing.ts'
 import { ROLES } from '../dataplane/contract/roles.ts'
 import { startStubPlatforms } from '../dataplane/demo/platforms/start.ts'
 import type { SeenIncident } from '../dataplane/demo/shop/incidents.ts'
@@ -192,6 +193,13 @@ describe('docs/operating.md', function () {
   it('says of every port of every role what it is open to', () => {
     const table = page.slice(page.indexOf('| port | role |'), page.indexOf('\n\n', page.indexOf('| port | role |')))
     for (const { listens } of Object.values(ROLES)) for (const { port } of listens) expect(table).to.match(new RegExp(`\\b${port}\\b`))
+  })
+
+  it('shows declared targets as the ticketing agent reads them, each with a file for its secret', () => {
+    const declared = DECLARED_TICKETING.parse(JSON.parse(onlyBlock('docs/operating.md', 'json ticketing')))
+    const ids = Object.keys(declared.platforms)
+    expect(declared.routes.map(({ platform }) => platform)).to.have.members(ids)
+    for (const id of ids) expect(page).to.contain(`\`${id.replace(':', '.')}.webhookUrl\``)
   })
 
   it('watches metrics that there are', async () => {
@@ -383,7 +391,16 @@ describe('every page for users', () => {
 
   it('has blocks of languages that are looked at', () => {
     const languages = new Set(PAGES.flatMap(pageBlocks).map(({ language }) => language))
-    expect([...languages].sort()).to.deep.equal(['', 'sh', 'yaml fluent-bit', 'yaml kubernetes', 'yaml otelcol', 'yaml vector'])
+    expect([...languages].sort()).to.deep.equal([
+      '',
+      'json ticketing',
+      'nginx',
+      'sh',
+      'yaml fluent-bit',
+      'yaml kubernetes',
+      'yaml otelcol',
+      'yaml vector',
+    ])
   })
 
   for (const { page, text } of commands)

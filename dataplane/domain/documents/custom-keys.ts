@@ -19,21 +19,32 @@ export class CustomKeys {
     return this.#of(tenant, day).paths
   }
 
-  /** Whether a field is among the tenant's first of that day; it is from now on if there is room. */
+  /**
+   * Whether a field is among the tenant's first of that day; it is from now on if there is room, and if no field holds a value under a name that
+   * another continues: OpenSearch would refuse each record with such a field, and with it all attributes of the record.
+   */
   admit(tenant: string, day: string, path: string): boolean {
     const keys = this.#of(tenant, day)
     if (keys.paths.has(path)) return true
-    if (keys.paths.size >= MAX_CUSTOM_KEYS) return false
+    if (keys.paths.size >= MAX_CUSTOM_KEYS || keys.continued.has(path)) return false
+    const begins = beginningsOf(path)
+    if (begins.some(begin => keys.paths.has(begin))) return false
+    let characters = path.length
     keys.paths.add(path)
-    keys.characters += path.length
-    this.#characters += path.length
+    for (const begin of begins) {
+      if (keys.continued.has(begin)) continue
+      keys.continued.add(begin)
+      characters += begin.length
+    }
+    keys.characters += characters
+    this.#characters += characters
     while (this.#characters > MAX_CHARACTERS && this.#keys.size > 1) this.#forgetOldest()
     return true
   }
 
   #of(tenant: string, day: string): Remembered {
     const id = `${day}/${tenant}`
-    const keys = this.#keys.get(id) ?? { paths: new Set<string>(), characters: 0 }
+    const keys = this.#keys.get(id) ?? { paths: new Set<string>(), continued: new Set<string>(), characters: 0 }
     this.#keys.delete(id)
     if (this.#keys.size >= MAX_REMEMBERED) this.#forgetOldest()
     this.#keys.set(id, keys)
@@ -51,7 +62,17 @@ export class CustomKeys {
 /** The fields of one tenant and day. */
 interface Remembered {
   readonly paths: Set<string>
+  /** Names that `paths` continue: `user` for `user.id`. */
+  readonly continued: Set<string>
+  /** Length of all names in both sets. */
   characters: number
+}
+
+/** `a` and `a.b` for `a.b.c`. */
+function beginningsOf(path: string): readonly string[] {
+  const begins: string[] = []
+  for (let dot = path.indexOf('.'); dot !== -1; dot = path.indexOf('.', dot + 1)) begins.push(path.slice(0, dot))
+  return begins
 }
 
 /** Hex digits of a key set's id. */

@@ -15,9 +15,11 @@ describe('names that belong to the pipeline', () => {
     for (const key of ['user.id', 'k8s.pod.name', 'services']) expect(isTopLevelKey(key), key).to.equal(true)
   })
 
-  it('of the two names of the environment the older, which is a prefix of the newer, has no place beside it', () => {
-    expect(isTopLevelKey('deployment.environment')).to.equal(false)
-    expect(isTopLevelKey('deployment.environment.name')).to.equal(true)
+  it('of two names that SDKs give one thing the older, which the newer continues, has no place beside it', () => {
+    for (const older of ['deployment.environment', 'code.function']) {
+      expect(isTopLevelKey(older), older).to.equal(false)
+      expect(isTopLevelKey(`${older}.name`), older).to.equal(true)
+    }
   })
 
   it('keys that OpenSearch has no place for stand in the field attributes', () => {

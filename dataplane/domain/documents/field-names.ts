@@ -55,10 +55,10 @@ const METADATA_FIELDS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * OpenSearch holds no value under a name that others continue: while senders move from this name to `deployment.environment.name`, the records of
- * one of both, and each record with both, would be refused with all their attributes. `environment` has the value.
+ * Older names of what SDKs now send with `.name` behind. OpenSearch holds no value under a name that others continue: while senders move, the records
+ * of one of both, and each record with both, would be refused with all their attributes. `environment` has the value of the first.
  */
-const OLDER_NAME_OF_ENVIRONMENT = 'deployment.environment'
+const OLDER_NAMES: ReadonlySet<string> = new Set(['deployment.environment', 'code.function'])
 
 /** OpenSearch's `index.mapping.depth.limit`. */
 const MAX_SEGMENTS = 20
@@ -77,6 +77,6 @@ export function isCanonicalName(flattenedKey: string): boolean {
 export function isTopLevelKey(key: string): boolean {
   if (key === '' || key.length > MAX_KEY_LENGTH || key.includes('\0') || isCanonicalName(flattenKey(key))) return false
   const segments = key.split('.')
-  if (key === OLDER_NAME_OF_ENVIRONMENT || segments.length > MAX_SEGMENTS || segments.some(segment => segment.trim() === '')) return false
+  if (OLDER_NAMES.has(key) || segments.length > MAX_SEGMENTS || segments.some(segment => segment.trim() === '')) return false
   return !CANONICAL_FIELDS.has(segments[0]!) && !METADATA_FIELDS.has(segments[0]!)
 }

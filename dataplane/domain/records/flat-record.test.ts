@@ -190,6 +190,21 @@ describe('ETL unwraps the three OTLP nesting levels into one flat record per log
   })
 })
 
+describe('a record without a body that has an exception', () => {
+  const exception = attributes({ 'exception.type': 'TypeError', 'exception.message': 'cart 17 is undefined' })
+  it('says it as its message, and its pattern is of that', () => {
+    for (const body of [{}, { stringValue: '' }])
+      expect(flatten({ record: { body, attributes: exception } }).canonical).to.include({
+        message: 'TypeError: cart 17 is undefined',
+        pattern: 'TypeError: cart <*> is undefined',
+      })
+  })
+
+  it('of the resource alone says nothing', () => {
+    expect(flatten({ record: {}, resource: exception }).canonical).to.include({ message: '', pattern: '' })
+  })
+})
+
 describe('the message', () => {
   const cases: readonly { name: string; body: LogRecord['body']; expected: string }[] = [
     { name: 'a string is the message', body: { stringValue: 'hello' }, expected: 'hello' },

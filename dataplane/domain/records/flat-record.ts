@@ -5,6 +5,7 @@ import { type Enrichment, enrich } from '../features/enrichment.ts'
 import { anyValueJson } from './any-value.ts'
 import { canonicalFields } from './canonical-fields.ts'
 import { buildDocumentId, stableAttributes } from './document-id.ts'
+import { exceptionMessage } from './exception-message.ts'
 import type { FlatRecord } from './flat-record-fields.ts'
 import { type FlatAttributes, flattenAttributes } from './flatten.ts'
 import { normaliseLevel, normaliseSeverityNumber } from './level.ts'
@@ -33,7 +34,7 @@ export function recordAttributes({ attributes, eventName, severityText }: LogRec
   )
 }
 
-/** The log message: a string body as it is, any other as compact JSON text, none as the empty message (Decisions 3). */
+/** The text of a body: a string as it is, any other as compact JSON text, none as the empty message (Decisions 3). */
 export function messageOf(body: LogRecord['body']): string {
   if (body === undefined) return ''
   if (body.stringValue !== undefined) return body.stringValue
@@ -83,7 +84,8 @@ export function flattenRecord(located: LocatedRecord, config: FlattenConfig): Fl
   const spanId = normaliseId(record.spanId, 16)
   const logId = buildLogId(traceId, spanId, timestamp.timeUnixNano)
   const level = normaliseLevel(record.severityText, record.severityNumber)
-  const message = messageOf(record.body)
+  const body = messageOf(record.body)
+  const message = body === '' ? exceptionMessage(ofRecord) : body
   const pattern = buildPattern(message)
   const documentId = buildDocumentId(fields.tenant_id, logId, {
     resourceDigest: resource.digest,
@@ -91,7 +93,7 @@ export function flattenRecord(located: LocatedRecord, config: FlattenConfig): Fl
     attributes: stableAttributes(ofRecord),
     severityText: record.severityText ?? '',
     severityNumber: record.severityNumber ?? 0,
-    message,
+    message: body,
   })
   const enrichment: Enrichment = enrich(config.lookupFeatures(fields.tenant_id, fields.service))
   const canonical: FlatRecord = {

@@ -121,7 +121,7 @@ interface Told {
   readonly isEcho: boolean
   /** Errors of all kinds. */
   readonly isOfSeveral: boolean
-  /** Of several kinds the one that tells most. */
+  /** The kind that tells most, of several. */
   readonly says: string
   readonly count: Readonly<Pair>
   readonly expected: number

@@ -135,6 +135,15 @@ describe('the bridge indexes every enriched log', () => {
     expect(json(emitted(builder.log(input({ k2: 'known' }))).operation.body)).to.include({ k2: 'known' })
   })
 
+  it('a key that continues one of the tenant’s day stands in attributes, alone: the others stay fields', () => {
+    const builder = createDocumentBuilder()
+    expect(json(emitted(builder.log(input({ error: 'refused' }))).operation.body)).to.include({ error: 'refused' })
+    for (const key of ['error.type', 'error.type.name']) {
+      const document = json(emitted(builder.log(input({ [key]: 'E', 'user.id': '7' }))).operation.body)
+      expect(document).to.deep.include({ 'user.id': '7', attributes: { 'service.name': 'checkout', [key]: 'E' } })
+    }
+  })
+
   it('folds all custom attributes when the store refused the document', () => {
     const builder = createDocumentBuilder()
     const folded = builder.fold(emitted(builder.log(input({ 'user.id': '7' }))).operation)

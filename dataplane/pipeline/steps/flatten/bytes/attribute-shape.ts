@@ -1,6 +1,8 @@
+/** The shape of a list of attribute keys: all about it that does not depend on the values. */
 import { isCanonicalName, isTopLevelKey } from '../../../../domain/documents/field-names.ts'
 import { CANONICAL_SOURCES } from '../../../../domain/records/canonical-fields.ts'
 import { stableKeys } from '../../../../domain/records/document-id.ts'
+import { EXCEPTION_KEYS } from '../../../../domain/records/exception-message.ts'
 import { flattenKey } from '../../../../domain/records/flatten.ts'
 import { type Piece, pieceOf } from './piece.ts'
 
@@ -10,6 +12,8 @@ export interface AttributeShape {
   readonly id: number
   /** False when the keys need the rules one by one: repeated ones, or such as fill a canonical field. */
   readonly isPlain: boolean
+  /** Whether the values may tell what a record says that has no text. */
+  readonly hasException: boolean
   readonly flatNames: readonly string[]
   readonly topLevelKeys: readonly string[]
   /** Members with flattened keys, members at the top level of a document, and members that are folded, each with its key up to the value. */
@@ -42,6 +46,7 @@ export function buildShape(keys: readonly string[]): AttributeShape {
   return {
     id: lastId++,
     isPlain: new Set(flatNames).size === keys.length && !keys.some(key => SPECIAL_KEYS.has(key)),
+    hasException: EXCEPTION_KEYS.some(key => keys.includes(key)),
     flatNames,
     topLevelKeys: keys.filter(isTopLevelKey),
     flattened: membersOf(flatNames, name => !isCanonicalName(name)),

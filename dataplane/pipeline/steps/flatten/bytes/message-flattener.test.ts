@@ -408,6 +408,25 @@ describe('the message flattener', () => {
         expect(flattened.outcomes).to.deep.equal(expected(bytes))
       })
 
+  const EXCEPTION = [
+    { key: 'exception.type', value: { stringValue: 'TypeError' } },
+    { key: 'exception.message', value: { stringValue: 'x is "undefined"' } },
+  ]
+  for (const { name, body, message, byBytes } of [
+    { name: 'without a message', body: undefined, message: 'TypeError: x is "undefined"', byBytes: 0 },
+    { name: 'with an empty message', body: { stringValue: '' }, message: 'TypeError: x is "undefined"', byBytes: 0 },
+    { name: 'with a message', body: { stringValue: 'payment failed' }, message: 'payment failed', byBytes: 2 },
+  ])
+    it(`a record ${name} that has an exception says: ${message}`, () => {
+      // The second one is of a form that is known.
+      const record = { ...ORDINARY, body, attributes: [...ORDINARY.attributes, ...EXCEPTION] }
+      const bytes = spell(messageOf(record, record), { indent: '', asciiOnly: false })
+      const flattened = flatten(bytes)
+      expect(flattened).to.include({ isDone: true, byBytes })
+      expect(flattened.outcomes).to.deep.equal(expected(bytes))
+      for (const outcome of flattened.outcomes) expect(JSON.parse((outcome as { value: string }).value)).to.include({ message })
+    })
+
   const raw: readonly { readonly name: string; readonly json: string }[] = [
     { name: 'a field twice', json: `{"timeUnixNano":"${NOW}","severityNumber":9,"severityNumber":17}` },
     { name: 'attributes twice', json: `{"timeUnixNano":"${NOW}","attributes":[{"key":"a","value":{"intValue":"1"}}],"attributes":[]}` },

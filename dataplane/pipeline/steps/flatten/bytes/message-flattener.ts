@@ -258,7 +258,8 @@ export class MessageFlattener {
     if (end === NOWHERE || end - from > MAX_RECORD_BYTES || (record.time === ABSENT && record.observedTime === ABSENT))
       return this.#unusual(from, context, to)
     const shape = this.#shape()
-    const keySet = shape.isPlain ? context.keySetWith(shape) : undefined
+    const hasText = record.messageEnd > record.messageStart
+    const keySet = shape.isPlain && (hasText || !shape.hasException) ? context.keySetWith(shape) : undefined
     if (keySet === undefined || !this.#origin!.repetition.take(context.repeated)) return this.#unusual(from, context, to)
     this.#source.end = this.#source.start + end - from
     to.flat(context.sender.busKey, this.#writer.write(record, shape, keySet), this.#source)
