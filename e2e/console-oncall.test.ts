@@ -112,6 +112,21 @@ describe('the console of an engineer on call', function () {
     expect(await age.first().textContent()).to.match(/^4\d min ago$/)
   })
 
+  it('over a slow network, the window says that the console is loading, and not once it is there', async () => {
+    const page = await at.open('/upload')
+    const held = Promise.withResolvers<void>()
+    await page.route('**/assets/*.js', async route => {
+      await held.promise
+      await route.continue()
+    })
+    const loading = page.getByText('The console is loading…')
+    await page.goto(`${at.app.dashboard}/incidents`, { waitUntil: 'commit' })
+    await loading.waitFor()
+    held.resolve()
+    await page.getByRole('heading', { level: 1, name: 'Incidents' }).waitFor()
+    expect(await loading.count()).to.equal(0)
+  })
+
   it('a silence that begins now holds at once', async () => {
     const page = await at.open('/settings/silences')
     await page.getByLabel('Services').fill('mailer')

@@ -1,4 +1,5 @@
 import { LevelBadge, ServiceName } from '../../../components/badges.tsx'
+import { formatShort } from '../../../components/format.ts'
 import { visibleText } from '../../../components/visible-text.ts'
 import type { PatternTrend } from '../requests/patterns.ts'
 import styles from './pattern-cell.module.css'
@@ -7,7 +8,7 @@ import { PatternText } from './pattern-text.tsx'
 export interface PatternCellProps {
   readonly id: string
   /** Undefined while they are being read. */
-  readonly details: Pick<PatternTrend, 'pattern' | 'level' | 'services'> | undefined
+  readonly details: Pick<PatternTrend, 'pattern' | 'level' | 'services' | 'otherCount'> | undefined
   readonly onOpen: () => void
 }
 
@@ -18,9 +19,13 @@ export function PatternCell({ id, details, onOpen }: PatternCellProps) {
       {details === undefined ? <span className={styles.reading}>…</span> : <PatternText text={details.pattern} />}
       <span className={styles.services}>
         {details !== undefined && <LevelBadge level={details.level} />}
-        {details?.services.map(name => (
-          <ServiceName key={name} name={name} />
+        {details?.services.map(({ service, count }, _, all) => (
+          <span key={service} className={styles.service}>
+            <ServiceName name={service} />
+            {(all.length > 1 || details.otherCount > 0) && ` ${formatShort(count)}`}
+          </span>
         ))}
+        {details !== undefined && details.otherCount > 0 && <span>others {formatShort(details.otherCount)}</span>}
       </span>
     </button>
   )

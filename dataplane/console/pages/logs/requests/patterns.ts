@@ -15,7 +15,10 @@ export interface PatternTrend {
   readonly id: string
   readonly pattern: string
   readonly level: string
-  readonly services: readonly string[]
+  /** Those that log most of it. */
+  readonly services: readonly { readonly service: string; readonly count: number }[]
+  /** Records of it by other services. */
+  readonly otherCount: number
   readonly trend: readonly number[]
 }
 
@@ -77,7 +80,10 @@ interface Bucket {
   readonly key: string
   readonly doc_count: number
   readonly times?: { readonly buckets: readonly { readonly key: number; readonly doc_count: number }[] }
-  readonly services?: { readonly buckets: readonly { readonly key: string }[] }
+  readonly services?: {
+    readonly sum_other_doc_count?: number
+    readonly buckets: readonly { readonly key: string; readonly doc_count: number }[]
+  }
   readonly sample?: { readonly hits: { readonly hits: readonly { readonly _source: Readonly<Record<string, string>> }[] } }
 }
 
@@ -104,7 +110,8 @@ export function readPatternDetails(answer: unknown, scope: Scope): ReadonlyMap<s
         if (at >= 0 && at < trend.length) trend[at] = bar.doc_count
       }
       const found = { id: key, pattern: source['pattern'] ?? source['message'] ?? key, level: source['level'] ?? '' }
-      return [key, { ...found, services: (services?.buckets ?? []).map(bucket => bucket.key), trend }]
+      const loudest = (services?.buckets ?? []).map(bucket => ({ service: bucket.key, count: bucket.doc_count }))
+      return [key, { ...found, services: loudest, otherCount: services?.sum_other_doc_count ?? 0, trend }]
     }),
   )
 }

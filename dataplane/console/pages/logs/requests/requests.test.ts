@@ -131,7 +131,7 @@ describe('patterns', () => {
             {
               key: 'p1',
               doc_count: 4,
-              services: { buckets: [{ key: 'orders' }] },
+              services: { sum_other_doc_count: 2, buckets: [{ key: 'orders', doc_count: 4 }] },
               sample: { hits: { hits: [{ _source: { pattern: 'took <*> ms', level: 'WARN' } }] } },
             },
           ],
@@ -148,7 +148,7 @@ describe('patterns', () => {
       },
     }
     const details = readPatternDetails(answer, scope).get('p1')!
-    expect(details).to.deep.include({ pattern: 'took <*> ms', level: 'WARN', services: ['orders'] })
+    expect(details).to.deep.include({ pattern: 'took <*> ms', level: 'WARN', services: [{ service: 'orders', count: 4 }], otherCount: 2 })
     expect(details.trend[0]).to.equal(4)
   })
 })
