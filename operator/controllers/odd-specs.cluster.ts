@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'mocha'
 import { until } from '../../dataplane/testing/cluster/kubectl.ts'
 import { conditionOf } from '../testing/cluster-objects.ts'
 import { operatorWrites } from '../testing/cluster-requests.ts'
-import { type ClusterSuite, openClusterSuite, untilReady } from '../testing/cluster-suite.ts'
+import { type ClusterSuite, isOwnCluster, openClusterSuite, untilReady } from '../testing/cluster-suite.ts'
 import type { OperatorProcess } from '../testing/operator-process.ts'
 
 export const needs = ['kubernetes']
@@ -117,6 +117,31 @@ describe('Odd specs on a real API server', function () {
     await objects.apply(suite.pipeline('woken', { collector: { autoscaling: { minReplicas: 2, maxReplicas: 4 } } }))
     await objects.until('pods', 'Deployment', 'woken-collector', ({ spec }) => spec.replicas === 2)
     await objects.condition('LogPipeline', 'woken', 'Ready', 'True')
+  })
+
+  it('under a CRD of an older release, which knows fewer fields of the status, are told with those', async function () {
+    if (!isOwnCluster()) this.skip()
+    const { objects } = suite
+    const crd = 'logpipelines.logpipeline.dev'
+    const { spec } = await objects.get('CustomResourceDefinition', crd)
+    const [version] = structuredClone(spec.versions)
+    for (const field of ['topicPrefix', 'inputsHash']) delete version.schema.openAPIV3Schema.properties.status.properties[field]
+    await objects.patch('CustomResourceDefinition', crd, { spec: { versions: [version] } })
+    try {
+      // The API server takes a moment to go by it.
+      const isOlder = async () => {
+        const answer = await objects.apply({ ...suite.pipeline('probe'), spec: { mode: 'AllInOne', paused: true } })
+        const status = { conditions: [], inputsHash: 'x' }
+        return (await objects.patch('LogPipeline', answer.metadata.name, { status }, 'status')).status.inputsHash === undefined
+      }
+      await until('the older CRD is in force', isOlder)
+      const { status } = await suite.ready('older')
+      expect(status).not.to.have.property('inputsHash')
+      await suite.ready('older', { logLevel: 'debug' })
+    } finally {
+      await suite.installOwnCrds()
+      await objects.patch('CustomResourceDefinition', crd, { spec: { versions: spec.versions } })
+    }
   })
 
   it('deleted and applied again at once are never told as somebody else’s', async () => {

@@ -31,6 +31,8 @@ export async function tellStatus<T extends KubernetesObject & { readonly status?
   told.note(object, status)
   const written = await writeStatus(client, resource, object, status)
   if (!written.ok || written.value === undefined) return written
+  // As the API server keeps it.
+  told.note(object, written.value['status'] ?? status)
   onStatusWrite?.(resource.kind)
   tell(object, object.status?.conditions ?? [], status.conditions ?? [])
   cache.noteApplied(resource, written.value)

@@ -348,6 +348,19 @@ describe('Applying what is wanted', () => {
     })
   })
 
+  it('writes what a CRD of an older release knows of a status', async () => {
+    const widget = { apiVersion: 'example.dev/v1', kind: 'Widget', metadata: { name: 'w', namespace: 'shop' }, spec: {} }
+    const created = cluster.server.storage.create('widgets.example.dev', keyOf(widget.metadata), widget, 'kubectl')
+    // The API server names one of them at a time.
+    for (const field of ['c', 'b']) {
+      const message = `failed to create typed patch object (shop/w; example.dev/v1, Kind=Widget): .status.${field}: field not declared in schema`
+      cluster.server.fault({}, { kind: 'status', code: 500, reason: 'InternalError', message })
+    }
+    const written = await writeStatus(cluster.client, WIDGETS, created, { a: 1, b: 2, c: { d: 3 } })
+    expect(written.ok && written.value?.['status']).to.deep.equal({ a: 1 })
+    expect(cluster.server.requests).to.have.length(3)
+  })
+
   it('writes the status only when it differs, whatever the order of its members', async () => {
     const widget = { apiVersion: 'example.dev/v1', kind: 'Widget', metadata: { name: 'w', namespace: 'shop' }, spec: {} }
     const created = cluster.server.storage.create('widgets.example.dev', keyOf(widget.metadata), widget, 'kubectl')

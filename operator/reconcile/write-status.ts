@@ -9,7 +9,13 @@ export function hasStatus(object: KubernetesObject, status: object): boolean {
   return canonicalJson(object['status']) === canonicalJson(status)
 }
 
-/** Writes the status where it differs from what the object has; the object as it is then, or undefined when there was nothing to write. */
+/** A field of a status that the CRD lacks, as the API server names it when it refuses an apply: one at a time. */
+const UNDECLARED = /[.]status[.](\w+): field not declared in schema/
+
+/**
+ * Writes the status where it differs from what the object has; the object as it is then, or undefined when there was nothing to write. Fields that the CRD
+ * does not know, being of an older release, are left out: the API server refuses them, and with them all others.
+ */
 export async function writeStatus(
   client: KubeClient,
   resource: Resource,
@@ -20,5 +26,11 @@ export async function writeStatus(
   const { apiVersion, kind, metadata } = object
   const { name, namespace, uid } = metadata
   const target = { name, ...(namespace !== undefined && { namespace }), ...(uid !== undefined && { uid }) }
-  return client.applyStatus(resource, { apiVersion, kind, metadata: target, status })
+  const write = async (known: Readonly<Record<string, unknown>>): Promise<ApiAnswer<KubernetesObject>> => {
+    const answer = await client.applyStatus(resource, { apiVersion, kind, metadata: target, status: known })
+    const [, undeclared = ''] = answer.ok ? [] : (UNDECLARED.exec(answer.failure.message) ?? [])
+    if (!Object.hasOwn(known, undeclared)) return answer
+    return write(Object.fromEntries(Object.entries(known).filter(([field]) => field !== undeclared)))
+  }
+  return write({ ...status })
 }
