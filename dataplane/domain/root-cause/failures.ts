@@ -121,7 +121,7 @@ interface Told {
   readonly isEcho: boolean
   /** Errors of all kinds. */
   readonly isOfSeveral: boolean
-  /** The kind that tells most, of several. */
+  /** The statement that is quoted; where there are several, the one that tells most. */
   readonly says: string
   readonly count: Readonly<Pair>
   readonly expected: number
