@@ -28,8 +28,8 @@ export interface BulkWriterDeps {
   readonly store: SearchStore
   readonly clock: Clock
   readonly signal: AbortSignal
-  /** The form to try when the store refuses an operation as it is. */
-  readonly fold?: (operation: BulkOperation) => BulkOperation
+  /** The form to try when the store refuses an operation as it is, and why it does. */
+  readonly fold?: (operation: BulkOperation, reason: string) => BulkOperation
   /** An operation whose index the store will not make, having reached its limit, is refused; default: it waits until there is room. */
   readonly refusesWithoutRoom?: boolean
   /** An operation whose index alone takes nothing for a while is refused; default: it waits. */
@@ -292,7 +292,8 @@ class Write {
     const hasNoRoom = outcome.status === 'retry' && outcome.hasNoRoom === true
     if (outcome.status === 'retry' && outcome.isDown === true) return { ...item, downReason: outcome.reason }
     if (outcome.status === 'retry' && !(hasNoRoom && refusesWithoutRoom)) return { ...item, downReason: undefined }
-    if (!hasNoRoom && fold !== undefined && !item.isFolded) return { ...item, operation: fold(item.operation), isFolded: true }
+    if (!hasNoRoom && fold !== undefined && !item.isFolded)
+      return { ...item, operation: fold(item.operation, outcome.reason), isFolded: true }
     this.#refused.push({ item: item.position, reason: outcome.reason, hasNoRoom })
     return undefined
   }

@@ -19,6 +19,7 @@ import {
 import { type BulkOperation, type SearchStore, SearchStoreUnavailable } from '../../../ports/search-store.ts'
 import { countDocuments } from '../count-documents.ts'
 import { addLogFields, installIndexTemplates } from '../install-index-templates.ts'
+import { createFoldNotes } from './fold-notes.ts'
 import type { ThreadDeps } from './thread-deps.ts'
 
 export interface DocumentBatch<R> {
@@ -75,7 +76,12 @@ export function createDocumentWriter(deps: DocumentWriterDeps): DocumentWriter {
   const heavyWrites = createTurnstile(MAX_HEAVY_WRITES)
   const counted = new RecentIds(MAX_COUNTED)
   const onProgress = countDocuments(count)
-  const writing: BulkWriterDeps = { store, clock, signal, fold: builder.fold, size, counted, onProgress, outages }
+  const notes = createFoldNotes(deps)
+  const fold = (operation: BulkOperation, reason: string) => {
+    notes.note(operation.index, reason)
+    return builder.fold(operation)
+  }
+  const writing: BulkWriterDeps = { store, clock, signal, fold, size, counted, onProgress, outages }
 
   /** All documents lie in `bytes`. */
   const build = <R>({ records, documentOf, giveUp }: DocumentBatch<R>, bytes: Buffer) => {

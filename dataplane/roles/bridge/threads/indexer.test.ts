@@ -22,6 +22,7 @@ function enriched(tenant: string, count: number, characters = 10): ConsumedRecor
   const etl = createEtl({ defaultTenant: 'default', retentionDays: 30, lookupFeatures: () => undefined })
   const resource = { attributes: [{ key: 'tenant_id', value: { stringValue: tenant } }] }
   const logRecords = Array.from({ length: count }, (_, i) => ({
+    attributes: [{ key: 'order', value: { stringValue: `${offset}/${i}` } }],
     timeUnixNano: `${NOW_MS}${String(i).padStart(6, '0')}`,
     body: { stringValue: `${i} ${'x'.repeat(characters)}` },
   }))
@@ -36,6 +37,40 @@ function enriched(tenant: string, count: number, characters = 10): ConsumedRecor
     headers,
   }))
 }
+
+describe('documents that the store takes with folded attributes alone', () => {
+  it('are told to the log with the reason, once a minute with how many there were', async () => {
+    const clock = createFakeClock(NOW_MS)
+    const warned: object[] = []
+    const bus = createRecordingBus()
+    const bulk = async (operations: readonly BulkOperation[]): Promise<readonly BulkOutcome[]> =>
+      operations.map(({ body }) =>
+        JSON.parse(Buffer.from(body as Uint8Array).toString()).order === undefined
+          ? { status: 'done', created: true }
+          : { status: 'refused', reason: `400 failed to parse field [order] of type [long] ${'x'.repeat(1_000)}` },
+      )
+    const deps = {
+      settings: { ENRICHED_TOPIC: 'enriched-logs', ANOMALY_TOPIC: 'anomaly-events', DEAD_LETTER_TOPIC: 'dead-letter-queue' },
+      ...{ bus, clock, count: () => undefined, signal: new AbortController().signal },
+      log: { ...SILENT, warn: (fields: object) => void warned.push(fields) },
+    } as unknown as ThreadDeps
+    const work = createIndexerWork(deps, createDocumentWriter({ ...deps, store: { ...createMemorySearchStore(), bulk } }))
+    for (const [count, waitMs] of [
+      [3, 1_000],
+      [2, 60_000],
+      [4, 0],
+    ] as const) {
+      await work.handle(enriched('shop', count), bus)
+      clock.advance(waitMs)
+    }
+    expect(warned).to.have.length(2)
+    expect(warned[0]).to.include({ index: 'service-logs-2026.11.21', documents: 1 })
+    expect((warned[0] as { reason: string }).reason)
+      .to.match(/^400 failed to parse field \[order\]/)
+      .and.have.length.below(400)
+    expect(warned[1]).to.include({ documents: 5 })
+  })
+})
 
 const loud = () => enriched('loud', 10, 60_000)
 const quiet = () => enriched('quiet', 2)
