@@ -9,6 +9,8 @@ import { comparedTexts } from './testing/comparison/compared-texts.ts'
 import { comparedWrites, renamed } from './testing/comparison/compared-writes.ts'
 import { partOf, RECORDED_ANSWERS, RECORDED_DOCUMENTS, RECORDED_MAPPING } from './testing/comparison/recorded-answers.ts'
 import { startTwoStores, type TwoStores } from './testing/comparison/two-stores.ts'
+import { jsonOf, TYPED_INDEX, TYPED_LOGS, TYPED_MAPPING, typedDocuments } from './testing/comparison/typed-documents.ts'
+import { TYPED_REQUESTS } from './testing/comparison/typed-requests.ts'
 
 export const needs = ['opensearch']
 
@@ -39,6 +41,8 @@ const TERMS_NEARBY: readonly Json[] = [
   { query_string: { query: 'timeot~1 OR service:/c.*/' } },
 ]
 
+const TYPED_COUNT = 150
+const statusOfCreation = ({ create }: { readonly create: { readonly status: number } }) => create.status
 const statusOf = ({ index }: { readonly index: { readonly status: number } }) => index.status
 
 interface Hit {
@@ -149,5 +153,29 @@ describe('the embedded store answers like OpenSearch, or says what it does not s
       }),
       { seed: SEED, numRuns: Math.ceil(CASES / 10) },
     )
+  })
+
+  describe('fields of every type, with odd values', () => {
+    before(async () => {
+      const indices = [TYPED_INDEX, TYPED_LOGS]
+      for (const index of indices) {
+        for (const { status, body } of await stores.ask('PUT', `/${index}`, { mappings: TYPED_MAPPING }))
+          expect(status, JSON.stringify(body)).to.equal(200)
+        const documents = typedDocuments(DOCUMENTS_SEED, TYPED_COUNT)
+        const lines = documents.map((document, at) => `{"create":{"_index":"${index}","_id":"t${at}"}}\n${jsonOf(document)}\n`)
+        const [real, embedded] = await stores.ask('POST', '/_bulk?refresh=true', lines.join(''))
+        expect(embedded.body.items.map(statusOfCreation)).to.deep.equal(real.body.items.map(statusOfCreation))
+      }
+    })
+
+    /** A request that OpenSearch refuses may be taken here. */
+    async function expectNoOther({ path, body }: ComparedRequest): Promise<void> {
+      const [real, embedded] = await stores.ask('POST', path, body)
+      const difference = real.status >= 400 ? undefined : differenceOf(real, embedded)
+      expect(difference, `OpenSearch and the embedded store differ at ${difference}`).to.equal(undefined)
+    }
+
+    for (const [name, requests] of Object.entries(TYPED_REQUESTS))
+      it(name, () => fc.assert(fc.asyncProperty(requests, expectNoOther), { seed: SEED, numRuns: Math.ceil(CASES / 4) }))
   })
 })

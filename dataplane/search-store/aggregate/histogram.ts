@@ -18,18 +18,19 @@ export function createHistogram(spec: SpecOf<'histogram'>, newBelow: () => Below
 }
 
 export function createDateHistogram(spec: SpecOf<'date_histogram'>, newBelow: () => Below, context: CollectContext): Collector {
-  const instant = (bounds: BoundsSpec | undefined): NumberBounds | undefined => {
+  const instant = (bounds: BoundsSpec | undefined, shiftMs = 0): NumberBounds | undefined => {
     if (bounds === undefined) return undefined
     const parse = (value: string | number | boolean): number =>
       typeof value === 'number'
         ? value
         : parseDateMath(String(value), { nowMs: context.nowMs, zone: spec.zone, ...(spec.format && { format: spec.format }) })
     return {
-      min: bounds.min === undefined ? Number.POSITIVE_INFINITY : parse(bounds.min),
-      max: bounds.max === undefined ? Number.NEGATIVE_INFINITY : parse(bounds.max),
+      min: bounds.min === undefined ? Number.POSITIVE_INFINITY : parse(bounds.min) + shiftMs,
+      max: bounds.max === undefined ? Number.NEGATIVE_INFINITY : parse(bounds.max) + shiftMs,
     }
   }
-  return createOnGrid(spec, gridOf(spec), instant(spec.extendedBounds), instant(spec.hardBounds), newBelow, context)
+  // Bounds are rounded as if there was no offset, and then moved by it.
+  return createOnGrid(spec, gridOf(spec), instant(spec.extendedBounds, spec.offsetMs), instant(spec.hardBounds), newBelow, context)
 }
 
 function createOnGrid(

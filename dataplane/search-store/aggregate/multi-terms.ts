@@ -6,6 +6,7 @@ import { type CollectContext, type Collector, eachOr } from './aggregation-colle
 import { type Below, BucketTable, compareKeys } from './bucket-table.ts'
 import { combinationsOf, type Reader } from './combinations.ts'
 import { exactValues, groupField, isNumeric, missingNumber, textOfNumber } from './field-values.ts'
+import { javaDouble } from './java-double.ts'
 import type { MatchView } from './match-view.ts'
 import type { SpecOf, ValueSource } from './spec.ts'
 import { showFirst } from './terms.ts'
@@ -32,7 +33,9 @@ export function createMultiTerms(spec: SpecOf<'multi_terms'>, newBelow: () => Be
     return {
       key: values,
       key_as_string: combinations[ordinal]!.map((value, at) =>
-        String(typeof value === 'bigint' ? value : shownValue(value, fields[at])),
+        typeof value === 'number' && isFraction(fields[at])
+          ? javaDouble(value)
+          : String(typeof value === 'bigint' ? value : shownValue(value, fields[at])),
       ).join('|'),
       doc_count: table.counts[ordinal]!,
       ...table.belowResults(ordinal),
@@ -77,6 +80,8 @@ function readerOf(view: MatchView, { missing }: ValueSource, field: Field | unde
     eachOr(reader, place, standIn, see)
   }
 }
+
+const isFraction = (field: Field | undefined): boolean => field?.type === 'double' || field?.type === 'float'
 
 function shownValue(value: Value, field: Field | undefined): unknown {
   if (typeof value === 'bigint') return rawNumber(value)

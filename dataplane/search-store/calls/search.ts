@@ -7,7 +7,7 @@ import { searchJson, topHit } from '../http/search-response.ts'
 import { isObject, type JsonObject, kindOf } from '../json/json-reader.ts'
 import { textOf } from '../json/text-of.ts'
 import { createPace } from '../query/budget/pace.ts'
-import { parseSearchRequest, type SearchRequest } from '../query/parse/search-request.ts'
+import { NOT_COUNTED, parseSearchRequest, type SearchRequest } from '../query/parse/search-request.ts'
 import { parseSortParameter } from '../query/parse/sort-spec.ts'
 import { executeSearch } from '../query/run/execute.ts'
 import { decodeCursor, encodeCursor, type HitPlace } from '../query/run/hit-place.ts'
@@ -130,7 +130,9 @@ const NOTHING: HitPlace = { values: [], ordinal: 0, doc: 0 }
 
 /** Aggregations are answered once. */
 function pageRequest(request: SearchRequest, isContinued: boolean): SearchRequest {
-  return isContinued ? { ...request, aggregations: [], trackTotalHits: 0 } : { ...request, trackTotalHits: Number.POSITIVE_INFINITY }
+  return isContinued
+    ? { ...request, aggregations: [], trackTotalHits: NOT_COUNTED }
+    : { ...request, trackTotalHits: Number.POSITIVE_INFINITY }
 }
 
 const MAX_SEARCHES = 100

@@ -66,7 +66,8 @@ function printIso(utcMs: number, zone: TimeZone): string {
   const offset = zone.offsetMs(utcMs)
   const local = new Date(utcMs + offset)
   if (Number.isNaN(local.getTime())) return String(utcMs)
-  const text = local.toISOString()
+  // Years beyond four digits have no more digits than they need.
+  const text = local.toISOString().replace(/^([+-])0+(?=\d{4,}-)/, (_match, sign) => sign)
   return offset === 0 ? text : `${text.slice(0, -1)}${printOffset(offset, ':')}`
 }
 

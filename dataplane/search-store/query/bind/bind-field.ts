@@ -202,6 +202,8 @@ function bindPattern(query: PatternQuery, field: Field): Condition {
     throw queryShardError(
       `failed to create query: a ${query.kind} may be at most ${MAX_PATTERN_LENGTH} characters long, found ${query.value.length}`,
     )
+  // Not even the empty text, in Lucene too.
+  if (query.kind === 'wildcard' && query.value === '') return NONE
   const own = { ...query, value: normalized(query.value, field.normalizer) }
   return lenient(query.lenient, () => ({ op: 'pattern', field, pattern: patternOf(own, fieldClass === 'text') }))
 }

@@ -138,7 +138,7 @@ function bindAnyField(query: Extract<Query, { kind: 'any_field' }>, context: Bin
 const hasField = (path: string, { mapping }: BindContext): boolean =>
   path === '_id' || path === '_index' || findField(mapping, path) !== undefined
 
-/** `*` and other patterns stand for text, keyword, number, date and boolean fields. */
+/** `*` and other patterns stand for text, keyword, number, date, boolean and `flat_object` fields. */
 function expandFields(pattern: string, query: FieldQuery, { mapping, expanded }: BindState): readonly Field[] {
   const key = `${query.kind === 'exists'}:${pattern}`
   const known = expanded.get(key)
@@ -156,9 +156,13 @@ function expandFields(pattern: string, query: FieldQuery, { mapping, expanded }:
   return fields
 }
 
+/** Clauses that `*` asks of a `flat_object`, too: one of its values is looked for. */
+const ASKED_OF_FLAT = new Set<FieldQuery['kind']>(['exists', 'match', 'phrase', 'terms', 'prefix', 'wildcard'])
+
 function isEligible(field: Field, pattern: string, query: FieldQuery): boolean {
   const fieldClass = classOf(field)
-  if (fieldClass === 'flat' || fieldClass === 'object') return query.kind === 'exists' && fieldClass !== 'object'
+  if (fieldClass === 'object') return false
+  if (fieldClass === 'flat' && !ASKED_OF_FLAT.has(query.kind)) return false
   const isMultiField = field.sourcePath.join('.') !== field.path
   // A text that `*` finds in `name.keyword`, it finds in `name`, too.
   return pattern !== '*' || !isMultiField
@@ -173,7 +177,7 @@ function bindOnField(query: FieldQuery, path: string, context: BindState): Condi
   if (field === undefined) return NONE
   // An object has no values of its own: as for a field that is not there, nothing is found.
   if (classOf(field) === 'object' && query.kind !== 'exists') return NONE
-  // A value that is not indexed is in the documents still; OpenSearch finds it by its doc values, which texts have none of.
+  // A field that is not indexed is in the documents still; OpenSearch finds it by its doc values, which texts do not have.
   if (!field.isIndexed && query.kind === 'exists')
     return hasDocValues(field) ? counted(bindFieldQuery(query, field, context), context) : NONE
   if (!field.isIndexed)

@@ -28,7 +28,7 @@ export interface SearchRequest {
   readonly searchAfter?: readonly (Scalar | null)[]
   readonly source: SourceFilter
   readonly fields: readonly FieldFormat[]
-  /** Totals are exact up to here; 0: not counted, Infinity: always exact. */
+  /** Totals are exact up to here; `NOT_COUNTED`: not shown, Infinity: always exact. */
   readonly trackTotalHits: number
   readonly isTotalGiven: boolean
   readonly trackScores: boolean
@@ -141,13 +141,16 @@ function parseWindow(body: JsonObject): { from: number; size: number } {
   return { from, size }
 }
 
+/** The total that is asked for where none is. */
+export const NOT_COUNTED = -1
+
 function parseTrackTotalHits(value: unknown): number {
   if (value === undefined) return DEFAULT_TRACK_TOTAL_HITS
   if (value === true || value === 'true') return Number.POSITIVE_INFINITY
-  if (value === false || value === 'false') return 0
+  if (value === false || value === 'false') return NOT_COUNTED
   const limit = readInteger(value, 'track_total_hits', Number.MIN_SAFE_INTEGER)
   if (limit < -1) throw illegalArgument(`[track_total_hits] parameter must be positive or equals to -1, got ${limit}`)
-  return limit === -1 ? 0 : limit
+  return limit
 }
 
 /** Undefined: no end. */

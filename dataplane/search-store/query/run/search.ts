@@ -6,7 +6,7 @@ import type { SpecOf } from '../../aggregate/spec.ts'
 import { isAlias } from '../bind/field.ts'
 import type { Pace, QueryTurns } from '../budget/pace.ts'
 import type { QueryMemory } from '../budget/query-memory.ts'
-import type { SearchRequest } from '../parse/search-request.ts'
+import { NOT_COUNTED, type SearchRequest } from '../parse/search-request.ts'
 import { countDocs, firstDocs } from '../plan/doc-set.ts'
 import { verifier } from '../plan/verifier.ts'
 import { countsView, fitsCounts } from './counts-view.ts'
@@ -142,7 +142,7 @@ export class Search {
     return {
       hits,
       total:
-        trackTotalHits === 0
+        trackTotalHits === NOT_COUNTED
           ? undefined
           : { value: isOver ? trackTotalHits : this.#total, relation: isOver || this.#pace.isTimedOut ? 'gte' : 'eq' },
       maxScore: this.#isScored && this.#maxScore > Number.NEGATIVE_INFINITY ? this.#maxScore : undefined,
@@ -311,7 +311,7 @@ export class Search {
 
   /** Totals beyond this need no exact count. */
   get #isCounted(): boolean {
-    return this.#total > this.#request.trackTotalHits || this.#request.trackTotalHits === 0
+    return this.#total > this.#request.trackTotalHits
   }
 
   /** Finds the hits and counts as far as asked, reading as few documents as that takes. */

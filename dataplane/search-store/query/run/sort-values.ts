@@ -81,7 +81,7 @@ function valueReader(spec: SortSpec, unit: SegmentUnit): ValueReader {
       return { column: undefined, read: () => bound.index }
     default: {
       const field = sortField(spec, unit)
-      return field === undefined ? { column: undefined, read: () => missingValue(spec) } : fieldReader(field, spec, unit)
+      return field === undefined ? { column: undefined, read: () => unmappedMissing(spec) } : fieldReader(field, spec, unit)
     }
   }
 }
@@ -118,6 +118,14 @@ export function refuseTextField(field: Field): void {
 function missingValue(spec: SortSpec): SortValue {
   if (spec.missing === '_last' || spec.missing === '_first') return undefined
   return typeof spec.missing === 'boolean' ? Number(spec.missing) : spec.missing
+}
+
+/** The same where the index lacks the field. */
+function unmappedMissing(spec: SortSpec): SortValue {
+  const missing = missingValue(spec)
+  if (spec.unmappedType === 'keyword') return missingText(spec)
+  const number = typeof missing === 'string' && missing.trim() !== '' ? Number(missing) : Number.NaN
+  return Number.isNaN(number) ? missing : number
 }
 
 /** The same of a field of texts. */

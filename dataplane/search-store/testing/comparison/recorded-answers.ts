@@ -11,9 +11,11 @@ export const RECORDED_MAPPING = {
     big: { type: 'unsigned_long' },
     byt: { type: 'byte' },
     flt: { type: 'float' },
+    dbl: { type: 'double' },
     bool: { type: 'boolean' },
     dat: { type: 'date' },
     ip: { type: 'ip' },
+    flat: { type: 'flat_object' },
     obj: { properties: { a: { type: 'keyword' }, c: { type: 'long' } } },
   },
 } as const
@@ -21,9 +23,9 @@ export const RECORDED_MAPPING = {
 /** JSON as it is sent: doubles do not hold some of the numbers. */
 export const RECORDED_DOCUMENTS: readonly string[] = [
   '{"kw":["b","a","b"],"lng":[3,1,2,2],"flt":0.1,"txt":"disk full","dat":"2026-01-02T03:04:05Z","obj":[{"a":"x"},{"a":"z","c":7}]}',
-  '{"kw":"\\uffff","lng":9007199254740993,"bool":true,"ip":["::FFFF:10.0.0.1","2001:DB8:0:0::1","10.0.0.1"],"unindexed":"u"}',
+  '{"kw":"\\uffff","lng":9007199254740993,"bool":true,"dbl":2,"ip":["::FFFF:10.0.0.1","2001:DB8:0:0::1","10.0.0.1"],"unindexed":"u"}',
   '{"kw":"😀","number_kw":9007199254740992,"lng":-3,"big":18446744073709551615,"bool":false,"txt":"t star","byt":5}',
-  '{"kw":"","number_kw":[9007199254740993,1.10,1e3],"lng":5,"big":9007199254740993,"txt":"<10","dat":"2026-01-03","obj":{"c":1}}',
+  '{"kw":"","number_kw":[9007199254740993,1.10,1e3],"lng":5,"big":9007199254740993,"txt":"<10","dat":"2026-01-03","obj":{"c":1},"flat":{"os":"linux","on":true}}',
 ]
 
 export interface RecordedAnswer {
@@ -76,6 +78,14 @@ export const RECORDED_ANSWERS: readonly RecordedAnswer[] = [
   },
   fields(3, { docvalue_fields: ['number_kw'] }, { number_kw: ['1.10', '1e3', '9007199254740993'] }),
   { title: 'no total', body: { size: 0, track_total_hits: -1 }, at: 'hits.total', is: undefined },
+  { title: 'a total of none', body: { size: 0, track_total_hits: 0 }, at: 'hits.total', is: { value: 0, relation: 'gte' } },
+  found('an empty wildcard', { wildcard: { kw: '' } }),
+  {
+    title: 'keys of fractions together',
+    body: { size: 0, aggs: { k: { multi_terms: { terms: [{ field: 'dbl' }, { field: 'bool' }] } } } },
+    at: 'aggregations.k.buckets.0.key_as_string',
+    is: '2.0|true',
+  },
   fields(0, { docvalue_fields: [{ field: 'dat', format: 'epoch_second' }] }, { dat: ['1767323045'] }),
   {
     title: 'a number for a missing text',
@@ -89,7 +99,12 @@ export const RECORDED_ANSWERS: readonly RecordedAnswer[] = [
     at: 'hits.hits.0.sort',
     is: [5, -3],
   },
-  text('true', {}, 1),
+  text('true', {}, 1, 3),
+  text('linux', {}, 3),
+  text('lin*', {}, 3),
+  text('linux', { fields: ['fla*'] }, 3),
+  found('any field of a text', { multi_match: { query: 'linux' } }, 3),
+  found('any field of a simple text', { simple_query_string: { query: 'linux' } }, 3),
   text('lng:>2', {}, 0, 1, 3),
   text('<0', { default_field: 'lng' }, 2),
   text('lng:(>4 AND <6)', {}, 3),
@@ -134,6 +149,22 @@ export const RECORDED_ANSWERS: readonly RecordedAnswer[] = [
     },
   },
   {
+    title: 'bounds of a histogram with an offset',
+    body: {
+      size: 0,
+      aggs: {
+        h: {
+          date_histogram: {
+            ...{ field: 'dat', fixed_interval: '6h', offset: '+1h', min_doc_count: 0 },
+            extended_bounds: { min: '2026-01-01', max: '2026-01-03' },
+          },
+        },
+      },
+    },
+    at: 'aggregations.h.buckets.0.key_as_string',
+    is: '2026-01-01T01:00:00.000Z',
+  },
+  {
     title: 'terms in the order of their code points',
     body: { size: 0, aggs: { k: { terms: { field: 'kw', order: { _key: 'desc' }, size: 2 } } } },
     at: 'aggregations.k.buckets',
@@ -150,7 +181,7 @@ export const RECORDED_ANSWERS: readonly RecordedAnswer[] = [
   },
 ]
 
-/** The value of an answer there; large numbers as their digits. */
+/** The part of an answer that a recorded one names; large numbers as their digits. */
 export function partOf(text: string, at: string | undefined): unknown {
   const answer = JSON.parse(text, (_key, value: unknown, context?: { readonly source?: string }) =>
     typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value) ? context?.source : value,
