@@ -79,5 +79,34 @@ describe("OpenTelemetry's own exporters in, the official OpenSearch client out",
       expect(document['attributes']).to.include({ 'service.version': '1.2.3' })
       expect(document['timestamp']).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,9}Z$/)
     })
+
+    it(`shows the exception of a record that the ${name} exporter sends without a body, and groups such records by it`, async function () {
+      this.timeout(30_000)
+      const service = `${name}-exception`
+      const provider = new LoggerProvider({
+        resource: resourceFromAttributes({ 'service.name': service }),
+        processors: [new SimpleLogRecordProcessor({ exporter: create(app) })],
+      })
+      for (const cart of [17, 18]) {
+        const error = new TypeError(`cart ${cart} is undefined`)
+        const attributes = { 'exception.type': error.name, 'exception.message': error.message, 'exception.stacktrace': error.stack! }
+        provider.getLogger('e2e').emit({ severityNumber: SeverityNumber.ERROR, attributes })
+      }
+      await provider.shutdown()
+
+      const documents = await eventually(async () => {
+        const { body } = await reader.search({ index: 'service-logs-*', body: { query: { term: { service } } } })
+        expect(body.hits.hits).to.have.length(2)
+        return body.hits.hits.map(({ _source }) => _source as Record<string, unknown>)
+      })
+      expect(documents.map(({ message }) => message)).to.have.members([
+        'TypeError: cart 17 is undefined',
+        'TypeError: cart 18 is undefined',
+      ])
+      for (const document of documents) {
+        expect(document).to.include({ level: 'ERROR', pattern: 'TypeError: cart <*> is undefined', 'exception.type': 'TypeError' })
+        expect(document['exception.stacktrace']).to.contain('exporters.test.ts')
+      }
+    })
   }
 })

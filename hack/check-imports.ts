@@ -277,7 +277,6 @@ const ALLOWED: ImportTable = {
     'dataplane/domain/anomalies/anomaly.ts', // types
     'dataplane/domain/api-keys/api-key.ts', // types
     'dataplane/domain/incidents/anomaly-config.ts',
-    'dataplane/domain/incidents/anomaly-window.ts',
     'dataplane/domain/incidents/audit-entry.ts', // types
     'dataplane/domain/incidents/evidence-order.ts',
     'dataplane/domain/incidents/incident-fields.ts', // types

@@ -15,6 +15,9 @@ export interface AnomalyConfig {
 
 export const DEFAULT_ANOMALY_CONFIG: AnomalyConfig = { minimumScore: 0.85, lookbackWindow: '15m', recurring: 'dispatch' }
 
+/** Anomalies of one service make a group within this much event time (Spec: Limits, incident grouping). */
+export const GROUP_WINDOW_MS = 5 * 60_000
+
 /** Shortest and longest `lookbackWindow`. */
 const LOOKBACK_MS = { min: 1_000, max: 7 * 86_400_000 }
 export const LOOKBACK_RULE = 'a duration from 1s to 7d, such as 15m or 1h30m'

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { GROUP_WINDOW_MS, type WindowMember, windowAround } from './anomaly-window.ts'
+import { GROUP_WINDOW_MS } from './anomaly-config.ts'
+import { type WindowMember, windowAround } from './anomaly-window.ts'
 
 const MINUTE_MS = 60_000
 

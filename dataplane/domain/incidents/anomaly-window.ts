@@ -1,8 +1,6 @@
 import type { Anomaly } from '../anomalies/anomaly.ts'
 import { wordsOfFields } from '../records/readable-text.ts'
-
-/** Anomalies of one service make a group within this much event time (Spec: Limits, incident grouping). */
-export const GROUP_WINDOW_MS = 5 * 60_000
+import { GROUP_WINDOW_MS } from './anomaly-config.ts'
 
 /** The part of an anomaly that grouping keeps. */
 export type GroupedAnomaly = Pick<

@@ -1,5 +1,6 @@
 /** The traces in which services had anomalies: services that share one belong to the same incident. */
-import { GROUP_WINDOW_MS, type WindowMember } from './anomaly-window.ts'
+import { GROUP_WINDOW_MS } from './anomaly-config.ts'
+import type { WindowMember } from './anomaly-window.ts'
 
 const MAX_TRACES = 20_000
 const MAX_SERVICES_PER_TRACE = 50

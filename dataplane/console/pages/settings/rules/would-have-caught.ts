@@ -1,7 +1,7 @@
 /** Incidents that thresholds would have made of the anomalies of the last day. */
 import type { Severity } from '../../../../contract/platforms.ts'
 import type { Anomaly } from '../../../../domain/anomalies/anomaly.ts'
-import { GROUP_WINDOW_MS } from '../../../../domain/incidents/anomaly-window.ts'
+import { GROUP_WINDOW_MS } from '../../../../domain/incidents/anomaly-config.ts'
 import { classify } from '../../../../domain/incidents/severity.ts'
 
 export type PastAnomaly = Pick<
