@@ -1,10 +1,10 @@
 /** The ways through overview, health, upload and API keys, in a browser. */
-import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { untilRead } from '../dataplane/console/testing/open-console.ts'
 import { seedShop } from '../dataplane/console/testing/seed-shop.ts'
 import { TENANT_HEADER } from '../dataplane/contract/headers.ts'
@@ -74,7 +74,11 @@ describe('pages of the console', function () {
     const directory = mkdtempSync(join(tmpdir(), 'logpipeline-upload-'))
     try {
       const paths = ['first.json', 'growing.json'].map(name => join(directory, name))
-      for (const path of paths) writeFileSync(path, '{"message":"one","service":"cart"}')
+      for (const path of paths) {
+        writeFileSync(path, '{"message":"one","service":"cart"}')
+        // A browser tells versions of a file apart by the second.
+        utimesSync(path, 1_700_000_000, 1_700_000_000)
+      }
       page = await at.open('/upload')
       const held = Promise.withResolvers<void>()
       await page.route('**/api/upload', async route => {
@@ -148,7 +152,12 @@ describe('pages of the console', function () {
     await page.getByRole('link', { name: 'Routing', exact: true }).click()
     await page.getByLabel('Slack · one is told of critical incidents').waitFor()
     await change('routing', { critical: ['slack:two'] })
-    await page.getByLabel('Slack · one is told of critical incidents').check()
+    // The page shows a click a moment later: it tells the change to all that show it first.
+    const toggle = async (cell: Locator, isOn: boolean) => {
+      await cell.click()
+      await eventually(async () => expect(await cell.isChecked()).to.equal(isOn))
+    }
+    await toggle(page.getByLabel('Slack · one is told of critical incidents'), true)
     await page.getByText('The routing is saved').waitFor()
     expect((await configured()).routing['critical']).to.deep.equal(['slack:two', 'slack:one'])
 
@@ -158,9 +167,9 @@ describe('pages of the console', function () {
       await route.continue()
     })
     const cells = ['one', 'two'].map(name => page.getByLabel(`Slack · ${name} is told of high incidents`))
-    for (const cell of cells) await cell.check()
+    for (const cell of cells) await toggle(cell, true)
     for (const cell of cells) expect(await cell.isChecked()).to.equal(true)
-    await cells[0]!.uncheck()
+    await toggle(cells[0]!, false)
     await eventually(async () => expect((await configured()).routing['high']).to.deep.equal(['slack:two']))
     await page.unrouteAll({ behavior: 'wait' })
     expect([await cells[0]!.isChecked(), await cells[1]!.isChecked()]).to.deep.equal([false, true])
