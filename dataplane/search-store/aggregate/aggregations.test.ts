@@ -282,6 +282,12 @@ describe('aggregations', () => {
         expect(m.doc_count).to.equal(SAMPLE.filter(each => each['host'] === undefined).length)
       })
 
+      it('filters: no other bucket where it is said that there is none, whatever its key', async () => {
+        const filters = { words: { match: { message: 'timeout' } } }
+        const { f } = await aggregate(index, { f: { filters: { filters, other_bucket: false, other_bucket_key: 'rest' } } })
+        expect(Object.keys(f.buckets)).to.deep.equal(['words'])
+      })
+
       it('min, max, avg, sum, value_count, percentiles, cardinality', async () => {
         const { a, b, c, d, e, p, u, t } = await aggregate(index, {
           a: { min: { field: 'duration_ms' } },

@@ -355,9 +355,11 @@ function parseFilters(body: unknown): BucketSpec {
   if (filters.length === 0) throw illegalArgument('[filters] cannot be empty.')
   if (filters.length > MAX_RANGES)
     throw illegalArgument(`[filters.filters] may hold at most ${MAX_RANGES} entries, found ${filters.length}`)
+  // A key alone asks for the bucket.
   const hasOther =
-    content['other_bucket_key'] !== undefined ||
-    (content['other_bucket'] !== undefined && readBoolean(content['other_bucket'], 'filters.other_bucket'))
+    content['other_bucket'] === undefined
+      ? content['other_bucket_key'] !== undefined
+      : readBoolean(content['other_bucket'], 'filters.other_bucket')
   if (!hasOther) return { type: 'filters', filters }
   const otherKey =
     content['other_bucket_key'] === undefined ? '_other_' : readString(content['other_bucket_key'], 'filters.other_bucket_key')

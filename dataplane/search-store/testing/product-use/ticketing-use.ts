@@ -121,6 +121,12 @@ export async function useAsTicketing({ store, beforeNextPut }: RecordedStore): P
     await change('acknowledge', idOf(4))
     note(await caller.get(`/api/incidents/${idOf(4)}`))
 
+    // A comment goes to the tickets that are out.
+    const untold = (await store.get<Incident>('service-incidents-ticketing-a', idOf(4)))!
+    const told = { ...untold.source, platforms: ['opsgenie'], ticketing: { takenAt: new Date(NOW_MS).toISOString() } }
+    await store.put('service-incidents-ticketing-a', idOf(4), told, untold)
+    await change('comment', idOf(4), undefined, { actor: 'me', note: 'words for the ticket' })
+
     // Exactly one of several simultaneous calls wins.
     await storeIncidents(store, { id: `${CONTESTED}1`, tenantId: 'ticketing-c' })
     await store.refresh('service-incidents-ticketing-c')
