@@ -16,6 +16,8 @@ const STILL_MS = 30_000
 /** Requests at once: more than the bus, and the collector, hold. */
 const SENDERS = 224
 const RECORDS_OF_REQUEST = 500
+/** Beyond so many the senders pause: two minutes of indexing, and more than memory would hold, as each has two kilobytes. */
+const MAX_RECORDS = 500_000
 const STILL_DISK = join(import.meta.dirname, 'testing/still-disk.ts')
 
 interface Sent {
@@ -51,6 +53,10 @@ describe('memory of a standalone', function () {
     let records = 0
     const sender = async (name: number) => {
       for (let turn = 0; performance.now() < endMs; turn++) {
+        if (records >= MAX_RECORDS) {
+          await sleep(100)
+          continue
+        }
         const answer = await fetch(`${app.collector}/v1/logs`, {
           method: 'POST',
           headers: { 'content-type': 'application/json' },
