@@ -41,9 +41,6 @@ const IN_OTHER_SUITES: readonly (readonly [path: string, suite: string])[] = [
   ['dataplane/pipeline/sinks/thread-retention.ts', 'dataplane/pipeline/sinks/thread-retention.real.ts'],
 ]
 
-const INDICES =
-  'service-logs-*,service-anomalies-*,service-incidents-*,service-audit-*,service-dispatches-*,service-feature-runs,service-config'
-
 /** Calls with answers that only one of the stores gave. */
 function differenceOf(real: readonly string[], own: readonly string[]): readonly string[] {
   const others = (calls: readonly string[], left: readonly string[], mark: string) => {
@@ -64,7 +61,7 @@ describe('every query that the product itself sends: OpenSearch and the embedded
   let embedded: TestStore
   let stores: readonly [real: SearchStore, embedded: SearchStore]
 
-  const clear = () => fetch(`${address}/${INDICES}?ignore_unavailable=true`, { method: 'DELETE' })
+  const clear = () => fetch(`${address}/service-*?ignore_unavailable=true`, { method: 'DELETE' })
   before(async () => {
     await clear()
     embedded = await startTestStore()

@@ -126,21 +126,23 @@ describe('Odd specs on a real API server', function () {
     const { spec } = await objects.get('CustomResourceDefinition', crd)
     const [version] = structuredClone(spec.versions)
     for (const field of ['topicPrefix', 'inputsHash']) delete version.schema.openAPIV3Schema.properties.status.properties[field]
+    // The API server takes a moment to go by another CRD.
+    const untilInputsHash = (what: string, isKept: boolean) =>
+      until(what, async () => {
+        const probe = await objects.apply({ ...suite.pipeline('probe'), spec: { mode: 'AllInOne', paused: true } })
+        const status = { conditions: [], inputsHash: 'x' }
+        return ((await objects.patch('LogPipeline', probe.metadata.name, { status }, 'status')).status.inputsHash !== undefined) === isKept
+      })
     await objects.patch('CustomResourceDefinition', crd, { spec: { versions: [version] } })
     try {
-      // The API server takes a moment to go by it.
-      const isOlder = async () => {
-        const answer = await objects.apply({ ...suite.pipeline('probe'), spec: { mode: 'AllInOne', paused: true } })
-        const status = { conditions: [], inputsHash: 'x' }
-        return (await objects.patch('LogPipeline', answer.metadata.name, { status }, 'status')).status.inputsHash === undefined
-      }
-      await until('the older CRD is in force', isOlder)
+      await untilInputsHash('the older CRD is in force', false)
       const { status } = await suite.ready('older')
       expect(status).not.to.have.property('inputsHash')
       await suite.ready('older', { logLevel: 'debug' })
     } finally {
       await suite.installOwnCrds()
       await objects.patch('CustomResourceDefinition', crd, { spec: { versions: spec.versions } })
+      await untilInputsHash('the own CRD is in force', true)
     }
   })
 

@@ -28,7 +28,7 @@ export function recordStore(store: SearchStore): RecordedStore {
       const site = productLine(new Error().stack ?? '')
       if (site !== undefined) callSites.add(site)
       const note = (outcome: unknown) => {
-        const text = JSON.stringify({ method, args, outcome }, plain)
+        const text = JSON.stringify(withoutSeqNo({ method, args, outcome }), plain)
         if (!text.includes(CONTESTED)) calls.push(text)
       }
       try {
@@ -62,6 +62,17 @@ function ordered([request]: readonly unknown[], result: unknown): unknown {
   if ((request as SearchRequest | undefined)?.body?.['sort'] !== undefined) return result
   const { hits } = (result ?? {}) as Partial<SearchResult<unknown>>
   return hits === undefined ? result : { ...(result as object), hits: hits.toSorted((a, b) => (a.id < b.id ? -1 : 1)) }
+}
+
+/** Sequence numbers as the last part of an order tell how calls of several at once came in. */
+function withoutSeqNo<T extends { readonly args: readonly unknown[]; readonly outcome: unknown }>(call: T): T {
+  const [request, ...others] = call.args as readonly (SearchRequest | undefined)[]
+  const order = request?.body?.['sort']
+  if (!Array.isArray(order) || !('_seq_no' in order.at(-1))) return call
+  const { search_after: after, ...body } = request!.body as { readonly search_after?: readonly unknown[] }
+  const args = [{ ...request!, body: { ...body, ...(after && { search_after: after.slice(0, -1) }) } }, ...others]
+  const { hits, ...outcome } = call.outcome as SearchResult<unknown>
+  return { ...call, args, outcome: { ...outcome, hits: hits.map(hit => ({ ...hit, sort: hit.sort?.slice(0, -1) })) } }
 }
 
 /** Versions and the words of a refusal are a store's own; bytes are texts; maps and members of objects have no order. */
