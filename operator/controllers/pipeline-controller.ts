@@ -25,6 +25,7 @@ import { makeOnce } from './make-once.ts'
 import type { SecretContents } from './secret-contents.ts'
 import { createStatusPace, PIPELINE_SUMMARY } from './status-pace.ts'
 import { type StatusDeps, tellStatus, timestamp } from './tell-status.ts'
+import { createToldPrefixes } from './told-prefixes.ts'
 
 export interface PipelineControllerDeps extends StatusDeps {
   readonly view: ClusterView
@@ -42,6 +43,7 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
   const { view, settings } = deps
   /** By key, the objects that could not be applied the last time. A paused pipeline keeps its entry. */
   const lastProblems = new Map<string, readonly ObjectProblem[]>()
+  const prefixes = createToldPrefixes()
   const pace = createStatusPace(PIPELINE_SUMMARY)
 
   const applyPlan = async (pipeline: LogPipeline, { objects, held, madeOnce }: PipelinePlan): Promise<readonly ObjectProblem[]> => {
@@ -55,7 +57,7 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
   }
 
   const gather = (key: string, pipeline: LogPipeline, referred: Referred): Gathered => {
-    const gathered = gatherPipeline(view, pipeline, referred, lastProblems.get(key) ?? [])
+    const gathered = gatherPipeline(view, prefixes.restore(key, pipeline), referred, lastProblems.get(key) ?? [])
     const seen = deps.bridgeHealth.look(key, gathered.pods)
     return seen === undefined ? gathered : { ...gathered, bridgeHealth: seen }
   }
@@ -64,7 +66,10 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
 
   const writePipelineStatus = async (key: string, pipeline: LogPipeline, status: LogPipelineStatus) => {
     const written = await tellStatus(deps, LOG_PIPELINES, pipeline, status)
-    if (written.ok && written.value !== undefined) pace.noteWritten(key, pipeline.status, status, deps.clock.nowMs())
+    if (written.ok && written.value !== undefined) {
+      pace.noteWritten(key, pipeline.status, status, deps.clock.nowMs())
+      prefixes.note(key, readLogPipeline(written.value))
+    }
     return written
   }
 
@@ -84,7 +89,7 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
 
   /** Tells why the spec cannot be used. The objects of the pipeline stay as they are. */
   const tellInvalid = async (key: string, pipeline: LogPipeline): Promise<ReconcileOutcome> => {
-    const written = await writePipelineStatus(key, pipeline, invalidPipelineStatus(pipeline, now()))
+    const written = await writePipelineStatus(key, pipeline, invalidPipelineStatus(prefixes.restore(key, pipeline), now()))
     return written.ok || written.failure.status === 404 ? { kind: 'settled' } : failedBy(written.failure)
   }
 
@@ -96,6 +101,7 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
     // The API server's garbage collector removes the objects of the pipeline.
     if (pipeline === undefined || pipeline.metadata.deletionTimestamp !== undefined) {
       lastProblems.delete(key)
+      prefixes.forget(key)
       pace.forget(key)
       deps.bridgeHealth.forget(key)
       deps.secrets.forget(owner)

@@ -1,0 +1,29 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import type { LogPipeline } from '../api/log-pipeline.ts'
+import { createToldPrefixes } from './told-prefixes.ts'
+
+const KEY = 'shop/a'
+const CONDITIONS = [{ type: 'CollectorAvailable', status: 'True', reason: 'X', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' }]
+
+const pipeline = (uid: string, topicPrefix?: string) =>
+  ({ metadata: { name: 'a', namespace: 'shop', uid }, status: { conditions: CONDITIONS, topicPrefix } }) as unknown as LogPipeline
+
+describe('Topic prefixes that were told', () => {
+  it('are put back where a watch of an earlier CRD leaves them out', () => {
+    const prefixes = createToldPrefixes()
+    prefixes.note(KEY, pipeline('1', 'shop.a.'))
+    expect(prefixes.restore(KEY, pipeline('1')).status).to.include({ topicPrefix: 'shop.a.' })
+    expect(prefixes.restore(KEY, pipeline('1', 'other.')).status).to.include({ topicPrefix: 'other.' })
+  })
+
+  it('are not those of a resource of the same name before, nor of one that the API server kept none of', () => {
+    const prefixes = createToldPrefixes()
+    prefixes.note(KEY, pipeline('1', 'shop.a.'))
+    prefixes.note('shop/b', pipeline('2'))
+    expect(prefixes.restore(KEY, pipeline('3')).status?.topicPrefix).to.equal(undefined)
+    expect(prefixes.restore('shop/b', pipeline('2')).status?.topicPrefix).to.equal(undefined)
+    prefixes.forget(KEY)
+    expect(prefixes.restore(KEY, pipeline('1')).status?.topicPrefix).to.equal(undefined)
+  })
+})
