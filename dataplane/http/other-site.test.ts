@@ -37,6 +37,11 @@ describe('a page of another site', () => {
       refused: false,
     },
     {
+      who: 'a page behind two such proxies',
+      headers: { origin: 'http://logs.example', 'x-forwarded-host': 'logs.example, inner.example' },
+      refused: false,
+    },
+    {
       who: 'another site through such a proxy',
       headers: { origin: 'https://evil.example', 'x-forwarded-host': 'logs.example' },
       refused: true,

@@ -15,8 +15,8 @@ export function assertNoOtherSite({ method, headers }: Pick<IncomingMessage, 'me
 }
 
 /**
- * Browsers say `sec-fetch-site` to addresses of this machine and to https; to all others the origin alone. A proxy that keeps no host may say
- * `x-forwarded-host`, which a page can no more send than the tenant's header.
+ * Browsers say `sec-fetch-site` to addresses of this machine and to https; to all others the origin alone. Proxies that keep no host may say
+ * `x-forwarded-host`, each behind the last one, which a page can no more send than the tenant's header.
  */
 function isOfOtherSite({
   'sec-fetch-site': site,
@@ -27,5 +27,5 @@ function isOfOtherSite({
   if (site !== undefined) return site === 'cross-site'
   if (origin === undefined) return false
   const from = URL.parse(origin)?.host
-  return from !== host.toLowerCase() && from !== String(forwarded).toLowerCase()
+  return ![host, ...String(forwarded).split(',')].some(own => own.trim().toLowerCase() === from)
 }

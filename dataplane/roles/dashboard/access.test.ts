@@ -2,13 +2,18 @@
 import { request as httpRequest } from 'node:http'
 import { expect } from 'chai'
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha'
+import { route } from '../../http/route.ts'
 import { createFakeClock, type FakeClock } from '../../testing/fake-clock.ts'
 import { type DashboardFixture, startDashboardFixture, textOf } from './testing/dashboard-fixture.ts'
+
+/** A route that the dashboard serves itself, as it does that of API keys. */
+const OWN_PATH = '/api/own'
 
 describe('a dashboard', () => {
   let dashboard: DashboardFixture
   before(async () => {
-    dashboard = await startDashboardFixture({ publicUrl: 'https://logs.example.com' })
+    const own = (['GET', 'PATCH'] as const).map(method => route({ method, path: OWN_PATH, handle: () => ({ body: {} }) }))
+    dashboard = await startDashboardFixture({ publicUrl: 'https://logs.example.com', routes: own })
   })
   after(() => dashboard.stop())
 
@@ -51,7 +56,9 @@ describe('a dashboard', () => {
     { title: 'a name that leads to this machine', method: 'GET', headers: () => ({ host: 'evil.example:3000' }), status: 403 },
     { title: 'localhost', method: 'GET', headers: () => ({ host: 'localhost:3000' }), status: 200 },
   ])
-    it(`answers ${status} to ${method} from ${title}`, async () => expect(await statusOf(method, headers())).to.equal(status))
+    for (const path of ['/api/bridge/config', OWN_PATH])
+      it(`answers ${status} to ${method} ${path} from ${title}`, async () =>
+        expect(await statusOf(method, headers(), path)).to.equal(status))
 
   it('lets no other site read its answers, nor show them in a frame', async () => {
     const page = await fetch(`${dashboard.url}/`)
