@@ -40,9 +40,24 @@ describe("custom keys of a tenant's day", () => {
     )
   })
 
+  it('are not those that a sender writes into a value, or into a name, for a refusal to tell', () => {
+    const keys = new CustomKeys()
+    const [told, mapping] = ['Existing mapping for [user] must be of type object but found [keyword].', '400 mapper_parsing_exception: ']
+    for (const reason of [
+      `${mapping}failed to parse field [order] of type [long]. Preview of field's value: '${told}'`,
+      `${mapping}Could not dynamically add mapping for field [a]. Existing mapping for [user.x]. Existing mapping for [a]. ${told}`,
+      `${mapping}Could not dynamically add mapping for field [a]. ${told}.x]. Existing mapping for [a] must be of type object but found [keyword].`,
+      `${mapping}object mapping for [user] tried to parse field [id] as object, but found a concrete value] tried to parse field [a] as object, but found a concrete value`,
+      `${mapping}failed to parse field [a] of type [long]: object mapping for [user.id] tried to parse field [id] as object, but found a concrete value`,
+    ])
+      expect(keys.learn(DAY, reason), reason).to.equal(false)
+    expect(keys.admit('shop', DAY, 'user.id')).to.equal(true)
+  })
+
   it('that refusals tell are remembered up to 1,000 of a day, and of 40 days', () => {
     const keys = new CustomKeys()
-    const reason = (name: string) => `Existing mapping for [${name}] must be of type object but found [keyword].`
+    const reason = (name: string) =>
+      `400 mapper_parsing_exception: Could not dynamically add mapping for field [${name}.of]. Existing mapping for [${name}] must be of type object but found [keyword].`
     for (let i = 0; i < 1_000; i++) expect(keys.learn(DAY, reason(`k${i}`))).to.equal(true)
     expect(keys.learn(DAY, reason('one more'))).to.equal(false)
     for (let day = 0; day < 40; day++) keys.learn(`day ${day}`, reason('k'))

@@ -14,9 +14,13 @@ const MAX_CHARACTERS = 33_554_432
 const MAX_DAYS = 40
 const MAX_TOLD = 1_000
 
-/** The words of a refusal: of a field that continues a name with a value, and of a value under a name that others continue. */
-const HAS_VALUE = /Existing mapping for \[(.+)\] must be of type object but found \[/s
-const HAS_FIELDS = /object mapping for \[(.+)\] tried to parse field \[.*\] as object, but found a concrete value/s
+/**
+ * The words of a refusal: of a field that continues a name with a value, and of a value under a name that others continue. As a whole, and with names
+ * that have no brackets or spaces alone: refusals repeat values and names of senders, who could write such words into them.
+ */
+const HAS_VALUE =
+  /^400 \w+: Could not dynamically add mapping for field \[[^[\]\s]+\]\. Existing mapping for \[([^[\]\s]+)\] must be of type object but found \[\w+\]\.$/
+const HAS_FIELDS = /^400 \w+: object mapping for \[([^[\]\s]+)\] tried to parse field \[[^[\]\s]+\] as object, but found a concrete value$/
 
 /** Remembers which custom fields each tenant has in each daily index. */
 export class CustomKeys {
