@@ -203,7 +203,7 @@ describe('outbound HTTP', () => {
     const DAY_MS = 86_400_000
     const [notBeforeMs, notAfterMs] = [Date.now() - DAY_MS, Date.now() + DAY_MS]
     const certificate = makeSelfSigned({ commonName: HOST, hosts: [HOST], notBeforeMs, notAfterMs })
-    /** Of each request that came in: whether its connection went on with an earlier session. */
+    /** Whether the connection of each request went on with an earlier session. */
     let resumed: boolean[]
     /** Where the name leads. */
     let address: string
