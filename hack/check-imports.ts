@@ -204,7 +204,13 @@ const ALLOWED: ImportTable = {
     'zod',
   ],
   // They connect to addresses of users: under one guard, which comes in as a port.
-  'dataplane/adapters/outbound-http': ['dataplane/lifecycle/at-first-use.ts', 'dataplane/ports', 'undici', '*'],
+  'dataplane/adapters/outbound-http': [
+    'dataplane/lifecycle/at-first-use.ts',
+    'dataplane/limits/keep-bounded.ts',
+    'dataplane/ports',
+    'undici',
+    '*',
+  ],
   'dataplane/adapters/incident-platform': [
     'dataplane/adapters/incident-platform/email',
     'dataplane/contract',

@@ -27,8 +27,8 @@ export interface ControlAppConfig {
   readonly health?: () => Health | Promise<Health>
   /** Default 1 MiB. */
   readonly maxBodyBytes?: number
-  /** Throws for what a page of another site would change. Default: `assertNoOtherSite`. */
-  readonly assertSite?: (request: IncomingMessage) => void
+  /** Pages of other sites are refused before a request gets here. */
+  readonly isBehindDoor?: boolean
 }
 
 /** From this size on bodies are parsed one after the other, tenants by turns, and small requests get their answers between two of them. */
@@ -76,13 +76,11 @@ function methodOf({ method }: Route): 'get' | 'head' | 'post' | 'put' | 'patch' 
   return method.toLowerCase() as Lowercase<Route['method']>
 }
 
-function handlerOf(
-  route: Route,
-  { maxBodyBytes = MAX_CONTROL_BODY_BYTES, assertSite = assertNoOtherSite }: Pick<ControlAppConfig, 'maxBodyBytes' | 'assertSite'>,
-): RequestHandler {
+function handlerOf(route: Route, { maxBodyBytes = MAX_CONTROL_BODY_BYTES, isBehindDoor = false }: ControlAppConfig): RequestHandler {
+  // Bytes are signed.
+  const isOpen = !isBehindDoor && !route.takesBytes
   return async (request, response) => {
-    // Bytes are signed.
-    if (!route.takesBytes) assertSite(request)
+    if (isOpen) assertNoOtherSite(request)
     const tenant = tenantOf(request)
     const query = validate(route.query ?? NO_PARAMETERS, queryOf(request, route.lists ?? []), 'query')
     const body = await bodyOf(route, request, maxBodyBytes, tenant)

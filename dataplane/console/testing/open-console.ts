@@ -33,8 +33,12 @@ export function buildConsole(): void {
 
 /** Skips the suite where there is no chromium; call it from a hook `before`, with its context. */
 export async function openConsole(context: Mocha.Context, dashboard: string): Promise<Console> {
-  if (findChromium() === undefined) skipBecause(context, NO_CHROMIUM)
+  skipWithoutChromium(context)
   return browseConsole(dashboard)
+}
+
+export function skipWithoutChromium(context: Mocha.Context): void {
+  if (findChromium() === undefined) skipBecause(context, NO_CHROMIUM)
 }
 
 const findChromium = () => CHROMIUMS.find(path => path !== undefined && existsSync(path))
@@ -42,15 +46,20 @@ const NO_CHROMIUM = 'no chromium: expected one at /usr/bin/chromium, or its path
 
 /** The same outside of a suite. Throws where there is no chromium. */
 export async function browseConsole(dashboard: string): Promise<Console> {
-  const executablePath = findChromium()
-  if (executablePath === undefined) throw new Error(NO_CHROMIUM)
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'] })
+  const browser = await launchChromium()
   const problems: string[] = []
   return {
     open: (path, options) => openPage(browser, dashboard + path, options, problem => problems.push(problem)),
     takeProblems: () => problems.splice(0),
     close: () => browser.close(),
   }
+}
+
+/** With flags besides. Throws where there is no chromium. */
+export async function launchChromium(flags: readonly string[] = []): Promise<Browser> {
+  const executablePath = findChromium()
+  if (executablePath === undefined) throw new Error(NO_CHROMIUM)
+  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', ...flags] })
 }
 
 async function openPage(

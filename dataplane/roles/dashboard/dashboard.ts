@@ -71,7 +71,7 @@ export function startDashboard(deps: DashboardDeps): Promise<HttpServer> {
   const states = createBackendStates({ backends, unconfigured: deps.unconfigured ?? new Set(), clock })
   const health = async () => ({ status: 'ok', backends: await states.read() })
   const routes = [...deps.routes, sessionRoute(deps.credentials)]
-  const control = createControlApp({ routes, log, metrics, health, assertSite: request => assertOwnOrigin(request, deps) }) as Handler
+  const control = createControlApp({ routes, log, metrics, health, isBehindDoor: true }) as Handler
   const searchDoor = createSearchDoor(backends.search)
   const limits = { budget: new MemoryBudget(deps.maxPendingBytes), maxRequestBytes: deps.maxRequestBytes }
   const upload = createUploadRoute({
