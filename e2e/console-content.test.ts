@@ -167,6 +167,11 @@ describe('content of logs in the console', function () {
     page = await at.open(`/incidents/${incident!.id}`)
     const head = page.locator('dl').filter({ hasText: 'Tenant' })
     await head.getByText('globex').waitFor()
+    // All records of the suite share their `log_id`s, as those of one instant do where nobody traces: samples are of this incident.
+    const samples = page.getByRole('list', { name: 'Sample lines' })
+    await samples.getByText('OutOfMemory at globex').waitFor()
+    expect(await samples.count()).to.equal(3)
+    expect(await samples.getByText(/acme|gpj|yyy|script/).count()).to.equal(0)
     expect(await page.getByRole('link', { name: 'Silence billing…' }).getAttribute('href')).to.match(/services=billing.*tenant=globex/)
     await head.getByRole('link', { name: 'billing' }).click()
     await page.waitForURL(url => url.searchParams.get('q') === 'service:billing tenant_id:globex')
