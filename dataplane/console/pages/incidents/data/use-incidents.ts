@@ -12,7 +12,6 @@ import { listSilences } from '../../../api/ticketing-config.ts'
 import { parseTenant } from '../../../url-state/tenant.ts'
 import { countsQuery, type IncidentCounts, type IncidentFilters, listQuery, readCounts } from '../rules/incident-filters.ts'
 import { type ListPage, listOf, readPage } from '../rules/incident-pages.ts'
-import { readSamples, sampleIds, samplesBody, type WithEvidence } from '../rules/samples.ts'
 import { findVersionChange, type VersionQuestion } from '../rules/version-change.ts'
 
 /** How often what is shown is read again. */
@@ -116,18 +115,6 @@ export function useSilences(tenant: string) {
     queryFn: ({ signal }) => listSilences(signal, tenant),
     refetchInterval: SLOW_POLL_MS,
     meta: { quiet: true },
-  })
-}
-
-/** The records that the evidence names, by pattern and `log_id`. */
-export function useSamples(incident: WithEvidence & Pick<Incident, 'id'>) {
-  const ids = useMemo(() => sampleIds(incident.evidence), [incident.evidence])
-  return useQuery({
-    queryKey: ['samples', incident.id, ids],
-    enabled: ids.length > 0,
-    staleTime: Number.POSITIVE_INFINITY,
-    placeholderData: keepPreviousData,
-    queryFn: async ({ signal }) => readSamples((await searchLogs(samplesBody(incident), signal)).hits.hits),
   })
 }
 
