@@ -25,7 +25,7 @@ const oldNames = (_: Names, synced: Names): Names => synced
 const fewestNames = (now: Names, synced: Names): Names => new Map([...synced].filter(([path]) => now.has(path)))
 const newNames = (now: Names): Names => now
 
-/** What a stop leaves of what was not synced. The disk keeps the parts of it in any order, so that these are the extremes. */
+/** Names and bytes that a stop leaves of a disk on which not all is synced. A disk syncs in any order: these are the extremes. */
 export const STOPS = {
   'kill -9': [newNames, kept],
   'data lost': [newNames, lost],
@@ -49,6 +49,16 @@ export class PowerCutDisk {
     for (const [path, bytes] of contents) disk.#names.set(path, { bytes, synced: bytes })
     disk.#synced = new Map(disk.#names)
     return disk
+  }
+
+  /** The contents after each stop, without those that are the same as after a stop before. */
+  afterAll(): ReadonlyMap<Stop, Contents> {
+    const distinct = new Map<Stop, Contents>()
+    for (const stop of Object.keys(STOPS) as Stop[]) {
+      const contents = this.after(stop)
+      if (![...distinct.values()].some(other => isSame(other, contents))) distinct.set(stop, contents)
+    }
+    return distinct
   }
 
   after(stop: Stop): Contents {
@@ -108,4 +118,8 @@ export class PowerCutDisk {
   list(directory: string): readonly string[] {
     return [...this.#names.keys()].filter(path => dirname(path) === directory).map(path => path.slice(join(directory, '/').length))
   }
+}
+
+function isSame(a: Contents, b: Contents): boolean {
+  return a.size === b.size && [...a].every(([path, bytes]) => b.get(path)?.equals(bytes) === true)
 }
