@@ -51,6 +51,8 @@ describe('the statements of a service', () => {
     }
     expect(told(1, '2026-03-03T04:00:01Z\tERROR\tno charge for größe')).to.deep.equal([true, 'no charge for größe'])
     expect(told(2, '\u001b[31mERROR\u001b[0m [main] no room')).to.deep.equal([true, 'no room'])
+    expect(told(3, '{"level":"error","msg":"no charge"}')[0]).to.equal(true)
+    expect(told(4, '{"level":"info","msg":"charged"}')[0]).to.equal(false)
     expect(statements.numberOf(5, 'no escape \\x')).to.be.a('number')
   })
 
