@@ -68,7 +68,10 @@ const message = fc.oneof(
   text,
   telling,
   fc
-    .array(fc.constantFrom('took ', '12', ' ms, ', '"a b"', "it's ", '10.0.0.1:80', '\n', '\\', 'é', '😀'), { maxLength: 12 })
+    .array(
+      fc.constantFrom('took ', '12', ' ms, ', '"a b"', '{"level":"error",', '"level": 50', "it's ", '10.0.0.1:80', '\n', '\\', 'é', '😀'),
+      { maxLength: 12 },
+    )
     .map(words => words.join('')),
   fc.constantFrom('x'.repeat(1_023), 'é'.repeat(1_025), `${'x'.repeat(1_023)}😀 1`, `${'1 '.repeat(600)}`),
 )
