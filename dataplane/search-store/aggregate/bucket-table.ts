@@ -2,6 +2,7 @@
 
 import { compareTexts } from '../analysis/compare-texts.ts'
 import { grown } from '../grown.ts'
+import type { QueryMemory } from '../query/budget/query-memory.ts'
 import type { BucketBudget, CollectContext, Collector } from './aggregation-collector.ts'
 import type { MatchView } from './match-view.ts'
 import { type OrderPath, orderPath } from './order-path.ts'
@@ -34,6 +35,7 @@ export class BucketTable<K> {
   readonly #context: Pick<CollectContext, 'memory' | 'budget'>
   /** The results below a bucket without a match, and the buckets of the answer that they are. */
   #empty: { readonly results: Record<string, unknown>; readonly buckets: number } | undefined
+  /** The number of the match that is put into buckets, among all. */
   #seen = 1
   /** The path of the order that buckets were compared by last. */
   #lastPath: (OrderPath & { readonly text: string }) | undefined
@@ -65,27 +67,34 @@ export class BucketTable<K> {
     return this.#below[ordinal]
   }
 
-  /** `assign` puts each place into buckets, at most once into each. */
-  collect(view: MatchView, places: Uint32Array | undefined, assign: (place: number, put: (ordinal: number) => void) => void): void {
+  /** `assign` puts each of `places` into buckets: once into each, however often it says so, or with `countsAgain` as often. */
+  collect(
+    view: MatchView,
+    places: Uint32Array | undefined,
+    assign: (place: number, put: (ordinal: number) => void) => void,
+    countsAgain = false,
+  ): void {
     const { weights } = view
-    const lists = this.#newBelow === NO_BELOW ? undefined : new BucketLists(places?.length ?? view.size)
+    const count = places === undefined ? view.size : places.length
+    const lists = this.#newBelow === NO_BELOW ? undefined : new BucketLists(count, this.#context.memory)
     let place = 0
+    let seen = this.#seen
     const put = (ordinal: number): void => {
-      const seen = this.#seen + place
-      if (this.#lastSeen[ordinal] === seen) return
+      if (!countsAgain && this.#lastSeen[ordinal] === seen) return
       this.#lastSeen[ordinal] = seen
       this.counts[ordinal]! += weights === undefined ? 1 : weights[place]!
       lists?.add(ordinal, place)
     }
-    const count = places === undefined ? view.size : places.length
     for (let at = 0; at < count; at++) {
       place = places === undefined ? at : places[at]!
       assign(place, put)
+      seen++
     }
-    this.#seen += view.size
+    this.#seen = seen
     lists?.each(this.keys.length, (ordinal, own) => {
       for (const collector of this.below(ordinal).values()) collector.collect(view, own)
     })
+    lists?.end()
   }
 
   /** The results of the aggregations below a bucket; `undefined` is one that fills a gap. */
@@ -132,24 +141,40 @@ const resultsOf = (below: Below, isGap = false): Record<string, unknown> =>
 /** A power of two above the number of places. */
 const PLACE_SPAN = 2 ** 31
 
+/** Memory of a place in a bucket's list, bytes, while the lists are sorted. */
+const LISTED_BYTES = 12
+
 /** Places by bucket. */
 class BucketLists {
+  readonly #memory: QueryMemory
   #ordinals: Uint32Array<ArrayBuffer>
   #places: Uint32Array<ArrayBuffer>
   #length = 0
+  /** One entry for each place is small; places of many values bring more. */
+  #chargedBytes = 0
 
-  constructor(capacity: number) {
+  constructor(capacity: number, memory: QueryMemory) {
+    this.#memory = memory
     this.#ordinals = new Uint32Array(Math.max(16, capacity))
     this.#places = new Uint32Array(Math.max(16, capacity))
   }
 
   add(ordinal: number, place: number): void {
-    if (this.#length === this.#ordinals.length) {
-      this.#ordinals = grown(this.#ordinals)
-      this.#places = grown(this.#places)
-    }
+    if (this.#length === this.#ordinals.length) this.#grow()
     this.#ordinals[this.#length] = ordinal
     this.#places[this.#length++] = place
+  }
+
+  #grow(): void {
+    const bytes = LISTED_BYTES * this.#length
+    this.#memory.charge(bytes, 'fewer values of one document, or no aggregations below them')
+    this.#chargedBytes += bytes
+    this.#ordinals = grown(this.#ordinals)
+    this.#places = grown(this.#places)
+  }
+
+  end(): void {
+    this.#memory.giveBack(this.#chargedBytes)
   }
 
   /** Calls `visit` with the places of each bucket that has some, in ascending order. */

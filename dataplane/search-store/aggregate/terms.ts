@@ -144,9 +144,11 @@ function showTerms(
   field: ShownField | undefined,
   context: CollectContext,
 ): Record<string, unknown> {
+  // OpenSearch shows the digits of such numbers beside them where they are rare, and nowhere else.
+  const hasDigits = spec.type === 'rare_terms' && field?.type === 'unsigned_long'
   const show = (ordinal: number): Record<string, unknown> => {
     const key = table.keys[ordinal]!
-    const text = typeof key === 'number' ? textOfNumber(key, field) : undefined
+    const text = hasDigits ? String(key) : typeof key === 'number' ? textOfNumber(key, field) : undefined
     return {
       key: typeof key === 'bigint' ? rawNumber(key) : key,
       ...(text !== undefined && { key_as_string: text }),

@@ -29,6 +29,24 @@ const GROUPED = [
   'absent',
   'unindexed',
 ]
+/** Sources of a `composite`. */
+const COMPOSED = [
+  'n',
+  'absent',
+  '@timestamp',
+  'kw',
+  'low_kw',
+  'lng',
+  'int',
+  'byt',
+  'dbl',
+  'bool',
+  'dat',
+  'obj.a',
+  'obj.b.c',
+  'other',
+  'unindexed',
+]
 const groupedField = fc.oneof({ weight: 30, arbitrary: of(GROUPED) }, { weight: 1, arbitrary: of(['txt', 'obj', 'dots']) })
 const numberField = fc.oneof(
   { weight: 20, arbitrary: of([...NUMBER_FIELDS.filter(field => field !== 'big'), ...DATE_FIELDS]) },
@@ -239,14 +257,12 @@ const bucket: fc.Arbitrary<Json> = fc.oneof(
     arbitrary: fc
       .array(
         fc.oneof(
-          members({ field: of(['n', 'absent', '@timestamp']), missing_bucket: fc.boolean(), order: of(['asc', 'desc']) }, ['field']).map(
-            content => ({
-              terms: content,
-            }),
-          ),
+          members({ field: of(COMPOSED), missing_bucket: fc.boolean(), order: of(['asc', 'desc']) }, ['field']).map(content => ({
+            terms: content,
+          })),
           members(
             {
-              field: of(['@timestamp', 'dat']),
+              field: of(['@timestamp', 'dat', 'nanos', 'day', 'dyn_date']),
               calendar_interval: of(['day', 'month']),
               time_zone: of(['Europe/Berlin']),
               format: of(['yyyy-MM-dd']),
@@ -256,15 +272,9 @@ const bucket: fc.Arbitrary<Json> = fc.oneof(
         ),
         { minLength: 1, maxLength: 2 },
       )
-      .map(sources => ({ composite: { size: 200, sources: sources.map((source, at) => ({ [`s${at}`]: withOneTime(source) })) } })),
+      .map(sources => ({ composite: { size: 10_000, sources: sources.map((source, at) => ({ [`s${at}`]: source })) } })),
   },
 )
-
-/** A document with two times of one day counts twice in a composite bucket of OpenSearch, and once here: sources of times are a field with one time. */
-function withOneTime(source: Json): Json {
-  const { date_histogram: times } = source
-  return times === undefined ? source : { date_histogram: { ...(times as Json), field: '@timestamp' } }
-}
 
 const metric: fc.Arbitrary<Json> = fc.oneof(
   {
