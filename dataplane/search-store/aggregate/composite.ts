@@ -2,11 +2,11 @@
 import { illegalArgument } from '../api-error.ts'
 import { parseDateMath } from '../dates/date-math.ts'
 import { rawNumber } from '../json/exact-numbers.ts'
-import { classOf, exactNamed, type Field, type FieldClass, isExact, isLarge, isRounded } from '../query/bind/field.ts'
+import { classOf, exactNamed, type Field, type FieldClass, isExact, isLarge } from '../query/bind/field.ts'
 import type { CollectContext, Collector } from './aggregation-collector.ts'
 import { type Below, BucketTable, compareKeys, spendBuckets } from './bucket-table.ts'
 import { combinationsOf, type Reader } from './combinations.ts'
-import { exactValues, groupField, isNumeric, numberField } from './field-values.ts'
+import { exactValues, groupField, isNumeric, needsDigits, numberField } from './field-values.ts'
 import { type Grid, gridOf } from './grid.ts'
 import type { MatchView } from './match-view.ts'
 import type { CompositeSource, CompositeValue, SpecOf } from './spec.ts'
@@ -116,11 +116,11 @@ function valuesOf(view: MatchView, field: Field, { grid }: CompositeSource, keys
     }
   }
   const numbers = view.numbers(field)
-  if (!isExact(field) || field.hasNanos) return (place, visit) => numbers.each(place, visit)
+  if (!isExact(field)) return (place, visit) => numbers.each(place, visit)
   return (place, visit) => {
     let hasRounded = false
     numbers.each(place, value => {
-      hasRounded ||= isRounded(field, value)
+      hasRounded ||= needsDigits(field, value)
     })
     if (hasRounded) exactValues(view, place, field, visit)
     else numbers.each(place, visit)
