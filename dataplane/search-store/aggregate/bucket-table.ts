@@ -37,6 +37,8 @@ export class BucketTable<K> {
   #empty: { readonly results: Record<string, unknown>; readonly buckets: number } | undefined
   /** The number of the match that is put into buckets, among all. */
   #seen = 1
+  /** What is below a bucket that fills a gap, to compare with. */
+  #gapBelow: Below | undefined
   /** The path of the order that buckets were compared by last. */
   #lastPath: (OrderPath & { readonly text: string }) | undefined
 
@@ -114,15 +116,16 @@ export class BucketTable<K> {
     return this.#empty.results
   }
 
-  /** Compares two buckets by one order. */
-  compare(a: number, b: number, order: BucketOrder): number {
+  /** Compares two buckets by one order; `undefined` is one that fills a gap, and has no key here. */
+  compare(a: number | undefined, b: number | undefined, order: BucketOrder): number {
     const sign = order.isAscending ? 1 : -1
-    if (order.path === '_count') return sign * (this.counts[a]! - this.counts[b]!)
-    if (order.path === '_key' || order.path === '_term' || order.path === '_time') return sign * compareKeys(this.keys[a], this.keys[b])
+    if (order.path === '_count') return sign * (this.#countOf(a) - this.#countOf(b))
+    if (order.path === '_key' || order.path === '_term' || order.path === '_time') return sign * compareKeys(this.keys[a!], this.keys[b!])
     if (this.#lastPath?.text !== order.path) this.#lastPath = { text: order.path, ...orderPath(order.path) }
     const { names, metric } = this.#lastPath
-    const metricOf = (ordinal: number): number => {
-      const at = names.slice(0, -1).reduce<Below | undefined>((below, name) => below?.get(name)?.below?.(), this.below(ordinal))
+    const metricOf = (ordinal: number | undefined): number => {
+      const own = ordinal === undefined ? this.#gap() : this.below(ordinal)
+      const at = names.slice(0, -1).reduce<Below | undefined>((below, name) => below?.get(name)?.below?.(), own)
       return at?.get(names.at(-1)!)?.orderValue?.(metric) ?? Number.NaN
     }
     const first = metricOf(a)
@@ -130,6 +133,15 @@ export class BucketTable<K> {
     // Buckets without a value come last, whatever the direction.
     if (Number.isNaN(first) || Number.isNaN(second)) return Number(Number.isNaN(first)) - Number(Number.isNaN(second))
     return sign * (first - second)
+  }
+
+  #countOf(ordinal: number | undefined): number {
+    return ordinal === undefined ? 0 : this.counts[ordinal]!
+  }
+
+  #gap(): Below {
+    this.#gapBelow ??= this.#newBelow()
+    return this.#gapBelow
   }
 }
 

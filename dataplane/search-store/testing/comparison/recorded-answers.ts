@@ -192,6 +192,22 @@ export const RECORDED_ANSWERS: readonly RecordedAnswer[] = [
       { key: '\uffff', doc_count: 1 },
     ],
   },
+  {
+    title: 'bars between others have no mean to be ordered by, and come last',
+    body: {
+      size: 0,
+      query: { range: { lng: { lt: 6 } } },
+      aggs: { h: { histogram: { field: 'lng', interval: 2, order: { m: 'asc' } }, aggs: { m: { avg: { field: 'lng' } } } } },
+    },
+    at: 'aggregations.h.buckets',
+    is: [
+      [-4, 1, -3],
+      [0, 1, 2],
+      [2, 1, 2],
+      [4, 1, 5],
+      [-2, 0, null],
+    ].map(([key, doc_count, value]) => ({ key, doc_count, m: { value } })),
+  },
   composite(
     'a document counts for each of its numbers in a composite, equal ones too, and so it does below',
     { query: { range: { lng: { lt: 4 } } } },
