@@ -37,7 +37,7 @@ export class BucketTable<K> {
   #empty: { readonly results: Record<string, unknown>; readonly buckets: number } | undefined
   /** The number of the match that is put into buckets, among all. */
   #seen = 1
-  /** What is below a bucket that fills a gap, to compare with. */
+  /** Collectors without a match, as buckets have that fill gaps; made for the first comparison. */
   #gapBelow: Below | undefined
   /** The path of the order that buckets were compared by last. */
   #lastPath: (OrderPath & { readonly text: string }) | undefined
