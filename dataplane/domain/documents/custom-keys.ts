@@ -39,11 +39,11 @@ export class CustomKeys {
    * another continues: OpenSearch would refuse each record with such a field, and with it all attributes of the record.
    */
   admit(tenant: string, day: string, path: string): boolean {
-    const begins = beginningsOf(path)
     const told = this.#told.get(day)
-    if (told !== undefined && collides(told, path, begins)) return false
+    if (told !== undefined && collides(told, path, beginningsOf(path))) return false
     const keys = this.#of(tenant, day)
     if (keys.paths.has(path)) return true
+    const begins = beginningsOf(path)
     if (keys.paths.size >= MAX_CUSTOM_KEYS || collides(keys, path, begins)) return false
     let characters = path.length
     keys.paths.add(path)
