@@ -13,7 +13,7 @@ export const READING: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 
 /** How a server tells its own pages from others. */
 export interface OwnPages {
   /** Hosts that its pages are opened under, beside the one that the request names. */
-  readonly hosts: readonly (string | undefined)[]
+  readonly hosts: readonly string[]
   /** The values of `sec-fetch-site` that are enough by themselves. */
   readonly sites: ReadonlySet<string>
 }
@@ -35,7 +35,7 @@ export function isOfOtherSite({ host, origin, 'sec-fetch-site': site }: Incoming
  * Whether domain servers of others may have led a caller to this machine (DNS rebinding). To its browser, a page under such a name is no other site.
  * `ownHosts` are names with their ports that users of this machine gave.
  */
-export function isNameOfOthers({ host = '' }: IncomingHttpHeaders, ownHosts: readonly (string | undefined)[]): boolean {
+export function isNameOfOthers({ host = '' }: IncomingHttpHeaders, ownHosts: readonly string[]): boolean {
   const named = host.toLowerCase()
   return !ownHosts.includes(named) && !isLocalName(named)
 }
