@@ -1,5 +1,6 @@
 /** Brings one `LogPipeline` into line: gather, build, apply, tell. */
 
+import type { ApiAnswer } from '../../dataplane/kube/api-failure.ts'
 import { type KubernetesObject, type ObjectReference, referenceTo } from '../../dataplane/kube/object.ts'
 import { nameOfKey } from '../../dataplane/kube/resource.ts'
 import type { Clock } from '../../dataplane/ports/clock.ts'
@@ -64,13 +65,18 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
 
   const now = () => timestamp(deps.clock.nowMs())
 
-  const writePipelineStatus = async (key: string, pipeline: LogPipeline, status: LogPipelineStatus) => {
+  const writePipelineStatus = async (
+    key: string,
+    pipeline: LogPipeline,
+    status: LogPipelineStatus,
+  ): Promise<ApiAnswer<LogPipeline | undefined>> => {
     const written = await tellStatus(deps, LOG_PIPELINES, pipeline, status)
-    if (written.ok && written.value !== undefined) {
-      pace.noteWritten(key, pipeline.status, status, deps.clock.nowMs())
-      prefixes.note(key, readLogPipeline(written.value))
-    }
-    return written
+    if (!written.ok) return written
+    if (written.value === undefined) return { ok: true, value: undefined }
+    const value = readLogPipeline(written.value)
+    pace.noteWritten(key, pipeline.status, status, deps.clock.nowMs())
+    prefixes.note(key, value)
+    return { ok: true, value }
   }
 
   /** A status comes before the first objects, and a topic prefix before the first topics: it must not be forgotten once topics have it. */
@@ -82,7 +88,7 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
     const written = await writePipelineStatus(key, pipeline, pipelineStatus({ view: seen, desired, now: now() }))
     if (!written.ok || written.value === undefined) return seen
     // The CRD of an older release does not keep the prefix: there it is what it was then. The spec stays the one whose Secrets were read.
-    const { status } = readLogPipeline(written.value)
+    const { status } = written.value
     const told = { ...pipeline, ...(status !== undefined && { status }) }
     return { ...seen, gathered: { ...seen.gathered, pipeline: told }, topicPrefix: topicPrefixOf(told) }
   }
