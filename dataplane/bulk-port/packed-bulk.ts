@@ -13,6 +13,7 @@ export interface PackableOperation {
   readonly id: string
   readonly body: string | Uint8Array
   readonly upsert?: string | Uint8Array
+  readonly idTellsTime?: true
 }
 
 /** An operation as views into the buffer of its bulk. */
@@ -30,6 +31,8 @@ export interface PackedBulk {
   /** `ROW` numbers for each operation. */
   readonly table: Uint32Array<ArrayBuffer>
   readonly indices: readonly string[]
+  /** No other document ever has the id of one of these at another `timestamp`, their first member. Absent: that is not known. */
+  readonly idsTellTimes?: boolean
 }
 
 /** Action, index, and the lengths of id, body and upsert, in bytes. */
@@ -97,10 +100,10 @@ export function packBulk(operations: readonly PackableOperation[], allocate: (si
     table[row + 3] = add(body)
     table[row + 4] = upsert === undefined ? NO_UPSERT : add(upsert)
   }
-  return { bytes: target.buffer, table, indices }
+  return { bytes: target.buffer, table, indices, idsTellTimes: operations.every(({ idTellsTime }) => idTellsTime === true) }
 }
 
-/** Packs creations one by one, each document written straight into the memory that is handed over. */
+/** Packs creations of documents whose ids tell their times one by one, each written straight into the memory that is handed over. */
 export class CreationPacker {
   /** Documents are written here, between `begin` and `end`. */
   readonly bytes: Buffer<ArrayBuffer>
@@ -142,7 +145,7 @@ export class CreationPacker {
 
   packed(): PackedBulk {
     const table = this.#row === this.#table.length ? this.#table : this.#table.slice(0, this.#row)
-    return { bytes: this.bytes.buffer, table, indices: this.#indices }
+    return { bytes: this.bytes.buffer, table, indices: this.#indices, idsTellTimes: true }
   }
 }
 
@@ -153,12 +156,13 @@ export interface PackedCreations {
   /** For each document where its id begins, where the document begins, behind the id, and where it ends. */
   readonly places: Uint32Array
   readonly count: number
+  readonly idsTellTimes: boolean
   /** The position of each in the bulk. */
   readonly positions: Uint32Array
 }
 
 /** The operations by index, where each is a creation; undefined where one is not. */
-export function packedCreations({ bytes, table, indices }: PackedBulk): readonly PackedCreations[] | undefined {
+export function packedCreations({ bytes, table, indices, idsTellTimes = false }: PackedBulk): readonly PackedCreations[] | undefined {
   const counts = new Uint32Array(indices.length)
   for (let row = 0; row < table.length; row += ROW) {
     if (table[row] !== CREATE || table[row + 4] !== NO_UPSERT) return undefined
@@ -167,7 +171,7 @@ export function packedCreations({ bytes, table, indices }: PackedBulk): readonly
   const buffer = Buffer.from(bytes)
   const creations = indices.map((index, k) => {
     const count = counts[k]!
-    return { index, bytes: buffer, places: new Uint32Array(3 * count), count, positions: new Uint32Array(count) }
+    return { index, bytes: buffer, places: new Uint32Array(3 * count), count, idsTellTimes, positions: new Uint32Array(count) }
   })
   const done = new Uint32Array(indices.length)
   let at = 0

@@ -10,6 +10,8 @@ export interface BulkOperation {
   readonly body: string | Uint8Array
   /** JSON text of the full document, for `update` alone. */
   readonly upsert?: string | Uint8Array
+  /** No other document ever has this id at another `timestamp`, the first member of the document. Absent: that is not known. */
+  readonly idTellsTime?: true
 }
 
 export type BulkOutcome =

@@ -205,7 +205,7 @@ export function createDocumentBuilder(allocate: (sizeBytes: number) => Buffer = 
       const built = build(input, flags)
       if (built === undefined) return UNREADABLE_RECORD
       const { tenant, index, id, body } = built
-      return { kind: 'emit', value: { tenant, operation: { action: 'create', index, id, body } } }
+      return { kind: 'emit', value: { tenant, operation: { action: 'create', index, id, body, idTellsTime: true } } }
     },
     pack(row, flags, packer) {
       const home = homeOf(row.key, row)
@@ -231,7 +231,8 @@ export function createDocumentBuilder(allocate: (sizeBytes: number) => Buffer = 
       const built = event && flags && build(event.record, flags)
       if (built === undefined) return UNREADABLE_EVENT
       const { tenant, index, id, body: upsert } = built
-      return { kind: 'emit', value: { tenant, operation: { action: 'update', index, id, body: JSON.stringify(flags), upsert } } }
+      const operation = { action: 'update', index, id, body: JSON.stringify(flags), upsert, idTellsTime: true } as const
+      return { kind: 'emit', value: { tenant, operation } }
     },
     fold({ upsert, ...operation }, reason = '') {
       learn(operation.index, reason)

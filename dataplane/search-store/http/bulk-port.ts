@@ -139,7 +139,7 @@ async function createAll({ number, bytes }: BulkRequest, targets: readonly Creat
 }
 
 async function applyItems(catalog: Catalog, request: BulkRequest): Promise<Answer> {
-  const items = unpackBulk(request).map(itemOf)
+  const items = unpackBulk(request).map(operation => itemOf(operation, request.idsTellTimes === true))
   const statuses = new Uint16Array(items.length)
   const versions = new Float64Array(items.length)
   const errors = new Map<number, BulkItemError>()
@@ -156,11 +156,11 @@ async function applyItems(catalog: Catalog, request: BulkRequest): Promise<Answe
   return { kind: 'answer', number: request.number, bytes: request.bytes, statuses, versions, errors }
 }
 
-function itemOf({ action, index, id, body, upsert }: PackedOperation): BulkItem {
+function itemOf({ action, index, id, body, upsert }: PackedOperation, idTellsTime: boolean): BulkItem {
   const op =
     action === 'update'
-      ? ({ action, id, partial: body, ...(upsert !== undefined && { upsert }) } as const)
-      : ({ action, id, source: body } as const)
+      ? ({ action, id, partial: body, ...(upsert !== undefined && { upsert }), idTellsTime } as const)
+      : ({ action, id, source: body, idTellsTime } as const)
   return { action, index, id, op, error: undefined, requireAlias: false }
 }
 

@@ -15,8 +15,13 @@ export interface WriteCondition {
   readonly ifPrimaryTerm?: number
 }
 
+interface ToldTime {
+  /** No other document of the index ever has this id at another `timestamp`, the first member of the document. Absent: that is not known. */
+  readonly idTellsTime?: boolean
+}
+
 export type WriteOp =
-  | ({ readonly action: 'index' | 'create'; readonly id: string; readonly source: Uint8Array } & WriteCondition)
+  | ({ readonly action: 'index' | 'create'; readonly id: string; readonly source: Uint8Array } & WriteCondition & ToldTime)
   | ({
       readonly action: 'update'
       readonly id: string
@@ -24,7 +29,8 @@ export type WriteOp =
       readonly partial: Uint8Array
       /** JSON of the document to insert when there is none. Without it a missing document is `document_missing_exception`. */
       readonly upsert?: Uint8Array
-    } & WriteCondition)
+    } & WriteCondition &
+      ToldTime)
   | ({ readonly action: 'delete'; readonly id: string } & WriteCondition)
 
 /** Documents to be created, as they stand in the memory of a bulk: what many writes come as without an object for each. */
@@ -33,6 +39,8 @@ export interface Creations {
   /** For each document where its id begins, where the document begins, behind the id, and where it ends. */
   readonly places: Uint32Array
   readonly count: number
+  /** No other document of the index ever has the id of one of these at another `timestamp`, their first member. Absent: that is not known. */
+  readonly idsTellTimes?: boolean
   /** The same documents as another thread has walked them. */
   readonly walked?: WalkedDocuments
 }

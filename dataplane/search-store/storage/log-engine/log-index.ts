@@ -33,6 +33,8 @@ export interface LogIndexDeps {
   readonly cache: ByteCache
   readonly newUuid: () => string
   readonly files?: IndexFiles
+  /** Ids in memory beyond which older ones go to disk. Default: `MAX_IDS_IN_MEMORY`. */
+  readonly maxIdsInMemory?: number | undefined
 }
 
 /** A log index: more than the storage of any index. */
@@ -60,7 +62,7 @@ export async function openLogIndex(config: LogIndexConfig, deps: LogIndexDeps): 
   const context = createSegmentContext(mapping, files, deps.cache)
   const found = openSegments(context, config.dir)
   const save = () => saveState(files, config.dir, identity, mapping, totalFieldsLimit)
-  const segments = new SegmentSet(context, mapping, config.dir, found, save)
+  const segments = new SegmentSet(context, mapping, config.dir, found, save, deps.maxIdsInMemory)
   await segments.open()
   return new StoredLogIndex(config, deps, identity, mapping, context, segments, save)
 }
@@ -206,8 +208,13 @@ class StoredLogIndex implements LogIndex {
     const restMs = this.#clock.nowMs() - this.#lastWriteMs
     if (restMs >= IDLE_MS) {
       await this.seal()
-      await this.#queue.exclusive(async () => this.#segments.places.unload())
+      await this.#queue.exclusive(() => this.#segments.places.unload())
     } else if (restMs >= REST_MS) await this.#sealAtRest()
+    await this.#mergeSegments()
+    await this.#mergeIdRuns()
+  }
+
+  async #mergeSegments(): Promise<void> {
     const merged = await this.#segments.prepareMerge()
     if (merged === undefined) return
     await this.#queue.exclusive(async () => {
@@ -215,6 +222,12 @@ class StoredLogIndex implements LogIndex {
       this.#segments.finishMerge(merged)
       await this.#segments.dropEmpty()
     })
+  }
+
+  async #mergeIdRuns(): Promise<void> {
+    const { places } = this.#segments
+    const merged = await places.prepareMerge()
+    if (merged !== undefined) await this.#queue.exclusive(async () => places.finishMerge(merged))
   }
 
   #sealAtRest(): Promise<void> {
@@ -228,6 +241,7 @@ class StoredLogIndex implements LogIndex {
   async #settle(): Promise<void> {
     await this.#queue.close()
     await this.#maintenance?.catch(() => undefined)
+    await this.#segments.places.settle()
   }
 
   async close(): Promise<void> {

@@ -6,10 +6,12 @@ import type { BlockRef, EncodedBlock } from './format/block.ts'
 import type { DeadDocuments } from './format/dead-documents.ts'
 import type { IdKey } from './format/document-id.ts'
 import { encodeFrame, type FrameHead } from './format/frame.ts'
+import { IdPlaces } from './ids/id-places.ts'
+import { IdRuns } from './ids/id-runs.ts'
+import { docOf, placeOf } from './ids/place.ts'
 import type { FoundSegments } from './index-directory.ts'
 import { MAX_COMMIT_OPS } from './ingest/commit-queue.ts'
 import { DocumentWalker } from './ingest/document-walker.ts'
-import { docOf, IdPlaces, placeOf } from './ingest/id-places.ts'
 import { StagedDocuments } from './ingest/staged-documents.ts'
 import type { BatchTarget, CurrentDocument, WriteBatch } from './ingest/write-batch.ts'
 import { type Merged, mergeCandidates, mergeSegments } from './sealed/merge-segments.ts'
@@ -50,7 +52,7 @@ export class SegmentSet implements BatchTarget {
   readonly mapping: MutableMapping
   /** Among all that the process opens. */
   readonly instance = instances++
-  readonly places = new IdPlaces<SealedSegment | Tail>()
+  readonly places: IdPlaces<SealedSegment | Tail>
   /** The documents of the running batch. */
   readonly staged = new StagedDocuments()
   nextSeqNo = 0
@@ -74,10 +76,18 @@ export class SegmentSet implements BatchTarget {
   #staged = 0
   #isMerging = false
 
-  constructor(context: SegmentContext, mapping: MutableMapping, dir: string, found: FoundSegments, saveMapping: () => void) {
+  constructor(
+    context: SegmentContext,
+    mapping: MutableMapping,
+    dir: string,
+    found: FoundSegments,
+    saveMapping: () => void,
+    maxIdsInMemory?: number,
+  ) {
     this.#context = context
     this.mapping = mapping
     this.#files = new SegmentFiles(context, dir)
+    this.places = new IdPlaces(new IdRuns(context.files, dir), maxIdsInMemory)
     this.#found = found
     this.#saveMapping = saveMapping
     this.#nextNumber = found.nextNumber
@@ -101,6 +111,7 @@ export class SegmentSet implements BatchTarget {
       const number = this.#nextNumber++
       this.#setNewTail(new Tail(this.#context, number, this.#files.create(number), this.#high))
     }
+    this.places.open()
     await this.dropEmpty()
   }
 
@@ -148,11 +159,13 @@ export class SegmentSet implements BatchTarget {
   }
 
   get sizeBytes(): number {
-    return this.#tail.end + (this.#log?.sizeBytes ?? 0) + this.#sealed.reduce((sum, each) => sum + each.sizeBytes, 0)
+    return (
+      this.#tail.end + (this.#log?.sizeBytes ?? 0) + this.places.bytesOnDisk + this.#sealed.reduce((sum, each) => sum + each.sizeBytes, 0)
+    )
   }
 
   get memoryBytes(): number {
-    return this.places.sizeBytes + this.#tail.memoryBytes
+    return this.places.memoryBytes + this.#tail.memoryBytes
   }
 
   /** The segments for a query that starts now. */
@@ -176,9 +189,21 @@ export class SegmentSet implements BatchTarget {
     const holder = this.places.holder(place)
     const doc = docOf(place)
     if (holder instanceof SealedSegment)
-      return { place, seqNo: holder.seqNo(doc), version: holder.version(doc), source: () => holder.source(doc) }
+      return {
+        place,
+        seqNo: holder.seqNo(doc),
+        version: holder.version(doc),
+        idTellsTime: holder.idsTellTimes,
+        source: () => holder.source(doc),
+      }
     const tail = this.#tail
-    return { place, seqNo: tail.seqs.at(doc), version: tail.versions.get(doc) ?? 1, source: () => tail.stored.source(doc) }
+    return {
+      place,
+      seqNo: tail.seqs.at(doc),
+      version: tail.versions.get(doc) ?? 1,
+      idTellsTime: tail.idsTellTimes,
+      source: () => tail.stored.source(doc),
+    }
   }
 
   /** Starts a batch of at most `count` operations (`places` being loaded), whose documents the caller collects in `staged` and the given arrays. */
@@ -196,11 +221,12 @@ export class SegmentSet implements BatchTarget {
     const source = this.places.stagedSource(place)
     if (source === undefined) return this.#documentAt(place)
     const k = place - this.#stagedFrom
-    return { place, seqNo: this.#seqNos[k]!, version: this.#versions[k]!, source: () => source }
+    // Where it does not, the batch does not say so of its documents either.
+    return { place, seqNo: this.#seqNos[k]!, version: this.#versions[k]!, idTellsTime: true, source: () => source }
   }
 
-  mayHold(hash: number): boolean {
-    return this.places.mayHold(hash)
+  mayHold(hash: number, timeMs: number): boolean {
+    return this.places.mayHold(hash, timeMs)
   }
 
   stage(hash: number, old: number): void {
@@ -259,6 +285,7 @@ export class SegmentSet implements BatchTarget {
       tail.seqs.add(firstDoc + k, batch.seqNos[k]!)
       if (batch.versions[k] !== 1) tail.versions.set(firstDoc + k, batch.versions[k]!)
     }
+    if (batch.seqNos.length > 0 && !batch.idsTellTimes) tail.idsTellTimes = false
     const placed = refs.map(ref => ({ ...ref, firstDoc: firstDoc + ref.firstDoc }))
     const ids = blocks.map(block => Buffer.from(block.parts[1]!))
     tail.append(placed, ids, this.#walker.events)
@@ -406,6 +433,7 @@ export class SegmentSet implements BatchTarget {
   }
 
   closeFiles(): void {
+    this.places.close()
     this.#log?.remove()
     for (const { file } of this.#sealed) file.close()
     this.#tail.file.close()

@@ -1,6 +1,6 @@
 import { Turns } from '../../turns.ts'
 import type { StoredDocument } from '../index-storage.ts'
-import type { FoundDocument } from './ingest/id-places.ts'
+import type { FoundDocument } from './ids/id-places.ts'
 import { SealedSegment } from './sealed/sealed-segment.ts'
 import type { Tail } from './tail/tail.ts'
 

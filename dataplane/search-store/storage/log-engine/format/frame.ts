@@ -18,6 +18,8 @@ export interface FrameHead {
   readonly next: number
   /** `[document within the commit, version]` where the version is not 1. */
   readonly versions?: readonly (readonly [number, number])[]
+  /** No other document of the index ever has the id of one of these at another time; absent where that is not known. */
+  readonly idsTellTimes?: true
   /** `[segment, document]` that the commit deleted or replaced. */
   readonly dead?: readonly (readonly [number, number])[]
 }

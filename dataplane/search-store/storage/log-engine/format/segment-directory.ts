@@ -37,6 +37,8 @@ export interface SegmentDirectory {
   readonly blocks: Span
   /** 32-bit words that `blocks` spends on each block; absent in segments written before messages stood apart: 6. */
   readonly blockWords?: number
+  /** No other document of the index ever has the id of one of these at another time; absent where that is not known. */
+  readonly idsTellTimes?: true
   /** Numbers of the segments that this one took the place of. */
   readonly replaces: readonly number[]
 }

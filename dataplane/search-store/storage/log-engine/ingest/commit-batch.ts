@@ -45,6 +45,7 @@ export async function commitBatch(
   mapping.commit()
   releaseWritten(frame, blocks)
   await segments.sealWhenFull()
+  await segments.places.makeRoom()
   await segments.dropEmpty()
   return batch.outcomes
 }
@@ -140,6 +141,7 @@ function headOf(batch: WriteBatch, segments: SegmentSet): FrameHead {
     next: batch.nextSeqNo,
     ...(seqs.length === 0 ? {} : { seqs }),
     ...(versions.length === 0 ? {} : { versions }),
+    ...(batch.idsTellTimes && { idsTellTimes: true }),
     ...(batch.buried.length === 0 ? {} : { dead: batch.buried.map(place => segments.addressOf(place)) }),
   }
 }

@@ -12,6 +12,7 @@ import { conflictOf } from '../../write-conflict.ts'
 import { type IdKey, idHash, idKeyOf, MAX_ID_BYTES, putUuid, UUID_BYTES } from '../format/document-id.ts'
 import type { WalkedShare } from '../walked/walked-share.ts'
 import type { DocumentWalker } from './document-walker.ts'
+import { leadingTimestamp } from './leading-timestamp.ts'
 import { patchJson } from './patch-json.ts'
 import type { StagedDocuments } from './staged-documents.ts'
 
@@ -23,6 +24,7 @@ export interface CurrentDocument {
   readonly place: number
   readonly seqNo: number
   readonly version: number
+  readonly idTellsTime: boolean
   source(): Uint8Array
 }
 
@@ -31,8 +33,8 @@ export interface BatchTarget {
   readonly mapping: MutableMapping
   readonly walker: DocumentWalker
   find(key: IdKey): CurrentDocument | undefined
-  /** Whether `find` may give a document for an id with this hash. */
-  mayHold(hash: number): boolean
+  /** Whether `find` may give a document for an id with this hash. `timeMs`: of the document, where its id tells the time; NaN where it does not. */
+  mayHold(hash: number, timeMs: number): boolean
   /** Lets `find` give the document that is staged next for the id with this hash, in place of `old`. */
   stage(hash: number, old: number): void
   /** Undefined where the documents have to be walked all the same. */
@@ -51,6 +53,8 @@ export class WriteBatch {
   /** Places that die with the batch. */
   readonly buried: number[] = []
   nextSeqNo: number
+  /** No other document ever has the id of one of these at another time. */
+  idsTellTimes = true
   readonly #target: BatchTarget
   readonly #turns: Turns
   /** The creations that are being added, as another thread has walked them. */
@@ -95,7 +99,7 @@ export class WriteBatch {
   }
 
   /** The same for one of many creations, which leaves no object behind where the id is a new UUID. */
-  addCreation({ bytes, places }: Creations, k: number): Promise<void> | undefined {
+  addCreation({ bytes, places, idsTellTimes }: Creations, k: number): Promise<void> | undefined {
     const idStart = places[CREATION_ROW * k]!
     const start = places[CREATION_ROW * k + 1]!
     const end = places[CREATION_ROW * k + 2]!
@@ -105,16 +109,22 @@ export class WriteBatch {
     const { ids, idEnd } = documents
     const isUuid = putUuid(bytes, idStart, start, ids, idEnd)
     const hash = isUuid ? idHash(ids, idEnd, idEnd + UUID_BYTES) : 0
-    const isNew = isUuid && !this.#target.mayHold(hash)
-    const outcome = isNew && end - start <= MAX_PLAIN_BYTES ? this.#createPlain(hash, bytes, start, end, k) : undefined
+    const timeMs = idsTellTimes === true ? leadingTimestamp(bytes, start, end) : Number.NaN
+    const isNew = isUuid && !this.#target.mayHold(hash, timeMs)
+    const outcome = isNew && end - start <= MAX_PLAIN_BYTES ? this.#createPlain(hash, bytes, start, end, k, timeMs) : undefined
     if (outcome === undefined)
-      return this.add({ action: 'create', id: bytes.toString('utf8', idStart, start), source: bytes.subarray(start, end) })
+      return this.add({
+        action: 'create',
+        id: bytes.toString('utf8', idStart, start),
+        source: bytes.subarray(start, end),
+        idTellsTime: !Number.isNaN(timeMs),
+      })
     this.outcomes.push(outcome)
     return undefined
   }
 
   /** Creates the document under the id that was put behind the last one; undefined where the document would hold the thread for long. */
-  #createPlain(hash: number, bytes: Uint8Array, start: number, end: number, k: number): WriteOutcome | undefined {
+  #createPlain(hash: number, bytes: Uint8Array, start: number, end: number, k: number, timeMs: number): WriteOutcome | undefined {
     const { mapping, walker } = this.#target
     const mark = mapping.mark()
     try {
@@ -124,6 +134,7 @@ export class WriteBatch {
     }
     this.#target.stage(hash, -1)
     this.documents.rows.add(UUID_BYTES, true, bytes, start, end, walker.events.messageStart, walker.events.messageEnd)
+    if (Number.isNaN(timeMs)) this.idsTellTimes = false
     this.#number(1)
     return CREATED
   }
@@ -138,9 +149,9 @@ export class WriteBatch {
     switch (op.action) {
       case 'create':
       case 'index':
-        return this.#write(key, op.source, current)
+        return this.#write(key, op.source, current, tellsTime(op.idTellsTime, op.source))
       case 'update':
-        return this.#update(key, op.partial, op.upsert, current, op.id)
+        return this.#update(key, op, current)
       case 'delete':
         return this.#delete(current)
     }
@@ -148,44 +159,48 @@ export class WriteBatch {
 
   #update(
     key: IdKey,
-    partial: Uint8Array,
-    upsert: Uint8Array | undefined,
+    { id, partial, upsert, idTellsTime }: Extract<WriteOp, { readonly action: 'update' }>,
     current: CurrentDocument | undefined,
-    id: string,
   ): WriteOutcome | Promise<WriteOutcome> {
     if (current === undefined) {
-      if (upsert !== undefined) return this.#write(key, upsert, undefined)
+      if (upsert !== undefined) return this.#write(key, upsert, undefined, tellsTime(idTellsTime, upsert))
       return { error: { type: 'document_missing_exception', reason: `[${id}]: document missing`, status: 404 } }
     }
     try {
       const stored = current.source()
       const merged = merge(stored, partial)
       if (merged === stored) return { result: 'noop', seqNo: current.seqNo, version: current.version }
-      return this.#write(key, merged, current)
+      return this.#write(key, merged, current, current.idTellsTime && isOfSameTime(stored, merged))
     } catch (error) {
       return refused(error)
     }
   }
 
-  #write(key: IdKey, source: Uint8Array, current: CurrentDocument | undefined): WriteOutcome | Promise<WriteOutcome> {
+  #write(key: IdKey, source: Uint8Array, current: CurrentDocument | undefined, idTellsTime: boolean): WriteOutcome | Promise<WriteOutcome> {
     const { mapping, walker } = this.#target
     const mark = mapping.mark()
     try {
       checkDocumentSize(source)
-      if (!walker.add(source)) return this.#writeInTurns(key, source, current, mark)
+      if (!walker.add(source)) return this.#writeInTurns(key, source, current, idTellsTime, mark)
     } catch (error) {
       return this.#takeBack(mark, error)
     }
-    return this.#stage(key, source, current)
+    return this.#stage(key, source, current, idTellsTime)
   }
 
-  async #writeInTurns(key: IdKey, source: Uint8Array, current: CurrentDocument | undefined, mark: number): Promise<WriteOutcome> {
+  async #writeInTurns(
+    key: IdKey,
+    source: Uint8Array,
+    current: CurrentDocument | undefined,
+    idTellsTime: boolean,
+    mark: number,
+  ): Promise<WriteOutcome> {
     try {
       await this.#target.walker.addInTurns(source, this.#turns)
     } catch (error) {
       return this.#takeBack(mark, error)
     }
-    return this.#stage(key, source, current)
+    return this.#stage(key, source, current, idTellsTime)
   }
 
   #takeBack(mark: number, error: unknown): WriteOutcome {
@@ -194,7 +209,8 @@ export class WriteBatch {
     return refused(error)
   }
 
-  #stage(key: IdKey, source: Uint8Array, current: CurrentDocument | undefined): WriteOutcome {
+  #stage(key: IdKey, source: Uint8Array, current: CurrentDocument | undefined, idTellsTime: boolean): WriteOutcome {
+    if (!idTellsTime) this.idsTellTimes = false
     const version = current === undefined ? 1 : current.version + 1
     this.#target.stage(key.hash, current?.place ?? -1)
     if (current !== undefined) this.#bury(current.place)
@@ -227,6 +243,11 @@ export class WriteBatch {
 const MAX_PLAIN_BYTES = 128 * 1024
 /** Nobody asks for the number of a creation. */
 const CREATED: WriteOutcome = { result: 'created', seqNo: -1, version: 1 }
+
+const tellsTime = (idTellsTime: boolean | undefined, source: Uint8Array): boolean =>
+  idTellsTime === true && !Number.isNaN(leadingTimestamp(source, 0, source.length))
+
+const isOfSameTime = (a: Uint8Array, b: Uint8Array): boolean => leadingTimestamp(a, 0, a.length) === leadingTimestamp(b, 0, b.length)
 
 /** The stored document with a partial one merged into it; the same array when nothing changes. */
 function merge(stored: Uint8Array, partial: Uint8Array): Uint8Array {

@@ -49,6 +49,7 @@ export async function mergeSegments(
   high: HighCardinality,
 ): Promise<Merged> {
   const tail = new Tail(context, number, file, high)
+  tail.idsTellTimes = sources.every(({ idsTellTimes }) => idsTellTimes)
   const walker = new DocumentWalker(mapping, context.slots, tail.index)
   const origins: { segment: SealedSegment; doc: number; hash: number }[] = []
   let slice: StagedDocument[] = []

@@ -94,6 +94,7 @@ function* indexInPieces(
     ...writeShapes(tail, writer),
     blocks: writer.packed(encodeBlockRefs(blocks)),
     blockWords: BLOCK_WORDS,
+    ...(tail.idsTellTimes && { idsTellTimes: true }),
     replaces,
   }
   yield

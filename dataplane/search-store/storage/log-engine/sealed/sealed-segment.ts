@@ -24,12 +24,13 @@ import type { SegmentFile } from '../format/segment-file.ts'
 import { commonDocuments, listOf, rareCandidates } from '../format/term-index.ts'
 import { readValueCounts, tableWith } from '../format/value-counts.ts'
 import { WORD_PAIRS_BYTES, WordPairs } from '../format/word-pairs.ts'
+import { docsOfHash, docsWithIds, orderOfIds } from '../ids/id-order.ts'
+import type { SegmentIdentity } from '../ids/id-run.ts'
 import type { FieldSlot } from '../ingest/field-slots.ts'
 import { mayHoldPair, type SegmentContext, termKey } from '../segment-context.ts'
 import { countByMinute, countedColumns, withoutDead } from '../tail/minute-counts.ts'
 import { emptyColumn, numberPostings } from '../tail/number-terms.ts'
 import { union } from '../tail/posting-lists.ts'
-import { docsOfHash, docsWithIds, orderOfIds } from './id-order.ts'
 import { createStoredBlocks, nextCacheName, type StoredBlocks } from './stored-blocks.ts'
 
 /** A segment that takes no more documents; everything but a few numbers is read from its file when asked for. */
@@ -42,6 +43,8 @@ export class SealedSegment implements Segment {
   readonly minTimestampMs: number
   readonly maxTimestampMs: number
   readonly isTimed: boolean
+  /** No other document of the index ever has the id of one of these at another time. */
+  readonly idsTellTimes: boolean
   readonly replaces: readonly number[]
   readonly dead: DeadDocuments
   readonly file: SegmentFile
@@ -75,6 +78,7 @@ export class SealedSegment implements Segment {
     this.minTimestampMs = directory.minTimestampMs ?? Number.NaN
     this.maxTimestampMs = directory.maxTimestampMs ?? Number.NaN
     this.isTimed = directory.counts !== undefined
+    this.idsTellTimes = directory.idsTellTimes === true
     this.replaces = directory.replaces
     this.dead = dead ?? new DeadDocuments(this.size)
     this.#stored = same === undefined ? createStoredBlocks(file, this.#name, context.cache, () => this.blocks()) : same.#stored
@@ -307,6 +311,20 @@ export class SealedSegment implements Segment {
 
   docsOf(ids: Iterable<string>): Uint32Array {
     return docsWithIds(this, ids)
+  }
+
+  get identity(): SegmentIdentity {
+    return { number: this.number, firstSeqNo: this.firstSeqNo, docs: this.size }
+  }
+
+  toldTimes(): Float64Array | undefined {
+    const column = this.idsTellTimes ? this.column('timestamp') : undefined
+    if (column?.kind !== 'number') return undefined
+    const { blocks } = column
+    if (blocks === undefined) return column.values.some(Number.isNaN) ? undefined : column.values
+    const times = new Float64Array(this.size)
+    for (let block = 0; block * blocks.length < this.size; block++) blocks.read(block, times, block * blocks.length)
+    return times
   }
 
   #directory(): SegmentDirectory {

@@ -81,6 +81,7 @@ export function takeFrame(tail: Tail, events: IndexEvents, frame: Frame): void {
 
 function noteNumbers(tail: Tail, firstDoc: number, { head, docs }: Frame): void {
   if (docs > 0) tail.seqs.add(firstDoc, head.seq)
+  if (docs > 0 && head.idsTellTimes !== true) tail.idsTellTimes = false
   for (const [k, seq] of head.seqs ?? []) tail.seqs.add(firstDoc + k, seq)
   for (const [k, version] of head.versions ?? []) tail.versions.set(firstDoc + k, version)
 }

@@ -8,8 +8,8 @@ import { idHash, idText } from '../format/document-id.ts'
 import { MESSAGE_MEMBER } from '../format/message-column.ts'
 import { NumberRuns } from '../format/number-runs.ts'
 import type { SegmentFile } from '../format/segment-file.ts'
+import { docsWithIds } from '../ids/id-order.ts'
 import type { IndexEvents } from '../ingest/document-events.ts'
-import { docsWithIds } from '../sealed/id-order.ts'
 import type { SealedSegment } from '../sealed/sealed-segment.ts'
 import { blockIndexOf, createStoredBlocks, nextCacheName, type StoredBlocks } from '../sealed/stored-blocks.ts'
 import { mayHoldPair, type SegmentContext } from '../segment-context.ts'
@@ -43,6 +43,9 @@ export class Tail {
   end = 0
   minTimestampMs = Number.NaN
   maxTimestampMs = Number.NaN
+  /** See `SealedSegment`. */
+  idsTellTimes = true
+  readonly identity = undefined
   /** Takes in a piece of the terms that the index lacks; false when it has all of them. Absent: it has. */
   takeTerms: (() => boolean) | undefined
   /** Set once the same documents, numbered alike, are in a sealed segment. */
@@ -87,6 +90,10 @@ export class Tail {
 
   isLive(doc: number): boolean {
     return !this.dead.has(doc)
+  }
+
+  toldTimes(): undefined {
+    return undefined
   }
 
   get liveCount(): number {

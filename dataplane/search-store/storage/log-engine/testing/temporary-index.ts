@@ -16,8 +16,18 @@ export async function withDirectory<T>(use: (dir: string) => Promise<T>): Promis
   }
 }
 
+/** So few that tests meet runs of ids on disk. */
+const MAX_IDS_IN_MEMORY = 40
+
 export function openIndex(dir: string, mapping: MappingConfig, files?: IndexFiles, clock = { nowMs: () => 0 }): Promise<LogIndex> {
   let uuids = 0
-  const deps = { clock, cache: createByteCache(4 << 20), newUuid: () => `uuid-${uuids++}`, ...(files === undefined ? {} : { files }) }
+  const cache = createByteCache(4 << 20)
+  const deps = {
+    clock,
+    cache,
+    newUuid: () => `uuid-${uuids++}`,
+    maxIdsInMemory: MAX_IDS_IN_MEMORY,
+    ...(files === undefined ? {} : { files }),
+  }
   return openLogIndex({ dir: join(dir, 'index'), name: 'service-logs-2026.11.21', mapping }, deps)
 }

@@ -24,11 +24,52 @@ export class IdTable {
     return this.#words.byteLength + (this.#touched & 0)
   }
 
+  /** Number of its ids. */
+  get size(): number {
+    return this.#size
+  }
+
   /** Starts a run of at most `count` changes; entries that `isWanted` denies may be dropped. */
   begin(count: number, isWanted: (place: number) => boolean): void {
     this.#undoEnd = 0
     if (this.#undo.length < 3 * count) this.#undo = new Uint32Array(3 * count)
-    if (this.#size + count > this.#capacity * MAX_LOAD) this.#rebuild(count, isWanted)
+    if (this.#size + count <= this.#capacity * MAX_LOAD) return
+    const needed = Math.ceil((this.#size + count) / MAX_LOAD + 1)
+    this.#rebuild(Math.max(Math.ceil(this.#capacity * GROWTH), needed), isWanted)
+  }
+
+  /** Drops all ids but those whose place is wanted. Not within a run of changes. */
+  keep(isWanted: (place: number) => boolean): void {
+    this.#undoEnd = 0
+    this.#rebuild(this.#capacity, isWanted)
+  }
+
+  /** The chosen ids in the order of their hashes: two words each, hash and place. */
+  inOrder(isChosen: (place: number) => boolean): Uint32Array {
+    const words = this.#words
+    const sorted = new Uint32Array(2 * this.#size)
+    let end = 0
+    const insert = (key: number, place: number) => {
+      let at = end
+      for (; at > 0 && sorted[at - 2]! > key; at -= 2) {
+        sorted[at] = sorted[at - 2]!
+        sorted[at + 1] = sorted[at - 1]!
+      }
+      sorted[at] = key
+      sorted[at + 1] = place
+      end += 2
+    }
+    /** Of the last hashes, which found no room at the end. */
+    const wrapped: number[] = []
+    for (let slot = 0; slot < this.#capacity; slot++) {
+      const stored = words[2 * slot + 1]!
+      if (stored === 0 || !isChosen(stored - 1)) continue
+      const key = words[2 * slot]!
+      if (this.#home(key) > slot) wrapped.push(slot)
+      else insert(key, stored - 1)
+    }
+    for (const slot of wrapped) insert(words[2 * slot]!, words[2 * slot + 1]! - 1)
+    return sorted.subarray(0, end)
   }
 
   rollback(): void {
@@ -106,9 +147,9 @@ export class IdTable {
     return Math.floor((key / 4_294_967_296) * this.#capacity)
   }
 
-  #rebuild(count: number, isWanted: (place: number) => boolean): void {
+  #rebuild(capacity: number, isWanted: (place: number) => boolean): void {
     const old = this.#words
-    this.#capacity = Math.ceil(Math.max(this.#capacity * GROWTH, (this.#size + count) / MAX_LOAD + 1))
+    this.#capacity = capacity
     this.#words = new Uint32Array(2 * this.#capacity)
     this.#size = 0
     for (let from = 0; from < old.length; from += 2) {

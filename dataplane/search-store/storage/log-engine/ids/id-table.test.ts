@@ -28,7 +28,16 @@ describe('id table', () => {
               model = before
             }
           }
+          const inOrder = table.inOrder(place => place % 3 > 0)
+          const places = [...inOrder].filter((_, k) => k % 2 === 1)
+          const hashes = [...inOrder].filter((_, k) => k % 2 === 0)
+          expect(places.sort((a, b) => a - b)).to.deep.equal([...model.values()].filter(place => place % 3 > 0).sort((a, b) => a - b))
+          expect(hashes).to.deep.equal(hashes.toSorted((a, b) => a - b))
           for (let id = 0; id <= 400; id++) expect(table.find(hashOf(id), place => idOf.get(place) === id)).to.equal(model.get(id) ?? -1)
+          table.keep(place => place % 2 === 0)
+          expect(table.size).to.equal([...model.values()].filter(place => place % 2 === 0).length)
+          for (const [id, place] of model)
+            expect(table.find(hashOf(id), found => idOf.get(found) === id)).to.equal(place % 2 === 0 ? place : -1)
         },
       ),
       { numRuns: rounds(200), seed: 5 },

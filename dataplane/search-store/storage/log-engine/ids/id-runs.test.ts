@@ -1,0 +1,224 @@
+/** Ids whose segments are sealed and old stand in runs on disk: writes and reads meet them as if they stood in memory. */
+import { readdirSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { describe, it } from 'mocha'
+import { rounds } from '../../../../testing/rounds.ts'
+import type { Creations, WriteOp } from '../../index-storage.ts'
+import { type IndexFiles, nodeFiles } from '../format/index-files.ts'
+import type { LogIndex } from '../log-index.ts'
+import { expectSame } from '../testing/compare.ts'
+import { creationsOf } from '../testing/creations-of.ts'
+import { LOG_MAPPING } from '../testing/log-mapping.ts'
+import { numberedDocument } from '../testing/numbered-documents.ts'
+import { createOracle, type Oracle } from '../testing/oracle.ts'
+import { openIndex, withDirectory } from '../testing/temporary-index.ts'
+
+const numbers = (from: number, count: number) => Array.from({ length: count }, (_, k) => from + k)
+/** Documents whose ids tell their times. */
+const told = (all: readonly number[]): Creations => ({ ...creationsOf(all.map(numberedDocument)), idsTellTimes: true })
+const create = (n: number): WriteOp => ({ action: 'create', ...numberedDocument(n) })
+
+/** Segments of so many documents: three of them are more ids than `openIndex` leaves in memory. */
+const SEGMENT = 20
+
+async function fill(index: LogIndex, oracle: Oracle, from: number, segments: number): Promise<void> {
+  for (let k = 0; k < segments; k++) {
+    const all = numbers(from + k * SEGMENT, SEGMENT)
+    expect(await index.create!(told(all))).to.have.property('size', 0)
+    for (const n of all) oracle.apply(create(n))
+    await index.seal()
+  }
+}
+
+const runsIn = (dir: string) => readdirSync(join(dir, 'index')).filter(name => name.endsWith('.ids'))
+
+/** Numbers of the runs that were read since. */
+function watchRuns() {
+  const reads = new Map<string, number>()
+  const paths = new Map<number, string>()
+  const files: IndexFiles = {
+    ...nodeFiles,
+    open(path) {
+      const fd = nodeFiles.open(path)
+      paths.set(fd, path)
+      return fd
+    },
+    read(fd, length, position) {
+      const path = paths.get(fd) ?? ''
+      if (/\.ids(\.tmp)?$/.test(path)) reads.set(path, (reads.get(path) ?? 0) + 1)
+      return nodeFiles.read(fd, length, position)
+    },
+  }
+  return { files, reads }
+}
+
+type Step =
+  | { readonly kind: 'created' | 'applied'; readonly from: number; readonly count: number }
+  | { readonly kind: 'deleted' | 'flagged' | 'retimed'; readonly n: number }
+  | { readonly kind: 'seal' | 'maintain' | 'reopen' }
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant('created' as const), from: fc.nat(300), count: fc.integer({ min: 1, max: 60 }) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('applied' as const), from: fc.nat(300), count: fc.integer({ min: 1, max: 20 }) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ kind: fc.constantFrom('deleted' as const, 'flagged' as const, 'retimed' as const), n: fc.nat(300) }),
+  },
+  { weight: 6, arbitrary: fc.constant({ kind: 'seal' as const }) },
+  { weight: 2, arbitrary: fc.constantFrom({ kind: 'maintain' as const }, { kind: 'reopen' as const }) },
+)
+
+function opOf(step: Extract<Step, { readonly n: number }>): WriteOp {
+  const { id } = numberedDocument(step.n)
+  if (step.kind === 'deleted') return { action: 'delete', id }
+  const partial = step.kind === 'flagged' ? '{"is_anomaly":true}' : `{"timestamp":"2026-11-21T00:00:0${step.n % 10}.000Z"}`
+  return { action: 'update', id, partial: Buffer.from(partial) }
+}
+
+describe('ids on disk', function () {
+  this.timeout(60_000)
+
+  it('are found by every write and read, whatever became of their segments', async () => {
+    let runs = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), steps =>
+        withDirectory(async dir => {
+          const oracle = createOracle(LOG_MAPPING)
+          let index = await openIndex(dir, LOG_MAPPING)
+          for (const each of steps) {
+            if (each.kind === 'seal') await index.seal()
+            else if (each.kind === 'maintain') await index.maintain()
+            else if (each.kind === 'reopen') {
+              await index.close()
+              index = await openIndex(dir, LOG_MAPPING)
+            } else if (each.kind === 'created') {
+              const all = numbers(each.from, each.count)
+              const taken = all.filter(n => 'error' in oracle.apply(create(n)))
+              const errors = await index.create!(told(all))
+              expect([...errors.keys()].map(k => all[k])).to.deep.equal(taken)
+            } else {
+              const ops = each.kind === 'applied' ? numbers(each.from, each.count).map(create) : [opOf(each)]
+              const wanted = ops.map(op => ('error' in oracle.apply(op) ? 'error' : 'done'))
+              expect((await index.apply(ops)).map(outcome => ('error' in outcome ? 'error' : 'done'))).to.deep.equal(wanted)
+            }
+          }
+          expectSame(index, oracle)
+          runs += runsIn(dir).length
+          await index.close()
+          index = await openIndex(dir, LOG_MAPPING)
+          expectSame(index, oracle)
+          await index.close()
+        }),
+      ),
+      { numRuns: rounds(40), seed: 11 },
+    )
+    expect(runs).to.be.above(10)
+  })
+
+  it('leave the memory, however many there are', () =>
+    withDirectory(async dir => {
+      const index = await openIndex(dir, LOG_MAPPING)
+      const oracle = createOracle(LOG_MAPPING)
+      await fill(index, oracle, 0, 10)
+      const before = index.memoryBytes
+      await fill(index, oracle, 200, 25)
+      expect(runsIn(dir).length).to.be.above(10)
+      expect(index.memoryBytes - before).to.be.below(8 * 25 * SEGMENT)
+      await index.close()
+    }))
+
+  it('are read for a document of their time alone', () =>
+    withDirectory(async dir => {
+      const { files, reads } = watchRuns()
+      const filled = await openIndex(dir, LOG_MAPPING)
+      await fill(filled, createOracle(LOG_MAPPING), 0, 8)
+      await filled.close()
+      const index = await openIndex(dir, LOG_MAPPING, files)
+      await index.create!(told([5_000]))
+      reads.clear()
+      expect(await index.create!(told(numbers(5_001, 5)))).to.have.property('size', 0)
+      expect([...reads.values()]).to.deep.equal([])
+      expect((await index.create!(told([3]))).size).to.equal(1)
+      expect(reads.size).to.be.above(0)
+      await index.close()
+    }))
+
+  it('of a segment with any document whose id does not tell its time are read for all', () =>
+    withDirectory(async dir => {
+      const index = await openIndex(dir, LOG_MAPPING)
+      const odd = (id: string, n: number): WriteOp => ({ action: 'index', id, source: numberedDocument(n).source })
+      const taken = numberedDocument(9_000)
+      await index.apply([odd(taken.id, 1)])
+      await fill(index, createOracle(LOG_MAPPING), 100, 8)
+      expect(runsIn(dir).length).to.be.above(0)
+      expect((await index.create!(told([9_000]))).size).to.equal(1)
+      await index.close()
+    }))
+
+  it('are merged into few runs, and gone with their segments', () =>
+    withDirectory(async dir => {
+      const oracle = createOracle(LOG_MAPPING)
+      let index = await openIndex(dir, LOG_MAPPING)
+      await fill(index, oracle, 0, 30)
+      const before = runsIn(dir).length
+      expect(before).to.be.above(10)
+      for (let k = 0; k < 4; k++) await index.maintain()
+      expect(runsIn(dir).length).to.be.below(before / 2)
+      expectSame(index, oracle)
+      await index.close()
+      index = await openIndex(dir, LOG_MAPPING)
+      expectSame(index, oracle)
+      const all = [...oracle.documents.keys()]
+      await index.apply(all.map(id => ({ action: 'delete', id })))
+      await index.seal()
+      await index.close()
+      index = await openIndex(dir, LOG_MAPPING)
+      expect(runsIn(dir)).to.deep.equal([])
+      await index.close()
+    }))
+
+  for (const [name, damage] of [
+    ['cut', (path: string) => truncateSync(path, 100)],
+    ['empty', (path: string) => truncateSync(path, 0)],
+    ['of another kind', (path: string) => writeFileSync(path, Buffer.alloc(5_000, 1))],
+  ] as const)
+    it(`are found all the same where a run is ${name}`, () =>
+      withDirectory(async dir => {
+        const oracle = createOracle(LOG_MAPPING)
+        let index = await openIndex(dir, LOG_MAPPING)
+        await fill(index, oracle, 0, 8)
+        await index.close()
+        for (const run of runsIn(dir)) damage(join(dir, 'index', run))
+        index = await openIndex(dir, LOG_MAPPING)
+        expectSame(index, oracle)
+        expect((await index.create!(told(numbers(0, 8 * SEGMENT)))).size).to.equal(8 * SEGMENT)
+        expect(runsIn(dir).length).to.be.above(0)
+        await index.close()
+      }))
+
+  it('stay in memory while a disk is full, and go to disk later', () =>
+    withDirectory(async dir => {
+      let isFull = true
+      const files: IndexFiles = {
+        ...nodeFiles,
+        open(path) {
+          if (isFull && path.includes('.ids'))
+            throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC', syscall: 'open' })
+          return nodeFiles.open(path)
+        },
+      }
+      const oracle = createOracle(LOG_MAPPING)
+      const index = await openIndex(dir, LOG_MAPPING, files)
+      await fill(index, oracle, 0, 8)
+      expect(runsIn(dir)).to.deep.equal([])
+      expect(await index.maintain().catch(({ code }: { code?: string }) => code)).to.equal('ENOSPC')
+      expectSame(index, oracle)
+      isFull = false
+      await fill(index, oracle, 200, 4)
+      expect(runsIn(dir).length).to.be.above(0)
+      expectSame(index, oracle)
+      await index.close()
+    }))
+})
