@@ -215,8 +215,8 @@ export class SegmentSet implements BatchTarget {
     this.places.begin(count, this.#stagedFrom, this.staged)
   }
 
-  find(key: IdKey): CurrentDocument | undefined {
-    const place = this.places.find(key)
+  find(key: IdKey, timeMs: number): CurrentDocument | undefined {
+    const place = this.places.find(key, timeMs)
     if (place < 0) return undefined
     const source = this.places.stagedSource(place)
     if (source === undefined) return this.#documentAt(place)

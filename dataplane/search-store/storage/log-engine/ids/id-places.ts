@@ -252,18 +252,18 @@ export class IdPlaces<H extends IdHolder = IdHolder> {
     return this.#isStaged(place) ? this.#staged.rows.source(place - this.#stagedFrom) : undefined
   }
 
-  /** The place of an id as the running batch sees it; −1 without one. */
-  find(key: IdKey): number {
+  /** The place of an id as the running batch sees it; −1 without one. `timeMs`: of its document, where the id tells the time; NaN where it does not. */
+  find(key: IdKey, timeMs: number): number {
     const young = this.#table!.find(key.hash, place => {
       if (this.#buried.has(place)) return false
       if (!this.#isStaged(place)) return this.#isAt(place, key)
       return this.#staged.rows.hasId(place - this.#stagedFrom, key)
     })
     if (young >= 0 || this.#runs.isEmpty) return young
-    return this.#runs.find(key.hash, place => !this.#buried.has(place) && this.#isAt(place, key))
+    return this.#runs.find(key.hash, timeMs, place => !this.#buried.has(place) && this.#isAt(place, key))
   }
 
-  /** Whether the running batch may see an id with this hash. `timeMs`: of its document, where the id tells the time; NaN where it does not. */
+  /** Whether `find` may give a place for an id with this hash. */
   mayHold(hash: number, timeMs: number): boolean {
     return this.#table!.has(hash) || (!this.#runs.isEmpty && this.#runs.mayHold(hash, timeMs))
   }
@@ -283,7 +283,7 @@ export class IdPlaces<H extends IdHolder = IdHolder> {
   }
 
   #findInRuns(key: IdKey): number {
-    return this.#runs.find(key.hash, place => this.#isAt(place, key))
+    return this.#runs.find(key.hash, Number.NaN, place => this.#isAt(place, key))
   }
 
   /** Without the table: asks the segments that are in no run, the newest first, and the runs. */

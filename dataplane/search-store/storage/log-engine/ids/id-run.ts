@@ -53,6 +53,8 @@ export class IdRun {
   readonly #file: SegmentFile
   /** The first hash of each page. */
   readonly #fences: Uint32Array
+  /** The page that was read last: whether there is an id is asked before where. */
+  #page: { readonly number: number; readonly words: Uint32Array } | undefined
 
   private constructor(number: number, file: SegmentFile, sizeBytes: number, count: number, fences: Uint32Array, content: RunContent) {
     this.number = number
@@ -92,7 +94,7 @@ export class IdRun {
     const key = hash >>> 0
     const fences = this.#fences
     for (let page = Math.max(0, firstAtLeast(fences, key) - 1); page < fences.length && fences[page]! <= key; page++) {
-      const words = this.#read(page * PAGE_ENTRIES, PAGE_ENTRIES)
+      const words = this.#wordsOf(page)
       let at = firstEntry(words, key)
       for (; at < words.length && words[at] === key; at += 2) if (isIt(words[at + 1]! >>> 16, words[at + 1]! & 0xffff)) return true
       if (at < words.length) return false
@@ -103,6 +105,11 @@ export class IdRun {
   /** All entries in order, piece by piece. */
   *pieces(): Generator<Uint32Array, void, undefined> {
     for (let from = 0; from < this.count; from += CHUNK_ENTRIES) yield this.#read(from, CHUNK_ENTRIES)
+  }
+
+  #wordsOf(page: number): Uint32Array {
+    if (this.#page?.number !== page) this.#page = { number: page, words: this.#read(page * PAGE_ENTRIES, PAGE_ENTRIES) }
+    return this.#page.words
   }
 
   #read(from: number, most: number): Uint32Array {

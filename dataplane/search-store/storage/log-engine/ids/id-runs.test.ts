@@ -54,9 +54,13 @@ function watchRuns() {
   return { files, reads }
 }
 
+interface Change {
+  readonly kind: 'deleted' | 'flagged' | 'retimed'
+  readonly n: number
+}
 type Step =
   | { readonly kind: 'created' | 'applied'; readonly from: number; readonly count: number }
-  | { readonly kind: 'deleted' | 'flagged' | 'retimed'; readonly n: number }
+  | Change
   | { readonly kind: 'seal' | 'maintain' | 'reopen' }
 
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -70,7 +74,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom({ kind: 'maintain' as const }, { kind: 'reopen' as const }) },
 )
 
-function opOf(step: Extract<Step, { readonly n: number }>): WriteOp {
+function opOf(step: Change): WriteOp {
   const { id } = numberedDocument(step.n)
   if (step.kind === 'deleted') return { action: 'delete', id }
   const partial = step.kind === 'flagged' ? '{"is_anomaly":true}' : `{"timestamp":"2026-11-21T00:00:0${step.n % 10}.000Z"}`
@@ -99,7 +103,7 @@ describe('ids on disk', function () {
               const errors = await index.create!(told(all))
               expect([...errors.keys()].map(k => all[k])).to.deep.equal(taken)
             } else {
-              const ops = each.kind === 'applied' ? numbers(each.from, each.count).map(create) : [opOf(each)]
+              const ops = 'n' in each ? [opOf(each)] : numbers(each.from, each.count).map(create)
               const wanted = ops.map(op => ('error' in oracle.apply(op) ? 'error' : 'done'))
               expect((await index.apply(ops)).map(outcome => ('error' in outcome ? 'error' : 'done'))).to.deep.equal(wanted)
             }

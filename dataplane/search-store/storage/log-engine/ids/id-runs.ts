@@ -96,11 +96,12 @@ export class IdRuns {
   }
 
   /** The place that `isIt` confirms; −1 without one. */
-  find(hash: number, isIt: (place: number) => boolean): number {
+  find(hash: number, timeMs: number, isIt: (place: number) => boolean): number {
     let found = -1
     // The newest first: ids that are asked for are mostly young.
     for (let k = this.#runs.length - 1; k >= 0 && found < 0; k--) {
       const { run, ordinals } = this.#runs[k]!
+      if (!isOfTime(run, timeMs)) continue
       run.some(hash, (slot, doc) => {
         const ordinal = ordinals[slot]!
         if (ordinal < 0 || !isIt(placeOf(ordinal, doc))) return false

@@ -32,8 +32,9 @@ export interface CurrentDocument {
 export interface BatchTarget {
   readonly mapping: MutableMapping
   readonly walker: DocumentWalker
-  find(key: IdKey): CurrentDocument | undefined
-  /** Whether `find` may give a document for an id with this hash. `timeMs`: of the document, where its id tells the time; NaN where it does not. */
+  /** `timeMs`: of the document, where its id tells the time; NaN where it does not. */
+  find(key: IdKey, timeMs: number): CurrentDocument | undefined
+  /** Whether `find` may give a document for an id with this hash. */
   mayHold(hash: number, timeMs: number): boolean
   /** Lets `find` give the document that is staged next for the id with this hash, in place of `old`. */
   stage(hash: number, old: number): void
@@ -143,13 +144,13 @@ export class WriteBatch {
     const key = idKeyOf(op.id)
     if (key.bytes.length > MAX_ID_BYTES || op.id === '')
       return refusal('illegal_argument_exception', `id must be 1 to ${MAX_ID_BYTES} bytes long, got ${key.bytes.length}`)
-    const current = this.#target.find(key)
+    const current = this.#target.find(key, toldTime(op))
     const conflict = conflictOf(op, current)
     if (conflict !== undefined) return { error: conflict }
     switch (op.action) {
       case 'create':
       case 'index':
-        return this.#write(key, op.source, current, tellsTime(op.idTellsTime, op.source))
+        return this.#write(key, op.source, current, !Number.isNaN(toldTime(op)))
       case 'update':
         return this.#update(key, op, current)
       case 'delete':
@@ -159,11 +160,12 @@ export class WriteBatch {
 
   #update(
     key: IdKey,
-    { id, partial, upsert, idTellsTime }: Extract<WriteOp, { readonly action: 'update' }>,
+    op: Extract<WriteOp, { readonly action: 'update' }>,
     current: CurrentDocument | undefined,
   ): WriteOutcome | Promise<WriteOutcome> {
+    const { id, partial, upsert } = op
     if (current === undefined) {
-      if (upsert !== undefined) return this.#write(key, upsert, undefined, tellsTime(idTellsTime, upsert))
+      if (upsert !== undefined) return this.#write(key, upsert, undefined, !Number.isNaN(toldTime(op)))
       return { error: { type: 'document_missing_exception', reason: `[${id}]: document missing`, status: 404 } }
     }
     try {
@@ -244,8 +246,12 @@ const MAX_PLAIN_BYTES = 128 * 1024
 /** Nobody asks for the number of a creation. */
 const CREATED: WriteOutcome = { result: 'created', seqNo: -1, version: 1 }
 
-const tellsTime = (idTellsTime: boolean | undefined, source: Uint8Array): boolean =>
-  idTellsTime === true && !Number.isNaN(leadingTimestamp(source, 0, source.length))
+/** The time of the document that an operation makes where there is none, where its id tells the time; NaN where it does not. */
+function toldTime(op: WriteOp): number {
+  if (op.action === 'delete' || op.idTellsTime !== true) return Number.NaN
+  const document = op.action === 'update' ? op.upsert : op.source
+  return document === undefined ? Number.NaN : leadingTimestamp(document, 0, document.length)
+}
 
 const isOfSameTime = (a: Uint8Array, b: Uint8Array): boolean => leadingTimestamp(a, 0, a.length) === leadingTimestamp(b, 0, b.length)
 
