@@ -93,16 +93,18 @@ describe('ids on disk', function () {
           let index = await openIndex(dir, LOG_MAPPING)
           for (const each of steps) {
             if (each.kind === 'seal') await index.seal()
-            else if (each.kind === 'maintain') await index.maintain()
-            else if (each.kind === 'reopen') {
+            if (each.kind === 'maintain') await index.maintain()
+            if (each.kind === 'reopen') {
               await index.close()
               index = await openIndex(dir, LOG_MAPPING)
-            } else if (each.kind === 'created') {
+            }
+            if (each.kind === 'created') {
               const all = numbers(each.from, each.count)
               const taken = all.filter(n => 'error' in oracle.apply(create(n)))
               const errors = await index.create!(told(all))
               expect([...errors.keys()].map(k => all[k])).to.deep.equal(taken)
-            } else {
+            }
+            if (each.kind === 'applied' || 'n' in each) {
               const ops = 'n' in each ? [opOf(each)] : numbers(each.from, each.count).map(create)
               const wanted = ops.map(op => ('error' in oracle.apply(op) ? 'error' : 'done'))
               expect((await index.apply(ops)).map(outcome => ('error' in outcome ? 'error' : 'done'))).to.deep.equal(wanted)
