@@ -12,7 +12,7 @@ import { docOf, MAX_ORDINALS, ordinalOf, placeOf } from './place.ts'
 
 /** A segment as ids see it. */
 export interface IdHolder {
-  /** Of a sealed segment. */
+  /** Undefined while documents are added. */
   readonly identity: SegmentIdentity | undefined
   /** The time of each document, ms, where its id tells the time: no other document ever has the same id at another time. Undefined where some do not. */
   toldTimes(): Float64Array | undefined

@@ -16,11 +16,11 @@ export interface SegmentIdentity {
   readonly docs: number
 }
 
-/** What a run says of itself. */
+/** The segments of a run. */
 export interface RunContent {
   /** By slot: entries name them so. */
   readonly segments: readonly SegmentIdentity[]
-  /** Of all documents, where their ids tell their times; undefined where some do not. */
+  /** Times of all documents, where their ids tell them; undefined where some ids do not. */
   readonly times: DocumentTimes | undefined
   /** Numbers of the runs that this one took the place of. */
   readonly replaces: readonly number[]

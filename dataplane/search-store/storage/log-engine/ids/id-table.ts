@@ -59,7 +59,7 @@ export class IdTable {
       sorted[at + 1] = place
       end += 2
     }
-    /** Of the last hashes, which found no room at the end. */
+    /** Slots of the last hashes, which found no room at the end. */
     const wrapped: number[] = []
     for (let slot = 0; slot < this.#capacity; slot++) {
       const stored = words[2 * slot + 1]!
