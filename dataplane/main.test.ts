@@ -32,6 +32,22 @@ describe('logpipeline', function () {
     expect(logpipeline(['--version'])).to.deep.equal({ status: 0, stdout: `${version}\n`, stderr: '' })
   })
 
+  it('--help of the commands loads no client and no server', () => {
+    const script = `
+      import { registerHooks } from 'node:module'
+      const loaded = []
+      registerHooks({ load(url, context, next) { loaded.push(url); return next(url, context) } })
+      const { COMMAND_RUNNERS } = await import(${JSON.stringify(new URL('./roles/index.ts', import.meta.url))})
+      for (const run of Object.values(COMMAND_RUNNERS)) if ((await run(['--help'])) !== 0) throw new Error('expected a help text')
+      process.stderr.write(loaded.join('\\n'))
+    `
+    const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' })
+    expect(status, stderr).to.equal(0)
+    const LARGE = /undici|opensearch|kafka|express|search-server\.ts|embedded-bus\.ts|process-runner\.ts/
+    expect(stderr.split('\n').filter(url => LARGE.test(url))).to.deep.equal([])
+    expect(stderr).to.include('roles/keys/index.ts')
+  })
+
   it('an unknown role exits 64 with the usage', () => {
     const { status, stderr } = logpipeline(['doorkeeper'])
     expect(status).to.equal(64)

@@ -10,7 +10,6 @@ import { runUntilSignal } from './lifecycle/run-until-signal.ts'
 import { giveBackGarbage } from './memory/give-back-garbage.ts'
 import { COMMAND_RUNNERS, ROLE_LOADERS } from './roles/index.ts'
 import type { Log } from './telemetry/log.ts'
-import { createLogger } from './telemetry/logger.ts'
 
 /** Usage and configuration as in sysexits(3). */
 const EXIT = { ok: 0, failure: 1, usage: 64, config: 78 } as const
@@ -43,6 +42,8 @@ function takeRole(words: readonly string[]): { readonly role?: RoleName; readonl
 
 async function runRole<R extends RoleName>(role: R): Promise<number> {
   const settings = loadSettings(role)
+  // Commands log nothing.
+  const { createLogger } = await import('./telemetry/logger.ts')
   const format = role === 'standalone' && process.stdout.isTTY ? 'readable' : 'json'
   const log = createLogger({ level: settings.LOG_LEVEL, format, fields: { role } })
   exitOnStrayErrors(log)

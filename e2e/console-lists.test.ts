@@ -35,7 +35,7 @@ const MAX_DRAWN = 60
 
 describe('lists of the console', function () {
   this.timeout(90_000)
-  const at = useConsole()
+  const at = useConsole({ sharesWindow: true })
   let sent = 0
 
   const send = async (count: number) => {

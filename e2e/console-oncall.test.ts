@@ -8,6 +8,7 @@ import { eventually } from './testing/standalone-process.ts'
 
 const STALE = 'Stale: what this page shows is old.'
 const LATER_MS = 45_000
+const DAY_MS = 86_400_000
 
 describe('the console of an engineer on call', function () {
   this.timeout(90_000)
@@ -127,7 +128,7 @@ describe('the console of an engineer on call', function () {
     expect(await loading.count()).to.equal(0)
   })
 
-  it('a silence that begins now holds at once', async () => {
+  it('a silence that begins now holds at once, one that is planned is listed as coming', async () => {
     const page = await at.open('/settings/silences')
     await page.getByLabel('Services').fill('mailer')
     await page.getByLabel('Reason').fill('planned work')
@@ -135,6 +136,16 @@ describe('the console of an engineer on call', function () {
     const row = page.getByRole('table', { name: 'Silences' }).getByRole('row', { name: /mailer/ })
     await row.waitFor()
     expect(await row.getByRole('cell').first().textContent()).to.equal('active')
+
+    // Planned work is silenced beforehand.
+    await page.getByLabel('Services').fill('accounts')
+    await page.getByLabel('Begins').fill(new Date(Date.now() + DAY_MS).toISOString().slice(0, 16))
+    await page.getByLabel('Reason').fill('upgrade of the database')
+    await page.getByRole('button', { name: 'Silence', exact: true }).click()
+    const planned = page.getByRole('table', { name: 'Silences' }).getByRole('row', { name: /accounts/ })
+    await planned.getByText('coming', { exact: true }).waitFor()
+    await planned.getByRole('button', { name: 'Cancel: accounts' }).click()
+    await planned.waitFor({ state: 'detached' })
   })
 
   it('a page that was never opened: says that it cannot be loaded while the server is away, and is loaded once the server is back', async () => {
@@ -179,13 +190,18 @@ describe('the console of an engineer on call', function () {
     await box.press('Enter')
     await searched('level:ERROR')
     const other = await page.context().newPage()
+    // The other one has seen that there are none, and is at another page when one is saved.
     await other.goto(`${at.app.dashboard}/logs?range=3h`)
+    await other.getByRole('button', { name: 'Views' }).waitFor()
+    await other.getByRole('link', { name: 'Upload', exact: true }).click()
+    await other.getByRole('button', { name: 'Choose files' }).waitFor()
     await page.getByRole('button', { name: 'Views' }).click()
     await page.getByLabel('Save this view as').fill('Errors')
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.keyboard.press('Escape')
     const chip = (window: Page) => window.getByRole('navigation', { name: 'Saved views' }).getByRole('link', { name: 'Errors' })
     expect(await chip(page).getAttribute('aria-current')).to.equal('true')
+    await other.getByRole('link', { name: 'Logs', exact: true }).click()
     await chip(other).click()
     await other.waitForURL(url => url.search === '?q=level%3AERROR')
     await other.getByRole('button', { name: 'Views' }).click()

@@ -19,7 +19,7 @@ interface Configured {
 
 describe('pages of the console', function () {
   this.timeout(90_000)
-  const at = useConsole()
+  const at = useConsole({ sharesWindow: true })
   let page: Page
 
   it('say how to send the first log while there is none', async () => {

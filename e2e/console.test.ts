@@ -3,16 +3,24 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
-import { after, before, describe, it } from 'mocha'
+import { describe, it } from 'mocha'
 import type { Page } from 'playwright-core'
-import { buildConsole, type Console, findAccessProblems, openConsole, untilRead } from '../dataplane/console/testing/open-console.ts'
+import { DRAWN, findAccessProblems, untilRead } from '../dataplane/console/testing/open-console.ts'
 import { seedShop } from '../dataplane/console/testing/seed-shop.ts'
-import { untilIncidents } from './testing/console-suite.ts'
-import { eventually, type Standalone, startStandalone } from './testing/standalone-process.ts'
+import { untilIncidents, useConsole } from './testing/console-suite.ts'
+import { eventually } from './testing/standalone-process.ts'
 
 const PAGES = ['/', '/logs', '/incidents', '/upload', '/status', '/settings/api-keys', '/no-such-page'] as const
 const SECTIONS = ['platforms', 'routing', 'thresholds', 'model', 'silences', 'escalation'].map(name => `/settings/${name}`)
-const WIDTHS = [400, 2_560]
+/** A page is loaded once, and looked at as each of these. */
+const VIEWS = [
+  { theme: 'light', width: 1_280 },
+  { theme: 'dark', width: 1_280 },
+  { theme: 'light', width: 400 },
+  { theme: 'light', width: 2_560 },
+] as const
+const BOTH_THEMES = VIEWS.slice(0, 2)
+const BOTH_WIDTHS = VIEWS.slice(2)
 const FIRST_PAINT_MS = 1_000
 /** Other work on the machine may take the processor away from one of them. */
 const ATTEMPTS = 8
@@ -43,50 +51,51 @@ const OPENING = [
   ['/settings/api-keys', /^Revoke key in/],
 ] as const
 const IS_FOCUS_WITHIN = 'document.activeElement.closest("[role=dialog], [role=menu]") !== null'
+const THEME = 'document.documentElement.dataset.mantineColorScheme'
 const DIST = resolve(import.meta.dirname, '../dist/console')
 const FIRST_VIEW_BYTES = 300 * 1_000
 
 describe('the console', function () {
   this.timeout(90_000)
-  let app: Standalone
-  let console: Console
-  before(async function () {
-    buildConsole()
-    app = await startStandalone()
-    await seedShop(app.dashboard, { endMs: Date.now() })
-    await untilIncidents(app, ['payments'])
-    console = await openConsole(this, app.dashboard)
-  })
-  after(async () => {
-    await console?.close()
-    await app?.remove()
+  const at = useConsole({
+    sharesWindow: true,
+    async fill(app) {
+      await seedShop(app.dashboard, { endMs: Date.now() })
+      await untilIncidents(app, ['payments'])
+    },
   })
 
-  // One window for many pages: a new one costs the browser three times as much as the page that opens in it.
   const goTo = async (page: Page, path: string) => {
-    await page.goto(app.dashboard + path)
+    await page.goto(at.app.dashboard + path)
     await page.locator('h1').waitFor()
     await untilRead(page)
   }
 
-  for (const theme of ['light', 'dark'] as const)
-    describe(`in ${theme}`, () => {
-      let page: Page
-      before(async () => {
-        page = await console.open('/', { theme })
-      })
-      after(() => page?.context().close())
+  const lookAs = async (page: Page, { theme, width }: (typeof VIEWS)[number]) => {
+    await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' })
+    await page.setViewportSize({ width, height: 800 })
+    await eventually(async () => expect(await page.evaluate(THEME)).to.equal(theme))
+    await page.evaluate(DRAWN)
+    await untilRead(page)
+  }
 
-      for (const path of PAGES)
-        it(`shows ${path}, and axe finds nothing`, async () => {
-          await goTo(page, path)
-          expect(await findAccessProblems(page)).to.deep.equal([])
-          expect(console.takeProblems()).to.deep.equal([])
-        })
-    })
+  describe('in both themes, and in windows of all widths', () => {
+    for (const [path, views] of [...PAGES.map(page => [page, VIEWS] as const), ...SECTIONS.map(section => [section, BOTH_WIDTHS] as const)])
+      it(`shows ${path}, and axe finds nothing`, async () => {
+        const page = await at.open(path)
+        await untilRead(page)
+        for (const view of views) {
+          await lookAs(page, view)
+          const { theme, width } = view
+          const widest = await page.evaluate('document.documentElement.scrollWidth')
+          expect(widest, `${width}: width of the content`).to.be.at.most(width)
+          expect(await findAccessProblems(page), `${theme}, ${width}`).to.deep.equal([])
+        }
+      })
+  })
 
   it('loads less than 300 KB for the first view', async () => {
-    const page = await console.open('/')
+    const page = await at.open('/')
     await page.waitForLoadState('networkidle')
     const loaded = (await page.evaluate('performance.getEntriesByType("resource").map(entry => entry.name)')) as string[]
     const files = loaded.map(url => new URL(url).pathname).filter(path => path.startsWith('/assets/'))
@@ -97,28 +106,18 @@ describe('the console', function () {
 
   it('paints the first view within a second, with nothing cached', async () => {
     const times: number[] = []
+    let page = await at.open('/')
     for (let attempt = 0; attempt < ATTEMPTS && !times.some(ms => ms < FIRST_PAINT_MS); attempt++) {
-      const page = await console.open('/')
-      times.push((await page.evaluate('performance.getEntriesByName("first-contentful-paint")[0].startTime')) as number)
+      // The window that is shared has files of the console.
       await page.context().close()
+      page = await at.open('/')
+      times.push((await page.evaluate('performance.getEntriesByName("first-contentful-paint")[0].startTime')) as number)
     }
     expect(Math.min(...times), `ms: ${times.join()}`).to.be.below(FIRST_PAINT_MS)
   })
 
-  for (const width of WIDTHS)
-    it(`fits a window of ${width} px on every page, and axe finds nothing there`, async () => {
-      const page = await console.open('/', { width })
-      for (const path of [...PAGES, ...SECTIONS]) {
-        await goTo(page, path)
-        const widest = await page.evaluate('document.documentElement.scrollWidth')
-        expect(widest, `${path}: width of the content`).to.be.at.most(width)
-        expect(await findAccessProblems(page), path).to.deep.equal([])
-      }
-      await page.context().close()
-    })
-
   it('says that it reads once an answer takes longer than half a second, and not before', async () => {
-    const page = await console.open('/upload')
+    const page = await at.open('/upload')
     const asked = Promise.withResolvers<void>()
     const held = Promise.withResolvers<void>()
     await page.route('**/api/search/**', async route => {
@@ -138,7 +137,7 @@ describe('the console', function () {
   })
 
   it('shows where the focus is', async () => {
-    const page = await console.open('/')
+    const page = await at.open('/')
     await untilRead(page)
     for (let step = 0; step < 12; step++) {
       await page.keyboard.press('Tab')
@@ -148,7 +147,7 @@ describe('the console', function () {
   })
 
   it('leaves the focus in sight above the bar of a phone', async () => {
-    const page = await console.open('/logs?mode=patterns', { width: 390, height: 700 })
+    const page = await at.open('/logs?mode=patterns', { width: 390, height: 700 })
     await untilRead(page)
     const bar = (await page.getByRole('navigation', { name: 'Pages' }).boundingBox())!
     for (let step = 0; step < 40; step++) {
@@ -156,42 +155,43 @@ describe('the console', function () {
       const [what, bottom] = (await page.evaluate(FOCUSED_BOTTOM)) as [string, number]
       expect(bottom, what).to.be.at.most(bar.y)
     }
-    await page.context().close()
   })
 
-  for (const theme of ['light', 'dark'] as const)
-    it(`keeps the focus in what opens, gives it back, and axe finds nothing there, in ${theme}`, async function () {
-      this.timeout(180_000)
-      const page = await console.open('/', { theme })
-      await fetch(`${app.dashboard}/api/admin/api-keys`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ name: `key in ${theme}` }),
-      })
-      for (const [at, [path, name]] of OPENING.entries()) {
-        if (path !== OPENING[at - 1]?.[0]) await goTo(page, path)
-        const button = page.getByRole('button', { name, exact: typeof name === 'string' }).first()
-        await button.focus()
-        await page.keyboard.press('Enter')
-        const opened = page.locator('[role=dialog], [role=menu]').filter({ visible: true }).first()
-        await opened.waitFor()
-        // The page's policy forbids the polling of `waitForFunction`.
-        await eventually(async () => expect(await page.evaluate(IS_FOCUS_WITHIN), `${path} ${name}`).to.equal(true))
-        expect(await findAccessProblems(page), `${path} ${name}`).to.deep.equal([])
-        for (let step = 0; step < 8; step++) {
-          await page.keyboard.press('Tab')
-          expect(await page.evaluate(IS_FOCUS_WITHIN), `${path} ${name}: Tab ${step + 1}`).to.equal(true)
-        }
-        await page.keyboard.press('Escape')
-        await opened.waitFor({ state: 'hidden' })
-        const isBack = () => button.evaluate(element => element === element.ownerDocument.activeElement)
-        // The focus goes back a moment after what was open is gone.
-        await eventually(async () => expect(await isBack(), `${path} ${name}: back`).to.equal(true))
-      }
+  it('keeps the focus in what opens, gives it back, and axe finds nothing there in both themes', async function () {
+    this.timeout(180_000)
+    const page = await at.open('/')
+    await fetch(`${at.app.dashboard}/api/admin/api-keys`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'key in use' }),
     })
+    for (const [at, [path, name]] of OPENING.entries()) {
+      if (path !== OPENING[at - 1]?.[0]) await goTo(page, path)
+      const button = page.getByRole('button', { name, exact: typeof name === 'string' }).first()
+      await button.focus()
+      await page.keyboard.press('Enter')
+      const opened = page.locator('[role=dialog], [role=menu]').filter({ visible: true }).first()
+      await opened.waitFor()
+      // The page's policy forbids the polling of `waitForFunction`.
+      await eventually(async () => expect(await page.evaluate(IS_FOCUS_WITHIN), `${path} ${name}`).to.equal(true))
+      for (const view of BOTH_THEMES) {
+        await lookAs(page, view)
+        expect(await findAccessProblems(page), `${path} ${name}, ${view.theme}`).to.deep.equal([])
+      }
+      for (let step = 0; step < 8; step++) {
+        await page.keyboard.press('Tab')
+        expect(await page.evaluate(IS_FOCUS_WITHIN), `${path} ${name}: Tab ${step + 1}`).to.equal(true)
+      }
+      await page.keyboard.press('Escape')
+      await opened.waitFor({ state: 'hidden' })
+      const isBack = () => button.evaluate(element => element === element.ownerDocument.activeElement)
+      // The focus goes back a moment after what was open is gone.
+      await eventually(async () => expect(await isBack(), `${path} ${name}: back`).to.equal(true))
+    }
+  })
 
   it('is walked by keyboard, and `?` says how', async () => {
-    const page = await console.open('/')
+    const page = await at.open('/')
     await page.keyboard.press('g')
     await page.keyboard.press('h')
     await page.getByRole('heading', { level: 1, name: 'Health' }).waitFor()
@@ -203,7 +203,7 @@ describe('the console', function () {
   })
 
   it('keeps note and choice of a change that did not get through', async () => {
-    const page = await console.open('/incidents')
+    const page = await at.open('/incidents')
     const note = page.getByLabel('Note, for the timeline and the tickets')
     await note.fill('pool is empty')
     await page.route('**/api/ticketing/**', route => (route.request().method() === 'GET' ? route.continue() : route.abort()))
@@ -221,11 +221,11 @@ describe('the console', function () {
     await batch.getByRole('button', { name: 'Escalate' }).click()
     expect(await dialog.getByLabel('Note').inputValue()).to.equal('all of them')
     await page.context().close()
-    expect(console.takeProblems().every(problem => problem.includes('ERR_FAILED'))).to.equal(true)
+    expect(at.takeProblems().every(problem => problem.includes('ERR_FAILED'))).to.equal(true)
   })
 
   it('opens the incident that the keys have led to, not the link that had the focus, and acknowledges it with a note', async () => {
-    const page = await console.open('/')
+    const page = await at.open('/')
     await untilRead(page)
     await page.getByRole('link', { name: 'Upload', exact: true }).focus()
     for (const key of ['g', 'i']) await page.keyboard.press(key)
@@ -258,7 +258,7 @@ describe('the console', function () {
   })
 
   it('keeps theme and time range from page to page', async () => {
-    const page = await console.open('/?range=15m')
+    const page = await at.open('/?range=15m')
     await page.getByRole('button', { name: 'Make it dark' }).click()
     await page.getByRole('link', { name: 'Incidents', exact: true }).click()
     await page.waitForURL(/\/incidents\?range=15m$/)
@@ -267,7 +267,7 @@ describe('the console', function () {
   })
 
   it('changes an incident in the order of the keys, also where answers take their time', async () => {
-    const page = await console.open('/incidents')
+    const page = await at.open('/incidents')
     await page.getByRole('article').getByRole('button', { name: 'Resolve' }).waitFor()
     await page.route('**/api/ticketing/api/incidents/*/*', async route => {
       if (route.request().url().endsWith('/resolve')) await new Promise(done => setTimeout(done, 1_500))
@@ -279,7 +279,6 @@ describe('the console', function () {
     await page.keyboard.press('o')
     await page.getByText('Incident resolved').waitFor()
     await page.getByText('Incident reopened').waitFor()
-    expect(console.takeProblems()).to.deep.equal([])
-    await page.context().close()
+    expect(at.takeProblems()).to.deep.equal([])
   })
 })

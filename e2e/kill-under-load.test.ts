@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { bridgeCounters, countDocuments, incidents, postRecords, type SentRecord, scanLogs } from './testing/api.ts'
-import { eventually, startStandalone } from './testing/standalone-process.ts'
+import { bridgeCounters, countDocuments, incidents, postRecords, type SentRecord, scanLogs, unreadMessages } from './testing/api.ts'
+import { eventually, type Standalone, startStandalone } from './testing/standalone-process.ts'
 
 /** More where there is time. */
 const KILLS = process.env['CI'] === undefined ? 3 : 10
@@ -78,11 +78,20 @@ describe('killed at random moments under load', () => {
         [...seen.keys()].map(id => sent.get(id)!),
       )
       await checkCounters(app)
-    } finally {
-      await app.remove()
+    } catch (error) {
+      const kept = await keepEvidence(app)
+      throw new Error(`${(error as Error).message}\n${kept}`, { cause: error })
     }
+    await app.remove()
   })
 })
+
+/** A record that is missing is late while the bus has messages that nobody has read, and lost where it has none. The directory tells the rest. */
+async function keepEvidence(app: Standalone): Promise<string> {
+  const unread = await unreadMessages(app.agent).catch((error: unknown) => `cannot be asked: ${error}`)
+  await app.kill()
+  return `messages of the bus that are not read: ${JSON.stringify(unread)}; kept: ${app.dataDir}, ${app.logFile}`
+}
 
 /** Every fourth record is an anomaly by rule: ERROR with a time-out scores 0.5. */
 function record(sequence: number): SentRecord {

@@ -27,6 +27,7 @@ const ALLOWED: ImportTable = {
     'dataplane/http/http-error.ts',
     'dataplane/http/route.ts',
     'dataplane/limits/keep-bounded.ts',
+    'dataplane/limits/turns.ts',
     'dataplane/ports',
     'dataplane/telemetry/log.ts',
     'zod',
@@ -52,6 +53,7 @@ const ALLOWED: ImportTable = {
     'dataplane/http/http-error.ts',
     'dataplane/http/request-body.ts',
     'dataplane/json',
+    'dataplane/limits/turns.ts',
     'dataplane/otlp-intake/memory-budget.ts',
     'dataplane/otlp-intake/refusal.ts',
     'dataplane/upstream',
@@ -202,7 +204,13 @@ const ALLOWED: ImportTable = {
     'zod',
   ],
   // They connect to addresses of users: under one guard, which comes in as a port.
-  'dataplane/adapters/outbound-http': ['dataplane/lifecycle/at-first-use.ts', 'dataplane/ports', 'undici', '*'],
+  'dataplane/adapters/outbound-http': [
+    'dataplane/lifecycle/at-first-use.ts',
+    'dataplane/limits/keep-bounded.ts',
+    'dataplane/ports',
+    'undici',
+    '*',
+  ],
   'dataplane/adapters/incident-platform': [
     'dataplane/adapters/incident-platform/email',
     'dataplane/contract',

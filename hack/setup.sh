@@ -50,7 +50,9 @@ if [ "$1" = start ] && [ -f dataplane/main.ts ] && ! is_compiled; then
 fi
 if [ "$1" = start ] && [ -d dataplane/console ]; then
   built=dist/console/index.html
-  if [ ! -f "$built" ] || [ -n "$(find dataplane/console dataplane/contract package-lock.json -newer "$built" -type f -print -quit)" ]; then
+  # The rules of the domain that the console shares are among its sources.
+  sources='dataplane/console dataplane/contract dataplane/domain dataplane/json package-lock.json'
+  if [ ! -f "$built" ] || [ -n "$(find $sources -newer "$built" -type f ! -name '*.test.ts' -print -quit)" ]; then
     echo "Building the console ..." >&2
     hack/node node_modules/vite/bin/vite.js build dataplane/console --config dataplane/console/vite.config.ts --logLevel=warn >&2
   fi

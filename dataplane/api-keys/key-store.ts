@@ -3,6 +3,7 @@ import { hash as digest, randomBytes, randomUUID, timingSafeEqual } from 'node:c
 import { API_KEYS_INDEX, API_KEYS_TEMPLATE } from '../contract/indices.ts'
 import { type ApiKey, type CreatedKey, formatKey, KEY_BYTES, maskKey } from '../domain/api-keys/api-key.ts'
 import { API_KEYS_TEMPLATE_BODY } from '../domain/documents/index-templates.ts'
+import { createFairTurnstile } from '../limits/turns.ts'
 import type { Clock } from '../ports/clock.ts'
 import { type SearchStore, VersionConflict, type Versioned } from '../ports/search-store.ts'
 
@@ -65,6 +66,8 @@ export function onRevoked(listener: RevocationListener): () => void {
 
 export function createApiKeyStore({ store, clock }: ApiKeyStoreDeps): ApiKeyStore {
   let hasTemplate = false
+  /** One key is made after the other: each counts for the next. */
+  const inTurn = createFairTurnstile(1)
   const now = () => new Date(clock.nowMs()).toISOString()
 
   const searchKeys = async (tenant: string, id?: string): Promise<readonly Versioned<StoredKey>[]> => {
@@ -90,12 +93,14 @@ export function createApiKeyStore({ store, clock }: ApiKeyStoreDeps): ApiKeyStor
   }
 
   return {
-    async create(tenant, name) {
-      await putTemplate()
-      if ((await searchKeys(tenant)).length >= MAX_KEYS) return undefined
-      const key = formatKey(randomBytes(KEY_BYTES))
-      const { id, createdAt } = await putNew(tenant, name, key)
-      return { id, name, key, createdAt }
+    create(tenant, name) {
+      return inTurn(tenant, async () => {
+        await putTemplate()
+        if ((await searchKeys(tenant)).length >= MAX_KEYS) return undefined
+        const key = formatKey(randomBytes(KEY_BYTES))
+        const { id, createdAt } = await putNew(tenant, name, key)
+        return { id, name, key, createdAt }
+      })
     },
 
     async adopt(tenant, name, key) {

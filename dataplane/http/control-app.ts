@@ -27,6 +27,8 @@ export interface ControlAppConfig {
   readonly health?: () => Health | Promise<Health>
   /** Default 1 MiB. */
   readonly maxBodyBytes?: number
+  /** Pages of other sites are refused before a request gets here. */
+  readonly isBehindDoor?: boolean
 }
 
 /** From this size on bodies are parsed one after the other, tenants by turns, and small requests get their answers between two of them. */
@@ -48,7 +50,7 @@ export function createControlApp(config: ControlAppConfig): Express {
     response.set('content-type', config.metrics.contentType).send(await config.metrics.text())
   })
   const routes = [healthRoute(config.health ?? (() => ({ status: 'ok' }))), ...config.routes]
-  for (const route of routes) app[methodOf(route)](route.path, handlerOf(route, config.maxBodyBytes ?? MAX_CONTROL_BODY_BYTES))
+  for (const route of routes) app[methodOf(route)](route.path, handlerOf(route, config))
   for (const [path, methods] of methodsByPath([...routes, ...(hasOwnMetrics ? [] : [{ path: '/metrics', method: 'GET' }])]))
     app.all(path, refuseMethod(methods))
   app.use(request => {
@@ -74,10 +76,11 @@ function methodOf({ method }: Route): 'get' | 'head' | 'post' | 'put' | 'patch' 
   return method.toLowerCase() as Lowercase<Route['method']>
 }
 
-function handlerOf(route: Route, maxBodyBytes: number): RequestHandler {
+function handlerOf(route: Route, { maxBodyBytes = MAX_CONTROL_BODY_BYTES, isBehindDoor = false }: ControlAppConfig): RequestHandler {
+  // Bytes are signed.
+  const isOpen = !isBehindDoor && !route.takesBytes
   return async (request, response) => {
-    // Bytes are signed.
-    if (!route.takesBytes) assertNoOtherSite(request)
+    if (isOpen) assertNoOtherSite(request)
     const tenant = tenantOf(request)
     const query = validate(route.query ?? NO_PARAMETERS, queryOf(request, route.lists ?? []), 'query')
     const body = await bodyOf(route, request, maxBodyBytes, tenant)

@@ -3,9 +3,9 @@ import { describe, it } from 'mocha'
 import { assertNoOtherSite } from './other-site.ts'
 
 describe('a page of another site', () => {
-  const isRefused = (method: string, headers: Record<string, string>): boolean => {
+  const isRefused = (method: string, headers: Record<string, string>, localAddress = '127.0.0.1'): boolean => {
     try {
-      assertNoOtherSite({ method, headers: { host: '127.0.0.1:9200', ...headers } })
+      assertNoOtherSite({ method, headers: { host: '127.0.0.1:9200', ...headers }, socket: { localAddress } })
       return false
     } catch (error) {
       expect(error).to.include({ status: 403 })
@@ -37,6 +37,11 @@ describe('a page of another site', () => {
       refused: false,
     },
     {
+      who: 'a page behind two such proxies',
+      headers: { origin: 'http://logs.example', 'x-forwarded-host': 'logs.example, inner.example' },
+      refused: false,
+    },
+    {
       who: 'another site through such a proxy',
       headers: { origin: 'https://evil.example', 'x-forwarded-host': 'logs.example' },
       refused: true,
@@ -49,4 +54,23 @@ describe('a page of another site', () => {
     },
   ])
     it(`${refused ? 'is refused' : 'is not'}: ${who}`, () => expect(isRefused(method, headers)).to.equal(refused))
+
+  describe('under a name that domain servers of others led to this machine', () => {
+    const led = { host: 'evil.example:9200', origin: 'http://evil.example:9200' }
+    for (const { who, method = 'POST', headers, localAddress, refused } of [
+      { who: 'a page', headers: led, refused: true },
+      { who: 'a page, at a server with both kinds of addresses', headers: led, localAddress: '::ffff:127.0.0.1', refused: true },
+      { who: 'a page, at IPv6', headers: led, localAddress: '::1', refused: true },
+      { who: 'a page that deletes', method: 'DELETE', headers: led, refused: true },
+      { who: 'a page that names a tenant', headers: { ...led, 'x-service-tenant-id': 'acme' }, refused: true },
+      { who: 'a page that plays a proxy', headers: { ...led, 'x-forwarded-host': 'evil.example:9200' }, refused: true },
+      { who: 'a page that reads', method: 'GET', headers: { host: led.host }, refused: false },
+      { who: 'a program', headers: { host: 'search.example:9200' }, refused: false },
+      { who: 'a page whose proxy on this machine speaks TLS', headers: { ...led, 'sec-fetch-site': 'same-origin' }, refused: false },
+      { who: 'a page of this machine', headers: { host: 'LOCALHOST:9200', origin: 'http://localhost:9200' }, refused: false },
+      { who: 'a page of this machine, at IPv6', headers: { host: '[::1]:9200', origin: 'http://[::1]:9200' }, refused: false },
+      { who: 'a page at an address of the network', headers: led, localAddress: '10.0.0.5', refused: false },
+    ])
+      it(`${refused ? 'is refused' : 'is not'}: ${who}`, () => expect(isRefused(method, headers, localAddress)).to.equal(refused))
+  })
 })

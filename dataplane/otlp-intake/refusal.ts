@@ -13,6 +13,7 @@ export const GRPC = {
   invalidArgument: 3,
   deadlineExceeded: 4,
   notFound: 5,
+  permissionDenied: 7,
   resourceExhausted: 8,
   unimplemented: 12,
   unavailable: 14,
@@ -20,6 +21,8 @@ export const GRPC = {
 
 export const REFUSALS = {
   malformed: { httpStatus: 400, grpcCode: GRPC.invalidArgument },
+  /** A page of a browser that may not send. */
+  foreignPage: { httpStatus: 403, grpcCode: GRPC.permissionDenied },
   notFound: { httpStatus: 404, grpcCode: GRPC.notFound },
   methodNotAllowed: { httpStatus: 405, grpcCode: GRPC.unimplemented },
   tooLarge: { httpStatus: 413, grpcCode: GRPC.resourceExhausted },

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { MessagePort } from 'node:worker_threads'
-import { attachEmbeddedBus, type BusShare, type EmbeddedBus, openEmbeddedBus } from '../adapters/bus/embedded/embedded-bus.ts'
+import type { BusShare, EmbeddedBus } from '../adapters/bus/embedded/embedded-bus.ts'
 import type { KafkaConfig } from '../adapters/bus/kafka/both-clients/kafka-config.ts'
 import type { SearchConnectionConfig } from '../adapters/search/transport.ts'
 import { readersOf } from '../contract/consumer-groups.ts'
@@ -186,15 +186,18 @@ export async function openRoleKafka(
   return Object.assign(bus, { link: () => link })
 }
 
-/** The embedded bus in `DATA_DIR/bus`. Throws `DirectoryInUse`. */
-export function openEmbedded(settings: BusSettings, clock: Clock, log: Log): Promise<EmbeddedBus> {
+const loadEmbedded = () => import('../adapters/bus/embedded/embedded-bus.ts')
+
+/** The embedded bus in `DATA_DIR/bus`. Rejects with `DirectoryInUse`. */
+export async function openEmbedded(settings: BusSettings, clock: Clock, log: Log): Promise<EmbeddedBus> {
+  const { openEmbeddedBus } = await loadEmbedded()
   const dir = join(settings.DATA_DIR, 'bus')
   return openEmbeddedBus({ dir, topics: topicsOf(settings), maxBytes: settings.BUS_MAX_BYTES, clock, log })
 }
 
 /** The bus in another thread than that which opened it. */
 export async function connectBus(link: BusLink, deps: BusDeps): Promise<Bus> {
-  return link.kind === 'embedded' ? attachEmbeddedBus(link.share, deps) : openKafka(link.settings, deps)
+  return link.kind === 'embedded' ? (await loadEmbedded()).attachEmbeddedBus(link.share, deps) : openKafka(link.settings, deps)
 }
 
 /** Only the client that is used is loaded. */

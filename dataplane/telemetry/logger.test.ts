@@ -60,4 +60,14 @@ describe('log', () => {
     expect(plain).to.match(/^[^\p{Cc}\n]+(?:\n {4}[^\p{Cc}\n]+)+\n$/u)
     expect(plain).to.contain('reason=no\\u001b[2J\\u009b31m\\u000d\\u000a14:00:00')
   })
+
+  it('the same in JSON lines, whose reader finds the text as it was', () => {
+    const { lines, output } = recorder()
+    const hostile = 'no\x1b[2J\x9b31m\x7f\r\n größe'
+    createLogger({ level: 'info', format: 'json', output }).error({ reason: hostile, error: new Error(hostile) }, 'stopped')
+    expect(lines[0])
+      .to.match(/^[^\p{Cc}]+\n$/u)
+      .and.to.contain('größe')
+    expect(JSON.parse(lines[0]!)).to.include({ reason: hostile })
+  })
 })

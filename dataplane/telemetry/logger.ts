@@ -21,7 +21,8 @@ export function createLogger({ level, format, fields = {}, output = destination(
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { error: stdSerializers.errWithCause },
   }
-  const logger = pino(options, format === 'json' ? output : { write: line => output.write(formatLine(line)) })
+  const form = format === 'json' ? escapeControls : formatLine
+  const logger = pino(options, { write: line => output.write(form(line)) })
   return {
     debug: logger.debug.bind(logger),
     info: logger.info.bind(logger),
@@ -48,8 +49,15 @@ function formatLine(json: string): string {
 
 /** Text of others moves no cursor, colours nothing, and begins no line of its own. */
 function visible(text: string): string {
-  return text.replace(/\p{Cc}/gu, character => `\\u${character.codePointAt(0)!.toString(16).padStart(4, '0')}`)
+  return text.replace(/\p{Cc}/gu, escaped)
 }
+
+/** The same of a line of JSON, which may hold those from U+007F on as they are. */
+function escapeControls(line: string): string {
+  return line.replace(/[\p{Cc}--\n]/gv, escaped)
+}
+
+const escaped = (character: string) => `\\u${character.codePointAt(0)!.toString(16).padStart(4, '0')}`
 
 function stackOf(error: unknown): string {
   if (error === undefined) return ''

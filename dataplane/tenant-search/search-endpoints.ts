@@ -2,6 +2,7 @@
 import { ALL_LOGS, LOGS_PREFIX } from '../contract/indices.ts'
 import { HttpError } from '../http/http-error.ts'
 import { type BodyErrors, readBody } from '../http/request-body.ts'
+import { createTurns, type Turns } from '../limits/turns.ts'
 import { MemoryBudget } from '../otlp-intake/memory-budget.ts'
 import { Refusal } from '../otlp-intake/refusal.ts'
 import { answerJson, methodNotAllowed, type TenantExchange } from '../upstream/exchange.ts'
@@ -14,8 +15,13 @@ import { type SearchOperation, scopeBody } from './scope-body.ts'
 const MAX_QUERY_BYTES = 1024 * 1024
 /** Bytes of all searches that are held at a time, also of those that are still coming in. */
 const MAX_HELD_BYTES = 32 * 1024 * 1024
-/** Counts of daily indices that are asked for at a time. */
+/** Counts of daily indices that are asked for at a time, for one list of indices. */
 const COUNTS_AT_ONCE = 8
+/** Lists of indices that are made at a time: half of the connections to the store. */
+const LISTS_AT_ONCE = 8
+/** Lists under way or waiting, in all and of one tenant. */
+const MAX_LISTS = 256
+const MAX_LISTS_OF_TENANT = 64
 
 const ERRORS: BodyErrors = {
   tooLarge: maxBytes => new HttpError(400, `body: expected at most ${maxBytes} bytes`),
@@ -37,10 +43,13 @@ export interface SearchDoor {
   readonly store: Upstream
   /** Holds the bodies of searches. */
   readonly memory: MemoryBudget
+  /** Lists of indices, each of which asks the store many times. */
+  readonly lists: Turns
 }
 
 export function createSearchDoor(store: Upstream): SearchDoor {
-  return { store, memory: new MemoryBudget(MAX_HELD_BYTES) }
+  const lists = createTurns({ running: LISTS_AT_ONCE, inAll: MAX_LISTS, ofOwner: MAX_LISTS_OF_TENANT })
+  return { store, memory: new MemoryBudget(MAX_HELD_BYTES), lists }
 }
 
 /** Answers a request whose path begins with `/api/search`; `segments` are those behind that. Throws `HttpError`. */
@@ -62,7 +71,9 @@ export async function answerSearch(door: SearchDoor, exchange: TenantExchange, s
   }
   if (path === '_cat/indices') {
     assertMethod(request.method, ['GET', 'HEAD'])
-    return answerIndices(store, exchange)
+    const listing = door.lists.take(exchange.owner.tenant, () => answerIndices(store, exchange))
+    if (listing === undefined) throw new HttpError(429, 'too many lists of indices are asked for; try again later', { 'retry-after': '1' })
+    return listing
   }
   if (segments.length === 2 && !expression.startsWith('_') && (operation === '_search' || operation === '_count')) {
     assertMethod(request.method, operation === '_search' ? ['POST', 'GET'] : ['GET', 'POST'])

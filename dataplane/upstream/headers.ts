@@ -31,6 +31,9 @@ const SAID_BY_THE_PROXY: ReadonlySet<string> = new Set([
   'x-rewrite-url',
 ])
 
+/** The same of answers: whom an answer is for, caches on the way cannot tell. The proxy says that none keeps it. */
+const SAID_TO_CACHES: ReadonlySet<string> = new Set(['age', 'cache-control', 'expires'])
+
 export type HeaderValues = Record<string, string | string[]>
 
 /** Header fields that stay behind at a proxy beside those that always do, in lower case. */
@@ -65,7 +68,8 @@ export function answerHeaders(headers: IncomingHttpHeaders, policy = NOTHING_MOR
   const named = namedByConnection(headers.connection)
   const passed: HeaderValues = {}
   for (const [name, value] of Object.entries(headers)) {
-    if (value === undefined || name.startsWith(':') || OF_A_CONNECTION.has(name) || named.has(name) || policy.answer.has(name)) continue
+    if (value === undefined || name.startsWith(':') || OF_A_CONNECTION.has(name) || SAID_TO_CACHES.has(name)) continue
+    if (named.has(name) || policy.answer.has(name)) continue
     passed[name] = value
   }
   return passed

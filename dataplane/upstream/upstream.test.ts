@@ -127,6 +127,29 @@ describe('a request to a back end', () => {
     expect(await ask('GET')).to.include({ status: 200 })
   })
 
+  it('whose caller hung up while it waited for a connection takes none', async () => {
+    let [connections, taken, gone] = [0, 0, 0]
+    backEnd.on('connection', () => connections++)
+    proxy.on('request', (_, response) => {
+      taken++
+      response.once('close', () => gone++)
+    })
+    const held: Socket[] = []
+    onBytes = socket => void held.push(socket)
+    const served = Array.from({ length: 96 }, () => ask('GET'))
+    while (held.length < 96) await new Promise(setImmediate)
+    const waiting = Array.from({ length: 30 }, () => begin('GET'))
+    for (const sent of waiting) sent.on('error', () => undefined).end()
+    while (taken < 126) await new Promise(setImmediate)
+    for (const sent of waiting) sent.destroy()
+    while (gone < 30) await new Promise(setImmediate)
+    onBytes = socket => socket.write(OK)
+    for (const socket of held) socket.write(OK)
+    for (const { status } of await Promise.all(served)) expect(status).to.equal(200)
+    for (const { status } of await Promise.all(Array.from({ length: 96 }, () => ask('GET')))) expect(status).to.equal(200)
+    expect([connections, heads.length]).to.deep.equal([96, 192])
+  })
+
   it('uses a connection again', async () => {
     await ask('GET')
     await ask('POST', 'x')

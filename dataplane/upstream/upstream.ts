@@ -134,6 +134,8 @@ export function createUpstream(config: UpstreamConfig, log: Log): Upstream {
 
   const pass = (exchange: Exchange, asked: Asked): Promise<void> => {
     const { request, owner, signal } = exchange
+    // It waited for its turn. A connection that is given a request which is over is cut.
+    if (signal.aborted) return Promise.reject(failed(CALLER_GONE))
     const { method = request.method ?? 'GET', path, body = bodyOf(request) } = asked
     const headers = { ...requestHeaders(request.headers, owner.tenant, policy), ...asked.headers, ...own }
     for (const [field, value] of Object.entries(headers)) if (value === undefined) delete headers[field]

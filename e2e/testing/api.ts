@@ -93,6 +93,20 @@ export async function bridgeCounters(bridge: string): Promise<Readonly<Record<st
   return Object.fromEntries([...text.matchAll(/^(service_bridge_\w+) ([\d.e+]+)$/gm)].map(([, name, value]) => [name!, Number(value)]))
 }
 
+/** By topic: messages that the slowest step has not read, at most a second ago; the letters that lie in the dead-letter queue. */
+export async function unreadMessages(agent: string): Promise<Readonly<Record<string, number>>> {
+  const response = await fetch(`${agent}/metrics`)
+  if (!response.ok) throw new Error(`agent: ${response.status} ${await response.text()}`)
+  const { bus, deadLetters } = (await response.json()) as AgentState
+  const lags = Object.entries(bus.topics).map(([topic, { consumerLag }]) => [topic, consumerLag] as const)
+  return Object.fromEntries([...lags, ['dead letters', deadLetters.letters]])
+}
+
+interface AgentState {
+  readonly bus: { readonly topics: Readonly<Record<string, { readonly consumerLag: number }>> }
+  readonly deadLetters: { readonly letters: number }
+}
+
 /** How often a caller comes again that was told to come later. */
 const MAX_BUSY = 5
 const BUSY_WAIT_MS = 1_000

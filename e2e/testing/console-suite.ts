@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import { after, afterEach, before } from 'mocha'
 import type { Page } from 'playwright-core'
-import { buildConsole, type Console, openConsole, type PageOptions } from '../../dataplane/console/testing/open-console.ts'
+import { buildConsole, type Console, openConsole, type PageOptions, showAs } from '../../dataplane/console/testing/open-console.ts'
 import { eventually, type Standalone, startStandalone } from './standalone-process.ts'
 
 export interface ConsoleSuite {
@@ -18,10 +18,12 @@ export interface ConsoleSuiteOptions {
   readonly settings?: () => Promise<Readonly<Record<string, string>>>
   /** Fills the standalone before the browser is there. */
   readonly fill?: (app: Standalone) => Promise<void>
+  /** Tests use one window after each other, emptied between them: a new one costs the browser twice as much. Not where tests set its clock or put scripts into it. */
+  readonly sharesWindow?: boolean
 }
 
 /** Call it in the body of a suite, which is skipped where there is no browser. After each test the browser may have complained of nothing. */
-export function useConsole({ settings, fill }: ConsoleSuiteOptions = {}): ConsoleSuite {
+export function useConsole({ settings, fill, sharesWindow = false }: ConsoleSuiteOptions = {}): ConsoleSuite {
   let app: Standalone
   let console: Console
   let page: Page | undefined
@@ -31,9 +33,13 @@ export function useConsole({ settings, fill }: ConsoleSuiteOptions = {}): Consol
     await fill?.(app)
     console = await openConsole(this, app.dashboard)
   })
-  afterEach(async () => {
-    await page?.context().close()
-    page = undefined
+  afterEach(async function () {
+    const isOpen = page?.isClosed() === false
+    if (isOpen && sharesWindow && this.currentTest?.state === 'passed') await emptyWindow(page!)
+    else {
+      await page?.context().close()
+      page = undefined
+    }
     expect(console.takeProblems()).to.deep.equal([])
   })
   after(async () => {
@@ -45,11 +51,26 @@ export function useConsole({ settings, fill }: ConsoleSuiteOptions = {}): Consol
       return app
     },
     async open(path, options) {
-      page = await console.open(path, options)
+      if (page === undefined || page.isClosed() || !sharesWindow) page = await console.open(path, options)
+      else await goTo(page, app.dashboard + path, options)
       return page
     },
     takeProblems: () => console.takeProblems(),
   }
+}
+
+async function goTo(page: Page, url: string, options: PageOptions = {}): Promise<void> {
+  await showAs(page, options)
+  await page.goto(url)
+  await page.locator('h1').waitFor()
+}
+
+/** Nothing of a test is left for the next one but what the browser has loaded. */
+async function emptyWindow(page: Page): Promise<void> {
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+  await page.evaluate('localStorage.clear(); sessionStorage.clear()')
+  await page.context().clearCookies()
+  await page.goto('about:blank')
 }
 
 /** Records become an incident when the bridge has had its turns, on a busy machine too. */

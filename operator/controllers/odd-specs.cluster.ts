@@ -1,9 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { until } from '../../dataplane/testing/cluster/kubectl.ts'
 import { conditionOf } from '../testing/cluster-objects.ts'
-import { operatorWrites } from '../testing/cluster-requests.ts'
+import { settledWrites } from '../testing/cluster-requests.ts'
 import { type ClusterSuite, isOwnCluster, openClusterSuite, untilReady } from '../testing/cluster-suite.ts'
 import type { OperatorProcess } from '../testing/operator-process.ts'
 
@@ -62,13 +61,7 @@ describe('Odd specs on a real API server', function () {
   })
   after(() => suite.close())
 
-  const writesSince = async (startMs: number): Promise<readonly string[]> => {
-    for (let seen = -1, writes = operatorWrites(startMs, suite.namespace); ; writes = operatorWrites(startMs, suite.namespace)) {
-      if (writes.length === seen) return writes
-      seen = writes.length
-      await sleep(QUIET_MS)
-    }
-  }
+  const writesSince = (startMs: number) => settledWrites(startMs, suite.namespace, QUIET_MS)
 
   for (const [name, spec] of [
     ['empty', EMPTY],

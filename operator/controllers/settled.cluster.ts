@@ -1,9 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { type ClusterObject, until } from '../../dataplane/testing/cluster/kubectl.ts'
 import { conditionOf } from '../testing/cluster-objects.ts'
-import { operatorRequests, operatorWrites } from '../testing/cluster-requests.ts'
+import { operatorRequests, settledWrites } from '../testing/cluster-requests.ts'
 import { type ClusterSuite, openClusterSuite, untilReady } from '../testing/cluster-suite.ts'
 import type { OperatorProcess } from '../testing/operator-process.ts'
 
@@ -26,11 +25,7 @@ describe('The operator on a real API server, once all is as it should be', funct
   const writesOf = async (act: () => Promise<unknown>): Promise<readonly string[]> => {
     const startMs = Date.now()
     await act()
-    for (let seen = -1, writes = operatorWrites(startMs, suite.namespace); ; writes = operatorWrites(startMs, suite.namespace)) {
-      if (writes.length === seen) return writes
-      seen = writes.length
-      await sleep(QUIET_MS)
-    }
+    return settledWrites(startMs, suite.namespace, QUIET_MS)
   }
   const settle = () => writesOf(async () => {})
   const replicasOf = async (name: string) => (await suite.objects.get('Deployment', name)).spec.replicas

@@ -1,4 +1,5 @@
 /** Requests of operators to the API server, by its own audit log. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { auditLog } from '../../dataplane/testing/real/kubernetes-server.ts'
 
 export interface AuditedRequest {
@@ -49,4 +50,13 @@ export function operatorWrites(sinceMs: number, namespace: string): readonly str
     .filter(request => request.namespace === namespace && !READS.includes(request.verb))
     .filter(({ resource }) => resource !== 'leases' && resource !== 'events')
     .map(({ verb, resource, name, code }) => `${verb} ${resource} ${name} ${code}`)
+}
+
+/** The same, once none came for as long as `quietMs`. */
+export async function settledWrites(sinceMs: number, namespace: string, quietMs: number): Promise<readonly string[]> {
+  for (let seen = -1; ; await sleep(quietMs)) {
+    const writes = operatorWrites(sinceMs, namespace)
+    if (writes.length === seen) return writes
+    seen = writes.length
+  }
 }

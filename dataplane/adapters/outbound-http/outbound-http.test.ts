@@ -1,8 +1,11 @@
 import { createServer, type RequestListener } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
+import type { SecureVersion, TLSSocket } from 'node:tls'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { type OutboundHttp, type OutboundRequest, TargetRefused, TargetUnreachable } from '../../ports/outbound-http.ts'
+import { makeSelfSigned } from '../../roles/gateway/tls/self-signed.ts'
 import { createOutboundAddresses } from './outbound-addresses.ts'
 import { createOutboundHttp } from './outbound-http.ts'
 
@@ -193,5 +196,64 @@ describe('outbound HTTP', () => {
     const url = `http://127.0.0.1:${await listen(server)}`
     await Promise.all(Array.from({ length: 100 }, () => get(url)))
     expect(connections).to.be.at.most(8)
+  })
+
+  describe('over TLS', () => {
+    const HOST = 'tickets.example.com'
+    const DAY_MS = 86_400_000
+    const [notBeforeMs, notAfterMs] = [Date.now() - DAY_MS, Date.now() + DAY_MS]
+    const certificate = makeSelfSigned({ commonName: HOST, hosts: [HOST], notBeforeMs, notAfterMs })
+    /** Whether the connection of each request went on with an earlier session. */
+    let resumed: boolean[]
+    /** Where the name leads. */
+    let address: string
+
+    beforeEach(() => {
+      resumed = []
+      address = '127.0.0.1'
+      const lookup = async (host: string) => {
+        if (host !== HOST) throw new Error('no such name')
+        return [{ address, family: 4 }]
+      }
+      const addresses = createOutboundAddresses({ allowPrivate: true, lookup })
+      outbound = createOutboundHttp({ allowPrivate: true, addresses, ca: certificate.cert })
+    })
+
+    /** A server that closes each connection after one answer. */
+    const serveTls = async (version: SecureVersion) => {
+      const server = createTlsServer({ ...certificate, minVersion: version, maxVersion: version }, (request, response) => {
+        resumed.push((request.socket as TLSSocket).isSessionReused())
+        response.writeHead(200, { connection: 'close' }).end()
+      })
+      return `https://${HOST}:${await listen(server)}/`
+    }
+
+    for (const version of ['TLSv1.2', 'TLSv1.3'] as const)
+      it(`resumes the session of an earlier connection to the same port: ${version}`, async () => {
+        const [url, other] = [await serveTls(version), await serveTls(version)]
+        for (const each of [url, url, other]) await get(each)
+        expect(resumed).to.deep.equal([false, true, false])
+      })
+
+    it('looks up and checks the address again for each connection, resumed ones as well', async () => {
+      const url = await serveTls('TLSv1.3')
+      await get(url)
+      address = '169.254.169.254'
+      expect(await failureOf(get(url))).to.be.instanceOf(TargetRefused)
+      expect(resumed).to.deep.equal([false])
+    })
+
+    it('keeps the sessions of the sixteen ports that were used last', async () => {
+      const url = await serveTls('TLSv1.3')
+      const useOthers = async (ports: number) => {
+        for (let port = 1; port <= ports; port++) await failureOf(get(`https://elsewhere.example.com:${port}/`))
+      }
+      await get(url)
+      await useOthers(15)
+      await get(url)
+      await useOthers(16)
+      await get(url)
+      expect(resumed).to.deep.equal([false, true, false])
+    })
   })
 })

@@ -1,7 +1,8 @@
 /** Requests to addresses that users configured, guarded against server-side request forgery, with undici. */
 import { isIP, type LookupFunction } from 'node:net'
-import type { Agent, Dispatcher } from 'undici'
+import type { Agent, buildConnector, Dispatcher } from 'undici'
 import { atFirstUse } from '../../lifecycle/at-first-use.ts'
+import { keepBounded } from '../../limits/keep-bounded.ts'
 import type { OutboundAddresses } from '../../ports/outbound-addresses.ts'
 import {
   type OutboundAnswer,
@@ -16,6 +17,9 @@ const CONNECT_MS = 10_000
 /** At once to one origin; more requests wait within their time. */
 const MAX_CONNECTIONS = 8
 const MAX_ORIGINS = 1_000
+/** Whose TLS sessions are kept, of as many hosts at each. The port that was used longest ago is forgotten. */
+const MAX_PORTS = 16
+const MAX_SESSIONS = 100
 /** An idle connection is closed after this, its pool with the last one. */
 const IDLE_MS = 4_000
 const MAX_ANSWER_BYTES = 1_048_576
@@ -44,10 +48,14 @@ export function createOutboundHttp({
     }
   const connections = atFirstUse(async () => {
     const { Agent, buildConnector } = await import('undici')
+    const connectorAt = perPort(port =>
+      buildConnector({
+        ...{ timeout: CONNECT_MS, allowH2: false, maxCachedSessions: MAX_SESSIONS },
+        ...{ lookup: lookupAt(port), ...(ca !== undefined && { ca }) },
+      }),
+    )
     return new Agent({
-      // Look-ups of Node are not told the port.
-      connect: (to, done) =>
-        buildConnector({ timeout: CONNECT_MS, allowH2: false, lookup: lookupAt(portOf(to)), ...(ca !== undefined && { ca }) })(to, done),
+      connect: (to, done) => connectorAt(portOf(to))(to, done),
       connections: MAX_CONNECTIONS,
       maxOrigins: MAX_ORIGINS,
       keepAliveTimeout: IDLE_MS,
@@ -68,6 +76,16 @@ export function createOutboundHttp({
       return await exchange(await connections.open(), url, request, signal)
     },
     close: () => connections.close(agent => agent.destroy()),
+  }
+}
+
+/** A connector for each port, as look-ups of Node are not told the port. Each has the TLS sessions of its port. */
+function perPort(make: (port: number) => buildConnector.connector): (port: number) => buildConnector.connector {
+  const made = new Map<number, buildConnector.connector>()
+  return port => {
+    const connector = made.get(port) ?? make(port)
+    keepBounded(made, port, connector, MAX_PORTS)
+    return connector
   }
 }
 

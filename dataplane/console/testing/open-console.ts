@@ -25,6 +25,8 @@ const ROOT = resolve(import.meta.dirname, '../../..')
 const CHROMIUMS = [process.env['CHROMIUM'], '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 /** How long a page may take to show what a test waits for. */
 const PATIENCE_MS = 10_000
+const WIDTH = 1_280
+const HEIGHT = 800
 
 /** Makes `dist/console` where it is not there or older than its sources. Call it before the dashboard starts, which reads it then. */
 export function buildConsole(): void {
@@ -33,8 +35,12 @@ export function buildConsole(): void {
 
 /** Skips the suite where there is no chromium; call it from a hook `before`, with its context. */
 export async function openConsole(context: Mocha.Context, dashboard: string): Promise<Console> {
-  if (findChromium() === undefined) skipBecause(context, NO_CHROMIUM)
+  skipWithoutChromium(context)
   return browseConsole(dashboard)
+}
+
+export function skipWithoutChromium(context: Mocha.Context): void {
+  if (findChromium() === undefined) skipBecause(context, NO_CHROMIUM)
 }
 
 const findChromium = () => CHROMIUMS.find(path => path !== undefined && existsSync(path))
@@ -42,9 +48,7 @@ const NO_CHROMIUM = 'no chromium: expected one at /usr/bin/chromium, or its path
 
 /** The same outside of a suite. Throws where there is no chromium. */
 export async function browseConsole(dashboard: string): Promise<Console> {
-  const executablePath = findChromium()
-  if (executablePath === undefined) throw new Error(NO_CHROMIUM)
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'] })
+  const browser = await launchChromium()
   const problems: string[] = []
   return {
     open: (path, options) => openPage(browser, dashboard + path, options, problem => problems.push(problem)),
@@ -53,10 +57,23 @@ export async function browseConsole(dashboard: string): Promise<Console> {
   }
 }
 
+/** With flags besides. Throws where there is no chromium. */
+export async function launchChromium(flags: readonly string[] = []): Promise<Browser> {
+  const executablePath = findChromium()
+  if (executablePath === undefined) throw new Error(NO_CHROMIUM)
+  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', ...flags] })
+}
+
+/** The window as one that is opened with these options. */
+export async function showAs(page: Page, { theme = 'light', width = WIDTH, height = HEIGHT }: PageOptions): Promise<void> {
+  await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' })
+  await page.setViewportSize({ width, height })
+}
+
 async function openPage(
   browser: Browser,
   url: string,
-  { theme = 'light', width = 1280, height = 800 }: PageOptions = {},
+  { theme = 'light', width = WIDTH, height = HEIGHT }: PageOptions = {},
   onProblem: (problem: string) => void,
 ): Promise<Page> {
   const context = await browser.newContext({
@@ -77,6 +94,9 @@ async function openPage(
   await page.locator('h1').waitFor()
   return page
 }
+
+/** To be evaluated on a page whose window has changed: two frames later the page is drawn for it. */
+export const DRAWN = 'new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))'
 
 /** Until nothing on the page waits for its first answer. */
 export async function untilRead(page: Page): Promise<void> {

@@ -7,13 +7,13 @@ import { STEPS, traffic } from './signals/testing/steady-traffic.ts'
 import { ServiceWindows } from './zscore.ts'
 
 describe('the services that are remembered', () => {
-  it('the one longest silent leaves, unless the tenant of the new one has more than three quarters of all', () => {
+  it('the one longest silent leaves: of all, or of the tenant of the new one, where that has three quarters of all', () => {
     const room = new RoomForTenants()
-    for (const key of ['shop/cart', 'acme/a', 'acme/b', 'acme/c']) room.add(key)
-    expect(room.leavesFor('shop/checkout', 'acme/a', 4)).to.equal('acme/a')
-    expect(room.leavesFor('acme/d', 'acme/b', 4)).to.equal('acme/b')
-    expect(room.leavesFor('acme/d', 'shop/cart', 4)).to.equal('acme/a')
-    room.remove('acme/a')
+    for (const key of ['shop/cart', 'acme/a', 'acme/b', 'acme/c', 'acme/a']) room.hear(key)
+    expect(room.leavesFor('shop/checkout', 'acme/b', 4)).to.equal('acme/b')
+    expect(room.leavesFor('acme/d', 'shop/cart', 4)).to.equal('acme/b')
+    expect(room.leavesFor('acme/b', 'shop/cart', 4)).to.equal('acme/c')
+    room.remove('acme/b')
     expect(room.leavesFor('acme/d', 'shop/cart', 4)).to.equal('shop/cart')
   })
 
@@ -21,6 +21,24 @@ describe('the services that are remembered', () => {
     const windows = new ServiceWindows({ anomalyThreshold: 2.5, windowSize: 50 }, 100)
     for (let i = 0; i < 10; i++) windows.observe('shop/cart', 0)
     for (let i = 0; i < 1_000; i++) windows.observe(`acme/job-${i}`, 0)
+    expect(windows.observe('shop/cart', 1)).to.equal(10)
+  })
+
+  it('keep the window of a service that speaks all the time, however many others its own tenant has', () => {
+    const windows = new ServiceWindows({ anomalyThreshold: 0.5, windowSize: 50 }, 100)
+    windows.observe('shop/cart', 0)
+    for (let i = 1; i < 500; i++) {
+      windows.observe(`acme/job-${i}`, 0)
+      const isOdd = i % 5 === 0
+      const z = windows.observe('acme/web', isOdd ? 1 : 0)
+      if (isOdd && i > 10) expect(z, `record ${i}`).to.be.above(0)
+    }
+  })
+
+  it('keep the windows of a tenant, however much the windows of another hold', () => {
+    const windows = new ServiceWindows({ anomalyThreshold: 2.5, windowSize: 100_000 }, 20_000)
+    for (let i = 0; i < 10; i++) windows.observe('shop/cart', 0)
+    for (let service = 0; service < 170; service++) for (let i = 0; i < 66_000; i++) windows.observe(`acme/${service}`, 0)
     expect(windows.observe('shop/cart', 1)).to.equal(10)
   })
 

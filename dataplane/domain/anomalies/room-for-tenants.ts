@@ -3,15 +3,19 @@
 /** Part of the room that one tenant may take while others need the rest. */
 export const TENANT_SHARE = 0.75
 
-/** The services of each tenant, by their keys `<tenant>/<service>`, in the order in which they came. */
+/** The services of each tenant, by their keys `<tenant>/<service>`, the one longest silent first. */
 export class RoomForTenants {
   readonly #keys = new Map<string, Set<string>>()
 
-  add(key: string): void {
+  /** A service is heard of: for the first time, or again. */
+  hear(key: string): void {
     const tenant = tenantOf(key)
     const own = this.#keys.get(tenant)
     if (own === undefined) this.#keys.set(tenant, new Set([key]))
-    else own.add(key)
+    else {
+      own.delete(key)
+      own.add(key)
+    }
   }
 
   remove(key: string): void {
@@ -21,12 +25,11 @@ export class RoomForTenants {
     if (own?.size === 0) this.#keys.delete(tenant)
   }
 
-  /** The one that leaves for `key`: the service longest silent, or the oldest one of the tenant of `key`, where that has more than its share of `most`. */
+  /** The one that leaves for `key`: the service longest silent of all, or of the tenant of `key`, where that tenant has more than its share of `most`. */
   leavesFor(key: string, longestSilent: string, most: number): string {
     const tenant = tenantOf(key)
-    if (tenantOf(longestSilent) === tenant) return longestSilent
     const own = this.#keys.get(tenant)
-    if (own === undefined || own.size < TENANT_SHARE * most) return longestSilent
+    if (tenantOf(longestSilent) === tenant || own === undefined || own.size < TENANT_SHARE * most) return longestSilent
     for (const first of own) if (first !== key) return first
     return longestSilent
   }

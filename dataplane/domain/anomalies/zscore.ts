@@ -128,7 +128,7 @@ export class ServiceWindows {
     const z = window.zscore(score)
     const before = window.capacity
     window.add(score)
-    if (window.capacity !== before) this.#grown(window.capacity - before)
+    if (window.capacity !== before) this.#grown(service, window.capacity - before)
     return z >= this.#config.anomalyThreshold ? z : 0
   }
 
@@ -140,14 +140,14 @@ export class ServiceWindows {
     let window = this.#windows.get(key)
     if (window === undefined) {
       window = new SlidingWindow(this.#config.windowSize)
-      if (this.#windows.size >= this.#maxServices) this.#dropFor(key)
-      this.#room.add(key)
+      if (this.#windows.size >= this.#maxServices) this.#dropFor(key, this.#maxServices)
       this.#capacity += window.capacity
     } else {
       this.#windows.delete(key)
       this.#resize(window)
     }
     this.#windows.set(key, window)
+    this.#room.hear(key)
     this.#lastKey = key
     this.#lastWindow = window
     return window
@@ -159,24 +159,18 @@ export class ServiceWindows {
     this.#capacity += window.capacity - before
   }
 
-  #grown(values: number): void {
+  #grown(key: string, values: number): void {
     this.#capacity += values
-    while (this.#capacity > MAX_VALUES && this.#windows.size > 1) this.#dropOldest()
+    while (this.#capacity > MAX_VALUES && this.#windows.size > 1) this.#dropFor(key, this.#windows.size)
   }
 
-  #dropFor(key: string): void {
-    const [oldest] = this.#windows.keys()
-    if (oldest !== undefined) this.#drop(this.#room.leavesFor(key, oldest, this.#maxServices))
-  }
-
-  #dropOldest(): void {
-    const [oldest] = this.#windows.keys()
-    if (oldest !== undefined) this.#drop(oldest)
-  }
-
-  #drop(key: string): void {
-    this.#capacity -= this.#windows.get(key)!.capacity
-    this.#windows.delete(key)
-    this.#room.remove(key)
+  /** `most`: the services that there is room for. */
+  #dropFor(key: string, most: number): void {
+    const [longestSilent] = this.#windows.keys()
+    if (longestSilent === undefined) return
+    const leaving = this.#room.leavesFor(key, longestSilent, most)
+    this.#capacity -= this.#windows.get(leaving)!.capacity
+    this.#windows.delete(leaving)
+    this.#room.remove(leaving)
   }
 }

@@ -1,5 +1,6 @@
 /** Bounds the fields that tenants bring into an index of their logs. */
 import { hash } from 'node:crypto'
+import { keepBounded } from '../../limits/keep-bounded.ts'
 
 /** Distinct custom fields that one tenant may bring into one daily index; later ones are folded (Decisions 4). */
 export const MAX_CUSTOM_KEYS = 300
@@ -9,9 +10,23 @@ const MAX_REMEMBERED = 10_000
 /** Characters of all fields that are remembered. */
 const MAX_CHARACTERS = 33_554_432
 
+/** Days whose indices have told names by refusals, and names of one day. */
+const MAX_DAYS = 40
+const MAX_TOLD = 1_000
+
+/**
+ * The words of a refusal: of a field that continues a name with a value, and of a value under a name that others continue. As a whole, and with names
+ * that have no brackets or spaces alone: refusals repeat values and names of senders, who could write such words into them.
+ */
+const HAS_VALUE =
+  /^400 \w+: Could not dynamically add mapping for field \[[^[\]\s]+\]\. Existing mapping for \[([^[\]\s]+)\] must be of type object but found \[\w+\]\.$/
+const HAS_FIELDS = /^400 \w+: object mapping for \[([^[\]\s]+)\] tried to parse field \[[^[\]\s]+\] as object, but found a concrete value$/
+
 /** Remembers which custom fields each tenant has in each daily index. */
 export class CustomKeys {
   readonly #keys = new Map<string, Remembered>()
+  /** Names in the index of a day, of whatever tenant, as refusals of the store told them. */
+  readonly #told = new Map<string, Names>()
   #characters = 0
 
   /** The fields of one tenant and day. */
@@ -24,11 +39,12 @@ export class CustomKeys {
    * another continues: OpenSearch would refuse each record with such a field, and with it all attributes of the record.
    */
   admit(tenant: string, day: string, path: string): boolean {
+    const begins = beginningsOf(path)
+    const told = this.#told.get(day)
+    if (told !== undefined && collides(told, path, begins)) return false
     const keys = this.#of(tenant, day)
     if (keys.paths.has(path)) return true
-    if (keys.paths.size >= MAX_CUSTOM_KEYS || keys.continued.has(path)) return false
-    const begins = beginningsOf(path)
-    if (begins.some(begin => keys.paths.has(begin))) return false
+    if (keys.paths.size >= MAX_CUSTOM_KEYS || collides(keys, path, begins)) return false
     let characters = path.length
     keys.paths.add(path)
     for (const begin of begins) {
@@ -39,6 +55,21 @@ export class CustomKeys {
     keys.characters += characters
     this.#characters += characters
     while (this.#characters > MAX_CHARACTERS && this.#keys.size > 1) this.#forgetOldest()
+    return true
+  }
+
+  /**
+   * Takes the name that the index of a day has otherwise from the reason of a refusal; whether it tells one that was not known. Indices are of all
+   * tenants: one tenant's value under a name would fold all attributes of each record of another tenant that continues the name.
+   */
+  learn(day: string, reason: string): boolean {
+    const [value, fields] = [HAS_VALUE, HAS_FIELDS].map(form => form.exec(reason)?.[1])
+    const name = value ?? fields
+    const told = this.#told.get(day) ?? { paths: new Set(), continued: new Set() }
+    const kind = value === undefined ? told.continued : told.paths
+    if (name === undefined || kind.has(name) || told.paths.size + told.continued.size >= MAX_TOLD) return false
+    kind.add(name)
+    keepBounded(this.#told, day, told, MAX_DAYS)
     return true
   }
 
@@ -59,13 +90,20 @@ export class CustomKeys {
   }
 }
 
-/** The fields of one tenant and day. */
-interface Remembered {
+/** Fields that hold values, and names that such fields continue: `user` for `user.id`. */
+interface Names {
   readonly paths: Set<string>
-  /** Names that `paths` continue: `user` for `user.id`. */
   readonly continued: Set<string>
+}
+
+/** The fields of one tenant and day. */
+interface Remembered extends Names {
   /** Length of all names in both sets. */
   characters: number
+}
+
+function collides({ paths, continued }: Names, path: string, begins: readonly string[]): boolean {
+  return continued.has(path) || begins.some(begin => paths.has(begin))
 }
 
 /** `a` and `a.b` for `a.b.c`. */

@@ -3,11 +3,19 @@ import type { Severity } from '../../contract/platforms.ts'
 import { createUuid5, URL_NAMESPACE } from '../../hash/uuid5.ts'
 import { RecentIds } from '../../limits/recent-ids.ts'
 import type { Anomaly } from '../anomalies/anomaly.ts'
+import { AffectedServices } from './affected-services.ts'
 import { GROUP_WINDOW_MS } from './anomaly-config.ts'
-import { type GroupedAnomaly, toMember, type WindowMember, windowAround } from './anomaly-window.ts'
+import { type GroupedAnomaly, type WindowMember, windowAround } from './anomaly-window.ts'
+import {
+  addIncident,
+  createGroupingMemory,
+  dropIncident,
+  type KnownIncident,
+  type ServiceState,
+  type TenantState,
+} from './grouping-memory.ts'
 import type { Incident } from './incident-fields.ts'
 import { classify, compareSeverity, moreSevere } from './severity.ts'
-import { SharedTraces } from './shared-traces.ts'
 
 /** Settings of the tenant whose anomaly it is (Spec: Ticketing runtime configuration, `anomaly`). */
 export interface GroupingConfig {
@@ -69,151 +77,48 @@ export interface Grouping {
 
 /** Spec: Limits, incident grouping. */
 const GROUP_SIZE = 3
-
-/** Tenants kept at most; the one longest untouched leaves first. */
-const MAX_TENANTS = 5_000
-const MAX_SERVICES = 5_000
-const MAX_MEMBERS = 50
-const MAX_INCIDENTS = 20
-/** Affected services that an incident names, and further ones that it only counts. */
-export const MAX_AFFECTED = 500
-const MAX_FURTHER = 5_000
 const MAX_DOCUMENT_IDS = 100_000
-/** Anomalies, services and traces of all tenants together. Beyond this the tenant with the most loses the entries that it touched longest ago. */
-const MAX_KEPT = 200_000
-
-/** Share of its entries that such a tenant keeps. */
-const SHED_TO = 0.9
-
-/** An incident that is not resolved. */
-interface KnownIncident {
-  readonly id: string
-  readonly services: AffectedServices
-  severity: Severity
-  score: number
-  hasFatal: boolean
-  firstSeenMs: number
-  lastSeenMs: number
-  /** Event time of the latest anomaly whose group was as severe as the incident. */
-  lastAsSevereMs: number
-}
-
-interface ServiceState {
-  readonly service: string
-  /** In the order of arrival. */
-  readonly members: WindowMember[]
-  readonly incidents: KnownIncident[]
-}
-
-interface TenantState {
-  readonly tenant: string
-  readonly services: Map<string, ServiceState>
-  readonly traces: SharedTraces
-  /** Services and their members. */
-  kept: number
-}
 
 /**
  * Groups anomalies into incidents (Spec: Incident status; Decisions 6). A state machine without clock: the same anomalies in the same order
  * give the same decisions.
  */
 export function createGrouping(): Grouping {
-  const tenants = new Map<string, TenantState>()
+  const memory = createGroupingMemory()
   const seen = new RecentIds(MAX_DOCUMENT_IDS)
 
-  let kept = 0
-  /** Makes a change to one tenant, and brings the sum over all tenants up to date. */
-  const changing = <T>(tenant: TenantState, change: () => T): T => {
-    const before = weightOf(tenant)
-    const result = change()
-    kept += weightOf(tenant) - before
-    return result
-  }
-  const tenantState = (tenant: string) =>
-    touch(
-      tenants,
-      tenant,
-      MAX_TENANTS,
-      () => ({ tenant, services: new Map(), traces: new SharedTraces(), kept: 0 }),
-      left => {
-        kept -= weightOf(left)
-      },
-    )
-  /** Takes from the tenants with the most, so that one tenant's anomalies never make another tenant's forgotten. */
-  const shed = () => {
-    while (kept > MAX_KEPT) {
-      let heaviest: TenantState | undefined
-      for (const tenant of tenants.values()) if (heaviest === undefined || weightOf(tenant) > weightOf(heaviest)) heaviest = tenant
-      if (heaviest === undefined) return
-      const { traces, services } = heaviest
-      changing(heaviest, () => {
-        const enough = weightOf(heaviest) * SHED_TO
-        while (weightOf(heaviest) > enough) {
-          if (traces.size > heaviest.kept) traces.dropOldest()
-          else dropService(heaviest, services.keys().next().value!)
-        }
-      })
-    }
-  }
-
-  const place = (anomaly: Anomaly) => {
-    const tenant = tenantState(anomaly.tenant_id)
-    const placed = changing(tenant, () => {
-      const service = serviceState(tenant, anomaly.service)
-      const member = toMember(anomaly)
-      if (service.members.length < MAX_MEMBERS) tenant.kept++
-      push(service.members, member, MAX_MEMBERS)
-      tenant.traces.add(member)
-      return { tenant, service, member }
-    })
-    if (kept > MAX_KEPT) shed()
-    return placed
-  }
-
   const release = (anomalies: readonly Anomaly[]) => {
-    for (const { document_id, id, tenant_id, service } of anomalies) {
-      seen.delete(document_id)
-      const tenant = tenants.get(tenant_id)
-      const members = tenant?.services.get(service)?.members ?? []
-      const at = members.findIndex(({ anomaly }) => anomaly.id === id)
-      if (tenant === undefined || at < 0) continue
-      members.splice(at, 1)
-      tenant.kept--
-      kept--
+    for (const anomaly of anomalies) {
+      seen.delete(anomaly.document_id)
+      memory.drop(anomaly)
     }
   }
 
   /** The members of its service. */
-  const dropIncident = ({ tenant, service, incidentId }: IncidentOfService): readonly WindowMember[] => {
-    const { members = [], incidents = [] } = tenants.get(tenant)?.services.get(service) ?? {}
-    const at = incidents.findIndex(({ id }) => id === incidentId)
-    if (at >= 0) incidents.splice(at, 1)
-    return members
+  const end = ({ tenant, service, incidentId }: IncidentOfService): readonly WindowMember[] => {
+    const state = memory.find(tenant, service)
+    if (state === undefined) return []
+    dropIncident(state, incidentId)
+    return state.members
   }
 
   return {
     add(anomaly, config) {
       if (!seen.add(anomaly.document_id)) return [{ kind: 'none', reason: 'duplicate' }]
-      const { tenant, service, member } = place(anomaly)
+      const { tenant, service, member } = memory.place(anomaly)
       return [decide(tenant, service, member, config), ...widenOthers(tenant, member)]
     },
     restoreAnomaly(anomaly) {
-      if (seen.add(anomaly.document_id)) place(anomaly).member.incidentId = anomaly.incident_id
+      if (seen.add(anomaly.document_id)) memory.place(anomaly).member.incidentId = anomaly.incident_id
     },
-    restoreIncident(incident) {
-      const tenant = tenantState(incident.tenantId)
-      const { incidents } = changing(tenant, () => serviceState(tenant, incident.service))
-      const at = incidents.findIndex(({ id }) => id === incident.id)
-      if (at >= 0) incidents.splice(at, 1)
-      push(incidents, toKnown(incident), MAX_INCIDENTS)
-    },
+    restoreIncident: incident => memory.keepIncident(incident.tenantId, incident.service, toKnown(incident)),
     forget(incident, anomalies = []) {
-      dropIncident(incident)
+      end(incident)
       release(anomalies)
     },
     undo(incident, anomalies) {
       release(anomalies)
-      for (const member of dropIncident(incident)) if (member.incidentId === incident.incidentId) member.incidentId = undefined
+      for (const member of end(incident)) if (member.incidentId === incident.incidentId) member.incidentId = undefined
     },
     release,
   }
@@ -269,38 +174,8 @@ function openOrWait(tenant: TenantState, state: ServiceState, member: WindowMemb
     lastAsSevereMs: Math.max(...times),
   }
   for (const each of group) each.incidentId = incident.id
-  push(state.incidents, incident, MAX_INCIDENTS)
+  addIncident(state, incident)
   return { kind: 'open', ...change(tenant, state.service, incident, group) }
-}
-
-/** The affected services of an incident: the first ones are named, further ones are only counted. */
-class AffectedServices {
-  readonly named = new Set<string>()
-  /** Further services counted since the start; `#before` services were counted before a restart. */
-  readonly #further = new Set<string>()
-  readonly #before: number
-
-  constructor(services: Iterable<string>, furtherBefore = 0) {
-    this.#before = furtherBefore
-    for (const service of services) this.add(service)
-  }
-
-  get further(): number {
-    return this.#before + this.#further.size
-  }
-
-  has(service: string): boolean {
-    return this.named.has(service) || this.#further.has(service)
-  }
-
-  /** Adds a service; true when the service was not known. */
-  add(service: string): boolean {
-    if (this.has(service)) return false
-    if (this.named.size < MAX_AFFECTED) this.named.add(service)
-    else if (this.#further.size < MAX_FURTHER) this.#further.add(service)
-    else return false
-    return true
-  }
 }
 
 /** A member, and whatever waits in its window, joins an incident. */
@@ -385,31 +260,6 @@ function toKnown({
   }
 }
 
-function serviceState(tenant: TenantState, service: string): ServiceState {
-  return touch(
-    tenant.services,
-    service,
-    MAX_SERVICES,
-    () => {
-      tenant.kept++
-      return { service, members: [], incidents: [] }
-    },
-    ({ members }) => {
-      tenant.kept -= 1 + members.length
-    },
-  )
-}
-
-function dropService(tenant: TenantState, service: string): void {
-  tenant.kept -= 1 + (tenant.services.get(service)?.members.length ?? 0)
-  tenant.services.delete(service)
-}
-
-/** A tenant's part of `MAX_KEPT`. */
-function weightOf({ kept, traces }: TenantState): number {
-  return kept + traces.size
-}
-
 function withOwn(service: string, others: Iterable<string>): Set<string> {
   return new Set([service, ...others])
 }
@@ -429,27 +279,9 @@ function earliest(group: readonly WindowMember[]): WindowMember {
   )
 }
 
-function push<T>(list: T[], item: T, max: number): void {
-  if (list.length >= max) list.shift()
-  list.push(item)
-}
-
 const uuid = createUuid5(createUuid5(URL_NAMESPACE)('https://logpipeline.dev/incident'))
 
 /** The id of the incident that a group makes, by its earliest anomaly: a replay creates the same incident. */
 function buildIncidentId(tenant: string, service: string, earliestAnomalyId: string): string {
   return uuid(`${tenant}:${service}:${earliestAnomalyId}`)
-}
-
-/** The entry of a map that is kept in the order of use, and never larger than `max`. */
-function touch<T>(map: Map<string, T>, key: string, max: number, create: () => T, onLeft: (value: T) => void): T {
-  const value = map.get(key) ?? create()
-  map.delete(key)
-  if (map.size >= max) {
-    const [oldest, left] = map.entries().next().value!
-    map.delete(oldest)
-    onLeft(left)
-  }
-  map.set(key, value)
-  return value
 }

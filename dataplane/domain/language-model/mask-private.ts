@@ -1,18 +1,12 @@
 /** Secrets and personal data in a text, masked before it leaves for a language model: what looks like one is one. */
-
-interface Mask {
-  readonly what: RegExp
-  /** Replaces it; `$1` is what may stay. */
-  readonly by: string
-}
+import { KEY_MASKS, maskText, type TextMask } from '../records/text-mask.ts'
 
 const SECRET_NAME =
   '(?:[\\w.-]{0,40}(?:passw(?:or)?d|passphrase|pwd|secret|token|api[_-]?key|apikey|access[_-]?key|private[_-]?key|credentials?|authorization|cookie|signature|session[_-]?id|jsessionid)|auth|sid|sig|pin|otp)'
 
 /** In this order: the longer and surer ones first. */
-const MASKS: readonly Mask[] = [
-  { what: /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(?:[\s\S]*?-----END [A-Z ]{0,40}PRIVATE KEY-----|[\s\S]*)/g, by: '[private key]' },
-  { what: /\beyJ[\w-]{4,}\.[\w-]{4,}(?:\.[\w-]*)?/g, by: '[token]' },
+const MASKS: readonly TextMask[] = [
+  ...KEY_MASKS,
   { what: /\b(bearer|basic|digest|negotiate)\s+(?=[\w.~+/=-]*[\d.=])[\w.~+/=-]{6,}/gi, by: '$1 [secret]' },
   { what: /\b(?:AKIA|ASIA|AROA|AIDA|AGPA|ANPA|ABIA|ACCA)[0-9A-Z]{12,}\b/g, by: '[secret]' },
   {
@@ -47,9 +41,7 @@ const MASKS: readonly Mask[] = [
 const CARD = /(?<![\w.-])\d(?:[ -]?\d){12,18}(?![\w-])/g
 
 export function maskPrivate(text: string): string {
-  let masked = text
-  for (const { what, by } of MASKS) masked = masked.replace(what, by)
-  return masked.replace(CARD, number => (isCardNumber(number) ? '[card]' : number))
+  return maskText(text, MASKS).replace(CARD, number => (isCardNumber(number) ? '[card]' : number))
 }
 
 /** The check digit of Luhn. */

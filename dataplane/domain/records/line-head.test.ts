@@ -16,6 +16,7 @@ describe('a line without its head', () => {
     '04:00:01.123 [main] WARN  com.shop.Orders - ',
     '2026-03-03 04:00:01,123 - shop.orders - ERROR - ',
     'ERROR:shop.orders:',
+    '2026-03-03T04:00:01.123Z\terror\t',
     '[2026-03-03T04:00:01,123][ERROR][o.e.b.Bootstrap          ] [node-1] ',
     '[2026-03-03 04:00:01,123: ERROR/MainProcess] ',
     '[2026-03-03T04:00:01.123456+00:00] production.ERROR: ',

@@ -26,6 +26,18 @@ describe('pattern: the message with numbers, hex, UUIDs, addresses, quoted strin
     { name: 'an apostrophe', input: "can't, won't", expected: "can't, won't" },
     { name: 'a quote without end', input: 'open " here', expected: 'open " here' },
     { name: 'JSON keys stay', input: '{"user":"bob","n":5}', expected: '{"user":<*>,"n":<*>}' },
+    { name: 'a level stays', input: '{"level":"error","msg":"no charge"}', expected: '{"level":"error","msg":<*>}' },
+    { name: 'a level behind a blank', input: '{"log.level": "WARNING", "n": 5}', expected: '{"log.level": "WARNING", "n": <*>}' },
+    { name: 'a level of pino', input: '{"level":50,"time":1772510401000}', expected: '{"level":50,"time":<*>}' },
+    { name: 'a level of Cloud Logging', input: '{"msg":"gone","severity":"ERROR"}', expected: '{"msg":<*>,"severity":"ERROR"}' },
+    { name: 'other words of a key for levels', input: '{"level":"floor 3","lvl":"x y"}', expected: '{"level":<*>,"lvl":<*>}' },
+    {
+      name: 'other numbers of a key for levels',
+      input: '{"level":57,"level":500,"level":50.5}',
+      expected: '{"level":<*>,"level":<*>,"level":<*>}',
+    },
+    { name: 'words of other keys', input: '{"riskLevel":"high","user":"error"}', expected: '{"riskLevel":<*>,"user":<*>}' },
+    { name: 'a level without an end', input: '{"level":"err', expected: '{"level":"err' },
     { name: 'an ISO-8601 timestamp', input: '2026-11-21T14:23:52.123Z start', expected: '<*> start' },
     { name: 'a timestamp with a blank', input: '2026-11-21 14:23:52,123 start', expected: '<*> <*> start' },
     { name: 'text beyond ASCII', input: 'größe 5 → 六', expected: 'größe <*> → 六' },
@@ -51,6 +63,7 @@ describe('pattern: the message with numbers, hex, UUIDs, addresses, quoted strin
   it('changes nothing in a masked message', () => {
     const piece = fc.oneof(
       fc.constantFrom('"', "'", '`', ' ', ':', '::', '-', '.', '1', '23', 'a1', 'beef', 'T', 'Z', '<', '>', '{', ',', '\\', '0x1f', 'g'),
+      fc.constantFrom('"level":', '"level": ', '"error"', '50'),
       fc.string({ maxLength: 4 }),
     )
     const message = fc.array(piece, { maxLength: 30 }).map(pieces => pieces.join(''))

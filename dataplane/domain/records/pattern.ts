@@ -44,6 +44,7 @@ for (let code = 0; code < 128; code++) {
   else CLASS[code] = (/[,\-./:]/.test(char) ? JOINER : 0) | (/["'`+\-:]/.test(char) ? OPENER : 0)
 }
 
+const BLANK = 32
 const DOUBLE_QUOTE = 34
 const SINGLE_QUOTE = 39
 const MINUS = 45
@@ -191,7 +192,8 @@ function endOfQuoted(text: Uint8Array, at: number, quote: number, to: number): n
   while (end < to && !closes(text, at, end, quote)) end++
   if (end === to) return -(at + 1)
   // A JSON key says what kind of message this is: it stays.
-  if (text[end + 1] === COLON && isPlainKey(text, at + 1, end)) return -(end + 1)
+  if (text[end + 1] === COLON && text[end + 2] !== COLON && isPlainKey(text, at + 1, end))
+    return -((isLevelKey(text, at + 1, end) && endOfLevel(text, end + 2)) || end + 1)
   holdsWords = true
   return end + 1
 }
@@ -211,6 +213,41 @@ function isPlainKey(text: Uint8Array, from: number, end: number): boolean {
     if ((kind & DIGIT) !== 0 || ((kind & WORD) === 0 && !KEY_MARKS.has(text[at]!))) return false
   }
   return end > from
+}
+
+/** Keys under which loggers write the level of a record: it stays with its key, since errors are told by it where a record has no severity. */
+const LEVEL_KEYS = 'lvl @l level @level levelname loglevel log.level log_level severity severitytext severity_text'.split(' ')
+/** Makes letters small, and leaves `.`; other marks lose a bit in keys and texts alike. */
+const SMALL = 0x20
+const LEVEL_KEYS_BY_LENGTH = Map.groupBy(
+  LEVEL_KEYS.map(key => Uint8Array.from(key, char => char.charCodeAt(0) | SMALL)),
+  ({ length }) => length,
+)
+
+function isLevelKey(text: Uint8Array, from: number, end: number): boolean {
+  for (const key of LEVEL_KEYS_BY_LENGTH.get(end - from) ?? []) {
+    let at = 0
+    while (at < key.length && (text[from + at]! | SMALL) === key[at]) at++
+    if (at === key.length) return true
+  }
+  return false
+}
+
+/** Letters of `information`. */
+const MAX_LEVEL = 11
+const ONE = 49
+const SIX = 54
+
+/** Behind the colon of a key for levels: the end of a word in quotes, or of one of the numbers 10, 20 to 60 of pino and bunyan; 0 for other values. */
+function endOfLevel(text: Uint8Array, from: number): number {
+  const at = text[from] === BLANK ? from + 1 : from
+  if (text[at] === DOUBLE_QUOTE) {
+    const end = endOfLetters(text, at + 1)
+    return text[end] === DOUBLE_QUOTE && end > at + 1 && end <= at + 1 + MAX_LEVEL ? end + 1 : 0
+  }
+  const end = at + 2
+  if (!(text[at]! >= ONE && text[at]! <= SIX && text[at + 1] === ZERO) || (classOf(text, end) & WORD) !== 0) return 0
+  return (classOf(text, end) & JOINER) !== 0 && (classOf(text, end + 1) & DIGIT) !== 0 ? 0 : end
 }
 
 /** Shorter runs of hex digits are taken for words with a number in them. */

@@ -9,6 +9,11 @@ describe('readable text of a message', () => {
       readableText('{"message":"operation failed","error":{"type":"Error","message":"disk full","cause":{"message":"errno 28"}}}'),
     ).to.equal('operation failed: disk full: errno 28')
     expect(readableText('{"msg":"no charge: refused","err":"refused"}')).to.equal('no charge: refused')
+    // Rust's tracing, GELF.
+    expect(readableText('{"level":"ERROR","fields":{"message":"no charge","error":"refused"},"target":"shop"}')).to.equal(
+      'no charge: refused',
+    )
+    expect(readableText('{"level":3,"short_message":"no charge"}')).to.equal('no charge')
   })
 
   it('of logfmt the same fields', () => {

@@ -11,6 +11,8 @@ const TEXT_KEYS = [
   'message',
   'msg',
   '@message',
+  'short_message',
+  'fields',
   'log',
   'event',
   'error',

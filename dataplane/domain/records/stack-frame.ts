@@ -11,10 +11,10 @@ const FRAME = new RegExp(
     `\\.{3} ${NUMBER}{1,4} (?:more|common frames omitted)`,
     '--- End of (?:inner exception )?stack trace',
     // Python, Go, PHP, Ruby.
-    'File (?:"[^"]{1,400}"|<\\*>), line ',
+    `File (?:"[^"]{1,400}"|<\\*>), line ${NUMBER}{1,9}(?:, in |\\s{0,5}$)`,
     `goroutine ${NUMBER}{1,9} \\[`,
     `\\S{1,200}\\.go:${NUMBER}{1,6} (?:\\+|<\\*>)`,
-    'created by \\S{1,200}\\.\\S',
+    `created by \\S{1,200}\\.\\S{1,200}(?: in goroutine ${NUMBER}{1,9})?\\s{0,5}$`,
     `#${NUMBER}{1,3} (?:\\S{1,200}\\(|\\{main\\})`,
     `from \\S{1,200}:${NUMBER}{1,6}:in `,
   ].join('|')})`,

@@ -13,16 +13,20 @@ const LEVEL = new RegExp(
     `^(trce|dbug|info|warn|fail|crit): [^\\s[]{1,120}\\[${NUMBER}\\]`,
     // Behind a dot for Monolog (`production.ERROR: `), before a slash for Celery (`ERROR/MainProcess`), short for Serilog.
     `(?:^|[\\s[(<|]|\\w\\.(?=[A-Z]{4,9}:))(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|SEVERE|CRITICAL|CRIT|FATAL|PANIC|EMERG|DBG|INF|WRN|ERR|FTL)(?=[\\s\\])>|:,/]|$)`,
+    // Small letters are words as well: at the start, behind a time, a program of syslog or a tab of zap.
+    `(?:^(?:<\\*> ){0,3}|\\]: |\\t)(trace|debug|info|notice|warn|warning|error|dpanic|panic|crit|critical|fatal|alert|emerg)(?=: |\\t)`,
+    // JSON, whose pattern has the level (records/pattern.ts), by the word or as pino and bunyan number it.
+    `"(?:@?[Ll]evel|[Ll]og[._]?[Ll]evel|levelname|lvl|@l|[Ss]everity(?:_?[Tt]ext)?)": ?"?(\\w+)`,
     `\\b(?:level|lvl|severity)=["']?(\\w+)`,
     `\\[(debug|info|notice|warn|error|crit|alert|emerg)\\]`,
   ].join('|'),
 )
 /** Programs that die write no level. */
 const CRASH =
-  /^(?:panic: |Traceback \(most recent call last\)|Exception in thread |[Uu]nhandled exception\b|Uncaught \w*(?:Error|Exception)\b|(?:PHP )?[Ff]atal error: |thread .{1,60} panicked at |terminate called |Segmentation fault)/
+  /^(?:panic: |Traceback \(most recent call last\)|Exception in thread |[Uu]nhandled exception\b|Uncaught \w*(?:Error|Exception)\b|(?:PHP )?[Ff]atal error: |thread .{1,60} panicked at |terminate called |Segmentation fault|\(node:<\*>\) UnhandledPromiseRejection)/
 /** Neither does a line that begins with the name of an exception: `java.lang.IllegalStateException: no cart`, `Error: no cart`. */
 const EXCEPTION = /^(?:Caused by: )?(?:[A-Za-z_$][\w$]{0,60}\.){0,10}(?:[A-Z][\w$]{0,80})?(?:Error|Exception)(?::|$)/
-const ERRORS = new Set(['ERROR', 'SEVERE', 'CRITICAL', 'CRIT', 'FATAL', 'PANIC', 'EMERG', 'ALERT', 'ERR', 'FTL', 'FAIL', 'E', 'F'])
+const ERRORS = new Set('ERROR SEVERE CRITICAL CRIT FATAL DPANIC PANIC EMERG ALERT ERR FTL FAIL E F 50 60'.split(' '))
 
 export function saysError(message: string): boolean {
   const start = withoutTerminalCodes(message.slice(0, MAX_CHARACTERS))

@@ -28,6 +28,7 @@ describe('template of a record', () => {
   it('is made of the words behind the head of a line: all lines of a logger began alike', () => {
     const line = (words: string) => `<*>  INFO <*> --- [nio-<*>-exec-<*>] com.shop.Orders : ${words}`
     expect([line('order <*> stored'), line('order <*> refused')].map(statementWords)).to.deep.equal(['order * stored', 'order * refused'])
+    expect(statementWords('\u001b[<*>mERROR\u001b[<*>m [main] no room')).to.equal('no room')
   })
 
   it('does not care for values of other kinds, and for empty messages', () => {

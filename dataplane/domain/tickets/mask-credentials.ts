@@ -2,12 +2,7 @@
  * Credentials in log text, masked in tickets: these stay on servers of others, where more people read them. Only what its own form or its name gives away:
  * words such as `token: expired` may be the cause.
  */
-
-interface Mask {
-  readonly what: RegExp
-  /** `$1` is what may stay. */
-  readonly by: string
-}
+import { KEY_MASKS, maskText, type TextMask } from '../records/text-mask.ts'
 
 const NAME =
   '(?:[\\w.-]{0,40}(?:passw(?:or)?d|passphrase|pwd|secret|api[_-]?key|access[_-]?key|private[_-]?key|account[_-]?key|(?:access|auth|refresh|session|bearer|id)[_-]?token)|token)'
@@ -15,9 +10,8 @@ const NAME =
 const NO_SECRET = '(?!(?:null|nil|none|undefined|true|false|empty|missing)\\b|<\\*>)'
 
 /** The surer ones first. */
-const MASKS: readonly Mask[] = [
-  { what: /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(?:[\s\S]*?-----END [A-Z ]{0,40}PRIVATE KEY-----|[\s\S]*)/g, by: '[private key]' },
-  { what: /\beyJ[\w-]{4,}\.[\w-]{4,}(?:\.[\w-]*)?/g, by: '[token]' },
+const MASKS: readonly TextMask[] = [
+  ...KEY_MASKS,
   { what: /\b(bearer|basic)\s+(?=[\w.~+/-]*\d)[\w.~+/-]{8,}=*/gi, by: '$1 [secret]' },
   { what: /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/g, by: '[secret]' },
   {
@@ -30,5 +24,5 @@ const MASKS: readonly Mask[] = [
 ]
 
 export function maskCredentials(text: string): string {
-  return MASKS.reduce((masked, { what, by }) => masked.replace(what, by), text)
+  return maskText(text, MASKS)
 }

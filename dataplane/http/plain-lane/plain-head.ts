@@ -51,14 +51,16 @@ interface Fields extends Texts {
   lengthStart?: number
 }
 
-/** Headers that a plain request may carry once; `false`: none that change how it is framed or answered. All others are passed over. */
+/** Headers that a plain request may carry once; `false`: none that change how it is framed or answered, or whether it may be. All others are passed over. */
 const HEADERS: ReadonlyMap<string, keyof Texts | false> = new Map<string, keyof Texts | false>([
   ['host', 'host'],
   ['connection', 'connection'],
   ['content-type', 'type'],
   ['content-encoding', 'encoding'],
   ['content-length', 'length'],
-  ...['transfer-encoding', 'expect', 'upgrade', 'trailer', 'te', 'keep-alive', 'proxy-connection'].map(name => [name, false] as const),
+  ...['transfer-encoding', 'expect', 'upgrade', 'trailer', 'te', 'keep-alive', 'proxy-connection', 'origin'].map(
+    name => [name, false] as const,
+  ),
 ])
 
 /** Reads the heads of a connection, which as a rule differ in the content length alone. */

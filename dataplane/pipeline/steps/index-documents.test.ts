@@ -2,12 +2,14 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { CreationPacker, unpackBulk } from '../../bulk-port/packed-bulk.ts'
 import { NO_ANOMALY } from '../../domain/documents/document.ts'
+import { startEmbeddedSearchStore } from '../../testing/embedded-search-store.ts'
+import { putIndexTemplates } from '../../testing/put-index-templates.ts'
 import type { FlatRow } from '../flat-row.ts'
 import type { Outcome, StepInput } from '../outcome.ts'
 import { createDetector } from './detect.ts'
 import { createEtl } from './flatten/etl.ts'
 import { EtlOutput } from './flatten/etl-output.ts'
-import { createDocumentBuilder, type LogDocument } from './index-documents.ts'
+import { createDocumentBuilder, type DocumentBuilder, type LogDocument } from './index-documents.ts'
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12)
 
@@ -141,6 +143,38 @@ describe('the bridge indexes every enriched log', () => {
     for (const key of ['error.type', 'error.type.name']) {
       const document = json(emitted(builder.log(input({ [key]: 'E', 'user.id': '7' }))).operation.body)
       expect(document).to.deep.include({ 'user.id': '7', attributes: { 'service.name': 'checkout', [key]: 'E' } })
+    }
+  })
+
+  it('a key that the index has otherwise, by another tenant or from before a restart, stands in attributes, alone, once the store has refused it', async () => {
+    const search = await startEmbeddedSearchStore()
+    try {
+      await putIndexTemplates(search.store)
+      const write = async (builder: DocumentBuilder, attributes: Readonly<Record<string, string>>, text: string) => {
+        const { operation } = emitted(builder.log(input(attributes, 'INFO', text)))
+        const [outcome] = await search.store.bulk([operation])
+        return { operation, outcome, document: json(operation.body) }
+      }
+      const other = createDocumentBuilder()
+      await write(other, { error: 'refused' }, 'one')
+      await write(other, { 'user.id': '7' }, 'two')
+      // A list of keys that was admitted whole, and one that was not.
+      for (const rest of [{ order: '1' }, { order: '1', 'order.id': '2' }])
+        for (const key of ['error.type', 'user']) {
+          const told = createDocumentBuilder()
+          const attributes = { [key]: 'E', ...rest }
+          const first = await write(told, attributes, 'three')
+          if (first.outcome?.status !== 'refused') throw new Error(`taken: ${key}`)
+          told.fold(first.operation, first.outcome.reason)
+          for (const text of ['four', 'five']) {
+            const { outcome, document } = await write(told, attributes, `${text} ${Object.keys(attributes)}`)
+            expect(outcome, key).to.include({ status: 'done' })
+            expect(document, key).to.include({ order: '1' }).and.not.to.have.property(key)
+            expect(document.attributes, key).to.include({ [key]: 'E' })
+          }
+        }
+    } finally {
+      await search.stop()
     }
   })
 

@@ -61,8 +61,11 @@ export interface DocumentBuilder {
   pack(row: FlatRow, flags: AnomalyFlags, packer: DocumentPacker): DocumentHome | undefined
   /** Bulk `update` of the log document with the anomaly flags, for one record of `anomaly-events`; the full document is the upsert. */
   flags(input: StepInput): Outcome<LogDocument>
-  /** The same operation with all custom attributes in `attributes`, for when the search store refused it (Decisions 8). */
-  fold(operation: BulkOperation): BulkOperation
+  /**
+   * The same operation with all custom attributes in `attributes`, for when the search store refused it (Decisions 8). Further documents have no name that
+   * the reason shows to be in the index otherwise.
+   */
+  fold(operation: BulkOperation, reason?: string): BulkOperation
 }
 
 const UNREADABLE_RECORD = { kind: 'deadLetter', reason: 'flat record: not JSON, or a canonical field is missing' } as const
@@ -123,6 +126,13 @@ export function createDocumentBuilder(allocate: (sizeBytes: number) => Buffer = 
   const forgetSets = () => {
     for (const { keySets } of homes.values()) keySets.clear()
     admittedSets = 0
+  }
+
+  /** Key sets were admitted, and attributes placed, without the new name. */
+  const learn = (index: string, reason: string) => {
+    if (!customKeys.learn(index.slice(LOGS_PREFIX.length), reason)) return
+    forgetSets()
+    placed.clear()
   }
 
   const admitAll = ({ tenant, day, keySets }: Home, { bytes, start, layout }: LaidOut): boolean => {
@@ -223,7 +233,8 @@ export function createDocumentBuilder(allocate: (sizeBytes: number) => Buffer = 
       const { tenant, index, id, body: upsert } = built
       return { kind: 'emit', value: { tenant, operation: { action: 'update', index, id, body: JSON.stringify(flags), upsert } } }
     },
-    fold({ upsert, ...operation }) {
+    fold({ upsert, ...operation }, reason = '') {
+      learn(operation.index, reason)
       if (operation.action === 'update') return { ...operation, ...(upsert !== undefined && { upsert: foldBody(operation.index, upsert) }) }
       return { ...operation, body: foldBody(operation.index, operation.body) }
     },

@@ -41,6 +41,11 @@ export class KnownTails {
     while (this.#bytes > MAX_KNOWN_BYTES) this.#forget(this.#byLength.keys().next().value!)
   }
 
+  clear(): void {
+    this.#byLength.clear()
+    this.#bytes = 0
+  }
+
   #forget(length: number): void {
     const entry = this.#byLength.get(length)
     if (entry === undefined) return

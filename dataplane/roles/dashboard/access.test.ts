@@ -2,13 +2,15 @@
 import { request as httpRequest } from 'node:http'
 import { expect } from 'chai'
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha'
+import { route } from '../../http/route.ts'
 import { createFakeClock, type FakeClock } from '../../testing/fake-clock.ts'
 import { type DashboardFixture, startDashboardFixture, textOf } from './testing/dashboard-fixture.ts'
 
 describe('a dashboard', () => {
   let dashboard: DashboardFixture
   before(async () => {
-    dashboard = await startDashboardFixture({ publicUrl: 'https://logs.example.com' })
+    const routes = [route({ method: 'POST', path: '/api/things', handle: () => ({ status: 201, body: {} }) })]
+    dashboard = await startDashboardFixture({ publicUrl: 'https://logs.example.com', routes })
   })
   after(() => dashboard.stop())
 
@@ -23,7 +25,7 @@ describe('a dashboard', () => {
     })
 
   const own = () => `127.0.0.1:${dashboard.port}`
-  for (const { title, headers, method = 'PATCH', status } of [
+  for (const { title, headers, method = 'PATCH', path, status } of [
     { title: 'a client that is no browser', headers: () => ({}), status: 200 },
     {
       title: 'a page of its own behind a proxy that changes the host',
@@ -37,7 +39,31 @@ describe('a dashboard', () => {
       headers: () => ({ origin: 'https://logs.example.com' }),
       status: 200,
     },
+    {
+      title: 'such a page, for a path of the dashboard itself',
+      method: 'POST',
+      path: '/api/things',
+      headers: () => ({ origin: 'https://logs.example.com' }),
+      status: 201,
+    },
     { title: 'a page of another site', headers: () => ({ origin: 'https://evil.example' }), status: 403 },
+    {
+      title: 'a page of another site, for a path of the dashboard itself',
+      method: 'POST',
+      path: '/api/things',
+      headers: () => ({ origin: 'https://evil.example' }),
+      status: 403,
+    },
+    {
+      title: 'a page of another site that a browser calls none',
+      headers: () => ({ origin: 'https://evil.example', 'sec-fetch-site': 'none' }),
+      status: 403,
+    },
+    {
+      title: 'a page of another site with a host that it made up',
+      headers: () => ({ origin: 'https://evil.example', 'x-forwarded-host': 'evil.example' }),
+      status: 403,
+    },
     { title: 'a page of another port', headers: () => ({ origin: 'http://127.0.0.1:1' }), status: 403 },
     { title: 'a page without an origin', headers: () => ({ origin: 'null' }), status: 403 },
     { title: 'a page without an origin on another site', headers: () => ({ origin: 'null', 'sec-fetch-site': 'cross-site' }), status: 403 },
@@ -51,7 +77,7 @@ describe('a dashboard', () => {
     { title: 'a name that leads to this machine', method: 'GET', headers: () => ({ host: 'evil.example:3000' }), status: 403 },
     { title: 'localhost', method: 'GET', headers: () => ({ host: 'localhost:3000' }), status: 200 },
   ])
-    it(`answers ${status} to ${method} from ${title}`, async () => expect(await statusOf(method, headers())).to.equal(status))
+    it(`answers ${status} to ${method} from ${title}`, async () => expect(await statusOf(method, headers(), path)).to.equal(status))
 
   it('lets no other site read its answers, nor show them in a frame', async () => {
     const page = await fetch(`${dashboard.url}/`)

@@ -70,7 +70,8 @@ export function startDashboard(deps: DashboardDeps): Promise<HttpServer> {
   const login = deps.credentials && createLogin(createPasswordGate(deps.credentials, clock), isSecure)
   const states = createBackendStates({ backends, unconfigured: deps.unconfigured ?? new Set(), clock })
   const health = async () => ({ status: 'ok', backends: await states.read() })
-  const control = createControlApp({ routes: [...deps.routes, sessionRoute(deps.credentials)], log, metrics, health }) as Handler
+  const routes = [...deps.routes, sessionRoute(deps.credentials)]
+  const control = createControlApp({ routes, log, metrics, health, isBehindDoor: true }) as Handler
   const searchDoor = createSearchDoor(backends.search)
   const limits = { budget: new MemoryBudget(deps.maxPendingBytes), maxRequestBytes: deps.maxRequestBytes }
   const upload = createUploadRoute({

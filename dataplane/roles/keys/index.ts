@@ -10,7 +10,6 @@ import { TENANT_ID } from '../../contract/setting.ts'
 import type { ApiKey } from '../../domain/api-keys/api-key.ts'
 import { DirectoryInUse, type DirectoryLock, lockDirectory } from '../../lifecycle/directory-lock.ts'
 import { SearchStoreRefusal, SearchStoreUnavailable } from '../../ports/search-store.ts'
-import { createSearchServer } from '../../search-store/search-server.ts'
 import { SILENT } from '../../telemetry/log.ts'
 import { connectSearchStore, type SearchStoreSettings } from '../backends.ts'
 import { readSearchAddress } from '../search-address-file.ts'
@@ -129,6 +128,7 @@ async function withStore(settings: StoreSettings, { clock }: CommandDeps, use: (
   }
   try {
     const dir = join(settings.DATA_DIR, 'search')
+    const { createSearchServer } = await import('../../search-store/search-server.ts')
     const server = createSearchServer({ dir, host: '127.0.0.1', port: 0, clock, log: SILENT })
     await server.start()
     try {

@@ -1,5 +1,5 @@
 /** Sends single requests to a collector and decides what its answers mean. */
-import { Pool } from 'undici'
+import { atFirstUse } from '../../lifecycle/at-first-use.ts'
 import { backOffMs } from '../../limits/back-off.ts'
 import { retryAfterMs } from '../../limits/retry-after.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -31,16 +31,20 @@ export function createCollectorClient(
   config: Pick<ReplayConfig, 'url' | 'headers' | 'concurrency' | 'retries'>,
   clock: Clock,
 ): CollectorClient {
-  const pool = new Pool(config.url.origin, {
-    connections: config.concurrency,
-    headersTimeout: REQUEST_TIMEOUT_MS,
-    bodyTimeout: REQUEST_TIMEOUT_MS,
+  const connections = atFirstUse(async () => {
+    const { Pool } = await import('undici')
+    return new Pool(config.url.origin, {
+      connections: config.concurrency,
+      headersTimeout: REQUEST_TIMEOUT_MS,
+      bodyTimeout: REQUEST_TIMEOUT_MS,
+    })
   })
   const headers = { 'content-type': 'application/json', ...config.headers }
   const path = config.url.pathname + config.url.search
 
   async function attempt(body: Buffer | string): Promise<Attempt> {
     try {
+      const pool = await connections.open()
       const response = await pool.request({ method: 'POST', path, headers, body })
       const text = await response.body.text()
       if (response.statusCode === 200) return { done: true, ...partialSuccess(text) }
@@ -66,7 +70,7 @@ export function createCollectorClient(
         if (signal.aborted) return { status: 'failed', reason: result.reason, retries }
       }
     },
-    close: () => pool.close(),
+    close: () => connections.close(pool => pool.close()),
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { compareTexts } from '../analysis/compare-texts.ts'
 import { grown } from '../grown.ts'
+import type { QueryMemory } from '../query/budget/query-memory.ts'
 import type { BucketBudget, CollectContext, Collector } from './aggregation-collector.ts'
 import type { MatchView } from './match-view.ts'
 import { type OrderPath, orderPath } from './order-path.ts'
@@ -34,7 +35,10 @@ export class BucketTable<K> {
   readonly #context: Pick<CollectContext, 'memory' | 'budget'>
   /** The results below a bucket without a match, and the buckets of the answer that they are. */
   #empty: { readonly results: Record<string, unknown>; readonly buckets: number } | undefined
+  /** The number of the match that is put into buckets, among all. */
   #seen = 1
+  /** Collectors without a match, as buckets have that fill gaps; made for the first comparison. */
+  #gapBelow: Below | undefined
   /** The path of the order that buckets were compared by last. */
   #lastPath: (OrderPath & { readonly text: string }) | undefined
 
@@ -65,27 +69,34 @@ export class BucketTable<K> {
     return this.#below[ordinal]
   }
 
-  /** `assign` puts each place into buckets, at most once into each. */
-  collect(view: MatchView, places: Uint32Array | undefined, assign: (place: number, put: (ordinal: number) => void) => void): void {
+  /** `assign` puts each of `places` into buckets: once into each, however often it says so, or with `countsAgain` as often. */
+  collect(
+    view: MatchView,
+    places: Uint32Array | undefined,
+    assign: (place: number, put: (ordinal: number) => void) => void,
+    countsAgain = false,
+  ): void {
     const { weights } = view
-    const lists = this.#newBelow === NO_BELOW ? undefined : new BucketLists(places?.length ?? view.size)
+    const count = places === undefined ? view.size : places.length
+    const lists = this.#newBelow === NO_BELOW ? undefined : new BucketLists(count, this.#context.memory)
     let place = 0
+    let seen = this.#seen
     const put = (ordinal: number): void => {
-      const seen = this.#seen + place
-      if (this.#lastSeen[ordinal] === seen) return
+      if (!countsAgain && this.#lastSeen[ordinal] === seen) return
       this.#lastSeen[ordinal] = seen
       this.counts[ordinal]! += weights === undefined ? 1 : weights[place]!
       lists?.add(ordinal, place)
     }
-    const count = places === undefined ? view.size : places.length
     for (let at = 0; at < count; at++) {
       place = places === undefined ? at : places[at]!
       assign(place, put)
+      seen++
     }
-    this.#seen += view.size
+    this.#seen = seen
     lists?.each(this.keys.length, (ordinal, own) => {
       for (const collector of this.below(ordinal).values()) collector.collect(view, own)
     })
+    lists?.end()
   }
 
   /** The results of the aggregations below a bucket; `undefined` is one that fills a gap. */
@@ -105,15 +116,16 @@ export class BucketTable<K> {
     return this.#empty.results
   }
 
-  /** Compares two buckets by one order. */
-  compare(a: number, b: number, order: BucketOrder): number {
+  /** Compares two buckets by one order; `undefined` is one that fills a gap, and has no key here. */
+  compare(a: number | undefined, b: number | undefined, order: BucketOrder): number {
     const sign = order.isAscending ? 1 : -1
-    if (order.path === '_count') return sign * (this.counts[a]! - this.counts[b]!)
-    if (order.path === '_key' || order.path === '_term' || order.path === '_time') return sign * compareKeys(this.keys[a], this.keys[b])
+    if (order.path === '_count') return sign * (this.#countOf(a) - this.#countOf(b))
+    if (order.path === '_key' || order.path === '_term' || order.path === '_time') return sign * compareKeys(this.keys[a!], this.keys[b!])
     if (this.#lastPath?.text !== order.path) this.#lastPath = { text: order.path, ...orderPath(order.path) }
     const { names, metric } = this.#lastPath
-    const metricOf = (ordinal: number): number => {
-      const at = names.slice(0, -1).reduce<Below | undefined>((below, name) => below?.get(name)?.below?.(), this.below(ordinal))
+    const metricOf = (ordinal: number | undefined): number => {
+      const own = ordinal === undefined ? this.#gap() : this.below(ordinal)
+      const at = names.slice(0, -1).reduce<Below | undefined>((below, name) => below?.get(name)?.below?.(), own)
       return at?.get(names.at(-1)!)?.orderValue?.(metric) ?? Number.NaN
     }
     const first = metricOf(a)
@@ -121,6 +133,15 @@ export class BucketTable<K> {
     // Buckets without a value come last, whatever the direction.
     if (Number.isNaN(first) || Number.isNaN(second)) return Number(Number.isNaN(first)) - Number(Number.isNaN(second))
     return sign * (first - second)
+  }
+
+  #countOf(ordinal: number | undefined): number {
+    return ordinal === undefined ? 0 : this.counts[ordinal]!
+  }
+
+  #gap(): Below {
+    this.#gapBelow ??= this.#newBelow()
+    return this.#gapBelow
   }
 }
 
@@ -132,24 +153,40 @@ const resultsOf = (below: Below, isGap = false): Record<string, unknown> =>
 /** A power of two above the number of places. */
 const PLACE_SPAN = 2 ** 31
 
+/** Memory of a place in a bucket's list, bytes, while the lists are sorted. */
+const LISTED_BYTES = 12
+
 /** Places by bucket. */
 class BucketLists {
+  readonly #memory: QueryMemory
   #ordinals: Uint32Array<ArrayBuffer>
   #places: Uint32Array<ArrayBuffer>
   #length = 0
+  /** One entry for each place is small; places of many values bring more. */
+  #chargedBytes = 0
 
-  constructor(capacity: number) {
+  constructor(capacity: number, memory: QueryMemory) {
+    this.#memory = memory
     this.#ordinals = new Uint32Array(Math.max(16, capacity))
     this.#places = new Uint32Array(Math.max(16, capacity))
   }
 
   add(ordinal: number, place: number): void {
-    if (this.#length === this.#ordinals.length) {
-      this.#ordinals = grown(this.#ordinals)
-      this.#places = grown(this.#places)
-    }
+    if (this.#length === this.#ordinals.length) this.#grow()
     this.#ordinals[this.#length] = ordinal
     this.#places[this.#length++] = place
+  }
+
+  #grow(): void {
+    const bytes = LISTED_BYTES * this.#length
+    this.#memory.charge(bytes, 'fewer values of one document, or no aggregations below them')
+    this.#chargedBytes += bytes
+    this.#ordinals = grown(this.#ordinals)
+    this.#places = grown(this.#places)
+  }
+
+  end(): void {
+    this.#memory.giveBack(this.#chargedBytes)
   }
 
   /** Calls `visit` with the places of each bucket that has some, in ascending order. */

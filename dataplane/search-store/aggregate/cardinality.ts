@@ -1,9 +1,9 @@
 /** Counts distinct values. */
 import { createHash } from 'node:crypto'
-import { classOf, isRounded } from '../query/bind/field.ts'
+import { classOf } from '../query/bind/field.ts'
 import type { QueryMemory } from '../query/budget/query-memory.ts'
 import { type CollectContext, type Collector, eachOr, eachPlace } from './aggregation-collector.ts'
-import { exactValues, groupField, isNumeric } from './field-values.ts'
+import { exactValues, groupField, isNumeric, needsDigits } from './field-values.ts'
 import type { SpecOf } from './spec.ts'
 
 /** Number of distinct values: exact up to 40,000, then estimated with a standard error of 0.8 %. */
@@ -20,7 +20,7 @@ export function createCardinality(spec: SpecOf<'cardinality'>, { memory }: Colle
       if (isNumeric(classOf(field))) {
         const reader = view.numbers(field)
         const add = (place: number, value: number | string): void => {
-          if (typeof value === 'string' || !isRounded(field, value)) counter.add(String(value))
+          if (typeof value === 'string' || !needsDigits(field, value)) counter.add(String(value))
           else exactValues(view, place, field, exact => counter.add(String(exact)))
         }
         eachPlace(view, places, place => eachOr<number | string>(reader, place, missing, value => add(place, value)))

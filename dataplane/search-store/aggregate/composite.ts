@@ -2,11 +2,11 @@
 import { illegalArgument } from '../api-error.ts'
 import { parseDateMath } from '../dates/date-math.ts'
 import { rawNumber } from '../json/exact-numbers.ts'
-import { classOf, exactNamed, type Field, type FieldClass, isLarge, isRounded } from '../query/bind/field.ts'
+import { classOf, exactNamed, type Field, type FieldClass, isExact, isLarge } from '../query/bind/field.ts'
 import type { CollectContext, Collector } from './aggregation-collector.ts'
 import { type Below, BucketTable, compareKeys, spendBuckets } from './bucket-table.ts'
 import { combinationsOf, type Reader } from './combinations.ts'
-import { exactValues, groupField, isNumeric, numberField } from './field-values.ts'
+import { exactValues, groupField, isNumeric, needsDigits, numberField } from './field-values.ts'
 import { type Grid, gridOf } from './grid.ts'
 import type { MatchView } from './match-view.ts'
 import type { CompositeSource, CompositeValue, SpecOf } from './spec.ts'
@@ -72,11 +72,16 @@ export function createComposite(spec: SpecOf<'composite'>, newBelow: () => Below
     collect(view, places) {
       const each = combinationsOf(sources.map((_, at) => readerOf(view, at)))
       after ??= afterOf()
-      table.collect(view, places, (place, put) =>
-        each(place, chosen => {
-          const ordinal = ordinalOf(chosen)
-          if (ordinal >= 0) put(ordinal)
-        }),
+      // A document counts for each of its values, equal ones too.
+      table.collect(
+        view,
+        places,
+        (place, put) =>
+          each(place, chosen => {
+            const ordinal = ordinalOf(chosen)
+            if (ordinal >= 0) put(ordinal)
+          }),
+        true,
       )
       if (combinations.length < pruneAt) return
       last = combinations[page().at(-1)!]
@@ -102,14 +107,24 @@ function valuesOf(view: MatchView, field: Field, { grid }: CompositeSource, keys
   }
   if (!isNumeric(classOf(field))) {
     const texts = view.keywords(field)
-    return (place, visit) => texts.each(place, visit)
+    if (texts.coded !== undefined) return (place, visit) => texts.each(place, visit)
+    // A keyword that a document holds twice is one value, a number two.
+    return (place, visit) => {
+      const seen = new Set<string>()
+      texts.each(place, text => seen.add(text))
+      for (const text of seen) visit(text)
+    }
   }
   const numbers = view.numbers(field)
-  return (place, visit) =>
+  if (!isExact(field)) return (place, visit) => numbers.each(place, visit)
+  return (place, visit) => {
+    let hasRounded = false
     numbers.each(place, value => {
-      if (isRounded(field, value) && !field.hasNanos) exactValues(view, place, field, visit)
-      else visit(value)
+      hasRounded ||= needsDigits(field, value)
     })
+    if (hasRounded) exactValues(view, place, field, visit)
+    else numbers.each(place, visit)
+  }
 }
 
 function compareIn({ isAscending, isMissingFirst }: CompositeSource, a: Value, b: Value): number {

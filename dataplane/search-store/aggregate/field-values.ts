@@ -2,7 +2,7 @@
 import { illegalArgument } from '../api-error.ts'
 import { parseDateMath } from '../dates/date-math.ts'
 import { UTC } from '../dates/time-zone.ts'
-import { classOf, eachExact, type Field, type FieldClass, formatOf, refuseKept } from '../query/bind/field.ts'
+import { classOf, eachExact, type Field, type FieldClass, formatOf, isRounded, refuseKept } from '../query/bind/field.ts'
 import type { Query, Scalar } from '../query/parse/query.ts'
 import { readExactDocument } from '../query/run/segment-unit.ts'
 import { refuseTextField } from '../query/run/sort-values.ts'
@@ -19,6 +19,9 @@ export function groupField(view: FieldLookup, path: string): Field | undefined {
   refuseTextField(field)
   return field
 }
+
+/** Whether a group needs more digits than a column has. Dates with nanoseconds are grouped by their milliseconds. */
+export const needsDigits = (field: Field, value: number): boolean => !field.hasNanos && isRounded(field, value)
 
 /** All values of a match whose values a double may not hold. */
 export function exactValues(view: MatchView, place: number, field: Field, visit: (value: number | bigint) => void): void {

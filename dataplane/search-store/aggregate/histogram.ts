@@ -147,11 +147,5 @@ function showHistogram(
 function compareBuckets(table: BucketTable<number>, spec: HistogramSpec, a: number, b: number): number {
   const sign = spec.order.isAscending ? 1 : -1
   if (spec.order.path === '_key' || spec.order.path === '_time') return sign * (a - b)
-  const first = table.find(a)
-  const second = table.find(b)
-  if (first === undefined || second === undefined) {
-    const countOf = (ordinal: number | undefined): number => (ordinal === undefined ? 0 : table.counts[ordinal]!)
-    return sign * (countOf(first) - countOf(second)) || a - b
-  }
-  return table.compare(first, second, spec.order) || a - b
+  return table.compare(table.find(a), table.find(b), spec.order) || a - b
 }

@@ -1,11 +1,10 @@
 /** Buckets for the combinations of the values of several fields. */
-import { unsupported } from '../api-error.ts'
 import { rawNumber } from '../json/exact-numbers.ts'
-import { classOf, type Field, isRounded } from '../query/bind/field.ts'
+import { classOf, type Field } from '../query/bind/field.ts'
 import { type CollectContext, type Collector, eachOr } from './aggregation-collector.ts'
 import { type Below, BucketTable, compareKeys } from './bucket-table.ts'
 import { combinationsOf, type Reader } from './combinations.ts'
-import { exactValues, groupField, isNumeric, missingNumber, textOfNumber } from './field-values.ts'
+import { exactValues, groupField, isNumeric, missingNumber, needsDigits, textOfNumber } from './field-values.ts'
 import { javaDouble } from './java-double.ts'
 import type { MatchView } from './match-view.ts'
 import type { SpecOf, ValueSource } from './spec.ts'
@@ -46,7 +45,6 @@ export function createMultiTerms(spec: SpecOf<'multi_terms'>, newBelow: () => Be
     collect(view, places) {
       const readers = sources.map((source, at) => {
         const field = groupField(view, source.field)
-        if (field?.hasNanos === true) throw unsupported(`aggregation [multi_terms] on the field [${source.field}] of type [date_nanos]`)
         fields[at] ??= field
         return readerOf(view, source, field)
       })
@@ -74,7 +72,7 @@ function readerOf(view: MatchView, { missing }: ValueSource, field: Field | unde
   const standIn = missing === undefined ? undefined : missingNumber(missing, field)
   return (place, visit) => {
     const see = (value: number): void => {
-      if (isRounded(field, value)) exactValues(view, place, field, visit)
+      if (needsDigits(field, value)) exactValues(view, place, field, visit)
       else visit(value)
     }
     eachOr(reader, place, standIn, see)

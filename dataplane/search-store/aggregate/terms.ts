@@ -1,10 +1,9 @@
 /** Buckets for the values of a field. */
-import { unsupported } from '../api-error.ts'
 import { rawNumber } from '../json/exact-numbers.ts'
-import { classOf, type Field, isRounded } from '../query/bind/field.ts'
+import { classOf, type Field } from '../query/bind/field.ts'
 import { type CollectContext, type Collector, eachOr, type TermKey, type Vocabulary } from './aggregation-collector.ts'
 import { type Below, BucketTable, compareKeys, spendBuckets } from './bucket-table.ts'
-import { exactValues, groupField, isNumeric, missingNumber, type ShownField, textOfNumber } from './field-values.ts'
+import { exactValues, groupField, isNumeric, missingNumber, needsDigits, type ShownField, textOfNumber } from './field-values.ts'
 import type { MatchView } from './match-view.ts'
 import type { SpecOf } from './spec.ts'
 import { termTest } from './term-filter.ts'
@@ -43,7 +42,6 @@ export function collectTerms(spec: TermsSpec, newBelow: () => Below, context: Co
       table.collect(view, places, (_place, put) => put(ordinal))
       return
     }
-    if (field.hasNanos) throw unsupported(`aggregation [${spec.type}] on the field [${spec.field}] of type [date_nanos]`)
     shownField ??= field
     const assign = isNumeric(classOf(field)) ? byNumber(table, spec, view, field) : byKeyword(table, spec, view, field, places?.length)
     table.collect(view, places, assign)
@@ -90,7 +88,7 @@ function byNumber(table: BucketTable<TermKey>, spec: TermsSpec, view: MatchView,
     let hasValue = false
     reader.each(place, value => {
       hasValue = true
-      if (isRounded(field, value)) return exactValues(view, place, field, key => isWanted(key) && put(table.ordinal(key)))
+      if (needsDigits(field, value)) return exactValues(view, place, field, key => isWanted(key) && put(table.ordinal(key)))
       if (isWanted(value)) put(table.ordinal(value))
     })
     if (!hasValue && missing !== undefined) put(table.ordinal(missing))
@@ -144,9 +142,11 @@ function showTerms(
   field: ShownField | undefined,
   context: CollectContext,
 ): Record<string, unknown> {
+  // OpenSearch shows the digits of such numbers beside them where they are rare, and nowhere else.
+  const hasDigits = spec.type === 'rare_terms' && field?.type === 'unsigned_long'
   const show = (ordinal: number): Record<string, unknown> => {
     const key = table.keys[ordinal]!
-    const text = typeof key === 'number' ? textOfNumber(key, field) : undefined
+    const text = hasDigits ? String(key) : typeof key === 'number' ? textOfNumber(key, field) : undefined
     return {
       key: typeof key === 'bigint' ? rawNumber(key) : key,
       ...(text !== undefined && { key_as_string: text }),

@@ -27,4 +27,9 @@ describe('a format of dates', () => {
     expect(parse(Array(50).fill('yyyy').join('||'), '2026')).to.equal(Date.UTC(2026, 0, 1))
     expect(() => parse(Array(51).fill('yyyy').join('||'), '2026')).to.throw('at most 50 formats, found 51')
   })
+
+  it('shows a year of more than four digits with a sign, as OpenSearch does', () => {
+    const print = (format: string) => parseDateFormat(format).print(Date.UTC(57_974, 2, 28), UTC)
+    expect(['yyyy/MM/dd', 'yy', 'strict_date_optional_time'].map(print)).to.deep.equal(['+57974/03/28', '74', '+57974-03-28T00:00:00.000Z'])
+  })
 })

@@ -185,8 +185,11 @@ function printPiece(letter: string, text: string, local: Date, offsetMs: number)
   if (letter === 'X')
     return offsetMs === 0 && text.startsWith('X') ? 'Z' : printOffset(offsetMs, text.length >= 3 || text === 'ZZ' ? ':' : '')
   if (letter === 'S') return String(local.getUTCMilliseconds()).padStart(3, '0').padEnd(text.length, '0').slice(0, text.length)
-  const digits = String(GETTERS[letter]!(local)).padStart(letter === 'y' ? 4 : text.length, '0')
-  return letter === 'y' && text.length === 2 ? digits.slice(-2) : digits
+  const number = GETTERS[letter]!(local)
+  const digits = String(number).padStart(letter === 'y' ? 4 : text.length, '0')
+  if (letter !== 'y') return digits
+  if (text.length === 2) return digits.slice(-2)
+  return text.length >= 4 && number > 9999 ? `+${digits}` : digits
 }
 
 const cache = new Map<string, DateFormat>()

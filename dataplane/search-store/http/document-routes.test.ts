@@ -131,6 +131,7 @@ for (const index of ['books', 'service-anomalies-acme'])
         await store.request('PUT', `/${index}/_doc/big`, '{"big":1234567890123456789,"small":1}')
         await store.request('POST', `/${index}/_update/big`, { doc: { small: 2 } })
         expect((await store.request('GET', `/${index}/_source/big`)).text).to.contain('1234567890123456789')
+        expect((await store.request('GET', `/${index}/_source/big?_source_excludes=none`)).text).to.contain('1234567890123456789')
       })
 
     it('makes ids', async () => {

@@ -4,6 +4,7 @@ import { ApiError, illegalArgument, indexNotFound, parsingError, unsupported, va
 import type { CatalogIndex } from '../catalog/catalog.ts'
 import { streamProblem } from '../catalog/data-stream.ts'
 import { applyTo } from '../catalog/operation-counts.ts'
+import { parseExact } from '../json/exact-numbers.ts'
 import { isObject, type JsonObject, readArray, readInteger, readObject, readScalar, readString, words } from '../json/json-reader.ts'
 import {
   applySourceFilterInTurns,
@@ -155,7 +156,7 @@ async function documentJson(index: CatalogIndex, document: StoredDocument, filte
 
 async function sourceJson(document: StoredDocument, filter: Exclude<SourceFilter, false>): Promise<string> {
   const text = decoder.decode(document.source)
-  return filter === true ? text : JSON.stringify(await applySourceFilterInTurns(JSON.parse(text), filter))
+  return filter === true ? text : JSON.stringify(await applySourceFilterInTurns(parseExact(text), filter))
 }
 
 async function read(call: Call): Promise<Reply> {

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
@@ -26,10 +27,21 @@ describe('the HTTP server of the store', () => {
     await once(server.listen(0, '127.0.0.1'), 'listening')
     const ask = async (headers: Record<string, string>) =>
       (await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/a/_delete_by_query?q=*`, { method: 'POST', headers })).status
+    /** A page under a name that leads here, by Node's client: `fetch` sets these headers itself. */
+    const askAs = async (name: string) => {
+      const { port } = server.address() as AddressInfo
+      const headers = { host: `${name}:${port}`, origin: `http://${name}:${port}`, 'x-forwarded-host': `${name}:${port}` }
+      const sent = request({ port, host: '127.0.0.1', method: 'POST', path: '/a/_delete_by_query?q=*', headers }).end()
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+      answer.resume()
+      return answer.statusCode
+    }
     try {
       expect(await ask({ origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' })).to.equal(403)
+      expect(await askAs('evil.example')).to.equal(403)
       expect(deletions).to.equal(0)
       expect(await ask({})).to.equal(200)
+      expect(await askAs('localhost')).to.equal(200)
     } finally {
       server.closeAllConnections()
       server.close()

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { buildPattern } from '../../records/pattern.ts'
 import { ServiceSignals } from './service-signals.ts'
 import { RECORDS_SHOWN, type SignalFields, type SignalFinding, SPEAKS } from './signal.ts'
 import { SLOT_MS } from './slots.ts'
@@ -59,6 +60,9 @@ describe('signals of a service', () => {
     const before = lines(0, 28, '<*> INFO order stored')
     expect(names(foundAfter(lines(28, 31, '<*> ERROR order lost'), before))).to.have.members(['new pattern', 'error share'])
     expect(names(foundAfter(lines(28, 31, '<*> INFO order lost'), before))).to.deep.equal([])
+    const json = (level: string) => buildPattern(`{"level":${level},"msg":"order lost"}`).text.replaceAll('"', '\\"')
+    for (const level of ['"error"', '50']) expect(names(foundAfter(lines(28, 31, json(level)), before))).to.include('error share')
+    for (const level of ['"info"', '30']) expect(names(foundAfter(lines(28, 31, json(level)), before))).to.deep.equal([])
   })
 
   it('delay: longer pauses between two statements of a visit', () => {

@@ -81,6 +81,7 @@ export class SignalEngine<S extends SignalSource, R> {
     const service = known ?? this.#createService(key, partition)
     if (known !== undefined) this.#services.delete(key)
     this.#services.set(key, service)
+    this.#room.hear(key)
     this.#lastKey = key
     this.#last = service
     return service
@@ -88,7 +89,6 @@ export class SignalEngine<S extends SignalSource, R> {
 
   #createService(key: string, partition: number): Service<R> {
     if (this.#services.size >= MAX_SERVICES) this.#dropFor(key, MAX_SERVICES)
-    this.#room.add(key)
     const companyKey = `${key.slice(0, key.indexOf('/') + 1)}${partition}`
     const company = this.#companies.get(companyKey) ?? new Company<Service<R>>(companyKey)
     this.#companies.set(companyKey, company)

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { maskMessage } from '../../records/pattern.ts'
 import { MAX_STATEMENTS, OTHER, Statements } from './statements.ts'
 
 describe('the statements of a service', () => {
@@ -39,6 +40,20 @@ describe('the statements of a service', () => {
     }
     const [error, info] = [[1, '<*> ERROR no charge'] as const, [2, '<*> INFO no charge'] as const]
     expect([told(...error), told(...info), told(...error), told(...info)]).to.deep.equal([true, false, true, false])
+  })
+
+  it('are read as their logger wrote them, not as they stand in JSON', () => {
+    const statements = new Statements()
+    const inJson = (line: string) => Buffer.from(JSON.stringify(maskMessage(line)).slice(1, -1)).toString('latin1')
+    const told = (hash: number, line: string) => {
+      const number = statements.numberOf(hash, inJson(line))
+      return [statements.saysError, statements.wordsOf(number)]
+    }
+    expect(told(1, '2026-03-03T04:00:01Z\tERROR\tno charge for größe')).to.deep.equal([true, 'no charge for größe'])
+    expect(told(2, '\u001b[31mERROR\u001b[0m [main] no room')).to.deep.equal([true, 'no room'])
+    expect(told(3, '{"level":"error","msg":"no charge"}')[0]).to.equal(true)
+    expect(told(4, '{"level":"info","msg":"charged"}')[0]).to.equal(false)
+    expect(statements.numberOf(5, 'no escape \\x')).to.be.a('number')
   })
 
   it('are bounded: the others are one', () => {

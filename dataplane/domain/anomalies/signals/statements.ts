@@ -25,8 +25,9 @@ export class Statements {
       this.saysError = this.#errors[at] === 1
       return this.#cached[at]!
     }
-    const words = statementWords(pattern)
-    this.saysError = saysError(pattern)
+    const text = asWritten(pattern)
+    const words = statementWords(text)
+    this.saysError = saysError(text)
     let number = this.#numbers.get(words)
     if (number === undefined) {
       number = Math.min(this.#numbers.size, OTHER)
@@ -41,5 +42,15 @@ export class Statements {
   wordsOf(number: number): string {
     for (const [words, each] of this.#numbers) if (each === number) return Buffer.from(words, 'latin1').toString()
     return ''
+  }
+}
+
+/** A pattern with its tabs, line ends, quotes and terminal codes, which JSON escapes: levels and heads of lines are told by them. */
+function asWritten(pattern: string): string {
+  if (!pattern.includes('\\')) return pattern
+  try {
+    return JSON.parse(`"${pattern}"`) as string
+  } catch {
+    return pattern
   }
 }

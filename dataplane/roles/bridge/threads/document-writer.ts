@@ -79,7 +79,7 @@ export function createDocumentWriter(deps: DocumentWriterDeps): DocumentWriter {
   const notes = createFoldNotes(deps)
   const fold = (operation: BulkOperation, reason: string) => {
     notes.note(operation.index, reason)
-    return builder.fold(operation)
+    return builder.fold(operation, reason)
   }
   const writing: BulkWriterDeps = { store, clock, signal, fold, size, counted, onProgress, outages }
 

@@ -16,7 +16,7 @@ export function createFoldNotes({ log, clock }: Pick<ThreadDeps, 'log' | 'clock'
       if (isRecent(warnedMs, WARN_EVERY_MS, nowMs)) return
       log.warn(
         { index, documents, reason: reason.slice(0, REASON_CHARACTERS) },
-        'the search store refused documents as they were; they are stored with all their attributes in the field attributes: senders give one name values of several types',
+        'the search store refused documents as they were; they are stored with all their attributes in the field attributes: senders give one name values of several types, or continue a name that has a value',
       )
       warnedMs = nowMs
       documents = 0

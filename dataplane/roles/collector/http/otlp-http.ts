@@ -1,6 +1,7 @@
 /** OTLP over HTTP: `POST /v1/logs`. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { endAfterRequest } from '../../../http/end-after-request.ts'
+import { isLedHere, LED_HERE } from '../../../http/other-site.ts'
 import type { PlainAnswer } from '../../../http/plain-lane/answer-writer.ts'
 import { type BodyErrors, readBody } from '../../../http/request-body.ts'
 import { pathOfTarget } from '../../../http/target-path.ts'
@@ -42,6 +43,7 @@ export function createOtlpHttp(deps: OtlpHttpDeps): RequestListener {
 
 async function exportLogs(intake: Intake, request: IncomingMessage, response: ServerResponse, type: AnswerType | undefined): Promise<void> {
   checkTarget(request)
+  if (isLedHere(request)) throw new Refusal('foreignPage', LED_HERE)
   if (type === undefined)
     throw new Refusal(
       'unsupportedType',

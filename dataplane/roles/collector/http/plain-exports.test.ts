@@ -56,6 +56,26 @@ describe('requests on one connection', () => {
     expect(text).to.match(/\r\nDate: .* GMT\r\nConnection: keep-alive\r\nKeep-Alive: timeout=65\r\n\r\n\{"partialSuccess":\{\}\}HTTP/)
   })
 
+  it('by a page: taken, unless its name may be one of others that they led to this machine', async () => {
+    const of = (message: string, host: string, headers = '') =>
+      plainRequest(message).replace('Host: a\r\n', `Host: ${host}:4318\r\nOrigin: http://${host}:4318\r\n${headers}`)
+    const statuses = []
+    let text = ''
+    for (const send of [
+      of('m1', 'evil.example'),
+      of('m2', 'evil.example', 'X-Forwarded-Host: evil.example:4318\r\n'),
+      of('m3', 'localhost'),
+      of('m4', 'app.example', 'Sec-Fetch-Site: same-origin\r\n'),
+    ]) {
+      const answer = await talk([{ send: plainRequest('m0') + send, answers: 2 }])
+      statuses.push(answer.statuses)
+      text += answer.text
+    }
+    expect(statuses).to.deep.equal([403, 403, 200, 200].map(status => [200, status]))
+    expect(bodies().filter(body => body !== 'm0')).to.deep.equal(['m3', 'm4'])
+    expect(text).to.include('"code":7,"message":"host: expected localhost or an address')
+  })
+
   it('many sent without waiting for answers', async () => {
     const all = Array.from({ length: 20 }, (_, i) => plainRequest(`m${i}`)).join('')
     const { statuses } = await talk([{ send: all, answers: 20 }])

@@ -96,6 +96,9 @@ async function echo(service: ServiceName, request: IncomingMessage, response: Se
   const { method = '', url = '', headers } = request
   const body = await textOf(request)
   asked.push({ service, method, url, headers, body })
-  response.writeHead(200, { 'content-type': 'application/json', 'set-cookie': 'a=b', 'x-own': service, 'x-frame-options': 'SAMEORIGIN' })
+  response.writeHead(200, {
+    ...{ 'content-type': 'application/json', 'cache-control': 'public, max-age=60', 'set-cookie': 'a=b' },
+    ...{ 'x-own': service, 'x-frame-options': 'SAMEORIGIN' },
+  })
   response.end(JSON.stringify({ service, method, url, body }))
 }

@@ -71,7 +71,10 @@ export async function startHarness(config: Partial<GatewayConfig> = {}, searchEn
         const { method = '', url = '', headers } = received
         asked.push({ backEnd, method, url, headers, body: Buffer.concat(pieces).toString() })
         response
-          .writeHead(200, { 'content-type': 'application/json', connection: 'x-of-hop', 'x-of-hop': '1' })
+          .writeHead(200, {
+            ...{ 'content-type': 'application/json', 'cache-control': 'public, max-age=60' },
+            ...{ connection: 'x-of-hop', 'x-of-hop': '1' },
+          })
           .end(JSON.stringify({ backEnd, url }))
       })
     })

@@ -46,6 +46,19 @@ const fields = (document: number, part: Json, is: unknown): RecordedAnswer => ({
   at: 'hits.hits.0.fields',
   is,
 })
+/** Buckets with the number of keywords below them. */
+const composite = (title: string, query: Json, sources: readonly Json[], is: unknown): RecordedAnswer => ({
+  title,
+  body: {
+    ...query,
+    size: 0,
+    aggs: {
+      c: { composite: { sources: sources.map((source, at) => ({ [`s${at}`]: source })) }, aggs: { v: { value_count: { field: 'kw' } } } },
+    },
+  },
+  at: 'aggregations.c.buckets',
+  is,
+})
 const OBJECT_CLAUSES: readonly Json[] = [
   ...[{ match: { obj: 'x' } }, { term: { obj: 'x' } }, { range: { obj: { gte: 'a' } } }, { prefix: { obj: 'x' } }],
   ...[{ wildcard: { obj: '*' } }, { regexp: { obj: '.*' } }, { fuzzy: { obj: 'x' } }, { match_phrase: { obj: 'x' } }],
@@ -133,6 +146,12 @@ export const RECORDED_ANSWERS: readonly RecordedAnswer[] = [
     is: ['9007199254740993', '18446744073709551615'],
   },
   {
+    title: 'digits of rare numbers that have no sign',
+    body: { size: 0, query: { range: { big: { lte: '9007199254740993' } } }, aggs: { b: { rare_terms: { field: 'big' } } } },
+    at: 'aggregations.b.buckets',
+    is: [{ key: '9007199254740993', key_as_string: '9007199254740993', doc_count: 1 }],
+  },
+  {
     title: 'ranges of dates in a time zone',
     body: {
       size: 0,
@@ -173,6 +192,45 @@ export const RECORDED_ANSWERS: readonly RecordedAnswer[] = [
       { key: '\uffff', doc_count: 1 },
     ],
   },
+  {
+    title: 'bars between others have no mean to be ordered by, and come last',
+    body: {
+      size: 0,
+      query: { range: { lng: { lt: 6 } } },
+      aggs: { h: { histogram: { field: 'lng', interval: 2, order: { m: 'asc' } }, aggs: { m: { avg: { field: 'lng' } } } } },
+    },
+    at: 'aggregations.h.buckets',
+    is: [
+      [-4, 1, -3],
+      [0, 1, 2],
+      [2, 1, 2],
+      [4, 1, 5],
+      [-2, 0, null],
+    ].map(([key, doc_count, value]) => ({ key, doc_count, m: { value } })),
+  },
+  composite(
+    'a document counts for each of its numbers in a composite, equal ones too, and so it does below',
+    { query: { range: { lng: { lt: 4 } } } },
+    [{ terms: { field: 'lng' } }],
+    [
+      [-3, 1, 1],
+      [1, 1, 2],
+      [2, 2, 4],
+      [3, 1, 2],
+    ].map(([key, doc_count, value]) => ({ key: { s0: key }, doc_count, v: { value } })),
+  ),
+  composite(
+    'a document counts for each of its numbers that one bar of a composite holds',
+    { query: { ids: { values: ['0'] } } },
+    [{ histogram: { field: 'lng', interval: 10 } }],
+    [{ key: { s0: 0 }, doc_count: 4, v: { value: 8 } }],
+  ),
+  composite(
+    'a keyword that a document holds twice counts once in a composite',
+    { query: { ids: { values: ['0'] } } },
+    [{ terms: { field: 'kw' } }, { terms: { field: 'flt' } }],
+    ['a', 'b'].map(key => ({ key: { s0: key, s1: 0.10000000149011612 }, doc_count: 1, v: { value: 2 } })),
+  ),
   {
     title: 'a text that stands for a missing number',
     body: { query: { match_all: {} }, sort: [{ byt: { order: 'desc', missing: '7' } }, { lng: { mode: 'min' } }], _source: false, size: 1 },

@@ -132,7 +132,10 @@ const highlight = fc
 const withQuery = (rest: fc.Arbitrary<Json>): fc.Arbitrary<ComparedRequest> =>
   fc
     .tuple(index, fc.option(typedLeaves, { nil: undefined, freq: 1 }), rest)
-    .map(([path, query, body]) => ({ path: `/${path}/_search`, body: { ...(query !== undefined && { query }), ...body } }))
+    .map(([path, query, body]) => ({ path: `/${path}/_search`, body: { ...body, ...(query !== undefined && { query }) } }))
+
+/** Without any query OpenSearch counts a document once for equal values of the first source of a `composite`, and below it for each (README of the search store). */
+const hasComposite = ({ b }: Json): boolean => b !== undefined && 'composite' in (b as Json)
 
 export const TYPED_REQUESTS: Readonly<Record<string, fc.Arbitrary<ComparedRequest>>> = {
   queries: fc
@@ -167,7 +170,7 @@ export const TYPED_REQUESTS: Readonly<Record<string, fc.Arbitrary<ComparedReques
       })),
   ),
   highlights: withQuery(highlight.map(each => ({ highlight: each, size: 1000, sort: LAST, _source: false }))),
-  aggregations: withQuery(typedAggregations.map(aggs => ({ aggs, size: 0 }))),
+  aggregations: withQuery(typedAggregations.map(aggs => ({ ...(hasComposite(aggs) && { query: { match_all: {} } }), aggs, size: 0 }))),
   windows: fc
     .tuple(
       index,

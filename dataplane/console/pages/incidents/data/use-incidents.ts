@@ -4,7 +4,7 @@ import { useMemo } from 'react'
 import { ALL_INCIDENTS, incidentsIndex } from '../../../../contract/indices.ts'
 import { noteAnswer } from '../../../api/note-missing.ts'
 import { request } from '../../../api/request.ts'
-import { type LogDocument, type SearchBody, searchLogs } from '../../../api/search.ts'
+import { type SearchBody, searchLogs } from '../../../api/search.ts'
 import { serverNow } from '../../../api/server-clock.ts'
 import type { Incident } from '../../../api/ticketing.ts'
 import { listDispatches, listIncidents, readAudit, readIncident } from '../../../api/ticketing.ts'
@@ -115,33 +115,6 @@ export function useSilences(tenant: string) {
     queryFn: ({ signal }) => listSilences(signal, tenant),
     refetchInterval: SLOW_POLL_MS,
     meta: { quiet: true },
-  })
-}
-
-/** A day on both sides: event times of samples lie within the incident, but clocks differ. */
-const MARGIN_MS = 86_400_000
-const MAX_SAMPLES = 200
-
-/** A record, and the id of its document. */
-export type Sample = LogDocument & { readonly documentId: string }
-
-/** The records that evidence and reasons name, by `log_id`. */
-export function useSamples({ evidence, firstSeen, lastSeen }: Pick<Incident, 'evidence' | 'firstSeen' | 'lastSeen'>) {
-  const ids = useMemo(() => [...new Set(evidence.flatMap(({ logIds }) => logIds))].sort().slice(0, MAX_SAMPLES), [evidence])
-  return useQuery({
-    queryKey: ['samples', ids],
-    enabled: ids.length > 0,
-    staleTime: Number.POSITIVE_INFINITY,
-    placeholderData: keepPreviousData,
-    async queryFn({ signal }): Promise<ReadonlyMap<string, Sample>> {
-      const range = {
-        gte: new Date(Date.parse(firstSeen) - MARGIN_MS).toISOString(),
-        lte: new Date(Date.parse(lastSeen) + MARGIN_MS).toISOString(),
-      }
-      const query = { bool: { filter: [{ terms: { log_id: ids } }, { range: { timestamp: range } }] } }
-      const { hits } = await searchLogs({ size: MAX_SAMPLES, track_total_hits: false, query }, signal)
-      return new Map(hits.hits.map(({ _id, _source }) => [_source.log_id ?? '', { ..._source, documentId: _id }]))
-    },
   })
 }
 

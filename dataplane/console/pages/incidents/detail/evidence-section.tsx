@@ -6,9 +6,10 @@ import { LevelBadge } from '../../../components/badges.tsx'
 import { VisibleText } from '../../../components/foreign-text.tsx'
 import { formatCount, formatTime } from '../../../components/format.ts'
 import { Panel } from '../../../components/panel.tsx'
-import { type Sample, useSamples } from '../data/use-incidents.ts'
+import { useSamples } from '../data/use-samples.ts'
 import { LogsAnchor } from '../logs-anchor.tsx'
 import { logsOfEvidence, logsOfRecord, logsOfTrace } from '../rules/logs-link.ts'
+import { type Sample, type Samples, samplesOf } from '../rules/samples.ts'
 import styles from './detail.module.css'
 
 const MAX_SHOWN = 3
@@ -32,12 +33,12 @@ export function EvidenceSection({ incident }: { readonly incident: Incident }) {
 interface PatternItemProps {
   readonly evidence: Evidence
   readonly incident: Incident
-  readonly samples: ReadonlyMap<string, Sample> | undefined
+  readonly samples: Samples | undefined
 }
 
 function PatternItem({ evidence, incident, samples }: PatternItemProps) {
-  const { pattern, count, logIds } = evidence
-  const lines = logIds.flatMap(id => samples?.get(id) ?? []).slice(0, MAX_SHOWN)
+  const { pattern, count } = evidence
+  const lines = samples === undefined ? [] : samplesOf(evidence, samples).slice(0, MAX_SHOWN)
   return (
     <li>
       <div className={styles.patternHead}>

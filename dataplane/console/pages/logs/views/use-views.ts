@@ -22,7 +22,10 @@ function subscribe(listener: () => void): () => void {
   window.addEventListener('storage', forget)
   return () => {
     listeners.delete(listener)
-    if (listeners.size === 0) window.removeEventListener('storage', forget)
+    if (listeners.size > 0) return
+    // Nobody listens on other pages: another window may save a view meanwhile.
+    window.removeEventListener('storage', forget)
+    known = undefined
   }
 }
 

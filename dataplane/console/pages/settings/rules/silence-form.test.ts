@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { toLocalInput } from '../../../url-state/time-range.ts'
 import { buildSilence, inOrder, NEW_SILENCE, silenceProblems, stateOf } from './silence-form.ts'
 
 const NOW = Date.parse('2026-01-01T12:00:00.000Z')
@@ -15,9 +16,12 @@ const silence = (id: string, from: number, to: number) => ({
 
 describe('the form of a silence', () => {
   it('needs services and a reason', () => {
-    expect(Object.keys(silenceProblems(NEW_SILENCE))).to.deep.equal(['services', 'reason'])
-    expect(silenceProblems({ ...NEW_SILENCE, services: 'a', reason: 'deploy' })).to.deep.equal({})
-    expect(silenceProblems({ ...NEW_SILENCE, services: 'a'.repeat(257), reason: 'x'.repeat(501) })).to.have.all.keys('services', 'reason')
+    expect(Object.keys(silenceProblems(NEW_SILENCE, NOW))).to.deep.equal(['services', 'reason'])
+    expect(silenceProblems({ ...NEW_SILENCE, services: 'a', reason: 'deploy' }, NOW)).to.deep.equal({})
+    expect(silenceProblems({ ...NEW_SILENCE, services: 'a'.repeat(257), reason: 'x'.repeat(501) }, NOW)).to.have.all.keys(
+      'services',
+      'reason',
+    )
   })
 
   it('begins now, and holds all severities unless some are chosen', () => {
@@ -25,6 +29,16 @@ describe('the form of a silence', () => {
     const expected = { services: ['pay-*', 'cart'], from: at(0), to: at(4), reason: 'deploy' }
     expect(buildSilence(form, NOW)).to.deep.equal(expected)
     expect(buildSilence({ ...form, severities: ['low'] }, NOW)).to.deep.equal({ ...expected, severities: ['low'] })
+  })
+
+  it('begins later where work is planned, by the clock of the browser, and does not end before now', () => {
+    const form = { ...NEW_SILENCE, services: '*', reason: 'upgrade', length: '4h' }
+    const begins = toLocalInput(NOW + 6 * 3_600_000)
+    expect(buildSilence({ ...form, begins }, NOW)).to.include({ from: at(6), to: at(10) })
+    expect(silenceProblems({ ...form, begins }, NOW)).to.deep.equal({})
+    expect(silenceProblems({ ...form, begins: toLocalInput(NOW - 3_600_000) }, NOW)).to.deep.equal({})
+    for (const wrong of [toLocalInput(NOW - 4 * 3_600_000), '0026-01-01T10:00', 'soon'])
+      expect(Object.keys(silenceProblems({ ...form, begins: wrong }, NOW)), wrong).to.deep.equal(['begins'])
   })
 })
 

@@ -7,6 +7,8 @@ export interface SilenceForm {
   readonly services: string
   /** None: all. */
   readonly severities: readonly Severity[]
+  /** As `datetime-local` writes times; empty: now. */
+  readonly begins: string
   /** Key of `LENGTHS`. */
   readonly length: string
   readonly reason: string
@@ -24,7 +26,7 @@ export const LENGTHS: ReadonlyMap<string, { readonly label: string; readonly ms:
   }),
 )
 
-export const NEW_SILENCE: SilenceForm = { services: '', severities: [], length: '1h', reason: '' }
+export const NEW_SILENCE: SilenceForm = { services: '', severities: [], begins: '', length: '1h', reason: '' }
 
 const MAX_GLOBS = 100
 const MAX_GLOB_LENGTH = 256
@@ -34,8 +36,14 @@ function globsOf({ services }: Pick<SilenceForm, 'services'>): readonly string[]
   return [...new Set(services.split(/[\s,]+/).filter(glob => glob !== ''))]
 }
 
+const HOUR_MS = 3_600_000
+const lengthOf = ({ length }: Pick<SilenceForm, 'length'>): number => LENGTHS.get(length)?.ms ?? HOUR_MS
+
+/** NaN for what is no time. */
+const beginOf = ({ begins }: Pick<SilenceForm, 'begins'>, nowMs: number): number => (begins === '' ? nowMs : Date.parse(begins))
+
 /** Problems by field. */
-export function silenceProblems(form: SilenceForm): Readonly<Partial<Record<keyof SilenceForm, string>>> {
+export function silenceProblems(form: SilenceForm, nowMs: number): Readonly<Partial<Record<keyof SilenceForm, string>>> {
   const globs = globsOf(form)
   const services =
     globs.length === 0
@@ -52,16 +60,23 @@ export function silenceProblems(form: SilenceForm): Readonly<Partial<Record<keyo
       : length > MAX_REASON_LENGTH
         ? `At most ${MAX_REASON_LENGTH} characters`
         : undefined
-  return { ...(services !== undefined && { services }), ...(reason !== undefined && { reason }) }
+  const endMs = beginOf(form, nowMs) + lengthOf(form)
+  const begins = Number.isNaN(endMs) ? 'Expected a date and a time' : endMs <= nowMs ? 'It would be over already' : undefined
+  return {
+    ...(services !== undefined && { services }),
+    ...(begins !== undefined && { begins }),
+    ...(reason !== undefined && { reason }),
+  }
 }
 
 export function buildSilence(form: SilenceForm, nowMs: number): Omit<Silence, 'id' | 'createdAt'> {
-  const { severities, length, reason } = form
+  const { severities, reason } = form
+  const fromMs = beginOf(form, nowMs)
   return {
     services: globsOf(form),
     ...(severities.length > 0 && { severities }),
-    from: new Date(nowMs).toISOString(),
-    to: new Date(nowMs + (LENGTHS.get(length) ?? LENGTHS.get('1h')!).ms).toISOString(),
+    from: new Date(fromMs).toISOString(),
+    to: new Date(fromMs + lengthOf(form)).toISOString(),
     reason: reason.trim(),
   }
 }

@@ -37,12 +37,13 @@ function NewSilence() {
   const client = useQueryClient()
   const [form, setForm] = useState<SilenceForm>({ ...NEW_SILENCE, services: asked })
   const [showsProblems, setShowsProblems] = useState(false)
-  const problems = silenceProblems(form)
+  const problems = silenceProblems(form, serverNow())
   const set = (changes: Partial<SilenceForm>) => setForm(before => ({ ...before, ...changes }))
   const add = useMutation({
     mutationFn: () => addSilence(buildSilence(form, serverNow())),
     onSuccess() {
-      notifications.show({ color: 'teal', message: 'The silence holds from now on' })
+      const message = form.begins === '' ? 'The silence holds from now on' : 'The silence is planned'
+      notifications.show({ color: 'teal', message })
       setForm(NEW_SILENCE)
       setShowsProblems(false)
     },
@@ -70,9 +71,17 @@ function NewSilence() {
             error={showsProblems && problems.services}
             onChange={event => set({ services: event.currentTarget.value })}
           />
+          <TextInput
+            label="Begins"
+            description="Empty: now"
+            type="datetime-local"
+            value={form.begins}
+            error={showsProblems && problems.begins}
+            onChange={event => set({ begins: event.currentTarget.value })}
+          />
           <Select
             label="For"
-            description="From now on"
+            description="From then on"
             data={Array.from(LENGTHS, ([value, { label }]) => ({ value, label }))}
             value={form.length}
             onChange={value => set({ length: value ?? NEW_SILENCE.length })}
@@ -115,6 +124,12 @@ function NewSilence() {
 }
 
 type Row = ReturnType<typeof inOrder>[number]
+
+const END_WORDS: Readonly<Record<SilenceState, { readonly label: string; readonly done: string }>> = {
+  active: { label: 'End now', done: 'The silence is over: incidents that it held back are told now' },
+  coming: { label: 'Cancel', done: 'The silence is cancelled' },
+  over: { label: 'Forget', done: 'The silence is forgotten' },
+}
 
 const TONES: Readonly<Record<SilenceState, Tone>> = { active: 'warn', coming: 'info', over: 'neutral' }
 
@@ -203,11 +218,11 @@ function EndButton({ silence: { id, state, services } }: { readonly silence: Row
   const client = useQueryClient()
   const end = useMutation({
     mutationFn: () => removeSilence(id),
-    onSuccess: () => notifications.show({ color: 'teal', message: 'The silence is over: incidents that it held back are told now' }),
+    onSuccess: () => notifications.show({ color: 'teal', message: END_WORDS[state].done }),
     onError: error => showFailure('Not ended', error),
     onSettled: () => client.invalidateQueries({ queryKey: KEY }),
   })
-  const label = state === 'over' ? 'Forget' : 'End now'
+  const { label } = END_WORDS[state]
   return (
     <Button
       size="compact-xs"

@@ -1,0 +1,115 @@
+/** Stops an index between any two changes of its files, in every way in which a disk may keep what was not synced. */
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { type Contents, PowerCutDisk, type Stop } from '../../../testing/power-cut-disk.ts'
+import { rounds } from '../../../testing/rounds.ts'
+import type { WriteOp } from '../index-storage.ts'
+import type { LogIndex } from './log-index.ts'
+import { LOG_MAPPING } from './testing/log-mapping.ts'
+import { numberedDocument } from './testing/numbered-documents.ts'
+import { powerCutFiles } from './testing/power-cut-files.ts'
+import { openIndex } from './testing/temporary-index.ts'
+
+const DIRECTORY = '/data'
+const open = (disk: PowerCutDisk) => openIndex(DIRECTORY, LOG_MAPPING, powerCutFiles(disk))
+
+/** Sources of the living documents by id, as one text. */
+function documentsOf(index: LogIndex): string {
+  const documents: string[] = []
+  for (const segment of index.segments())
+    for (let doc = 0; doc < segment.size; doc++)
+      if (segment.isLive(doc)) documents.push(`${segment.id(doc)} ${Buffer.from(segment.source(doc)).toString()}`)
+  return documents.sort().join('\n')
+}
+
+interface Moment {
+  readonly what: string
+  readonly contents: ReadonlyMap<Stop, Contents>
+  /** Documents that were acknowledged, and the same with the commit that is under way. */
+  readonly allowed: readonly string[]
+}
+
+/** An index whose disk is looked at before each of its changes. */
+async function watchedIndex() {
+  const disk = new PowerCutDisk()
+  const moments: Moment[] = []
+  const index = await open(disk)
+  let allowed: readonly string[] = ['']
+  let what = ''
+  disk.onChange = () => void moments.push({ what, contents: disk.afterAll(), allowed })
+  /** Writes to an index in memory first, which tells what the commit makes of the documents. */
+  const shadow = await open(new PowerCutDisk())
+  return {
+    index,
+    moments,
+    async apply(ops: readonly WriteOp[]) {
+      await shadow.apply(ops)
+      const after = documentsOf(shadow)
+      what = `commit of ${ops.length}`
+      allowed = [...allowed, after]
+      await index.apply(ops)
+      allowed = [after]
+      what = `after the ${what}`
+    },
+    async run(name: string, work: () => Promise<void>) {
+      what = name
+      await work()
+      what = `after the ${name}`
+    },
+  }
+}
+
+const creates = (from: number, count: number): WriteOp[] =>
+  Array.from({ length: count }, (_, k) => ({ action: 'create', ...numberedDocument(from + k) }))
+const deletes = (from: number, count: number): WriteOp[] =>
+  Array.from({ length: count }, (_, k) => ({ action: 'delete', id: numberedDocument(from + k).id }))
+const flags = (from: number, count: number): WriteOp[] =>
+  Array.from({ length: count }, (_, k) => ({
+    action: 'update',
+    id: numberedDocument(from + k).id,
+    partial: Buffer.from('{"is_anomaly":true}'),
+  }))
+
+/** Each segment is made of one commit, which stays as it is when sealed, or of several, which are written anew then. */
+async function writeSegments({ index, apply, run }: Awaited<ReturnType<typeof watchedIndex>>): Promise<void> {
+  for (let round = 0; round < 9; round++) {
+    const from = round * 100
+    await apply(creates(from, 8))
+    if (round % 2 === 1) await apply([...creates(from + 8, 4), ...flags(from, 2), ...deletes(from + 9, 1)])
+    if (round > 0) await apply([...deletes(from - 100, 2), ...flags(from - 97, 1)])
+    await run('seal', () => index.seal())
+  }
+  await apply(creates(2_000, 3))
+  await run('merge', () => index.maintain())
+  await apply(flags(300, 3))
+  await run('mapping', () => index.putMapping({ added: { type: 'keyword' } }))
+  await apply(deletes(2_000, 3))
+  await apply(creates(3_000, 2))
+}
+
+describe('a power cut', function () {
+  this.timeout(60_000)
+
+  it('at any moment leaves every acknowledged document, once, and an index that can be written on', async () => {
+    const watched = await watchedIndex()
+    await writeSegments(watched)
+    const { moments } = watched
+    expect(moments.length).to.be.above(150)
+    const every = Math.ceil(moments.length / rounds(moments.length))
+    let looks = 0
+    for (const [at, { what, contents, allowed }] of moments.entries()) {
+      if (at % every !== 0) continue
+      for (const [stop, left] of contents) {
+        looks++
+        const disk = PowerCutDisk.with(left)
+        const index = await open(disk)
+        const found = documentsOf(index)
+        expect(allowed, `${stop}, change ${at}: ${what}`).to.include(found)
+        await index.apply(creates(9_000, 1))
+        const again = await open(PowerCutDisk.with(disk.after('data lost')))
+        expect(again.docCount, `written after ${stop}, change ${at}: ${what}`).to.equal(index.docCount)
+      }
+    }
+    expect(looks).to.be.above(100)
+  })
+})
