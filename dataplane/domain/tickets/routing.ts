@@ -10,7 +10,7 @@ export interface RoutingRules {
   readonly targets: ReadonlyMap<TargetId, Pick<Target, 'enabled'>>
   /** Why others cannot be used at present: incidents are routed to them, and wait. */
   readonly unusable?: ReadonlyMap<TargetId, string>
-  /** A severity that `declaredRoutes` has routes for is not looked up here. */
+  /** Counts for incidents that no route of `declaredRoutes` is for; routes that are for escalations alone do not replace it. */
   readonly routing: Readonly<Record<Severity, readonly TargetId[]>>
   readonly declaredRoutes: readonly {
     readonly platform: TargetId
@@ -33,12 +33,11 @@ export function routeEscalation(rules: RoutingRules, incident: RoutedIncident, s
 }
 
 function routedFor(rules: RoutingRules, incident: RoutedIncident, severity: Severity, isEscalation: boolean): readonly TargetId[] {
-  const declared = rules.declaredRoutes.filter(({ severities }) => severities.includes(severity))
-  const named = declared.filter(
-    ({ services, escalation }) => (isEscalation || !escalation) && (services === undefined || isForOne(services, incident)),
+  const named = rules.declaredRoutes.filter(
+    ({ severities, services, escalation }) =>
+      severities.includes(severity) && (isEscalation || !escalation) && (services === undefined || isForOne(services, incident)),
   )
-  // Routes that are for escalations alone leave the usual way of a severity as it is.
-  const isDeclared = declared.some(({ escalation }) => !escalation)
+  const isDeclared = named.some(({ escalation }) => !escalation)
   const own = isDeclared ? [] : (rules.routing[severity] ?? [])
   return [...own, ...named.map(({ platform }) => platform)]
 }
