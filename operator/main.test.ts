@@ -73,6 +73,24 @@ describe('The operator', () => {
     expect(condition('Ready')).to.include({ status: 'True' })
   })
 
+  it('acts on no part of a spec: a watch that began before an update of the CRD leaves out a field', async () => {
+    create(SECRETS, SECRET)
+    await run()
+    await settle()
+    server.watches.outdate(qualifiedName(LOG_PIPELINES), ({ ['status']: _status, ...object }) => {
+      const { collector: _collector, ...spec } = object['spec'] as { readonly collector?: unknown }
+      return { ...object, spec }
+    })
+    create(LOG_PIPELINES, { ...PIPELINE, spec: { ...(PIPELINE['spec'] as object), collector: { replicas: 3 } } })
+    await settle()
+    const { metadata, spec } = server.storage.get('deployments.apps', 'shop/shop-collector') as KubernetesObject & {
+      readonly spec?: unknown
+    }
+    expect(spec).to.include({ replicas: 3 })
+    expect(metadata.generation, 'it was right at once').to.equal(1)
+    expect(server.storage.get(qualifiedName(LOG_PIPELINES), 'shop/shop')['status']).to.include({ topicPrefix: 'shop.shop.' })
+  })
+
   it('writes nothing in a settled cluster, also after a restart', async () => {
     create(SECRETS, SECRET)
     create(LOG_PIPELINES, PIPELINE)
