@@ -229,6 +229,26 @@ describe('The operator', () => {
     expect(deployments.map(({ name }) => name)).to.deep.equal(['shop-collector'])
   })
 
+  it('keeps the topics of a pipeline that runs when a CRD comes into force that cannot keep their prefix', async () => {
+    create(SECRETS, SECRET)
+    create(LOG_PIPELINES, PIPELINE)
+    await run()
+    await settle()
+    const [name, key] = ['logpipelines.logpipeline.dev', 'shop/shop']
+    const apply = server.storage.apply.bind(server.storage)
+    server.storage.apply = (collection, at, object, by) => {
+      const { topicPrefix: _, ...status } = (object['status'] ?? {}) as JsonObject
+      return apply(collection, at, by.part === 'status' ? { ...object, status } : object, by)
+    }
+    for (const logLevel of ['debug', 'warn']) {
+      server.storage.patch(name, key, { spec: { logLevel } }, 'kubectl', 'main')
+      await settle()
+      const collector = JSON.stringify(server.storage.get('deployments.apps', 'shop/shop-collector'))
+      expect(collector).to.contain('shop.shop.raw-logs').and.to.contain(`"value":"${logLevel}"`)
+      expect(server.storage.get(name, key)['status']).not.to.have.property('topicPrefix')
+    }
+  })
+
   it('gives each pipeline topics of its own; one that ran before keeps its topics, and is told who shares them', async () => {
     const shared = { ...(PIPELINE['spec'] as object), bus: { bootstrapServers: ['kafka.shop:9092'], topics: 'Managed' } }
     const pipelines = (namespace: string) => ({ ...PIPELINE, metadata: { name: 'shop', namespace }, spec: shared })
