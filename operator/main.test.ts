@@ -73,6 +73,24 @@ describe('The operator', () => {
     expect(condition('Ready')).to.include({ status: 'True' })
   })
 
+  it('acts on no part of a spec: a watch that began before an update of the CRD leaves out a field', async () => {
+    create(SECRETS, SECRET)
+    await run()
+    await settle()
+    server.watches.outdate(qualifiedName(LOG_PIPELINES), ({ ['status']: _status, ...object }) => {
+      const { collector: _collector, ...spec } = object['spec'] as { readonly collector?: unknown }
+      return { ...object, spec }
+    })
+    create(LOG_PIPELINES, { ...PIPELINE, spec: { ...(PIPELINE['spec'] as object), collector: { replicas: 3 } } })
+    await settle()
+    const { metadata, spec } = server.storage.get('deployments.apps', 'shop/shop-collector') as KubernetesObject & {
+      readonly spec?: unknown
+    }
+    expect(spec).to.include({ replicas: 3 })
+    expect(metadata.generation, 'it was right at once').to.equal(1)
+    expect(server.storage.get(qualifiedName(LOG_PIPELINES), 'shop/shop')['status']).to.include({ topicPrefix: 'shop.shop.' })
+  })
+
   it('writes nothing in a settled cluster, also after a restart', async () => {
     create(SECRETS, SECRET)
     create(LOG_PIPELINES, PIPELINE)
@@ -209,6 +227,26 @@ describe('The operator', () => {
     expect(JSON.stringify(server.storage.get('deployments.apps', 'pruned/shop-collector'))).not.to.contain('raw-logs')
     const deployments = writes().filter(({ resource, namespace }) => resource === 'deployments.apps' && namespace === 'pruned')
     expect(deployments.map(({ name }) => name)).to.deep.equal(['shop-collector'])
+  })
+
+  it('keeps the topics of a pipeline that runs when a CRD comes into force that cannot keep their prefix', async () => {
+    create(SECRETS, SECRET)
+    create(LOG_PIPELINES, PIPELINE)
+    await run()
+    await settle()
+    const [name, key] = ['logpipelines.logpipeline.dev', 'shop/shop']
+    const apply = server.storage.apply.bind(server.storage)
+    server.storage.apply = (collection, at, object, by) => {
+      const { topicPrefix: _, ...status } = (object['status'] ?? {}) as JsonObject
+      return apply(collection, at, by.part === 'status' ? { ...object, status } : object, by)
+    }
+    for (const logLevel of ['debug', 'warn']) {
+      server.storage.patch(name, key, { spec: { logLevel } }, 'kubectl', 'main')
+      await settle()
+      const collector = JSON.stringify(server.storage.get('deployments.apps', 'shop/shop-collector'))
+      expect(collector).to.contain('shop.shop.raw-logs').and.to.contain(`"value":"${logLevel}"`)
+      expect(server.storage.get(name, key)['status']).not.to.have.property('topicPrefix')
+    }
   })
 
   it('gives each pipeline topics of its own; one that ran before keeps its topics, and is told who shares them', async () => {

@@ -56,9 +56,10 @@ export const CACHED_KINDS: readonly CachedKind[] = [
   {
     resource: LOG_PIPELINES,
     slim: object => readLogPipeline(KEEP_OWN(object)),
+    isWhole: true,
     indexes: { [TOPICS_INDEX]: object => topicsKeys(object as LogPipeline) },
   },
-  { resource: TICKETING_ROUTES, slim: object => readTicketingRoute(KEEP_OWN(object)) },
+  { resource: TICKETING_ROUTES, slim: object => readTicketingRoute(KEEP_OWN(object)), isWhole: true },
   ...USED_KINDS.filter(kind => !('isOptional' in kind)).map(kind => ({ resource: resourceOfKind(kind), ...watchingOf(kind) })),
 ]
 

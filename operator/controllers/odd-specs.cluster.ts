@@ -112,12 +112,19 @@ describe('Odd specs on a real API server', function () {
     await objects.condition('LogPipeline', 'woken', 'Ready', 'True')
   })
 
-  it('under a CRD of an older release, which knows fewer fields of the status, are told with those', async function () {
+  it('under a CRD of an older release, which knows fewer fields of the status, are told with those, and keep their topics', async function () {
     if (!isOwnCluster()) this.skip()
     const { objects } = suite
     const crd = 'logpipelines.logpipeline.dev'
     const { spec } = await objects.get('CustomResourceDefinition', crd)
     const [version] = structuredClone(spec.versions)
+    const rawTopic = async () => {
+      const [{ env }] = (await objects.get('Deployment', 'kept-collector')).spec.template.spec.containers
+      return env.find(({ name }: { readonly name: string }) => name === 'RAW_TOPIC')?.value
+    }
+    await suite.ready('kept')
+    const topic = await rawTopic()
+    expect(topic).to.match(new RegExp(`^${suite.namespace}[.]kept[.]`))
     for (const field of ['topicPrefix', 'inputsHash']) delete version.schema.openAPIV3Schema.properties.status.properties[field]
     // The API server takes a moment to go by another CRD.
     const untilInputsHash = (what: string, isKept: boolean) =>
@@ -132,11 +139,15 @@ describe('Odd specs on a real API server', function () {
       const { status } = await suite.ready('older')
       expect(status).not.to.have.property('inputsHash')
       await suite.ready('older', { logLevel: 'debug' })
+      await suite.ready('kept', { logLevel: 'debug' })
+      expect(await rawTopic(), 'one that runs keeps its topics').to.equal(topic)
     } finally {
       await suite.installOwnCrds()
       await objects.patch('CustomResourceDefinition', crd, { spec: { versions: spec.versions } })
       await untilInputsHash('the own CRD is in force', true)
     }
+    await suite.ready('kept')
+    expect(await rawTopic(), 'then, too').to.equal(topic)
   })
 
   it('deleted and applied again at once are never told as somebody else’s', async () => {

@@ -10,7 +10,7 @@ const pipeline = (uid: string, topicPrefix?: string) =>
   ({ metadata: { name: 'a', namespace: 'shop', uid }, status: { conditions: CONDITIONS, topicPrefix } }) as unknown as LogPipeline
 
 describe('Topic prefixes that were told', () => {
-  it('are put back where a watch of an earlier CRD leaves them out', () => {
+  it('are put back where an older CRD leaves them out', () => {
     const prefixes = createToldPrefixes()
     prefixes.note(KEY, pipeline('1', 'shop.a.'))
     expect(prefixes.restore(KEY, pipeline('1')).status).to.include({ topicPrefix: 'shop.a.' })

@@ -1,8 +1,8 @@
 import type { LogPipeline } from '../api/log-pipeline.ts'
 
 /**
- * The topic prefixes that the API server kept in statuses. After a CRD is updated, a watch that began before goes on for a while and leaves out
- * fields that the earlier CRD lacks: a pipeline without its prefix would take the topics of one that ran before prefixes had a default.
+ * The topic prefixes that the API server kept in statuses. A CRD of an older release that comes into force keeps them no more: a pipeline that runs
+ * would take the topics of one that ran before prefixes had a default, for good once the own CRD is back.
  */
 export interface ToldPrefixes {
   note(key: string, written: LogPipeline): void

@@ -97,6 +97,14 @@ describe('What sets a reconcile off', () => {
     expect(queued).to.have.length(4)
   })
 
+  it('is more of the spec of the same generation, as after an update of the CRD', () => {
+    const before = { ...PIPELINE, metadata: { ...PIPELINE.metadata, uid: 'u', generation: 1 } }
+    change(LOG_PIPELINES, { before, after: structuredClone(before) })
+    expect(queued).to.deep.equal([])
+    change(LOG_PIPELINES, { before, after: { ...before, spec: { ...(PIPELINE['spec'] as object), tenant: 'new' } } })
+    expect(queued).to.deep.equal(['pipeline shop/shop now', 'route shop/oncall'])
+  })
+
   it('is another that shares its topics, as it comes, changes them and goes', () => {
     const bus = { bootstrapServers: ['kafka.shop:9092'], topicPrefix: 'shop.far.' }
     const onBus = (more: object) => ({ ...PIPELINE, spec: { ...(PIPELINE['spec'] as object), bus: { ...bus, ...more } } })

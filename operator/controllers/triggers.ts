@@ -114,10 +114,12 @@ function matters({ kind }: Resource, { before, after }: ObjectChange): boolean {
   if (kind !== LOG_PIPELINES.kind && kind !== TICKETING_ROUTES.kind) return withoutVersion(before) !== withoutVersion(after)
   // Another target of a route is another platform of its pipelines.
   if (targetOf(before) !== targetOf(after)) return true
-  const { uid, generation, labels, annotations, deletionTimestamp } = after.metadata
+  const { uid, generation, deletionTimestamp } = after.metadata
   const was = before.metadata
   const isSame = uid === was.uid && generation === was.generation && deletionTimestamp === was.deletionTimestamp
-  return !isSame || JSON.stringify([labels, annotations]) !== JSON.stringify([was.labels, was.annotations])
+  // The spec of a generation may differ, too, where the CRD was updated: a watch that began before leaves out fields.
+  const read = ({ metadata, spec }: KubernetesObject & { readonly spec?: unknown }) => [metadata.labels, metadata.annotations, spec]
+  return !isSame || JSON.stringify(read(after)) !== JSON.stringify(read(before))
 }
 
 const targetOf = (object: KubernetesObject) => (object['status'] as TicketingRoute['status'])?.target

@@ -41,8 +41,26 @@ describe('routing', () => {
 
   it('a declared route with services is for incidents that affect one of them', () => {
     const route = { platform: 'email' as const, severities: ['high' as const], escalation: false }
-    expect(routeIncident(rules({ declaredRoutes: [{ ...route, services: ['pay*'] }] }), INCIDENT)).to.deep.equal(['email'])
-    expect(routeIncident(rules({ declaredRoutes: [{ ...route, services: ['cart'] }] }), INCIDENT)).to.deep.equal([])
+    expect(routeIncident(rules({ declaredRoutes: [{ ...route, services: ['pay*', 'checkout'] }] }), INCIDENT)).to.deep.equal(['email'])
+    const everybody = { ...route, platform: 'pagerduty' as const }
+    expect(routeIncident(rules({ declaredRoutes: [everybody, { ...route, services: ['cart'] }] }), INCIDENT)).to.deep.equal(['pagerduty'])
+  })
+
+  it('services that no declared route is for go by the configured routing: a route of one team silences no other', () => {
+    const declaredRoutes = [{ platform: 'email' as const, severities: ['high' as const], services: ['cart'], escalation: false }]
+    expect(routeIncident(rules({ declaredRoutes }), INCIDENT)).to.deep.equal(['slack', 'jira'])
+    expect(routeEscalation(rules({ declaredRoutes }), INCIDENT, 'high')).to.deep.equal(['slack', 'jira'])
+    const ofCart = { ...INCIDENT, service: 'cart', affectedServices: ['cart'] }
+    expect(routeIncident(rules({ declaredRoutes }), ofCart)).to.deep.equal(['email'])
+  })
+
+  it('an incident of several services goes to the targets of each: a service that is affected later takes none away', () => {
+    const declaredRoutes = [{ platform: 'email' as const, severities: ['high' as const], services: ['payment'], escalation: false }]
+    const ofCheckout = { ...INCIDENT, affectedServices: ['checkout'] }
+    expect(routeIncident(rules({ declaredRoutes }), ofCheckout)).to.deep.equal(['slack', 'jira'])
+    expect(routeIncident(rules({ declaredRoutes }), INCIDENT)).to.deep.equal(['slack', 'jira', 'email'])
+    const everybody = { platform: 'pagerduty' as const, severities: ['high' as const], escalation: false }
+    expect(routeIncident(rules({ declaredRoutes: [...declaredRoutes, everybody] }), INCIDENT)).to.deep.equal(['email', 'pagerduty'])
   })
 
   it('a declared route for escalations is used on escalate only', () => {

@@ -10,7 +10,7 @@ export interface RoutingRules {
   readonly targets: ReadonlyMap<TargetId, Pick<Target, 'enabled'>>
   /** Why others cannot be used at present: incidents are routed to them, and wait. */
   readonly unusable?: ReadonlyMap<TargetId, string>
-  /** A severity that `declaredRoutes` has routes for is not looked up here. */
+  /** Counts for services that no route of `declaredRoutes` is for; routes that are for escalations alone do not replace it. */
   readonly routing: Readonly<Record<Severity, readonly TargetId[]>>
   readonly declaredRoutes: readonly {
     readonly platform: TargetId
@@ -33,18 +33,16 @@ export function routeEscalation(rules: RoutingRules, incident: RoutedIncident, s
 }
 
 function routedFor(rules: RoutingRules, incident: RoutedIncident, severity: Severity, isEscalation: boolean): readonly TargetId[] {
-  const declared = rules.declaredRoutes.filter(({ severities }) => severities.includes(severity))
-  const named = declared.filter(
-    ({ services, escalation }) => (isEscalation || !escalation) && (services === undefined || isForOne(services, incident)),
-  )
-  // Routes that are for escalations alone leave the usual way of a severity as it is.
-  const isDeclared = declared.some(({ escalation }) => !escalation)
-  const own = isDeclared ? [] : (rules.routing[severity] ?? [])
-  return [...own, ...named.map(({ platform }) => platform)]
+  const services = [incident.service, ...incident.affectedServices]
+  const routes = rules.declaredRoutes.filter(({ severities, escalation }) => severities.includes(severity) && (isEscalation || !escalation))
+  const usual = routes.filter(({ escalation }) => !escalation)
+  const isDeclared = (service: string) => usual.some(route => isFor(route, service))
+  const own = services.every(isDeclared) ? [] : (rules.routing[severity] ?? [])
+  return [...own, ...routes.filter(route => services.some(service => isFor(route, service))).map(({ platform }) => platform)]
 }
 
-function isForOne(globs: readonly string[], { service, affectedServices }: RoutedIncident): boolean {
-  return [service, ...affectedServices].some(each => matchesService(globs, each))
+function isFor({ services }: RoutingRules['declaredRoutes'][number], service: string): boolean {
+  return services === undefined || matchesService(services, service)
 }
 
 function usable({ targets, unusable }: RoutingRules, ids: readonly TargetId[]): readonly TargetId[] {

@@ -12,6 +12,8 @@ export interface CachedKind {
   readonly resource: Resource
   readonly selection?: Omit<Selection, 'namespace'>
   readonly slim?: Slim
+  /** As of `ReflectorConfig`. */
+  readonly isWhole?: boolean
   /** Beside those of every kind: `owner` (uid) and `namespace`. */
   readonly indexes?: Indexes
 }
@@ -159,12 +161,13 @@ function tellSafely(tell: () => void, resource: Resource, log: Log): void {
 }
 
 function createPlace(kind: CachedKind, namespace: string | undefined, deps: CacheDeps): Watched {
-  const { resource, selection, slim } = kind
+  const { resource, selection, slim, isWhole } = kind
   const store = new ObjectStore({ ...INDEXES, ...kind.indexes })
   const config = {
     resource,
     selection: { ...selection, ...(namespace !== undefined && { namespace }) },
     ...(slim !== undefined && { slim }),
+    ...(isWhole !== undefined && { isWhole }),
   }
   const reflector = new Reflector(config, store, { ...deps, onRestart: reason => deps.onRestart?.(resource, reason) })
   return { kind, namespace, store, reflector }

@@ -4,6 +4,7 @@ import { SILENT } from '../../telemetry/log.ts'
 import { createFakeClock, type FakeClock } from '../../testing/fake-clock.ts'
 import { createHttpKubeClient } from '../http-client.ts'
 import type { KubeClient } from '../kube-client.ts'
+import type { KubernetesObject } from '../object.ts'
 import { createRateLimit } from '../rate-limit.ts'
 import { eventually } from '../testing/eventually.ts'
 import { type FakeApiServer, startFakeApiServer } from '../testing/fake-api-server.ts'
@@ -37,11 +38,17 @@ describe('Reflector', () => {
     await server.stop()
   })
 
-  const start = (config: Partial<ReflectorConfig> = {}) => {
+  const start = (config: Partial<ReflectorConfig> = {}, asked: Pick<KubeClient, 'list' | 'watch'> = client) => {
     store = new ObjectStore()
     restarts = []
     const onRestart = (reason: string) => void restarts.push(reason)
-    reflector = new Reflector({ resource: CONFIG_MAPS, ...config }, store, { client, clock, log: SILENT, random: () => 0, onRestart })
+    reflector = new Reflector({ resource: CONFIG_MAPS, ...config }, store, {
+      client: asked,
+      clock,
+      log: SILENT,
+      random: () => 0,
+      onRestart,
+    })
     reflector.start()
   }
   const create = (name: string, labels?: Record<string, string>) =>
@@ -234,6 +241,43 @@ describe('Reflector', () => {
     expect(reflector.failure?.advice).to.contain('verbs: ["watch"]')
     grant()
     await passTime(100, () => reflector.state === 'watching')
+  })
+
+  describe('of a kind whose definition was updated', () => {
+    const NEW_FIELD = { data: { old: '1', new: '2' } }
+    const withoutNew = (object: KubernetesObject) => ({ ...object, data: { old: '1' } })
+    const createWhole = (name: string) => server.storage.create('configmaps', `shop/${name}`, configMap(name, NEW_FIELD.data), 'kubectl')
+
+    it('lists again when a watch that began before leaves out a field: the object is never held without it', async () => {
+      start({ isWhole: true })
+      await watching()
+      const seen: unknown[] = []
+      store.onChange(({ after }) => void seen.push(after?.['data']))
+      clock.advance(60_000)
+      server.watches.outdate('configmaps', withoutNew)
+      createWhole('a')
+      await holds('a')
+      await watching()
+      createWhole('b')
+      await holds('a', 'b')
+      expect(seen).to.deep.equal([NEW_FIELD.data, NEW_FIELD.data])
+      expect(restarts).to.deep.equal(['Outdated'])
+      expect(verbs()).to.deep.equal(['list', 'watch', 'list', 'watch'])
+    })
+
+    it('takes an object as it is when the list lacks the field, too, as after a return to an earlier definition', async () => {
+      const { metadata } = createWhole('a')
+      const listed = { ...client, list: async (...asked: Parameters<KubeClient['list']>) => prune(await client.list(...asked)) }
+      const prune = (answer: Awaited<ReturnType<KubeClient['list']>>) =>
+        answer.ok ? { ...answer, value: { ...answer.value, items: answer.value.items.map(withoutNew) } } : answer
+      start({ isWhole: true }, listed)
+      await watching()
+      server.watches.outdate('configmaps', withoutNew)
+      server.storage.patch('configmaps', 'shop/a', { metadata: { labels: { a: 'b' } } }, 'kubectl')
+      await eventually('the change', () => store.get('shop/a')?.metadata.resourceVersion !== metadata.resourceVersion)
+      expect(verbs()).to.deep.equal(['list', 'watch'])
+      expect(store.get('shop/a')?.['data']).to.deep.equal({ old: '1' })
+    })
   })
 
   it('survives a restart of the API server', async () => {

@@ -7,6 +7,7 @@ import { type ApiAnswer, type ApiFailure, isExpired } from '../api-failure.ts'
 import type { KubeClient, Selection } from '../kube-client.ts'
 import type { KubernetesObject } from '../object.ts'
 import { keyOf, qualifiedName, type Resource } from '../resource.ts'
+import { missingFields } from './missing-fields.ts'
 import { isNewer, type ObjectStore } from './object-store.ts'
 
 export interface ReflectorConfig {
@@ -14,10 +15,12 @@ export interface ReflectorConfig {
   readonly selection?: Selection
   /** Cuts an object down to the fields that are kept; default: all. */
   readonly slim?: (object: KubernetesObject) => KubernetesObject
+  /** An object that a watch sends without a field that somebody set is not taken in: all is listed again. */
+  readonly isWhole?: boolean
 }
 
 export interface ReflectorDeps {
-  readonly client: KubeClient
+  readonly client: Pick<KubeClient, 'list' | 'watch'>
   readonly clock: Clock
   readonly log: Log
   readonly random: () => number
@@ -61,6 +64,8 @@ export class Reflector {
   #isInDoubt = false
   /** The watches in a row that were silent. */
   #silentWatches = 0
+  /** By key, the fields that an object lacked when it was listed: no watch has them. */
+  readonly #lacking = new Map<string, string>()
 
   constructor(config: ReflectorConfig, store: ObjectStore, deps: ReflectorDeps) {
     this.#config = config
@@ -134,6 +139,7 @@ export class Reflector {
   async #list(): Promise<string | undefined> {
     if (this.#state === 'watching') this.#state = 'listing'
     this.#store.beginList()
+    this.#lacking.clear()
     const answer = await this.#listPages()
     if (this.#isStopped) return undefined
     if (!answer.ok) {
@@ -170,7 +176,10 @@ export class Reflector {
       const page = { ...selection, ...limit, ...(next !== undefined && { continue: next }) }
       const answer = await this.#deps.client.list(resource, page, { signal: this.#stopped.signal })
       if (!answer.ok) return answer
-      for (const item of answer.value.items) items.push(slim(item))
+      for (const item of answer.value.items) {
+        this.#noteLacking(item)
+        items.push(slim(item))
+      }
       next = answer.value.continue
       if (next === undefined) return { ok: true, value: { items, resourceVersion: answer.value.resourceVersion } }
     }
@@ -182,7 +191,7 @@ export class Reflector {
     const { client, clock, random } = this.#deps
     const idle = watchIdle(clock, this.#stopped.signal)
     const startMs = clock.nowMs()
-    const reached = { version: from }
+    const reached = { version: from, isOutdated: false }
     try {
       const timeoutSeconds = Math.round(WATCH_SECONDS * (1 + random()))
       const answer = await client.watch(resource, { ...selection, resourceVersion: from, timeoutSeconds, signal: idle.signal })
@@ -199,6 +208,7 @@ export class Reflector {
         this.#deps.onRestart?.('silent')
         return reached.version
       }
+      if (reached.isOutdated) return await this.#listAgain('Outdated', 'the watch leaves out fields: listing again', lastedMs)
       if (failure !== undefined) return await this.#afterWatch(failure, reached.version, lastedMs)
       this.#isInDoubt = lastedMs < timeoutSeconds * 1000 - EARLY_MS
       if (lastedMs < SHORT_WATCH_MS) await this.#pause()
@@ -211,7 +221,7 @@ export class Reflector {
   /** The error that ended the stream, if there was one. */
   async #readEvents(
     events: Parameters<typeof readAll>[0],
-    reached: { version: string },
+    reached: { version: string; isOutdated: boolean },
     seen: () => void,
   ): Promise<ApiFailure | undefined> {
     const { slim = asIs } = this.#config
@@ -220,21 +230,37 @@ export class Reflector {
       this.#silentWatches = 0
       if (event.type === 'BOOKMARK') reached.version = event.resourceVersion
       else {
+        reached.isOutdated = event.type !== 'DELETED' && this.#isCut(event.object)
+        if (reached.isOutdated) return false
         reached.version = event.object.metadata.resourceVersion ?? reached.version
         if (event.type === 'DELETED') this.#store.remove(keyOf(event.object.metadata), event.object.metadata.uid)
         else this.#store.put(slim(event.object))
       }
+      return true
     })
+  }
+
+  #noteLacking(object: KubernetesObject): void {
+    const missing = this.#config.isWhole === true ? missingFields(object) : ''
+    if (missing !== '') this.#lacking.set(keyOf(object.metadata), missing)
+  }
+
+  /** Whether the watch leaves out fields of the object that a list would have. */
+  #isCut(object: KubernetesObject): boolean {
+    const missing = this.#config.isWhole === true ? missingFields(object) : ''
+    return missing !== '' && missing !== this.#lacking.get(keyOf(object.metadata))
+  }
+
+  async #listAgain(reason: string, message: string, lastedMs: number): Promise<undefined> {
+    this.#deps.onRestart?.(reason)
+    this.#log.info({}, message)
+    if (lastedMs < SHORT_WATCH_MS) await this.#pause()
   }
 
   async #afterWatch(failure: ApiFailure, version: string, lastedMs: number): Promise<string | undefined> {
     if (this.#isStopped) return undefined
+    if (isExpired(failure)) return this.#listAgain(failure.reason, 'the watch is too far behind: listing again', lastedMs)
     this.#deps.onRestart?.(failure.reason)
-    if (isExpired(failure)) {
-      this.#log.info({}, 'the watch is too far behind: listing again')
-      if (lastedMs < SHORT_WATCH_MS) await this.#pause()
-      return undefined
-    }
     this.#isInDoubt = true
     await this.#waitAfter(failure)
     // A kind that went away, or that we may no longer see, is listed anew when it is back.
@@ -277,10 +303,11 @@ export class Reflector {
 type Events = Awaited<ReturnType<KubeClient['watch']>> extends ApiAnswer<infer E> ? E : never
 type SoundEvent = Exclude<Events extends AsyncIterable<infer E> ? E : never, { readonly type: 'ERROR' }>
 
-async function readAll(events: Events, take: (event: SoundEvent) => void): Promise<ApiFailure | undefined> {
+/** Up to the event that `take` refuses. */
+async function readAll(events: Events, take: (event: SoundEvent) => boolean): Promise<ApiFailure | undefined> {
   for await (const event of events) {
     if (event.type === 'ERROR') return event.failure
-    take(event)
+    if (!take(event)) break
   }
   return undefined
 }

@@ -27,6 +27,8 @@ export interface WatchRequest {
 interface OpenWatch extends WatchRequest {
   readonly response: ServerResponse
   silent: boolean
+  /** Leaves of an object the part that is sent. */
+  cut: (object: KubernetesObject) => KubernetesObject
 }
 
 export interface FakeWatches {
@@ -38,6 +40,8 @@ export interface FakeWatches {
   /** Tells every watch how far it has come. */
   bookmark(): void
   break(how: WatchBreak, collection?: string): void
+  /** The watches that are open go on with less of each object, as those that began before a CRD was updated. */
+  outdate(collection: string, cut: (object: KubernetesObject) => KubernetesObject): void
 }
 
 export function createFakeWatches(storage: FakeStorage): FakeWatches {
@@ -51,7 +55,7 @@ export function createFakeWatches(storage: FakeStorage): FakeWatches {
     },
     countOf: collection => [...open].filter(watch => watch.collection === collection).length,
     open(request, response) {
-      const watch: OpenWatch = { ...request, response, silent: false }
+      const watch: OpenWatch = { ...request, response, silent: false, cut: object => object }
       response.writeHead(200, { 'content-type': 'application/json' })
       response.flushHeaders()
       const missed = storage.eventsAfter(request.since)
@@ -66,6 +70,9 @@ export function createFakeWatches(storage: FakeStorage): FakeWatches {
     },
     break(how, collection) {
       for (const watch of open) if (collection === undefined || watch.collection === collection) end(watch, how)
+    },
+    outdate(collection, cut) {
+      for (const watch of open) if (watch.collection === collection) watch.cut = cut
     },
   }
 }
@@ -97,14 +104,14 @@ function end(watch: OpenWatch, how: WatchBreak): void {
   }
 }
 
-function send({ response, silent, collection, namespace, selector, shape, since }: OpenWatch, event: StoredEvent): void {
+function send({ response, silent, collection, namespace, selector, shape, since, cut }: OpenWatch, event: StoredEvent): void {
   // As the API server does: also for a version that it has not reached yet.
   if (silent || event.collection !== collection || event.version <= since) return
   if (namespace !== undefined && event.object.metadata.namespace !== namespace) return
   const was = event.before !== undefined && selector(event.before)
   const is = event.type !== 'DELETED' && selector(event.object)
   if (!was && !is) return
-  writeLine(response, is ? (was ? 'MODIFIED' : 'ADDED') : 'DELETED', shape(event.object))
+  writeLine(response, is ? (was ? 'MODIFIED' : 'ADDED') : 'DELETED', cut(shape(event.object)))
 }
 
 function writeLine(response: ServerResponse, type: string, object: unknown): void {

@@ -61,6 +61,14 @@ describe('ticketing configuration that TicketingRoutes declare', () => {
     })
   })
 
+  it('shows the configured routing of a severity too where its routes are for some services alone', async () => {
+    layer = undefined
+    await api.send('PATCH', '/api/v1/config/routing', { critical: ['slack'], high: ['slack'], low: ['slack'] })
+    layer = LAYER
+    const { routing } = await config()
+    expect(routing).to.deep.equal({ critical: ['slack', 'pagerduty'], high: ['pagerduty', 'jira'], medium: [], low: ['jira'] })
+  })
+
   it('counts for every tenant, and shows its secrets to none', async () => {
     expect(await config('acme')).to.deep.equal(await config())
     expect(JSON.stringify(await config('acme'))).not.to.match(/"(rk|token|sk)"/)

@@ -9,7 +9,7 @@ import type { DeclaredLayer, DeclaredPlatform, DeclaredTicketingSource } from '.
 import type { TicketingConfig } from '../../../ports/ticketing-config.ts'
 import type { SecretCipher } from './secret-cipher.ts'
 import type { Routing, SectionsOfTenant, StoredModel } from './stored-sections.ts'
-import { buildConfig, declaredSeverities } from './ticketing-config.ts'
+import { buildConfig } from './ticketing-config.ts'
 
 const NO_MODEL = { provider: 'none', model: '' }
 
@@ -54,14 +54,13 @@ function maskSecrets(id: TargetId, fields: DeclaredPlatform['fields']) {
   return Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, secret.includes(field) ? MASK : value]))
 }
 
-/** The most severe first. */
+/** The most severe first. What is configured counts for all services that no route of the severity is for. */
 function viewRouting(routing: Routing, layer: DeclaredLayer | undefined): Readonly<Record<string, readonly TargetId[]>> {
-  const declared = declaredSeverities(layer)
-  const routed = layer?.routes.filter(({ escalation }) => !escalation) ?? []
-  const platformsOf = (severity: Severity) =>
-    declared.has(severity)
-      ? routed.filter(({ severities }) => severities.includes(severity)).map(({ platform }) => platform)
-      : (routing[severity] ?? [])
+  const platformsOf = (severity: Severity) => {
+    const routes = layer?.routes.filter(({ severities, escalation }) => !escalation && severities.includes(severity)) ?? []
+    const own = routes.some(({ services }) => services === undefined) ? [] : (routing[severity] ?? [])
+    return [...own, ...routes.map(({ platform }) => platform)]
+  }
   return Object.fromEntries(SEVERITIES.map(severity => [severity, [...new Set(platformsOf(severity))]]))
 }
 

@@ -124,7 +124,7 @@ function openModel(
   return opened.ok ? { llm: { ...model, apiKey: opened.secret } } : { llm: model, llmProblem: `llm.apiKey: ${opened.problem}` }
 }
 
-/** The severities of the layer that PATCHed routing does not count for, with the owner of the first route of each. */
+/** The severities of the layer, which no PATCH changes, with the owner of the first route of each. */
 export function declaredSeverities(layer: DeclaredLayer | undefined): ReadonlyMap<string, string> {
   const routes = layer?.routes.filter(({ escalation }) => !escalation) ?? []
   const owned = SEVERITIES.flatMap(severity => {

@@ -28,6 +28,15 @@ describe('the routing matrix', () => {
     expect(declaredOwners([route]).get('critical')).to.deep.equal(['ops/night'])
   })
 
+  it('says of a configured target that routes of some services leave it all others', () => {
+    const routes = [{ ...route, services: ['pay-*'] }]
+    const rows = buildMatrix({ platforms: {}, routing: { critical: ['slack', 'pagerduty'] }, declared: { routes } })
+    expect(rows.map(({ target, cells }) => [target, cells.critical])).to.deep.equal([
+      ['pagerduty', { isRouted: true, owner: 'ops/night', note: 'services pay-* (ops/night)' }],
+      ['slack', { isRouted: true, owner: 'ops/night', note: 'all other services' }],
+    ])
+  })
+
   it('a route for escalations alone owns nothing, and is said', () => {
     const routes = [{ ...route, escalation: true, services: ['pay-*'] }]
     const [row] = buildMatrix({ platforms: { pagerduty: {} }, routing: {}, declared: { routes } })

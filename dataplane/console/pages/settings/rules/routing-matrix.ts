@@ -15,7 +15,7 @@ export interface RoutingCell {
   readonly isRouted: boolean
   /** The resource that declared it: not to be changed here. */
   readonly owner?: string
-  /** Declared routes that are narrower than all services, or for escalations alone. */
+  /** Declared routes that are narrower than all services, or for escalations alone; the services that such routes leave to what is configured. */
   readonly note?: string
 }
 
@@ -68,7 +68,8 @@ function cellOf(
   const isRouted = (routing[severity] ?? []).includes(target) || own.some(({ escalation }) => !escalation)
   const owner = own[0]?.owner ?? owners.get(severity)?.join(', ')
   const isOwned = owners.has(severity)
-  const notes = [...new Set(own.flatMap(noteOf))]
+  const isOfOthers = isOwned && isRouted && own.every(({ escalation }) => escalation)
+  const notes = [...new Set([...(isOfOthers ? ['all other services'] : []), ...own.flatMap(noteOf)])]
   return { isRouted, ...(isOwned && owner !== undefined && { owner }), ...(notes.length > 0 && { note: notes.join('; ') }) }
 }
 
