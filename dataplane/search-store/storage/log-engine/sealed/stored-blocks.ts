@@ -115,19 +115,44 @@ export function createStoredBlocks(
   }
 }
 
+/** A block that stays at hand. Knows nothing of its segment, whose file is closed once nobody holds the segment. */
+interface AtHand<T> {
+  last: { readonly ref: BlockRef; readonly value: T } | undefined
+}
+
+/** Blocks at hand in the whole process: a query over thousands of segments must not leave a block of each behind, beside the cache and uncounted. */
+const MAX_AT_HAND = 32
+/** Those that hold a block, in the order in which they came. */
+const allAtHand = new Set<AtHand<unknown>>()
+
+function keepAtHand(each: AtHand<unknown>): void {
+  if (allAtHand.has(each)) return
+  allAtHand.add(each)
+  if (allAtHand.size <= MAX_AT_HAND) return
+  for (const oldest of allAtHand) {
+    forget(oldest)
+    return
+  }
+}
+
+function forget(each: AtHand<unknown>): void {
+  each.last = undefined
+  allAtHand.delete(each)
+}
+
 /** The result of `load` for the block that holds a document; the last one stays at hand, since queries go from neighbour to neighbour. */
 function lastBlock<T>(blocks: () => readonly BlockRef[], load: (ref: BlockRef) => T) {
-  let last: { readonly ref: BlockRef; readonly value: T } | undefined
+  const own: AtHand<T> = { last: undefined }
   const at = (doc: number) => {
+    const { last } = own
     if (last !== undefined && doc >= last.ref.firstDoc && doc < last.ref.firstDoc + last.ref.docs) return last
     const ref = blockOf(blocks(), doc)
-    last = { ref, value: load(ref) }
-    return last
+    const next = { ref, value: load(ref) }
+    own.last = next
+    keepAtHand(own)
+    return next
   }
-  const forget = () => {
-    last = undefined
-  }
-  return Object.assign(at, { forget })
+  return Object.assign(at, { forget: () => forget(own) })
 }
 
 export function readContent(ref: BlockRef, file: SegmentFile): BlockContent {
