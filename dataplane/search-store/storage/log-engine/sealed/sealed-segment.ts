@@ -32,6 +32,9 @@ import { union } from '../tail/posting-lists.ts'
 import { docsOfHash, docsWithIds, orderOfIds } from './id-order.ts'
 import { createStoredBlocks, nextCacheName, type StoredBlocks } from './stored-blocks.ts'
 
+/** Of a count by minute, in memory. */
+const COUNT_BYTES = 120
+
 /** A segment that takes no more documents; everything but a few numbers is read from its file when asked for. */
 export class SealedSegment implements Segment {
   readonly bareMember = MESSAGE_MEMBER
@@ -50,7 +53,6 @@ export class SealedSegment implements Segment {
   readonly #directorySpan: Span
   readonly #name: string
   readonly #stored: StoredBlocks
-  #counts: { readonly dead: number; readonly rows: readonly MinuteCount[] | undefined } | undefined
 
   /** `same`: of the same file, whose cache entries it shares. */
   constructor(
@@ -213,8 +215,11 @@ export class SealedSegment implements Segment {
 
   counts(): readonly MinuteCount[] | undefined {
     const dead = this.dead.count
-    if (this.#counts?.dead !== dead) this.#counts = { dead, rows: this.#countNow(dead) }
-    return this.#counts.rows
+    return this.#context.cache.get(
+      `${this.#name}a${dead}`,
+      () => ({ rows: this.#countNow(dead) }),
+      ({ rows = [] }) => 100 + COUNT_BYTES * rows.length,
+    ).rows
   }
 
   #countNow(dead: number): readonly MinuteCount[] | undefined {
