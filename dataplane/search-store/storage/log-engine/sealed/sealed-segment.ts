@@ -32,7 +32,7 @@ import { union } from '../tail/posting-lists.ts'
 import { docsOfHash, docsWithIds, orderOfIds } from './id-order.ts'
 import { createStoredBlocks, nextCacheName, type StoredBlocks } from './stored-blocks.ts'
 
-/** Of a count by minute, in memory. */
+/** Memory that a count by minute takes, roughly, bytes. */
 const COUNT_BYTES = 120
 
 /** A segment that takes no more documents; everything but a few numbers is read from its file when asked for. */
