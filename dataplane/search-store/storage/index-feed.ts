@@ -25,11 +25,16 @@ export interface LogFeedHead {
   readonly dir: string
   /** Absent: as before. */
   readonly mappings?: Record<string, unknown>
-  /** Numbers of the sealed segments, in order of arrival. */
-  readonly sealed: readonly number[]
+  readonly sealed: SealedNews
   readonly tail: TailExtent
   /** Segments of which documents died since the last message; the bytes hold all their dead, so many bytes each. */
   readonly dead: readonly (readonly [segment: number, bytes: number])[]
+}
+
+/** Numbers of the sealed segments, in order of arrival: the first `keep` of those that were told before, then `add`. There may be thousands. */
+export interface SealedNews {
+  readonly keep: number
+  readonly add: readonly number[]
 }
 
 export interface TailExtent {

@@ -125,4 +125,46 @@ describe('a copy of a log index', () => {
       expect(readable(await copy.snapshot().open(noPause)).docCount).to.equal(600)
       await index.close()
     }))
+
+  it('is told of a commit in a few bytes, and opens what is new, however many segments there are', () =>
+    withDirectory(async dir => {
+      const index = await openIndex(dir, LOG_MAPPING)
+      const write = (id: string) => index.apply([{ action: 'index', id, source: Buffer.from('{"service":"shop"}') }])
+      const feed = index.feed()
+      const copy = createLogCopy(createByteCache(4 << 20))
+      const tellAll = (): number => {
+        const messages = [...feed.next()]
+        for (const { head, bytes } of messages) copy.apply({ head: JSON.parse(JSON.stringify(head)), bytes: Buffer.concat(bytes) })
+        return messages.reduce((sum, { head, bytes }) => sum + JSON.stringify(head).length + Buffer.concat(bytes).length, 0)
+      }
+      const opened = async (): Promise<readonly [steps: number, documents: number]> => {
+        let steps = 0
+        const { docCount } = readable(
+          await copy.snapshot().open(async () => {
+            steps++
+          }),
+        )
+        return [steps, docCount]
+      }
+      const segments = 40
+      for (let segment = 0; segment < segments; segment++) {
+        await write(`${segment}`)
+        await index.seal()
+      }
+      await write('first of the tail')
+      tellAll()
+      const [allSteps, all] = await opened()
+      expect(all).to.equal(segments + 1)
+      expect(allSteps).to.be.at.least(segments)
+      await write('second of the tail')
+      expect(tellAll(), 'bytes of the message').to.be.below(300 + dir.length)
+      const [steps, documents] = await opened()
+      expect(documents).to.equal(segments + 2)
+      expect(steps, 'steps of the next query').to.be.below(segments / 4)
+      // A deletion in a sealed segment is seen.
+      await index.apply([{ action: 'delete', id: '3' }])
+      tellAll()
+      expect((await opened())[1]).to.equal(segments + 1)
+      await index.close()
+    }))
 })

@@ -5,7 +5,7 @@ import type { IndexMapping } from '../../mapping/field-types.ts'
 import { createMapping, type MutableMapping } from '../../mapping/mapping.ts'
 import { mappingConfigOf } from '../../mapping/mapping-config.ts'
 import { type IndexCopy, type IndexSnapshot, SnapshotGone } from '../index-copy.ts'
-import type { FeedHead, LogFeedHead, TailExtent } from '../index-feed.ts'
+import type { FeedHead, LogFeedHead, SealedNews, TailExtent } from '../index-feed.ts'
 import type { ReadableIndex, Segment } from '../index-storage.ts'
 import { DeadDocuments } from './format/dead-documents.ts'
 import { readOnlyFiles } from './format/index-files.ts'
@@ -36,10 +36,17 @@ interface Parts {
 /** The last message, and the index that queries read until the next one comes. */
 interface Known {
   readonly head: LogFeedHead
+  /** Numbers of the sealed segments; the same list as long as they are the same. */
+  readonly sealed: readonly number[]
   readonly parts: Parts
-  /** By segment; the sets themselves do not change. */
+  /** By segment; neither the sets nor the map ever change. */
   readonly dead: ReadonlyMap<number, DeadDocuments>
   opened: ReadableIndex | undefined
+}
+
+/** The sealed segments that were opened for the last query. */
+interface OpenedSealed extends Pick<Known, 'sealed' | 'parts' | 'dead'> {
+  readonly segments: readonly SealedSegment[]
 }
 
 const NONE_DEAD = new DeadDocuments(0)
@@ -49,6 +56,7 @@ export class LogCopy implements IndexCopy {
   readonly #retire: RetireTail
   readonly #opened = new Map<number, SealedSegment>()
   #known: Known | undefined
+  #lastSealed: OpenedSealed | undefined
   #tail: TailCopy | undefined
   /** The copy of the tail before, while there is none of the tail: queries that have begun may read it. */
   #before: TailCopy | undefined
@@ -86,20 +94,32 @@ export class LogCopy implements IndexCopy {
 
   apply({ head, bytes }: { readonly head: FeedHead; readonly bytes: Uint8Array }): void {
     if (head.kind !== 'log') throw new Error(`a log index was told of a ${head.kind}`)
-    const numbers = new Set([...head.sealed, head.tail.number])
+    const sealed = sealedAfter(this.#known?.sealed ?? [], head.sealed)
+    const isSame = sealed === this.#known?.sealed && head.tail.number === this.#known.head.tail.number
+    if (!isSame) this.#forgetOthers(new Set([...sealed, head.tail.number]))
+    const dead = isSame && head.dead.length === 0 ? this.#known!.dead : this.#deadAfter(sealed, head, bytes)
+    this.#known = { head, sealed, parts: this.#partsFor(head.mappings), dead, opened: undefined }
+    if (this.#tail !== undefined && this.#tail.tail.number < head.tail.number) {
+      this.#before = this.#tail
+      this.#tail = undefined
+      this.#retire(this.#before)
+    }
+  }
+
+  #forgetOthers(numbers: ReadonlySet<number>): void {
+    for (const number of this.#opened.keys()) if (!numbers.has(number)) this.#opened.delete(number)
+    this.#lastSealed = undefined
+  }
+
+  #deadAfter(sealed: readonly number[], head: LogFeedHead, bytes: Uint8Array): Known['dead'] {
+    const numbers = new Set([...sealed, head.tail.number])
     const dead = new Map([...(this.#known?.dead ?? [])].filter(([number]) => numbers.has(number)))
     let at = 0
     for (const [number, length] of head.dead) {
       dead.set(number, DeadDocuments.of(bytes.subarray(at, at + length)))
       at += length
     }
-    for (const number of this.#opened.keys()) if (!numbers.has(number)) this.#opened.delete(number)
-    this.#known = { head, parts: this.#partsFor(head.mappings), dead, opened: undefined }
-    if (this.#tail !== undefined && this.#tail.tail.number < head.tail.number) {
-      this.#before = this.#tail
-      this.#tail = undefined
-      this.#retire(this.#before)
-    }
+    return dead
   }
 
   /** Fields are added and never change their type. Should one have (a write was taken back), everything is read again. */
@@ -116,6 +136,7 @@ export class LogCopy implements IndexCopy {
     } catch (error) {
       if (!(error instanceof DocumentRejected)) throw error
       this.#opened.clear()
+      this.#lastSealed = undefined
       this.#tail = undefined
     }
     const mapping = createMapping(config)
@@ -131,17 +152,27 @@ export class LogCopy implements IndexCopy {
 
   async #open(known: Known, step: () => Promise<unknown>): Promise<ReadableIndex> {
     const { head, parts } = known
-    const segments: Segment[] = []
     // The tail first: its file may be gone soonest.
     const tail = await this.#tailView(known, step)
-    for (const number of head.sealed) {
-      segments.push(this.#sealed(known, number))
-      await step()
-    }
+    const segments: Segment[] = [...(await this.#openSealed(known, step))]
     if (tail !== undefined) segments.push(tail)
     const index = { name: head.name, uuid: head.uuid, mapping: parts.mapping satisfies IndexMapping, segments: () => segments }
     if (this.#known === known) known.opened = index
     return index
+  }
+
+  /** In steps, but where nothing was sealed, merged or deleted since the last query: there are thousands, and many commits a second. */
+  async #openSealed(known: Known, step: () => Promise<unknown>): Promise<readonly SealedSegment[]> {
+    const { sealed, parts, dead } = known
+    const last = this.#lastSealed
+    if (last !== undefined && last.sealed === sealed && last.parts === parts && last.dead === dead) return last.segments
+    const segments: SealedSegment[] = []
+    for (const number of sealed) {
+      segments.push(this.#sealed(known, number))
+      await step()
+    }
+    if (this.#known?.sealed === sealed && this.#known.parts === parts) this.#lastSealed = { sealed, parts, dead, segments }
+    return segments
   }
 
   #sealed({ head: { dir }, parts, dead }: Known, number: number): SealedSegment {
@@ -171,6 +202,12 @@ export class LogCopy implements IndexCopy {
     this.#before = undefined
     return this.#tail
   }
+}
+
+/** The same list where nothing is new. */
+function sealedAfter(before: readonly number[], { keep, add }: SealedNews): readonly number[] {
+  if (keep > before.length) throw new Error(`a log index was told to keep ${keep} of ${before.length} segments`)
+  return keep === before.length && add.length === 0 ? before : [...before.slice(0, keep), ...add]
 }
 
 function openFile(dir: string, number: number): SegmentFile {

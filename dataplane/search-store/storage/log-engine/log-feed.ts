@@ -15,14 +15,27 @@ export function createLogFeed(
 ): IndexFeed {
   let told = -1
   let toldMapping = -1
-  /** By segment: how many dead the copy knows of. A document that is dead stays so. */
+  let toldSealed: readonly number[] = []
+  /** By segment that has dead documents: how many the copy knows of. A document that is dead stays so. */
   let toldDead = new Map<number, number>()
+
+  /** A commit changes the tail alone: most messages say that all sealed segments are there still. */
+  function sealedSince(): LogFeedHead['sealed'] {
+    const { sealed } = segments
+    let keep = 0
+    while (keep < sealed.length && toldSealed[keep] === sealed[keep]!.number) keep++
+    if (keep === sealed.length && keep === toldSealed.length) return { keep, add: [] }
+    const add = sealed.slice(keep).map(({ number }) => number)
+    toldSealed = [...toldSealed.slice(0, keep), ...add]
+    return { keep, add }
+  }
 
   function deadSince(): { readonly dead: LogFeedHead['dead']; readonly bytes: readonly Uint8Array[] } {
     const counts = new Map<number, number>()
     const dead: [number, number][] = []
     const bytes: Uint8Array[] = []
     const look = (number: number, documents: DeadDocuments) => {
+      if (documents.count === 0) return
       counts.set(number, documents.count)
       if (documents.count === (toldDead.get(number) ?? 0)) return
       const bits = documents.toBytes()
@@ -45,7 +58,7 @@ export function createLogFeed(
         kind: 'log',
         ...identity,
         ...(toldMapping !== mapping.generation && { mappings: mapping.toJson() }),
-        sealed: segments.sealed.map(segment => segment.number),
+        sealed: sealedSince(),
         tail: { number, end, count, logEnd: segments.logEnd },
         dead,
       }
@@ -56,6 +69,7 @@ export function createLogFeed(
     reset() {
       told = -1
       toldMapping = -1
+      toldSealed = []
       toldDead = new Map()
     },
     close() {},

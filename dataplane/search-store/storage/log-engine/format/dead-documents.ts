@@ -3,15 +3,19 @@ import { crc32 } from 'node:zlib'
 import { grown } from '../../../grown.ts'
 import { type IndexFiles, readWhole, replaceFile } from './index-files.ts'
 
-/** Which documents of one segment are deleted or replaced. */
+const NO_BITS = new Uint8Array(0)
+
+/** Which documents of one segment are deleted or replaced. Takes memory from the first deletion on: nearly all segments of a log never have one. */
 export class DeadDocuments {
-  #bits: Uint8Array<ArrayBuffer>
+  readonly #size: number
+  #bits: Uint8Array<ArrayBuffer> = NO_BITS
   #count = 0
   /** Not yet in the segment's own file; the tail's frames tell of them until then. */
   isDirty = false
 
+  /** `size`: of the segment, as far as that is known. */
   constructor(size: number) {
-    this.#bits = new Uint8Array((size + 7) >>> 3)
+    this.#size = size
   }
 
   get count(): number {
@@ -36,7 +40,7 @@ export class DeadDocuments {
   add(doc: number): void {
     if (this.has(doc)) return
     const at = doc >>> 3
-    if (at >= this.#bits.length) this.#bits = grown(this.#bits, Math.max(at + 1, this.#bits.length * 2))
+    if (at >= this.#bits.length) this.#bits = grown(this.#bits, Math.max(at + 1, this.#bits.length * 2, (this.#size + 7) >>> 3))
     this.#bits[at]! |= 1 << (doc & 7)
     this.#count++
     this.isDirty = true
@@ -45,6 +49,10 @@ export class DeadDocuments {
   *[Symbol.iterator](): Generator<number, void, undefined> {
     for (let at = 0; at < this.#bits.length; at++)
       for (let bits = this.#bits[at]!; bits !== 0; bits &= bits - 1) yield 8 * at + 31 - Math.clz32(bits & -bits)
+  }
+
+  get memoryBytes(): number {
+    return this.#bits.length
   }
 
   /** For `of`. */

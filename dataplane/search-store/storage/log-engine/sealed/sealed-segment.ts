@@ -33,6 +33,9 @@ import { emptyColumn, numberPostings } from '../tail/number-terms.ts'
 import { union } from '../tail/posting-lists.ts'
 import { createStoredBlocks, nextCacheName, type StoredBlocks } from './stored-blocks.ts'
 
+/** Memory that a count by minute takes, roughly, bytes. */
+const COUNT_BYTES = 120
+
 /** A segment that takes no more documents; everything but a few numbers is read from its file when asked for. */
 export class SealedSegment implements Segment {
   readonly bareMember = MESSAGE_MEMBER
@@ -53,7 +56,6 @@ export class SealedSegment implements Segment {
   readonly #directorySpan: Span
   readonly #name: string
   readonly #stored: StoredBlocks
-  #counts: { readonly dead: number; readonly rows: readonly MinuteCount[] | undefined } | undefined
 
   /** `same`: of the same file, whose cache entries it shares. */
   constructor(
@@ -217,8 +219,11 @@ export class SealedSegment implements Segment {
 
   counts(): readonly MinuteCount[] | undefined {
     const dead = this.dead.count
-    if (this.#counts?.dead !== dead) this.#counts = { dead, rows: this.#countNow(dead) }
-    return this.#counts.rows
+    return this.#context.cache.get(
+      `${this.#name}a${dead}`,
+      () => ({ rows: this.#countNow(dead) }),
+      ({ rows = [] }) => 100 + COUNT_BYTES * rows.length,
+    ).rows
   }
 
   #countNow(dead: number): readonly MinuteCount[] | undefined {

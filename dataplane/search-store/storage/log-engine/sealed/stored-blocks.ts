@@ -32,102 +32,183 @@ let segmentCount = 0
 /** A name for cache entries that no other segment of this process has. */
 export const nextCacheName = (): string => `s${segmentCount++}`
 
+/** `cacheName`: of `nextCacheName`. */
 export function createStoredBlocks(
   file: SegmentFile,
   cacheName: string,
   cache: ByteCache,
   blocks: () => readonly BlockRef[],
 ): StoredBlocks {
-  const recent = new Map<number, BlockContent>()
-  const read = (length: number, position: number) => file.read(length, position)
+  return new SegmentBlocks(file, cacheName, cache, blocks)
+}
 
-  function documentsOf(ref: BlockRef): BlockDocuments {
-    const kept = recent.get(ref.offset)
+/** An index has thousands of segments that nobody reads: each costs a few fields, and no closure. */
+class SegmentBlocks implements StoredBlocks {
+  readonly #file: SegmentFile
+  readonly #cacheName: string
+  readonly #cache: ByteCache
+  readonly #blocks: () => readonly BlockRef[]
+  #recent: Map<number, BlockContent> | undefined
+  #whole: AtHand<BlockContent> | undefined
+  #bare: AtHand<BlockDocuments> | undefined
+  #messages: AtHand<BlockMessages | undefined> | undefined
+  #ids: AtHand<Buffer> | undefined
+
+  constructor(file: SegmentFile, cacheName: string, cache: ByteCache, blocks: () => readonly BlockRef[]) {
+    this.#file = file
+    this.#cacheName = cacheName
+    this.#cache = cache
+    this.#blocks = blocks
+  }
+
+  source(doc: number): Uint8Array {
+    const { ref, value } = this.#wholeWith(doc)
+    const { documents, messages } = value
+    const source = documents.whole(doc - ref.firstDoc, messages)
+    return documents.isMade || messages?.get(doc - ref.firstDoc) !== undefined ? source : this.#owned(ref, source)
+  }
+
+  bareSource(doc: number): Uint8Array {
+    const { ref, value } = this.#bareWith(doc)
+    const source = value.bare(doc - ref.firstDoc)
+    return value.isMade ? source : this.#owned(ref, source)
+  }
+
+  pick(doc: number, pick: MemberPick): Uint8Array | undefined {
+    const { ref, value } = this.#bareWith(doc)
+    return value.pick(doc - ref.firstDoc, pick)
+  }
+
+  message(doc: number): Uint8Array | undefined {
+    const { ref, value } = this.#messagesWith(doc)
+    const message = value?.get(doc - ref.firstDoc)
+    return message && this.#owned(ref, message)
+  }
+
+  messageSpan(doc: number): MessageSpan | undefined {
+    const { ref, value } = this.#messagesWith(doc)
+    return value?.span(doc - ref.firstDoc)
+  }
+
+  id(doc: number): StoredId {
+    const { ref, value } = this.#idsWith(doc)
+    return idAt(ref, value, doc - ref.firstDoc)
+  }
+
+  keep(ref: BlockRef, content: BlockContent): void {
+    this.#recent ??= new Map()
+    this.#recent.set(ref.offset, content)
+    if (this.#recent.size <= RECENT_BLOCKS) return
+    for (const [oldest, { documents, messages }] of this.#recent) {
+      this.#recent.delete(oldest)
+      for (const each of [this.#whole, this.#bare, this.#messages]) if (each !== undefined) forget(each)
+      documents.release()
+      messages?.release()
+      return
+    }
+  }
+
+  #wholeWith(doc: number): Found<BlockContent> {
+    this.#whole ??= { last: undefined }
+    if (isIn(this.#whole.last, doc)) return this.#whole.last
+    const ref = this.#blockOf(doc)
+    return keepAtHand(this.#whole, { ref, value: { documents: this.#documentsOf(ref), messages: this.#messagesOf(ref) } })
+  }
+
+  #bareWith(doc: number): Found<BlockDocuments> {
+    this.#bare ??= { last: undefined }
+    if (isIn(this.#bare.last, doc)) return this.#bare.last
+    const ref = this.#blockOf(doc)
+    return keepAtHand(this.#bare, { ref, value: this.#documentsOf(ref) })
+  }
+
+  #messagesWith(doc: number): Found<BlockMessages | undefined> {
+    this.#messages ??= { last: undefined }
+    if (isIn(this.#messages.last, doc)) return this.#messages.last
+    const ref = this.#blockOf(doc)
+    return keepAtHand(this.#messages, { ref, value: this.#messagesOf(ref) })
+  }
+
+  #idsWith(doc: number): Found<Buffer> {
+    this.#ids ??= { last: undefined }
+    if (isIn(this.#ids.last, doc)) return this.#ids.last
+    const ref = this.#blockOf(doc)
+    return keepAtHand(this.#ids, { ref, value: this.#file.read(ref.idsBytes, ref.offset) })
+  }
+
+  #blockOf(doc: number): BlockRef {
+    const blocks = this.#blocks()
+    return blocks[blockIndexOf(blocks, doc)]!
+  }
+
+  #documentsOf(ref: BlockRef): BlockDocuments {
+    const kept = this.#recent?.get(ref.offset)
     if (kept !== undefined) return kept.documents
-    return cache.get(
-      `${cacheName}b${ref.offset}`,
-      () => readDocuments(ref, read),
+    return this.#cache.get(
+      `${this.#cacheName}b${ref.offset}`,
+      () => readDocuments(ref, this.#read),
       each => each.sizeBytes,
     )
   }
 
-  function messagesOf(ref: BlockRef): BlockMessages | undefined {
+  #messagesOf(ref: BlockRef): BlockMessages | undefined {
     if (ref.messageBytes === 0) return undefined
-    const kept = recent.get(ref.offset)
+    const kept = this.#recent?.get(ref.offset)
     if (kept !== undefined) return kept.messages
-    return cache.get(
-      `${cacheName}m${ref.offset}`,
-      () => readMessages(ref, read)!,
+    return this.#cache.get(
+      `${this.#cacheName}m${ref.offset}`,
+      () => readMessages(ref, this.#read)!,
       each => each.sizeBytes,
     )
   }
 
-  const documentsWith = lastBlock(blocks, ref => ({ documents: documentsOf(ref), messages: messagesOf(ref) }))
-  const bareDocumentsWith = lastBlock(blocks, documentsOf)
-  const messagesWith = lastBlock(blocks, messagesOf)
-  const idsWith = lastBlock(blocks, ref => file.read(ref.idsBytes, ref.offset))
+  get #read() {
+    const file = this.#file
+    return (length: number, position: number) => file.read(length, position)
+  }
 
   /** Memory of recent blocks is given back while readers may hold on to what they read. */
-  const owned = (ref: BlockRef, bytes: Buffer) => (recent.has(ref.offset) ? Buffer.from(bytes) : bytes)
-
-  return {
-    source(doc) {
-      const { ref, value } = documentsWith(doc)
-      const { documents, messages } = value
-      const source = documents.whole(doc - ref.firstDoc, messages)
-      return documents.isMade || messages?.get(doc - ref.firstDoc) !== undefined ? source : owned(ref, source)
-    },
-    bareSource(doc) {
-      const { ref, value } = bareDocumentsWith(doc)
-      const source = value.bare(doc - ref.firstDoc)
-      return value.isMade ? source : owned(ref, source)
-    },
-    pick(doc, pick) {
-      const { ref, value } = bareDocumentsWith(doc)
-      return value.pick(doc - ref.firstDoc, pick)
-    },
-    message(doc) {
-      const { ref, value } = messagesWith(doc)
-      const message = value?.get(doc - ref.firstDoc)
-      return message && owned(ref, message)
-    },
-    messageSpan(doc) {
-      const { ref, value } = messagesWith(doc)
-      return value?.span(doc - ref.firstDoc)
-    },
-    id(doc) {
-      const { ref, value } = idsWith(doc)
-      return idAt(ref, value, doc - ref.firstDoc)
-    },
-    keep(ref, content) {
-      recent.set(ref.offset, content)
-      if (recent.size <= RECENT_BLOCKS) return
-      for (const [oldest, { documents, messages }] of recent) {
-        recent.delete(oldest)
-        documentsWith.forget()
-        bareDocumentsWith.forget()
-        messagesWith.forget()
-        documents.release()
-        messages?.release()
-        return
-      }
-    },
+  #owned(ref: BlockRef, bytes: Buffer): Uint8Array {
+    return this.#recent?.has(ref.offset) === true ? Buffer.from(bytes) : bytes
   }
 }
 
-/** The result of `load` for the block that holds a document; the last one stays at hand, since queries go from neighbour to neighbour. */
-function lastBlock<T>(blocks: () => readonly BlockRef[], load: (ref: BlockRef) => T) {
-  let last: { readonly ref: BlockRef; readonly value: T } | undefined
-  const at = (doc: number) => {
-    if (last !== undefined && doc >= last.ref.firstDoc && doc < last.ref.firstDoc + last.ref.docs) return last
-    const ref = blockOf(blocks(), doc)
-    last = { ref, value: load(ref) }
-    return last
+interface Found<T> {
+  readonly ref: BlockRef
+  readonly value: T
+}
+
+/**
+ * The block that was read last, at hand since queries go from neighbour to neighbour. Knows nothing of its segment, whose file is closed once nobody
+ * holds the segment.
+ */
+interface AtHand<T> {
+  last: Found<T> | undefined
+}
+
+const isIn = <T>(last: Found<T> | undefined, doc: number): last is Found<T> =>
+  last !== undefined && doc >= last.ref.firstDoc && doc < last.ref.firstDoc + last.ref.docs
+
+/** Blocks at hand in the whole process: a query over thousands of segments must not leave a block of each behind, beside the cache and uncounted. */
+const MAX_AT_HAND = 32
+/** Those that hold a block, in the order in which they came. */
+const allAtHand = new Set<AtHand<unknown>>()
+
+function keepAtHand<T>(each: AtHand<T>, found: Found<T>): Found<T> {
+  each.last = found
+  if (allAtHand.has(each)) return found
+  allAtHand.add(each)
+  if (allAtHand.size <= MAX_AT_HAND) return found
+  for (const oldest of allAtHand) {
+    forget(oldest)
+    break
   }
-  const forget = () => {
-    last = undefined
-  }
-  return Object.assign(at, { forget })
+  return found
+}
+
+function forget(each: AtHand<unknown>): void {
+  each.last = undefined
+  allAtHand.delete(each)
 }
 
 export function readContent(ref: BlockRef, file: SegmentFile): BlockContent {
@@ -140,8 +221,6 @@ export const sourceReader =
   ({ documents, messages }: BlockContent) =>
   (k: number): Uint8Array =>
     documents.whole(k, messages)
-
-const blockOf = (blocks: readonly BlockRef[], doc: number) => blocks[blockIndexOf(blocks, doc)]!
 
 export function blockIndexOf(blocks: readonly BlockRef[], doc: number): number {
   let low = 0
