@@ -242,6 +242,7 @@ const ALLOWED: ImportTable = {
     'dataplane/memory',
     'dataplane/ports/clock.ts',
     'dataplane/telemetry/metrics.ts',
+    'dataplane/http/close-when-idle.ts',
     'dataplane/http/end-after-request.ts',
     'dataplane/http/http-error.ts',
     'dataplane/http/other-site.ts',

@@ -2,6 +2,7 @@
 import type { EventEmitter } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net'
+import { closerWhenIdle } from './close-when-idle.ts'
 import { withOneHost } from './request-host.ts'
 import { answerUnreadableRequests } from './unreadable-request.ts'
 import { withWholeAnswers } from './whole-answer.ts'
@@ -63,10 +64,11 @@ export function startHttpServer(listener: RequestListener, at: ListenConfig, lan
   server.timeout = NO_PROGRESS_MS
   answerUnreadableRequests(server)
   if (lane !== undefined) putBefore(server, 'connection', lane)
+  const closeWhenIdle = closerWhenIdle(server)
   return listen(server, at, {
     close() {
       lane?.close()
-      server.closeIdleConnections()
+      closeWhenIdle()
     },
     cut() {
       lane?.destroy()

@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -145,6 +147,24 @@ describe('a search store', () => {
       .and.match(/^service_search_documents 1$/m)
       .and.match(/^process_resident_memory_bytes \d/m)
     await store.stop()
+  })
+
+  it('stops with the answer under way, though the client would keep the connection', async () => {
+    const store = await startTestStore()
+    const socket = connect(Number(new URL(store.url).port), '127.0.0.1')
+    await new Promise<void>(resolve =>
+      socket.write(
+        'PUT /notes/_doc/1 HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: 12\r\n\r\n{"text":',
+        () => socket.once('data', () => resolve()),
+      ),
+    )
+    const answer = once(socket, 'data')
+    const beganMs = Date.now()
+    const stopped = store.stop()
+    socket.write('"a"}')
+    await stopped
+    expect(String((await answer)[0])).to.match(/^HTTP\/1.1 201 /)
+    expect(Date.now() - beganMs, 'ms, of 10,000 that requests under way have').to.be.below(5_000)
   })
 
   it('answers other requests while a long query runs', async () => {

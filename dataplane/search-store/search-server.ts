@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { MessagePort } from 'node:worker_threads'
+import { closerWhenIdle } from '../http/close-when-idle.ts'
 import { type HttpServer, listen } from '../http/server.ts'
 import { makeDurableDirectory } from '../lifecycle/durable-directory.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -171,11 +172,7 @@ function startRest(
     onError: (error, request) => config.log.error({ error, ...request }, 'search request failed'),
   })
   const { host, port } = config
-  return listen(
-    server,
-    { host, port, setting: 'SEARCH_PORT' },
-    { close: () => server.closeIdleConnections(), cut: () => server.closeAllConnections() },
-  )
+  return listen(server, { host, port, setting: 'SEARCH_PORT' }, { close: closerWhenIdle(server), cut: () => server.closeAllConnections() })
 }
 
 /** Made once, kept with the data. */

@@ -4,7 +4,7 @@ import { connect } from 'node:tls'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { systemClock } from '../../../adapters/clock/system-clock.ts'
-import { answerJson, stopReading } from '../../../upstream/exchange.ts'
+import { answerJson, type GatewayResponse, stopReading } from '../../../upstream/exchange.ts'
 import { selfSigned } from './certificate.ts'
 import { startTlsServer, type TlsServer } from './tls-server.ts'
 
@@ -65,5 +65,20 @@ describe("the gateway's port", () => {
     expect(session.remoteSettings.initialWindowSize).to.be.above(1_000_000)
     stream.close()
     session.close()
+  })
+
+  it('stops with the answer under way, though the client would keep the connection', async () => {
+    const { promise: asked, resolve } = Promise.withResolvers<GatewayResponse>()
+    const at = { host: '127.0.0.1', port: 0, setting: 'GATEWAY_PORT' }
+    const stopping = await startTlsServer((_request, response) => resolve(response), selfSigned('127.0.0.1', systemClock), at)
+    const socket = connect({ host: '127.0.0.1', port: stopping.port, rejectUnauthorized: false })
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+    const response = await asked
+    const stopped = stopping.stop(60_000)
+    answerJson(response, 200, {})
+    let text = ''
+    for await (const piece of socket) text += piece
+    await stopped
+    expect(text).to.match(/\r\nConnection: close\r\n/i)
   })
 })

@@ -3,6 +3,7 @@ import type { Server as HttpServerOfNode } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { Server as NetServer, Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
+import { closerWhenIdle } from '../../../http/close-when-idle.ts'
 import { receiveAsMessages } from '../../../http/http2/messages.ts'
 import type { RequestHead } from '../../../http/http2/request-head.ts'
 import { createHttp2Connections, type Http2Connections } from '../../../http/http2/server.ts'
@@ -112,11 +113,12 @@ export async function startTlsServer(
     socket.once('close', () => sockets.delete(socket))
   })
   server.once('close', () => http2.stop())
+  const closeWhenIdle = closerWhenIdle(server)
   const listening = await listen(server as NetServer, at, {
     close() {
       lane?.close()
       http2.close()
-      server.closeIdleConnections()
+      closeWhenIdle()
     },
     cut() {
       lane?.destroy()
