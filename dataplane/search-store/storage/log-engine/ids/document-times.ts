@@ -1,89 +1,79 @@
 /** The times of many documents, roughly: a document of another time is none of them. */
+import { firstAtLeast } from '../../../first-at-least.ts'
 
-const SLICES = 4096
+/**
+ * Spans that are told apart. Documents mostly come in the order of their times, in one span or a few. Records whose clocks are years off have spans of their
+ * own, so that they make no time between taken.
+ */
+const MAX_SPANS = 512
 
-/** As it is stored. */
-export interface StoredTimes {
-  readonly fromMs: number
-  readonly stepMs: number
-  /** A bit for each slice, in base64. */
-  readonly slices: string
-}
+/** First and last time of each span, by turns. */
+export type StoredTimes = readonly number[]
 
-/** Times in ms, rounded to the slices of a span: 4,096 of them, whole milliseconds each. */
+/** Spans of time, ms, that do not touch each other, in order. */
 export class DocumentTimes {
-  readonly #fromMs: number
-  readonly #stepMs: number
-  readonly #slices: Uint8Array
+  /** First and last time of each, by turns. */
+  readonly #bounds: Float64Array
 
-  private constructor(fromMs: number, stepMs: number, slices: Uint8Array) {
-    this.#fromMs = fromMs
-    this.#stepMs = stepMs
-    this.#slices = slices
-  }
-
-  /** None yet; all that are added lie between the two. */
-  static between(minMs: number, maxMs: number): DocumentTimes {
-    const fromMs = Math.floor(minMs)
-    return new DocumentTimes(fromMs, Math.max(1, Math.ceil((maxMs - fromMs + 1) / SLICES)), new Uint8Array(SLICES / 8))
+  private constructor(bounds: Float64Array) {
+    this.#bounds = bounds
   }
 
   static ofAll(timesMs: Float64Array): DocumentTimes {
-    let minMs = Number.POSITIVE_INFINITY
-    let maxMs = Number.NEGATIVE_INFINITY
-    for (const ms of timesMs) {
-      if (ms < minMs) minMs = ms
-      if (ms > maxMs) maxMs = ms
-    }
-    const times = DocumentTimes.between(minMs, maxMs)
-    for (const ms of timesMs) times.add(ms)
-    return times
+    const bounds = new Float64Array(2 * timesMs.length)
+    for (const [k, ms] of timesMs.toSorted().entries()) bounds.fill(ms, 2 * k, 2 * k + 2)
+    return new DocumentTimes(fewSpans(bounds))
   }
 
-  static of({ fromMs, stepMs, slices }: StoredTimes): DocumentTimes {
-    return new DocumentTimes(fromMs, stepMs, Buffer.from(slices, 'base64'))
+  static of(stored: StoredTimes): DocumentTimes {
+    return new DocumentTimes(Float64Array.from(stored))
   }
 
   /** All times of the given. */
   static union(all: readonly DocumentTimes[]): DocumentTimes {
-    const union = DocumentTimes.between(Math.min(...all.map(({ minMs }) => minMs)), Math.max(...all.map(({ maxMs }) => maxMs)))
-    for (const times of all) times.#addTo(union)
-    return union
+    const spans = all.flatMap(times => [...times.#spans()]).sort(([a], [b]) => a - b)
+    return new DocumentTimes(fewSpans(Float64Array.from(spans.flat())))
   }
 
-  get minMs(): number {
-    return this.#fromMs
+  *#spans(): Generator<readonly [fromMs: number, toMs: number], void, undefined> {
+    for (let at = 0; at < this.#bounds.length; at += 2) yield [this.#bounds[at]!, this.#bounds[at + 1]!]
   }
 
-  get maxMs(): number {
-    return this.#fromMs + SLICES * this.#stepMs - 1
-  }
-
-  add(ms: number): void {
-    const slice = this.#sliceOf(ms)
-    this.#slices[slice >>> 3]! |= 1 << (slice & 7)
+  get sizeBytes(): number {
+    return this.#bounds.byteLength
   }
 
   mayHold(ms: number): boolean {
-    const slice = this.#sliceOf(ms)
-    return slice >= 0 && slice < SLICES && (this.#slices[slice >>> 3]! & (1 << (slice & 7))) !== 0
-  }
-
-  #sliceOf(ms: number): number {
-    return Math.floor((ms - this.#fromMs) / this.#stepMs)
-  }
-
-  /** Slices there are no shorter than these: the two ends of one lie in all that it touches. */
-  #addTo(union: DocumentTimes): void {
-    for (let slice = 0; slice < SLICES; slice++) {
-      if ((this.#slices[slice >>> 3]! & (1 << (slice & 7))) === 0) continue
-      const fromMs = this.#fromMs + slice * this.#stepMs
-      union.add(fromMs)
-      union.add(fromMs + this.#stepMs - 1)
-    }
+    const bounds = this.#bounds
+    const next = firstAtLeast(bounds, ms)
+    // Behind the beginning of a span its end comes next.
+    return next < bounds.length && (next % 2 === 1 || bounds[next] === ms)
   }
 
   toStored(): StoredTimes {
-    return { fromMs: this.#fromMs, stepMs: this.#stepMs, slices: Buffer.from(this.#slices).toString('base64') }
+    return [...this.#bounds]
   }
+}
+
+/** Spans that come in the order of their beginnings, joined over the shortest gaps until they are few. */
+function fewSpans(bounds: Float64Array): Float64Array {
+  const apart = joined(bounds, 1)
+  if (apart.length <= 2 * MAX_SPANS) return apart
+  const gaps = Float64Array.from({ length: apart.length / 2 - 1 }, (_, k) => apart[2 * k + 2]! - apart[2 * k + 1]!).sort()
+  return joined(apart, gaps[gaps.length - MAX_SPANS]!)
+}
+
+/** The spans, those as one that overlap or have no longer gap between them. */
+function joined(bounds: Float64Array, gapMs: number): Float64Array {
+  const spans = new Float64Array(bounds.length)
+  let end = 0
+  for (let at = 0; at < bounds.length; at += 2) {
+    const [from, to] = [bounds[at]!, bounds[at + 1]!]
+    if (end > 0 && from - spans[end - 1]! <= gapMs) spans[end - 1] = Math.max(spans[end - 1]!, to)
+    else {
+      spans[end++] = from
+      spans[end++] = to
+    }
+  }
+  return spans.slice(0, end)
 }

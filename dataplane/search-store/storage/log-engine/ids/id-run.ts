@@ -38,7 +38,7 @@ const ENTRY_BYTES = 8
 const PAGE_ENTRIES = 512
 /** Entries that are read at once where all are. */
 const CHUNK_ENTRIES = 8192
-const MAGIC = 0x53444950
+const MAGIC = 0x53444951
 const FOOTER_BYTES = 28
 
 export const runPath = (dir: string, number: number) => join(dir, `${String(number).padStart(8, '0')}.ids`)
@@ -86,7 +86,7 @@ export class IdRun {
 
   /** Bytes in memory. */
   get memoryBytes(): number {
-    return this.#fences.byteLength + 32 * this.content.segments.length
+    return this.#fences.byteLength + 32 * this.content.segments.length + (this.content.times?.sizeBytes ?? 0)
   }
 
   /** Whether `isIt` confirms any entry with this hash. */

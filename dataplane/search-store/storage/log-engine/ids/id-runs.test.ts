@@ -18,6 +18,11 @@ import { openIndex, withDirectory } from '../testing/temporary-index.ts'
 const numbers = (from: number, count: number) => Array.from({ length: count }, (_, k) => from + k)
 /** Documents whose ids tell their times. */
 const told = (all: readonly number[]): Creations => ({ ...creationsOf(all.map(numberedDocument)), idsTellTimes: true })
+/** Document number n with another time. */
+const timed = (n: number, timestamp: string) => {
+  const { id, source } = numberedDocument(n)
+  return { id, source: Buffer.from(JSON.stringify({ ...(JSON.parse(source.toString()) as object), timestamp })) }
+}
 const create = (n: number): WriteOp => ({ action: 'create', ...numberedDocument(n) })
 
 /** Segments of so many documents: three of them are more ids than `openIndex` leaves in memory. */
@@ -148,6 +153,28 @@ describe('ids on disk', function () {
       expect([...reads.values()]).to.deep.equal([])
       expect((await index.create!(told([3]))).size).to.equal(1)
       expect(reads.size).to.be.above(0)
+      await index.close()
+    }))
+
+  it('are not read for others because of records whose clocks are years off', () =>
+    withDirectory(async dir => {
+      const { files, reads } = watchRuns()
+      let index = await openIndex(dir, LOG_MAPPING, files)
+      for (let segment = 0; segment < 40; segment++) {
+        const off = [timed(8_000 + segment, '1970-01-01T00:00:01.795Z'), timed(8_100 + segment, '2554-07-21T23:34:33.709551615Z')]
+        const all = [...numbers(segment * SEGMENT, SEGMENT).map(numberedDocument), ...off]
+        expect(await index.create!({ ...creationsOf(all), idsTellTimes: true })).to.have.property('size', 0)
+        await index.seal()
+      }
+      for (let k = 0; k < 4; k++) await index.maintain()
+      await index.close()
+      index = await openIndex(dir, LOG_MAPPING, files)
+      await index.create!(told([5_100]))
+      reads.clear()
+      expect(await index.create!(told(numbers(5_000, 5)))).to.have.property('size', 0)
+      expect([...reads.values()]).to.deep.equal([])
+      const again = [timed(8_003, '1970-01-01T00:00:01.795Z'), timed(8_103, '2554-07-21T23:34:33.709551615Z')]
+      expect((await index.create!({ ...creationsOf(again), idsTellTimes: true })).size).to.equal(2)
       await index.close()
     }))
 
