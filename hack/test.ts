@@ -2,8 +2,10 @@
  * `npm test`: static checks, unit tests, end-to-end tests. The last line is `N passed, N failed`; a check counts as one.
  * `--static` runs the checks alone; other arguments pick the jobs with one of them in their name or in that of a file.
  */
-import { availableParallelism } from 'node:os'
+import { availableParallelism, cpus } from 'node:os'
 import { resolve } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { idleShare } from './testing/idle-cores.ts'
 import { findTestGroups, type Job, STATIC_CHECKS } from './testing/jobs.ts'
 import { makeMemoryDisk } from './testing/memory-disk.ts'
 import { type JobResult, runJob } from './testing/run-job.ts'
@@ -11,6 +13,10 @@ import { type JobResult, runJob } from './testing/run-job.ts'
 const SLOWEST_SHOWN = 10
 const SLOW_MS = 500
 const WAITING_AT_ONCE = 2
+const LOOK_AT_CORES_MS = 1_000
+/** A job more has room where so much of the cores' time between two looks is idle. */
+const ROOM_SHARE = 0.25
+const MAX_MORE_JOBS = 4
 /** More groups than these do not fail because the machine was busy. */
 const MAX_TRIED_AGAIN = 4
 
@@ -37,6 +43,7 @@ const retried: string[] = []
 await Promise.all([
   ...Array.from({ length: WAITING_AT_ONCE }, () => runQueue(waiting)),
   ...Array.from({ length: availableParallelism() }, () => runQueue(computing).then(() => runQueue(waiting))),
+  fillIdleCores(),
 ])
 await runQueue(jobs.filter(isAlone))
 await tryAgainAlone()
@@ -47,11 +54,28 @@ function namesOf(job: Job): readonly string[] {
 }
 
 async function runQueue(waiting: Job[]): Promise<void> {
-  for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
-    const result = await runJob(job, isOnDisk(job) ? {} : unitEnvironment)
-    results.push(result)
-    show(result)
+  for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) await run(job)
+}
+
+async function run(job: Job): Promise<void> {
+  const result = await runJob(job, isOnDisk(job) ? {} : unitEnvironment)
+  results.push(result)
+  show(result)
+}
+
+/** Jobs that wait, and at last those that compute, beside the others as long as these leave cores idle. A machine that is busy with others gets none. */
+async function fillIdleCores(): Promise<void> {
+  const running = new Set<Promise<void>>()
+  for (let before = cpus(), now = before; waiting.length + computing.length > 0; before = now) {
+    await pause(LOOK_AT_CORES_MS)
+    now = cpus()
+    if (idleShare(before, now) < ROOM_SHARE || running.size >= MAX_MORE_JOBS) continue
+    const job = waiting.shift() ?? computing.shift()
+    if (job === undefined) break
+    const done = run(job).finally(() => running.delete(done))
+    running.add(done)
   }
+  await Promise.all(running)
 }
 
 /** Tests of whole processes fail now and then beside others on a busy machine: a few groups may try once more, alone, and that shows. */

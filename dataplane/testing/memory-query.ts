@@ -2,32 +2,59 @@
 export type Document = Readonly<Record<string, unknown>>
 type Query = Readonly<Record<string, unknown>>
 
-const MATCHERS: Readonly<Record<string, (argument: never, id: string, document: Document) => boolean>> = {
-  match_all: () => true,
-  term: (argument: Query, _id, document) => entries(argument).every(([field, value]) => values(document, field).includes(plain(value))),
-  terms: (argument: Query, _id, document) =>
-    entries(argument).every(([field, wanted]) => values(document, field).some(value => (wanted as unknown[]).includes(value))),
-  ids: (argument: { values: string[] }, id) => argument.values.includes(id),
-  exists: (argument: { field: string }, _id, document) => values(document, argument.field).length > 0,
-  range: (argument: Readonly<Record<string, Query>>, _id, document) =>
-    Object.entries(argument).every(([field, bounds]) => values(document, field).some(value => within(value, bounds))),
-  bool: (argument: Query, id, document) => {
-    const all = (clause: string) => [argument[clause] ?? []].flat() as Query[]
+/** Whether a query finds a document. */
+type Matcher = (id: string, document: Document) => boolean
+
+const MATCHERS: Readonly<Record<string, (argument: never) => Matcher>> = {
+  match_all: () => () => true,
+  term: (argument: Query) =>
+    each(
+      argument,
+      ([field, value]) =>
+        (_id, document) =>
+          values(document, field).includes(value),
+      plain,
+    ),
+  terms: (argument: Query) =>
+    each(
+      argument,
+      ([field, wanted]) =>
+        (_id, document) =>
+          values(document, field).some(value => (wanted as unknown[]).includes(value)),
+    ),
+  ids: (argument: { values: string[] }) => id => argument.values.includes(id),
+  exists: (argument: { field: string }) => (_id, document) => values(document, argument.field).length > 0,
+  range: (argument: Readonly<Record<string, Query>>) =>
+    each(
+      argument,
+      ([field, bounds]) =>
+        (_id, document) =>
+          values(document, field).some(value => within(value, bounds as Query)),
+    ),
+  bool(argument: Query) {
+    const all = (clause: string) => ([argument[clause] ?? []].flat() as Query[]).map(matcherOf)
+    const needed = [...all('filter'), ...all('must')]
+    const refused = all('must_not')
     const should = all('should')
-    return (
-      [...all('filter'), ...all('must')].every(query => matches(query, id, document)) &&
-      !all('must_not').some(query => matches(query, id, document)) &&
-      (should.length === 0 || all('filter').length + all('must').length > 0 || should.some(query => matches(query, id, document)))
-    )
+    return (id, document) =>
+      needed.every(matches => matches(id, document)) &&
+      !refused.some(matches => matches(id, document)) &&
+      (should.length === 0 || needed.length > 0 || should.some(matches => matches(id, document)))
   },
 }
 
-export function matches(query: Query, id: string, document: Document): boolean {
-  return entries(query).every(([kind, argument]) => {
+/** Throws for a query that fakes do not know. */
+export function matcherOf(query: Query): Matcher {
+  return each(query, ([kind, argument]) => {
     const matcher = MATCHERS[kind]
     if (matcher === undefined) throw new Error(`the in-memory search store does not know the query ${kind}`)
-    return matcher(argument as never, id, document)
+    return matcher(argument as never)
   })
+}
+
+function each(query: Query, matcher: (entry: [string, unknown]) => Matcher, read: (value: unknown) => unknown = value => value): Matcher {
+  const matchers = Object.entries(query).map(([name, value]) => matcher([name, read(value)]))
+  return (id, document) => matchers.every(matches => matches(id, document))
 }
 
 const BOUNDS: Readonly<Record<string, (value: string | number, bound: string | number) => boolean>> = {
@@ -38,7 +65,7 @@ const BOUNDS: Readonly<Record<string, (value: string | number, bound: string | n
 }
 
 function within(value: unknown, bounds: Query): boolean {
-  return entries(bounds)
+  return Object.entries(bounds)
     .filter(([name]) => name !== 'format')
     .every(([name, bound]) => BOUNDS[name]!(comparable(value), comparable(bound)))
 }
@@ -53,13 +80,10 @@ export function comparable(value: unknown): string | number {
 function values(document: Document, field: string): unknown[] {
   const value =
     field in document ? document[field] : field.split('.').reduce<unknown>((at, key) => (at as Document | undefined)?.[key], document)
-  return value === undefined || value === null ? [] : [value].flat()
+  if (Array.isArray(value)) return value.flat()
+  return value === undefined || value === null ? [] : [value]
 }
 
 function plain(value: unknown): unknown {
   return typeof value === 'object' && value !== null && 'value' in value ? value.value : value
-}
-
-function entries(query: Query): [string, unknown][] {
-  return Object.entries(query)
 }

@@ -11,7 +11,7 @@ import {
   VersionConflict,
   type Versioned,
 } from '../ports/search-store.ts'
-import { comparable, type Document, matches } from './memory-query.ts'
+import { comparable, type Document, matcherOf } from './memory-query.ts'
 
 const NO_ROOM = '400 validation_exception: the store in memory is full'
 
@@ -122,10 +122,12 @@ export function createMemorySearchStore(): MemorySearchStore {
     },
     async deleteByQuery(index, query, maxDocuments) {
       assertAvailable(store)
+      const isAsked = expression(index)
+      const matches = matcherOf(query as Document)
       const found = [...indices]
-        .filter(([name]) => expression(index)(name))
+        .filter(([name]) => isAsked(name))
         .flatMap(([, documents]) => [...documents].map(([id, { source }]) => ({ documents, id, source })))
-        .filter(({ id, source }) => matches(query as Document, id, source))
+        .filter(({ id, source }) => matches(id, source))
         .slice(0, maxDocuments)
       for (const { documents, id } of found) documents.delete(id)
       return found.length
@@ -157,13 +159,17 @@ export function createMemorySearchStore(): MemorySearchStore {
 function search<T>(indices: ReadonlyMap<string, ReadonlyMap<string, Stored>>, { index, body }: SearchRequest): SearchResult<T> {
   const sort = ([body['sort'] ?? []].flat() as (string | Record<string, unknown>)[]).map(sortField)
   const after = body['search_after'] as readonly unknown[] | undefined
-  const query = (body['query'] ?? { match_all: {} }) as Document
+  const matches = matcherOf((body['query'] ?? { match_all: {} }) as Document)
   const isAsked = expression(index)
   const found = [...indices]
     .filter(([name]) => isAsked(name))
-    .flatMap(([name, documents]) => [...documents].map(([id, { seqNo, source }]) => ({ name, id, seqNo, source })))
-    .filter(({ id, source }) => matches(query, id, source))
-    .map(hit => ({ ...hit, sort: sort.map(({ field }) => comparable(field === '_seq_no' ? hit.seqNo : hit.source[field])) }))
+    .flatMap(([name, documents]) =>
+      [...documents].flatMap(([id, { seqNo, source }]) =>
+        matches(id, source)
+          ? [{ name, id, seqNo, source, sort: sort.map(({ field }) => comparable(field === '_seq_no' ? seqNo : source[field])) }]
+          : [],
+      ),
+    )
     .sort((a, b) => compare(a.sort, b.sort, sort))
   const rest = after === undefined ? found : found.filter(hit => compare(hit.sort, after.map(comparable), sort) > 0)
   const page = rest.slice(0, (body['size'] as number | undefined) ?? 10)

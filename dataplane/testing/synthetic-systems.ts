@@ -1,5 +1,5 @@
 /** Small systems made up from a seed, each with a fault whose service is known: for asking how well the search for a root cause generalises. */
-import { buildPattern } from '../domain/records/pattern.ts'
+import { maskMessage, patternId } from '../domain/records/pattern.ts'
 import type { Observation } from '../domain/root-cause/observation.ts'
 import { statementWords } from '../domain/root-cause/template.ts'
 
@@ -274,7 +274,13 @@ interface Written {
 
 function createWriter(tracing: Tracing, random: () => number) {
   const observations: Observation[] = []
-  const hex = () => Math.floor(random() * 2 ** 48).toString(16)
+  const hex = () => hexOf(random() * 2 ** 32)
+  const kinds = new Map<string, { readonly id: string; readonly template: string }>()
+  const kindOf = (pattern: string) => {
+    const known = kinds.get(pattern) ?? { id: patternId(pattern), template: statementWords(pattern) }
+    kinds.set(pattern, known)
+    return known
+  }
   let trace = ''
   return {
     observations,
@@ -283,21 +289,27 @@ function createWriter(tracing: Tracing, random: () => number) {
     },
     span: hex,
     write({ timeMs, service, message, level, span }: Written) {
-      const { id, text } = buildPattern(message)
+      const pattern = maskMessage(message)
+      const { id, template } = kindOf(pattern)
       const ofRequest = span !== undefined && (tracing === 'spans' || tracing === 'traces')
       observations.push({
         timeMs,
         service,
         traceId: ofRequest ? trace : tracing === 'own' ? hex() : '',
         spanId: ofRequest && tracing === 'spans' ? span : '',
-        template: statementWords(text),
+        template,
         isError: level !== 'INFO',
         logId: `log ${observations.length}`,
         patternId: id,
-        pattern: text,
+        pattern,
       })
     },
   }
+}
+
+/** 8 hex digits and more of a number below 2^32; of small numbers, since those of large ones take ten times as long. */
+function hexOf(value: number): string {
+  return (0x10000 + (value >>> 16)).toString(16) + (0x10000 + (value & 0xffff)).toString(16)
 }
 
 function shuffled<T>(values: readonly T[], random: () => number): readonly T[] {

@@ -26,6 +26,18 @@ describe('a job of npm test', () => {
     expect(result.skipped).to.deep.equal(['c'])
   })
 
+  it('compares deeply as chai does: what differs fails, and what chai takes for equal passes', async () => {
+    const result = await runJob(
+      tests(`import { expect } from '${import.meta.resolve('chai')}'
+        it('differs', () => expect({ a: [1, new Map([['b', 2]])] }).to.deep.equal({ a: [1, new Map([['b', 3]])] }))
+        it('negative zero', () => expect([-0]).to.deep.equal([0]))
+        it('is equal to chai', () => expect(Object.create({ a: 1 })).to.deep.equal({ a: 1 }))
+        it('is equal', () => expect({ a: [1, new Map([['b', 2]])] }).to.deep.equal({ a: [1, new Map([['b', 2]])] }))`),
+    )
+    expect(result.failures.map(({ title }) => title)).to.deep.equal(['differs', 'negative zero'])
+    expect(result.passed).to.equal(2)
+  })
+
   it('counts a crash as a failure, with the output', async () => {
     const result = await runJob(tests(`it('a', () => {}); it('b', () => { console.log('so far'); process.exit(0) })`))
     expect(result.passed).to.equal(1)

@@ -3,6 +3,9 @@
 const SERVICES = ['checkout', 'payment', 'cart', 'catalog', 'shipping', 'auth', 'search', 'recommendation', 'inventory', 'gateway']
 const ROUTES = ['/api/v1/orders/{id}', '/api/v1/cart', '/api/v2/products/search', '/internal/health', '/api/v1/payments/authorize']
 const LOGGERS = ['com.shop.http.AccessLog', 'com.shop.db.PoolMonitor', 'com.shop.client.RetryTemplate', 'com.shop.queue.Consumer']
+/** The two digits of each byte. */
+const HEX = Array.from({ length: 256 }, (_none, byte) => byte.toString(16).padStart(2, '0'))
+
 /** Mulberry32: numbers in [0, 1). */
 export function createRandom(seed: number): () => number {
   let state = seed
@@ -25,7 +28,10 @@ export function createLogDocuments(seed: number, startMs: number): () => LogDocu
   const int = (below: number) => Math.floor(random() * below)
   const hex = (digits: number) => {
     let text = ''
-    while (text.length < digits) text += int(0x100000000).toString(16).padStart(8, '0')
+    while (text.length < digits) {
+      const bits = int(0x100000000)
+      text += HEX[bits >>> 24]! + HEX[(bits >>> 16) & 0xff]! + HEX[(bits >>> 8) & 0xff]! + HEX[bits & 0xff]!
+    }
     return text.slice(0, digits)
   }
   const uuid = () => `${hex(8)}-${hex(4)}-5${hex(3)}-a${hex(3)}-${hex(12)}`
