@@ -4,7 +4,7 @@ import { nodeFiles } from '../format/index-files.ts'
 import { openLogIndex } from '../log-index.ts'
 import { LOG_MAPPING } from '../testing/log-mapping.ts'
 import { withDirectory } from '../testing/temporary-index.ts'
-import { createByteCache } from './byte-cache.ts'
+import { type ByteCache, createByteCache } from './byte-cache.ts'
 
 describe('a sealed segment', () => {
   it('keeps its counts by minute in the cache alone: thousands of segments would keep them for good', () =>
@@ -33,5 +33,22 @@ describe('a sealed segment', () => {
       }
       expect(await readsOf(4 << 20)).to.equal(0)
       expect(await readsOf(0)).to.be.above(0)
+    }))
+
+  it('is opened beside the cache: an index of thousands of segments would flush the cache at its start', () =>
+    withDirectory(async dir => {
+      const config = { dir, name: 'service-logs-2026.11.21', mapping: LOG_MAPPING }
+      const depsWith = (cache: ByteCache) => ({ clock: { nowMs: () => 0 }, cache, newUuid: () => 'uuid' })
+      const written = await openLogIndex(config, depsWith(createByteCache(4 << 20)))
+      for (let segment = 0; segment < 3; segment++) {
+        await written.apply([{ action: 'index', id: `${segment}`, source: Buffer.from('{"service":"shop"}') }])
+        await written.seal()
+      }
+      await written.close()
+      const cache = createByteCache(4 << 20)
+      const opened = await openLogIndex(config, depsWith(cache))
+      expect([opened.docCount, opened.segments().length]).to.deep.equal([3, 3])
+      expect(cache.sizeBytes).to.equal(0)
+      await opened.close()
     }))
 })
