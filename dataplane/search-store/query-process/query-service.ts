@@ -254,7 +254,8 @@ export class QueryService {
     this.#holdTails()
   }
 
-  #fail(id: number, error: unknown): void {
+  #fail(id: number, cause: unknown): void {
+    const error = cause instanceof SnapshotGone ? gone(cause) : cause
     if (error instanceof ApiError) {
       const { status, type, message: reason, options } = error
       this.#link.send({ kind: 'failed', id, error: { status, type, reason, options } })
@@ -285,7 +286,7 @@ export class QueryService {
           running.turn.isForAll = false
         })
         if (!('gone' in opened)) return opened.targets
-        if (tries === MAX_GONE) throw new ApiError(503, 'search_phase_execution_exception', opened.gone.message)
+        if (tries === MAX_GONE) throw gone(opened.gone)
         resolved = await ask(what, [opened.handle])
       }
     }
@@ -390,6 +391,10 @@ export class QueryService {
 }
 
 const isList = (resolved: Resolved): resolved is Extract<Resolved, readonly unknown[]> => Array.isArray(resolved)
+
+/** Files of a large index are open only while they are read: a file may be removed under a query. */
+const gone = ({ message }: Error): ApiError =>
+  new ApiError(503, 'search_phase_execution_exception', message, { headers: { 'retry-after': '1' } })
 
 function tooManyAnswers(bytes: number): ApiError {
   return tryLater('circuit_breaking_exception', `answers that clients have not read yet hold ${bytes} bytes`)

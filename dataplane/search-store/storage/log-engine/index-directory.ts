@@ -79,8 +79,10 @@ export function openSegments(context: SegmentContext, dir: string): FoundSegment
     const file = new SegmentFile(files, segmentPath(dir, number))
     const dead = names.includes(`${String(number).padStart(8, '0')}.del`) ? DeadDocuments.load(files, deadPath(dir, number)) : undefined
     const segment = SealedSegment.open(context, number, file, dead)
-    if (segment !== undefined) sealed.set(number, segment)
-    else if (file.sizeBytes > 0) open.push({ number, file, dead })
+    if (segment !== undefined) {
+      file.shareDescriptor(file.path)
+      sealed.set(number, segment)
+    } else if (file.sizeBytes > 0) open.push({ number, file, dead })
     else {
       file.close()
       removeSegment(files, dir, number)

@@ -233,5 +233,6 @@ function openSealed(dir: string, number: number, context: SegmentContext): Seale
   const file = openFile(dir, number)
   const segment = SealedSegment.open(context, number, file, NONE_DEAD)
   if (segment === undefined) throw new SnapshotGone(`the footer of ${file.path}`)
+  file.shareDescriptor(file.path)
   return segment
 }

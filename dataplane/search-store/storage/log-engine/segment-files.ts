@@ -54,6 +54,7 @@ export class SegmentFiles {
     const file = hasPoorBlocks(tail) ? await this.#rewrite(tail, nextSeqNo, log) : await this.#appendIndex(tail, nextSeqNo, log)
     const sealed = SealedSegment.open(this.#context, tail.number, file, tail.dead)
     if (sealed === undefined) throw new Error(`${file.path} has no footer after sealing`)
+    file.shareDescriptor(segmentPath(this.#dir, tail.number))
     return sealed
   }
 
@@ -103,6 +104,7 @@ export class SegmentFiles {
       if (segment === undefined) throw new Error(`${path} has no footer after merging`)
       files.rename(`${path}.tmp`, path)
       files.syncDirectory(this.#dir)
+      segment.file.shareDescriptor(path)
       return segment
     } catch (error) {
       files.remove(`${path}.tmp`)
@@ -115,7 +117,10 @@ export class SegmentFiles {
   removeEmpty(segments: readonly SealedSegment[]): void {
     const { files } = this.#context
     if (segments.some(({ replaces }) => replaces.length > 0)) files.syncDirectory(this.#dir)
-    for (const { number } of segments) files.remove(segmentPath(this.#dir, number))
+    for (const { file, number } of segments) {
+      file.keepDescriptor()
+      files.remove(segmentPath(this.#dir, number))
+    }
     files.syncDirectory(this.#dir)
     for (const { number } of segments) files.remove(deadPath(this.#dir, number))
   }

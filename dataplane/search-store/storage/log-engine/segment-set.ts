@@ -373,7 +373,10 @@ export class SegmentSet implements BatchTarget {
     this.#sealed.splice(this.#sealed.indexOf(sources[0]!), sources.length, segment)
     this.revision++
     this.#moveIds(segment, origins)
-    for (const source of sources) this.#files.remove(source.number)
+    for (const { file, number } of sources) {
+      file.keepDescriptor()
+      this.#files.remove(number)
+    }
   }
 
   /**

@@ -7,6 +7,8 @@ import { makeDurableDirectory } from '../../../../lifecycle/durable-directory.ts
 export interface IndexFiles {
   /** Creates the file where missing. */
   open(path: string): number
+  /** Opens a file that is there, for reading. */
+  reopen(path: string): number
   close(fd: number): void
   sizeOf(fd: number): number
   /** Reads exactly `length` bytes; throws when there are fewer. */
@@ -30,6 +32,7 @@ export interface IndexFiles {
 
 export const nodeFiles: IndexFiles = {
   open: path => fs.openSync(path, fs.constants.O_RDWR | fs.constants.O_CREAT, 0o640),
+  reopen: path => fs.openSync(path, 'r'),
   close: fd => fs.closeSync(fd),
   sizeOf: fd => fs.fstatSync(fd).size,
   read(fd, length, position) {

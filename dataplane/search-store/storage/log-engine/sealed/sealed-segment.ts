@@ -73,7 +73,8 @@ export class SealedSegment implements Segment {
     this.sizeBytes = sizeBytes
     this.#context = context
     this.#directorySpan = directorySpan
-    const directory = this.#directory()
+    // Not by way of the cache, which an index of thousands of segments would flush as it is opened.
+    const directory = same === undefined ? readDirectory(file, directorySpan) : this.#directory()
     this.size = directory.docs
     this.firstSeqNo = directory.seqs[0]?.[1] ?? 0
     this.nextSeqNo = directory.nextSeqNo

@@ -6,6 +6,7 @@ export function powerCutFiles(disk: PowerCutDisk): IndexFiles {
   const opened: ReturnType<PowerCutDisk['open']>[] = []
   return {
     open: path => opened.push(disk.open(path)) - 1,
+    reopen: path => opened.push(disk.open(path)) - 1,
     close: () => undefined,
     sizeOf: fd => opened[fd]!.bytes.length,
     read(fd, length, position) {
