@@ -157,7 +157,7 @@ export class IdPlaces<H extends IdHolder = IdHolder> {
         loadBlock(table, holder, ref, ids, placeOf(ordinal, ref.firstDoc))
         if (turns.isDue()) await turns.next()
       }
-      this.#writeRun(table)
+      this.#writeRun(table, ordinal + 1)
       await this.#writing
       this.#takeRun(table)
     }
@@ -168,14 +168,14 @@ export class IdPlaces<H extends IdHolder = IdHolder> {
   async makeRoom(): Promise<void> {
     const table = this.#table
     if (table === undefined) return
-    this.#writeRun(table)
+    this.#writeRun(table, this.#holders.length)
     if (table.size > 2 * this.#maxInMemory) await this.#writing
   }
 
-  /** Begins to write a run of the oldest segments of which the table has the ids, where it has too many. */
-  #writeRun(table: IdTable): void {
+  /** Begins to write a run of the oldest segments, where the table, which has the ids of those below the ordinal `end`, has too many. */
+  #writeRun(table: IdTable, end: number): void {
     if (table.size < this.#nextRunAt || this.#writing !== undefined || this.#written !== undefined) return
-    const ordinals = this.#oldest(table.size - this.#maxInMemory / 2)
+    const ordinals = this.#oldest(table.size - this.#maxInMemory / 2, end)
     if (ordinals.length === 0) return
     const isChosen = new Set(ordinals)
     const words = table.inOrder(place => isChosen.has(ordinalOf(place)))
@@ -200,11 +200,11 @@ export class IdPlaces<H extends IdHolder = IdHolder> {
     return this.#runs.write(words, ordinals, { segments, times, replaces: [] })
   }
 
-  /** Sealed segments that are in no run, in the order of arrival, until they have so many documents. */
-  #oldest(documents: number): number[] {
+  /** Sealed segments below the ordinal `end` that are in no run, in the order of arrival, until they have so many documents. */
+  #oldest(documents: number, end: number): number[] {
     const ordinals: number[] = []
     let count = 0
-    for (const [ordinal, holder] of this.#holders.entries()) {
+    for (const [ordinal, holder] of this.#holders.slice(0, end).entries()) {
       if (holder?.identity === undefined || this.#runs.covers(ordinal)) continue
       if (count >= documents) break
       ordinals.push(ordinal)

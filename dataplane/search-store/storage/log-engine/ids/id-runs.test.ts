@@ -231,6 +231,28 @@ describe('ids on disk', function () {
         await index.close()
       }))
 
+  it('of a segment that was merged behind a long tail are found after a restart', () =>
+    withDirectory(async dir => {
+      const oracle = createOracle(LOG_MAPPING)
+      let index = await openIndex(dir, LOG_MAPPING)
+      for (let k = 0; k < 8; k++) {
+        const all = numbers(3 * k, 3)
+        await index.create!(told(all))
+        for (const n of all) oracle.apply(create(n))
+        await index.seal()
+      }
+      const tail = numbers(100, 60)
+      await index.create!(told(tail))
+      for (const n of tail) oracle.apply(create(n))
+      await index.close()
+      index = await openIndex(dir, LOG_MAPPING)
+      await index.maintain()
+      expect(index.segments().length).to.equal(2)
+      expect((await index.create!(told([...numbers(0, 24), ...tail]))).size).to.equal(84)
+      expectSame(index, oracle)
+      await index.close()
+    }))
+
   it('stay in memory while a disk is full, and go to disk later', () =>
     withDirectory(async dir => {
       let isFull = true
