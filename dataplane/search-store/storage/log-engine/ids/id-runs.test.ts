@@ -14,6 +14,8 @@ import { LOG_MAPPING } from '../testing/log-mapping.ts'
 import { numberedDocument } from '../testing/numbered-documents.ts'
 import { createOracle, type Oracle } from '../testing/oracle.ts'
 import { openIndex, withDirectory } from '../testing/temporary-index.ts'
+import { IdRuns } from './id-runs.ts'
+import { placeOf } from './place.ts'
 
 const numbers = (from: number, count: number) => Array.from({ length: count }, (_, k) => from + k)
 /** Documents whose ids tell their times. */
@@ -253,6 +255,36 @@ describe('ids on disk', function () {
       await index.close()
     }))
 
+  it('leave no file behind where the disk fails after a run has its name', () =>
+    withDirectory(async dir => {
+      let isFailing = true
+      let renamed = ''
+      const files: IndexFiles = {
+        ...nodeFiles,
+        rename(from, to) {
+          renamed = to
+          nodeFiles.rename(from, to)
+        },
+        syncDirectory(path) {
+          if (isFailing && renamed.endsWith('.ids')) {
+            renamed = ''
+            throw Object.assign(new Error('EIO: i/o error'), { code: 'EIO', syscall: 'fsync' })
+          }
+          nodeFiles.syncDirectory(path)
+        },
+      }
+      const oracle = createOracle(LOG_MAPPING)
+      const index = await openIndex(dir, LOG_MAPPING, files)
+      await fill(index, oracle, 0, 3)
+      expect(await index.maintain().catch(({ code }: { code?: string }) => code)).to.equal('EIO')
+      expect(runsIn(dir)).to.deep.equal([])
+      isFailing = false
+      await fill(index, oracle, 100, 4)
+      expect(runsIn(dir).length).to.be.above(0)
+      expectSame(index, oracle)
+      await index.close()
+    }))
+
   it('stay in memory while a disk is full, and go to disk later', () =>
     withDirectory(async dir => {
       let isFull = true
@@ -275,5 +307,70 @@ describe('ids on disk', function () {
       expect(runsIn(dir).length).to.be.above(0)
       expectSame(index, oracle)
       await index.close()
+    }))
+})
+
+describe('runs of ids', () => {
+  const segment = (number: number) => ({ number, firstSeqNo: number, docs: 2 })
+  const PLACES = [0, 1].map(doc => placeOf(5, doc))
+
+  /** Eight runs that all have the two documents of the segment with ordinal 5. */
+  async function runsOfOneSegment(dir: string): Promise<IdRuns> {
+    const runs = new IdRuns(nodeFiles, dir)
+    for (let k = 0; k < 8; k++) {
+      const words = Uint32Array.of(7, PLACES[0]!, 9, PLACES[1]!)
+      runs.take(await runs.write(words, [5], { segments: [segment(1)], times: undefined, replaces: [] }), [5])
+    }
+    return runs
+  }
+
+  it('know nothing of a segment that is gone, also where several had it before they were merged', () =>
+    withDirectory(async dir => {
+      const runs = await runsOfOneSegment(dir)
+      const merged = await runs.merge(() => true)
+      expect(merged!.run.count).to.equal(2)
+      runs.finishMerge(merged!)
+      expect(PLACES.map((place, k) => runs.find([7, 9][k]!, Number.NaN, each => each === place))).to.deep.equal(PLACES)
+      runs.forget(5)
+      expect([runs.covers(5), runs.mayHold(7, Number.NaN)]).to.deep.equal([false, false])
+      runs.close()
+    }))
+
+  it('forget a segment that went while they were merged', () =>
+    withDirectory(async dir => {
+      const runs = await runsOfOneSegment(dir)
+      const merged = await runs.merge(() => true)
+      runs.forget(5)
+      runs.finishMerge(merged!)
+      expect([runs.covers(5), runs.isEmpty, readdirSync(dir)]).to.deep.equal([false, true, []])
+    }))
+
+  it('let others run while they are merged, though hardly a document is left', () =>
+    withDirectory(async dir => {
+      let turns = 0
+      const turnsAtWrite: number[] = []
+      const write: IndexFiles['write'] = (...args) => {
+        turnsAtWrite.push(turns)
+        return nodeFiles.write(...args)
+      }
+      const runs = new IdRuns({ ...nodeFiles, write }, dir)
+      const count = 60_000
+      for (let k = 0; k < 8; k++) {
+        const words = Uint32Array.from({ length: 2 * count }, (_, at) => (at % 2 === 0 ? at : placeOf(k, at >>> 1)))
+        runs.take(await runs.write(words, [k], { segments: [segment(k)], times: undefined, replaces: [] }), [k])
+      }
+      turnsAtWrite.length = 0
+      let isMerging = true
+      const others = () => {
+        turns++
+        if (isMerging) setImmediate(others)
+      }
+      setImmediate(others)
+      const merged = await runs.merge(place => place === placeOf(0, 0))
+      isMerging = false
+      expect(merged!.run.count).to.equal(1)
+      expect(turnsAtWrite[0]).to.be.above(6)
+      runs.finishMerge(merged!)
+      runs.close()
     }))
 })
