@@ -6,6 +6,8 @@ import { firstAtLeast } from '../../../first-at-least.ts'
  * own, so that they make no time between taken.
  */
 const MAX_SPANS = 512
+/** No shorter gap is worth two spans. */
+const MIN_GAP_MS = 1_000
 
 /** First and last time of each span, by turns. */
 export type StoredTimes = readonly number[]
@@ -57,7 +59,7 @@ export class DocumentTimes {
 
 /** Spans that come in the order of their beginnings, joined over the shortest gaps until they are few. */
 function fewSpans(bounds: Float64Array): Float64Array {
-  const apart = joined(bounds, 1)
+  const apart = joined(bounds, MIN_GAP_MS)
   if (apart.length <= 2 * MAX_SPANS) return apart
   const gaps = Float64Array.from({ length: apart.length / 2 - 1 }, (_, k) => apart[2 * k + 2]! - apart[2 * k + 1]!).sort()
   return joined(apart, gaps[gaps.length - MAX_SPANS]!)

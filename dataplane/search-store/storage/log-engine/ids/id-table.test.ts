@@ -42,6 +42,16 @@ describe('id table', () => {
       ),
       { numRuns: rounds(200), seed: 5 },
     ))
+
+  it('does not grow for ids that nobody wants any more', () => {
+    const table = new IdTable()
+    for (let batch = 0; batch < 500; batch++) {
+      table.begin(100, place => place >= 100 * (batch - 1))
+      for (let k = 0; k < 100; k++) table.set(Math.imul(100 * batch + k, 0x9e3779b1), 100 * batch + k, -1)
+    }
+    expect(table.sizeBytes).to.be.at.most(8 * 1_000)
+    expect(table.find(Math.imul(49_999, 0x9e3779b1), place => place === 49_999)).to.equal(49_999)
+  })
 })
 
 /** Few distinct hashes at both ends of the range, so that runs collide and wrap around. */

@@ -34,14 +34,17 @@ export class IdTable {
     this.#undoEnd = 0
     if (this.#undo.length < 3 * count) this.#undo = new Uint32Array(3 * count)
     if (this.#size + count <= this.#capacity * MAX_LOAD) return
-    const needed = Math.ceil((this.#size + count) / MAX_LOAD + 1)
-    this.#rebuild(Math.max(Math.ceil(this.#capacity * GROWTH), needed), isWanted)
+    this.#drop(isWanted)
+    const wanted = this.#size + count
+    const isRoomy = wanted * GROWTH <= this.#capacity * MAX_LOAD
+    this.#rebuild(isRoomy ? this.#capacity : Math.ceil(Math.max(this.#capacity * GROWTH, wanted / MAX_LOAD + 1)))
   }
 
   /** Drops all ids but those whose place is wanted. Not within a run of changes. */
   keep(isWanted: (place: number) => boolean): void {
     this.#undoEnd = 0
-    this.#rebuild(this.#capacity, isWanted)
+    this.#drop(isWanted)
+    this.#rebuild(this.#capacity)
   }
 
   /** The chosen ids in the order of their hashes: two words each, hash and place. */
@@ -147,19 +150,27 @@ export class IdTable {
     return Math.floor((key / 4_294_967_296) * this.#capacity)
   }
 
-  #rebuild(capacity: number, isWanted: (place: number) => boolean): void {
+  /** Empties the slots of ids that nobody wants. Others are found again once the table is rebuilt. */
+  #drop(isWanted: (place: number) => boolean): void {
+    const words = this.#words
+    for (let at = 1; at < words.length; at += 2) {
+      if (words[at] === 0 || isWanted(words[at]! - 1)) continue
+      words[at] = 0
+      this.#size--
+    }
+  }
+
+  #rebuild(capacity: number): void {
     const old = this.#words
     this.#capacity = capacity
     this.#words = new Uint32Array(2 * this.#capacity)
-    this.#size = 0
     for (let from = 0; from < old.length; from += 2) {
       const stored = old[from + 1]!
-      if (stored === 0 || !isWanted(stored - 1)) continue
+      if (stored === 0) continue
       let slot = this.#home(old[from]!)
       while (this.#words[2 * slot + 1] !== 0) slot = slot + 1 === this.#capacity ? 0 : slot + 1
       this.#words[2 * slot] = old[from]!
       this.#words[2 * slot + 1] = stored
-      this.#size++
     }
     releaseBytes(old)
   }
