@@ -1,9 +1,12 @@
 /** The hash table from document id to place. */
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
+import type { Turns } from '../../../turns.ts'
 
 const MAX_LOAD = 0.75
 const GROWTH = 1.6
 const INITIAL_CAPACITY = 256
+/** Words between two looks at the time. */
+const WORDS_A_LOOK = 2_048
 
 /**
  * From document id to place (a number below 2³² − 1), for one index: open addressing over pairs of words, the high half of the
@@ -40,15 +43,28 @@ export class IdTable {
     this.#rebuild(isRoomy ? this.#capacity : Math.ceil(Math.max(this.#capacity * GROWTH, wanted / MAX_LOAD + 1)))
   }
 
-  /** Drops all ids but those whose place is wanted. Not within a run of changes. */
-  keep(isWanted: (place: number) => boolean): void {
+  /** Drops all ids but those whose place is wanted. Not within a run of changes; others may look up ids meanwhile. */
+  async keep(isWanted: (place: number) => boolean, turns: Turns): Promise<void> {
     this.#undoEnd = 0
-    this.#drop(isWanted)
-    this.#rebuild(this.#capacity)
+    const old = this.#words
+    const words = new Uint32Array(old.length)
+    let size = 0
+    for (let from = 0; from < old.length; from += 2) {
+      if (from % WORDS_A_LOOK === 0 && turns.isDue()) await turns.next()
+      const stored = old[from + 1]!
+      if (stored === 0 || !isWanted(stored - 1)) continue
+      const slot = this.#freeSlot(words, old[from]!)
+      words[2 * slot] = old[from]!
+      words[2 * slot + 1] = stored
+      size++
+    }
+    this.#words = words
+    this.#size = size
+    releaseBytes(old)
   }
 
-  /** The chosen ids in the order of their hashes: two words each, hash and place. */
-  inOrder(isChosen: (place: number) => boolean): Uint32Array {
+  /** The chosen ids in the order of their hashes: two words each, hash and place. Not within a run of changes; others may look up ids meanwhile. */
+  async inOrder(isChosen: (place: number) => boolean, turns: Turns): Promise<Uint32Array> {
     const words = this.#words
     const sorted = new Uint32Array(2 * this.#size)
     let end = 0
@@ -65,6 +81,7 @@ export class IdTable {
     /** Slots of the last hashes, which found no room at the end. */
     const wrapped: number[] = []
     for (let slot = 0; slot < this.#capacity; slot++) {
+      if ((2 * slot) % WORDS_A_LOOK === 0 && turns.isDue()) await turns.next()
       const stored = words[2 * slot + 1]!
       if (stored === 0 || !isChosen(stored - 1)) continue
       const key = words[2 * slot]!
@@ -105,8 +122,7 @@ export class IdTable {
     const key = hash >>> 0
     let slot = old < 0 ? -1 : this.#slotOf(key, each => each === old)
     if (slot < 0) {
-      slot = this.#home(key)
-      while (this.#words[2 * slot + 1] !== 0) slot = slot + 1 === this.#capacity ? 0 : slot + 1
+      slot = this.#freeSlot(this.#words, key)
       this.#size++
     }
     const undo = this.#undo
@@ -128,8 +144,7 @@ export class IdTable {
   /** Adds an id that is not there, within the count that `begin` was told, not to be taken back. */
   load(hash: number, place: number): void {
     const key = hash >>> 0
-    let slot = this.#home(key)
-    while (this.#words[2 * slot + 1] !== 0) slot = slot + 1 === this.#capacity ? 0 : slot + 1
+    const slot = this.#freeSlot(this.#words, key)
     this.#words[2 * slot] = key
     this.#words[2 * slot + 1] = place + 1
     this.#size++
@@ -144,6 +159,12 @@ export class IdTable {
       if (words[2 * slot] === key && isIt(stored - 1)) return slot
       slot = slot + 1 === this.#capacity ? 0 : slot + 1
     }
+  }
+
+  #freeSlot(words: Uint32Array, key: number): number {
+    let slot = this.#home(key)
+    while (words[2 * slot + 1] !== 0) slot = slot + 1 === this.#capacity ? 0 : slot + 1
+    return slot
   }
 
   #home(key: number): number {
@@ -167,8 +188,7 @@ export class IdTable {
     for (let from = 0; from < old.length; from += 2) {
       const stored = old[from + 1]!
       if (stored === 0) continue
-      let slot = this.#home(old[from]!)
-      while (this.#words[2 * slot + 1] !== 0) slot = slot + 1 === this.#capacity ? 0 : slot + 1
+      const slot = this.#freeSlot(this.#words, old[from]!)
       this.#words[2 * slot] = old[from]!
       this.#words[2 * slot + 1] = stored
     }
