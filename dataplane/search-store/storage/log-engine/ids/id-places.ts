@@ -110,13 +110,14 @@ export class IdPlaces<H extends IdHolder = IdHolder> {
 
   /** Closes the runs. */
   close(): void {
+    this.#written?.run.close()
     this.#runs.close()
   }
 
   clear(): void {
     this.#holders.length = 0
     this.#table = undefined
-    this.#runs.close()
+    this.close()
   }
 
   /** Frees the table's memory; it is made again when a write comes. Not within a batch. */

@@ -310,6 +310,15 @@ describe('ids on disk', function () {
     }))
 })
 
+/** Few hashes, those at both ends among them, which several pages of 512 entries may have in common. */
+const hashGroup = fc.record({
+  hash: fc.oneof(
+    fc.constantFrom(0, 1, 0xffff_fffe, 0xffff_ffff),
+    fc.nat(30).map(n => (n * 0x9e3779b1) >>> 0),
+  ),
+  count: fc.constantFrom(0, 1, 2, 7, 511, 512, 513, 1_500),
+})
+
 describe('runs of ids', () => {
   const segment = (number: number) => ({ number, firstSeqNo: number, docs: 2 })
   const PLACES = [0, 1].map(doc => placeOf(5, doc))
@@ -344,6 +353,42 @@ describe('runs of ids', () => {
       runs.finishMerge(merged!)
       expect([runs.covers(5), runs.isEmpty, readdirSync(dir)]).to.deep.equal([false, true, []])
     }))
+
+  it('give every place of a hash, on whichever pages they stand, before and after they are merged', () =>
+    fc.assert(
+      fc.asyncProperty(fc.array(fc.array(hashGroup, { maxLength: 12 }), { minLength: 8, maxLength: 8 }), all =>
+        withDirectory(async dir => {
+          const model = new Map<number, number[]>()
+          const runs = new IdRuns(nodeFiles, dir)
+          for (const [k, groups] of all.entries()) {
+            let doc = 0
+            const entries = groups.flatMap(({ hash, count }) => Array.from({ length: count }, () => [hash, placeOf(k, doc++)] as const))
+            for (const [hash, place] of entries) model.set(hash, [...(model.get(hash) ?? []), place])
+            const words = Uint32Array.from(entries.toSorted(([a], [b]) => a - b).flat())
+            const content = { segments: [{ number: k, firstSeqNo: k, docs: doc }], times: undefined, replaces: [] }
+            runs.take(await runs.write(words, [k], content), [k])
+          }
+          const expectAll = (places: (all: readonly number[]) => readonly number[]) => {
+            for (const hash of new Set([...model.keys(), 1, 0xffff_fffe, 0x8000_0000])) {
+              const found: number[] = []
+              runs.find(hash, Number.NaN, place => found.push(place) === 0)
+              expect(
+                found.sort((a, b) => a - b),
+                String(hash),
+              ).to.deep.equal(places(model.get(hash) ?? []))
+            }
+          }
+          expectAll(places => places)
+          const merged = await runs.merge(place => place % 3 > 0)
+          if (merged !== undefined) {
+            runs.finishMerge(merged)
+            expectAll(places => places.filter(place => place % 3 > 0))
+          }
+          runs.close()
+        }),
+      ),
+      { numRuns: rounds(60), seed: 9 },
+    ))
 
   it('let others run while they are merged, though hardly a document is left', () =>
     withDirectory(async dir => {
