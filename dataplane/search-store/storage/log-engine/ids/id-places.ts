@@ -225,7 +225,7 @@ export class IdPlaces<H extends IdHolder = IdHolder> {
       run,
       ordinals.map((ordinal, slot) => (isSameSegment(this.#holders[ordinal]?.identity, run.content.segments[slot]!) ? ordinal : -1)),
     )
-    await table.keep(place => !this.#runs.covers(ordinalOf(place)), new Turns())
+    await table.keep(place => this.#isWanted(place) && !this.#runs.covers(ordinalOf(place)), new Turns())
   }
 
   /**

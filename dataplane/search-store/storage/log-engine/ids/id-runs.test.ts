@@ -142,6 +142,24 @@ describe('ids on disk', function () {
       await index.close()
     }))
 
+  it('take no memory and no disk for documents that come and go', () =>
+    withDirectory(async dir => {
+      const index = await openIndex(dir, LOG_MAPPING)
+      let memory = 0
+      for (let k = 0; k < 60; k++) {
+        const all = numbers(k * SEGMENT, SEGMENT)
+        expect(await index.create!(told(all))).to.have.property('size', 0)
+        if (k % 2 === 1) await index.seal()
+        await index.apply(all.map((n): WriteOp => ({ action: 'delete', id: numberedDocument(n).id })))
+        if (k % 8 === 7) await index.maintain()
+        if (k === 19) memory = index.memoryBytes
+        expect(runsIn(dir).length).to.be.below(12)
+      }
+      expect(index.memoryBytes).to.be.below(1.2 * memory)
+      expect(Math.max(...runsIn(dir).map(name => Number.parseInt(name, 10))), 'runs that were written').to.be.below(24)
+      await index.close()
+    }))
+
   it('are read for a document of their time alone', () =>
     withDirectory(async dir => {
       const { files, reads } = watchRuns()
