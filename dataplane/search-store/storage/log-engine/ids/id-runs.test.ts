@@ -1,5 +1,5 @@
 /** Ids whose segments are sealed and old stand in runs on disk: writes and reads meet them as if they stood in memory. */
-import { readdirSync, truncateSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import fc from 'fast-check'
@@ -360,6 +360,38 @@ describe('runs of ids', () => {
       expect(PLACES.map((place, k) => runs.find([7, 9][k]!, Number.NaN, each => each === place))).to.deep.equal(PLACES)
       runs.forget(5)
       expect([runs.covers(5), runs.mayHold(7, Number.NaN)]).to.deep.equal([false, false])
+      runs.close()
+    }))
+
+  for (const [name, other] of [
+    ['that begins with another document', { ...segment(1), firstSeqNo: 9 }],
+    ['with more documents', { ...segment(1), docs: 3 }],
+  ] as const)
+    it(`know nothing of a segment ${name}, though it has the number of one of theirs`, () =>
+      withDirectory(async dir => {
+        const written = await runsOfOneSegment(dir)
+        written.close()
+        const runs = new IdRuns(nodeFiles, dir)
+        runs.open(new Map([[5, other]]))
+        expect([runs.covers(5), runs.isEmpty, readdirSync(dir)]).to.deep.equal([false, true, []])
+      }))
+
+  it('are found at a start by what their segments are, wherever those are now; those that were merged are removed', () =>
+    withDirectory(async dir => {
+      const written = await runsOfOneSegment(dir)
+      const sources = readdirSync(dir)
+      const copies = sources.map(name => [join(dir, name), readFileSync(join(dir, name))] as const)
+      written.finishMerge((await written.merge(() => true))!)
+      written.close()
+      // A power cut may bring back names of files that were removed.
+      for (const [path, bytes] of copies) writeFileSync(path, bytes)
+      const runs = new IdRuns(nodeFiles, dir)
+      runs.open(new Map([[3, segment(1)]]))
+      expect([runs.covers(3), runs.find(9, Number.NaN, () => true), readdirSync(dir)]).to.deep.equal([
+        true,
+        placeOf(3, 1),
+        ['00000009.ids'],
+      ])
       runs.close()
     }))
 
