@@ -28,7 +28,7 @@ interface Write {
   readonly from: number
   readonly count: number
 }
-/** What is begun at once. */
+/** Writes and other work that begin at once. */
 interface Round {
   readonly writes: readonly Write[]
   readonly others: readonly (typeof OTHER_WORK)[number][]
