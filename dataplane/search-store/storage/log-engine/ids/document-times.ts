@@ -22,8 +22,9 @@ export class DocumentTimes {
   }
 
   static ofAll(timesMs: Float64Array): DocumentTimes {
-    const bounds = new Float64Array(2 * timesMs.length)
-    for (const [k, ms] of timesMs.toSorted().entries()) bounds.fill(ms, 2 * k, 2 * k + 2)
+    const sorted = timesMs.toSorted()
+    const bounds = new Float64Array(2 * sorted.length)
+    for (let at = 0; at < bounds.length; at++) bounds[at] = sorted[at >>> 1]!
     return new DocumentTimes(fewSpans(bounds))
   }
 
