@@ -14,6 +14,7 @@ import { LOG_MAPPING } from '../testing/log-mapping.ts'
 import { numberedDocument } from '../testing/numbered-documents.ts'
 import { createOracle, type Oracle } from '../testing/oracle.ts'
 import { openIndex, withDirectory } from '../testing/temporary-index.ts'
+import { IdRunWriter } from './id-run.ts'
 import { IdRuns } from './id-runs.ts'
 import { placeOf } from './place.ts'
 
@@ -439,6 +440,18 @@ describe('runs of ids', () => {
       ),
       { numRuns: rounds(60), seed: 9 },
     ))
+
+  it('are the same in whichever pieces they are written', () =>
+    withDirectory(async dir => {
+      const hashes = numbers(0, 5_000).map(n => 3 * n)
+      const writer = new IdRunWriter(nodeFiles, dir, 1)
+      for (let from = 0; from < hashes.length; from += 700)
+        await writer.append(Uint32Array.from(hashes.slice(from, from + 700).flatMap((hash, k) => [hash, placeOf(0, from + k)])))
+      const run = await writer.finish({ segments: [segment(1)], times: undefined, replaces: [] })
+      expect(hashes.filter((hash, doc) => !run.some(hash, (slot, each) => slot === 0 && each === doc))).to.deep.equal([])
+      expect(hashes.filter(hash => run.some(hash + 1, () => true))).to.deep.equal([])
+      run.close()
+    }))
 
   it('let others run while they are merged, though hardly a document is left', () =>
     withDirectory(async dir => {
