@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { expect } from 'chai'
@@ -34,6 +36,27 @@ describe('bulks through a port', function () {
     const { hits } = await embedded.store.search<object>({ index: INDEX, body: { size: 1_000, sort: [{ n: 'asc' }] } })
     return hits
   }
+
+  it('tell the store where the ids of all their documents tell their times', async () => {
+    const told = { ...create('00000001-0000-5000-a000-000000000000'), idTellsTime: true } as const
+    const operations = (n: number) => [{ ...told, id: `0000000${n}-0000-5000-a000-000000000000` }]
+    /** Commits of which the store knows it. */
+    const commits = () => {
+      const segment = readdirSync(embedded.dir, { recursive: true, encoding: 'utf8' }).find(name => name.endsWith('.seg'))!
+      return readFileSync(join(embedded.dir, segment)).toString('latin1').split('"idsTellTimes":true').length - 1
+    }
+    await store.bulk([create('a')])
+    await store.bulk([...operations(1), create('b')])
+    expect(commits()).to.equal(0)
+    await store.bulk(operations(2))
+    expect(commits()).to.equal(1)
+    await store.bulk([{ ...told, action: 'update', body: '{"flag":true}', upsert: told.body, id: 'c' }])
+    expect(commits()).to.equal(2)
+    await store.bulkPacked!(packBulk(operations(3), size => Buffer.allocUnsafeSlow(size)))
+    expect(commits()).to.equal(3)
+    await store.bulkPacked!(packBulk([create('d')], size => Buffer.allocUnsafeSlow(size)))
+    expect(commits()).to.equal(3)
+  })
 
   it('end as those over HTTP do, operation by operation', async () => {
     const operations = (prefix: string): readonly BulkOperation[] => [

@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
+import { IDS_TELL_TIMES, IDS_TELL_TIMES_HEADER } from '../../bulk-port/ids-tell-times.ts'
 import { type SearchStore, SearchStoreRefusal, SearchStoreUnavailable, VersionConflict } from '../../ports/search-store.ts'
 import { createSearchStore } from './search-store.ts'
 
@@ -100,6 +101,16 @@ describe('the search store over the OpenSearch REST API', () => {
       '{"doc":{"b":1},"upsert":{"a":4}}',
       '',
     ])
+  })
+
+  it('a bulk says so where the ids of all its documents tell their times', async () => {
+    const operation = { action: 'create', index: 'service-logs-2026.11.21', id: 'a', body: '{}' } as const
+    const told = { ...operation, idTellsTime: true } as const
+    replies.push({ body: { items: [{ create: { status: 201 } }, { create: { status: 201 } }] } })
+    await store.bulk([told, told])
+    replies.push({ body: { items: [{ create: { status: 201 } }, { create: { status: 201 } }] } })
+    await store.bulk([told, operation])
+    expect(seen.map(({ headers }) => headers[IDS_TELL_TIMES_HEADER])).to.deep.equal([IDS_TELL_TIMES, undefined])
   })
 
   it('an empty bulk asks nobody', async () => {

@@ -1,5 +1,6 @@
 /** The `SearchStore` port over the OpenSearch REST API; serves OpenSearch and the embedded store alike. */
 
+import { IDS_TELL_TIMES, IDS_TELL_TIMES_HEADER } from '../../bulk-port/ids-tell-times.ts'
 import { LentBuffers } from '../../memory/lent-buffers.ts'
 import {
   type BulkOperation,
@@ -136,7 +137,8 @@ async function bulk(
   if (operations.length === 0) return []
   const bulkBody = buildBulkBody(operations, sizeBytes => bodies.take(sizeBytes))
   const query = { filter_path: wantsVersions ? `${BULK_FILTER_PATH},items.*._version` : BULK_FILTER_PATH, timeout: SHARD_TIMEOUT }
-  const { status, body } = await transport.request({ method: 'POST', path: '/_bulk', query, bulkBody, expect: [413] })
+  const headers = operations.every(({ idTellsTime }) => idTellsTime === true) ? { [IDS_TELL_TIMES_HEADER]: IDS_TELL_TIMES } : {}
+  const { status, body } = await transport.request({ method: 'POST', path: '/_bulk', query, bulkBody, headers, expect: [413] })
   if (status === 413) return tooLarge(operations)
   const { items = [] } = body as { readonly items?: readonly Readonly<Record<string, BulkItemResponse>>[] }
   if (items.length !== operations.length)

@@ -31,6 +31,8 @@ export interface StoreRequest {
   /** JSON, as an object or as text. */
   readonly body?: object | string
   readonly bulkBody?: Buffer
+  /** Beside those of all requests. */
+  readonly headers?: Readonly<Record<string, string>>
   /** Shorter than the connection's own time limit. */
   readonly timeoutMs?: number
   /** Statuses that the caller reads instead of an exception. */
@@ -86,13 +88,14 @@ export function createStoreTransport(config: SearchConnectionConfig): StoreTrans
     query,
     body,
     bulkBody,
+    headers: own,
     expect,
     timeoutMs = requestTimeoutMs,
   }: StoreRequest): Promise<StoreResponse> => {
     const answer = transport.request(
       { method, path, querystring: { ...query }, ...(body === undefined ? {} : { body }), ...bulk(bulkBody) },
       // A connection that the store closed in the same moment is worth one more try, where that cannot write twice.
-      { headers, ignore: [...(expect ?? [])], maxRetries: isReading({ method, path }) ? 1 : 0 },
+      { headers: { ...headers, ...own }, ignore: [...(expect ?? [])], maxRetries: isReading({ method, path }) ? 1 : 0 },
     )
     // The client's own timeout ends with the first byte of the answer.
     const deadline = setTimeout(() => answer.abort(), timeoutMs)

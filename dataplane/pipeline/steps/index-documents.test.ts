@@ -58,6 +58,7 @@ describe('the bridge indexes every enriched log', () => {
       index: 'service-logs-2026.11.21',
       id: record.document_id,
       body: undefined,
+      idTellsTime: true,
     })
     expect(json(operation.body)).to.deep.equal({
       timestamp: '2026-11-21T12:00:00.000Z',
@@ -109,7 +110,9 @@ describe('the bridge indexes every enriched log', () => {
       const flags = [NO_ANOMALY, { anomaly_score: 3.25, rule_score: 0.5, is_anomaly: true }]
       const homes = rows.map((row, i) => packing.pack(row, flags[i % 2]!, packer))
       const built = rows.map((row, i) => emitted(building.log(row, flags[i % 2])))
-      const packed = unpackBulk(packer.packed()).map(({ action, index, id, body }) => ({ action, index, id, body: body.toString() }))
+      const bulk = packer.packed()
+      const idTellsTime = bulk.idsTellTimes
+      const packed = unpackBulk(bulk).map(({ action, index, id, body }) => ({ action, index, id, body: body.toString(), idTellsTime }))
       expect(packed).to.deep.equal(built.map(({ operation }) => ({ ...operation, body: Buffer.from(operation.body).toString() })))
       expect(homes.map(home => home?.tenant)).to.deep.equal(built.map(({ tenant }) => tenant))
     })

@@ -30,6 +30,8 @@ const MAX_ACTION_LINE_BYTES = 64 * 1024
 export interface BulkDefaults {
   readonly index: string | undefined
   readonly requireAlias: boolean
+  /** No other document ever has the id of one of these at another `timestamp`, the first member of each. */
+  readonly idsTellTimes: boolean
 }
 
 /** Operations that are worked off at a time: a bulk with more is gone through once before, and holds no more than these. */
@@ -124,7 +126,7 @@ function isBlank(body: Buffer, start: number, end: number): boolean {
   return true
 }
 
-function itemOf(meta: BulkMeta, { index: defaultIndex, requireAlias }: BulkDefaults, source: Buffer | undefined): BulkItem {
+function itemOf(meta: BulkMeta, { index: defaultIndex, requireAlias, idsTellTimes }: BulkDefaults, source: Buffer | undefined): BulkItem {
   const { action } = meta
   const index = meta.index ?? defaultIndex
   if (index === undefined) throw validationError('index is missing')
@@ -137,17 +139,17 @@ function itemOf(meta: BulkMeta, { index: defaultIndex, requireAlias }: BulkDefau
     index,
     id,
     requireAlias: meta.requireAlias ?? requireAlias,
-    op: isEmpty ? undefined : opOf(meta, id, source),
+    op: isEmpty ? undefined : opOf(meta, id, source, idsTellTimes),
     error: isEmpty ? illegalArgument('if _id is specified it must not be empty') : undefined,
   }
 }
 
-function opOf({ action, ifSeqNo, ifPrimaryTerm }: BulkMeta, id: string, source: Buffer | undefined): WriteOp {
+function opOf({ action, ifSeqNo, ifPrimaryTerm }: BulkMeta, id: string, source: Buffer | undefined, idTellsTime: boolean): WriteOp {
   const condition = ifSeqNo === undefined && ifPrimaryTerm === undefined ? undefined : parseCondition(ifSeqNo, ifPrimaryTerm)
   if (action === 'delete') return { action, id, ...condition }
   if (source === undefined) throw parsingError('a document is missing')
-  if (action === 'update') return { action, id, ...parseUpdate(source, 0, source.length), ...condition }
+  if (action === 'update') return { action, id, ...parseUpdate(source, 0, source.length), ...condition, idTellsTime }
   if (action === 'create' && condition !== undefined)
     throw validationError('create operations do not support compare and set. use index instead')
-  return condition === undefined ? { action, id, source } : { action, id, source, ...condition }
+  return condition === undefined ? { action, id, source, idTellsTime } : { action, id, source, ...condition, idTellsTime }
 }

@@ -1,6 +1,10 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
+import { IDS_TELL_TIMES, IDS_TELL_TIMES_HEADER } from '../../bulk-port/ids-tell-times.ts'
 import { startTestStore, type TestStore } from '../testing/test-store.ts'
 
 const lines = (...values: readonly unknown[]): string =>
@@ -18,6 +22,30 @@ describe('_bulk', () => {
 
   const bulk = (body: string | Uint8Array, path = '/_bulk', headers: Record<string, string> = {}) =>
     store.request('POST', path, body, { 'content-type': 'application/x-ndjson', ...headers })
+
+  it('takes the word of a header that the ids of documents tell their times, for those that begin with a time', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'logpipeline-bulk-'))
+    const own = await startTestStore({ dir })
+    const segments = () =>
+      readdirSync(dir, { recursive: true, encoding: 'utf8' })
+        .filter(name => name.endsWith('.seg'))
+        .map(name => readFileSync(join(dir, name)).toString('latin1').split('"idsTellTimes":true').length - 1)
+    const timestamp = '2026-11-21T00:00:00.000Z'
+    const send = (id: string, document: object, headers: Record<string, string>) =>
+      own.request('POST', '/_bulk', lines({ create: { _index: 'service-logs-2026.11.21', _id: id } }, document), {
+        'content-type': 'application/x-ndjson',
+        ...headers,
+      })
+    const header = { [IDS_TELL_TIMES_HEADER]: IDS_TELL_TIMES }
+    await send('1', { timestamp, n: 1 }, {})
+    expect(segments()).to.deep.equal([0])
+    await send('2', { n: 2, timestamp }, header)
+    expect(segments()).to.deep.equal([0])
+    await send('3', { timestamp, n: 3 }, header)
+    expect(segments()).to.deep.equal([1])
+    await own.stop()
+    rmSync(dir, { recursive: true })
+  })
 
   for (const index of ['things', 'service-logs-2026.11.21'])
     it(`answers each item in its place, in OpenSearch's shape, for ${index}`, async () => {

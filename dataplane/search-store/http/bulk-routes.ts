@@ -1,5 +1,6 @@
 /** `_bulk`: many writes in one request, grouped by index, each with an answer of its own. */
 
+import { IDS_TELL_TIMES, IDS_TELL_TIMES_HEADER } from '../../bulk-port/ids-tell-times.ts'
 import { illegalArgument, unsupported } from '../api-error.ts'
 import { words } from '../json/json-reader.ts'
 import { applyBulk } from './apply-bulk.ts'
@@ -34,7 +35,11 @@ async function bulk(call: Call): Promise<Reply> {
   if (call.query.has('pipeline')) throw unsupported('parameter [pipeline]')
   const forcedRefresh = isForcedRefresh(call.query)
   const filter = parseFilterPath(call.query.get('filter_path'))
-  const defaults = { index: call.path['index'], requireAlias: booleanParameter(call.query, 'require_alias') }
+  const defaults = {
+    index: call.path['index'],
+    requireAlias: booleanParameter(call.query, 'require_alias'),
+    idsTellTimes: call.headers[IDS_TELL_TIMES_HEADER] === IDS_TELL_TIMES,
+  }
   const reader = new BulkReader(call.body, defaults)
   const { portion, count } = await readBulk(reader, call.memory)
   const answer = new BulkAnswer(filter, forcedRefresh)

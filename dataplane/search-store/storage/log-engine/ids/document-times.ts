@@ -6,6 +6,8 @@ import { firstAtLeast } from '../../../first-at-least.ts'
  * own, so that they make no time between taken.
  */
 const MAX_SPANS = 512
+/** No shorter gap is worth two spans. */
+const MIN_GAP_MS = 1_000
 
 /** First and last time of each span, by turns. */
 export type StoredTimes = readonly number[]
@@ -20,8 +22,9 @@ export class DocumentTimes {
   }
 
   static ofAll(timesMs: Float64Array): DocumentTimes {
-    const bounds = new Float64Array(2 * timesMs.length)
-    for (const [k, ms] of timesMs.toSorted().entries()) bounds.fill(ms, 2 * k, 2 * k + 2)
+    const sorted = timesMs.toSorted()
+    const bounds = new Float64Array(2 * sorted.length)
+    for (let at = 0; at < bounds.length; at++) bounds[at] = sorted[at >>> 1]!
     return new DocumentTimes(fewSpans(bounds))
   }
 
@@ -57,7 +60,7 @@ export class DocumentTimes {
 
 /** Spans that come in the order of their beginnings, joined over the shortest gaps until they are few. */
 function fewSpans(bounds: Float64Array): Float64Array {
-  const apart = joined(bounds, 1)
+  const apart = joined(bounds, MIN_GAP_MS)
   if (apart.length <= 2 * MAX_SPANS) return apart
   const gaps = Float64Array.from({ length: apart.length / 2 - 1 }, (_, k) => apart[2 * k + 2]! - apart[2 * k + 1]!).sort()
   return joined(apart, gaps[gaps.length - MAX_SPANS]!)

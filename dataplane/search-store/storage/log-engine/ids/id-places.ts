@@ -110,19 +110,20 @@ export class IdPlaces<H extends IdHolder = IdHolder> {
 
   /** Closes the runs. */
   close(): void {
+    this.#written?.run.close()
     this.#runs.close()
   }
 
   clear(): void {
     this.#holders.length = 0
     this.#table = undefined
-    this.#runs.close()
+    this.close()
   }
 
   /** Frees the table's memory; it is made again when a write comes. Not within a batch. */
   async unload(): Promise<void> {
     await this.settle()
-    if (this.#table !== undefined) this.#takeRun(this.#table)
+    if (this.#table !== undefined) await this.#takeRun(this.#table)
     this.#table = undefined
   }
 
@@ -135,7 +136,6 @@ export class IdPlaces<H extends IdHolder = IdHolder> {
   begin(count: number, from: number, staged: StagedDocuments): void {
     const table = this.#table
     if (table === undefined) throw new Error('a batch began without the table of ids')
-    this.#takeRun(table)
     table.begin(count, place => this.#isWanted(place))
     this.#staged = staged
     this.#stagedFrom = from
@@ -157,9 +157,9 @@ export class IdPlaces<H extends IdHolder = IdHolder> {
         loadBlock(table, holder, ref, ids, placeOf(ordinal, ref.firstDoc))
         if (turns.isDue()) await turns.next()
       }
-      this.#writeRun(table)
+      await this.#writeRun(table, ordinal + 1)
       await this.#writing
-      this.#takeRun(table)
+      await this.#takeRun(table)
     }
     this.#table = table
   }
@@ -168,17 +168,18 @@ export class IdPlaces<H extends IdHolder = IdHolder> {
   async makeRoom(): Promise<void> {
     const table = this.#table
     if (table === undefined) return
-    this.#writeRun(table)
+    await this.#takeRun(table)
+    await this.#writeRun(table, this.#holders.length)
     if (table.size > 2 * this.#maxInMemory) await this.#writing
   }
 
-  /** Begins to write a run of the oldest segments of which the table has the ids, where it has too many. */
-  #writeRun(table: IdTable): void {
+  /** Begins to write a run of the oldest segments, where the table, which has the ids of those below the ordinal `end`, has too many. */
+  async #writeRun(table: IdTable, end: number): Promise<void> {
     if (table.size < this.#nextRunAt || this.#writing !== undefined || this.#written !== undefined) return
-    const ordinals = this.#oldest(table.size - this.#maxInMemory / 2)
+    const ordinals = this.#oldest(table.size - this.#maxInMemory / 2, end)
     if (ordinals.length === 0) return
     const isChosen = new Set(ordinals)
-    const words = table.inOrder(place => isChosen.has(ordinalOf(place)))
+    const words = await table.inOrder(place => isChosen.has(ordinalOf(place)), new Turns())
     const holders = ordinals.map(ordinal => this.#holders[ordinal]!)
     this.#writing = this.#writeWords(words, ordinals, holders).then(
       run => {
@@ -200,11 +201,11 @@ export class IdPlaces<H extends IdHolder = IdHolder> {
     return this.#runs.write(words, ordinals, { segments, times, replaces: [] })
   }
 
-  /** Sealed segments that are in no run, in the order of arrival, until they have so many documents. */
-  #oldest(documents: number): number[] {
+  /** Sealed segments below the ordinal `end` that are in no run, in the order of arrival, until they have so many documents. */
+  #oldest(documents: number, end: number): number[] {
     const ordinals: number[] = []
     let count = 0
-    for (const [ordinal, holder] of this.#holders.entries()) {
+    for (const [ordinal, holder] of this.#holders.slice(0, end).entries()) {
       if (holder?.identity === undefined || this.#runs.covers(ordinal)) continue
       if (count >= documents) break
       ordinals.push(ordinal)
@@ -214,7 +215,7 @@ export class IdPlaces<H extends IdHolder = IdHolder> {
   }
 
   /** Leaves the ids of a run that is on disk to the run. Segments that have gone meanwhile are in it for nothing. */
-  #takeRun(table: IdTable): void {
+  async #takeRun(table: IdTable): Promise<void> {
     if (this.#written === undefined) return
     const { run, ordinals } = this.#written
     this.#written = undefined
@@ -224,7 +225,7 @@ export class IdPlaces<H extends IdHolder = IdHolder> {
       run,
       ordinals.map((ordinal, slot) => (isSameSegment(this.#holders[ordinal]?.identity, run.content.segments[slot]!) ? ordinal : -1)),
     )
-    table.keep(place => !this.#runs.covers(ordinalOf(place)))
+    await table.keep(place => this.#isWanted(place) && !this.#runs.covers(ordinalOf(place)), new Turns())
   }
 
   /**
@@ -375,7 +376,6 @@ export class IdPlaces<H extends IdHolder = IdHolder> {
   /** Points ids from documents of merged segments to where they are now. Not within a batch. */
   move(moves: Iterable<readonly [hash: number, to: number, from: number]>, count: number): void {
     if (this.#table === undefined) return
-    this.#takeRun(this.#table)
     this.#table.begin(count, place => this.#isWanted(place))
     for (const [hash, to, from] of moves) this.#table.set(hash, to, from)
   }

@@ -185,9 +185,9 @@ export class IdRunWriter {
     return run
   }
 
-  /** Takes the draft back. */
+  /** Takes back what was written, also where it has its name already. */
   abandon(): void {
     this.#file.close()
-    this.#files.remove(this.#draft)
+    for (const path of [this.#draft, runPath(this.#dir, this.#number)]) this.#files.remove(path)
   }
 }

@@ -1,5 +1,5 @@
 /** Ids whose segments are sealed and old stand in runs on disk: writes and reads meet them as if they stood in memory. */
-import { readdirSync, truncateSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import fc from 'fast-check'
@@ -14,6 +14,9 @@ import { LOG_MAPPING } from '../testing/log-mapping.ts'
 import { numberedDocument } from '../testing/numbered-documents.ts'
 import { createOracle, type Oracle } from '../testing/oracle.ts'
 import { openIndex, withDirectory } from '../testing/temporary-index.ts'
+import { IdRunWriter } from './id-run.ts'
+import { IdRuns } from './id-runs.ts'
+import { placeOf } from './place.ts'
 
 const numbers = (from: number, count: number) => Array.from({ length: count }, (_, k) => from + k)
 /** Documents whose ids tell their times. */
@@ -140,6 +143,24 @@ describe('ids on disk', function () {
       await index.close()
     }))
 
+  it('take no memory and no disk for documents that come and go', () =>
+    withDirectory(async dir => {
+      const index = await openIndex(dir, LOG_MAPPING)
+      let memory = 0
+      for (let k = 0; k < 60; k++) {
+        const all = numbers(k * SEGMENT, SEGMENT)
+        expect(await index.create!(told(all))).to.have.property('size', 0)
+        if (k % 2 === 1) await index.seal()
+        await index.apply(all.map((n): WriteOp => ({ action: 'delete', id: numberedDocument(n).id })))
+        if (k % 8 === 7) await index.maintain()
+        if (k === 19) memory = index.memoryBytes
+        expect(runsIn(dir).length).to.be.below(12)
+      }
+      expect(index.memoryBytes).to.be.below(1.2 * memory)
+      expect(Math.max(...runsIn(dir).map(name => Number.parseInt(name, 10))), 'runs that were written').to.be.below(24)
+      await index.close()
+    }))
+
   it('are read for a document of their time alone', () =>
     withDirectory(async dir => {
       const { files, reads } = watchRuns()
@@ -231,6 +252,58 @@ describe('ids on disk', function () {
         await index.close()
       }))
 
+  it('of a segment that was merged behind a long tail are found after a restart', () =>
+    withDirectory(async dir => {
+      const oracle = createOracle(LOG_MAPPING)
+      let index = await openIndex(dir, LOG_MAPPING)
+      for (let k = 0; k < 8; k++) {
+        const all = numbers(3 * k, 3)
+        await index.create!(told(all))
+        for (const n of all) oracle.apply(create(n))
+        await index.seal()
+      }
+      const tail = numbers(100, 60)
+      await index.create!(told(tail))
+      for (const n of tail) oracle.apply(create(n))
+      await index.close()
+      index = await openIndex(dir, LOG_MAPPING)
+      await index.maintain()
+      expect(index.segments().length).to.equal(2)
+      expect((await index.create!(told([...numbers(0, 24), ...tail]))).size).to.equal(84)
+      expectSame(index, oracle)
+      await index.close()
+    }))
+
+  it('leave no file behind where the disk fails after a run has its name', () =>
+    withDirectory(async dir => {
+      let isFailing = true
+      let renamed = ''
+      const files: IndexFiles = {
+        ...nodeFiles,
+        rename(from, to) {
+          renamed = to
+          nodeFiles.rename(from, to)
+        },
+        syncDirectory(path) {
+          if (isFailing && renamed.endsWith('.ids')) {
+            renamed = ''
+            throw Object.assign(new Error('EIO: i/o error'), { code: 'EIO', syscall: 'fsync' })
+          }
+          nodeFiles.syncDirectory(path)
+        },
+      }
+      const oracle = createOracle(LOG_MAPPING)
+      const index = await openIndex(dir, LOG_MAPPING, files)
+      await fill(index, oracle, 0, 3)
+      expect(await index.maintain().catch(({ code }: { code?: string }) => code)).to.equal('EIO')
+      expect(runsIn(dir)).to.deep.equal([])
+      isFailing = false
+      await fill(index, oracle, 100, 4)
+      expect(runsIn(dir).length).to.be.above(0)
+      expectSame(index, oracle)
+      await index.close()
+    }))
+
   it('stay in memory while a disk is full, and go to disk later', () =>
     withDirectory(async dir => {
       let isFull = true
@@ -253,5 +326,159 @@ describe('ids on disk', function () {
       expect(runsIn(dir).length).to.be.above(0)
       expectSame(index, oracle)
       await index.close()
+    }))
+})
+
+/** Few hashes, those at both ends among them, which several pages of 512 entries may have in common. */
+const hashGroup = fc.record({
+  hash: fc.oneof(
+    fc.constantFrom(0, 1, 0xffff_fffe, 0xffff_ffff),
+    fc.nat(30).map(n => (n * 0x9e3779b1) >>> 0),
+  ),
+  count: fc.constantFrom(0, 1, 2, 7, 511, 512, 513, 1_500),
+})
+
+describe('runs of ids', () => {
+  const segment = (number: number) => ({ number, firstSeqNo: number, docs: 2 })
+  const PLACES = [0, 1].map(doc => placeOf(5, doc))
+
+  /** Eight runs that all have the two documents of the segment with ordinal 5. */
+  async function runsOfOneSegment(dir: string): Promise<IdRuns> {
+    const runs = new IdRuns(nodeFiles, dir)
+    for (let k = 0; k < 8; k++) {
+      const words = Uint32Array.of(7, PLACES[0]!, 9, PLACES[1]!)
+      runs.take(await runs.write(words, [5], { segments: [segment(1)], times: undefined, replaces: [] }), [5])
+    }
+    return runs
+  }
+
+  it('know nothing of a segment that is gone, also where several had it before they were merged', () =>
+    withDirectory(async dir => {
+      const runs = await runsOfOneSegment(dir)
+      const merged = await runs.merge(() => true)
+      expect(merged!.run.count).to.equal(2)
+      runs.finishMerge(merged!)
+      expect(PLACES.map((place, k) => runs.find([7, 9][k]!, Number.NaN, each => each === place))).to.deep.equal(PLACES)
+      runs.forget(5)
+      expect([runs.covers(5), runs.mayHold(7, Number.NaN)]).to.deep.equal([false, false])
+      runs.close()
+    }))
+
+  for (const [name, other] of [
+    ['that begins with another document', { ...segment(1), firstSeqNo: 9 }],
+    ['with more documents', { ...segment(1), docs: 3 }],
+  ] as const)
+    it(`know nothing of a segment ${name}, though it has the number of one of theirs`, () =>
+      withDirectory(async dir => {
+        const written = await runsOfOneSegment(dir)
+        written.close()
+        const runs = new IdRuns(nodeFiles, dir)
+        runs.open(new Map([[5, other]]))
+        expect([runs.covers(5), runs.isEmpty, readdirSync(dir)]).to.deep.equal([false, true, []])
+      }))
+
+  it('are found at a start by what their segments are, wherever those are now; those that were merged are removed', () =>
+    withDirectory(async dir => {
+      const written = await runsOfOneSegment(dir)
+      const sources = readdirSync(dir)
+      const copies = sources.map(name => [join(dir, name), readFileSync(join(dir, name))] as const)
+      written.finishMerge((await written.merge(() => true))!)
+      written.close()
+      // A power cut may bring back names of files that were removed.
+      for (const [path, bytes] of copies) writeFileSync(path, bytes)
+      const runs = new IdRuns(nodeFiles, dir)
+      runs.open(new Map([[3, segment(1)]]))
+      expect([runs.covers(3), runs.find(9, Number.NaN, () => true), readdirSync(dir)]).to.deep.equal([
+        true,
+        placeOf(3, 1),
+        ['00000009.ids'],
+      ])
+      runs.close()
+    }))
+
+  it('forget a segment that went while they were merged', () =>
+    withDirectory(async dir => {
+      const runs = await runsOfOneSegment(dir)
+      const merged = await runs.merge(() => true)
+      runs.forget(5)
+      runs.finishMerge(merged!)
+      expect([runs.covers(5), runs.isEmpty, readdirSync(dir)]).to.deep.equal([false, true, []])
+    }))
+
+  it('give every place of a hash, on whichever pages they stand, before and after they are merged', () =>
+    fc.assert(
+      fc.asyncProperty(fc.array(fc.array(hashGroup, { maxLength: 12 }), { minLength: 8, maxLength: 8 }), all =>
+        withDirectory(async dir => {
+          const model = new Map<number, number[]>()
+          const runs = new IdRuns(nodeFiles, dir)
+          for (const [k, groups] of all.entries()) {
+            let doc = 0
+            const entries = groups.flatMap(({ hash, count }) => Array.from({ length: count }, () => [hash, placeOf(k, doc++)] as const))
+            for (const [hash, place] of entries) model.set(hash, [...(model.get(hash) ?? []), place])
+            const words = Uint32Array.from(entries.toSorted(([a], [b]) => a - b).flat())
+            const content = { segments: [{ number: k, firstSeqNo: k, docs: doc }], times: undefined, replaces: [] }
+            runs.take(await runs.write(words, [k], content), [k])
+          }
+          const expectAll = (places: (all: readonly number[]) => readonly number[]) => {
+            for (const hash of new Set([...model.keys(), 1, 0xffff_fffe, 0x8000_0000])) {
+              const found: number[] = []
+              runs.find(hash, Number.NaN, place => found.push(place) === 0)
+              expect(
+                found.sort((a, b) => a - b),
+                String(hash),
+              ).to.deep.equal(places(model.get(hash) ?? []))
+            }
+          }
+          expectAll(places => places)
+          const merged = await runs.merge(place => place % 3 > 0)
+          if (merged !== undefined) {
+            runs.finishMerge(merged)
+            expectAll(places => places.filter(place => place % 3 > 0))
+          }
+          runs.close()
+        }),
+      ),
+      { numRuns: rounds(60), seed: 9 },
+    ))
+
+  it('are the same in whichever pieces they are written', () =>
+    withDirectory(async dir => {
+      const hashes = numbers(0, 5_000).map(n => 3 * n)
+      const writer = new IdRunWriter(nodeFiles, dir, 1)
+      for (let from = 0; from < hashes.length; from += 700)
+        await writer.append(Uint32Array.from(hashes.slice(from, from + 700).flatMap((hash, k) => [hash, placeOf(0, from + k)])))
+      const run = await writer.finish({ segments: [segment(1)], times: undefined, replaces: [] })
+      expect(hashes.filter((hash, doc) => !run.some(hash, (slot, each) => slot === 0 && each === doc))).to.deep.equal([])
+      expect(hashes.filter(hash => run.some(hash + 1, () => true))).to.deep.equal([])
+      run.close()
+    }))
+
+  it('let others run while they are merged, though hardly a document is left', () =>
+    withDirectory(async dir => {
+      let turns = 0
+      const turnsAtWrite: number[] = []
+      const write: IndexFiles['write'] = (...args) => {
+        turnsAtWrite.push(turns)
+        return nodeFiles.write(...args)
+      }
+      const runs = new IdRuns({ ...nodeFiles, write }, dir)
+      const count = 60_000
+      for (let k = 0; k < 8; k++) {
+        const words = Uint32Array.from({ length: 2 * count }, (_, at) => (at % 2 === 0 ? at : placeOf(k, at >>> 1)))
+        runs.take(await runs.write(words, [k], { segments: [segment(k)], times: undefined, replaces: [] }), [k])
+      }
+      turnsAtWrite.length = 0
+      let isMerging = true
+      const others = () => {
+        turns++
+        if (isMerging) setImmediate(others)
+      }
+      setImmediate(others)
+      const merged = await runs.merge(place => place === placeOf(0, 0))
+      isMerging = false
+      expect(merged!.run.count).to.equal(1)
+      expect(turnsAtWrite[0]).to.be.above(1)
+      runs.finishMerge(merged!)
+      runs.close()
     }))
 })

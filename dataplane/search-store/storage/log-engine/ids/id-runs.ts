@@ -13,6 +13,9 @@ const GONE = -1
 /** Entries that are written at once. */
 const PIECE_ENTRIES = 32_768
 
+/** Entries between two looks at the time, those that are left out among them. */
+const ENTRIES_A_LOOK = 512
+
 /** A run, and where the segment of each slot is now; `GONE`: nowhere. */
 interface PlacedRun {
   readonly run: IdRun
@@ -85,8 +88,8 @@ export class IdRuns {
   forget(ordinal: number): void {
     if (!this.#covered.delete(ordinal)) return
     for (const { ordinals } of this.#runs) {
-      const slot = ordinals.indexOf(ordinal)
-      if (slot >= 0) ordinals[slot] = GONE
+      // Most runs have the segment once or not at all.
+      for (let slot = ordinals.indexOf(ordinal); slot >= 0; slot = ordinals.indexOf(ordinal, slot + 1)) ordinals[slot] = GONE
     }
   }
 
@@ -149,9 +152,7 @@ export class IdRuns {
   async merge(isLive: (place: number) => boolean): Promise<MergedRun | undefined> {
     const sources = mergeCandidates(this.#runs)
     if (sources.length === 0) return undefined
-    const origins = sources.flatMap(source =>
-      [...source.ordinals.keys()].filter(slot => source.ordinals[slot]! >= 0).map(slot => [source, slot] as const),
-    )
+    const origins = originsOf(sources)
     const segments = origins.map(([{ run }, slot]) => run.content.segments[slot]!)
     const times = sources.map(({ run }) => run.content.times)
     const writer = new IdRunWriter(this.#files, this.#dir, this.#nextNumber++)
@@ -217,6 +218,12 @@ function mergeCandidates(runs: readonly PlacedRun[]): readonly PlacedRun[] {
   return enough?.slice(0, MERGED_RUNS) ?? []
 }
 
+/** Where each segment is in the sources. Several may have a segment that lost its seal in a crash, and was sealed anew as it was. */
+function originsOf(sources: readonly PlacedRun[]): MergedRun['origins'] {
+  const slots = sources.flatMap(source => [...source.ordinals].map((ordinal, slot) => ({ ordinal, origin: [source, slot] as const })))
+  return [...new Map(slots.filter(({ ordinal }) => ordinal >= 0).map(({ ordinal, origin }) => [ordinal, origin])).values()]
+}
+
 /** Entries of one source, the next one at hand. */
 class EntryReader {
   readonly #pieces: Generator<Uint32Array, void, undefined>
@@ -259,7 +266,7 @@ async function mergeEntries(
   for (const [to, [source, slot]] of origins.entries()) slots[sources.indexOf(source)]![slot] = to
   const words = new Uint32Array(2 * PIECE_ENTRIES)
   let end = 0
-  for (;;) {
+  for (let read = 1; ; read++) {
     let least = 0
     for (let k = 1; k < readers.length; k++) if (readers[k]!.hash < readers[least]!.hash) least = k
     const reader = readers[least]!
@@ -277,7 +284,7 @@ async function mergeEntries(
       await write(words)
       end = 0
     }
-    if ((end & 0x3ff) === 0 && turns.isDue()) await turns.next()
+    if (read % ENTRIES_A_LOOK === 0 && turns.isDue()) await turns.next()
   }
   await write(words.subarray(0, end))
 }

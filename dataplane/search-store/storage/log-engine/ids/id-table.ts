@@ -1,9 +1,12 @@
 /** The hash table from document id to place. */
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
+import type { Turns } from '../../../turns.ts'
 
 const MAX_LOAD = 0.75
 const GROWTH = 1.6
 const INITIAL_CAPACITY = 256
+/** Words between two looks at the time. */
+const WORDS_A_LOOK = 2_048
 
 /**
  * From document id to place (a number below 2³² − 1), for one index: open addressing over pairs of words, the high half of the
@@ -34,18 +37,34 @@ export class IdTable {
     this.#undoEnd = 0
     if (this.#undo.length < 3 * count) this.#undo = new Uint32Array(3 * count)
     if (this.#size + count <= this.#capacity * MAX_LOAD) return
-    const needed = Math.ceil((this.#size + count) / MAX_LOAD + 1)
-    this.#rebuild(Math.max(Math.ceil(this.#capacity * GROWTH), needed), isWanted)
+    this.#drop(isWanted)
+    const wanted = this.#size + count
+    const isRoomy = wanted * GROWTH <= this.#capacity * MAX_LOAD
+    this.#rebuild(isRoomy ? this.#capacity : Math.ceil(Math.max(this.#capacity * GROWTH, wanted / MAX_LOAD + 1)))
   }
 
-  /** Drops all ids but those whose place is wanted. Not within a run of changes. */
-  keep(isWanted: (place: number) => boolean): void {
+  /** Drops all ids but those whose place is wanted. Not within a run of changes; others may look up ids meanwhile. */
+  async keep(isWanted: (place: number) => boolean, turns: Turns): Promise<void> {
     this.#undoEnd = 0
-    this.#rebuild(this.#capacity, isWanted)
+    const old = this.#words
+    const words = new Uint32Array(old.length)
+    let size = 0
+    for (let from = 0; from < old.length; from += 2) {
+      if (from % WORDS_A_LOOK === 0 && turns.isDue()) await turns.next()
+      const stored = old[from + 1]!
+      if (stored === 0 || !isWanted(stored - 1)) continue
+      const slot = this.#freeSlot(words, old[from]!)
+      words[2 * slot] = old[from]!
+      words[2 * slot + 1] = stored
+      size++
+    }
+    this.#words = words
+    this.#size = size
+    releaseBytes(old)
   }
 
-  /** The chosen ids in the order of their hashes: two words each, hash and place. */
-  inOrder(isChosen: (place: number) => boolean): Uint32Array {
+  /** The chosen ids in the order of their hashes: two words each, hash and place. Not within a run of changes; others may look up ids meanwhile. */
+  async inOrder(isChosen: (place: number) => boolean, turns: Turns): Promise<Uint32Array> {
     const words = this.#words
     const sorted = new Uint32Array(2 * this.#size)
     let end = 0
@@ -62,6 +81,7 @@ export class IdTable {
     /** Slots of the last hashes, which found no room at the end. */
     const wrapped: number[] = []
     for (let slot = 0; slot < this.#capacity; slot++) {
+      if ((2 * slot) % WORDS_A_LOOK === 0 && turns.isDue()) await turns.next()
       const stored = words[2 * slot + 1]!
       if (stored === 0 || !isChosen(stored - 1)) continue
       const key = words[2 * slot]!
@@ -102,8 +122,7 @@ export class IdTable {
     const key = hash >>> 0
     let slot = old < 0 ? -1 : this.#slotOf(key, each => each === old)
     if (slot < 0) {
-      slot = this.#home(key)
-      while (this.#words[2 * slot + 1] !== 0) slot = slot + 1 === this.#capacity ? 0 : slot + 1
+      slot = this.#freeSlot(this.#words, key)
       this.#size++
     }
     const undo = this.#undo
@@ -125,8 +144,7 @@ export class IdTable {
   /** Adds an id that is not there, within the count that `begin` was told, not to be taken back. */
   load(hash: number, place: number): void {
     const key = hash >>> 0
-    let slot = this.#home(key)
-    while (this.#words[2 * slot + 1] !== 0) slot = slot + 1 === this.#capacity ? 0 : slot + 1
+    const slot = this.#freeSlot(this.#words, key)
     this.#words[2 * slot] = key
     this.#words[2 * slot + 1] = place + 1
     this.#size++
@@ -143,23 +161,36 @@ export class IdTable {
     }
   }
 
+  #freeSlot(words: Uint32Array, key: number): number {
+    let slot = this.#home(key)
+    while (words[2 * slot + 1] !== 0) slot = slot + 1 === this.#capacity ? 0 : slot + 1
+    return slot
+  }
+
   #home(key: number): number {
     return Math.floor((key / 4_294_967_296) * this.#capacity)
   }
 
-  #rebuild(capacity: number, isWanted: (place: number) => boolean): void {
+  /** Empties the slots of ids that nobody wants. Others are found again once the table is rebuilt. */
+  #drop(isWanted: (place: number) => boolean): void {
+    const words = this.#words
+    for (let at = 1; at < words.length; at += 2) {
+      if (words[at] === 0 || isWanted(words[at]! - 1)) continue
+      words[at] = 0
+      this.#size--
+    }
+  }
+
+  #rebuild(capacity: number): void {
     const old = this.#words
     this.#capacity = capacity
     this.#words = new Uint32Array(2 * this.#capacity)
-    this.#size = 0
     for (let from = 0; from < old.length; from += 2) {
       const stored = old[from + 1]!
-      if (stored === 0 || !isWanted(stored - 1)) continue
-      let slot = this.#home(old[from]!)
-      while (this.#words[2 * slot + 1] !== 0) slot = slot + 1 === this.#capacity ? 0 : slot + 1
+      if (stored === 0) continue
+      const slot = this.#freeSlot(this.#words, old[from]!)
       this.#words[2 * slot] = old[from]!
       this.#words[2 * slot + 1] = stored
-      this.#size++
     }
     releaseBytes(old)
   }

@@ -19,14 +19,20 @@ export async function withDirectory<T>(use: (dir: string) => Promise<T>): Promis
 /** So few that tests meet runs of ids on disk. */
 const MAX_IDS_IN_MEMORY = 40
 
-export function openIndex(dir: string, mapping: MappingConfig, files?: IndexFiles, clock = { nowMs: () => 0 }): Promise<LogIndex> {
+export function openIndex(
+  dir: string,
+  mapping: MappingConfig,
+  files?: IndexFiles,
+  clock = { nowMs: () => 0 },
+  maxIdsInMemory = MAX_IDS_IN_MEMORY,
+): Promise<LogIndex> {
   let uuids = 0
   const cache = createByteCache(4 << 20)
   const deps = {
     clock,
     cache,
     newUuid: () => `uuid-${uuids++}`,
-    maxIdsInMemory: MAX_IDS_IN_MEMORY,
+    maxIdsInMemory,
     ...(files === undefined ? {} : { files }),
   }
   return openLogIndex({ dir: join(dir, 'index'), name: 'service-logs-2026.11.21', mapping }, deps)
