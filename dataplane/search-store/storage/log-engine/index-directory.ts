@@ -72,12 +72,14 @@ export function openSegments(context: SegmentContext, dir: string): FoundSegment
   const names = files.list(dir)
   for (const name of names) if (name.endsWith('.tmp') || name.endsWith('.idx')) files.remove(join(dir, name))
   const numbers = names.filter(name => /^\d+\.seg$/.test(name)).map(name => Number.parseInt(name, 10))
-  for (const name of names) if (name.endsWith('.del') && !names.includes(name.replace('.del', '.seg'))) files.remove(join(dir, name))
+  // There may be thousands.
+  const known = new Set(names)
+  for (const name of names) if (name.endsWith('.del') && !known.has(name.replace('.del', '.seg'))) files.remove(join(dir, name))
   const sealed = new Map<number, SealedSegment>()
   const open: OpenSegment[] = []
   for (const number of numbers.sort((a, b) => a - b)) {
     const file = new SegmentFile(files, segmentPath(dir, number))
-    const dead = names.includes(`${String(number).padStart(8, '0')}.del`) ? DeadDocuments.load(files, deadPath(dir, number)) : undefined
+    const dead = known.has(`${String(number).padStart(8, '0')}.del`) ? DeadDocuments.load(files, deadPath(dir, number)) : undefined
     const segment = SealedSegment.open(context, number, file, dead)
     if (segment !== undefined) {
       file.shareDescriptor(file.path)
