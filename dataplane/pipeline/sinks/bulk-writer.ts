@@ -98,6 +98,10 @@ interface Item {
   readonly downReason: string | undefined
 }
 
+function writesTheSame(a: BulkOperation, b: BulkOperation): boolean {
+  return Buffer.from(a.upsert ?? a.body).equals(Buffer.from(b.upsert ?? b.body))
+}
+
 function newItem(operation: BulkOperation, position: number): Item {
   return { operation, position, folds: 0, isInDoubt: false, downReason: undefined }
 }
@@ -296,8 +300,10 @@ class Write {
     const hasNoRoom = outcome.status === 'retry' && outcome.hasNoRoom === true
     if (outcome.status === 'retry' && outcome.isDown === true) return { ...item, downReason: outcome.reason }
     if (outcome.status === 'retry' && !(hasNoRoom && refusesWithoutRoom)) return { ...item, downReason: undefined }
-    if (!hasNoRoom && fold !== undefined && item.folds < MAX_FOLDS)
-      return { ...item, operation: fold(item.operation, outcome.reason), folds: item.folds + 1 }
+    if (!hasNoRoom && fold !== undefined && item.folds < MAX_FOLDS) {
+      const operation = fold(item.operation, outcome.reason)
+      if (item.folds === 0 || !writesTheSame(operation, item.operation)) return { ...item, operation, folds: item.folds + 1 }
+    }
     this.#refused.push({ item: item.position, reason: outcome.reason, hasNoRoom })
     return undefined
   }
