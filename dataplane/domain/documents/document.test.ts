@@ -90,6 +90,17 @@ describe('the indexed log document', () => {
     }
   })
 
+  it('a duration that features are made of is a field also behind 300 others, as the template has it', () => {
+    const attributes = new Map([
+      ['duration_ms', '12'],
+      ['latency_ms', '"12 ms"'],
+      ['further', '1'],
+    ])
+    const { topLevel, folded } = placeAttributes(attributes, () => false)
+    expect([...topLevel.keys()]).to.deep.equal(['duration_ms'])
+    expect([...folded.keys()]).to.deep.equal(['latency_ms', 'further'])
+  })
+
   it('a tenant’s 301st and later distinct custom key of a day stand in attributes', () => {
     const keys = new CustomKeys()
     const admit = (path: string) => keys.admit('default', '2026.11.21', path)
@@ -104,6 +115,24 @@ describe('the indexed log document', () => {
   it('objects in an array count by their leaves', () => {
     expect(fieldPaths('a', '[{"b":1,"c":{"d":2}},{"b":3},4]')).to.deep.equal(['a.b', 'a.c.d', 'a'])
     expect(fieldPaths('a', '["{"]')).to.deep.equal(['a'])
+  })
+
+  it('refused, it keeps durations that features are made of where they are, and gives them up when refused again', () => {
+    const custom = new Map([
+      ['duration_ms', '12.5'],
+      ['latency_ms', '"140"'],
+      ['response_time_ms', '"12 ms"'],
+      ['http.server.request.duration', '1e400'],
+      ['code', '"E5"'],
+    ])
+    const document = buildDocument(RECORD, placeAttributes(custom, admitAll), NO_ANOMALY)
+    const { duration_ms, latency_ms, attributes } = JSON.parse(foldDocument(document))
+    expect({ duration_ms, latency_ms }).to.deep.equal({ duration_ms: 12.5, latency_ms: '140' })
+    expect(Object.keys(attributes)).to.deep.equal(['response_time_ms', 'http.server.request.duration', 'code'])
+    const again = foldDocument(foldDocument(document))
+    expect(JSON.parse(again)).to.not.have.any.keys('duration_ms', 'latency_ms')
+    expect(JSON.parse(again).attributes).to.include({ duration_ms: 12.5, latency_ms: '140', code: 'E5' })
+    expect(foldDocument(again)).to.equal(again)
   })
 
   it('refused, it is tried with all custom attributes in attributes', () => {

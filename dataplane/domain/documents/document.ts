@@ -1,5 +1,6 @@
 /** The indexed log document (Spec: Indexed log document; Decisions 4 and 8). */
 import { splitMembers } from '../../json/text-members.ts'
+import { LATENCY_FIELDS } from '../features/service-features.ts'
 import type { FlatRecord } from '../records/flat-record-fields.ts'
 import type { FlatAttributes } from '../records/flatten.ts'
 import { isCanonicalName, isTopLevelKey } from './field-names.ts'
@@ -15,12 +16,21 @@ export interface PlacedAttributes {
   readonly folded: FlatAttributes
 }
 
+/** Fields that ML features are made of (Decisions 9). */
+const DURATIONS: ReadonlySet<string> = new Set(LATENCY_FIELDS.map(({ field }) => field))
+const NUMBER = /^("?)(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\1$/
+
+/** Whether the value fits the field that the template has for it. */
+function isDuration(key: string, json: string): boolean {
+  return DURATIONS.has(key) && Number.isFinite(Number.parseFloat(NUMBER.exec(json)?.[2] ?? ''))
+}
+
 /** Spec: Indexed log document; Decisions 4. */
 export function placeAttributes(attributes: FlatAttributes, admit: AdmitPath): PlacedAttributes {
   const topLevel = new Map<string, string>()
   const folded = new Map<string, string>()
   for (const [key, json] of attributes) {
-    const fits = isTopLevelKey(key) && fieldPaths(key, json).every(path => admit(path))
+    const fits = isDuration(key, json) || (isTopLevelKey(key) && fieldPaths(key, json).every(path => admit(path)))
     ;(fits ? topLevel : folded).set(key, json)
   }
   return { topLevel, folded }
@@ -67,20 +77,23 @@ function isOwnField(name: string): boolean {
 }
 
 /**
- * A document of `buildDocument` with all custom attributes in `attributes`: what is tried when the search store refuses it
- * as it is (Decisions 8).
+ * A document of `buildDocument` with its custom attributes in `attributes`: what is tried when the search store refuses it as it is (Decisions 8).
+ * Durations stay where they are, since another attribute is refused almost always. Folded once more, the document has none outside `attributes`.
  */
 export function foldDocument(json: string): string {
   const own = new Map<string, string>()
-  const folded = new Map<string, string>()
-  const fold = (key: string, value: string) => {
-    for (const [name, member] of foldAttribute(key, value)) folded.set(name, member)
-  }
+  const durations = new Map<string, string>()
+  const others = new Map<string, string>()
+  const attributes = new Map<string, string>()
   for (const [key, value] of splitMembers(json)) {
     if (isOwnField(key)) own.set(key, value)
-    else if (key !== 'attributes') fold(key, value)
-    else for (const [inner, innerValue] of splitMembers(value)) fold(inner, innerValue)
+    else if (key === 'attributes') for (const [inner, innerValue] of splitMembers(value)) attributes.set(inner, innerValue)
+    else (isDuration(key, value) ? durations : others).set(key, value)
   }
-  const attributes = folded.size === 0 ? '' : `,"attributes":{${jsonMembers(folded)}}`
-  return `{${jsonMembers(own)}${attributes}}`
+  const stays = others.size > 0
+  const folded = new Map<string, string>()
+  for (const [key, value] of [...(stays ? [] : durations), ...others, ...attributes])
+    for (const [name, member] of foldAttribute(key, value)) folded.set(name, member)
+  const tail = documentTail({ topLevel: stays ? durations : new Map(), folded })
+  return `{${jsonMembers(own)}${tail}`
 }

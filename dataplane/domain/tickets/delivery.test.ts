@@ -182,7 +182,22 @@ describe('attempts', () => {
       expect(statuses(retryThread(gone, NOW_MS)!)).to.deep.equal(['open pending', 'acknowledge pending'])
     })
 
-    it('is for failed ones alone', () => {
+    it('tries one at once that failed and waits for its next attempt', () => {
+      const waiting = attempt(open('acknowledge'), { kind: 'retryable', reason: '503', afterMs: 90_000 })
+      const again = retryThread(waiting, NOW_MS + 1_000)!
+      expect(statuses(again)).to.deep.equal(['open pending', 'acknowledge pending'])
+      expect(again).to.include({ dueAt: iso(1_000), deadlineAt: iso(DAY_MS), askedAt: iso(1_000) })
+      expect(headOf(again)).to.include({ attempts: 1, lastError: '503' })
+    })
+
+    it('tries one at once that waits for a paused target', () => {
+      const waiting = explainWait(open(), '503', NOW)
+      expect(retryThread(waiting, NOW_MS + 1_000)).to.include({ dueAt: iso(1_000), askedAt: iso(1_000) })
+    })
+
+    it('is not for one that is being tried, never was, or was sent', () => {
+      const waiting = attempt(open(), { kind: 'retryable', reason: '503' })
+      expect(retryThread(begin(waiting, 2_000), NOW_MS + 2_000)).to.equal(undefined)
       expect(retryThread(open(), NOW_MS)).to.equal(undefined)
       expect(retryThread(attempt(open(), { kind: 'delivered' }), NOW_MS)).to.equal(undefined)
     })

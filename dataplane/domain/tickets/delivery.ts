@@ -86,11 +86,18 @@ export function explainWait(thread: TicketThread, reason: string, now: string): 
   return changeHead(thread, now, row => ({ ...row, lastError: cut(`waits: ${reason}`) }))
 }
 
-/** Tries what failed, or had no target, once more, at once; undefined when that is not so of the newest dispatch. */
+/**
+ * Tries what failed, or had no target, once more, at once, and what waits for its next attempt without waiting for it; undefined when neither is so of the
+ * newest dispatch.
+ */
 export function retryThread(thread: TicketThread, nowMs: number): TicketThread | undefined {
   const newest = newestDispatch(thread.rows)
-  if (newest === undefined || !isMissed(newest)) return undefined
   const now = new Date(nowMs).toISOString()
+  if (newest === undefined || !isMissed(newest)) {
+    const head = headOf(thread)
+    if (head === undefined || !isHeldUp(head)) return undefined
+    return { ...changeHead(thread, now, row => ({ ...row, nextAttemptAt: now })), askedAt: now }
+  }
   const deadlineAt = new Date(nowMs + ROW_LIFE_MS).toISOString()
   const lastSent = thread.rows.findLastIndex(({ status }) => status === 'sent')
   const rows = thread.rows.map((row, at): OutboxRow => {
@@ -104,6 +111,11 @@ export function retryThread(thread: TicketThread, nowMs: number): TicketThread |
 /** A row that its target never got: people may send it once the target is mended. */
 function isMissed({ status, suppressedBy }: OutboxRow): boolean {
   return status === 'failed' || status === 'refused' || suppressedBy === 'target'
+}
+
+/** A row that waits after an attempt that failed, or for a target that is paused. */
+function isHeldUp({ status, lastError, isUnderWay }: OutboxRow): boolean {
+  return status === 'pending' && lastError !== undefined && isUnderWay !== true
 }
 
 function afterFailure(row: OutboxRow, end: Exclude<AttemptEnd, { kind: 'delivered' }>, nowMs: number, random: () => number): OutboxRow {

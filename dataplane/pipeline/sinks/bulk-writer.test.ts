@@ -74,6 +74,18 @@ describe('writing documents', () => {
     ])
   })
 
+  it('folds a document again that is refused folded', async () => {
+    const bodies: string[] = []
+    const { store } = storeWith(({ body }) => {
+      bodies.push(String(body))
+      return String(body).length > 2 ? { status: 'refused', reason: 'mapping' } : { status: 'done', created: true }
+    })
+    const shorten = (operation: BulkOperation): BulkOperation => ({ ...operation, body: String(operation.body).slice(1) })
+    const result = await writeBulk([{ ...create('a'), body: '1234' }], { store, clock, signal, fold: shorten })
+    expect(bodies).to.deep.equal(['1234', '234', '34'])
+    expect(result).to.deep.include({ created: 1, refused: [] })
+  })
+
   it('gives up with an error when the store stays away', async () => {
     const store = {
       bulk: async () => {

@@ -28,7 +28,7 @@ export interface BulkWriterDeps {
   readonly store: SearchStore
   readonly clock: Clock
   readonly signal: AbortSignal
-  /** The form to try when the store refuses an operation as it is, and why it does. */
+  /** The form to try when the store refuses an operation as it is, or in the form before, and why it does. */
   readonly fold?: (operation: BulkOperation, reason: string) => BulkOperation
   /** An operation whose index the store will not make, having reached its limit, is refused; default: it waits until there is room. */
   readonly refusesWithoutRoom?: boolean
@@ -84,18 +84,26 @@ export async function writeBulk(operations: readonly BulkOperation[], deps: Bulk
   return write.result
 }
 
+/** Forms of a document behind the one that it has. */
+const MAX_FOLDS = 2
+
 interface Item {
   readonly operation: BulkOperation
   readonly position: number
-  readonly isFolded: boolean
+  /** How often it was folded: the second time it holds nothing that the store could refuse it for. */
+  readonly folds: number
   /** A request with it got no answer: the document may be there by it, which its version then tells. */
   readonly isInDoubt: boolean
   /** The store's answer to the last request with it, where its index took nothing. */
   readonly downReason: string | undefined
 }
 
+function writesTheSame(a: BulkOperation, b: BulkOperation): boolean {
+  return Buffer.from(a.upsert ?? a.body).equals(Buffer.from(b.upsert ?? b.body))
+}
+
 function newItem(operation: BulkOperation, position: number): Item {
-  return { operation, position, isFolded: false, isInDoubt: false, downReason: undefined }
+  return { operation, position, folds: 0, isInDoubt: false, downReason: undefined }
 }
 
 /** The outcome of one request. */
@@ -292,8 +300,10 @@ class Write {
     const hasNoRoom = outcome.status === 'retry' && outcome.hasNoRoom === true
     if (outcome.status === 'retry' && outcome.isDown === true) return { ...item, downReason: outcome.reason }
     if (outcome.status === 'retry' && !(hasNoRoom && refusesWithoutRoom)) return { ...item, downReason: undefined }
-    if (!hasNoRoom && fold !== undefined && !item.isFolded)
-      return { ...item, operation: fold(item.operation, outcome.reason), isFolded: true }
+    if (!hasNoRoom && fold !== undefined && item.folds < MAX_FOLDS) {
+      const operation = fold(item.operation, outcome.reason)
+      if (item.folds === 0 || !writesTheSame(operation, item.operation)) return { ...item, operation, folds: item.folds + 1 }
+    }
     this.#refused.push({ item: item.position, reason: outcome.reason, hasNoRoom })
     return undefined
   }

@@ -57,7 +57,7 @@ function refuse({ incidentId, platform, ...thread }: TicketThread): never {
   const status = describeDispatch(thread)?.status ?? 'pending'
   throw new HttpError(
     409,
-    `incident ${incidentId}: the dispatch to ${platform} is ${status}: expected one that failed, or whose target was missing`,
+    `incident ${incidentId}: the dispatch to ${platform} is ${status}: expected one that failed, waits for another attempt, or had no target`,
   )
 }
 

@@ -220,7 +220,7 @@ describe('tickets through HTTP', function () {
     const retry = (incidentId: string, platform: string) =>
       api.send('POST', '/api/v1/dispatches/retry', { incidentId, platform }, tenant) as Promise<JsonAnswer>
     expect((await retry(id(), 'jira:ops')).body).to.deep.equal({
-      error: `incident ${id()}: the dispatch to jira:ops is sent: expected one that failed, or whose target was missing`,
+      error: `incident ${id()}: the dispatch to jira:ops is sent: expected one that failed, waits for another attempt, or had no target`,
       status: 409,
     })
     expect((await retry(id(), 'email')).status).to.equal(404)
@@ -233,6 +233,19 @@ describe('tickets through HTTP', function () {
     })
     fake.answer = () => undefined
     expect((await retry(id(), 'slack')).body).to.deep.include({ platform: 'slack', event: 'open', status: 'pending' })
+    expect(await untilSent(2)).to.deep.equal(['jira:ops open sent', 'slack open sent'])
+  })
+
+  it('POST /api/v1/dispatches/retry does not wait for the next attempt of one that failed for now', async () => {
+    fake.answer = ({ target }) => (target.id === 'slack' ? { kind: 'retryable', reason: '503' } : undefined)
+    await add()
+    const waits = ({ platform, nextAttemptAt }: { platform: string; nextAttemptAt: string | null }) =>
+      platform === 'slack' && Date.parse(nextAttemptAt ?? '') > clock.nowMs() + 500
+    await until(rows, seen => seen.some(waits))
+    fake.answer = () => undefined
+    const { status, body } = await api.send('POST', '/api/v1/dispatches/retry', { incidentId: id(), platform: 'slack' }, tenant)
+    expect(status).to.equal(200)
+    expect(body).to.deep.include({ platform: 'slack', event: 'open', status: 'pending' })
     expect(await untilSent(2)).to.deep.equal(['jira:ops open sent', 'slack open sent'])
   })
 

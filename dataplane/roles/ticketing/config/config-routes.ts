@@ -8,6 +8,7 @@ import { changePlatforms, isMap } from '../../../domain/tickets/change-platforms
 import { DEFAULT_ESCALATION, parseEscalation } from '../../../domain/tickets/escalation-config.ts'
 import type { FieldRules } from '../../../domain/tickets/platform-field.ts'
 import { type Route, route } from '../../../http/route.ts'
+import { createFairTurnstile } from '../../../limits/turns.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { DeclaredTicketingSource } from '../../../ports/declared-ticketing.ts'
 import type { SearchStore } from '../../../ports/search-store.ts'
@@ -55,7 +56,13 @@ const ANOMALY_CHANGE = z.strictObject({
   recurring: z.enum(RECURRING_MODES).exactOptional(),
 })
 
-export function configRoutes(deps: ConfigDeps): readonly Route[] {
+interface ChangeDeps extends ConfigDeps {
+  /** Changes of this process follow each other, tenants by turns: none of many callers loses to the others until it gives up. */
+  readonly inTurn: ReturnType<typeof createFairTurnstile>
+}
+
+export function configRoutes(config: ConfigDeps): readonly Route[] {
+  const deps: ChangeDeps = { ...config, inTurn: createFairTurnstile(1) }
   const { store, declared, cipher, fieldRules } = deps
   return [
     route({
@@ -101,7 +108,7 @@ export function configRoutes(deps: ConfigDeps): readonly Route[] {
 
 /** Throws `HttpError` 409 where the section is declared, and what `build` throws; nothing is changed then. An empty change writes nothing. */
 async function change<S extends SectionName>(
-  { store, clock, log, declared, config }: ConfigDeps,
+  { store, clock, log, declared, config, inTurn }: ChangeDeps,
   tenant: string,
   section: S,
   body: object,
@@ -113,7 +120,7 @@ async function change<S extends SectionName>(
     const own = (await readSections(store, tenant))[section]
     return build(own?.owner === tenant ? own.value : undefined)
   }
-  const value = await changeSection({ store, clock }, { tenant, section, change: build })
+  const value = await inTurn(tenant, () => changeSection({ store, clock }, { tenant, section, change: build }))
   config.forget()
   log.info({ tenant, section, changed }, 'ticketing configuration changed')
   return value
@@ -125,7 +132,7 @@ function ofSeverities<T>(schema: T): Readonly<Record<Severity, T>> {
 
 /** A section without secrets: what a change does not name stays as it was for the tenant, also where it came from `default`. */
 function mergedRoute<S extends 'routing' | 'anomaly' | 'escalation'>(
-  deps: ConfigDeps,
+  deps: ChangeDeps,
   section: S,
   body: z.ZodType<Sections[S]>,
   view: (value: Sections[S]) => object,

@@ -19,7 +19,7 @@ describe('the tickets of an incident', () => {
     expect(states).to.deep.equal([
       { target: 'jira', status: 'failed', canRetry: true, label: 'Not told', detail: '401 Unauthorized (3 attempts)' },
       { target: 'email', status: 'pending', canRetry: false, label: 'Waiting' },
-      { target: 'pagerduty', status: 'pending', canRetry: false, label: 'Trying again', detail: '503 (2 attempts)' },
+      { target: 'pagerduty', status: 'pending', canRetry: true, label: 'Trying again', detail: '503 (2 attempts)' },
       { target: 'opsgenie', status: 'suppressed', canRetry: false, label: 'Held back', detail: 'silenced: maintenance' },
       { target: 'slack', status: 'sent', canRetry: false, label: 'Told', externalId: 'm1', url: 'https://slack.example/m1' },
     ])

@@ -42,10 +42,11 @@ export function ticketStates(
 function describeTicket(target: string, dispatch: IncidentDispatch, rows: readonly ShownRow[]): TicketState {
   const { status, externalId, lastError, attempts } = dispatch
   const url = safeUrl(dispatch.url)
+  const isTryingAgain = status === 'pending' && attempts > 0 && lastError !== undefined
   const detail = describeTrouble(dispatch, rows.find(row => row.status === 'pending')?.nextAttemptAt ?? undefined)
   return {
-    ...{ target, status, canRetry: status === 'failed' },
-    label: status === 'pending' && attempts > 0 && lastError !== undefined ? 'Trying again' : LABELS[status],
+    ...{ target, status, canRetry: status === 'failed' || isTryingAgain },
+    label: isTryingAgain ? 'Trying again' : LABELS[status],
     ...(detail !== undefined && { detail }),
     ...(externalId !== undefined && { externalId }),
     ...(url !== undefined && { url }),
