@@ -58,6 +58,24 @@ describe('an incident', () => {
     expect(buildIncident(change([found]), NOW).title).to.equal('checkout: error share: 40 % of the records are errors, 1 % before')
   })
 
+  it('is titled by its records where these alone would make it, whatever a signal found beside', () => {
+    const found = anomaly(9, { signal: 'error share: 40 % of the records are errors, 1 % before', pattern: 'page shown', pattern_id: 'p9' })
+    const records = [anomaly(0), anomaly(1), anomaly(2)]
+    expect(buildIncident(change([found, ...records]), NOW).title).to.equal('checkout: call failed after <*> ms')
+    expect(buildIncident(change([found, ...records.slice(1)]), NOW).title).to.match(/^checkout: error share: 40 %/)
+  })
+
+  it('is titled by the exception itself where a framework wraps it in a long line of its own', () => {
+    const servlet =
+      'Servlet.service() for servlet [dispatcherServlet] in context with path [] threw exception [Request processing failed; nested exception is'
+    const wrapped = anomaly(0, {
+      pattern: `${servlet} java.lang.IllegalStateException: No instances available for ts-seat-service] with root cause`,
+    })
+    expect(buildIncident(change([wrapped]), NOW).title).to.equal(
+      'checkout: java.lang.IllegalStateException: No instances available for ts-seat-service',
+    )
+  })
+
   it('is titled without the colours of a terminal', () => {
     const coloured = anomaly(0, { pattern: '\u001b[<*>mERROR\u001b[<*>m no charge' })
     expect(buildIncident(change([coloured]), NOW).title).to.equal('checkout: no charge')

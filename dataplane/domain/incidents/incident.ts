@@ -2,11 +2,12 @@
 import { withoutHead } from '../records/line-head.ts'
 import { withoutTerminalCodes } from '../records/terminal-codes.ts'
 import { compareTimestamps } from '../records/timestamp.ts'
+import { withoutWrapping } from '../records/wrapped-exception.ts'
 import { askAttention } from '../tickets/ask-attention.ts'
 import { MAX_AFFECTED } from './affected-services.ts'
 import type { GroupedAnomaly } from './anomaly-window.ts'
 import { inReadingOrder } from './evidence-order.ts'
-import type { GroupingChange } from './grouping.ts'
+import { GROUP_SIZE, type GroupingChange } from './grouping.ts'
 import type { Evidence, Incident } from './incident-fields.ts'
 import { moreSevere } from './severity.ts'
 
@@ -23,7 +24,7 @@ export function buildIncident(opened: GroupingChange, now: string): Incident {
   return {
     id: opened.incidentId,
     tenantId: tenant,
-    title: buildTitle(service, members, evidence[0]),
+    title: buildTitle(service, members),
     severity,
     status: 'open',
     service,
@@ -64,14 +65,23 @@ export function describeCreation({ members, service }: GroupingChange): string {
   return `the first ${members.length} anomalies of ${service}, within 5 minutes`
 }
 
-/** A title; the finding of a signal says more than the record at which it was found, and the words of a JSON message more than its pattern. */
-function buildTitle(service: string, members: readonly GroupedAnomaly[], most: Evidence | undefined): string {
-  const found = members.find(({ signal }) => signal !== undefined)?.signal
-  const words = members.find(({ pattern_id }) => pattern_id === most?.patternId)?.words ?? most?.pattern ?? ''
-  const line = found === undefined ? withoutHead(withoutTerminalCodes(words)) : withoutTerminalCodes(found)
+/**
+ * A title. Records that alone would make the incident say what happened; else the finding of a signal says more than the record at which it was found.
+ * The words of a JSON message say more than its pattern.
+ */
+function buildTitle(service: string, members: readonly GroupedAnomaly[]): string {
+  const records = members.filter(({ signal }) => signal === undefined)
+  const found = records.length >= GROUP_SIZE ? undefined : members.find(({ signal }) => signal !== undefined)?.signal
+  const line = found === undefined ? wordsOfMost(records.length === 0 ? members : records) : withoutTerminalCodes(found)
   const what = line.replaceAll(/\s+/g, ' ').trim() || 'anomalous log records without a message'
   const title = `${service}: ${what}`
   return title.length > MAX_TITLE_LENGTH ? `${title.slice(0, MAX_TITLE_LENGTH - 1).toWellFormed()}…` : title
+}
+
+function wordsOfMost(members: readonly GroupedAnomaly[]): string {
+  const [most] = addEvidence([], members)
+  const words = members.find(({ pattern_id }) => pattern_id === most?.patternId)?.words ?? most?.pattern ?? ''
+  return withoutWrapping(withoutHead(withoutTerminalCodes(words)))
 }
 
 /** Per pattern: how often, the highest score, samples; the most frequent first. */

@@ -2,7 +2,7 @@
 import { findDelays } from './delays.ts'
 import { entryOf } from './entry-of.ts'
 import { type Failures, findFailures, withoutFailed } from './failures.ts'
-import type { CauseEvidence, Findings, Hint } from './findings.ts'
+import type { CauseEvidence, Findings, Hint, Nature } from './findings.ts'
 import type { Observation } from './observation.ts'
 import { type ObservedPeriod, type ObservedSystem, observeSystem } from './observed-system.ts'
 import { type CauseRanking, causeOf, MAX_CANDIDATES } from './ranking.ts'
@@ -34,8 +34,9 @@ const MAX_RANKED = 100
 const MAX_REASONS = 5
 /** A service with less differs from the time before by nothing worth a word, unless it is an error. */
 const LEAST_SCORE = 0.1
-/** Share of the strength of a service's strongest reason. */
+/** Share of the strength of a service's strongest reason; of an error that says why it happened. */
 const WORTH_TELLING = 0.5
+const SAYS_WHY = 0.3
 const MAX_SAMPLES = 5
 /** Samples are looked for among so many records. */
 const MAX_SAMPLES_SEEN = 50
@@ -138,20 +139,31 @@ function describe({ service, score, hints }: Suspect, system: ObservedSystem, { 
   // Errors tell of themselves, better than that requests come to them.
   const hasOwnWords = isOfErrors(hints[0]!.hint) && hints.some(({ hint }) => hint.isErrors === true)
   const worthTelling = hints.filter(({ hint, strength }, at) => {
-    const isStrong = strength >= WORTH_TELLING * hints[0]!.strength || (hasOwnWords && hint.isErrors === true)
+    const least = hint.isOwnWords === true && hint.nature === 'cause' ? SAYS_WHY : WORTH_TELLING
+    const isStrong = strength >= least * hints[0]!.strength || (hasOwnWords && hint.isErrors === true)
     if (!isStrong || told.has(hint.subject)) return false
     told.add(hint.subject)
     return !isOfErrors(hint) || (at === 0 && !hasOwnWords)
   })
-  const strongest = worthTelling.slice(0, MAX_REASONS)
+  const reasons = tellingFirst(worthTelling.map(({ hint }) => hint)).slice(0, MAX_REASONS)
   return {
     service: system.services[service]!,
     score: Math.round(score * 100) / 100,
-    reasons: strongest
-      .map(({ hint }) => hint.tell())
+    reasons: reasons
+      .map(hint => hint.tell())
       .filter(isEvidence)
       .map(toReason),
   }
+}
+
+/** Errors by how much they tell; of a service that is itself at fault before one that complains. */
+const TELLING: readonly Nature[] = ['cause', 'fault', 'remote']
+
+/** What a service says of its failure comes before what is counted of it: requests that break off are what readers see of an error that is written there. */
+function tellingFirst(hints: readonly Hint[]): readonly Hint[] {
+  const own = hints.filter(({ isOwnWords }) => isOwnWords === true)
+  const first = TELLING.map(nature => own.find(hint => hint.nature === nature)).find(hint => hint !== undefined)
+  return first === undefined ? hints : [first, ...hints.filter(hint => hint !== first)]
 }
 
 /** `0 records, 0 expected` is none, however the numbers were before they were rounded. */

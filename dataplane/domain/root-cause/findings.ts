@@ -33,6 +33,8 @@ export interface Hint {
   readonly statement?: number
   /** Errors tell of it. */
   readonly isErrors?: boolean
+  /** Errors that the service itself writes, and that begin there. */
+  readonly isOwnWords?: boolean
   readonly tell: () => CauseEvidence
 }
 
