@@ -1,8 +1,10 @@
 /** Makes an incident from anomalies, and adds further ones to it (Spec: Incident; Decisions 6). */
+import type { SignalName } from '../anomalies/signals/signal.ts'
 import { withoutHead } from '../records/line-head.ts'
 import { withoutTerminalCodes } from '../records/terminal-codes.ts'
 import { compareTimestamps } from '../records/timestamp.ts'
 import { withoutWrapping } from '../records/wrapped-exception.ts'
+import { saysError } from '../root-cause/level-in-text.ts'
 import { askAttention } from '../tickets/ask-attention.ts'
 import { MAX_AFFECTED } from './affected-services.ts'
 import type { GroupedAnomaly } from './anomaly-window.ts'
@@ -15,6 +17,7 @@ import { moreSevere } from './severity.ts'
 const MAX_PATTERNS = 20
 const MAX_SAMPLES = 5
 const MAX_TITLE_LENGTH = 160
+const ERROR_SHARE: SignalName = 'error share'
 
 /** The incident that an `open` decision makes (Spec: Incident; Decisions 6). `now` is ISO-8601. */
 export function buildIncident(opened: GroupingChange, now: string): Incident {
@@ -65,14 +68,23 @@ export function describeCreation({ members, service }: GroupingChange): string {
   return `the first ${members.length} anomalies of ${service}, within 5 minutes`
 }
 
+/** Members whose words are the title: as many as make an incident without a signal, or the errors behind a growing share of them. */
+function tellingMembers(members: readonly GroupedAnomaly[]): readonly GroupedAnomaly[] | undefined {
+  const unsignalled = members.filter(({ signal }) => signal === undefined)
+  if (unsignalled.length >= GROUP_SIZE) return unsignalled
+  if (!members.some(({ signal }) => signal?.startsWith(ERROR_SHARE))) return undefined
+  const errors = members.filter(({ level, pattern }) => level === 'ERROR' || level === 'FATAL' || saysError(pattern))
+  return errors.length > 0 ? errors : undefined
+}
+
 /**
  * A title. Records that alone would make the incident say what happened; else the finding of a signal says more than the record at which it was found.
  * The words of a JSON message say more than its pattern.
  */
 function buildTitle(service: string, members: readonly GroupedAnomaly[]): string {
-  const records = members.filter(({ signal }) => signal === undefined)
-  const found = records.length >= GROUP_SIZE ? undefined : members.find(({ signal }) => signal !== undefined)?.signal
-  const line = found === undefined ? wordsOfMost(records.length === 0 ? members : records) : withoutTerminalCodes(found)
+  const telling = tellingMembers(members)
+  const found = telling === undefined ? members.find(({ signal }) => signal !== undefined)?.signal : undefined
+  const line = found === undefined ? wordsOfMost(telling ?? members) : withoutTerminalCodes(found)
   const what = line.replaceAll(/\s+/g, ' ').trim() || 'anomalous log records without a message'
   const title = `${service}: ${what}`
   return title.length > MAX_TITLE_LENGTH ? `${title.slice(0, MAX_TITLE_LENGTH - 1).toWellFormed()}…` : title
