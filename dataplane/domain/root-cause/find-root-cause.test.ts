@@ -100,6 +100,25 @@ describe('root cause by rules', () => {
     expect(alone?.reasons.map(({ kind }) => kind)).to.include('new')
   })
 
+  it('tells first why a service died, though it said so twice and others complained all the time', () => {
+    const dying = shop(() => slower('payments', 400))
+    const heap = [60_000, 110_000].map(afterMs =>
+      observation({ service: 'payments', pattern: 'java.lang.OutOfMemoryError: Java heap space', timeMs: AT_MS + afterMs, isError: true }),
+    )
+    const blamed = ['cart', 'web', 'till'].flatMap(service =>
+      Array.from({ length: 60 }, (_, i) =>
+        observation({ service, pattern: 'cannot reach http://payments:8080: refused', timeMs: AT_MS + i * 2_500, isError: true }),
+      ),
+    )
+    const before = ['cart', 'web', 'till'].flatMap(service =>
+      Array.from({ length: 60 }, (_, i) => observation({ service, pattern: 'well', timeMs: AT_MS - 600_000 + i * 9_000 })),
+    )
+    const candidate = first([...dying, ...heap, ...before, ...blamed])
+    expect(candidate?.service).to.equal('payments')
+    expect(candidate?.reasons[0]).to.include({ kind: 'errors', patternId: 'java.lang.OutOfMemoryError: Java heap space' })
+    expect(candidate?.reasons.length).to.be.greaterThan(1)
+  })
+
   it('a service that is alone blames nobody: its errors are its own, whatever they name', () => {
     const says = (minute: number) => (minute < 0 ? 'page shown' : 'page failed: upstream timed out')
     expect(rootCauseOf(batch(-15, 3, minute => minute >= 0, says)).summary).to.match(

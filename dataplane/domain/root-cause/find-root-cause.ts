@@ -34,9 +34,10 @@ const MAX_RANKED = 100
 const MAX_REASONS = 5
 /** A service with less differs from the time before by nothing worth a word, unless it is an error. */
 const LEAST_SCORE = 0.1
-/** Share of the strength of a service's strongest reason; of an error that says why it happened. */
+/** Share of the strength of a service's strongest reason. */
 const WORTH_TELLING = 0.5
-const SAYS_WHY = 0.3
+/** The strength from which an error that says why it happened is told, beside whatever else: a service that dies says so a few times at most. */
+const SAYS_WHY = 0.25
 const MAX_SAMPLES = 5
 /** Samples are looked for among so many records. */
 const MAX_SAMPLES_SEEN = 50
@@ -139,8 +140,8 @@ function describe({ service, score, hints }: Suspect, system: ObservedSystem, { 
   // Errors tell of themselves, better than that requests come to them.
   const hasOwnWords = isOfErrors(hints[0]!.hint) && hints.some(({ hint }) => hint.isErrors === true)
   const worthTelling = hints.filter(({ hint, strength }, at) => {
-    const least = hint.isOwnWords === true && hint.nature === 'cause' ? SAYS_WHY : WORTH_TELLING
-    const isStrong = strength >= least * hints[0]!.strength || (hasOwnWords && hint.isErrors === true)
+    const saysWhy = hint.isOwnWords === true && hint.nature === 'cause' && strength >= SAYS_WHY
+    const isStrong = saysWhy || strength >= WORTH_TELLING * hints[0]!.strength || (hasOwnWords && hint.isErrors === true)
     if (!isStrong || told.has(hint.subject)) return false
     told.add(hint.subject)
     return !isOfErrors(hint) || (at === 0 && !hasOwnWords)
