@@ -80,6 +80,14 @@ describe('an incident', () => {
     expect(buildIncident(change([found, ...records.slice(1)]), NOW).title).to.match(/^checkout: silence: /)
   })
 
+  it('is titled by the record that makes it critical, though it came but once', () => {
+    const found = [0, 1, 2].map(minute =>
+      anomaly(minute, { signal: 'new pattern: "GC pause" came 10 times', level: 'WARN', pattern: 'GC pause' }),
+    )
+    const died = anomaly(3, { level: 'FATAL', pattern: 'OutOfMemoryError: Java heap space', pattern_id: 'p4', score: 0.8 })
+    expect(buildIncident(change([...found, died]), NOW).title).to.equal('checkout: OutOfMemoryError: Java heap space')
+  })
+
   it('is titled by the exception itself where a framework wraps it in a long line of its own', () => {
     const servlet =
       'Servlet.service() for servlet [dispatcherServlet] in context with path [] threw exception [Request processing failed; nested exception is'

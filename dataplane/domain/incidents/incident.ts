@@ -68,12 +68,14 @@ export function describeCreation({ members, service }: GroupingChange): string {
   return `the first ${members.length} anomalies of ${service}, within 5 minutes`
 }
 
-/** Members whose words are the title: as many as make an incident without a signal, or the errors behind a growing share of them. */
+/** Members whose words are the title: as many as make an incident without a signal, what is fatal, or the errors behind a growing share of them. */
 function tellingMembers(members: readonly GroupedAnomaly[]): readonly GroupedAnomaly[] | undefined {
   const unsignalled = members.filter(({ signal }) => signal === undefined)
   if (unsignalled.length >= GROUP_SIZE) return unsignalled
+  const fatal = members.filter(({ level }) => level === 'FATAL')
+  if (fatal.length > 0) return fatal
   if (!members.some(({ signal }) => signal?.startsWith(ERROR_SHARE))) return undefined
-  const errors = members.filter(({ level, pattern }) => level === 'ERROR' || level === 'FATAL' || saysError(pattern))
+  const errors = members.filter(({ level, pattern }) => level === 'ERROR' || saysError(pattern))
   return errors.length > 0 ? errors : undefined
 }
 
