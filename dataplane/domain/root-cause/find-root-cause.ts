@@ -160,7 +160,7 @@ function describe({ service, score, hints }: Suspect, system: ObservedSystem, { 
 /** Errors by how much they tell; of a service that is itself at fault before one that complains. */
 const TELLING: readonly Nature[] = ['cause', 'fault', 'remote']
 
-/** What a service says of its failure comes before what is counted of it: requests that break off are what readers see of an error that is written there. */
+/** Words of a service on its failure come before what is counted of the failure: readers know that requests break off where an error is written. */
 function tellingFirst(hints: readonly Hint[]): readonly Hint[] {
   const own = hints.filter(({ isOwnWords }) => isOwnWords === true)
   const first = TELLING.map(nature => own.find(hint => hint.nature === nature)).find(hint => hint !== undefined)
