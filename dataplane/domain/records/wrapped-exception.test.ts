@@ -12,6 +12,14 @@ describe('an exception that a framework wraps', () => {
     expect(withoutWrapping(`Request processing failed; nested exception is ${why}`)).to.equal(why)
   })
 
+  it('is the last line of a Python traceback, which begins with all else', () => {
+    const traceback = 'Traceback (most recent call last):\n  File "/app/pay.py", line 7, in charge\n    raise PaymentError("declined")\n'
+    expect(withoutWrapping(`${traceback}app.errors.PaymentError: declined\n`)).to.equal('app.errors.PaymentError: declined')
+    expect(withoutWrapping(`${traceback}KeyError`)).to.equal('KeyError')
+    const cut = `${traceback}    raise Pay`
+    expect(withoutWrapping(cut)).to.equal(cut)
+  })
+
   it('that is cut off, or that nothing wraps, is left as it is', () => {
     for (const line of [why, `${servlet}; nested exception is`, servlet, `order 7: nested exception is ${why}`, ''])
       expect(withoutWrapping(line)).to.equal(line)

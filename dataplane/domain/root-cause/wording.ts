@@ -8,7 +8,7 @@ const MAX_QUOTE = 120
 
 /** A log message on one line, without the head that its logger wrote and the words in which a framework wraps an exception, cut. */
 export function quoted(message: string): string {
-  const line = withoutWrapping(withoutHead(withoutTerminalCodes(message.slice(0, 4 * MAX_QUOTE))))
+  const line = withoutWrapping(withoutHead(withoutTerminalCodes(withoutWrapping(message).slice(0, 4 * MAX_QUOTE))))
     .replaceAll(/\s+/g, ' ')
     .trim()
   if (line === '') return 'a record without a message'
