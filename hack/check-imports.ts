@@ -293,6 +293,7 @@ const ALLOWED: ImportTable = {
     'dataplane/domain/incidents/severity.ts',
     'dataplane/domain/records/line-head.ts',
     'dataplane/domain/records/terminal-codes.ts',
+    'dataplane/domain/records/wrapped-exception.ts',
     'dataplane/domain/root-cause/root-cause.ts', // types
     'dataplane/domain/root-cause/stands-out.ts',
     'dataplane/domain/tickets/escalation-config.ts',

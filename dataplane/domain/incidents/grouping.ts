@@ -76,7 +76,7 @@ export interface Grouping {
 }
 
 /** Spec: Limits, incident grouping. */
-const GROUP_SIZE = 3
+export const GROUP_SIZE = 3
 const MAX_DOCUMENT_IDS = 100_000
 
 /**

@@ -54,8 +54,49 @@ describe('an incident', () => {
   })
 
   it('is titled by what a signal found, word for word', () => {
-    const found = anomaly(0, { signal: 'error share: 40 % of the records are errors, 1 % before' })
-    expect(buildIncident(change([found]), NOW).title).to.equal('checkout: error share: 40 % of the records are errors, 1 % before')
+    const signal = 'delay: slower from "order received" to "seat reserved": 9 pauses, 3 deviations longer than usual'
+    expect(buildIncident(change([anomaly(0, { signal })]), NOW).title).to.equal(`checkout: ${signal}`)
+  })
+
+  it('is titled by an error rather than by the share that errors have, where one is among its records', () => {
+    const signal = 'error share: 40 % of the records are errors, 1 % before'
+    const shown = [0, 1].map(minute => anomaly(minute, { signal, level: 'INFO', pattern: 'page shown', pattern_id: 'p2', score: 0 }))
+    const title = (...records: readonly GroupedAnomaly[]) => buildIncident(change(records), NOW).title
+    expect(title(...shown)).to.equal(`checkout: ${signal}`)
+    expect(title(...shown, anomaly(2, { signal }))).to.equal('checkout: call failed after <*> ms')
+    const unlevelled = anomaly(2, {
+      signal,
+      level: 'INFO',
+      pattern: '<*> ERROR <*> --- [main] c.s.orders.Charge : no charge',
+      pattern_id: 'p3',
+    })
+    expect(title(...shown, unlevelled)).to.equal('checkout: no charge')
+  })
+
+  it('is titled by its records where these alone would make it, whatever a signal found beside', () => {
+    const found = anomaly(9, { signal: 'silence: no record for 2 minutes', pattern: 'page shown', pattern_id: 'p9' })
+    const records = [anomaly(0), anomaly(1), anomaly(2)]
+    expect(buildIncident(change([found, ...records]), NOW).title).to.equal('checkout: call failed after <*> ms')
+    expect(buildIncident(change([found, ...records.slice(1)]), NOW).title).to.match(/^checkout: silence: /)
+  })
+
+  it('is titled by the record that makes it critical, though it came but once', () => {
+    const found = [0, 1, 2].map(minute =>
+      anomaly(minute, { signal: 'new pattern: "GC pause" came 10 times', level: 'WARN', pattern: 'GC pause' }),
+    )
+    const died = anomaly(3, { level: 'FATAL', pattern: 'OutOfMemoryError: Java heap space', pattern_id: 'p4', score: 0.8 })
+    expect(buildIncident(change([...found, died]), NOW).title).to.equal('checkout: OutOfMemoryError: Java heap space')
+  })
+
+  it('is titled by the exception itself where a framework wraps it in a long line of its own', () => {
+    const servlet =
+      'Servlet.service() for servlet [dispatcherServlet] in context with path [] threw exception [Request processing failed; nested exception is'
+    const wrapped = anomaly(0, {
+      pattern: `${servlet} java.lang.IllegalStateException: No instances available for ts-seat-service] with root cause`,
+    })
+    expect(buildIncident(change([wrapped]), NOW).title).to.equal(
+      'checkout: java.lang.IllegalStateException: No instances available for ts-seat-service',
+    )
   })
 
   it('is titled without the colours of a terminal', () => {

@@ -1,12 +1,15 @@
 /** Makes an incident from anomalies, and adds further ones to it (Spec: Incident; Decisions 6). */
+import type { SignalName } from '../anomalies/signals/signal.ts'
 import { withoutHead } from '../records/line-head.ts'
 import { withoutTerminalCodes } from '../records/terminal-codes.ts'
 import { compareTimestamps } from '../records/timestamp.ts'
+import { withoutWrapping } from '../records/wrapped-exception.ts'
+import { saysError } from '../root-cause/level-in-text.ts'
 import { askAttention } from '../tickets/ask-attention.ts'
 import { MAX_AFFECTED } from './affected-services.ts'
 import type { GroupedAnomaly } from './anomaly-window.ts'
 import { inReadingOrder } from './evidence-order.ts'
-import type { GroupingChange } from './grouping.ts'
+import { GROUP_SIZE, type GroupingChange } from './grouping.ts'
 import type { Evidence, Incident } from './incident-fields.ts'
 import { moreSevere } from './severity.ts'
 
@@ -14,6 +17,7 @@ import { moreSevere } from './severity.ts'
 const MAX_PATTERNS = 20
 const MAX_SAMPLES = 5
 const MAX_TITLE_LENGTH = 160
+const ERROR_SHARE: SignalName = 'error share'
 
 /** The incident that an `open` decision makes (Spec: Incident; Decisions 6). `now` is ISO-8601. */
 export function buildIncident(opened: GroupingChange, now: string): Incident {
@@ -23,7 +27,7 @@ export function buildIncident(opened: GroupingChange, now: string): Incident {
   return {
     id: opened.incidentId,
     tenantId: tenant,
-    title: buildTitle(service, members, evidence[0]),
+    title: buildTitle(service, members),
     severity,
     status: 'open',
     service,
@@ -64,14 +68,34 @@ export function describeCreation({ members, service }: GroupingChange): string {
   return `the first ${members.length} anomalies of ${service}, within 5 minutes`
 }
 
-/** A title; the finding of a signal says more than the record at which it was found, and the words of a JSON message more than its pattern. */
-function buildTitle(service: string, members: readonly GroupedAnomaly[], most: Evidence | undefined): string {
-  const found = members.find(({ signal }) => signal !== undefined)?.signal
-  const words = members.find(({ pattern_id }) => pattern_id === most?.patternId)?.words ?? most?.pattern ?? ''
-  const line = found === undefined ? withoutHead(withoutTerminalCodes(words)) : withoutTerminalCodes(found)
+/** Members whose words are the title: as many as make an incident without a signal, what is fatal, or the errors behind a growing share of them. */
+function tellingMembers(members: readonly GroupedAnomaly[]): readonly GroupedAnomaly[] | undefined {
+  const unsignalled = members.filter(({ signal }) => signal === undefined)
+  if (unsignalled.length >= GROUP_SIZE) return unsignalled
+  const fatal = members.filter(({ level }) => level === 'FATAL')
+  if (fatal.length > 0) return fatal
+  if (!members.some(({ signal }) => signal?.startsWith(ERROR_SHARE))) return undefined
+  const errors = members.filter(({ level, pattern }) => level === 'ERROR' || saysError(pattern))
+  return errors.length > 0 ? errors : undefined
+}
+
+/**
+ * A title. Records that alone would make the incident say what happened; else the finding of a signal says more than the record at which it was found.
+ * The words of a JSON message say more than its pattern.
+ */
+function buildTitle(service: string, members: readonly GroupedAnomaly[]): string {
+  const telling = tellingMembers(members)
+  const found = telling === undefined ? members.find(({ signal }) => signal !== undefined)?.signal : undefined
+  const line = found === undefined ? wordsOfMost(telling ?? members) : withoutTerminalCodes(found)
   const what = line.replaceAll(/\s+/g, ' ').trim() || 'anomalous log records without a message'
   const title = `${service}: ${what}`
   return title.length > MAX_TITLE_LENGTH ? `${title.slice(0, MAX_TITLE_LENGTH - 1).toWellFormed()}…` : title
+}
+
+function wordsOfMost(members: readonly GroupedAnomaly[]): string {
+  const [most] = addEvidence([], members)
+  const words = members.find(({ pattern_id }) => pattern_id === most?.patternId)?.words ?? most?.pattern ?? ''
+  return withoutWrapping(withoutHead(withoutTerminalCodes(words)))
 }
 
 /** Per pattern: how often, the highest score, samples; the most frequent first. */

@@ -86,6 +86,7 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
       strength,
       subject: `${speaker} ${kind?.id ?? 'all'} ${isEcho}`,
       isErrors: true,
+      isOwnWords: service === speaker && !isEcho,
       nature:
         isEcho || (service === speaker && records.some(({ kind }) => isRemote(kind)))
           ? 'remote'
@@ -294,7 +295,8 @@ function* attribute(system: ObservedSystem, { risen, failed, reader, echoed }: A
     for (const record of untraced) {
       if (!isRisen(record)) continue
       const service = named(record.kind)
-      const isEcho = service !== undefined || isRemote(record.kind) || echoed.has(record.kind.service)
+      // A service that is alone has nobody to blame.
+      const isEcho = service !== undefined || (system.services.length > 1 && isRemote(record.kind)) || echoed.has(record.kind.service)
       if (service !== undefined) note(service, record, side as 0 | 1)
       note(record.kind.service, record, side as 0 | 1, isEcho)
     }

@@ -77,6 +77,55 @@ describe('root cause by rules', () => {
     expect(candidate?.reasons.map(({ kind }) => kind)).to.deep.equal(['errors'])
   })
 
+  it('tells first of the errors that a service writes where its requests break off by them, and of a reason of its own before louder lines', () => {
+    const says = (message: string) =>
+      USUAL.flatMap(line =>
+        line.says === 'card charged' ? [{ ...line, says: message, isError: true }] : line.says === 'receipt written' ? [] : [line],
+      )
+    const visits = shop(i => (i % 3 === 0 ? says('charge failed: read timeout of the bank') : USUAL)).map((each, i) => ({
+      ...each,
+      spanId: `s${i}`,
+    }))
+    const refused = rootCauseOf(visits)
+    expect(refused.candidates[0]?.service).to.equal('payments')
+    expect(refused.candidates[0]?.reasons.map(({ kind }) => kind)).to.include('silence')
+    expect(refused.summary).to.match(
+      /^Most likely payments: “charge failed: read timeout of the bank” is a new error: 40 times, never before/,
+    )
+    const heap = (minute: number) =>
+      minute < 0 ? 'stock counted' : minute % 0.8 < 0.2 ? 'OutOfMemoryError: Java heap space' : 'collecting garbage'
+    const alone = first([...shop(() => USUAL), ...batch(-15, 3, minute => minute >= 0 && minute % 0.8 < 0.2, heap)])
+    expect(alone?.service).to.equal('batch')
+    expect(alone?.reasons[0]).to.include({ kind: 'errors', patternId: 'OutOfMemoryError: Java heap space' })
+    expect(alone?.reasons.map(({ kind }) => kind)).to.include('new')
+  })
+
+  it('tells first why a service died, though it said so twice and others complained all the time', () => {
+    const dying = shop(() => slower('payments', 400))
+    const heap = [60_000, 110_000].map(afterMs =>
+      observation({ service: 'payments', pattern: 'java.lang.OutOfMemoryError: Java heap space', timeMs: AT_MS + afterMs, isError: true }),
+    )
+    const blamed = ['cart', 'web', 'till'].flatMap(service =>
+      Array.from({ length: 60 }, (_, i) =>
+        observation({ service, pattern: 'cannot reach http://payments:8080: refused', timeMs: AT_MS + i * 2_500, isError: true }),
+      ),
+    )
+    const before = ['cart', 'web', 'till'].flatMap(service =>
+      Array.from({ length: 60 }, (_, i) => observation({ service, pattern: 'well', timeMs: AT_MS - 600_000 + i * 9_000 })),
+    )
+    const candidate = first([...dying, ...heap, ...before, ...blamed])
+    expect(candidate?.service).to.equal('payments')
+    expect(candidate?.reasons[0]).to.include({ kind: 'errors', patternId: 'java.lang.OutOfMemoryError: Java heap space' })
+    expect(candidate?.reasons.length).to.be.greaterThan(1)
+  })
+
+  it('a service that is alone blames nobody: its errors are its own, whatever they name', () => {
+    const says = (minute: number) => (minute < 0 ? 'page shown' : 'page failed: upstream timed out')
+    expect(rootCauseOf(batch(-15, 3, minute => minute >= 0, says)).summary).to.match(
+      /^Most likely batch: “page failed: upstream timed out” is a new error: 15 times, never before/,
+    )
+  })
+
   it('names nobody where all services are heard twice as often: more requests are no fault', () => {
     const untraced = (from: number, to: number, perMinute: number) =>
       traffic({ from, to, perMinute, lines: () => USUAL }).map(each => ({ ...each, traceId: '', spanId: '' }))

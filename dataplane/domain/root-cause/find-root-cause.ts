@@ -2,7 +2,7 @@
 import { findDelays } from './delays.ts'
 import { entryOf } from './entry-of.ts'
 import { type Failures, findFailures, withoutFailed } from './failures.ts'
-import type { CauseEvidence, Findings, Hint } from './findings.ts'
+import type { CauseEvidence, Findings, Hint, Nature } from './findings.ts'
 import type { Observation } from './observation.ts'
 import { type ObservedPeriod, type ObservedSystem, observeSystem } from './observed-system.ts'
 import { type CauseRanking, causeOf, MAX_CANDIDATES } from './ranking.ts'
@@ -36,6 +36,8 @@ const MAX_REASONS = 5
 const LEAST_SCORE = 0.1
 /** Share of the strength of a service's strongest reason. */
 const WORTH_TELLING = 0.5
+/** The strength from which an error that says why it happened is told, beside whatever else: a service that dies says so a few times at most. */
+const SAYS_WHY = 0.25
 const MAX_SAMPLES = 5
 /** Samples are looked for among so many records. */
 const MAX_SAMPLES_SEEN = 50
@@ -138,20 +140,31 @@ function describe({ service, score, hints }: Suspect, system: ObservedSystem, { 
   // Errors tell of themselves, better than that requests come to them.
   const hasOwnWords = isOfErrors(hints[0]!.hint) && hints.some(({ hint }) => hint.isErrors === true)
   const worthTelling = hints.filter(({ hint, strength }, at) => {
-    const isStrong = strength >= WORTH_TELLING * hints[0]!.strength || (hasOwnWords && hint.isErrors === true)
+    const saysWhy = hint.isOwnWords === true && hint.nature === 'cause' && strength >= SAYS_WHY
+    const isStrong = saysWhy || strength >= WORTH_TELLING * hints[0]!.strength || (hasOwnWords && hint.isErrors === true)
     if (!isStrong || told.has(hint.subject)) return false
     told.add(hint.subject)
     return !isOfErrors(hint) || (at === 0 && !hasOwnWords)
   })
-  const strongest = worthTelling.slice(0, MAX_REASONS)
+  const reasons = tellingFirst(worthTelling.map(({ hint }) => hint)).slice(0, MAX_REASONS)
   return {
     service: system.services[service]!,
     score: Math.round(score * 100) / 100,
-    reasons: strongest
-      .map(({ hint }) => hint.tell())
+    reasons: reasons
+      .map(hint => hint.tell())
       .filter(isEvidence)
       .map(toReason),
   }
+}
+
+/** Errors by how much they tell; of a service that is itself at fault before one that complains. */
+const TELLING: readonly Nature[] = ['cause', 'fault', 'remote']
+
+/** Words of a service on its failure come before what is counted of the failure: readers know that requests break off where an error is written. */
+function tellingFirst(hints: readonly Hint[]): readonly Hint[] {
+  const own = hints.filter(({ isOwnWords }) => isOwnWords === true)
+  const first = TELLING.map(nature => own.find(hint => hint.nature === nature)).find(hint => hint !== undefined)
+  return first === undefined ? hints : [first, ...hints.filter(hint => hint !== first)]
 }
 
 /** `0 records, 0 expected` is none, however the numbers were before they were rounded. */

@@ -33,6 +33,8 @@ export interface Hint {
   readonly statement?: number
   /** Errors tell of it. */
   readonly isErrors?: boolean
+  /** Errors that the service itself writes, and that begin there. */
+  readonly isOwnWords?: boolean
   readonly tell: () => CauseEvidence
 }
 
@@ -50,7 +52,13 @@ const MAX_HINTS = 4
 /** The most that it counts that a service is heard which was never heard before: below the scale, as it is no evidence of a fault. */
 export const MAX_NEWCOMER = 4
 
-/** Collects hints: the strongest few of each service, one for each subject. */
+/** Others' complaints are many and loud: what a service says of why it fails leaves last. */
+function leavesBefore(hint: Hint, other: Hint): boolean {
+  const saysWhy = ({ isOwnWords, nature }: Hint) => isOwnWords === true && nature === 'cause'
+  return saysWhy(hint) === saysWhy(other) ? hint.strength < other.strength : saysWhy(other)
+}
+
+/** Collects hints: of each service those that say why it fails, and the strongest few, one for each subject. */
 export class HintBoard {
   readonly #byService = new Map<number, Map<number | string, Hint>>()
 
@@ -60,9 +68,8 @@ export class HintBoard {
     if (known !== undefined && known.strength >= hint.strength) return
     hints.set(hint.subject, hint)
     if (hints.size <= MAX_HINTS) return
-    let weakest = hint
-    for (const each of hints.values()) if (each.strength < weakest.strength) weakest = each
-    hints.delete(weakest.subject)
+    const least = [...hints.values()].reduce((weakest, each) => (leavesBefore(each, weakest) ? each : weakest))
+    hints.delete(least.subject)
   }
 
   /** A service is as suspicious as its strongest hint, unless `scoreOf` says otherwise. */

@@ -24,7 +24,7 @@ export interface Candidate {
   readonly service: string
   /** Strength of its strongest evidence; 1 is what a fault-free window shows by chance. */
   readonly score: number
-  /** The strongest first. */
+  /** Errors that the service writes itself before what is counted of it, then the strongest first. */
   readonly reasons: readonly Reason[]
 }
 

@@ -7,6 +7,11 @@ describe('words of reasons', () => {
     expect(quoted('order\n  stored ')).to.equal('“order stored”')
     expect(quoted('x'.repeat(500))).to.have.length(122)
     expect(quoted('<*> ERROR <*> --- [main] c.s.orders.Charge : no charge')).to.equal('“no charge”')
+    const servlet =
+      'Servlet.service() for servlet [dispatcherServlet] in context with path [] threw exception [Request processing failed; nested exception is'
+    expect(quoted(`${servlet} java.lang.IllegalStateException: No instances available for ts-seat-service] with root cause`)).to.equal(
+      '“java.lang.IllegalStateException: No instances available for ts-seat-service”',
+    )
     expect(quoted(' \n')).to.equal('a record without a message')
   })
 

@@ -2,12 +2,13 @@
 
 import { withoutHead } from '../records/line-head.ts'
 import { withoutTerminalCodes } from '../records/terminal-codes.ts'
+import { withoutWrapping } from '../records/wrapped-exception.ts'
 
 const MAX_QUOTE = 120
 
-/** A log message on one line, without the head that its logger wrote, cut. */
+/** A log message on one line, without the head that its logger wrote and the words in which a framework wraps an exception, cut. */
 export function quoted(message: string): string {
-  const line = withoutHead(withoutTerminalCodes(message.slice(0, 4 * MAX_QUOTE)))
+  const line = withoutWrapping(withoutHead(withoutTerminalCodes(withoutWrapping(message).slice(0, 4 * MAX_QUOTE))))
     .replaceAll(/\s+/g, ' ')
     .trim()
   if (line === '') return 'a record without a message'

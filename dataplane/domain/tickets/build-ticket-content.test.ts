@@ -65,6 +65,12 @@ describe('what a ticket says', () => {
     const traced = [evidence('\tat com.shop.Orders.create(Orders.java:<*>)', 40, []), evidence(`${head}no charge`, 4, [])]
     expect(content({ evidence: traced }).sentence).to.contain('most often “no charge”')
     expect(content({ evidence: traced }).evidence[0]!.pattern).to.equal('no charge')
+    const traceback = evidence(
+      'Traceback (most recent call last):\n  File <*>, line <*>, in run\n    charge()\nPaymentError: declined',
+      4,
+      [],
+    )
+    expect(content({ evidence: [traceback] }).sentence).to.contain('most often “PaymentError: declined”')
   })
 
   it('evidence, the most frequent first, with samples that are cut', () => {

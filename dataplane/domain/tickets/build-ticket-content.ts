@@ -5,6 +5,7 @@ import type { Incident } from '../incidents/incident-fields.ts'
 import { withoutHead } from '../records/line-head.ts'
 import { readableText, wordsOfFields } from '../records/readable-text.ts'
 import { withoutTerminalCodes } from '../records/terminal-codes.ts'
+import { withoutWrapping } from '../records/wrapped-exception.ts'
 import type { RootCause } from '../root-cause/root-cause.ts'
 import { standsOut } from '../root-cause/stands-out.ts'
 import { listWords } from './incident-tickets.ts'
@@ -82,7 +83,7 @@ function buildEvidence({ evidence }: Incident, samples: ReadonlyMap<string, Samp
 /** The pattern behind the head that its logger wrote; where it says nothing, the words of a sample. */
 function wordsOf({ pattern, patternId, logIds }: Incident['evidence'][number], samples: ReadonlyMap<string, SampleLine>): string {
   const [sample] = logIds.flatMap(id => samples.get(sampleKey(patternId, id)) ?? [])
-  return maskCredentials((sample && wordsOfFields(pattern, sample.message)) ?? withoutHead(withoutTerminalCodes(pattern)))
+  return maskCredentials((sample && wordsOfFields(pattern, sample.message)) ?? withoutWrapping(withoutHead(withoutTerminalCodes(pattern))))
 }
 
 function buildCause({ summary, mode, fallback, candidates }: RootCause): NonNullable<TicketContent['cause']> {

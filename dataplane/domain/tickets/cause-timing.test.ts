@@ -36,6 +36,12 @@ describe('when a cause is looked for', () => {
   it('once more when three minutes of records are there', () =>
     expect(nextAnalysisMs(incident({ windowMs: 20_000 }))).to.equal(SEEN_MS - 15_000 + 180_000 + 5_000))
 
+  it('of an incident from a clock that is ahead, three minutes after it was made, not when its time has come', () => {
+    const createdAt = new Date(SEEN_MS - 3_600_000).toISOString()
+    const made = incident({ windowMs: 20_000, at: createdAt }, { createdAt })
+    expect(nextAnalysisMs(made)).to.equal(SEEN_MS - 3_600_000 + 180_000 + 5_000)
+  })
+
   it('after a failure a minute later, three times in all', () => {
     expect(nextAnalysisMs(incident({ hasFailed: true, failures: 2 }))).to.equal(SEEN_MS + 60_000)
     expect(nextAnalysisMs(incident({ hasFailed: true, failures: 3 }))).to.equal(undefined)

@@ -35,5 +35,8 @@ export function nextAnalysisMs(incident: TicketedIncident): number | undefined {
   if (last.hasFailed === true) return (last.failures ?? 1) < MAX_FAILURES ? soonestMs : undefined
   const hasGrown = compareSeverity(severity, last.severity) > 0 || affectedServices.some(service => !last.services.includes(service))
   if (hasGrown) return soonestMs
-  return last.windowMs < FULL_WINDOW_MS ? Math.max(soonestMs, analysisTime(incident) + FULL_WINDOW_MS + SETTLE_MS) : undefined
+  if (last.windowMs >= FULL_WINDOW_MS) return undefined
+  // Where the sender's clock is ahead, the time of its records comes long after they are all there.
+  const beginsMs = Math.min(analysisTime(incident), Date.parse(incident.createdAt))
+  return Math.max(soonestMs, beginsMs + FULL_WINDOW_MS + SETTLE_MS)
 }

@@ -82,6 +82,18 @@ describe('the cause of an incident', () => {
     expect(await recordsAt(50)).to.be.closeTo(50, 1)
   })
 
+  it('of records from a clock that is an hour ahead is looked for at their time, not at the present, where they are not', async () => {
+    const searched: string[] = []
+    const find = make(async ({ body }) => {
+      searched.push(JSON.stringify(body))
+      return empty({ index: '', body: {} })
+    })
+    const at = (ms: number) => new Date(clock.nowMs() + 3_600_000 + ms).toISOString()
+    const found = await find(buildIncident({ firstSeen: at(0), lastSeen: at(100_000) }))
+    expect(found).to.deep.include({ windowMs: 115_001 })
+    expect(searched.join()).to.include(at(-180_000))
+  })
+
   it('that fails is none', async () => {
     const find = make(async () => {
       throw new Error('away')

@@ -66,26 +66,28 @@ export function createFindCause({
   const budget = new TokenBucket(perMinute(RECORDS_PER_MINUTE), clock.nowMs())
   const turns = createTurns({ running: MAX_RUNNING, inAll: MAX_RUNNING + MAX_WAITING, ofOwner: MAX_RUNNING + MAX_WAITING })
 
-  const analyse = async (tenant: string, atMs: number): Promise<MadeRanking | undefined> => {
+  const analyse = async (tenant: string, atMs: number, seenMs: number): Promise<MadeRanking | undefined> => {
     try {
-      const nowMs = clock.nowMs()
-      const most = Math.max(LEAST_RECORDS, budget.takeUpTo(MAX_OBSERVATIONS, nowMs))
-      const ranking = await rankCausesFrom({ store, clock, log }, { tenant, startsMs: analysisStarts(Math.min(atMs, nowMs)), nowMs, most })
+      const clockMs = clock.nowMs()
+      // Records of a sender whose clock is ahead lie in the future: what was seen there is over all the same.
+      const nowMs = atMs < clockMs ? clockMs : seenMs + 1
+      const most = Math.max(LEAST_RECORDS, budget.takeUpTo(MAX_OBSERVATIONS, clockMs))
+      const ranking = await rankCausesFrom({ store, clock, log }, { tenant, startsMs: analysisStarts(atMs), nowMs, most })
       return { ranking, windowMs: Math.min(nowMs - atMs, FULL_WINDOW_MS) }
     } catch (error) {
       log.warn({ error, tenant }, 'no root cause: the analysis failed; the ticket goes out without one')
       return undefined
     }
   }
-  const run = async (tenant: string, atMs: number) => await turns.take(tenant, () => analyse(tenant, atMs))
+  const run = async (tenant: string, atMs: number, seenMs: number) => await turns.take(tenant, () => analyse(tenant, atMs, seenMs))
 
-  const share = (tenant: string, atMs: number, sinceMs: number): Promise<MadeRanking | undefined> => {
+  const share = ({ tenantId: tenant, lastSeen }: TicketedIncident, atMs: number, sinceMs: number): Promise<MadeRanking | undefined> => {
     const nowMs = clock.nowMs()
     shared = shared.filter(({ startedMs, untilMs }) => nowMs >= startedMs && nowMs < untilMs).slice(-MAX_SHARED)
     const isOfTime = (each: SharedAnalysis) => each.tenant === tenant && Math.abs(each.atMs - atMs) <= SAME_TIME_MS
     const known = shared.findLast(each => isOfTime(each) && each.startedMs >= sinceMs)
     if (known !== undefined) return known.result
-    const result = run(tenant, atMs)
+    const result = run(tenant, atMs, Date.parse(lastSeen))
     const made: SharedAnalysis = { tenant, atMs, startedMs: nowMs, untilMs: Number.POSITIVE_INFINITY, result }
     shared.push(made)
     void result.then(found => {
@@ -97,11 +99,11 @@ export function createFindCause({
 
   /** An analysis that began before the incident may have missed its records: it counts when it names the incident's service. */
   const rankingFor = async (incident: TicketedIncident): Promise<MadeRanking | undefined> => {
-    const { tenantId, service, createdAt } = incident
+    const { service, createdAt } = incident
     const atMs = analysisTime(incident)
-    const made = await share(tenantId, atMs, Number.NEGATIVE_INFINITY)
+    const made = await share(incident, atMs, Number.NEGATIVE_INFINITY)
     if (made === undefined || made.ranking.candidates.some(candidate => candidate.service === service)) return made
-    return await share(tenantId, atMs, Date.parse(createdAt))
+    return await share(incident, atMs, Date.parse(createdAt))
   }
   const causeFor = async (incident: TicketedIncident): Promise<FoundCause | undefined> => {
     const made = await rankingFor(incident)

@@ -33,4 +33,32 @@ describe('the sample records of a ticket', () => {
       [sampleKey('refused', 'l1'), 'cannot reach payment', 'ERROR'],
     ])
   })
+
+  it('say which exception they have where their message does not', async () => {
+    const store = createMemorySearchStore()
+    const exception = { 'exception.type': 'java.sql.SQLException', 'exception.message': 'pool is exhausted' }
+    const record = (log_id: string, message: string, over: object = exception) =>
+      store.put('service-logs-2025.12.31', log_id, {
+        ...{
+          tenant_id: 'default',
+          service: 'checkout',
+          level: 'ERROR',
+          timestamp: '2025-12-31T23:59:30.000Z',
+          log_id,
+          message,
+          pattern_id: 'p',
+        },
+        ...over,
+      })
+    await record('l1', 'unhandled error')
+    await record('l2', 'failed: pool is exhausted')
+    await record('l3', 'failed', { 'exception.type': 7, 'exception.message': 'x'.repeat(5_000) })
+    const said = async (id: string) => {
+      const evidence = [{ patternId: 'p', pattern: 'p', count: 1, score: 0.5, logIds: [id], traceIds: [] }]
+      return (await readSamples(store, buildIncident({ evidence }))).get(sampleKey('p', id))?.message
+    }
+    expect(await said('l1')).to.equal('unhandled error – java.sql.SQLException: pool is exhausted')
+    expect(await said('l2')).to.equal('failed: pool is exhausted')
+    expect(await said('l3')).to.have.length(1_024 + 'failed – '.length)
+  })
 })

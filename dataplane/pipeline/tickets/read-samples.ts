@@ -1,6 +1,7 @@
 /** Reads the sample records that a ticket shows. */
 import { ALL_LOGS } from '../../contract/indices.ts'
 import type { Incident } from '../../domain/incidents/incident-fields.ts'
+import { EXCEPTION_KEYS, MAX_EXCEPTION_MESSAGE } from '../../domain/records/exception-message.ts'
 import { sampleIds, sampleKey } from '../../domain/tickets/build-ticket-content.ts'
 import type { SampleLine } from '../../domain/tickets/ticket-content.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
@@ -9,7 +10,7 @@ import type { SearchStore } from '../../ports/search-store.ts'
 const MAX_RECORDS = 100
 /** Around the incident: indices of other days are not searched. */
 const MARGIN_MS = 3_600_000
-const FIELDS = ['log_id', 'timestamp', 'level', 'service', 'message', 'trace_id', 'pattern_id']
+const FIELDS = ['log_id', 'timestamp', 'level', 'service', 'message', 'trace_id', 'pattern_id', ...EXCEPTION_KEYS]
 
 interface StoredRecord {
   readonly log_id: string
@@ -19,6 +20,8 @@ interface StoredRecord {
   readonly message?: string
   readonly trace_id?: string
   readonly pattern_id: string
+  readonly 'exception.type'?: unknown
+  readonly 'exception.message'?: unknown
 }
 
 /** By `sampleKey`. */
@@ -49,16 +52,29 @@ export async function readSamples(store: SearchStore, incident: Incident): Promi
     },
   })
   return new Map(
-    hits.map(({ source: { log_id, timestamp, level, service, message, trace_id, pattern_id } }) => [
+    hits.map(({ source, source: { log_id, timestamp, level, service, trace_id, pattern_id } }) => [
       sampleKey(pattern_id, log_id),
       {
         logId: log_id,
         timestamp,
         level: level ?? 'INFO',
         service: service ?? incident.service,
-        message: String(message ?? ''),
+        message: withException(source),
         ...(trace_id !== undefined && { traceId: trace_id }),
       },
     ]),
   )
+}
+
+/** The message, and the exception that a logger was given beside a message that does not say it. */
+function withException(record: StoredRecord): string {
+  const message = String(record.message ?? '')
+  const [type, why] = EXCEPTION_KEYS.map(key => record[key]).map(text => (typeof text === 'string' ? text : ''))
+  const exception = [type, why]
+    .filter(text => text)
+    .join(': ')
+    .slice(0, MAX_EXCEPTION_MESSAGE)
+    .toWellFormed()
+  const isSaid = exception === '' || message.includes(why || exception)
+  return isSaid ? message : `${message} – ${exception}`
 }

@@ -23,6 +23,8 @@ describe('what happened', () => {
     )
     const lines = [evidence('\tat shop.Cart.total(Cart.java:<*>)', 40), evidence('<*> ERROR [main] shop.Cart - no cart', 4)]
     expect(describeIncident({ ...incident, evidence: lines })).to.contain('most often “no cart”')
+    const traceback = evidence('Traceback (most recent call last):\n  File <*>, line <*>, in run\n    charge()\nPaymentError: declined', 4)
+    expect(describeIncident({ ...incident, evidence: [traceback] })).to.contain('most often “PaymentError: declined”')
     const alone = { ...incident, anomalyCount: 1, affectedServices: ['checkout'], evidence: [evidence('boom', 1)] }
     expect(describeIncident(alone)).to.equal('checkout logged one anomaly: “boom”.')
     const each = { ...alone, anomalyCount: 2, evidence: [evidence('boom', 1), evidence('bang', 1)] }

@@ -2,6 +2,7 @@
 import { inReadingOrder } from '../../../../domain/incidents/evidence-order.ts'
 import type { Incident } from '../../../../domain/incidents/incident-fields.ts'
 import { withoutHead } from '../../../../domain/records/line-head.ts'
+import { withoutWrapping } from '../../../../domain/records/wrapped-exception.ts'
 import { standsOut } from '../../../../domain/root-cause/stands-out.ts'
 
 type Told = Pick<
@@ -26,7 +27,7 @@ const QUIET_MS = 15 * 60_000
 /** `checkout logged 12 anomalies, most often “connection refused to <*>”; payment and cart are affected, too.` */
 export function describeIncident({ service, anomalyCount, evidence, affectedServices }: Told): string {
   const [first] = inReadingOrder(evidence)
-  const words = oneLine(withoutHead(first?.pattern ?? ''))
+  const words = oneLine(withoutWrapping(withoutHead(first?.pattern ?? '')))
   const what = anomalyCount === 1 ? 'one anomaly' : `${anomalyCount} anomalies`
   const lead = anomalyCount === 1 ? ':' : first?.count === 1 ? ', among them' : ', most often'
   const most = words === '' ? '' : `${lead} “${words}”`
