@@ -14,6 +14,7 @@ import { LOG_MAPPING } from '../testing/log-mapping.ts'
 import { numberedDocument } from '../testing/numbered-documents.ts'
 import { createOracle, type Oracle } from '../testing/oracle.ts'
 import { openIndex, withDirectory } from '../testing/temporary-index.ts'
+import { DocumentTimes } from './document-times.ts'
 import { IdRunWriter } from './id-run.ts'
 import { IdRuns } from './id-runs.ts'
 import { placeOf } from './place.ts'
@@ -199,17 +200,44 @@ describe('ids on disk', function () {
       await index.close()
     }))
 
-  it('of a segment with any document whose id does not tell its time are read for all', () =>
-    withDirectory(async dir => {
-      const index = await openIndex(dir, LOG_MAPPING)
-      const odd = (id: string, n: number): WriteOp => ({ action: 'index', id, source: numberedDocument(n).source })
-      const taken = numberedDocument(9_000)
-      await index.apply([odd(taken.id, 1)])
-      await fill(index, createOracle(LOG_MAPPING), 100, 8)
-      expect(runsIn(dir).length).to.be.above(0)
-      expect((await index.create!(told([9_000]))).size).to.equal(1)
-      await index.close()
-    }))
+  const odd = { id: numberedDocument(9_000).id, source: numberedDocument(1).source }
+  const later = Buffer.from('{"level":"INFO","timestamp":"2026-11-21T00:00:00.000Z"}')
+  const asked: readonly (readonly [name: string, write: (index: LogIndex) => Promise<unknown>])[] = [
+    ['alone', index => index.apply([{ action: 'index', ...odd }])],
+    ['in a bulk that does not say so', index => index.create!(creationsOf([odd]))],
+    [
+      'in a bulk that says so, though it does not begin with its time',
+      index => index.create!({ ...creationsOf([{ ...odd, source: later }]), idsTellTimes: true }),
+    ],
+    ['before its time was changed', index => changeTime(index)],
+  ]
+  const changeTime = async (index: LogIndex) => {
+    await index.create!(told([9_000]))
+    await index.apply([{ action: 'update', id: odd.id, partial: Buffer.from('{"timestamp":"2026-11-21T00:00:00.000Z"}') }])
+  }
+  for (const [name, write] of asked)
+    for (const fate of ['sealed', 'replayed at a start', 'merged'] as const)
+      it(`are read for all where one does not, of a document that came ${name} and was ${fate}`, () =>
+        withDirectory(async dir => {
+          const oracle = createOracle(LOG_MAPPING)
+          let index = await openIndex(dir, LOG_MAPPING)
+          await write(index)
+          if (fate === 'replayed at a start') {
+            await index.close()
+            index = await openIndex(dir, LOG_MAPPING)
+          }
+          await fill(index, oracle, 100, fate === 'merged' ? 30 : 8)
+          if (fate === 'merged') {
+            for (let k = 0; k < 4; k++) await index.maintain()
+            await fill(index, oracle, 1_000, 20)
+            for (let k = 0; k < 4; k++) await index.maintain()
+            expect(index.segments().length).to.be.below(20)
+          }
+          await index.close()
+          index = await openIndex(dir, LOG_MAPPING)
+          expect((await index.create!(told([9_000]))).size).to.equal(1)
+          await index.close()
+        }))
 
   it('are merged into few runs, and gone with their segments', () =>
     withDirectory(async dir => {
@@ -246,6 +274,7 @@ describe('ids on disk', function () {
         await index.close()
         for (const run of runsIn(dir)) damage(join(dir, 'index', run))
         index = await openIndex(dir, LOG_MAPPING)
+        expect(runsIn(dir)).to.deep.equal([])
         expectSame(index, oracle)
         expect((await index.create!(told(numbers(0, 8 * SEGMENT)))).size).to.equal(8 * SEGMENT)
         expect(runsIn(dir).length).to.be.above(0)
@@ -393,6 +422,20 @@ describe('runs of ids', () => {
         placeOf(3, 1),
         ['00000009.ids'],
       ])
+      runs.close()
+    }))
+
+  it('tell no times once one of those that were merged told none', () =>
+    withDirectory(async dir => {
+      const runs = new IdRuns(nodeFiles, dir)
+      for (let k = 0; k < 8; k++) {
+        const times = k === 3 ? undefined : DocumentTimes.ofAll(Float64Array.of(1_000_000 * k))
+        runs.take(await runs.write(Uint32Array.of(k, placeOf(k, 0)), [k], { segments: [segment(k)], times, replaces: [] }), [k])
+      }
+      const mayHold = (k: number, ms: number) => runs.mayHold(k, ms)
+      expect([mayHold(2, 2_000_000), mayHold(2, 5_500_000), mayHold(3, 5_500_000)]).to.deep.equal([true, false, true])
+      runs.finishMerge((await runs.merge(() => true))!)
+      expect([mayHold(2, 2_000_000), mayHold(2, 5_500_000), mayHold(3, 5_500_000)]).to.deep.equal([true, true, true])
       runs.close()
     }))
 
