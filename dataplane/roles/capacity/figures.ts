@@ -16,7 +16,7 @@ export const MEASURED = {
     memoryBytes: 710_000_000,
     /** On disk: the bus for 48 hours, the search store for the whole retention. */
     busBytes: 100,
-    storeBytes: 119,
+    storeBytes: 124,
   },
   collector: { cpuUs: 8.0, memoryBytes: 230_000_000 },
   /** Threads of the bridge on Kafka. Scoring is by the rules and signals alone, without the reading of its topic. */
