@@ -5,7 +5,7 @@ import type { StoredId } from '../format/document-id.ts'
 import { type IdKey, idHash, isSameId } from '../format/document-id.ts'
 import { StagedDocuments } from '../ingest/staged-documents.ts'
 import { DocumentTimes } from './document-times.ts'
-import type { IdRun, SegmentIdentity } from './id-run.ts'
+import { type IdRun, type SegmentIdentity, segmentKey } from './id-run.ts'
 import type { IdRuns, MergedRun } from './id-runs.ts'
 import { IdTable } from './id-table.ts'
 import { docOf, MAX_ORDINALS, ordinalOf, placeOf } from './place.ts'
@@ -399,8 +399,7 @@ function loadBlock(table: IdTable, holder: IdHolder, ref: BlockRef, ids: Buffer,
   for (let k = 0; k < ref.docs; k++) if (holder.isLive(ref.firstDoc + k)) table.load(hashes[k]!, firstPlace + k)
 }
 
-const isSameSegment = (a: SegmentIdentity | undefined, b: SegmentIdentity): boolean =>
-  a?.number === b.number && a.firstSeqNo === b.firstSeqNo
+const isSameSegment = (a: SegmentIdentity | undefined, b: SegmentIdentity): boolean => a !== undefined && segmentKey(a) === segmentKey(b)
 
 /** Undefined where the ids of some segment do not tell the times. */
 async function timesOf(holders: readonly IdHolder[]): Promise<DocumentTimes | undefined> {

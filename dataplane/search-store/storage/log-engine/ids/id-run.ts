@@ -16,6 +16,9 @@ export interface SegmentIdentity {
   readonly docs: number
 }
 
+/** A text that no other segment has. */
+export const segmentKey = ({ number, firstSeqNo, docs }: SegmentIdentity): string => `${number} ${firstSeqNo} ${docs}`
+
 /** The segments of a run. */
 export interface RunContent {
   /** By slot: entries name them so. */

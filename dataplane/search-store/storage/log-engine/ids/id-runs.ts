@@ -4,7 +4,7 @@ import { Turns } from '../../../turns.ts'
 import type { IndexFiles } from '../format/index-files.ts'
 import { SegmentFile } from '../format/segment-file.ts'
 import { DocumentTimes } from './document-times.ts'
-import { IdRun, IdRunWriter, IS_RUN, type RunContent, runPath, type SegmentIdentity } from './id-run.ts'
+import { IdRun, IdRunWriter, IS_RUN, type RunContent, runPath, type SegmentIdentity, segmentKey } from './id-run.ts'
 import { docOf, ordinalOf, placeOf } from './place.ts'
 
 /** So many runs of about one size become one. */
@@ -45,7 +45,7 @@ export class IdRuns {
 
   /** Opens the runs on disk for the segments that are there, by ordinal. Those that are damaged or of no more use are removed. */
   open(segments: ReadonlyMap<number, SegmentIdentity>): void {
-    const ordinalOfSegment = new Map([...segments].map(([ordinal, each]) => [keyOf(each), ordinal]))
+    const ordinalOfSegment = new Map([...segments].map(([ordinal, each]) => [segmentKey(each), ordinal]))
     const numbers = this.#files
       .list(this.#dir)
       .filter(name => IS_RUN.test(name))
@@ -58,7 +58,8 @@ export class IdRuns {
       if (run === undefined) {
         file.close()
         this.#files.remove(runPath(this.#dir, number))
-      } else opened.set(number, { run, ordinals: Int32Array.from(run.content.segments, each => ordinalOfSegment.get(keyOf(each)) ?? GONE) })
+      } else
+        opened.set(number, { run, ordinals: Int32Array.from(run.content.segments, each => ordinalOfSegment.get(segmentKey(each)) ?? GONE) })
     }
     const replaced = new Set([...opened.values()].flatMap(({ run }) => run.content.replaces))
     for (const [number, placed] of opened) {
@@ -177,11 +178,11 @@ export class IdRuns {
     this.#runs = this.#runs.filter(each => !sources.includes(each))
     this.#add(placed)
     for (const source of sources) this.#remove(source)
-    this.dropEmpty()
+    this.#dropEmpty()
   }
 
   /** Removes runs whose segments are gone. */
-  dropEmpty(): void {
+  #dropEmpty(): void {
     for (const placed of this.#runs.filter(isEmpty)) {
       this.#runs = this.#runs.filter(each => each !== placed)
       this.#remove(placed)
@@ -199,8 +200,6 @@ export class IdRuns {
     this.#covered.clear()
   }
 }
-
-const keyOf = ({ number, firstSeqNo, docs }: SegmentIdentity): string => `${number} ${firstSeqNo} ${docs}`
 
 const isEmpty = ({ ordinals }: PlacedRun): boolean => ordinals.every(ordinal => ordinal < 0)
 

@@ -144,15 +144,16 @@ export class WriteBatch {
     const key = idKeyOf(op.id)
     if (key.bytes.length > MAX_ID_BYTES || op.id === '')
       return refusal('illegal_argument_exception', `id must be 1 to ${MAX_ID_BYTES} bytes long, got ${key.bytes.length}`)
-    const current = this.#target.find(key, toldTime(op))
+    const timeMs = toldTime(op)
+    const current = this.#target.find(key, timeMs)
     const conflict = conflictOf(op, current)
     if (conflict !== undefined) return { error: conflict }
     switch (op.action) {
       case 'create':
       case 'index':
-        return this.#write(key, op.source, current, !Number.isNaN(toldTime(op)))
+        return this.#write(key, op.source, current, !Number.isNaN(timeMs))
       case 'update':
-        return this.#update(key, op, current)
+        return this.#update(key, op, current, timeMs)
       case 'delete':
         return this.#delete(current)
     }
@@ -160,12 +161,12 @@ export class WriteBatch {
 
   #update(
     key: IdKey,
-    op: Extract<WriteOp, { readonly action: 'update' }>,
+    { id, partial, upsert }: Extract<WriteOp, { readonly action: 'update' }>,
     current: CurrentDocument | undefined,
+    timeMs: number,
   ): WriteOutcome | Promise<WriteOutcome> {
-    const { id, partial, upsert } = op
     if (current === undefined) {
-      if (upsert !== undefined) return this.#write(key, upsert, undefined, !Number.isNaN(toldTime(op)))
+      if (upsert !== undefined) return this.#write(key, upsert, undefined, !Number.isNaN(timeMs))
       return { error: { type: 'document_missing_exception', reason: `[${id}]: document missing`, status: 404 } }
     }
     try {

@@ -5,6 +5,7 @@ import type { Segment } from '../../index-storage.ts'
 import { nodeFiles } from '../format/index-files.ts'
 import { SegmentFile } from '../format/segment-file.ts'
 import { openLogIndex } from '../log-index.ts'
+import { countReads } from '../testing/counted-reads.ts'
 import { LOG_MAPPING } from '../testing/log-mapping.ts'
 import { withDirectory } from '../testing/temporary-index.ts'
 import { type ByteCache, createByteCache } from './byte-cache.ts'
@@ -12,14 +13,7 @@ import { type ByteCache, createByteCache } from './byte-cache.ts'
 describe('a sealed segment', () => {
   it('keeps its counts by minute in the cache alone: thousands of segments would keep them for good', () =>
     withDirectory(async dir => {
-      let reads = 0
-      const files: typeof nodeFiles = {
-        ...nodeFiles,
-        read(fd, length, position) {
-          reads++
-          return nodeFiles.read(fd, length, position)
-        },
-      }
+      const { files, count: reads } = countReads()
       const readsOf = async (cacheBytes: number): Promise<number> => {
         const deps = { clock: { nowMs: () => 0 }, cache: createByteCache(cacheBytes), newUuid: () => 'uuid', files }
         const index = await openLogIndex({ dir, name: 'service-logs-2026.11.21', mapping: LOG_MAPPING }, deps)
@@ -29,10 +23,10 @@ describe('a sealed segment', () => {
         const segment = index.segments().at(-1)!
         const count = () => segment.counts()?.map(each => each.count)
         expect(count()).to.deep.equal([1])
-        const before = reads
+        const before = reads()
         expect(count()).to.deep.equal([1])
         await index.close()
-        return reads - before
+        return reads() - before
       }
       expect(await readsOf(4 << 20)).to.equal(0)
       expect(await readsOf(0)).to.be.above(0)
