@@ -238,6 +238,18 @@ describe('bad requests', () => {
     )
   })
 
+  it('answers patterns that could be read in very many ways as fast as others', async () => {
+    const manyWays = `${'0<0000000000'.repeat(30)}-`
+    const startMs = performance.now()
+    const answer = await store.request(
+      'POST',
+      '/things/_search',
+      JSON.stringify({ query: { match: { text: { query: 'a', minimum_should_match: manyWays } } } }),
+    )
+    expect(answer.status).to.equal(400)
+    expect(performance.now() - startMs).to.be.below(2_000)
+  })
+
   it('never 500 for near-misses of real queries', async () => {
     const wrong = fc.constantFrom<unknown>(null, true, -1, 1e300, '', 'x', [], {}, [[]], [null], { a: null })
     const build: readonly ((value: unknown) => object)[] = [
