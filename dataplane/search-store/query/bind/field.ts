@@ -128,7 +128,10 @@ function eachValue(source: unknown, path: readonly string[], visit: (value: unkn
   else if (Array.isArray(source)) for (const item of source) eachValue(item, path, visit, at)
   else if (typeof source === 'object' && source !== null) {
     const object = source as Record<string, unknown>
-    if (path.length - at > MAX_TRIED_KEYS) return eachValueFarBelow(object, path, visit, at)
+    if (path.length - at > MAX_TRIED_KEYS) {
+      eachValueFarBelow(object, path, visit, at)
+      return
+    }
     let key = ''
     for (let end = at; end < path.length; end++) {
       key = end === at ? path[end]! : `${key}.${path[end]}`
