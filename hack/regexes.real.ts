@@ -20,7 +20,7 @@ const RUN_LIMIT_MS = 600_000
 /** Expressions that it cannot judge within this time are told, and pass. */
 const LIMIT_MS = 4_000
 
-/** Folders of programs that stand in for those of others, on the machine of whoever tries the product. */
+/** Stand-ins for the programs of others: they run where somebody tries the product, and nowhere else. */
 const LEFT_OUT = /^dataplane\/demo\//
 
 /** Files whose slow expressions read texts that are short, or repeat a bounded number of times: the bound. */
