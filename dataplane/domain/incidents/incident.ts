@@ -1,9 +1,8 @@
 /** Makes an incident from anomalies, and adds further ones to it (Spec: Incident; Decisions 6). */
 import type { SignalName } from '../anomalies/signals/signal.ts'
-import { withoutHead } from '../records/line-head.ts'
 import { withoutTerminalCodes } from '../records/terminal-codes.ts'
 import { compareTimestamps } from '../records/timestamp.ts'
-import { withoutWrapping } from '../records/wrapped-exception.ts'
+import { wordsOfLine } from '../records/words-of-line.ts'
 import { saysError } from '../root-cause/level-in-text.ts'
 import { askAttention } from '../tickets/ask-attention.ts'
 import { MAX_AFFECTED } from './affected-services.ts'
@@ -95,7 +94,7 @@ function buildTitle(service: string, members: readonly GroupedAnomaly[]): string
 function wordsOfMost(members: readonly GroupedAnomaly[]): string {
   const [most] = addEvidence([], members)
   const words = members.find(({ pattern_id }) => pattern_id === most?.patternId)?.words ?? most?.pattern ?? ''
-  return withoutWrapping(withoutHead(withoutTerminalCodes(words)))
+  return wordsOfLine(words)
 }
 
 /** Per pattern: how often, the highest score, samples; the most frequent first. */

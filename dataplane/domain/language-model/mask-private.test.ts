@@ -75,6 +75,8 @@ describe('secrets and personal data are masked', () => {
       'password=',
       '-----BEGIN PRIVATE KEY-----',
       'eyJaaaa.',
+      '-eyJaaaa',
+      '1.',
       '+1 ',
       'a'.repeat(50),
       '://a:',
@@ -83,10 +85,10 @@ describe('secrets and personal data are masked', () => {
       'a_token.',
     ]
     for (const part of parts) {
-      const text = part.repeat(Math.ceil(2_000 / part.length))
+      const text = part.repeat(Math.ceil(50_000 / part.length))
       const start = performance.now()
       maskPrivate(text)
-      expect(performance.now() - start, part).to.be.below(200)
+      expect(performance.now() - start, part).to.be.below(1_000)
     }
   })
 })

@@ -62,7 +62,7 @@ const TAGS: readonly RegExp[] = [
   /\[\/?(?:inst|system|sys)\]|<<\/?sys>>/,
   /(?:^|[\n\r"'({[])\s{0,5}(?:system|assistant|developer|human)\s{0,3}:/,
   /["']?role(?:["']?\s{0,3}[:=]\s{0,3}["']?|<\*>)(?:system|assistant|user|developer|tool)\b/,
-  /#{2,}\s{0,3}(?:system|instructions?|response|assistant|user|task)\b/,
+  /##\s{0,3}(?:system|instructions?|response|assistant|user|task)\b/,
   /```/,
   /\b(?:end|begin|close)\s{1,3}(?:of\s{1,3})?(?:the\s{1,3})?(?:untrusted\s{1,3})?(?:data|evidence|input|context|fence)\b/,
 ]

@@ -22,7 +22,7 @@ export function shortened(text: string, length: number): string {
 const SCHEME = /(?:\b[a-z][a-z0-9+.-]{1,20}:\/\/|\b(?:mailto|tel|sms|data|javascript|vbscript|file|slack|about|blob):)\S*/gi
 /** Names that chats and mail programs make links of by themselves. */
 const DOMAIN =
-  /\b(?:www\.\S+|(?:[a-z0-9-]+\.)+(?:com|net|org|io|dev|app|info|biz|xyz|top|site|online|link|click|ly|me|co|ai|gg|sh|to|tk|ru|cn|uk|de|fr|eu|us)\b(?:[:/?#]\S*)?)/gi
+  /\b(?:www\.\S+|(?:[a-z0-9-]{1,63}\.){1,9}(?:com|net|org|io|dev|app|info|biz|xyz|top|site|online|link|click|ly|me|co|ai|gg|sh|to|tk|ru|cn|uk|de|fr|eu|us)\b(?:[:/?#]\S*)?)/gi
 
 export function withoutLinks(text: string): string {
   return text.replace(SCHEME, '[url]').replace(DOMAIN, '[url]')

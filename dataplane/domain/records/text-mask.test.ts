@@ -16,7 +16,12 @@ describe('private keys and JWTs in a text that leaves the product', () => {
   ])
     it(`are masked: ${name}`, () => expect(maskText(text, KEY_MASKS)).to.equal(masked))
 
-  for (const text of ['-----BEGIN CERTIFICATE-----\nMIIEow\n-----END CERTIFICATE-----', 'eyJ is how a JWT begins', 'heyJude1.mp3'])
+  for (const text of [
+    '-----BEGIN CERTIFICATE-----\nMIIEow\n-----END CERTIFICATE-----',
+    'eyJ is how a JWT begins',
+    'heyJude1.mp3',
+    'eyJhbGciOiJIUzI1NiJ9',
+  ])
     it(`leave alone: ${text.split('\n')[0]}`, () => expect(maskText(text, KEY_MASKS)).to.equal(text))
 
   it('are masked in the order of the table', () => {

@@ -1,14 +1,12 @@
 /** Words and numbers of reasons, for people who were just woken up (Decisions 6). */
-
-import { withoutHead } from '../records/line-head.ts'
-import { withoutTerminalCodes } from '../records/terminal-codes.ts'
+import { wordsOfLine } from '../records/words-of-line.ts'
 import { withoutWrapping } from '../records/wrapped-exception.ts'
 
 const MAX_QUOTE = 120
 
 /** A log message on one line, without the head that its logger wrote and the words in which a framework wraps an exception, cut. */
 export function quoted(message: string): string {
-  const line = withoutWrapping(withoutHead(withoutTerminalCodes(withoutWrapping(message).slice(0, 4 * MAX_QUOTE))))
+  const line = wordsOfLine(withoutWrapping(message).slice(0, 4 * MAX_QUOTE))
     .replaceAll(/\s+/g, ' ')
     .trim()
   if (line === '') return 'a record without a message'

@@ -2,10 +2,8 @@
 import type { Severity } from '../../contract/platforms.ts'
 import { inReadingOrder } from '../incidents/evidence-order.ts'
 import type { Incident } from '../incidents/incident-fields.ts'
-import { withoutHead } from '../records/line-head.ts'
 import { readableText, wordsOfFields } from '../records/readable-text.ts'
-import { withoutTerminalCodes } from '../records/terminal-codes.ts'
-import { withoutWrapping } from '../records/wrapped-exception.ts'
+import { wordsOfLine } from '../records/words-of-line.ts'
 import type { RootCause } from '../root-cause/root-cause.ts'
 import { standsOut } from '../root-cause/stands-out.ts'
 import { listWords } from './incident-tickets.ts'
@@ -83,7 +81,7 @@ function buildEvidence({ evidence }: Incident, samples: ReadonlyMap<string, Samp
 /** The pattern behind the head that its logger wrote; where it says nothing, the words of a sample. */
 function wordsOf({ pattern, patternId, logIds }: Incident['evidence'][number], samples: ReadonlyMap<string, SampleLine>): string {
   const [sample] = logIds.flatMap(id => samples.get(sampleKey(patternId, id)) ?? [])
-  return maskCredentials((sample && wordsOfFields(pattern, sample.message)) ?? withoutWrapping(withoutHead(withoutTerminalCodes(pattern))))
+  return maskCredentials((sample && wordsOfFields(pattern, sample.message)) ?? wordsOfLine(pattern))
 }
 
 function buildCause({ summary, mode, fallback, candidates }: RootCause): NonNullable<TicketContent['cause']> {

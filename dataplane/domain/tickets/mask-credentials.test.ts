@@ -41,13 +41,14 @@ describe('credentials in log text', () => {
       '://a:',
       '://',
       'eyJaaaa.',
+      '-eyJaaaa',
       'basic ',
       'a.',
       '-----BEGIN PRIVATE KEY-----',
     ]) {
       const startMs = performance.now()
-      maskCredentials(part.repeat(Math.ceil(2_000 / part.length)))
-      expect(performance.now() - startMs, part).to.be.below(100)
+      maskCredentials(part.repeat(Math.ceil(50_000 / part.length)))
+      expect(performance.now() - startMs, part).to.be.below(500)
     }
   })
 })

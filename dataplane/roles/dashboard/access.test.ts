@@ -127,6 +127,13 @@ describe('a dashboard with a password', () => {
       expect(dashboard.asked).to.deep.equal([])
     })
 
+  it('reads a header of nothing but space in no time', async () => {
+    const startMs = performance.now()
+    const headers = { authorization: `Basic ${' '.repeat(15_000)}!` }
+    for (let n = 0; n < 10; n++) expect((await fetch(dashboard.url, { headers })).status).to.equal(401)
+    expect(performance.now() - startMs).to.be.below(1_000)
+  })
+
   it('lets the user in, and nobody else', async () => {
     expect((await ask('/api/bridge/health', 'admin:päss:word')).status).to.equal(200)
     for (const wrong of ['admin:päss', 'root:päss:word', ':', 'admin', ''])

@@ -183,7 +183,7 @@ function movingFunction(content: JsonObject): Work {
   const shift = content['shift'] === undefined ? 0 : readInteger(content['shift'], 'moving_fn.shift', Number.MIN_SAFE_INTEGER)
   const script = scriptOf(content, 'moving_fn')
   const call = /^(?:return)?MovingFunctions\.(.*?);?$/s.exec(script.replace(/\s+/g, ''))?.[1] ?? ''
-  const alpha = /^ewma\(values,(\d*\.?\d+)\)$/.exec(call)?.[1]
+  const alpha = /^ewma\(values,(\d+|\d*\.\d+)\)$/.exec(call)?.[1]
   const summary = alpha === undefined ? (Object.hasOwn(FUNCTIONS, call) ? FUNCTIONS[call]! : undefined) : exponentialOf(Number(alpha))
   if (summary === undefined) throw unsupported(`[moving_fn] script [${script.slice(0, 100)}]`)
   return overWindows(window, shift, summary, true)

@@ -173,7 +173,7 @@ function numberAt(bucket: JsonObject, path: string): unknown {
 /** `stats.max`, `percentiles[50.0]`; a name may have dots of its own. */
 function splitMetric(text: string, bucket: JsonObject): readonly [name: string, metric: string | undefined] {
   if (Object.hasOwn(bucket, text)) return [text, undefined]
-  const bracket = /^(.*)\[['"]?([^\]'"]+)['"]?\]$/.exec(text)
+  const bracket = /^(.*)\[['"]?([^[\]'"]+)['"]?\]$/.exec(text)
   if (bracket !== null) return [bracket[1]!, bracket[2]!]
   const dot = text.indexOf('.')
   return dot < 0 ? [text, undefined] : [text.slice(0, dot), text.slice(dot + 1)]

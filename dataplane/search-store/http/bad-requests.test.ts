@@ -238,6 +238,37 @@ describe('bad requests', () => {
     )
   })
 
+  it('answers patterns that could be read in very many ways as fast as others', async () => {
+    const manyWays = `${'0<0000000000'.repeat(30)}-`
+    const startMs = performance.now()
+    const answer = await store.request(
+      'POST',
+      '/things/_search',
+      JSON.stringify({ query: { match: { text: { query: 'a', minimum_should_match: manyWays } } } }),
+    )
+    expect(answer.status).to.equal(400)
+    expect(performance.now() - startMs).to.be.below(2_000)
+  })
+
+  it('finds values below long names, and answers names of thirty thousand parts as fast as others', async () => {
+    const parts = (count: number) => Array.from({ length: count }, () => 'a').join('.')
+    const flat = { mappings: { properties: { a: { type: 'flat_object' } } } }
+    await store.request('PUT', '/long-names', JSON.stringify(flat))
+    const document = { a: { [parts(20)]: { [parts(18)]: 'x' } } }
+    await store.request('PUT', '/long-names/_doc/1?refresh=true', JSON.stringify(document))
+    const found = async (body: object) => {
+      const answer = await store.request('POST', '/long-names/_search', JSON.stringify(body))
+      return (JSON.parse(answer.text) as { hits: { total: { value: number } } }).hits.total.value
+    }
+    expect(await found({ query: { term: { [parts(39)]: 'x' } } })).to.equal(1)
+    expect(await found({ query: { exists: { field: parts(39) } } })).to.equal(1)
+    expect(await found({ query: { exists: { field: parts(40) } } })).to.equal(0)
+    const startMs = performance.now()
+    expect(await found({ query: { exists: { field: parts(30_000) } } })).to.equal(0)
+    await store.request('POST', '/long-names/_search', JSON.stringify({ fields: [parts(30_000)], sort: [parts(30_000)] }))
+    expect(performance.now() - startMs).to.be.below(2_000)
+  })
+
   it('never 500 for near-misses of real queries', async () => {
     const wrong = fc.constantFrom<unknown>(null, true, -1, 1e300, '', 'x', [], {}, [[]], [null], { a: null })
     const build: readonly ((value: unknown) => object)[] = [

@@ -80,7 +80,10 @@ export function createRouter(routes: readonly Route[]): (method: string, pathnam
   const compiled: readonly CompiledRoute[] = routes.map(route => ({ route, parts: route.path.split('/').slice(1) }))
   const byMethod = Map.groupBy(compiled, ({ route }) => route.method as string)
   return (method, pathname) => {
-    const segments = pathname.replace(/\/+$/, '').split('/').slice(1)
+    const segments = pathname
+      .replace(/(?<!\/)\/+$/, '')
+      .split('/')
+      .slice(1)
     for (const { route, parts } of byMethod.get(method) ?? []) {
       const path = matchParts(parts, segments)
       if (path !== undefined) return { kind: 'found', route, path }

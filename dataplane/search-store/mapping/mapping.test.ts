@@ -129,6 +129,14 @@ describe('mapping', () => {
       expect(mapping.field('a')).to.deep.equal({ type })
     })
 
+  it('reads texts of a megabyte of digits, for a number and for a new field, in no time', () => {
+    const digits = '0'.repeat(1_000_000)
+    const startMs = performance.now()
+    expect(refusal({}, { a: 1 }, { a: `${digits}x` }).message).to.match(/failed to parse field \[a\] of type \[long\]/)
+    expect(leaves({}, { a: 1 }, { a: digits }, { new: `${digits}x` }).mapping.field('new')).to.deep.include({ type: 'text' })
+    expect(performance.now() - startMs).to.be.below(2_000)
+  })
+
   it('refuses a text of nothing but space for a whole number', () => {
     for (const type of ['long', 'integer', 'short', 'byte'] as const)
       expect(refusal({ properties: { a: { type } } }, { a: ' ' }).message).to.match(/failed to parse field/)

@@ -58,7 +58,7 @@ export function numberOf(path: string, { type, format, nanos }: NumberField, giv
   return WHOLE.has(type) ? Math.trunc(number) : number
 }
 
-const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
+const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 const isDecimal = (text: string) => DECIMAL.test(text)
 
 function booleanOf(path: string, value: Leaf): number {

@@ -16,6 +16,19 @@ export const ODD_TEXTS = [
   ...['2026-11-22T00:00:00Z', '2026-13-45T99:99:99Z'],
 ]
 
+/** Texts of up to so many characters that are one part again and again. */
+const MAX_RUN = 300_000
+const RUN_PARTS = [
+  ...['0', '9', '0.', '1e', '-', '.', ',', ' ', '\t', '\n', 'a', 'aA', '_', '1 ', '1:', '::', '/', '<', '{', '[', '"', '\\', '#', '@', '%'],
+  ...['a.', 'a@', 'a=', '=', '-eyJabcd', '://', 'msg=', 'level=x ', 'at a(b)\n', 'error ', '2020-01-01 ', 'é', '😀', '\u0301'],
+]
+
+/** A reader that tries each place of it anew takes the square of its length. */
+export function longRun(random: SeededRandom): string {
+  const part = random.pick(RUN_PARTS)
+  return part.repeat(Math.ceil(MAX_RUN / part.length)).slice(0, random.below(MAX_RUN)) + random.pick(['', 'x', '!'])
+}
+
 const ODD_NUMBERS = [0, -0, -1, 0.5, 1e308, -1e308, 5e-324, Number.MAX_SAFE_INTEGER + 2, 2 ** 31, 2 ** 32, 2 ** 63, 1e21]
 
 /** One odd value; lists and objects hold few and shallow ones, apart from the occasional deep one. */
@@ -30,7 +43,7 @@ export function oddValue(random: SeededRandom): unknown {
       return random.pick(ODD_NUMBERS)
     case 4:
     case 5:
-      return random.pick(ODD_TEXTS)
+      return random.chance(0.97) ? random.pick(ODD_TEXTS) : longRun(random)
     case 6:
       return Array.from({ length: random.below(20) }, () => random.pick(ODD_TEXTS))
     case 7:

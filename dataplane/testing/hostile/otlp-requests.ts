@@ -1,7 +1,7 @@
 /** Requests to the collector's doors as a broken or hostile sender makes them. */
 import { deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import type { AnyValue, LogRecord, LogsPayload } from '../../otlp/payload.ts'
-import { MANGLES } from './odd-values.ts'
+import { longRun, MANGLES } from './odd-values.ts'
 import { anyValueOf, attributesOf, groupOf, NAMES, nameOf, nestedValue, recordOf, TIMES, textOf } from './otlp-values.ts'
 import { SeededRandom } from './seeded-random.ts'
 import { block, encodePayload, encodeValue, integerField, varint } from './wire-writer.ts'
@@ -137,6 +137,12 @@ const PAYLOADS: Readonly<Record<string, (random: SeededRandom) => LogsPayload>> 
     ],
   }),
   'huge texts': random => request(random, [timed({ stringValue: textOf(random).repeat(random.mostlySmall(1, 50)).slice(0, 900_000) })]),
+  // As the message, in a field that is a number, and in one that is new.
+  'long runs': random => {
+    const run = { stringValue: longRun(random) }
+    const key = random.pick([undefined, 'duration_ms', `run.${random.below(5_000)}`])
+    return request(random, [key === undefined ? timed(run) : timed({ stringValue: 'x' }, [{ key, value: run }])])
+  },
   'huge keys': random => request(random, [timed({}, [{ key: nameOf(random).repeat(random.mostlySmall(1, 3_000)).slice(0, 200_000) }])]),
   'many tenants': random => ({
     resourceLogs: random.list(random.mostlySmall(2, 200), () =>

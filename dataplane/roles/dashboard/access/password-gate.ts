@@ -73,7 +73,7 @@ export function createPasswordGate(credentials: Credentials, clock: Clock): Pass
 }
 
 function readBasic(header: string | undefined): Credentials | undefined {
-  const match = /^basic +([A-Za-z0-9+/_=-]*) *$/i.exec(header ?? '')
+  const match = /^basic +([A-Za-z0-9+/_=-]+) *$/i.exec(header ?? '')
   if (match === null) return undefined
   const [username = '', ...rest] = Buffer.from(match[1]!, 'base64').toString('utf8').split(':')
   return { username, password: rest.join(':') }

@@ -128,11 +128,26 @@ function eachValue(source: unknown, path: readonly string[], visit: (value: unkn
   else if (Array.isArray(source)) for (const item of source) eachValue(item, path, visit, at)
   else if (typeof source === 'object' && source !== null) {
     const object = source as Record<string, unknown>
+    if (path.length - at > MAX_TRIED_KEYS) {
+      eachValueFarBelow(object, path, visit, at)
+      return
+    }
     let key = ''
     for (let end = at; end < path.length; end++) {
       key = end === at ? path[end]! : `${key}.${path[end]}`
       if (Object.hasOwn(object, key)) eachValue(object[key], path, visit, end + 1)
     }
+  }
+}
+
+/** Below a longer path the keys of an object are held against it, since all keys that it may begin with take the square of its length. */
+const MAX_TRIED_KEYS = 32
+
+function eachValueFarBelow(object: Record<string, unknown>, path: readonly string[], visit: (value: unknown) => void, at: number): void {
+  const rest = path.slice(at).join('.')
+  for (const key of Object.keys(object)) {
+    const isPrefix = rest.startsWith(key) && (rest.length === key.length || rest[key.length] === '.')
+    if (isPrefix) eachValue(object[key], path, visit, at + key.split('.').length)
   }
 }
 

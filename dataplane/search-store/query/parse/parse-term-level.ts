@@ -40,11 +40,14 @@ export function parseBoost(content: JsonObject, where: string): number {
   return boost
 }
 
+/** `2`, `-25%`, or conditions such as `2<75% 9<-3` with space between. */
+const MINIMUM = /^\s*(?:-?\d{1,9}%?|\d{1,9}<-?\d{1,9}%?(?:\s+\d{1,9}<-?\d{1,9}%?)*)\s*$/
+
 /** Undefined when absent; form is checked here, its meaning depends on the number of clauses. */
 export function parseMinimumShouldMatch(value: unknown, where: string): MinimumShouldMatch | undefined {
   if (value === undefined || value === null) return undefined
   if (typeof value === 'number' && Number.isInteger(value)) return value
-  if (typeof value === 'string' && /^\s*(-?\d{1,9}%?|(\d{1,9}<-?\d{1,9}%?\s*)+)\s*$/.test(value)) return value.trim()
+  if (typeof value === 'string' && MINIMUM.test(value)) return value.trim()
   throw parsingError(`[${where}] must be an integer, a percentage or a combination such as [2<75%], found [${textOf(value)}]`)
 }
 

@@ -20,8 +20,16 @@ export function memberPick(names: Iterable<string>): MemberPick {
   return pick
 }
 
-/** `code` and `code.file` of `code.file.path`. */
+/** Characters of all parents of a name: one of 60,000 dots would have two thousand million. */
+const MAX_PARENT_CHARACTERS = 1_048_576
+
+/** `code` and `code.file` of `code.file.path`; the first ones of a name whose parents have more characters than that. */
 export function parentsOf(name: string): readonly string[] {
-  const parts = name.split('.')
-  return parts.slice(1).map((_, at) => parts.slice(0, at + 1).join('.'))
+  const parents: string[] = []
+  let left = MAX_PARENT_CHARACTERS
+  for (let dot = name.indexOf('.'); dot >= 0 && left >= dot; dot = name.indexOf('.', dot + 1)) {
+    parents.push(name.slice(0, dot))
+    left -= dot
+  }
+  return parents
 }

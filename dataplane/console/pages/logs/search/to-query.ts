@@ -35,7 +35,7 @@ const LEVEL_NAMES: ReadonlyMap<string, string> = new Map(
     information: 'INFO',
   }),
 )
-const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i
+const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i
 const DATE =
   /^(\d{4}-\d{2}(-\d{2}([T ]\d{2}(:\d{2}(:\d{2}(\.\d{1,9})?)?)?)?)?(Z|[+-]\d{2}:?\d{2})?|\d{4}|\d{11,14}|now([+-]\d+[smhdwMy])*(\/[smhdwMy])?)$/
 const WORD_PART = /[\p{L}\p{N}]+/gu
