@@ -13,7 +13,7 @@ import { commentIncident } from './comment-incident.ts'
 import { locateIncident, readIncident, unknownIncident } from './incident-finder.ts'
 import { INCIDENT_FILTERS, listIncidents } from './incident-list.ts'
 
-const NOTE_FIELDS = { actor: z.string().max(200).optional(), note: z.string().max(4000).optional() }
+const NOTE_FIELDS = { actor: z.string().trim().max(200).optional(), note: z.string().trim().max(4000).optional() }
 const NOTE = z.strictObject(NOTE_FIELDS).optional()
 const COMMENT = z.strictObject({
   ...NOTE_FIELDS,
@@ -94,6 +94,7 @@ function changeRoute(deps: ChangeDeps, action: IncidentAction, onChanged: OnChan
   })
 }
 
+/** Forms send blank fields: nobody, and no reason. */
 function noteOf({ actor, note }: { readonly actor?: string | undefined; readonly note?: string | undefined }) {
-  return { ...(actor === undefined ? {} : { actor }), ...(note === undefined ? {} : { note }) }
+  return { ...(actor && { actor }), ...(note && { note }) }
 }

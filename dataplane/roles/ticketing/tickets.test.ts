@@ -135,6 +135,17 @@ describe('tickets through HTTP', function () {
     expect(fake.arrived.at(-1)!.content.change).to.deep.include({ actor: 'ada', note: 'why' })
   })
 
+  it('blank words are told as none: no "by" without a name, no resolution without a reason', async () => {
+    await add()
+    await untilSent(2)
+    expect((await act('acknowledge', { actor: '', note: ' \n' })).status).to.equal(200)
+    await untilSent(4)
+    expect(fake.arrived.at(-1)!.content.change).to.have.all.keys('at')
+    await act('resolve', { actor: ' ada ', note: ' why ' })
+    await untilSent(6)
+    expect(fake.arrived.at(-1)!.content.change).to.deep.include({ actor: 'ada', note: 'why' })
+  })
+
   it('a batch is told, too', async () => {
     await add()
     await untilSent(2)

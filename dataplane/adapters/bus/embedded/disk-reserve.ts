@@ -12,9 +12,11 @@ export interface DiskReserveDeps {
   readonly directory: string
   /** So much of the disk stays free, or a quarter of the disk where that is less. */
   readonly minFreeBytes: number
+  /** The part of it that this topic keeps, above 0 and at most 1. */
+  readonly share: number
 }
 
-/** Room that the bus leaves on the disk, so that the search store can index the records of the bus. */
+/** Room that a topic leaves on the disk, so that the search store can index the records of the bus. */
 export class DiskReserve {
   readonly #deps: DiskReserveDeps
   #checkedMs = Number.NEGATIVE_INFINITY
@@ -26,11 +28,11 @@ export class DiskReserve {
 
   /** Throws a `BusError` while less is free. Room that was seen counts for a second. */
   async ensure(): Promise<void> {
-    const { files, clock, directory, minFreeBytes } = this.#deps
+    const { files, clock, directory, minFreeBytes, share } = this.#deps
     const nowMs = clock.nowMs()
     if (this.#hasRoom && nowMs - this.#checkedMs < CHECK_MS) return
     const { freeBytes, sizeBytes } = await files.space(directory)
-    const reserve = Math.min(minFreeBytes, Math.floor(sizeBytes * MAX_SHARE))
+    const reserve = Math.floor(Math.min(minFreeBytes, sizeBytes * MAX_SHARE) * share)
     this.#hasRoom = freeBytes >= reserve
     this.#checkedMs = nowMs
     if (!this.#hasRoom) throw new BusError('full', `${directory} has ${freeBytes} bytes free, the bus keeps ${reserve} in reserve`)

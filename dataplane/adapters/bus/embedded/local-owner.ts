@@ -52,6 +52,8 @@ const RETENTION_CHECK_MS = 60_000
  * room while these fill the bus, or nobody could get on with reading them.
  */
 const LATER_TOPICS_SHARE = 0.6
+/** Each topic keeps so much of the reserve on the disk as the one before it: for the same reason. */
+const NEXT_RESERVE_SHARE = 0.5
 
 /** Opens the logs of all topics for this thread, which from then on is the only one that writes to them. */
 export async function openLocalOwner(deps: LocalOwnerDeps): Promise<LocalOwner> {
@@ -176,6 +178,7 @@ async function openTopic(
     retentionMs: topic.retentionMs,
     segmentBytes: deps.segmentBytes,
     minFreeBytes: deps.minFreeBytes,
+    reserveShare: NEXT_RESERVE_SHARE ** index,
   }
   const publish = (sequence: number, position: number) => ends.publish(index, sequence, position)
   return new TopicLog({ topic: topic.name, directory, files, clock, log, limits, publish, makeRoom }, state)

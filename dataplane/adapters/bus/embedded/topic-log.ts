@@ -16,8 +16,9 @@ import { WriteHealth } from './write-health.ts'
 export interface TopicLimits {
   readonly retentionMs: number
   readonly segmentBytes: number
-  /** Writes are refused while the file system has less than this free, or a quarter of its size where that is less. */
+  /** Writes are refused while the file system has less than a share of this free, or of a quarter of its size where that is less. */
   readonly minFreeBytes: number
+  readonly reserveShare: number
 }
 
 export interface TopicLogDeps {
@@ -86,7 +87,7 @@ export class TopicLog {
 
   constructor(deps: TopicLogDeps, state: TopicLogState) {
     this.#deps = deps
-    this.#diskReserve = new DiskReserve({ ...deps, minFreeBytes: deps.limits.minFreeBytes })
+    this.#diskReserve = new DiskReserve({ ...deps, minFreeBytes: deps.limits.minFreeBytes, share: deps.limits.reserveShare })
     this.#health = new WriteHealth(deps.topic, deps.log)
     this.#segments = new SegmentList(state.segments)
     this.#nextOffsets = state.nextOffsets

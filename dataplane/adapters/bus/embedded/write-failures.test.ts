@@ -98,6 +98,18 @@ describe('embedded bus: a disk that fails', () => {
     expect((await readAll(bus)).map(textOf)).to.deep.equal(['before'])
   })
 
+  it('leaves part of the reserve to each later topic, so that what is made of records that were taken has room', async () => {
+    const clock = createFakeClock()
+    const bus = await directory.open({ files, clock, minFreeBytes: 1000 })
+    files.free = 500
+    clock.advance(1000)
+    expect(await reasonOf(bus.send(TOPIC.name, [textRecord('k', 'refused')]))).to.equal('full')
+    expect(await reasonOf(bus.send(OUTPUT.name, [textRecord('k', 'made of one before')]))).to.equal('done')
+    files.free = 499
+    clock.advance(1000)
+    expect(await reasonOf(bus.send(OUTPUT.name, [textRecord('k', 'refused')]))).to.equal('full')
+  })
+
   it('says why it takes no records: too little of the disk is free, before anybody tries, and until there is room', async () => {
     const clock = createFakeClock()
     const bus = await directory.open({ files, clock, minFreeBytes: 1000 })
