@@ -16,12 +16,10 @@ const MATCHERS: Readonly<Record<string, (argument: never) => Matcher>> = {
       plain,
     ),
   terms: (argument: Query) =>
-    each(
-      argument,
-      ([field, wanted]) =>
-        (_id, document) =>
-          values(document, field).some(value => (wanted as unknown[]).includes(value)),
-    ),
+    each(argument, ([field, terms]) => {
+      const wanted = new Set(terms as unknown[])
+      return (_id, document) => values(document, field).some(value => wanted.has(value))
+    }),
   ids: (argument: { values: string[] }) => id => argument.values.includes(id),
   exists: (argument: { field: string }) => (_id, document) => values(document, argument.field).length > 0,
   range: (argument: Readonly<Record<string, Query>>) =>

@@ -39,11 +39,12 @@ export function createMemorySearchStore(): MemorySearchStore {
   const aliases = new Map<string, Set<string>>()
   let seqNo = 0
 
-  function write(index: string, id: string, source: object): Version & { created: boolean } {
+  /** Keeps `source` itself. */
+  function write(index: string, id: string, source: Document): Version & { created: boolean } {
     const documents = indices.get(index) ?? new Map<string, Stored>()
     indices.set(index, documents)
     const created = !documents.has(id)
-    documents.set(id, { seqNo: ++seqNo, source: JSON.parse(JSON.stringify(source)) })
+    documents.set(id, { seqNo: ++seqNo, source })
     return { seqNo, primaryTerm: 1, created }
   }
 
@@ -102,7 +103,7 @@ export function createMemorySearchStore(): MemorySearchStore {
       const existing = indices.get(index)?.get(id)
       if (condition !== undefined && ('only' in condition ? existing !== undefined : existing?.seqNo !== condition.seqNo))
         throw new VersionConflict(index, id)
-      const { seqNo: written, primaryTerm } = write(index, id, document)
+      const { seqNo: written, primaryTerm } = write(index, id, parse(JSON.stringify(document)))
       return { seqNo: written, primaryTerm }
     },
     async refresh() {

@@ -4,6 +4,7 @@ import { describe, it } from 'mocha'
 import { ALL_LOGS, anomaliesIndex, incidentsIndex } from '../../contract/indices.ts'
 import type { Anomaly } from '../../domain/anomalies/anomaly.ts'
 import type { StoredIncident } from '../../domain/incidents/stored-incident.ts'
+import { portionsOf } from '../../limits/portions-of.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import { SILENT } from '../../telemetry/log.ts'
 import { startEmbeddedSearchStore } from '../../testing/embedded-search-store.ts'
@@ -73,7 +74,7 @@ describe('many services that fail at once', () => {
   })
 
   it('do not take the share of the store that the baselines of other tenants need', async function () {
-    this.timeout(30_000)
+    this.timeout(60_000)
     const embedded = await startEmbeddedSearchStore()
     try {
       await putIndexTemplates(embedded.store)
@@ -97,14 +98,11 @@ describe('many services that fail at once', () => {
   })
 
   it('have incidents that are counted again for one that was forgotten, not for all', async function () {
-    this.timeout(30_000)
+    this.timeout(60_000)
     const memory = createMemorySearchStore()
     const { store, searches } = counting(memory)
     const opener = openerOn(store)
-    for (let at = 0; at < 10_100; at += 1_010) {
-      const names = services(10_100).slice(at, at + 1_010)
-      await opener.handle(names.flatMap(name => threeOf([name])))
-    }
+    for (const some of portionsOf(services(10_100), 5_050)) await opener.handle(threeOf(some))
     opener.clock.advance(10_000)
     const before = searches(anomaliesIndex('shop'))
     await opener.handle(services(200).map(name => anomaly(name, 3)))
