@@ -253,10 +253,14 @@ class ProtobufTranscoder {
     })
   }
 
-  /** A message of attributes and a few other fields, each written by `other`. */
+  /**
+   * A message of attributes and a few other fields, each written by `other`. Most resources have attributes alone: the message is searched
+   * for the last of each field only once another field comes.
+   */
   #attributed(message: object, attributes: number, name: Piece, end: number, other: (tag: number) => void): void {
     const input = this.#in
-    const last = input.lastPositions(end)
+    const start = input.position
+    let last: Int32Array | undefined
     const identify = message === RESOURCE ? () => this.#identify() : undefined
     let attributesDone = false
     this.#out.byte(OPEN_OBJECT)
@@ -265,8 +269,12 @@ class ProtobufTranscoder {
       if (tag === attributes && !attributesDone) {
         attributesDone = true
         this.#records.attributes(tag, name, end, identify)
-      } else if (tag === attributes || tag >= KNOWN_TAGS || last[tag] !== input.position) input.skip(tag, end)
-      else other(tag)
+      } else if (tag === attributes || tag >= KNOWN_TAGS) input.skip(tag, end)
+      else {
+        last ??= input.lastPositions(start, end)
+        if (last[tag] === input.position) other(tag)
+        else input.skip(tag, end)
+      }
     }
     this.#out.close(CLOSE_OBJECT)
   }

@@ -133,16 +133,17 @@ export class WireReader {
     this.skip(tag, end)
   }
 
-  /** Where the last value of every tag below `KNOWN_TAGS` starts, from here to `end`, by tag; others are not remembered. */
-  lastPositions(end: number): Int32Array {
+  /** Where the last value of every tag below `KNOWN_TAGS` starts, from `start` to `end`, by tag; others are not remembered. */
+  lastPositions(start: number, end: number): Int32Array {
     const positions = new Int32Array(KNOWN_TAGS)
-    const start = this.position
+    const { position } = this
+    this.position = start
     while (this.position < end) {
       const tag = this.tag(end)
       if (tag < KNOWN_TAGS) positions[tag] = this.position
       this.skip(tag, end)
     }
-    this.position = start
+    this.position = position
     return positions
   }
 

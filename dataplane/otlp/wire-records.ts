@@ -42,7 +42,7 @@ export class RecordTranscoder {
     if (!this.#fields(end, undefined)) {
       this.#in.position = start
       this.#out.rewind(outStart)
-      this.#fields(end, this.#in.lastPositions(end))
+      this.#fields(end, this.#in.lastPositions(start, end))
     }
     return this.#timeKey === UNKNOWN_TIME_KEY ? this.#observedTimeKey : this.#timeKey
   }
