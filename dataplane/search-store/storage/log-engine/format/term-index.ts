@@ -121,7 +121,7 @@ function encodeBucket(
   for (let k = from; k < end; k++) place = putBits(docs[k]!, bits, bytes, place)
   place = packList(own, count, lowBits(1 << RARE_KEY_BITS, count), bytes, place)
   out.varint(count)
-  out.append(bytes.subarray(0, (place + 7) >>> 3))
+  out.append(bytes, (place + 7) >>> 3)
 }
 
 const rareKey = (hi: number, rareBits: number): number => (hi << rareBits) >>> (32 - RARE_KEY_BITS)
@@ -149,16 +149,15 @@ class ListWriter {
     const bitmapBytes = (this.#size + 7) >>> 3
     const isBitmap = df > bitmapBytes
     const length = isBitmap ? this.#bitmap(docs, df, bitmapBytes) : this.#list(docs, df)
-    const bytes = this.#scratch.subarray(0, length)
     if (length <= INLINE_BYTES) {
       out.varint(isBitmap ? (length << 2) | KIND_BITMAP : (df << 2) | KIND_LIST)
       if (!isBitmap && isDense(df, this.#size)) out.varint(length)
-      out.append(bytes)
+      out.append(this.#scratch, length)
       return
     }
     out.varint(isBitmap ? (length << 2) | KIND_APART_BITMAP : (df << 2) | KIND_APART_LIST)
     if (!isBitmap) out.varint(length)
-    out.u32(this.#place(bytes))
+    out.u32(this.#place(this.#scratch.subarray(0, length)))
   }
 
   #place(bytes: Uint8Array): number {
@@ -238,10 +237,10 @@ class ByteWriter {
     this.#bytes[this.length++] = rest
   }
 
-  append(bytes: Uint8Array): void {
-    this.#reserve(bytes.length)
-    for (let k = 0; k < bytes.length; k++) this.#bytes[this.length + k] = bytes[k]!
-    this.length += bytes.length
+  append(bytes: Uint8Array, length = bytes.length): void {
+    this.#reserve(length)
+    for (let k = 0; k < length; k++) this.#bytes[this.length + k] = bytes[k]!
+    this.length += length
   }
 
   holds(bytes: Uint8Array, at: number): boolean {

@@ -88,6 +88,11 @@ async function addCreations(batch: WriteBatch, creations: Creations, { from, to 
       looked = places[3 * k + 2]!
       if (turns.isDue()) await turns.next()
     }
+    const inBlock = batch.addBlock(creations, k)
+    if (inBlock > 0) {
+      k += inBlock - 1
+      continue
+    }
     const adding = batch.addCreation(creations, k)
     if (adding !== undefined) await adding
     batch.endCreation(k)

@@ -21,6 +21,13 @@ export interface IndexEvents {
   readonly count: number
 }
 
+/** Words of terms and of codes, and numbers. */
+export interface EventCounts {
+  readonly terms: number
+  readonly codes: number
+  readonly numbers: number
+}
+
 /**
  * Content that the documents of one batch bring to the index, in order, before it is known whether the batch becomes durable:
  * terms, dictionary codes and numbers. Reused from batch to batch.
@@ -58,12 +65,7 @@ export class DocumentEvents implements IndexEvents {
     this.#forgetShape()
     this.terms = grownInts(this.terms, this.termEnd + 4 * bytes + 64)
     this.codes = grownInts(this.codes, this.codeEnd + 4 * bytes + 64)
-    if (this.numbers.length < this.numberEnd + 2 * bytes + 64) {
-      this.numberSlots = grownInts(this.numberSlots, this.numberEnd + 2 * bytes + 64)
-      const numbers = new Float64Array(this.numberSlots.length)
-      numbers.set(this.numbers.subarray(0, this.numberEnd))
-      this.numbers = numbers
-    }
+    this.#reserveNumbers(2 * bytes + 64)
     this.ends = grownInts(this.ends, 3 * this.count + 3)
     if (this.shapes.length <= this.count) this.shapes = grown(this.shapes, 2 * this.count + 64)
   }
@@ -72,6 +74,23 @@ export class DocumentEvents implements IndexEvents {
   reserveTerms(count: number): void {
     const needed = this.termEnd + 2 * count
     if (this.terms.length < needed) this.terms = grownInts(this.terms, needed)
+  }
+
+  /** Makes room for so many documents with so many words of terms and codes, and so many numbers, between two documents. */
+  reserveDocuments(count: number, { terms, codes, numbers }: EventCounts): void {
+    this.terms = grownInts(this.terms, this.termEnd + terms)
+    this.codes = grownInts(this.codes, this.codeEnd + codes)
+    this.#reserveNumbers(numbers)
+    this.ends = grownInts(this.ends, 3 * (this.count + count))
+    if (this.shapes.length < this.count + count) this.shapes = grown(this.shapes, 2 * (this.count + count))
+  }
+
+  #reserveNumbers(count: number): void {
+    if (this.numbers.length >= this.numberEnd + count) return
+    this.numberSlots = grownInts(this.numberSlots, this.numberEnd + count)
+    const numbers = new Float64Array(this.numberSlots.length)
+    numbers.set(this.numbers.subarray(0, this.numberEnd))
+    this.numbers = numbers
   }
 
   /** Terms of the unfinished document. */

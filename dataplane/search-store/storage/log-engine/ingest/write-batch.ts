@@ -91,7 +91,7 @@ export class WriteBatch {
     this.#block = 0
   }
 
-  /** To be called behind each of them. A block of which each document was taken is taken, too. */
+  /** To be called behind each that is added alone. A block of which each document was taken is taken, too. */
   endCreation(k: number): void {
     const next = this.#blocks[this.#block]
     if (next === undefined || k < next.from + next.block.ref.docs - 1) return
@@ -99,7 +99,49 @@ export class WriteBatch {
     if (this.documents.rows.length === this.#blockAt + next.block.ref.docs) this.documents.addBlock(this.#blockAt, next.block)
   }
 
-  /** The same for one of many creations, which leaves no object behind where the id is a new UUID. */
+  /**
+   * Adds the documents of a block that begins with creation `k`, as far as their ids are new; returns how many. The other ones are to be added one by one, and
+   * all of them where the block or its content is not the work of another thread.
+   */
+  addBlock(creations: Creations, k: number): number {
+    const next = this.#blocks[this.#block]
+    const walked = this.#walked
+    if (next?.from !== k || walked === undefined || !next.block.ref.areUuids) return 0
+    const { ids, ref } = next.block
+    if (!walked.areWhole(k, k + ref.docs)) return 0
+    const { rows } = this.documents
+    this.#blockAt = rows.length
+    const count = this.#stageNew(creations, k, ids, ref.docs)
+    rows.reserveId(UUID_BYTES * count)
+    rows.ids.set(ids.subarray(0, UUID_BYTES * count), rows.idEnd)
+    const { bytes, places } = creations
+    for (let each = k; each < k + count; each++) {
+      const at = CREATION_ROW * each
+      rows.add(UUID_BYTES, true, bytes, places[at + 1]!, places[at + 2]!, walked.messageStart(each), walked.messageEnd(each))
+      this.#number(1)
+      this.outcomes.push(CREATED)
+    }
+    walked.addAll(k, k + count)
+    if (count === ref.docs) this.endCreation(k + count - 1)
+    return count
+  }
+
+  /** Lets documents be found by their ids until one of them may be there already, or is large; returns how many. */
+  #stageNew({ bytes, places, idsTellTimes }: Creations, k: number, ids: Uint8Array, most: number): number {
+    for (let count = 0; count < most; count++) {
+      const at = CREATION_ROW * (k + count)
+      const start = places[at + 1]!
+      const end = places[at + 2]!
+      const hash = idHash(ids, UUID_BYTES * count, UUID_BYTES * (count + 1))
+      const timeMs = idsTellTimes === true ? leadingTimestamp(bytes, start, end) : Number.NaN
+      if (end - start > MAX_PLAIN_BYTES || this.#target.mayHold(hash, timeMs)) return count
+      this.#target.stage(hash, -1)
+      if (Number.isNaN(timeMs)) this.idsTellTimes = false
+    }
+    return most
+  }
+
+  /** Adds one of many creations, and leaves no object behind where the id is a new UUID. */
   addCreation({ bytes, places, idsTellTimes }: Creations, k: number): Promise<void> | undefined {
     const idStart = places[CREATION_ROW * k]!
     const start = places[CREATION_ROW * k + 1]!

@@ -81,13 +81,15 @@ export class IndexLog {
     const paths = this.#slots.all.slice(this.#toldSlots).map(({ path }) => path)
     this.#toldSlots += paths.length
     const values: [slot: number, values: readonly string[]][] = []
-    for (let k = 0; k < codeEnd; k += 2) {
+    let untold = this.#untoldColumns()
+    for (let k = 0; k < codeEnd && untold > 0; k += 2) {
       const slot = codes[k]!
       const { dictionary } = keywords[slot]!
       const told = this.#toldValues[slot] ?? 1
       if (dictionary.length === told) continue
       values.push([slot, dictionary.slice(told)])
       this.#toldValues[slot] = dictionary.length
+      untold--
     }
     const partial: number[] = []
     for (let slot = 0; slot < keywords.length; slot++)
@@ -96,6 +98,17 @@ export class IndexLog {
     for (const slot of partial) this.#toldPartial.add(slot)
     for (const slot of high) this.#toldHigh.add(slot)
     return { paths, values, partial, high }
+  }
+
+  /** Columns with values that were not told. Those of a refused document may be the only ones: their field may be in no mapping. */
+  #untoldColumns(): number {
+    const { keywords } = this.#index
+    let count = 0
+    for (let slot = 0; slot < keywords.length; slot++) {
+      const column = keywords[slot]
+      if (column !== undefined && column.dictionary.length > (this.#toldValues[slot] ?? 1)) count++
+    }
+    return count
   }
 
   commit(): void {

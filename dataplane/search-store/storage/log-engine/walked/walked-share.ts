@@ -1,4 +1,5 @@
 /** Takes over documents that another thread has walked. */
+import { NOWHERE } from '../../../../json/bytes.ts'
 import type { IndexMapping } from '../../../mapping/field-types.ts'
 import type { WalkedDocuments } from '../../walked-documents.ts'
 import type { DocumentEvents } from '../ingest/document-events.ts'
@@ -24,6 +25,8 @@ export class WalkedShare {
   readonly #slots: Int32Array
   /** By value of the form: its code; −1: its term stands for it. */
   readonly #codes: Int32Array
+  /** None of them is −1. */
+  readonly #haveCodes: boolean
   /** By shape of the form. */
   readonly #shapes: Uint16Array
 
@@ -35,6 +38,7 @@ export class WalkedShare {
     this.#revision = walked.revision
     this.#slots = Int32Array.from(slots, ({ number }) => number)
     this.#codes = codesOf(index, walked, words.values, slots)
+    this.#haveCodes = !this.#codes.includes(-1)
     this.#shapes = new Uint16Array(walked.shapes.length + 1)
     for (const [at, { lo, hi, text }] of walked.shapes.entries()) {
       const code = index.shapes.find(lo, hi)
@@ -54,6 +58,71 @@ export class WalkedShare {
       slots.push(slot)
     }
     return new WalkedShare(target, walked, slots)
+  }
+
+  /** Whether all documents from `from` to `to` were walked by the mapping of the index, and each of their values has a code. */
+  areWhole(from: number, to: number): boolean {
+    if (!this.#haveCodes || this.#target.mapping.revision !== this.#revision) return false
+    const { rows } = this.#words
+    for (let k = from; k < to; k++) if (rows[DOCUMENT_ROW * k + 3] === NOT_WALKED) return false
+    return true
+  }
+
+  /** Adds the events of these documents, which are whole. */
+  addAll(from: number, to: number): void {
+    if (from === to) return
+    const { rows, terms, numbers } = this.#words
+    const { events } = this.#target
+    const startAt = (column: number) => (from === 0 ? 0 : rows[DOCUMENT_ROW * (from - 1) + column]!)
+    const endAt = (column: number) => rows[DOCUMENT_ROW * (to - 1) + column]!
+    const [termAt, codeAt, numberAt] = [startAt(0), startAt(1), startAt(2)]
+    const [termTo, codeTo, numberTo] = [endAt(0), endAt(1), endAt(2)]
+    events.reserveDocuments(to - from, { terms: termTo - termAt, codes: codeTo - codeAt, numbers: numberTo - numberAt })
+    const { termEnd, codeEnd, numberEnd } = events
+    for (let k = from; k < to; k++) {
+      const row = DOCUMENT_ROW * k
+      const at = 3 * events.count
+      events.ends[at] = termEnd + rows[row]! - termAt
+      events.ends[at + 1] = codeEnd + rows[row + 1]! - codeAt
+      events.ends[at + 2] = numberEnd + rows[row + 2]! - numberAt
+      events.shapes[events.count++] = this.#shapes[rows[row + 5]!]!
+    }
+    events.terms.set(terms.subarray(termAt, termTo), termEnd)
+    events.numbers.set(numbers.subarray(numberAt, numberTo), numberEnd)
+    this.#addCodes(codeAt, codeTo)
+    this.#addNumberSlots(numberAt, numberTo)
+    events.termEnd += termTo - termAt
+  }
+
+  #addCodes(from: number, to: number): void {
+    const { codes } = this.#words
+    const { events } = this.#target
+    const own = events.codes
+    let out = events.codeEnd
+    for (let at = from; at < to; at += 2) {
+      own[out++] = this.#slots[codes[at]!]!
+      own[out++] = this.#codes[codes[at + 1]!]!
+    }
+    events.codeEnd = out
+  }
+
+  #addNumberSlots(from: number, to: number): void {
+    const { numberSlots } = this.#words
+    const { events } = this.#target
+    const own = events.numberSlots
+    let out = events.numberEnd
+    for (let at = from; at < to; at++) own[out++] = this.#slots[numberSlots[at]!]!
+    events.numberEnd = out
+  }
+
+  /** Where the message of document `k` stands, or `NOWHERE`. */
+  messageStart(k: number): number {
+    const start = this.#words.rows[DOCUMENT_ROW * k + 3]!
+    return start === NO_MESSAGE ? NOWHERE : start
+  }
+
+  messageEnd(k: number): number {
+    return this.#words.rows[DOCUMENT_ROW * k + 4]!
   }
 
   /** Adds the events of document `k`; false, with nothing added: the document has to be walked. It has so many bytes. */
