@@ -18,7 +18,8 @@ const end = performance.now() + 5_000
 while (before - memory.processBytes() < ${60 * MIB} && performance.now() < end) await new Promise(resolve => setTimeout(resolve, 10))
 console.log(before - memory.processBytes())`
 
-function thread() {
+/** A thread that just began, of a process that holds much. */
+function startedThread() {
   const state = { process: 700 * MIB, thread: 60 * MIB, heap: 60 * MIB, inUse: 60 * MIB, collections: 0, atOnce: 0 }
   const look = createGarbageLook(
     {
@@ -47,6 +48,12 @@ function thread() {
       isBegun = false
     }
   }
+  return { state, pass }
+}
+
+/** The same a while after its start. */
+function thread() {
+  const { state, pass } = startedThread()
   pass(10)
   state.collections = 0
   return { state, pass }
@@ -115,6 +122,15 @@ describe('the garbage of a thread', () => {
     state.heap -= 40 * MIB
     pass(1)
     expect(state.collections).to.equal(1)
+    pass(60)
+    expect(state.collections).to.equal(1)
+  })
+
+  it('is collected once it has loaded its program, also where the process holds little', () => {
+    const { state, pass } = startedThread()
+    state.process = 120 * MIB
+    pass(4)
+    expect(state.collections).to.equal(0)
     pass(60)
     expect(state.collections).to.equal(1)
   })

@@ -11,6 +11,8 @@ const MIN_GROWN_BYTES = 10 * 1024 * 1024
 /** … unless V8 has freed so much of its heap since, which only a collection of ours gives back to the system. */
 const MIN_FREED_BYTES = 32 * 1024 * 1024
 const LOOK_EVERY_MS = 1_000
+/** By then a thread has loaded its program as a rule, and half of its heap is what that left. */
+const LOOKS_UNTIL_LOADED = 5
 /** Time between two collections of a thread, ms. */
 const MIN_PAUSE_MS = 3_000
 /** The same while the process holds more than so many times that memory. */
@@ -46,13 +48,15 @@ export function giveBackGarbage(clock: { nowMs(): number }, { isPatient = false,
   setInterval(releaseIdleBuffers, IDLE_MS).unref()
 }
 
-/** The function is to be called about once a second. `limitBytes`: resident memory of the process from which on it collects. */
+/** The function is to be called about once a second. `limitBytes`: resident memory of the process from which on it collects; once after the start it does so anyway. */
 export function createGarbageLook(memory: ThreadMemory, limitBytes: number): (nowMs: number) => void {
   let leastBytes = 0
   /** Most pages of the heap since the last collection was over. */
   let mostHeapBytes = 0
   let collectedMs = Number.NEGATIVE_INFINITY
+  let looks = 0
   return nowMs => {
+    const isLoaded = ++looks === LOOKS_UNTIL_LOADED
     const bytes = memory.threadBytes()
     const heapBytes = memory.heapBytes()
     // V8 has collected by itself.
@@ -63,8 +67,9 @@ export function createGarbageLook(memory: ThreadMemory, limitBytes: number): (no
     }
     mostHeapBytes = Math.max(mostHeapBytes, heapBytes)
     const held = memory.processBytes() / limitBytes
-    if (bytes - leastBytes < MIN_GROWN_BYTES && mostHeapBytes - heapBytes < MIN_FREED_BYTES) return
-    if (held < 1 || (held < MUCH && nowMs - collectedMs < MIN_PAUSE_MS)) return
+    const hasGarbage = bytes - leastBytes >= MIN_GROWN_BYTES || mostHeapBytes - heapBytes >= MIN_FREED_BYTES
+    const isDue = held >= MUCH || (held >= 1 && nowMs - collectedMs >= MIN_PAUSE_MS)
+    if (!isLoaded && !(hasGarbage && isDue)) return
     collectedMs = nowMs
     if (held < TOO_MUCH) memory.begin()
     else memory.collect()

@@ -2,18 +2,21 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { BRIDGE_COUNTERS } from '../../dataplane/contract/counters.ts'
+import type { RoleProcess } from '../../dataplane/roles/stream/testing/role-process.ts'
+import { eventually } from '../testing/standalone-process.ts'
 import { useChain } from './testing/chain.ts'
-import { startTraffic } from './testing/traffic.ts'
+import { startTraffic, TRAFFIC_SERVICES } from './testing/traffic.ts'
 import { expectGarbageAlone, expectUndisturbed } from './testing/undisturbed.ts'
 
 export const needs = ['kafka', 'opensearch']
 
 /** The bridge's share of the work, by what each of its threads counts. */
 const SHARES = [BRIDGE_COUNTERS.etlRecordsReceived, BRIDGE_COUNTERS.anomaliesDetected, BRIDGE_COUNTERS.indexed] as const
+const SHARE_WITHIN_MS = 90_000
 
 describe('three collectors and two bridges at once', function () {
   this.timeout(420_000)
-  const useOwn = useChain()
+  const useOwn = useChain(() => ({ services: TRAFFIC_SERVICES }))
 
   it('they come, are told to end, and are killed under load: documents, anomalies and incidents are those of one of each', async () => {
     const chain = useOwn()
@@ -27,14 +30,14 @@ describe('three collectors and two bridges at once', function () {
     await chain.writeGarbage(4)
     await sleep(3_000)
     const second = await chain.start('bridge')
-    while (!(await hasShare(second.counter))) await sleep(200)
+    await expectShare('the second bridge', second)
 
     expect(await chain.stop(one), 'exit code of a collector under load').to.equal(0)
     expect(await chain.stop(first), 'exit code of a bridge under load').to.equal(0)
     const third = await chain.start('bridge')
     await chain.kill(two)
     await chain.start('collector')
-    while (!(await hasShare(third.counter))) await sleep(200)
+    await expectShare('the third bridge', third)
 
     await chain.kill(second)
     const etl = await chain.start('stream etl')
@@ -53,8 +56,14 @@ describe('three collectors and two bridges at once', function () {
   })
 })
 
-/** Whether every thread of a bridge has done some of the work. */
-async function hasShare(counter: (name: string) => Promise<number>): Promise<boolean> {
-  const counts = await Promise.all(SHARES.map(({ name }) => counter(name)))
-  return counts.every(count => count > 0)
+/** Every thread of a bridge does some of the work. */
+async function expectShare(bridge: string, { counter }: RoleProcess): Promise<void> {
+  await eventually(
+    async () => {
+      const counts = await Promise.all(SHARES.map(async ({ name }) => [name, await counter(name)] as const))
+      const missing = counts.filter(([, count]) => !(count > 0)).map(([name]) => name)
+      expect(missing, `counters of ${bridge} that are still 0`).to.deep.equal([])
+    },
+    { timeoutMs: SHARE_WITHIN_MS, pauseMs: 200 },
+  )
 }

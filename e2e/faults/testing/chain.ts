@@ -4,9 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach } from 'mocha'
 import { openKafkaBus } from '../../../dataplane/adapters/bus/kafka/kafka-bus.ts'
+import { partitionOf } from '../../../dataplane/adapters/bus/partitioner.ts'
 import { systemClock } from '../../../dataplane/adapters/clock/system-clock.ts'
 import type { RoleName } from '../../../dataplane/contract/roles.ts'
 import { TOPICS } from '../../../dataplane/contract/topics.ts'
+import { busKey } from '../../../dataplane/domain/tenants/tenant.ts'
 import { DEAD_LETTER_HEADERS } from '../../../dataplane/pipeline/dead-letter.ts'
 import type { Bus } from '../../../dataplane/ports/bus.ts'
 import { type RoleProcess, startRole } from '../../../dataplane/roles/stream/testing/role-process.ts'
@@ -51,11 +53,13 @@ export interface ChainOptions {
   readonly kafka?: 'kafka' | 'kafka-3'
   /** Settings of every role. */
   readonly env?: Readonly<Record<string, string>>
+  /** Each partition holds records of one of these services: without, one tenant in 128 leaves a bridge that has half of the partitions without any. */
+  readonly services?: readonly string[]
 }
 
-async function startChain({ kafka = 'kafka', env = {} }: ChainOptions = {}): Promise<Chain> {
-  const id = randomUUID().slice(0, 8)
-  const tenant = `faults-${id}`
+async function startChain({ kafka = 'kafka', env = {}, services = [] }: ChainOptions = {}): Promise<Chain> {
+  const id = findId(services)
+  const tenant = tenantOf(id)
   const names = {
     RAW_TOPIC: `raw-${id}`,
     ENRICHED_TOPIC: `enriched-${id}`,
@@ -132,6 +136,17 @@ export function useChain(options: (context: Mocha.Context) => ChainOptions | Pro
     chain = undefined
   })
   return () => chain!
+}
+
+const tenantOf = (id: string) => `faults-${id}`
+
+/** An id that nobody else has, and with whose tenant the services' keys reach every partition. */
+function findId(services: readonly string[]): string {
+  for (;;) {
+    const id = randomUUID().slice(0, 8)
+    const reached = new Set(services.map(service => partitionOf(busKey(tenantOf(id), service), TOPICS.raw.partitions)))
+    if (services.length === 0 || reached.size === TOPICS.raw.partitions) return id
+  }
 }
 
 async function readDeadLetters(bus: Bus, topic: string): Promise<readonly DeadLetter[]> {

@@ -29,6 +29,8 @@ const KINDS: readonly Kind[] = [
   },
 ]
 
+export const TRAFFIC_SERVICES: readonly string[] = KINDS.flatMap(({ services }) => services)
+
 /** The engines leave out debug records. */
 const isDebug = (number: number) => number % 7 === 5
 

@@ -1,5 +1,4 @@
 /** Topics in Kafka: made where they are missing, looked at, emptied. */
-import { ConfigResourceTypes } from '@platformatic/kafka'
 import type { TopicConfig } from '../../../contract/topics.ts'
 import { kafkaError } from './both-clients/kafka-errors.ts'
 import type { TopicLayout } from './both-clients/send-queue.ts'
@@ -7,6 +6,7 @@ import { checkTopics, readTopic, settingsOf, TOPIC_SETTINGS, type TopicInKafka }
 import { CREATE_TOPICS, DELETE_RECORDS, DESCRIBE_CONFIGS } from './cluster/apis.ts'
 import type { Cluster } from './cluster/cluster.ts'
 import { answerIn, codeName } from './cluster/protocol-errors.ts'
+import { ConfigResourceTypes } from './library.ts'
 
 const CREATE_TIMEOUT_MS = 10_000
 

@@ -5,7 +5,7 @@ import { ROLES, type RoleName } from '../../../contract/roles.ts'
 import { freePort } from '../../../testing/free-port.ts'
 
 const PROGRAM = resolve(import.meta.dirname, '../../../../hack/logpipeline')
-const READY_WITHIN_MS = 60_000
+const READY_WITHIN_MS = 120_000
 
 /** A role in a process of its own. */
 export interface RoleProcess {

@@ -1,10 +1,10 @@
 /** How the records of a batch are compressed, by this adapter and by others. */
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
-import { compressionsAlgorithms } from '@platformatic/kafka'
 import { decompressLz4 } from '../../../../compression/lz4.ts'
 import { decompressSnappy } from '../../../../compression/snappy.ts'
 import { TooLong } from '../../../../compression/too-long.ts'
 import { contentBytes, createCompressor, decompress } from '../../../../compression/zstd.ts'
+import { compressionsAlgorithms } from '../library.ts'
 
 export type Compression = 'zstd' | 'lz4' | 'none'
 

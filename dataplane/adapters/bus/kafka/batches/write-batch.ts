@@ -1,8 +1,8 @@
 /** Record batches of format 2 as they go to a broker, written without the library. */
-import { crc32c, Writer } from '@platformatic/kafka'
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import type { BusRecord } from '../../../../ports/bus.ts'
 import { sizeOf } from '../both-clients/record-size.ts'
+import { crc32c, Writer } from '../library.ts'
 import { type Compression, packRecords } from './compression.ts'
 import { HEADER_BYTES, TRANSACTIONAL } from './read-batch.ts'
 

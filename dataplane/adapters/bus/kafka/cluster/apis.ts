@@ -1,13 +1,13 @@
 /** The requests this adapter makes, each with the versions it can speak, newest first. All need Kafka 3.1 or newer. */
-import * as kafka from '@platformatic/kafka'
 import { parseFetchAnswer } from '../fetch/fetch-answer.ts'
+import { type Callback, type Connection, apis as kafka, type ResponseParser, type Writer } from '../library.ts'
 import { encodeProduce, parseProduceAnswer } from '../produce/produce-request.ts'
 
 /** The facts of one version of a request that the adapter needs. */
 export interface Api<A extends unknown[], R> {
   readonly key: number
   readonly version: number
-  async(connection: kafka.Connection, ...args: A): Promise<R>
+  async(connection: Connection, ...args: A): Promise<R>
 }
 
 /** Versions that take the same arguments and give (for what is used here) the same answer as the first. */
@@ -18,21 +18,22 @@ function versions<A extends unknown[], R>(newest: Api<A, R>, ...older: readonly 
 /** A request that is written, or its answer read, by code of this adapter. */
 function handMade<A extends unknown[], R>(
   { key, version }: { readonly key: number; readonly version: number },
-  write: (...args: A) => kafka.Writer,
-  read: kafka.ResponseParser<R>,
+  write: (...args: A) => Writer,
+  read: ResponseParser<R>,
 ): Api<A, R> {
   return {
     key,
     version,
     async(connection, ...args) {
       return new Promise((resolve, reject) => {
-        const onAnswer: kafka.Callback<R> = (error, answer) => (error === null ? resolve(answer!) : reject(error))
+        const onAnswer: Callback<R> = (error, answer) => (error === null ? resolve(answer!) : reject(error))
         connection.send(key, version, () => write(...args), read, true, true, onAnswer)
       })
     },
   }
 }
 
+export const API_VERSIONS = kafka.apiVersionsV3.api
 export const METADATA = versions(kafka.metadataV12.api, kafka.metadataV11.api)
 export const CREATE_TOPICS = versions(kafka.createTopicsV7.api)
 export const DESCRIBE_CONFIGS = versions(kafka.describeConfigsV4.api)

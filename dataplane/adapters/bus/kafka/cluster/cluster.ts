@@ -1,12 +1,11 @@
 /** Connections to the brokers, who of them leads or coordinates what, and how long a request is tried again. */
-
-import { apiVersionsV3, type Broker, type Connection, ConnectionPool } from '@platformatic/kafka'
 import { backOffMs } from '../../../../limits/back-off.ts'
 import { BusError, closedError, unknownTopic } from '../../../../ports/bus.ts'
 import { settledWithin, withDeadline } from '../both-clients/deadline.ts'
 import type { KafkaSettings } from '../both-clients/kafka-config.ts'
 import { kafkaError } from '../both-clients/kafka-errors.ts'
-import { type Api, FIND_COORDINATOR, METADATA } from './apis.ts'
+import { type Broker, type Connection, ConnectionPool } from '../library.ts'
+import { API_VERSIONS, type Api, FIND_COORDINATOR, METADATA } from './apis.ts'
 import { codeName, codesOf, hasCode, isPassing, toBusError } from './protocol-errors.ts'
 
 export interface TopicMetadata {
@@ -180,9 +179,9 @@ export class Cluster {
   #versionsOf(connection: Connection): Promise<ReadonlyMap<number, number>> {
     const known = this.#versions.get(connection)
     if (known !== undefined) return known
-    const asked = apiVersionsV3.api
-      .async(connection, 'logpipeline', '1')
-      .then(({ apiKeys }) => new Map(apiKeys.map(({ apiKey, maxVersion }) => [apiKey, maxVersion])))
+    const asked = API_VERSIONS.async(connection, 'logpipeline', '1').then(
+      ({ apiKeys }) => new Map(apiKeys.map(({ apiKey, maxVersion }) => [apiKey, maxVersion])),
+    )
     this.#versions.set(connection, asked)
     asked.then(
       versions => this.#knownVersions.set(connection, versions),

@@ -1,7 +1,7 @@
 /** Error codes of Kafka and errors of the library: their names, whether they pass, what the caller of the bus gets. */
-import { protocolErrors, protocolErrorsCodesById, ResponseError } from '@platformatic/kafka'
 import { BusError } from '../../../../ports/bus.ts'
 import { kafkaError } from '../both-clients/kafka-errors.ts'
+import { protocolErrors, protocolErrorsCodesById, ResponseError } from '../library.ts'
 
 /** The name of an error code; undefined for 0, which is none. */
 export function codeName(code: number): string | undefined {

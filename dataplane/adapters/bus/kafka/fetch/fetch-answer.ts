@@ -1,7 +1,8 @@
 /** A broker's answer to a Fetch request; versions 13 to 16 share the form. */
-import type { Reader } from '@platformatic/kafka'
+
 import { type RecordBatch, readBatches } from '../batches/read-batch.ts'
 import type { AbortedTransaction } from '../batches/read-committed.ts'
+import type { Reader } from '../library.ts'
 
 export interface FetchedPartition {
   readonly topicId: string

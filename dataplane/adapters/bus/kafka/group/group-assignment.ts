@@ -1,12 +1,12 @@
 /** Offers of the members of a group, and the partitions that each member gets. */
+import type { TopicPartition } from '../../../../ports/bus.ts'
+import { byTopic, queueKey } from '../both-clients/topic-partitions.ts'
 import {
   cooperativeStickyAssigner,
   decodeConsumerProtocolSubscription,
   encodeConsumerProtocolAssignment,
   encodeConsumerProtocolSubscription,
-} from '@platformatic/kafka'
-import type { TopicPartition } from '../../../../ports/bus.ts'
-import { byTopic, queueKey } from '../both-clients/topic-partitions.ts'
+} from '../library.ts'
 
 export const PROTOCOL = 'cooperative-sticky'
 const VERSION = 3

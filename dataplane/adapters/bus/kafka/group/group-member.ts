@@ -1,12 +1,11 @@
 /** A member's side of the group protocol: join, sync, heartbeat, let go, leave. */
-
-import { decodeConsumerProtocolAssignment } from '@platformatic/kafka'
 import { BusError, closedError, type TopicPartition } from '../../../../ports/bus.ts'
 import { settledWithin } from '../both-clients/deadline.ts'
 import { queueKey } from '../both-clients/topic-partitions.ts'
 import { type Api, HEARTBEAT, JOIN_GROUP, LEAVE_GROUP, SYNC_GROUP } from '../cluster/apis.ts'
 import { type Cluster, rebalanceTimeoutMs } from '../cluster/cluster.ts'
 import { answerIn, hasCode, messageOf } from '../cluster/protocol-errors.ts'
+import { decodeConsumerProtocolAssignment } from '../library.ts'
 import { assignGroup, encodeOffer, PROTOCOL } from './group-assignment.ts'
 
 const BACKOFF_MS = 200

@@ -1,5 +1,5 @@
 /** The Produce request and what the broker answers, as bytes; versions 9 to 11 share both forms. */
-import { type Reader, Writer } from '@platformatic/kafka'
+import { type Reader, Writer } from '../library.ts'
 
 export interface EncodedBatch {
   readonly partition: number
