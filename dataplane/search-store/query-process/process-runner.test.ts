@@ -64,7 +64,7 @@ describe('the query process', () => {
     const began = performance.now()
     const answer = await store.request('POST', `/notes/_search?q=${deed}`, all)
     const ms = performance.now() - began
-    expect(ms).to.be.below(15_000)
+    expect(ms).to.be.below(30_000)
     return [
       answer.status,
       answer.body.error?.type,
@@ -76,12 +76,12 @@ describe('the query process', () => {
   it('is ended when a query holds it up, which is answered 408; the others are run again', async () => {
     expect(await beside('stuck')).to.deep.equal([408, 'timeout_exception', 200, 20])
     expect(await metric(store, 'service_search_query_processes_ended_total\\{reason="stuck"\\}')).to.equal(1)
-  }).timeout(30_000)
+  }).timeout(60_000)
 
   for (const deed of ['heap', 'buffers', 'growing'])
     it(`survives or is ended when a query takes too much memory, which is answered 429; the others are not: ${deed}`, async () => {
       expect(await beside(deed)).to.deep.equal([429, 'circuit_breaking_exception', 200, 20])
-    }).timeout(40_000)
+    }).timeout(60_000)
 
   it('takes no answer along that is half on its way: the query is run again, and its client gets all of it', async () => {
     const line = JSON.stringify({ word: 'halting', text: 'x'.repeat(1000) })
@@ -176,7 +176,7 @@ describe('the query process', () => {
       const { body } = await store.request('POST', '/notes/_search', { query: { term: { n: 100 + round } } })
       expect(body.hits.total.value).to.equal(1)
       // One after the other they take 80 s.
-      expect(performance.now() - began).to.be.below(5_000)
+      expect(performance.now() - began).to.be.below(15_000)
     }
     // They take turns with the long ones.
     const answers = await Promise.all(Array.from({ length: 12 }, () => store.request('POST', '/notes/_search', all)))
@@ -184,7 +184,7 @@ describe('the query process', () => {
     await store.stop()
     await Promise.all(long)
     store = await startUnruly()
-  }).timeout(60_000)
+  }).timeout(120_000)
 
   it('sees what was acknowledged before, whatever is sealed, deleted and made anew meanwhile', async () => {
     const index = '/service-logs-2026.11.21'
@@ -265,7 +265,7 @@ describe('the time of a query', () => {
     await store.request('POST', '/notes/_bulk', Array.from({ length: 2000 }, () => `{"index":{}}\n${line}\n`).join(''))
     const began = performance.now()
     expect((await store.request('POST', '/notes/_delete_by_query?q=halted')).status).to.equal(408)
-    expect(performance.now() - began).to.be.below(5_000)
+    expect(performance.now() - began).to.be.below(15_000)
   }).timeout(20_000)
 })
 
