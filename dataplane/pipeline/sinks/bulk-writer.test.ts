@@ -54,6 +54,13 @@ describe('writing documents', () => {
     expect(calls).to.deep.equal([])
   })
 
+  it('says so where it was stopped before the store was asked', async () => {
+    const { store, calls } = storeWith(() => ({ status: 'done', created: true }))
+    const failed = await writeBulk([create('a')], { store, clock, signal: AbortSignal.abort() }).catch((error: Error) => error)
+    expect(failed).to.include({ name: 'BulkUnfinished', message: '1 documents not written: the work was stopped before' })
+    expect(calls).to.deep.equal([])
+  })
+
   it('retries what the store cannot take now, and nothing else', async () => {
     const { store, calls } = storeWith(({ id }, call) =>
       id === 'slow' && call < 3 ? { status: 'retry', reason: '429' } : { status: 'done', created: true },

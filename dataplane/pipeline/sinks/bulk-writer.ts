@@ -72,7 +72,10 @@ export async function writeBulk(operations: readonly BulkOperation[], deps: Bulk
   let pauses = 0
   for (let attempt = 0; write.pending > 0; ) {
     if (attempt >= maxAttempts || (signal.aborted && !write.isAnswered))
-      throw new BulkUnfinished(`${write.pending} documents not written: ${write.lastReason}`, write.pendingIndices)
+      throw new BulkUnfinished(
+        `${write.pending} documents not written: ${write.lastReason || 'the work was stopped before'}`,
+        write.pendingIndices,
+      )
     const { settled, mustWait, isTooMuch, isBusy } = await write.request(size)
     if (isTooMuch) size.shrink()
     else if (isBusy) size.shrinkForBusy()
