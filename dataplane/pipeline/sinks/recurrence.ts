@@ -44,10 +44,10 @@ export function createRecurrence({ store, clock, signal }: RecurrenceDeps): Recu
   let askAgainMs = Number.NEGATIVE_INFINITY
 
   const inTime = async <T>(answer: Promise<T>): Promise<T | undefined> => {
-    const answered = new AbortController()
-    const late = clock.sleep(MAX_WAIT_MS, AbortSignal.any([signal, answered.signal])).then(() => undefined)
+    const late = AbortSignal.any([signal, AbortSignal.timeout(MAX_WAIT_MS)])
+    const ended = new Promise<undefined>(resolve => late.addEventListener('abort', () => resolve(undefined), { once: true }))
     // The store did not answer; an incident does not wait for it.
-    return Promise.race([answer.catch(() => undefined), late]).finally(() => answered.abort())
+    return Promise.race([answer.catch(() => undefined), ended])
   }
 
   /** A tenant's many incidents must not take the time that the store has for the others'. */

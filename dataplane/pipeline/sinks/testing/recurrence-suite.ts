@@ -1,11 +1,9 @@
 /** Whether an incident is recurring, whichever search store holds the records of the time before. */
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { anomaliesIndex, auditIndex, incidentsIndex } from '../../../contract/indices.ts'
 import type { Anomaly } from '../../../domain/anomalies/anomaly.ts'
 import type { Incident } from '../../../domain/incidents/incident-fields.ts'
-import type { Clock } from '../../../ports/clock.ts'
 import type { SearchStore } from '../../../ports/search-store.ts'
 import { SILENT } from '../../../telemetry/log.ts'
 import { createFakeClock } from '../../../testing/fake-clock.ts'
@@ -72,15 +70,16 @@ export function describeRecurrence(name: string, open: () => Promise<{ store: Se
     }
     const three = (service: string, pattern_id: string) => Array.from({ length: 3 }, () => anomaly(service, pattern_id))
 
-    const openerOn = (on: SearchStore, clock: Clock = createFakeClock(AT_MS)) => {
+    const openerOn = (on: SearchStore) => {
+      const clock = createFakeClock(AT_MS)
       const signal = new AbortController().signal
       return createIncidentOpener({ store: on, clock, signal, configs: createGroupingConfigs({ store: on, clock, log: SILENT }) })
     }
 
     /** The one incident that anomalies make, after each portion of them. */
-    const recurringAfter = async (portions: readonly (readonly Anomaly[])[], on = store, clock?: Clock): Promise<readonly unknown[]> => {
+    const recurringAfter = async (portions: readonly (readonly Anomaly[])[], on = store): Promise<readonly unknown[]> => {
       for (const index of [incidentsIndex, anomaliesIndex]) await store.deleteIndex(index(TENANT))
-      const opener = openerOn(on, clock)
+      const opener = openerOn(on)
       const seen: unknown[] = []
       for (const portion of portions) {
         await opener.handle(portion)
@@ -123,24 +122,6 @@ export function describeRecurrence(name: string, open: () => Promise<{ store: Se
     it('false when the store does not tell; the incident is made all the same', async () => {
       const deaf: SearchStore = { ...store, search: async request => (request.index === 'service-logs-*' ? fail() : store.search(request)) }
       expect(await recurringAfter([three('checkout', 'all-day')], deaf)).to.deep.equal([false])
-    })
-
-    it('false when the store does not tell within three seconds', async () => {
-      const clock = createFakeClock(AT_MS)
-      const asked = Promise.withResolvers<void>()
-      const hang = () => {
-        asked.resolve()
-        return new Promise<never>(() => {})
-      }
-      const silent: SearchStore = { ...store, search: request => (request.index === 'service-logs-*' ? hang() : store.search(request)) }
-      const opened = recurringAfter([three('checkout', 'all-day')], silent, clock)
-      await asked.promise
-      await nextTurn()
-      expect(clock.sleepers).to.equal(1)
-      clock.advance(2_999)
-      expect(clock.sleepers).to.equal(1)
-      clock.advance(1)
-      expect(await opened).to.deep.equal([false])
     })
   })
 }
