@@ -214,10 +214,11 @@ describe('equal records of one request are not one record', () => {
       let isDone = false
       let longestMs = 0
       const sending = harness.post(JSON.stringify(payloadOf(records))).finally(() => (isDone = true))
-      for (let last = performance.now(); !isDone; ) {
+      // By the thread's own CPU time: other processes hold it up, too.
+      for (let last = process.threadCpuUsage(); !isDone; last = process.threadCpuUsage()) {
         await new Promise(resolve => setTimeout(resolve, 1))
-        longestMs = Math.max(longestMs, performance.now() - last)
-        last = performance.now()
+        const { user, system } = process.threadCpuUsage(last)
+        longestMs = Math.max(longestMs, (user + system) / 1_000)
       }
       expect((await sending).status).to.equal(200)
       expect(longestMs).to.be.below(1000)

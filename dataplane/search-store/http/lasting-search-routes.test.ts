@@ -230,7 +230,7 @@ for (const { runner, options } of [isLocal, isProcess])
       }
       expect(ids.length).to.equal(500)
       expect((await store.request('DELETE', '/_search/scroll/_all')).body.num_freed).to.equal(500)
-    }).timeout(30_000)
+    }).timeout(60_000)
 
     if (runner === isProcess.runner)
       it('a scroll goes on after the end of the query process', async () => {
@@ -248,5 +248,5 @@ for (const { runner, options } of [isLocal, isProcess])
         expect(ended).to.be.greaterThan(1)
         expect(new Set(ids).size).to.equal(50)
         expect(ids.length).to.equal(50)
-      }).timeout(30_000)
+      }).timeout(60_000)
   })
