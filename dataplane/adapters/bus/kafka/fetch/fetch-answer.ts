@@ -1,5 +1,4 @@
 /** A broker's answer to a Fetch request; versions 13 to 16 share the form. */
-
 import { type RecordBatch, readBatches } from '../batches/read-batch.ts'
 import type { AbortedTransaction } from '../batches/read-committed.ts'
 import type { Reader } from '../library.ts'

@@ -91,7 +91,7 @@ export class WriteBatch {
     this.#block = 0
   }
 
-  /** To be called behind each that is added alone. A block of which each document was taken is taken, too. */
+  /** To be called behind each of them, or behind the last one of several. A block of which each document was taken is taken, too. */
   endCreation(k: number): void {
     const next = this.#blocks[this.#block]
     if (next === undefined || k < next.from + next.block.ref.docs - 1) return

@@ -71,7 +71,7 @@ export class WalkedShare {
   /** Adds the events of these documents, which are whole. */
   addAll(from: number, to: number): void {
     if (from === to) return
-    const { rows, terms, numbers } = this.#words
+    const { rows, terms } = this.#words
     const { events } = this.#target
     const startAt = (column: number) => (from === 0 ? 0 : rows[DOCUMENT_ROW * (from - 1) + column]!)
     const endAt = (column: number) => rows[DOCUMENT_ROW * (to - 1) + column]!
@@ -88,9 +88,8 @@ export class WalkedShare {
       events.shapes[events.count++] = this.#shapes[rows[row + 5]!]!
     }
     events.terms.set(terms.subarray(termAt, termTo), termEnd)
-    events.numbers.set(numbers.subarray(numberAt, numberTo), numberEnd)
     this.#addCodes(codeAt, codeTo)
-    this.#addNumberSlots(numberAt, numberTo)
+    this.#addNumbers(numberAt, numberTo)
     events.termEnd += termTo - termAt
   }
 
@@ -104,15 +103,6 @@ export class WalkedShare {
       own[out++] = this.#codes[codes[at + 1]!]!
     }
     events.codeEnd = out
-  }
-
-  #addNumberSlots(from: number, to: number): void {
-    const { numberSlots } = this.#words
-    const { events } = this.#target
-    const own = events.numberSlots
-    let out = events.numberEnd
-    for (let at = from; at < to; at++) own[out++] = this.#slots[numberSlots[at]!]!
-    events.numberEnd = out
   }
 
   /** Where the message of document `k` stands, or `NOWHERE`. */
