@@ -78,12 +78,12 @@ export function findTestGroups(): readonly TestGroup[] {
   const isWaiting = ({ name }: TestGroup) => WAITING_FOLDERS.includes(name)
   return [
     ...folders.filter(isWaiting).map(group => ({ ...group, waits: true as const })),
-    ...endToEndSuites('e2e/**/*.test.ts'),
+    ...endToEndSuites('e2e/**/*.test.ts').map((suite): TestGroup => ({ ...suite, waits: true })),
     ...largestFirst.filter(group => !isWaiting(group)),
   ]
 }
 
-/** End-to-end files that take long, or have the machine to themselves: too much for every change. */
+/** End-to-end files that take long, or have the machine to themselves: too much for every change. A browser and a product fill a core: nothing waits beside them. */
 export function findLongSuites(): readonly TestGroup[] {
   return endToEndSuites('e2e/**/*.long.ts').map(suite => ({ ...suite, limitMs: LONG_LIMIT_MS }))
 }
@@ -93,14 +93,15 @@ function endToEndSuites(pattern: string): readonly TestGroup[] {
   const files = globSync(pattern)
     .sort()
     .sort((a, b) => placeOf(a) - placeOf(b))
-  return files.map(file => ({
-    kind: 'tests',
-    name: file,
-    files: [file],
-    waits: true,
-    isOnDisk: true,
-    ...(MEASURING.includes(file) && { runsAlone: true }),
-  }))
+  return files.map(
+    (file): TestGroup => ({
+      kind: 'tests',
+      name: file,
+      files: [file],
+      isOnDisk: true,
+      ...(MEASURING.includes(file) && { runsAlone: true }),
+    }),
+  )
 }
 
 /** Files that lie beside the folders are a group together: a process for each would cost more than most of its tests. */
