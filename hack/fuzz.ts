@@ -1,6 +1,6 @@
 /**
  * `npm run fuzz [-- --minutes 60] [--seed 1]`: hostile requests, settings and custom resources for as long as told. A round is ten minutes:
- * each of the suites `hostile*.test.ts` with a seed of its own, and every door of a standalone at once (`e2e/hostile.test.ts`).
+ * each of the suites `hostile*.test.ts` with a seed of its own, and every door of a standalone at once (`e2e/hostile.long.ts`).
  */
 import { spawnSync } from 'node:child_process'
 import { globSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util'
 
 const ROUND_SECONDS = 600
 const SEEDS_A_ROUND = 100
-/** Requests at each door in a second; in `npm test` there are fewer. */
+/** Requests at each door in a second; in `npm run test:long` there are fewer. */
 const RATE = '20'
 const { values } = parseArgs({ options: { minutes: { type: 'string', default: '60' }, seed: { type: 'string', default: '1' } } })
 const seconds = Number(values.minutes) * 60
@@ -20,7 +20,7 @@ if (!(seconds > 0) || !Number.isSafeInteger(firstSeed)) {
 }
 
 process.chdir(resolve(import.meta.dirname, '..'))
-const suites = [...globSync('{dataplane,operator}/**/hostile*.test.ts').sort(), 'e2e/hostile.test.ts']
+const suites = [...globSync('{dataplane,operator}/**/hostile*.test.ts').sort(), 'e2e/hostile.long.ts']
 const endMs = Date.now() + seconds * 1_000
 let passed = 0
 let failed = 0

@@ -24,7 +24,7 @@ describe('The import gate', () => {
     const files = ['a/contract.ts', 'a/search-contract.ts', 'a/protesting/b.ts', 'a/testing.ts', 'a/b.tests.ts', 'a/real.ts']
     expect(files.filter(isTestCode)).to.deep.equal([])
     expect(
-      ['a/b.test.ts', 'a/b.real.ts', 'a/b.cluster.ts', 'a/testing/b.ts', 'testing/b.ts'].filter(file => !isTestCode(file)),
+      ['a/b.test.ts', 'a/b.long.ts', 'a/b.real.ts', 'a/b.cluster.ts', 'a/testing/b.ts', 'testing/b.ts'].filter(file => !isTestCode(file)),
     ).to.deep.equal([])
   })
 

@@ -1,12 +1,12 @@
 /**
  * `npm test`: static checks, unit tests, end-to-end tests. The last line is `N passed, N failed`; a check counts as one.
- * `--static` runs the checks alone; other arguments pick the jobs with one of them in their name or in that of a file.
+ * `--static` runs the checks alone, `--long` (`npm run test:long`) the suites `*.long.ts` alone; other arguments pick the jobs with one of them in their name or in that of a file.
  */
 import { availableParallelism, cpus } from 'node:os'
 import { resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { idleShare } from './testing/idle-cores.ts'
-import { findTestGroups, type Job, STATIC_CHECKS } from './testing/jobs.ts'
+import { findLongSuites, findTestGroups, type Job, STATIC_CHECKS } from './testing/jobs.ts'
 import { makeMemoryDisk } from './testing/memory-disk.ts'
 import { type JobResult, runJob } from './testing/run-job.ts'
 
@@ -24,10 +24,8 @@ process.chdir(resolve(import.meta.dirname, '..'))
 // A hundred test processes load the same modules: the first compiles them for all.
 process.env.NODE_COMPILE_CACHE ??= resolve('node_modules/.cache/node-compile')
 const args = process.argv.slice(2)
-const wanted = args.filter(arg => arg !== '--static')
-const jobs = [...STATIC_CHECKS, ...(args.includes('--static') ? [] : findTestGroups())].filter(
-  job => wanted.length === 0 || wanted.some(part => namesOf(job).some(name => name.includes(part))),
-)
+const wanted = args.filter(arg => !arg.startsWith('--'))
+const jobs = findJobs().filter(job => wanted.length === 0 || wanted.some(part => namesOf(job).some(name => name.includes(part))))
 
 const isAlone = (job: Job) => job.kind === 'tests' && job.runsAlone === true
 const isWaiting = (job: Job) => job.kind === 'tests' && job.waits === true
@@ -48,6 +46,11 @@ await Promise.all([
 await runQueue(jobs.filter(isAlone))
 await tryAgainAlone()
 summarise()
+
+function findJobs(): readonly Job[] {
+  if (args.includes('--long')) return findLongSuites()
+  return args.includes('--static') ? STATIC_CHECKS : [...STATIC_CHECKS, ...findTestGroups()]
+}
 
 function namesOf(job: Job): readonly string[] {
   return job.kind === 'tests' ? [job.name, ...job.files] : [job.name]

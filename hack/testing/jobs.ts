@@ -1,4 +1,4 @@
-/** The jobs of `npm test`: static checks, and test files grouped so that each group has a process of its own. */
+/** The jobs of `npm test` and `npm run test:long`: static checks, and test files grouped so that each group has a process of its own. */
 import { globSync } from 'node:fs'
 
 export interface StaticCheck {
@@ -24,14 +24,16 @@ export interface TestGroup {
 
 export type Job = StaticCheck | TestGroup
 
-/** Suites that hold times against bounds. */
-const MEASURING: readonly string[] = ['e2e/hostile.test.ts', 'e2e/incident-flood.test.ts', 'e2e/many-tenants.test.ts']
+const LONG_LIMIT_MS = 8 * 60_000
 
-/** End-to-end files that take half a minute and more, the longest first: begun last, they would run on alone. */
-const LONG_FILES: readonly string[] = [
-  ...['console', 'pages', 'ticketing-api', 'console-oncall', 'backup', 'console-content', 'console-pages', 'tickets', 'full-disk'],
-  ...['package', 'kill-under-load', 'console-lists'],
-].map(name => `e2e/${name}.test.ts`)
+/** Suites that hold times against bounds. */
+const MEASURING: readonly string[] = ['e2e/hostile.long.ts', 'e2e/incident-flood.long.ts', 'e2e/many-tenants.long.ts']
+
+/** End-to-end files that take longest, the longest first: begun last, they would run on alone. */
+const FIRST_FILES: readonly string[] = [
+  ...['pages', 'ticketing-api', 'backup', 'tickets', 'full-disk', 'console-lists'].map(name => `e2e/${name}.test.ts`),
+  ...['console', 'console-oncall', 'console-content', 'console-pages', 'kill-under-load', 'package'].map(name => `e2e/${name}.long.ts`),
+]
 
 /** Scripts run with this Node, whatever `node` the machine has. */
 const script = (file: string, ...args: string[]) => [process.execPath, file, ...args] as const
@@ -69,10 +71,6 @@ const LARGE_FOLDER = 50
 
 /** End-to-end files one by one, the long ones first; unit tests by folder, the long and the large ones first. */
 export function findTestGroups(): readonly TestGroup[] {
-  const placeOf = (file: string) => (LONG_FILES.includes(file) ? LONG_FILES.indexOf(file) : LONG_FILES.length)
-  const e2e = globSync('e2e/**/*.test.ts')
-    .sort()
-    .sort((a, b) => placeOf(a) - placeOf(b))
   const unit = globSync(['dataplane/**/*.test.ts', 'operator/**/*.test.ts', 'hack/**/*.test.ts']).sort()
   const folders = byFolder(unit, 2).flatMap(group => (group.files.length < LARGE_FOLDER ? [group] : byFolder(group.files, 3)))
   const isLong = ({ name }: TestGroup) => Number(LONG_FOLDERS.includes(name))
@@ -80,16 +78,30 @@ export function findTestGroups(): readonly TestGroup[] {
   const isWaiting = ({ name }: TestGroup) => WAITING_FOLDERS.includes(name)
   return [
     ...folders.filter(isWaiting).map(group => ({ ...group, waits: true as const })),
-    ...e2e.map(file => ({
-      kind: 'tests' as const,
-      name: file,
-      files: [file],
-      waits: true as const,
-      isOnDisk: true as const,
-      ...(MEASURING.includes(file) && { runsAlone: true as const }),
-    })),
+    ...endToEndSuites('e2e/**/*.test.ts').map((suite): TestGroup => ({ ...suite, waits: true })),
     ...largestFirst.filter(group => !isWaiting(group)),
   ]
+}
+
+/** End-to-end files that take long, or have the machine to themselves: too much for every change. A browser and a product fill a core: nothing waits beside them. */
+export function findLongSuites(): readonly TestGroup[] {
+  return endToEndSuites('e2e/**/*.long.ts').map(suite => ({ ...suite, limitMs: LONG_LIMIT_MS }))
+}
+
+function endToEndSuites(pattern: string): readonly TestGroup[] {
+  const placeOf = (file: string) => (FIRST_FILES.includes(file) ? FIRST_FILES.indexOf(file) : FIRST_FILES.length)
+  const files = globSync(pattern)
+    .sort()
+    .sort((a, b) => placeOf(a) - placeOf(b))
+  return files.map(
+    (file): TestGroup => ({
+      kind: 'tests',
+      name: file,
+      files: [file],
+      isOnDisk: true,
+      ...(MEASURING.includes(file) && { runsAlone: true }),
+    }),
+  )
 }
 
 /** Files that lie beside the folders are a group together: a process for each would cost more than most of its tests. */

@@ -4,8 +4,8 @@ import { DOORS } from './testing/hostile/doors.ts'
 import { laySiege } from './testing/hostile/siege.ts'
 import { startStandalone } from './testing/standalone-process.ts'
 
-/** `npm run fuzz` and `.ci/run` set these. */
-const SECONDS = Number(process.env['HOSTILE_SECONDS'] ?? 10)
+/** `npm run fuzz` sets these. */
+const SECONDS = Number(process.env['HOSTILE_SECONDS'] ?? 60)
 const SEED = Number(process.env['HOSTILE_SEED'] ?? 1)
 /** `HOSTILE_DOORS=otlp,search` attacks these alone. */
 const ATTACKED = DOORS.filter(door => process.env['HOSTILE_DOORS']?.split(',').includes(door) ?? true)
