@@ -56,6 +56,17 @@ describe('ServiceNow', () => {
     expect(third.outbound.calls).to.have.length(2)
   })
 
+  it('looks for ten seconds after a create without any answer, which the instance may still be at', async () => {
+    const lost = (unansweredForMs: number) => buildRequest('servicenow', { mayBeThere: true, unansweredForMs })
+    const late = await sendScripted(servicenow, lost(1_000), NOTHING, NOTHING, FOUND)
+    expect(late.outbound.calls).to.not.include(`POST ${TABLE}`)
+    expect(late.waitedMs).to.equal(5_000)
+    const never = await sendScripted(servicenow, lost(1_000), ...Array.from({ length: 5 }, () => NOTHING), CREATED)
+    expect(never.outbound.calls.at(-1)).to.equal(`POST ${TABLE}`)
+    expect(never.waitedMs).to.equal(9_000)
+    expect((await sendScripted(servicenow, lost(10_000), NOTHING, CREATED)).waitedMs).to.equal(0)
+  })
+
   it('takes 201 without a record for no success', async () => {
     const { outcome } = await sendScripted(servicenow, buildRequest('servicenow'), { status: 201, body: { result: {} } })
     expect(outcome).to.include({ kind: 'retryable', isAmbiguous: true })

@@ -60,7 +60,7 @@ export interface TicketingDeps {
 }
 
 /** The tools that tell platforms of incidents. */
-export type TicketDeps = Pick<TicketServiceDeps, 'platforms' | 'publicUrl' | 'explain' | 'limits' | 'findCause' | 'agentName'> &
+export type TicketDeps = Pick<TicketServiceDeps, 'platforms' | 'publicUrl' | 'explain' | 'limits' | 'findCause' | 'agentName' | 'isSole'> &
   Partial<Pick<TicketServiceDeps, 'config'>>
 
 const NOTHING_DECLARED: Required<TicketingDeps>['declared'] = { current: () => undefined, problems: () => [] }
