@@ -122,6 +122,13 @@ describe('ServiceNow', () => {
     expect(resolved.outcome).to.have.property('note').that.includes('INC0010017 is closed')
   })
 
+  it('creates none for an incident that is resolved by now, and looks for the one that may be there', async () => {
+    const late = buildRequest('servicenow', { mayBeThere: true, content: { status: 'resolved' } })
+    const none = await sendScripted(servicenow, late, NOTHING)
+    expect(none.outcome).to.include({ kind: 'delivered' }).and.have.property('note').that.includes('left out')
+    expect((await sendScripted(servicenow, late, FOUND)).outcome).to.have.nested.property('ticket.externalId')
+  })
+
   it('does not take a resolved record back when it is acknowledged', async () => {
     const { body } = await sendScripted(
       servicenow,

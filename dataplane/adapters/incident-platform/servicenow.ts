@@ -111,6 +111,8 @@ function patienceMs({ mayBeThere, unansweredForMs, event }: TicketRequest): numb
 /** `replaces`: number of a closed record of the same incident. */
 async function create(request: TicketRequest, calls: TargetCalls, replaces?: string): Promise<Delivered> {
   const { target, ticketKey } = request
+  if (request.content.status === 'resolved')
+    return { note: `left out: there is no open record for ${request.event}, and the incident is resolved` }
   const severity = toldSeverity(request)
   const content = { ...request.content, severity }
   const body = {
