@@ -106,7 +106,7 @@ export function startTicketing(deps: TicketingDeps): Promise<HttpServer & Runnin
         testPlatform,
         models,
       }),
-      ...webhookRoutes({ store, config, applyChange }),
+      ...webhookRoutes({ store, clock, config, applyChange }),
       ...analyseRoutes({ store, clock, log }),
       ...statsRoutes({ store, clock }),
       ...(service?.routes ?? []),
