@@ -173,6 +173,20 @@ describe('tickets on all six platforms', function () {
     expect(ticket('jira', service).log.join('\n')).to.contain('a note of kim')
   })
 
+  it('killed while platforms are at its requests, it has one ticket on each soon after the start', async () => {
+    const service = 'checkout-killed'
+    const stalled = ['servicenow', 'opsgenie'] as const
+    for (const platform of stalled) at.stubs.fault(platform, { kind: 'stall', ms: 5_000, afterAccepting: true })
+    await makeIncident(at, service)
+    await eventually(async () => {
+      for (const platform of stalled) expect(ticketsOf(at, platform, service), platform).to.have.length(1)
+    })
+    await at.app.kill()
+    await at.app.restart()
+    await untilDispatched(at, service, { timeoutMs: 15_000 })
+    for (const platform of stalled) expect(ticketsOf(at, platform, service), platform).to.have.length(1)
+  })
+
   it('an issue whose status is not shown is moved all the same', async () => {
     const service = 'checkout-hidden'
     const { id } = await untilDispatched(at, service)

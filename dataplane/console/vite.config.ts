@@ -4,6 +4,8 @@ import { defineConfig } from 'vite'
 
 export default defineConfig({
   root: import.meta.dirname,
+  // The dashboard puts the path of `PUBLIC_URL` in the place of the dot.
+  base: './',
   plugins: [react()],
   build: {
     outDir: '../../dist/console',

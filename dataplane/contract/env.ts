@@ -406,7 +406,7 @@ export const SETTINGS = {
   },
   PUBLIC_URL: {
     description:
-      'URL of the console as users open it: the dashboard answers under it, and tickets link to it; empty: tickets have no links (standalone on 127.0.0.1: they lead to its console)',
+      'URL of the console as users open it, with a path where a proxy serves it below one: the dashboard answers under it, and tickets link to it; empty: tickets have no links (standalone on 127.0.0.1: they lead to its console)',
     roles: ['standalone', 'dashboard', 'ticketing'],
     value: HTTP_URL,
   },

@@ -214,6 +214,13 @@ describe('Jira', () => {
     expect(other.outbound.calls).to.have.length(2)
   })
 
+  it('creates none for an incident that is resolved by now, and looks for the one that may be there', async () => {
+    const late = buildRequest('jira', { mayBeThere: true, unansweredForMs: 60_000, content: { status: 'resolved' } })
+    const none = await sendScripted(jira, late, NOTHING)
+    expect(none.outcome).to.include({ kind: 'delivered' }).and.have.property('note').that.includes('left out')
+    expect((await sendScripted(jira, late, FOUND)).outcome).to.have.nested.property('ticket.externalId')
+  })
+
   it('finds the issue of an event that comes without one, and creates none for a resolved incident', async () => {
     const found = await sendScripted(jira, buildRequest('jira', { event: 'comment' }), FOUND, COMMENTED)
     expect(found.outbound.calls.at(-1)).to.equal(`POST ${API}/issue/OPS-17/comment`)

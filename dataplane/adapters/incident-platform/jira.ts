@@ -152,6 +152,8 @@ async function checkIssueType(target: Target, calls: TargetCalls): Promise<void>
 
 async function create(request: TicketRequest, calls: TargetCalls): Promise<Delivered> {
   const { target, ticketKey } = request
+  if (request.content.status === 'resolved')
+    return { note: `left out: there is no issue for ${request.event}, and the incident is resolved` }
   const content = { ...request.content, severity: toldSeverity(request) }
   const fields = {
     project: { key: field(target, 'projectKey') ?? USUAL_PROJECT },

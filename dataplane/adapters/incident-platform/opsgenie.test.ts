@@ -27,6 +27,24 @@ describe('Opsgenie', () => {
     expect(outcome).to.deep.equal({ kind: 'delivered', ticket: { externalId: 'lp-7c1f9a52', memory: { severity: 'critical' } } })
   })
 
+  it('makes no alert of an incident that is resolved by now', async () => {
+    const resolved = { content: { status: 'resolved' }, mayBeThere: true } as const
+    for (const event of ['open', 'reopen'] as const) {
+      const { outcome, outbound } = await sendScripted(opsgenie, buildRequest('opsgenie', { event, ...resolved }))
+      expect(outbound.calls).to.deep.equal([])
+      expect(outcome).to.include({ kind: 'delivered' }).and.have.property('note').that.includes('left out')
+    }
+    const NOTES = { status: 200, body: { data: [] } }
+    const update = buildRequest('opsgenie', {
+      event: 'update',
+      ticket: { externalId: 'lp-7c1f9a52', memory: { severity: 'critical' } },
+      ...resolved,
+    })
+    const { outcome, outbound } = await sendScripted(opsgenie, update, NOTES, TAKEN, failed('Alert does not exist'))
+    expect(outbound.calls).to.not.include(`POST ${ALERTS}`)
+    expect(outcome).to.include({ kind: 'delivered' })
+  })
+
   it('tells the page of the alert where that is known', async () => {
     const { outcome, outbound } = await sendScripted(
       opsgenie,

@@ -62,9 +62,11 @@ const HANDLERS: Readonly<Record<TicketRequest['event'], (request: TicketRequest,
   resolve: async (request, calls) => await close(request, 'close', calls),
 }
 
-/** An open alert of the same alias counts up: the same request again makes no second one. */
+/** An open alert of the same alias counts up: the same request again makes no second one. A closed one does not: then a new alert would call people. */
 async function create(request: TicketRequest, calls: TargetCalls): Promise<Delivered> {
   const { target, event, ticketKey } = request
+  if (request.content.status === 'resolved')
+    return { ...known(request), note: `left out: Opsgenie might make a new alert for ${event} of a resolved incident` }
   const severity = toldSeverity(request)
   const content = { ...request.content, severity }
   const tags = ['logpipeline', severity, content.service, ...content.affectedServices].map(tag =>

@@ -47,15 +47,15 @@ export const pagerduty: HttpContract = {
 
   async send(request, calls) {
     const { target, event, content, ticketKey, ticket } = request
-    if (event === 'comment' && content.status === 'resolved')
-      return { ...(ticket && { ticket }), note: 'left out: PagerDuty would open a new incident for a comment on a resolved one' }
+    const action = ACTION[event]
+    const opensAnew = action === 'trigger'
+    if (opensAnew && content.status === 'resolved')
+      return { ...(ticket && { ticket }), note: `left out: PagerDuty would open a new incident for ${event} of a resolved one` }
     const keyHash = hashOf(field(target, 'routingKey') ?? '')
     const openedWith = ticket?.memory?.['routingKeyHash']
     const isOtherKey = openedWith !== undefined && openedWith !== keyHash
     const severity = toldSeverity(request)
     await enqueue(target, fittingEvent(request, severity), calls)
-    const action = ACTION[event]
-    const opensAnew = action === 'trigger'
     return {
       ticket: { externalId: ticketKey, memory: { routingKeyHash: opensAnew ? keyHash : (openedWith ?? keyHash), severity } },
       ...(isOtherKey && {

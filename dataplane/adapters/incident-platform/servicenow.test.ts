@@ -56,6 +56,17 @@ describe('ServiceNow', () => {
     expect(third.outbound.calls).to.have.length(2)
   })
 
+  it('looks for ten seconds after a create without any answer, which the instance may still be at', async () => {
+    const lost = (unansweredForMs: number) => buildRequest('servicenow', { mayBeThere: true, unansweredForMs })
+    const late = await sendScripted(servicenow, lost(1_000), NOTHING, NOTHING, FOUND)
+    expect(late.outbound.calls).to.not.include(`POST ${TABLE}`)
+    expect(late.waitedMs).to.equal(5_000)
+    const never = await sendScripted(servicenow, lost(1_000), ...Array.from({ length: 5 }, () => NOTHING), CREATED)
+    expect(never.outbound.calls.at(-1)).to.equal(`POST ${TABLE}`)
+    expect(never.waitedMs).to.equal(9_000)
+    expect((await sendScripted(servicenow, lost(10_000), NOTHING, CREATED)).waitedMs).to.equal(0)
+  })
+
   it('takes 201 without a record for no success', async () => {
     const { outcome } = await sendScripted(servicenow, buildRequest('servicenow'), { status: 201, body: { result: {} } })
     expect(outcome).to.include({ kind: 'retryable', isAmbiguous: true })
@@ -109,6 +120,13 @@ describe('ServiceNow', () => {
     expect(textAt(outcome, 'ticket', 'externalId')).to.equal('INC0010018')
     const resolved = await sendScripted(servicenow, buildRequest('servicenow', { event: 'resolve', ticket: TICKET }), recordIn('7'))
     expect(resolved.outcome).to.have.property('note').that.includes('INC0010017 is closed')
+  })
+
+  it('creates none for an incident that is resolved by now, and looks for the one that may be there', async () => {
+    const late = buildRequest('servicenow', { mayBeThere: true, content: { status: 'resolved' } })
+    const none = await sendScripted(servicenow, late, NOTHING)
+    expect(none.outcome).to.include({ kind: 'delivered' }).and.have.property('note').that.includes('left out')
+    expect((await sendScripted(servicenow, late, FOUND)).outcome).to.have.nested.property('ticket.externalId')
   })
 
   it('does not take a resolved record back when it is acknowledged', async () => {

@@ -30,6 +30,9 @@ const USUAL_CLOSE_CODE = 'Solution provided'
 const DETAILS = [FULL, SHORT, SHORTER, SHORTEST]
 const IN_PROGRESS = '2'
 const RESOLVED = '6'
+/** How long to look for a record after a create without any answer, and the pause between two looks. */
+const UNANSWERED_PATIENCE_MS = 10_000
+const LOOK_PAUSE_MS = 2_500
 /** Records of one incident: each that was closed before it was opened again left one. */
 const MAX_RECORDS = 10
 /** Closed and cancelled: nothing changes such a record any more. */
@@ -86,18 +89,30 @@ interface KnownRecord extends ExternalTicket {
   readonly sysId: string
 }
 
-async function find({ target, ticketKey }: TicketRequest, calls: TargetCalls): Promise<KnownRecord | undefined> {
+/** The record that is not closed. Patient when one may just be made: an instance goes on with a request whose sender is gone. */
+async function find(request: TicketRequest, calls: TargetCalls): Promise<KnownRecord | undefined> {
+  const { target, ticketKey } = request
   const query = encodeURIComponent(`correlation_id=${correlationId(ticketKey)}^active=true`)
   const url = `${table(target)}?sysparm_query=${query}&sysparm_fields=sys_id,number,state&sysparm_limit=1&sysparm_exclude_reference_link=true`
-  const reply = await calls.call({ method: 'GET', url, expects: [200] })
-  if (!Array.isArray(at(reply.json, 'result'))) throw notOfThisPlatform(reply, 'a list named result')
-  const sysId = textAt(reply.json, 'result', 0, 'sys_id')
-  return sysId === undefined ? undefined : { sysId, externalId: textAt(reply.json, 'result', 0, 'number') ?? sysId }
+  for (let leftMs = patienceMs(request); ; leftMs -= LOOK_PAUSE_MS) {
+    const reply = await calls.call({ method: 'GET', url, expects: [200] })
+    if (!Array.isArray(at(reply.json, 'result'))) throw notOfThisPlatform(reply, 'a list named result')
+    const sysId = textAt(reply.json, 'result', 0, 'sys_id')
+    if (sysId !== undefined) return { sysId, externalId: textAt(reply.json, 'result', 0, 'number') ?? sysId }
+    if (leftMs <= 0) return undefined
+    await calls.wait(Math.min(LOOK_PAUSE_MS, leftMs))
+  }
+}
+
+function patienceMs({ mayBeThere, unansweredForMs, event }: TicketRequest): number {
+  return mayBeThere && OPENING.has(event) && unansweredForMs !== undefined ? UNANSWERED_PATIENCE_MS - unansweredForMs : 0
 }
 
 /** `replaces`: number of a closed record of the same incident. */
 async function create(request: TicketRequest, calls: TargetCalls, replaces?: string): Promise<Delivered> {
   const { target, ticketKey } = request
+  if (request.content.status === 'resolved')
+    return { note: `left out: there is no open record for ${request.event}, and the incident is resolved` }
   const severity = toldSeverity(request)
   const content = { ...request.content, severity }
   const body = {

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import type { TicketEvent } from '../../domain/tickets/ticket-event.ts'
 import { at } from './json-at.ts'
 import { messageOf, slack } from './slack.ts'
 import { buildRequest, HOSTILE_INCIDENT } from './testing/checkout-incident.ts'
@@ -20,6 +21,16 @@ describe('Slack', () => {
 
   it('shows a resolved incident in green', () =>
     expect(at(messageOf(buildRequest('slack', { event: 'resolve' })), ...COLOUR)).to.equal('#1e8e3e'))
+
+  it('shows an event in the colour of its own, though the incident is resolved by the time that it is told', () => {
+    const moodOf = (event: TicketEvent) => {
+      const message = messageOf(buildRequest('slack', { event, content: { status: 'resolved' } }))
+      return [at(message, ...COLOUR), /:(white_check_mark|red_circle):/.exec(message.text)?.[1]]
+    }
+    for (const event of ['open', 'update', 'acknowledge', 'escalate', 'reopen'] as const)
+      expect(moodOf(event), event).to.deep.equal(['#b3261e', 'red_circle'])
+    expect(moodOf('comment'), 'words on a resolved incident').to.deep.equal(['#1e8e3e', 'white_check_mark'])
+  })
 
   it('makes no mentions, links or fences of log text', () => {
     const text = JSON.stringify(messageOf(buildRequest('slack', { content: HOSTILE_INCIDENT })))

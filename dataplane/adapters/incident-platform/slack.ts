@@ -66,7 +66,8 @@ function partsOf(request: TicketRequest): SlackParts {
   const mention = mentionOf(request)
   return {
     title: oneLine(content.title),
-    mood: event === 'resolve' || content.status === 'resolved' ? 'resolved' : severity,
+    // An event that waited is told as it was: `Opened again` is no good news, though the incident is resolved since.
+    mood: event === 'resolve' || (event === 'comment' && content.status === 'resolved') ? 'resolved' : severity,
     documents,
     ...(mention !== undefined && { mention }),
     ...(mayBeThere && { footer: 'Slack did not say whether it took this message before: you may see it twice.' }),

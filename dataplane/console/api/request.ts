@@ -1,5 +1,6 @@
 /** The one way from the console to the server: JSON in and out, a time limit, and errors as `RequestProblem`. */
 import { TENANT_HEADER } from '../../contract/headers.ts'
+import { BASE_PATH } from '../url-state/base-path.ts'
 import { parseTenant } from '../url-state/tenant.ts'
 import { parseJson } from './exact-json.ts'
 import { describeFailure, errorOfBody, type Failure, RequestProblem } from './problem.ts'
@@ -32,7 +33,7 @@ export async function requestWithHeaders<T>(path: string, options: RequestOption
   const { method = 'GET', body, query = {}, signal, timeoutMs = TIMEOUT_MS, tenant } = options
   const timeout = AbortSignal.timeout(timeoutMs)
   try {
-    const response = await fetch(path + queryText(query), {
+    const response = await fetch(BASE_PATH + path + queryText(query), {
       method,
       headers: {
         accept: 'application/json',

@@ -1,6 +1,7 @@
 /** Upload of files (Decisions 7), with progress: `fetch` cannot tell how much of a body has gone out. */
 import { TENANT_HEADER } from '../../contract/headers.ts'
 import { jsonOf } from '../../json/json-of.ts'
+import { BASE_PATH } from '../url-state/base-path.ts'
 import { describeFailure, errorOfBody, type Problem, RequestProblem } from './problem.ts'
 
 export interface UploadAnswer {
@@ -45,7 +46,7 @@ export function uploadFile(file: Blob, { tenant, onProgress, signal }: UploadOpt
     }
     request.onloadend = () => signal.removeEventListener('abort', abort)
     signal.addEventListener('abort', abort)
-    request.open('POST', PATH)
+    request.open('POST', BASE_PATH + PATH)
     if (tenant !== undefined) request.setRequestHeader(TENANT_HEADER, tenant)
     request.send(file)
   })

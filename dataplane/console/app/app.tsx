@@ -3,11 +3,12 @@ import { MantineProvider } from '@mantine/core'
 import { Notifications } from '@mantine/notifications'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { Suspense, useEffect, useMemo } from 'react'
-import { Route, Switch, useSearch } from 'wouter'
+import { Route, Router, Switch, useSearch } from 'wouter'
 import { PageBoundary } from '../components/page-boundary.tsx'
 import { StaleProvider } from '../components/stale.tsx'
 import { EmptyState, Pending } from '../components/states.tsx'
 import { UploadsProvider } from '../pages/upload/uploads.tsx'
+import { BASE_PATH } from '../url-state/base-path.ts'
 import { parseTenant } from '../url-state/tenant.ts'
 import { createQueryClient } from './query-client.ts'
 import { type PageRoute, ROUTES } from './routes.ts'
@@ -24,21 +25,23 @@ export function App() {
         <Notifications position="bottom-right" />
         <StaleProvider>
           <UploadsProvider>
-            <Shell>
-              <Switch>
-                {ROUTES.map(route => (
-                  <Route key={route.href} path={route.pattern}>
-                    <PageContent route={route} />
+            <Router base={BASE_PATH}>
+              <Shell>
+                <Switch>
+                  {ROUTES.map(route => (
+                    <Route key={route.href} path={route.pattern}>
+                      <PageContent route={route} />
+                    </Route>
+                  ))}
+                  <Route>
+                    <h1 className="visually-hidden">No page at this address</h1>
+                    <EmptyState title="There is no such page">
+                      <p>The address may be mistyped; the pages stand in the navigation.</p>
+                    </EmptyState>
                   </Route>
-                ))}
-                <Route>
-                  <h1 className="visually-hidden">No page at this address</h1>
-                  <EmptyState title="There is no such page">
-                    <p>The address may be mistyped; the pages stand in the navigation.</p>
-                  </EmptyState>
-                </Route>
-              </Switch>
-            </Shell>
+                </Switch>
+              </Shell>
+            </Router>
           </UploadsProvider>
         </StaleProvider>
       </QueryClientProvider>

@@ -2,6 +2,7 @@ import { ActionIcon, Tooltip } from '@mantine/core'
 import { IconLogout } from '@tabler/icons-react'
 import { useEffect } from 'react'
 import { visibleText } from '../components/visible-text.ts'
+import { BASE_PATH } from '../url-state/base-path.ts'
 import { useSession } from './use-session.ts'
 
 /** Ends the session; nothing where the dashboard asks for no password. A form, as the one that began it: it works without a script, too. */
@@ -10,7 +11,7 @@ export function LogOut() {
   useFreshAfterBack(username !== null)
   if (username === null) return null
   return (
-    <form method="post" action="/logout">
+    <form method="post" action={`${BASE_PATH}/logout`}>
       <Tooltip label={visibleText(`Log out ${username}`)}>
         <ActionIcon type="submit" aria-label="Log out" size="md">
           <IconLogout size={17} />

@@ -7,6 +7,7 @@ import { Notices } from '../components/stale.tsx'
 import { Progress } from '../components/states.tsx'
 import { useKeptFocus } from '../components/use-kept-focus.ts'
 import { leaveControl, useShortcut, useShortcutListener } from '../components/use-shortcut.ts'
+import { BASE_PATH } from '../url-state/base-path.ts'
 import { useLink } from '../url-state/links.ts'
 import { KeyboardHelp } from './keyboard-help.tsx'
 import { LogOut } from './log-out.tsx'
@@ -27,7 +28,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       </a>
       <aside className={styles.side}>
         <Link href={link('/')} className={styles.brand} aria-label="logpipeline, overview">
-          <img src="/icon.svg" alt="" width={26} height={26} />
+          <img src={`${BASE_PATH}/icon.svg`} alt="" width={26} height={26} />
           <span>logpipeline</span>
         </Link>
         <nav className={styles.nav} aria-label="Pages">

@@ -5,6 +5,7 @@ import { useIsFetching } from '@tanstack/react-query'
 import { type ComponentType, type ReactNode, useEffect, useState } from 'react'
 import { Link } from 'wouter'
 import { isAway, needsLogin, problemOf } from '../api/problem.ts'
+import { BASE_PATH } from '../url-state/base-path.ts'
 import { useLink } from '../url-state/links.ts'
 import { CopyButton } from './copy-button.tsx'
 import styles from './states.module.css'
@@ -76,7 +77,7 @@ export function ErrorPanel({ error, onRetry, small = false, advice }: ErrorPanel
 /** Leads through the form back to this page. */
 export function LogIn() {
   const { pathname, search } = window.location
-  return <a href={`/login?${new URLSearchParams({ next: pathname + search })}`}>Log in</a>
+  return <a href={`${BASE_PATH}/login?${new URLSearchParams({ next: pathname + search })}`}>Log in</a>
 }
 
 /** Waits of less than this show no notice. */

@@ -35,6 +35,7 @@ const WHOLE: Required<Omit<StoredIncident, 'dispatches'>> = {
   ticketing: {
     takenAt: '2026-01-01T00:00:02.000Z',
     claimedUntil: '2026-01-01T00:00:32.000Z',
+    claimedBy: 'standalone',
     attentionAt: '2026-01-01T00:05:00.000Z',
     dispatchedAt: '2026-01-01T00:00:02.000Z',
     quietBy: 'age',

@@ -92,6 +92,7 @@ const OWED = fields(
 const TICKETING = fields({
   takenAt: time,
   claimedUntil: time,
+  claimedBy: name,
   attentionAt: time,
   dispatchedAt: time,
   quietBy: name,

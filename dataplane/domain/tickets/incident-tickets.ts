@@ -16,6 +16,8 @@ export interface IncidentTickets {
   readonly takenAt?: string
   /** Somebody is taking it up until then. */
   readonly claimedUntil?: string
+  /** Name that no two living agents have; absent where the agent has none. */
+  readonly claimedBy?: string
   /** When to look at it next; absent: when something changes. */
   readonly attentionAt?: string
   /** When it was last told as open: automatic escalation counts from here. */
@@ -131,7 +133,7 @@ export interface AttendFacts {
 /** The incident with all that is to be told about it now, as events that are owed. Those owed before stay, in their order. */
 export function attend<T extends TicketedIncident>(incident: T, facts: AttendFacts): T {
   const now = new Date(facts.nowMs).toISOString()
-  const { attentionAt: _a, claimedUntil: _c, ...ticketing } = incident.ticketing ?? {}
+  const { attentionAt: _a, claimedUntil: _c, claimedBy: _b, ...ticketing } = incident.ticketing ?? {}
   const calm: T = { ...incident, ticketing }
   const quiet = quietReason(incident, facts)
   const next =

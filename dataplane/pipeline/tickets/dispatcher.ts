@@ -25,6 +25,8 @@ export interface DispatcherDeps extends Omit<SendDeps, 'instance'> {
   readonly onOpened?: (incident: TicketedIncident) => void
   /** Something may be sent at once. */
   readonly nudge?: () => void
+  /** Name that no other living agent has: with it the leases are known to be over when this agent is gone. */
+  readonly soleName?: string | undefined
   /** Which lanes are this agent's. Default: all. */
   readonly owners?: LaneOwners
   /** Default: those of the platforms. */
@@ -71,8 +73,8 @@ const TOO_FAR_MS = 7_200_000
 const AGAIN_MS = 1_000
 
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
-  const { store, clock, log, config, nudge = () => undefined, limits = limitsOf, owners = ALONE } = deps
-  const sending: SendDeps = { ...deps, instance: randomUUID() }
+  const { store, clock, log, config, nudge = () => undefined, limits = limitsOf, owners = ALONE, soleName } = deps
+  const sending: SendDeps = { ...deps, instance: soleName ?? randomUUID() }
   const lanes = new Map<string, TargetLane>()
   const busy = new Map<string, { readonly tenant: string; readonly work: Promise<void> }>()
   const seen = new RecentVersions()

@@ -25,6 +25,8 @@ export interface IntakeDeps {
   readonly config: TicketingConfigSource
   readonly silences: SilenceStore
   readonly findCause: FindCause
+  /** Name that no other living agent has: claims under it that are not of this process are of one that is gone. */
+  readonly soleName?: string | undefined
   /** Default: no model is known to be away. */
   readonly isModelAway?: IsModelAway
   /** Rows were written: there is something to send. */
@@ -63,7 +65,7 @@ export interface Intake {
 }
 
 export function createIntake(deps: IntakeDeps): Intake {
-  const { store, clock, log, config, silences, findCause, isModelAway = async () => false, onRows } = deps
+  const { store, clock, log, config, silences, findCause, isModelAway = async () => false, onRows, soleName } = deps
   const busy = new Map<string, { readonly tenant: string; readonly work: Promise<void> }>()
   const seen = new RecentVersions()
   let isStopping = false
@@ -96,7 +98,8 @@ export function createIntake(deps: IntakeDeps): Intake {
   /** Undefined when another agent takes the incident up. */
   const claim = async (current: Versioned<TicketedIncident>): Promise<Versioned<TicketedIncident> | undefined> => {
     const claimedUntil = iso(clock.nowMs() + CLAIM_MS)
-    const source = { ...current.source, ticketing: { ...current.source.ticketing, claimedUntil } }
+    const claimed = { ...current.source.ticketing, claimedUntil, ...(soleName !== undefined && { claimedBy: soleName }) }
+    const source = { ...current.source, ticketing: claimed }
     if (own.size >= MAX_OWN) own.clear()
     own.set(keyOf(current), claimedUntil)
     try {
@@ -132,7 +135,7 @@ export function createIntake(deps: IntakeDeps): Intake {
   const attendTo = async ({ index, id }: Versioned<TicketedIncident>): Promise<void> => {
     const read = () => readStoredIncident(store, index, id)
     let current = await read()
-    if (current === undefined || !isDue(current.source, clock.nowMs(), own.get(keyOf(current)))) return
+    if (current === undefined || !isDue(current.source, clock.nowMs(), isOwn(current))) return
     if (current.source.ticketing?.takenAt === undefined) {
       current = await claim(current)
       if (current === undefined) return
@@ -224,7 +227,13 @@ export function createIntake(deps: IntakeDeps): Intake {
     if (busy.has(key) || seen.isKnown(hit)) return false
     if ((refusedUntil.get(key) ?? 0) > nowMs) return false
     const { takenAt, claimedUntil } = hit.source.ticketing ?? {}
-    return takenAt !== undefined || isFree(claimedUntil, nowMs, own.get(key))
+    return takenAt !== undefined || isOwn(hit) || isFree(claimedUntil, nowMs)
+  }
+
+  /** Whether this agent claimed it, or one that is gone. The agent itself knows what it has under way. */
+  function isOwn(hit: Versioned<TicketedIncident>): boolean {
+    const { claimedUntil, claimedBy } = hit.source.ticketing ?? {}
+    return (soleName !== undefined && claimedBy === soleName) || (claimedUntil !== undefined && claimedUntil === own.get(keyOf(hit)))
   }
 
   /** Notes when something is to be done about the incident the next time, even without a change. */
@@ -285,14 +294,14 @@ function isLateNews({ ticketing, platforms, rootCause }: TicketedIncident, servi
 
 const keyOf = ({ index, id }: Pick<Versioned<unknown>, 'index' | 'id'>) => `${index}/${id}`
 
-function isDue({ status, ticketing = {} }: TicketedIncident, nowMs: number, ownClaim: string | undefined): boolean {
+function isDue({ status, ticketing = {} }: TicketedIncident, nowMs: number, isOwn: boolean): boolean {
   const { takenAt, attentionAt, claimedUntil } = ticketing
-  if (attentionAt !== undefined && Date.parse(attentionAt) <= nowMs) return takenAt !== undefined || isFree(claimedUntil, nowMs, ownClaim)
-  return takenAt === undefined && status === 'open' && isFree(claimedUntil, nowMs, ownClaim)
+  if (attentionAt !== undefined && Date.parse(attentionAt) <= nowMs) return takenAt !== undefined || isOwn || isFree(claimedUntil, nowMs)
+  return takenAt === undefined && status === 'open' && (isOwn || isFree(claimedUntil, nowMs))
 }
 
-function isFree(claimedUntil: string | undefined, nowMs: number, ownClaim: string | undefined): boolean {
-  if (claimedUntil === undefined || claimedUntil === ownClaim) return true
+function isFree(claimedUntil: string | undefined, nowMs: number): boolean {
+  if (claimedUntil === undefined) return true
   const leftMs = Date.parse(claimedUntil) - nowMs
   return leftMs <= 0 || leftMs > TOO_FAR_MS
 }

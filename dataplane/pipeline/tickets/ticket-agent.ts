@@ -8,6 +8,7 @@ import type { TicketingConfigSource } from '../../ports/ticketing-config.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { type AutoEscalationDeps, escalateOverdue } from './auto-escalation.ts'
 import { createDispatcher, type Dispatcher, type DispatcherDeps } from './dispatcher.ts'
+import { createLeaseEnding } from './end-leases.ts'
 import { createExplaining, type ExplainIncident, type IsModelAway } from './explain-incidents.ts'
 import { createFindCause, type FindCause } from './find-cause.ts'
 import { createIntake } from './intake.ts'
@@ -29,6 +30,8 @@ export interface TicketAgentDeps extends Pick<DispatcherDeps, 'onAttempt' | 'onF
   readonly isModelAway?: IsModelAway
   /** Names this agent among those on one store: the same after a restart, and no other's. Default: no other is on this store. */
   readonly agentName?: string | undefined
+  /** Whether no other process can have that name while this one lives. Then what the one before it had under way waits for no lease. */
+  readonly isSole?: boolean
   /** Default: the search store is analysed. */
   readonly findCause?: FindCause
 }
@@ -48,12 +51,14 @@ const ESCALATION_IDLE_MS = 1_000
 const STOP_GRACE_MS = 5_000
 
 export function startTicketAgent(deps: TicketAgentDeps): TicketAgent {
-  const { store, clock, log, config, explain } = deps
+  const { store, clock, log, config, explain, isSole = false } = deps
+  const soleName = isSole ? deps.agentName : undefined
   const findCause = deps.findCause ?? createFindCause({ store, clock, log })
   const explaining = explain && createExplaining({ store, clock, log, explain, onOwed: () => intakeLoop.nudge() })
   const presence = deps.agentName === undefined ? undefined : createAgentPresence({ store, clock, log, name: deps.agentName })
   const dispatcher = createDispatcher({
     ...deps,
+    soleName,
     ...(presence !== undefined && { owners: presence }),
     nudge: () => dispatchLoop.nudge(),
     ...(explaining !== undefined && { onOpened: incident => explaining.ask(incident) }),
@@ -61,6 +66,7 @@ export function startTicketAgent(deps: TicketAgentDeps): TicketAgent {
   const intake = createIntake({
     ...deps,
     findCause,
+    soleName,
     onRows: () => dispatchLoop.nudge(),
     ...(explaining !== undefined && { onCause: incident => explaining.ask(incident) }),
   })
@@ -87,7 +93,17 @@ export function startTicketAgent(deps: TicketAgentDeps): TicketAgent {
         return LOOK_MS
       },
     })
-  const dispatchLoop = startPollLoop({ clock, log, name: 'dispatch', idleMs: DISPATCH_IDLE_MS, round: () => dispatcher.round() })
+  const endLeases = soleName === undefined ? undefined : createLeaseEnding({ store, clock, log, soleName })
+  const dispatchLoop = startPollLoop({
+    clock,
+    log,
+    name: 'dispatch',
+    idleMs: DISPATCH_IDLE_MS,
+    async round() {
+      await endLeases?.()
+      return dispatcher.round()
+    },
+  })
   const intakeLoop = startPollLoop({
     clock,
     log,

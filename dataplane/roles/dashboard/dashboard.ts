@@ -23,7 +23,7 @@ import { assertOwnOrigin } from './access/same-origin.ts'
 import { setSecurityHeaders } from './access/security-headers.ts'
 import { sessionRoute } from './access/session-route.ts'
 import { createBackendStates } from './proxy/backend-states.ts'
-import { parseRequestTarget, type RequestTarget } from './proxy/request-target.ts'
+import { basePathOf, belowBase, parseRequestTarget, type RequestTarget } from './proxy/request-target.ts'
 import { findService, type ServiceName } from './proxy/services.ts'
 import type { Site } from './site/site.ts'
 import { createUploadRoute, UPLOAD_PATH } from './upload/upload-route.ts'
@@ -67,7 +67,8 @@ export function startDashboard(deps: DashboardDeps): Promise<HttpServer> {
   const countRequest = metrics.labelledCounter(DASHBOARD_REQUESTS_COUNTER, ['service', 'status'])
   const countEntries = metrics.counters(UPLOAD_COUNTERS)
   const isSecure = deps.publicUrl?.startsWith('https:') === true
-  const login = deps.credentials && createLogin(createPasswordGate(deps.credentials, clock), isSecure)
+  const basePath = basePathOf(deps.publicUrl)
+  const login = deps.credentials && createLogin(createPasswordGate(deps.credentials, clock), { isSecure, basePath })
   const states = createBackendStates({ backends, unconfigured: deps.unconfigured ?? new Set(), clock })
   const health = async () => ({ status: 'ok', backends: await states.read() })
   const routes = [...deps.routes, sessionRoute(deps.credentials)]
@@ -84,8 +85,9 @@ export function startDashboard(deps: DashboardDeps): Promise<HttpServer> {
   })
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const target = parseRequestTarget(request.url ?? '')
-    const { path, query } = target
+    const { path, query } = belowBase(parseRequestTarget(request.url ?? ''), basePath)
+    // Handlers of single paths look at the request.
+    request.url = path + query
     setSecurityHeaders(response, path)
     assertOwnOrigin(request, deps)
     if (path !== UPLOAD_PATH) limitTime(request)

@@ -9,6 +9,7 @@ import { createUpstream, type Upstream, type UpstreamConfig } from '../../upstre
 import { defineRole, type RoleContext } from '../role.ts'
 import { startDashboard } from './dashboard.ts'
 import { DASHBOARD_HEADERS } from './proxy/forwarded-headers.ts'
+import { basePathOf } from './proxy/request-target.ts'
 import { SERVICE_NAMES, SERVICES, type ServiceName } from './proxy/services.ts'
 import { openSite } from './site/site.ts'
 import { createUploadSender } from './upload/upload-sender.ts'
@@ -30,7 +31,7 @@ export const start = defineRole(async ({ settings, log, clock, standalone }: Rol
     await startDashboard({
       ...{ backends, collector, clock, log, host, publicUrl },
       unconfigured: standalone === undefined ? unconfigured(settings) : new Set(),
-      site: openSite(SITES),
+      site: openSite(SITES, basePathOf(publicUrl)),
       routes: apiKeyRoutes({ keys, clock }),
       credentials: password === undefined ? undefined : { username, password },
       port: DASHBOARD_PORT,

@@ -29,7 +29,14 @@ export const start = defineRole(async ({ settings, log, clock, standalone }: Rol
   const { port } = keep(
     await startTicketing({
       ...{ store, clock, log, declared, cipher, fieldRules, host, port: TICKETING_PORT },
-      tickets: { platforms, agentName: `${hostname()}:${TICKETING_PORT}`, ...(publicUrl !== undefined && { publicUrl }) },
+      tickets: {
+        platforms,
+        // The search store within standalone is that of a directory that is locked: no other standalone works on it.
+        ...(standalone?.connectSearch === undefined
+          ? { agentName: `${hostname()}:${TICKETING_PORT}` }
+          : { agentName: 'standalone', isSole: true }),
+        ...(publicUrl !== undefined && { publicUrl }),
+      },
       languageModel: createLanguageModel({ outbound, clock }),
       tokensPerHour: LLM_TOKENS_PER_HOUR,
     }),

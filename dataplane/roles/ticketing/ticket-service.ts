@@ -18,7 +18,18 @@ import { silenceRoutes } from './silence-routes.ts'
 export interface TicketServiceDeps
   extends Pick<
     TicketAgentDeps,
-    'store' | 'clock' | 'log' | 'platforms' | 'config' | 'publicUrl' | 'explain' | 'isModelAway' | 'limits' | 'findCause' | 'agentName'
+    | 'store'
+    | 'clock'
+    | 'log'
+    | 'platforms'
+    | 'config'
+    | 'publicUrl'
+    | 'explain'
+    | 'isModelAway'
+    | 'limits'
+    | 'findCause'
+    | 'agentName'
+    | 'isSole'
   > {
   readonly metrics: Metrics
   /** Called after each state change that was not asked for through an endpoint. */

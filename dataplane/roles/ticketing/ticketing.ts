@@ -60,7 +60,7 @@ export interface TicketingDeps {
 }
 
 /** The tools that tell platforms of incidents. */
-export type TicketDeps = Pick<TicketServiceDeps, 'platforms' | 'publicUrl' | 'explain' | 'limits' | 'findCause' | 'agentName'> &
+export type TicketDeps = Pick<TicketServiceDeps, 'platforms' | 'publicUrl' | 'explain' | 'limits' | 'findCause' | 'agentName' | 'isSole'> &
   Partial<Pick<TicketServiceDeps, 'config'>>
 
 const NOTHING_DECLARED: Required<TicketingDeps>['declared'] = { current: () => undefined, problems: () => [] }
@@ -106,7 +106,7 @@ export function startTicketing(deps: TicketingDeps): Promise<HttpServer & Runnin
         testPlatform,
         models,
       }),
-      ...webhookRoutes({ store, config, applyChange }),
+      ...webhookRoutes({ store, clock, config, applyChange }),
       ...analyseRoutes({ store, clock, log }),
       ...statsRoutes({ store, clock }),
       ...(service?.routes ?? []),

@@ -210,25 +210,26 @@ export class GroupCoordinator {
   }
 
   #revoke(groupId: string, group: Group, member: Member, surplus: readonly TopicPartition[]): void {
-    const revoked = surplus.filter(({ topic, partition }) => {
-      const holding = group.holdings.get(partitionKey(topic, partition))
-      if (holding === undefined || holding.revoking) return false
+    const revoked = new Map<TopicPartition, Holding>()
+    for (const each of surplus) {
+      const holding = group.holdings.get(partitionKey(each.topic, each.partition))
+      if (holding === undefined || holding.revoking) continue
       holding.revoking = true
-      return true
-    })
-    if (revoked.length === 0) return
-    member.notify({ kind: 'revoke', partitions: revoked })
+      revoked.set(each, holding)
+    }
+    if (revoked.size === 0) return
+    member.notify({ kind: 'revoke', partitions: [...revoked.keys()] })
     void this.#takeAwayLater(groupId, group, member, revoked)
   }
 
-  async #takeAwayLater(groupId: string, group: Group, member: Member, partitions: readonly TopicPartition[]): Promise<void> {
+  async #takeAwayLater(groupId: string, group: Group, member: Member, revoked: ReadonlyMap<TopicPartition, Holding>): Promise<void> {
     const { clock, rebalanceTimeoutMs, log } = this.#deps
     await clock.sleep(rebalanceTimeoutMs, this.#stopped.signal)
     if (this.#stopped.signal.aborted) return
-    const held = partitions.filter(({ topic, partition }) => {
-      const holding = group.holdings.get(partitionKey(topic, partition))
-      return holding?.memberId === member.memberId && holding.revoking
-    })
+    // One that came back meanwhile, and is to go again, is another holding.
+    const held = [...revoked].flatMap(([each, holding]) =>
+      group.holdings.get(partitionKey(each.topic, each.partition)) === holding ? [each] : [],
+    )
     if (held.length === 0) return
     log.warn({ groupId, partitions: held, rebalanceTimeoutMs }, 'a bus consumer kept partitions too long: they were taken from it')
     member.notify({ kind: 'lost', partitions: held })

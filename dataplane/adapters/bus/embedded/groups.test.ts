@@ -52,6 +52,28 @@ describe('embedded bus: consumer groups', () => {
     expect(first.assignment()).to.have.length(1)
   })
 
+  it('a holder that got a partition back has the whole time again when it is asked for it once more', async () => {
+    const clock = createFakeClock()
+    const bus = await directory.open({ clock, rebalanceTimeoutMs: 5000 })
+    const subscribe = () => bus.subscribe({ groupId: 'g', topics: [TOPIC.name] })
+    const first = await subscribe()
+    await first.poll(NOW)
+    const second = await subscribe()
+    await first.poll(NOW)
+    await second.close()
+    await first.poll(NOW)
+    clock.advance(4000)
+    const third = await subscribe()
+    clock.advance(1000)
+    await new Promise(resolve => setImmediate(resolve))
+    await third.poll(NOW)
+    expect(third.assignment()).to.deep.equal([])
+    clock.advance(4000)
+    await new Promise(resolve => setImmediate(resolve))
+    await third.poll(NOW)
+    expect(third.assignment()).to.have.length(1)
+  })
+
   it('a seek beyond the end reads what is sent next', async () => {
     const bus = await directory.open()
     await bus.send(TOPIC.name, [textRecord('a', 'before')])

@@ -6,6 +6,7 @@ import { problemOf } from '../../api/problem.ts'
 import { uploadFile } from '../../api/upload.ts'
 import { formatCount } from '../../components/format.ts'
 import { visibleText } from '../../components/visible-text.ts'
+import { BASE_PATH } from '../../url-state/base-path.ts'
 import { parseTenant } from '../../url-state/tenant.ts'
 import { nextUpload, reduceUploads, sayOutcome, type UploadItem } from './upload-list.ts'
 
@@ -42,7 +43,7 @@ export function UploadsProvider({ children }: { readonly children: ReactNode }) 
     const change = (state: UploadItem['state']) => dispatch({ kind: 'changed', id, state })
     const end = (state: UploadItem['state']) => {
       change(state)
-      if (window.location.pathname !== PATH) tellEnd(name, state)
+      if (window.location.pathname !== BASE_PATH + PATH) tellEnd(name, state)
     }
     const controller = new AbortController()
     underWay.current.set(id, controller)

@@ -47,7 +47,12 @@ export function createTicketWorld(
   const log: Log = SILENT
   const causes: { find: FindCause } = { find: async () => ({ rootCause: CAUSE, windowMs: 180_000 }) }
   const replica: TicketWorld['replica'] = (own = {}) => ({
-    intake: createIntake({ store, clock, log, config, silences, findCause: incident => causes.find(incident), onRows: () => undefined }),
+    intake: createIntake({
+      ...{ store, clock, log, config, silences },
+      findCause: incident => causes.find(incident),
+      soleName: own.soleName,
+      onRows: () => undefined,
+    }),
     dispatcher: createDispatcher({
       store,
       clock,

@@ -1,11 +1,14 @@
 /** Incidents become tickets, on any search store: order, faults, several replicas. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { auditIndex, incidentsIndex } from '../../../contract/indices.ts'
 import type { OwedEvent } from '../../../domain/tickets/owed-event.ts'
+import type { TicketThread } from '../../../domain/tickets/ticket-thread.ts'
 import type { TicketOutcome } from '../../../ports/incident-platform.ts'
 import type { SearchStore } from '../../../ports/search-store.ts'
 import { type Log, SILENT } from '../../../telemetry/log.ts'
+import { createLeaseEnding } from '../end-leases.ts'
 import { createRecall } from '../recall-owed.ts'
 import { readThreads } from '../thread-store.ts'
 import { buildConfig, buildTarget } from './fake-config.ts'
@@ -246,6 +249,55 @@ function tellTickets(story: TicketStory): void {
     expect(story.world.platforms.arrived.map(({ mayBeThere }) => mayBeThere)).to.deep.equal([false, true])
     expect([...story.world.platforms.tickets().values()]).to.deep.equal([1])
     expect(await rows()).to.deep.equal(['slack open sent'])
+  })
+
+  it('killed between send and record, and the only agent by its name: it goes on after a start at once, looks first, and ends no lease of others', async () => {
+    use(['slack', 'jira'])
+    const dying: SearchStore = {
+      ...story.store,
+      put: (index, document, body, condition) => {
+        const isEnd = index.startsWith('service-dispatches-') && (body as Partial<TicketThread>).lease === undefined
+        return isEnd ? new Promise(() => undefined) : story.store.put(index, document, body, condition)
+      },
+    }
+    const killed = async (soleName?: string) => {
+      await story.world.intake.round()
+      await story.world.intake.idle()
+      await story.world.replica({ store: dying, soleName }).dispatcher.round()
+      while (story.world.platforms.arrived.length < 2) await nextTurn()
+      story.world.platforms.arrived.length = 0
+    }
+    await add({ id: id(1) })
+    await killed('standalone')
+    await add({ id: id(2) })
+    await killed()
+    const again = story.world.replica({ soleName: 'standalone' })
+    await createLeaseEnding({ store: story.store, clock: story.world.clock, log: SILENT, soleName: 'standalone' })()
+    await story.world.settle(again.dispatcher)
+    expect(await rows(1)).to.deep.equal(['slack open sent', 'jira open sent'])
+    expect(await rows(2)).to.deep.equal(['slack open pending', 'jira open pending'])
+    expect(story.world.platforms.arrived.map(({ mayBeThere }) => mayBeThere)).to.deep.equal([true, true])
+    story.world.clock.advance(MINUTE_MS)
+    await story.world.settle()
+    expect(await rows(2)).to.deep.equal(['slack open sent', 'jira open sent'])
+    expect([...story.world.platforms.tickets().values()]).to.deep.equal([1, 1, 1, 1])
+  })
+
+  it('killed while it takes an incident up, and the only agent by its name: it takes it up after a start at once', async () => {
+    story.world.causes.find = () => new Promise(() => undefined)
+    await add()
+    await story.world.replica({ soleName: 'standalone' }).intake.round()
+    while ((await read()).source.ticketing?.claimedUntil === undefined) await nextTurn()
+    story.world.causes.find = async () => ({ rootCause: CAUSE, windowMs: 180_000 })
+    const [other, again] = [story.world.replica({ soleName: 'other' }), story.world.replica({ soleName: 'standalone' })]
+    for (const { intake } of [other, again]) {
+      expect(story.world.platforms.events()).to.deep.equal([])
+      await intake.round()
+      await intake.idle()
+      await story.world.dispatcher.round()
+      await story.world.dispatcher.idle()
+    }
+    expect(story.world.platforms.events()).to.deep.equal(['slack open'])
   })
 
   it('two dispatchers and two intakes on one store: one ticket for each incident, events in order', async () => {

@@ -1,6 +1,8 @@
 /** The page that asks for the password: without a script, and without anything to load. */
 
 export interface LoginView {
+  /** Where the form is sent. */
+  readonly action: string
   /** Where the form leads. */
   readonly next: string
   readonly problem?: string
@@ -18,7 +20,7 @@ const STYLE = `
   .problem { margin: 0 0 1rem; padding: 0.5rem 0.75rem; border-radius: 0.375rem; background: light-dark(#ffe3e3, #4a1c1c); color: light-dark(#8f1d1d, #ffc9c9) }
 `
 
-export function loginPage({ next, problem }: LoginView): string {
+export function loginPage({ action, next, problem }: LoginView): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -31,7 +33,7 @@ export function loginPage({ next, problem }: LoginView): string {
 <main>
 <h1>Log in to logpipeline</h1>
 ${problem === undefined ? '' : `<p class="problem" role="alert">${escaped(`${problem[0]!.toUpperCase()}${problem.slice(1)}`)}.</p>`}
-<form method="post" action="/login">
+<form method="post" action="${escaped(action)}">
 <input type="hidden" name="next" value="${escaped(next)}">
 <label>User name<input name="username" autocomplete="username" autocapitalize="none" spellcheck="false" required autofocus></label>
 <label>Password<input name="password" type="password" autocomplete="current-password" required></label>

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { readBytes } from '../../../http/control-request.ts'
 import { HttpError } from '../../../http/http-error.ts'
-import { loginPage, RELOAD_PAGE } from './login-page.ts'
+import { type LoginView, loginPage, RELOAD_PAGE } from './login-page.ts'
 import type { PasswordGate } from './password-gate.ts'
 
 export const LOGIN_PATH = '/login'
@@ -15,8 +15,16 @@ export interface Login {
   answers(request: IncomingMessage, response: ServerResponse, path: string, query: string): Promise<boolean>
 }
 
-/** `isSecure`: browsers come over https, by a proxy. */
-export function createLogin(gate: PasswordGate, isSecure: boolean): Login {
+export interface LoginConfig {
+  /** Browsers come over https, by a proxy. */
+  readonly isSecure: boolean
+  /** Path below which a proxy serves the dashboard, without a slash at its end. */
+  readonly basePath: string
+}
+
+export function createLogin(gate: PasswordGate, { isSecure, basePath }: LoginConfig): Login {
+  const pageOf = (view: Omit<LoginView, 'action'>) => loginPage({ action: basePath + LOGIN_PATH, ...view })
+  const nextOf = (parameters: URLSearchParams) => localPath(parameters.get('next')) ?? `${basePath}/`
   const setCookie = (response: ServerResponse, cookie: string) => response.setHeader('set-cookie', isSecure ? `${cookie}; Secure` : cookie)
   const goTo = (response: ServerResponse, location: string) => {
     response.writeHead(303, { location, 'cache-control': 'no-store', 'content-length': 0 }).end()
@@ -24,7 +32,7 @@ export function createLogin(gate: PasswordGate, isSecure: boolean): Login {
 
   const logIn = async (request: IncomingMessage, response: ServerResponse, query: string): Promise<void> => {
     if (request.method === 'GET' || request.method === 'HEAD')
-      return answerPage(request, response, 200, loginPage({ next: nextOf(new URLSearchParams(query)) }))
+      return answerPage(request, response, 200, pageOf({ next: nextOf(new URLSearchParams(query)) }))
     const form = await readForm(request)
     const next = nextOf(form)
     try {
@@ -32,7 +40,7 @@ export function createLogin(gate: PasswordGate, isSecure: boolean): Login {
     } catch (error) {
       if (!(error instanceof HttpError)) throw error
       for (const [name, value] of Object.entries(error.headers)) response.setHeader(name, value)
-      return answerPage(request, response, error.status, loginPage({ next, problem: error.message }))
+      return answerPage(request, response, error.status, pageOf({ next, problem: error.message }))
     }
     goTo(response, next)
   }
@@ -47,14 +55,14 @@ export function createLogin(gate: PasswordGate, isSecure: boolean): Login {
       if (path === LOGOUT_PATH) {
         assertMethod(request, ['POST'])
         setCookie(response, gate.close(request))
-        goTo(response, LOGIN_PATH)
+        goTo(response, basePath + LOGIN_PATH)
         return true
       }
       if (isAdmitted(gate, request)) return false
       if (!isPageView(request, path)) throw askForPassword(request, 'a user name and a password are needed')
       // Browsers keep the cookie back from a page that another site leads to, and send it with the next one.
       if (request.headers['sec-fetch-site'] === 'cross-site') answerPage(request, response, 401, RELOAD_PAGE)
-      else goTo(response, `${LOGIN_PATH}?${new URLSearchParams({ next: path + query })}`)
+      else goTo(response, `${basePath}${LOGIN_PATH}?${new URLSearchParams({ next: basePath + path + query })}`)
       return true
     },
   }
@@ -79,10 +87,9 @@ function isPageView({ method, headers }: IncomingMessage, path: string): boolean
   return method === 'GET' && !path.startsWith('/api/') && (headers.accept ?? '').includes('text/html')
 }
 
-/** A path of the dashboard alone: the form leads to no other site. */
-function nextOf(parameters: URLSearchParams): string {
-  const next = parameters.get('next') ?? '/'
-  return next.length <= MAX_NEXT_LENGTH && /^\/(?![/\\])[^\\\u0000-\u0020\u007f-\uffff]*$/.test(next) ? next : '/'
+/** Undefined for all but paths of this host: the form leads to no other site. */
+function localPath(next: string | null): string | undefined {
+  return next !== null && next.length <= MAX_NEXT_LENGTH && /^\/(?![/\\])[^\\\u0000-\u0020\u007f-\uffff]*$/.test(next) ? next : undefined
 }
 
 async function readForm(request: IncomingMessage): Promise<URLSearchParams> {

@@ -21,6 +21,20 @@ export function parseRequestTarget(url: string): RequestTarget {
   return { path, query: mark < 0 ? '' : url.slice(mark) }
 }
 
+/**
+ * The target below the path that a proxy in front keeps before it (`/logs/api/session`). A proxy that takes the path away sends targets that begin without it,
+ * and so do callers on this machine.
+ */
+export function belowBase({ path, query }: RequestTarget, basePath: string): RequestTarget {
+  if (basePath === '' || (path !== basePath && !path.startsWith(`${basePath}/`))) return { path, query }
+  return { path: path.slice(basePath.length) || '/', query }
+}
+
+/** Path of the URL under which users open the console, without a slash at its end. */
+export function basePathOf(publicUrl: string | undefined): string {
+  return publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '')
+}
+
 function decode(path: string): string {
   try {
     return decodeURIComponent(path)

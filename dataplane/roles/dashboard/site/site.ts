@@ -46,11 +46,11 @@ interface SiteFile {
   readonly packed: Map<Encoding, Promise<Buffer>>
 }
 
-/** The first of the directories that holds a page. Throws when none does. */
-export function openSite(directories: readonly string[]): Site {
+/** The first of the directories that holds a page, to be served below `basePath`. Throws when none does. */
+export function openSite(directories: readonly string[], basePath = ''): Site {
   const directory = directories.find(candidate => existsSync(join(candidate, 'index.html')))
   if (directory === undefined) throw new Error(`console: expected index.html in one of ${directories.join(', ')}, found none`)
-  const files = readFiles(directory)
+  const files = readFiles(directory, basePath)
   const index = files.get('/index.html')!
   return {
     async serve(request, response, path) {
@@ -68,17 +68,27 @@ function isPage({ headers }: IncomingMessage, path: string): boolean {
   return path === '/' || (extname(path) === '' && (headers.accept ?? '').includes('text/html'))
 }
 
-function readFiles(directory: string): ReadonlyMap<string, SiteFile> {
+function readFiles(directory: string, basePath: string): ReadonlyMap<string, SiteFile> {
   const names = globSync('**/*', { cwd: directory }).filter(name => statSync(join(directory, name)).isFile())
   const sizeBytes = names.reduce((sum, name) => sum + statSync(join(directory, name)).size, 0)
   if (sizeBytes > MAX_SITE_BYTES) throw new Error(`${directory}: expected a console of at most ${MAX_SITE_BYTES} bytes, seen ${sizeBytes}`)
-  return new Map(names.map(name => [`/${name.replaceAll('\\', '/')}`, readFile(join(directory, name))]))
+  const read = (name: string) => {
+    const bytes = readFileSync(join(directory, name))
+    return toFile(name, name === 'index.html' ? placedBelow(basePath, bytes) : bytes)
+  }
+  return new Map(names.map(name => [`/${name.replaceAll('\\', '/')}`, read(name)]))
 }
 
-function readFile(path: string): SiteFile {
-  const bytes = readFileSync(path)
+/** The index is shown at each path of the console: its files have to be named from the root. */
+function placedBelow(basePath: string, index: Buffer): Buffer {
+  const base = basePath.replaceAll('&', '&amp;').replaceAll('"', '&quot;')
+  const page = index.toString('utf8').replace('name="base-path" content=""', () => `name="base-path" content="${base}"`)
+  return Buffer.from(page.replaceAll(/\b(href|src)="\.\//g, (_, name: string) => `${name}="${base}/`))
+}
+
+function toFile(name: string, bytes: Buffer): SiteFile {
   const etag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`
-  return { bytes, etag, type: TYPES.get(extname(path)) ?? 'application/octet-stream', packed: new Map() }
+  return { bytes, etag, type: TYPES.get(extname(name)) ?? 'application/octet-stream', packed: new Map() }
 }
 
 async function send(request: IncomingMessage, response: ServerResponse, file: SiteFile, isLasting: boolean): Promise<void> {

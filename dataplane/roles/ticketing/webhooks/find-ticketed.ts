@@ -1,11 +1,14 @@
 /** Which incident a ticket of a platform belongs to: by the threads of the outbox. */
 import { ALL_DISPATCHES } from '../../../contract/indices.ts'
 import type { TargetId } from '../../../contract/target-id.ts'
+import type { TicketThread } from '../../../domain/tickets/ticket-thread.ts'
 import type { SearchStore } from '../../../ports/search-store.ts'
 
 export interface IncidentOfTicket {
   readonly tenantId: string
   readonly incidentId: string
+  /** Index and id of the document of the thread. */
+  readonly thread: readonly [string, string]
 }
 
 export interface TicketQuestion {
@@ -39,13 +42,12 @@ async function search(store: SearchStore, { target, names, isPossible }: TicketQ
       _source: ['tenantId', 'incidentId'],
       query: { bool: { filter: [{ term: { platform: target } }, isNamed], must_not: [{ terms: { tenantId: [...others] } }] } },
     }
-    const { hits } = await store.search<IncidentOfTicket>({ index: ALL_DISPATCHES, body })
+    const { hits } = await store.search<Pick<TicketThread, 'tenantId' | 'incidentId'>>({ index: ALL_DISPATCHES, body })
     if (hits.length === 0) return undefined
-    for (const {
-      source: { tenantId, incidentId },
-    } of hits) {
+    for (const { index, id, source } of hits) {
+      const { tenantId, incidentId } = source
       if (others.has(tenantId)) continue
-      if (await isPossible(tenantId)) return { tenantId, incidentId }
+      if (await isPossible(tenantId)) return { tenantId, incidentId, thread: [index, id] }
       others.add(tenantId)
     }
   }

@@ -29,6 +29,8 @@ export interface WebhookForm {
   /** The signature that is expected, in words for a caller whose request lacks it. */
   readonly expected: string
   isSigned(signed: Signed): boolean
+  /** A workflow may lead from done to under way alone: then a reopening from here looks like an acknowledgement there. */
+  readonly echoesReopening?: true
   readonly schema: z.ZodType
   read(body: unknown, headers: IncomingHttpHeaders): WebhookNews
 }
@@ -85,6 +87,7 @@ const JIRA_EVENT = z.looseObject({
 
 const JIRA = form(JIRA_EVENT, {
   expected: 'X-Hub-Signature: sha256=<HMAC-SHA256 of the body in hex>',
+  echoesReopening: true,
   isSigned: ({ bytes, headers, secret }) =>
     signatures(headers['x-hub-signature']).some(signature => isHmac(signature, 'sha256', bytes, secret)),
   read({ issue, changelog, user, timestamp }, headers) {
@@ -132,7 +135,7 @@ interface RawNews {
 /** Gives `read` the type of its schema. */
 function form<T>(
   schema: z.ZodType<T>,
-  rest: Pick<WebhookForm, 'expected' | 'isSigned'> & { read(body: T, headers: IncomingHttpHeaders): RawNews },
+  rest: Pick<WebhookForm, 'expected' | 'isSigned' | 'echoesReopening'> & { read(body: T, headers: IncomingHttpHeaders): RawNews },
 ): WebhookForm {
   return {
     ...rest,

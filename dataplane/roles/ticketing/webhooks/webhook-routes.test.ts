@@ -62,6 +62,7 @@ const IRRELEVANT = {
 }
 
 describe('POST /api/v1/webhooks/:platformId', () => {
+  const clock = createFakeClock()
   let store: MemorySearchStore
   let server: HttpServer
   let api: HttpCaller
@@ -75,7 +76,7 @@ describe('POST /api/v1/webhooks/:platformId', () => {
     changes = []
     outcome = { kind: 'changed' }
     server = await startTicketing({
-      ...{ store, clock: createFakeClock(), log: SILENT, host: '127.0.0.1', port: 0 },
+      ...{ store, clock, log: SILENT, host: '127.0.0.1', port: 0 },
       cipher: createSecretCipher([Buffer.alloc(32, 7)]),
       declared: { current: () => layer, problems: () => [] },
       async applyChange(change) {
@@ -89,13 +90,14 @@ describe('POST /api/v1/webhooks/:platformId', () => {
 
   const configure = (platform: Platform, { tenant = 'default', id = platform as string, secret = SECRET } = {}) =>
     api.send('PATCH', '/api/v1/config/platforms', { [id]: { ...FIELDS[platform], webhookSecret: secret } }, tenant)
-  const ticket = (target: string, { tenant = 'default', incidentId = 'i1', externalId = 'i1' } = {}) =>
+  const ticket = (target: string, { tenant = 'default', incidentId = 'i1', externalId = 'i1', rows = [] as object[] } = {}) =>
     store.put(dispatchesIndex(tenant), `${incidentId}-${target}`, {
       tenantId: tenant,
       incidentId,
       platform: target,
       ticketKey: incidentId,
       externalId,
+      rows,
     })
   const post = async (target: string, body: unknown, headers: Record<string, string>, query = '') => {
     const text = typeof body === 'string' ? body : JSON.stringify(body)
@@ -182,6 +184,27 @@ describe('POST /api/v1/webhooks/:platformId', () => {
       body: { status: 'ignored', note: 'no incident has this ticket' },
     })
   })
+
+  for (const [when, row, isEcho] of [
+    ['under way', { isUnderWay: true }, true],
+    ['told just now', { sentAt: '2026-01-01T00:00:00.000Z' }, true],
+    ['told a minute ago', { sentAt: '2025-12-31T23:59:00.000Z' }, false],
+  ] as const)
+    it(`a reopening from here that Jira's workflow leads to “in progress” is no acknowledgement: ${when}`, async () => {
+      await configure('jira')
+      await ticket('jira', {
+        externalId: 'OPS-17',
+        rows: [
+          { event: 'open', sentAt: '2025-12-31T23:00:00.000Z' },
+          { event: 'reopen', ...row },
+        ],
+      })
+      const { body } = await deliver('jira', ACKNOWLEDGED.jira)
+      expect(body['status']).to.equal(isEcho ? 'ignored' : 'ok')
+      expect(changes).to.have.length(isEcho ? 0 : 1)
+      await deliver('jira', RESOLVED.jira)
+      expect(changes.at(-1)).to.include({ action: 'resolve' })
+    })
 
   it('finds the incident of a Jira issue by its label before its key is known', async () => {
     await configure('jira')

@@ -5,14 +5,16 @@ import { incidentsIndex } from '../../../contract/indices.ts'
 import { isTargetId, parseTargetId, type TargetId } from '../../../contract/target-id.ts'
 import { DEFAULT_TENANT, TENANT_ID_PATTERN } from '../../../contract/tenant-id.ts'
 import type { StoredIncident } from '../../../domain/incidents/stored-incident.ts'
+import type { TicketThread } from '../../../domain/tickets/ticket-thread.ts'
 import { parseJsonBody, validate } from '../../../http/control-request.ts'
 import { HttpError } from '../../../http/http-error.ts'
 import { type Answer, type Route, route } from '../../../http/route.ts'
 import { RecentIds } from '../../../limits/recent-ids.ts'
+import type { Clock } from '../../../ports/clock.ts'
 import type { SearchStore } from '../../../ports/search-store.ts'
 import type { TicketingConfigSource } from '../../../ports/ticketing-config.ts'
 import type { ExternalChange } from '../ticket-service.ts'
-import { findTicketed } from './find-ticketed.ts'
+import { findTicketed, type IncidentOfTicket } from './find-ticketed.ts'
 import { WEBHOOK_FORMS, type WebhookForm, type WebhookNews } from './webhook-forms.ts'
 
 /** `refused`: not from the state that the incident is in. */
@@ -23,6 +25,7 @@ export type OutsideOutcome =
 
 export interface WebhookDeps {
   readonly store: SearchStore
+  readonly clock: Clock
   readonly config: TicketingConfigSource
   applyChange(change: ExternalChange): Promise<OutsideOutcome>
 }
@@ -30,6 +33,8 @@ export interface WebhookDeps {
 /** Deliveries that are known when they come again. */
 const MAX_REMEMBERED_DELIVERIES = 10_000
 const MAX_ACTOR = 200
+/** How long after a reopening was told its echo may come. */
+const ECHO_MS = 10_000
 
 /** Platforms add parameters of their own. They send no headers of ours, so the tenant may stand in the address. */
 const QUERY = z.looseObject({ tenant: z.string().regex(TENANT_ID_PATTERN, 'expected a tenant id').optional() })
@@ -55,7 +60,7 @@ export function webhookRoutes(deps: WebhookDeps): readonly Route[] {
         const news = form.read(validate(form.schema, parseJsonBody(bytes), 'body'), headers)
         const delivery = `${owner}/${id}/${news.deliveryId ?? createHash('sha256').update(bytes).digest('hex')}`
         if (delivered.has(delivery)) return ignored('this delivery came before')
-        const answer = await takeNews(deps, { id: id as TargetId, secret, tenant }, news)
+        const answer = await takeNews(deps, { id: id as TargetId, form, secret, tenant }, news)
         delivered.add(delivery)
         return answer
       },
@@ -66,6 +71,7 @@ export function webhookRoutes(deps: WebhookDeps): readonly Route[] {
 /** The target that a webhook call comes from, and the secret that proves it. */
 interface Sender {
   readonly id: TargetId
+  readonly form: WebhookForm
   readonly secret: string
   /** The tenant that the caller may speak for; undefined: any that shares the target. */
   readonly tenant: string | undefined
@@ -75,9 +81,11 @@ async function takeNews(deps: WebhookDeps, sender: Sender, { action, names, acto
   if (action === undefined) return ignored('nothing that is acknowledged or resolved')
   const incident = await findTicketed(deps.store, { target: sender.id, names, isPossible: owner => sharesTarget(deps, sender, owner) })
   if (incident === undefined) return { status: 202, body: { status: 'ignored', note: 'no incident has this ticket' } }
-  const { tenantId: tenant, incidentId } = incident
+  const { tenantId: tenant, incidentId, thread } = incident
   const reopenedAt = (await deps.store.get<StoredIncident>(incidentsIndex(tenant), incidentId))?.source.reopenedAt
   if (isOlder(occurredAt, reopenedAt)) return ignored('the incident was reopened since')
+  if (action === 'acknowledge' && sender.form.echoesReopening && (await wasJustReopened(deps, thread)))
+    return ignored('the ticket was opened again from here just now')
   const who = `${actor?.slice(0, MAX_ACTOR) || 'somebody'} (${sender.id})`
   const outcome = await deps.applyChange({ tenant, incidentId, action, actor: who, fromTarget: sender.id })
   if (outcome.kind === 'unknown')
@@ -92,6 +100,12 @@ const ignored = (note: string): Answer => ({ body: { status: 'ignored', note } }
 async function sharesTarget({ config }: WebhookDeps, { id, secret, tenant }: Sender, owner: string): Promise<boolean> {
   if (tenant !== undefined && owner !== tenant) return false
   return (await config.load(owner)).targets.get(id)?.fields['webhookSecret'] === secret
+}
+
+async function wasJustReopened({ store, clock }: WebhookDeps, [index, id]: IncidentOfTicket['thread']): Promise<boolean> {
+  const { rows = [] } = (await store.get<Partial<TicketThread>>(index, id))?.source ?? {}
+  const told = rows.findLast(({ event, sentAt, isUnderWay }) => event === 'reopen' && (isUnderWay || sentAt !== undefined))
+  return told !== undefined && (told.sentAt === undefined || Math.abs(clock.nowMs() - Date.parse(told.sentAt)) < ECHO_MS)
 }
 
 /** Throws `HttpError` 404 for what sends none. */

@@ -145,6 +145,20 @@ describe('the bus that both clients of Kafka make', () => {
     expect(member.stored.map(({ offset }) => offset)).to.deep.equal([2, 4])
   })
 
+  it('one that is taken away while it lets go is waited for no longer, and hinders no later hand-over', async () => {
+    const { member } = await join()
+    await member.poll({ ...LIMITS, maxRecords: 4 })
+    const expelled = member.letGo(60_000)
+    member.loseAll()
+    await expelled
+    await member.start()
+    await member.poll(LIMITS)
+    const leaving = member.letGo(60_000)
+    await new Promise(setImmediate)
+    await member.commit([at(10)])
+    await leaving
+  })
+
   it('it does not wait for ever, nor for a reader that has closed', async () => {
     const { member } = await join()
     await member.poll(LIMITS)

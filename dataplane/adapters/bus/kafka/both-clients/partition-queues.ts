@@ -188,7 +188,8 @@ export class PartitionQueues {
   readonly #leases = new Map<string, RecordLeases>()
   #first = 0
   #wake: (() => void) | undefined
-  #onCommitted: (() => void) | undefined
+  /** Ends the waits of those that let go. */
+  #onLess: (() => void) | undefined
   #closed = false
   /** The batch that could not be unpacked, and why. */
   #problem: unknown
@@ -209,6 +210,7 @@ export class PartitionQueues {
 
   remove({ topic, partition }: TopicPartition): void {
     this.#queues.delete(queueKey(topic, partition))
+    this.#onLess?.()
   }
 
   get(topic: string, partition: number): PartitionQueue | undefined {
@@ -263,31 +265,32 @@ export class PartitionQueues {
       offsets: () => this.passMarkers(offsets),
       settle: () => {
         for (const { queue, offset } of claimed) queue!.noteCommitted(offset)
-        this.#onCommitted?.()
+        this.#onLess?.()
       },
     }
   }
 
   noteCommitted(offsets: readonly TopicPartitionOffset[]): void {
     for (const { topic, partition, offset } of offsets) this.get(topic, partition)?.noteCommitted(offset)
-    this.#onCommitted?.()
+    this.#onLess?.()
   }
 
-  /** Hands nothing more out of these partitions; resolves once all that was handed out is committed, or has waited `patienceMs`. */
+  /** Hands nothing more out of these partitions; resolves once all that was handed out is committed, or has waited `patienceMs`, or they are gone. */
   async letGo(partitions: readonly TopicPartition[], patienceMs: number): Promise<void> {
     const queues = partitions.flatMap(({ topic, partition }) => this.get(topic, partition) ?? [])
     for (const queue of queues) queue.isHeld = true
+    const isDone = (queue: PartitionQueue) => queue.isSettled() || this.get(queue.topic, queue.partition) !== queue
     const timer = new AbortController()
     let isLate = false
     const late = this.#clock.sleep(patienceMs, timer.signal).then(() => {
       isLate = true
     })
-    while (!queues.every(queue => queue.isSettled()) && !isLate && !this.#closed) {
+    while (!queues.every(isDone) && !isLate && !this.#closed) {
       const { promise, resolve } = Promise.withResolvers<void>()
-      this.#onCommitted = resolve
+      this.#onLess = resolve
       await Promise.race([promise, late])
     }
-    this.#onCommitted = undefined
+    this.#onLess = undefined
     timer.abort()
   }
 
@@ -296,7 +299,7 @@ export class PartitionQueues {
     this.#closed = true
     this.#queues.clear()
     this.#wake?.()
-    this.#onCommitted?.()
+    this.#onLess?.()
   }
 
   #take(limits: PollLimits): readonly ConsumedRecord[] {
