@@ -202,6 +202,30 @@ for (const tool of ['helm3', 'helm4'] as const)
       expect(find(objects, 'Deployment')!.metadata.labels).to.include({ 'app.kubernetes.io/instance': '7' })
     })
 
+    it('takes names of objects that YAML would read as numbers or truths', async () => {
+      for (const name of ['7', 'true', '1e5']) {
+        const manifests = await template({ fullnameOverride: name, serviceAccount: { name }, serviceMonitor: { enabled: true } })
+        expect(await conformance!.problems(manifests), name).to.deep.equal([])
+      }
+    })
+
+    it('takes a value that is left empty as none, or refuses it, naming the value', async function () {
+      this.timeout(240_000)
+      const values = parse(readChartFile('values.yaml')) as Readonly<Record<string, unknown>>
+      const within = (value: unknown) => (typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.keys(value) : [])
+      for (const [name, value] of Object.entries(values))
+        for (const path of [[name], ...within(value).map(child => [name, child])]) {
+          const [section, key] = path as [string, string?]
+          const empty = { [section]: key === undefined ? null : { ...(section === 'image' && IMAGE.image), [key]: null } }
+          const said = await template(empty).then(
+            manifests => conformance!.problems(manifests),
+            error => (error as Error).message,
+          )
+          if (typeof said === 'string') expect(said, path.join('.')).to.match(new RegExp(`schema[^]*'${key ?? section}'`))
+          else expect(said, path.join('.')).to.deep.equal([])
+        }
+    })
+
     it('adds objects, as maps and as text, with template actions', async () => {
       const objects = await render({ extraObjects: EVERYTHING.extraObjects })
       expect(find(objects, 'ConfigMap', 'as-a-map')).to.deep.include({ data: { release: 'logpipeline' } })
@@ -235,6 +259,10 @@ for (const tool of ['helm3', 'helm4'] as const)
         .to.contain(told)
         .and.contain('--set image.repository=registry.example.com/logpipeline')
       expect(await refusal({ image: { tag: '1' } })).to.contain(told)
+      for (const repository of ['team/logpipeline:1', 'r.example:5000/logpipeline:1', `logpipeline@sha256:${'a'.repeat(64)}`])
+        expect(await refusal({ image: { repository } })).to.contain(
+          `without tag and digest, which are image.tag and image.digest, seen ${repository}`,
+        )
       expect(await refusal({ image: { repository: null } })).to.match(/repository/)
       expect(await refusal(IMAGE)).to.equal('nothing')
     })
