@@ -28,6 +28,7 @@ const REFUSED: readonly (readonly [title: string, values: object, message: RegEx
   ['a number as text', { replicas: 'two' }, /replicas/],
   ['an unknown word', { serviceMonitor: { enabled: 'perhaps' } }, /serviceMonitor.enabled/],
   ['a namespace that is none', { watchNamespaces: ['Shop'] }, /watchNamespaces.0/],
+  ['a name that Services cannot have', { fullnameOverride: '7' }, /fullnameOverride/],
   ['a namespace twice', { watchNamespaces: ['shop', 'shop'] }, /watchNamespaces/],
   ['a setting that has a value of its own', { env: [{ name: 'WATCH_NAMESPACES', value: 'a' }] }, /env.0.name/],
 ]
@@ -202,8 +203,8 @@ for (const tool of ['helm3', 'helm4'] as const)
       expect(find(objects, 'Deployment')!.metadata.labels).to.include({ 'app.kubernetes.io/instance': '7' })
     })
 
-    it('takes names of objects that YAML would read as numbers or truths', async () => {
-      for (const name of ['7', 'true', '1e5']) {
+    it('takes names of objects that YAML would read as something else', async () => {
+      for (const name of ['true', 'null', 'y']) {
         const manifests = await template({ fullnameOverride: name, serviceAccount: { name }, serviceMonitor: { enabled: true } })
         expect(await conformance!.problems(manifests), name).to.deep.equal([])
       }
@@ -225,6 +226,12 @@ for (const tool of ['helm3', 'helm4'] as const)
           else expect(said, path.join('.')).to.deep.equal([])
         }
     })
+
+    for (const release of ['7', '1.2.3', 'a.b', `${'a'.repeat(24)}.logpipeline`])
+      it(`gives the Service a name that Kubernetes takes, with a release called ${release}`, async () => {
+        const objects = parseObjects(await call(['template', release, CHART_PATH, '--kube-version', KUBERNETES_VERSION], {}))
+        expect(find(objects, 'Service')!.metadata.name).to.match(/^[a-z]([-a-z0-9]*[a-z0-9])?$/)
+      })
 
     it('adds objects, as maps and as text, with template actions', async () => {
       const objects = await render({ extraObjects: EVERYTHING.extraObjects })

@@ -1,13 +1,17 @@
 {{/* Name of the operator's objects, short enough for what is added to it. */}}
 {{- define "logpipeline.fullname" -}}
+{{- $release := .Release.Name | replace "." "-" }}
 {{- if .Values.fullnameOverride }}
 {{- .Values.fullnameOverride }}
-{{- else if hasSuffix "logpipeline-operator" .Release.Name }}
-{{- .Release.Name | trunc 46 | trimSuffix "-" }}
-{{- else if hasSuffix "logpipeline" .Release.Name }}
-{{- printf "%s-operator" (.Release.Name | trunc 37 | trimSuffix "-") }}
+{{- else if regexMatch "^[0-9]" $release }}
+{{- /* Services cannot be called so. */}}
+{{- printf "logpipeline-operator-%s" ($release | trunc 25 | trimSuffix "-") }}
+{{- else if hasSuffix "logpipeline-operator" $release }}
+{{- $release | trunc 46 | trimSuffix "-" }}
+{{- else if hasSuffix "logpipeline" $release }}
+{{- printf "%s-operator" ($release | trunc 37 | trimSuffix "-") }}
 {{- else }}
-{{- printf "%s-logpipeline-operator" (.Release.Name | trunc 25 | trimSuffix "-") }}
+{{- printf "%s-logpipeline-operator" ($release | trunc 25 | trimSuffix "-") }}
 {{- end }}
 {{- end }}
 
