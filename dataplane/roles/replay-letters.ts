@@ -7,6 +7,8 @@ import type { Letter } from './letter.ts'
 
 /** Sent together at most. */
 const BATCH = { records: 500, bytes: 1024 * 1024 } as const
+/** Letters whose bytes a replay knows again; 84 bytes each. To send those further back once more changes nothing, as documents keep their ids. */
+export const MAX_REMEMBERED = 100_000
 
 export interface LetterReplayDeps {
   /** Undefined: a dry run. */
@@ -31,7 +33,7 @@ export interface LetterReplayTally {
 export async function replayLetters(letters: AsyncIterable<Letter>, { bus, topics, clock }: LetterReplayDeps): Promise<LetterReplayTally> {
   const sent = new Map<string, number>()
   const strange = new Map<string, number>()
-  const seen = new Set<string>()
+  const isRepeated = rememberLast(MAX_REMEMBERED)
   let repeated = 0
   let cut = 0
   const replayed = new Date(clock.nowMs()).toISOString()
@@ -54,12 +56,10 @@ export async function replayLetters(letters: AsyncIterable<Letter>, { bus, topic
       cut++
       continue
     }
-    const digest = digestOf(letter)
-    if (seen.has(digest)) {
+    if (isRepeated(digestOf(letter))) {
       repeated++
       continue
     }
-    seen.add(digest)
     addOne(sent, letter.topic)
     const group = batch.get(letter.topic) ?? []
     batch.set(letter.topic, group)
@@ -85,6 +85,21 @@ function buildReplay({ key, value, receivedMs }: Letter, replayed: string): BusR
 
 function digestOf({ topic, key, value }: Letter): string {
   return createHash('sha256').update(`${topic}\n${key}\n`).update(value).digest('base64')
+}
+
+/** Says of each text whether it came before, as far as that is among the last `most` different ones: the older half is forgotten at once. */
+function rememberLast(most: number): (text: string) => boolean {
+  let older = new Set<string>()
+  let newer = new Set<string>()
+  return text => {
+    if (newer.has(text) || older.has(text)) return true
+    if (newer.size >= most / 2) {
+      older = newer
+      newer = new Set()
+    }
+    newer.add(text)
+    return false
+  }
 }
 
 function addOne(counts: Map<string, number>, name: string): void {

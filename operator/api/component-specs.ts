@@ -176,11 +176,19 @@ const ROUTE_SELECTOR = described(
     matchExpressions: described(
       z
         .array(
-          z.object({
-            key: z.string().min(1).max(317),
-            operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist']),
-            values: z.array(LABEL_VALUE).max(32).optional(),
-          }),
+          described(
+            z.object({
+              key: z.string().min(1).max(317),
+              operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist']),
+              values: z.array(LABEL_VALUE).max(32).optional(),
+            }),
+            'A rule for one label.',
+            {
+              rule: "(has(self.values) && self.values.size() > 0) == (self.operator in ['In', 'NotIn'])",
+              message: 'expected values with In and NotIn, and none with Exists and DoesNotExist',
+              fieldPath: '.values',
+            },
+          ),
         )
         .max(32),
       'Rules for labels of a route, all of which must hold.',

@@ -112,7 +112,9 @@ describe('The rights that the chart gives to the operator', () => {
     await harness.passUntil('the lead was renewed', () => harness.server.writes().some(({ verb }) => verb === 'update'))
     const asked = harness.server.requests.filter(({ resource }) => resource.startsWith('leases.'))
     const [, text] = /^rules:\n([\s\S]*?)^---$/m.exec(readChartFile('templates/leader-election-role.yaml'))!
-    const rules = parse(text!.replace('{{ include "logpipeline.fullname" . }}', 'blue-logpipeline-operator')) as readonly V1PolicyRule[]
+    const rules = parse(
+      text!.replace('{{ include "logpipeline.fullname" . | quote }}', 'blue-logpipeline-operator'),
+    ) as readonly V1PolicyRule[]
     expect([...new Set(asked.map(({ verb, resource }) => `${verb} ${resource}`))].sort()).to.deep.equal([...rightsOf(rules)].sort())
     const names = asked.filter(({ verb }) => verb !== 'create').map(({ name }) => name)
     expect(new Set(names)).to.deep.equal(new Set(rules.flatMap(({ resourceNames = [] }) => resourceNames)))

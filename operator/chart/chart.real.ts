@@ -28,6 +28,7 @@ const REFUSED: readonly (readonly [title: string, values: object, message: RegEx
   ['a number as text', { replicas: 'two' }, /replicas/],
   ['an unknown word', { serviceMonitor: { enabled: 'perhaps' } }, /serviceMonitor.enabled/],
   ['a namespace that is none', { watchNamespaces: ['Shop'] }, /watchNamespaces.0/],
+  ['a name that Services cannot have', { fullnameOverride: '7' }, /fullnameOverride/],
   ['a namespace twice', { watchNamespaces: ['shop', 'shop'] }, /watchNamespaces/],
   ['a setting that has a value of its own', { env: [{ name: 'WATCH_NAMESPACES', value: 'a' }] }, /env.0.name/],
 ]
@@ -202,6 +203,36 @@ for (const tool of ['helm3', 'helm4'] as const)
       expect(find(objects, 'Deployment')!.metadata.labels).to.include({ 'app.kubernetes.io/instance': '7' })
     })
 
+    it('takes names of objects that YAML would read as something else', async () => {
+      for (const name of ['true', 'null', 'y']) {
+        const manifests = await template({ fullnameOverride: name, serviceAccount: { name }, serviceMonitor: { enabled: true } })
+        expect(await conformance!.problems(manifests), name).to.deep.equal([])
+      }
+    })
+
+    it('takes a value that is left empty as none, or refuses it, naming the value', async function () {
+      this.timeout(240_000)
+      const values = parse(readChartFile('values.yaml')) as Readonly<Record<string, unknown>>
+      const within = (value: unknown) => (typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.keys(value) : [])
+      for (const [name, value] of Object.entries(values))
+        for (const path of [[name], ...within(value).map(child => [name, child])]) {
+          const [section, key] = path as [string, string?]
+          const empty = { [section]: key === undefined ? null : { ...(section === 'image' && IMAGE.image), [key]: null } }
+          const said = await template(empty).then(
+            manifests => conformance!.problems(manifests),
+            error => (error as Error).message,
+          )
+          if (typeof said === 'string') expect(said, path.join('.')).to.match(new RegExp(`schema[^]*'${key ?? section}'`))
+          else expect(said, path.join('.')).to.deep.equal([])
+        }
+    })
+
+    for (const release of ['7', '1.2.3', 'a.b', `${'a'.repeat(24)}.logpipeline`])
+      it(`gives the Service a name that Kubernetes takes, with a release called ${release}`, async () => {
+        const objects = parseObjects(await call(['template', release, CHART_PATH, '--kube-version', KUBERNETES_VERSION], {}))
+        expect(find(objects, 'Service')!.metadata.name).to.match(/^[a-z]([-a-z0-9]*[a-z0-9])?$/)
+      })
+
     it('adds objects, as maps and as text, with template actions', async () => {
       const objects = await render({ extraObjects: EVERYTHING.extraObjects })
       expect(find(objects, 'ConfigMap', 'as-a-map')).to.deep.include({ data: { release: 'logpipeline' } })
@@ -235,6 +266,10 @@ for (const tool of ['helm3', 'helm4'] as const)
         .to.contain(told)
         .and.contain('--set image.repository=registry.example.com/logpipeline')
       expect(await refusal({ image: { tag: '1' } })).to.contain(told)
+      for (const repository of ['team/logpipeline:1', 'r.example:5000/logpipeline:1', `logpipeline@sha256:${'a'.repeat(64)}`])
+        expect(await refusal({ image: { repository } })).to.contain(
+          `without tag and digest, which are image.tag and image.digest, seen ${repository}`,
+        )
       expect(await refusal({ image: { repository: null } })).to.match(/repository/)
       expect(await refusal(IMAGE)).to.equal('nothing')
     })

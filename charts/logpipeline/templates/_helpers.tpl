@@ -1,13 +1,17 @@
 {{/* Name of the operator's objects, short enough for what is added to it. */}}
 {{- define "logpipeline.fullname" -}}
+{{- $release := .Release.Name | replace "." "-" }}
 {{- if .Values.fullnameOverride }}
 {{- .Values.fullnameOverride }}
-{{- else if hasSuffix "logpipeline-operator" .Release.Name }}
-{{- .Release.Name | trunc 46 | trimSuffix "-" }}
-{{- else if hasSuffix "logpipeline" .Release.Name }}
-{{- printf "%s-operator" (.Release.Name | trunc 37 | trimSuffix "-") }}
+{{- else if regexMatch "^[0-9]" $release }}
+{{- /* Services cannot be called so. */}}
+{{- printf "logpipeline-operator-%s" ($release | trunc 25 | trimSuffix "-") }}
+{{- else if hasSuffix "logpipeline-operator" $release }}
+{{- $release | trunc 46 | trimSuffix "-" }}
+{{- else if hasSuffix "logpipeline" $release }}
+{{- printf "%s-operator" ($release | trunc 37 | trimSuffix "-") }}
 {{- else }}
-{{- printf "%s-logpipeline-operator" (.Release.Name | trunc 25 | trimSuffix "-") }}
+{{- printf "%s-logpipeline-operator" ($release | trunc 25 | trimSuffix "-") }}
 {{- end }}
 {{- end }}
 
@@ -24,18 +28,18 @@
   "app.kubernetes.io/part-of" "logpipeline"
   "app.kubernetes.io/version" .Chart.AppVersion
   "app.kubernetes.io/managed-by" .Release.Service }}
-{{- toYaml (merge (include "logpipeline.selectorLabels" . | fromYaml) .Values.commonLabels $others) }}
+{{- toYaml (merge (include "logpipeline.selectorLabels" . | fromYaml) (default dict .Values.commonLabels) $others) }}
 {{- end }}
 
 {{/* Nothing that changes with the version of the chart: pods roll when something of theirs does. */}}
 {{- define "logpipeline.podLabels" -}}
 {{- $own := set (include "logpipeline.selectorLabels" . | fromYaml) "app.kubernetes.io/component" "operator" }}
-{{- toYaml (merge $own .Values.podLabels .Values.commonLabels) }}
+{{- toYaml (merge $own (default dict .Values.podLabels) (default dict .Values.commonLabels)) }}
 {{- end }}
 
 {{- define "logpipeline.crdAnnotations" -}}
 {{- $keep := ternary (dict "helm.sh/resource-policy" "keep") (dict) .Values.crds.keep }}
-{{- with merge $keep .Values.crds.annotations }}
+{{- with merge $keep (default dict .Values.crds.annotations) }}
 {{- toYaml . }}
 {{- end }}
 {{- end }}
@@ -49,6 +53,9 @@
 {{- if not .repository }}
 {{- fail "image.repository: expected the image of the operator, where the nodes of the cluster find it; build it (docker build), push it, and give its name: --set image.repository=registry.example.com/logpipeline" }}
 {{- end }}
+{{- if regexMatch "@|:[^/]*$" .repository }}
+{{- fail (printf "image.repository: expected the image without tag and digest, which are image.tag and image.digest, seen %s" .repository) }}
+{{- end }}
 {{- if .digest }}
 {{- printf "%s@%s" .repository .digest }}
 {{- else }}
@@ -60,6 +67,6 @@
 {{/* The subject of the operator's bindings. */}}
 {{- define "logpipeline.subjects" -}}
 - kind: ServiceAccount
-  name: {{ include "logpipeline.serviceAccountName" . }}
+  name: {{ include "logpipeline.serviceAccountName" . | quote }}
   namespace: {{ .Release.Namespace | quote }}
 {{- end }}

@@ -20,6 +20,22 @@ export interface AdmissionCase {
 const GOOD: readonly (readonly [name: string, spec: object])[] = [
   ['with an address of Kafka and of the search store', DISTRIBUTED],
   ['with nothing at all in mode AllInOne', { mode: 'AllInOne' }],
+  [
+    'with each kind of rule for labels of routes',
+    {
+      ...DISTRIBUTED,
+      ticketing: {
+        routeSelector: {
+          matchExpressions: [
+            { key: 'tier', operator: 'In', values: ['gold'] },
+            { key: 'tier', operator: 'NotIn', values: [''] },
+            { key: 'team', operator: 'Exists' },
+            { key: 'old', operator: 'DoesNotExist', values: [] },
+          ],
+        },
+      },
+    },
+  ],
   ['with a Kafka of Strimzi', { ...DISTRIBUTED, bus: { strimzi: { cluster: 'my-kafka', listener: 'tls' }, replicationFactor: 3 } }],
   [
     'with TLS and SASL',
@@ -179,6 +195,19 @@ const BAD: readonly (readonly [name: string, spec: object, problem: string])[] =
     { ...DISTRIBUTED, collector: { autoscaling: { minReplicas: 3, maxReplicas: 2 } } },
     '.spec.collector.autoscaling.minReplicas: expected minReplicas to be at most maxReplicas',
   ],
+  ...[
+    { operator: 'In' },
+    { operator: 'NotIn', values: [] },
+    { operator: 'Exists', values: ['gold'] },
+    { operator: 'DoesNotExist', values: ['gold'] },
+  ].map(
+    rule =>
+      [
+        `with a selector of routes that Kubernetes would refuse: ${JSON.stringify(rule)}`,
+        { ...DISTRIBUTED, ticketing: { routeSelector: { matchExpressions: [{ key: 'tier', ...rule }] } } },
+        '.spec.ticketing.routeSelector.matchExpressions.0.values: expected values with In and NotIn, and none with Exists and DoesNotExist',
+      ] as const,
+  ),
   [
     'with a provider and no model',
     { ...DISTRIBUTED, ticketing: { llm: { provider: 'openai' } } },
