@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -10,6 +11,7 @@ import { eventually, startStandalone } from './testing/standalone-process.ts'
 const DISK_MB = 420
 /** Less than the bus wants to see free. */
 const LEFT_MB = 64
+const MIB = 1024 * 1024
 
 describe('a full disk', () => {
   let disk: SmallDisk | undefined
@@ -46,6 +48,44 @@ describe('a full disk', () => {
         const found = await countDocuments(app.search, 'service-logs-*', { terms: { 'record.id': ['disk-1', 'disk-3'] } })
         expect(found).to.equal(2)
       })
+    } finally {
+      await app.remove()
+    }
+  })
+
+  it('takes raw logs that are indexed before new records are refused', async function () {
+    this.timeout(180_000)
+    const { path } = disk!
+    const app = await startStandalone({ DATA_DIR: join(path, 'data') })
+    const found = () => countDocuments(app.search, 'service-logs-*')
+    let sent = 0
+    const send = async (count: number) => {
+      const records = Array.from({ length: count }, (_, i) => ({ ...record(sent + i), body: randomBytes(6000).toString('hex') }))
+      expect(await postRecords(app.collector, records)).to.equal(200)
+      sent += count
+    }
+    const deletedEarlyBytes = async () => {
+      const metrics = await fetch(`${app.agent}/metrics`, { headers: { accept: 'text/plain' } })
+      return Number(/^service_agent_bus_deleted_early_bytes (\d+)$/m.exec(await metrics.text())![1])
+    }
+    const lessThanReserve = () => {
+      const { bavail, blocks, bsize } = statfsSync(path)
+      return bavail * bsize - (blocks * bsize) / 4 + MIB
+    }
+    try {
+      while (sent < 5_000) await send(50)
+      await eventually(async () => expect(await found()).to.equal(sent), { timeoutMs: 60_000 })
+      writeFileSync(join(path, 'filler'), Buffer.alloc(lessThanReserve()))
+      // Room that was seen counts for a second.
+      await eventually(async () => {
+        await send(10)
+        expect(await deletedEarlyBytes()).to.be.above(MIB)
+      })
+      await app.kill()
+      await app.restart()
+      await eventually(async () => expect(await found()).to.equal(sent), { timeoutMs: 60_000 })
+      writeFileSync(join(path, 'filler 2'), Buffer.alloc(64 * MIB))
+      await eventually(async () => expect(await postRecords(app.collector, [record(0)])).to.equal(503))
     } finally {
       await app.remove()
     }

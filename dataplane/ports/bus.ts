@@ -99,6 +99,8 @@ export interface BusDescription {
   readonly partitions: readonly PartitionState[]
   /** Why the bus takes no records just now, as far as it tells; a broker of Kafka does not. */
   readonly problem?: string | undefined
+  /** Bytes of records that were read by every group and deleted before their time, since the start; the embedded bus alone does that. */
+  readonly deletedEarlyBytes?: number | undefined
 }
 
 /** A member of a consumer group, as the bus knows it. */

@@ -19,7 +19,7 @@ export interface Metrics {
   /** Exposes counters that live in shared memory. */
   sharedCounters<K extends string>(table: MetricTable<K>, counters: SharedCounters<K>): void
   /** Exposes a value that is read at each scrape. */
-  gauge(description: MetricDescription, read: () => number): void
+  gauge(description: MetricDescription, read: () => number | Promise<number>): void
   /** Exposes values that are read at each scrape, one for each value of the label. */
   labelledGauge(description: MetricDescription, label: string, read: () => Promise<readonly (readonly [string, number])[]>): void
   /** Adds metrics of the process: CPU, memory, event loop, file handles. */
@@ -48,7 +48,7 @@ export function createMetrics(): Metrics {
       }
     },
     gauge({ name, help }, read) {
-      const gauge: Gauge = new Gauge({ name, help, registers, collect: () => gauge.set(read()) })
+      const gauge: Gauge = new Gauge({ name, help, registers, collect: async () => gauge.set(await read()) })
     },
     labelledGauge({ name, help }, label, read) {
       const collect = async () => {

@@ -93,6 +93,13 @@ function agentMetrics(sources: AgentSources, deadLetters: Source<DeadLetterState
     Object.entries((await sources.bus[0].observe()).value?.topics ?? {}).map(([topic, { consumerLag }]) => [topic, consumerLag]),
   )
   metrics.gauge(
+    {
+      name: 'service_agent_bus_deleted_early_bytes',
+      help: 'Bytes of the embedded bus that every reader had read and that went before their time, since its start.',
+    },
+    async () => (await sources.bus[0].observe()).value?.deletedEarlyBytes ?? 0,
+  )
+  metrics.gauge(
     { name: 'service_agent_dead_letters', help: 'Letters that lie in the dead-letter queue.' },
     () => deadLetters.last().value?.letters ?? 0,
   )

@@ -14,7 +14,7 @@ const partitions = Object.values(TOPICS).flatMap(({ name, partitions }) =>
   Array.from({ length: partitions }, (_, partition) => ({ topic: name, partition, startOffset: 0, endOffset: 0 })),
 )
 const BUS: AgentDeps['bus'] = async () => ({
-  describe: async () => ({ brokers: 3, partitions }),
+  describe: async () => ({ brokers: 3, partitions, deletedEarlyBytes: 4_096 }),
   committedOffsets: async () => [],
   subscribe: () => Promise.reject(new Error('there are no letters to read')),
   groupMembers: async () => [],
@@ -144,6 +144,7 @@ describe('the infrastructure agent', () => {
       expect(type, accept).to.equal('text/plain')
       expect(text).to.contain('service_agent_source_up{section="search"} 1')
       expect(text).to.contain('service_agent_consumer_lag{topic="raw-logs"} 0')
+      expect(text).to.contain('service_agent_bus_deleted_early_bytes 4096')
     }
     for (const accept of [
       '*/*',

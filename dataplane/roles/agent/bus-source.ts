@@ -13,6 +13,8 @@ export interface BusState {
   readonly missing: readonly string[]
   /** Why the bus takes no records just now. */
   readonly problem?: string | undefined
+  /** Bytes of the embedded bus that went before their time. */
+  readonly deletedEarlyBytes?: number | undefined
 }
 
 /** Committed offsets of a group; undefined when they could not be read. */
@@ -23,7 +25,7 @@ export async function readBusState(
   bus: Pick<Bus, 'describe' | 'committedOffsets'>,
   names: Readonly<Record<TopicKey, string>>,
 ): Promise<BusState> {
-  const [{ brokers, partitions, problem }, offsets] = await Promise.all([bus.describe(), readOffsets(bus, names)])
+  const [{ brokers, partitions, problem, deletedEarlyBytes }, offsets] = await Promise.all([bus.describe(), readOffsets(bus, names)])
   const topics: Record<string, { partitions: number; consumerLag: number }> = {}
   const missing = [...offsets].filter(([, committed]) => committed === undefined).map(([groupId]) => `offsets of ${groupId}`)
   for (const key of TOPIC_KEYS) {
@@ -31,7 +33,7 @@ export async function readBusState(
     if (own.length === 0) missing.push(`topic ${names[key]}`)
     else topics[names[key]] = { partitions: own.length, consumerLag: topicLag(own, readersOf(key, names), offsets) }
   }
-  return { brokers, topics, missing, problem }
+  return { brokers, topics, missing, problem, deletedEarlyBytes }
 }
 
 async function readOffsets(bus: Pick<Bus, 'committedOffsets'>, names: Readonly<Record<TopicKey, string>>): Promise<GroupOffsets> {

@@ -58,8 +58,8 @@ export function createEmbeddedClient({ owner, layout, clock, log }: ClientDeps):
     },
     async describe() {
       checkOpen()
-      const [partitions, problem] = await Promise.all([owner.partitions(), owner.problem()])
-      return { brokers: 1, partitions, problem }
+      const [partitions, problem, deletedEarlyBytes] = await Promise.all([owner.partitions(), owner.problem(), owner.deletedEarlyBytes()])
+      return { brokers: 1, partitions, problem, deletedEarlyBytes }
     },
     groupMembers: async () => [],
     async committedOffsets(groupId) {

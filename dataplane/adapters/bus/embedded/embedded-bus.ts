@@ -24,10 +24,15 @@ export interface EmbeddedBusOptions {
    * to the first of the topics at 1 - 0.6 * 3/4 of it (of four), so that what is made of its records has room. Default 10 GiB.
    */
   readonly maxBytes?: number
-  /** Size of a file of the log, at most 1 GiB and a share of the cap. Default 64 MiB. */
+  /** Size of a file of the log, at most 1 GiB and a share of the cap and of the disk. Default 64 MiB. */
   readonly segmentBytes?: number
-  /** `send` fails as `full` while the file system has less free, or a quarter of its size where that is less. Default 256 MiB. */
+  /**
+   * While the file system has less free, or a quarter of its size where that is less, the oldest segments go that every consumer group has read; while
+   * there are too few, `send` fails as `full`. Default 256 MiB.
+   */
   readonly minFreeBytes?: number
+  /** Records of a topic that every group has read and that stay then: readers go back in them after a start. Default 16 MiB. */
+  readonly keptReadBytes?: number
   /** Bytes that each thread may have under way; `send` fails as `overloaded` beyond. Default 64 MiB. */
   readonly maxQueuedBytes?: number
   /** How long a member of a group may go on with a partition that another should get. Default 30 s. */
@@ -54,6 +59,9 @@ export interface EmbeddedBus extends Bus {
 
 const MIB = 1 << 20
 const GIB = 1 << 30
+/** A disk has room for so many segments, of at least 1 MiB. */
+const SEGMENTS_OF_A_DISK = 64
+const KEPT_READ_BYTES = 16 * MIB
 
 /**
  * Opens the embedded bus; the calling thread owns its files from then on and should not be blocked for long.
@@ -63,6 +71,7 @@ export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Embe
   const { dir, topics, clock, log = silentLog, files = diskFiles, maxBytes = 10 * GIB } = options
   const lock = lockDirectory(dir)
   try {
+    const { sizeBytes } = await files.space(dir)
     const owner = await openLocalOwner({
       directory: dir,
       topics,
@@ -70,9 +79,15 @@ export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Embe
       log,
       files,
       maxBytes,
-      // Small enough that the active segments, which stay, are the lesser part of the cap.
-      segmentBytes: Math.min(options.segmentBytes ?? 64 * MIB, GIB, maxBytes / (4 * topics.length)),
+      // Small enough that the active segments, which stay, are the lesser part of the cap and of the disk.
+      segmentBytes: Math.min(
+        options.segmentBytes ?? 64 * MIB,
+        GIB,
+        maxBytes / (4 * topics.length),
+        Math.max(sizeBytes / SEGMENTS_OF_A_DISK, MIB),
+      ),
       minFreeBytes: options.minFreeBytes ?? 256 * MIB,
+      keptReadBytes: options.keptReadBytes ?? KEPT_READ_BYTES,
       rebalanceTimeoutMs: options.rebalanceTimeoutMs ?? 30_000,
     })
     const layout: BusLayout = {

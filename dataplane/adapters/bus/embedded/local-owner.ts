@@ -2,17 +2,19 @@
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import type { TopicConfig } from '../../../contract/topics.ts'
-import { BusError, unknownTopic } from '../../../ports/bus.ts'
+import { unknownTopic } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { BusLog } from '../bus-log.ts'
 import { toBusError } from './bus-errors.ts'
-import { GroupCoordinator, type GroupPosition } from './group-coordinator.ts'
+import { DiskReserve } from './disk-reserve.ts'
+import { EarlyDeletion } from './early-deletion.ts'
+import { GroupCoordinator } from './group-coordinator.ts'
 import { GroupJournal, type GroupOffsets } from './group-journal.ts'
 import type { LogFiles } from './log-files.ts'
 import type { LogOwner, TopicLayout, TransactionOutput } from './log-owner.ts'
-import { countReadSegments, unreadBytes } from './retention.ts'
+import { unreadBytes } from './retention.ts'
 import { SharedEnds } from './shared-ends.ts'
-import { TopicLog } from './topic-log.ts'
+import { TopicLog, type TopicLogDeps } from './topic-log.ts'
 import { recoverTopic } from './topic-recovery.ts'
 
 export interface LocalOwnerDeps {
@@ -24,6 +26,7 @@ export interface LocalOwnerDeps {
   readonly maxBytes: number
   readonly segmentBytes: number
   readonly minFreeBytes: number
+  readonly keptReadBytes: number
   readonly rebalanceTimeoutMs: number
 }
 
@@ -85,7 +88,8 @@ export async function openLocalOwner(deps: LocalOwnerDeps): Promise<LocalOwner> 
     topics: new Map(deps.topics.map(topic => [topic.name, topic])),
     rebalanceTimeoutMs: deps.rebalanceTimeoutMs,
   })
-  const readersOf = (topic: string) => coordinator.readersOf(topic)
+  const early = new EarlyDeletion({ ...deps, logs, readersOf: topic => coordinator.readersOf(topic) })
+  const reserve = new DiskReserve({ ...deps, freeDisk: bytes => early.freeDisk(bytes) })
   const unreadOf = (groupId: string) =>
     new Map(
       [...logs]
@@ -98,8 +102,12 @@ export async function openLocalOwner(deps: LocalOwnerDeps): Promise<LocalOwner> 
   for (const [index, topic] of deps.topics.entries()) {
     const laterTopics = deps.topics.length - 1 - index
     const maxBytes = deps.maxBytes * (1 - (LATER_TOPICS_SHARE * laterTopics) / deps.topics.length)
-    const makeRoom = (bytes: number) => makeRoomIn(logs, topic.name, maxBytes - bytes, readersOf)
-    const topicLog = await openTopic(deps, topic, journal, ends, index, makeRoom)
+    const reserveShare = NEXT_RESERVE_SHARE ** index
+    const topicLog = await openTopic(deps, topic, journal, {
+      publish: (sequence, position) => ends.publish(index, sequence, position),
+      makeRoom: bytes => early.shrink(topic.name, maxBytes - bytes),
+      ensureReserve: () => reserve.ensure(reserveShare),
+    })
     logs.set(topic.name, topicLog)
     layouts.push({ name: topic.name, partitions: topicLog.nextOffsets.length, directory: join(directory, topic.name) })
   }
@@ -145,6 +153,7 @@ export async function openLocalOwner(deps: LocalOwnerDeps): Promise<LocalOwner> 
       }
       return undefined
     },
+    deletedEarlyBytes: async () => early.deletedBytes,
     purge: async topic => logOf(topic).purge(),
     async close() {
       stopped.abort()
@@ -159,9 +168,7 @@ async function openTopic(
   deps: LocalOwnerDeps,
   topic: TopicConfig,
   journal: GroupJournal,
-  ends: SharedEnds,
-  index: number,
-  makeRoom: (bytes: number) => Promise<void>,
+  calls: Pick<TopicLogDeps, 'publish' | 'makeRoom' | 'ensureReserve'>,
 ): Promise<TopicLog> {
   const { clock, log, files } = deps
   const directory = join(deps.directory, topic.name)
@@ -174,14 +181,8 @@ async function openTopic(
     isCommitted: transactionId => journal.isCommitted(transactionId),
     reachedOffsets: journal.reachedOffsets(topic.name),
   })
-  const limits = {
-    retentionMs: topic.retentionMs,
-    segmentBytes: deps.segmentBytes,
-    minFreeBytes: deps.minFreeBytes,
-    reserveShare: NEXT_RESERVE_SHARE ** index,
-  }
-  const publish = (sequence: number, position: number) => ends.publish(index, sequence, position)
-  return new TopicLog({ topic: topic.name, directory, files, clock, log, limits, publish, makeRoom }, state)
+  const limits = { retentionMs: topic.retentionMs, segmentBytes: deps.segmentBytes }
+  return new TopicLog({ topic: topic.name, directory, files, clock, log, limits, ...calls }, state)
 }
 
 /**
@@ -209,44 +210,6 @@ async function commitTransaction(
   const deciding = decideAll('committed')
   journal.noteDecided(transactionId)
   await deciding
-}
-
-/** Deletes segments that every reader has read, oldest first over all topics, until the bus is down to `maxBytes`; throws when `topic` may not grow. */
-async function makeRoomIn(
-  logs: ReadonlyMap<string, TopicLog>,
-  topic: string,
-  maxBytes: number,
-  readersOf: (topic: string) => readonly GroupPosition[],
-): Promise<void> {
-  for (;;) {
-    let totalBytes = 0
-    for (const { segments } of logs.values()) totalBytes += segments.totalBytes
-    if (totalBytes <= maxBytes) return
-    let oldest: TopicLog | undefined
-    for (const [name, topicLog] of logs) {
-      const { all } = topicLog.segments
-      if (all.length === 1 || !readersOf(name).every(({ offsets }) => countReadSegments(all, offsets) > 0)) continue
-      if (oldest === undefined || all[0]!.createdMs < oldest.segments.all[0]!.createdMs) oldest = topicLog
-    }
-    if (oldest === undefined)
-      throw new BusError(
-        'full',
-        `${topic}: the bus holds ${totalBytes} bytes, of which none may go yet; ${describeUnread(logs, readersOf)}`,
-      )
-    await oldest.deleteOldest(1)
-  }
-}
-
-/** Which group holds what, the most first. */
-function describeUnread(logs: ReadonlyMap<string, TopicLog>, readersOf: (topic: string) => readonly GroupPosition[]): string {
-  const held = [...logs].flatMap(([topic, { segments, nextOffsets }]) =>
-    readersOf(topic).map(({ groupId, offsets }) => ({ topic, groupId, bytes: unreadBytes(segments.all, offsets, nextOffsets) })),
-  )
-  const described = held
-    .filter(({ bytes }) => bytes > 0)
-    .sort((a, b) => b.bytes - a.bytes)
-    .map(({ topic, groupId, bytes }) => `group ${groupId} has not read ${bytes} bytes of ${topic}`)
-  return described.length === 0 ? 'all of it is read, and in use' : described.join(', ')
 }
 
 async function keepRetention(

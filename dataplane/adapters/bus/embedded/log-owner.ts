@@ -33,6 +33,8 @@ export interface LogOwner {
   partitions(): Promise<readonly PartitionState[]>
   /** Why a topic takes no records just now; undefined: all take them, as far as one can tell without writing. */
   problem(): Promise<string | undefined>
+  /** Bytes that were deleted before their time, since the start. */
+  deletedEarlyBytes(): Promise<number>
   purge(topic: string): Promise<void>
   close(): Promise<void>
 }

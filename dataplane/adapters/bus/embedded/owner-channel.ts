@@ -91,6 +91,7 @@ export function connectOwner(port: MessagePort): LogOwner {
     committedOffsets: groupId => call('committedOffsets', [groupId]),
     partitions: () => call('partitions', []),
     problem: () => call('problem', []),
+    deletedEarlyBytes: () => call('deletedEarlyBytes', []),
     purge: topic => call('purge', [topic]),
     async close() {
       port.close()

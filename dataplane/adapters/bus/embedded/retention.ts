@@ -21,6 +21,13 @@ export function countReadSegments(segments: readonly SegmentInfo[], offsets: Flo
   return count
 }
 
+/** How many of the `readCount` oldest segments are left when the newest of these stay that hold at least `keptBytes`. */
+export function countSpareSegments(segments: readonly SegmentInfo[], readCount: number, keptBytes: number): number {
+  let count = readCount
+  for (let kept = 0; count > 0 && kept < keptBytes; count--) kept += segments[count - 1]!.length
+  return count
+}
+
 /** Bytes of the segments that a group has still to read, in part or as a whole. */
 export function unreadBytes(segments: readonly SegmentInfo[], offsets: Float64Array, endOffsets: Float64Array): number {
   if (endOffsets.every((end, partition) => end <= (offsets[partition] ?? 0))) return 0

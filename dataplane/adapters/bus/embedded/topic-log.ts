@@ -6,7 +6,6 @@ import type { Clock } from '../../../ports/clock.ts'
 import type { BusLog } from '../bus-log.ts'
 import { toBusError } from './bus-errors.ts'
 import { type EncodedFrame, FRAME_STATE, type FrameState, fitsTopic, STATE_AT, stampFrame } from './bus-frame.ts'
-import { DiskReserve } from './disk-reserve.ts'
 import type { LogFile, LogFiles } from './log-files.ts'
 import { countExpiredSegments } from './retention.ts'
 import { encodeSegmentHeader, segmentName } from './segment.ts'
@@ -16,9 +15,6 @@ import { WriteHealth } from './write-health.ts'
 export interface TopicLimits {
   readonly retentionMs: number
   readonly segmentBytes: number
-  /** Writes are refused while the file system has less than a share of this free, or of a quarter of its size where that is less. */
-  readonly minFreeBytes: number
-  readonly reserveShare: number
 }
 
 export interface TopicLogDeps {
@@ -32,6 +28,8 @@ export interface TopicLogDeps {
   readonly publish: (sequence: number, position: number) => void
   /** Makes room for as many bytes under the cap of the whole bus; throws a `BusError` when there is none. */
   readonly makeRoom: (bytes: number) => Promise<void>
+  /** Makes room on the disk for what is not the bus; throws a `BusError` when there is none. */
+  readonly ensureReserve: () => Promise<void>
 }
 
 /** A topic's log as recovery left it. `file` and `salt` are the last segment's; no segment: a new topic. */
@@ -80,14 +78,12 @@ export class TopicLog {
   #closed = false
   readonly #health: WriteHealth
   #lastTimestampMs = 0
-  readonly #diskReserve: DiskReserve
   /** Segments that are dropped from the log, and still on the disk. */
   readonly #deleted: SegmentInfo[] = []
   readonly #prepared = new Map<number, Prepared>()
 
   constructor(deps: TopicLogDeps, state: TopicLogState) {
     this.#deps = deps
-    this.#diskReserve = new DiskReserve({ ...deps, minFreeBytes: deps.limits.minFreeBytes, share: deps.limits.reserveShare })
     this.#health = new WriteHealth(deps.topic, deps.log)
     this.#segments = new SegmentList(state.segments)
     this.#nextOffsets = state.nextOffsets
@@ -145,8 +141,10 @@ export class TopicLog {
   /** Deletes segments that are past retention. Closes an ageing active segment, as only closed segments are deleted. */
   enforceRetention(): Promise<void> {
     return this.#exclusively(async () => {
-      const { limits, clock } = this.#deps
-      await this.deleteOldest(countExpiredSegments(this.#segments.all, limits.retentionMs, clock.nowMs()))
+      const { topic, limits, clock, log } = this.#deps
+      const expired = countExpiredSegments(this.#segments.all, limits.retentionMs, clock.nowMs())
+      await this.deleteOldest(expired)
+      if (expired > 0) log.info({ topic, segments: expired }, 'bus segments past retention deleted')
       const { active } = this.#segments
       const isAgeing = active.length > active.headerLength && active.createdMs <= clock.nowMs() - limits.retentionMs / 4
       if (!isAgeing || this.#prepared.size > 0 || this.#tailState !== 'sound') return
@@ -169,13 +167,12 @@ export class TopicLog {
 
   /** Deletes the `count` oldest segments. Readers keep a segment that they have open; one that cannot be deleted now is tried again the next time. */
   async deleteOldest(count: number): Promise<void> {
-    const { files, directory, topic, log } = this.#deps
+    const { files, directory } = this.#deps
     for (let i = 0; i < count; i++) this.#deleted.push(this.#segments.dropOldest())
     for (let segment = this.#deleted[0]; segment !== undefined; segment = this.#deleted[0]) {
       this.#deleted.shift()
       try {
         await files.remove(join(directory, segmentName(segment.sequence)))
-        log.info({ topic, segment: segment.sequence, bytes: segment.length }, 'bus segment deleted')
       } catch (error) {
         this.#deleted.unshift(segment)
         throw error
@@ -191,7 +188,7 @@ export class TopicLog {
     const { failing } = this.#health
     if (failing !== undefined && failing.failure.reason !== 'full') return failing.failure.message
     try {
-      if (failing === undefined) await this.#diskReserve.ensure()
+      if (failing === undefined) await this.#deps.ensureReserve()
       else await this.#exclusively(() => this.#ensureRoom(failing.bytes))
     } catch (error) {
       return toBusError(error, `${this.#deps.topic} cannot be written`).message
@@ -305,7 +302,7 @@ export class TopicLog {
 
   async #ensureRoom(bytes: number): Promise<void> {
     await this.#deps.makeRoom(bytes)
-    await this.#diskReserve.ensure()
+    await this.#deps.ensureReserve()
   }
 
   async #ensureTail(bytes: number): Promise<void> {
