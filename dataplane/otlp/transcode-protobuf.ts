@@ -77,7 +77,6 @@ class ProtobufTranscoder {
     this.#in.open(request)
     out.begin(maxTextBytes)
     this.#records.observedTimeUnixNano = observedTimeUnixNano
-    this.#layout = new LayoutBuilder()
     this.#owner = owner
     try {
       out.byte(OPEN_OBJECT)
@@ -85,6 +84,8 @@ class ProtobufTranscoder {
       out.byte(CLOSE_OBJECT)
       return this.#layout.build(out.written(), [])
     } finally {
+      this.#layout = new LayoutBuilder()
+      this.#in.close()
       out.end()
     }
   }

@@ -30,6 +30,12 @@ export class WireReader {
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   }
 
+  /** Holds them no longer. */
+  close(): void {
+    this.bytes = NO_BYTES
+    this.view = NO_VIEW
+  }
+
   /** Field number × 8 + wire type. */
   tag(end: number): number {
     const first = this.bytes[this.position]!
