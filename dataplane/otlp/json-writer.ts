@@ -33,25 +33,35 @@ export function buildPiece(json: string): Piece {
   return { words: Array.from({ length: padded.length / 4 }, (_, i) => padded.readInt32LE(4 * i)), length: bytes.length }
 }
 
-/** Buffers up to this size are kept for the next writer. */
+const FIRST_BYTES = 256 * 1024
+/** Buffers up to this size are kept for the next text. */
 const MAX_KEPT_BYTES = 2 * 1024 * 1024
-/** The buffer of the thread's last writer; one writer is at work at a time. */
-let kept = new DataView(new ArrayBuffer(256 * 1024))
 
-/** Writes JSON into a buffer that grows. A new writer overwrites what the one before has written. */
+/** Writes JSON into a buffer that grows, one text after the other. */
 export class JsonWriter {
-  #view = kept
-  #out = bytesOf(kept)
-  #capacity: number
-  readonly #limitBytes: number
+  #view = new DataView(new ArrayBuffer(FIRST_BYTES))
+  #out = bytesOf(this.#view)
+  #capacity = 0
+  #limitBytes = 0
   #at = 0
   /** All bytes that `#copyWords` copied, or-ed together. */
   #seenBits = 0
 
-  /** Throws an `OversizedPayload` where a write would pass `limitBytes`. */
-  constructor(limitBytes: number) {
+  /** Begins a text, and overwrites the one before. A write that would pass `limitBytes` throws an `OversizedPayload`. */
+  begin(limitBytes: number): void {
     this.#limitBytes = limitBytes
-    this.#capacity = Math.min(kept.byteLength, limitBytes)
+    this.#capacity = Math.min(this.#out.length, limitBytes)
+    this.#at = 0
+  }
+
+  /** Ends a text: no more than `MAX_KEPT_BYTES` stay for the next one. */
+  end(): void {
+    if (this.#out.length > MAX_KEPT_BYTES) this.#use(new DataView(new ArrayBuffer(FIRST_BYTES)))
+  }
+
+  #use(view: DataView<ArrayBuffer>): void {
+    this.#view = view
+    this.#out = bytesOf(view)
   }
 
   get position(): number {
@@ -95,10 +105,8 @@ export class JsonWriter {
     if (needed > this.#limitBytes) throw new OversizedPayload(`request: expected at most ${this.#limitBytes} bytes in its JSON form`)
     const grown = Buffer.allocUnsafeSlow(Math.min(Math.max(needed, this.#capacity * 2), this.#limitBytes))
     grown.set(this.#out.subarray(0, this.#at))
-    this.#out = grown
-    this.#view = new DataView(grown.buffer)
+    this.#use(new DataView(grown.buffer))
     this.#capacity = grown.length
-    if (grown.length <= MAX_KEPT_BYTES) kept = this.#view
   }
 
   piece({ words, length }: Piece): void {

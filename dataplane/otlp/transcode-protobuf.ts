@@ -47,12 +47,9 @@ export interface TranscodeOptions extends AcceptOptions {
 const MAX_TEXT_BYTES = 512 * 1024 * 1024
 
 /** Writes an `ExportLogsServiceRequest` in protobuf as OTLP JSON and finds its parts. Throws `MalformedPayload` or `OversizedPayload`. */
-export function transcodeProtobuf(
-  request: Uint8Array,
-  { observedTimeUnixNano, maxTextBytes = MAX_TEXT_BYTES, owner }: TranscodeOptions,
-): RequestLayout {
+export function transcodeProtobuf(request: Uint8Array, options: TranscodeOptions): RequestLayout {
   try {
-    return new ProtobufTranscoder(request, observedTimeUnixNano, maxTextBytes, owner).transcode()
+    return transcoder.transcode(request, options)
   } catch (error) {
     if (error instanceof Fault)
       throw new MalformedPayload(`request body: expected ${error.expected} (at byte ${error.offset} of the protobuf)`)
@@ -65,63 +62,65 @@ export function transcodeProtobuf(
  * schema occurs again on the wire, the last one counts; message fields are not merged.
  */
 class ProtobufTranscoder {
-  readonly #in: WireReader
-  readonly #out: JsonWriter
-  readonly #values: ValueTranscoder
-  readonly #records: RecordTranscoder
-  readonly #layout = new LayoutBuilder()
-  readonly #owner: ResourceOwner | undefined
+  readonly #in = new WireReader()
+  readonly #out = new JsonWriter()
+  readonly #values = new ValueTranscoder(this.#in, this.#out)
+  readonly #records = new RecordTranscoder(this.#in, this.#out, this.#values)
+  #layout = new LayoutBuilder()
+  #owner: ResourceOwner | undefined
   #service: string | undefined
   #tenantId: string | undefined
 
-  constructor(request: Uint8Array, observedTimeUnixNano: string, maxTextBytes: number, owner: ResourceOwner | undefined) {
-    this.#in = new WireReader(request)
-    this.#out = new JsonWriter(maxTextBytes)
-    this.#values = new ValueTranscoder(this.#in, this.#out)
-    this.#records = new RecordTranscoder(this.#in, this.#out, this.#values, observedTimeUnixNano)
-    this.#owner = owner
-  }
-
   /** Throws a `Fault` or an `OversizedPayload`. */
-  transcode(): RequestLayout {
+  transcode(request: Uint8Array, { observedTimeUnixNano, maxTextBytes = MAX_TEXT_BYTES, owner }: TranscodeOptions): RequestLayout {
     const out = this.#out
-    out.byte(OPEN_OBJECT)
-    this.#list(REQUEST, REQUEST.resourceLogs, REQUEST_NAMES.resourceLogs, this.#in.bytes.length, end => this.#resourceLogs(end))
-    out.byte(CLOSE_OBJECT)
-    return this.#layout.build(out.written(), [])
+    this.#in.open(request)
+    out.begin(maxTextBytes)
+    this.#records.observedTimeUnixNano = observedTimeUnixNano
+    this.#owner = owner
+    try {
+      out.byte(OPEN_OBJECT)
+      this.#list(REQUEST, REQUEST.resourceLogs, REQUEST_NAMES.resourceLogs, request.length, this.#resourceLogs)
+      out.byte(CLOSE_OBJECT)
+      return this.#layout.build(out.written(), [])
+    } finally {
+      this.#layout = new LayoutBuilder()
+      this.#in.close()
+      out.end()
+    }
   }
 
-  #resourceLogs(end: number): void {
+  readonly #resourceLogs = (end: number): void => {
     const out = this.#out
     const start = out.position
     this.#service = undefined
     this.#tenantId = undefined
     out.byte(OPEN_OBJECT)
     const { origin, schemaUrl } = this.#beside(RESOURCE_LOGS.resource, end)
-    if (origin !== NOWHERE) this.#originAt(origin, RESOURCE_LOGS_NAMES.resource, end, blockEnd => this.#knownResource(blockEnd))
+    if (origin !== NOWHERE) this.#originAt(origin, RESOURCE_LOGS_NAMES.resource, end, this.#knownResource)
     else if (this.#owner !== undefined) this.#resourceOf(this.#owner)
-    const list = this.#list(RESOURCE_LOGS, RESOURCE_LOGS.scopeLogs, RESOURCE_LOGS_NAMES.scopeLogs, end, blockEnd =>
-      this.#scopeLogs(blockEnd),
-    )
+    const list = this.#list(RESOURCE_LOGS, RESOURCE_LOGS.scopeLogs, RESOURCE_LOGS_NAMES.scopeLogs, end, this.#scopeLogs)
     this.#schemaUrlAt(schemaUrl, end)
     out.byte(CLOSE_OBJECT)
     this.#layout.addResource({ start, end: out.position, ...list, service: this.#service, tenantId: this.#tenantId })
   }
 
-  #scopeLogs(end: number): void {
+  readonly #scopeLogs = (end: number): void => {
     const out = this.#out
     const start = out.position
     out.byte(OPEN_OBJECT)
     const { origin, schemaUrl } = this.#beside(SCOPE_LOGS.scope, end)
-    if (origin !== NOWHERE) this.#originAt(origin, SCOPE_LOGS_NAMES.scope, end, blockEnd => this.#knownScope(blockEnd))
-    const list = this.#list(SCOPE_LOGS, SCOPE_LOGS.logRecords, SCOPE_LOGS_NAMES.logRecords, end, blockEnd => {
-      const recordStart = out.position
-      const timeKey = this.#records.logRecord(blockEnd)
-      this.#layout.addRecord(recordStart, out.position, timeKey)
-    })
+    if (origin !== NOWHERE) this.#originAt(origin, SCOPE_LOGS_NAMES.scope, end, this.#knownScope)
+    const list = this.#list(SCOPE_LOGS, SCOPE_LOGS.logRecords, SCOPE_LOGS_NAMES.logRecords, end, this.#logRecord)
     this.#schemaUrlAt(schemaUrl, end)
     out.byte(CLOSE_OBJECT)
     this.#layout.addScope({ start, end: out.position, ...list })
+  }
+
+  readonly #logRecord = (end: number): void => {
+    const start = this.#out.position
+    const timeKey = this.#records.logRecord(end)
+    this.#layout.addRecord(start, this.#out.position, timeKey)
   }
 
   /** Writes the fields with this tag as a list; returns where its elements lie. */
@@ -185,7 +184,7 @@ class ProtobufTranscoder {
     this.#in.position = end
   }
 
-  #knownResource(end: number): void {
+  readonly #knownResource = (end: number): void => {
     const input = this.#in
     const { position } = input
     const owner = this.#owner
@@ -221,7 +220,7 @@ class ProtobufTranscoder {
     this.#tenantId = owner.tenantId
   }
 
-  #knownScope(end: number): void {
+  readonly #knownScope = (end: number): void => {
     const input = this.#in
     const { position } = input
     const known = knownScopes.find(input.view, position, end)
@@ -261,7 +260,7 @@ class ProtobufTranscoder {
     const input = this.#in
     const start = input.position
     let last: Int32Array | undefined
-    const identify = message === RESOURCE ? () => this.#identify() : undefined
+    const identify = message === RESOURCE ? this.#identify : undefined
     let attributesDone = false
     this.#out.byte(OPEN_OBJECT)
     while (input.position < end) {
@@ -280,8 +279,11 @@ class ProtobufTranscoder {
   }
 
   /** Takes tenant or service from the resource attribute written last. */
-  #identify(): void {
+  readonly #identify = (): void => {
     if (this.#values.isKey(SERVICE_NAME)) this.#service = this.#values.attributeString()
     else if (this.#values.isKey(TENANT_ID)) this.#tenantId = this.#values.attributeString()
   }
 }
+
+/** For every request of the thread: one at a time is transcoded. */
+const transcoder = new ProtobufTranscoder()

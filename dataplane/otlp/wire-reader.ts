@@ -10,19 +10,30 @@ export const MAX_GROUP_DEPTH = 100
 /** Tags below this are of fields 1 to 15; OTLP's logs have no others. */
 export const KNOWN_TAGS = 128
 
+const NO_BYTES: Uint8Array = new Uint8Array(0)
+const NO_VIEW = new DataView(NO_BYTES.buffer)
+
 /** Reads protobuf wire format, field by field. Every read is checked against `end`, the end of the message around. */
 export class WireReader {
-  readonly bytes: Uint8Array
-  readonly view: DataView
+  bytes = NO_BYTES
+  view = NO_VIEW
   /** Where the next read starts. */
   position = 0
   /** The last varint or fixed64, in two unsigned halves; a fixed32 in `low`. */
   low = 0
   high = 0
 
-  constructor(bytes: Uint8Array) {
+  /** Reads these bytes from now on. */
+  open(bytes: Uint8Array): void {
+    this.position = 0
     this.bytes = bytes
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  }
+
+  /** Holds them no longer. */
+  close(): void {
+    this.bytes = NO_BYTES
+    this.view = NO_VIEW
   }
 
   /** Field number × 8 + wire type. */

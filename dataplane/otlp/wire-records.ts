@@ -21,17 +21,17 @@ export class RecordTranscoder {
   readonly #out: JsonWriter
   readonly #values: ValueTranscoder
   readonly #plain: PlainRecords
-  readonly #observedTimeUnixNano: string
+  /** The time of records that have none. */
+  observedTimeUnixNano = ''
   /** The key of the time of the record read last. */
   #timeKey = UNKNOWN_TIME_KEY
   #observedTimeKey = UNKNOWN_TIME_KEY
 
-  constructor(input: WireReader, output: JsonWriter, values: ValueTranscoder, observedTimeUnixNano: string) {
+  constructor(input: WireReader, output: JsonWriter, values: ValueTranscoder) {
     this.#in = input
     this.#out = output
     this.#values = values
     this.#plain = new PlainRecords(input, output)
-    this.#observedTimeUnixNano = observedTimeUnixNano
   }
 
   /** Returns the record's time key. */
@@ -104,7 +104,7 @@ export class RecordTranscoder {
     }
     if (this.#timeKey === UNKNOWN_TIME_KEY && this.#observedTimeKey === UNKNOWN_TIME_KEY) {
       this.#out.piece(LOG_RECORD_NAMES.observedTimeUnixNano)
-      this.#out.ascii(`"${this.#observedTimeUnixNano}"`)
+      this.#out.ascii(`"${this.observedTimeUnixNano}"`)
     }
     this.#out.close(CLOSE_OBJECT)
     return true

@@ -23,7 +23,7 @@ type Change = (start: number, end: number) => Pieces | undefined
 
 class ProtobufInjector {
   readonly #body: Buffer
-  readonly #in: WireReader
+  readonly #in = new WireReader()
   /** The attribute as a field of a resource. */
   readonly #attribute: Buffer
   readonly #dropped: DroppedAttributes
@@ -31,7 +31,7 @@ class ProtobufInjector {
 
   constructor(body: Buffer, { tenant, dropped }: Injection) {
     this.#body = body
-    this.#in = new WireReader(body)
+    this.#in.open(body)
     const value = field(ANY_VALUE.stringValue, Buffer.from(tenant))
     const keyValue = Buffer.concat([field(KEY_VALUE.key, Buffer.from(TENANT_ATTRIBUTE)), field(KEY_VALUE.value, value)])
     this.#attribute = field(RESOURCE.attributes, keyValue)
