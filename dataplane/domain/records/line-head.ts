@@ -12,6 +12,8 @@ const DOTTED = '(?![\\w.$-]{0,200}(?:Error|Exception)\\b)[\\w$-]{1,40}(?:\\.[\\w
 const LOGGER = `(?:[\\w.$-]{1,100}\\s+-\\s+|${DOTTED}(?:\\.[\\w$-]{1,60}:|\\.[A-Z][\\w$-]{0,60}:?)\\s+)`
 /** Rust writes `[time INFO shop::orders] `. */
 const BRACKETS = '(?:[\\w:./-]{1,80}\\]\\s+)?(?:[[(][^\\])]{0,80}[\\])]:?\\s*)*'
+/** nginx writes its process, thread and connection: `29#29: *17 `. */
+const NGINX = `${NUMBER}#${NUMBER}: (?:\\*${NUMBER} )?`
 
 const HEAD = new RegExp(
   `^(?:${[
@@ -19,14 +21,20 @@ const HEAD = new RegExp(
     `[DIWEF](?:\\d{4}|<\\*>)\\s+\\S{1,40}\\s+${NUMBER}\\s+[\\w./-]{1,80}:${NUMBER}\\]\\s+`,
     // .NET: `fail: Shop.Orders.Api[0]`, and the words on the next line.
     `(?:trce|dbug|info|warn|fail|crit): [^\\s[]{1,120}\\[${NUMBER}\\]\\s+`,
+    // A priority of syslog: `<11>Mar  3 04:00:01 web-1 shop[12]: `, or without time and host.
+    `<(?:\\d{1,3}|<\\*>)>(?:\\S{1,40}\\s+){0,4}?[\\w./-]{1,60}(?:\\[${NUMBER}\\])?: `,
+    // Redis: `1:M 03 Mar 2026 04:00:01.123 # `
+    `${NUMBER}:[CMSX] (?:\\S{1,20} ){2,4}[-.*#] `,
     // Python, by default: `ERROR:root:`
     `(?:${LEVELS}):[\\w.-]{1,60}:`,
-    `(.{0,100}?)${LEVEL}(?:/[\\w-]{1,40})?[\\])]?:?(?:\\s+|(?=\\[))(?:${SPRING}|${BRACKETS}(?:-\\s+|${LOGGER})?)`,
+    `(.{0,100}?)${LEVEL}(?:/[\\w-]{1,40})?[\\])]?:?(?:\\s+|(?=\\[))(?:${SPRING}|${NGINX}|${BRACKETS}(?:-\\s+|${LOGGER})?)`,
   ].join('|')})`,
   's',
 )
 /** Words before a level that belong to the message, not to the head of a line. */
 const PROSE = /[a-z]{2,} [a-z]{2,}/
+/** Kafka writes where it is, which is no prose: `[ReplicaManager broker=1] `. */
+const PLACE = /\[[^\]=]{1,60}=[^\]]{1,60}\]/g
 /** A time, a process or something in brackets stands before the level, where anything does; no word with its number. */
 const BEFORE_LEVEL = /[\d<[(]/
 const COUNTED = /\b(?!(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b)[A-Za-z]{3,} (?:\d|<\*>)/
@@ -37,5 +45,5 @@ export function withoutHead(line: string): string {
   if (found === null) return line
   const [head, before = ''] = found
   const hasTime = before === '' || (BEFORE_LEVEL.test(before) && !COUNTED.test(before))
-  return hasTime && !PROSE.test(head) && line.slice(head.length).trim() !== '' ? line.slice(head.length) : line
+  return hasTime && !PROSE.test(head.replace(PLACE, '')) && line.slice(head.length).trim() !== '' ? line.slice(head.length) : line
 }

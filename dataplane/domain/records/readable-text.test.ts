@@ -14,6 +14,25 @@ describe('readable text of a message', () => {
       'no charge: refused',
     )
     expect(readableText('{"level":3,"short_message":"no charge"}')).to.equal('no charge')
+    // journald, and MongoDB, which puts what happened into `attr`.
+    expect(readableText('{"PRIORITY":"3","MESSAGE":"no charge"}')).to.equal('no charge')
+    expect(readableText('{"s":"E","c":"STORAGE","msg":"write failed","attr":{"error":28,"message":"disk is full"}}')).to.equal(
+      'write failed: disk is full',
+    )
+  })
+
+  it('of Serilog the message with its values, else its template, and the exception', () => {
+    expect(readableText('{"@t":"2026","@mt":"no charge of {Id}","@l":"Error","@x":"Refused: card","Id":17}')).to.equal(
+      'no charge of {Id}: Refused: card',
+    )
+    expect(
+      readableText('{"Level":"Error","MessageTemplate":"no charge of {Id}","RenderedMessage":"no charge of 17","Exception":"Refused: card"}'),
+    ).to.equal('no charge of 17: Refused: card')
+  })
+
+  it('of a traceback of Python its exception', () => {
+    const traceback = 'Traceback (most recent call last):\\n  File \\"a.py\\", line 3, in pay\\nKeyError: \'card\''
+    expect(readableText(`{"level":"error","event":"no charge","exc_info":"${traceback}"}`)).to.equal("no charge: KeyError: 'card'")
   })
 
   it('of logfmt the same fields', () => {

@@ -1,17 +1,21 @@
 /** The words of a message that is a JSON object, or `logfmt`: what its fields for messages and errors say, instead of braces and quotes (Decisions 6). */
 import { maskMessage } from './pattern.ts'
 import { withoutTerminalCodes } from './terminal-codes.ts'
+import { withoutWrapping } from './wrapped-exception.ts'
 
 /** Longer bodies are not taken apart. */
 const MAX_CHARACTERS = 16_384
 const MAX_DEPTH = 4
 const MAX_TEXT = 1_024
+/** The message of Serilog, with its values or without: the first of these that is there. */
+const TEMPLATE_KEYS = ['@m', 'RenderedMessage', '@mt', 'MessageTemplate'] as const
 /** Fields that loggers use, in the order in which people read them. */
 const TEXT_KEYS = [
   'message',
   'msg',
   '@message',
   'short_message',
+  'MESSAGE',
   'fields',
   'log',
   'event',
@@ -20,10 +24,13 @@ const TEXT_KEYS = [
   'error.url',
   'err',
   'exception',
+  'Exception',
+  '@x',
   'exc_info',
   'cause',
   'detail',
   'reason',
+  'attr',
 ] as const
 /** Fields with an error of its own, in which an address is the one that was asked. */
 const ERROR_KEYS: ReadonlySet<string> = new Set(['error', 'err', 'exception', 'cause'])
@@ -76,12 +83,15 @@ function unescaped(quoted: string): string {
 
 function collect(value: unknown, texts: Set<string>, depth: number, isOfError = false): void {
   if (typeof value === 'string') {
+    const text = withoutWrapping(value)
     // The message often holds the text of its error.
-    if (value.trim() !== '' && ![...texts].some(text => text.includes(value))) texts.add(value)
+    if (text.trim() !== '' && ![...texts].some(other => other.includes(text))) texts.add(text)
     return
   }
   if (depth >= MAX_DEPTH || typeof value !== 'object' || value === null || Array.isArray(value)) return
   const fields = value as Readonly<Record<string, unknown>>
+  const template = TEMPLATE_KEYS.find(key => fields[key] !== undefined)
+  if (template !== undefined) collect(fields[template], texts, depth + 1)
   for (const key of TEXT_KEYS) collect(fields[key], texts, depth + 1, ERROR_KEYS.has(key))
   if (isOfError) collect(fields['url'], texts, depth + 1)
 }

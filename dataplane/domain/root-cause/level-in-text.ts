@@ -21,9 +21,9 @@ const LEVEL = new RegExp(
     `\\[(debug|info|notice|warn|error|crit|alert|emerg)\\]`,
   ].join('|'),
 )
-/** Programs that die write no level. */
+/** Programs that die write no level, nor do the kernel that kills one, PHP behind its process manager, and SQL Server. */
 const CRASH =
-  /^(?:panic: |Traceback \(most recent call last\)|Exception in thread |[Uu]nhandled exception\b|Uncaught \w*(?:Error|Exception)\b|(?:PHP )?[Ff]atal error: |thread .{1,60} panicked at |terminate called |Segmentation fault|\(node:<\*>\) UnhandledPromiseRejection)/
+  /^(?:.{0,80}\b(?:[Oo]ut of memory: Kill|PHP (?:Fatal|Parse) error: |Error: (?:\d+|<\*>), Severity: )|runtime: out of memory|panic: |Traceback \(most recent call last\)|Exception in thread |[Uu]nhandled exception\b|Uncaught \w*(?:Error|Exception)\b|(?:PHP )?[Ff]atal error: |thread .{1,60} panicked at |terminate called |Segmentation fault|\(node:<\*>\) UnhandledPromiseRejection)/
 /** Neither does a line that begins with the name of an exception: `java.lang.IllegalStateException: no cart`, `Error: no cart`. */
 const EXCEPTION = /^(?:Caused by: )?(?:[A-Za-z_$][\w$]{0,60}\.){0,10}(?:[A-Z][\w$]{0,80})?(?:Error|Exception)(?::|$)/
 const ERRORS = new Set('ERROR SEVERE CRITICAL CRIT FATAL DPANIC PANIC EMERG ALERT ERR FTL FAIL E F 50 60'.split(' '))
