@@ -31,7 +31,7 @@ const isAlone = (job: Job) => job.kind === 'tests' && job.runsAlone === true
 const isWaiting = (job: Job) => job.kind === 'tests' && job.waits === true
 const isOnDisk = (job: Job) => job.kind === 'tests' && job.isOnDisk === true
 const waiting = jobs.filter(job => isWaiting(job) && !isAlone(job))
-const computing = jobs.filter(job => !isWaiting(job))
+const computing = jobs.filter(job => !isWaiting(job) && !isAlone(job))
 /** Whole products write to the disk that users have. */
 const memoryDisk = makeMemoryDisk()
 const unitEnvironment: Readonly<Record<string, string>> = memoryDisk === undefined ? {} : { TMPDIR: memoryDisk }
