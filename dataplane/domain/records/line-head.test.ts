@@ -70,7 +70,22 @@ describe('a line without its head', () => {
 
   it('is found in a bounded time, whatever comes', () => {
     const startedMs = performance.now()
-    for (const text of ['a', '[', 'a.', 'ERROR ', 'ERROR [', 'level=', '( ', 'E0303 ', 'a - ', '<*> ', 'fail: a', '<3>a ', '1:M a ', 'ERROR [a='])
+    for (const text of [
+      'a',
+      '[',
+      'a.',
+      'ERROR ',
+      'ERROR [',
+      'level=',
+      '( ',
+      'E0303 ',
+      'a - ',
+      '<*> ',
+      'fail: a',
+      '<3>a ',
+      '1:M a ',
+      'ERROR [a=',
+    ])
       withoutHead(text.repeat(100_000))
     expect(performance.now() - startedMs).to.be.below(1_000)
   })

@@ -26,7 +26,9 @@ describe('readable text of a message', () => {
       'no charge of {Id}: Refused: card',
     )
     expect(
-      readableText('{"Level":"Error","MessageTemplate":"no charge of {Id}","RenderedMessage":"no charge of 17","Exception":"Refused: card"}'),
+      readableText(
+        '{"Level":"Error","MessageTemplate":"no charge of {Id}","RenderedMessage":"no charge of 17","Exception":"Refused: card"}',
+      ),
     ).to.equal('no charge of 17: Refused: card')
   })
 

@@ -32,7 +32,11 @@ export function belowBase({ path, query }: RequestTarget, basePath: string): Req
 
 /** Path of the URL under which users open the console, without a slash at its end. */
 export function basePathOf(publicUrl: string | undefined): string {
-  return publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '')
+  if (publicUrl === undefined) return ''
+  const { pathname } = new URL(publicUrl)
+  let end = pathname.length
+  while (pathname[end - 1] === '/') end--
+  return pathname.slice(0, end)
 }
 
 function decode(path: string): string {

@@ -1,4 +1,5 @@
 /** Requests of the ticketing agent to the search store: the list with all its filters and pages, changes, batches, audit, configuration. */
+import { createHmac } from 'node:crypto'
 import { dispatchesIndex } from '../../../contract/indices.ts'
 import type { Incident } from '../../../domain/incidents/incident-fields.ts'
 import type { DeclaredLayer } from '../../../ports/declared-ticketing.ts'
@@ -55,7 +56,10 @@ const WEBHOOK_SECRET = 'a secret of tests'
 /** Declared, since what is PATCHed is stored under a key that is made up anew. */
 const DECLARED: DeclaredLayer = {
   anomaly: {},
-  platforms: { opsgenie: { owner: 'tests/opsgenie', fields: { apiKey: 'k', webhookSecret: WEBHOOK_SECRET } } },
+  platforms: {
+    opsgenie: { owner: 'tests/opsgenie', fields: { apiKey: 'k', webhookSecret: WEBHOOK_SECRET } },
+    jira: { owner: 'tests/jira', fields: { baseUrl: 'https://shop.atlassian.example', webhookSecret: WEBHOOK_SECRET } },
+  },
   routes: [],
 }
 
@@ -140,6 +144,8 @@ export async function useAsTicketing({ store, beforeNextPut }: RecordedStore): P
     // Opsgenie tells of a ticket that is there, and of one that is not.
     const ticket = { tenantId: TENANTS[0], incidentId: idOf(2), platform: 'opsgenie', ticketKey: idOf(2), externalId: idOf(2) }
     await store.put(dispatchesIndex(TENANTS[0]!), `${idOf(2)}-opsgenie`, ticket)
+    const issue = { ...ticket, platform: 'jira', externalId: 'OPS-17', rows: [{ event: 'reopen', isUnderWay: true }] }
+    await store.put(dispatchesIndex(TENANTS[0]!), `${idOf(2)}-jira`, issue)
     await store.refresh(dispatchesIndex(TENANTS[0]!))
     for (const alias of [idOf(2), 'none']) {
       clock.advance(1_000)
@@ -150,6 +156,23 @@ export async function useAsTicketing({ store, beforeNextPut }: RecordedStore): P
       })
       seen.push(response.status, await response.json())
     }
+    // Jira tells of an issue that is opened again from here just now.
+    const underWay = JSON.stringify({
+      webhookEvent: 'jira:issue_updated',
+      timestamp: clock.nowMs(),
+      user: { displayName: 'Ada' },
+      issue: { key: 'OPS-17', fields: { status: { statusCategory: { key: 'indeterminate' } }, labels: [] } },
+      changelog: { items: [{ field: 'status' }] },
+    })
+    const echo = await fetch(`http://127.0.0.1:${server.port}/api/v1/webhooks/jira?tenant=${TENANTS[0]}`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'x-hub-signature': `sha256=${createHmac('sha256', WEBHOOK_SECRET).update(underWay).digest('hex')}`,
+      },
+      body: underWay,
+    })
+    seen.push(echo.status, await echo.json())
 
     clock.advance(1_000)
     const ids = [...Array.from({ length: 12 }, (_, i) => idOf(i)), 'none', idOf(3)]
