@@ -74,5 +74,5 @@ export async function createServiceAccount({ kubectl, namespace, objects }: Clus
 function leaderRules(): readonly Rule[] {
   const template = readFileSync(new URL('templates/leader-election-role.yaml', CHART), 'utf8')
   const text = template.slice(template.indexOf('rules:'), template.indexOf('\n---'))
-  return parse(text.replace('{{ include "logpipeline.fullname" . }}', 'logpipeline-operator')).rules
+  return parse(text.replace('{{ include "logpipeline.fullname" . | quote }}', 'logpipeline-operator')).rules
 }
