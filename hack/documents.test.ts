@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { ROLE_NAMES } from '../dataplane/contract/roles.ts'
+import { isTestCode } from './import-gate.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const read = (page: string) => readFileSync(join(root, page), 'utf8')
@@ -69,9 +70,7 @@ describe('the specification', () => {
 
 describe('the first line of a file', () => {
   it('says what the file is for, in each production file of more than sixty lines', () => {
-    const files = globSync('{dataplane,operator}/**/*.ts', { cwd: root }).filter(
-      file => !/\.(test|long|real|cluster)\.ts$|(^|\/)testing\//.test(file),
-    )
+    const files = globSync('{dataplane,operator}/**/*.ts', { cwd: root }).filter(file => !isTestCode(file))
     const silent = files.filter(file => {
       const text = read(file)
       return text.split('\n').length > 61 && !/^(\/\*\*|\/\/)/.test(text)

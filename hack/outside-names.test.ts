@@ -2,6 +2,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { expect } from 'chai'
+import { isTestCode } from './import-gate.ts'
 
 const root = resolve(import.meta.dirname, '..')
 
@@ -35,7 +36,7 @@ const CHECKED_BEFORE = new Set([
 
 const files = ['dataplane', 'operator']
   .flatMap(folder => globSync(`${folder}/**/*.{ts,tsx}`, { cwd: root }))
-  .filter(file => !/\.(test|long|real|cluster)\.ts$|\/testing\//.test(file))
+  .filter(file => !isTestCode(file))
 const code = new Map(files.map(file => [file, readFileSync(resolve(root, file), 'utf8')]))
 
 const ADVICE = 'make the table a Map, ask Object.hasOwn first, or, where the name was checked before, add the table to CHECKED_BEFORE'

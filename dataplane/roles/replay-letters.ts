@@ -1,5 +1,6 @@
 /** Sends dead letters back to the topics that they came from. */
 import { createHash } from 'node:crypto'
+import { RecentIds } from '../limits/recent-ids.ts'
 import { DEAD_LETTER_HEADERS } from '../pipeline/dead-letter.ts'
 import type { Bus, BusRecord } from '../ports/bus.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -7,7 +8,7 @@ import type { Letter } from './letter.ts'
 
 /** Sent together at most. */
 const BATCH = { records: 500, bytes: 1024 * 1024 } as const
-/** Letters whose bytes a replay knows again; 84 bytes each. To send those further back once more changes nothing, as documents keep their ids. */
+/** Letters whose bytes a replay knows again, the last half of them at least. To send those further back once more changes nothing, as documents keep their ids. */
 export const MAX_REMEMBERED = 100_000
 
 export interface LetterReplayDeps {
@@ -33,7 +34,7 @@ export interface LetterReplayTally {
 export async function replayLetters(letters: AsyncIterable<Letter>, { bus, topics, clock }: LetterReplayDeps): Promise<LetterReplayTally> {
   const sent = new Map<string, number>()
   const strange = new Map<string, number>()
-  const isRepeated = rememberLast(MAX_REMEMBERED)
+  const seen = new RecentIds(MAX_REMEMBERED / 2)
   let repeated = 0
   let cut = 0
   const replayed = new Date(clock.nowMs()).toISOString()
@@ -56,7 +57,7 @@ export async function replayLetters(letters: AsyncIterable<Letter>, { bus, topic
       cut++
       continue
     }
-    if (isRepeated(digestOf(letter))) {
+    if (!seen.add(digestOf(letter))) {
       repeated++
       continue
     }
@@ -85,21 +86,6 @@ function buildReplay({ key, value, receivedMs }: Letter, replayed: string): BusR
 
 function digestOf({ topic, key, value }: Letter): string {
   return createHash('sha256').update(`${topic}\n${key}\n`).update(value).digest('base64')
-}
-
-/** Says of each text whether it came before, as far as that is among the last `most` different ones: the older half is forgotten at once. */
-function rememberLast(most: number): (text: string) => boolean {
-  let older = new Set<string>()
-  let newer = new Set<string>()
-  return text => {
-    if (newer.has(text) || older.has(text)) return true
-    if (newer.size >= most / 2) {
-      older = newer
-      newer = new Set()
-    }
-    newer.add(text)
-    return false
-  }
 }
 
 function addOne(counts: Map<string, number>, name: string): void {
