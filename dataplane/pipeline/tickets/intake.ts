@@ -135,7 +135,7 @@ export function createIntake(deps: IntakeDeps): Intake {
   const attendTo = async ({ index, id }: Versioned<TicketedIncident>): Promise<void> => {
     const read = () => readStoredIncident(store, index, id)
     let current = await read()
-    if (current === undefined || !isDue(current.source, clock.nowMs(), isOwn(current))) return
+    if (current === undefined || !isDue(current.source, clock.nowMs(), isFree(current))) return
     if (current.source.ticketing?.takenAt === undefined) {
       current = await claim(current)
       if (current === undefined) return
@@ -226,14 +226,16 @@ export function createIntake(deps: IntakeDeps): Intake {
     const key = keyOf(hit)
     if (busy.has(key) || seen.isKnown(hit)) return false
     if ((refusedUntil.get(key) ?? 0) > nowMs) return false
-    const { takenAt, claimedUntil } = hit.source.ticketing ?? {}
-    return takenAt !== undefined || isOwn(hit) || isFree(claimedUntil, nowMs)
+    return hit.source.ticketing?.takenAt !== undefined || isFree(hit)
   }
 
-  /** Whether this agent claimed it, or one that is gone. The agent itself knows what it has under way. */
-  function isOwn(hit: Versioned<TicketedIncident>): boolean {
+  /** Whether no other agent takes it up now: a claim of this agent, or of one that is gone, is none. The agent itself knows what it has under way. */
+  function isFree(hit: Versioned<TicketedIncident>): boolean {
     const { claimedUntil, claimedBy } = hit.source.ticketing ?? {}
-    return (soleName !== undefined && claimedBy === soleName) || (claimedUntil !== undefined && claimedUntil === own.get(keyOf(hit)))
+    if (claimedUntil === undefined || claimedUntil === own.get(keyOf(hit))) return true
+    if (soleName !== undefined && claimedBy === soleName) return true
+    const leftMs = Date.parse(claimedUntil) - clock.nowMs()
+    return leftMs <= 0 || leftMs > TOO_FAR_MS
   }
 
   /** Notes when something is to be done about the incident the next time, even without a change. */
@@ -294,14 +296,8 @@ function isLateNews({ ticketing, platforms, rootCause }: TicketedIncident, servi
 
 const keyOf = ({ index, id }: Pick<Versioned<unknown>, 'index' | 'id'>) => `${index}/${id}`
 
-function isDue({ status, ticketing = {} }: TicketedIncident, nowMs: number, isOwn: boolean): boolean {
-  const { takenAt, attentionAt, claimedUntil } = ticketing
-  if (attentionAt !== undefined && Date.parse(attentionAt) <= nowMs) return takenAt !== undefined || isOwn || isFree(claimedUntil, nowMs)
-  return takenAt === undefined && status === 'open' && (isOwn || isFree(claimedUntil, nowMs))
-}
-
-function isFree(claimedUntil: string | undefined, nowMs: number): boolean {
-  if (claimedUntil === undefined) return true
-  const leftMs = Date.parse(claimedUntil) - nowMs
-  return leftMs <= 0 || leftMs > TOO_FAR_MS
+function isDue({ status, ticketing = {} }: TicketedIncident, nowMs: number, isFree: boolean): boolean {
+  const { takenAt, attentionAt } = ticketing
+  if (attentionAt !== undefined && Date.parse(attentionAt) <= nowMs) return takenAt !== undefined || isFree
+  return takenAt === undefined && status === 'open' && isFree
 }
