@@ -3,6 +3,7 @@ import type { EventEmitter } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net'
 import { closerWhenIdle } from './close-when-idle.ts'
+import { limitConnections } from './connection-limit.ts'
 import { withOneHost } from './request-host.ts'
 import { answerUnreadableRequests } from './unreadable-request.ts'
 import { withWholeAnswers } from './whole-answer.ts'
@@ -86,6 +87,7 @@ export interface Connections {
 
 /** Rejects with the setting to change when the port cannot be had. */
 export async function listen(server: NetServer, at: ListenConfig, connections: Connections): Promise<HttpServer> {
+  limitConnections(server)
   await new Promise<void>((resolve, reject) => {
     server.once('error', error => reject(listenError(error, at)))
     server.listen(at.port, at.host, resolve)

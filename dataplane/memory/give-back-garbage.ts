@@ -1,6 +1,7 @@
 /** Collects the garbage of a thread while its process holds much memory: V8 alone lets each heap grow to several times of what is in use. */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { IDLE_MS, releaseIdleBuffers } from './free-buffers.ts'
+import { residentBytes } from './resident-bytes.ts'
 
 /** Resident memory of the process from which on garbage is worth a pause, bytes … */
 const FROM_BYTES = 160 * 1024 * 1024
@@ -107,10 +108,10 @@ export function ownMemory(): ThreadMemory {
     setFlagsFromString('--no-optimize-for-size')
   }
   return {
-    processBytes: () => process.memoryUsage.rss(),
+    processBytes: residentBytes,
     threadBytes() {
-      const { heapUsed, external } = process.memoryUsage()
-      return heapUsed + external
+      const { used_heap_size, external_memory } = getHeapStatistics()
+      return used_heap_size + external_memory
     },
     heapBytes: () => getHeapStatistics().total_heap_size,
     begin,

@@ -1,5 +1,6 @@
 /** Prometheus metrics of one role, from tables of names and help texts. */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import { refusedConnections } from './refused-connections.ts'
 import type { SharedCounters } from './shared-counters.ts'
 
 export interface MetricDescription {
@@ -75,6 +76,14 @@ function ofProcess(): Registry {
   if (shared === undefined) {
     shared = new Registry()
     collectDefaultMetrics({ register: shared, eventLoopMonitoringPrecision: EVENT_LOOP_EVERY_MS })
+    const refused: Counter = new Counter({
+      ...{
+        name: 'logpipeline_connections_refused_total',
+        help: 'Connections closed at once: their server, or their address, has as many as it may.',
+      },
+      registers: [shared],
+      collect: () => copyValue(refused, refusedConnections()),
+    })
   }
   return shared
 }

@@ -3,6 +3,7 @@
 import { statfsSync } from 'node:fs'
 import { freemem, loadavg, totalmem, uptime } from 'node:os'
 import { getHeapStatistics } from 'node:v8'
+import { residentBytes } from '../../memory/resident-bytes.ts'
 import { wildcardPattern } from '../analysis/term-pattern.ts'
 import { illegalArgument, unsupported } from '../api-error.ts'
 import { nestSettings } from '../catalog/settings.ts'
@@ -138,9 +139,9 @@ const STATS: Sections = {
       ...{ open_file_descriptors: UNKNOWN, max_file_descriptors: UNKNOWN },
       ...{
         cpu: { percent: UNKNOWN, total_in_millis: Math.round((user + system) / 1000) },
-        mem: { total_virtual_in_bytes: process.memoryUsage().rss },
+        mem: { total_virtual_in_bytes: residentBytes() },
       },
-      resident_in_bytes: process.memoryUsage().rss,
+      resident_in_bytes: residentBytes(),
     }
   },
   jvm: ({ deps }) => {

@@ -4,6 +4,7 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { letHeapsGrow } from '../../lifecycle/heap-growth.ts'
 import { collectGarbage } from '../../memory/give-back-garbage.ts'
+import { residentBytes } from '../../memory/resident-bytes.ts'
 import { type ApiError, tryLater } from '../api-error.ts'
 import type { QueryTurn } from './turn-queue.ts'
 
@@ -148,7 +149,7 @@ function processMemory(): ProcessMemory {
           const nowMs = performance.now()
           if (nowMs - residentMs >= RESIDENT_EVERY_MS) {
             residentMs = nowMs
-            resident = process.memoryUsage.rss()
+            resident = residentBytes()
           }
           return resident
         },
