@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { at, textAt } from './json-at.ts'
 import { opsgenie } from './opsgenie.ts'
-import { buildRequest } from './testing/checkout-incident.ts'
+import { buildRequest, ESCALATION } from './testing/checkout-incident.ts'
 import { sendScripted, testScripted } from './testing/send-scripted.ts'
 
 const ALERTS = 'https://opsgenie.example.com/v2/alerts'
@@ -114,6 +114,23 @@ describe('Opsgenie', () => {
     ])
     expect(body(0)).to.deep.equal({ priority: 'P1' })
     expect(body(4)).to.deep.include({ escalation: { name: 'Night' } })
+  })
+
+  it('escalates an alert that an escalation makes', async () => {
+    const request = buildRequest('opsgenie', { content: { change: ESCALATION }, fields: { escalation: 'Night' } })
+    const { outcome, outbound, body } = await sendScripted(opsgenie, request, TAKEN, DONE, {
+      status: 422,
+      body: { message: 'no such escalation' },
+    })
+    expect(outbound.calls.filter(call => !call.startsWith('GET'))).to.deep.equal([
+      `POST ${ALERTS}`,
+      `POST ${ALERT}/escalate?identifierType=alias`,
+    ])
+    expect(body(2)).to.deep.include({ escalation: { name: 'Night' } })
+    expect(outcome).to.include({ kind: 'delivered' })
+    expect(outcome)
+      .to.have.property('note')
+      .that.matches(/^not escalated to Night: /)
   })
 
   it('makes a new alert for what calls people, where somebody closed the alert there', async () => {

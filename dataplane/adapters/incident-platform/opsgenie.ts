@@ -1,5 +1,6 @@
 /** Opsgenie, Alert API v2 (and Jira Service Management, which has the same): the incident's key is the alias. All changes are taken first and made later. */
 import type { Severity } from '../../contract/platforms.ts'
+import { asksForHelp } from '../../domain/tickets/escalation.ts'
 import type { Target } from '../../domain/tickets/target.ts'
 import type { ExternalTicket, TicketRequest } from '../../ports/incident-platform.ts'
 import { eventReference } from './event-reference.ts'
@@ -53,13 +54,20 @@ export const opsgenie: HttpContract = {
 }
 
 const HANDLERS: Readonly<Record<TicketRequest['event'], (request: TicketRequest, calls: TargetCalls) => Promise<Delivered>>> = {
-  open: create,
+  open,
   reopen: create,
   update: tellOrCreate,
   escalate: tellOrCreate,
   comment: async (request, calls) => ({ ...known(request), ...toldOf(await addNote(request, calls)) }),
   acknowledge: async (request, calls) => await close(request, 'acknowledge', calls),
   resolve: async (request, calls) => await close(request, 'close', calls),
+}
+
+async function open(request: TicketRequest, calls: TargetCalls): Promise<Delivered> {
+  const made = await create(request, calls)
+  const isEscalation = request.content.status !== 'resolved' && asksForHelp(request.event, request.content.change)
+  const notes = [made.note, isEscalation ? await escalate(request, calls) : undefined].filter(note => note !== undefined)
+  return { ...made, ...(notes.length > 0 && { note: notes.join('; ') }) }
 }
 
 /** An open alert of the same alias counts up: the same request again makes no second one. A closed one does not: then a new alert would call people. */

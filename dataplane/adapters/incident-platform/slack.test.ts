@@ -3,7 +3,7 @@ import { describe, it } from 'mocha'
 import type { TicketEvent } from '../../domain/tickets/ticket-event.ts'
 import { at } from './json-at.ts'
 import { messageOf, slack } from './slack.ts'
-import { buildRequest, HOSTILE_INCIDENT } from './testing/checkout-incident.ts'
+import { buildRequest, ESCALATION, HOSTILE_INCIDENT } from './testing/checkout-incident.ts'
 import { resetAfterSending } from './testing/scripted-outbound.ts'
 import { sendScripted, testScripted } from './testing/send-scripted.ts'
 
@@ -62,6 +62,11 @@ describe('Slack', () => {
     expect(textOf('open')).to.not.include('<!')
     expect(textOf('open', { mention: '@here' })).to.match(/^<!here> /)
     expect(textOf('resolve', { mention: '@here' })).to.not.include('<!')
+    const escalatedTo = messageOf(buildRequest('slack', { content: { change: ESCALATION }, fields: { mention: '@here' } }))
+    expect(escalatedTo.text).to.match(/^<!here> /)
+    const named = { mention: '@here', escalationMention: '<!subteam^S012>' }
+    expect(messageOf(buildRequest('slack', { content: { change: ESCALATION }, fields: named })).text).to.match(/^<!subteam\^S012> /)
+    expect(messageOf(buildRequest('slack', { content: { change: ESCALATION } })).text).to.match(/^<!channel> /)
   })
 
   it('keeps to 50 blocks, 3,000 characters of a section and 10,000 in all', () => {

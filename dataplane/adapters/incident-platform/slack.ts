@@ -1,4 +1,5 @@
 /** Slack, incoming webhook: each event is a message of its own, since a webhook tells no id that one could answer to. */
+import { asksForHelp } from '../../domain/tickets/escalation.ts'
 import type { Target } from '../../domain/tickets/target.ts'
 import type { TicketRequest } from '../../ports/incident-platform.ts'
 import { type HttpContract, NotDelivered, notOfThisPlatform, type Reply, type TargetCalls } from './http-platform.ts'
@@ -74,9 +75,10 @@ function partsOf(request: TicketRequest): SlackParts {
   }
 }
 
-function mentionOf({ target, event }: TicketRequest): string | undefined {
+function mentionOf({ target, event, content }: TicketRequest): string | undefined {
   const usual = field(target, 'mention')
-  const mention = event === 'open' ? usual : event === 'escalate' ? (field(target, 'escalationMention') ?? usual ?? '@channel') : undefined
+  const asked = asksForHelp(event, content.change) ? (field(target, 'escalationMention') ?? usual ?? '@channel') : undefined
+  const mention = asked ?? (event === 'open' ? usual : undefined)
   return mention && (PLAIN_MENTIONS.get(mention) ?? mention)
 }
 

@@ -1,7 +1,7 @@
 /** Asks the console for incidents of the shop, as a person would look at them. */
 import { causeOf } from './collector.ts'
 import { DemoProblem } from './demo-problem.ts'
-import { SERVICE_NAMES } from './services.ts'
+import { SERVICE_NAMES, SERVICES } from './services.ts'
 
 const REQUEST_TIMEOUT_MS = 10_000
 
@@ -24,6 +24,9 @@ export interface Incidents {
   addressOf(incident: SeenIncident): string
 }
 
+/** Services of others may have the names of the shop's. */
+const HOSTS = Object.values(SERVICES).map(({ host }) => host)
+
 export function createIncidents({ consoleUrl, tenant }: { readonly consoleUrl: string; readonly tenant?: string }): Incidents {
   const headers = { 'content-type': 'application/json', ...(tenant !== undefined && { 'x-service-tenant-id': tenant }) }
   const ask = async (path: string, signal: AbortSignal, body?: object): Promise<unknown> => {
@@ -45,7 +48,7 @@ Start one with \`npm start\` (or \`logpipeline standalone\`) in another terminal
       return listed.filter(({ service }) => (SERVICE_NAMES as readonly string[]).includes(service))
     },
     async newestRecordMs(sinceMs, signal) {
-      const filter = [{ terms: { service: SERVICE_NAMES } }, { range: { timestamp: { gte: new Date(sinceMs).toISOString() } } }]
+      const filter = [{ terms: { host: HOSTS } }, { range: { timestamp: { gte: new Date(sinceMs).toISOString() } } }]
       const body = { size: 1, sort: [{ timestamp: 'desc' }], _source: ['timestamp'], query: { bool: { filter } } }
       const found = (await ask('/api/search/service-logs-*/_search', signal, body)) as {
         readonly hits: { readonly hits: readonly { readonly _source: { readonly timestamp: string } }[] }

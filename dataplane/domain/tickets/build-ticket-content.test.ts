@@ -182,6 +182,12 @@ describe('what a ticket says', () => {
         { event: 'escalate', change: { actor: 'ada', at: INCIDENT.lastSeen } },
         'Take it now: ada asks for help. Read what checkout logged from 02:14:07 UTC on, and what was changed shortly before.',
       ],
+      [
+        'told for the first time by an escalation',
+        { status: 'escalated' },
+        { event: 'open', change: { actor: 'ada', note: 'payments\nare down', at: INCIDENT.lastSeen } },
+        'Take it now: ada asks for help, “payments are down”. Read what checkout logged from 02:14:07 UTC on, and what was changed shortly before.',
+      ],
       ['resolved', {}, { event: 'resolve' }, 'Do nothing more; reopen the incident if it comes back.'],
     ]
     for (const [says, over, row, action] of cases) it(says, () => expect(content(over, row).nextAction).to.equal(action))

@@ -6,10 +6,12 @@ import { readableText, wordsOfFields } from '../records/readable-text.ts'
 import { wordsOfLine } from '../records/words-of-line.ts'
 import type { RootCause } from '../root-cause/root-cause.ts'
 import { standsOut } from '../root-cause/stands-out.ts'
+import { asksForHelp } from './escalation.ts'
 import { listWords } from './incident-tickets.ts'
 import { maskCredentials } from './mask-credentials.ts'
-import type { OutboxRow } from './outbox-row.ts'
+import type { OutboxRow, StateChange } from './outbox-row.ts'
 import type { SampleLine, TicketContent, TicketEvidence } from './ticket-content.ts'
+import type { TicketEvent } from './ticket-event.ts'
 
 /** Patterns that a ticket shows, the most frequent first, and sample records of each. */
 export const MAX_PATTERNS = 3
@@ -127,16 +129,21 @@ function nextAction(incident: Incident, { event, change }: ContentSource['row'],
       return 'Do nothing more; reopen the incident if it comes back.'
     case 'acknowledge':
       return `Leave it to ${change?.actor ?? 'the person who acknowledged it'}, unless you are asked for help.`
-    case 'escalate':
-      return `Take it now: ${change?.actor === 'auto' ? 'nobody acknowledged it in time' : `${change?.actor ?? 'somebody'} asks for help`}. ${whereToLook(incident)}`
     default:
       break
   }
+  if (asksForHelp(event, change)) return `Take it now: ${whyNow(event, change)}. ${whereToLook(incident)}`
   if (incident.recurring === true)
     return `Decide whether this is known noise: ${incident.service} logs it all day. If it is, silence it; if not, mend it in working hours.`
   const isTakenCareOf = incident.status !== 'open'
   const urgency = isTakenCareOf ? '' : severity === 'critical' ? 'Acknowledge it now. ' : severity === 'high' ? 'Acknowledge it. ' : ''
   return `${urgency}${whereToLook(incident)}`
+}
+
+/** A change to a ticket that is there has the note beside this. */
+function whyNow(event: TicketEvent, { actor, note }: Partial<StateChange> = {}): string {
+  const why = actor === 'auto' ? 'nobody acknowledged it in time' : `${actor ?? 'somebody'} asks for help`
+  return event !== 'open' || note === undefined ? why : `${why}, “${cut(note.replaceAll(/\s+/g, ' '))}”`
 }
 
 function whereToLook({ service, rootCause, firstSeen }: Incident): string {

@@ -1,7 +1,9 @@
 /** Whom an escalation tells (Spec: Events; Decisions 6). */
 import { SEVERITIES, type Severity } from '../../contract/platforms.ts'
 import type { TargetId } from '../../contract/target-id.ts'
+import type { StateChange } from './outbox-row.ts'
 import { type RoutedIncident, type RoutingRules, routeEscalation } from './routing.ts'
+import type { TicketEvent } from './ticket-event.ts'
 
 export interface EscalationPlan {
   /** The targets of the escalation: `escalatedTo`. */
@@ -26,6 +28,11 @@ export function planEscalation(rules: RoutingRules, incident: RoutedIncident, no
   const fresh = [...new Set(higher)].filter(id => !notified.includes(id))
   if (fresh.length > 0) return { targets: fresh, fresh, severity: above }
   return { targets: notified.filter(id => rules.targets.get(id)?.enabled === true), fresh: [], severity: 'critical' }
+}
+
+/** Whether an event asks for help. Of openings those that tell a change: a target without a ticket is told of an escalation by one. */
+export function asksForHelp(event: TicketEvent, change: StateChange | undefined): boolean {
+  return event === 'escalate' || (event === 'open' && change !== undefined)
 }
 
 const NO_ROUTING = { critical: [], high: [], medium: [], low: [] } as const

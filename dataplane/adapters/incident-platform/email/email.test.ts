@@ -4,7 +4,7 @@ import type { SMTPServerOptions } from 'smtp-server'
 import type { ExternalTicket } from '../../../ports/incident-platform.ts'
 import type { OutboundAddresses } from '../../../ports/outbound-addresses.ts'
 import { TargetRefused } from '../../../ports/outbound-http.ts'
-import { buildRequest } from '../testing/checkout-incident.ts'
+import { buildRequest, ESCALATION } from '../testing/checkout-incident.ts'
 import { type SmtpFixture, smtpError, startSmtp } from '../testing/smtp-fixture.ts'
 import { createEmail } from './email.ts'
 import { isAddressOf } from './mail.ts'
@@ -64,6 +64,13 @@ describe('e-mail', () => {
   it('goes to those named for escalations as well, once each', async () => {
     const { smtp, send } = await open()
     await send({ event: 'escalate', fields: { escalationTo: 'lead@example.com', to: 'oncall@example.com, lead@example.com' } })
+    expect(smtp.mails[0]!.recipients).to.deep.equal(['lead@example.com', 'oncall@example.com'])
+    expect(headOf(smtp, 0)).to.match(/^Importance: High/m)
+  })
+
+  it('goes to those named for escalations where an escalation is the first that the mail server is told of', async () => {
+    const { smtp, send } = await open()
+    await send({ content: { severity: 'medium', change: ESCALATION }, fields: { escalationTo: 'lead@example.com' } })
     expect(smtp.mails[0]!.recipients).to.deep.equal(['lead@example.com', 'oncall@example.com'])
     expect(headOf(smtp, 0)).to.match(/^Importance: High/m)
   })

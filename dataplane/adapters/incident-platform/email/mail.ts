@@ -1,7 +1,7 @@
 /** A ticket as a mail. All mails of an incident to one target are one thread, in readers that go by `References` and in those that go by the subject. */
 import { createHash } from 'node:crypto'
+import { asksForHelp } from '../../../domain/tickets/escalation.ts'
 import type { Target } from '../../../domain/tickets/target.ts'
-import type { TicketEvent } from '../../../domain/tickets/ticket-event.ts'
 import type { ExternalTicket, TicketRequest } from '../../../ports/incident-platform.ts'
 import { cutText, oneLine } from '../rendering/cut-text.ts'
 import { toHtml } from '../rendering/html.ts'
@@ -28,7 +28,8 @@ export interface Mail {
 
 export function mailOf(request: TicketRequest): Mail {
   const { target, event, content, ticket, only } = request
-  const all = recipientsOf(target, event)
+  const isEscalation = asksForHelp(event, content.change)
+  const all = recipientsOf(target, isEscalation)
   const severity = toldSeverity(request)
   const told = { ...content, severity }
   const root = threadOf(request)
@@ -48,7 +49,7 @@ export function mailOf(request: TicketRequest): Mail {
     }),
     messageId: isFirst ? root : messageIdOf(request),
     ...(!isFirst && { inReplyTo: root, references: root }),
-    priority: event === 'escalate' || (event === 'open' && (severity === 'critical' || severity === 'high')) ? 'high' : 'normal',
+    priority: isEscalation || (event === 'open' && (severity === 'critical' || severity === 'high')) ? 'high' : 'normal',
     headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
   }
 }
@@ -66,8 +67,8 @@ function subjectOf(request: TicketRequest): string {
 }
 
 /** An escalation also goes to those named for it. */
-function recipientsOf(target: Target, event: TicketEvent): readonly string[] {
-  const lists = event === 'escalate' ? [...listField(target, 'escalationTo'), ...listField(target, 'to')] : listField(target, 'to')
+function recipientsOf(target: Target, isEscalation: boolean): readonly string[] {
+  const lists = isEscalation ? [...listField(target, 'escalationTo'), ...listField(target, 'to')] : listField(target, 'to')
   return [...new Set(lists.map(oneLine))]
 }
 

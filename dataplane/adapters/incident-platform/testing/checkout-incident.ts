@@ -1,4 +1,5 @@
 /** An incident as people get it, for looking at what platforms make of it. */
+import type { StateChange } from '../../../domain/tickets/outbox-row.ts'
 import type { TicketContent } from '../../../domain/tickets/ticket-content.ts'
 import type { TicketRequest } from '../../../ports/incident-platform.ts'
 
@@ -121,6 +122,9 @@ const TARGET_FIELDS = {
     to: ['oncall@example.com'],
   },
 } as const
+
+/** The change of an opening that an escalation asks for. */
+export const ESCALATION: StateChange = { actor: 'ada', at: '2026-11-21T03:17:00.000Z' }
 
 /** The opening of the incident above; `overrides` replace parts, `fields` those of the target. */
 export function buildRequest(
