@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { saysError, saysWarning } from './level-in-text.ts'
+import { levelInText, saysError } from './level-in-text.ts'
 
 describe('level in the text of a record without severity', () => {
   for (const line of [
@@ -87,9 +87,9 @@ describe('level in the text of a record without severity', () => {
       '{"level":40,"msg":<*>}',
       'time=<*> level=WARN msg=<*>',
     ]
-    for (const line of warnings) expect(saysWarning(line), line).to.equal(true)
+    for (const line of warnings) expect(levelInText(line), line).to.equal('warning')
     for (const line of ['<*> [ERROR] after a [Warning]', '<*> <*> [Note] [Warning] was seen', 'level=info msg=warning', ''])
-      expect(saysWarning(line), line).to.equal(false)
+      expect(levelInText(line), line).to.not.equal('warning')
     expect(saysError('<*> [Warning] [error] of others')).to.equal(false)
   })
 })

@@ -30,20 +30,14 @@ const ERRORS = new Set('ERROR SEVERE CRITICAL CRIT FATAL DPANIC PANIC EMERG ALER
 const WARNINGS = new Set('WARN WARNING WRN W 40'.split(' '))
 
 export function saysError(message: string): boolean {
-  const start = startOf(message)
-  return CRASH.test(start) || EXCEPTION.test(start) || ERRORS.has(levelIn(start))
+  return levelInText(message) === 'error'
 }
 
-export function saysWarning(message: string): boolean {
-  return WARNINGS.has(levelIn(startOf(message)))
-}
-
-function startOf(message: string): string {
-  return withoutTerminalCodes(message.slice(0, MAX_CHARACTERS))
-}
-
-/** The first level that it names, in capital letters; empty without one. */
-function levelIn(start: string): string {
-  const [, ...found] = LEVEL.exec(start) ?? []
-  return (found.find(each => each !== undefined) ?? '').toUpperCase()
+/** Undefined: less than a warning, or no level at all. */
+export function levelInText(message: string): 'error' | 'warning' | undefined {
+  const start = withoutTerminalCodes(message.slice(0, MAX_CHARACTERS))
+  if (CRASH.test(start) || EXCEPTION.test(start)) return 'error'
+  const [, ...levels] = LEVEL.exec(start) ?? []
+  const level = levels.find(each => each !== undefined)?.toUpperCase() ?? ''
+  return ERRORS.has(level) ? 'error' : WARNINGS.has(level) ? 'warning' : undefined
 }

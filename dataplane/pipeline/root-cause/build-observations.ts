@@ -1,6 +1,6 @@
 /** Makes observations of stored records. Equal texts are kept once: JSON gives each record copies of its own, and an analysis holds tens of thousands of records. */
 import { entryOf } from '../../domain/root-cause/entry-of.ts'
-import { saysError, saysWarning } from '../../domain/root-cause/level-in-text.ts'
+import { levelInText } from '../../domain/root-cause/level-in-text.ts'
 import type { Observation } from '../../domain/root-cause/observation.ts'
 import { readErrorWords } from '../../domain/root-cause/read-error-words.ts'
 import { buildTemplate, statementWords } from '../../domain/root-cause/template.ts'
@@ -70,7 +70,8 @@ export class ObservationBuilder {
   #pattern(id: string, text: string): SharedPattern {
     return entryOf(this.#patterns, id, () => {
       const namesReason = readErrorWords(text).sense === 'own'
-      return { id, text, words: statementWords(text), textIsError: saysError(text) || (namesReason && saysWarning(text)), namesReason }
+      const level = levelInText(text)
+      return { id, text, words: statementWords(text), textIsError: level === 'error' || (level === 'warning' && namesReason), namesReason }
     })
   }
 
