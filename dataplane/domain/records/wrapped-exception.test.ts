@@ -20,6 +20,20 @@ describe('an exception that a framework wraps', () => {
     expect(withoutWrapping(cut)).to.equal(cut)
   })
 
+  it('stands behind what the program said of it', () => {
+    const traceback = 'Traceback (most recent call last):\n  File "/app/pay.py", line 7, in charge\nPaymentError: declined'
+    expect(withoutWrapping(`job 7 failed\n${traceback}`)).to.equal('job 7 failed: PaymentError: declined')
+    const java = 'no charge\norg.orm.OrmException: no statement\n\tat shop.Pay.charge(Pay.java:7)'
+    const pool = 'java.sql.SQLTransientConnectionException: pool-1 - Connection is not available'
+    expect(withoutWrapping(`${java}\nCaused by: a.B: no connection\n\tat a.B.c(B.java:1)\nCaused by: ${pool}\n\t... 9 more`)).to.equal(
+      `no charge: ${pool}`,
+    )
+    expect(withoutWrapping(`no charge: ${pool}\n\tat a.B\nCaused by: ${pool}`)).to.equal(`no charge: ${pool}`)
+    for (const whole of [java, `${java}\nCaused by: `, 'job 7 failed\nTraceback (most recent call last):\n  File "/app'])
+      expect(withoutWrapping(whole).startsWith(whole.split('\n')[0]!), whole).to.equal(true)
+    expect(withoutWrapping(java)).to.equal(java)
+  })
+
   it('that is cut off, or that nothing wraps, is left as it is', () => {
     for (const line of [why, `${servlet}; nested exception is`, servlet, `order 7: nested exception is ${why}`, ''])
       expect(withoutWrapping(line)).to.equal(line)

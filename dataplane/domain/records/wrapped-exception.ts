@@ -1,4 +1,4 @@
-/** The exception that a framework wraps in a long line of its own, or that Python writes below its frames: readers see the beginning of a message, and that is the same for all (Decisions 6). */
+/** The exception that a framework wraps in a long line of its own, that Python writes below its frames, or Java behind all that it caused: readers see the beginning of a message (Decisions 6). */
 
 /** Tomcat and Spring: `Servlet.service() for servlet [x] in context with path [] threw exception [Request processing failed; nested exception is E: why] with root cause`. */
 const WRAPPING =
@@ -6,19 +6,34 @@ const WRAPPING =
 const WRAPPED_END = /\](?: with root cause)?\s*$/
 
 /** Python writes the frames first, the outermost before all, and the exception last. One that is cut off ends within a frame, whose lines are indented. */
-const TRACEBACK = /^Traceback \(most recent call last\)/
+const TRACEBACK = /^(?:([^\n]+)\n)?Traceback \(most recent call last\)/
+/** Java writes the exception that the others are made of last, each behind the frames of the one before it. */
+const CAUSED_BY = '\nCaused by: '
 
 /** A message without what wraps its exception; any other one as it is. */
 export function withoutWrapping(message: string): string {
-  if (TRACEBACK.test(message)) return lastOfTraceback(message)
+  const traceback = TRACEBACK.exec(message)
+  if (traceback !== null) return lastOfTraceback(message, traceback[1])
+  const at = message.lastIndexOf(CAUSED_BY)
+  if (at > 0) return behind(lineAt(message, 0), lineAt(message, at + CAUSED_BY.length))
   const found = WRAPPING.exec(message)
   if (found === null) return message
   const inner = message.slice(found[0].length)
   return found[0].includes('[Request processing failed') ? inner.replace(WRAPPED_END, '') : inner
 }
 
-function lastOfTraceback(traceback: string): string {
+function lastOfTraceback(traceback: string, says: string | undefined): string {
   const whole = traceback.trimEnd()
   const last = whole.slice(whole.lastIndexOf('\n') + 1)
-  return /^[A-Za-z_]/.test(last) ? last : traceback
+  return /^[A-Za-z_]/.test(last) ? behind(says, last) : traceback
+}
+
+function lineAt(text: string, from: number): string {
+  const end = text.indexOf('\n', from)
+  return text.slice(from, end < 0 ? undefined : end).trimEnd()
+}
+
+/** The exception behind what the program said of it, which often holds it. */
+function behind(says: string | undefined, exception: string): string {
+  return says === undefined || exception === '' || says.includes(exception) ? (says ?? exception) : `${says}: ${exception}`
 }

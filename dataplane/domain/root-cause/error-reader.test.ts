@@ -27,6 +27,21 @@ describe('what errors tell', () => {
     expect(namedBy(kind('web', 'getaddrinfo ENOTFOUND orders'))).to.deep.equal(['coredns'])
   })
 
+  it('nobody of those whose names the name service looked up', () => {
+    expect(namedBy(kind('coredns', 'plugin/errors: 2 orders.shop.svc.cluster.local. A: read udp: i/o timeout'))).to.deep.equal([undefined])
+    expect(namedBy(kind('coredns', 'Get "https://web:6443/api": connection refused'))).to.deep.equal(['web'])
+  })
+
+  it('no other service, where the site that did not answer is of others', () => {
+    const isRemote = (text: string) => {
+      const said = kind('orders', text)
+      return readErrors(SERVICES, [said]).isRemote(said)
+    }
+    expect(isRemote('POST https://api.maps.example/lookup failed: 503 Service Unavailable')).to.equal(false)
+    for (const url of ['http://maps:8080', 'http://maps.shop.svc:8080', 'https://maps.internal', 'http://orders-db.shop.example'])
+      expect(isRemote(`POST ${url}/lookup failed: 503 Service Unavailable`), url).to.equal(true)
+  })
+
   it('the workload that the platform tells of', () => {
     expect(namedBy(kind('web', 'Container orders in pod orders-7d9f5c4b8d-x2v4p was OOMKilled'))).to.deep.equal(['orders'])
     expect(namedBy(kind('web', 'Liveness probe failed for pod shop/orders-db-0: timeout'))).to.deep.equal(['orders-db'])

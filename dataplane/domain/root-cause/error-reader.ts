@@ -44,12 +44,14 @@ export function readErrors(services: readonly string[], kinds: Iterable<Kind>): 
   const findHost = createFindHost(services)
   const nameService = services.findIndex(name => /dns/i.test(name))
   const namedBy = ({ sense, hosts, isUnresolved, withoutCallers }: ErrorWords, speaker: number): number | undefined => {
-    if (isUnresolved) return nameService < 0 || nameService === speaker ? findNamed(withoutCallers, speaker) : nameService
+    // The names that a name service looked up are not at fault.
+    const findWord = () => (speaker === nameService ? undefined : findNamed(withoutCallers, speaker))
+    if (isUnresolved) return nameService < 0 || nameService === speaker ? findWord() : nameService
     for (const host of hosts) {
       const service = findHost(host)
       if (service !== undefined && service !== speaker) return service
     }
-    return sense === 'own' ? undefined : findNamed(withoutCallers, speaker)
+    return sense === 'own' ? undefined : findWord()
   }
   const read = (kind: Kind): ReadKind => {
     const texts = textsOf(kind)
@@ -61,7 +63,8 @@ export function readErrors(services: readonly string[], kinds: Iterable<Kind>): 
     if (isOrder) return { sense: first.sense, named: undefined }
     if (repeated !== undefined) return { sense: 'callee', named: repeated }
     const named = words.map(each => namedBy(each, kind.service)).find(service => service !== undefined)
-    return { sense: words.find(each => each.sense === 'own')?.sense ?? first.sense, named }
+    const sense = words.find(each => each.sense === 'own')?.sense ?? first.sense
+    return { sense: sense === 'callee' && named === undefined && words.some(isOfStranger) ? 'plain' : sense, named }
   }
   const known = new Map<Kind, ReadKind>()
   const readOnce = (kind: Kind): ReadKind => {
@@ -87,6 +90,14 @@ export function readErrors(services: readonly string[], kinds: Iterable<Kind>): 
       errors[0],
     textOf: ({ errorTexts: [text], pattern }) => (text === undefined ? pattern : maskMessage(text)),
   }
+}
+
+/** Names that are known within a network only. */
+const WITHIN = /\.(?:svc|local|localdomain|internal|intern|intranet|lan|corp|home)$/
+
+/** Complains of a site that others run: who wrote it is as near to the fault as one gets. */
+function isOfStranger({ sites }: ErrorWords): boolean {
+  return sites.some(site => site.includes('.') && !WITHIN.test(site))
 }
 
 function textsOf({ errorTexts, pattern }: Kind): readonly string[] {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { saysError } from './level-in-text.ts'
+import { levelInText, saysError } from './level-in-text.ts'
 
 describe('level in the text of a record without severity', () => {
   for (const line of [
@@ -78,4 +78,18 @@ describe('level in the text of a record without severity', () => {
     '',
   ])
     it(`none: ${line}`, () => expect(saysError(line)).to.equal(false))
+
+  it('warnings are told by the first level too', () => {
+    const warnings = [
+      '<*> <*> [Warning] Too many connections',
+      '<*> [warning] <*> queue is long',
+      'W<*> <*>       <*> controller.go:<*>] no space left',
+      '{"level":40,"msg":<*>}',
+      'time=<*> level=WARN msg=<*>',
+    ]
+    for (const line of warnings) expect(levelInText(line), line).to.equal('warning')
+    for (const line of ['<*> [ERROR] after a [Warning]', '<*> <*> [Note] [Warning] was seen', 'level=info msg=warning', ''])
+      expect(levelInText(line), line).to.not.equal('warning')
+    expect(saysError('<*> [Warning] [error] of others')).to.equal(false)
+  })
 })

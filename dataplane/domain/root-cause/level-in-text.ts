@@ -1,4 +1,4 @@
-/** Whether a line of text without a severity of its own tells that it is an error: `2026-03-03 04:00:01 ERROR [main] ...` (Decisions 6). */
+/** Whether a line of text without a severity of its own tells that it is an error, or a warning: `2026-03-03 04:00:01 ERROR [main] ...` (Decisions 6). */
 import { withoutTerminalCodes } from '../records/terminal-codes.ts'
 
 /** The level stands at the start of a line, after a time and perhaps a thread. */
@@ -18,7 +18,7 @@ const LEVEL = new RegExp(
     // JSON, whose pattern has the level (records/pattern.ts), by the word or as pino and bunyan number it.
     `"(?:@?[Ll]evel|[Ll]og[._]?[Ll]evel|levelname|lvl|@l|[Ss]everity(?:_?[Tt]ext)?)": ?"?(\\w+)`,
     `\\b(?:level|lvl|severity)=["']?(\\w+)`,
-    `\\[(debug|info|notice|warn|error|crit|alert|emerg)\\]`,
+    `\\[(debug|info|[Nn]ote|notice|warn|[Ww]arning|error|crit|alert|emerg)\\]`,
   ].join('|'),
 )
 /** Programs that die write no level, nor do the kernel that kills one, PHP behind its process manager, and SQL Server. */
@@ -27,12 +27,17 @@ const CRASH =
 /** Neither does a line that begins with the name of an exception: `java.lang.IllegalStateException: no cart`, `Error: no cart`. */
 const EXCEPTION = /^(?:Caused by: )?(?:[A-Za-z_$][\w$]{0,60}\.){0,10}(?:[A-Z][\w$]{0,80})?(?:Error|Exception)(?::|$)/
 const ERRORS = new Set('ERROR SEVERE CRITICAL CRIT FATAL DPANIC PANIC EMERG ALERT ERR FTL FAIL E F 50 60'.split(' '))
+const WARNINGS = new Set('WARN WARNING WRN W 40'.split(' '))
 
 export function saysError(message: string): boolean {
+  return levelInText(message) === 'error'
+}
+
+/** Undefined: less than a warning, or no level at all. */
+export function levelInText(message: string): 'error' | 'warning' | undefined {
   const start = withoutTerminalCodes(message.slice(0, MAX_CHARACTERS))
-  if (CRASH.test(start) || EXCEPTION.test(start)) return true
-  const level = LEVEL.exec(start)
-    ?.slice(1)
-    .find(each => each !== undefined)
-  return level !== undefined && ERRORS.has(level.toUpperCase())
+  if (CRASH.test(start) || EXCEPTION.test(start)) return 'error'
+  const [, ...levels] = LEVEL.exec(start) ?? []
+  const level = levels.find(each => each !== undefined)?.toUpperCase() ?? ''
+  return ERRORS.has(level) ? 'error' : WARNINGS.has(level) ? 'warning' : undefined
 }

@@ -33,6 +33,7 @@ const SENSES: Readonly<Record<ErrorSense, readonly string[]>> = {
     '',
     'Connection is not available, timeout of the pool',
     'no charge for card 7',
+    'job 7 failed\nTraceback (most recent call last):\n  File "/app/jobs.py", line 7, in run\nZeroDivisionError: division by zero',
   ],
 }
 
@@ -51,6 +52,13 @@ describe('words of errors', () => {
       'orders',
       'orders-7d9f5c4b8d-x2v4p',
     ])
+  })
+
+  it('name the sites that were called, and no page that a proxy was asked for', () => {
+    const sites = (text: string) => readErrorWords(text).sites
+    expect(sites('POST https://api.maps.example/lookup failed: 503 Service Unavailable')).to.deep.equal(['api.maps.example'])
+    expect(sites('upstream timed out, referrer: "https://shop.example/cart"')).to.deep.equal([])
+    expect(sites('Connection to orders-db:5432 refused')).to.deep.equal([])
   })
 
   it('without those that tell who asked', () => {

@@ -10,6 +10,8 @@ export interface ErrorWords {
   readonly sense: ErrorSense
   /** Hosts that it names with a port, in a URL, as what it looked up, or as a workload; small letters, at most 5. */
   readonly hosts: readonly string[]
+  /** Those of them that stand in a URL which it called. */
+  readonly sites: readonly string[]
   /** A name was not resolved: rather a fault of the name service than of the one that was looked up. */
   readonly isUnresolved: boolean
   /** The text without those words that tell who asked: `request from orders`. */
@@ -48,8 +50,12 @@ const CLIENT =
 const CALLEE: readonly RegExp[] = [
   /\b(?:(?<!resource temporarily )unavailable|unreachable|upstream|downstream|bad gateway|gateway time-?out|remote|dependency|callee|no healthy)\b/i,
   /\b(?:returned|responded|replied|answered|status(?: code)?)\b.{0,60}\b5\d\d\b|\[5\d\d\] during/i,
-  /\b(?:call(?:ing)? \S|error from |response from )/i,
+  // Each traceback of Python says `most recent call last`.
+  /\b(?:(?<!most recent )call(?:ing)? \S|error from |response from )/i,
 ]
+
+/** A proxy tells the URL that it was asked for as well. */
+const PROXY = /\b(?:up|down)stream\b/i
 
 const UNRESOLVED =
   /\blookup \S+ (?:on|:)|name resolution|unknownhost|\benotfound\b|getaddrinfo|name or service not known|no such host|servfail/i
@@ -77,7 +83,8 @@ export function readErrorWords(message: string): ErrorWords {
   const text = message.slice(0, MAX_CHARACTERS)
   return {
     sense: senseOf(text),
-    hosts: hostsOf(text),
+    hosts: hostsOf(text, HOSTS),
+    sites: PROXY.test(text) ? [] : hostsOf(text, [SITE]),
     isUnresolved: UNRESOLVED.test(text),
     withoutCallers: text.replaceAll(CALLERS, ' '),
   }
@@ -99,17 +106,18 @@ function isVague(text: string): boolean {
 
 /** A name is at most 253 characters; it begins with a letter. */
 const HOST = '([a-z](?:[\\w.-]{0,252}\\w)?)'
+const SITE = new RegExp(`\\w://(?:[^\\s/@"']{1,100}@)?${HOST}`, 'gi')
 const HOSTS: readonly RegExp[] = [
-  new RegExp(`\\w://(?:[^\\s/@"']{1,100}@)?${HOST}`, 'gi'),
+  SITE,
   new RegExp(`(?<![\\w./-])${HOST}(?:/[\\d.]{7,15})?:\\d{2,5}\\b`, 'gi'),
   new RegExp(`\\b(?:host=|lookup |ENOTFOUND |UnknownHostException: )["']?${HOST}`, 'gi'),
   // The platform tells of a workload: `Back-off restarting failed container payments in pod payments-7d9f5c4b8d-x2v4p`.
   new RegExp(`\\b(?:container|pod|deployment|statefulset|daemonset)[ =:/"']{1,3}(?:[\\w-]{1,63}/)?${HOST}`, 'gi'),
 ]
 
-function hostsOf(text: string): readonly string[] {
+function hostsOf(text: string, patterns: readonly RegExp[]): readonly string[] {
   const hosts = new Set<string>()
-  for (const pattern of HOSTS)
+  for (const pattern of patterns)
     for (const [, host] of text.matchAll(pattern)) {
       if (hosts.size === MAX_HOSTS) return [...hosts]
       hosts.add(host!.toLowerCase())

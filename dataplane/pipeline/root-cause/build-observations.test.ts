@@ -49,6 +49,20 @@ describe('observations of stored records', () => {
     expect(bytes).to.be.within(1, MAX_BYTES)
   }).timeout(20_000)
 
+  it('are errors where a warning names a reason of its own, by the level or by the line alone', () => {
+    const isError = (level: string | undefined, pattern: string) =>
+      new ObservationBuilder().build(
+        { time_unix_nano: '5000000', service: 'a', log_id: 'l', pattern_id: 'p', pattern, ...(level !== undefined && { level }) },
+        undefined,
+      ).isError
+    expect(isError('WARN', 'Too many connections')).to.equal(true)
+    for (const level of ['INFO', undefined]) {
+      expect(isError(level, '<*> <*> [Warning] Too many connections')).to.equal(true)
+      expect(isError(level, '<*> <*> [Warning] Aborted connection')).to.equal(false)
+      expect(isError(level, 'Too many connections are closed now')).to.equal(false)
+    }
+  })
+
   it('take the first pattern of an id, which a page of patterns may have told before', () => {
     const builder = new ObservationBuilder()
     const record: StoredRecord = { time_unix_nano: '5000000', service: 'a', log_id: 'l', pattern_id: 'p' }

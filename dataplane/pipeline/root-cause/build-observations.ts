@@ -1,6 +1,6 @@
 /** Makes observations of stored records. Equal texts are kept once: JSON gives each record copies of its own, and an analysis holds tens of thousands of records. */
 import { entryOf } from '../../domain/root-cause/entry-of.ts'
-import { saysError } from '../../domain/root-cause/level-in-text.ts'
+import { levelInText } from '../../domain/root-cause/level-in-text.ts'
 import type { Observation } from '../../domain/root-cause/observation.ts'
 import { readErrorWords } from '../../domain/root-cause/read-error-words.ts'
 import { buildTemplate, statementWords } from '../../domain/root-cause/template.ts'
@@ -24,8 +24,8 @@ interface SharedPattern {
   readonly id: string
   readonly text: string
   readonly words: string
-  /** The text itself says that it is an error. */
-  readonly saysError: boolean
+  /** The text itself says that it is an error, or a warning that names a reason. */
+  readonly textIsError: boolean
   /** The text names a reason that lies where it is written: no space left. A warning of that tells more than the errors that follow from it. */
   readonly namesReason: boolean
 }
@@ -53,14 +53,14 @@ export class ObservationBuilder {
   /** The record's own pattern counts where that of its id is not known. */
   build(record: StoredRecord, fields: Fields | undefined): Observation {
     const { time_unix_nano: time, trace_id: traceId = '', span_id: spanId = '', level } = record
-    const { id, text, words, saysError, namesReason } = this.#pattern(record.pattern_id, record.pattern ?? '')
+    const { id, text, words, textIsError, namesReason } = this.#pattern(record.pattern_id, record.pattern ?? '')
     return {
       timeMs: Number(time) / 1e6,
       service: this.#shared(record.service),
       traceId: this.#shared(traceId),
       spanId,
       template: fields === undefined ? words : this.#shared(buildTemplate(words, key => fields[key]?.[0])),
-      isError: level === 'ERROR' || level === 'FATAL' || (level === 'WARN' && namesReason) || ((level ?? 'INFO') === 'INFO' && saysError),
+      isError: level === 'ERROR' || level === 'FATAL' || (level === 'WARN' && namesReason) || ((level ?? 'INFO') === 'INFO' && textIsError),
       logId: record.log_id,
       patternId: id,
       pattern: text,
@@ -68,10 +68,11 @@ export class ObservationBuilder {
   }
 
   #pattern(id: string, text: string): SharedPattern {
-    return entryOf(this.#patterns, id, () => ({
-      ...{ id, text, words: statementWords(text), saysError: saysError(text) },
-      namesReason: readErrorWords(text).sense === 'own',
-    }))
+    return entryOf(this.#patterns, id, () => {
+      const namesReason = readErrorWords(text).sense === 'own'
+      const level = levelInText(text)
+      return { id, text, words: statementWords(text), textIsError: level === 'error' || (level === 'warning' && namesReason), namesReason }
+    })
   }
 
   #shared(text: string): string {

@@ -50,7 +50,7 @@ describe('signals of a service', () => {
     expect(names(foundAfter(traffic(28, 31, { steps: failing })))).to.include('error share')
   })
 
-  it('new pattern, error share: lines without a level whose words tell that they are errors', () => {
+  it('new pattern, error share: lines without a level whose words tell that they are errors, or warnings', () => {
     const lines = (from: number, to: number, pattern: string) =>
       Array.from({ length: to - from }, (_, slot) =>
         Array.from({ length: 10 }, (_, n) =>
@@ -60,6 +60,7 @@ describe('signals of a service', () => {
     const before = lines(0, 28, '<*> INFO order stored')
     expect(names(foundAfter(lines(28, 31, '<*> ERROR order lost'), before))).to.have.members(['new pattern', 'error share'])
     expect(names(foundAfter(lines(28, 31, '<*> INFO order lost'), before))).to.deep.equal([])
+    expect(names(foundAfter(lines(28, 31, '<*> WARN queue is long'), before))).to.deep.equal(['new pattern'])
     const json = (level: string) => buildPattern(`{"level":${level},"msg":"order lost"}`).text.replaceAll('"', '\\"')
     for (const level of ['"error"', '50']) expect(names(foundAfter(lines(28, 31, json(level)), before))).to.include('error share')
     for (const level of ['"info"', '30']) expect(names(foundAfter(lines(28, 31, json(level)), before))).to.deep.equal([])

@@ -97,9 +97,10 @@ export class ServiceSignals {
     const statement = this.#statements.numberOf(record.patternHash, record.pattern)
     this.#table.add(this.#records, slot, 1)
     // A line that came without a level is INFO: then its words may tell.
-    const isTold = record.level === 'INFO' && this.#statements.saysError
-    if (isTold || record.level === 'ERROR' || record.level === 'FATAL') this.#table.add(this.#errors, slot, 1)
-    if (isTold || record.level !== 'INFO') this.#count('problem', statement, statement, slot, 1)
+    const { saysError, saysWarning } = this.#statements
+    const isInfo = record.level === 'INFO'
+    if (isInfo ? saysError : record.level === 'ERROR' || record.level === 'FATAL') this.#table.add(this.#errors, slot, 1)
+    if (!isInfo || saysError || saysWarning) this.#count('problem', statement, statement, slot, 1)
     if (record.visitHash !== 0) this.#visit(record, statement, slot)
     return findings.length > 0 ? this.#show(findings) : this.#shown > 0 ? this.#showAgain() : NONE
   }

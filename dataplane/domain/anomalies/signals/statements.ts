@@ -1,5 +1,5 @@
 /** Numbers the log statements of one service: patterns that begin with the same words are one (Decisions 6). */
-import { saysError } from '../../root-cause/level-in-text.ts'
+import { levelInText } from '../../root-cause/level-in-text.ts'
 import { statementWords } from '../../root-cause/template.ts'
 
 /** Statements told apart; further ones count for the service as a whole alone. */
@@ -10,24 +10,29 @@ export const OTHER = MAX_STATEMENTS
 /** Patterns whose statement is known at once; a power of two. */
 const CACHED = 128
 
+const LEVELS = [undefined, 'warning', 'error'] as const
+
 export class Statements {
   readonly #numbers = new Map<string, number>()
   readonly #patterns = new Int32Array(CACHED)
   readonly #cached = new Uint8Array(CACHED)
-  readonly #errors = new Uint8Array(CACHED)
+  readonly #told = new Uint8Array(CACHED)
   /** The pattern that was looked up last says by its words that it is an error, whatever its level. */
   saysError = false
+  /** The same for a warning. */
+  saysWarning = false
 
   /** `pattern` as in `SignalFields`: its first words are looked at where its hash is not known. */
   numberOf(patternHash: number, pattern: string): number {
     const at = patternHash & (CACHED - 1)
     if (this.#patterns[at] === patternHash && patternHash !== 0) {
-      this.saysError = this.#errors[at] === 1
+      this.#tell(this.#told[at]!)
       return this.#cached[at]!
     }
     const text = asWritten(pattern)
     const words = statementWords(text)
-    this.saysError = saysError(text)
+    const told = LEVELS.indexOf(levelInText(text))
+    this.#tell(told)
     let number = this.#numbers.get(words)
     if (number === undefined) {
       number = Math.min(this.#numbers.size, OTHER)
@@ -35,8 +40,13 @@ export class Statements {
     }
     this.#patterns[at] = patternHash
     this.#cached[at] = number
-    this.#errors[at] = this.saysError ? 1 : 0
+    this.#told[at] = told
     return number
+  }
+
+  #tell(told: number): void {
+    this.saysError = LEVELS[told] === 'error'
+    this.saysWarning = LEVELS[told] === 'warning'
   }
 
   wordsOf(number: number): string {
