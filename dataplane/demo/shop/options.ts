@@ -1,7 +1,7 @@
 /** The command line of `logpipeline demo`. */
-import { readHttpAddress, readInteger } from '../../command-line/option-values.ts'
+import { readChoice, readHttpAddress, readInteger } from '../../command-line/option-values.ts'
 import { parseWords, type Words } from '../../command-line/words.ts'
-import { FAULT_NAMES, type FaultName, isFaultName } from './faults.ts'
+import { FAULT_NAMES, type FaultName } from './faults.ts'
 import { createRandom } from './random.ts'
 import { SERVICE_NAMES } from './services.ts'
 
@@ -62,7 +62,8 @@ export function parseDemoOptions(args: readonly string[], chance: () => number =
     const seed =
       values.seed === undefined ? Math.floor(chance() * 10_000) : readInteger('--seed', values.seed, { min: 0, max: MAX_SEED }, problems)
     const minutes = readInteger('--history', values.history, { min: MIN_MINUTES, max: MAX_MINUTES }, problems)
-    const fault = readFault(values.fault ?? createRandom(seed).pick(FAULT_NAMES), problems)
+    const byChance = createRandom(seed).pick(FAULT_NAMES)
+    const fault = readChoice('--fault', values.fault ?? byChance, FAULT_NAMES, problems) ?? byChance
     const { tenant } = values
     if (tenant !== undefined && !TENANT.test(tenant))
       problems.push(`--tenant: expected up to 63 of a-z, 0-9 and "-", seen ${JSON.stringify(tenant)}`)
@@ -72,12 +73,6 @@ export function parseDemoOptions(args: readonly string[], chance: () => number =
     const historyMs = minutes * MINUTE_MS
     return { fault, seed, historyMs, isAtOnce: values['at-once'], logsUrl, consoleUrl, ...(tenant !== undefined && { tenant }) }
   })
-}
-
-function readFault(name: string, problems: string[]): FaultName {
-  if (isFaultName(name)) return name
-  problems.push(`--fault: expected one of ${FAULT_NAMES.join(', ')}, seen ${JSON.stringify(name)}`)
-  return FAULT_NAMES[0]!
 }
 
 function readAddress(option: string, text: string, problems: string[]): string {
