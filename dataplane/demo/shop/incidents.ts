@@ -24,8 +24,8 @@ export interface Incidents {
   addressOf(incident: SeenIncident): string
 }
 
-export function createIncidents({ consoleUrl, tenant }: { readonly consoleUrl: string; readonly tenant?: string }): Incidents {
-  const headers = { 'content-type': 'application/json', ...(tenant !== undefined && { 'x-service-tenant-id': tenant }) }
+export function createIncidents({ consoleUrl, tenant }: { readonly consoleUrl: string; readonly tenant: string }): Incidents {
+  const headers = { 'content-type': 'application/json', 'x-service-tenant-id': tenant }
   const ask = async (path: string, signal: AbortSignal, body?: object): Promise<unknown> => {
     const init = { headers, signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]) }
     let response: Response
