@@ -119,7 +119,9 @@ describe('embedded bus: retention and size cap', () => {
       const sizes = bus.sizes()
       expect(sizes.get(OUTPUT.name)).to.be.within(keptReadBytes, keptReadBytes + 2 * CAP.segmentBytes)
       expect([...sizes.values()].reduce((a, b) => a + b)).to.be.at.most(CAP.maxBytes)
-      expect((await readAll(bus, OUTPUT.name)).map(textOf)).to.include('value 39').and.not.include('value 0')
+      expect((await readAll(bus, OUTPUT.name)).map(textOf))
+        .to.include('value 39')
+        .and.not.include('value 0')
     })
 
     it('refuses as full rather than delete what a group has not read, and goes on as it reads', async () => {
