@@ -1,3 +1,4 @@
+/** The three actions of `logpipeline dlq` on an open bus. */
 import type { SettingsOf } from '../../contract/env.ts'
 import type { Bus } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'

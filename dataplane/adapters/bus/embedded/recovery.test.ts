@@ -119,7 +119,7 @@ describe('embedded bus: recovery', () => {
         closeSync(descriptor)
       }
     }
-    /** What the log holds for a new group, and that it goes on, also after the next start. */
+    /** The records for a new group; checks that the log goes on, also after the next start. */
     const textsAfterwards = async () => {
       const bus = await directory.open({ ...SMALL, log })
       const read = (await readAll(bus)).map(textOf)
