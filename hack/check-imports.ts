@@ -264,6 +264,7 @@ const ALLOWED: ImportTable = {
     'dataplane/config/environment.ts',
     'dataplane/contract/platforms.ts',
     'dataplane/contract/roles.ts',
+    'dataplane/contract/tenant-id.ts',
     'dataplane/http/http-error.ts',
     'dataplane/http/request-body.ts',
     'dataplane/http/route.ts',

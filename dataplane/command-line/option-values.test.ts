@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { readHttpAddress, readInteger, readNumber } from './option-values.ts'
+import { readChoice, readHttpAddress, readInteger, readNumber } from './option-values.ts'
 
 describe('values of command-line options', () => {
   const problemsOf = (read: (problems: string[]) => unknown) => {
@@ -28,6 +28,12 @@ describe('values of command-line options', () => {
     it(`refuses ${JSON.stringify(text)} as a number from 0.001 to 10`, () => {
       expect(problemsOf(problems => readNumber('--rate', text, { min: 0.001, max: 10 }, problems))).to.have.length(1)
     })
+
+  it('are one of some names', () => {
+    const problems: string[] = []
+    expect(['b', 'B', ''].map(text => readChoice('--n', text, ['a', 'b'], problems))).to.deep.equal(['b', undefined, undefined])
+    expect(problems).to.deep.equal(['--n: expected one of a, b, seen "B"', '--n: expected one of a, b, seen nothing'])
+  })
 
   for (const text of ['', 'localhost:4318', 'ftp://x', '/v1/logs'])
     it(`refuses ${JSON.stringify(text)} as an address`, () => {

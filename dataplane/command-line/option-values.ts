@@ -19,6 +19,13 @@ export function readNumber(option: string, text: string, { min, max }: Bounds, p
   return min
 }
 
+/** Undefined where the text is none of the names. */
+export function readChoice<T extends string>(option: string, text: string, names: readonly T[], problems: string[]): T | undefined {
+  const chosen = names.find(name => name === text)
+  if (chosen === undefined) problems.push(`${option}: expected one of ${names.join(', ')}, seen ${quote(text)}`)
+  return chosen
+}
+
 /** Some address of this machine where the text is no address of http or https. */
 export function readHttpAddress(option: string, text: string, problems: string[]): URL {
   const url = URL.parse(text)

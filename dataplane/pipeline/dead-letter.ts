@@ -5,6 +5,10 @@ import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../telemetry/log.ts'
 import { sendFitting } from './send-fitting.ts'
 
+/** Steps that give records up. */
+export const DEAD_LETTER_STAGES = ['etl', 'anomaly', 'indexer', 'lifecycle'] as const
+export type DeadLetterStage = (typeof DEAD_LETTER_STAGES)[number]
+
 /** Headers of a dead-letter message, why and from where it came; its value is the original bytes, unchanged (Decisions 8). */
 export const DEAD_LETTER_HEADERS = {
   topic: 'dlq.topic',
@@ -32,7 +36,7 @@ const MAX_TIME_LENGTH = 64
 const LEAST_LETTER_BYTES = 256
 
 /** The dead-letter message for `original`, which came with `record`. */
-function buildDeadLetter(record: ConsumedRecord, original: Uint8Array, stage: string, reason: string, nowMs: number): BusRecord {
+function buildDeadLetter(record: ConsumedRecord, original: Uint8Array, stage: DeadLetterStage, reason: string, nowMs: number): BusRecord {
   const replayed = replayedAt(record)
   const letter: BusRecord = {
     key: record.key.slice(0, MAX_LETTER_KEY),
@@ -87,8 +91,7 @@ export type CountDeadLetters = (stage: string, tenant: string, letters: number) 
 export interface DeadLetterDeps {
   readonly bus: Pick<Bus, 'send'>
   readonly topic: string
-  /** The step that gives up: `etl`, `indexer` … */
-  readonly stage: string
+  readonly stage: DeadLetterStage
   readonly clock: Clock
   readonly log: Log
   readonly countDeadLetters?: CountDeadLetters | undefined

@@ -26,7 +26,7 @@ function build(memory?: Work['memory']) {
     },
   }
   const output = { send: async (_: string, records: readonly BusRecord[]) => void sent.push(...records) }
-  const letters = { topic: 'dead-letter-queue', stage: 'etl', clock: createFakeClock(0), log: SILENT }
+  const letters = { topic: 'dead-letter-queue', stage: 'etl' as const, clock: createFakeClock(0), log: SILENT }
   const countDeadLetters = (...count: unknown[]) => counted.push(count)
   return { handled, sent, counted, output, work: givingUpUnreadable(work, { ...letters, countDeadLetters }) }
 }

@@ -6,7 +6,7 @@ import { TENANT_ID_PATTERN } from '../../dataplane/contract/tenant-id.ts'
 import { LOOKBACK_RULE, parseLookback } from '../../dataplane/domain/incidents/anomaly-config.ts'
 import { credentials } from './credentials.ts'
 import { annotated, count, described, formatted, httpUrl, isValueOf, objectName, textMap } from './schema.ts'
-import { AUTOSCALING, LAG_AUTOSCALING, quantity, REPLICAS, RESOURCES } from './workload.ts'
+import { AUTOSCALING, LAG_AUTOSCALING, positiveQuantity, REPLICAS, RESOURCES } from './workload.ts'
 
 function service(description: string) {
   return described(
@@ -269,7 +269,7 @@ export const AGENT = described(
 
 const STORAGE = described(
   z.object({
-    size: quantity('Size of the volume; 20Gi when not given.').optional(),
+    size: positiveQuantity('Size of the volume; 20Gi when not given.').optional(),
     storageClassName: described(z.string().min(1).max(253), 'Storage class; that of the cluster when not given.').optional(),
   }),
   'The volume.',

@@ -15,6 +15,19 @@ export function quantity(description: string) {
   })
 }
 
+/** A volume of nothing cannot be made, and its claim not be changed. */
+export function positiveQuantity(description: string) {
+  const message = 'expected an amount above 0, such as 20Gi'
+  return described(
+    quantity(description).refine(value => (typeof value === 'string' ? ABOVE_ZERO.test(value) : value > 0), message),
+    description,
+    { rule: `type(self) == string ? self.matches(r'${ABOVE_ZERO.source}') : self > 0`, message },
+  )
+}
+
+/** Before an exponent or a suffix. */
+const ABOVE_ZERO = /^[0.]*[1-9]/
+
 const AMOUNTS = z.record(z.string(), quantity('Amount, such as 500m or 1Gi.')).meta({ maxProperties: 16 })
 
 export const RESOURCES = described(

@@ -7,8 +7,9 @@ import { type AgentCounts, countDispatches } from './dispatch-counts.ts'
 import { type Finding, toCondition } from './finding.ts'
 import type { RoutesRead } from './gathered.ts'
 import { resolveRoute } from './route-credentials.ts'
+import { MAX_ROUTE_BYTES, routesWithRoom } from './route-room.ts'
+import { isSelected } from './route-selector.ts'
 import { assignTargets, MAX_TARGETS } from './route-targets.ts'
-import { isSelected } from './routes.ts'
 
 export interface RouteStatusInput {
   readonly route: TicketingRoute
@@ -25,13 +26,14 @@ export interface RouteStatusInput {
 
 /** Always a whole status, also when nothing uses the route. */
 export function routeStatus({ route, pipelines, read, agentsOf, isThere, now }: RouteStatusInput): TicketingRouteStatus {
-  const names = pipelines.filter(pipeline => isSelected(pipeline, route)).map(({ metadata }) => metadata.name)
+  const selecting = pipelines.filter(pipeline => isSelected(pipeline, route))
+  const names = selecting.map(({ metadata }) => metadata.name)
   const target = assignTargets(read.routes).get(route.metadata.name)
   const agents = route.spec.enabled ? names.flatMap(agentsOf) : []
   const counted = countDispatches({ before: route.status, target, agents, isThere })
   const generation = route.metadata.generation ?? 0
   const times = { generation, now, previous: route.status?.conditions ?? [] }
-  const accepted = checkTarget(route, target)
+  const accepted = checkTarget(route, target) ?? checkRoom(route, selecting, read) ?? acceptedAs(target)
   const credentials = checkCredentials(route, read)
   const ready = aggregate(route, names.length, target, [accepted, credentials])
   const dispatching = checkDispatching({ route, ready, target, agents, dispatched: counted.dispatched })
@@ -44,12 +46,28 @@ export function routeStatus({ route, pipelines, read, agentsOf, isThere, now }: 
   }
 }
 
-function checkTarget({ spec }: TicketingRoute, target: TargetId | undefined): Finding {
-  const type = 'Accepted'
-  if (target !== undefined) return { type, status: 'True', reason: 'Accepted', message: `the platform id of the route is ${target}` }
-  if (!spec.enabled) return { type, status: 'True', reason: 'Accepted', message: 'gets a platform id once it is enabled' }
+const ACCEPTED = { type: 'Accepted', status: 'True', reason: 'Accepted' } as const
+
+function acceptedAs(target: TargetId | undefined): Finding {
+  return {
+    ...ACCEPTED,
+    message: target === undefined ? 'gets a platform id once it is enabled' : `the platform id of the route is ${target}`,
+  }
+}
+
+function checkTarget({ spec }: TicketingRoute, target: TargetId | undefined): Finding | undefined {
+  if (target !== undefined || !spec.enabled) return undefined
   const message = `expected at most ${MAX_TARGETS} different combinations of platform, settings and credentials in a namespace, of which older TicketingRoutes have all`
-  return { type, status: 'False', reason: 'TooManyTargets', message, effect: 'stalled' }
+  return { ...ACCEPTED, status: 'False', reason: 'TooManyTargets', message, effect: 'stalled' }
+}
+
+function checkRoom(route: TicketingRoute, selecting: readonly LogPipeline[], { routes }: RoutesRead): Finding | undefined {
+  if (!route.spec.enabled) return undefined
+  const full = selecting.filter(pipeline => !routesWithRoom(pipeline, routes).has(route.metadata.name))
+  if (full.length === 0) return undefined
+  const names = full.map(({ metadata }) => metadata.name).sort()
+  const message = `expected at most ${MAX_ROUTE_BYTES} bytes of TicketingRoutes for a pipeline, of which older ones leave too few; ${names.join(', ')} sends nothing by this route`
+  return { ...ACCEPTED, status: 'False', reason: 'TooManyRoutes', message, effect: 'stalled' }
 }
 
 function checkCredentials(route: TicketingRoute, read: RoutesRead): Finding {

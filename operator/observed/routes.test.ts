@@ -3,7 +3,9 @@ import { describe, it } from 'mocha'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { KINDS } from '../api/crd.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
+import { buildPipeline } from '../desired/testing/build-pipeline.ts'
 import type { AgentCounts, TargetCounts } from './dispatch-counts.ts'
+import { MAX_ROUTE_BYTES } from './route-room.ts'
 import { routeStatus } from './route-status.ts'
 import { MAX_TARGETS } from './route-targets.ts'
 import { gatheredFrom } from './testing/gathered-from.ts'
@@ -159,6 +161,44 @@ describe('routes of one platform', () => {
       Dispatching: 'False TooManyTargets',
     })
     expect(status.target).to.equal(undefined)
+  })
+})
+
+describe('routes of a pipeline that are more than one ConfigMap holds', () => {
+  const services = Array.from({ length: 64 }, (_, n) => `${n}`.padEnd(253, '日'))
+  const aged = (n: number, spec: object = {}) =>
+    route(`r${n}`, spec, { creationTimestamp: new Date(Date.UTC(2026, 0, 1, 0, n)).toISOString() })
+  const many = Array.from({ length: 60 }, (_, n) => aged(n, { services, settings: { apiBaseUrl: `https://${n}.example` } }))
+  const objects = [pipeline(), ...many, SECRET]
+  const configMapOf = (given: readonly KubernetesObject[]) => {
+    const objects = buildPipeline({ gathered: gatheredFrom(given), settings: { image: 'logpipeline:1' } })
+    const [text] = objects
+      .filter(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === 'shop-ticketing')
+      .flatMap(({ ['data']: data }) => Object.values(data as Record<string, string>))
+    return { text: text!, owners: (JSON.parse(text!).routes as readonly { owner: string }[]).map(({ owner }) => owner) }
+  }
+
+  it('count as long as there is room, the oldest first, and the others say so', () => {
+    const { text, owners } = configMapOf(objects)
+    expect(Buffer.byteLength(text)).to.be.within(MAX_ROUTE_BYTES / 2, 1024 * 1024)
+    expect(owners).to.deep.equal(Array.from({ length: owners.length }, (_, n) => `ns/r${n}`))
+    expect(owners.length).to.be.within(2, 59)
+    expect(summary(statusOf(`r${owners.length - 1}`, objects))).to.include({ Ready: 'True Ready', Accepted: 'True Accepted' })
+    const left = statusOf(`r${owners.length}`, objects)
+    expect(summary(left)).to.include({ Ready: 'False TooManyRoutes', Accepted: 'False TooManyRoutes', Dispatching: 'False TooManyRoutes' })
+    expect(messageOf(left, 'Accepted')).to.contain(`at most ${MAX_ROUTE_BYTES} bytes`).and.contain('shop sends nothing by this route')
+  })
+
+  it('leave room for a small one, which takes no place of an older one', () => {
+    const { owners } = configMapOf([...objects, aged(60)])
+    expect(owners).to.deep.equal([...configMapOf(objects).owners, 'ns/r60'])
+  })
+
+  it('are not counted where they are switched off', () => {
+    const off = many.slice(0, 50).map(one => ({ ...one, spec: { ...(one['spec'] as object), enabled: false } }))
+    expect(configMapOf([pipeline(), ...off, ...many.slice(50), SECRET]).owners).to.deep.equal(
+      many.slice(50).map(({ metadata }) => `ns/${metadata.name}`),
+    )
   })
 })
 

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { searchLogs } from '../api/search.ts'
-import { BASE_PATH } from '../url-state/base-path.ts'
+import { addressOf } from '../url-state/base-path.ts'
 import { useLink } from '../url-state/links.ts'
 import { Command, EmptyState } from './states.tsx'
 
@@ -23,7 +23,7 @@ export function useAnyLogs(): boolean | undefined {
 /** How the first log gets in: shown where there is none at all. */
 export function FirstLog() {
   const link = useLink()
-  const command = `curl ${window.location.origin}${BASE_PATH}/api/upload --data-binary \\
+  const command = `curl ${addressOf('/api/upload')} --data-binary \\
   '{"service":"checkout","level":"ERROR","message":"payment gateway timeout"}'`
   return (
     <EmptyState title="No logs yet">

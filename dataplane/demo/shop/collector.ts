@@ -21,7 +21,7 @@ export interface Collector {
 
 interface CollectorOptions {
   readonly logsUrl: string
-  readonly tenant?: string
+  readonly tenant: string
 }
 
 export function createCollector({ logsUrl, tenant }: CollectorOptions, clock: Clock): Collector {

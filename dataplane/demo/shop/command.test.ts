@@ -81,6 +81,26 @@ describe('the command logpipeline demo', function () {
     })
   })
 
+  it('sends and asks for its own tenant alone, that of the collector where none is given', async () => {
+    const searches: unknown[] = []
+    let sent = ''
+    const noting: RequestListener = (request, response) => {
+      if (request.url!.startsWith('/api/')) searches.push(request.headers['x-service-tenant-id'])
+      if (request.url === '/v1/logs') request.on('data', piece => (sent += piece))
+      if (request.url === '/v1/logs') response.statusCode = 400
+      CALM(request, response)
+    }
+    await withServer(noting, async url => {
+      await run('--history', '15', '--endpoint', url, '--console', url)
+      await run('--history', '15', '--endpoint', url, '--console', url, '--tenant', 'acme')
+    })
+    expect(searches).to.deep.equal(['default', 'default', 'acme', 'acme'])
+    expect(new Set(sent.match(/"tenant_id","value":\{"stringValue":"\w+"/g)?.map(text => text.slice(36, -1)))).to.have.all.keys(
+      'default',
+      'acme',
+    )
+  })
+
   it('ends at Ctrl-C, and says what it sent', async () => {
     await withServer(CALM, async url => {
       const args = ['demo', '--fault', 'bad-deploy', '--history', '15', '--endpoint', url, '--console', url]

@@ -7,7 +7,7 @@ describe('records of the shop as OTLP', () => {
 
   it('hold time to the microsecond, severity, trace and attributes', () => {
     const request = JSON.parse(
-      toExportRequest([{ ...record, traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), attributes: { n: 7, s: 'x' } }]),
+      toExportRequest([{ ...record, traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), attributes: { n: 7, s: 'x' } }], 'acme'),
     )
     expect(request.resourceLogs[0].scopeLogs[0].logRecords).to.deep.equal([
       {

@@ -4,7 +4,7 @@ import { SERVICES, type ShopAttributes, type ShopLevel, type ShopRecord } from '
 const SEVERITY_NUMBERS: Readonly<Record<ShopLevel, number>> = { INFO: 9, WARN: 13, ERROR: 17, FATAL: 21 }
 
 /** Neighbours of one service share a resource, so that the order of time stays. */
-export function toExportRequest(records: readonly ShopRecord[], tenant?: string): string {
+export function toExportRequest(records: readonly ShopRecord[], tenant: string): string {
   const groups = Map.groupBy(records, ({ service, version }) => `${service} ${version ?? ''}`)
   const resourceLogs = [...groups.values()].map(group => ({
     resource: { attributes: toAttributes(resourceOf(group[0]!, tenant)) },
@@ -13,7 +13,7 @@ export function toExportRequest(records: readonly ShopRecord[], tenant?: string)
   return JSON.stringify({ resourceLogs })
 }
 
-function resourceOf({ service, version }: ShopRecord, tenant: string | undefined): ShopAttributes {
+function resourceOf({ service, version }: ShopRecord, tenant: string): ShopAttributes {
   return {
     'service.name': service,
     'service.namespace': 'shop',
@@ -21,7 +21,7 @@ function resourceOf({ service, version }: ShopRecord, tenant: string | undefined
     'host.name': SERVICES[service].host,
     'deployment.environment.name': 'demo',
     'cloud.region': 'eu-west-1',
-    ...(tenant !== undefined && { tenant_id: tenant }),
+    tenant_id: tenant,
   }
 }
 

@@ -116,10 +116,6 @@ const OUT_OF_MEMORY = {
 export type FaultName = keyof typeof FAULTS
 export const FAULT_NAMES = Object.keys(FAULTS) as readonly FaultName[]
 
-export function isFaultName(name: string): name is FaultName {
-  return Object.hasOwn(FAULTS, name)
-}
-
 /** A fault and when it begins. */
 export interface FaultAt {
   readonly name: FaultName

@@ -27,8 +27,8 @@ export interface Incidents {
 /** Services of others may have the names of the shop's. */
 const HOSTS = Object.values(SERVICES).map(({ host }) => host)
 
-export function createIncidents({ consoleUrl, tenant }: { readonly consoleUrl: string; readonly tenant?: string }): Incidents {
-  const headers = { 'content-type': 'application/json', ...(tenant !== undefined && { 'x-service-tenant-id': tenant }) }
+export function createIncidents({ consoleUrl, tenant }: { readonly consoleUrl: string; readonly tenant: string }): Incidents {
+  const headers = { 'content-type': 'application/json', 'x-service-tenant-id': tenant }
   const ask = async (path: string, signal: AbortSignal, body?: object): Promise<unknown> => {
     const init = { headers, signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]) }
     let response: Response

@@ -1,7 +1,8 @@
 /** The command line of `logpipeline demo`. */
-import { readHttpAddress, readInteger } from '../../command-line/option-values.ts'
+import { readChoice, readHttpAddress, readInteger } from '../../command-line/option-values.ts'
 import { parseWords, type Words } from '../../command-line/words.ts'
-import { FAULT_NAMES, type FaultName, isFaultName } from './faults.ts'
+import { DEFAULT_TENANT, TENANT_ID_PATTERN } from '../../contract/tenant-id.ts'
+import { FAULT_NAMES, type FaultName } from './faults.ts'
 import { createRandom } from './random.ts'
 import { SERVICE_NAMES } from './services.ts'
 
@@ -24,7 +25,7 @@ then broken in one of ${FAULT_NAMES.length} ways. Says where its incident is to 
   --seed N           the same number makes the same shop, and the same choice (default: by chance)
   --history MINUTES  how long it was healthy, ${MIN_MINUTES} to ${MAX_MINUTES} (default ${DEFAULT_MINUTES})
   --at-once          the fault began three minutes ago: all is sent at once, and the command ends when its incident is there
-  --tenant T         whose logs they are (default: that of the collector)
+  --tenant T         whose logs they are (default: SERVICE_TENANT_ID, ${DEFAULT_TENANT})
   --endpoint URL     the collector that logs go to (default http://127.0.0.1:4318)
   --console URL      the console that is asked for incidents (default http://localhost:3000)
 
@@ -35,7 +36,7 @@ export interface DemoOptions {
   readonly seed: number
   readonly historyMs: number
   readonly isAtOnce: boolean
-  readonly tenant?: string
+  readonly tenant: string
   /** Where requests go, path included. */
   readonly logsUrl: string
   /** Without a slash at the end. */
@@ -53,31 +54,32 @@ const OPTIONS = {
   console: { type: 'string', default: 'http://localhost:3000' },
 } as const
 
-const TENANT = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
+export interface DemoDefaults {
+  readonly tenant: string
+  /** 0 to 1, for seed and fault. */
+  readonly chance?: () => number
+}
 
-/** `chance`: 0 to 1, for what is not given. `list`: the faults are to be told. */
-export function parseDemoOptions(args: readonly string[], chance: () => number = Math.random): Words<DemoOptions | 'list'> {
+/** `list`: the faults are to be told. */
+export function parseDemoOptions(
+  args: readonly string[],
+  { tenant: ownTenant, chance = Math.random }: DemoDefaults,
+): Words<DemoOptions | 'list'> {
   return parseWords(args, { options: OPTIONS }, ({ values }, problems) => {
     if (values.list === true) return 'list'
     const seed =
       values.seed === undefined ? Math.floor(chance() * 10_000) : readInteger('--seed', values.seed, { min: 0, max: MAX_SEED }, problems)
     const minutes = readInteger('--history', values.history, { min: MIN_MINUTES, max: MAX_MINUTES }, problems)
-    const fault = readFault(values.fault ?? createRandom(seed).pick(FAULT_NAMES), problems)
-    const { tenant } = values
-    if (tenant !== undefined && !TENANT.test(tenant))
-      problems.push(`--tenant: expected up to 63 of a-z, 0-9 and "-", seen ${JSON.stringify(tenant)}`)
+    const byChance = createRandom(seed).pick(FAULT_NAMES)
+    const fault = readChoice('--fault', values.fault ?? byChance, FAULT_NAMES, problems) ?? byChance
+    const { tenant = ownTenant } = values
+    if (!TENANT_ID_PATTERN.test(tenant)) problems.push(`--tenant: expected up to 63 of a-z, 0-9 and "-", seen ${JSON.stringify(tenant)}`)
     const endpoint = readAddress('--endpoint', values.endpoint, problems)
     const consoleUrl = readAddress('--console', values.console, problems)
     const logsUrl = endpoint.endsWith('/v1/logs') ? endpoint : `${endpoint}/v1/logs`
     const historyMs = minutes * MINUTE_MS
-    return { fault, seed, historyMs, isAtOnce: values['at-once'], logsUrl, consoleUrl, ...(tenant !== undefined && { tenant }) }
+    return { fault, seed, historyMs, isAtOnce: values['at-once'], tenant, logsUrl, consoleUrl }
   })
-}
-
-function readFault(name: string, problems: string[]): FaultName {
-  if (isFaultName(name)) return name
-  problems.push(`--fault: expected one of ${FAULT_NAMES.join(', ')}, seen ${JSON.stringify(name)}`)
-  return FAULT_NAMES[0]!
 }
 
 function readAddress(option: string, text: string, problems: string[]): string {

@@ -13,6 +13,7 @@ const OPTIONS: DemoOptions = {
   seed: 1,
   historyMs: 15 * MINUTE,
   isAtOnce: false,
+  tenant: 'own',
   logsUrl: '',
   consoleUrl: 'http://console',
 }

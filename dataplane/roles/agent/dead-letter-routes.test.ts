@@ -64,6 +64,9 @@ describe('dead letters of the agent', () => {
     expect(letter).to.include({ id: '0/0', stage: 'etl', reason: 'broken', topic: 'raw-logs', tenant: 'shop', service: 'cart', bytes: 3 })
     expect(JSON.stringify(body)).to.not.contain('one')
     expect((await ask('/dead-letters?limit=501')).status).to.equal(400)
+    const strange = await ask('/dead-letters?stage=typo')
+    expect(strange.status).to.equal(400)
+    expect(JSON.stringify(strange.body)).to.contain('stage').and.contain('lifecycle')
     await stop()
   })
 

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { HttpError } from '../../http/http-error.ts'
 import { type Route, route } from '../../http/route.ts'
+import { DEAD_LETTER_STAGES } from '../../pipeline/dead-letter.ts'
 import type { Bus } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -27,7 +28,7 @@ const MAX_REPLAYED = 100_000
 const MAX_REASON_LENGTH = 300
 
 const WHICH = {
-  stage: z.string().min(1).max(100).optional(),
+  stage: z.enum(DEAD_LETTER_STAGES).optional(),
   topic: z.string().min(1).max(249).optional(),
   reason: z.string().min(1).max(200).optional(),
 }

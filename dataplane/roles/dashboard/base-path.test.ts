@@ -2,11 +2,32 @@
 import { resolve } from 'node:path'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
+import { type Log, SILENT } from '../../telemetry/log.ts'
 import { openSite } from './site/site.ts'
 import { type DashboardFixture, startDashboardFixture } from './testing/dashboard-fixture.ts'
 
 const HTML = { accept: 'text/html' }
 const PASSWORD = { authorization: `Basic ${Buffer.from('ada:secret').toString('base64')}` }
+
+describe('a dashboard whose PUBLIC_URL has a path of its own', () => {
+  for (const [path, isSaid] of [
+    ['/api', true],
+    ['/api/bridge/', true],
+    ['/health', true],
+    ['/login', true],
+    ['/logs', false],
+    ['/apis', false],
+    ['/', false],
+  ] as const)
+    it(`${isSaid ? 'warns of' : 'takes'} ${path}`, async () => {
+      const said: unknown[] = []
+      const log = { ...SILENT, warn: (fields: object, message: string) => void said.push(fields, message) } as Log
+      const publicUrl = `https://ops.example.com${path}`
+      await (await startDashboardFixture({ publicUrl, log })).stop()
+      expect(said.length > 0).to.equal(isSaid)
+      if (isSaid) expect(said).to.deep.include({ PUBLIC_URL: publicUrl })
+    })
+})
 
 describe('a dashboard below a path', () => {
   let dashboard: DashboardFixture

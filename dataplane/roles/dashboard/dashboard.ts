@@ -60,6 +60,9 @@ const REFUSED_BODY_MS = 10_000
 /** Asked by probes and scrapers, which have no password. */
 const OPEN_PATHS: ReadonlySet<string> = new Set(['/health', '/metrics'])
 
+/** Beginnings of paths that are no pages. A page is the same page below any path. */
+const OWN_SEGMENTS: ReadonlySet<string> = new Set(['api', 'health', 'metrics', 'login', 'logout'])
+
 export function startDashboard(deps: DashboardDeps): Promise<HttpServer> {
   const { backends, clock, log, host, port } = deps
   const metrics = createMetrics()
@@ -68,6 +71,11 @@ export function startDashboard(deps: DashboardDeps): Promise<HttpServer> {
   const countEntries = metrics.counters(UPLOAD_COUNTERS)
   const isSecure = deps.publicUrl?.startsWith('https:') === true
   const basePath = basePathOf(deps.publicUrl)
+  if (OWN_SEGMENTS.has(basePath.split('/')[1] ?? ''))
+    log.warn(
+      { PUBLIC_URL: deps.publicUrl },
+      'PUBLIC_URL: expected a path that begins as none of the dashboard does, such as /logpipeline: a proxy that takes it away hides those paths',
+    )
   const login = deps.credentials && createLogin(createPasswordGate(deps.credentials, clock), { isSecure, basePath })
   const states = createBackendStates({ backends, unconfigured: deps.unconfigured ?? new Set(), clock })
   const health = async () => ({ status: 'ok', backends: await states.read() })

@@ -1,8 +1,9 @@
 /** The command line of `logpipeline dlq`. */
-import { readInteger } from '../../command-line/option-values.ts'
+import { readChoice, readInteger } from '../../command-line/option-values.ts'
 import { parseWords, type Words } from '../../command-line/words.ts'
 import { TENANT_ID } from '../../contract/setting.ts'
 import { parseDuration } from '../../domain/time/duration.ts'
+import { DEAD_LETTER_STAGES } from '../../pipeline/dead-letter.ts'
 import type { LetterFilter } from '../letter.ts'
 
 export const DLQ_USAGE = `Usage: logpipeline dlq list|replay|purge [options]
@@ -15,7 +16,7 @@ purge deletes all letters, for good.
 
 Which letters list and replay; all that are given must hold:
   --tenant T      of this tenant
-  --stage S       given up by this step: etl, anomaly, indexer, lifecycle
+  --stage S       given up by this step: ${DEAD_LETTER_STAGES.join(', ')}
   --reason TEXT   whose reason contains TEXT
   --topic NAME    read from this topic
   --since TIME    given up at TIME or later: ISO-8601, or how long ago, such as 90m or 2d
@@ -67,7 +68,8 @@ export function parseDlqOptions(args: readonly string[], nowMs: number): Words<D
         if (values[option] !== undefined) problems.push(`--${option}: goes with list and replay; purge takes all letters`)
     if (values.tenant !== undefined && !TENANT_ID.schema.safeParse(values.tenant).success)
       problems.push(`--tenant: expected ${TENANT_ID.expected}, seen ${JSON.stringify(values.tenant)}`)
-    const { tenant, stage, reason, topic, limit } = values
+    const { tenant, reason, topic, limit } = values
+    const stage = values.stage === undefined ? undefined : readChoice('--stage', values.stage, DEAD_LETTER_STAGES, problems)
     const sinceMs = readTime('--since', values.since, nowMs, problems)
     const untilMs = readTime('--until', values.until, nowMs, problems)
     return {

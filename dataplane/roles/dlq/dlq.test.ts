@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'mocha'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
 import { startCommandSocket } from '../../command-socket/command-socket.ts'
 import { loadSettings } from '../../config/environment.ts'
-import { collectDeadLetters, receivedAtMs } from '../../pipeline/dead-letter.ts'
+import { collectDeadLetters, type DeadLetterStage, receivedAtMs } from '../../pipeline/dead-letter.ts'
 import { createEtl } from '../../pipeline/steps/flatten/etl.ts'
 import type { Bus, ConsumedRecord } from '../../ports/bus.ts'
 import { SILENT } from '../../telemetry/log.ts'
@@ -32,7 +32,7 @@ const TIMELESS = JSON.stringify({
 })
 
 interface Given {
-  readonly stage: string
+  readonly stage: DeadLetterStage
   readonly topic: string
   readonly key: string
   readonly value: string
@@ -164,6 +164,14 @@ describe('logpipeline dlq', () => {
       expect(lines.map(line => JSON.parse(line).id)).to.deep.equal(finds)
     })
 
+  it('list and replay that find no letter of an unknown topic name the topics', async () => {
+    const named = '--topic: letters come from raw-logs, enriched-logs, anomaly-events, seen "raw-log"\n'
+    expect((await dlq('list', '--topic', 'raw-log')).err).to.equal(`0 letters\n${named}`)
+    expect((await dlq('replay', '--topic', 'raw-log')).err).to.equal(named)
+    expect((await dlq('list', '--topic', 'of-old')).err).to.equal('1 letter\n')
+    expect((await dlq('list', '--topic', 'raw-logs', '--tenant', 'nobody')).err).to.equal('0 letters\n')
+  })
+
   it('replay --dry-run says what would be sent where and sends nothing', async () => {
     const before = await endOffsets()
     const { code, lines } = await dlq('replay', '--dry-run')
@@ -277,6 +285,9 @@ describe('logpipeline dlq', () => {
     const { code, err } = await dlq('drop', '--tenant', 'A B', '--since', 'noon', '--limit', '0')
     expect(code).to.equal(64)
     expect(err.match(/expected/g)).to.have.length(4)
+    expect((await dlq('replay', '--stage', 'typo')).err).to.equal(
+      'logpipeline dlq: --stage: expected one of etl, anomaly, indexer, lifecycle, seen "typo"\n',
+    )
     expect((await dlq('replay', '--json')).err).to.contain('--json: goes with list alone')
   })
 })

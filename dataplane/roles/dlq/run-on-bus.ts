@@ -1,6 +1,8 @@
+/** The three actions of `logpipeline dlq` on an open bus. */
 import type { SettingsOf } from '../../contract/env.ts'
 import type { Bus } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { LetterFilter } from '../letter.ts'
 import { readLetters } from '../read-letters.ts'
 import { replayLetters } from '../replay-letters.ts'
 import type { DlqConfig } from './dlq-options.ts'
@@ -34,14 +36,27 @@ async function list({ filter, limit, json }: DlqConfig, { bus, settings, print, 
     }
   }
   const isRead = await printLines(lines(), print)
-  if (isRead) stderr.write(`${counted(shown)}${shown === limit ? ' (--limit)' : ''}\n`)
+  if (!isRead) return
+  stderr.write(`${counted(shown)}${shown === limit ? ' (--limit)' : ''}\n`)
+  if (shown === 0) stderr.write(unknownTopic(filter, settings))
 }
 
-async function replay({ filter, limit, dryRun }: DlqConfig, { bus, settings, print, clock }: DlqPlace): Promise<void> {
+async function replay({ filter, limit, dryRun }: DlqConfig, { bus, settings, print, stderr, clock }: DlqPlace): Promise<void> {
   const letters = readLetters({ bus, topic: settings.DEAD_LETTER_TOPIC, filter, limit })
-  const topics = new Set([settings.RAW_TOPIC, settings.ENRICHED_TOPIC, settings.ANOMALY_TOPIC])
-  const tally = await replayLetters(letters, { bus: dryRun ? undefined : bus, topics, clock })
+  const tally = await replayLetters(letters, { bus: dryRun ? undefined : bus, topics: new Set(originsOf(settings)), clock })
   await print(`${tallyLines(tally, { dryRun }).join('\n')}\n`)
+  if (tally.sent.size + tally.cut + tally.strange.size === 0) stderr.write(unknownTopic(filter, settings))
+}
+
+function originsOf({ RAW_TOPIC, ENRICHED_TOPIC, ANOMALY_TOPIC }: DlqPlace['settings']): readonly string[] {
+  return [RAW_TOPIC, ENRICHED_TOPIC, ANOMALY_TOPIC]
+}
+
+/** A topic of former settings may have letters, so only a search that found none says that the topic is unknown. */
+function unknownTopic({ topic }: LetterFilter, settings: DlqPlace['settings']): string {
+  const origins = originsOf(settings)
+  if (topic === undefined || origins.includes(topic)) return ''
+  return `--topic: letters come from ${origins.join(', ')}, seen ${JSON.stringify(topic)}\n`
 }
 
 async function purge({ dryRun }: DlqConfig, { bus, settings, print }: DlqPlace): Promise<void> {

@@ -4,7 +4,7 @@ import { type StreamProcessName, streamClientId } from '../../contract/stream-jo
 import { createControlApp } from '../../http/control-app.ts'
 import { startHttpServer } from '../../http/server.ts'
 import { type Keep, type Running, startTogether } from '../../lifecycle/running.ts'
-import type { CountDeadLetters } from '../../pipeline/dead-letter.ts'
+import type { CountDeadLetters, DeadLetterStage } from '../../pipeline/dead-letter.ts'
 import { runExactlyOnce } from '../../pipeline/runners/exactly-once.ts'
 import { type RunState, supervise } from '../../pipeline/runners/supervise.ts'
 import { type Work, withReady } from '../../pipeline/runners/work.ts'
@@ -34,7 +34,7 @@ const TRANSACTION_TIMEOUT_MS = 15_000
 const MAX_QUEUED_BYTES = 256 * 1024 * 1024
 
 /** The step that a dead letter names: that of the bridge's thread. */
-const STAGE: Readonly<Record<StreamProcessName, string>> = { etl: 'etl', score: 'anomaly' }
+const STAGE: Readonly<Record<StreamProcessName, DeadLetterStage>> = { etl: 'etl', score: 'anomaly' }
 
 /** To commit what is under way. */
 const STOP_WITHIN_MS = 15_000

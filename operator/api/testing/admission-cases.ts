@@ -19,6 +19,9 @@ export interface AdmissionCase {
 
 const GOOD: readonly (readonly [name: string, spec: object])[] = [
   ['with an address of Kafka and of the search store', DISTRIBUTED],
+  ...[1, '1', '0.5Gi', '.5Ti', '20Gi', '10e9'].map(
+    size => [`with a volume of ${JSON.stringify(size)}`, { ...ALL_IN_ONE, allInOne: { storage: { size } } }] as const,
+  ),
   ['with nothing at all in mode AllInOne', { mode: 'AllInOne' }],
   [
     'with each kind of rule for labels of routes',
@@ -158,6 +161,14 @@ const BAD: readonly (readonly [name: string, spec: object, problem: string])[] =
     { ...ALL_IN_ONE, stream: { enabled: true } },
     '.spec.stream: stream jobs need Kafka: expected mode Distributed',
   ],
+  ...['0', 0, '0Gi', '0.00Mi', '.0', '0e5'].map(
+    size =>
+      [
+        `with a volume of ${JSON.stringify(size)}`,
+        { ...ALL_IN_ONE, allInOne: { storage: { size } } },
+        '.spec.allInOne.storage.size: expected an amount above 0, such as 20Gi',
+      ] as const,
+  ),
   ['with replicas in mode AllInOne', { ...ALL_IN_ONE, bridge: { replicas: 2 } }, ONE_POD],
   ['with ticketing replicas in mode AllInOne', { ...ALL_IN_ONE, ticketing: { replicas: 2 } }, ONE_POD],
   ['with gateway replicas in mode AllInOne', { ...ALL_IN_ONE, gateway: { replicas: 2 } }, ONE_POD],

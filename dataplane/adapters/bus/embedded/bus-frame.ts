@@ -17,6 +17,7 @@ const FIXED_BYTES = 48
 const SECTION_BYTES = 16
 const CHECKED_FROM = 9
 export const STATE_AT = 8
+export const SALT_AT = 44
 export const FRAME_MAGIC = Buffer.from(new Uint32Array([MAGIC]).buffer)
 export const MIN_FRAME_BYTES = FIXED_BYTES
 
@@ -89,7 +90,7 @@ export function stampFrame(bytes: Uint8Array, stamp: FrameStamp, nextOffsets: Fl
   header[STATE_AT] = stamp.transactionId === 0 ? FRAME_STATE.plain : FRAME_STATE.prepared
   header.writeDoubleLE(stamp.timestampMs, 24)
   header.writeDoubleLE(stamp.transactionId, 32)
-  header.writeUInt32LE(stamp.salt, 44)
+  header.writeUInt32LE(stamp.salt, SALT_AT)
   for (let at = FIXED_BYTES; at < header.length; at += SECTION_BYTES) {
     const partition = header.readUInt32LE(at)
     const base = nextOffsets[partition]!
@@ -113,7 +114,7 @@ export function headerLengthAt(bytes: Buffer, at: number): number {
 
 /** The header at `at`, which must be there in full; undefined when it is not a sound one of this segment. */
 export function parseFrameHeader(bytes: Buffer, at: number, headerLength: number, salt: number): BusFrameHeader | undefined {
-  if (bytes.readUInt32LE(at + 44) !== salt) return undefined
+  if (bytes.readUInt32LE(at + SALT_AT) !== salt) return undefined
   if (crc32(bytes.subarray(at + CHECKED_FROM, at + headerLength)) !== bytes.readUInt32LE(at + 4)) return undefined
   const state = bytes[at + STATE_AT]!
   if (!STATES.has(state)) return undefined

@@ -13,7 +13,7 @@ export interface EarlyDeletionDeps {
   readonly topics: readonly TopicConfig[]
   readonly logs: ReadonlyMap<string, TopicLog>
   readonly readersOf: (topic: string) => readonly GroupPosition[]
-  /** Read records of each topic that stay where the disk is low. */
+  /** Read records of each topic that stay where the disk is low, and at the cap while other records may go. */
   readonly keptReadBytes: number
   readonly clock: Clock
   readonly log: BusLog
@@ -42,19 +42,17 @@ export class EarlyDeletion {
     return this.#deletedBytes
   }
 
-  /** Deletes the oldest segments over all topics until the bus is down to `maxBytes`; throws when `topic` may not grow. */
+  /**
+   * Deletes the oldest segments over all topics until the bus is down to `maxBytes`; throws when `topic` may not grow. The last records that were read
+   * go last.
+   */
   async shrink(topic: string, maxBytes: number): Promise<void> {
-    const { logs, log } = this.#deps
+    const { logs, log, keptReadBytes } = this.#deps
     for (;;) {
       let totalBytes = 0
       for (const { segments } of logs.values()) totalBytes += segments.totalBytes
       if (totalBytes <= maxBytes) return
-      let oldest: TopicLog | undefined
-      for (const [name, topicLog] of logs) {
-        const { all } = topicLog.segments
-        if (this.#countRead(name, topicLog) === 0) continue
-        if (oldest === undefined || all[0]!.createdMs < oldest.segments.all[0]!.createdMs) oldest = topicLog
-      }
+      const oldest = this.#oldestSpare(keptReadBytes) ?? this.#oldestSpare(0)
       if (oldest === undefined)
         throw new BusError('full', `${topic}: the bus holds ${totalBytes} bytes, of which none may go yet; ${this.#describeUnread()}`)
       const { length } = oldest.segments.all[0]!
@@ -63,6 +61,17 @@ export class EarlyDeletion {
         log.info({ bytes }, 'the bus is at its cap: records that every group has read go before their time'),
       )
     }
+  }
+
+  /** The log of the oldest segment that may go when `keptBytes` of the read records of each topic stay. */
+  #oldestSpare(keptBytes: number): TopicLog | undefined {
+    let oldest: TopicLog | undefined
+    for (const [name, topicLog] of this.#deps.logs) {
+      const { all } = topicLog.segments
+      if (countSpareSegments(all, this.#countRead(name, topicLog), keptBytes) === 0) continue
+      if (oldest === undefined || all[0]!.createdMs < oldest.segments.all[0]!.createdMs) oldest = topicLog
+    }
+    return oldest
   }
 
   /**

@@ -1,7 +1,11 @@
-import { closeSync, openSync, readFileSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, statSync, truncateSync, unlinkSync, writeFileSync, writeSync } from 'node:fs'
+import { crc32 } from 'node:zlib'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
-import { type BusDirectory, createBusDirectory, drain, readAll, TOPIC, textOf, textRecord } from './testing/bus-directory.ts'
+import { createFakeClock } from '../../../testing/fake-clock.ts'
+import { headerLengthAt, SALT_AT } from './bus-frame.ts'
+import { readSegmentHeader, segmentHeaderLength } from './segment.ts'
+import { type BusDirectory, createBusDirectory, drain, HOUR_MS, readAll, TOPIC, textOf, textRecord } from './testing/bus-directory.ts'
 
 describe('embedded bus: recovery', () => {
   let directory: BusDirectory
@@ -96,16 +100,93 @@ describe('embedded bus: recovery', () => {
     }
   })
 
-  it('leaves aside what lies before a missing segment, and goes on', async () => {
-    const bus = await directory.open({ segmentBytes: 256 })
-    for (let i = 0; i < 9; i++) await bus.send(TOPIC.name, [textRecord('k', `value ${i}`)])
-    await bus.stop()
-    const { unlinkSync } = await import('node:fs')
-    unlinkSync(directory.segments()[2]!)
-    const again = await directory.open()
-    const read = (await readAll(again)).map(textOf)
-    expect(read.at(-1)).to.equal('value 8')
-    expect(read.length).to.be.within(1, 8)
+  describe('of a log with a gap', () => {
+    const all = Array.from({ length: 24 }, (_, i) => `value ${i}`)
+    const SMALL = { segmentBytes: 256 }
+    const said: string[] = []
+    const log = { info: () => undefined, warn: () => undefined, error: (_: object, message: string) => void said.push(message) }
+    beforeEach(async () => {
+      said.length = 0
+      const bus = await directory.open(SMALL)
+      for (const text of all) await bus.send(TOPIC.name, [textRecord('k', text)])
+      await bus.stop()
+    })
+    const readHeader = (path: string) => {
+      const descriptor = openSync(path, 'r')
+      try {
+        return readSegmentHeader(descriptor)!
+      } finally {
+        closeSync(descriptor)
+      }
+    }
+    /** The records for a new group; checks that the log goes on, also after the next start. */
+    const textsAfterwards = async () => {
+      const bus = await directory.open({ ...SMALL, log })
+      const read = (await readAll(bus)).map(textOf)
+      await bus.send(TOPIC.name, [textRecord('k', 'next')])
+      expect((await readAll(bus)).map(textOf)).to.deep.equal([...read, 'next'])
+      await bus.stop()
+      const again = await directory.open({ ...SMALL, log })
+      expect((await readAll(again)).map(textOf)).to.deep.equal([...read, 'next'])
+      await again.stop()
+      return read
+    }
+    for (const places of [[2], [2, 3], [2, 5]])
+      it(`passes over the records of missing segments ${places.join(' and ')}, and keeps those on both sides`, async () => {
+        const paths = directory.segments()
+        for (const place of places) unlinkSync(paths[place]!)
+        const read = await textsAfterwards()
+        expect(all).to.include.members(read)
+        expect(read.slice(0, 2).concat(read.slice(-1))).to.deep.equal([all[0], all[1], all.at(-1)])
+        expect(all.length - read.length).to.be.within(1, 3 * places.length)
+        expect(said.filter(message => message.startsWith('a bus segment'))).to.deep.equal(
+          places.map(() => 'a bus segment is missing: its records are passed over'),
+        )
+      })
+
+    for (const [name, place] of [
+      ['the oldest', 0],
+      ['one between', 3],
+      ['the last but one', -2],
+    ] as const)
+      it(`makes a damaged header of ${name} anew, and loses nothing`, async () => {
+        flip(directory.segments().at(place)!, 20)
+        expect(await textsAfterwards()).to.deep.equal(all)
+        expect(said).to.deep.equal(['a bus segment has a damaged header, which is made anew'])
+      })
+
+    it('keeps a damaged segment before a newest one that holds nothing', async () => {
+      flip(directory.segments().at(-2)!, 20)
+      truncateSync(directory.segments().at(-1)!, 10)
+      const read = await textsAfterwards()
+      expect(read).to.deep.equal(all.slice(0, read.length))
+      expect(all.length - read.length).to.be.within(1, 3)
+    })
+
+    it('does not take a write that failed for the records that were sent in its place', async () => {
+      const [first, second] = directory.segments()
+      const size = statSync(first!).size
+      const frames = readFileSync(second!).subarray(segmentHeaderLength(readHeader(second!).baseOffsets.length))
+      const failed = Buffer.from(frames.subarray(0, headerLengthAt(frames, 0) + frames.readUInt32LE(12)))
+      failed.writeUInt32LE(readHeader(first!).salt, SALT_AT)
+      failed.writeUInt32LE(crc32(failed.subarray(9, headerLengthAt(frames, 0))), 4)
+      writeFileSync(first!, Buffer.concat([readFileSync(first!), failed]))
+      flip(second!, 20)
+      expect(await textsAfterwards()).to.deep.equal(all)
+      expect(readHeader(second!).previousLength).to.equal(size)
+    })
+
+    it('is deleted by retention on both sides', async () => {
+      const clock = createFakeClock(Date.now())
+      const paths = directory.segments()
+      unlinkSync(paths[2]!)
+      flip(paths[4]!, 20)
+      const bus = await directory.open({ ...SMALL, clock })
+      clock.advance(TOPIC.retentionMs + HOUR_MS)
+      await new Promise(resolve => setImmediate(resolve))
+      await bus.send(TOPIC.name, [textRecord('k', 'new')])
+      expect(directory.segments()).to.have.length.below(3)
+    })
   })
 
   it('never gives an offset a second time that a group has already passed', async () => {

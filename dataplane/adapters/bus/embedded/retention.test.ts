@@ -110,6 +110,20 @@ describe('embedded bus: retention and size cap', () => {
       expect([...bus.sizes().values()].reduce((a, b) => a + b)).to.be.at.most(CAP.maxBytes)
     })
 
+    it('the last records of each topic go after those that are older in another, and the cap holds', async () => {
+      const keptReadBytes = 1000
+      const bus = await directory.open({ clock, ...CAP, keptReadBytes })
+      for (let i = 0; i < 40; i++) await bus.send(OUTPUT.name, [value(i)])
+      clock.advance(HOUR_MS)
+      await write(bus, 0, 300)
+      const sizes = bus.sizes()
+      expect(sizes.get(OUTPUT.name)).to.be.within(keptReadBytes, keptReadBytes + 2 * CAP.segmentBytes)
+      expect([...sizes.values()].reduce((a, b) => a + b)).to.be.at.most(CAP.maxBytes)
+      expect((await readAll(bus, OUTPUT.name)).map(textOf))
+        .to.include('value 39')
+        .and.not.include('value 0')
+    })
+
     it('refuses as full rather than delete what a group has not read, and goes on as it reads', async () => {
       const bus = await directory.open({ clock, ...CAP })
       const subscription = await bus.subscribe({ groupId: 'g', topics: [TOPIC.name] })

@@ -8,6 +8,7 @@ import { FrameScanner } from './frame-scanner.ts'
 import type { LogFile, LogFiles } from './log-files.ts'
 import { parseSegmentName, readSegmentHeader, type SegmentHeader, segmentHeaderLength, segmentName } from './segment.ts'
 import { noteCheckpoint, type SegmentInfo } from './segment-list.ts'
+import { repairSegment } from './segment-repair.ts'
 import type { TopicLogState } from './topic-log.ts'
 
 export interface TopicRecovery {
@@ -24,7 +25,7 @@ export interface TopicRecovery {
 /**
  * Brings a topic's directory to a state that can be written on: of old segments it reads the header, of the last one everything.
  *
- * A torn tail is cut off; it was never acknowledged. Damage with sound frames behind it is left for readers to pass over.
+ * A torn tail is cut off; it was never acknowledged. Damage with sound frames behind it is left for readers to pass over, and so is a missing segment.
  * Transactions without a recorded commit are aborted.
  */
 export async function recoverTopic(recovery: TopicRecovery): Promise<TopicLogState> {
@@ -45,32 +46,14 @@ export async function recoverTopic(recovery: TopicRecovery): Promise<TopicLogSta
 }
 
 async function loadSegments(recovery: TopicRecovery) {
-  const sequences = readdirSync(recovery.directory)
-    .map(parseSegmentName)
-    .filter(sequence => sequence !== undefined)
-    .sort((a, b) => a - b)
+  const found = await findSegments(recovery)
   const segments: SegmentInfo[] = []
   let last: SegmentHeader | undefined
-  for (const [index, sequence] of sequences.entries()) {
-    const path = join(recovery.directory, segmentName(sequence))
-    const { header, size } = inspect(path)
-    if (header === undefined && index === sequences.length - 1) {
-      // Records are acknowledged only once the header is on the disk, so a newest segment without one holds nothing.
-      await recovery.files.remove(path)
-      continue
-    }
-    if (header === undefined || (index > 0 && sequence !== sequences[index - 1]! + 1)) {
-      recovery.log.error(
-        { topic: recovery.topic, segment: sequence },
-        'a bus segment is missing or damaged: it and all older ones are left aside',
-      )
-      segments.length = 0
-    }
-    if (header === undefined) continue
+  for (const { header, size } of found) {
     const before = segments.at(-1)
-    if (before !== undefined) before.length = header.previousLength
+    if (before !== undefined) before.length = Math.min(before.length, header.previousLength)
     segments.push({
-      sequence,
+      sequence: header.sequence,
       createdMs: header.createdMs,
       baseOffsets: Float64Array.from(header.baseOffsets),
       headerLength: segmentHeaderLength(header.baseOffsets.length),
@@ -80,6 +63,37 @@ async function loadSegments(recovery: TopicRecovery) {
     last = header
   }
   return { segments, last }
+}
+
+interface FoundSegment {
+  readonly header: SegmentHeader
+  readonly size: number
+}
+
+/** All segments, oldest first, with no gap between them. */
+async function findSegments({ topic, directory, files, log }: TopicRecovery): Promise<readonly FoundSegment[]> {
+  const headers = new Map<number, SegmentHeader | undefined>()
+  for (const sequence of readdirSync(directory).map(parseSegmentName))
+    if (sequence !== undefined) headers.set(sequence, inspect(join(directory, segmentName(sequence))).header)
+  const [oldest = 0, newest = -1] = [Math.min(...headers.keys()), Math.max(...headers.keys())].filter(Number.isFinite)
+  const found: FoundSegment[] = []
+  for (let sequence = newest; sequence >= oldest; sequence--) {
+    const path = join(directory, segmentName(sequence))
+    const next = found.at(-1)?.header
+    let header = headers.get(sequence)
+    if (header === undefined && sequence === newest) {
+      // Records are acknowledged only once the header is on the disk, so a newest segment without one holds nothing.
+      await files.remove(path)
+      continue
+    }
+    if (header === undefined) {
+      const problem = headers.has(sequence) ? 'has a damaged header, which is made anew' : 'is missing: its records are passed over'
+      log.error({ topic, segment: sequence }, `a bus segment ${problem}`)
+      header = await repairSegment({ directory, files, sequence, previous: headers.get(sequence - 1), next })
+    }
+    found.push({ header, size: inspect(path).size })
+  }
+  return found.reverse()
 }
 
 function inspect(path: string) {

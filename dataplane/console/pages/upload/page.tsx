@@ -5,7 +5,7 @@ import { type DragEvent, useRef, useState } from 'react'
 import { Page, Panel } from '../../components/panel.tsx'
 import { Command } from '../../components/states.tsx'
 import { useShortcut } from '../../components/use-shortcut.ts'
-import { BASE_PATH } from '../../url-state/base-path.ts'
+import { addressOf } from '../../url-state/base-path.ts'
 import styles from './upload.module.css'
 import { UploadRow } from './upload-row.tsx'
 import { useUploads } from './uploads.tsx'
@@ -52,7 +52,7 @@ export default function UploadPage() {
           </dl>
         </Panel>
         <Panel title="From a terminal">
-          <Command text={`curl ${window.location.origin}${BASE_PATH}/api/upload --data-binary @app.log.ndjson`} />
+          <Command text={`curl ${addressOf('/api/upload')} --data-binary @app.log.ndjson`} />
         </Panel>
       </div>
     </Page>

@@ -3,7 +3,7 @@
  * between. It is the work of `etl`, `anomaly` and `indexer` where bus and search store are both embedded.
  */
 import { withFlagsWritten } from '../../../pipeline/anomaly-event.ts'
-import { collectDeadLetters, type DeadLetters } from '../../../pipeline/dead-letter.ts'
+import { collectDeadLetters, type DeadLetterStage, type DeadLetters } from '../../../pipeline/dead-letter.ts'
 import type { FeatureCache } from '../../../pipeline/features/feature-cache.ts'
 import type { FlatRow } from '../../../pipeline/flat-row.ts'
 import type { Output, Work } from '../../../pipeline/runners/work.ts'
@@ -60,7 +60,7 @@ export function createDirectLane(deps: DirectLaneDeps): Work {
   }
 
   function openOnward(output: Output): Onward {
-    const lettersOf = (stage: string) =>
+    const lettersOf = (stage: DeadLetterStage) =>
       collectDeadLetters({ bus: output, topic: settings.DEAD_LETTER_TOPIC, stage, clock, log, countDeadLetters })
     const unscored = lettersOf('anomaly')
     const unindexed = lettersOf('indexer')

@@ -11,7 +11,7 @@ import { RelativeTime } from '../../../components/relative-time.tsx'
 import { ErrorPanel, Pending } from '../../../components/states.tsx'
 import { useNow } from '../../../components/use-now.ts'
 import { visibleText } from '../../../components/visible-text.ts'
-import { BASE_PATH } from '../../../url-state/base-path.ts'
+import { addressOf } from '../../../url-state/base-path.ts'
 import { useIncident } from '../data/use-incidents.ts'
 import { LogsAnchor } from '../logs-anchor.tsx'
 import { logsOfService, ownTenant } from '../rules/logs-link.ts'
@@ -71,10 +71,7 @@ function Head({ incident }: { readonly incident: Incident }) {
         {rootCause?.fallback === true && <FallbackBadge />}
         <span className={styles.id}>
           <code>{id.slice(0, 8)}</code>
-          <CopyButton
-            text={`${window.location.origin}${BASE_PATH}/incidents/${encodeURIComponent(id)}`}
-            label="Copy the link to this incident"
-          />
+          <CopyButton text={addressOf(`/incidents/${encodeURIComponent(id)}`)} label="Copy the link to this incident" />
         </span>
       </div>
       <h2 className={styles.title} dir="auto">
