@@ -24,7 +24,7 @@ describe('the newest record of a shop', () => {
     }).listen(0, '127.0.0.1')
     await once(server, 'listening')
     closing.push(() => server.close())
-    return createIncidents({ consoleUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+    return createIncidents({ tenant: 'default', consoleUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
   }
   const record = (fields: object, minutesAgo: number): Document => ({
     ...fields,
