@@ -4,6 +4,7 @@ import type { Clock } from '../../ports/clock.ts'
 /** The machine's clock. */
 export const systemClock: Clock = {
   nowMs: Date.now,
+  monotonicMs: () => performance.now(),
   async sleep(ms, signal) {
     await delay(ms, undefined, signal === undefined ? {} : { signal }).catch(ignoreAbort)
   },

@@ -12,6 +12,7 @@ import { MAX_CONCURRENT_STREAMS, STREAM_TIMEOUT_MS, STREAM_WINDOW_BYTES, Streams
 
 export interface ConnectionDeps {
   readonly handler: RequestHandler
+  /** Goes on evenly when the time of day is set, such as `performance.now`. */
   readonly nowMs: () => number
   /** Bytes of all requests that the client may send before they are taken. Default 16 MiB. */
   readonly windowBytes?: number | undefined

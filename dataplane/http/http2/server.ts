@@ -8,6 +8,7 @@ import type { RequestHandler } from './stream.ts'
 export interface Http2ServerDeps {
   /** Makes the handler of a connection. */
   readonly createHandler: (socket: Socket) => RequestHandler
+  /** Goes on evenly when the time of day is set, such as `performance.now`. */
   readonly nowMs: () => number
   readonly log: Log
   /** How often what takes too long is looked for. */

@@ -25,6 +25,7 @@ export interface StreamsDeps {
   readonly writer: FrameWriter
   readonly peer: PeerSettings
   readonly handler: RequestHandler
+  /** Goes on evenly when the time of day is set, such as `performance.now`. */
   readonly nowMs: () => number
   /** How long a request may take until it is complete, and an answer until it is taken. */
   readonly timeoutMs: number

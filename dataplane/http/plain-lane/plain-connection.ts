@@ -11,7 +11,8 @@ export interface PlainConnectionDeps {
   readonly form: PlainForm
   readonly handler: PlainHandler
   readonly answers: AnswerWriter
-  readonly nowMs: () => number
+  /** Goes on evenly when the time of day is set. */
+  readonly monotonicMs: () => number
   readonly node: NodeHttp
   readonly onError: (error: Error) => void
   readonly onGone: () => void
@@ -52,7 +53,7 @@ export class PlainConnection {
     this.#socket = socket
     this.#deps = deps
     this.#heads = new PlainHeads(deps.form)
-    this.sinceMs = deps.nowMs()
+    this.sinceMs = deps.monotonicMs()
     socket.on('data', this.#onData)
     socket.on('end', this.#onEnd)
     socket.on('error', this.#onError)
@@ -122,7 +123,7 @@ export class PlainConnection {
 
   #enter(state: ConnectionState): void {
     this.state = state
-    this.sinceMs = this.#deps.nowMs()
+    this.sinceMs = this.#deps.monotonicMs()
   }
 
   #start(bytes: Buffer): void {

@@ -191,6 +191,7 @@ describe('a body that comes in many pieces', () => {
 
 describe('a client that does not read its answers', () => {
   const clock = createFakeClock(Date.UTC(2026, 0, 1))
+  const wall = { nowMs: 0 }
   let accepted: number
   const handler: PlainHandler = () => ({
     grow: () => true,
@@ -208,7 +209,13 @@ describe('a client that does not read its answers', () => {
 
   /** A connection of which nothing that is written to it is ever taken. */
   const connectDeaf = () => {
-    const lane = createPlainLane({ paths: ['/things'], createHandler: () => handler, nowMs: () => clock.nowMs(), onError: () => undefined })
+    const lane = createPlainLane({
+      paths: ['/things'],
+      createHandler: () => handler,
+      nowMs: () => wall.nowMs,
+      monotonicMs: () => clock.nowMs(),
+      onError: () => undefined,
+    })
     const socket = new Duplex({ readableHighWaterMark: 1 << 20, writableHighWaterMark: 1, read: () => undefined, write: () => undefined })
     lane.accept(socket as Socket, {} as never)
     const pass = (ms: number) => {
@@ -230,6 +237,15 @@ describe('a client that does not read its answers', () => {
     expect(socket.destroyed).to.equal(false)
     pass(1)
     expect(socket.destroyed).to.equal(true)
+  })
+
+  it('stays when the clock of the machine is set an hour ahead', async () => {
+    const { socket, pass } = connectDeaf()
+    socket.push(REQUEST)
+    await settle()
+    wall.nowMs += 3_600_000
+    pass(0)
+    expect(socket.destroyed).to.equal(false)
   })
 
   it('is cut also when it has ended its side', async () => {

@@ -14,7 +14,10 @@ export interface PlainLaneConfig {
   readonly createHandler: (socket: Socket) => PlainHandler
   /** How long a request may take until it is complete. Default 30 s. */
   readonly requestTimeoutMs?: number
+  /** The time of day, for the header `Date`. */
   readonly nowMs: () => number
+  /** Goes on evenly when the time of day is set. Absent: as `nowMs`. */
+  readonly monotonicMs?: () => number
   readonly onError: (error: Error) => void
 }
 
@@ -25,7 +28,7 @@ const UNREAD_MS = 30_000
 type Limits = Partial<Record<ConnectionState, { readonly ms: number; readonly act: (connection: PlainConnection) => void }>>
 
 export function createPlainLane(config: PlainLaneConfig): ConnectionLane {
-  const { paths, wantedHeader, createHandler, requestTimeoutMs = REQUEST_TIMEOUT_MS, nowMs, onError } = config
+  const { paths, wantedHeader, createHandler, requestTimeoutMs = REQUEST_TIMEOUT_MS, nowMs, monotonicMs = nowMs, onError } = config
   /** The end of a connection that stays in a state for so long. */
   const limits: Limits = {
     new: { ms: HEADERS_TIMEOUT_MS / 2, act: connection => connection.leave() },
@@ -35,9 +38,9 @@ export function createPlainLane(config: PlainLaneConfig): ConnectionLane {
   }
   const connections = new Set<PlainConnection>()
   const form = { requestLines: paths.map(path => `POST ${path} HTTP/1.1\r\n`), wantedHeader }
-  const lane = { form, answers: new AnswerWriter(nowMs), nowMs, onError }
+  const lane = { form, answers: new AnswerWriter(nowMs), monotonicMs, onError }
   const check = () => {
-    const now = nowMs()
+    const now = monotonicMs()
     for (const connection of connections) {
       const limit = limits[connection.state]
       if (limit !== undefined && now - connection.sinceMs >= limit.ms) limit.act(connection)

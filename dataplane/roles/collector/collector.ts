@@ -6,7 +6,7 @@ import { startHttpServer } from '../../http/server.ts'
 import { type Running, startTogether } from '../../lifecycle/running.ts'
 import type { LocalCollector } from '../../otlp-intake/local-collector.ts'
 import type { Bus } from '../../ports/bus.ts'
-import type { Clock } from '../../ports/clock.ts'
+import { type Clock, monotonicMs } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createMetrics } from '../../telemetry/metrics.ts'
 import { createOtlpGrpc } from './grpc/otlp-grpc.ts'
@@ -80,6 +80,7 @@ export function startCollector({ bus, clock, log, settings, delayMs }: Collector
   metrics.gauge(description, () => intake.budget.usedBytes)
   metrics.processMetrics()
   const nowMs = () => clock.nowMs()
+  const elapsedMs = () => monotonicMs(clock)
   const { host } = settings
   const at = (port: number, setting: string) => ({ host, port, setting })
   let isStarted = false
@@ -89,11 +90,13 @@ export function startCollector({ bus, clock, log, settings, delayMs }: Collector
     const { port: healthPort } = keepOpen(await startHttpServer(health, at(settings.healthPort, 'HEALTH_PORT')))
     const onError = (error: Error) => log.debug({ error }, 'HTTP connection failed')
     const createExports = createPlainExports({ intake, counters, log })
-    const lane = createPlainLane({ paths: [LOGS_PATH], createHandler: createExports, nowMs, onError })
+    const lane = createPlainLane({ paths: [LOGS_PATH], createHandler: createExports, nowMs, monotonicMs: elapsedMs, onError })
     const http = createOtlpHttp({ intake, counters, log })
     const { port: httpPort } = keepOpen(await startHttpServer(http, at(settings.httpPort, 'OTLP_HTTP_PORT'), lane))
     const createHandler = createOtlpGrpc({ intake, counters, clock, log })
-    const { port: grpcPort } = keepOpen(await startHttp2Server({ createHandler, nowMs, log }, at(settings.grpcPort, 'OTLP_GRPC_PORT')))
+    const { port: grpcPort } = keepOpen(
+      await startHttp2Server({ createHandler, nowMs: elapsedMs, log }, at(settings.grpcPort, 'OTLP_GRPC_PORT')),
+    )
     keep(intake, held => held.drain())
     isStarted = true
     const addresses = { host, grpcPort, httpPort, healthPort }

@@ -13,7 +13,7 @@ import { createTurns } from '../../limits/turns.ts'
 import { LOGS_EXPORT_PATH } from '../../otlp-intake/grpc-message.ts'
 import type { LocalCollector } from '../../otlp-intake/local-collector.ts'
 import { MemoryBudget } from '../../otlp-intake/memory-budget.ts'
-import type { Clock } from '../../ports/clock.ts'
+import { type Clock, monotonicMs } from '../../ports/clock.ts'
 import { SearchStoreUnavailable } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createMetrics, type Metrics } from '../../telemetry/metrics.ts'
@@ -90,7 +90,7 @@ export function startGateway(config: GatewayConfig): Promise<Gateway> {
     const check = keep(createKeyCheck({ keys: config.keys, clock, log }))
     const front = keep(createFront(config, check, metrics))
     const at = { host, port: config.port, setting: 'GATEWAY_PORT' }
-    const server = keep(await startTlsServer(front.listener, config.certificate, at, { ...front, nowMs: () => clock.nowMs(), log }))
+    const server = keep(await startTlsServer(front.listener, config.certificate, at, { ...front, nowMs: () => monotonicMs(clock), log }))
     const healthAt = config.healthPort === undefined ? undefined : { host, port: config.healthPort, setting: 'HEALTH_PORT' }
     const health =
       healthAt === undefined ? undefined : keep(await startHttpServer(createControlApp({ routes: [], log, metrics }), healthAt))
@@ -222,7 +222,13 @@ function createFront(config: GatewayConfig, check: KeyCheck, metrics: Metrics) {
 
   const createLane = (local: LocalCollector): ConnectionLane =>
     createPlainLane({
-      ...{ paths: EXPORT_PATHS, wantedHeader: API_KEY_HEADER, requestTimeoutMs: REQUEST_TIMEOUT_MS, nowMs: () => clock.nowMs() },
+      ...{
+        paths: EXPORT_PATHS,
+        wantedHeader: API_KEY_HEADER,
+        requestTimeoutMs: REQUEST_TIMEOUT_MS,
+        nowMs: () => clock.nowMs(),
+        monotonicMs: () => monotonicMs(clock),
+      },
       createHandler: createPlainExports({
         ...{ collector: local, admit, limit, budget, maxRequestBytes, log },
         count: status => count(['collector', String(status)], 1),

@@ -7,7 +7,7 @@ import { GrpcMessage, LOGS_EXPORT_PATH } from '../../../otlp-intake/grpc-message
 import { parseGrpcTimeout, TOO_LATE } from '../../../otlp-intake/grpc-timeout.ts'
 import type { MemoryLease } from '../../../otlp-intake/memory-budget.ts'
 import { GRPC, Refusal, refusalOf } from '../../../otlp-intake/refusal.ts'
-import type { Clock } from '../../../ports/clock.ts'
+import { type Clock, monotonicMs } from '../../../ports/clock.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import type { CollectorCounters } from '../intake/collector-counters.ts'
 import { Client } from '../intake/expected-clients.ts'
@@ -57,7 +57,7 @@ class ExportCall implements RequestReceiver {
     this.#deps = deps
     this.#client = client
     this.#exchange = exchange
-    this.#deadlineMs = clock.nowMs() + parseGrpcTimeout(head.get('grpc-timeout'))
+    this.#deadlineMs = monotonicMs(clock) + parseGrpcTimeout(head.get('grpc-timeout'))
     this.#encoding = parseEncoding(head.get('grpc-encoding'))
     intake.checkOpen()
     this.#lease = intake.budget.lease()
@@ -79,7 +79,7 @@ class ExportCall implements RequestReceiver {
       const message = this.#message.finish(this.#encoding)
       this.#deps.intake.accept({ transport: 'grpc', ...message, lease: this.#lease, client: this.#client }).then(
         partialSuccess => {
-          const isInTime = this.#deps.clock.nowMs() < this.#deadlineMs
+          const isInTime = monotonicMs(this.#deps.clock) < this.#deadlineMs
           this.#exchange.answer(isInTime ? acceptedAnswer(partialSuccess) : LATE_ANSWER)
         },
         (error: unknown) => refuse(this.#deps, this.#exchange, error),

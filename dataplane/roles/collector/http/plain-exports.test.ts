@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { mock } from 'node:test'
 import { expect } from 'chai'
@@ -243,6 +244,25 @@ describe('connections without progress', () => {
     await new Promise(setImmediate)
     pass(65_000)
     await closed
+  })
+
+  it('a request is served when the time of day is set an hour ahead within it', async () => {
+    let setAheadMs = 0
+    const other = await startHarness({}, { ...clock, nowMs: () => clock.nowMs() + setAheadMs, monotonicMs: clock.nowMs })
+    const sender = connect(other.httpPort, '127.0.0.1')
+    try {
+      const request = plainRequest('m1')
+      sender.write(request.slice(0, -1))
+      while ((await pendingBytes(other)) === 0) await new Promise(setImmediate)
+      setAheadMs = 3_600_000
+      mock.timers.tick(5_000)
+      sender.write(request.slice(-1))
+      const [data] = (await once(sender, 'data')) as [Buffer]
+      expect(data.toString('latin1')).to.match(/^HTTP\/1\.1 200 /)
+    } finally {
+      sender.destroy()
+      await other.collector.stop()
+    }
   })
 
   it('a connection that says nothing at first is served later', async () => {

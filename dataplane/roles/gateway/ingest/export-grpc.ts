@@ -15,7 +15,7 @@ import { parseGrpcTimeout, TOO_LATE } from '../../../otlp-intake/grpc-timeout.ts
 import type { LocalCollector } from '../../../otlp-intake/local-collector.ts'
 import type { MemoryBudget, MemoryLease } from '../../../otlp-intake/memory-budget.ts'
 import { GRPC, Refusal } from '../../../otlp-intake/refusal.ts'
-import type { Clock } from '../../../ports/clock.ts'
+import { type Clock, monotonicMs } from '../../../ports/clock.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import { DROPPED_BY_GATEWAY } from '../../../tenant-export/attribute-names.ts'
 import { asRefusal, bufferOf } from '../../../tenant-export/export-http.ts'
@@ -32,7 +32,7 @@ export interface GrpcDeps {
   readonly admit: Admit
   readonly budget: MemoryBudget
   readonly maxRequestBytes: number
-  readonly clock: Pick<Clock, 'nowMs'>
+  readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>
   readonly log: Log
   /** Counts a call that is over. */
   readonly count: (to: 'collector' | 'none') => void
@@ -75,7 +75,7 @@ export class GrpcCall implements RequestReceiver, Caller {
     this.#source = source
     this.#head = head
     this.#exchange = exchange
-    this.#deadlineMs = deps.clock.nowMs() + parseGrpcTimeout(head.get('grpc-timeout'))
+    this.#deadlineMs = monotonicMs(deps.clock) + parseGrpcTimeout(head.get('grpc-timeout'))
     const admission = deps.admit(head.get(API_KEY_HEADER))
     if (admission instanceof Promise) {
       exchange.hold()
@@ -147,7 +147,7 @@ export class GrpcCall implements RequestReceiver, Caller {
       // From here on it is in the collector's own budget.
       this.#lease!.release()
       const partialSuccess = await collector.accept(localExport({ transport: 'grpc', body, source: this.#source }, injection))
-      return void this.#answer(clock.nowMs() < this.#deadlineMs ? acceptedAnswer(partialSuccess) : LATE_ANSWER)
+      return void this.#answer(monotonicMs(clock) < this.#deadlineMs ? acceptedAnswer(partialSuccess) : LATE_ANSWER)
     }
     this.#lease!.grow(body.length)
     const injected = injectProtobuf(body, injection, PREFIX_BYTES)

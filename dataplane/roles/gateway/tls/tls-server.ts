@@ -74,6 +74,7 @@ export interface TlsServerOptions {
   readonly lane?: ConnectionLane | undefined
   /** Gets the requests over HTTP/2 first. */
   readonly calls?: CallHandler | undefined
+  /** Goes on evenly when the time of day is set. */
   readonly nowMs?: () => number
   readonly log?: Log
 }
@@ -82,7 +83,7 @@ export async function startTlsServer(
   listener: GatewayListener,
   certificate: Certificate,
   at: ListenConfig,
-  { lane, calls, nowMs = Date.now, log = SILENT }: TlsServerOptions = {},
+  { lane, calls, nowMs = () => performance.now(), log = SILENT }: TlsServerOptions = {},
 ): Promise<TlsServer> {
   const server = createServer({
     ...certificate,
