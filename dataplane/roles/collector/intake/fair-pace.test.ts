@@ -10,11 +10,14 @@ describe('acknowledgements while records wait', () => {
   let delayMs: number
   let pace: FairPace
   let isOver: boolean
+  let setBackMs: number
   beforeEach(() => {
     clock = createFakeClock()
     delayMs = 3_000
     isOver = false
-    pace = new FairPace({ clock, delayMs: () => delayMs })
+    setBackMs = 0
+    const deps = { clock: { ...clock, nowMs: () => clock.nowMs() - setBackMs, monotonicMs: clock.nowMs }, delayMs: () => delayMs }
+    pace = new FairPace(deps)
   })
 
   /** How long a request waits, ms. */
@@ -56,6 +59,18 @@ describe('acknowledgements while records wait', () => {
     expect(await waitOf('loud')).to.equal(0)
     pace.note('quiet', 20_000)
     expect(await waitOf('loud')).to.be.above(0)
+    for (let second = 0; second < 30; second++) {
+      clock.advance(1_000)
+      pace.note('loud', 1_000_000)
+    }
+    expect(await waitOf('loud')).to.equal(0)
+  })
+
+  it('come at once to a tenant that is alone again, also when the time of day was set back meanwhile', async () => {
+    pace.note('loud', 1_000_000)
+    pace.note('quiet', 20_000)
+    expect(await waitOf('loud')).to.be.above(0)
+    setBackMs = 3_600_000
     for (let second = 0; second < 30; second++) {
       clock.advance(1_000)
       pace.note('loud', 1_000_000)

@@ -1,5 +1,5 @@
 /** Slows down tenants that bring more than their share while records wait to become searchable. */
-import type { Clock } from '../../../ports/clock.ts'
+import { type Clock, monotonicMs } from '../../../ports/clock.ts'
 
 /** Records that take longer than this until they are searchable are a backlog, ms. */
 const TARGET_DELAY_MS = 400
@@ -46,7 +46,7 @@ export class FairPace {
 
   constructor(deps: FairPaceDeps) {
     this.#deps = deps
-    this.#decayedMs = deps.clock.nowMs()
+    this.#decayedMs = monotonicMs(deps.clock)
   }
 
   /** `work`: an estimate of the bytes that a tenant's records become. */
@@ -78,7 +78,7 @@ export class FairPace {
   }
 
   #findLevel(): void {
-    const nowMs = this.#deps.clock.nowMs()
+    const nowMs = monotonicMs(this.#deps.clock)
     if (nowMs - this.#leveledMs < LOOK_EVERY_MS) return
     this.#leveledMs = nowMs
     const works = [...this.#work.values(), this.#otherWork].sort((a, b) => a - b)
@@ -86,7 +86,7 @@ export class FairPace {
   }
 
   #decay(): void {
-    const steps = Math.floor((this.#deps.clock.nowMs() - this.#decayedMs) / DECAY_EVERY_MS)
+    const steps = Math.floor((monotonicMs(this.#deps.clock) - this.#decayedMs) / DECAY_EVERY_MS)
     if (steps <= 0) return
     this.#decayedMs += steps * DECAY_EVERY_MS
     const factor = DECAY ** steps
