@@ -47,7 +47,7 @@ async function runRole<R extends RoleName>(role: R): Promise<number> {
   const format = role === 'standalone' && process.stdout.isTTY ? 'readable' : 'json'
   const log = createLogger({ level: settings.LOG_LEVEL, format, fields: { role } })
   exitOnStrayErrors(log)
-  giveBackGarbage(systemClock)
+  giveBackGarbage()
   for (const problem of findMisspelt(role, process.env)) log.warn({ problem }, 'a setting seems to be misspelt')
   const { start } = await ROLE_LOADERS[role]()
   return runUntilSignal(() => start({ settings, log, clock: systemClock }), { log, clock: systemClock, signals: process })

@@ -42,10 +42,10 @@ export interface ThreadMemory {
  * Looks after the garbage and the unused buffers of the calling thread until it ends. `isPatient`: nobody waits for what the thread does, and it may stand still for a collection. `fromBytes`:
  * resident memory of the process from which on that is done, where it is not the usual.
  */
-export function giveBackGarbage(clock: { nowMs(): number }, { isPatient = false, fromBytes = FROM_BYTES } = {}): void {
+export function giveBackGarbage({ isPatient = false, fromBytes = FROM_BYTES } = {}): void {
   const memory = ownMemory()
   const look = createGarbageLook(isPatient ? { ...memory, begin: memory.collect } : memory, memoryLimit(fromBytes))
-  setInterval(() => look(clock.nowMs()), LOOK_EVERY_MS).unref()
+  setInterval(() => look(performance.now()), LOOK_EVERY_MS).unref()
   setInterval(releaseIdleBuffers, IDLE_MS).unref()
 }
 

@@ -53,7 +53,7 @@ const {
   logFormat,
 } = workerData as WorkerData
 const clock = systemClock
-giveBackGarbage(clock, { isPatient: true })
+giveBackGarbage({ isPatient: true })
 const log = createLogger({ level: settings.LOG_LEVEL, format: logFormat, fields: { role: 'bridge' } })
 const bus = await connectBus(link, { clock, log })
 let store: Promise<SearchStore> | undefined

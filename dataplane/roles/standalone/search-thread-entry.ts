@@ -31,7 +31,7 @@ export interface SearchThreadMessage {
   readonly port: number
 }
 
-giveBackGarbage(systemClock)
+giveBackGarbage()
 const { directory, host, port, logLevel, logFormat, backUps } = workerData as SearchThreadData
 const log = createLogger({ level: logLevel, format: logFormat, fields: { role: 'search' } })
 const server = createSearchServer({ dir: directory, host, port, clock: systemClock, log })

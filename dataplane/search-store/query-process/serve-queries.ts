@@ -36,6 +36,6 @@ export function serveQueries(execute?: QueryServiceConfig['execute']): void {
   service.connect(createLink<FromProcess, ToProcess>(socket, (message, bytes) => service.take(message, bytes)))
   socket.on('close', () => process.exit())
   new Worker(ORPHAN_GUARD, { eval: true, workerData: parent, resourceLimits: GUARD_LIMITS }).unref()
-  giveBackGarbage({ nowMs: () => performance.now() }, { fromBytes: GIVE_BACK_FROM_BYTES })
+  giveBackGarbage({ fromBytes: GIVE_BACK_FROM_BYTES })
   keepCompiledCode()
 }
