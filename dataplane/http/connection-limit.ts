@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { Server, Socket } from 'node:net'
 import { countRefusedConnection } from '../telemetry/refused-connections.ts'
+import { takeListeners } from './take-listeners.ts'
 
 /** Beyond so many, memory is short before files are. */
 const MAX_CONNECTIONS = 10_000
@@ -17,8 +18,7 @@ const SHARE_OF_ADDRESS = 0.75
 export function limitConnections(server: Server, most = mostConnections(readLimits())): void {
   const mostOfAddress = Math.ceil(most * SHARE_OF_ADDRESS)
   const open = new Map<string, number>()
-  const listeners = server.listeners('connection') as ((socket: Socket) => void)[]
-  server.removeAllListeners('connection')
+  const serve = takeListeners(server, 'connection')
   server.maxConnections = most
   server.on('drop', countRefusedConnection)
   server.on('connection', (socket: Socket) => {
@@ -35,7 +35,7 @@ export function limitConnections(server: Server, most = mostConnections(readLimi
       if (left > 0) open.set(address, left)
       else open.delete(address)
     })
-    for (const listener of listeners) listener.call(server, socket)
+    serve(socket)
   })
 }
 

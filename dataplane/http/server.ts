@@ -5,6 +5,7 @@ import type { AddressInfo, Server as NetServer, Socket } from 'node:net'
 import { closerWhenIdle } from './close-when-idle.ts'
 import { limitConnections } from './connection-limit.ts'
 import { withOneHost } from './request-host.ts'
+import { takeListeners } from './take-listeners.ts'
 import { answerUnreadableRequests } from './unreadable-request.ts'
 import { withWholeAnswers } from './whole-answer.ts'
 
@@ -115,10 +116,7 @@ export function putBefore<S extends Socket>(
   lane: ConnectionLane,
   isForLane: (socket: S) => boolean = () => true,
 ): void {
-  const listeners = server.listeners(event) as ((socket: Socket) => void)[]
-  const serve = (socket: Socket) => {
-    for (const listener of listeners) listener.call(server, socket)
-  }
+  const serve = takeListeners(server, event)
   const node: NodeHttp = {
     take(socket, bytes) {
       serve(socket)
@@ -126,7 +124,6 @@ export function putBefore<S extends Socket>(
     },
     fail: (socket, code) => server.emit('clientError', Object.assign(new Error(code), { code }), socket),
   }
-  server.removeAllListeners(event)
   server.on(event, (socket: S) => {
     if (isForLane(socket)) lane.accept(socket, node)
     else serve(socket)

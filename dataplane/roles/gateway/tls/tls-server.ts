@@ -18,6 +18,7 @@ import {
   listen,
   putBefore,
 } from '../../../http/server.ts'
+import { takeListeners } from '../../../http/take-listeners.ts'
 import { answerUnreadableRequests } from '../../../http/unreadable-request.ts'
 import { withWholeAnswers } from '../../../http/whole-answer.ts'
 import { type Log, SILENT } from '../../../telemetry/log.ts'
@@ -55,10 +56,9 @@ function speaksHttp1({ alpnProtocol }: TLSSocket): boolean {
 
 /** Before those who serve HTTP/1. */
 function serveHttp2(server: Server, http2: Http2Connections): void {
-  const others = server.listeners('secureConnection') as ((socket: TLSSocket) => void)[]
-  server.removeAllListeners('secureConnection')
+  const serveHttp1 = takeListeners<TLSSocket>(server, 'secureConnection')
   server.on('secureConnection', socket => {
-    if (socket.alpnProtocol !== HTTP_2) for (const serve of others) serve.call(server, socket)
+    if (socket.alpnProtocol !== HTTP_2) serveHttp1(socket)
     else {
       socket.setTimeout(NO_PROGRESS_MS, () => socket.destroy())
       http2.accept(socket)
