@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { settingsOfRole } from '../contract/env.ts'
 import { ROLE_NAMES } from '../contract/roles.ts'
-import { ConfigError, describeSettings, loadSettings } from './environment.ts'
+import { ConfigError, describeSettings, loadSetting, loadSettings } from './environment.ts'
 
 function problemsOf(load: () => unknown): readonly string[] {
   try {
@@ -37,6 +37,21 @@ describe('settings from the environment', () => {
     expect(problemsOf(() => loadSettings('agent', {}))).to.have.length(1)
     expect(loadSettings('agent', { SERVICE_TENANT_ID: 'shop' })).to.include({ SERVICE_TENANT_ID: 'shop', PORT: 8080 })
     expect(loadSettings('agent', { SERVICE_TENANT_ID: 'shop', PORT: '9090' }).PORT).to.equal(9090)
+  })
+
+  it('one alone is read as all are, and other settings do not matter', () => {
+    const load = (environment: Record<string, string>) => loadSetting('collector', 'OTLP_HTTP_PORT', environment)
+    expect(load({ OTLP_GRPC_PORT: 'no port' })).to.equal(4318)
+    expect(load({ OTLP_HTTP_PORT: '4000', OTLP_GRPC_PORT: 'no port' })).to.equal(4000)
+    for (const wrong of [
+      { OTLP_HTTP_PORT: 'no port' },
+      { OTLP_HTTP_PORT_FILE: '/nowhere' },
+      { OTLP_HTTP_PORT: '1', OTLP_HTTP_PORT_FILE: 'x' },
+    ])
+      expect(problemsOf(() => load(wrong)))
+        .to.have.length(1)
+        .and.to.deep.equal(problemsOf(() => loadSettings('collector', wrong)))
+    expect(problemsOf(() => loadSetting('agent', 'SERVICE_TENANT_ID', {}))).to.deep.equal(problemsOf(() => loadSettings('agent', {})))
   })
 
   it('has the defaults of the specification', () => {

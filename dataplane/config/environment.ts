@@ -1,5 +1,14 @@
 /** Reads settings from environment variables; the only place that looks at `process.env`. */
-import { defaultOf, kindOf, type SettingName, type SettingsOf, settingsOfRole, settingsSchema } from '../contract/env.ts'
+import {
+  defaultOf,
+  kindOf,
+  SETTINGS,
+  type SettingName,
+  type SettingsOf,
+  settingSchema,
+  settingsOfRole,
+  settingsSchema,
+} from '../contract/env.ts'
 import type { RoleName } from '../contract/roles.ts'
 import type { Setting } from '../contract/setting.ts'
 import { findCrossProblems } from './cross-checks.ts'
@@ -39,6 +48,21 @@ export function loadSettings<R extends RoleName>(role: R, environment: Environme
   const settings: SettingsOf<R> = parsed.data
   Object.freeze(settings)
   return settings
+}
+
+/** One setting of a role, for a command that needs no other: their values do not matter. Throws `ConfigError`. */
+export function loadSetting<R extends RoleName, N extends SettingName & keyof SettingsOf<R>>(
+  role: R,
+  name: N,
+  environment: Environment = process.env,
+): SettingsOf<R>[N] {
+  const problems: string[] = []
+  const setting: Setting = SETTINGS[name]
+  const text = readText(name, environment, problems)
+  const parsed = settingSchema(setting, role).safeParse(text)
+  if (!parsed.success && problems.length === 0) problems.push(describe(name, setting, kindOf(setting, role).expected, text))
+  if (problems.length > 0) throw new ConfigError(problems)
+  return parsed.data as SettingsOf<R>[N]
 }
 
 /** One line per setting of the role with the value in force, secrets masked. */

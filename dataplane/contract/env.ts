@@ -502,11 +502,14 @@ export function kindOf(setting: Setting, role: RoleName): ValueKind<unknown> {
 
 /** The schema of one role: texts of the environment in, `SettingsOf<role>` out. */
 export function settingsSchema<R extends RoleName>(role: R): z.ZodType<SettingsOf<R>> {
-  const shape = settingsOfRole(role).map(([name, setting]) => {
-    const { schema } = kindOf(setting, role)
-    const value = defaultOf(setting, role)
-    if (value !== undefined) return [name, schema.prefault(value)] as const
-    return [name, setting.requiredFor?.includes(role) ? schema : schema.optional()] as const
-  })
+  const shape = settingsOfRole(role).map(([name, setting]) => [name, settingSchema(setting, role)] as const)
   return z.strictObject(Object.fromEntries(shape)) as unknown as z.ZodType<SettingsOf<R>>
+}
+
+/** Takes the text of a setting, or undefined where it is not set. */
+export function settingSchema(setting: Setting, role: RoleName): z.ZodType<unknown> {
+  const { schema } = kindOf(setting, role)
+  const value = defaultOf(setting, role)
+  if (value !== undefined) return schema.prefault(value)
+  return setting.requiredFor?.includes(role) ? schema : schema.optional()
 }

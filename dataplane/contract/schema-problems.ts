@@ -33,9 +33,11 @@ function fieldName(path: readonly PropertyKey[], where: string): string {
   return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name
 }
 
-/** zod's `Invalid input: expected number, received string` without its head and tail. */
-function expectation({ message }: Issue): string {
-  return message.replace(/^(Invalid input|Invalid option|Invalid string|Too big|Too small): /, '').replace(/, received .*$/, '')
+/** zod's `Invalid input: expected number, received string` without its head and tail, and its `Invalid option: expected one of "a"|"b"` as other messages put it. */
+function expectation(issue: Issue): string {
+  const { message } = issue
+  if (issue.code === 'invalid_value' && message.startsWith('Invalid option: ')) return `expected one of ${issue.values.join(', ')}`
+  return message.replace(/^(Invalid input|Invalid string|Too big|Too small): /, '').replace(/, received .*$/, '')
 }
 
 function seen(input: unknown): string {

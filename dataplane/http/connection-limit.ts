@@ -15,7 +15,7 @@ const SHARE_OF_ADDRESS = 0.75
  * Closes connections beyond `most`, and those of an address beyond its share, as soon as they are there. To be called when all listeners to connections
  * are there: they learn of none that is closed.
  */
-export function limitConnections(server: Server, most = mostConnections(readLimits())): void {
+export function limitConnections(server: Server, most = mostOfProcess()): void {
   const mostOfAddress = Math.ceil(most * SHARE_OF_ADDRESS)
   const open = new Map<string, number>()
   const serve = takeListeners(server, 'connection')
@@ -37,6 +37,14 @@ export function limitConnections(server: Server, most = mostConnections(readLimi
     })
     serve(socket)
   })
+}
+
+/** The same for each server of the process, whose limits are those of its start. */
+let usual: number | undefined
+
+function mostOfProcess(): number {
+  usual ??= mostConnections(readLimits())
+  return usual
 }
 
 /** `limits`: `/proc/self/limits`; undefined where a system has no such file. */

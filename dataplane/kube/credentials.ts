@@ -79,7 +79,7 @@ interface ExecCredential {
 }
 
 /** `ExecCredential` of `client.authentication.k8s.io`. */
-export function parseExecCredential(output: string, command: string): { readonly shown: ShownCredentials; readonly untilMs: number } {
+function parseExecCredential(output: string, command: string): { readonly shown: ShownCredentials; readonly untilMs: number } {
   let status: ExecCredential['status']
   try {
     status = (JSON.parse(output) as ExecCredential).status

@@ -52,7 +52,7 @@ export class GrpcMessage {
     if (seen < 0) throw new Refusal('malformed', `request message: expected a prefix of ${PREFIX_BYTES} bytes, saw ${this.#sizeBytes}`)
     const flag = this.#flag
     if (flag > 1) throw new Refusal('malformed', `compressed flag: expected 0 or 1, saw ${flag}`)
-    if (this.#length !== seen) throw new Refusal('malformed', `request message: expected one of ${this.#length} bytes, saw ${seen}`)
+    if (this.#length !== seen) throw new Refusal('malformed', `request: expected one message of ${this.#length} bytes, saw ${seen}`)
     if (flag === 1 && declared === 'identity')
       throw new Refusal('malformed', `compressed flag: expected 0 without a grpc-encoding of ${ENCODINGS.join(', ')}`)
     return { body: this.#body, encoding: flag === 1 ? declared : 'identity' }

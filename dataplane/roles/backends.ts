@@ -156,7 +156,7 @@ export async function openBus(settings: BusSettings, clock: Clock, log: Log, con
 }
 
 /** As `openBus`, for a role, which goes on without its Kafka and waits for it; the log tells which bus it is. Rejects for wrong files of `BUS_*`. */
-export async function openRoleBus(settings: BusSettings, clock: Clock, log: Log): Promise<RoleBus> {
+async function openRoleBus(settings: BusSettings, clock: Clock, log: Log): Promise<RoleBus> {
   if (settings.BUS_BROKERS !== undefined) return openRoleKafka(settings, { clock, log })
   const bus = await openEmbedded(settings, clock, log)
   log.info({}, `bus: embedded, DATA_DIR ${resolve(settings.DATA_DIR)} (for this process alone)`)
@@ -207,13 +207,13 @@ const CLIENTS: Readonly<Record<BusClient, () => Promise<(config: KafkaConfig) =>
 }
 
 /** A bus on the Kafka that the settings name. Rejects as `unavailable` when no broker answers. */
-export async function openKafka(settings: KafkaBusSettings, { clock, log }: BusDeps, config: Partial<KafkaConfig> = {}): Promise<Bus> {
+async function openKafka(settings: KafkaBusSettings, { clock, log }: BusDeps, config: Partial<KafkaConfig> = {}): Promise<Bus> {
   const open = await CLIENTS[settings.BUS_CLIENT]()
   return open({ ...kafkaConfig(settings), ...config, clock, log })
 }
 
 /** The configuration of Kafka from the settings. */
-export function kafkaConfig(settings: KafkaBusSettings): Omit<KafkaConfig, 'clock' | 'log'> {
+function kafkaConfig(settings: KafkaBusSettings): Omit<KafkaConfig, 'clock' | 'log'> {
   const { BUS_BROKERS, BUS_SASL_MECHANISM, BUS_USERNAME, BUS_PASSWORD, BUS_REPLICATION_FACTOR: replicationFactor } = settings
   const tls = tlsOf(settings)
   return {

@@ -6,7 +6,7 @@ export const TENANT_ATTRIBUTE = 'tenant_id'
 export type AttributeLevel = 'resource' | 'record'
 
 /** Names that attributes of one level may not have once they are flattened. */
-export class DroppedNames {
+class DroppedNames {
   readonly #names: ReadonlySet<string>
   /** Texts with one of which each name begins, before and after it is flattened. */
   readonly #beginnings: readonly string[]

@@ -55,7 +55,7 @@ interface Answer {
 }
 
 /** `search`: address of the store. `only`: part of the names of those that are asked. */
-export async function measureConsoleQueries(
+async function measureConsoleQueries(
   search: string,
   only = '',
   seen: (query: string, times: readonly number[]) => void = () => undefined,

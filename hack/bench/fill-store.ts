@@ -39,7 +39,7 @@ interface Template {
 }
 
 /** Operations on an index for each day, times rising to `endMs`. */
-export function* dayOfOperations(records: number, endMs: number, seed = 1): Generator<BulkOperation, void, undefined> {
+function* dayOfOperations(records: number, endMs: number, seed = 1): Generator<BulkOperation, void, undefined> {
   const random = new Random(seed)
   const templates = makeTemplates()
   let trace = random.hex(32)

@@ -10,7 +10,7 @@ import { mappingConfigOf } from '../../dataplane/search-store/mapping/mapping-co
 import { openLogIndex } from '../../dataplane/search-store/storage/log-engine/log-index.ts'
 import { createByteCache } from '../../dataplane/search-store/storage/log-engine/sealed/byte-cache.ts'
 import { startServer } from './server-process.ts'
-import type { Stage } from './stages.ts'
+import type { Stage } from './stage.ts'
 
 const OPERATIONS_PER_BULK = 2_000
 const CACHE_BYTES = 32 * 1024 * 1024

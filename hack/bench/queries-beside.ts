@@ -75,7 +75,7 @@ export async function measureQueriesBeside(records: number, rates: readonly numb
 }
 
 /** The same on a data directory that holds `stored` records. */
-export async function measureOnStore(
+async function measureOnStore(
   dataDir: string,
   stored: number,
   rates: readonly number[],

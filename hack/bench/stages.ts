@@ -9,16 +9,7 @@ import { createDetector } from '../../dataplane/pipeline/steps/detect.ts'
 import { createDocumentBuilder } from '../../dataplane/pipeline/steps/index-documents.ts'
 import { prepareEngine, prepareRest } from './index-stages.ts'
 import { ACCEPT_OPTIONS, enrichedRecords, freshBodies, logOperations, newEtl, rawMessages, toMessage } from './sample-records.ts'
-
-/** One pass over the prepared input; gives the number of records it went through. */
-export type Pass = () => number | Promise<number>
-
-export interface Stage {
-  readonly pass: Pass
-  /** Process whose CPU time counts, when it is not this one. */
-  readonly serverPid?: number
-  readonly stop?: () => Promise<void>
-}
+import type { Pass, Stage } from './stage.ts'
 
 const PURE_STAGES: Readonly<Record<string, () => Pass>> = {
   'JSON accept': () => {

@@ -93,7 +93,7 @@ function secretData(context: PipelineContext): Record<string, string> {
   return Object.fromEntries(all.map(([key, { base64 }]) => [key, base64]))
 }
 
-export function declaredTicketing(context: PipelineContext): DeclaredTicketing {
+function declaredTicketing(context: PipelineContext): DeclaredTicketing {
   const { anomaly, llm } = context.spec.ticketing ?? {}
   const isUsable = llm?.credentials === undefined || context.secrets[MODEL_KEY] !== undefined
   const routes = usedRoutes(context)

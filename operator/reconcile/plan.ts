@@ -61,7 +61,7 @@ export function plan(
 }
 
 /** The object as it is applied: with its hash. */
-export function withHash(object: KubernetesObject): KubernetesObject {
+function withHash(object: KubernetesObject): KubernetesObject {
   const annotations = { ...object.metadata.annotations, [APPLIED_HASH_ANNOTATION]: hashOf(object) }
   return { ...object, metadata: { ...object.metadata, annotations } }
 }

@@ -31,7 +31,7 @@ const SERVICES: readonly Service[] = [
 const BATCH = 1_000
 
 /** OTLP requests, in the order of time. */
-export function* shopRequests({ endMs, minutes = 120, troubleMinutes = 10 }: ShopOptions): Generator<object> {
+function* shopRequests({ endMs, minutes = 120, troubleMinutes = 10 }: ShopOptions): Generator<object> {
   const random = createRandom(42)
   const troubleMs = endMs - troubleMinutes * 60_000
   const records: { readonly service: string; readonly record: object }[] = []

@@ -2,7 +2,7 @@
 import { type CommandDeps, PROCESS, refusalsOf } from '../../command-line/command.ts'
 import { readInteger } from '../../command-line/option-values.ts'
 import { obey, parseWords } from '../../command-line/words.ts'
-import { loadSettings } from '../../config/environment.ts'
+import { loadSetting } from '../../config/environment.ts'
 import { PORTS } from '../../contract/roles.ts'
 import { runUntilSignal } from '../../lifecycle/run-until-signal.ts'
 import { createLogger } from '../../telemetry/logger.ts'
@@ -36,7 +36,7 @@ export function runDemoPlatforms(args: readonly string[], deps: CommandDeps = PR
   }))
   return obey(words, { usage: USAGE, refuse }, deps, config => {
     // 0 is a free port, which nobody knows before the agent runs.
-    const ticketingPort = loadSettings('ticketing', deps.environment).TICKETING_PORT || PORTS.ticketing
+    const ticketingPort = loadSetting('ticketing', 'TICKETING_PORT', deps.environment) || PORTS.ticketing
     const log = createLogger({ level: 'warn', format: process.stdout.isTTY ? 'readable' : 'json' })
     const start = async () => {
       const stubs = await startStubPlatforms({ ...config, ticketingPort })

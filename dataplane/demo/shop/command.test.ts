@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -58,6 +58,18 @@ describe('the command logpipeline demo', function () {
         .split('\n')
         .map(line => line.split(' ')[0]),
     ).to.deep.equal(FAULT_NAMES)
+  })
+
+  it('--help and --list do not look at settings, and a shop looks at its tenant alone', async () => {
+    const program = (...args: readonly string[]) =>
+      spawnSync(PROGRAM, ['demo', ...args], {
+        env: { ...process.env, SERVICE_TENANT_ID: 'Not A Tenant', OTLP_GRPC_PORT: 'no port' },
+        encoding: 'utf8',
+      })
+    for (const word of ['--help', '--list']) expect(program(word)).to.include({ status: 0, stderr: '' })
+    const { status, stderr } = program()
+    expect(status).to.equal(78)
+    expect(stderr).to.match(/^SERVICE_TENANT_ID: expected [^\n]*\n$/)
   })
 
   it('a wrong command line is refused with 64, each problem on a line', async () => {

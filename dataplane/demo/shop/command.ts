@@ -2,7 +2,7 @@
 import { systemClock } from '../../adapters/clock/system-clock.ts'
 import { EXIT, refusalsOf, type Terminal } from '../../command-line/command.ts'
 import { obey } from '../../command-line/words.ts'
-import { loadSettings } from '../../config/environment.ts'
+import { loadSetting } from '../../config/environment.ts'
 import { createCollector } from './collector.ts'
 import { DemoProblem } from './demo-problem.ts'
 import { FAULT_NAMES, FAULTS } from './faults.ts'
@@ -15,7 +15,7 @@ const refuse = refusalsOf('demo')
 /** Runs until its incident is there (`--at-once`) or a signal comes, and returns the exit code. */
 export function runDemo(args: readonly string[], terminal: Terminal = process): Promise<number> {
   return obey(
-    parseDemoOptions(args, { tenant: loadSettings('collector').SERVICE_TENANT_ID }),
+    parseDemoOptions(args, { tenant: () => loadSetting('collector', 'SERVICE_TENANT_ID') }),
     { usage: DEMO_USAGE, refuse },
     terminal,
     async options => {

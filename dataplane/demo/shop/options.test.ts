@@ -4,7 +4,7 @@ import { FAULT_NAMES } from './faults.ts'
 import { type DemoOptions, parseDemoOptions } from './options.ts'
 
 function optionsOf(...args: readonly string[]): DemoOptions {
-  const parsed = parseDemoOptions(args, { tenant: 'own', chance: () => 0.4711 })
+  const parsed = parseDemoOptions(args, { tenant: () => 'own', chance: () => 0.4711 })
   if (!('config' in parsed) || parsed.config === 'list') throw new Error(`expected options, seen ${JSON.stringify(parsed)}`)
   return parsed.config
 }
@@ -42,12 +42,12 @@ describe('the command line of logpipeline demo', () => {
     { args: ['shop'], problem: "Unexpected argument 'shop'" },
   ])
     it(`${args.join(' ')} is refused`, () => {
-      const parsed = parseDemoOptions(args, { tenant: 'own' })
+      const parsed = parseDemoOptions(args, { tenant: () => 'own' })
       expect('problems' in parsed && parsed.problems.join('\n')).to.contain(problem)
     })
 
   it('names every problem at once', () => {
-    const parsed = parseDemoOptions(['--seed', 'x', '--history', '1'], { tenant: 'own' })
+    const parsed = parseDemoOptions(['--seed', 'x', '--history', '1'], { tenant: () => 'own' })
     expect('problems' in parsed && parsed.problems).to.have.length(2)
   })
 })

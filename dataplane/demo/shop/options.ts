@@ -55,7 +55,8 @@ const OPTIONS = {
 } as const
 
 export interface DemoDefaults {
-  readonly tenant: string
+  /** Asked where the command line names none. */
+  readonly tenant: () => string
   /** 0 to 1, for seed and fault. */
   readonly chance?: () => number
 }
@@ -72,7 +73,7 @@ export function parseDemoOptions(
     const minutes = readInteger('--history', values.history, { min: MIN_MINUTES, max: MAX_MINUTES }, problems)
     const byChance = createRandom(seed).pick(FAULT_NAMES)
     const fault = readChoice('--fault', values.fault ?? byChance, FAULT_NAMES, problems) ?? byChance
-    const { tenant = ownTenant } = values
+    const tenant = values.tenant ?? ownTenant()
     if (!TENANT_ID_PATTERN.test(tenant)) problems.push(`--tenant: expected up to 63 of a-z, 0-9 and "-", seen ${JSON.stringify(tenant)}`)
     const endpoint = readAddress('--endpoint', values.endpoint, problems)
     const consoleUrl = readAddress('--console', values.console, problems)

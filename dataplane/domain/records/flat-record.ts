@@ -26,7 +26,7 @@ export interface FlattenConfig {
 }
 
 /** Attributes of the record, its event name and original severity text among them (Decisions 3). */
-export function recordAttributes({ attributes, eventName, severityText }: LogRecord): FlatAttributes {
+function recordAttributes({ attributes, eventName, severityText }: LogRecord): FlatAttributes {
   return flattenAttributes(
     eventName ? [{ key: 'event.name', value: { stringValue: eventName } }] : undefined,
     attributes,

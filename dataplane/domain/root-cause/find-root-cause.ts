@@ -105,7 +105,7 @@ function natureByName(ranked: readonly Suspect[], services: readonly string[]): 
 }
 
 /** Findings of each detector, with their scale. */
-export function* runDetectors(
+function* runDetectors(
   system: ObservedSystem,
   failures: Failures,
   detectors: readonly Detector[],

@@ -13,7 +13,7 @@ import { MAX_CONCURRENT_STREAMS, STREAM_TIMEOUT_MS, STREAM_WINDOW_BYTES, Streams
 export interface ConnectionDeps {
   readonly handler: RequestHandler
   /** Goes on evenly when the time of day is set, such as `performance.now`. */
-  readonly nowMs: () => number
+  readonly monotonicMs: () => number
   /** Bytes of all requests that the client may send before they are taken. Default 16 MiB. */
   readonly windowBytes?: number | undefined
   /** How long a request may take until it is complete, and an answer until it is taken. Default 30 s. */
@@ -53,14 +53,14 @@ export class Http2Connection implements FrameSink {
   constructor(socket: Socket, deps: ConnectionDeps) {
     this.#socket = socket
     this.#deps = deps
-    this.#sinceMs = deps.nowMs()
+    this.#sinceMs = deps.monotonicMs()
     this.#reader = new FrameReader(this)
     this.#writer = new FrameWriter(socket)
-    const { handler, nowMs, windowBytes = CONNECTION_WINDOW_BYTES, streamTimeoutMs: timeoutMs = STREAM_TIMEOUT_MS } = deps
+    const { handler, monotonicMs, windowBytes = CONNECTION_WINDOW_BYTES, streamTimeoutMs: timeoutMs = STREAM_TIMEOUT_MS } = deps
     this.#windowBytes = windowBytes
     this.#receiveWindow = windowBytes
     this.#streams = new Streams({
-      ...{ writer: this.#writer, peer: this.#peer, handler, nowMs, timeoutMs },
+      ...{ writer: this.#writer, peer: this.#peer, handler, monotonicMs, timeoutMs },
       onTaken: bytes => this.#taken(bytes),
       onIdle: () => this.#endWhenIdle(),
     })
@@ -173,7 +173,7 @@ export class Http2Connection implements FrameSink {
 
   #end(): void {
     if (this.#endedMs !== undefined) return
-    this.#endedMs = this.#deps.nowMs()
+    this.#endedMs = this.#deps.monotonicMs()
     this.#writer.flush()
     this.#socket.end()
   }

@@ -27,7 +27,7 @@ describe('a request over HTTP/2 that is answered before it is whole', () => {
       return NO_RECEIVER
     }
     server = await startHttp2Server(
-      { createHandler, nowMs: () => nowMs, log: SILENT, checkMs: 5 },
+      { createHandler, monotonicMs: () => nowMs, log: SILENT, checkMs: 5 },
       { host: '127.0.0.1', port: 0, setting: 'PORT' },
     )
     client = await connectRaw(server.port)

@@ -29,7 +29,7 @@ describe('requests over HTTP/2 as streams', () => {
       {
         createHandler: socket => (head, exchange) =>
           receive?.(head, exchange) ?? receiveAsMessages(head, exchange, socket, (...all) => listener(...all)),
-        ...{ nowMs: () => nowMs, log: SILENT, checkMs: 5, windowBytes: WINDOW, streamTimeoutMs: TIMEOUT_MS },
+        ...{ monotonicMs: () => nowMs, log: SILENT, checkMs: 5, windowBytes: WINDOW, streamTimeoutMs: TIMEOUT_MS },
       },
       { host: '127.0.0.1', port: 0, setting: 'PORT' },
     )

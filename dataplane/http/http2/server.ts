@@ -9,7 +9,7 @@ export interface Http2ServerDeps {
   /** Makes the handler of a connection. */
   readonly createHandler: (socket: Socket) => RequestHandler
   /** Goes on evenly when the time of day is set, such as `performance.now`. */
-  readonly nowMs: () => number
+  readonly monotonicMs: () => number
   readonly log: Log
   /** How often what takes too long is looked for. */
   readonly checkMs?: number
@@ -30,16 +30,16 @@ const TCP_KEEP_ALIVE_MS = 60_000
 const CHECK_MS = 5_000
 
 export function createHttp2Connections(deps: Http2ServerDeps): Http2Connections {
-  const { createHandler, nowMs, log, checkMs = CHECK_MS, windowBytes, streamTimeoutMs } = deps
+  const { createHandler, monotonicMs, log, checkMs = CHECK_MS, windowBytes, streamTimeoutMs } = deps
   const connections = new Set<Http2Connection>()
   const onFault = (error: Error) => log.debug({ error }, 'HTTP/2 connection failed')
   const checking = setInterval(() => {
-    const now = nowMs()
+    const now = monotonicMs()
     for (const connection of connections) connection.check(now)
   }, checkMs).unref()
   return {
     accept(socket) {
-      const connection = new Http2Connection(socket, { handler: createHandler(socket), nowMs, onFault, windowBytes, streamTimeoutMs })
+      const connection = new Http2Connection(socket, { handler: createHandler(socket), monotonicMs, onFault, windowBytes, streamTimeoutMs })
       connections.add(connection)
       socket.on('error', onFault)
       socket.on('close', () => connections.delete(connection))

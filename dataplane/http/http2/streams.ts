@@ -26,7 +26,7 @@ export interface StreamsDeps {
   readonly peer: PeerSettings
   readonly handler: RequestHandler
   /** Goes on evenly when the time of day is set, such as `performance.now`. */
-  readonly nowMs: () => number
+  readonly monotonicMs: () => number
   /** How long a request may take until it is complete, and an answer until it is taken. */
   readonly timeoutMs: number
   /** So many bytes of data are held no more. */
@@ -242,7 +242,7 @@ export class Streams implements StreamOwner {
         if (!isBegun) this.#writeHead(stream, headersPart(head, false))
         isBegun = true
         unsent.pieces.push(bytes)
-        unsent.sinceMs = this.#deps.nowMs()
+        unsent.sinceMs = this.#deps.monotonicMs()
         this.#send(stream)
         if (unsent.pieces.length === 0) return true
         unsent.onRoom = onRoom
@@ -291,9 +291,9 @@ export class Streams implements StreamOwner {
   }
 
   #begin(streamId: number, endsStream: boolean, head: RequestHead): void {
-    const { handler, peer, nowMs } = this.#deps
+    const { handler, peer, monotonicMs } = this.#deps
     const windows = { receive: STREAM_WINDOW_BYTES, send: peer.initialWindowBytes }
-    const stream = new Stream(streamId, this, head, windows, nowMs())
+    const stream = new Stream(streamId, this, head, windows, monotonicMs())
     this.#open.set(streamId, stream)
     stream.isWhole = endsStream
     stream.receiver = handler(head, stream)
@@ -330,7 +330,7 @@ export class Streams implements StreamOwner {
   #send(stream: Stream): void {
     const { unsent } = stream
     if (unsent === undefined) return
-    const { writer, nowMs } = this.#deps
+    const { writer, monotonicMs } = this.#deps
     const { pieces, trailers } = unsent
     while (pieces.length > 0) {
       const piece = pieces[0]!
@@ -343,7 +343,7 @@ export class Streams implements StreamOwner {
       stream.sendWindow -= end - unsent.position
       unsent.position = end === piece.length ? 0 : end
       if (unsent.position === 0) pieces.shift()
-      if (unsent.isOfAnyLength) unsent.sinceMs = nowMs()
+      if (unsent.isOfAnyLength) unsent.sinceMs = monotonicMs()
       if (isLast) return void this.#sent(stream)
     }
     if (!unsent.isWhole) {
@@ -363,7 +363,7 @@ export class Streams implements StreamOwner {
 
   /** A request that is not whole is read on for a while. */
   #finish(stream: Stream): void {
-    if (!stream.isWhole) this.#late.add(stream, this.#deps.nowMs())
+    if (!stream.isWhole) this.#late.add(stream, this.#deps.monotonicMs())
     this.#remove(stream)
   }
 

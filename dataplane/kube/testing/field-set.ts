@@ -25,7 +25,7 @@ export function isObject(value: Json | undefined): value is JsonObject {
 }
 
 /** The key of a list's item as managed fields write it; undefined: the list is replaced as a whole. */
-export function itemKey(field: string, item: Json): string | undefined {
+function itemKey(field: string, item: Json): string | undefined {
   const keys =
     field === 'ports'
       ? isObject(item) && 'containerPort' in item

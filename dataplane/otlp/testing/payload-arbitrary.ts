@@ -28,7 +28,6 @@ const { anyValue, keyValue } = fc.letrec<{ anyValue: AnyValue; keyValue: KeyValu
   ),
   keyValue: fc.record({ key: text, value: tie('anyValue') }, { requiredKeys: [] }),
 }))
-export const anyValueArbitrary = anyValue
 const attributes = fc.array(keyValue, { minLength: 1, maxLength: 4 })
 
 const logRecord: fc.Arbitrary<LogRecord> = fc.record(

@@ -1,10 +1,8 @@
 /** Finds incidents that somebody is to be told about, and writes their rows (Spec: Components, ticketing agent; Decisions 6). */
 import { ALL_INCIDENTS } from '../../contract/indices.ts'
-import type { TargetId } from '../../contract/target-id.ts'
 import { fallbackCause } from '../../domain/language-model/explained-cause.ts'
-import type { RootCause } from '../../domain/root-cause/root-cause.ts'
 import { nextAnalysisMs } from '../../domain/tickets/cause-timing.ts'
-import { type AttendFacts, attend, isHistory, owe, settleOwed, type TicketedIncident } from '../../domain/tickets/incident-tickets.ts'
+import { type AttendFacts, attend, isHistory, settleOwed, type TicketedIncident } from '../../domain/tickets/incident-tickets.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type SearchStore, SearchStoreRefusal, VersionConflict, type Versioned } from '../../ports/search-store.ts'
 import type { TicketingConfigSource } from '../../ports/ticketing-config.ts'
@@ -12,8 +10,9 @@ import type { Log } from '../../telemetry/log.ts'
 import { readStoredIncident } from '../incident-of.ts'
 import { within } from '../within.ts'
 import type { IsModelAway } from './explain-incidents.ts'
-import type { FindCause, FoundCause } from './find-cause.ts'
+import type { FindCause } from './find-cause.ts'
 import { findDue } from './find-due.ts'
+import { type CauseOutcome, scheduled, withCause } from './note-cause.ts'
 import { RecentVersions } from './recent-versions.ts'
 import type { SilenceStore } from './silence-store.ts'
 import { writeRows } from './thread-store.ts'
@@ -53,7 +52,7 @@ const MAX_CONFLICTS = 20
 /** Pause after a refusal of the store. */
 const REFUSED_PAUSE_MS = 60_000
 const MAX_REFUSED = 1_000
-const MAX_OWN = 1_000
+const MAX_OWN_CLAIMS = 1_000
 
 export interface Intake {
   /** Begins to attend to what is due; resolves to the pause until the next round, undefined when nothing is left. */
@@ -71,19 +70,19 @@ export function createIntake(deps: IntakeDeps): Intake {
   let isStopping = false
   const refusedUntil = new Map<string, number>()
   /** Claims of this agent by document, so that it takes up at once an incident at which the store failed. */
-  const own = new Map<string, string>()
+  const ownClaims = new Map<string, string>()
   const iso = (ms = clock.nowMs()) => new Date(ms).toISOString()
 
   const room = (tenant: string) => {
-    const own = [...busy.values()].filter(each => each.tenant === tenant).length
-    const free = MAX_AT_ONCE - busy.size - (own < FEW ? 0 : KEPT_FREE)
-    return Math.max(0, Math.min(MAX_OF_TENANT - own, free))
+    const ofTenant = [...busy.values()].filter(each => each.tenant === tenant).length
+    const free = MAX_AT_ONCE - busy.size - (ofTenant < FEW ? 0 : KEPT_FREE)
+    return Math.max(0, Math.min(MAX_OF_TENANT - ofTenant, free))
   }
 
   const begin = (hit: Versioned<TicketedIncident>) => {
     const key = keyOf(hit)
     const work = attendTo(hit)
-      .then(() => void own.delete(key))
+      .then(() => void ownClaims.delete(key))
       .catch(error => {
         if (error instanceof SearchStoreRefusal) {
           if (refusedUntil.size >= MAX_REFUSED) refusedUntil.clear()
@@ -100,8 +99,8 @@ export function createIntake(deps: IntakeDeps): Intake {
     const claimedUntil = iso(clock.nowMs() + CLAIM_MS)
     const claimed = { ...current.source.ticketing, claimedUntil, ...(soleName !== undefined && { claimedBy: soleName }) }
     const source = { ...current.source, ticketing: claimed }
-    if (own.size >= MAX_OWN) own.clear()
-    own.set(keyOf(current), claimedUntil)
+    if (ownClaims.size >= MAX_OWN_CLAIMS) ownClaims.clear()
+    ownClaims.set(keyOf(current), claimedUntil)
     try {
       const version = await store.put(current.index, current.id, source, current)
       return { ...current, ...version, source }
@@ -111,7 +110,7 @@ export function createIntake(deps: IntakeDeps): Intake {
     }
   }
 
-  const causeOf = async (incident: TicketedIncident): Promise<FoundCause | undefined | 'not now'> => {
+  const causeOf = async (incident: TicketedIncident): Promise<CauseOutcome> => {
     const dueMs = nextAnalysisMs(incident)
     if (dueMs === undefined || dueMs > clock.nowMs() || isHistory(incident, clock.nowMs())) return 'not now'
     const look = isModelAway(incident.tenantId)
@@ -127,9 +126,9 @@ export function createIntake(deps: IntakeDeps): Intake {
   }
 
   const factsOf = async (tenant: string): Promise<AttendFacts> => {
-    const [rules, own] = await Promise.all([config.load(tenant), silences.recent(tenant)])
+    const [rules, ofTenant] = await Promise.all([config.load(tenant), silences.recent(tenant)])
     const { recurring } = rules.anomaly as { readonly recurring?: 'dispatch' | 'quiet' }
-    return { nowMs: clock.nowMs(), rules, silences: own, quietRecurring: recurring === 'quiet' }
+    return { nowMs: clock.nowMs(), rules, silences: ofTenant, quietRecurring: recurring === 'quiet' }
   }
 
   const attendTo = async ({ index, id }: Versioned<TicketedIncident>): Promise<void> => {
@@ -173,7 +172,7 @@ export function createIntake(deps: IntakeDeps): Intake {
     onRows()
     for (let attempt = 0; ; attempt++) {
       try {
-        const next = scheduled(settleOwed(current.source, owed.at(-1)!.seq))
+        const next = scheduled(settleOwed(current.source, owed.at(-1)!.seq), clock.nowMs())
         seen.add({ ...current, ...(await store.put(current.index, current.id, next, current)) })
         return
       } catch (error) {
@@ -232,67 +231,15 @@ export function createIntake(deps: IntakeDeps): Intake {
   /** Whether no other agent takes it up now: a claim of this agent, or of one that is gone, is none. The agent itself knows what it has under way. */
   function isFree(hit: Versioned<TicketedIncident>): boolean {
     const { claimedUntil, claimedBy } = hit.source.ticketing ?? {}
-    if (claimedUntil === undefined || claimedUntil === own.get(keyOf(hit))) return true
+    if (claimedUntil === undefined || claimedUntil === ownClaims.get(keyOf(hit))) return true
     if (soleName !== undefined && claimedBy === soleName) return true
     const leftMs = Date.parse(claimedUntil) - clock.nowMs()
     return leftMs <= 0 || leftMs > TOO_FAR_MS
-  }
-
-  /** Notes when something is to be done about the incident the next time, even without a change. */
-  function scheduled(incident: TicketedIncident): TicketedIncident {
-    const { attentionAt, ...rest } = incident.ticketing ?? {}
-    const later = attentionAt !== undefined && Date.parse(attentionAt) > clock.nowMs() ? Date.parse(attentionAt) : undefined
-    const stillOwed = (rest.owed ?? []).length > 0 ? clock.nowMs() : undefined
-    const times = [later, nextAnalysisMs(incident), stillOwed].filter(time => time !== undefined)
-    return { ...incident, ticketing: times.length === 0 ? rest : { ...rest, attentionAt: iso(Math.max(0, Math.min(...times))) } }
-  }
-
-  function withCause(incident: TicketedIncident, found: FoundCause | undefined | 'not now', nowMs: number): TicketedIncident {
-    if (found === 'not now') return incident.ticketing?.owed === undefined ? scheduled(incident) : incident
-    const { severity, affectedServices: services, ticketing } = incident
-    const last = ticketing?.analysed
-    if (found === undefined) {
-      const failed = {
-        at: iso(nowMs),
-        severity,
-        services,
-        windowMs: last?.windowMs ?? 0,
-        hasFailed: true,
-        failures: (last?.failures ?? 0) + 1,
-      }
-      const noted = { ...incident, ticketing: { ...ticketing, analysed: failed } }
-      return noted.ticketing.owed === undefined ? scheduled(noted) : noted
-    }
-    const { rootCause, windowMs } = found
-    const { explainedAt, ...unexplained } = ticketing ?? {}
-    const analysed = { at: iso(nowMs), severity, services, windowMs }
-    // A model's words, or the note that it could not be used, stand unless the rules find another service: then the model is asked again.
-    const isSame = incident.rootCause?.candidates[0]?.service === rootCause.candidates[0]?.service
-    let next: TicketedIncident = {
-      ...incident,
-      rootCause: isSame ? keepWords(incident.rootCause, rootCause) : rootCause,
-      ticketing: { ...unexplained, ...(isSame && explainedAt !== undefined && { explainedAt }), analysed },
-    }
-    if (isLateNews(incident, rootCause.candidates[0]?.service))
-      next = owe(next, { event: 'comment', at: iso(nowMs), targets: incident.platforms as readonly TargetId[], news: [rootCause.summary] })
-    return next.ticketing?.owed === undefined ? scheduled(next) : next
   }
 }
 
 const BUSY_MS = 50
 const UNSEEN = { bool: { filter: [{ term: { status: 'open' } }], must_not: [{ exists: { field: 'ticketing.takenAt' } }] } }
-
-function keepWords(before: RootCause | undefined, now: RootCause): RootCause {
-  if (before?.mode === 'llm') return before
-  return before?.fallback === true ? { ...now, fallback: true } : now
-}
-
-/** The ticket is out, and names no cause or another one. */
-function isLateNews({ ticketing, platforms, rootCause }: TicketedIncident, service: string | undefined): boolean {
-  if (service === undefined || platforms.length === 0 || ticketing?.analysed === undefined) return false
-  const isOpening = ticketing.owed?.some(({ event }) => event === 'open') ?? false
-  return !isOpening && ticketing.quietBy === undefined && rootCause?.candidates[0]?.service !== service
-}
 
 const keyOf = ({ index, id }: Pick<Versioned<unknown>, 'index' | 'id'>) => `${index}/${id}`
 

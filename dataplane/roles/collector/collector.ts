@@ -95,7 +95,7 @@ export function startCollector({ bus, clock, log, settings, delayMs }: Collector
     const { port: httpPort } = keepOpen(await startHttpServer(http, at(settings.httpPort, 'OTLP_HTTP_PORT'), lane))
     const createHandler = createOtlpGrpc({ intake, counters, clock, log })
     const { port: grpcPort } = keepOpen(
-      await startHttp2Server({ createHandler, nowMs: elapsedMs, log }, at(settings.grpcPort, 'OTLP_GRPC_PORT')),
+      await startHttp2Server({ createHandler, monotonicMs: elapsedMs, log }, at(settings.grpcPort, 'OTLP_GRPC_PORT')),
     )
     keep(intake, held => held.drain())
     isStarted = true

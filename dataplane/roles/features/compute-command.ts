@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { type CommandDeps, EXIT, PROCESS, refusalsOf } from '../../command-line/command.ts'
 import { obey, parseWords } from '../../command-line/words.ts'
-import { loadSettings } from '../../config/environment.ts'
+import { loadSetting, loadSettings } from '../../config/environment.ts'
 import type { SettingsOf } from '../../contract/env.ts'
 import { HOUR_MS, hourOf, lastFullHour } from '../../domain/features/feature-hour.ts'
 import { parseEventTime } from '../../domain/time/event-time.ts'
@@ -55,7 +55,7 @@ async function compute(hourMs: number, deps: CommandDeps): Promise<number> {
 
 /** The store that the settings name, else that of the standalone that works in `DATA_DIR`, else the default. */
 function endpointOf({ SEARCH_ENDPOINT, DATA_DIR }: SettingsOf<'scheduler'>, environment: CommandDeps['environment']): string {
-  const isNamed = loadSettings('standalone', environment).SEARCH_ENDPOINT !== undefined
+  const isNamed = loadSetting('standalone', 'SEARCH_ENDPOINT', environment) !== undefined
   return (isNamed ? undefined : runningSearchAddress(DATA_DIR)) ?? SEARCH_ENDPOINT
 }
 

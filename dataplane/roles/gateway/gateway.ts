@@ -90,7 +90,9 @@ export function startGateway(config: GatewayConfig): Promise<Gateway> {
     const check = keep(createKeyCheck({ keys: config.keys, clock, log }))
     const front = keep(createFront(config, check, metrics))
     const at = { host, port: config.port, setting: 'GATEWAY_PORT' }
-    const server = keep(await startTlsServer(front.listener, config.certificate, at, { ...front, nowMs: () => monotonicMs(clock), log }))
+    const server = keep(
+      await startTlsServer(front.listener, config.certificate, at, { ...front, monotonicMs: () => monotonicMs(clock), log }),
+    )
     const healthAt = config.healthPort === undefined ? undefined : { host, port: config.healthPort, setting: 'HEALTH_PORT' }
     const health =
       healthAt === undefined ? undefined : keep(await startHttpServer(createControlApp({ routes: [], log, metrics }), healthAt))

@@ -2,7 +2,7 @@
 import { systemClock } from '../../adapters/clock/system-clock.ts'
 import { EXIT, refusalsOf } from '../../command-line/command.ts'
 import { obey } from '../../command-line/words.ts'
-import { type Environment, loadSettings } from '../../config/environment.ts'
+import { type Environment, loadSetting } from '../../config/environment.ts'
 import { PORTS } from '../../contract/roles.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type CollectorClient, createCollectorClient } from './collector-client.ts'
@@ -46,8 +46,8 @@ export function runReplay(args: readonly string[], deps: ReplayDeps = PROCESS): 
 /** Where the collector is unless `--endpoint` says so: as for the gateway, else on this machine. */
 function collectorAddress(environment: Environment = process.env): string {
   const isNamed = environment['COLLECTOR_ENDPOINT'] !== undefined || environment['COLLECTOR_ENDPOINT_FILE'] !== undefined
-  if (isNamed) return loadSettings('gateway', environment).COLLECTOR_ENDPOINT
-  return `http://127.0.0.1:${loadSettings('collector', environment).OTLP_HTTP_PORT || PORTS.otlpHttp}`
+  if (isNamed) return loadSetting('gateway', 'COLLECTOR_ENDPOINT', environment)
+  return `http://127.0.0.1:${loadSetting('collector', 'OTLP_HTTP_PORT', environment) || PORTS.otlpHttp}`
 }
 
 async function replay(config: ReplayConfig, deps: ReplayDeps, signal: AbortSignal): Promise<number> {

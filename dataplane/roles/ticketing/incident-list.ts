@@ -61,16 +61,7 @@ export async function listIncidents(store: SearchStore, filters: IncidentFilters
 }
 
 /** Asks for one more than the limit, to know whether there is a next page. */
-export function buildListQuery({
-  status,
-  severity,
-  service,
-  recurring,
-  from,
-  to,
-  limit,
-  cursor,
-}: IncidentFilters): Record<string, unknown> {
+function buildListQuery({ status, severity, service, recurring, from, to, limit, cursor }: IncidentFilters): Record<string, unknown> {
   const terms = Object.entries({ status, severity, service }).filter(([, value]) => value !== undefined)
   const range = { ...(from === undefined ? {} : { gte: from }), ...(to === undefined ? {} : { lte: to }) }
   return {

@@ -98,8 +98,8 @@ describe('ticketing', () => {
     })
 
     const refused: readonly [string, string][] = [
-      ['?status=closed', 'status: expected one of "open"|"acknowledged"|"escalated"|"resolved", seen "closed"'],
-      ['?severity=HIGH', 'severity: expected one of "critical"|"high"|"medium"|"low", seen "HIGH"'],
+      ['?status=closed', 'status: expected one of open, acknowledged, escalated, resolved, seen "closed"'],
+      ['?severity=HIGH', 'severity: expected one of critical, high, medium, low, seen "HIGH"'],
       ['?limit=0', 'limit: expected number to be >=1, seen 0'],
       ['?limit=1001', 'limit: expected number to be <=1000, seen 1001'],
       ['?limit=ten', 'limit: expected an integer from 1 to 1000, seen "ten"'],
@@ -373,13 +373,13 @@ describe('ticketing', () => {
       [
         'an unknown action',
         { ids: ['i1'], action: 'close' },
-        'action: expected one of "acknowledge"|"resolve"|"escalate"|"reopen", seen "close"',
+        'action: expected one of acknowledge, resolve, escalate, reopen, seen "close"',
       ],
       ['empty ids', { ids: [], action: 'resolve' }, 'ids: expected array to have >=1 items, seen an array of 0'],
       [
         'missing ids and action',
         {},
-        'ids: expected array, seen nothing; action: expected one of "acknowledge"|"resolve"|"escalate"|"reopen", seen nothing',
+        'ids: expected array, seen nothing; action: expected one of acknowledge, resolve, escalate, reopen, seen nothing',
       ],
       ['ids that are no strings', { ids: [1], action: 'resolve' }, 'ids.0: expected string, seen 1'],
     ]

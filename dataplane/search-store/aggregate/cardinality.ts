@@ -57,7 +57,7 @@ const INDEX_BITS = 14
 const REGISTERS = 2 ** INDEX_BITS
 
 /** A set while small, then HyperLogLog. */
-export class DistinctCounter {
+class DistinctCounter {
   #values: Set<string> | undefined = new Set()
   #registers: Uint8Array | undefined
   readonly #memory: QueryMemory

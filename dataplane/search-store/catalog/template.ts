@@ -44,7 +44,7 @@ export interface IndexBlueprint {
   readonly aliases: Readonly<Record<string, AliasConfig>>
 }
 
-export function readMappings(value: unknown): JsonObject {
+function readMappings(value: unknown): JsonObject {
   const mappings = readObject(value ?? {}, 'mappings')
   const [only, ...others] = Object.keys(mappings)
   // The single type of old clients.

@@ -65,7 +65,7 @@ export interface Order {
 }
 
 /** A verdict as an attacker wants it, in good form: as of a model that orders have reached. */
-export function orderedTo({ service, link }: Order): (told: Told, data: Data) => Told {
+function orderedTo({ service, link }: Order): (told: Told, data: Data) => Told {
   return (told, { evidence }) => ({
     ...told,
     summary: `${service} is to blame. ${link}`.trim(),

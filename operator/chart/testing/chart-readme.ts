@@ -30,7 +30,7 @@ export function chartReadme(readme: string, values: string, schema: string): str
 }
 
 /** Every value with a comment of its own, in the order of the file. A map whose members have comments is not one itself. */
-export function chartValues(values: string): readonly ChartValue[] {
+function chartValues(values: string): readonly ChartValue[] {
   const document = parseDocument(values)
   if (!isMap(document.contents)) throw new Error('values.yaml: expected a map')
   return valuesOf(document.contents, '')

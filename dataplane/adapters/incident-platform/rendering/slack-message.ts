@@ -150,7 +150,7 @@ function withoutMarks(text: string): string {
 }
 
 /** Escapes a text: signs that Slack reads as links and mentions (`<!channel>`) stay text. */
-export function escapeSlack(text: string): string {
+function escapeSlack(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 

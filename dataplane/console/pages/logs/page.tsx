@@ -1,10 +1,9 @@
 /** The logs page: one search and one time over five ways to look at what they find. */
-import { ActionIcon, Button, Drawer, Tabs, Tooltip } from '@mantine/core'
+import { ActionIcon, Button, Drawer, Tooltip } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
-import { IconAdjustmentsHorizontal, IconArrowsSort, IconRefresh } from '@tabler/icons-react'
+import { IconRefresh } from '@tabler/icons-react'
 import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react'
 import { serverNow } from '../../api/server-clock.ts'
-import { formatCount } from '../../components/format.ts'
 import { Page } from '../../components/panel.tsx'
 import { EmptyState } from '../../components/states.tsx'
 import { TimeRangePicker } from '../../components/time-range-picker.tsx'
@@ -20,10 +19,10 @@ import { type LogsActions, LogsActionsContext } from './filters.ts'
 import { windowOfTail } from './live/live-buffer.ts'
 import { LiveMode } from './live/live-mode.tsx'
 import { useLive } from './live/use-live.ts'
-import { LOGS_STATE, MODES, type Mode, type RecordTab, shownColumns, shownFacets, toggleColumn } from './logs-state.ts'
+import { LogsBar, MODE_TITLES } from './logs-bar.tsx'
+import { LOGS_STATE, MODES, type RecordTab, shownColumns, shownFacets, toggleColumn } from './logs-state.ts'
 import styles from './page.module.css'
 import { PatternsMode } from './patterns/patterns-mode.tsx'
-import { ColumnsMenu } from './records/columns-menu.tsx'
 import type { LogRecord } from './records/log-record.ts'
 import { markExpression } from './records/mark-words.ts'
 import { RecordPanel } from './records/record-panel.tsx'
@@ -39,13 +38,6 @@ import { useCatalog, useFacets, useFields, useHistogram, useRecord, useRecords }
 import { shareLink } from './views/share-link.ts'
 import { ShareButton, ViewChips, ViewsMenu } from './views/views-menu.tsx'
 
-const TITLES: Readonly<Record<Mode, string>> = {
-  records: 'Records',
-  patterns: 'Patterns',
-  trace: 'Trace',
-  compare: 'Compare',
-  live: 'Live',
-}
 const DAY_MS = 86_400_000
 
 export default function LogsPage() {
@@ -112,7 +104,7 @@ export default function LogsPage() {
   useShortcut('r', 'Read again, up to now', refresh, { group: 'Logs' })
   MODES.forEach((name, at) => {
     // biome-ignore lint/correctness/useHookAtTopLevel: always as many, in the same order
-    useShortcut(String(at + 1), TITLES[name], () => setState({ mode: name }), { group: 'Logs' })
+    useShortcut(String(at + 1), MODE_TITLES[name], () => setState({ mode: name }), { group: 'Logs' })
   })
 
   // A way out of the record leads to its result, also where the record covers the page.
@@ -185,52 +177,15 @@ export default function LogsPage() {
         >
           <ViewChips />
           <SearchBox search={q} onSearch={search} catalog={catalog} window={window_} onHelp={() => setHelps(true)} />
-          <div className={styles.bar}>
-            <Tabs value={mode} onChange={value => setState({ mode: value as Mode })} className={styles.modes}>
-              <Tabs.List aria-label="How to look at the records">
-                {MODES.map(name => (
-                  <Tabs.Tab key={name} value={name}>
-                    {TITLES[name]}
-                  </Tabs.Tab>
-                ))}
-              </Tabs.List>
-            </Tabs>
-            <div className={styles.options}>
-              {isRecords && total !== undefined && (
-                <span className={styles.total} role="status">
-                  <b>{formatCount(total)}</b> {total === 1 ? 'record' : 'records'}
-                </span>
-              )}
-              {isNarrow && mode !== 'trace' && (
-                <Button
-                  variant="default"
-                  className={styles.words}
-                  leftSection={<IconAdjustmentsHorizontal size={15} aria-hidden />}
-                  onClick={() => setFilters(true)}
-                >
-                  Filters
-                </Button>
-              )}
-              {isRecords && (
-                <Button
-                  variant="default"
-                  leftSection={<IconArrowsSort size={15} aria-hidden />}
-                  onClick={() => setState({ order: state.order === 'newest' ? 'oldest' : 'newest' })}
-                >
-                  {state.order === 'newest' ? 'Newest first' : 'Oldest first'}
-                </Button>
-              )}
-              {(isRecords || mode === 'live') && (
-                <ColumnsMenu
-                  columns={columns}
-                  catalog={catalog}
-                  wrap={state.wrap}
-                  onToggle={actions.toggleColumn}
-                  onWrap={wrap => setState({ wrap }, { replace: true })}
-                />
-              )}
-            </div>
-          </div>
+          <LogsBar
+            state={state}
+            setState={setState}
+            columns={columns}
+            catalog={catalog}
+            total={total}
+            onToggleColumn={actions.toggleColumn}
+            onFilters={isNarrow ? () => setFilters(true) : undefined}
+          />
           <div className={styles.body}>
             {!isNarrow && mode !== 'trace' && (
               <div className={styles.side} data-gives-way={openId !== undefined}>

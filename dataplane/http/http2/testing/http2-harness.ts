@@ -88,7 +88,7 @@ export async function startHttp2Harness(): Promise<Http2Harness> {
     seen.push(request)
     return request
   }
-  const deps = { createHandler: () => handler, nowMs: () => control.nowMs, log: SILENT, checkMs: 5 }
+  const deps = { createHandler: () => handler, monotonicMs: () => control.nowMs, log: SILENT, checkMs: 5 }
   const server = await startHttp2Server(deps, { host: '127.0.0.1', port: 0, setting: 'PORT' })
   const client = await connectRaw(server.port)
   return {

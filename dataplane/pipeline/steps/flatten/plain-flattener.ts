@@ -81,7 +81,7 @@ function sumOf(a: Repeated, b: Repeated): Repeated {
   return { bytes: a.bytes + b.bytes, items: a.items + b.items }
 }
 
-export function describeTimes({ timeUnixNano, observedTimeUnixNano }: TimedRecord): string {
+function describeTimes({ timeUnixNano, observedTimeUnixNano }: TimedRecord): string {
   const seen = `${shown(timeUnixNano)} and ${shown(observedTimeUnixNano)}`
   return `timeUnixNano, observedTimeUnixNano: expected unsigned 64-bit nanoseconds since the epoch, saw ${seen}`
 }

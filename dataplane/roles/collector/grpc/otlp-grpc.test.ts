@@ -61,8 +61,13 @@ describe('OTLP over gRPC: LogsService/Export', () => {
       message: /a length within the message/,
     },
     { name: 'no message', request: { frames: [] }, code: 3, message: /prefix of 5 bytes/ },
-    { name: 'a message cut off', request: { frames: [grpcMessage(MESSAGE).subarray(0, 20)] }, code: 3, message: /expected one of/ },
-    { name: 'two messages', request: { frames: [grpcMessage(MESSAGE), grpcMessage(MESSAGE)] }, code: 3, message: /expected one of/ },
+    { name: 'a message cut off', request: { frames: [grpcMessage(MESSAGE).subarray(0, 20)] }, code: 3, message: /expected one message of/ },
+    {
+      name: 'two messages',
+      request: { frames: [grpcMessage(MESSAGE), grpcMessage(MESSAGE)] },
+      code: 3,
+      message: /expected one message of/,
+    },
     {
       name: 'a compressed flag without an encoding',
       request: { frames: [grpcMessage(gzipSync(MESSAGE), true)] },

@@ -75,7 +75,7 @@ export interface TlsServerOptions {
   /** Gets the requests over HTTP/2 first. */
   readonly calls?: CallHandler | undefined
   /** Goes on evenly when the time of day is set. */
-  readonly nowMs?: () => number
+  readonly monotonicMs?: () => number
   readonly log?: Log
 }
 
@@ -83,7 +83,7 @@ export async function startTlsServer(
   listener: GatewayListener,
   certificate: Certificate,
   at: ListenConfig,
-  { lane, calls, nowMs = () => performance.now(), log = SILENT }: TlsServerOptions = {},
+  { lane, calls, monotonicMs = () => performance.now(), log = SILENT }: TlsServerOptions = {},
 ): Promise<TlsServer> {
   const server = createServer({
     ...certificate,
@@ -105,7 +105,7 @@ export async function startTlsServer(
   if (lane !== undefined) putBefore(server, 'secureConnection', lane, speaksHttp1)
   const http2 = createHttp2Connections({
     createHandler: socket => (head, exchange) => calls?.(head, exchange, socket) ?? receiveAsMessages(head, exchange, socket, listener),
-    ...{ nowMs, log, windowBytes: CONNECTION_WINDOW_BYTES, streamTimeoutMs: REQUEST_TIMEOUT_MS },
+    ...{ monotonicMs, log, windowBytes: CONNECTION_WINDOW_BYTES, streamTimeoutMs: REQUEST_TIMEOUT_MS },
   })
   serveHttp2(server, http2)
   const sockets = new Set<Socket>()

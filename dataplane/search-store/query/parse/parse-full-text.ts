@@ -122,7 +122,7 @@ function phraseOn(field: string, content: JsonObject, clause: string, lastIsPref
 }
 
 /** `message^2` → pattern and boost. */
-export function parseFieldBoost(text: string): FieldBoost {
+function parseFieldBoost(text: string): FieldBoost {
   const at = text.lastIndexOf('^')
   if (at <= 0) return { pattern: text, boost: 1 }
   return { pattern: text.slice(0, at), boost: readNumber(text.slice(at + 1), `boost of field ${text.slice(0, at)}`) }

@@ -92,7 +92,7 @@ function testOnMinute({ field, range }: Extract<Condition, { op: 'range' }>): Co
 }
 
 /** Each count is a match that stands for many documents. */
-export class CountsView implements MatchView {
+class CountsView implements MatchView {
   readonly documents = undefined
   readonly weights: Float64Array
   readonly #unit: SegmentUnit

@@ -35,7 +35,7 @@ export function openDocumentTable(config: DocumentTableConfig, database: Documen
   return table
 }
 
-export class DocumentTable implements IndexStorage, StagedTable {
+class DocumentTable implements IndexStorage, StagedTable {
   readonly name: string
   readonly uuid: string
   readonly createdAtMs: number

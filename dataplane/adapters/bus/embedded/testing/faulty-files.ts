@@ -1,7 +1,7 @@
 import { diskFiles, type LogFile, type LogFiles } from '../log-files.ts'
 
 /** Thrown by a disk that fails; `code` is what the system would say. */
-export class DiskFailure extends Error {
+class DiskFailure extends Error {
   readonly code: string
   constructor(code: string) {
     super(`${code}: made to fail`)

@@ -48,7 +48,7 @@ interface Asked {
   readonly otherThan?: string
 }
 
-export function versionBody({ service, tenant }: VersionQuestion, { fromMs, toMs, order, size, version, otherThan }: Asked): SearchBody {
+function versionBody({ service, tenant }: VersionQuestion, { fromMs, toMs, order, size, version, otherThan }: Asked): SearchBody {
   const time = { gte: new Date(fromMs).toISOString(), lt: new Date(toMs).toISOString() }
   return {
     size,

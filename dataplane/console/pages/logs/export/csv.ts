@@ -13,7 +13,7 @@ export function csvCell(value: string): string {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
-export const csvLine = (values: readonly string[]): string => `${values.map(csvCell).join(',')}\r\n`
+const csvLine = (values: readonly string[]): string => `${values.map(csvCell).join(',')}\r\n`
 
 /** The head of a file: for CSV the mark by which spreadsheets know UTF-8, and the names of the columns. */
 export function exportHead(format: ExportFormat, columns: readonly string[]): string {

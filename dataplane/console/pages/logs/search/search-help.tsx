@@ -52,7 +52,7 @@ export function SearchHelp({
 }
 
 /** As it goes to the search store; can be pasted into any OpenSearch tool. */
-export function QueryText({ query }: { readonly query: object }) {
+function QueryText({ query }: { readonly query: object }) {
   const text = JSON.stringify(query, null, 2)
   return (
     <section className={styles.query} aria-label="The query of this search">

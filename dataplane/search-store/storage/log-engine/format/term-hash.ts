@@ -54,7 +54,7 @@ export function hashTerm(seeds: Seeds, term: string, out: Int32Array, at: number
   hashBytes(seeds, scratch, 0, written, out, at)
 }
 
-export function hashBytes(seeds: Seeds, bytes: Uint8Array, start: number, end: number, out: Int32Array, at: number): void {
+function hashBytes(seeds: Seeds, bytes: Uint8Array, start: number, end: number, out: Int32Array, at: number): void {
   let lo = seeds.lo
   let hi = seeds.hi
   for (let i = start; i < end; i++) {

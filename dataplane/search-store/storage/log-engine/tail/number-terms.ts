@@ -2,7 +2,7 @@ import type { FieldMapping } from '../../../mapping/field-types.ts'
 import type { Column } from '../../index-storage.ts'
 
 /** The number that a term stands for in a numeric or boolean field; undefined for dates and for terms that are no number. */
-export function numberOfTerm(mapping: FieldMapping, term: string): number | undefined {
+function numberOfTerm(mapping: FieldMapping, term: string): number | undefined {
   if (mapping.type === 'date') return undefined
   if (mapping.type === 'boolean') return term === 'true' ? 1 : term === 'false' ? 0 : Number.NaN
   const value = term.trim() === '' ? Number.NaN : Number(term)
