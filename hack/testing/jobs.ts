@@ -31,7 +31,7 @@ const MEASURING: readonly string[] = ['e2e/hostile.long.ts', 'e2e/incident-flood
 
 /** End-to-end files that take longest, the longest first: begun last, they would run on alone. */
 const FIRST_FILES: readonly string[] = [
-  ...['pages', 'ticketing-api', 'backup', 'tickets', 'full-disk', 'console-lists'].map(name => `e2e/${name}.test.ts`),
+  ...['ticketing-api', 'tickets'].map(name => `e2e/${name}.test.ts`),
   ...['console', 'console-oncall', 'console-content', 'console-pages', 'kill-under-load', 'package'].map(name => `e2e/${name}.long.ts`),
 ]
 
@@ -83,9 +83,10 @@ export function findTestGroups(): readonly TestGroup[] {
   ]
 }
 
-/** End-to-end files that take long, or have the machine to themselves: too much for every change. A browser and a product fill a core: nothing waits beside them. */
+/** Files that take long, or have the machine to themselves: too much for every change. A browser and a product fill a core: nothing waits beside them. */
 export function findLongSuites(): readonly TestGroup[] {
-  return endToEndSuites('e2e/**/*.long.ts').map(suite => ({ ...suite, limitMs: LONG_LIMIT_MS }))
+  const suites = [...endToEndSuites('e2e/**/*.long.ts'), ...byFolder(globSync('dataplane/**/*.long.ts').sort(), 3)]
+  return suites.map(suite => ({ ...suite, limitMs: LONG_LIMIT_MS }))
 }
 
 function endToEndSuites(pattern: string): readonly TestGroup[] {
