@@ -8,13 +8,14 @@ import { arrange, headOf, isOpening, newestDispatch, ROW_LIFE_MS, suppress, type
 
 /** How an attempt ended. `interrupted`: the program stopped before it was known. */
 export type AttemptEnd =
-  | TicketOutcome
+  /** `restsUntilMs`: the target rests, and takes nothing before. */
+  | (TicketOutcome & { readonly restsUntilMs?: number })
   | { readonly kind: 'interrupted'; readonly wasSent: boolean }
   /** The target was removed or switched off. */
   | { readonly kind: 'gone'; readonly reason: string }
 
-/** Pauses between the attempts of a row. */
-const RETRY: BackOffConfig = { firstMs: 2_000, maxMs: 600_000 }
+/** Pauses between the attempts of a row whose target does not rest. */
+const RETRY: BackOffConfig = { firstMs: 2_000, maxMs: 60_000 }
 /** How long a target that refuses everything is left alone: once it is mended, tickets go out within this time. */
 export const REFUSED_PAUSE_MS = 60_000
 /** The longest pause that a platform may ask for. */
@@ -136,7 +137,10 @@ function afterFailure(row: OutboxRow, end: Exclude<AttemptEnd, { kind: 'delivere
       if (end.isTargetBroken !== true) return { ...rest, status: 'failed', lastError: cut(end.reason) }
       return tryLater({ ...rest, status: 'refused', lastError: cut(end.reason) }, nowMs, REFUSED_PAUSE_MS)
     case 'retryable': {
-      const pauseMs = Math.max(backOffMs(RETRY, row.attempts, random), Math.min(end.afterMs ?? 0, MAX_ASKED_MS))
+      const ownMs = Math.max(backOffMs(RETRY, row.attempts, random), Math.min(end.afterMs ?? 0, MAX_ASKED_MS))
+      // A row whose target is down is no worse than the others: it may be the one that tries the target next.
+      const restMs = (end.restsUntilMs ?? nowMs) - nowMs
+      const pauseMs = restMs > 0 && end.isTargetDown === true ? restMs : Math.max(ownMs, restMs)
       const mayBeThere = end.isUnanswered === true ? lost(isoTime(nowMs)) : end.isAmbiguous === true ? { mayBeThere: true as const } : {}
       return tryLater({ ...rest, ...mayBeThere, lastError: cut(end.reason) }, nowMs, pauseMs)
     }

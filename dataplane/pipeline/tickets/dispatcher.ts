@@ -49,6 +49,8 @@ export interface Dispatcher {
   stop(graceMs: number): Promise<void>
   /** Seconds that the oldest row waits, as of the last look. */
   oldestPendingSeconds(): number
+  /** Until when the target of a lane takes nothing, ms since the epoch; undefined where it does, or where another agent has the lane. */
+  restsUntil(lane: string): number | undefined
 }
 
 /** Attempts under way at once, and those of one tenant among them. */
@@ -258,7 +260,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
           begin(hit, lane)
           begun++
         }
-      const own = [...counts].filter(([name]) => owners.owns(name))
+      // Those of a target that rests come up again once it is over, or when somebody asks.
+      const own = [...counts].filter(([name]) => owners.owns(name) && laneOf(name).pause(clock.nowMs()) === undefined)
       const left = own.reduce((sum, [, count]) => sum + count, 0) - begun
       if (left <= 0) return undefined
       return begun > 0 ? BUSY_MS : LIMITED_MS
@@ -271,6 +274,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       stopping.abort()
       await idle()
     },
+    restsUntil: name => lanes.get(name)?.pause(clock.nowMs())?.untilMs,
     oldestPendingSeconds: () => (oldestSince === undefined ? 0 : Math.max(0, (clock.nowMs() - oldestSince) / 1_000)),
   }
 }
