@@ -82,7 +82,7 @@ export function startTicketService(deps: TicketServiceDeps): TicketService {
   const counting = createDispatchMetrics(metrics, () => agent.oldestPendingSeconds())
   const agent: TicketAgent = startTicketAgent({ ...deps, ...counting, silences, escalate })
   return {
-    routes: [...dispatchRoutes({ store, clock, onRows: agent.nudge }), ...silenceRoutes(silences, agent.nudge)],
+    routes: [...dispatchRoutes({ store, clock, onRows: agent.nudge, restsUntil: agent.restsUntil }), ...silenceRoutes(silences, agent.nudge)],
     changes,
     applyChange,
     stop: () => agent.stop(),

@@ -231,7 +231,7 @@ describe('tickets through HTTP', function () {
     const retry = (incidentId: string, platform: string) =>
       api.send('POST', '/api/v1/dispatches/retry', { incidentId, platform }, tenant) as Promise<JsonAnswer>
     expect((await retry(id(), 'jira:ops')).body).to.deep.equal({
-      error: `incident ${id()}: the dispatch to jira:ops is sent: expected one that failed, waits for another attempt, or had no target`,
+      error: `incident ${id()}: there is nothing to try again on jira:ops: all of it is sent`,
       status: 409,
     })
     expect((await retry(id(), 'email')).status).to.equal(404)
@@ -258,6 +258,25 @@ describe('tickets through HTTP', function () {
     expect(status).to.equal(200)
     expect(body).to.deep.include({ platform: 'slack', event: 'open', status: 'pending' })
     expect(await untilSent(2)).to.deep.equal(['jira:ops open sent', 'slack open sent'])
+  })
+
+  it('GET /api/v1/dispatches says for each row that waits for a target that is down when it is tried', async () => {
+    fake.answer = ({ target }) => (target.id === 'slack' ? { kind: 'retryable', reason: '503', isTargetDown: true } : undefined)
+    await add()
+    await until(rows, seen => seen.some(({ attempts }: { attempts: number }) => attempts >= 3))
+    const times = await until(
+      async () => (await rows()).flatMap(({ status, nextAttemptAt }: Record<string, string>) => (status === 'pending' ? [nextAttemptAt] : [])),
+      seen => seen.some((at: string) => Date.parse(at) > clock.nowMs() + 2_000),
+    )
+    expect(times).to.have.length(1)
+    await act('acknowledge')
+    await until(statuses, seen => seen.includes('slack acknowledge pending'))
+    for (let i = 0; i < 20; i++) {
+      const askedMs = clock.nowMs()
+      for (const { status, nextAttemptAt } of await rows())
+        if (status === 'pending') expect(Date.parse(nextAttemptAt)).to.be.within(askedMs, askedMs + 10_000 + 5 * 1_000)
+    }
+    expect((await rows()).filter(({ status }: { status: string }) => status === 'pending')).to.have.length(2)
   })
 
   it('POST /api/v1/dispatches/retry tries one again whose target was switched off, once it is on', async () => {
