@@ -212,7 +212,12 @@ describe('attempts', () => {
         expect(statuses(later)).to.deep.equal(['open sent', `${event} failed`, 'comment sent', 'comment pending'])
         const again = retryThread(later, NOW_MS)!
         expect(statuses(again)).to.deep.equal(['open sent', `${event} pending`, 'comment sent', 'comment pending'])
-        expect(statuses(attempt(again, { kind: 'delivered' }))).to.deep.equal(['open sent', `${event} sent`, 'comment sent', 'comment pending'])
+        expect(statuses(attempt(again, { kind: 'delivered' }))).to.deep.equal([
+          'open sent',
+          `${event} sent`,
+          'comment sent',
+          'comment pending',
+        ])
       })
 
     it('waits for an attempt that is under way', () => {
@@ -227,7 +232,11 @@ describe('attempts', () => {
       expect(whyNoRetry(attempt(then(failed('escalate'), 3, 'resolve'), { kind: 'delivered' }))).to.equal(
         'escalate failed, and resolve came after it: telling it now would undo that. Change the ticket on the platform if it lacks something',
       )
-      const quiet = addEvents(createThread('default', 'i1', 'slack', NOW), [{ seq: 1, event: 'open', at: NOW, quiet: 'silenced: release' }], NOW)
+      const quiet = addEvents(
+        createThread('default', 'i1', 'slack', NOW),
+        [{ seq: 1, event: 'open', at: NOW, quiet: 'silenced: release' }],
+        NOW,
+      )
       expect(retryThread(quiet, NOW_MS)).to.equal(undefined)
       expect(whyNoRetry(quiet)).to.match(/^open is held back \(silenced: release\)/)
     })

@@ -108,6 +108,14 @@ export function retryThread(thread: TicketThread, nowMs: number): TicketThread |
   return arrange({ ...thread, rows, askedAt: now }, now)
 }
 
+/** What waits is due at once, also where its target rests; undefined where nothing waits, or an attempt is under way. */
+export function hastenThread(thread: TicketThread, nowMs: number): TicketThread | undefined {
+  const now = new Date(nowMs).toISOString()
+  const head = headOf(thread)
+  if (head === undefined || head.isUnderWay === true) return undefined
+  return { ...changeHead(thread, now, row => ({ ...row, nextAttemptAt: now })), askedAt: now }
+}
+
 /** Why nothing of a thread can be tried again, and what to do, for people. */
 export function whyNoRetry({ rows }: TicketThread): string {
   const underWay = rows.find(({ isUnderWay }) => isUnderWay)
