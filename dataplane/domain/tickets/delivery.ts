@@ -108,7 +108,7 @@ export function retryThread(thread: TicketThread, nowMs: number): TicketThread |
   return arrange({ ...thread, rows, askedAt: now }, now)
 }
 
-/** What waits is due at once, also where its target rests; undefined where nothing waits, or an attempt is under way. */
+/** The thread with its first waiting row due at once, also where its target rests; undefined where nothing waits, or an attempt is under way. */
 export function hastenThread(thread: TicketThread, nowMs: number): TicketThread | undefined {
   const now = new Date(nowMs).toISOString()
   const head = headOf(thread)
