@@ -327,6 +327,23 @@ describe('faults around tickets', function () {
     expect(statusOf('default-0')).to.equal('settled')
   })
 
+  it("a hundred tenants' platforms that hang delay another tenant by seconds", async () => {
+    for (let i = 0; i < 100; i++) await add(3, `dead-${i}`)
+    world.platforms.answer = ({ content }) => (content.tenantId === 'default' ? undefined : new Promise<undefined>(() => undefined))
+    await takeUp()
+    await world.dispatcher.round()
+    await turns()
+    await add(1)
+    await takeUp()
+    let waitedMs = 0
+    for (; statusOf('default-0') !== 'settled' && waitedMs < 60 * SECOND_MS; waitedMs += SECOND_MS) {
+      await world.dispatcher.round()
+      await turns()
+      world.clock.advance(SECOND_MS)
+    }
+    expect(waitedMs).to.be.at.most(10 * SECOND_MS)
+  })
+
   it('analyses of a few tenants that stall leave room for the others', async () => {
     const slow = ['slow-1', 'slow-2', 'slow-3']
     world.causes.find = ({ tenantId }) => (slow.includes(tenantId) ? new Promise<undefined>(() => undefined) : Promise.resolve(undefined))
