@@ -15,6 +15,7 @@ import {
   unlessRefused,
 } from './http-platform.ts'
 import { at, listAt, textAt } from './json-at.ts'
+import { lookPatiently, OPENING, type Patience } from './patient-look.ts'
 import { type AdfDocument, toAdf } from './rendering/adf.ts'
 import { cutText, oneLine } from './rendering/cut-text.ts'
 import { describeChange, describeIncident, FULL, SHORT, SHORTER, SHORTEST } from './rendering/ticket-document.ts'
@@ -30,9 +31,13 @@ const DETAILS = [FULL, SHORT, SHORTER, SHORTEST]
 /** How long to look for an issue that may have been created, as searches find new issues late: after an answer such as 503, and after no answer. */
 const PATIENCE_MS = 18_000
 const UNANSWERED_PATIENCE_MS = 60_000
-/** How much longer each pause between two looks is than the pause before, and the longest pause. */
-const LOOK_STEP_MS = 2_000
-const MAX_LOOK_PAUSE_MS = 8_000
+const PATIENCE: Patience = {
+  answeredMs: PATIENCE_MS,
+  unansweredMs: UNANSWERED_PATIENCE_MS,
+  pauseMs: 2_000,
+  stepMs: 2_000,
+  maxPauseMs: 8_000,
+}
 const MAX_COMMENTS = 50
 /** Fields with which an issue is created. Jira fills in the reporter by itself. */
 const SENT_FIELDS: ReadonlySet<string> = new Set(['project', 'issuetype', 'summary', 'description', 'labels', 'priority', 'reporter'])
@@ -68,8 +73,6 @@ const MOVES: Readonly<Partial<Record<TicketEvent, Move>>> = {
   resolve: { to: ['done'], isThere: category => category === 'done', setting: 'resolveTransition' },
   reopen: { to: ['new', 'indeterminate'], isThere: category => category !== 'done', setting: 'reopenTransition' },
 }
-/** Events that are worth an issue where there is none. */
-const OPENING: ReadonlySet<TicketEvent> = new Set(['open', 'update', 'escalate', 'reopen'])
 
 export const jira: HttpContract = {
   name: 'Jira',
@@ -199,22 +202,12 @@ function whatToSet(reply: Reply) {
 async function find(request: TicketRequest, calls: TargetCalls): Promise<ExternalTicket | undefined> {
   const { target, ticketKey } = request
   const jql = `labels = ${quoteJql(ticketKey)} ORDER BY created ASC`
-  let leftMs = patienceMs(request)
-  for (let pauseMs = LOOK_STEP_MS; ; pauseMs = Math.min(MAX_LOOK_PAUSE_MS, pauseMs + LOOK_STEP_MS)) {
+  return await lookPatiently(request, PATIENCE, calls, async () => {
     const body = { jql, maxResults: 1, fields: ['status', 'labels'] }
     const reply = await calls.call({ method: 'POST', url: api(target, 'search/jql'), body, expects: [200], isRead: true })
     const key = textAt(reply.json, 'issues', 0, 'key')
-    if (key !== undefined) return { externalId: key, url: issueUrl(target, key) }
-    if (leftMs <= 0) return undefined
-    await calls.wait(Math.min(pauseMs, leftMs))
-    leftMs -= pauseMs
-  }
-}
-
-/** How much longer to look for an issue that may be there. */
-function patienceMs({ mayBeThere, unansweredForMs, event }: TicketRequest): number {
-  if (!mayBeThere || !OPENING.has(event)) return 0
-  return unansweredForMs === undefined ? PATIENCE_MS : UNANSWERED_PATIENCE_MS - unansweredForMs
+    return key === undefined ? undefined : { externalId: key, url: issueUrl(target, key) }
+  })
 }
 
 /** Text in quotes, as JQL reads it. */

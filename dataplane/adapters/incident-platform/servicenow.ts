@@ -15,6 +15,7 @@ import {
   type TargetCalls,
 } from './http-platform.ts'
 import { at, listAt, textAt } from './json-at.ts'
+import { lookPatiently, OPENING, type Patience } from './patient-look.ts'
 import { cleanText, cutText, oneLine } from './rendering/cut-text.ts'
 import { toPlainText } from './rendering/plain-text.ts'
 import { describeChange, describeIncident, FULL, SHORT, SHORTER, SHORTEST } from './rendering/ticket-document.ts'
@@ -30,9 +31,9 @@ const USUAL_CLOSE_CODE = 'Solution provided'
 const DETAILS = [FULL, SHORT, SHORTER, SHORTEST]
 const IN_PROGRESS = '2'
 const RESOLVED = '6'
-/** How long to look for a record after a create without any answer, and the pause between two looks. */
+/** How long to look for a record after a create without any answer. After an answer such as 503 one look is enough. */
 const UNANSWERED_PATIENCE_MS = 10_000
-const LOOK_PAUSE_MS = 2_500
+const PATIENCE: Patience = { answeredMs: 0, unansweredMs: UNANSWERED_PATIENCE_MS, pauseMs: 2_500, stepMs: 0, maxPauseMs: 2_500 }
 /** Records of one incident: each that was closed before it was opened again left one. */
 const MAX_RECORDS = 10
 /** Closed and cancelled: nothing changes such a record any more. */
@@ -45,8 +46,6 @@ const URGENCY: Readonly<Record<Severity, { readonly impact: string; readonly urg
   medium: { impact: '2', urgency: '2' },
   low: { impact: '3', urgency: '3' },
 }
-/** Events that are worth a record where there is none. */
-const OPENING: ReadonlySet<TicketEvent> = new Set(['open', 'update', 'escalate', 'reopen'])
 const STATES: Readonly<Partial<Record<TicketEvent, string>>> = { acknowledge: IN_PROGRESS, resolve: RESOLVED, reopen: IN_PROGRESS }
 
 export const servicenow: HttpContract = {
@@ -94,18 +93,12 @@ async function find(request: TicketRequest, calls: TargetCalls): Promise<KnownRe
   const { target, ticketKey } = request
   const query = encodeURIComponent(`correlation_id=${correlationId(ticketKey)}^active=true`)
   const url = `${table(target)}?sysparm_query=${query}&sysparm_fields=sys_id,number,state&sysparm_limit=1&sysparm_exclude_reference_link=true`
-  for (let leftMs = patienceMs(request); ; leftMs -= LOOK_PAUSE_MS) {
+  return await lookPatiently(request, PATIENCE, calls, async () => {
     const reply = await calls.call({ method: 'GET', url, expects: [200] })
     if (!Array.isArray(at(reply.json, 'result'))) throw notOfThisPlatform(reply, 'a list named result')
     const sysId = textAt(reply.json, 'result', 0, 'sys_id')
-    if (sysId !== undefined) return { sysId, externalId: textAt(reply.json, 'result', 0, 'number') ?? sysId }
-    if (leftMs <= 0) return undefined
-    await calls.wait(Math.min(LOOK_PAUSE_MS, leftMs))
-  }
-}
-
-function patienceMs({ mayBeThere, unansweredForMs, event }: TicketRequest): number {
-  return mayBeThere && OPENING.has(event) && unansweredForMs !== undefined ? UNANSWERED_PATIENCE_MS - unansweredForMs : 0
+    return sysId === undefined ? undefined : { sysId, externalId: textAt(reply.json, 'result', 0, 'number') ?? sysId }
+  })
 }
 
 /** `replaces`: number of a closed record of the same incident. */

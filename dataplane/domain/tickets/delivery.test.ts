@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { type AttemptEnd, beginAttempt, endAttempt, expireRows, explainWait, retryThread } from './delivery.ts'
+import { type AttemptEnd, beginAttempt, endAttempt, expireRows, explainWait, retryThread, whyNoRetry } from './delivery.ts'
 import type { OwedEvent } from './owed-event.ts'
 import { addEvents, createThread, describeDispatch, headOf, type TicketThread } from './ticket-thread.ts'
 
@@ -169,6 +169,10 @@ describe('attempts', () => {
   })
 
   describe('retry', () => {
+    const then = (thread: TicketThread, seq: number, event: OwedEvent['event']) => addEvents(thread, [{ seq, event, at: NOW }], NOW)
+    const failed = (event: OwedEvent['event']) =>
+      attempt(then(attempt(open(), { kind: 'delivered' }), 2, event), { kind: 'rejected', reason: 'no' })
+
     it('tries a failed one again at once, and what it held up', () => {
       const failed = attempt(open('acknowledge'), { kind: 'rejected', reason: 'no' })
       const again = retryThread(failed, NOW_MS + DAY_MS)!
@@ -201,6 +205,47 @@ describe('attempts', () => {
       expect(retryThread(open(), NOW_MS)).to.equal(undefined)
       expect(retryThread(attempt(open(), { kind: 'delivered' }), NOW_MS)).to.equal(undefined)
     })
+
+    for (const event of ['escalate', 'update', 'comment'] as const)
+      it(`tries a failed ${event} again though later words were told, and before those that wait`, () => {
+        const later = then(attempt(then(failed(event), 3, 'comment'), { kind: 'delivered' }), 4, 'comment')
+        expect(statuses(later)).to.deep.equal(['open sent', `${event} failed`, 'comment sent', 'comment pending'])
+        const again = retryThread(later, NOW_MS)!
+        expect(statuses(again)).to.deep.equal(['open sent', `${event} pending`, 'comment sent', 'comment pending'])
+        expect(statuses(attempt(again, { kind: 'delivered' }))).to.deep.equal([
+          'open sent',
+          `${event} sent`,
+          'comment sent',
+          'comment pending',
+        ])
+      })
+
+    it('waits for an attempt that is under way', () => {
+      const under = begin(then(failed('escalate'), 3, 'comment'))
+      expect(retryThread(under, NOW_MS)).to.equal(undefined)
+      expect(whyNoRetry(under)).to.equal('comment is being tried just now: ask again if it fails')
+    })
+
+    it('says why not', () => {
+      expect(whyNoRetry(open())).to.equal('open was not tried yet, and is tried without being asked for')
+      expect(whyNoRetry(attempt(open(), { kind: 'delivered' }))).to.equal('all of it is sent')
+      expect(whyNoRetry(attempt(then(failed('escalate'), 3, 'resolve'), { kind: 'delivered' }))).to.equal(
+        'escalate failed, and resolve came after it: telling it now would undo that. Change the ticket on the platform if it lacks something',
+      )
+      const quiet = addEvents(
+        createThread('default', 'i1', 'slack', NOW),
+        [{ seq: 1, event: 'open', at: NOW, quiet: 'silenced: release' }],
+        NOW,
+      )
+      expect(retryThread(quiet, NOW_MS)).to.equal(undefined)
+      expect(whyNoRetry(quiet)).to.match(/^open is held back \(silenced: release\)/)
+    })
+
+    for (const event of ['escalate', 'update', 'comment'] as const)
+      it(`does not tell a ticket that was resolved there of a failed ${event}`, () => {
+        const there = addEvents(failed(event), [{ seq: 3, event: 'resolve', at: NOW, except: 'slack' }], NOW)
+        expect(retryThread(there, NOW_MS)).to.equal(undefined)
+      })
 
     it('does not bring back what a later event has overtaken', () => {
       const opened = attempt(open('acknowledge'), { kind: 'delivered' })

@@ -8,13 +8,14 @@ import { arrange, headOf, isOpening, newestDispatch, ROW_LIFE_MS, suppress, type
 
 /** How an attempt ended. `interrupted`: the program stopped before it was known. */
 export type AttemptEnd =
-  | TicketOutcome
+  /** `restsUntilMs`: the target rests, and takes nothing before. */
+  | (TicketOutcome & { readonly restsUntilMs?: number })
   | { readonly kind: 'interrupted'; readonly wasSent: boolean }
   /** The target was removed or switched off. */
   | { readonly kind: 'gone'; readonly reason: string }
 
-/** Pauses between the attempts of a row. */
-const RETRY: BackOffConfig = { firstMs: 2_000, maxMs: 600_000 }
+/** Pauses between the attempts of a row whose target does not rest. */
+const RETRY: BackOffConfig = { firstMs: 2_000, maxMs: 60_000 }
 /** How long a target that refuses everything is left alone: once it is mended, tickets go out within this time. */
 export const REFUSED_PAUSE_MS = 60_000
 /** The longest pause that a platform may ask for. */
@@ -87,25 +88,57 @@ export function explainWait(thread: TicketThread, reason: string, now: string): 
 }
 
 /**
- * Tries what failed, or had no target, once more, at once, and what waits for its next attempt without waiting for it; undefined when neither is so of the
- * newest dispatch.
+ * Tries what failed, or had no target, once more, at once, and what waits for its next attempt without waiting for it; undefined where `whyNoRetry` says
+ * why. A failed row that later ones have overtaken stays failed: the ticket would go back to a state that is over.
  */
 export function retryThread(thread: TicketThread, nowMs: number): TicketThread | undefined {
-  const newest = newestDispatch(thread.rows)
   const now = new Date(nowMs).toISOString()
-  if (newest === undefined || !isMissed(newest)) {
-    const head = headOf(thread)
-    if (head === undefined || !isHeldUp(head)) return undefined
-    return { ...changeHead(thread, now, row => ({ ...row, nextAttemptAt: now })), askedAt: now }
-  }
+  // Whose end is written to the first row that waits: no other may come before it.
+  if (thread.rows.some(({ isUnderWay }) => isUnderWay)) return undefined
+  const missed = thread.rows.filter(row => isMissed(row) && overtakenBy(thread.rows, row) === undefined)
+  const head = headOf(thread)
+  if (missed.length === 0 && (head === undefined || !isHeldUp(head))) return undefined
   const deadlineAt = new Date(nowMs + ROW_LIFE_MS).toISOString()
-  const lastSent = thread.rows.findLastIndex(({ status }) => status === 'sent')
-  const rows = thread.rows.map((row, at): OutboxRow => {
-    if (at < lastSent || !(isMissed(row) || row.suppressedBy === 'unopened')) return row
+  const rows = thread.rows.map((row): OutboxRow => {
+    if (row === head && isHeldUp(row)) return { ...row, nextAttemptAt: now }
+    if (!missed.includes(row) && !(row.suppressedBy === 'unopened' && missed.some(({ seq }) => seq < row.seq))) return row
     const { suppressedBy: _s, ...rest } = row
     return { ...rest, status: 'pending', nextAttemptAt: now, deadlineAt }
   })
   return arrange({ ...thread, rows, askedAt: now }, now)
+}
+
+/** The thread with its first waiting row due at once, also where its target rests; undefined where nothing waits, or an attempt is under way. */
+export function hastenThread(thread: TicketThread, nowMs: number): TicketThread | undefined {
+  const now = new Date(nowMs).toISOString()
+  const head = headOf(thread)
+  if (head === undefined || head.isUnderWay === true) return undefined
+  return { ...changeHead(thread, now, row => ({ ...row, nextAttemptAt: now })), askedAt: now }
+}
+
+/** Why nothing of a thread can be tried again, and what to do, for people. */
+export function whyNoRetry({ rows }: TicketThread): string {
+  const underWay = rows.find(({ isUnderWay }) => isUnderWay)
+  if (underWay !== undefined) return `${underWay.event} is being tried just now: ask again if it fails`
+  const head = headOf({ rows })
+  if (head !== undefined) return `${head.event} was not tried yet, and is tried without being asked for`
+  const missed = rows.findLast(isMissed)
+  const later = missed && overtakenBy(rows, missed)
+  if (later !== undefined)
+    return `${missed!.event} failed, and ${later.event} came after it: telling it now would undo that. Change the ticket on the platform if it lacks something`
+  const newest = newestDispatch(rows)
+  if (newest?.status !== 'suppressed') return 'all of it is sent'
+  return `${newest.event} is held back (${newest.lastError}): it is told when that ends, or when somebody escalates the incident`
+}
+
+/** The later event that says more of the ticket's state than a row does, and has reached the ticket. */
+function overtakenBy(rows: readonly OutboxRow[], row: OutboxRow): OutboxRow | undefined {
+  const hasState = STATUS_AFTER[row.event] !== undefined
+  return rows.find(({ seq, event, status, suppressedBy }) => {
+    const isThere = status === 'sent' || suppressedBy === 'there'
+    // A ticket that is resolved, or was since, is told nothing of before: on some platforms it would be open again.
+    return seq > row.seq && isThere && (event === 'resolve' || event === 'reopen' || (hasState && STATUS_AFTER[event] !== undefined))
+  })
 }
 
 /** A row that its target never got: people may send it once the target is mended. */
@@ -136,7 +169,10 @@ function afterFailure(row: OutboxRow, end: Exclude<AttemptEnd, { kind: 'delivere
       if (end.isTargetBroken !== true) return { ...rest, status: 'failed', lastError: cut(end.reason) }
       return tryLater({ ...rest, status: 'refused', lastError: cut(end.reason) }, nowMs, REFUSED_PAUSE_MS)
     case 'retryable': {
-      const pauseMs = Math.max(backOffMs(RETRY, row.attempts, random), Math.min(end.afterMs ?? 0, MAX_ASKED_MS))
+      const ownMs = Math.max(backOffMs(RETRY, row.attempts, random), Math.min(end.afterMs ?? 0, MAX_ASKED_MS))
+      // A row whose target is down is no worse than the others: it may be the one that tries the target next.
+      const restMs = (end.restsUntilMs ?? nowMs) - nowMs
+      const pauseMs = restMs > 0 && end.isTargetDown === true ? restMs : Math.max(ownMs, restMs)
       const mayBeThere = end.isUnanswered === true ? lost(isoTime(nowMs)) : end.isAmbiguous === true ? { mayBeThere: true as const } : {}
       return tryLater({ ...rest, ...mayBeThere, lastError: cut(end.reason) }, nowMs, pauseMs)
     }

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { endAttempt } from './delivery.ts'
 import type { TicketOutcome } from './ticket-outcome.ts'
-import { addEvents, createThread, describeDispatch, headOf, showRows } from './ticket-thread.ts'
+import { addEvents, createThread, describeDispatch, headOf, showRows, type TicketThread } from './ticket-thread.ts'
 
 const NOW = '2026-01-01T00:00:00.000Z'
 const OPEN = { seq: 1, event: 'open', at: NOW } as const
@@ -50,7 +50,7 @@ describe('the rows of an incident and a target', () => {
     const there = addEvents(told, [{ seq: 2, event: 'resolve', at: NOW, except: 'slack' }], NOW)
     expect(there).to.include({ ticketStatus: 'resolved', state: 'settled' })
     expect(describeDispatch(there)).to.include({ status: 'sent' })
-    expect(showRows(there).map(({ event }) => event)).to.deep.equal(['open'])
+    expect(showRows(there, NOW).map(({ event }) => event)).to.deep.equal(['open'])
     const again = addEvents(there, [{ seq: 3, event: 'reopen', at: NOW }], NOW)
     expect(headOf(again)?.event).to.equal('reopen')
   })
@@ -79,7 +79,7 @@ describe('the rows of an incident and a target', () => {
 
   it('are shown as the decisions say', () => {
     const thread = { ...addEvents(empty(), [OPEN], NOW), ticket: { externalId: 'OPS-1', url: 'https://x.example/OPS-1' } }
-    expect(showRows(thread)[0]).to.deep.include({
+    expect(showRows(thread, NOW)[0]).to.deep.include({
       incidentId: 'i1',
       platform: 'slack',
       event: 'open',
@@ -95,6 +95,16 @@ describe('the rows of an incident and a target', () => {
       url: 'https://x.example/OPS-1',
       attempts: 0,
     })
+  })
+
+  it('say when they may be tried: not before now, before their target rests no longer, or before the rows in front of them', () => {
+    const later = new Date(Date.parse(NOW) + 1_000).toISOString()
+    const times = (thread: TicketThread, notBefore: string) => showRows(thread, notBefore).map(({ nextAttemptAt }) => nextAttemptAt)
+    const thread = addEvents(empty(), [OPEN, { seq: 2, event: 'acknowledge', at: NOW }], NOW)
+    expect(times(thread, later)).to.deep.equal([later, later])
+    const failed = endAttempt(thread, { kind: 'retryable', reason: '429', afterMs: 60_000 }, Date.parse(NOW))
+    const minuteOn = new Date(Date.parse(NOW) + 60_000).toISOString()
+    expect(times(failed, later)).to.deep.equal([minuteOn, minuteOn])
   })
 
   it('are bounded: what opens the ticket stays, and the newest', () => {

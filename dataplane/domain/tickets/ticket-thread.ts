@@ -172,28 +172,33 @@ export interface ShownRow {
   readonly event: OutboxRow['event']
   readonly status: IncidentDispatch['status']
   readonly attempts: number
-  /** Null once nothing more is tried. */
+  /** The earliest time at which it may be tried. Null once nothing more is tried. */
   readonly nextAttemptAt: string | null
   readonly lastError: string | null
   readonly externalId: string | null
   readonly url: string | null
 }
 
-/** A row of a change that was made at the target is no dispatch. */
-export function showRows({ incidentId, platform, rows: all, ticket }: TicketThread): readonly ShownRow[] {
+/** A row of a change that was made at the target is no dispatch. `notBefore`: the present, or the end of the target's rest; nothing is tried before. */
+export function showRows({ incidentId, platform, rows: all, ticket }: TicketThread, notBefore: string): readonly ShownRow[] {
   const rows = all.filter(({ suppressedBy }) => suppressedBy !== 'there')
-  return rows.map(row => ({
-    incidentId,
-    platform,
-    event: row.event,
-    status: shownStatus(row),
-    attempts: row.attempts,
-    nextAttemptAt: isUnsettled(row) ? row.nextAttemptAt : null,
-    // A deviation from the request is worth reading, too.
-    lastError: shownError(row) ?? row.note ?? null,
-    externalId: ticket?.externalId ?? null,
-    url: ticket?.url ?? null,
-  }))
+  let nextAttemptAt = notBefore
+  return rows.map(row => {
+    // A row waits for those before it, too.
+    if (isUnsettled(row) && row.nextAttemptAt > nextAttemptAt) nextAttemptAt = row.nextAttemptAt
+    return {
+      incidentId,
+      platform,
+      event: row.event,
+      status: shownStatus(row),
+      attempts: row.attempts,
+      nextAttemptAt: isUnsettled(row) ? nextAttemptAt : null,
+      // A deviation from the request is worth reading, too.
+      lastError: shownError(row) ?? row.note ?? null,
+      externalId: ticket?.externalId ?? null,
+      url: ticket?.url ?? null,
+    }
+  })
 }
 
 function shownStatus({ status }: OutboxRow): IncidentDispatch['status'] {

@@ -7,6 +7,7 @@ import { expireRows, explainWait } from '../../domain/tickets/delivery.ts'
 import type { TicketedIncident } from '../../domain/tickets/incident-tickets.ts'
 import type { OutboxRow } from '../../domain/tickets/outbox-row.ts'
 import type { TicketThread } from '../../domain/tickets/ticket-thread.ts'
+import { isRecent } from '../../limits/is-recent.ts'
 import type { TicketOutcome } from '../../ports/incident-platform.ts'
 import { VersionConflict, type Versioned } from '../../ports/search-store.ts'
 import { writeAuditEntry } from '../sinks/audit-trail.ts'
@@ -49,10 +50,15 @@ export interface Dispatcher {
   stop(graceMs: number): Promise<void>
   /** Seconds that the oldest row waits, as of the last look. */
   oldestPendingSeconds(): number
+  /** Until when the target of a lane takes nothing, ms since the epoch; undefined where it does, or where another agent has the lane. */
+  restsUntil(lane: string): number | undefined
 }
 
-/** Attempts under way at once, and those of one tenant among them. */
+/** Attempts of the last second, and those of one tenant. Older ones wait for a platform that is slow: they cost a socket, and stand in nobody's way. */
 const MAX_AT_ONCE = 64
+const SLOW_MS = 1_000
+/** All attempts under way. */
+const MAX_UNDER_WAY = 512
 const MAX_OF_TENANT = 24
 /** Attempts that are kept free for tenants with few under way, so that slow platforms of some tenants do not stall all others. */
 const KEPT_FREE = 16
@@ -76,7 +82,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const { store, clock, log, config, nudge = () => undefined, limits = limitsOf, owners = ALONE, soleName } = deps
   const sending: SendDeps = { ...deps, instance: soleName ?? randomUUID() }
   const lanes = new Map<string, TargetLane>()
-  const busy = new Map<string, { readonly tenant: string; readonly work: Promise<void> }>()
+  const busy = new Map<string, { readonly tenant: string; readonly beganMs: number; readonly work: Promise<void> }>()
   const seen = new RecentVersions()
   /** Lanes in whose rows the reason for waiting could not be written, and until when no further attempt is made. */
   const unexplained = new Map<string, number>()
@@ -109,8 +115,10 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     if (!owners.owns(name)) return 0
     const { tenant } = partsOf(name)
     const own = [...busy.values()].filter(each => each.tenant === tenant).length
-    const free = MAX_AT_ONCE - busy.size - (own < FEW ? 0 : KEPT_FREE)
-    return Math.max(0, Math.min(laneOf(name).room(clock.nowMs()), MAX_OF_TENANT - own, free))
+    const nowMs = clock.nowMs()
+    const fresh = [...busy.values()].filter(({ beganMs }) => isRecent(beganMs, SLOW_MS, nowMs)).length
+    const free = Math.min(MAX_AT_ONCE - fresh, MAX_UNDER_WAY - busy.size) - (own < FEW ? 0 : KEPT_FREE)
+    return Math.max(0, Math.min(laneOf(name).room(nowMs), MAX_OF_TENANT - own, free))
   }
 
   const begin = (hit: Versioned<TicketThread>, lane: TargetLane) => {
@@ -125,7 +133,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
         busy.delete(key)
         nudge()
       })
-    busy.set(key, { tenant: hit.source.tenantId, work })
+    busy.set(key, { tenant: hit.source.tenantId, beganMs: clock.nowMs(), work })
   }
 
   const afterwards = async ({ thread, before, row, outcome, incident }: SentRow) => {
@@ -258,7 +266,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
           begin(hit, lane)
           begun++
         }
-      const own = [...counts].filter(([name]) => owners.owns(name))
+      // Those of a target that rests come up again once it is over, or when somebody asks.
+      const own = [...counts].filter(([name]) => owners.owns(name) && laneOf(name).pause(clock.nowMs()) === undefined)
       const left = own.reduce((sum, [, count]) => sum + count, 0) - begun
       if (left <= 0) return undefined
       return begun > 0 ? BUSY_MS : LIMITED_MS
@@ -271,6 +280,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       stopping.abort()
       await idle()
     },
+    restsUntil: name => lanes.get(name)?.pause(clock.nowMs())?.untilMs,
     oldestPendingSeconds: () => (oldestSince === undefined ? 0 : Math.max(0, (clock.nowMs() - oldestSince) / 1_000)),
   }
 }

@@ -223,6 +223,48 @@ describe('faults around tickets', function () {
     expect(statusOf('default-0')).to.equal('settled')
   })
 
+  for (const downMs of [70 * SECOND_MS, 3_600 * SECOND_MS])
+    it(`a platform was down for ${downMs / SECOND_MS} s: all that waits goes out within 15 s of its return, and few attempts were made meanwhile`, async () => {
+      const { clock, platforms, dispatcher } = world
+      const upAtMs = clock.nowMs() + downMs
+      let attempts = 0
+      platforms.loses = () => clock.nowMs() < upAtMs
+      platforms.answer = () => {
+        if (clock.nowMs() >= upAtMs) return undefined
+        attempts++
+        return { kind: 'retryable', reason: '503', isTargetDown: true }
+      }
+      await add(20)
+      await takeUp()
+      while (clock.nowMs() < upAtMs + 15 * SECOND_MS) {
+        await dispatcher.round()
+        await dispatcher.idle()
+        clock.advance(SECOND_MS)
+      }
+      expect(platforms.arrived).to.have.length(20)
+      // Those at once before the breaker opens, then one at a time, at least 3.75 s apart.
+      expect(attempts).to.be.at.most(16 + downMs / 3_750)
+    })
+
+  it('a row that a target failed says when the target is tried again, and is tried then', async () => {
+    world.platforms.answer = () => ({ kind: 'retryable', reason: '503', isTargetDown: true })
+    await add(1)
+    await takeUp()
+    const head = () => {
+      const [thread] = store.documents('service-dispatches-default').values()
+      return (thread!['rows'] as readonly { readonly attempts: number; readonly nextAttemptAt: string }[])[0]!
+    }
+    for (let attempts = 1; attempts <= 12; attempts++) {
+      await world.dispatcher.round()
+      await world.dispatcher.idle()
+      expect(head().attempts).to.equal(attempts)
+      const waitMs = Date.parse(head().nextAttemptAt) - world.clock.nowMs()
+      expect(waitMs).to.be.within(1, 10 * SECOND_MS)
+      expect(world.dispatcher.restsUntil('default/slack') ?? 0).to.be.at.most(world.clock.nowMs() + waitMs)
+      world.clock.advance(waitMs)
+    }
+  })
+
   it('a platform whose adapter fails in a way it should not is tried again', async () => {
     world.platforms.answer = () => {
       throw new Error('defect')
@@ -283,6 +325,23 @@ describe('faults around tickets', function () {
     await world.dispatcher.round()
     await turns()
     expect(statusOf('default-0')).to.equal('settled')
+  })
+
+  it("a hundred tenants' platforms that hang delay another tenant by seconds", async () => {
+    for (let i = 0; i < 100; i++) await add(3, `dead-${i}`)
+    world.platforms.answer = ({ content }) => (content.tenantId === 'default' ? undefined : new Promise<undefined>(() => undefined))
+    await takeUp()
+    await world.dispatcher.round()
+    await turns()
+    await add(1)
+    await takeUp()
+    let waitedMs = 0
+    for (; statusOf('default-0') !== 'settled' && waitedMs < 60 * SECOND_MS; waitedMs += SECOND_MS) {
+      await world.dispatcher.round()
+      await turns()
+      world.clock.advance(SECOND_MS)
+    }
+    expect(waitedMs).to.be.at.most(10 * SECOND_MS)
   })
 
   it('analyses of a few tenants that stall leave room for the others', async () => {

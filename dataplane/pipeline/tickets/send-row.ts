@@ -129,7 +129,11 @@ export async function sendRow(
       )
     }
     const outcome = await ask()
-    const end: AttemptEnd = outcome === undefined || isCutShort(outcome, stopping) ? { kind: 'interrupted', wasSent } : outcome
+    const restsUntilMs = lane.pause(clock.nowMs())?.untilMs
+    const end: AttemptEnd =
+      outcome === undefined || isCutShort(outcome, stopping)
+        ? { kind: 'interrupted', wasSent }
+        : { ...outcome, ...(restsUntilMs !== undefined && { restsUntilMs }) }
     const recorded = await record(deps, hit, lease, end, stopping, claimed.thread)
     if (recorded === undefined) return undefined
     return { thread: recorded, before: begun, row: first, incident, ...(outcome !== undefined && { outcome }) }

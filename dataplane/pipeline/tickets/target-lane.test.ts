@@ -33,12 +33,14 @@ describe('the lane of a target', () => {
   it('three failures of the target in a row open its breaker; one attempt tries whether it works again', async () => {
     for (let i = 0; i < 3; i++) await attempt(DOWN)
     expect(lane.room(nowMs)).to.equal(0)
-    expect(lane.pause(nowMs)).to.include({ untilMs: 10_000, reason: '503' })
-    nowMs = 10_000
-    expect(lane.room(nowMs)).to.equal(1)
-    await attempt(DOWN)
-    expect(lane.pause(nowMs)?.untilMs).to.equal(30_000)
-    nowMs = 30_000
+    expect(lane.pause(nowMs)).to.include({ untilMs: 5_000, reason: '503' })
+    for (const untilMs of [15_000, 25_000, 35_000]) {
+      nowMs = lane.pause(nowMs)!.untilMs
+      expect(lane.room(nowMs)).to.equal(1)
+      await attempt(DOWN)
+      expect(lane.pause(nowMs)?.untilMs).to.equal(untilMs)
+    }
+    nowMs = 35_000
     await attempt(FINE)
     expect(lane.room(nowMs)).to.equal(2)
     expect(lane.isIdle).to.equal(true)
@@ -72,12 +74,12 @@ describe('the lane of a target', () => {
       end(i === 3 ? FINE : DOWN)
       await begun[i]
     }
-    expect(lane.pause(nowMs)).to.include({ untilMs: 10_000, reason: '503' })
+    expect(lane.pause(nowMs)).to.include({ untilMs: 5_000, reason: '503' })
   })
 
   it('a platform with too many requests that names no time rests once it says so three times', async () => {
     for (let i = 0; i < 3; i++) await attempt({ kind: 'retryable', reason: '429', isTargetDown: true })
-    expect(lane.pause(nowMs)).to.include({ untilMs: 10_000, reason: '429' })
+    expect(lane.pause(nowMs)).to.include({ untilMs: 5_000, reason: '429' })
   })
 
   it('failures of single events do not count', async () => {

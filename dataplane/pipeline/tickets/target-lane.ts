@@ -8,8 +8,8 @@ import type { TargetLimits } from './target-limits.ts'
 
 /** Failures of the target in a row that open its breaker. */
 const MAX_FAILURES = 3
-/** How long an open breaker keeps a target alone. */
-const OPEN: BackOffConfig = { firstMs: 10_000, maxMs: 300_000 }
+/** How long an open breaker keeps a target alone before one attempt tries it. The longest pause is what people wait for once the target works again. */
+const OPEN: BackOffConfig = { firstMs: 5_000, maxMs: 10_000 }
 /** The longest pause that a platform may ask for. */
 const MAX_ASKED_MS = 3_600_000
 

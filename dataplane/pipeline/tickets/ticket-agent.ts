@@ -36,7 +36,7 @@ export interface TicketAgentDeps extends Pick<DispatcherDeps, 'onAttempt' | 'onF
   readonly findCause?: FindCause
 }
 
-export interface TicketAgent extends Pick<Dispatcher, 'oldestPendingSeconds'> {
+export interface TicketAgent extends Pick<Dispatcher, 'oldestPendingSeconds' | 'restsUntil'> {
   /** Incidents or rows changed: there may be something to do at once. */
   nudge(): void
   /** Ends what can end soon, gives back the rest. */
@@ -131,6 +131,7 @@ export function startTicketAgent(deps: TicketAgentDeps): TicketAgent {
       dispatchLoop.nudge()
     },
     oldestPendingSeconds: () => dispatcher.oldestPendingSeconds(),
+    restsUntil: lane => dispatcher.restsUntil(lane),
     async stop() {
       await Promise.all([intakeLoop.stop(), escalationLoop.stop(), dispatchLoop.stop(), presenceLoop?.stop(), explaining?.stop()])
       await Promise.all([intake.stop(STOP_GRACE_MS), dispatcher.stop(STOP_GRACE_MS)])

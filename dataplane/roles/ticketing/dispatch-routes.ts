@@ -1,12 +1,13 @@
 /** Outbox rows, for reading and for mending (Decisions 6). */
 import { z } from 'zod'
-import { isTargetId, TARGET_ID_RULE, type TargetId } from '../../contract/target-id.ts'
-import { retryThread } from '../../domain/tickets/delivery.ts'
+import { isTargetId, TARGET_ID_RULE } from '../../contract/target-id.ts'
+import { retryThread, whyNoRetry } from '../../domain/tickets/delivery.ts'
 import { threadId } from '../../domain/tickets/outbox-row.ts'
-import { describeDispatch, showRows, type TicketThread } from '../../domain/tickets/ticket-thread.ts'
+import { showRows, type TicketThread } from '../../domain/tickets/ticket-thread.ts'
 import { HttpError } from '../../http/http-error.ts'
 import { type Route, route } from '../../http/route.ts'
 import { changeThread, readThreads } from '../../pipeline/tickets/thread-store.ts'
+import type { TicketAgent } from '../../pipeline/tickets/ticket-agent.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import { readIncident } from './incident-finder.ts'
@@ -22,9 +23,14 @@ export interface DispatchRouteDeps {
   readonly clock: Clock
   /** A row is to be sent. */
   readonly onRows: () => void
+  readonly restsUntil: TicketAgent['restsUntil']
 }
 
-export function dispatchRoutes({ store, clock, onRows }: DispatchRouteDeps): readonly Route[] {
+export function dispatchRoutes({ store, clock, onRows, restsUntil }: DispatchRouteDeps): readonly Route[] {
+  const show = (thread: TicketThread) => {
+    const nowMs = clock.nowMs()
+    return showRows(thread, new Date(Math.max(nowMs, restsUntil(thread.lane) ?? nowMs)).toISOString())
+  }
   return [
     route({
       method: 'GET',
@@ -33,7 +39,7 @@ export function dispatchRoutes({ store, clock, onRows }: DispatchRouteDeps): rea
       async handle({ query: { incident_id }, tenant }) {
         const { source } = await readIncident(store, incident_id, tenant)
         const threads = await readThreads(store, source)
-        return { body: threads.flatMap(showRows) }
+        return { body: threads.flatMap(show) }
       },
     }),
     route({
@@ -47,22 +53,15 @@ export function dispatchRoutes({ store, clock, onRows }: DispatchRouteDeps): rea
           return retryThread(thread, clock.nowMs()) ?? refuse(thread)
         })
         onRows()
-        return { body: describe(changed!.source, platform as TargetId) }
+        // The row that is tried next, or what came of it.
+        const rows = show(changed!.source)
+        return { body: rows.find(({ status }) => status === 'pending') ?? rows.at(-1) ?? { incidentId, platform } }
       },
     }),
   ]
 }
 
-function refuse({ incidentId, platform, ...thread }: TicketThread): never {
-  const status = describeDispatch(thread)?.status ?? 'pending'
-  throw new HttpError(
-    409,
-    `incident ${incidentId}: the dispatch to ${platform} is ${status}: expected one that failed, waits for another attempt, or had no target`,
-  )
-}
-
-/** The row that is tried next, or what came of it. */
-function describe(thread: TicketThread, platform: TargetId) {
-  const rows = showRows(thread)
-  return rows.find(({ status }) => status === 'pending') ?? rows.at(-1) ?? { incidentId: thread.incidentId, platform }
+function refuse(thread: TicketThread): never {
+  const { incidentId, platform } = thread
+  throw new HttpError(409, `incident ${incidentId}: there is nothing to try again on ${platform}: ${whyNoRetry(thread)}`)
 }

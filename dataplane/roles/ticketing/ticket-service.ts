@@ -6,6 +6,7 @@ import type { StoredIncident } from '../../domain/incidents/stored-incident.ts'
 import { planEscalation } from '../../domain/tickets/escalation.ts'
 import { routeIncident } from '../../domain/tickets/routing.ts'
 import type { Route } from '../../http/route.ts'
+import { createHastening } from '../../pipeline/tickets/hasten-rows.ts'
 import { createSilenceStore } from '../../pipeline/tickets/silence-store.ts'
 import { startTicketAgent, type TicketAgent, type TicketAgentDeps } from '../../pipeline/tickets/ticket-agent.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
@@ -51,6 +52,8 @@ export interface TicketService {
   readonly routes: readonly Route[]
   /** How incidents are changed so that targets are told. */
   readonly changes: ChangeDeps
+  /** Somebody mended targets of a tenant, or found them working: what waits for them is tried. */
+  onMended(tenant: string, targets: readonly TargetId[]): void
   /** As the endpoints do it; `refused` where it is illegal. Rejects with the search store's errors. */
   applyChange(change: ExternalChange): Promise<ChangeOutcome>
   stop(): Promise<void>
@@ -81,11 +84,18 @@ export function startTicketService(deps: TicketServiceDeps): TicketService {
   }
   const counting = createDispatchMetrics(metrics, () => agent.oldestPendingSeconds())
   const agent: TicketAgent = startTicketAgent({ ...deps, ...counting, silences, escalate })
+  const hastening = createHastening({ store, clock, log, config, onRows: agent.nudge })
   return {
-    routes: [...dispatchRoutes({ store, clock, onRows: agent.nudge }), ...silenceRoutes(silences, agent.nudge)],
+    onMended: hastening.hasten,
+    routes: [
+      ...dispatchRoutes({ store, clock, onRows: agent.nudge, restsUntil: agent.restsUntil }),
+      ...silenceRoutes(silences, agent.nudge),
+    ],
     changes,
     applyChange,
-    stop: () => agent.stop(),
+    async stop() {
+      await Promise.all([hastening.stop(), agent.stop()])
+    },
   }
 }
 

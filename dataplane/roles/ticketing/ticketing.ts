@@ -92,10 +92,11 @@ export function startTicketing(deps: TicketingDeps): Promise<HttpServer & Runnin
       calls: createOverlappingCalls(),
     }
     const { applyChange = service?.applyChange ?? changeHere(changes), testPlatform = platformTest(tickets) } = deps
+    const onMended = service?.onMended ?? (() => undefined)
     const routes = [
       ...incidentRoutes(changes, onChanged),
       ...auditRoutes(store),
-      ...configRoutes({ store, clock, log, declared, cipher, config, fieldRules }),
+      ...configRoutes({ store, clock, log, declared, cipher, config, fieldRules, onMended }),
       // A test says by its answer which address may not be spoken to (Spec: POST /api/v1/test-connection).
       ...connectionRoutes({
         store,
@@ -105,6 +106,7 @@ export function startTicketing(deps: TicketingDeps): Promise<HttpServer & Runnin
         fieldRules: { allowsPlainHttp: fieldRules.allowsPlainHttp },
         testPlatform,
         models,
+        onMended,
       }),
       ...webhookRoutes({ store, clock, config, applyChange }),
       ...analyseRoutes({ store, clock, log }),

@@ -13,6 +13,7 @@ import { createFastClock } from '../../testing/fast-clock.ts'
 import { createCaller, type HttpCaller, type JsonAnswer } from '../../testing/http-caller.ts'
 import { storeIncidents } from '../../testing/incident-fixture.ts'
 import { putIndexTemplates } from '../../testing/put-index-templates.ts'
+import { createSecretCipher } from './config/secret-cipher.ts'
 import { startTicketing } from './ticketing.ts'
 
 const UNTIL_MS = 15_000
@@ -61,9 +62,9 @@ describe('tickets through HTTP', function () {
   }
   const id = (n = 1) => `${tenant}-i${n}`
   const act = (action: string, body?: unknown) => api.send('POST', `/api/incidents/${id()}/${action}`, body, tenant)
-  const rows = async () => (await api.get(`/api/v1/dispatches?incident_id=${id()}`, tenant)).body
-  const statuses = async () =>
-    (await rows()).map((row: { platform: string; event: string; status: string }) => `${row.platform} ${row.event} ${row.status}`).sort()
+  const rows = async (n = 1) => (await api.get(`/api/v1/dispatches?incident_id=${id(n)}`, tenant)).body
+  const statuses = async (n = 1): Promise<string[]> =>
+    (await rows(n)).map((row: { platform: string; event: string; status: string }) => `${row.platform} ${row.event} ${row.status}`).sort()
   /** Asks again until the answer is as wanted, or time is over. */
   const until = async <T>(ask: () => Promise<T> | T, isDone: (seen: T) => boolean): Promise<T> => {
     const endMs = Date.now() + UNTIL_MS
@@ -73,7 +74,11 @@ describe('tickets through HTTP', function () {
       await new Promise(resolve => setTimeout(resolve, PAUSE_MS))
     }
   }
-  const untilSent = (count: number) => until(statuses, seen => seen.filter((row: string) => row.endsWith(' sent')).length >= count)
+  const untilSent = (count: number) =>
+    until(
+      () => statuses(),
+      seen => seen.filter((row: string) => row.endsWith(' sent')).length >= count,
+    )
 
   it('a new incident is a ticket on each target within seconds, with its cause, and shows there', async () => {
     await server.stop()
@@ -227,11 +232,14 @@ describe('tickets through HTTP', function () {
   it('POST /api/v1/dispatches/retry tries a failed one again at once', async () => {
     fake.answer = ({ target }) => (target.id === 'slack' ? { kind: 'rejected', reason: '400 invalid_blocks' } : undefined)
     await add()
-    await until(statuses, seen => seen.includes('slack open failed') && seen.includes('jira:ops open sent'))
+    await until(
+      () => statuses(),
+      seen => seen.includes('slack open failed') && seen.includes('jira:ops open sent'),
+    )
     const retry = (incidentId: string, platform: string) =>
       api.send('POST', '/api/v1/dispatches/retry', { incidentId, platform }, tenant) as Promise<JsonAnswer>
     expect((await retry(id(), 'jira:ops')).body).to.deep.equal({
-      error: `incident ${id()}: the dispatch to jira:ops is sent: expected one that failed, waits for another attempt, or had no target`,
+      error: `incident ${id()}: there is nothing to try again on jira:ops: all of it is sent`,
       status: 409,
     })
     expect((await retry(id(), 'email')).status).to.equal(404)
@@ -252,7 +260,10 @@ describe('tickets through HTTP', function () {
     await add()
     const waits = ({ platform, nextAttemptAt }: { platform: string; nextAttemptAt: string | null }) =>
       platform === 'slack' && Date.parse(nextAttemptAt ?? '') > clock.nowMs() + 500
-    await until(rows, seen => seen.some(waits))
+    await until(
+      () => rows(),
+      seen => seen.some(waits),
+    )
     fake.answer = () => undefined
     const { status, body } = await api.send('POST', '/api/v1/dispatches/retry', { incidentId: id(), platform: 'slack' }, tenant)
     expect(status).to.equal(200)
@@ -260,18 +271,114 @@ describe('tickets through HTTP', function () {
     expect(await untilSent(2)).to.deep.equal(['jira:ops open sent', 'slack open sent'])
   })
 
+  it('GET /api/v1/dispatches says for each row that waits for a target that is down when it is tried', async () => {
+    fake.answer = ({ target }) => (target.id === 'slack' ? { kind: 'retryable', reason: '503', isTargetDown: true } : undefined)
+    await add()
+    await until(
+      () => rows(),
+      seen => seen.some(({ attempts }: { attempts: number }) => attempts >= 3),
+    )
+    const times = await until(
+      async () =>
+        (await rows()).flatMap(({ status, nextAttemptAt }: Record<string, string>) => (status === 'pending' ? [nextAttemptAt] : [])),
+      seen => seen.some((at: string) => Date.parse(at) > clock.nowMs() + 2_000),
+    )
+    expect(times).to.have.length(1)
+    await act('acknowledge')
+    await until(
+      () => statuses(),
+      seen => seen.includes('slack acknowledge pending'),
+    )
+    for (let i = 0; i < 20; i++) {
+      const askedMs = clock.nowMs()
+      for (const { status, nextAttemptAt } of await rows())
+        if (status === 'pending') expect(Date.parse(nextAttemptAt)).to.be.within(askedMs, askedMs + 10_000 + 5 * 1_000)
+    }
+    expect((await rows()).filter(({ status }: { status: string }) => status === 'pending')).to.have.length(2)
+  })
+
   it('POST /api/v1/dispatches/retry tries one again whose target was switched off, once it is on', async () => {
     const both = buildConfig(['slack', 'jira:ops'])
     fake.answer = ({ target }) => (target.id === 'slack' ? { kind: 'retryable', reason: '503' } : undefined)
     await add()
-    await until(rows, seen => seen.some((row: { platform: string; attempts: number }) => row.platform === 'slack' && row.attempts > 0))
+    await until(
+      () => rows(),
+      seen => seen.some((row: { platform: string; attempts: number }) => row.platform === 'slack' && row.attempts > 0),
+    )
     fake.answer = () => undefined
     config.tenants.set(tenant, { ...both, targets: new Map([...both.targets, ['slack', buildTarget('slack', {}, false)]]) })
-    expect(await until(statuses, seen => seen.includes('slack open suppressed'))).to.include('slack open suppressed')
+    expect(
+      await until(
+        () => statuses(),
+        seen => seen.includes('slack open suppressed'),
+      ),
+    ).to.include('slack open suppressed')
     config.tenants.set(tenant, both)
     const { body } = await api.send('POST', '/api/v1/dispatches/retry', { incidentId: id(), platform: 'slack' }, tenant)
     expect(body).to.deep.include({ platform: 'slack', event: 'open', status: 'pending' })
     expect(await untilSent(2)).to.deep.equal(['jira:ops open sent', 'slack open sent'])
+  })
+
+  describe('a target that refused everything, once somebody mended it', () => {
+    const KEY = Buffer.alloc(32, 7)
+    const isMendedFor = new Set<string>()
+    beforeEach(async () => {
+      await server.stop()
+      isMendedFor.clear()
+      fake.answer = ({ content }) =>
+        isMendedFor.has(content.tenantId) ? undefined : { kind: 'rejected', reason: '401', isTargetBroken: true }
+      const tickets = { platforms: fake.platforms, publicUrl: 'https://ops.example', agentName: 'ticketing-0:18081' }
+      const cipher = createSecretCipher([KEY])
+      server = await startTicketing({ store: embedded.store, clock, log: SILENT, host: '127.0.0.1', port: 0, tickets, cipher })
+      api = createCaller(`http://127.0.0.1:${server.port}`)
+    })
+    const slack = { slack: { webhookUrl: 'https://hooks.example/a' } }
+    const patch = (of: string, section = 'platforms', body: object = slack) => api.send('PATCH', `/api/v1/config/${section}`, body, of)
+    const route = { critical: ['slack'], high: ['slack'], medium: ['slack'], low: ['slack'] }
+    const refused = async () => {
+      for (const n of [1, 2]) await add({ id: id(n) })
+      await until(
+        () => rows(),
+        seen => seen.some(({ status }: { status: string }) => status === 'failed'),
+      )
+    }
+    /** Asks for half of the minute for which the target would rest. */
+    const soonSent = async () => {
+      const endMs = clock.nowMs() + 30_000
+      const seen = await until(
+        async () => [...(await statuses()), ...(await statuses(2))],
+        seen => seen.every(each => each.endsWith(' sent')) || clock.nowMs() > endMs,
+      )
+      expect(seen).to.deep.equal(['slack open sent', 'slack open sent'])
+    }
+
+    for (const [what, mend] of [
+      ['a PATCH of it', () => patch(tenant)],
+      ['a connection test of it as it is stored', () => api.send('POST', '/api/v1/test-connection', { platform: 'slack' }, tenant)],
+    ] as const)
+      it(`has its tickets at once: ${what}`, async () => {
+        await patch(tenant)
+        await patch(tenant, 'routing', route)
+        await refused()
+        isMendedFor.add(tenant)
+        expect((await mend()).body.status).to.equal('ok')
+        await soonSent()
+      })
+
+    it('has its tickets at once: a PATCH of the target of `default` that a tenant has, too; those of tenants with their own rest', async () => {
+      await patch('default')
+      await patch('default', 'routing', route)
+      const other = `${tenant}-own`
+      await patch(other, 'platforms', { slack: { webhookUrl: 'https://hooks.example/own' } })
+      await add({ id: `${other}-i1`, tenantId: other })
+      await refused()
+      await until(() => fake.arrived.some(({ content }) => content.tenantId === other), Boolean)
+      const before = fake.arrived.filter(({ content }) => content.tenantId === other).length
+      isMendedFor.add(tenant)
+      await patch('default', 'platforms', { slack: { webhookUrl: 'https://hooks.example/b' } })
+      await soonSent()
+      expect(fake.arrived.filter(({ content }) => content.tenantId === other)).to.have.length(before)
+    })
   })
 
   describe('silences', () => {
@@ -295,7 +402,12 @@ describe('tickets through HTTP', function () {
     it('suppress the dispatches of incidents that match; deleted, the incident is dispatched', async () => {
       const { body } = await silence({ services: ['checkout'], from, to, reason: 'release' })
       await add()
-      expect(await until(statuses, seen => seen.length === 2)).to.deep.equal(['jira:ops open suppressed', 'slack open suppressed'])
+      expect(
+        await until(
+          () => statuses(),
+          seen => seen.length === 2,
+        ),
+      ).to.deep.equal(['jira:ops open suppressed', 'slack open suppressed'])
       expect((await api.get(`/api/incidents/${id()}`, tenant)).body.dispatches.slack).to.deep.include({ status: 'suppressed' })
       await api.send('DELETE', `/api/v1/silences/${body.id}`, undefined, tenant)
       await untilSent(2)
@@ -352,7 +464,10 @@ describe('tickets through HTTP', function () {
     const reason = 'Slack answered 403: it is not allowed'
     fake.answer = ({ target }) => (target.id === 'slack' ? { kind: 'rejected', reason, isTargetBroken: true } : undefined)
     await add()
-    await until(statuses, seen => seen.includes('slack open failed') && seen.includes('jira:ops open sent'))
+    await until(
+      () => statuses(),
+      seen => seen.includes('slack open failed') && seen.includes('jira:ops open sent'),
+    )
     const lastError = `${reason}; needs attention: tried each minute until it is mended`
     expect((await api.get(`/api/incidents/${id()}`, tenant)).body.dispatches.slack).to.deep.equal({
       status: 'failed',
@@ -371,7 +486,10 @@ describe('tickets through HTTP', function () {
   it('metrics: attempts by platform and result, dispatched and failed and the last time by target', async () => {
     fake.answer = ({ target }) => (target.id === 'slack' ? { kind: 'rejected', reason: 'no' } : undefined)
     await add()
-    await until(statuses, seen => seen.includes('slack open failed') && seen.includes('jira:ops open sent'))
+    await until(
+      () => statuses(),
+      seen => seen.includes('slack open failed') && seen.includes('jira:ops open sent'),
+    )
     const text = await (await fetch(`http://127.0.0.1:${server.port}/metrics`)).text()
     for (const line of [
       'logpipeline_ticketing_dispatch_attempts_total{platform="jira",result="delivered"} 1',

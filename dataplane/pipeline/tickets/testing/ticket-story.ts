@@ -82,7 +82,7 @@ export function describeTicketStory(title: string, open: OpenStore, tell: (story
       act: (action, status) => change(incident => ({ ...oweChange(incident, { action, at: nowIso(), actor: 'ada' }), status })),
       rows: async (n = 1) =>
         (await readThreads(opened.store, (await read(n)).source))
-          .flatMap(showRows)
+          .flatMap(thread => showRows(thread, nowIso()))
           .map(({ platform, event, status }) => `${platform} ${event} ${status}`),
       async dispatches() {
         const { source } = await read()

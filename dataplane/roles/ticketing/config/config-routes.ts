@@ -29,6 +29,8 @@ export interface ConfigDeps {
   readonly cipher: SecretCipher
   readonly config: RememberingConfigSource
   readonly fieldRules: FieldRules
+  /** Targets of a tenant have other settings, or the same once more. */
+  readonly onMended: (tenant: string, targets: readonly TargetId[]) => void
 }
 
 export const PLATFORM_CHANGES = z.custom<Readonly<Record<string, unknown>>>(isMap, 'expected a map from platform id to its fields')
@@ -83,6 +85,7 @@ export function configRoutes(config: ConfigDeps): readonly Route[] {
           assertSound(changed)
           return changed.platforms
         })
+        deps.onMended(tenant, Object.keys(body) as TargetId[])
         return { body: { status: 'ok', updated: Object.keys(body) } }
       },
     }),

@@ -19,6 +19,8 @@ export interface ConnectionTestDeps extends DraftDeps {
   readonly clock: Clock
   testPlatform(target: Target, signal: AbortSignal): Promise<ConnectionTest>
   readonly models: ModelProbe
+  /** A target of a tenant works with the settings that are stored. */
+  readonly onMended: (tenant: string, targets: readonly TargetId[]) => void
 }
 
 const PLATFORM_TEST_MS = 10_000
@@ -35,7 +37,7 @@ const CONNECTION = z.strictObject({
 })
 
 export function connectionRoutes(deps: ConnectionTestDeps): readonly Route[] {
-  const { clock, config, models, testPlatform } = deps
+  const { clock, config, models, testPlatform, onMended } = deps
   const takeTest = limitTests(clock)
   return [
     route({
@@ -47,6 +49,7 @@ export function connectionRoutes(deps: ConnectionTestDeps): readonly Route[] {
         const found = await targetToTest(deps, tenant, platform, fields)
         if (typeof found === 'string') return { body: { status: 'error', platform, message: found } }
         const { ok, message } = await within(clock, PLATFORM_TEST_MS, signal => testPlatform(found, signal), failedTest)
+        if (ok && fields === undefined) onMended(tenant, [platform])
         return { body: { status: ok ? 'ok' : 'error', platform, message: withoutSecrets(message, secretsOf(found)) } }
       },
     }),
