@@ -53,6 +53,18 @@ describe('messages of errors from the search store', () => {
     expect(read.map(({ errorText }) => errorText)).to.deep.equal(['connect to orders-db refused', 'connect to mailer-db refused'])
   })
 
+  it('come with the exception and the other side of the call that attributes name', async () => {
+    const error = observation({ timeMs: AT_MS + 500, service: 'orders', isError: true, pattern: 'order failed', logId: 'attributes' })
+    const attributes = { 'exception.type': 'IOException', 'exception.message': 'unexpected end', 'server.address': 'payments' }
+    const body = buildObservationDocument('shop', error, attributes)
+    await embedded.store.bulk([{ action: 'index', index: 'service-logs-2026.01.01', id: hex('attributes', 32), body }])
+    await embedded.store.refresh('service-logs-*')
+    const stored = { ...error, logId: hex('shop attributes', 32), patternId: hex(error.pattern, 16) }
+    const [read] = await readErrorTexts(depsOf(embedded.store), WINDOW, [stored])
+    expect(read!.errorText).to.equal('order failed: IOException: unexpected end')
+    expect(read!.called?.hosts).to.deep.equal(['payments'])
+  })
+
   it('are few in one answer, and no further ones are asked for after long ones', async () => {
     let asked = 0
     const answerOf = (characters: number): Pick<SearchStore, 'search'> => ({
