@@ -42,6 +42,22 @@ describe('what errors tell', () => {
     ])
   })
 
+  it('no other service, where attributes name a site of others', () => {
+    const isRemote = (host: string) => {
+      const said = { ...kind('web', 'unexpected status 503'), called: [readCalled(key => ({ 'server.address': host })[key])!] }
+      return readErrors(SERVICES, [said]).isRemote(said)
+    }
+    expect(isRemote('api.maps.example')).to.equal(false)
+    for (const host of ['maps', 'maps.shop.svc']) expect(isRemote(host), host).to.equal(true)
+  })
+
+  it('nobody, where they hold no more than the words of any error', () => {
+    expect(namedBy(kind('web', 'request failed'), kind('orders', 'request failed: connection refused'))).to.deep.equal([
+      undefined,
+      undefined,
+    ])
+  })
+
   it('the reason that is quoted, and no other quoted words', () => {
     const said = kind('web', 'cart of "Ada" lost: "OOM command not allowed when used memory > maxmemory"')
     expect(readErrors(SERVICES, [said]).textOf(said)).to.equal('cart of <*> lost: OOM command not allowed when used memory > maxmemory')

@@ -6,7 +6,7 @@ import { createFindCalled } from './called-service.ts'
 import { createFindNamed } from './named-service.ts'
 import type { Kind } from './observed-system.ts'
 import { findQuoted } from './quoted-errors.ts'
-import { type ErrorSense, type ErrorWords, readErrorWords, withOpenReasons } from './read-error-words.ts'
+import { type ErrorSense, type ErrorWords, readErrorWords, tellsNothing, withOpenReasons } from './read-error-words.ts'
 import { createFindHost } from './service-of-host.ts'
 
 export interface ErrorReader {
@@ -35,7 +35,8 @@ interface ReadKind {
 export function readErrors(services: readonly string[], kinds: Iterable<Kind>): ErrorReader {
   const all = [...kinds]
   const said = all.flatMap(kind => textsOf(kind).map(text => ({ kind, service: kind.service, text })))
-  const quoted = findQuoted(said)
+  // An error that holds no more than the words of any error repeats nobody.
+  const quoted = findQuoted(said.map(each => (tellsNothing(each.text) ? { ...each, text: '' } : each)))
   const repeats = new Map<Kind, number>()
   for (const [at, { kind }] of said.entries()) {
     const service = quoted[at]
@@ -70,7 +71,8 @@ export function readErrors(services: readonly string[], kinds: Iterable<Kind>): 
     const sense = words.find(each => each.sense === 'own')?.sense ?? first.sense
     // Attributes say of whom it complains.
     if (sense === 'vague' && named !== undefined && named === called) return { sense: 'callee', named }
-    return { sense: sense === 'callee' && named === undefined && words.some(isOfStranger) ? 'plain' : sense, named }
+    const isOfOthers = words.some(isOfStranger) || kind.called.some(({ hosts }) => hosts.some(isStranger))
+    return { sense: sense === 'callee' && named === undefined && isOfOthers ? 'plain' : sense, named }
   }
   const known = new Map<Kind, ReadKind>()
   const readOnce = (kind: Kind): ReadKind => {
@@ -109,8 +111,10 @@ const WITHIN = /\.(?:svc|local|localdomain|internal|intern|intranet|lan|corp|hom
 
 /** Complains of a site that others run: who wrote it is as near to the fault as one gets. */
 function isOfStranger({ sites }: ErrorWords): boolean {
-  return sites.some(site => site.includes('.') && !WITHIN.test(site))
+  return sites.some(isStranger)
 }
+
+const isStranger = (host: string) => host.includes('.') && !WITHIN.test(host)
 
 function textsOf({ errorTexts, pattern }: Kind): readonly string[] {
   return (errorTexts.length === 0 ? [pattern] : errorTexts).map(withoutHead)

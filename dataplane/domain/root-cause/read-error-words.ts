@@ -113,9 +113,18 @@ function senseOf(text: string, isOfStore: boolean): ErrorSense {
 }
 
 function isVague(text: string): boolean {
+  const { all, telling } = countWords(text)
+  return telling < all && telling <= MAX_TELLING
+}
+
+/** `request failed`: words of any error. */
+export function tellsNothing(text: string): boolean {
+  return countWords(text.slice(0, MAX_CHARACTERS)).telling === 0
+}
+
+function countWords(text: string): { readonly all: number; readonly telling: number } {
   const words = text.toLowerCase().match(/[\p{L}_]{2,}/gu) ?? []
-  const telling = words.filter(word => !VAGUE.has(word)).length
-  return telling < words.length && telling <= MAX_TELLING
+  return { all: words.length, telling: words.filter(word => !VAGUE.has(word)).length }
 }
 
 /** A name is at most 253 characters; it begins with a letter. */
