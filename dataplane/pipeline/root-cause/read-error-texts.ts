@@ -94,8 +94,10 @@ async function readMessages(
   }
 }
 
+/** Empty where the message says it, as that of a logger that was given both mostly does. */
 function exceptionOf(source: StoredMessage): string {
   const texts = EXCEPTION_KEYS.map(key => source[key]).filter(text => typeof text === 'string' && text !== '')
+  if (String(source.message ?? '').includes(String(texts.at(-1)))) return ''
   return texts.join(': ').slice(0, MAX_EXCEPTION_MESSAGE).toWellFormed()
 }
 
