@@ -73,7 +73,7 @@ export function createFindCalled(services: readonly string[], findHost: FindHost
     const program = PROGRAMS.get(system.toLowerCase())
     const isOf = (name: string) => program?.test(name) ?? name.includes(system.toLowerCase())
     const found = names.flatMap((name, service) => (service !== speaker && isOf(name) ? [service] : []))
-    // Of several databases the one that has the name of its user: `orders-postgres` of `orders`.
+    // The name of the user chooses among several databases: `orders-postgres` of `orders`.
     const own = found.length === 1 ? found : found.filter(service => names[service]!.startsWith(names[speaker]!))
     return own.length === 1 ? own[0] : undefined
   }

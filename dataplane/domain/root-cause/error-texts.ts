@@ -31,7 +31,7 @@ export function chooseErrors(observations: readonly Observation[], fromMs: numbe
   return [...chosen]
 }
 
-/** What the record of an error holds beside its pattern. */
+/** Fields of an error's record that its pattern lacks. */
 export interface ReadError {
   readonly message: string
   /** The exception that a logger was given beside the message; `''` without one. */

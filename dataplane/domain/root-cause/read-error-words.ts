@@ -30,7 +30,7 @@ const STATE: readonly RegExp[] = [
   /\bdeadlock\b|lock wait timeout/i,
 ]
 
-/** Used up at whoever says it, also while a database is asked. */
+/** Resources of the speaker, also while a database is asked. */
 const OWN_STATE = /open files|\bemfile\b|java heap space|gc overhead limit|\bmemoryerror\b|bad_alloc/i
 
 /** Reasons that lie with the one who says them, also where a server said them first: rights, certificates, crashes, settings. */
