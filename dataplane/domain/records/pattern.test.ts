@@ -29,6 +29,17 @@ describe('pattern: the message with numbers, hex, UUIDs, addresses, quoted strin
     { name: 'a level stays', input: '{"level":"error","msg":"no charge"}', expected: '{"level":"error","msg":<*>}' },
     { name: 'a level behind a blank', input: '{"log.level": "WARNING", "n": 5}', expected: '{"log.level": "WARNING", "n": <*>}' },
     { name: 'a level of pino', input: '{"level":50,"time":1772510401000}', expected: '{"level":50,"time":<*>}' },
+    {
+      name: 'a warning of Kubernetes',
+      input: '{"reason":"BackOff","type":"Warning","count":7}',
+      expected: '{"reason":<*>,"type":"Warning","count":<*>}',
+    },
+    {
+      name: 'other types',
+      input: '{"type":"Warnings","a":{"type":"Normal"},"type":"Warn","type": "Warning"}',
+      expected: '{"type":<*>,"a":{"type":<*>},"type":<*>,"type": "Warning"}',
+    },
+    { name: 'a type without an end', input: '{"type":"Warn', expected: '{"type":"Warn' },
     { name: 'a level of Cloud Logging', input: '{"msg":"gone","severity":"ERROR"}', expected: '{"msg":<*>,"severity":"ERROR"}' },
     { name: 'other words of a key for levels', input: '{"level":"floor 3","lvl":"x y"}', expected: '{"level":<*>,"lvl":<*>}' },
     {

@@ -193,7 +193,11 @@ function endOfQuoted(text: Uint8Array, at: number, quote: number, to: number): n
   if (end === to) return -(at + 1)
   // A JSON key says what kind of message this is: it stays.
   if (text[end + 1] === COLON && text[end + 2] !== COLON && isPlainKey(text, at + 1, end))
-    return -((isLevelKey(text, at + 1, end) && endOfLevel(text, end + 2)) || end + 1)
+    return -(
+      (isLevelKey(text, at + 1, end) && endOfLevel(text, end + 2)) ||
+      (isTypeKey(text, at + 1, end) && endOfWarning(text, end + 2)) ||
+      end + 1
+    )
   holdsWords = true
   return end + 1
 }
@@ -231,6 +235,24 @@ function isLevelKey(text: Uint8Array, from: number, end: number): boolean {
     if (at === key.length) return true
   }
   return false
+}
+
+/** An event of Kubernetes tells by this that something is wrong: `"type":"Warning"`. Other values are masked. */
+const WARNING = Buffer.from('"Warning"')
+const TYPE = Buffer.from('type')
+
+const isTypeKey = (text: Uint8Array, from: number, end: number) => end - from === TYPE.length && startsWith(text, from, TYPE)
+
+function startsWith(text: Uint8Array, from: number, word: Uint8Array): boolean {
+  let at = 0
+  while (at < word.length && text[from + at] === word[at]) at++
+  return at === word.length
+}
+
+/** Behind the colon of `type`: the end of `"Warning"`; 0 for other values. */
+function endOfWarning(text: Uint8Array, from: number): number {
+  const at = text[from] === BLANK ? from + 1 : from
+  return startsWith(text, at, WARNING) ? at + WARNING.length : 0
 }
 
 /** Letters of `information`. */

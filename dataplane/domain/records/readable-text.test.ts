@@ -21,6 +21,13 @@ describe('readable text of a message', () => {
     )
   })
 
+  it('of an event of Kubernetes its object as well', () => {
+    const event = (key: string) =>
+      JSON.stringify({ type: 'Warning', reason: 'Unhealthy', message: 'probe failed', [key]: { kind: 'Pod', name: 'db-0' } })
+    expect(readableText(event('involvedObject'))).to.equal('probe failed: Unhealthy: Pod db-0')
+    expect(readableText(event('regarding'))).to.equal('probe failed: Unhealthy: Pod db-0')
+  })
+
   it('of Serilog the message with its values, else its template, and the exception', () => {
     expect(readableText('{"@t":"2026","@mt":"no charge of {Id}","@l":"Error","@x":"Refused: card","Id":17}')).to.equal(
       'no charge of {Id}: Refused: card',

@@ -32,6 +32,8 @@ const TEXT_KEYS = [
   'reason',
   'attr',
 ] as const
+/** The object that an event of Kubernetes tells of, in its two versions. */
+const OBJECT_KEYS = ['involvedObject', 'regarding'] as const
 /** Fields with an error of its own, in which an address is the one that was asked. */
 const ERROR_KEYS: ReadonlySet<string> = new Set(['error', 'err', 'exception', 'cause'])
 /** Parts are read in this order, with this between them. */
@@ -93,5 +95,9 @@ function collect(value: unknown, texts: Set<string>, depth: number, isOfError = 
   const template = TEMPLATE_KEYS.find(key => fields[key] !== undefined)
   if (template !== undefined) collect(fields[template], texts, depth + 1)
   for (const key of TEXT_KEYS) collect(fields[key], texts, depth + 1, ERROR_KEYS.has(key))
+  for (const key of OBJECT_KEYS) {
+    const { kind, name } = (fields[key] ?? {}) as Readonly<Record<string, unknown>>
+    if (typeof kind === 'string' && typeof name === 'string') collect(`${kind} ${name}`, texts, depth + 1)
+  }
   if (isOfError) collect(fields['url'], texts, depth + 1)
 }

@@ -36,7 +36,14 @@ const SOURCE: Observation = {
 
 describe('callees', () => {
   it('a service may call one that others of the trace called before, where neither first shows up after the other', () => {
-    const statement = (service: number, id: number): Kind => ({ id, service, pattern: `says ${id}`, patternId: String(id), errorTexts: [] })
+    const statement = (service: number, id: number): Kind => ({
+      id,
+      service,
+      pattern: `says ${id}`,
+      patternId: String(id),
+      errorTexts: [],
+      called: [],
+    })
     const at = (kind: Kind, timeMs: number): ObservedRecord => ({ kind, timeMs, isError: false, source: SOURCE })
     const records = [statement(0, 0), statement(1, 1), statement(0, 2), statement(2, 3), statement(1, 4)].map(at)
     const visits = [[0, 2], [1], [3], [4]].map(own => ({ type: records[own[0]!]!.kind, records: own.map(place => records[place]!) }))

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { readCalled } from './called-service.ts'
 import { readErrors } from './error-reader.ts'
 import type { Kind } from './observed-system.ts'
 
@@ -7,7 +8,7 @@ const SERVICES = ['web', 'orders', 'orders-db', 'coredns']
 let id = 0
 const kind = (service: string, ...texts: readonly string[]): Kind => {
   const [pattern = ''] = texts
-  return { id: id++, service: SERVICES.indexOf(service), pattern, patternId: pattern, errorTexts: [...texts] }
+  return { id: id++, service: SERVICES.indexOf(service), pattern, patternId: pattern, errorTexts: [...texts], called: [] }
 }
 const namedBy = (...kinds: readonly Kind[]) => {
   const { named } = readErrors(SERVICES, kinds)
@@ -21,6 +22,45 @@ describe('what errors tell', () => {
       undefined,
       'orders-db',
     ])
+  })
+
+  it('the service that attributes name, where the message says only that something failed', () => {
+    const calls = (text: string, attributes: Readonly<Record<string, string>>) => {
+      const called = readCalled(key => attributes[key])!
+      const said = { ...kind('web', text), called: [called] }
+      const reader = readErrors(SERVICES, [said])
+      return [SERVICES[reader.named(said) ?? -1], reader.senseOf(said)]
+    }
+    expect(calls('request failed', { 'server.address': 'orders.shop.svc' })).to.deep.equal(['orders', 'callee'])
+    expect(calls('NullPointerException', { 'server.address': 'orders' })).to.deep.equal([undefined, 'own'])
+    expect(
+      calls('OOM command not allowed when used memory > maxmemory', { 'db.system': 'redis', 'server.address': 'orders-db' }),
+    ).to.deep.equal(['orders-db', 'callee'])
+    expect(calls('connect EMFILE: too many open files', { 'db.system': 'redis', 'server.address': 'orders-db' })).to.deep.equal([
+      undefined,
+      'own',
+    ])
+  })
+
+  it('no other service, where attributes name a site of others', () => {
+    const isRemote = (host: string) => {
+      const said = { ...kind('web', 'unexpected status 503'), called: [readCalled(key => ({ 'server.address': host })[key])!] }
+      return readErrors(SERVICES, [said]).isRemote(said)
+    }
+    expect(isRemote('api.maps.example')).to.equal(false)
+    for (const host of ['maps', 'maps.shop.svc']) expect(isRemote(host), host).to.equal(true)
+  })
+
+  it('nobody, where they hold no more than the words of any error', () => {
+    expect(namedBy(kind('web', 'request failed'), kind('orders', 'request failed: connection refused'))).to.deep.equal([
+      undefined,
+      undefined,
+    ])
+  })
+
+  it('the reason that is quoted, and no other quoted words', () => {
+    const said = kind('web', 'cart of "Ada" lost: "OOM command not allowed when used memory > maxmemory"')
+    expect(readErrors(SERVICES, [said]).textOf(said)).to.equal('cart of <*> lost: OOM command not allowed when used memory > maxmemory')
   })
 
   it('the name service, where a name was not resolved', () => {

@@ -2,10 +2,11 @@
 import { asksForBlame } from '../language-model/orders.ts'
 import { withoutHead } from '../records/line-head.ts'
 import { maskMessage } from '../records/pattern.ts'
+import { createFindCalled } from './called-service.ts'
 import { createFindNamed } from './named-service.ts'
 import type { Kind } from './observed-system.ts'
 import { findQuoted } from './quoted-errors.ts'
-import { type ErrorSense, type ErrorWords, readErrorWords } from './read-error-words.ts'
+import { type ErrorSense, type ErrorWords, readErrorWords, tellsNothing, withOpenReasons } from './read-error-words.ts'
 import { createFindHost } from './service-of-host.ts'
 
 export interface ErrorReader {
@@ -19,7 +20,7 @@ export interface ErrorReader {
    * clocks differ; then the first that tells anything.
    */
   beginningOf<T extends { readonly kind: Kind }>(errors: readonly T[]): T | undefined
-  /** For people and models: masked, as patterns are. */
+  /** For people and models: masked, as patterns are, but for quoted reasons. */
   textOf(kind: Kind): string
 }
 
@@ -34,7 +35,8 @@ interface ReadKind {
 export function readErrors(services: readonly string[], kinds: Iterable<Kind>): ErrorReader {
   const all = [...kinds]
   const said = all.flatMap(kind => textsOf(kind).map(text => ({ kind, service: kind.service, text })))
-  const quoted = findQuoted(said)
+  // An error that holds no more than the words of any error repeats nobody.
+  const quoted = findQuoted(said.map(each => (tellsNothing(each.text) ? { ...each, text: '' } : each)))
   const repeats = new Map<Kind, number>()
   for (const [at, { kind }] of said.entries()) {
     const service = quoted[at]
@@ -42,8 +44,9 @@ export function readErrors(services: readonly string[], kinds: Iterable<Kind>): 
   }
   const findNamed = createFindNamed(services)
   const findHost = createFindHost(services)
+  const findCalled = createFindCalled(services, findHost)
   const nameService = services.findIndex(name => /dns/i.test(name))
-  const namedBy = ({ sense, hosts, isUnresolved, withoutCallers }: ErrorWords, speaker: number): number | undefined => {
+  const namedBy = ({ sense, hosts, isUnresolved, withoutCallers }: ErrorWords, speaker: number, called: number | undefined) => {
     // The names that a name service looked up are not at fault.
     const findWord = () => (speaker === nameService ? undefined : findNamed(withoutCallers, speaker))
     if (isUnresolved) return nameService < 0 || nameService === speaker ? findWord() : nameService
@@ -51,20 +54,25 @@ export function readErrors(services: readonly string[], kinds: Iterable<Kind>): 
       const service = findHost(host)
       if (service !== undefined && service !== speaker) return service
     }
-    return sense === 'own' ? undefined : findWord()
+    return sense === 'own' ? undefined : (called ?? findWord())
   }
   const read = (kind: Kind): ReadKind => {
     const texts = textsOf(kind)
-    const words = texts.map(readErrorWords)
+    const isOfStore = kind.called.some(({ isStore }) => isStore)
+    const words = texts.map(text => readErrorWords(text, isOfStore))
+    const called = mostOf(kind.called.map(each => findCalled(each, kind.service)))
     const first = words.find(each => each.sense !== 'vague') ?? words[0]!
     // Else the writer of a log line would choose the cause.
     const isOrder = texts.some(text => asksForBlame(text.slice(0, MAX_ORDERS)))
     const repeated = repeats.get(kind)
     if (isOrder) return { sense: first.sense, named: undefined }
     if (repeated !== undefined) return { sense: 'callee', named: repeated }
-    const named = words.map(each => namedBy(each, kind.service)).find(service => service !== undefined)
+    const named = words.map(each => namedBy(each, kind.service, called)).find(service => service !== undefined)
     const sense = words.find(each => each.sense === 'own')?.sense ?? first.sense
-    return { sense: sense === 'callee' && named === undefined && words.some(isOfStranger) ? 'plain' : sense, named }
+    // Attributes say of whom it complains.
+    if (sense === 'vague' && named !== undefined && named === called) return { sense: 'callee', named }
+    const isOfOthers = words.some(isOfStranger) || kind.called.some(({ hosts }) => hosts.some(isStranger))
+    return { sense: sense === 'callee' && named === undefined && isOfOthers ? 'plain' : sense, named }
   }
   const known = new Map<Kind, ReadKind>()
   const readOnce = (kind: Kind): ReadKind => {
@@ -88,8 +96,14 @@ export function readErrors(services: readonly string[], kinds: Iterable<Kind>): 
       errors.find(({ kind }) => readOnce(kind).sense === 'own' && readOnce(kind).named === undefined) ??
       errors.find(({ kind }) => readOnce(kind).sense !== 'vague') ??
       errors[0],
-    textOf: ({ errorTexts: [text], pattern }) => (text === undefined ? pattern : maskMessage(text)),
+    textOf: ({ errorTexts: [text], pattern }) => (text === undefined ? pattern : maskMessage(withOpenReasons(text))),
   }
+}
+
+/** The one that comes most often, the first of as many; undefined where that comes most often. */
+function mostOf(services: readonly (number | undefined)[]): number | undefined {
+  const groups = [...Map.groupBy(services, service => service)].sort(([, one], [, other]) => other.length - one.length)
+  return groups[0]?.[0]
 }
 
 /** Names that are known within a network only. */
@@ -97,8 +111,10 @@ const WITHIN = /\.(?:svc|local|localdomain|internal|intern|intranet|lan|corp|hom
 
 /** Complains of a site that others run: who wrote it is as near to the fault as one gets. */
 function isOfStranger({ sites }: ErrorWords): boolean {
-  return sites.some(site => site.includes('.') && !WITHIN.test(site))
+  return sites.some(isStranger)
 }
+
+const isStranger = (host: string) => host.includes('.') && !WITHIN.test(host)
 
 function textsOf({ errorTexts, pattern }: Kind): readonly string[] {
   return (errorTexts.length === 0 ? [pattern] : errorTexts).map(withoutHead)

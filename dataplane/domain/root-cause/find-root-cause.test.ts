@@ -119,6 +119,14 @@ describe('root cause by rules', () => {
     expect(candidate?.reasons.length).to.be.greaterThan(1)
   })
 
+  it('tells first the complaint of a caller about a service, not that it is reached less', () => {
+    const refused = { service: 'gateway', says: 'call payments: connection refused', afterMs: 5, isError: true }
+    const unpaid = USUAL.filter(({ service }) => service !== 'payments')
+    const candidate = first(shop(i => (i % 2 === 0 ? [...unpaid, refused] : unpaid)))
+    expect(candidate?.service).to.equal('payments')
+    expect(candidate?.reasons[0]?.text).to.match(/^gateway blames it: “call payments: connection refused”/)
+  })
+
   it('a service that is alone blames nobody: its errors are its own, whatever they name', () => {
     const says = (minute: number) => (minute < 0 ? 'page shown' : 'page failed: upstream timed out')
     expect(rootCauseOf(batch(-15, 3, minute => minute >= 0, says)).summary).to.match(

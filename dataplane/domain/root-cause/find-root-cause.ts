@@ -160,10 +160,12 @@ function describe({ service, score, hints }: Suspect, system: ObservedSystem, { 
 /** Errors by how much they tell; of a service that is itself at fault before one that complains. */
 const TELLING: readonly Nature[] = ['cause', 'fault', 'remote']
 
-/** Words of a service on its failure come before what is counted of the failure: readers know that requests break off where an error is written. */
+/** Words of a service on its failure, else those of others on it, come before what is counted of the failure: readers know that requests break off where an error is written. */
 function tellingFirst(hints: readonly Hint[]): readonly Hint[] {
   const own = hints.filter(({ isOwnWords }) => isOwnWords === true)
-  const first = TELLING.map(nature => own.find(hint => hint.nature === nature)).find(hint => hint !== undefined)
+  const first =
+    TELLING.map(nature => own.find(hint => hint.nature === nature)).find(hint => hint !== undefined) ??
+    hints.find(({ isErrors, nature }) => isErrors === true && nature !== 'remote')
   return first === undefined ? hints : [first, ...hints.filter(hint => hint !== first)]
 }
 

@@ -79,6 +79,16 @@ describe('level in the text of a record without severity', () => {
   ])
     it(`none: ${line}`, () => expect(saysError(line)).to.equal(false))
 
+  it('warnings of Kubernetes are errors, wherever the event tells its type', () => {
+    for (const event of [
+      '{"type":"Warning","reason":<*>,"message":<*>}',
+      `{"metadata":{"name":${'<*>'.repeat(100)}},"reason": <*>,"type": "Warning"}`,
+    ])
+      expect(levelInText(event), event).to.equal('error')
+    for (const line of ['{"type":"Warning","text":<*>}', '{"type":<*>,"reason":<*>}', 'no "type":"Warning","reason":<*>'])
+      expect(levelInText(line), line).to.equal(undefined)
+  })
+
   it('warnings are told by the first level too', () => {
     const warnings = [
       '<*> <*> [Warning] Too many connections',

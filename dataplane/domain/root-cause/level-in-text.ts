@@ -26,6 +26,8 @@ const CRASH =
   /^(?:.{0,80}\b(?:[Oo]ut of memory: Kill|PHP (?:Fatal|Parse) error: |Error: (?:\d+|<\*>), Severity: )|runtime: out of memory|panic: |Traceback \(most recent call last\)|Exception in thread |[Uu]nhandled exception\b|Uncaught \w*(?:Error|Exception)\b|(?:PHP )?[Ff]atal error: |thread .{1,60} panicked at |terminate called |Segmentation fault|\(node:<\*>\) UnhandledPromiseRejection)/
 /** Neither does a line that begins with the name of an exception: `java.lang.IllegalStateException: no cart`, `Error: no cart`. */
 const EXCEPTION = /^(?:Caused by: )?(?:[A-Za-z_$][\w$]{0,60}\.){0,10}(?:[A-Z][\w$]{0,80})?(?:Error|Exception)(?::|$)/
+/** Kubernetes has no level above Warning; what it warns of all the time is nothing new. */
+const EVENT = /^\{(?=.{0,1024}"reason": ?).{0,1024}"type": ?"Warning"/s
 const ERRORS = new Set('ERROR SEVERE CRITICAL CRIT FATAL DPANIC PANIC EMERG ALERT ERR FTL FAIL E F 50 60'.split(' '))
 const WARNINGS = new Set('WARN WARNING WRN W 40'.split(' '))
 
@@ -37,6 +39,7 @@ export function saysError(message: string): boolean {
 export function levelInText(message: string): 'error' | 'warning' | undefined {
   const start = withoutTerminalCodes(message.slice(0, MAX_CHARACTERS))
   if (CRASH.test(start) || EXCEPTION.test(start)) return 'error'
+  if (EVENT.test(message)) return 'error'
   const [, ...levels] = LEVEL.exec(start) ?? []
   const level = levels.find(each => each !== undefined)?.toUpperCase() ?? ''
   return ERRORS.has(level) ? 'error' : WARNINGS.has(level) ? 'warning' : undefined

@@ -1,4 +1,6 @@
 /** One log record as the search for a root cause sees it (Decisions 6). */
+import type { Called } from './called-service.ts'
+
 export interface Observation {
   /** Event time, ms since the epoch, with a fraction. Records without a finite time are left out. */
   readonly timeMs: number
@@ -17,4 +19,6 @@ export interface Observation {
   readonly pattern: string
   /** The words of an error whose message was read. The pattern lacks what is quoted, and numbers. */
   readonly errorText?: string
+  /** The other side of a call that failed, where the record of such an error names it in attributes. */
+  readonly called?: Called
 }

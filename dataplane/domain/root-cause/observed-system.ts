@@ -1,5 +1,6 @@
 /** Records of baseline and window put together to requests and visits: what the detectors look at (Decisions 6). */
 import { isStackFrame } from '../records/stack-frame.ts'
+import type { Called } from './called-service.ts'
 import { entryOf } from './entry-of.ts'
 import type { Observation } from './observation.ts'
 
@@ -12,6 +13,8 @@ export interface Kind {
   readonly patternId: string
   /** Words of its errors that were read: a few, all different. */
   readonly errorTexts: string[]
+  /** Other sides of calls, one for each of its errors that was read and names one. */
+  readonly called: Called[]
 }
 
 export interface ObservedRecord {
@@ -62,6 +65,8 @@ const STRETCH = 2_000
 const MAX_SCANNED = 8
 /** Words that are kept of one statement. */
 const MAX_ERROR_TEXTS = 4
+/** Other sides of calls that are kept of one statement. */
+const MAX_CALLED = 9
 
 /** Records in the order of time, with their statements: what systems that are split at different times have in common. */
 export interface OrderedRecords {
@@ -86,11 +91,12 @@ export function* orderRecords(observations: readonly Observation[]): Generator<v
     kindsOf[service] ??= new Map()
     let kind = kindsOf[service].get(source.template)
     if (kind === undefined) {
-      kind = { id: kinds.length, service, pattern: source.pattern, patternId: source.patternId, errorTexts: [] }
+      kind = { id: kinds.length, service, pattern: source.pattern, patternId: source.patternId, errorTexts: [], called: [] }
       kinds.push(kind)
       kindsOf[service].set(source.template, kind)
     }
-    const { errorText } = source
+    const { errorText, called } = source
+    if (called !== undefined && kind.called.length < MAX_CALLED) kind.called.push(called)
     if (errorText !== undefined && kind.errorTexts.length < MAX_ERROR_TEXTS && !kind.errorTexts.includes(errorText))
       kind.errorTexts.push(errorText)
     records.push({ timeMs: source.timeMs, kind, isError: source.isError, source })

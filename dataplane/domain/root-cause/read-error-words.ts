@@ -23,12 +23,15 @@ const MAX_HOSTS = 5
 
 /** Resources that are used up or missing, data that is broken: in the words of systems, runtimes and databases. */
 const STATE: readonly RegExp[] = [
-  /out ?of ?memory|\boom[- ]?kill|cannot allocate memory|insufficient memory|\bmemoryerror\b|bad_alloc|java heap space|gc overhead limit|used memory > 'maxmemory'/i,
+  /out ?of ?memory|\boom[- ]?kill|cannot allocate memory|insufficient memory|\bmemoryerror\b|bad_alloc|java heap space|gc overhead limit|\boom command not allowed|used memory > '?maxmemory/i,
   /no space left|\benospc\b|disk (?:is )?full|disk quota|table is full|transaction log .{0,80}is full|unable to extend|could not (?:extend|write to) file|read-only (?:file system|transaction)/i,
   /unable to persist|\bcorrupt|checksum mismatch|bad magic|data loss/i,
   /too many (?:clients|connections|open files)|\bemfile\b|remaining connection slots/i,
   /\bdeadlock\b|lock wait timeout/i,
 ]
+
+/** Resources of the speaker, also while a database is asked. */
+const OWN_STATE = /open files|\bemfile\b|java heap space|gc overhead limit|\bmemoryerror\b|bad_alloc/i
 
 /** Reasons that lie with the one who says them, also where a server said them first: rights, certificates, crashes, settings. */
 const OWN: readonly RegExp[] = [
@@ -36,7 +39,7 @@ const OWN: readonly RegExp[] = [
   /certificate (?:has )?expired|certificate.{0,40}not yet valid|path validation failed|tls: (?:bad|expired) certificate/i,
   /nullpointer|nullreference|object reference not set|nil pointer|segmentation fault|sigsegv|index out of (?:range|bounds)|stack ?overflow|assertion failed|\bpanic:/i,
   /cannot read propert|is not a function|keyerror|typeerror|valueerror|unsatisfied dependency|error creating bean|missing required (?:property|environment|config)|invalid configuration/i,
-  /\bback-off restarting|crashloop|liveness probe failed/i,
+  /\bback-off restarting|crashloop|(?:liveness|readiness|startup) probe failed/i,
 ]
 
 /** Names by which clients of databases and caches begin what their server told them: the state that it tells of is that of the server. */
@@ -79,10 +82,11 @@ const VAGUE = new Set(
 /** A vague message names a thing that failed, at most. */
 const MAX_TELLING = 1
 
-export function readErrorWords(message: string): ErrorWords {
+/** `isOfStore`: a database or a cache was asked, as attributes of the error tell. */
+export function readErrorWords(message: string, isOfStore = false): ErrorWords {
   const text = message.slice(0, MAX_CHARACTERS)
   return {
-    sense: senseOf(text),
+    sense: senseOf(text, isOfStore),
     hosts: hostsOf(text, HOSTS),
     sites: PROXY.test(text) ? [] : hostsOf(text, [SITE]),
     isUnresolved: UNRESOLVED.test(text),
@@ -90,18 +94,37 @@ export function readErrorWords(message: string): ErrorWords {
   }
 }
 
-function senseOf(text: string): ErrorSense {
+/** Networks that fail: of whom it tells is open, that it happened is a reason. */
+const NETWORK = /connection (?:refused|reset|timed out|closed)|\beconn(?:refused|reset)\b|i\/o timeout|deadline exceeded|timed out/i
+const QUOTED = /(["`])((?:(?!\1)[^\\]){1,200})\1/g
+
+/** The text without the marks around quoted reasons: a mask of all that is quoted would hide why something failed. */
+export function withOpenReasons(text: string): string {
+  const namesReason = (words: string) => [NETWORK, ...STATE, ...OWN].some(reason => reason.test(words))
+  return text.replaceAll(QUOTED, (quoted, _mark, words: string) => (namesReason(words) ? words : quoted))
+}
+
+function senseOf(text: string, isOfStore: boolean): ErrorSense {
   if (OWN.some(words => words.test(text))) return 'own'
-  if (STATE.some(words => words.test(text))) return CLIENT.test(text) ? 'callee' : 'own'
+  if (STATE.some(words => words.test(text))) return CLIENT.test(text) || (isOfStore && !OWN_STATE.test(text)) ? 'callee' : 'own'
   if (UNRESOLVED.test(text)) return 'callee'
   if (CALLEE.some(words => words.test(text)) && !OWN_POOL.test(text)) return 'callee'
   return isVague(text) ? 'vague' : 'plain'
 }
 
 function isVague(text: string): boolean {
+  const { all, telling } = countWords(text)
+  return telling < all && telling <= MAX_TELLING
+}
+
+/** `request failed`: words of any error. */
+export function tellsNothing(text: string): boolean {
+  return countWords(text.slice(0, MAX_CHARACTERS)).telling === 0
+}
+
+function countWords(text: string): { readonly all: number; readonly telling: number } {
   const words = text.toLowerCase().match(/[\p{L}_]{2,}/gu) ?? []
-  const telling = words.filter(word => !VAGUE.has(word)).length
-  return telling < words.length && telling <= MAX_TELLING
+  return { all: words.length, telling: words.filter(word => !VAGUE.has(word)).length }
 }
 
 /** A name is at most 253 characters; it begins with a letter. */

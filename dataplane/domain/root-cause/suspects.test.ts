@@ -19,7 +19,10 @@ interface Seen {
 
 function ranked(seen: readonly Seen[], echoing: readonly number[] = []) {
   const findings = new Map(
-    seen.map(each => [each.service, { score: each.strength, hints: [{ ...each, subject: 1, tell: () => expect.fail('not told') }] }]),
+    [...Map.groupBy(seen, ({ service }) => service)].map(([service, hints]) => [
+      service,
+      { score: hints[0]!.strength, hints: hints.map((each, subject) => ({ ...each, subject, tell: () => expect.fail('not told') })) },
+    ]),
   )
   const failures: Failures = {
     findings: new Map(),
@@ -54,6 +57,14 @@ describe('the order of suspects', () => {
     expect(ranked([silent, { service: orders, strength: 4, nature: 'broken' }])).to.deep.equal(['orders', 'payments'])
     expect(ranked([silent, { service: orders, strength: 4, nature: 'broken' }], [orders])).to.deep.equal(['payments', 'orders'])
     expect(ranked([silent, { service: orders, strength: 7, nature: 'remote' }])).to.deep.equal(['payments', 'orders'])
+  })
+
+  it('puts who is silent first where somebody says why, unless that is said hardly ever', () => {
+    const others = { service: orders, strength: 4, nature: 'broken' as const }
+    const silent = { service: payments, strength: 4, nature: 'silence' as const }
+    const why = (strength: number) => ({ service: payments, strength, nature: 'cause' as const, isErrors: true })
+    expect(ranked([others, silent, why(2)])).to.deep.equal(['payments', 'orders'])
+    expect(ranked([others, silent, why(1)])).to.deep.equal(['orders', 'payments'])
   })
 
   it('puts what is new below errors that are new, however much it is', () => {

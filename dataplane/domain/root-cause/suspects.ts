@@ -46,10 +46,18 @@ export function rankSuspects(found: readonly ScaledFindings[], system: ObservedS
     }
   const suspects = [...byService].map(([service, { score, hints }]): Suspect => {
     const sorted = hints.sort((a, b) => b.strength - a.strength)
-    const { nature } = sorted[0]!.hint
+    const nature = strongestNature(sorted)
     return { service, score, nature: natureAs(nature, failures.echoing.has(service), newcomers.has(service)), hints: sorted }
   })
   return arrange(belowErrors(suspects), system)
+}
+
+/** The reason why a service fell silent, which the platform tells for it, counts before the silence, which is louder. */
+function strongestNature(hints: Suspect['hints']): Nature {
+  const [{ hint, strength: most }] = hints as [Suspect['hints'][number]]
+  const isExplained =
+    hint.nature === 'silence' && hints.some(({ hint, strength }) => hint.nature === 'cause' && strength >= NEAR_CAUSE * most)
+  return isExplained ? 'cause' : hint.nature
 }
 
 function natureAs(nature: Nature, isEchoing: boolean, isNew: boolean): Nature {

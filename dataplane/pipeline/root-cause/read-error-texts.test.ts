@@ -53,6 +53,24 @@ describe('messages of errors from the search store', () => {
     expect(read.map(({ errorText }) => errorText)).to.deep.equal(['connect to orders-db refused', 'connect to mailer-db refused'])
   })
 
+  it('come with the exception and the other side of the call that attributes name', async () => {
+    const error = observation({ timeMs: AT_MS + 500, service: 'orders', isError: true, pattern: 'order failed', logId: 'attributes' })
+    const attributes = { 'exception.type': 'IOException', 'exception.message': 'unexpected end', 'server.address': 'payments' }
+    const said = { ...error, pattern: 'order failed: unexpected end' }
+    const operations = [error, said].map(each => ({
+      action: 'index' as const,
+      index: 'service-logs-2026.01.01',
+      id: hex(each.pattern, 32),
+      body: buildObservationDocument('shop', each, attributes),
+    }))
+    await embedded.store.bulk(operations)
+    await embedded.store.refresh('service-logs-*')
+    const stored = [error, said].map(each => ({ ...each, logId: hex('shop attributes', 32), patternId: hex(each.pattern, 16) }))
+    const read = await readErrorTexts(depsOf(embedded.store), WINDOW, stored)
+    expect(read.map(({ errorText }) => errorText)).to.deep.equal(['order failed: IOException: unexpected end', said.pattern])
+    expect(read.map(({ called }) => called?.hosts)).to.deep.equal([['payments'], ['payments']])
+  })
+
   it('are few in one answer, and no further ones are asked for after long ones', async () => {
     let asked = 0
     const answerOf = (characters: number): Pick<SearchStore, 'search'> => ({

@@ -1,6 +1,8 @@
-/** Reads the messages of a few errors of a window: their patterns lack hosts, ports and all that is quoted (Decisions 6). */
+/** Reads the records of a few errors of a window: their patterns lack hosts, ports, all that is quoted, and attributes (Decisions 6). */
 import { ALL_LOGS } from '../../contract/indices.ts'
-import { chooseErrors, messageKey, withErrorTexts } from '../../domain/root-cause/error-texts.ts'
+import { EXCEPTION_KEYS, MAX_EXCEPTION_MESSAGE } from '../../domain/records/exception-message.ts'
+import { CALLED_KEYS, readCalled } from '../../domain/root-cause/called-service.ts'
+import { chooseErrors, messageKey, type ReadError, withErrorTexts } from '../../domain/root-cause/error-texts.ts'
 import type { Observation } from '../../domain/root-cause/observation.ts'
 import { isoTime } from '../../domain/time/iso-time.ts'
 import { portionsOf } from '../../limits/portions-of.ts'
@@ -19,7 +21,9 @@ const MAX_CHARACTERS = 1_000_000
 /** How long an analysis waits for messages: a ticket waits for its cause no more than ten seconds. */
 const MAX_WAIT_MS = 2_000
 
-interface StoredMessage {
+const FIELDS = ['log_id', 'service', 'pattern_id', 'message', ...EXCEPTION_KEYS, ...CALLED_KEYS]
+
+interface StoredMessage extends Readonly<Record<string, unknown>> {
   readonly log_id: string
   readonly service: string
   readonly pattern_id: string
@@ -39,7 +43,7 @@ export async function readErrorTexts(
   observations: readonly Observation[],
 ): Promise<readonly Observation[]> {
   const errors = chooseErrors(observations, window.atMs)
-  const messages = new Map<string, string>()
+  const messages = new Map<string, ReadError>()
   const read = (signal: AbortSignal) => readMessages(store, window, errors, messages, signal)
   const late = (message: string): never => {
     throw new Error(message)
@@ -57,7 +61,7 @@ async function readMessages(
   store: SearchStore,
   { tenant, atMs, toMs }: Omit<Period, 'fromMs'>,
   errors: readonly Observation[],
-  messages: Map<string, string>,
+  messages: Map<string, ReadError>,
   signal: AbortSignal,
 ): Promise<void> {
   let characters = 0
@@ -77,16 +81,24 @@ async function readMessages(
         size: PAGE_RECORDS,
         track_total_hits: false,
         seq_no_primary_term: false,
-        _source: ['log_id', 'service', 'pattern_id', 'message'],
+        _source: FIELDS,
         query: { bool: { filter } },
       },
     })
     for (const { source } of hits) {
       const message = String(source.message ?? '')
       characters += message.length
-      messages.set(messageKey({ logId: source.log_id, service: source.service, patternId: source.pattern_id }), message)
+      const key = messageKey({ logId: source.log_id, service: source.service, patternId: source.pattern_id })
+      messages.set(key, { message, exception: exceptionOf(source), called: readCalled(name => source[name]) })
     }
   }
+}
+
+/** Empty where the message says it, as that of a logger that was given both mostly does. */
+function exceptionOf(source: StoredMessage): string {
+  const texts = EXCEPTION_KEYS.map(key => source[key]).filter(text => typeof text === 'string' && text !== '')
+  if (String(source.message ?? '').includes(String(texts.at(-1)))) return ''
+  return texts.join(': ').slice(0, MAX_EXCEPTION_MESSAGE).toWellFormed()
 }
 
 const distinct = (texts: readonly string[]): readonly string[] => [...new Set(texts)]

@@ -1,0 +1,44 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { createFindCalled, readCalled } from './called-service.ts'
+import { createFindHost } from './service-of-host.ts'
+
+const SERVICES = ['orders', 'payment-service', 'orders-postgres', 'users-postgres', 'cart-valkey']
+const find = createFindCalled(SERVICES, createFindHost(SERVICES))
+const calledBy = (speaker: string, attributes: Readonly<Record<string, unknown>>) => {
+  const called = readCalled(key => attributes[key])
+  return called === undefined ? undefined : SERVICES[find(called, SERVICES.indexOf(speaker)) ?? -1]
+}
+
+describe('the other side of a call', () => {
+  it('is the service of a host, of a URL or of a peer', () => {
+    for (const attributes of [
+      { 'server.address': 'payment-service.shop.svc.cluster.local', 'server.port': 8080 },
+      { 'server.address': 'payment-service:8080' },
+      { 'net.peer.name': 'payment-service' },
+      { 'peer.service': 'Payment-Service' },
+      { 'url.full': 'http://payment-service:8080/charge?to=orders' },
+      { 'http.url': 'https://user:secret@payment-service/charge' },
+    ])
+      expect(calledBy('orders', attributes), JSON.stringify(attributes)).to.equal('payment-service')
+  })
+
+  it('is the one that has the name of an RPC service', () => {
+    expect(calledBy('orders', { 'rpc.service': 'shop.v1.PaymentService' })).to.equal('payment-service')
+    expect(calledBy('orders', { 'rpc.service': 'shop.v1.Payments' })).to.equal('payment-service')
+    expect(calledBy('orders', { 'rpc.service': 'shop.v1.Paying' })).to.equal(undefined)
+  })
+
+  it('is the database of that system: the only one, or the one with the name of the speaker', () => {
+    expect(calledBy('orders', { 'db.system.name': 'redis' })).to.equal('cart-valkey')
+    expect(calledBy('orders', { 'db.system': 'postgresql' })).to.equal('orders-postgres')
+    expect(calledBy('payment-service', { 'db.system': 'postgresql' })).to.equal(undefined)
+  })
+
+  it('is none where a service names itself, an address or nothing, or works on a message that it took', () => {
+    expect(calledBy('payment-service', { 'server.address': 'payment-service', 'db.system': 'redis' })).to.equal(undefined)
+    expect(calledBy('orders', { 'server.address': '10.0.0.7', 'server.port': 8080 })).to.equal(undefined)
+    expect(calledBy('orders', { 'server.address': 7 })).to.equal(undefined)
+    expect(calledBy('orders', { 'server.address': 'cart-valkey', 'messaging.operation.type': 'process' })).to.equal(undefined)
+  })
+})

@@ -1,0 +1,98 @@
+/**
+ * The other side of a call, as attributes of a record name it: OpenTelemetry's semantic conventions, old and new. The message beside them often says
+ * no more than `request failed` (Decisions 6).
+ */
+import type { FindHost } from './service-of-host.ts'
+
+const HOST_KEYS = ['server.address', 'peer.service', 'net.peer.name'] as const
+const URL_KEYS = ['url.full', 'http.url'] as const
+const RPC_KEY = 'rpc.service'
+const STORE_KEYS = ['db.system.name', 'db.system'] as const
+const BROKER_KEY = 'messaging.system'
+const OPERATION_KEYS = ['messaging.operation.type', 'messaging.operation'] as const
+
+/** Attributes that `readCalled` looks at. */
+export const CALLED_KEYS: readonly string[] = [...HOST_KEYS, ...URL_KEYS, RPC_KEY, ...STORE_KEYS, BROKER_KEY, ...OPERATION_KEYS]
+
+export interface Called {
+  /** Host names, and the one of a URL; small letters, without ports. */
+  readonly hosts: readonly string[]
+  /** The last part of `shop.v1.PaymentService`, as a plain name: `payment`. */
+  readonly rpc: string | undefined
+  /** `postgresql`, `redis`, `kafka`. */
+  readonly system: string | undefined
+  /** A database or a cache was asked: what is used up is used up there. */
+  readonly isStore: boolean
+}
+
+const MAX_CHARACTERS = 1_024
+const URL_HOST = /^\w{1,20}:\/\/(?:[^\s/@]{1,100}@)?([a-z][\w.-]{0,252})/i
+const HOST = /^([a-z][\w.-]{0,252})(?::\d{1,5})?$/i
+/** Work on a message that was taken: its broker did its part. */
+const TAKEN = /^(?:process|settle|deliver)/i
+
+/** Undefined where no attribute names another side. `attribute` gives an attribute's value by its original key. */
+export function readCalled(attribute: (key: string) => unknown): Called | undefined {
+  const textOf = (key: string) => {
+    const value = attribute(key)
+    return typeof value === 'string' ? value.slice(0, MAX_CHARACTERS) : ''
+  }
+  if (OPERATION_KEYS.some(key => TAKEN.test(textOf(key)))) return undefined
+  const hosts = [...HOST_KEYS.map(key => HOST.exec(textOf(key))?.[1]), ...URL_KEYS.map(key => URL_HOST.exec(textOf(key))?.[1])]
+    .filter(host => host !== undefined)
+    .map(host => host.toLowerCase())
+  const rpc = plainName(textOf(RPC_KEY).split('.').at(-1)!) || undefined
+  const store = STORE_KEYS.map(textOf).find(text => text !== '')
+  const system = store ?? (textOf(BROKER_KEY) || undefined)
+  if (hosts.length === 0 && rpc === undefined && system === undefined) return undefined
+  return { hosts: [...new Set(hosts)], rpc, system, isStore: store !== undefined }
+}
+
+/** Names of programs that differ from the name of their system. */
+const PROGRAMS: ReadonlyMap<string, RegExp> = new Map([
+  ['postgresql', /postgres|pgsql|(?:^|-)pg(?:-|$)/],
+  ['mysql', /mysql|mariadb/],
+  ['mariadb', /mysql|mariadb/],
+  ['redis', /redis|valkey/],
+  ['mongodb', /mongo/],
+  ['memcached', /memcache/],
+  ['rabbitmq', /rabbit/],
+  ['kafka', /kafka|redpanda/],
+  ['elasticsearch', /elastic/],
+  ['microsoft.sql_server', /mssql|sql-?server/],
+  ['mssql', /mssql|sql-?server/],
+])
+
+/** The position in `services` of the service that was called, without the speaker itself; undefined where none of them is meant, or one of several. */
+export type FindCalled = (called: Called, speaker: number) => number | undefined
+
+export function createFindCalled(services: readonly string[], findHost: FindHost): FindCalled {
+  const names = services.map(name => name.toLowerCase())
+  const byPlainName = new Map(names.map((name, service) => [plainName(name), service]))
+  const findSystem = (system: string, speaker: number): number | undefined => {
+    const program = PROGRAMS.get(system.toLowerCase())
+    const isOf = (name: string) => program?.test(name) ?? name.includes(system.toLowerCase())
+    const found = names.flatMap((name, service) => (service !== speaker && isOf(name) ? [service] : []))
+    // The name of the user chooses among several databases: `orders-postgres` of `orders`.
+    const own = found.length === 1 ? found : found.filter(service => names[service]!.startsWith(names[speaker]!))
+    return own.length === 1 ? own[0] : undefined
+  }
+  return ({ hosts, rpc, system }, speaker) => {
+    for (const host of hosts) {
+      const service = findHost(host)
+      if (service !== undefined) return service === speaker ? undefined : service
+    }
+    const service = rpc === undefined ? undefined : byPlainName.get(rpc)
+    if (service !== undefined) return service === speaker ? undefined : service
+    return system === undefined ? undefined : findSystem(system, speaker)
+  }
+}
+
+/** `payment` for `PaymentService`, `payment-service` and `payments`. */
+function plainName(name: string): string {
+  return name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]/g, '')
+    .replace(/(?:service|svc)$/, '')
+    .replace(/s$/, '')
+}
