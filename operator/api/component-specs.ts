@@ -6,7 +6,7 @@ import { TENANT_ID_PATTERN } from '../../dataplane/contract/tenant-id.ts'
 import { LOOKBACK_RULE, parseLookback } from '../../dataplane/domain/incidents/anomaly-config.ts'
 import { credentials } from './credentials.ts'
 import { annotated, count, described, formatted, httpUrl, isValueOf, objectName, textMap } from './schema.ts'
-import { AUTOSCALING, LAG_AUTOSCALING, positiveQuantity, REPLICAS, RESOURCES } from './workload.ts'
+import { AUTOSCALING, aboveZero, LAG_AUTOSCALING, positiveQuantity, REPLICAS, RESOURCES } from './workload.ts'
 
 function service(description: string) {
   return described(
@@ -274,7 +274,8 @@ const STORAGE = described(
   }),
   'The volume.',
   {
-    rule: 'self == oldSelf',
+    // A volume of nothing, stored before that was refused, never came to a claim.
+    rule: `self == oldSelf || has(oldSelf.size) && !${aboveZero('oldSelf.size')}`,
     message: 'storage cannot be changed: expected as it was; resize the PersistentVolumeClaim itself',
   },
 )

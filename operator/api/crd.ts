@@ -81,7 +81,7 @@ export const KINDS: readonly KindDescription[] = [
       { name: 'Failed', type: 'integer', jsonPath: '.status.failed' },
       { name: 'Target', type: 'string', jsonPath: '.status.target', priority: 1 },
       { name: 'Pipelines', type: 'string', jsonPath: '.status.pipelines', priority: 1 },
-      { name: 'Message', type: 'string', jsonPath: condition('Ready', 'message'), priority: 1 },
+      { name: 'Message', type: 'string', jsonPath: condition('Dispatching', 'message'), priority: 1 },
       AGE,
     ],
   },

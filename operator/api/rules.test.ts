@@ -17,6 +17,21 @@ for (const kind of ['LogPipeline', 'TicketingRoute']) {
   })
 }
 
+// No case of the real API server: it takes no such object any more.
+describe('a volume of nothing, from before there was a rule against it,', () => {
+  const stored = (storage: object) => object({ mode: 'AllInOne', allInOne: { storage } })
+
+  for (const size of ['0', 0, '0.0Gi'])
+    it(`of ${JSON.stringify(size)}, can be mended: there is no claim yet`, () => {
+      expect(admit('LogPipeline', stored({ size: '20Gi' }), stored({ size })).problems).to.deep.equal([])
+    })
+
+  it('leaves a volume that there may be as it is', () => {
+    for (const old of [{ size: '1Gi' }, { size: 1 }, { storageClassName: 'fast' }])
+      expect(admit('LogPipeline', stored({ ...old, size: '20Gi' }), stored(old)).problems, JSON.stringify(old)).to.have.length(1)
+  })
+})
+
 describe('defaults', () => {
   it('of a LogPipeline: mode Distributed, tenant default, managed topics', () => {
     const { object: taken } = admit<{ spec: object }>(

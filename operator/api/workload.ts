@@ -21,12 +21,15 @@ export function positiveQuantity(description: string) {
   return described(
     quantity(description).refine(value => (typeof value === 'string' ? ABOVE_ZERO.test(value) : value > 0), message),
     description,
-    { rule: `type(self) == string ? self.matches(r'${ABOVE_ZERO.source}') : self > 0`, message },
+    { rule: aboveZero('self'), message },
   )
 }
 
 /** Before an exponent or a suffix. */
 const ABOVE_ZERO = /^[0.]*[1-9]/
+
+/** In CEL, of an amount. */
+export const aboveZero = (amount: string) => `(type(${amount}) == string ? ${amount}.matches(r'${ABOVE_ZERO.source}') : ${amount} > 0)`
 
 const AMOUNTS = z.record(z.string(), quantity('Amount, such as 500m or 1Gi.')).meta({ maxProperties: 16 })
 

@@ -56,6 +56,24 @@ describe('Events', () => {
     },
     { name: 'a pause', before: [is('Paused', 'False', 'NotPaused')], after: [is('Paused', 'True', 'Paused')], expected: ['Normal Paused'] },
     {
+      name: 'a warning for a route that is not used, which has no condition Stalled',
+      before: [is('Ready', 'True', 'NotSelected'), is('Dispatching', 'False', 'NotSelected')],
+      after: [is('Ready', 'False', 'MissingSecret'), is('Dispatching', 'False', 'MissingSecret')],
+      expected: ['Warning MissingSecret'],
+    },
+    {
+      name: 'a warning for the first ticket of a route, where it fails',
+      before: [is('Ready', 'True', 'Ready'), is('Dispatching', 'Unknown', 'NothingToSend')],
+      after: [is('Ready', 'True', 'Ready'), is('Dispatching', 'False', 'Failing')],
+      expected: ['Warning Failing'],
+    },
+    {
+      name: 'none for the first ticket of a route, where it arrives',
+      before: [is('Ready', 'True', 'Ready'), is('Dispatching', 'Unknown', 'NothingToSend')],
+      after: [is('Ready', 'True', 'Ready'), is('Dispatching', 'True', 'Sent')],
+      expected: [],
+    },
+    {
       name: 'none for another word, time or message of what stays as it was',
       before: [is('BusReady', 'False', 'TopicNotReady')],
       after: [{ ...is('BusReady', 'False', 'KafkaNotReady'), message: 'other' }],

@@ -17,8 +17,9 @@ const OUT_OF_THE_ORDINARY: ReadonlySet<string> = new Set(['Paused'])
 export function createTransitionEvents(recorder: Pick<EventRecorder, 'record'>): TellTransitions {
   return (about, before, after) => {
     const isTrue = (name: string) => after.some(({ type, status }) => type === name && status === 'True')
-    const isStalled = isTrue('Stalled')
     const isComing = isTrue('Reconciling')
+    // A TicketingRoute has neither Stalled nor Reconciling: what it lacks waits for somebody.
+    const isStalled = isTrue('Stalled') || !after.some(({ type }) => SUMMARIES.has(type))
     for (const condition of after) {
       const old = before.find(({ type }) => type === condition.type)
       if (isComing && isPart(condition) && condition.status === 'True') continue
@@ -33,6 +34,8 @@ function isEvent({ type, status, reason }: Condition, old: Condition | undefined
   if (SUMMARIES.has(type) || status === 'Unknown') return false
   if (type === 'Ready') return old?.status !== status || old.reason !== reason
   if (OUT_OF_THE_ORDINARY.has(type)) return old?.status !== status && (old !== undefined || status === 'True')
+  // For every other reason `Ready` has the event.
+  if (type === 'Dispatching' && status === 'False') return reason === 'Failing' && old?.reason !== reason
   return old !== undefined && old.status !== 'Unknown' && old.status !== status
 }
 

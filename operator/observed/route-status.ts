@@ -35,7 +35,7 @@ export function routeStatus({ route, pipelines, read, agentsOf, isThere, now }: 
   const times = { generation, now, previous: route.status?.conditions ?? [] }
   const accepted = checkTarget(route, target) ?? checkRoom(route, selecting, read) ?? acceptedAs(target)
   const credentials = checkCredentials(route, read)
-  const ready = aggregate(route, names.length, target, [accepted, credentials])
+  const ready = notUsed(route, pipelines, names.length) ?? aggregate(names.length, target, [accepted, credentials])
   const dispatching = checkDispatching({ route, ready, target, agents, dispatched: counted.dispatched })
   return {
     observedGeneration: generation,
@@ -78,10 +78,23 @@ function checkCredentials(route: TicketingRoute, read: RoutesRead): Finding {
   return { type, status: 'False', reason, message, ...(values === undefined && { effect: 'stalled' }) }
 }
 
-function aggregate({ spec }: TicketingRoute, pipelines: number, target: TargetId | undefined, findings: readonly Finding[]): Finding {
+/** A route that waits for nobody: as it should be, for all that can be known. */
+function notUsed({ spec }: TicketingRoute, pipelines: readonly LogPipeline[], selecting: number): Finding | undefined {
+  const asItShouldBe = { type: 'Ready', status: 'True' } as const
+  if (!spec.enabled) return { ...asItShouldBe, reason: 'Disabled', message: 'spec.enabled is false: no incidents are sent' }
+  if (selecting > 0) return undefined
+  const names = pipelines.map(({ metadata }) => metadata.name).sort()
+  const why =
+    names.length === 0
+      ? 'there is none'
+      : `expected labels as in spec.ticketing.routeSelector of ${names.slice(0, MAX_NAMED).join(', ')}${names.length > MAX_NAMED ? ' …' : ''}`
+  return { ...asItShouldBe, reason: 'NotSelected', message: `no LogPipeline of this namespace selects the route: ${why}` }
+}
+
+const MAX_NAMED = 3
+
+function aggregate(pipelines: number, target: TargetId | undefined, findings: readonly Finding[]): Finding {
   const type = 'Ready'
-  if (!spec.enabled) return { type, status: 'True', reason: 'Disabled', message: 'spec.enabled is false: no incidents are sent' }
-  if (pipelines === 0) return { type, status: 'True', reason: 'NotSelected', message: 'no LogPipeline of this namespace selects the route' }
   const cause = findings.find(({ effect }) => effect !== undefined)
   if (cause !== undefined) return { ...cause, type, status: 'False' }
   const message = `selected by ${pipelines} ${pipelines === 1 ? 'pipeline' : 'pipelines'}; incidents go to ${target}`

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { KINDS } from '../api/crd.ts'
+import type { LogPipeline } from '../api/log-pipeline.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
 import { buildPipeline } from '../desired/testing/build-pipeline.ts'
 import type { AgentCounts, TargetCounts } from './dispatch-counts.ts'
@@ -28,14 +29,19 @@ function route(name: string, spec: object = {}, metadata: object = {}): Kubernet
 
 const SECRET: KubernetesObject = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'pager' }, data: { routingKey: 'YQ==' } }
 
-function statusOf(name: string, objects: readonly KubernetesObject[], agents: readonly AgentCounts[] = []) {
+function statusOf(
+  name: string,
+  objects: readonly KubernetesObject[],
+  agents: readonly AgentCounts[] = [],
+  pipelines?: readonly LogPipeline[],
+) {
   const gathered = gatheredFrom(
     objects.some(({ kind }) => kind === 'LogPipeline') ? objects : [pipeline({ matchLabels: { none: 'such' } }), ...objects],
   )
   const found = gathered.routes.find(({ metadata }) => metadata.name === name) as TicketingRoute
   return routeStatus({
     route: found,
-    pipelines: [gathered.pipeline],
+    pipelines: pipelines ?? [gathered.pipeline],
     read: gathered,
     now: NOW,
     agentsOf: () => agents,
@@ -77,6 +83,16 @@ describe('status of a TicketingRoute', () => {
     expect(status.pipelines).to.deep.equal([])
   })
 
+  it('names the pipelines whose selector leaves the route out, where there are any', () => {
+    const other = pipeline({ matchLabels: { pipeline: 'shop' } })
+    expect(messageOf(statusOf('a', [other, route('a')]), 'Ready')).to.equal(
+      'no LogPipeline of this namespace selects the route: expected labels as in spec.ticketing.routeSelector of shop',
+    )
+    expect(messageOf(statusOf('a', [route('a')], [], []), 'Ready')).to.match(/selects the route: there is none$/)
+    const many = ['e', 'd', 'c', 'b'].map(name => ({ ...other, metadata: { ...other.metadata, name } })) as unknown as LogPipeline[]
+    expect(messageOf(statusOf('a', [other, route('a')], [], many), 'Ready')).to.match(/routeSelector of b, c, d …$/)
+  })
+
   it('has what was sent among the columns', () => {
     const { columns } = KINDS.find(({ kind }) => kind === 'TicketingRoute')!
     expect(columns.filter(({ priority = 0 }) => priority === 0).map(({ name }) => name)).to.include.members([
@@ -84,6 +100,14 @@ describe('status of a TicketingRoute', () => {
       'Sent',
       'Failed',
     ])
+  })
+
+  it('has the last error among the columns of -o wide, where a ticket fails', () => {
+    const failing = { dispatched: 0, failed: 0, lastFailureMs: 1, lastError: 'PagerDuty answered 400' }
+    const agent: AgentCounts = { pod: 'shop-0', since: NOW, targets: new Map([['pagerduty', failing]]) }
+    const { jsonPath } = KINDS.find(({ kind }) => kind === 'TicketingRoute')!.columns.find(({ name }) => name === 'Message')!
+    const [, type] = /@\.type=="(\w+)"/.exec(jsonPath)!
+    expect(messageOf(statusOf('a', [pipeline(), route('a'), SECRET], [agent]), type!)).to.include('PagerDuty answered 400')
   })
 
   it('takes other fields of the platform from the Secret, and one of two that come together with the other alone', () => {

@@ -24,7 +24,11 @@ describe('addresses of a host', () => {
   })
 
   it('are refused when one of them is not public, unless private ones are allowed', async () => {
-    expect(await failureOf(resolveTo(false, '93.184.216.34', '10.0.0.1'))).to.be.instanceOf(TargetRefused)
+    const error = await failureOf(resolveTo(false, '93.184.216.34', '10.0.0.1'))
+    expect(error).to.be.instanceOf(TargetRefused)
+    expect(String(error), 'the way out on one machine, and in a cluster')
+      .to.include('ALLOW_PRIVATE_TARGETS=true')
+      .and.include('spec.ticketing.allowPrivateTargets')
     expect(await resolveTo(true, '10.0.0.1')).to.have.length(1)
   })
 

@@ -6,6 +6,9 @@ import { TargetRefused, TargetUnreachable } from '../../ports/outbound-http.ts'
 import { judgeAddress } from './address-rules.ts'
 import { type OwnServer, ownAddresses } from './own-servers.ts'
 
+/** Both ways to allow them: a message of one pod is also read in the condition of a TicketingRoute. */
+export const ALLOWED_BY = 'ALLOW_PRIVATE_TARGETS=true (in a LogPipeline: spec.ticketing.allowPrivateTargets)'
+
 export interface OutboundAddressesConfig {
   /** Loopback and private networks, too. */
   readonly allowPrivate: boolean
@@ -42,7 +45,7 @@ export function expectedInsteadOf(host: string, { allowPrivate }: Pick<OutboundA
   if (isIP(address) === 0) return undefined
   const { kind, what } = judgeAddress(address)
   if (kind === 'never') return `a public address, none that is ${what}`
-  return kind === 'private' && !allowPrivate ? `a public address (one that is ${what} needs ALLOW_PRIVATE_TARGETS=true)` : undefined
+  return kind === 'private' && !allowPrivate ? `a public address (one that is ${what} needs ${ALLOWED_BY})` : undefined
 }
 
 async function ask(lookup: NonNullable<OutboundAddressesConfig['lookup']>, host: string) {
@@ -58,6 +61,6 @@ function checked(host: string, { address, family }: { address: string; family: n
   const name = host === address ? address : `${host} (${address})`
   if (kind === 'never') throw new TargetRefused(`${name} may not be spoken to: the address is ${what}`)
   if (kind === 'private' && !allowPrivate)
-    throw new TargetRefused(`${name} may not be spoken to: the address is not public (${what}); ALLOW_PRIVATE_TARGETS=true allows it`)
+    throw new TargetRefused(`${name} may not be spoken to: the address is not public (${what}); ${ALLOWED_BY} allows it`)
   return { address, family: family === 6 ? 6 : 4, isPublic: kind === 'public' }
 }

@@ -11,7 +11,7 @@ import {
   TargetRefused,
   TargetUnreachable,
 } from '../../ports/outbound-http.ts'
-import { createOutboundAddresses } from './outbound-addresses.ts'
+import { ALLOWED_BY, createOutboundAddresses } from './outbound-addresses.ts'
 
 const CONNECT_MS = 10_000
 /** At once to one origin; more requests wait within their time. */
@@ -101,7 +101,7 @@ function checkUrl(text: string, allowPrivate: boolean): URL {
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
     throw new TargetRefused(`expected an address with https, seen ${url.protocol.slice(0, -1)}`)
   if (url.protocol === 'http:' && !allowPrivate)
-    throw new TargetRefused(`expected an address with https, seen http (${url.hostname}); ALLOW_PRIVATE_TARGETS=true allows it`)
+    throw new TargetRefused(`expected an address with https, seen http (${url.hostname}); ${ALLOWED_BY} allows it`)
   if (url.username !== '' || url.password !== '')
     throw new TargetRefused(`expected an address without user and password, seen some (${url.hostname}); they have fields of their own`)
   return url
