@@ -57,18 +57,20 @@ describe('messages of errors from the search store', () => {
     const error = observation({ timeMs: AT_MS + 500, service: 'orders', isError: true, pattern: 'order failed', logId: 'attributes' })
     const attributes = { 'exception.type': 'IOException', 'exception.message': 'unexpected end', 'server.address': 'payments' }
     const said = { ...error, pattern: 'order failed: unexpected end' }
-    const operations = [error, said].map(each => ({
+    const folded = { ...error, pattern: 'order failed, folded' }
+    const operations = [error, said, folded].map(each => ({
       action: 'index' as const,
       index: 'service-logs-2026.01.01',
       id: hex(each.pattern, 32),
-      body: buildObservationDocument('shop', each, attributes),
+      body: buildObservationDocument('shop', each, each === folded ? { attributes } : attributes),
     }))
-    await embedded.store.bulk(operations)
+    for (const { status } of await embedded.store.bulk(operations)) expect(status).to.equal('done')
     await embedded.store.refresh('service-logs-*')
-    const stored = [error, said].map(each => ({ ...each, logId: hex('shop attributes', 32), patternId: hex(each.pattern, 16) }))
+    const stored = [error, said, folded].map(each => ({ ...each, logId: hex('shop attributes', 32), patternId: hex(each.pattern, 16) }))
     const read = await readErrorTexts(depsOf(embedded.store), WINDOW, stored)
-    expect(read.map(({ errorText }) => errorText)).to.deep.equal(['order failed: IOException: unexpected end', said.pattern])
-    expect(read.map(({ called }) => called?.hosts)).to.deep.equal([['payments'], ['payments']])
+    const texts = ['order failed: IOException: unexpected end', said.pattern, 'order failed, folded: IOException: unexpected end']
+    expect(read.map(({ errorText }) => errorText)).to.deep.equal(texts)
+    expect(read.map(({ called }) => called?.hosts)).to.deep.equal([['payments'], ['payments'], ['payments']])
   })
 
   it('are few in one answer, and no further ones are asked for after long ones', async () => {

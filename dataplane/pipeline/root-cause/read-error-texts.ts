@@ -21,13 +21,16 @@ const MAX_CHARACTERS = 1_000_000
 /** How long an analysis waits for messages: a ticket waits for its cause no more than ten seconds. */
 const MAX_WAIT_MS = 2_000
 
-const FIELDS = ['log_id', 'service', 'pattern_id', 'message', ...EXCEPTION_KEYS, ...CALLED_KEYS]
+const ATTRIBUTES: readonly string[] = [...EXCEPTION_KEYS, ...CALLED_KEYS]
+/** Attributes that the index of the day has no field for are folded (Decisions 4): those of a record that it refused, of a tenant with many. */
+const FIELDS = ['log_id', 'service', 'pattern_id', 'message', ...ATTRIBUTES, ...ATTRIBUTES.map(key => `attributes.${key}`)]
 
 interface StoredMessage extends Readonly<Record<string, unknown>> {
   readonly log_id: string
   readonly service: string
   readonly pattern_id: string
   readonly message?: string
+  readonly attributes?: Readonly<Record<string, unknown>>
 }
 
 export interface ErrorTextDeps {
@@ -89,16 +92,18 @@ async function readMessages(
       const message = String(source.message ?? '')
       characters += message.length
       const key = messageKey({ logId: source.log_id, service: source.service, patternId: source.pattern_id })
-      messages.set(key, { message, exception: exceptionOf(source), called: readCalled(name => source[name]) })
+      messages.set(key, { message, exception: exceptionOf(source), called: readCalled(name => attributeOf(source, name)) })
     }
   }
 }
 
 /** Empty where the message says it, as that of a logger that was given both mostly does. */
 function exceptionOf(source: StoredMessage): string {
-  const texts = EXCEPTION_KEYS.map(key => source[key]).filter(text => typeof text === 'string' && text !== '')
+  const texts = EXCEPTION_KEYS.map(key => attributeOf(source, key)).filter(text => typeof text === 'string' && text !== '')
   if (String(source.message ?? '').includes(String(texts.at(-1)))) return ''
   return texts.join(': ').slice(0, MAX_EXCEPTION_MESSAGE).toWellFormed()
 }
+
+const attributeOf = (source: StoredMessage, key: string): unknown => source[key] ?? source.attributes?.[key]
 
 const distinct = (texts: readonly string[]): readonly string[] => [...new Set(texts)]
