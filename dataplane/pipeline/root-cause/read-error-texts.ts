@@ -92,18 +92,17 @@ async function readMessages(
       const message = String(source.message ?? '')
       characters += message.length
       const key = messageKey({ logId: source.log_id, service: source.service, patternId: source.pattern_id })
-      messages.set(key, { message, exception: exceptionOf(source), called: readCalled(name => attributeOf(source, name)) })
+      const fields = { ...source.attributes, ...source }
+      messages.set(key, { message, exception: exceptionOf(fields), called: readCalled(name => fields[name]) })
     }
   }
 }
 
 /** Empty where the message says it, as that of a logger that was given both mostly does. */
 function exceptionOf(source: StoredMessage): string {
-  const texts = EXCEPTION_KEYS.map(key => attributeOf(source, key)).filter(text => typeof text === 'string' && text !== '')
+  const texts = EXCEPTION_KEYS.map(key => source[key]).filter(text => typeof text === 'string' && text !== '')
   if (String(source.message ?? '').includes(String(texts.at(-1)))) return ''
   return texts.join(': ').slice(0, MAX_EXCEPTION_MESSAGE).toWellFormed()
 }
-
-const attributeOf = (source: StoredMessage, key: string): unknown => source[key] ?? source.attributes?.[key]
 
 const distinct = (texts: readonly string[]): readonly string[] => [...new Set(texts)]
