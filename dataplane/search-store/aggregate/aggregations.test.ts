@@ -260,6 +260,16 @@ describe('aggregations', () => {
         expect(texts.buckets).to.deep.equal([{ key: `*-${to}`, to: Date.parse(to), to_as_string: to, doc_count: 0 }])
       })
 
+      it('sort: the order stands after a colon in the query string alone', async () => {
+        const search = (query: string, body: object) => store.request('POST', `/${index}/_search${query}`, body)
+        expect((await search('?sort=timestamp:desc', {})).status).to.equal(200)
+        for (const sort of ['timestamp:desc', ['timestamp:desc']]) {
+          const { status, text } = await search('', { sort })
+          expect(status, text).to.equal(400)
+          expect(text).to.contain('No mapping found for [timestamp:desc] in order to sort on')
+        }
+      })
+
       it('refuses [type] in ids', async () => {
         const { status, text } = await store.request('POST', `/${index}/_search`, { query: { ids: { type: 'x', values: ['1'] } } })
         expect(status, text).to.equal(400)
