@@ -249,6 +249,33 @@ describe('aggregations', () => {
         expect(Object.keys(k.buckets)).to.deep.equal([String(FIRST_MS), String(FIRST_MS + 60 * MINUTE_MS)])
       })
 
+      it('range on a date: numbers are milliseconds, texts are dates, and both are shown as dates', async () => {
+        const to = '2000-01-01T00:00:00.000Z'
+        const { numbers, texts } = await aggregate(index, {
+          numbers: { range: { field: 'timestamp', ranges: [{ to: 2 }] } },
+          texts: { range: { field: 'timestamp', ranges: [{ to }] } },
+        })
+        const first = '1970-01-01T00:00:00.002Z'
+        expect(numbers.buckets).to.deep.equal([{ key: `*-${first}`, to: 2, to_as_string: first, doc_count: 0 }])
+        expect(texts.buckets).to.deep.equal([{ key: `*-${to}`, to: Date.parse(to), to_as_string: to, doc_count: 0 }])
+      })
+
+      it('sort: the order stands after a colon in the query string alone', async () => {
+        const search = (query: string, body: object) => store.request('POST', `/${index}/_search${query}`, body)
+        expect((await search('?sort=timestamp:desc', {})).status).to.equal(200)
+        for (const sort of ['timestamp:desc', ['timestamp:desc']]) {
+          const { status, text } = await search('', { sort })
+          expect(status, text).to.equal(400)
+          expect(text).to.contain('No mapping found for [timestamp:desc] in order to sort on')
+        }
+      })
+
+      it('refuses [type] in ids', async () => {
+        const { status, text } = await store.request('POST', `/${index}/_search`, { query: { ids: { type: 'x', values: ['1'] } } })
+        expect(status, text).to.equal(400)
+        expect(text).to.contain('[type]')
+      })
+
       it('histogram, range, filters, filter, missing', async () => {
         const { h, r, f, one, m } = await aggregate(index, {
           h: { histogram: { field: 'duration_ms', interval: 20 } },

@@ -2,7 +2,7 @@
 import { illegalArgument } from '../api-error.ts'
 import { type DateFormat, DEFAULT_DATE_FORMAT } from '../dates/date-format.ts'
 import { parseDateMath } from '../dates/date-math.ts'
-import { formatOf } from '../query/bind/field.ts'
+import { classOf, formatOf } from '../query/bind/field.ts'
 import type { Scalar } from '../query/parse/query.ts'
 import { type CollectContext, type Collector, eachOr } from './aggregation-collector.ts'
 import { type Below, BucketTable, spendBuckets } from './bucket-table.ts'
@@ -20,11 +20,14 @@ interface Range {
 
 /** A bucket for each range of numbers or dates: from inclusive, to exclusive. */
 export function createRange(spec: SpecOf<'range' | 'date_range'>, newBelow: () => Below, context: CollectContext): Collector {
-  const isDate = spec.type === 'date_range'
+  let isDate = spec.type === 'date_range'
   const rangesIn = (format: DateFormat): readonly Range[] => {
     const text = (value: number): string => (isDate ? format.print(value, spec.zone) : javaDouble(value))
+    // A number is milliseconds in `range`, and in the format of the field in `date_range`.
     const bound = (value: Scalar): number =>
-      isDate ? parseDateMath(String(value), { nowMs: context.nowMs, format, zone: spec.zone }) : numberOf(value)
+      isDate && (spec.type === 'date_range' || typeof value === 'string')
+        ? parseDateMath(String(value), { nowMs: context.nowMs, format, zone: spec.zone })
+        : numberOf(value)
     return spec.ranges.map(range => resolveRange(range, bound, text)).sort((a, b) => a.from - b.from || a.to - b.to)
   }
   // In the format that was asked for, else in that of the first field.
@@ -37,6 +40,7 @@ export function createRange(spec: SpecOf<'range' | 'date_range'>, newBelow: () =
     collect: (view, places) => {
       const field = numberField(view, spec.field, spec.type)
       if (field === undefined && spec.missing === undefined) return
+      if (field !== undefined && known === undefined) isDate ||= classOf(field) === 'date'
       format ??= field === undefined ? undefined : formatOf(field)
       known ??= rangesIn(format ?? DEFAULT_DATE_FORMAT)
       const ranges = known

@@ -200,7 +200,7 @@ function parseFuzzy(body: unknown): Query {
 }
 
 function parseIds(body: unknown): Query {
-  const content = knownObject(body, 'ids', ['values', 'type'])
+  const content = knownObject(body, 'ids', ['values'])
   const given = content['values'] ?? []
   const values = Array.isArray(given) ? given : [given]
   return { kind: 'ids', values: values.map(value => String(readScalar(value, 'ids.values'))), boost: parseBoost(content, 'ids') }

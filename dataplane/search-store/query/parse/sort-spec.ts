@@ -20,13 +20,16 @@ const SORT_KEYS = ['order', 'missing', 'mode', 'unmapped_type', 'numeric_type']
 const MAX_SORTS = 20
 
 export function parseSort(value: unknown): readonly SortSpec[] {
-  const items = Array.isArray(value) ? value : [value]
+  return limited(Array.isArray(value) ? value : [value]).flatMap(parseSortItem)
+}
+
+function limited<T>(items: readonly T[]): readonly T[] {
   if (items.length > MAX_SORTS) throw illegalArgument(`[sort] may hold at most ${MAX_SORTS} entries, found ${items.length}`)
-  return items.flatMap(parseSortItem)
+  return items
 }
 
 function parseSortItem(item: unknown): readonly SortSpec[] {
-  if (typeof item === 'string') return [parseSortText(item)]
+  if (typeof item === 'string') return [specOf(item, {})]
   if (!isObject(item)) throw parsingError(`[sort] entries must be strings or objects, found ${kindOf(item)}`)
   return Object.entries(item).map(([field, options]) => {
     if (field === '_script' || field === '_geo_distance') throw unsupported(`sort [${field}]`)
@@ -35,15 +38,15 @@ function parseSortItem(item: unknown): readonly SortSpec[] {
   })
 }
 
-/** `field`, or `field:desc` as the `sort` parameter has it. */
+/** `field` or `field:desc`. */
 function parseSortText(text: string): SortSpec {
   const match = /^(.*):(asc|desc)$/.exec(text)
   return specOf(match?.[1] ?? text, match === null ? {} : { order: match[2] })
 }
 
-/** Reads `timestamp:desc,nanos` of the query string. */
+/** Reads `timestamp:desc,nanos` of the query string. A body has the order beside the field: a colon there is of the name. */
 export function parseSortParameter(text: string): readonly SortSpec[] {
-  return parseSort(text.split(',').filter(part => part !== ''))
+  return limited(text.split(',').filter(part => part !== '')).map(parseSortText)
 }
 
 function specOf(field: string, options: JsonObject): SortSpec {
