@@ -7,8 +7,13 @@ export const MAX_EXCEPTION_MESSAGE = 1_024
 
 /** The message of a record without a text that has an exception: `TypeError: x is undefined`; empty without one (Decisions 3). */
 export function exceptionMessage(attributes: FlatAttributes): string {
-  const texts = EXCEPTION_KEYS.map(key => textOf(attributes.get(key))).filter(text => text !== '')
-  return texts.join(': ').slice(0, MAX_EXCEPTION_MESSAGE).toWellFormed()
+  return joinException(EXCEPTION_KEYS.map(key => textOf(attributes.get(key))))
+}
+
+/** The message of an exception from what it has of the texts of `EXCEPTION_KEYS`; empty without any. */
+export function joinException(texts: readonly string[]): string {
+  const told = texts.filter(text => text !== '')
+  return told.join(': ').slice(0, MAX_EXCEPTION_MESSAGE).toWellFormed()
 }
 
 /** The text of a JSON string; empty for other values. */

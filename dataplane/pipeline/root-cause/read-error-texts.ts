@@ -1,6 +1,6 @@
 /** Reads the records of a few errors of a window: their patterns lack hosts, ports, all that is quoted, and attributes (Decisions 6). */
 import { ALL_LOGS } from '../../contract/indices.ts'
-import { EXCEPTION_KEYS, MAX_EXCEPTION_MESSAGE } from '../../domain/records/exception-message.ts'
+import { EXCEPTION_KEYS, joinException } from '../../domain/records/exception-message.ts'
 import { CALLED_KEYS, readCalled } from '../../domain/root-cause/called-service.ts'
 import { chooseErrors, messageKey, type ReadError, withErrorTexts } from '../../domain/root-cause/error-texts.ts'
 import type { Observation } from '../../domain/root-cause/observation.ts'
@@ -100,9 +100,8 @@ async function readMessages(
 
 /** Empty where the message says it, as that of a logger that was given both mostly does. */
 function exceptionOf(source: StoredMessage): string {
-  const texts = EXCEPTION_KEYS.map(key => source[key]).filter(text => typeof text === 'string' && text !== '')
-  if (String(source.message ?? '').includes(String(texts.at(-1)))) return ''
-  return texts.join(': ').slice(0, MAX_EXCEPTION_MESSAGE).toWellFormed()
+  const texts = EXCEPTION_KEYS.map(key => source[key]).filter(text => typeof text === 'string' && text !== '') as string[]
+  return String(source.message ?? '').includes(String(texts.at(-1))) ? '' : joinException(texts)
 }
 
 const distinct = (texts: readonly string[]): readonly string[] => [...new Set(texts)]
