@@ -1,5 +1,6 @@
 /** Names the problems that a schema finds in a value, in words for its author. */
 import type { z } from 'zod'
+import { shortened } from '../text/shortened.ts'
 
 type Issue = z.core.$ZodIssue
 
@@ -7,6 +8,8 @@ type Issue = z.core.$ZodIssue
 const MAX_NAMED = 100
 /** Characters of the name of a field, which the sender chose. */
 const MAX_NAME = 100
+/** Longest text that a message shows. */
+const MAX_SEEN = 60
 
 /**
  * One text for each problem, `field: expected …, seen …`, and one for the number of those that are not named; to be parsed with `reportInput`.
@@ -29,8 +32,7 @@ function describe(issue: Issue, where: string): readonly string[] {
 }
 
 function fieldName(path: readonly PropertyKey[], where: string): string {
-  const name = path.length === 0 ? where : path.map(String).join('.')
-  return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name
+  return shortened(path.length === 0 ? where : path.map(String).join('.'), MAX_NAME)
 }
 
 /** zod's `Invalid input: expected number, received string` without its head and tail, and its `Invalid option: expected one of "a"|"b"` as other messages put it. */
@@ -43,6 +45,6 @@ function expectation(issue: Issue): string {
 function seen(input: unknown): string {
   if (input === undefined) return ', seen nothing'
   if (input === null || typeof input === 'boolean' || typeof input === 'number') return `, seen ${input}`
-  if (typeof input === 'string') return `, seen ${JSON.stringify(input.length > 60 ? `${input.slice(0, 60)}…` : input)}`
+  if (typeof input === 'string') return `, seen ${JSON.stringify(shortened(input, MAX_SEEN))}`
   return Array.isArray(input) ? `, seen an array of ${input.length}` : ', seen an object'
 }

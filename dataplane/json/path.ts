@@ -1,5 +1,6 @@
 /** Says where in a JSON text a position lies and what stands there; for error messages alone, so it may be slow. */
 import { Buffer } from 'node:buffer'
+import { shortened } from '../text/shortened.ts'
 import { CLOSE_LIST, CLOSE_OBJECT, COMMA, NOWHERE, OPEN_LIST, OPEN_OBJECT, QUOTE, stringEnd, textBetween } from './bytes.ts'
 
 const SHOWN_CHARACTERS = 40
@@ -51,7 +52,7 @@ export function pathAt(b: Uint8Array, offset: number): string {
 
 function joined(path: string, name: string): string {
   if (name === '') return path
-  return path === '' ? shortened(name) : `${path}.${shortened(name)}`
+  return path === '' ? shortened(name, SHOWN_CHARACTERS) : `${path}.${shortened(name, SHOWN_CHARACTERS)}`
 }
 
 function decode(b: Uint8Array, start: number, end: number): string {
@@ -63,10 +64,6 @@ function decode(b: Uint8Array, start: number, end: number): string {
   }
 }
 
-function shortened(text: string): string {
-  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text
-}
-
 /** The value at `offset`, in words for an error message. */
 export function seenAt(b: Uint8Array, offset: number): string {
   const c = b[offset]
@@ -76,5 +73,5 @@ export function seenAt(b: Uint8Array, offset: number): string {
   const text = Buffer.from(b.subarray(offset, offset + 4 * SHOWN_CHARACTERS)).toString('utf8')
   const token = /^(?:"(?:[^"\\]|\\.)*"|[\w.+-]+)/.exec(text)?.[0] ?? Array.from(text)[0] ?? ''
   const printable = token.replace(/[\u0000-\u001f\u007f]/g, control => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`)
-  return shortened(printable)
+  return shortened(printable, SHOWN_CHARACTERS)
 }

@@ -4,6 +4,7 @@
  */
 import type { z } from 'zod'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
+import { shortened } from '../../dataplane/text/shortened.ts'
 import { LOG_PIPELINE_SPEC, type LogPipeline, type LogPipelineSpec } from './log-pipeline.ts'
 import { LOG_PIPELINE_STATUS, TICKETING_ROUTE_STATUS } from './status.ts'
 import { TICKETING_ROUTE_SPEC, type TicketingRoute } from './ticketing-route.ts'
@@ -78,10 +79,6 @@ function missingParts({ mode, bus, search, features }: LogPipelineSpec): readonl
 }
 
 function describe({ path, message }: z.core.$ZodIssue): string {
-  const field = ['spec', ...path.map(part => (typeof part === 'number' ? `[${part}]` : `.${cut(String(part))}`))].join('')
+  const field = ['spec', ...path.map(part => (typeof part === 'number' ? `[${part}]` : `.${shortened(String(part), MAX_NAME)}`))].join('')
   return `${field}: ${message.replace(/^Invalid input: /, '').replace(/, received /, ', seen ')}`
-}
-
-function cut(name: string): string {
-  return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME - 1)}…` : name
 }

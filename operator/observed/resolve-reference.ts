@@ -1,5 +1,6 @@
 /** Resolves references to Secrets: to values, or to a problem. */
 import { SETTINGS, type SettingName } from '../../dataplane/contract/env.ts'
+import { firstOf } from '../../dataplane/text/listed.ts'
 import type { Problem } from './finding.ts'
 import type { ExternalSecret, ForeignCondition, Secret } from './foreign-kinds.ts'
 import { isServed, ownOf, type SecretsRead } from './gathered.ts'
@@ -88,10 +89,12 @@ function secretField(field: string, { source, path, nameField }: Reference): str
   return isPlain ? field : `${path}.secret.name`
 }
 
+const MAX_NAMED = 8
+
 function keyList(data: Readonly<Record<string, string>> | undefined): string {
   const keys = Object.keys(data ?? {})
   if (keys.length === 0) return 'no keys'
-  return keys.length > 8 ? `${keys.slice(0, 8).join(', ')} …` : keys.join(', ')
+  return firstOf(keys, MAX_NAMED)
 }
 
 /** Bytes of a platform's field or of a model's key: what a pipeline copies of them, of five fields for each of `MAX_TARGETS`, has to fit into one Secret. */

@@ -1,5 +1,6 @@
 /** The status of a `TicketingRoute`. */
 import type { TargetId } from '../../dataplane/contract/target-id.ts'
+import { firstOf } from '../../dataplane/text/listed.ts'
 import type { LogPipeline } from '../api/log-pipeline.ts'
 import type { TicketingRouteStatus } from '../api/status.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
@@ -84,10 +85,7 @@ function notUsed({ spec }: TicketingRoute, pipelines: readonly LogPipeline[], se
   if (!spec.enabled) return { ...asItShouldBe, reason: 'Disabled', message: 'spec.enabled is false: no incidents are sent' }
   if (selecting > 0) return undefined
   const names = pipelines.map(({ metadata }) => metadata.name).sort()
-  const why =
-    names.length === 0
-      ? 'there is none'
-      : `expected labels as in spec.ticketing.routeSelector of ${names.slice(0, MAX_NAMED).join(', ')}${names.length > MAX_NAMED ? ' …' : ''}`
+  const why = names.length === 0 ? 'there is none' : `expected labels as in spec.ticketing.routeSelector of ${firstOf(names, MAX_NAMED)}`
   return { ...asItShouldBe, reason: 'NotSelected', message: `no LogPipeline of this namespace selects the route: ${why}` }
 }
 

@@ -1,4 +1,6 @@
 /** Makes an incident from anomalies, and adds further ones to it (Spec: Incident; Decisions 6). */
+
+import { shortened } from '../../text/shortened.ts'
 import type { SignalName } from '../anomalies/signals/signal.ts'
 import { withoutTerminalCodes } from '../records/terminal-codes.ts'
 import { compareTimestamps } from '../records/timestamp.ts'
@@ -87,8 +89,7 @@ function buildTitle(service: string, members: readonly GroupedAnomaly[]): string
   const found = telling === undefined ? members.find(({ signal }) => signal !== undefined)?.signal : undefined
   const line = found === undefined ? wordsOfMost(telling ?? members) : withoutTerminalCodes(found)
   const what = line.replaceAll(/\s+/g, ' ').trim() || 'anomalous log records without a message'
-  const title = `${service}: ${what}`
-  return title.length > MAX_TITLE_LENGTH ? `${title.slice(0, MAX_TITLE_LENGTH - 1).toWellFormed()}…` : title
+  return shortened(`${service}: ${what}`, MAX_TITLE_LENGTH)
 }
 
 function wordsOfMost(members: readonly GroupedAnomaly[]): string {

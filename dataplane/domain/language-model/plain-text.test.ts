@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { hasLink, hidesText, plainText, shortened, withoutLinks } from './plain-text.ts'
+import { hasLink, hidesText, plainText, withoutLinks } from './plain-text.ts'
 
 describe('plain text', () => {
   it('is one line without hidden characters, in the usual form of letters', () => {
@@ -11,11 +11,6 @@ describe('plain text', () => {
   it('tells of hidden text', () => {
     for (const text of ['\u202etxt', '\u{E0041}', '\u2066x']) expect(hidesText(text), JSON.stringify(text)).to.equal(true)
     expect(hidesText('größe 👩‍💻')).to.equal(false)
-  })
-  it('is cut between characters', () => {
-    expect(shortened('abcdef', 4)).to.equal('abc…')
-    expect(shortened('ab👩x', 4).isWellFormed()).to.equal(true)
-    expect(shortened('abcd', 4)).to.equal('abcd')
   })
 
   const links = [

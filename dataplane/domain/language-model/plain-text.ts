@@ -14,11 +14,6 @@ export function hidesText(text: string): boolean {
   return SMUGGLED.test(text)
 }
 
-/** At most `length` characters, the last of them `…` where something was cut off. */
-export function shortened(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`
-}
-
 const SCHEME = /(?:\b[a-z][a-z0-9+.-]{1,20}:\/\/|\b(?:mailto|tel|sms|data|javascript|vbscript|file|slack|about|blob):)\S*/gi
 /** Names that chats and mail programs make links of by themselves. */
 const DOMAIN =

@@ -1,10 +1,11 @@
 /** The question about an incident to a language model: rules of the house first, then data that the model may cite by ids and whose orders it ignores (Decisions 6). */
 import { createHash } from 'node:crypto'
+import { shortened } from '../../text/shortened.ts'
 import type { Incident } from '../incidents/incident-fields.ts'
 import type { RootCause } from '../root-cause/root-cause.ts'
 import { maskPrivate } from './mask-private.ts'
 import { givesOrders } from './orders.ts'
-import { plainText, shortened, withoutLinks } from './plain-text.ts'
+import { plainText, withoutLinks } from './plain-text.ts'
 import { verdictSchema } from './verdict-schema.ts'
 
 /** Changes with every change of the words below or of what is sent: cached answers to other questions do not count. */

@@ -1,5 +1,6 @@
 /** Checks that a log record has the shape that OTLP gives it; what came through the collector has. */
 import { MAX_VALUE_DEPTH } from '../../json/depth.ts'
+import { shortened } from '../../text/shortened.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -110,10 +111,11 @@ function isDouble(value: unknown): boolean {
   return typeof value === 'string' && (value === 'NaN' || (value.trim() !== '' && !Number.isNaN(Number(value))))
 }
 
+const MAX_SHOWN = 60
+
 /** A value as a message shows it, short. */
 export function shown(value: unknown): string {
   if (Array.isArray(value)) return 'an array'
   if (typeof value === 'object' && value !== null) return 'an object'
-  const text = JSON.stringify(value) ?? 'nothing'
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text
+  return shortened(JSON.stringify(value) ?? 'nothing', MAX_SHOWN)
 }

@@ -1,4 +1,6 @@
 /** Words and numbers of reasons, for people who were just woken up (Decisions 6). */
+
+import { shortened } from '../../text/shortened.ts'
 import { wordsOfLine } from '../records/words-of-line.ts'
 import { withoutWrapping } from '../records/wrapped-exception.ts'
 
@@ -10,7 +12,7 @@ export function quoted(message: string): string {
     .replaceAll(/\s+/g, ' ')
     .trim()
   if (line === '') return 'a record without a message'
-  return `“${line.length > MAX_QUOTE ? `${line.slice(0, MAX_QUOTE - 1).toWellFormed()}…` : line}”`
+  return `“${shortened(line, MAX_QUOTE)}”`
 }
 
 export function atLeast(level: number): string {

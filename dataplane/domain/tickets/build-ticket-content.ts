@@ -1,5 +1,7 @@
 /** Writes what a ticket says, for somebody who reads it at three in the morning (Decisions 6). */
 import type { Severity } from '../../contract/platforms.ts'
+import { listWords } from '../../text/listed.ts'
+import { shortened } from '../../text/shortened.ts'
 import { inReadingOrder } from '../incidents/evidence-order.ts'
 import type { Incident } from '../incidents/incident-fields.ts'
 import { readableText, wordsOfFields } from '../records/readable-text.ts'
@@ -7,7 +9,6 @@ import { wordsOfLine } from '../records/words-of-line.ts'
 import type { RootCause } from '../root-cause/root-cause.ts'
 import { standsOut } from '../root-cause/stands-out.ts'
 import { asksForHelp } from './escalation.ts'
-import { listWords } from './incident-tickets.ts'
 import { maskCredentials } from './mask-credentials.ts'
 import type { OutboxRow, StateChange } from './outbox-row.ts'
 import type { SampleLine, TicketContent, TicketEvidence } from './ticket-content.ts'
@@ -19,6 +20,7 @@ export const MAX_SAMPLES = 2
 const MAX_REASONS = 3
 const MAX_NAMED_SERVICES = 4
 const MAX_MESSAGE_LENGTH = 1_000
+const MAX_LINE_LENGTH = 120
 
 export interface ContentSource {
   readonly incident: Incident
@@ -76,7 +78,7 @@ function buildEvidence({ evidence }: Incident, samples: ReadonlyMap<string, Samp
     samples: each.logIds
       .flatMap(id => samples.get(sampleKey(each.patternId, id)) ?? [])
       .slice(0, MAX_SAMPLES)
-      .map(sample => ({ ...sample, message: cut(maskCredentials(readableText(sample.message))) })),
+      .map(sample => ({ ...sample, message: shortened(maskCredentials(readableText(sample.message)), MAX_MESSAGE_LENGTH) })),
   }))
 }
 
@@ -143,7 +145,7 @@ function nextAction(incident: Incident, { event, change }: ContentSource['row'],
 /** A change to a ticket that is there has the note beside this. */
 function whyNow(event: TicketEvent, { actor, note }: Partial<StateChange> = {}): string {
   const why = actor === 'auto' ? 'nobody acknowledged it in time' : `${actor ?? 'somebody'} asks for help`
-  return event !== 'open' || note === undefined ? why : `${why}, “${cut(note.replaceAll(/\s+/g, ' '))}”`
+  return event !== 'open' || note === undefined ? why : `${why}, “${shortened(note.replaceAll(/\s+/g, ' '), MAX_MESSAGE_LENGTH)}”`
 }
 
 function whereToLook({ service, rootCause, firstSeen }: Incident): string {
@@ -162,10 +164,5 @@ function timeOfDay(time: string): string {
 }
 
 function oneLine(text: string): string {
-  const line = text.replaceAll(/\s+/g, ' ').trim()
-  return line.length <= 120 ? line : `${line.slice(0, 119).toWellFormed()}…`
-}
-
-function cut(message: string): string {
-  return message.length <= MAX_MESSAGE_LENGTH ? message : `${message.slice(0, MAX_MESSAGE_LENGTH - 1).toWellFormed()}…`
+  return shortened(text.replaceAll(/\s+/g, ' ').trim(), MAX_LINE_LENGTH)
 }

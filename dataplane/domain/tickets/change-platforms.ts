@@ -1,6 +1,7 @@
 /** Changes to the targets of a tenant: what may be changed, and what the targets are afterwards (Spec: PATCH /api/v1/config/platforms; Decisions 6, 7). */
 import { FIELD_PAIRS, type PlatformName } from '../../contract/platforms.ts'
 import { parseTargetId, TARGET_ID_RULE, type TargetId } from '../../contract/target-id.ts'
+import { shortened } from '../../text/shortened.ts'
 import { type FieldRules, fieldNames, MASK, parseField, requiredFields, secretFields, withoutUserInfo } from './platform-field.ts'
 import type { FieldValue } from './target.ts'
 
@@ -23,6 +24,8 @@ export type PlatformsChanged =
 export type Seal = (target: TargetId, field: string, secret: string) => string
 
 const MAX_TARGETS = 100
+/** Longest id, field or value that a problem shows. */
+const MAX_SHOWN = 60
 
 /** A map from target id to its fields; null removes a target or a field; `****` leaves a secret as it is. Nothing is sealed where there is a problem. */
 export function changePlatforms(
@@ -36,7 +39,7 @@ export function changePlatforms(
   const updated: TargetId[] = []
   for (const [id, wanted] of Object.entries(change)) {
     const platform = parseTargetId(id)?.platform
-    if (platform === undefined) problems.push(`${shortened(id)}: expected ${TARGET_ID_RULE}`)
+    if (platform === undefined) problems.push(`${shortened(id, MAX_SHOWN)}: expected ${TARGET_ID_RULE}`)
     else if (wanted === null) drafts.delete(id)
     else if (!isMap(wanted)) problems.push(`${id}: expected an object with fields of ${platform}, or null, seen ${seen(wanted)}`)
     else {
@@ -89,7 +92,7 @@ function applyFields(
     if (field === 'enabled') {
       if (typeof value === 'boolean') draft.enabled = value
       else problems.set(field, `expected true or false, seen ${seen(value)}`)
-    } else if (!known.includes(field)) problems.set(shortened(field), 'unknown field')
+    } else if (!known.includes(field)) problems.set(shortened(field, MAX_SHOWN), 'unknown field')
     else {
       const problem = secret.includes(field) ? applySecret(draft, field, value, rules) : applyPlain(draft, field, value, rules)
       if (problem !== undefined) problems.set(field, problem)
@@ -126,10 +129,8 @@ export function isMap(value: unknown): value is Readonly<Record<string, unknown>
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-const shortened = (text: string) => (text.length > 60 ? `${text.slice(0, 60)}…` : text)
-
 function seen(value: unknown): string {
   if (Array.isArray(value)) return `an array of ${value.length}`
   if (typeof value === 'object' && value !== null) return 'an object'
-  return typeof value === 'string' ? JSON.stringify(shortened(withoutUserInfo(value))) : String(value)
+  return typeof value === 'string' ? JSON.stringify(shortened(withoutUserInfo(value), MAX_SHOWN)) : String(value)
 }

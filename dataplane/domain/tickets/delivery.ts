@@ -1,5 +1,6 @@
 /** The state of a row after an attempt: sent, tried again later, given up (Decisions 6). */
 import { type BackOffConfig, backOffMs } from '../../limits/back-off.ts'
+import { shortened } from '../../text/shortened.ts'
 import { isoTime } from '../time/iso-time.ts'
 import { STATUS_AFTER } from './coalescing.ts'
 import { isUnsettled, type OutboxRow, withoutUnreached } from './outbox-row.ts'
@@ -217,5 +218,5 @@ function mergeTicket(before: ExternalTicket | undefined, now: ExternalTicket | u
 }
 
 function cut(reason: string): string {
-  return reason.length <= MAX_REASON_LENGTH ? reason : `${reason.slice(0, MAX_REASON_LENGTH - 1).toWellFormed()}…`
+  return shortened(reason, MAX_REASON_LENGTH)
 }

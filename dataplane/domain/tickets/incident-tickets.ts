@@ -1,6 +1,7 @@
 /** Notes of the ticketing agent in an incident, and the events that follow from the incident's state (Spec: Events; Decisions 6). */
 import type { Severity } from '../../contract/platforms.ts'
 import type { TargetId } from '../../contract/target-id.ts'
+import { listWords } from '../../text/listed.ts'
 import type { Incident } from '../incidents/incident-fields.ts'
 import type { IncidentAction } from '../incidents/incident-status.ts'
 import { compareSeverity } from '../incidents/severity.ts'
@@ -179,10 +180,6 @@ export function describeGrowth(
 
 function shortened(words: readonly string[]): readonly string[] {
   return words.length <= MAX_NAMED ? words : [...words.slice(0, MAX_NAMED), `${words.length - MAX_NAMED} more`]
-}
-
-export function listWords(words: readonly string[]): string {
-  return words.length < 3 ? words.join(' and ') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
 }
 
 function takeUp<T extends TicketedIncident>(incident: T, facts: AttendFacts, quiet: Quiet | undefined, now: string): T {

@@ -1,9 +1,11 @@
 /** The words of findings in the reasons of an anomaly. */
+
+import { shortened } from '../../../text/shortened.ts'
 import type { Shift } from './shift.ts'
 
 const MAX_WORDS = 80
 
-const quoted = (words: string) => `"${words.length > MAX_WORDS ? `${words.slice(0, MAX_WORDS - 1).toWellFormed()}…` : words}"`
+const quoted = (words: string) => `"${shortened(words, MAX_WORDS)}"`
 const percent = (share: number) => `${Math.round(share * 1_000) / 10} %`
 const rounded = (value: number) => Math.round(value * 10) / 10
 

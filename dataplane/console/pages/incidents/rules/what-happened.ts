@@ -4,6 +4,8 @@ import type { Incident } from '../../../../domain/incidents/incident-fields.ts'
 import { withoutHead } from '../../../../domain/records/line-head.ts'
 import { withoutWrapping } from '../../../../domain/records/wrapped-exception.ts'
 import { standsOut } from '../../../../domain/root-cause/stands-out.ts'
+import { listWords } from '../../../../text/listed.ts'
+import { shortened } from '../../../../text/shortened.ts'
 
 type Told = Pick<
   Incident,
@@ -80,12 +82,6 @@ function describeOthers(others: readonly string[]): string {
   return `; ${listWords(words)} ${others.length === 1 ? 'is' : 'are'} affected, too`
 }
 
-/** `a, b and c` */
-export function listWords(words: readonly string[]): string {
-  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
-}
-
 function oneLine(text: string): string {
-  const line = text.replaceAll(/\s+/g, ' ').trim()
-  return line.length <= MAX_QUOTE ? line : `${line.slice(0, MAX_QUOTE - 1).toWellFormed()}…`
+  return shortened(text.replaceAll(/\s+/g, ' ').trim(), MAX_QUOTE)
 }

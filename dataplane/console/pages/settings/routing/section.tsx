@@ -3,12 +3,12 @@ import { Checkbox, Tooltip } from '@mantine/core'
 import { IconLock } from '@tabler/icons-react'
 import { Link } from 'wouter'
 import { SEVERITIES, type Severity } from '../../../../contract/platforms.ts'
+import { listWords } from '../../../../text/listed.ts'
 import type { TicketingConfig } from '../../../api/ticketing-config.ts'
 import { SeverityBadge } from '../../../components/badges.tsx'
 import { Panel } from '../../../components/panel.tsx'
 import { EmptyState } from '../../../components/states.tsx'
 import { useLink } from '../../../url-state/links.ts'
-import { listWords } from '../../incidents/rules/what-happened.ts'
 import { titleOfTarget } from '../rules/platform-form.ts'
 import {
   buildMatrix,
