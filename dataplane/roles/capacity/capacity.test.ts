@@ -23,13 +23,22 @@ describe('logpipeline capacity', () => {
       expect(two.distributed[at]!.diskBytes, part).to.equal(diskBytes * 2)
       expect(two.distributed[at]!.networkBytes / networkBytes, part).to.be.closeTo(2, 1e-9)
     }
-    expect(one.oneMachine!.cores).to.be.closeTo((1_000 * MEASURED.standalone.cpuUs) / 1e6 / 0.6, 1e-9)
+  })
+
+  it('takes the CPU of one machine from the rates that it was measured at', () => {
+    const { cpuUs, maxPerSecond, steady, idleCores } = MEASURED.standalone
+    const busyCores = (rate: number) => estimate({ ...LOAD, rate }).oneMachine!.cores * 0.6
+    expect(busyCores(1)).to.be.closeTo(idleCores, 1e-3)
+    expect(busyCores(steady.perSecond)).to.be.closeTo((steady.perSecond * steady.cpuUs) / 1e6, 1e-9)
+    const [low, high] = [busyCores(10_000), busyCores(20_000)]
+    const fullCores = (maxPerSecond * cpuUs) / 1e6
+    expect(high + ((high - low) / 10_000) * (maxPerSecond - 20_000), 'the line ends at the highest rate').to.be.closeTo(fullCores, 1e-9)
   })
 
   it('takes larger records to cost as much more, and smaller ones no less', () => {
     const cores = (bytes: number) => estimate({ ...LOAD, bytes }).oneMachine!.cores
     expect(cores(100)).to.equal(cores(MEASURED.recordBytes))
-    expect(cores(2 * MEASURED.recordBytes)).to.be.closeTo(2 * cores(MEASURED.recordBytes), 1e-9)
+    expect(cores(2 * MEASURED.recordBytes)).to.be.closeTo(estimate({ ...LOAD, rate: 2 * LOAD.rate }).oneMachine!.cores, 1e-9)
   })
 
   it('has one machine do no more than three fifths of what one was seen to do', () => {
@@ -83,7 +92,17 @@ describe('logpipeline capacity', () => {
   it('has the figures that docs/capacity.md shows', () => {
     const page = readFileSync(new URL('../../../docs/capacity.md', import.meta.url), 'utf8')
     const { standalone, collector, etl, score, indexer, openSearch, kafka } = MEASURED
-    const shown = [standalone.cpuUs, standalone.busBytes, standalone.storeBytes, collector.cpuUs, etl.cpuUs, score.cpuUs, indexer.cpuUs]
+    const shown = [
+      standalone.cpuUs,
+      standalone.steady.cpuUs,
+      standalone.idleCores,
+      standalone.busBytes,
+      standalone.storeBytes,
+      collector.cpuUs,
+      etl.cpuUs,
+      score.cpuUs,
+      indexer.cpuUs,
+    ]
     for (const figure of [...shown, openSearch.cpuUs, openSearch.documentBytes, kafka.rawBytes, kafka.enrichedBytes])
       expect(page).to.match(new RegExp(`\\b${String(figure).replace('.', '\\.')}\\b`))
   })

@@ -85,16 +85,25 @@ const coresFor = (rate: number, cpuUs: number): number => (rate * cpuUs) / 1e6
 const membersOf = (rate: number, cpuUs: number): number => Math.max(1, Math.ceil(coresFor(rate, cpuUs) / PLANNED))
 
 function oneMachine({ rate, retentionDays }: Load, size: number): Need | undefined {
-  const { cpuUs, maxPerSecond, memoryBytes, busBytes, storeBytes } = MEASURED.standalone
+  const { maxPerSecond, memoryBytes, busBytes, storeBytes } = MEASURED.standalone
   if (rate * size > maxPerSecond * PLANNED) return undefined
   return {
     part: 'standalone',
-    cores: coresFor(rate, cpuUs * size) / PLANNED,
+    cores: standaloneCores(rate * size) / PLANNED,
     memoryBytes,
     diskBytes: (rate * size * (storeBytes * retentionDays * DAY_S + busBytes * BUS_HOURS * 3_600)) / PLANNED,
     networkBytes: rate * MEASURED.protobufBytes * size,
     count: 1,
   }
+}
+
+/** In a straight line from one measured rate to the next: the first records cost several times what further ones do. */
+function standaloneCores(rate: number): number {
+  const { cpuUs, maxPerSecond, steady, idleCores } = MEASURED.standalone
+  const steadyCores = coresFor(steady.perSecond, steady.cpuUs)
+  if (rate < steady.perSecond) return idleCores + (steadyCores - idleCores) * (rate / steady.perSecond)
+  const fullCores = coresFor(maxPerSecond, cpuUs)
+  return steadyCores + (fullCores - steadyCores) * ((rate - steady.perSecond) / (maxPerSecond - steady.perSecond))
 }
 
 function collector({ rate }: Load, size: number): Need {
