@@ -111,6 +111,7 @@ function readFirst(content: JsonObject, type: string) {
     size: content['size'] === undefined ? 10 : readInteger(content['size'], `${type}.size`, 1, MAX_BUCKETS),
     order: content['order'] === undefined ? [{ path: '_count', isAscending: false }] : readOrders(content['order'], type),
     minDocCount: content['min_doc_count'] === undefined ? 1 : readInteger(content['min_doc_count'], `${type}.min_doc_count`, 0),
+    showsErrors: readBoolean(content['show_term_doc_count_error'] ?? false, `${type}.show_term_doc_count_error`),
   }
 }
 

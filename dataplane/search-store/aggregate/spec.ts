@@ -66,6 +66,8 @@ export type BucketSpec =
         readonly size: number
         readonly order: readonly BucketOrder[]
         readonly minDocCount: number
+        /** Each bucket says by how much its count may be wrong, which is 0 here. */
+        readonly showsErrors: boolean
       })
   | (ValueSource & TermFilter & { readonly type: 'rare_terms'; readonly maxDocCount: number })
   | {
@@ -74,6 +76,7 @@ export type BucketSpec =
       readonly size: number
       readonly order: readonly BucketOrder[]
       readonly minDocCount: number
+      readonly showsErrors: boolean
     }
   | (HistogramOptions & {
       readonly type: 'date_histogram'

@@ -177,7 +177,7 @@ const ordinalsOf = <K>(table: BucketTable<K>, fits: (count: number) => boolean):
 /** The first buckets in the order that was asked for; equals by their keys. */
 export function showFirst<K>(
   table: BucketTable<K>,
-  { order, size, minDocCount }: Pick<SpecOf<'terms'>, 'order' | 'size' | 'minDocCount'>,
+  { order, size, minDocCount, showsErrors }: Pick<SpecOf<'terms'>, 'order' | 'size' | 'minDocCount' | 'showsErrors'>,
   compareKey: (a: K, b: K) => number,
   show: (ordinal: number) => Record<string, unknown>,
   { budget }: CollectContext,
@@ -198,6 +198,6 @@ export function showFirst<K>(
   return {
     doc_count_error_upper_bound: 0,
     sum_other_doc_count: all - chosen.reduce((sum, ordinal) => sum + table.counts[ordinal]!, 0),
-    buckets: chosen.map(show),
+    buckets: chosen.map(ordinal => ({ ...show(ordinal), ...(showsErrors && { doc_count_error_upper_bound: 0 }) })),
   }
 }

@@ -1,5 +1,6 @@
 /** Index settings: kept flat (`index.refresh_interval`), shown nested, all values as text. */
 import { illegalArgument, unsupported } from '../api-error.ts'
+import { parseDurationMs } from '../dates/time-value.ts'
 import { isObject, readObject } from '../json/json-reader.ts'
 import { textOf } from '../json/text-of.ts'
 
@@ -43,6 +44,22 @@ const UNDONE: Readonly<Record<string, (value: string) => boolean>> = {
   'index.mapping.coerce': value => value === 'true',
 }
 
+/** Settings whose values must have a form, though nothing here depends on them. */
+const CHECKED: Readonly<Record<string, (value: string, name: string) => void>> = {
+  'index.number_of_shards': wholeNumber(1, 1_024),
+  'index.number_of_replicas': wholeNumber(0),
+  'index.refresh_interval': parseDurationMs,
+}
+
+function wholeNumber(least: number, most = 0x7fff_ffff): (value: string, name: string) => void {
+  return (value, name) => {
+    const refusal = `Failed to parse value [${value}] for setting [${name}]`
+    if (!/^-?\d{1,10}$/.test(value)) throw illegalArgument(refusal)
+    if (Number(value) < least) throw illegalArgument(`${refusal} must be >= ${least}`)
+    if (Number(value) > most) throw illegalArgument(`${refusal} must be <= ${most}`)
+  }
+}
+
 /** Analyzers and normalizers that fields use without naming one of the index's own: another meaning of them would change answers. Those of own names are refused where a field names them. */
 const USED_UNNAMED = /^index\.analysis\.(?:analyzer\.(?:default|default_search|standard)|normalizer\.lowercase)\.(.*)$/
 
@@ -68,9 +85,10 @@ function isFalse(value: string): boolean {
   return value === 'false'
 }
 
-/** Throws 400 for settings that would have to be obeyed and are not, and for those that nobody knows. */
+/** Throws 400 for settings that would have to be obeyed and are not, for those that nobody knows, and for values without the form of theirs. */
 export function refuseUndone(settings: Settings): void {
   for (const [name, value] of Object.entries(settings)) {
+    if (Object.hasOwn(CHECKED, name)) CHECKED[name]!(textOf(value), name)
     const isDone = Object.hasOwn(UNDONE, name) ? UNDONE[name]! : undefined
     if (name.startsWith('index.sort.') || isRedefinition(name, value)) throw unsupported(`setting [${name}]`)
     if (isDone !== undefined && !isDone(textOf(value))) throw unsupported(`setting [${name}] with the value [${textOf(value)}]`)

@@ -56,6 +56,32 @@ describe('indices, aliases, templates', () => {
     expect((await store.request('DELETE', '/nowhere')).status).to.equal(404)
   })
 
+  const REFUSED_SETTINGS: readonly (readonly [settings: object, reason: string])[] = [
+    [{ number_of_shards: 0 }, 'Failed to parse value [0] for setting [index.number_of_shards] must be >= 1'],
+    [{ number_of_shards: 2_000 }, 'Failed to parse value [2000] for setting [index.number_of_shards] must be <= 1024'],
+    [{ number_of_shards: '1.5' }, 'Failed to parse value [1.5] for setting [index.number_of_shards]'],
+    [{ number_of_replicas: -1 }, 'Failed to parse value [-1] for setting [index.number_of_replicas] must be >= 0'],
+    [
+      { index: { refresh_interval: '5' } },
+      'failed to parse setting [index.refresh_interval] with value [5] as a time value: unit is missing or unrecognized',
+    ],
+  ]
+  for (const [settings, reason] of REFUSED_SETTINGS)
+    it(`refuses an index, and a template, with the settings ${JSON.stringify(settings)}`, async () => {
+      const index = await store.request('PUT', '/misset', { settings })
+      const template = await store.request('PUT', '/_index_template/misset', { index_patterns: ['misset-*'], template: { settings } })
+      for (const { status, body } of [index, template]) {
+        expect(status).to.equal(400)
+        expect(body.error).to.deep.include({ type: 'illegal_argument_exception', reason })
+      }
+    })
+
+  it('takes the settings that ask for no refresh', async () => {
+    const created = await store.request('PUT', '/unrefreshed', { settings: { refresh_interval: '-1', number_of_replicas: null } })
+    expect(created.status).to.equal(200)
+    expect((await store.request('PUT', '/unrefreshed/_settings', { refresh_interval: 'x' })).status).to.equal(400)
+  })
+
   it('shows and extends mappings', async () => {
     await store.client.index({ index: 'grown', id: '1', body: { title: 'x', n: 1, 'user.id': 'u', at: '2026-11-21T00:00:00Z' } })
     await store.client.indices.putMapping({ index: 'grown', body: { properties: { extra: { type: 'keyword' } } } })

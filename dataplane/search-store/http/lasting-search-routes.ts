@@ -1,10 +1,10 @@
 /** Scrolls (`?scroll=`, `_search/scroll`) and points in time (`_search/point_in_time`). */
 import { ApiError, illegalArgument, validationError } from '../api-error.ts'
 import type { ScrollPage } from '../calls/query-call.ts'
+import { parseDurationMs } from '../dates/time-value.ts'
 import { readStrings, words } from '../json/json-reader.ts'
 import type { Lease } from '../leases/lease.ts'
 import { checkedKeepAlive } from '../leases/leases.ts'
-import { parseDurationMs } from '../query/parse/search-request.ts'
 import { INDEX_PARAMETERS, NODE_PARAMETERS, resolveIndices } from './index-parameters.ts'
 import { queryCallOf } from './query-route.ts'
 import { ok, type Reply } from './reply.ts'

@@ -2,8 +2,8 @@
 
 import { type AggregationSpec, parseAggregations, type SummarySpec } from '../../aggregate/parse.ts'
 import { ApiError, illegalArgument, parsingError, unsupported, validationError } from '../../api-error.ts'
+import { parseDurationMs } from '../../dates/time-value.ts'
 import { isObject, type JsonObject, readBoolean, readInteger, readObject, readString, readStrings, words } from '../../json/json-reader.ts'
-import { textOf } from '../../json/text-of.ts'
 import { type FieldFormat, parseFieldFormats } from '../show/field-formats.ts'
 import { parseSourceFilter, type SourceFilter } from '../show/source-filter.ts'
 import { type HighlightSpec, parseHighlight } from './highlight-spec.ts'
@@ -159,20 +159,6 @@ export function parseTerminateAfter(value: unknown): number | undefined {
   const limit = readInteger(value, 'terminate_after', Number.MIN_SAFE_INTEGER)
   if (limit < 0) throw illegalArgument('terminateAfter must be > 0')
   return limit === 0 ? undefined : limit
-}
-
-const UNIT_MS: Readonly<Record<string, number>> = { nanos: 1e-6, micros: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-
-/** A time value such as `30s`, `500ms`, `-1`. */
-export function parseDurationMs(value: unknown, where: string): number {
-  if (value === -1 || value === '-1') return -1
-  if (value === 0 || value === '0') return 0
-  const match = typeof value === 'string' ? /^(\d{1,9}(?:\.\d{1,6})?)(nanos|micros|ms|s|m|h|d)$/.exec(value.trim()) : null
-  if (match === null)
-    throw illegalArgument(
-      `failed to parse setting [${where}] with value [${textOf(value)}] as a time value: unit is missing or unrecognized`,
-    )
-  return Number(match[1]) * UNIT_MS[match[2]!]!
 }
 
 /** The body of `_count` and of the by-query calls: a query alone. */
