@@ -39,7 +39,7 @@ export function RecordsMode(props: RecordsModeProps) {
     () => (hasNextPage && !isFetchingNextPage && !isPlaceholderData ? () => void fetchNextPage() : undefined),
     [hasNextPage, isFetchingNextPage, isPlaceholderData, fetchNextPage],
   )
-  if (error !== null && records.length === 0) return <ErrorPanel error={error} onRetry={() => void refetch()} />
+  if (error !== null && records.length === 0) return <ErrorPanel error={error} onRetry={refetch} />
   return (
     <section
       className={styles.records}
@@ -52,7 +52,7 @@ export function RecordsMode(props: RecordsModeProps) {
           histogram.error === null ? (
             <Pending what="Counting records" />
           ) : (
-            <ErrorPanel error={histogram.error} onRetry={() => void histogram.refetch()} small />
+            <ErrorPanel error={histogram.error} onRetry={() => histogram.refetch()} small />
           )
         ) : (
           <>

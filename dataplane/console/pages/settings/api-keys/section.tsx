@@ -28,7 +28,7 @@ export default function ApiKeysSection() {
       <Panel title="API keys" note={`of tenant ${tenant}`} flush actions={<Button onClick={() => setDialog('new')}>Create a key</Button>}>
         {keys.data === undefined ? (
           keys.isError ? (
-            <ErrorPanel small error={keys.error} onRetry={() => void keys.refetch()} />
+            <ErrorPanel small error={keys.error} onRetry={() => keys.refetch()} />
           ) : (
             <Pending what="Reading keys" />
           )

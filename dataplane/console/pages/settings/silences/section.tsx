@@ -196,7 +196,7 @@ function SilenceList() {
         error === null ? (
           <Pending />
         ) : (
-          <ErrorPanel error={error} onRetry={() => void refetch()} small />
+          <ErrorPanel error={error} onRetry={refetch} small />
         )
       ) : data.length === 0 ? (
         <EmptyState title="Nothing is silenced" icon={IconBell} small>
