@@ -102,6 +102,25 @@ describe('the console of an engineer on call', function () {
       expect(await age.textContent()).to.match(/^(just now|\d+ s ago)$/)
     })
 
+  it('says in which zone times are, on paper too, and shows them in UTC where one likes', async () => {
+    const page = await at.open('/logs?q=service%3Astorefront', { timeZone: 'Asia/Kolkata' })
+    const row = page.getByRole('row').filter({ hasText: 'storefront' }).first()
+    const minutes = async () => {
+      const [, hour, minute] = /(\d\d):(\d\d):\d\d\.\d{3}/.exec(await row.innerText()) ?? []
+      return Number(hour) * 60 + Number(minute)
+    }
+    const local = await minutes()
+    await page.emulateMedia({ media: 'print' })
+    await page.getByRole('button', { name: 'UTC+5:30: show times in UTC' }).waitFor()
+    expect(await page.getByRole('navigation', { name: 'Pages' }).count()).to.equal(0)
+    await page.emulateMedia({ media: 'screen' })
+    for (const key of ['g', 'c']) await page.keyboard.press(key)
+    await page.getByRole('button', { name: 'UTC: show times in Asia/Calcutta' }).waitFor()
+    expect((local - (await minutes()) + 1_440) % 1_440).to.equal(330)
+    await page.reload()
+    await page.getByRole('button', { name: 'UTC: show times in Asia/Calcutta' }).waitFor()
+  })
+
   it('ages are right at once on a page that is opened after a while on others', async () => {
     const page = await at.open('/')
     const age = page.getByRole('region', { name: 'Ingestion' }).getByText(/ ago$|just now/)
