@@ -231,6 +231,21 @@ describe('the console of an engineer on call', function () {
     await views.and(other.locator(':focus, :has(:focus)')).waitFor()
   })
 
+  it('a trace of an hour ago is one click from its id in the search, and its messages stay in sight beside an open record', async () => {
+    const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
+    const record = (message: string, second: number) => ({
+      ...{ message, service: 'checkout', trace_id: trace, timestamp: new Date(Date.now() - 3_600_000 + second * 1_000).toISOString() },
+    })
+    const body = JSON.stringify([record('order 4711 begun', 0), record('order 4711 charged', 1)])
+    expect((await fetch(`${at.app.dashboard}/api/upload`, { method: 'POST', body })).status).to.equal(200)
+    const page = await at.open(`/logs?range=5m&q=${trace}`, { width: 1_280 })
+    await page.getByRole('button', { name: 'Its trace, of any time' }).click()
+    const message = page.getByRole('list', { name: 'Records of the trace' }).getByText('order 4711 charged')
+    await message.click()
+    await page.getByRole('region', { name: 'Record', exact: true }).waitFor()
+    await eventually(async () => expect((await message.boundingBox())!.width).to.be.above(150))
+  })
+
   it('a phone: ways out of a record lead to their result, also of one that was opened just now', async () => {
     const page = await at.open('/logs?range=1h', { width: 390, height: 844 })
     const row = page

@@ -11,6 +11,8 @@ import { ChartLegend, TimeChart } from '../../../components/time-chart.tsx'
 import { useLink } from '../../../url-state/links.ts'
 import { relativeRange, sayTimeRange, type TimeRange } from '../../../url-state/time-range.ts'
 import { useTimeRange } from '../../../url-state/use-time-range.ts'
+import { useLogsActions } from '../filters.ts'
+import { isTraceId } from '../requests/trace.ts'
 import { MAX_LOADED_RECORDS, type useHistogram, type useRecords } from '../use-logs.ts'
 import { LEVELS } from './level.ts'
 import type { LogRecord } from './log-record.ts'
@@ -116,6 +118,7 @@ function NoRecords({ search }: { readonly search: string }) {
   const [range, setRange] = useTimeRange()
   const link = useLink()
   const anyLogs = useAnyLogs()
+  const { showTrace } = useLogsActions()
   if (anyLogs === undefined) return <Pending />
   if (!anyLogs) return <FirstLog />
   return (
@@ -137,6 +140,11 @@ function NoRecords({ search }: { readonly search: string }) {
             {sayTimeRange(relativeRange(text)!)}
           </Button>
         ))}
+        {isTraceId(search.trim()) && (
+          <Button variant="default" onClick={() => showTrace(search.trim())}>
+            Its trace, of any time
+          </Button>
+        )}
         {search !== '' && (
           <Button variant="default" component={Link} href={link('/logs')}>
             Without the search
