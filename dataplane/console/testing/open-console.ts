@@ -11,7 +11,7 @@ export interface PageOptions {
   readonly theme?: Theme
   readonly width?: number
   readonly height?: number
-  /** Of the browser. Holds where the page opens in a window of its own. Default UTC. */
+  /** The zone of the browser, for pages that open in a window of their own. Default UTC. */
   readonly timeZone?: string
 }
 
