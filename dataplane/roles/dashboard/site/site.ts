@@ -46,7 +46,7 @@ interface SiteFile {
   readonly packed: Map<Encoding, Promise<Buffer>>
 }
 
-/** What the index tells the console. */
+/** Settings that the index tells the console. */
 export interface SiteSettings {
   /** The path that the site is served below. */
   readonly basePath?: string
