@@ -231,6 +231,13 @@ describe('the console of an engineer on call', function () {
     await views.and(other.locator(':focus, :has(:focus)')).waitFor()
   })
 
+  it('search: says of a field that no record has, and of one that is written otherwise, why nothing is found', async () => {
+    const page = await at.open(`/logs?q=${encodeURIComponent('svc:cart level=ERROR thread.name:nobody')}`)
+    await page.getByText('No record has a field svc.').waitFor()
+    await page.getByText('A value of a field is written with a colon: level:ERROR').waitFor()
+    expect(await page.getByText('No record has a field').count()).to.equal(1)
+  })
+
   it('a trace of an hour ago is one click from its id in the search, and its messages stay in sight beside an open record', async () => {
     const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
     const record = (message: string, second: number) => ({

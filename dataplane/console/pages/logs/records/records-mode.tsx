@@ -23,6 +23,8 @@ export interface RecordsModeProps {
   readonly found: ReturnType<typeof useRecords>
   readonly histogram: ReturnType<typeof useHistogram>
   readonly search: string
+  /** Likely mistakes, for a search that finds nothing. */
+  readonly hints: readonly string[]
   readonly columns: readonly string[]
   readonly marks: RegExp | undefined
   readonly wrap: boolean
@@ -33,7 +35,7 @@ export interface RecordsModeProps {
 }
 
 export function RecordsMode(props: RecordsModeProps) {
-  const { found, histogram, search, columns, marks, wrap, withDay, openId, onOpen, onRange } = props
+  const { found, histogram, search, hints, columns, marks, wrap, withDay, openId, onOpen, onRange } = props
   const { data } = histogram
   const series = useMemo(() => (data === undefined ? [] : levelSeries(LEVELS, level => data.counts[level])), [data])
   const { fetchNextPage, hasNextPage, isFetchingNextPage, isPlaceholderData, isPending, error, refetch, records } = found
@@ -78,7 +80,7 @@ export function RecordsMode(props: RecordsModeProps) {
       {isPending ? (
         <Pending what="Reading records" />
       ) : records.length === 0 ? (
-        <NoRecords search={search} />
+        <NoRecords search={search} hints={hints} />
       ) : (
         <RecordTable
           label="Records"
@@ -114,7 +116,7 @@ function Footer({ found: { records, hasNextPage, isFetchNextPageError, fetchNext
   return 'No more records in this time.'
 }
 
-function NoRecords({ search }: { readonly search: string }) {
+function NoRecords({ search, hints }: Pick<RecordsModeProps, 'search' | 'hints'>) {
   const [range, setRange] = useTimeRange()
   const link = useLink()
   const anyLogs = useAnyLogs()
@@ -134,6 +136,11 @@ function NoRecords({ search }: { readonly search: string }) {
           </>
         )}
       </p>
+      {hints.map(hint => (
+        <p key={hint}>
+          <ForeignText text={hint} />
+        </p>
+      ))}
       <div className={styles.ways}>
         {['1d', '7d', '30d'].map(text => (
           <Button key={text} variant="default" onClick={() => setRange(relativeRange(text)!)}>
