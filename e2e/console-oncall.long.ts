@@ -102,6 +102,25 @@ describe('the console of an engineer on call', function () {
       expect(await age.textContent()).to.match(/^(just now|\d+ s ago)$/)
     })
 
+  it('says in which zone times are, on paper too, and shows them in UTC where one likes', async () => {
+    const page = await at.open('/logs?q=service%3Astorefront', { timeZone: 'Asia/Kolkata' })
+    const row = page.getByRole('row').filter({ hasText: 'storefront' }).first()
+    const minutes = async () => {
+      const [, hour, minute] = /(\d\d):(\d\d):\d\d\.\d{3}/.exec(await row.innerText()) ?? []
+      return Number(hour) * 60 + Number(minute)
+    }
+    const local = await minutes()
+    await page.emulateMedia({ media: 'print' })
+    await page.getByRole('button', { name: 'UTC+5:30: show times in UTC' }).waitFor()
+    expect(await page.getByRole('navigation', { name: 'Pages' }).count()).to.equal(0)
+    await page.emulateMedia({ media: 'screen' })
+    for (const key of ['g', 'c']) await page.keyboard.press(key)
+    await page.getByRole('button', { name: 'UTC: show times in Asia/Calcutta' }).waitFor()
+    expect((local - (await minutes()) + 1_440) % 1_440).to.equal(330)
+    await page.reload()
+    await page.getByRole('button', { name: 'UTC: show times in Asia/Calcutta' }).waitFor()
+  })
+
   it('ages are right at once on a page that is opened after a while on others', async () => {
     const page = await at.open('/')
     const age = page.getByRole('region', { name: 'Ingestion' }).getByText(/ ago$|just now/)
@@ -210,6 +229,28 @@ describe('the console of an engineer on call', function () {
     await chip(page).waitFor({ state: 'detached' })
     // The button is gone, and the focus is still in what is open.
     await views.and(other.locator(':focus, :has(:focus)')).waitFor()
+  })
+
+  it('search: says of a field that no record has, and of one that is written otherwise, why nothing is found', async () => {
+    const page = await at.open(`/logs?q=${encodeURIComponent('svc:cart level=ERROR thread.name:nobody')}`)
+    await page.getByText('No record has a field svc.').waitFor()
+    await page.getByText('A value of a field is written with a colon: level:ERROR').waitFor()
+    expect(await page.getByText('No record has a field').count()).to.equal(1)
+  })
+
+  it('a trace of an hour ago is one click from its id in the search, and its messages stay in sight beside an open record', async () => {
+    const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
+    const record = (message: string, second: number) => ({
+      ...{ message, service: 'checkout', trace_id: trace, timestamp: new Date(Date.now() - 3_600_000 + second * 1_000).toISOString() },
+    })
+    const body = JSON.stringify([record('order 4711 begun', 0), record('order 4711 charged', 1)])
+    expect((await fetch(`${at.app.dashboard}/api/upload`, { method: 'POST', body })).status).to.equal(200)
+    const page = await at.open(`/logs?range=5m&q=${trace}`, { width: 1_280 })
+    await page.getByRole('button', { name: 'Its trace, of any time' }).click()
+    const message = page.getByRole('list', { name: 'Records of the trace' }).getByText('order 4711 charged')
+    await message.click()
+    await page.getByRole('region', { name: 'Record', exact: true }).waitFor()
+    await eventually(async () => expect((await message.boundingBox())!.width).to.be.above(150))
   })
 
   it('a phone: ways out of a record lead to their result, also of one that was opened just now', async () => {

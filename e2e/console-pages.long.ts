@@ -1,4 +1,5 @@
 /** The ways through overview, health, upload and API keys, in a browser. */
+import { execFileSync } from 'node:child_process'
 import { appendFileSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -115,6 +116,11 @@ describe('pages of the console', function () {
     await page.getByRole('button', { name: 'Copy the key', exact: true }).and(page.locator(':focus')).press('Enter')
     const key = (await page.evaluate('navigator.clipboard.readText()')) as string
     expect(key).to.match(/^svc_proj_[0-9a-f]{64}$/)
+    // The command leads to this gateway, whatever its port.
+    await page.getByRole('button', { name: 'Copy the command', exact: true }).click()
+    await eventually(async () => expect(await page.evaluate('navigator.clipboard.readText()')).to.match(/^curl /))
+    const command = (await page.evaluate('navigator.clipboard.readText()')) as string
+    expect(execFileSync('sh', ['-c', command], { encoding: 'utf8', stdio: 'pipe' })).to.equal('{"partialSuccess":{}}')
     await page.getByRole('button', { name: 'I have copied it' }).click()
     const row = page.getByRole('row', { name: /checkout/ })
     await row.getByText(`svc_proj_${key.slice(9, 13)}…${key.slice(-4)}`).waitFor()

@@ -33,6 +33,8 @@ export interface StandaloneContext {
   readonly ports: readonly number[]
   /** The collector, once it is there. */
   readonly collector?: LocalCollector | undefined
+  /** The port of the gateway, once it listens. */
+  readonly gatewayPort?: number
   /** How long records wait until they are searchable, ms. */
   delayMs(): number
 }

@@ -65,12 +65,15 @@ async function goTo(page: Page, url: string, options: PageOptions = {}): Promise
   await page.locator('h1').waitFor()
 }
 
+const EMPTY = 'about:blank'
+
 /** Nothing of a test is left for the next one but what the browser has loaded. */
 async function emptyWindow(page: Page): Promise<void> {
+  if (page.url() === EMPTY) return
   await page.unrouteAll({ behavior: 'ignoreErrors' })
   await page.evaluate('localStorage.clear(); sessionStorage.clear()')
   await page.context().clearCookies()
-  await page.goto('about:blank')
+  await page.goto(EMPTY)
 }
 
 /** Records become an incident when the bridge has had its turns, on a busy machine too. */

@@ -10,6 +10,7 @@ import { EmptyState, Pending } from '../components/states.tsx'
 import { UploadsProvider } from '../pages/upload/uploads.tsx'
 import { BASE_PATH } from '../url-state/base-path.ts'
 import { parseTenant } from '../url-state/tenant.ts'
+import { useShowsUtc } from './clock-choice.tsx'
 import { createQueryClient } from './query-client.ts'
 import { type PageRoute, ROUTES } from './routes.ts'
 import { Shell } from './shell.tsx'
@@ -50,11 +51,12 @@ export function App() {
 }
 
 function PageContent({ route: { title, Content } }: { readonly route: PageRoute }) {
+  const isUtc = useShowsUtc()
   useEffect(() => {
     document.title = `${title} · logpipeline`
   }, [title])
   return (
-    <PageBoundary key={title} title={title}>
+    <PageBoundary key={`${title} ${isUtc}`} title={title}>
       <Suspense fallback={<Pending />}>
         <Content />
       </Suspense>

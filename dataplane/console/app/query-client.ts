@@ -1,5 +1,5 @@
 /** How the pages read: once again after a failure of the server, never after one of the request. */
-import { QueryClient } from '@tanstack/react-query'
+import { type Query, QueryClient } from '@tanstack/react-query'
 import { readNoting } from '../api/note-missing.ts'
 import { RequestProblem } from '../api/problem.ts'
 
@@ -8,7 +8,7 @@ const MAX_RETRIES = 1
 const RETRY_MS = 800
 
 export function createQueryClient(): QueryClient {
-  return new QueryClient({
+  const client = new QueryClient({
     defaultOptions: {
       queries: {
         staleTime: STALE_MS,
@@ -21,5 +21,20 @@ export function createQueryClient(): QueryClient {
       },
       mutations: { retry: false, networkMode: 'always' },
     },
+  })
+  keepFailures(client)
+  return client
+}
+
+/** A failure stays told while the same is read again. The library forgets it then: a page that repeats its readings would swing between failure and "Reading". */
+function keepFailures(client: QueryClient): void {
+  const failures = new WeakMap<Query, Error>()
+  client.getQueryCache().subscribe(event => {
+    if (event.type !== 'updated') return
+    const { query, action } = event
+    if (action.type === 'error' && query.state.error !== null) failures.set(query, query.state.error)
+    if (action.type === 'success') failures.delete(query)
+    const error = failures.get(query)
+    if (action.type === 'fetch' && error !== undefined && query.state.status === 'pending') query.setState({ error, status: 'error' })
   })
 }

@@ -9,6 +9,7 @@ import { useKeptFocus } from '../components/use-kept-focus.ts'
 import { leaveControl, useShortcut, useShortcutListener } from '../components/use-shortcut.ts'
 import { BASE_PATH } from '../url-state/base-path.ts'
 import { useLink } from '../url-state/links.ts'
+import { ClockChoice } from './clock-choice.tsx'
 import { KeyboardHelp } from './keyboard-help.tsx'
 import { LogOut } from './log-out.tsx'
 import { type PageRoute, ROUTES } from './routes.ts'
@@ -40,6 +41,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
           <div className={styles.tenant}>
             <TenantChoice />
           </div>
+          <ClockChoice />
           <div className={styles.tools}>
             <ThemeSwitch />
             <Tooltip label="Keyboard (?)">

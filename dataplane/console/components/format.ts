@@ -1,4 +1,6 @@
 /** Numbers and times as the console writes them. */
+import { onClock } from './clock.ts'
+
 const WHOLE = new Intl.NumberFormat('en')
 const SHORT = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
 const BYTES = ['B', 'KB', 'MB', 'GB', 'TB'] as const
@@ -57,28 +59,26 @@ export function formatAgo(ms: number, nowMs: number): string {
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const
 
-/** `22 Nov 23:51:07`, in the time zone of the browser. */
+/** `22 Nov 23:51:07`, by the clock of the console, as all times here. */
 export function formatMoment(iso: string | number): string {
   const date = new Date(iso)
   return Number.isNaN(date.getTime()) ? String(iso) : `${formatDay(date)} ${formatClock(date)}`
 }
 
-/** `22 Nov`, in the time zone of the browser. */
+/** `22 Nov` */
 export function formatDay(date: Date): string {
-  return `${date.getDate()} ${MONTHS[date.getMonth()]}`
+  const shown = onClock(date.getTime())
+  return `${shown.getUTCDate()} ${MONTHS[shown.getUTCMonth()]}`
 }
 
-/** `23:51:07`, in the time zone of the browser. */
+/** `23:51:07` */
 export function formatClock(date: Date): string {
-  return [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':')
+  return onClock(date.getTime()).toISOString().slice(11, 19)
 }
 
-const two = (value: number) => String(value).padStart(2, '0')
-
-/** `2026-11-22 23:51:07.123`, in the time zone of the browser. */
+/** `2026-11-22 23:51:07.123` */
 export function formatTime(iso: string | number): string {
   const date = new Date(iso)
   if (Number.isNaN(date.getTime())) return String(iso)
-  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
-  return `${day} ${formatClock(date)}.${String(date.getMilliseconds()).padStart(3, '0')}`
+  return onClock(date.getTime()).toISOString().slice(0, 23).replace('T', ' ')
 }

@@ -26,7 +26,7 @@ export class PageBoundary extends Component<PageBoundaryProps, State> {
   override render() {
     if (!('error' in this.state)) return this.props.children
     const { title } = this.props
-    const panel = <ErrorPanel error={this.state.error} onRetry={() => void this.#retry()} />
+    const panel = <ErrorPanel error={this.state.error} onRetry={() => this.#retry()} />
     return title === undefined ? panel : <Page title={title}>{panel}</Page>
   }
 

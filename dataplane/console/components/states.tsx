@@ -46,7 +46,8 @@ export function Command({ text, label = 'Copy the command' }: CommandProps) {
 
 export interface ErrorPanelProps {
   readonly error: unknown
-  readonly onRetry?: () => void
+  /** Resolves once it was tried. */
+  readonly onRetry?: () => Promise<unknown>
   readonly small?: boolean
   /** In the place of the usual next step, which leads to the page on health. */
   readonly advice?: string
@@ -62,15 +63,25 @@ export function ErrorPanel({ error, onRetry, small = false, advice }: ErrorPanel
       <strong>{message}</strong>
       <p>{advice ?? whatToDo}</p>
       <div className={styles.ways}>
-        {onRetry !== undefined && (
-          <Button variant="default" onClick={onRetry}>
-            Try again
-          </Button>
-        )}
+        {onRetry !== undefined && <TryAgain onRetry={onRetry} />}
         {needsLogin(status) && <LogIn />}
         {advice === undefined && isAway(status) && <Link href={link('/status')}>Open Health</Link>}
       </div>
     </div>
+  )
+}
+
+function TryAgain({ onRetry }: Required<Pick<ErrorPanelProps, 'onRetry'>>) {
+  const [isTrying, setTrying] = useState(false)
+  const tryAgain = async () => {
+    setTrying(true)
+    await onRetry()
+    setTrying(false)
+  }
+  return (
+    <Button variant="default" onClick={() => void tryAgain()}>
+      {isTrying ? 'Trying…' : 'Try again'}
+    </Button>
   )
 }
 

@@ -4,6 +4,7 @@ import { useElementSize } from '@mantine/hooks'
 import { useEffect, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
+import { showsUtc } from './clock.ts'
 import { formatCount, formatShort, formatTime } from './format.ts'
 import { type ChartSeries, sayChart, stack } from './stack.ts'
 import styles from './time-chart.module.css'
@@ -136,6 +137,7 @@ function plotOptions({ width, height, series, bucketMs, most, isSelectable }: Pl
   return {
     width,
     height,
+    ...(showsUtc() && { tzDate: seconds => uPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC') }),
     legend: { show: false },
     padding: [8, 18, 0, 0],
     cursor: { y: false, points: { show: false }, drag: { x: isSelectable, y: false, setScale: false } },

@@ -13,6 +13,7 @@ import {
   windowOf,
 } from '../url-state/time-range.ts'
 import { useTimeRange } from '../url-state/use-time-range.ts'
+import { zoneName } from './clock.ts'
 import { useShortcut } from './use-shortcut.ts'
 
 const OFFERED = ['5m', '15m', '30m', '1h', '3h', '6h', '12h', '1d', '2d', '7d', '14d', '30d'] as const
@@ -104,7 +105,7 @@ function RangeForm({ range, onChoose }: { readonly range: TimeRange; readonly on
           />
           <Group justify="space-between">
             <Text size="xs" c="dimmed">
-              {Intl.DateTimeFormat().resolvedOptions().timeZone}
+              {zoneName()}
             </Text>
             <Button type="submit" variant="default">
               Apply

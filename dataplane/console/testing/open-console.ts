@@ -11,6 +11,8 @@ export interface PageOptions {
   readonly theme?: Theme
   readonly width?: number
   readonly height?: number
+  /** The zone of the browser, for pages that open in a window of their own. Default UTC. */
+  readonly timeZone?: string
 }
 
 export interface Console {
@@ -73,14 +75,14 @@ export async function showAs(page: Page, { theme = 'light', width = WIDTH, heigh
 async function openPage(
   browser: Browser,
   url: string,
-  { theme = 'light', width = WIDTH, height = HEIGHT }: PageOptions = {},
+  { theme = 'light', width = WIDTH, height = HEIGHT, timeZone = 'UTC' }: PageOptions = {},
   onProblem: (problem: string) => void,
 ): Promise<Page> {
   const context = await browser.newContext({
     viewport: { width, height },
     colorScheme: theme,
     reducedMotion: 'reduce',
-    timezoneId: 'UTC',
+    timezoneId: timeZone,
     locale: 'en-GB',
     permissions: ['clipboard-read', 'clipboard-write'],
   })

@@ -1,4 +1,5 @@
 /** The time that a page looks at, the same on all pages: `range=15m` up to now, or `from` and `to` in ISO-8601. */
+import { clockOffsetMs, momentOf, onClock, sayOffset } from '../components/clock.ts'
 import { formatClock, formatDay } from '../components/format.ts'
 import { parseDuration, sayDuration } from './duration.ts'
 
@@ -53,15 +54,14 @@ export function windowOf(range: TimeRange, nowMs: number): TimeWindow {
   return range.kind === 'absolute' ? { fromMs: range.fromMs, toMs: range.toMs } : { fromMs: nowMs - range.ms, toMs: nowMs }
 }
 
-/** As `datetime-local` writes times: of the browser's zone, to the second. */
+/** As `datetime-local` writes times: by the clock of the console, to the second. */
 export function toLocalInput(ms: number): string {
-  const date = new Date(ms)
-  return new Date(ms - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
+  return onClock(ms).toISOString().slice(0, 19)
 }
 
 /** The time of a field that began as `beganMs`, which it stays while the text does: a text has no ms, and names two times in the hour that clocks repeat. */
 export function fromLocalInput(text: string, beganMs: number): number {
-  return text === toLocalInput(beganMs) ? beganMs : Date.parse(text)
+  return text === toLocalInput(beganMs) ? beganMs : momentOf(text)
 }
 
 /** As long, and just before. */
@@ -80,7 +80,7 @@ export function bucketMsFor({ fromMs, toMs }: TimeWindow): number {
   return STEPS_MS.find(step => step >= wanted) ?? STEPS_MS.at(-1)!
 }
 
-/** `25 Oct, 02:30:00 – 03:30:00`, in the time zone of the browser. A year that is not this one is said, and where clocks change in between, how far each is from UTC. */
+/** `25 Oct, 02:30:00 – 03:30:00`, by the clock of the console. A year that is not this one is said, and where clocks change in between, how far each is from UTC. */
 export function sayTimeRange(range: TimeRange, nowMs = Date.now()): string {
   return range.kind === 'relative' ? `Last ${sayDuration(range.text)}` : sayWindow(range, nowMs)
 }
@@ -88,18 +88,10 @@ export function sayTimeRange(range: TimeRange, nowMs = Date.now()): string {
 export function sayWindow({ fromMs, toMs }: TimeWindow, nowMs = Date.now()): string {
   const from = new Date(fromMs)
   const to = new Date(toMs)
-  const thisYear = new Date(nowMs).getFullYear()
-  const hasYear = from.getFullYear() !== thisYear || to.getFullYear() !== thisYear
-  const isOneClock = from.getTimezoneOffset() === to.getTimezoneOffset()
-  const day = (date: Date) => formatDay(date) + (hasYear ? ` ${date.getFullYear()}` : '')
-  const time = (date: Date) => formatClock(date) + (isOneClock ? '' : ` (${sayZone(date)})`)
+  const yearOf = (ms: number) => onClock(ms).getUTCFullYear()
+  const hasYear = [fromMs, toMs].some(ms => yearOf(ms) !== yearOf(nowMs))
+  const isOneClock = clockOffsetMs(fromMs) === clockOffsetMs(toMs)
+  const day = (date: Date) => formatDay(date) + (hasYear ? ` ${yearOf(date.getTime())}` : '')
+  const time = (date: Date) => formatClock(date) + (isOneClock ? '' : ` (${sayOffset(date.getTime())})`)
   return day(from) === day(to) ? `${day(from)}, ${time(from)} – ${time(to)}` : `${day(from)}, ${time(from)} – ${day(to)}, ${time(to)}`
-}
-
-/** `UTC+2`, `UTC−3:30`. */
-function sayZone(date: Date): string {
-  const minutes = -date.getTimezoneOffset()
-  const ofHour = Math.abs(minutes) % 60
-  const hours = `${minutes < 0 ? '−' : '+'}${Math.floor(Math.abs(minutes) / 60)}`
-  return `UTC${hours}${ofHour === 0 ? '' : `:${String(ofHour).padStart(2, '0')}`}`
 }

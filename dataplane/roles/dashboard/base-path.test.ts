@@ -35,7 +35,7 @@ describe('a dashboard below a path', () => {
     dashboard = await startDashboardFixture({
       publicUrl: 'https://ops.example.com/logs/',
       credentials: { username: 'ada', password: 'secret' },
-      site: openSite([resolve(import.meta.dirname, 'site/not-built')], '/logs'),
+      site: openSite([resolve(import.meta.dirname, 'site/not-built')], { basePath: '/logs' }),
     })
   })
   after(() => dashboard.stop())

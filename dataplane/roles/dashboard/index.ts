@@ -31,7 +31,7 @@ export const start = defineRole(async ({ settings, log, clock, standalone }: Rol
     await startDashboard({
       ...{ backends, collector, clock, log, host, publicUrl },
       unconfigured: standalone === undefined ? unconfigured(settings) : new Set(),
-      site: openSite(SITES, basePathOf(publicUrl)),
+      site: openSite(SITES, { basePath: basePathOf(publicUrl), gatewayPort: standalone?.gatewayPort }),
       routes: apiKeyRoutes({ keys, clock }),
       credentials: password === undefined ? undefined : { username, password },
       port: DASHBOARD_PORT,

@@ -103,7 +103,10 @@ export function start({ settings, log, clock }: RoleContext<'standalone'>): Prom
       ...{ log: log.child({ role }), clock, standalone: { ...shared, collector, portSetting: 'PORT' } as const },
     })
     const gateway = keep(await gatewayModule.start(atTheDoor('gateway')))
-    const dashboard = keep(await dashboardModule.start(atTheDoor('dashboard')))
+    const toDashboard = atTheDoor('dashboard')
+    const dashboard = keep(
+      await dashboardModule.start({ ...toDashboard, standalone: { ...toDashboard.standalone, gatewayPort: gateway.port } }),
+    )
     const addresses = {
       dashboard: `http://${host === '127.0.0.1' ? 'localhost' : host}:${dashboard.port}`,
       gateway: `https://${host}:${gateway.port}`,

@@ -32,7 +32,7 @@ function Card<T>({ title, query: { data, error, isError, refetch }, state, class
       {data !== undefined ? (
         children(data)
       ) : isError ? (
-        <ErrorPanel small error={error} {...(isAway(problemOf(error).status) && { advice: START_IT })} onRetry={() => void refetch()} />
+        <ErrorPanel small error={error} {...(isAway(problemOf(error).status) && { advice: START_IT })} onRetry={refetch} />
       ) : (
         <Pending />
       )}

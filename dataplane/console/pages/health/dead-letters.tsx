@@ -56,7 +56,7 @@ export function DeadLetters({ lying }: DeadLettersProps) {
       ) : letters.data !== undefined ? (
         <DataTable label="Dead letters" columns={COLUMNS} rows={letters.data} rowKey={({ id }) => id} />
       ) : letters.isError ? (
-        <ErrorPanel small error={letters.error} onRetry={() => void letters.refetch()} />
+        <ErrorPanel small error={letters.error} onRetry={() => letters.refetch()} />
       ) : (
         <Pending what="Reading dead letters" />
       )}

@@ -30,6 +30,8 @@ import { RecordsMode } from './records/records-mode.tsx'
 import { recordsBody } from './requests/records.ts'
 import type { Scope } from './requests/scope.ts'
 import { filterOf, setFilter } from './search/edit-search.ts'
+import { KNOWN_FIELDS } from './search/field-catalog.ts'
+import { hintsFor } from './search/hints.ts'
 import { SearchBox } from './search/search-box.tsx'
 import { SearchHelp } from './search/search-help.tsx'
 import { translateSearch, wordsToMark } from './search/to-query.ts'
@@ -63,6 +65,12 @@ export default function LogsPage() {
   // biome-ignore lint/correctness/useExhaustiveDependencies: equal queries are one
   const scope = useMemo((): Scope | undefined => (query === undefined ? undefined : { query, window: window_ }), [queryText, window_])
   const marks = useMemo(() => (translated.ok ? markExpression(wordsToMark(translated.expression)) : undefined), [translated])
+
+  // Until the store has told its fields, none is said to be missing.
+  const hints = useMemo(
+    () => (translated.ok && fields !== KNOWN_FIELDS ? hintsFor(translated.expression, fields) : NONE),
+    [translated, fields],
+  )
 
   const isRecords = mode === 'records'
   const found = useRecords(isRecords ? scope : undefined, state.order)
@@ -203,6 +211,7 @@ export default function LogsPage() {
                   found={found}
                   histogram={histogram}
                   search={q}
+                  hints={hints}
                   columns={columns}
                   marks={marks}
                   wrap={state.wrap}

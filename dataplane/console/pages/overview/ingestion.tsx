@@ -23,15 +23,7 @@ export function Ingestion(props: NewestProps) {
   const link = useLink()
   return (
     <Panel title="Ingestion" flush actions={<Link href={link('/status')}>Health</Link>}>
-      {data === undefined ? (
-        isError ? (
-          <ErrorPanel small error={error} onRetry={() => void refetch()} />
-        ) : (
-          <Pending />
-        )
-      ) : (
-        <Facts {...data} {...props} />
-      )}
+      {data === undefined ? isError ? <ErrorPanel small error={error} onRetry={refetch} /> : <Pending /> : <Facts {...data} {...props} />}
     </Panel>
   )
 }

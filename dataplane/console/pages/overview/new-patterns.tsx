@@ -17,7 +17,7 @@ export function NewPatterns({ range }: { readonly range: TimeRange }) {
     <Panel title="New patterns" note="warnings and errors not seen in the 24 hours before" flush>
       {data === undefined ? (
         isError ? (
-          <ErrorPanel small error={error} onRetry={() => void refetch()} />
+          <ErrorPanel small error={error} onRetry={refetch} />
         ) : (
           <Pending what="Comparing patterns" />
         )

@@ -28,7 +28,7 @@ export function OpenIncidents({ incidents: { data, error, isError, refetch } }: 
     >
       {worst === undefined ? (
         isError ? (
-          <ErrorPanel small error={error} onRetry={() => void refetch()} />
+          <ErrorPanel small error={error} onRetry={refetch} />
         ) : (
           <Pending what="Reading incidents" />
         )

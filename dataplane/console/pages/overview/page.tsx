@@ -37,7 +37,7 @@ export default function OverviewPage() {
       {counts.data === undefined ? (
         counts.isError ? (
           <Panel title="Records">
-            <ErrorPanel error={counts.error} onRetry={() => void counts.refetch()} />
+            <ErrorPanel error={counts.error} onRetry={() => counts.refetch()} />
           </Panel>
         ) : (
           <Pending what="Counting records" />

@@ -8,7 +8,7 @@ import { useConfig } from './use-config.ts'
 export function WithConfig({ children }: { readonly children: (config: TicketingConfig) => ReactNode }) {
   const { data, error, refetch } = useConfig()
   if (data === undefined)
-    return error === null ? <Pending what="Reading the configuration" /> : <ErrorPanel error={error} onRetry={() => void refetch()} />
+    return error === null ? <Pending what="Reading the configuration" /> : <ErrorPanel error={error} onRetry={refetch} />
   const problems = [...(data.problems ?? []), ...(data.declared?.problems ?? [])]
   return (
     <>

@@ -46,11 +46,19 @@ interface SiteFile {
   readonly packed: Map<Encoding, Promise<Buffer>>
 }
 
-/** The first of the directories that holds a page, to be served below `basePath`. Throws when none does. */
-export function openSite(directories: readonly string[], basePath = ''): Site {
+/** Settings that the index tells the console. */
+export interface SiteSettings {
+  /** The path that the site is served below. */
+  readonly basePath?: string
+  /** Undefined: the gateway is no part of this process, and its address is not known. */
+  readonly gatewayPort?: number | undefined
+}
+
+/** The first of the directories that holds a page. Throws when none does. */
+export function openSite(directories: readonly string[], settings: SiteSettings = {}): Site {
   const directory = directories.find(candidate => existsSync(join(candidate, 'index.html')))
   if (directory === undefined) throw new Error(`console: expected index.html in one of ${directories.join(', ')}, found none`)
-  const files = readFiles(directory, basePath)
+  const files = readFiles(directory, settings)
   const index = files.get('/index.html')!
   return {
     async serve(request, response, path) {
@@ -68,21 +76,24 @@ function isPage({ headers }: IncomingMessage, path: string): boolean {
   return path === '/' || (extname(path) === '' && (headers.accept ?? '').includes('text/html'))
 }
 
-function readFiles(directory: string, basePath: string): ReadonlyMap<string, SiteFile> {
+function readFiles(directory: string, settings: SiteSettings): ReadonlyMap<string, SiteFile> {
   const names = globSync('**/*', { cwd: directory }).filter(name => statSync(join(directory, name)).isFile())
   const sizeBytes = names.reduce((sum, name) => sum + statSync(join(directory, name)).size, 0)
   if (sizeBytes > MAX_SITE_BYTES) throw new Error(`${directory}: expected a console of at most ${MAX_SITE_BYTES} bytes, seen ${sizeBytes}`)
   const read = (name: string) => {
     const bytes = readFileSync(join(directory, name))
-    return toFile(name, name === 'index.html' ? placedBelow(basePath, bytes) : bytes)
+    return toFile(name, name === 'index.html' ? withSettings(settings, bytes) : bytes)
   }
   return new Map(names.map(name => [`/${name.replaceAll('\\', '/')}`, read(name)]))
 }
 
 /** The index is shown at each path of the console: its files have to be named from the root. */
-function placedBelow(basePath: string, index: Buffer): Buffer {
+function withSettings({ basePath = '', gatewayPort }: SiteSettings, index: Buffer): Buffer {
   const base = basePath.replaceAll('&', '&amp;').replaceAll('"', '&quot;')
-  const page = index.toString('utf8').replace('name="base-path" content=""', () => `name="base-path" content="${base}"`)
+  const page = index
+    .toString('utf8')
+    .replace('name="base-path" content=""', () => `name="base-path" content="${base}"`)
+    .replace('name="gateway-port" content=""', `name="gateway-port" content="${gatewayPort ?? ''}"`)
   return Buffer.from(page.replaceAll(/\b(href|src)="\.\//g, (_, name: string) => `${name}="${base}/`))
 }
 

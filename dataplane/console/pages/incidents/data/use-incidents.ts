@@ -35,7 +35,7 @@ export interface IncidentList {
   readonly isLoadingMore: boolean
   readonly error: Error | null
   loadMore(): void
-  retry(): void
+  retry(): Promise<unknown>
 }
 
 export function useIncidentList(filters: IncidentFilters): IncidentList {
@@ -54,7 +54,7 @@ export function useIncidentList(filters: IncidentFilters): IncidentList {
     ...{ incidents, isPending, hasMore: hasNextPage, isLoadingMore: isFetchingNextPage },
     error: data === undefined ? error : null,
     loadMore: () => void fetchNextPage(),
-    retry: () => void refetch(),
+    retry: refetch,
   }
 }
 

@@ -37,7 +37,7 @@ export function IncidentDetail({ id, known, back }: IncidentDetailProps) {
     return (
       <div className={styles.detail}>
         {back}
-        {error === null ? <Pending what="Reading the incident" /> : <ErrorPanel error={error} onRetry={() => void refetch()} />}
+        {error === null ? <Pending what="Reading the incident" /> : <ErrorPanel error={error} onRetry={refetch} />}
       </div>
     )
   return (

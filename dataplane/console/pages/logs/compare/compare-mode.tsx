@@ -62,7 +62,7 @@ export function CompareMode({ scope, compareWith, onCompareWith }: CompareModePr
     staleTime: Number.POSITIVE_INFINITY,
   })
   const { data, error } = query
-  if (error !== null) return <ErrorPanel error={error} onRetry={() => void query.refetch()} />
+  if (error !== null) return <ErrorPanel error={error} onRetry={() => query.refetch()} />
   if (data === undefined) return <Pending what="Comparing" />
   const { total, totalBefore } = data.comparison
   return (

@@ -23,7 +23,7 @@ export interface PatternsModeProps {
 
 export function PatternsMode({ scope, order, onOrder }: PatternsModeProps) {
   const { data, error, refetch } = usePatterns(scope)
-  if (error !== null) return <ErrorPanel error={error} onRetry={() => void refetch()} />
+  if (error !== null) return <ErrorPanel error={error} onRetry={refetch} />
   if (data === undefined) return <Pending what="Counting patterns" />
   if (data.patterns.length === 0)
     return (

@@ -1,6 +1,8 @@
 /** A record as the store answers it, and its fields as the page shows them. */
 import { withoutTerminalCodes } from '../../../../domain/records/terminal-codes.ts'
 import { ExactNumber } from '../../../api/exact-json.ts'
+import { clockOffsetMs } from '../../../components/clock.ts'
+import { formatDay, formatTime } from '../../../components/format.ts'
 import type { SortValues } from '../requests/scope.ts'
 import { MAX_FIELD_LENGTH } from '../search/tokens.ts'
 
@@ -119,19 +121,14 @@ export function exactTime(record: LogRecord): string {
   return text(record.source['timestamp'])
 }
 
-const pad = (value: number, digits = 2): string => String(value).padStart(digits, '0')
-
-/** `10:42:07.183` in the reader's time zone; `22 Nov` before it where days differ. */
+/** `10:42:07.183` by the clock of the console; `22 Nov` before it where days differ. */
 export function clockTime(ms: number, withDay: boolean): string {
   if (!Number.isFinite(ms)) return '–'
-  const date = new Date(ms)
-  const clock = `${pad(date.getHours())}:${pad(date.getMinutes())}:${pad(date.getSeconds())}.${pad(date.getMilliseconds(), 3)}`
-  return withDay ? `${pad(date.getDate())} ${MONTHS[date.getMonth()]} ${clock}` : clock
+  const clock = formatTime(ms).slice(11)
+  return withDay ? `${formatDay(new Date(ms)).padStart(6, '0')} ${clock}` : clock
 }
 
-/** The time of a record as the table has it, for readers whose time zone is another than that of `exactTime`; for others empty. */
+/** The time of a record as the table has it, where its clock is another than that of `exactTime`; elsewhere empty. */
 export function timeHere(ms: number): string {
-  return Number.isFinite(ms) && new Date(ms).getTimezoneOffset() !== 0 ? `${clockTime(ms, true)} here` : ''
+  return Number.isFinite(ms) && clockOffsetMs(ms) !== 0 ? `${clockTime(ms, true)} here` : ''
 }
-
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']

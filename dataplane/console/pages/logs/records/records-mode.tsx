@@ -11,6 +11,8 @@ import { ChartLegend, TimeChart } from '../../../components/time-chart.tsx'
 import { useLink } from '../../../url-state/links.ts'
 import { relativeRange, sayTimeRange, type TimeRange } from '../../../url-state/time-range.ts'
 import { useTimeRange } from '../../../url-state/use-time-range.ts'
+import { useLogsActions } from '../filters.ts'
+import { isTraceId } from '../requests/trace.ts'
 import { MAX_LOADED_RECORDS, type useHistogram, type useRecords } from '../use-logs.ts'
 import { LEVELS } from './level.ts'
 import type { LogRecord } from './log-record.ts'
@@ -21,6 +23,8 @@ export interface RecordsModeProps {
   readonly found: ReturnType<typeof useRecords>
   readonly histogram: ReturnType<typeof useHistogram>
   readonly search: string
+  /** Likely mistakes, for a search that finds nothing. */
+  readonly hints: readonly string[]
   readonly columns: readonly string[]
   readonly marks: RegExp | undefined
   readonly wrap: boolean
@@ -31,7 +35,7 @@ export interface RecordsModeProps {
 }
 
 export function RecordsMode(props: RecordsModeProps) {
-  const { found, histogram, search, columns, marks, wrap, withDay, openId, onOpen, onRange } = props
+  const { found, histogram, search, hints, columns, marks, wrap, withDay, openId, onOpen, onRange } = props
   const { data } = histogram
   const series = useMemo(() => (data === undefined ? [] : levelSeries(LEVELS, level => data.counts[level])), [data])
   const { fetchNextPage, hasNextPage, isFetchingNextPage, isPlaceholderData, isPending, error, refetch, records } = found
@@ -39,7 +43,7 @@ export function RecordsMode(props: RecordsModeProps) {
     () => (hasNextPage && !isFetchingNextPage && !isPlaceholderData ? () => void fetchNextPage() : undefined),
     [hasNextPage, isFetchingNextPage, isPlaceholderData, fetchNextPage],
   )
-  if (error !== null && records.length === 0) return <ErrorPanel error={error} onRetry={() => void refetch()} />
+  if (error !== null && records.length === 0) return <ErrorPanel error={error} onRetry={refetch} />
   return (
     <section
       className={styles.records}
@@ -52,7 +56,7 @@ export function RecordsMode(props: RecordsModeProps) {
           histogram.error === null ? (
             <Pending what="Counting records" />
           ) : (
-            <ErrorPanel error={histogram.error} onRetry={() => void histogram.refetch()} small />
+            <ErrorPanel error={histogram.error} onRetry={() => histogram.refetch()} small />
           )
         ) : (
           <>
@@ -76,7 +80,7 @@ export function RecordsMode(props: RecordsModeProps) {
       {isPending ? (
         <Pending what="Reading records" />
       ) : records.length === 0 ? (
-        <NoRecords search={search} />
+        <NoRecords search={search} hints={hints} />
       ) : (
         <RecordTable
           label="Records"
@@ -112,10 +116,11 @@ function Footer({ found: { records, hasNextPage, isFetchNextPageError, fetchNext
   return 'No more records in this time.'
 }
 
-function NoRecords({ search }: { readonly search: string }) {
+function NoRecords({ search, hints }: Pick<RecordsModeProps, 'search' | 'hints'>) {
   const [range, setRange] = useTimeRange()
   const link = useLink()
   const anyLogs = useAnyLogs()
+  const { showTrace } = useLogsActions()
   if (anyLogs === undefined) return <Pending />
   if (!anyLogs) return <FirstLog />
   return (
@@ -131,12 +136,22 @@ function NoRecords({ search }: { readonly search: string }) {
           </>
         )}
       </p>
+      {hints.map(hint => (
+        <p key={hint}>
+          <ForeignText text={hint} />
+        </p>
+      ))}
       <div className={styles.ways}>
         {['1d', '7d', '30d'].map(text => (
           <Button key={text} variant="default" onClick={() => setRange(relativeRange(text)!)}>
             {sayTimeRange(relativeRange(text)!)}
           </Button>
         ))}
+        {isTraceId(search.trim()) && (
+          <Button variant="default" onClick={() => showTrace(search.trim())}>
+            Its trace, of any time
+          </Button>
+        )}
         {search !== '' && (
           <Button variant="default" component={Link} href={link('/logs')}>
             Without the search

@@ -63,7 +63,7 @@ export function Surrounding({ record }: { readonly record: LogRecord }) {
         onChange={value => setScope(value as SurroundingScope)}
         data={SCOPES.filter(({ value }) => value !== 'instance' || isNamed)}
       />
-      {query.error !== null && <ErrorPanel error={query.error} onRetry={() => void query.refetch()} small />}
+      {query.error !== null && <ErrorPanel error={query.error} onRetry={() => query.refetch()} small />}
       {data === undefined ? (
         query.error === null && <Pending />
       ) : (

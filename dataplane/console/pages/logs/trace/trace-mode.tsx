@@ -46,7 +46,7 @@ export function TraceMode({ traceId, onTrace, openId }: TraceModeProps) {
           <p>Paste the id of a trace above, or open a record that has one and choose Trace.</p>
         </EmptyState>
       ) : query.error !== null ? (
-        <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />
+        <ErrorPanel error={query.error} onRetry={() => query.refetch()} />
       ) : query.data === undefined ? (
         <Pending what="Reading the trace" />
       ) : query.data.trace.steps.length === 0 ? (

@@ -6,6 +6,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { useSearch } from 'wouter'
 import { type ApiKey, type CreatedKey, createKey, listKeys, revokeKey } from '../../../api/admin.ts'
+import { GATEWAY_PORT, KNOWS_GATEWAY } from '../../../api/gateway-address.ts'
 import { problemOf } from '../../../api/problem.ts'
 import { DataTable } from '../../../components/data-table.tsx'
 import { ForeignText } from '../../../components/foreign-text.tsx'
@@ -28,13 +29,13 @@ export default function ApiKeysSection() {
       <Panel title="API keys" note={`of tenant ${tenant}`} flush actions={<Button onClick={() => setDialog('new')}>Create a key</Button>}>
         {keys.data === undefined ? (
           keys.isError ? (
-            <ErrorPanel small error={keys.error} onRetry={() => void keys.refetch()} />
+            <ErrorPanel small error={keys.error} onRetry={() => keys.refetch()} />
           ) : (
             <Pending what="Reading keys" />
           )
         ) : keys.data.length === 0 ? (
           <EmptyState small icon={IconKey} title="No keys yet">
-            <p>Senders outside, which come through the gateway (port 8443), need one. On this machine no key is asked for.</p>
+            <p>Senders outside, which come through the gateway (port {GATEWAY_PORT}), need one. On this machine no key is asked for.</p>
           </EmptyState>
         ) : (
           <DataTable
@@ -151,9 +152,9 @@ function Created({ created: { name, key }, onClose }: { readonly created: Create
         Key <ForeignText text={name} />:
       </Text>
       <Command text={key} label="Copy the key" />
-      <Text size="sm">To send a record with it:</Text>
+      <Text size="sm">To send a record with it{KNOWS_GATEWAY ? '' : ', to the address of your gateway where it is another'}:</Text>
       <Command
-        text={`curl -k https://${window.location.hostname}:8443/v1/logs -H 'content-type: application/json' \\
+        text={`curl -k https://${window.location.hostname}:${GATEWAY_PORT}/v1/logs -H 'content-type: application/json' \\
   -H 'x-service-api-key: ${key}' \\
   -d '{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"severityText":"INFO","body":{"stringValue":"hello"}}]}]}]}'`}
       />

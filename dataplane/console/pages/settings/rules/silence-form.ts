@@ -1,6 +1,7 @@
 /** Silences as a form, and how each stands. */
 import type { Severity } from '../../../../contract/platforms.ts'
 import type { Silence } from '../../../../domain/tickets/silence.ts'
+import { momentOf } from '../../../components/clock.ts'
 
 export interface SilenceForm {
   /** Globs with commas or spaces between. */
@@ -40,7 +41,7 @@ const HOUR_MS = 3_600_000
 const lengthOf = ({ length }: Pick<SilenceForm, 'length'>): number => LENGTHS.get(length)?.ms ?? HOUR_MS
 
 /** NaN for what is no time. */
-const beginOf = ({ begins }: Pick<SilenceForm, 'begins'>, nowMs: number): number => (begins === '' ? nowMs : Date.parse(begins))
+const beginOf = ({ begins }: Pick<SilenceForm, 'begins'>, nowMs: number): number => (begins === '' ? nowMs : momentOf(begins))
 
 /** Problems by field. */
 export function silenceProblems(form: SilenceForm, nowMs: number): Readonly<Partial<Record<keyof SilenceForm, string>>> {

@@ -10,6 +10,7 @@ import { SEVERITIES, type Severity } from '../../../../contract/platforms.ts'
 import { clockOffset, serverNow } from '../../../api/server-clock.ts'
 import { addSilence, listSilences, removeSilence } from '../../../api/ticketing-config.ts'
 import { Pill, type Tone } from '../../../components/badges.tsx'
+import { zoneName } from '../../../components/clock.ts'
 import { type Column, DataTable } from '../../../components/data-table.tsx'
 import { VisibleText } from '../../../components/foreign-text.tsx'
 import { Panel } from '../../../components/panel.tsx'
@@ -73,7 +74,7 @@ function NewSilence() {
           />
           <TextInput
             label="Begins"
-            description="Empty: now"
+            description={`In ${zoneName()}; empty: now`}
             type="datetime-local"
             value={form.begins}
             error={showsProblems && problems.begins}
@@ -196,7 +197,7 @@ function SilenceList() {
         error === null ? (
           <Pending />
         ) : (
-          <ErrorPanel error={error} onRetry={() => void refetch()} small />
+          <ErrorPanel error={error} onRetry={refetch} small />
         )
       ) : data.length === 0 ? (
         <EmptyState title="Nothing is silenced" icon={IconBell} small>

@@ -170,7 +170,7 @@ function CaughtPanel({ form, stored }: { readonly form: ThresholdForm; readonly 
         error === null ? (
           <Pending what="Reading the anomalies of the last day" />
         ) : (
-          <ErrorPanel error={error} onRetry={() => void refetch()} small />
+          <ErrorPanel error={error} onRetry={refetch} small />
         )
       ) : (
         <CaughtFigures anomalies={data.anomalies} isCut={data.isCut} form={form} stored={stored} />

@@ -1,0 +1,67 @@
+/** The clock by which times are shown and read: that of the browser, or UTC, which tickets and records tell. The choice is kept in this browser. */
+const KEY = 'logpipeline.clock'
+const MINUTE_MS = 60_000
+
+const listeners = new Set<() => void>()
+let chosen: boolean | undefined
+
+export function showsUtc(): boolean {
+  chosen ??= readChoice()
+  return chosen
+}
+
+export function showUtc(isUtc: boolean): void {
+  chosen = isUtc
+  try {
+    localStorage.setItem(KEY, isUtc ? 'utc' : 'browser')
+  } catch {
+    // Where the browser keeps nothing, the choice holds until the page is loaded anew.
+  }
+  for (const each of listeners) each()
+}
+
+export function subscribeClock(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => void listeners.delete(listener)
+}
+
+function readChoice(): boolean {
+  try {
+    return localStorage.getItem(KEY) === 'utc'
+  } catch {
+    return false
+  }
+}
+
+/** How far the clock is ahead of UTC at a moment. */
+export function clockOffsetMs(ms: number): number {
+  return showsUtc() ? 0 : -new Date(ms).getTimezoneOffset() * MINUTE_MS
+}
+
+/** A date whose UTC fields are those that the clock shows at a moment. */
+export function onClock(ms: number): Date {
+  return new Date(ms + clockOffsetMs(ms))
+}
+
+/** The moment of a text such as `2026-10-25T02:30:07`; NaN for what is no time. */
+export function momentOf(text: string): number {
+  return Date.parse(showsUtc() ? `${text}Z` : text)
+}
+
+/** `Europe/Berlin` */
+export function zoneName(): string {
+  return showsUtc() ? 'UTC' : browserZone()
+}
+
+export function browserZone(): string {
+  return Intl.DateTimeFormat().resolvedOptions().timeZone
+}
+
+/** `UTC`, `UTC+2`, `UTC−3:30`: of the clock at a moment. */
+export function sayOffset(ms: number): string {
+  const minutes = clockOffsetMs(ms) / MINUTE_MS
+  if (minutes === 0) return 'UTC'
+  const ofHour = Math.abs(minutes) % 60
+  const hours = `${minutes < 0 ? '−' : '+'}${Math.floor(Math.abs(minutes) / 60)}`
+  return `UTC${hours}${ofHour === 0 ? '' : `:${String(ofHour).padStart(2, '0')}`}`
+}
