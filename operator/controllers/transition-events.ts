@@ -23,12 +23,18 @@ export function createTransitionEvents(recorder: Pick<EventRecorder, 'record'>):
     for (const condition of after) {
       const old = before.find(({ type }) => type === condition.type)
       if (isComing && isPart(condition) && condition.status === 'True') continue
-      if (isEvent(condition, old)) recorder.record(about, eventOf(condition, isStalled))
+      if (isEvent(condition, old) && !isToldByReady(condition, after)) recorder.record(about, eventOf(condition, isStalled))
     }
   }
 }
 
 const isPart = ({ type }: Condition) => type !== 'Ready' && !OUT_OF_THE_ORDINARY.has(type)
+
+/** `Ready` has an event for its cause, which is that of a part. */
+function isToldByReady({ type, status, reason, message }: Condition, after: readonly Condition[]): boolean {
+  if (type === 'Ready' || status === 'True') return false
+  return after.some(other => other.type === 'Ready' && other.status === status && other.reason === reason && other.message === message)
+}
 
 function isEvent({ type, status, reason }: Condition, old: Condition | undefined): boolean {
   if (SUMMARIES.has(type) || status === 'Unknown') return false
