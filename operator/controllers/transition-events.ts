@@ -20,20 +20,22 @@ export function createTransitionEvents(recorder: Pick<EventRecorder, 'record'>):
     const isComing = isTrue('Reconciling')
     // A TicketingRoute has neither Stalled nor Reconciling: what it lacks waits for somebody.
     const isStalled = isTrue('Stalled') || !after.some(({ type }) => SUMMARIES.has(type))
+    const beforeOf = (condition: Condition) => before.find(({ type }) => type === condition.type)
+    const ready = after.find(condition => condition.type === 'Ready' && isEvent(condition, beforeOf(condition)))
     for (const condition of after) {
-      const old = before.find(({ type }) => type === condition.type)
+      const old = beforeOf(condition)
       if (isComing && isPart(condition) && condition.status === 'True') continue
-      if (isEvent(condition, old) && !isToldByReady(condition, after)) recorder.record(about, eventOf(condition, isStalled))
+      if (isEvent(condition, old) && !isToldBy(ready, condition)) recorder.record(about, eventOf(condition, isStalled))
     }
   }
 }
 
 const isPart = ({ type }: Condition) => type !== 'Ready' && !OUT_OF_THE_ORDINARY.has(type)
 
-/** `Ready` has an event for its cause, which is that of a part. */
-function isToldByReady({ type, status, reason, message }: Condition, after: readonly Condition[]): boolean {
-  if (type === 'Ready' || status === 'True') return false
-  return after.some(other => other.type === 'Ready' && other.status === status && other.reason === reason && other.message === message)
+/** The part is the cause that the event of `Ready` names. */
+function isToldBy(ready: Condition | undefined, { type, status, reason, message }: Condition): boolean {
+  if (ready === undefined || type === 'Ready') return false
+  return ready.status === status && ready.reason === reason && ready.message === message
 }
 
 function isEvent({ type, status, reason }: Condition, old: Condition | undefined): boolean {
