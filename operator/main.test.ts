@@ -172,7 +172,7 @@ describe('The operator', () => {
     create(SECRETS, { ...SECRET, metadata, data: { ENCRYPTION_KEY: 'before' } })
     await run()
     await settle()
-    expect(condition('EncryptionKeyReady')).to.include({ status: 'False', reason: 'Creating' })
+    expect(condition('EncryptionKeyReady')).to.include({ status: 'Unknown', reason: 'Creating' })
     server.storage.delete('secrets', name)
     await settle()
     expect(server.storage.get('secrets', name)['data']).not.to.deep.equal({ ENCRYPTION_KEY: 'before' })

@@ -33,5 +33,5 @@ export function checkEncryptionKey({ gathered }: { readonly gathered: Gathered }
   const secret = `Secret ${encryptionKeyName(pipeline.metadata.name)}`
   return hasEncryptionKey
     ? [{ type: TYPE, status: 'True', reason: 'Found', message: `${secret} is there` }]
-    : [{ type: TYPE, status: 'False', reason: 'Creating', message: `${secret} is being made`, effect: 'progressing' }]
+    : [{ type: TYPE, status: 'Unknown', reason: 'Creating', message: `${secret} is being made` }]
 }
