@@ -37,6 +37,7 @@ describe('Custom resources that no CRD has looked at', () => {
         secrets: { search: SECRET },
         externalSecrets: {},
         sharers: [],
+        hasEncryptionKey: false,
         topics: [],
         workloads: {},
         pods: [],

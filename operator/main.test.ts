@@ -129,6 +129,56 @@ describe('The operator', () => {
     expect(keyOf('other')['data']).to.deep.equal({ ENCRYPTION_KEY: 'own' })
   })
 
+  it('does not make the key of ticketing anew: it warns once, holds ticketing, and goes on with the key that somebody restores', async () => {
+    create(SECRETS, SECRET)
+    create(LOG_PIPELINES, PIPELINE)
+    const first = await run()
+    await settle()
+    const made = server.storage.get('secrets', 'shop/shop-encryption-key')
+    const levelOf = (name: string) =>
+      /"name":"LOG_LEVEL","value":"(\w+)"/.exec(JSON.stringify(server.storage.get('deployments.apps', name)))?.[1]
+    expect(condition('EncryptionKeyReady')).to.include({ status: 'True' })
+    await stop(first)
+    server.storage.delete('secrets', 'shop/shop-encryption-key')
+    // The status alone remembers.
+    await run()
+    await settle()
+    server.storage.patch('logpipelines.logpipeline.dev', 'shop/shop', { spec: { logLevel: 'debug' } }, 'kubectl')
+    await settle()
+    expect(server.storage.list('secrets').map(({ metadata }) => metadata.name)).to.deep.equal(['search'])
+    expect(condition('Stalled')).to.include({ status: 'True', reason: 'EncryptionKeyLost' })
+    expect(condition('EncryptionKeyReady')?.message).to.match(/^Secret shop-encryption-key: .*callers configured.*restore it from a backup/)
+    expect(levelOf('shop/shop-ticketing'), 'pods of another version could not start').to.equal(undefined)
+    expect(levelOf('shop/shop-bridge'), 'all else goes on').to.equal('debug')
+    const warnings = server.storage.list('events.events.k8s.io').filter(event => event['type'] === 'Warning')
+    expect(warnings.map(event => event['reason'])).to.deep.equal(['EncryptionKeyLost'])
+    // As somebody restores it: without an owner.
+    create(SECRETS, { ...SECRET, metadata: { name: 'shop-encryption-key', namespace: 'shop' }, data: made['data'] })
+    await settle()
+    expect(condition('EncryptionKeyReady')).to.include({ status: 'True' })
+    expect(levelOf('shop/shop-ticketing')).to.equal('debug')
+  })
+
+  it('makes a key for a pipeline that was deleted and made anew, once that of the one before is gone', async () => {
+    create(SECRETS, SECRET)
+    create(LOG_PIPELINES, PIPELINE)
+    const name = 'shop/shop-encryption-key'
+    const { apiVersion, kind } = PIPELINE
+    const metadata = {
+      name: 'shop-encryption-key',
+      namespace: 'shop',
+      ownerReferences: [{ apiVersion, kind, name: 'shop', uid: 'before' }],
+    }
+    create(SECRETS, { ...SECRET, metadata, data: { ENCRYPTION_KEY: 'before' } })
+    await run()
+    await settle()
+    expect(condition('EncryptionKeyReady')).to.include({ status: 'Unknown', reason: 'Creating' })
+    server.storage.delete('secrets', name)
+    await settle()
+    expect(server.storage.get('secrets', name)['data']).not.to.deep.equal({ ENCRYPTION_KEY: 'before' })
+    expect(condition('EncryptionKeyReady')).to.include({ status: 'True' })
+  })
+
   it('puts back what is deleted or changed by hand', async () => {
     create(SECRETS, SECRET)
     create(LOG_PIPELINES, PIPELINE)

@@ -7,11 +7,13 @@ import type { Component } from '../api/components.ts'
 import type { LogPipeline } from '../api/log-pipeline.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
 import type { OptionalKindName } from '../api/used-kinds.ts'
+import { encryptionKeyName } from '../observed/encryption-key.ts'
 import type { ExternalSecret, KafkaTopic, Pod, StrimziKafka, Workload } from '../observed/foreign-kinds.ts'
 import type { Gathered, RoutesRead } from '../observed/gathered.ts'
 import { externalNames, type Reference, wantedSecrets } from '../observed/references.ts'
 import { findSharers, topicsKeys } from '../observed/shared-topics.ts'
-import { INSTANCE_INDEX, LOG_PIPELINES, PODS, SERVICES, TICKETING_ROUTES, TOPICS_INDEX } from './kinds.ts'
+import { isOfPredecessor } from '../reconcile/plan.ts'
+import { INSTANCE_INDEX, LOG_PIPELINES, PODS, SECRETS, SERVICES, TICKETING_ROUTES, TOPICS_INDEX } from './kinds.ts'
 import type { ReadSecrets, SecretContents } from './secret-contents.ts'
 
 export interface ClusterView {
@@ -55,6 +57,7 @@ export function gatherPipeline(view: ClusterView, pipeline: LogPipeline, referre
     pipeline,
     ...(kafka !== undefined && { kafka }),
     sharers: gatherSharers(view, pipeline),
+    hasEncryptionKey: hasEncryptionKey(view, pipeline),
     topics: ofKind(['KafkaTopic']) as readonly KafkaTopic[],
     workloads: byComponent(ofKind(['Deployment', 'StatefulSet']) as readonly Workload[]),
     pods: cache.byIndex(PODS, INSTANCE_INDEX, keyOf(pipeline.metadata)) as readonly Pod[],
@@ -72,6 +75,12 @@ export function gatherExternalSecrets(
   if (resource === undefined) return {}
   const found = externalNames(references).flatMap(name => (view.cache.get(resource, namespace, name) as ExternalSecret | undefined) ?? [])
   return Object.fromEntries(found.map(object => [object.metadata.name, object]))
+}
+
+function hasEncryptionKey({ cache }: ClusterView, pipeline: LogPipeline): boolean {
+  const { namespace, name } = pipeline.metadata
+  const secret = cache.get(SECRETS, namespace, encryptionKeyName(name))
+  return secret !== undefined && !isOfPredecessor(secret, pipeline)
 }
 
 function findKafka(view: ClusterView, { spec, metadata }: LogPipeline): StrimziKafka | undefined {

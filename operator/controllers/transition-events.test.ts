@@ -37,6 +37,23 @@ describe('Events', () => {
       expected: ['Warning ImagePullBackOff'],
     },
     {
+      name: 'one for one cause, though a part that was well is not well for it',
+      before: [is('Ready', 'True', 'Ready'), is('SecretsSynced', 'True', 'Synced'), is('AgentAvailable', 'True', 'Available')],
+      after: [
+        is('Ready', 'False', 'MissingSecret'),
+        is('Stalled', 'True', 'MissingSecret'),
+        is('SecretsSynced', 'False', 'MissingSecret'),
+        is('AgentAvailable', 'False', 'CrashLooping'),
+      ],
+      expected: ['Warning MissingSecret', 'Warning CrashLooping'],
+    },
+    {
+      name: 'one for a route whose Secret is gone',
+      before: [is('Ready', 'True', 'Ready'), is('CredentialsReady', 'True', 'Found')],
+      after: [is('Ready', 'False', 'MissingSecret'), is('CredentialsReady', 'False', 'MissingSecret')],
+      expected: ['Warning MissingSecret'],
+    },
+    {
       name: 'what went and what came back',
       before: [is('BusReady', 'True', 'Connected'), is('SearchReady', 'False', 'Disconnected')],
       after: [is('BusReady', 'False', 'Disconnected'), is('SearchReady', 'True', 'Connected')],

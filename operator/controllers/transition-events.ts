@@ -20,15 +20,23 @@ export function createTransitionEvents(recorder: Pick<EventRecorder, 'record'>):
     const isComing = isTrue('Reconciling')
     // A TicketingRoute has neither Stalled nor Reconciling: what it lacks waits for somebody.
     const isStalled = isTrue('Stalled') || !after.some(({ type }) => SUMMARIES.has(type))
+    const beforeOf = (condition: Condition) => before.find(({ type }) => type === condition.type)
+    const ready = after.find(condition => condition.type === 'Ready' && isEvent(condition, beforeOf(condition)))
     for (const condition of after) {
-      const old = before.find(({ type }) => type === condition.type)
+      const old = beforeOf(condition)
       if (isComing && isPart(condition) && condition.status === 'True') continue
-      if (isEvent(condition, old)) recorder.record(about, eventOf(condition, isStalled))
+      if (isEvent(condition, old) && !isToldBy(ready, condition)) recorder.record(about, eventOf(condition, isStalled))
     }
   }
 }
 
 const isPart = ({ type }: Condition) => type !== 'Ready' && !OUT_OF_THE_ORDINARY.has(type)
+
+/** The part is the cause that the event of `Ready` names. */
+function isToldBy(ready: Condition | undefined, { type, status, reason, message }: Condition): boolean {
+  if (ready === undefined || type === 'Ready') return false
+  return ready.status === status && ready.reason === reason && ready.message === message
+}
 
 function isEvent({ type, status, reason }: Condition, old: Condition | undefined): boolean {
   if (SUMMARIES.has(type) || status === 'Unknown') return false

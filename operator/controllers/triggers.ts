@@ -7,6 +7,7 @@ import { keyOf, type Resource } from '../../dataplane/kube/resource.ts'
 import { LOG_PIPELINE_KIND, type LogPipeline } from '../api/log-pipeline.ts'
 import { API_GROUP_VERSION } from '../api/names.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
+import { encryptionKeyName } from '../observed/encryption-key.ts'
 import { externalNames, pipelineReferences, type Reference, routeReference, wantedSecrets } from '../observed/references.ts'
 import { topicsKeys } from '../observed/shared-topics.ts'
 import type { WorkQueue } from '../runtime/work-queue.ts'
@@ -60,9 +61,12 @@ export function connectTriggers({ view, cache, pipelines, routes, told, isActive
         : externalNames(references).includes(name)
     const ofRoutes = namespaceRoutes(namespace).filter(({ spec }) => names([routeReference(spec)]))
     for (const route of ofRoutes) routes.addAfter(keyOf(route.metadata), GATHER_MS)
-    for (const { spec, metadata } of namespacePipelines(namespace))
-      if (ofRoutes.length > 0 || spec.bus?.strimzi?.cluster === name || names(pipelineReferences(spec)))
+    for (const { spec, metadata } of namespacePipelines(namespace)) {
+      // One that a user makes in place of a lost one names no owner.
+      const isKey = kind === SECRETS.kind && name === encryptionKeyName(metadata.name)
+      if (ofRoutes.length > 0 || isKey || spec.bus?.strimzi?.cluster === name || names(pipelineReferences(spec)))
         pipelines.addAfter(keyOf(metadata), GATHER_MS)
+    }
   }
 
   const onOwned = (object: KubernetesObject): void => {

@@ -2,15 +2,12 @@
 import type { V1Secret } from '@kubernetes/client-node'
 import type { SettingName } from '../../dataplane/contract/env.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
+import { encryptionKeyName, isKeyMade, lostKey } from '../observed/encryption-key.ts'
 import { metadataOf, type PipelineContext } from './pipeline-context.ts'
 import type { RoleSettings } from './role-settings.ts'
 import { typed } from './typed-object.ts'
 
 const SETTING = 'ENCRYPTION_KEY' satisfies SettingName
-
-const secretName = ({ name }: PipelineContext) => `${name}-encryption-key`
-
-const isMade = ({ spec }: PipelineContext) => spec.mode === 'Distributed' && spec.ticketing?.encryptionKey === undefined
 
 /** A Secret that is made once, and then left as it is: what was encrypted with its key can be read with no other. */
 export interface MadeOnce {
@@ -20,12 +17,13 @@ export interface MadeOnce {
 }
 
 export function buildEncryptionKey(context: PipelineContext): readonly MadeOnce[] {
-  if (!isMade(context)) return []
-  const metadata = metadataOf(context, secretName(context), 'ticketing')
+  if (!isKeyMade(context.spec) || lostKey(context.gathered) !== undefined) return []
+  const metadata = metadataOf(context, encryptionKeyName(context.name), 'ticketing')
   return [{ secret: typed<V1Secret>(metadata, { apiVersion: 'v1', kind: 'Secret', type: 'Opaque' }), key: SETTING }]
 }
 
 /** The content is not read: a pod waits for the Secret, and the key in it does not change by itself. */
 export function encryptionKeySettings(context: PipelineContext): RoleSettings {
-  return isMade(context) ? { [SETTING]: { kind: 'secret', name: secretName(context), key: SETTING, content: 'made once' } } : {}
+  if (!isKeyMade(context.spec)) return {}
+  return { [SETTING]: { kind: 'secret', name: encryptionKeyName(context.name), key: SETTING, content: 'made once' } }
 }

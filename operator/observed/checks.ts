@@ -2,6 +2,7 @@
 import { TOPICS } from '../../dataplane/contract/topics.ts'
 import { autoscalingOf, isOffered, wantedComponents } from '../api/components.ts'
 import { checkComponents } from './component-checks.ts'
+import { checkEncryptionKey } from './encryption-key.ts'
 import type { Finding } from './finding.ts'
 import { isServed } from './gathered.ts'
 import type { PipelineView } from './pipeline-view.ts'
@@ -10,6 +11,7 @@ export type Check = (view: PipelineView) => readonly Finding[]
 
 export const CHECKS: readonly Check[] = [
   checkSecrets,
+  checkEncryptionKey,
   checkBus,
   checkTopics,
   checkSearch,

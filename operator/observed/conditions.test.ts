@@ -24,6 +24,7 @@ describe('status of a LogPipeline', () => {
       Paused: 'False NotPaused',
       SecretsSynced: 'True Synced',
       BusReady: 'True Connected',
+      EncryptionKeyReady: 'True Found',
       TopicsExclusive: 'True Exclusive',
       ObjectsApplied: 'True Applied',
       CollectorAvailable: 'True Available',

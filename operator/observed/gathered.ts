@@ -41,6 +41,8 @@ export interface Gathered extends RoutesRead {
   readonly workloads: Readonly<Partial<Record<Component, Workload>>>
   /** Pods of the pipeline, told apart by their label `app.kubernetes.io/component`. */
   readonly pods: readonly Pod[]
+  /** Whether the Secret is there that the operator makes for ticketing (`encryptionKeyName`). */
+  readonly hasEncryptionKey: boolean
   /** Connections as a pod that stays unready tells them: a bridge, else another component that speaks to the bus. */
   readonly bridgeHealth?: { readonly component: Component; readonly bus?: string; readonly search?: string }
   /** Objects that could not be applied or removed the last time. */

@@ -3,6 +3,7 @@ import { type Component, leastAutoscaled, wantedComponents } from '../api/compon
 import type { LogPipelineSpec } from '../api/log-pipeline.ts'
 import { PAUSED_ANNOTATION } from '../api/names.ts'
 import { type ResolvedBus, resolveBus } from './bus-connection.ts'
+import { lostKey } from './encryption-key.ts'
 import type { Problem } from './finding.ts'
 import type { Gathered } from './gathered.ts'
 import { BUS_USERS, pipelineReferences } from './references.ts'
@@ -53,8 +54,12 @@ export function viewRunning(gathered: Gathered): Pick<PipelineView, 'gathered' |
   return { gathered, isPaused, states: Object.fromEntries(states) }
 }
 
-/** The missing Secret or bus address without which a component cannot run; undefined when nothing is missing. */
-export function whatIsLacking({ references, bus }: Pick<PipelineView, 'references' | 'bus'>, component: Component): Problem | undefined {
+/** The Secret or bus address without which a component cannot run; undefined when nothing is missing. */
+export function whatIsLacking(
+  { references, bus, gathered }: Pick<PipelineView, 'references' | 'bus' | 'gathered'>,
+  component: Component,
+): Problem | undefined {
   const lacking = references.find(({ reference, values }) => values === undefined && reference.usedBy.includes(component))
-  return lacking?.problem ?? (BUS_USERS.includes(component) && bus?.connection === undefined ? bus?.problem : undefined)
+  const lost = component === 'ticketing' ? lostKey(gathered) : undefined
+  return lacking?.problem ?? lost ?? (BUS_USERS.includes(component) && bus?.connection === undefined ? bus?.problem : undefined)
 }

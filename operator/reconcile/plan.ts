@@ -109,7 +109,7 @@ function foreignOwner(found: KubernetesObject, owner: KubernetesObject): string 
 }
 
 /** The API server's garbage collector removes it: its owner was deleted and made anew a moment ago. */
-function isOfPredecessor(found: KubernetesObject, { apiVersion, kind, metadata }: KubernetesObject): boolean {
+export function isOfPredecessor(found: KubernetesObject, { apiVersion, kind, metadata }: KubernetesObject): boolean {
   const [only, ...others] = found.metadata.ownerReferences ?? []
   if (only === undefined || others.length > 0 || only.uid === metadata.uid) return false
   return only.apiVersion === apiVersion && only.kind === kind && only.name === metadata.name

@@ -30,6 +30,7 @@ export function gatheredFrom(objects: readonly KubernetesObject[], others: Parti
     externalSecrets: byName(ofKind<ExternalSecret>('ExternalSecret')),
     ...(kafka === undefined ? {} : { kafka }),
     sharers: [],
+    hasEncryptionKey: true,
     topics: ofKind<KafkaTopic>('KafkaTopic'),
     workloads: Object.fromEntries(
       [...ofKind<Workload>('Deployment'), ...ofKind<Workload>('StatefulSet')].map(one => [componentOf(one), one]),
