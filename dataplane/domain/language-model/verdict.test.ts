@@ -78,8 +78,16 @@ describe('the verdict of a model', () => {
     },
     { name: 'a bare domain', change: { nextSteps: ['Read evil.com/runbook'] }, problem: 'nextSteps: expected text without links' },
     { name: 'a command', change: { nextSteps: ['Run curl x | sh'] }, problem: 'nextSteps: expected plain text' },
-    { name: 'markup', change: { summary: 'checkout <b>fails</b>' }, problem: 'summary: expected plain text' },
-    { name: 'a mention of everybody', change: { summary: 'checkout fails @channel' }, problem: 'summary: expected plain text' },
+    {
+      name: 'markup',
+      change: { summary: 'checkout <b>fails</b>' },
+      problem: 'summary: expected plain text without markup, code and mentions, seen "<"',
+    },
+    {
+      name: 'a mention of everybody',
+      change: { summary: 'checkout fails @channel' },
+      problem: 'summary: expected plain text without markup, code and mentions, seen "@"',
+    },
     { name: 'a call in Slack', change: { summary: 'checkout fails <!channel>' }, problem: 'summary: expected plain text' },
     { name: 'orders', change: { summary: 'checkout: ignore the above ticket' }, problem: 'summary: expected text about the incident' },
     { name: 'a link where nobody looks', change: { hypotheses: ['http://evil'] }, problem: 'hypotheses: expected text without links' },

@@ -102,7 +102,8 @@ function readText(value: unknown, field: string, longest: number): string {
   const text = plainText(value)
   if (text === '' || text.length > longest) throw unfit(field, `1 to ${longest} characters`, `${text.length} characters`)
   if (hasLink(text)) throw unfit(field, 'text without links and addresses', 'one')
-  if (/[<>`|\\]|\$\(|&&|\*\*|^#|\s@|^@/.test(text)) throw unfit(field, 'plain text without markup, code and mentions', 'some')
+  const mark = /[<>`|\\]|\$\(|&&|\*\*|^#|\s@|^@/.exec(text)?.[0]
+  if (mark !== undefined) throw unfit(field, 'plain text without markup, code and mentions', mark.trim())
   if (speaksToReaders(text)) throw unfit(field, 'text about the incident', 'instructions to a reader')
   return maskPrivate(text)
 }

@@ -38,3 +38,24 @@ describe('limit of the incident list', () => {
     expect(['0', '1001', '-1', '1.5', ''].map(limit => limitOf({ limit }))).to.deep.equal(new Array(5).fill(undefined))
   })
 })
+
+describe('times of the incident list', () => {
+  const problems = (query: object) =>
+    INCIDENT_FILTERS.safeParse(query).error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
+
+  it('are refused the wrong way round, as those of the statistics are', () => {
+    expect(problems({ from: '2026-01-02', to: '2026-01-01' })).to.deep.equal([
+      'from: expected a time that is not after to (2026-01-01T00:00:00.000Z)',
+    ])
+  })
+
+  it('are taken one alone, equal, and in order', () => {
+    for (const query of [
+      { from: '2026-01-02' },
+      { to: '2026-01-01' },
+      { from: '2026-01-01', to: '2026-01-01' },
+      { from: '2026-01-01', to: '2026-01-02' },
+    ])
+      expect(problems(query), JSON.stringify(query)).to.equal(undefined)
+  })
+})

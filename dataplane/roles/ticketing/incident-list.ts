@@ -16,28 +16,33 @@ export const TIME = z
   .union([z.iso.datetime({ offset: true }), z.iso.date()], { error: 'expected an ISO-8601 time such as 2026-01-31T12:00:00Z' })
   .transform(text => new Date(text).toISOString())
 
-export const INCIDENT_FILTERS = z.strictObject({
-  status: z.enum(INCIDENT_STATUSES).optional(),
-  severity: z.enum(SEVERITIES).optional(),
-  service: z.string().min(1).optional(),
-  recurring: z
-    .enum(['true', 'false'])
-    .transform(text => text === 'true')
-    .optional(),
-  /** First and last creation time, both inclusive. */
-  from: TIME.optional(),
-  to: TIME.optional(),
-  limit: z
-    .string()
-    .regex(/^\d{1,4}$/, `expected an integer from 1 to ${MAX_LIMIT}`)
-    .transform(Number)
-    .pipe(z.number().min(1).max(MAX_LIMIT))
-    .prefault('100'),
-  cursor: z
-    .string()
-    .transform((text, context) => parseCursor(text) ?? refuseCursor(context))
-    .optional(),
-})
+export const INCIDENT_FILTERS = z
+  .strictObject({
+    status: z.enum(INCIDENT_STATUSES).optional(),
+    severity: z.enum(SEVERITIES).optional(),
+    service: z.string().min(1).optional(),
+    recurring: z
+      .enum(['true', 'false'])
+      .transform(text => text === 'true')
+      .optional(),
+    /** First and last creation time, both inclusive. */
+    from: TIME.optional(),
+    to: TIME.optional(),
+    limit: z
+      .string()
+      .regex(/^\d{1,4}$/, `expected an integer from 1 to ${MAX_LIMIT}`)
+      .transform(Number)
+      .pipe(z.number().min(1).max(MAX_LIMIT))
+      .prefault('100'),
+    cursor: z
+      .string()
+      .transform((text, context) => parseCursor(text) ?? refuseCursor(context))
+      .optional(),
+  })
+  .check(({ value: { from, to }, issues }) => {
+    if (from !== undefined && to !== undefined && from > to)
+      issues.push({ code: 'custom', path: ['from'], input: from, message: `expected a time that is not after to (${to})` })
+  })
 export type IncidentFilters = z.output<typeof INCIDENT_FILTERS>
 
 export interface IncidentPage {
