@@ -53,8 +53,8 @@ export function dispatchRoutes({ store, clock, onRows, restsUntil }: DispatchRou
           return retryThread(thread, clock.nowMs()) ?? refuse(thread)
         })
         onRows()
-        // The row that is tried next, or what came of it.
-        const rows = show(changed!.source)
+        // The row that is tried next, without regard to a rest of its target, or what came of it.
+        const rows = showRows(changed!.source, new Date(clock.nowMs()).toISOString())
         return { body: rows.find(({ status }) => status === 'pending') ?? rows.at(-1) ?? { incidentId, platform } }
       },
     }),

@@ -297,6 +297,21 @@ describe('tickets through HTTP', function () {
     expect((await rows()).filter(({ status }: { status: string }) => status === 'pending')).to.have.length(2)
   })
 
+  it('POST /api/v1/dispatches/retry says that it tries at once, also where the target rests', async () => {
+    fake.answer = ({ target }) => (target.id === 'slack' ? { kind: 'retryable', reason: '503', isTargetDown: true } : undefined)
+    await add()
+    await until(
+      () => rows(),
+      seen =>
+        seen.some(
+          ({ attempts, nextAttemptAt }: { attempts: number; nextAttemptAt: string | null }) =>
+            attempts >= 3 && Date.parse(nextAttemptAt ?? '') > clock.nowMs() + 2_000,
+        ),
+    )
+    const { body } = await api.send('POST', '/api/v1/dispatches/retry', { incidentId: id(), platform: 'slack' }, tenant)
+    expect(Date.parse(body.nextAttemptAt)).to.be.at.most(clock.nowMs())
+  })
+
   it('POST /api/v1/dispatches/retry tries one again whose target was switched off, once it is on', async () => {
     const both = buildConfig(['slack', 'jira:ops'])
     fake.answer = ({ target }) => (target.id === 'slack' ? { kind: 'retryable', reason: '503' } : undefined)
