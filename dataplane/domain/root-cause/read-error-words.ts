@@ -29,6 +29,7 @@ const STATE: readonly RegExp[] = [
   /no space left|\benospc\b|disk (?:is )?full|disk quota|table is full|transaction log .{0,80}is full|unable to extend|could not (?:extend|write to) file|read-only (?:file system|transaction)/i,
   /unable to persist|\bcorrupt|checksum mismatch|bad magic|data loss/i,
   /partitioned_network|network partition|split[- ]brain|lost quorum|quorum (?:is |was )?lost/i,
+  /resource limit alarm|memory_high_watermark|disk_free_limit/i,
   /too many (?:clients|connections|open files)|\bemfile\b|remaining connection slots/i,
   /\bdeadlock\b|lock wait timeout/i,
 ]
@@ -44,7 +45,7 @@ const OWN: readonly RegExp[] = [
   // A message that was taken, and cannot be read: its broker did its part.
   /deseriali[sz]/i,
   /cannot read propert|is not a function|keyerror|typeerror|valueerror|unsatisfied dependency|error creating bean|missing required (?:property|environment|config)|invalid configuration/i,
-  /\bback-off restarting|crashloop|(?:liveness|readiness|startup) probe failed/i,
+  /\bback-off (?:restarting|pulling)|imagepullbackoff|errimagepull|crashloop|(?:liveness|readiness|startup) probe failed/i,
 ]
 
 /** Names by which clients of databases and caches begin what their server told them: the state that it tells of is that of the server. */
@@ -122,12 +123,14 @@ export function readErrorWords(message: string, isOfStore = false): ErrorWords {
 
 /** Networks that fail: of whom it tells is open, that it happened is a reason. */
 const NETWORK = /connection (?:refused|reset|timed out|closed)|\beconn(?:refused|reset)\b|i\/o timeout|deadline exceeded|timed out/i
+/** Of a URL no more than where it leads: paths and queries name users. */
+const WHOLE_SITE = /^https?:\/\/[\w.:-]{1,200}(?=[/?#]|$)/
 const QUOTED = /(["`])((?:(?!\1)[^\\]){1,200})\1/g
 
 /** The text without the marks around quoted reasons: a mask of all that is quoted would hide why something failed. */
 export function withOpenReasons(text: string): string {
   const namesReason = (words: string) => [NETWORK, ...STATE, ...OWN].some(reason => reason.test(words))
-  return text.replaceAll(QUOTED, (quoted, _mark, words: string) => (namesReason(words) ? words : quoted))
+  return text.replaceAll(QUOTED, (quoted, _mark, words: string) => WHOLE_SITE.exec(words)?.[0] ?? (namesReason(words) ? words : quoted))
 }
 
 function senseOf(text: string, isOfStore: boolean): ErrorSense {
