@@ -78,7 +78,8 @@ export function createFindCalled(services: readonly string[], findHost: FindHost
   const findSystem = (system: string, speaker: number): number | undefined => {
     const program = PROGRAMS.get(system.toLowerCase())
     const isOf = (name: string) => program?.test(name) ?? name.includes(system.toLowerCase())
-    const all = (isMeant: (name: string) => boolean) => names.flatMap((name, service) => (service !== speaker && isMeant(name) ? [service] : []))
+    const all = (isMeant: (name: string) => boolean) =>
+      names.flatMap((name, service) => (service !== speaker && isMeant(name) ? [service] : []))
     const exact = all(isOf)
     const found = exact.length > 0 || !IS_SQL.test(system) ? exact : all(name => IS_DATABASE.test(name))
     // The name of the user chooses among several databases: `orders-postgres` of `orders`.

@@ -9,7 +9,7 @@ import { firstWords } from './template.ts'
 export const MAX_ERROR_TEXTS = 60
 /** Further ones, of patterns without words: what tells their statements apart stands in the messages alone. */
 export const MAX_WORDLESS_TEXTS = 240
-/** Of one such pattern, in the window, and in the time before. */
+/** As many are read of one such pattern in the window, and as many in the time before. */
 const OF_EACH_WORDLESS = 40
 /** Messages of one pattern of a service: a JSON pattern may stand for many of them. */
 const OF_EACH = 3

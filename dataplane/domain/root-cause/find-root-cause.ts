@@ -182,7 +182,11 @@ function hasEvidence({ score, reasons }: Candidate): boolean {
   return reasons.length > 0 && (score >= LEAST_SCORE || reasons.some(({ kind }) => kind === 'errors'))
 }
 
-function toReason({ kind, text: words, patternId, count, expected, samples }: CauseEvidence, service: number, instances: Instances): Reason {
+function toReason(
+  { kind, text: words, patternId, count, expected, samples }: CauseEvidence,
+  service: number,
+  instances: Instances,
+): Reason {
   const instance = kind === 'errors' ? instanceOf(samples(), service, instances) : undefined
   const text = instance === undefined ? words : `${words}, all in ${instance}, one of ${instances.get(service)!.size}`
   const logIds = new Set<string>()

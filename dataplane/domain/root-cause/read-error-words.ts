@@ -61,10 +61,10 @@ const CLIENTS_OF: readonly (readonly [string, RegExp])[] = [
   ['kafka', /org\.apache\.kafka|kafkaexception|kafkajs|confluent[._]kafka/i],
   ['mongodb', /mongo\w{0,40}(?:error|exception)/i],
 ]
-/** What clients say of a connection that they lack. */
+/** A client has no connection. */
 const CUT_OFF =
   /unable to connect|could not connect|can(?:not|'t) connect|connect(?:ion)? (?:attempt )?failed|channel is already closed|not present in metadata/i
-/** What a server does for nobody at the time. */
+/** A server refuses everybody. */
 const REFUSED = /statement timeout|terminating connection|the database system is|not ?enough ?(?:in-sync )?replicas/i
 
 /**
@@ -123,7 +123,7 @@ export function readErrorWords(message: string, isOfStore = false): ErrorWords {
 
 /** Networks that fail: of whom it tells is open, that it happened is a reason. */
 const NETWORK = /connection (?:refused|reset|timed out|closed)|\beconn(?:refused|reset)\b|i\/o timeout|deadline exceeded|timed out/i
-/** Of a URL no more than where it leads: paths and queries name users. */
+/** A URL is told up to where it leads: paths and queries name users. */
 const WHOLE_SITE = /^https?:\/\/[\w.:-]{1,200}(?=[/?#]|$)/
 const QUOTED = /(["`])((?:(?!\1)[^\\]){1,200})\1/g
 
