@@ -20,7 +20,7 @@ export interface StoredRecord {
 export type Fields = Readonly<Record<string, readonly unknown[]>>
 
 /** Which of the replicas of a service wrote a record: the first of these that it has. */
-export const INSTANCE_KEYS: readonly string[] = ['k8s.pod.name', 'host.name']
+export const INSTANCE_KEYS: readonly string[] = ['k8s.pod.name', 'host']
 
 /** A pattern, kept once for all its records, and the words of its statement. */
 interface SharedPattern {
