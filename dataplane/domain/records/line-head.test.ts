@@ -37,6 +37,10 @@ describe('a line without its head', () => {
     '2026/03/03 04:00:01 [emerg] 1#1: ',
     '[2026-03-03 04:00:01,123] ERROR [ReplicaManager broker=1] ',
     '1:M 03 Mar 2026 04:00:01.123 # ',
+    // Serilog by default, MySQL, RabbitMQ.
+    '[04:00:01 ERR] ',
+    '2026-03-03T04:00:01.123456Z 12 [Warning] [MY-010055] [Server] ',
+    '2026-03-03 04:00:01.123456+00:00 [warning] <0.812.0> ',
   ]
   for (const head of heads)
     it(`of ${head}`, () => {

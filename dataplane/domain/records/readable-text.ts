@@ -66,7 +66,12 @@ export function readableText(message: string): string {
 
 /** The words of a message whose pattern is that of a JSON object, or of `logfmt`, and says nothing, masked as patterns are; undefined for other patterns. */
 export function wordsOfFields(pattern: string, message: string): string | undefined {
-  return pattern.startsWith('{') || LOGFMT_PATTERN.test(pattern) ? maskMessage(readableText(message)) : undefined
+  return lacksWords(pattern) ? maskMessage(readableText(message)) : undefined
+}
+
+/** Whether a pattern is that of a JSON object, or of `logfmt` in quotes: it masks all that tells statements apart. */
+export function lacksWords(pattern: string): boolean {
+  return pattern.startsWith('{') || LOGFMT_PATTERN.test(pattern)
 }
 
 function textOfLogfmt(text: string): string | undefined {

@@ -35,6 +35,18 @@ describe('the other side of a call', () => {
     expect(calledBy('payment-service', { 'db.system': 'postgresql' })).to.equal(undefined)
   })
 
+  it('is a database whose name tells no system, where none has that of the system', () => {
+    const services = ['orders-service', 'orders-db', 'users-db', 'cart-redis']
+    const found = createFindCalled(services, createFindHost(services))
+    const of = (system: string, speaker: number) => services[found({ hosts: [], rpc: undefined, system, isStore: true }, speaker) ?? -1]
+    expect([of('postgresql', 0), of('redis', 0), of('mongodb', 0), of('mysql', 3)]).to.deep.equal([
+      'orders-db',
+      'cart-redis',
+      undefined,
+      undefined,
+    ])
+  })
+
   it('is none where a service names itself, an address or nothing, or works on a message that it took', () => {
     expect(calledBy('payment-service', { 'server.address': 'payment-service', 'db.system': 'redis' })).to.equal(undefined)
     expect(calledBy('orders', { 'server.address': '10.0.0.7', 'server.port': 8080 })).to.equal(undefined)

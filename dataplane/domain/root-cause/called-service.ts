@@ -63,6 +63,12 @@ const PROGRAMS: ReadonlyMap<string, RegExp> = new Map([
   ['mssql', /mssql|sql-?server/],
 ])
 
+/** `orders-db` may be of any SQL system. */
+const IS_SQL = /sql/i
+const IS_DATABASE = /(?:^|-)(?:db|database)(?:-|$)/
+/** `orders-service` uses `orders-db`. */
+const ROLE = /-?(?:service|svc|api|app)$/
+
 /** The position in `services` of the service that was called, without the speaker itself; undefined where none of them is meant, or one of several. */
 export type FindCalled = (called: Called, speaker: number) => number | undefined
 
@@ -72,9 +78,12 @@ export function createFindCalled(services: readonly string[], findHost: FindHost
   const findSystem = (system: string, speaker: number): number | undefined => {
     const program = PROGRAMS.get(system.toLowerCase())
     const isOf = (name: string) => program?.test(name) ?? name.includes(system.toLowerCase())
-    const found = names.flatMap((name, service) => (service !== speaker && isOf(name) ? [service] : []))
+    const all = (isMeant: (name: string) => boolean) =>
+      names.flatMap((name, service) => (service !== speaker && isMeant(name) ? [service] : []))
+    const exact = all(isOf)
+    const found = exact.length > 0 || !IS_SQL.test(system) ? exact : all(name => IS_DATABASE.test(name))
     // The name of the user chooses among several databases: `orders-postgres` of `orders`.
-    const own = found.length === 1 ? found : found.filter(service => names[service]!.startsWith(names[speaker]!))
+    const own = found.length === 1 ? found : found.filter(service => names[service]!.startsWith(names[speaker]!.replace(ROLE, '')))
     return own.length === 1 ? own[0] : undefined
   }
   return ({ hosts, rpc, system }, speaker) => {

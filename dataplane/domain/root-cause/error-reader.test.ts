@@ -42,6 +42,12 @@ describe('what errors tell', () => {
     ])
   })
 
+  it('the database of the client that complains, and of no other complaint', () => {
+    expect(namedBy(kind('orders', 'PSQLException: ERROR: cannot execute INSERT in a read-only transaction'))).to.deep.equal(['orders-db'])
+    expect(namedBy(kind('orders', 'PSQLException: ERROR: canceling statement due to statement timeout'))).to.deep.equal(['orders-db'])
+    expect(namedBy(kind('orders', 'PSQLException: ERROR: column total does not exist'))).to.deep.equal([undefined])
+  })
+
   it('no other service, where attributes name a site of others', () => {
     const isRemote = (host: string) => {
       const said = { ...kind('web', 'unexpected status 503'), called: [readCalled(key => ({ 'server.address': host })[key])!] }

@@ -60,7 +60,10 @@ export function readErrors(services: readonly string[], kinds: Iterable<Kind>): 
     const texts = textsOf(kind)
     const isOfStore = kind.called.some(({ isStore }) => isStore)
     const words = texts.map(text => readErrorWords(text, isOfStore))
-    const called = mostOf(kind.called.map(each => findCalled(each, kind.service)))
+    const ofAttributes = mostOf(kind.called.map(each => findCalled(each, kind.service)))
+    const system = words.find(each => each.system !== undefined)?.system
+    const called =
+      ofAttributes ?? (system === undefined ? undefined : findCalled({ hosts: [], rpc: undefined, system, isStore: true }, kind.service))
     const first = words.find(each => each.sense !== 'vague') ?? words[0]!
     // Else the writer of a log line would choose the cause.
     const isOrder = texts.some(text => asksForBlame(text.slice(0, MAX_ORDERS)))
@@ -70,7 +73,8 @@ export function readErrors(services: readonly string[], kinds: Iterable<Kind>): 
     const named = words.map(each => namedBy(each, kind.service, called)).find(service => service !== undefined)
     const sense = words.find(each => each.sense === 'own')?.sense ?? first.sense
     // Attributes say of whom it complains.
-    if (sense === 'vague' && named !== undefined && named === called) return { sense: 'callee', named }
+    if ((sense === 'vague' || (sense === 'plain' && system !== undefined)) && named !== undefined && named === called)
+      return { sense: 'callee', named }
     const isOfOthers = words.some(isOfStranger) || kind.called.some(({ hosts }) => hosts.some(isStranger))
     return { sense: sense === 'callee' && named === undefined && isOfOthers ? 'plain' : sense, named }
   }

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { observation } from '../../testing/root-cause-fixture.ts'
-import { chooseErrors, MAX_ERROR_TEXTS, messageKey, type ReadError, withErrorTexts } from './error-texts.ts'
+import { chooseErrors, MAX_ERROR_TEXTS, MAX_WORDLESS_TEXTS, messageKey, type ReadError, withErrorTexts } from './error-texts.ts'
 import type { Observation } from './observation.ts'
 
 const error = (timeMs: number, pattern: string, more = {}) =>
@@ -24,6 +24,47 @@ describe('errors whose messages are read', () => {
     const chosen = idsOf(chooseErrors(errors, 0))
     expect(chosen).to.have.length(MAX_ERROR_TEXTS)
     expect(chosen.filter(id => id.endsWith(' 1'))).to.have.length(50)
+  })
+
+  it('more of those whose patterns have no words, also of the time before', () => {
+    const many = (pattern: string) => Array.from({ length: 200 }, (_, timeMs) => error(timeMs, pattern))
+    const chosen = chooseErrors([...many('{"msg":<*>}'), ...many('refused by <*>')], 100)
+    const count = (from: number, to: number) =>
+      chosen.filter(({ pattern, timeMs }) => pattern.startsWith('{') && timeMs >= from && timeMs < to).length
+    expect([count(0, 100), count(100, 200), chosen.filter(({ pattern }) => !pattern.startsWith('{')).length]).to.deep.equal([40, 41, 3])
+    const services = Array.from({ length: 30 }, (_, i) => many('{"msg":<*>}').map(each => ({ ...each, service: `s${i}` }))).flat()
+    expect(chooseErrors(services, 100)).to.have.length(MAX_ERROR_TEXTS + MAX_WORDLESS_TEXTS)
+  })
+
+  it('of a pattern without words are statements of their own; one that was not read is as the nearest that was', () => {
+    const errors = [1, 5, 6, 20].map(timeMs => error(timeMs, '{"msg":<*>}'))
+    const said = new Map([
+      [messageKey(errors[0]!), read('{"msg":"no stock of 7"}')],
+      [messageKey(errors[3]!), read('{"msg":"disk full"}')],
+    ])
+    const templates = withErrorTexts([...errors, { ...errors[1]!, isError: false }], said).map(({ template }) => template)
+    const [stock, disk] = ['{"msg":<*>} no stock of *', '{"msg":<*>} disk full']
+    expect(templates).to.deep.equal([stock, stock, stock, disk, '{"msg":<*>}'])
+  })
+
+  it('of events are told apart by their objects, however alike their words', () => {
+    const pattern = '{"reason":<*>,"message":<*>,"type":"Warning"}'
+    const events = ['orders', 'payments'].map((name, at) => ({ event: error(at, pattern), name }))
+    const messageOf = (name: string) =>
+      JSON.stringify({
+        reason: 'Unhealthy',
+        message: 'probe failed: the check of its health did not answer in time',
+        involvedObject: { kind: 'Pod', name },
+      })
+    const said = new Map(events.map(({ event, name }) => [messageKey(event), read(messageOf(name))]))
+    expect(
+      new Set(
+        withErrorTexts(
+          events.map(({ event }) => event),
+          said,
+        ).map(({ template }) => template),
+      ).size,
+    ).to.equal(2)
   })
 
   it('say what their messages say', () => {

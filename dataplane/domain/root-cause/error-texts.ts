@@ -1,11 +1,16 @@
 /** Errors whose records are worth reading: patterns lack what is quoted, numbers, all of a JSON body, and attributes (Decisions 6). */
-import { readableText } from '../records/readable-text.ts'
+import { maskMessage } from '../records/pattern.ts'
+import { lacksWords, readableText } from '../records/readable-text.ts'
 import type { Called } from './called-service.ts'
-import { entryOf } from './entry-of.ts'
 import type { Observation } from './observation.ts'
+import { firstWords } from './template.ts'
 
 /** Messages that are read for one analysis. */
 export const MAX_ERROR_TEXTS = 60
+/** Further ones, of patterns without words: what tells their statements apart stands in the messages alone. */
+export const MAX_WORDLESS_TEXTS = 240
+/** As many are read of one such pattern in the window, and as many in the time before. */
+const OF_EACH_WORDLESS = 40
 /** Messages of one pattern of a service: a JSON pattern may stand for many of them. */
 const OF_EACH = 3
 /** Characters of a text. */
@@ -15,21 +20,41 @@ const MAX_TEXT = 1_024
 export const messageKey = ({ logId, service, patternId }: Pick<Observation, 'logId' | 'service' | 'patternId'>): string =>
   `${logId}\n${service}\n${patternId}`
 
-/** Errors from `fromMs` on: of each service and pattern the first, one from the middle, the last. Rounds go by pattern, the rarest first. */
+/**
+ * Errors from `fromMs` on: of each service and pattern the first, one from the middle, the last. Rounds go by pattern, the rarest first. Then those of patterns
+ * without words, also from before: as many as may be, evenly in the order of time.
+ */
 export function chooseErrors(observations: readonly Observation[], fromMs: number): readonly Observation[] {
-  const groups = new Map<string, Observation[]>()
-  for (const each of observations)
-    if (each.isError && each.timeMs >= fromMs) entryOf(groups, `${each.service}\n${each.patternId}`, () => []).push(each)
-  const byRarity = [...groups.values()].sort((a, b) => a.length - b.length)
-  for (const group of byRarity) group.sort((a, b) => a.timeMs - b.timeMs)
+  const errors = observations.filter(({ isError }) => isError)
   const chosen = new Set<Observation>()
+  const groups = byRarity(errors.filter(({ timeMs }) => timeMs >= fromMs))
   for (let round = 0; round < OF_EACH; round++)
-    for (const group of byRarity) {
+    for (const group of groups) {
       if (chosen.size === MAX_ERROR_TEXTS) break
-      chosen.add(group[Math.floor((round * (group.length - 1)) / (OF_EACH - 1))]!)
+      chosen.add(spread(group, round, OF_EACH))
+    }
+  const wordless = errors.filter(({ pattern }) => lacksWords(pattern))
+  const most = chosen.size + MAX_WORDLESS_TEXTS
+  const sides = [wordless.filter(({ timeMs }) => timeMs >= fromMs), wordless.filter(({ timeMs }) => timeMs < fromMs)].flatMap(byRarity)
+  for (let round = 0; round < OF_EACH_WORDLESS; round++)
+    for (const group of sides) {
+      if (chosen.size === most) return [...chosen]
+      chosen.add(spread(group, round, OF_EACH_WORDLESS))
     }
   return [...chosen]
 }
+
+/** By service and pattern, each in the order of time. */
+function byRarity(errors: readonly Observation[]): readonly (readonly Observation[])[] {
+  const groups = Map.groupBy(errors, messageGroup)
+  const sorted = [...groups.values()].sort((a, b) => a.length - b.length)
+  for (const group of sorted) group.sort((a, b) => a.timeMs - b.timeMs)
+  return sorted
+}
+
+/** The one at place `at` of `of` that are evenly spread over the group, with its first and its last. */
+const spread = (group: readonly Observation[], at: number, of: number): Observation =>
+  group[Math.floor((at * (group.length - 1)) / (of - 1))]!
 
 /** Fields of an error's record that its pattern lacks. */
 export interface ReadError {
@@ -39,15 +64,50 @@ export interface ReadError {
   readonly called: Called | undefined
 }
 
-/** The observations with what their records say; `errors` by `messageKey`. */
+/**
+ * The observations with what their records say; `errors` by `messageKey`. Errors of a pattern without words are statements of their own by what they say; one
+ * that was not read is taken for the nearest in time that was.
+ */
 export function withErrorTexts(observations: readonly Observation[], errors: ReadonlyMap<string, ReadError>): readonly Observation[] {
   if (errors.size === 0) return observations
+  const read = new Map<Observation, ReadError>()
+  for (const each of observations) {
+    const found = each.isError ? errors.get(messageKey(each)) : undefined
+    if (found !== undefined) read.set(each, found)
+  }
+  const wordless = [...read.keys()].filter(({ pattern }) => lacksWords(pattern))
+  const statements = new Map(byRarity(wordless).map(group => [messageGroup(group[0]!), group]))
   return observations.map(each => {
-    const read = each.isError ? errors.get(messageKey(each)) : undefined
-    if (read === undefined) return each
-    return { ...each, errorText: withException(read), ...(read.called !== undefined && { called: read.called }) }
+    const found = read.get(each)
+    const said = found === undefined ? {} : { errorText: withException(found), ...(found.called !== undefined && { called: found.called }) }
+    const nearest = each.isError ? nearestOf(statements.get(messageGroup(each)) ?? [], each.timeMs) : undefined
+    if (nearest === undefined) return found === undefined ? each : { ...each, ...said }
+    return { ...each, ...said, template: `${each.template} ${statementOf(withException(read.get(nearest)!), each.pattern)}` }
   })
 }
+
+const messageGroup = ({ service, patternId }: Observation): string => `${service}\n${patternId}`
+
+/** `sorted` in the order of time. */
+function nearestOf(sorted: readonly Observation[], timeMs: number): Observation | undefined {
+  let low = 0
+  for (let high = sorted.length; low < high; ) {
+    const middle = (low + high) >> 1
+    if (sorted[middle]!.timeMs < timeMs) low = middle + 1
+    else high = middle
+  }
+  const [before, after] = [sorted[low - 1], sorted[low]]
+  if (before === undefined || after === undefined) return before ?? after
+  return timeMs - before.timeMs <= after.timeMs - timeMs ? before : after
+}
+
+/** Events of Kubernetes are told apart by their objects as well, which stand last: what each is warned of may be the same. */
+function statementOf(text: string, pattern: string): string {
+  const masked = maskMessage(text)
+  return isEvent(pattern) ? masked : firstWords(masked)
+}
+
+const isEvent = (pattern: string) => pattern.includes('"type":') && pattern.includes('"Warning"')
 
 /** `order failed: PSQLException: sorry, too many clients`: handlers of logs send an exception as attributes of a message that does not say it. */
 function withException({ message, exception }: ReadError): string {

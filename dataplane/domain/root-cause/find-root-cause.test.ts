@@ -50,6 +50,36 @@ describe('root cause by rules', () => {
     expect(candidate?.reasons.map(({ kind }) => kind)).to.include('errors')
   })
 
+  it('names the one replica whose errors they are, where the service has others', () => {
+    const from = (instanceOf: (i: number) => string) => {
+      const records = Array.from({ length: 900 }, (_, i) =>
+        observation({ service: 'batch', timeMs: AT_MS - 15 * 60_000 + i * 1_200, instance: `batch-${i % 3}`, pattern: 'batch done' }),
+      )
+      const errors = Array.from({ length: 12 }, (_, i) =>
+        observation({ service: 'batch', timeMs: AT_MS + i * 1_000, instance: instanceOf(i), pattern: 'no space left', isError: true }),
+      )
+      return first([...shop(() => USUAL), ...records, ...errors])?.reasons[0]?.text
+    }
+    expect(from(() => 'batch-1')).to.match(/12 times, never before, all in batch-1, one of 3; first at/)
+    expect(from(i => `batch-${i % 2}`)).to.match(/12 times, never before; first at/)
+  })
+
+  it('names the platform’s reason before the complaints of callers about a service that is gone', () => {
+    const gone = shop(() => [
+      ...USUAL.filter(({ service }) => service !== 'payments'),
+      { service: 'orders', says: 'call to payments failed', afterMs: 5, isError: true },
+    ])
+    const events = Array.from({ length: 12 }, (_, i) =>
+      observation({ service: 'events', timeMs: AT_MS + i * 9_000, pattern: 'Error: ImagePullBackOff: pod payments-0', isError: true }),
+    )
+    const quiet = Array.from({ length: 100 }, (_, i) =>
+      observation({ service: 'events', timeMs: AT_MS - 9_000 * (i + 1), pattern: 'Pulled' }),
+    )
+    const candidate = first([...gone, ...quiet, ...events])
+    expect(candidate?.service).to.equal('payments')
+    expect(candidate?.reasons[0]?.text).to.contain('events blames it: “Error: ImagePullBackOff')
+  })
+
   it('names a service without trace ids that goes silent', () => {
     const candidate = first([...shop(() => USUAL), ...batch(-15, 0)])
     expect(candidate?.service).to.equal('batch')

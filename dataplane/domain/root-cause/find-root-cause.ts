@@ -3,6 +3,7 @@ import { findDelays } from './delays.ts'
 import { entryOf } from './entry-of.ts'
 import { type Failures, findFailures, withoutFailed } from './failures.ts'
 import type { CauseEvidence, Findings, Hint, Nature } from './findings.ts'
+import { findInstances, type Instances, instanceOf } from './instances.ts'
 import type { Observation } from './observation.ts'
 import { type ObservedPeriod, type ObservedSystem, observeSystem } from './observed-system.ts'
 import { type CauseRanking, causeOf, MAX_CANDIDATES } from './ranking.ts'
@@ -85,10 +86,11 @@ export function* rankSystem(
   const found = yield* runDetectors(system, failures, hasBaseline ? detectors : detectors.filter(name => name === 'errors'))
   const ranked = rankSuspects(found, system, failures)
   const asked = services.length === 0 ? ranked : ranked.filter(({ service }) => services.includes(system.services[service]!))
+  const instances = yield* findInstances(system)
   const candidates: Candidate[] = []
   for (const suspect of asked) {
     if (candidates.length === most) break
-    const candidate = describe(suspect, system, failures)
+    const candidate = describe(suspect, system, failures, instances)
     if (hasEvidence(candidate)) candidates.push(candidate)
     yield
   }
@@ -134,13 +136,13 @@ function only(findings: Findings, services: ReadonlySet<number>): Findings {
   return new Map([...findings].filter(([service]) => services.has(service)))
 }
 
-function describe({ service, score, hints }: Suspect, system: ObservedSystem, { risen }: Failures): Candidate {
+function describe({ service, score, hints }: Suspect, system: ObservedSystem, { risen }: Failures, instances: Instances): Candidate {
   const told = new Set<number | string>()
   const isOfErrors = ({ nature, statement }: Hint) => nature === 'change' && statement !== undefined && risen.has(system.kinds[statement]!)
   // Errors tell of themselves, better than that requests come to them.
   const hasOwnWords = isOfErrors(hints[0]!.hint) && hints.some(({ hint }) => hint.isErrors === true)
   const worthTelling = hints.filter(({ hint, strength }, at) => {
-    const saysWhy = hint.isOwnWords === true && hint.nature === 'cause' && strength >= SAYS_WHY
+    const saysWhy = hint.isErrors === true && hint.nature === 'cause' && strength >= SAYS_WHY
     const isStrong = saysWhy || strength >= WORTH_TELLING * hints[0]!.strength || (hasOwnWords && hint.isErrors === true)
     if (!isStrong || told.has(hint.subject)) return false
     told.add(hint.subject)
@@ -153,7 +155,7 @@ function describe({ service, score, hints }: Suspect, system: ObservedSystem, { 
     reasons: reasons
       .map(hint => hint.tell())
       .filter(isEvidence)
-      .map(toReason),
+      .map(evidence => toReason(evidence, service, instances)),
   }
 }
 
@@ -165,6 +167,8 @@ function tellingFirst(hints: readonly Hint[]): readonly Hint[] {
   const own = hints.filter(({ isOwnWords }) => isOwnWords === true)
   const first =
     TELLING.map(nature => own.find(hint => hint.nature === nature)).find(hint => hint !== undefined) ??
+    // The platform tells why a service that says nothing is gone; callers, that it is.
+    hints.find(({ isErrors, nature }) => isErrors === true && nature === 'cause') ??
     hints.find(({ isErrors, nature }) => isErrors === true && nature !== 'remote')
   return first === undefined ? hints : [first, ...hints.filter(hint => hint !== first)]
 }
@@ -178,7 +182,13 @@ function hasEvidence({ score, reasons }: Candidate): boolean {
   return reasons.length > 0 && (score >= LEAST_SCORE || reasons.some(({ kind }) => kind === 'errors'))
 }
 
-function toReason({ kind, text, patternId, count, expected, samples }: CauseEvidence): Reason {
+function toReason(
+  { kind, text: words, patternId, count, expected, samples }: CauseEvidence,
+  service: number,
+  instances: Instances,
+): Reason {
+  const instance = kind === 'errors' ? instanceOf(samples(), service, instances) : undefined
+  const text = instance === undefined ? words : `${words}, all in ${instance}, one of ${instances.get(service)!.size}`
   const logIds = new Set<string>()
   const traceIds = new Set<string>()
   let onsetMs = Number.POSITIVE_INFINITY

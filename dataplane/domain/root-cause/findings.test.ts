@@ -31,9 +31,9 @@ describe('hints of a detector', () => {
     expect(board.findings(service => service + 10).get(1)?.score).to.equal(11)
   })
 
-  it('keeps what a service says of its failure, however strong the complaints of others', () => {
+  it('keeps what tells why a service fails, however strong the complaints of others', () => {
     const board = new HintBoard()
-    board.add({ service: 0, subject: 'heap', nature: 'cause', isOwnWords: true, strength: 1, tell })
+    board.add({ service: 0, subject: 'heap', nature: 'cause', isErrors: true, strength: 1, tell })
     for (let subject = 0; subject < 6; subject++) board.add({ service: 0, subject, nature: 'fault', strength: 10 + subject, tell })
     expect(
       board

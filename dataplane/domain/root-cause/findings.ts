@@ -52,9 +52,9 @@ const MAX_HINTS = 4
 /** The most that it counts that a service is heard which was never heard before: below the scale, as it is no evidence of a fault. */
 export const MAX_NEWCOMER = 4
 
-/** Others' complaints are many and loud: what a service says of why it fails leaves last. */
+/** Others' complaints are many and loud: what tells why a service fails leaves last. */
 function leavesBefore(hint: Hint, other: Hint): boolean {
-  const saysWhy = ({ isOwnWords, nature }: Hint) => isOwnWords === true && nature === 'cause'
+  const saysWhy = ({ isErrors, nature }: Hint) => isErrors === true && nature === 'cause'
   return saysWhy(hint) === saysWhy(other) ? hint.strength < other.strength : saysWhy(other)
 }
 

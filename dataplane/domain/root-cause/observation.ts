@@ -13,6 +13,8 @@ export interface Observation {
   readonly template: string
   /** Level ERROR or FATAL. */
   readonly isError: boolean
+  /** The pod, else the host, that wrote it. */
+  readonly instance?: string
   readonly logId: string
   readonly patternId: string
   /** The masked message, for people. */

@@ -51,6 +51,15 @@ describe('detector: rates of what has no trace ids', () => {
     expect(found.score).to.equal(4)
   })
 
+  it('thinks little of a line that waits for others, however often it comes', () => {
+    const found = ratesOf(
+      lines('a', () => 20),
+      lines('a', minute => (minute < 0 ? 0 : 500), { pattern: 'retrying call to b' }),
+    ).get('a')!
+    expect(found.score).to.equal(4)
+    expect(found.hints[0]!.nature).to.equal('remote')
+  })
+
   it('finds silence of a service that has traces, while others are heard', () => {
     const found = ratesOf(
       lines('a', minute => (minute < 0 ? 20 : 0), { traceId: 't' }),

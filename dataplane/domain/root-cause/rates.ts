@@ -7,6 +7,7 @@ import type { Failures } from './failures.ts'
 import { type Findings, HintBoard, MAX_NEWCOMER } from './findings.ts'
 import { MinuteSeries } from './minute-series.ts'
 import type { Kind, ObservedPeriod, ObservedRecord, ObservedSystem } from './observed-system.ts'
+import { waitsForOthers } from './read-error-words.ts'
 import type { ReasonKind } from './root-cause.ts'
 import { countShift, median } from './statistics.ts'
 import { quoted, recordsOf, rounded } from './wording.ts'
@@ -69,7 +70,8 @@ export function* findRates(system: ObservedSystem, { risen, worstShare, origins 
     const expected = expectedOf(series)
     const spread = series.total === 0 ? untraced.spread(minutes) : series.spread(minutes)
     const seen = shiftFrom(kind.service, series, expected, widen(spread))
-    const shift = untraced.total === 0 ? Math.min(seen, MAX_NEWCOMER) : seen
+    const isEffect = seen > 0 && waitsForOthers(kind.pattern)
+    const shift = untraced.total === 0 || isEffect ? Math.min(seen, MAX_NEWCOMER) : seen
     if (shift === 0 || (shift > 0 && risen.has(kind))) continue
     const isHeard = untraced.inWindow * expected > MORE_HEARD * series.inWindow * expectedOf(untraced)
     const reason: ReasonKind = shift < 0 ? 'missing' : series.total === 0 ? 'new' : 'rate'
@@ -79,7 +81,7 @@ export function* findRates(system: ObservedSystem, { risen, worstShare, origins 
       strength: Math.abs(shift),
       subject: kind.id,
       statement: kind.id,
-      nature: shift > 0 || isReplaced(kind.service) ? 'change' : isHeard ? 'broken' : 'silence',
+      nature: isEffect ? 'remote' : shift > 0 || isReplaced(kind.service) ? 'change' : isHeard ? 'broken' : 'silence',
       tell: () => ({
         kind: reason,
         strength: Math.abs(shift),

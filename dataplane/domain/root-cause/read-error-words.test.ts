@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { type ErrorSense, readErrorWords } from './read-error-words.ts'
+import { type ErrorSense, readErrorWords, waitsForOthers, withOpenReasons } from './read-error-words.ts'
 
 const SENSES: Readonly<Record<ErrorSense, readonly string[]>> = {
   own: [
@@ -15,6 +15,10 @@ const SENSES: Readonly<Record<ErrorSense, readonly string[]>> = {
     'Error creating bean orders: Unsatisfied dependency expressed through field ledger',
     'MemoryError',
     'ORA-01653: unable to extend table SHOP.ORDERS',
+    'RecordDeserializationException: Error deserializing key/value for partition <*>',
+    'mnesia_event got {inconsistent_database, running_partitioned_network}',
+    'memory resource limit alarm set on node rabbit@one',
+    'Error: ImagePullBackOff: Back-off pulling image <*>',
   ],
   callee: [
     'payments unavailable',
@@ -24,10 +28,12 @@ const SENSES: Readonly<Record<ErrorSense, readonly string[]>> = {
     'order not stored: DataAccessResourceFailureException: could not extend file',
     'pq: sorry, too many clients already',
     'lookup payments on 10.0.0.10:53: i/o timeout',
+    'Memory cgroup out of memory: Killed process 4711 (gunicorn)',
   ],
   vague: ['internal server error', 'request failed', 'order failed'],
   plain: [
     'connection refused: db-primary:5432',
+    'HTTP POST /orders responded 500 in 12.1 ms System.InvalidOperationException: Sequence contains no elements',
     'fork failed: Resource temporarily unavailable',
     'Kaboom',
     '',
@@ -59,6 +65,28 @@ describe('words of errors', () => {
     expect(sites('POST https://api.maps.example/lookup failed: 503 Service Unavailable')).to.deep.equal(['api.maps.example'])
     expect(sites('upstream timed out, referrer: "https://shop.example/cart"')).to.deep.equal([])
     expect(sites('Connection to orders-db:5432 refused')).to.deep.equal([])
+  })
+
+  it('name the system whose client complains, unless of what it was asked', () => {
+    const system = (text: string) => readErrorWords(text).system
+    expect(system('PSQLException: ERROR: canceling statement due to statement timeout')).to.equal('postgresql')
+    expect(system('MySqlConnector.MySqlException: Unable to connect to any of the hosts')).to.equal('mysql')
+    expect(system('AmqpException: channel is already closed due to channel error')).to.equal('rabbitmq')
+    expect(system('PSQLException: ERROR: duplicate key value violates unique constraint')).to.equal(undefined)
+    expect(system('HikariPool of psqlexception: timed out')).to.equal(undefined)
+  })
+
+  it('tell of what another service does not do', () => {
+    for (const line of ['Retrying call to payments', 'group mailer is lagging by <*> records', 'queue <*> has no consumers'])
+      expect(waitsForOthers(line), line).to.equal(true)
+    for (const line of ['order stored', 'flags loaded', 'entry retried never']) expect(waitsForOthers(line), line).to.equal(false)
+  })
+
+  it('are told without marks around reasons and sites; of a URL no path', () => {
+    expect(withOpenReasons('POST "http://payments:8080/of/ada?token=7" failed: "disk full"')).to.equal(
+      'POST http://payments:8080 failed: disk full',
+    )
+    expect(withOpenReasons('no cart of "Ada"')).to.equal('no cart of "Ada"')
   })
 
   it('without those that tell who asked', () => {

@@ -14,6 +14,8 @@ export interface ErrorWords {
   readonly sites: readonly string[]
   /** A name was not resolved: rather a fault of the name service than of the one that was looked up. */
   readonly isUnresolved: boolean
+  /** The database, cache or broker whose client complains that it is not there, or passes on what it was told; as in `db.system`. */
+  readonly system: string | undefined
   /** The text without those words that tell who asked: `request from orders`. */
   readonly withoutCallers: string
 }
@@ -26,6 +28,8 @@ const STATE: readonly RegExp[] = [
   /out ?of ?memory|\boom[- ]?kill|cannot allocate memory|insufficient memory|\bmemoryerror\b|bad_alloc|java heap space|gc overhead limit|\boom command not allowed|used memory > '?maxmemory/i,
   /no space left|\benospc\b|disk (?:is )?full|disk quota|table is full|transaction log .{0,80}is full|unable to extend|could not (?:extend|write to) file|read-only (?:file system|transaction)/i,
   /unable to persist|\bcorrupt|checksum mismatch|bad magic|data loss/i,
+  /partitioned_network|network partition|split[- ]brain|lost quorum|quorum (?:is |was )?lost/i,
+  /resource limit alarm|memory_high_watermark|disk_free_limit/i,
   /too many (?:clients|connections|open files)|\bemfile\b|remaining connection slots/i,
   /\bdeadlock\b|lock wait timeout/i,
 ]
@@ -38,13 +42,30 @@ const OWN: readonly RegExp[] = [
   /permission denied|\beacces\b|access denied for user|password authentication failed/i,
   /certificate (?:has )?expired|certificate.{0,40}not yet valid|path validation failed|tls: (?:bad|expired) certificate/i,
   /nullpointer|nullreference|object reference not set|nil pointer|segmentation fault|sigsegv|index out of (?:range|bounds)|stack ?overflow|assertion failed|\bpanic:/i,
+  // A message that was taken, and cannot be read: its broker did its part.
+  /deseriali[sz]/i,
   /cannot read propert|is not a function|keyerror|typeerror|valueerror|unsatisfied dependency|error creating bean|missing required (?:property|environment|config)|invalid configuration/i,
-  /\bback-off restarting|crashloop|(?:liveness|readiness|startup) probe failed/i,
+  /\bback-off (?:restarting|pulling)|imagepullbackoff|errimagepull|crashloop|(?:liveness|readiness|startup) probe failed/i,
 ]
 
 /** Names by which clients of databases and caches begin what their server told them: the state that it tells of is that of the server. */
 const CLIENT =
   /\b(?:pq: |pgx|psycopg|sqlstate|\w{0,40}sql\w{0,40}exception|\w{0,40}dataaccess\w{0,40}exception|operationalerror|activerecord::|pg::|mongo\w{0,40}(?:error|exception)|replyerror|jedis\w{0,40}exception|redis\.exceptions|queryfailederror|sequelize\w{0,40}error|prismaclient)/i
+
+/** Packages and exceptions of clients, by the system that they ask. */
+const CLIENTS_OF: readonly (readonly [string, RegExp])[] = [
+  ['postgresql', /\bpsqlexception|org\.postgresql|psycopg|asyncpg|\bpq: |\bpgx|\bpg::|npgsql/i],
+  ['mysql', /mysqlconnector|mysqlexception|com\.mysql|pymysql|mysql2|mysqldb/i],
+  ['redis', /jedis|lettuce|redis\.exceptions|\bredisconnection|\breplyerror|stackexchange\.redis/i],
+  ['rabbitmq', /\bamqp|\bpika\./i],
+  ['kafka', /org\.apache\.kafka|kafkaexception|kafkajs|confluent[._]kafka/i],
+  ['mongodb', /mongo\w{0,40}(?:error|exception)/i],
+]
+/** A client has no connection. */
+const CUT_OFF =
+  /unable to connect|could not connect|can(?:not|'t) connect|connect(?:ion)? (?:attempt )?failed|channel is already closed|not present in metadata/i
+/** A server refuses everybody. */
+const REFUSED = /statement timeout|terminating connection|the database system is|not ?enough ?(?:in-sync )?replicas/i
 
 /**
  * A service that was called answers with an error, or is not there. A connection that is refused, reset or late is none of these by itself: its other end may
@@ -56,6 +77,11 @@ const CALLEE: readonly RegExp[] = [
   // Each traceback of Python says `most recent call last`.
   /\b(?:(?<!most recent )call(?:ing)? \S|error from |response from )/i,
 ]
+
+/** How a server tells of a request that it answered itself: `HTTP POST /orders responded 500 in 12 ms`. */
+const ANSWERED = /\bHTTP [A-Z]{3,7} \/\S{0,200} responded (?:\d{3}|<\*>)/g
+/** The kernel ends what uses up its memory. */
+const KILLED = /\bkilled process\b/i
 
 /** A proxy tells the URL that it was asked for as well. */
 const PROXY = /\b(?:up|down)stream\b/i
@@ -90,26 +116,44 @@ export function readErrorWords(message: string, isOfStore = false): ErrorWords {
     hosts: hostsOf(text, HOSTS),
     sites: PROXY.test(text) ? [] : hostsOf(text, [SITE]),
     isUnresolved: UNRESOLVED.test(text),
+    system: systemOf(text),
     withoutCallers: text.replaceAll(CALLERS, ' '),
   }
 }
 
 /** Networks that fail: of whom it tells is open, that it happened is a reason. */
 const NETWORK = /connection (?:refused|reset|timed out|closed)|\beconn(?:refused|reset)\b|i\/o timeout|deadline exceeded|timed out/i
+/** A URL is told up to where it leads: paths and queries name users. */
+const WHOLE_SITE = /^https?:\/\/[\w.:-]{1,200}(?=[/?#]|$)/
 const QUOTED = /(["`])((?:(?!\1)[^\\]){1,200})\1/g
 
 /** The text without the marks around quoted reasons: a mask of all that is quoted would hide why something failed. */
 export function withOpenReasons(text: string): string {
   const namesReason = (words: string) => [NETWORK, ...STATE, ...OWN].some(reason => reason.test(words))
-  return text.replaceAll(QUOTED, (quoted, _mark, words: string) => (namesReason(words) ? words : quoted))
+  return text.replaceAll(QUOTED, (quoted, _mark, words: string) => WHOLE_SITE.exec(words)?.[0] ?? (namesReason(words) ? words : quoted))
 }
 
 function senseOf(text: string, isOfStore: boolean): ErrorSense {
+  if (KILLED.test(text)) return 'callee'
   if (OWN.some(words => words.test(text))) return 'own'
   if (STATE.some(words => words.test(text))) return CLIENT.test(text) || (isOfStore && !OWN_STATE.test(text)) ? 'callee' : 'own'
   if (UNRESOLVED.test(text)) return 'callee'
-  if (CALLEE.some(words => words.test(text)) && !OWN_POOL.test(text)) return 'callee'
+  const withoutAnswer = text.replaceAll(ANSWERED, ' ')
+  if (CALLEE.some(words => words.test(withoutAnswer)) && !OWN_POOL.test(text)) return 'callee'
   return isVague(text) ? 'vague' : 'plain'
+}
+
+/** Lines, of any level, that tell of what another service does not do: a client that tries again, a broker whose messages nobody takes. */
+const WAITING = /\bretry(?:ing)?\b|\blag(?:s|ging)?\b|\bbacklog\b|\bno consumers?\b|\bmessages ready\b|\bcircuit ?breaker\b/i
+
+/** Whether a line that is new, or comes more often, is rather the effect of a fault elsewhere. */
+export function waitsForOthers(pattern: string): boolean {
+  return WAITING.test(pattern)
+}
+
+function systemOf(text: string): string | undefined {
+  const complains = [NETWORK, CUT_OFF, REFUSED, ...STATE].some(words => words.test(text)) && !OWN_POOL.test(text)
+  return complains ? CLIENTS_OF.find(([, client]) => client.test(text))?.[0] : undefined
 }
 
 function isVague(text: string): boolean {

@@ -28,4 +28,12 @@ describe('a candidate that stands out is likely', () => {
     const likely = (score: number, kind: Reason['kind']) => isLikely({ score, reasons: [reason(kind)] })
     expect([likely(2, 'missing'), likely(1.99, 'missing'), likely(1, 'errors')]).to.deep.equal([true, false, true])
   })
+
+  it('unless it merely does more of what it did', () => {
+    expect((['rate', 'calls', 'new'] as const).map(kind => isLikely({ score: 9, reasons: [reason(kind)] }))).to.deep.equal([
+      false,
+      false,
+      true,
+    ])
+  })
 })

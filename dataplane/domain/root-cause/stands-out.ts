@@ -1,4 +1,4 @@
-import type { Candidate } from './root-cause.ts'
+import type { Candidate, ReasonKind } from './root-cause.ts'
 
 const CLEAR = 1
 /** Twice what a window without a fault shows: of fifteen of them one had more (README: Calibration). */
@@ -10,7 +10,10 @@ export function standsOut({ score, reasons: [first] }: Pick<Candidate, 'score' |
   return score >= CLEAR || (score >= CLEAR_ERRORS && first?.kind === 'errors' && first.expected === 0)
 }
 
+/** More of what was always there: a job that begins, or users who come, show as much. */
+const MERELY_MORE: readonly (ReasonKind | undefined)[] = ['rate', 'calls']
+
 /** Whether a candidate that stands out is likely the cause: errors that are new, or more, show no window by chance as changes and delays do. */
 export function isLikely({ score, reasons: [first] }: Pick<Candidate, 'score' | 'reasons'>): boolean {
-  return score >= LIKELY || first?.kind === 'errors'
+  return (score >= LIKELY && !MERELY_MORE.includes(first?.kind)) || first?.kind === 'errors'
 }

@@ -59,6 +59,12 @@ describe('the order of suspects', () => {
     expect(ranked([silent, { service: orders, strength: 7, nature: 'remote' }])).to.deep.equal(['payments', 'orders'])
   })
 
+  it('puts who fails before who is louder and only blames others', () => {
+    const loud = { service: orders, strength: 7, nature: 'remote' as const }
+    expect(ranked([loud, { service: payments, strength: 4, nature: 'fault' }])).to.deep.equal(['payments', 'orders'])
+    expect(ranked([loud, { service: payments, strength: 3, nature: 'fault' }])).to.deep.equal(['orders', 'payments'])
+  })
+
   it('puts who is silent first where somebody says why, unless that is said hardly ever', () => {
     const others = { service: orders, strength: 4, nature: 'broken' as const }
     const silent = { service: payments, strength: 4, nature: 'silence' as const }

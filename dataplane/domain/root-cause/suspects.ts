@@ -100,7 +100,7 @@ function arrange(suspects: readonly Suspect[], system: ObservedSystem): readonly
 function isClose(suspect: Suspect, strongest: Suspect): boolean {
   if (suspect.nature === 'cause' && strongest.nature !== 'cause') return suspect.score >= strongest.score * NEAR_CAUSE
   const isLess = strongest.nature === 'remote' || strongest.nature === 'newcomer'
-  const least = isLess && suspect.nature === 'silence' ? NEAR_BLAME : NEAR_TIE
+  const least = isLess && (suspect.nature === 'silence' || suspect.nature === 'fault') ? NEAR_BLAME : NEAR_TIE
   return suspect.score >= strongest.score * least
 }
 

@@ -3,8 +3,9 @@
  * never taken, one that comes twice of a retry (Decisions 6).
  */
 import { entryOf } from './entry-of.ts'
-import { type Findings, HintBoard } from './findings.ts'
+import { type Findings, HintBoard, MAX_NEWCOMER } from './findings.ts'
 import type { Kind, ObservedPeriod, ObservedRecord, ObservedSystem } from './observed-system.ts'
+import { waitsForOthers } from './read-error-words.ts'
 import { type Pair, shareShift } from './statistics.ts'
 import { atLeast, quoted, rounded } from './wording.ts'
 
@@ -27,16 +28,18 @@ export function* findStructure(system: ObservedSystem): Generator<void, Findings
   for (const { type, visits, present } of types.values())
     for (const [key, count] of present) {
       if (++done % 5_000 === 0) yield
-      const shift = shareShift(count, visits)
-      if (shift === 0) continue
+      const seen = shareShift(count, visits)
+      if (seen === 0) continue
       const kind = system.kinds[Math.floor(key / LEVELS)]!
+      const isEffect = seen > 0 && waitsForOthers(kind.pattern)
+      const shift = isEffect ? Math.min(seen, MAX_NEWCOMER) : seen
       const level = (key % LEVELS) + 1
       board.add({
         service: type.service,
         strength: Math.abs(shift),
         subject: kind.id,
         statement: kind.id,
-        nature: shift > 0 ? 'change' : 'broken',
+        nature: isEffect ? 'remote' : shift > 0 ? 'change' : 'broken',
         tell: () => tell(system, { type, kind, level, count, visits, shift }),
       })
     }

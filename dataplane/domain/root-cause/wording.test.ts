@@ -12,6 +12,8 @@ describe('words of reasons', () => {
     expect(quoted(`${servlet} java.lang.IllegalStateException: No instances available for ts-seat-service] with root cause`)).to.equal(
       '“java.lang.IllegalStateException: No instances available for ts-seat-service”',
     )
+    expect(quoted('{"level":"info","ts":<*>,"msg":<*>}')).to.equal('a JSON record (ts, msg)')
+    expect(quoted('{"level":"info","msg":"order stored"}')).to.equal('“{"level":"info","msg":"order stored"}”')
     expect(quoted(' \n')).to.equal('a record without a message')
   })
 

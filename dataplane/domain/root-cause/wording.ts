@@ -8,11 +8,20 @@ const MAX_QUOTE = 120
 
 /** A log message on one line, without the head that its logger wrote and the words in which a framework wraps an exception, cut. */
 export function quoted(message: string): string {
+  if (message.startsWith('{') && message.includes('<*>')) return recordWith(message)
   const line = wordsOfLine(withoutWrapping(message).slice(0, 4 * MAX_QUOTE))
     .replaceAll(/\s+/g, ' ')
     .trim()
   if (line === '') return 'a record without a message'
   return `“${shortened(line, MAX_QUOTE)}”`
+}
+
+const MAX_KEYS = 6
+
+/** The pattern of a JSON object has its keys alone; a record with values is quoted as it is. */
+function recordWith(pattern: string): string {
+  const keys = [...new Set(Array.from(pattern.matchAll(/"([\w.@-]{1,40})": ?<\*>/g), ([, key]) => key!))]
+  return keys.length === 0 ? 'a JSON record' : `a JSON record (${keys.slice(0, MAX_KEYS).join(', ')}${keys.length > MAX_KEYS ? ', …' : ''})`
 }
 
 export function atLeast(level: number): string {

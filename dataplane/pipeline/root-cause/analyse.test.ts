@@ -9,7 +9,7 @@ import { type EmbeddedSearchStore, startEmbeddedSearchStore } from '../../testin
 import { createFakeClock } from '../../testing/fake-clock.ts'
 import { buildObservationDocument, hex } from '../../testing/observation-document.ts'
 import { putIndexTemplates } from '../../testing/put-index-templates.ts'
-import { AT_MS, noise, shop, traffic, USUAL } from '../../testing/root-cause-fixture.ts'
+import { AT_MS, noise, observation, shop, traffic, USUAL } from '../../testing/root-cause-fixture.ts'
 import { analyse, rankCausesFrom } from './analyse.ts'
 import { baselineStart, readObservations } from './read-observations.ts'
 import { runInTurns } from './run-in-turns.ts'
@@ -65,6 +65,20 @@ describe('root cause from the search store', () => {
       body: { query: { bool: { filter: [{ term: { log_id: logId } }, { term: { tenant_id: 'shop' } }] } } },
     })
     expect(total).to.equal(1)
+  })
+
+  it('reads which replica wrote a record', async () => {
+    const records = [1, 2, 3].map(timeMs => observation({ timeMs: AT_MS + timeMs }))
+    const pods = [{ 'k8s.pod.name': 'orders-0', host: 'node-1' }, { host: 'node-1' }, {}]
+    await store('replicas', records, i => pods[i]!)
+    const read = await readObservations(embedded.store, {
+      tenant: 'replicas',
+      fromMs: AT_MS - MINUTE_MS,
+      atMs: AT_MS,
+      toMs: AT_MS + MINUTE_MS,
+    })
+    const instances = read.toSorted((a, b) => a.timeMs - b.timeMs).map(({ instance }) => instance)
+    expect(instances).to.deep.equal(['orders-0', 'node-1', undefined])
   })
 
   it('names the cause by patterns alone where messages of errors cannot be read', async () => {

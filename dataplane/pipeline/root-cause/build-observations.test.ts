@@ -35,6 +35,14 @@ function heapUsed(): number {
 }
 
 describe('observations of stored records', () => {
+  it('name the pod, else the host, that wrote them', () => {
+    const [{ source }] = page(0, 1) as [ReturnType<typeof page>[number]]
+    const instanceOf = (fields: Fields | undefined) => new ObservationBuilder().build(source, fields).instance
+    expect(instanceOf({ host: ['node-1'], 'k8s.pod.name': ['orders-0'] })).to.equal('orders-0')
+    expect(instanceOf({ host: ['node-1'] })).to.equal('node-1')
+    expect([instanceOf(undefined), instanceOf({ host: [7] })]).to.deep.equal([undefined, undefined])
+  })
+
   it('hold equal texts once', () => {
     const build = () => {
       const builder = new ObservationBuilder()

@@ -19,6 +19,9 @@ export interface StoredRecord {
 /** Doc values by attribute key. */
 export type Fields = Readonly<Record<string, readonly unknown[]>>
 
+/** Which of the replicas of a service wrote a record: the first of these that it has. */
+export const INSTANCE_KEYS: readonly string[] = ['k8s.pod.name', 'host']
+
 /** A pattern, kept once for all its records, and the words of its statement. */
 interface SharedPattern {
   readonly id: string
@@ -54,6 +57,7 @@ export class ObservationBuilder {
   build(record: StoredRecord, fields: Fields | undefined): Observation {
     const { time_unix_nano: time, trace_id: traceId = '', span_id: spanId = '', level } = record
     const { id, text, words, textIsError, namesReason } = this.#pattern(record.pattern_id, record.pattern ?? '')
+    const instance = INSTANCE_KEYS.map(key => fields?.[key]?.[0]).find(value => typeof value === 'string')
     return {
       timeMs: Number(time) / 1e6,
       service: this.#shared(record.service),
@@ -61,6 +65,7 @@ export class ObservationBuilder {
       spanId,
       template: fields === undefined ? words : this.#shared(buildTemplate(words, key => fields[key]?.[0])),
       isError: level === 'ERROR' || level === 'FATAL' || (level === 'WARN' && namesReason) || ((level ?? 'INFO') === 'INFO' && textIsError),
+      ...(instance !== undefined && { instance: this.#shared(String(instance)) }),
       logId: record.log_id,
       patternId: id,
       pattern: text,

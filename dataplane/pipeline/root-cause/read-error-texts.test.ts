@@ -9,7 +9,7 @@ import { putIndexTemplates } from '../../testing/put-index-templates.ts'
 import { AT_MS, observation } from '../../testing/root-cause-fixture.ts'
 import { readErrorTexts } from './read-error-texts.ts'
 
-const WINDOW = { tenant: 'shop', atMs: AT_MS, toMs: AT_MS + 1_000 }
+const WINDOW = { tenant: 'shop', atMs: AT_MS }
 
 const depsOf = (store: Pick<SearchStore, 'search'>, { clock = createFakeClock(), log = SILENT } = {}) => ({
   store: store as SearchStore,
@@ -49,7 +49,7 @@ describe('messages of errors from the search store', () => {
     for (const { status } of await embedded.store.bulk(operations)) expect(status).to.equal('done')
     await embedded.store.refresh('service-logs-*')
     const stored = errors.map(each => ({ ...each, logId: hex(`shop ${each.logId}`, 32), patternId: hex(each.pattern, 16) }))
-    const read = await readErrorTexts(depsOf(embedded.store), { tenant: 'shop', atMs: AT_MS, toMs: AT_MS + 1_000 }, stored)
+    const read = await readErrorTexts(depsOf(embedded.store), WINDOW, stored)
     expect(read.map(({ errorText }) => errorText)).to.deep.equal(['connect to orders-db refused', 'connect to mailer-db refused'])
   })
 
@@ -71,6 +71,17 @@ describe('messages of errors from the search store', () => {
     const texts = ['order failed: IOException: unexpected end', said.pattern, 'order failed, folded: IOException: unexpected end']
     expect(read.map(({ errorText }) => errorText)).to.deep.equal(texts)
     expect(read.map(({ called }) => called?.hosts)).to.deep.equal([['payments'], ['payments'], ['payments']])
+  })
+
+  it('are read from the time before as well, where patterns have no words', async () => {
+    const before = observation({ timeMs: AT_MS - 5_000.5, service: 'orders', isError: true, pattern: '{"msg":<*>}', logId: 'wordless' })
+    const body = buildObservationDocument('shop', before, { message: '{"msg":"no stock"}' })
+    const [outcome] = await embedded.store.bulk([{ action: 'index', index: 'service-logs-2026.01.01', id: hex('wordless', 32), body }])
+    expect(outcome!.status).to.equal('done')
+    await embedded.store.refresh('service-logs-*')
+    const stored = [{ ...before, logId: hex('shop wordless', 32), patternId: hex(before.pattern, 16) }]
+    const read = await readErrorTexts(depsOf(embedded.store), WINDOW, stored)
+    expect(read.map(({ errorText, template }) => [errorText, template])).to.deep.equal([['no stock', `${before.template} no stock`]])
   })
 
   it('are few in one answer, and no further ones are asked for after long ones', async () => {

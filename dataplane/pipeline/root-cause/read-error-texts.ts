@@ -42,12 +42,12 @@ export interface ErrorTextDeps {
 /** The observations with the messages that came in time: errors without one are known by their patterns alone. */
 export async function readErrorTexts(
   { store, clock, log }: ErrorTextDeps,
-  window: Omit<Period, 'fromMs'>,
+  window: Pick<Period, 'tenant' | 'atMs'>,
   observations: readonly Observation[],
 ): Promise<readonly Observation[]> {
   const errors = chooseErrors(observations, window.atMs)
   const messages = new Map<string, ReadError>()
-  const read = (signal: AbortSignal) => readMessages(store, window, errors, messages, signal)
+  const read = (signal: AbortSignal) => readMessages(store, window.tenant, errors, messages, signal)
   const late = (message: string): never => {
     throw new Error(message)
   }
@@ -62,7 +62,7 @@ export async function readErrorTexts(
 /** Puts what it reads into `messages`, page by page, until `signal` aborts. */
 async function readMessages(
   store: SearchStore,
-  { tenant, atMs, toMs }: Omit<Period, 'fromMs'>,
+  tenant: string,
   errors: readonly Observation[],
   messages: Map<string, ReadError>,
   signal: AbortSignal,
@@ -70,9 +70,11 @@ async function readMessages(
   let characters = 0
   for (const page of portionsOf(errors, PAGE_ERRORS)) {
     if (characters >= MAX_CHARACTERS || signal.aborted) break
+    const times = page.map(({ timeMs }) => timeMs)
+    const [fromMs, toMs] = [Math.floor(Math.min(...times)), Math.floor(Math.max(...times)) + 1]
     const filter = [
       { term: { tenant_id: tenant } },
-      { range: { timestamp: { gte: isoTime(Math.max(atMs, 0)), lt: isoTime(Math.max(toMs, 0)) } } },
+      { range: { timestamp: { gte: isoTime(Math.max(fromMs, 0)), lt: isoTime(Math.max(toMs, 0)) } } },
       // Records of other services, and other patterns, may have the same `log_id`.
       { terms: { log_id: distinct(page.map(({ logId }) => logId)) } },
       { terms: { service: distinct(page.map(({ service }) => service)) } },
