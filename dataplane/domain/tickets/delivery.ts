@@ -1,8 +1,8 @@
 /** The state of a row after an attempt: sent, tried again later, given up (Decisions 6). */
 import { type BackOffConfig, backOffMs } from '../../limits/back-off.ts'
 import { isoTime } from '../time/iso-time.ts'
-import { STATUS_AFTER } from './coalescing.ts'
 import { isUnsettled, type OutboxRow, withoutUnreached } from './outbox-row.ts'
+import { outdates, STATUS_AFTER } from './ticket-event.ts'
 import type { ExternalTicket, TicketOutcome } from './ticket-outcome.ts'
 import { arrange, headOf, isOpening, newestDispatch, ROW_LIFE_MS, suppress, type TicketThread } from './ticket-thread.ts'
 
@@ -133,12 +133,10 @@ export function whyNoRetry({ rows }: TicketThread): string {
 
 /** The later event that says more of the ticket's state than a row does, and has reached the ticket. */
 function overtakenBy(rows: readonly OutboxRow[], row: OutboxRow): OutboxRow | undefined {
-  const hasState = STATUS_AFTER[row.event] !== undefined
-  return rows.find(({ seq, event, status, suppressedBy }) => {
-    const isThere = status === 'sent' || suppressedBy === 'there'
-    // A ticket that is resolved, or was since, is told nothing of before: on some platforms it would be open again.
-    return seq > row.seq && isThere && (event === 'resolve' || event === 'reopen' || (hasState && STATUS_AFTER[event] !== undefined))
-  })
+  return rows.find(
+    ({ seq, event, status, suppressedBy }) =>
+      seq > row.seq && (status === 'sent' || suppressedBy === 'there') && outdates(event, row.event),
+  )
 }
 
 /** A row that its target never got: people may send it once the target is mended. */

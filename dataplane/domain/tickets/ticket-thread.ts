@@ -2,9 +2,10 @@
 import type { TargetId } from '../../contract/target-id.ts'
 import type { IncidentDispatch } from '../incidents/incident-fields.ts'
 import type { IncidentStatus } from '../incidents/incident-status.ts'
-import { coalesce, isFresh, STATUS_AFTER } from './coalescing.ts'
+import { coalesce, isFresh } from './coalescing.ts'
 import { isUnsettled, type OutboxRow, rowId, ticketKey } from './outbox-row.ts'
 import type { OwedEvent } from './owed-event.ts'
+import { STATUS_AFTER } from './ticket-event.ts'
 import type { ExternalTicket } from './ticket-outcome.ts'
 
 export interface TicketThread {
