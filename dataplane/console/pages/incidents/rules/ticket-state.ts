@@ -59,7 +59,7 @@ function describeTicket(target: string, dispatch: IncidentDispatch, rows: readon
 function mayRetry({ status, lastError }: IncidentDispatch, rows: readonly ShownRow[]): boolean {
   if (status === 'failed' || (status === 'pending' && lastError !== undefined)) return true
   if (status === 'suppressed' && lastError !== undefined && isGone(lastError)) return true
-  // Of a ticket whose newest event is told, or held back, an earlier one may have failed.
+  // An earlier event may have failed where the newest is told, or held back.
   return rows.some(
     (row, at) => row.status === 'failed' && !rows.slice(at + 1).some(later => later.status === 'sent' && outdates(later.event, row.event)),
   )
