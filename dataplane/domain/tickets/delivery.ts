@@ -24,7 +24,8 @@ const MAX_REASON_LENGTH = 500
 
 /** Notes, before anything is sent, that an attempt of the first row begins. One that was under way before may have arrived. */
 export function beginAttempt(thread: TicketThread, lease: NonNullable<TicketThread['lease']>, now: string): TicketThread {
-  return changeHead({ ...thread, lease }, now, row => {
+  const { restsUntil: _r, ...rested } = thread
+  return changeHead({ ...rested, lease }, now, row => {
     const { status: _s, ...rest } = row
     return { ...rest, status: 'pending', attempts: row.attempts + 1, isUnderWay: true, ...(row.isUnderWay === true && lost(now)) }
   })
@@ -80,11 +81,11 @@ export function expireRows(thread: TicketThread, nowMs: number): TicketThread {
   return dropUnopened(arrange({ ...thread, rows }, now), now)
 }
 
-/** Why rows wait that were not tried yet, for readers; the same thread when that is said already. */
-export function explainWait(thread: TicketThread, reason: string, now: string): TicketThread {
+/** Why and until when rows wait that were not tried yet, for readers; the same thread when that is said already. */
+export function explainWait(thread: TicketThread, reason: string, now: string, restsUntil: string): TicketThread {
   const head = headOf(thread)
   if (head === undefined || head.lastError !== undefined) return thread
-  return changeHead(thread, now, row => ({ ...row, lastError: cut(`waits: ${reason}`) }))
+  return changeHead({ ...thread, restsUntil }, now, row => ({ ...row, lastError: cut(`waits: ${reason}`) }))
 }
 
 /**
@@ -113,7 +114,8 @@ export function hastenThread(thread: TicketThread, nowMs: number): TicketThread 
   const now = new Date(nowMs).toISOString()
   const head = headOf(thread)
   if (head === undefined || head.isUnderWay === true) return undefined
-  return { ...changeHead(thread, now, row => ({ ...row, nextAttemptAt: now })), askedAt: now }
+  const { restsUntil: _r, ...rested } = thread
+  return { ...changeHead(rested, now, row => ({ ...row, nextAttemptAt: now })), askedAt: now }
 }
 
 /** Why nothing of a thread can be tried again, and what to do, for people. */
