@@ -310,7 +310,8 @@ const ALLOWED: ImportTable = {
     'dataplane/domain/tickets/escalation-config.ts',
     'dataplane/domain/tickets/platform-field.ts',
     'dataplane/domain/tickets/silence.ts',
-    'dataplane/domain/tickets/ticket-event.ts', // types
+    'dataplane/domain/tickets/target.ts',
+    'dataplane/domain/tickets/ticket-event.ts',
     'dataplane/domain/tickets/ticket-thread.ts', // types
     'dataplane/json/json-of.ts',
     'dataplane/ports/declared-ticketing.ts', // types

@@ -40,6 +40,13 @@ describe('what an answer means for the ticket', () => {
     expect(outcomeOf(503, '', { 'x-ratelimit-period-in-sec': '60' })).to.not.have.property('afterMs')
   })
 
+  it('takes a wait of no time for none: the target rests before it is asked again', () => {
+    for (const after of ['0', '-5', 'soon', 'Thu, 01 Jan 1970 00:00:00 GMT'])
+      expect(outcomeOf(429, '', { 'retry-after': after }), after)
+        .to.include({ isTargetDown: true })
+        .and.not.have.property('afterMs')
+  })
+
   it('says why in the words of the platform', () => {
     const errors = { errorMessages: [], errors: { summary: 'You must specify a summary of the issue.' } }
     expect(outcomeOf(400, JSON.stringify(errors)).reason).to.equal(

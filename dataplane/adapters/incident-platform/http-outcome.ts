@@ -57,7 +57,8 @@ export function outcomeOfAnswer(platform: string, answer: OutboundAnswer, nowMs:
       ...(meaning.isForbidden && { isForbidden: true }),
     }
   const { 'retry-after': after, [OPSGENIE_PERIOD]: period } = answer.headers
-  const afterMs = retryAfterMs(after ?? (answer.status === 429 ? period : undefined), nowMs)
+  // No time, such as a date that is over, is no word on how long.
+  const afterMs = retryAfterMs(after ?? (answer.status === 429 ? period : undefined), nowMs) || undefined
   // Too many requests, and no word on how long: the target itself has to rest, or each ticket would ask on its own.
   const isTargetDown = meaning.isTargetDown || (answer.status === 429 && afterMs === undefined)
   return {

@@ -5,6 +5,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { ExternalTicket, IncidentPlatform, TicketOutcome, TicketRequest } from '../../ports/incident-platform.ts'
 import type { OutboundHttp, OutboundRequest } from '../../ports/outbound-http.ts'
 import { type Failure, outcomeOfAnswer, outcomeOfError } from './http-outcome.ts'
+import { at } from './json-at.ts'
 import { redact } from './redact.ts'
 import { field } from './target-field.ts'
 
@@ -142,6 +143,13 @@ function withoutAmbiguity(failure: Failure): Failure {
 export function notOfThisPlatform(reply: Reply, expected: string): NotDelivered {
   const reason = `expected ${expected} in its answer, seen something else; ${reply.failure().reason}`
   return new NotDelivered({ kind: 'retryable', reason, isAmbiguous: true, isTargetDown: true })
+}
+
+/** The list of that name in an answer. A page of HTML with the status of success, or half an answer, is no empty list: what is there would be made again. */
+export function listOf(reply: Reply, name: string): readonly unknown[] {
+  const list = at(reply.json, name)
+  if (!Array.isArray(list)) throw notOfThisPlatform(reply, `a list named ${name}`)
+  return list
 }
 
 /** Does what may fail without failing the event; what was refused, for a note. */

@@ -214,6 +214,22 @@ describe('Jira', () => {
     expect(other.outbound.calls).to.have.length(2)
   })
 
+  it('takes a page of HTML, or half an answer, for no list: nothing is made twice, and a transition is not left out', async () => {
+    const moving = buildRequest('jira', { event: 'resolve', ticket: TICKET })
+    const commenting = buildRequest('jira', { event: 'comment', ticket: TICKET, mayBeThere: true })
+    for (const body of ['', '<html>maintenance</html>', '{"issues":[{"id":"10017","ke', {}, []]) {
+      const page = { status: 200, body }
+      for (const { outcome, outbound } of [
+        await sendScripted(jira, buildRequest('jira', { mayBeThere: true, unansweredForMs: 60_000 }), page, CREATED),
+        await sendScripted(jira, moving, isAt('new'), page, COMMENTED),
+        await sendScripted(jira, commenting, page, COMMENTED),
+      ]) {
+        expect(outbound.calls.slice(1).filter(call => call.startsWith('POST'))).to.deep.equal([])
+        expect(outcome).to.include({ kind: 'retryable', isTargetDown: true })
+      }
+    }
+  })
+
   it('creates none for an incident that is resolved by now, and looks for the one that may be there', async () => {
     const late = buildRequest('jira', { mayBeThere: true, unansweredForMs: 60_000, content: { status: 'resolved' } })
     const none = await sendScripted(jira, late, NOTHING)

@@ -7,6 +7,7 @@ import { eventReference } from './event-reference.ts'
 import {
   type Delivered,
   type HttpContract,
+  listOf,
   NotDelivered,
   notOfThisPlatform,
   type Reply,
@@ -205,7 +206,7 @@ async function find(request: TicketRequest, calls: TargetCalls): Promise<Externa
   return await lookPatiently(request, PATIENCE, calls, async () => {
     const body = { jql, maxResults: 1, fields: ['status', 'labels'] }
     const reply = await calls.call({ method: 'POST', url: api(target, 'search/jql'), body, expects: [200], isRead: true })
-    const key = textAt(reply.json, 'issues', 0, 'key')
+    const key = textAt(listOf(reply, 'issues')[0], 'key')
     return key === undefined ? undefined : { externalId: key, url: issueUrl(target, key) }
   })
 }
@@ -245,7 +246,7 @@ async function moveIssue(target: Target, key: string, move: Move, calls: TargetC
   const category = textAt(issue.json, 'fields', 'status', 'statusCategory', 'key')
   if (category !== undefined && move.isThere(category as Category)) return undefined
   const url = api(target, `issue/${encodeURIComponent(key)}/transitions`)
-  const offered = listAt((await onIssue(key, calls.call({ method: 'GET', url, expects: [200], also: [404] }))).json, 'transitions')
+  const offered = listOf(await onIssue(key, calls.call({ method: 'GET', url, expects: [200], also: [404] })), 'transitions')
   const named = field(target, move.setting)
   const chosen =
     offered.find(each => named !== undefined && textAt(each, 'name')?.toLowerCase() === named.toLowerCase()) ??
@@ -273,7 +274,7 @@ async function comment(request: TicketRequest, key: string, calls: TargetCalls):
       key,
       calls.call({ method: 'GET', url: `${url}?orderBy=-created&maxResults=${MAX_COMMENTS}`, expects: [200], also: [404] }),
     )
-    if (newest.text.includes(reference)) return
+    if (JSON.stringify(listOf(newest, 'comments')).includes(reference)) return
   }
   const body: AdfDocument = toAdf(
     DETAILS.map(detail => describeChange(event, { ...content, severity: toldSeverity(request) }, detail)),

@@ -159,6 +159,10 @@ describe('Opsgenie', () => {
     const notes = { status: 200, body: { data: [{ note: textAt(body(0), 'note') }] } }
     const again = await sendScripted(opsgenie, { ...request, mayBeThere: true }, notes)
     expect(again.outbound.calls).to.deep.equal([`GET ${ALERT}/notes?identifierType=alias&limit=50&order=desc`])
+    const page = { status: 200, body: '<html>maintenance</html>' }
+    const unknown = await sendScripted(opsgenie, { ...request, mayBeThere: true }, page, TAKEN, DONE)
+    expect(unknown.outcome).to.include({ kind: 'retryable', isTargetDown: true })
+    expect(unknown.outbound.calls).to.have.length(1)
   })
 
   it('keeps to the limits of message, description, tags and details', async () => {

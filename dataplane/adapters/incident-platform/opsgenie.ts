@@ -7,6 +7,7 @@ import { eventReference } from './event-reference.ts'
 import {
   type Delivered,
   type HttpContract,
+  listOf,
   NotDelivered,
   notOfThisPlatform,
   rootOf,
@@ -48,7 +49,7 @@ export const opsgenie: HttpContract = {
   send: async (request, calls) => await HANDLERS[request.event](request, calls),
   async test(target, calls) {
     const reply = await calls.call({ method: 'GET', url: `${api(target)}?limit=1`, expects: [200] })
-    if (!Array.isArray(at(reply.json, 'data'))) throw notOfThisPlatform(reply, 'a list named data')
+    listOf(reply, 'data')
     return 'Opsgenie takes the key and shows its alerts'
   },
 }
@@ -165,7 +166,7 @@ async function isNoted(request: TicketRequest, calls: TargetCalls): Promise<bool
   await calls.wait(LOOKS_AFTER_MS[0])
   const url = `${api(target, ticketKey)}/notes?identifierType=alias&limit=50&order=desc`
   const newest = await calls.call({ method: 'GET', url, expects: [200], also: [404] })
-  return newest.text.includes(eventReference(request))
+  return newest.status === 200 && JSON.stringify(listOf(newest, 'data')).includes(eventReference(request))
 }
 
 /** Sends a change and looks a few times what became of it. */

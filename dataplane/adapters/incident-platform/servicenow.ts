@@ -8,13 +8,14 @@ import { eventReference } from './event-reference.ts'
 import {
   type Delivered,
   type HttpContract,
+  listOf,
   NotDelivered,
   notOfThisPlatform,
   type Reply,
   rootOf,
   type TargetCalls,
 } from './http-platform.ts'
-import { at, listAt, textAt } from './json-at.ts'
+import { listAt, textAt } from './json-at.ts'
 import { lookPatiently, OPENING, type Patience } from './patient-look.ts'
 import { cleanText, cutText, oneLine } from './rendering/cut-text.ts'
 import { toPlainText } from './rendering/plain-text.ts'
@@ -66,7 +67,7 @@ export const servicenow: HttpContract = {
 
   async test(target, calls) {
     const reply = await calls.call({ method: 'GET', url: `${table(target)}?sysparm_limit=1&sysparm_fields=sys_id`, expects: [200] })
-    if (!Array.isArray(at(reply.json, 'result'))) throw notOfThisPlatform(reply, 'a list named result')
+    listOf(reply, 'result')
     return `ServiceNow answers and shows its incidents; ${await checkCloseCode(target, calls)}`
   },
 }
@@ -95,9 +96,9 @@ async function find(request: TicketRequest, calls: TargetCalls): Promise<KnownRe
   const url = `${table(target)}?sysparm_query=${query}&sysparm_fields=sys_id,number,state&sysparm_limit=1&sysparm_exclude_reference_link=true`
   return await lookPatiently(request, PATIENCE, calls, async () => {
     const reply = await calls.call({ method: 'GET', url, expects: [200] })
-    if (!Array.isArray(at(reply.json, 'result'))) throw notOfThisPlatform(reply, 'a list named result')
-    const sysId = textAt(reply.json, 'result', 0, 'sys_id')
-    return sysId === undefined ? undefined : { sysId, externalId: textAt(reply.json, 'result', 0, 'number') ?? sysId }
+    const [found] = listOf(reply, 'result')
+    const sysId = textAt(found, 'sys_id')
+    return sysId === undefined ? undefined : { sysId, externalId: textAt(found, 'number') ?? sysId }
   })
 }
 
@@ -168,8 +169,7 @@ async function look({ target, ticketKey, mayBeThere }: TicketRequest, { sysId }:
   const fields = `sys_id,number,state${mayBeThere ? ',work_notes&sysparm_display_value=all' : ''}`
   const url = `${table(target)}?sysparm_query=${query}&sysparm_fields=${fields}&sysparm_limit=${MAX_RECORDS}&sysparm_exclude_reference_link=true`
   const reply = await calls.call({ method: 'GET', url, expects: [200] })
-  if (!Array.isArray(at(reply.json, 'result'))) throw notOfThisPlatform(reply, 'a list named result')
-  const shown = listAt(reply.json, 'result').find(each => valueAt(each, 'sys_id') === sysId)
+  const shown = listOf(reply, 'result').find(each => valueAt(each, 'sys_id') === sysId)
   return { text: reply.text, state: valueAt(shown, 'state') }
 }
 

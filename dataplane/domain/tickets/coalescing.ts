@@ -1,16 +1,7 @@
 /** Which of the rows that wait are still worth sending, when newer ones stand behind them (Decisions 6). */
 import type { IncidentStatus } from '../incidents/incident-status.ts'
 import { isUnsettled, type OutboxRow, withoutUnreached } from './outbox-row.ts'
-import type { TicketEvent } from './ticket-event.ts'
-
-/** The ticket's status after a delivered event; other events leave the status as it is. */
-export const STATUS_AFTER: Readonly<Partial<Record<TicketEvent, IncidentStatus>>> = {
-  open: 'open',
-  acknowledge: 'acknowledged',
-  resolve: 'resolved',
-  escalate: 'escalated',
-  reopen: 'open',
-}
+import { STATUS_AFTER, type TicketEvent } from './ticket-event.ts'
 
 const MAX_NEWS = 20
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { type AttemptEnd, beginAttempt, endAttempt, expireRows, explainWait, retryThread, whyNoRetry } from './delivery.ts'
+import { type AttemptEnd, beginAttempt, endAttempt, expireRows, explainWait, hastenThread, retryThread, whyNoRetry } from './delivery.ts'
 import type { OwedEvent } from './owed-event.ts'
-import { addEvents, createThread, describeDispatch, headOf, type TicketThread } from './ticket-thread.ts'
+import { addEvents, createThread, describeDispatch, headOf, showRows, type TicketThread } from './ticket-thread.ts'
 
 const NOW_MS = Date.UTC(2026, 0, 1)
 const DAY_MS = 86_400_000
@@ -163,9 +163,15 @@ describe('attempts', () => {
   })
 
   it('says why a row waits that was not tried', () => {
-    const thread = explainWait(open(), 'slack refuses everything: 410', NOW)
+    const thread = explainWait(open(), 'slack refuses everything: 410', NOW, iso(60_000))
     expect(headOf(thread)).to.include({ status: 'pending', lastError: 'waits: slack refuses everything: 410' })
-    expect(explainWait(thread, 'other', NOW)).to.equal(thread)
+    expect(explainWait(thread, 'other', NOW, iso(60_000))).to.equal(thread)
+    const nextAttemptAt = (of: TicketThread, notBefore: string) => showRows(of, notBefore)[0]!.nextAttemptAt
+    expect(thread.dueAt, 'it stays due: the rest may end early').to.equal(NOW)
+    expect(nextAttemptAt(thread, iso(1_000)), 'as another agent tells it').to.equal(iso(60_000))
+    expect(nextAttemptAt(thread, iso(70_000))).to.equal(iso(70_000))
+    expect(nextAttemptAt(hastenThread(thread, NOW_MS)!, iso(1_000))).to.equal(iso(1_000))
+    expect(begin(thread, 1_000)).to.not.have.property('restsUntil')
   })
 
   describe('retry', () => {
@@ -195,7 +201,7 @@ describe('attempts', () => {
     })
 
     it('tries one at once that waits for a paused target', () => {
-      const waiting = explainWait(open(), '503', NOW)
+      const waiting = explainWait(open(), '503', NOW, iso(10_000))
       expect(retryThread(waiting, NOW_MS + 1_000)).to.include({ dueAt: iso(1_000), askedAt: iso(1_000) })
     })
 

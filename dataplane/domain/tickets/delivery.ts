@@ -2,8 +2,8 @@
 import { type BackOffConfig, backOffMs } from '../../limits/back-off.ts'
 import { shortened } from '../../text/shortened.ts'
 import { isoTime } from '../time/iso-time.ts'
-import { STATUS_AFTER } from './coalescing.ts'
 import { isUnsettled, type OutboxRow, withoutUnreached } from './outbox-row.ts'
+import { outdates, STATUS_AFTER } from './ticket-event.ts'
 import type { ExternalTicket, TicketOutcome } from './ticket-outcome.ts'
 import { arrange, headOf, isOpening, newestDispatch, ROW_LIFE_MS, suppress, type TicketThread } from './ticket-thread.ts'
 
@@ -25,7 +25,8 @@ const MAX_REASON_LENGTH = 500
 
 /** Notes, before anything is sent, that an attempt of the first row begins. One that was under way before may have arrived. */
 export function beginAttempt(thread: TicketThread, lease: NonNullable<TicketThread['lease']>, now: string): TicketThread {
-  return changeHead({ ...thread, lease }, now, row => {
+  const { restsUntil: _r, ...rested } = thread
+  return changeHead({ ...rested, lease }, now, row => {
     const { status: _s, ...rest } = row
     return { ...rest, status: 'pending', attempts: row.attempts + 1, isUnderWay: true, ...(row.isUnderWay === true && lost(now)) }
   })
@@ -81,11 +82,11 @@ export function expireRows(thread: TicketThread, nowMs: number): TicketThread {
   return dropUnopened(arrange({ ...thread, rows }, now), now)
 }
 
-/** Why rows wait that were not tried yet, for readers; the same thread when that is said already. */
-export function explainWait(thread: TicketThread, reason: string, now: string): TicketThread {
+/** Why and until when rows wait that were not tried yet, for readers; the same thread when that is said already. */
+export function explainWait(thread: TicketThread, reason: string, now: string, restsUntil: string): TicketThread {
   const head = headOf(thread)
   if (head === undefined || head.lastError !== undefined) return thread
-  return changeHead(thread, now, row => ({ ...row, lastError: cut(`waits: ${reason}`) }))
+  return changeHead({ ...thread, restsUntil }, now, row => ({ ...row, lastError: cut(`waits: ${reason}`) }))
 }
 
 /**
@@ -114,7 +115,8 @@ export function hastenThread(thread: TicketThread, nowMs: number): TicketThread 
   const now = new Date(nowMs).toISOString()
   const head = headOf(thread)
   if (head === undefined || head.isUnderWay === true) return undefined
-  return { ...changeHead(thread, now, row => ({ ...row, nextAttemptAt: now })), askedAt: now }
+  const { restsUntil: _r, ...rested } = thread
+  return { ...changeHead(rested, now, row => ({ ...row, nextAttemptAt: now })), askedAt: now }
 }
 
 /** Why nothing of a thread can be tried again, and what to do, for people. */
@@ -134,12 +136,10 @@ export function whyNoRetry({ rows }: TicketThread): string {
 
 /** The later event that says more of the ticket's state than a row does, and has reached the ticket. */
 function overtakenBy(rows: readonly OutboxRow[], row: OutboxRow): OutboxRow | undefined {
-  const hasState = STATUS_AFTER[row.event] !== undefined
-  return rows.find(({ seq, event, status, suppressedBy }) => {
-    const isThere = status === 'sent' || suppressedBy === 'there'
-    // A ticket that is resolved, or was since, is told nothing of before: on some platforms it would be open again.
-    return seq > row.seq && isThere && (event === 'resolve' || event === 'reopen' || (hasState && STATUS_AFTER[event] !== undefined))
-  })
+  return rows.find(
+    ({ seq, event, status, suppressedBy }) =>
+      seq > row.seq && (status === 'sent' || suppressedBy === 'there') && outdates(event, row.event),
+  )
 }
 
 /** A row that its target never got: people may send it once the target is mended. */

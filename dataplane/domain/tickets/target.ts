@@ -12,3 +12,17 @@ export interface Target {
   /** All fields by their names in `PLATFORMS`, secret ones in the clear: never to be logged or answered. */
   readonly fields: Readonly<Record<string, FieldValue>>
 }
+
+const REMOVED = 'is no longer configured'
+const SWITCHED_OFF = 'is switched off'
+
+/** Why nothing is sent to a target, for people; undefined where it is configured and switched on. */
+export function whyGone(target: Pick<Target, 'enabled'> | undefined, id: string): string | undefined {
+  if (target === undefined) return `${id} ${REMOVED}`
+  return target.enabled ? undefined : `${id} ${SWITCHED_OFF}`
+}
+
+/** Whether a reason is one of `whyGone`. */
+export function isGone(reason: string): boolean {
+  return reason.endsWith(REMOVED) || reason.endsWith(SWITCHED_OFF)
+}

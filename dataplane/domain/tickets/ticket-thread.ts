@@ -2,9 +2,10 @@
 import type { TargetId } from '../../contract/target-id.ts'
 import type { IncidentDispatch } from '../incidents/incident-fields.ts'
 import type { IncidentStatus } from '../incidents/incident-status.ts'
-import { coalesce, isFresh, STATUS_AFTER } from './coalescing.ts'
+import { coalesce, isFresh } from './coalescing.ts'
 import { isUnsettled, type OutboxRow, rowId, ticketKey } from './outbox-row.ts'
 import type { OwedEvent } from './owed-event.ts'
+import { STATUS_AFTER } from './ticket-event.ts'
 import type { ExternalTicket } from './ticket-outcome.ts'
 
 export interface TicketThread {
@@ -23,6 +24,8 @@ export interface TicketThread {
   readonly pendingSince?: string
   /** When somebody last asked for another try: the target is tried then even if it rests. */
   readonly askedAt?: string
+  /** Until when its target rests, for agents that do not send to it; noted with the first row that waits untried. */
+  readonly restsUntil?: string
   /** The sender just now; `dueAt` is not before the end of the lease. */
   readonly lease?: { readonly by: string; readonly until: string }
   /** The oldest first. */
@@ -180,9 +183,12 @@ export interface ShownRow {
 }
 
 /** A row of a change that was made at the target is no dispatch. `notBefore`: the present, or the end of the target's rest; nothing is tried before. */
-export function showRows({ incidentId, platform, rows: all, ticket }: TicketThread, notBefore: string): readonly ShownRow[] {
+export function showRows(
+  { incidentId, platform, rows: all, ticket, restsUntil = '' }: TicketThread,
+  notBefore: string,
+): readonly ShownRow[] {
   const rows = all.filter(({ suppressedBy }) => suppressedBy !== 'there')
-  let nextAttemptAt = notBefore
+  let nextAttemptAt = restsUntil > notBefore ? restsUntil : notBefore
   return rows.map(row => {
     // A row waits for those before it, too.
     if (isUnsettled(row) && row.nextAttemptAt > nextAttemptAt) nextAttemptAt = row.nextAttemptAt

@@ -177,7 +177,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     if (configured !== undefined) lane.configured(fingerprint(configured))
     const pause = lane.pause(clock.nowMs())
     if (pause === undefined) return
-    for (const hit of hits.slice(0, MAX_EXPLAINED)) await rewrite(hit, thread => explainWait(thread, pause.reason, iso()))
+    const restsUntil = new Date(pause.untilMs).toISOString()
+    for (const hit of hits.slice(0, MAX_EXPLAINED)) await rewrite(hit, thread => explainWait(thread, pause.reason, iso(), restsUntil))
   }
   /** Whatever hinders the explaining of one tenant's rows must not keep others from being sent. */
   const tryExplain = async (name: string, hits: readonly Versioned<TicketThread>[]) => {

@@ -4,7 +4,7 @@ import { buildTicketContent } from '../../domain/tickets/build-ticket-content.ts
 import { type AttemptEnd, beginAttempt, endAttempt } from '../../domain/tickets/delivery.ts'
 import type { TicketedIncident } from '../../domain/tickets/incident-tickets.ts'
 import type { OutboxRow } from '../../domain/tickets/outbox-row.ts'
-import type { Target } from '../../domain/tickets/target.ts'
+import { type Target, whyGone } from '../../domain/tickets/target.ts'
 import { arrange, headOf, type TicketThread } from '../../domain/tickets/ticket-thread.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { IncidentPlatforms, TicketOutcome } from '../../ports/incident-platform.ts'
@@ -73,7 +73,7 @@ export async function sendRow(
     const problem = unusable?.get(platform)
     if (stored !== undefined && problem !== undefined)
       return await write(store, hit, endAttempt(thread, { kind: 'rejected', reason: problem, isTargetBroken: true }, clock.nowMs()))
-    const gone = stored === undefined ? 'the incident is no longer there' : whyNot(target, platform)
+    const gone = stored === undefined ? 'the incident is no longer there' : whyGone(target, platform)
     if (stored === undefined || target === undefined || gone !== undefined)
       return await write(store, hit, endAttempt(thread, { kind: 'gone', reason: gone ?? '' }, clock.nowMs()))
     lane.configured(fingerprint(target))
@@ -164,11 +164,6 @@ async function isConfiguredAnew(config: TicketingConfigSource, tenant: string, t
 /** A refusal of settings that count no longer says nothing of the new ones. */
 function againWith(reason: string): TicketOutcome {
   return { kind: 'retryable', reason: `${reason}; the settings have changed since, and are tried next` }
-}
-
-function whyNot(target: Target | undefined, platform: string): string | undefined {
-  if (target === undefined) return `${platform} is no longer configured`
-  return target.enabled ? undefined : `${platform} is switched off`
 }
 
 /** Undefined when somebody else was first. */

@@ -344,6 +344,9 @@ function tellTickets(story: TicketStory): void {
     const { source } = await read(story.world.platforms.arrived[0]!.content.incidentId === id(1) ? 2 : 1)
     const [thread] = await readThreads(story.store, source)
     expect(thread!.rows[0]!.lastError).to.equal('waits: 410 channel_is_archived')
+    expect(thread!.restsUntil, 'for agents that do not send to it').to.equal(
+      new Date(limited.dispatcher.restsUntil(thread!.lane)!).toISOString(),
+    )
     story.world.clock.advance(MINUTE_MS)
     await story.world.settle(limited.dispatcher)
     expect(story.world.platforms.arrived).to.have.length(2)

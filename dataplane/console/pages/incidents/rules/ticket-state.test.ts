@@ -1,5 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import type { IncidentDispatch } from '../../../../domain/incidents/incident-fields.ts'
+import type { ShownRow } from '../../../../domain/tickets/ticket-thread.ts'
 import { safeUrl, ticketStates } from './ticket-state.ts'
 
 describe('the tickets of an incident', () => {
@@ -23,6 +25,30 @@ describe('the tickets of an incident', () => {
       { target: 'opsgenie', status: 'suppressed', canRetry: false, label: 'Held back', detail: 'silenced: maintenance' },
       { target: 'slack', status: 'sent', canRetry: false, label: 'Told', externalId: 'm1', url: 'https://slack.example/m1' },
     ])
+  })
+
+  it('can be tried again wherever that is taken: what waits for a target that rests, what was passed over, what had no target', () => {
+    const canRetry = (dispatch: object, ...events: readonly string[]) => {
+      const rows = events.map(text => {
+        const [event, status] = text.split(' ')
+        return { platform: 'jira', event, status } as ShownRow
+      })
+      const dispatches = { jira: { status: 'sent', attempts: 1, ...dispatch } as IncidentDispatch }
+      return ticketStates({ platforms: ['jira'], dispatches }, rows)[0]!.canRetry
+    }
+    const waiting = { status: 'pending', attempts: 0 }
+    expect(canRetry({ ...waiting, lastError: 'waits: 503' }, 'open pending')).to.equal(true)
+    expect(canRetry(waiting, 'open pending')).to.equal(false)
+    expect(canRetry({}, 'open sent', 'comment failed', 'acknowledge sent')).to.equal(true)
+    expect(canRetry({ status: 'suppressed' }, 'open sent', 'update failed', 'comment suppressed')).to.equal(true)
+    expect(canRetry({}, 'open sent', 'comment failed', 'resolve sent'), 'a resolved ticket is told no more').to.equal(false)
+    expect(canRetry({}, 'open sent', 'acknowledge failed', 'escalate sent'), 'overtaken').to.equal(false)
+    for (const [lastError, expected] of [
+      ['jira is switched off', true],
+      ['jira is no longer configured', true],
+      ['silenced: maintenance', false],
+    ] as const)
+      expect(canRetry({ status: 'suppressed', lastError }, 'open suppressed'), lastError).to.equal(expected)
   })
 
   it('an address that a browser should not follow is no link', () => {

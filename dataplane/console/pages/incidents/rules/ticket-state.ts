@@ -1,5 +1,7 @@
 /** How the tickets of an incident stand, in words for people. */
 import type { Incident, IncidentDispatch } from '../../../../domain/incidents/incident-fields.ts'
+import { isGone } from '../../../../domain/tickets/target.ts'
+import { outdates } from '../../../../domain/tickets/ticket-event.ts'
 import type { ShownRow } from '../../../../domain/tickets/ticket-thread.ts'
 
 export interface TicketState {
@@ -45,12 +47,22 @@ function describeTicket(target: string, dispatch: IncidentDispatch, rows: readon
   const isTryingAgain = status === 'pending' && attempts > 0 && lastError !== undefined
   const detail = describeTrouble(dispatch, rows.find(row => row.status === 'pending')?.nextAttemptAt ?? undefined)
   return {
-    ...{ target, status, canRetry: status === 'failed' || isTryingAgain },
+    ...{ target, status, canRetry: mayRetry(dispatch, rows) },
     label: isTryingAgain ? 'Trying again' : LABELS[status],
     ...(detail !== undefined && { detail }),
     ...(externalId !== undefined && { externalId }),
     ...(url !== undefined && { url }),
   }
+}
+
+/** Whether a retry is taken, as far as rows tell. Otherwise its answer says why not. */
+function mayRetry({ status, lastError }: IncidentDispatch, rows: readonly ShownRow[]): boolean {
+  if (status === 'failed' || (status === 'pending' && lastError !== undefined)) return true
+  if (status === 'suppressed' && lastError !== undefined && isGone(lastError)) return true
+  // An earlier event may have failed where the newest is told, or held back.
+  return rows.some(
+    (row, at) => row.status === 'failed' && !rows.slice(at + 1).some(later => later.status === 'sent' && outdates(later.event, row.event)),
+  )
 }
 
 function describeTrouble({ status, attempts, lastError }: IncidentDispatch, nextAttemptAt: string | undefined): string | undefined {
