@@ -43,13 +43,16 @@ export class JsonWriter {
   #out = bytesOf(this.#view)
   #capacity = 0
   #limitBytes = 0
+  #maxPartBytes = Number.POSITIVE_INFINITY
+  #partEnd = Number.POSITIVE_INFINITY
   #at = 0
   /** All bytes that `#copyWords` copied, or-ed together. */
   #seenBits = 0
 
-  /** Begins a text, and overwrites the one before. A write that would pass `limitBytes` throws an `OversizedPayload`. */
-  begin(limitBytes: number): void {
+  /** Begins a text, and overwrites the one before. A write that would pass `limitBytes` throws an `OversizedPayload`. `maxPartBytes`: see `isPartFull`. */
+  begin(limitBytes: number, maxPartBytes: number): void {
     this.#limitBytes = limitBytes
+    this.#maxPartBytes = maxPartBytes
     this.#capacity = Math.min(this.#out.length, limitBytes)
     this.#at = 0
   }
@@ -62,6 +65,16 @@ export class JsonWriter {
   #use(view: DataView<ArrayBuffer>): void {
     this.#view = view
     this.#out = bytesOf(view)
+  }
+
+  /** Begins a part of the text: a resource, a scope or a record. */
+  beginPart(): void {
+    this.#partEnd = this.#at + this.#maxPartBytes
+  }
+
+  /** The part is longer than a part may be: the rest of it need not be written. */
+  get isPartFull(): boolean {
+    return this.#at > this.#partEnd
   }
 
   get position(): number {

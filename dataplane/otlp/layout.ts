@@ -2,7 +2,7 @@
 import { OversizedPayload } from './malformed.ts'
 
 /** Bounds of one request, so that a body of millions of empty elements cannot exhaust memory. */
-const MAX_RECORDS = 1_000_000
+export const MAX_RECORDS = 1_000_000
 const MAX_GROUPS = 100_000
 const MAX_EDITS = 500_000
 const NO_EDITS: readonly Edit[] = []
@@ -104,7 +104,17 @@ export class LayoutBuilder {
   addRecord(start: number, end: number, timeKey: number): void {
     this.#bounds.push(start, end)
     this.#timeKeys.push(timeKey)
-    if (this.#bounds.length > 2 * MAX_RECORDS) throw new OversizedPayload(`request: expected at most ${MAX_RECORDS} log records`)
+    this.expectRecords(0)
+  }
+
+  /** So many records come next. Throws `OversizedPayload` before any is read where they are too many. */
+  expectRecords(count: number): void {
+    if (this.#recordCount + count > MAX_RECORDS) throw new OversizedPayload(`request: expected at most ${MAX_RECORDS} log records`)
+  }
+
+  /** The same of resources and scopes. */
+  expectGroups(count: number): void {
+    if (this.#groupCount + count > MAX_GROUPS) throw new OversizedPayload(`request: expected at most ${MAX_GROUPS} resources and scopes`)
   }
 
   /** Ends a scope; its records are those added since the last one ended. */
@@ -140,6 +150,7 @@ export class LayoutBuilder {
   }
 
   #countGroup(): void {
-    if (++this.#groupCount > MAX_GROUPS) throw new OversizedPayload(`request: expected at most ${MAX_GROUPS} resources and scopes`)
+    this.#groupCount++
+    this.expectGroups(0)
   }
 }

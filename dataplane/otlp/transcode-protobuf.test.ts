@@ -358,23 +358,58 @@ describe('OTLP protobuf: refusing', () => {
     }
   })
 
+  const emptyRecords = (count: number) => longField(0x12, Buffer.alloc(2 * count, Buffer.from([0x12, 0x00])))
+
   it('a small request of a very large JSON form is too large, not out of memory', () => {
-    const records = Buffer.alloc(2 << 20, Buffer.from([0x12, 0x00])) // a million empty records
-    const size = Buffer.from([
-      (records.length & 127) | 128,
-      ((records.length >> 7) & 127) | 128,
-      ((records.length >> 14) & 127) | 128,
-      records.length >> 21,
-    ])
-    const scope = Buffer.concat([Buffer.from([0x12]), size, records])
-    const outer = scope.length
-    const head = Buffer.from([0x0a, (outer & 127) | 128, ((outer >> 7) & 127) | 128, ((outer >> 14) & 127) | 128, outer >> 21])
-    const wire = Buffer.concat([head, scope])
-    expect(() => transcodeProtobuf(wire, { ...OPTIONS, maxTextBytes: 8 << 20 })).to.throw(
+    expect(() => transcodeProtobuf(longField(0x0a, emptyRecords(900_000)), { ...OPTIONS, maxTextBytes: 8 << 20 })).to.throw(
       OversizedPayload,
       /8388608 bytes in its JSON form/,
     )
-    expect(() => transcodeProtobuf(wire, OPTIONS)).to.throw(OversizedPayload, /1000000 log records/)
+  })
+
+  it('too many records, or scopes, are refused before the first of them is read', () => {
+    const malformed = field(0x12, field(0x09))
+    const records = longField(0x0a, longField(0x12, Buffer.concat([malformed, Buffer.alloc(2_000_000, Buffer.from([0x12, 0x00]))])))
+    expect(() => transcodeProtobuf(records, OPTIONS)).to.throw(OversizedPayload, /1000000 log records/)
+    const scopes = longField(0x0a, Buffer.concat([field(0x12, malformed), Buffer.alloc(200_000, Buffer.from([0x12, 0x00]))]))
+    expect(() => transcodeProtobuf(scopes, OPTIONS)).to.throw(OversizedPayload, /100000 resources and scopes/)
+  })
+
+  describe('of a part that is longer than a part may be', () => {
+    const LIMIT = 10_000
+    const MANY = 1_000_000
+    const attributes = (tag: number) => Buffer.alloc(2 * MANY, Buffer.from([tag, 0x00]))
+    /** `body: { arrayValue: { values: [{}, {}, …] } }`, or `kvlistValue`. */
+    const listBody = (kind: number) => longField(0x2a, longField(kind, attributes(0x0a)))
+    const small = longField(0x12, field(0x2a, field(0x0a, text('small'))))
+    const around = (resource: Uint8Array, scope: Uint8Array, record: Uint8Array) =>
+      longField(
+        0x0a,
+        Buffer.concat([
+          longField(0x0a, resource),
+          longField(0x12, Buffer.concat([longField(0x0a, scope), longField(0x12, record), small])),
+        ]),
+      )
+    const none = Buffer.alloc(0)
+    const cases: readonly (readonly [name: string, wire: Uint8Array, isOfRecord: boolean])[] = [
+      ['the attributes of a record', around(none, none, attributes(0x32)), true],
+      ['a list in a body', around(none, none, listBody(0x2a)), true],
+      ['a map in a body', around(none, none, listBody(0x32)), true],
+      ['a list in an attribute', around(none, none, longField(0x32, longField(0x12, longField(0x2a, attributes(0x0a))))), true],
+      ['the attributes of a resource', around(attributes(0x0a), none, none), false],
+      ['the attributes of a scope', around(none, attributes(0x1a), none), false],
+    ]
+    for (const [name, wire, isOfRecord] of cases)
+      it(`the rest is left out, and what stands beside it is whole: ${name}`, () => {
+        const layout = transcodeProtobuf(wire, { ...OPTIONS, maxPartBytes: LIMIT })
+        expect(layout.text.length).to.be.within(LIMIT, LIMIT + 500)
+        const payload: LogsPayload = JSON.parse(Buffer.from(layout.text).toString())
+        const records = payload.resourceLogs![0]!.scopeLogs![0]!.logRecords!
+        expect(records).to.have.length(2)
+        expect(records[1]!.body).to.deep.equal({ stringValue: 'small' })
+        const [start, end] = layout.recordBounds
+        if (isOfRecord) expect(end! - start!, 'a record that was cut is still too long').to.be.above(LIMIT)
+      })
   })
 
   it('arbitrary bytes never throw anything else', () => {

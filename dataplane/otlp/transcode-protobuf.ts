@@ -4,7 +4,7 @@ import { Fault } from '../json/fault.ts'
 import type { AcceptOptions } from './accept-json.ts'
 import { JsonWriter, type Piece } from './json-writer.ts'
 import { KnownOrigins } from './known-origins.ts'
-import { LayoutBuilder, type RequestLayout } from './layout.ts'
+import { LayoutBuilder, MAX_RECORDS, type RequestLayout } from './layout.ts'
 import { MalformedPayload } from './malformed.ts'
 import type { ResourceOwner } from './resource-owner.ts'
 import { KNOWN_TAGS, WireReader } from './wire-reader.ts'
@@ -40,6 +40,8 @@ const knownScopes = new KnownOrigins()
 export interface TranscodeOptions extends AcceptOptions {
   /** Limit of the JSON form, which may be several times larger than the request. */
   readonly maxTextBytes?: number
+  /** Records, resources and scopes whose JSON form is longer than so many bytes go nowhere: the rest of their attributes and lists is left out. Default: no limit. */
+  readonly maxPartBytes?: number
   /** Whose the records are, whatever the request says. */
   readonly owner?: ResourceOwner | undefined
 }
@@ -72,10 +74,13 @@ class ProtobufTranscoder {
   #tenantId: string | undefined
 
   /** Throws a `Fault` or an `OversizedPayload`. */
-  transcode(request: Uint8Array, { observedTimeUnixNano, maxTextBytes = MAX_TEXT_BYTES, owner }: TranscodeOptions): RequestLayout {
+  transcode(
+    request: Uint8Array,
+    { observedTimeUnixNano, maxTextBytes = MAX_TEXT_BYTES, maxPartBytes = Number.POSITIVE_INFINITY, owner }: TranscodeOptions,
+  ): RequestLayout {
     const out = this.#out
     this.#in.open(request)
-    out.begin(maxTextBytes)
+    out.begin(maxTextBytes, maxPartBytes)
     this.#records.observedTimeUnixNano = observedTimeUnixNano
     this.#owner = owner
     try {
@@ -96,7 +101,8 @@ class ProtobufTranscoder {
     this.#service = undefined
     this.#tenantId = undefined
     out.byte(OPEN_OBJECT)
-    const { origin, schemaUrl } = this.#beside(RESOURCE_LOGS.resource, end)
+    const { origin, schemaUrl, listed } = this.#beside(RESOURCE_LOGS.resource, RESOURCE_LOGS.scopeLogs, end)
+    this.#layout.expectGroups(listed)
     if (origin !== NOWHERE) this.#originAt(origin, RESOURCE_LOGS_NAMES.resource, end, this.#knownResource)
     else if (this.#owner !== undefined) this.#resourceOf(this.#owner)
     const list = this.#list(RESOURCE_LOGS, RESOURCE_LOGS.scopeLogs, RESOURCE_LOGS_NAMES.scopeLogs, end, this.#scopeLogs)
@@ -109,7 +115,8 @@ class ProtobufTranscoder {
     const out = this.#out
     const start = out.position
     out.byte(OPEN_OBJECT)
-    const { origin, schemaUrl } = this.#beside(SCOPE_LOGS.scope, end)
+    const { origin, schemaUrl, listed } = this.#beside(SCOPE_LOGS.scope, SCOPE_LOGS.logRecords, end)
+    this.#layout.expectRecords(listed)
     if (origin !== NOWHERE) this.#originAt(origin, SCOPE_LOGS_NAMES.scope, end, this.#knownScope)
     const list = this.#list(SCOPE_LOGS, SCOPE_LOGS.logRecords, SCOPE_LOGS_NAMES.logRecords, end, this.#logRecord)
     this.#schemaUrlAt(schemaUrl, end)
@@ -147,20 +154,22 @@ class ProtobufTranscoder {
     return { listStart, listEnd: out.position - 1 }
   }
 
-  /** Looks ahead for the last resource or scope and the last schema URL, which stand beside the list, and returns to where it stood. */
-  #beside(wanted: number, end: number): { readonly origin: number; readonly schemaUrl: number } {
+  /** Looks ahead for the last resource or scope and the last schema URL, which stand beside the list, counts the list's elements up to one too many, and returns to where it stood. */
+  #beside(wanted: number, list: number, end: number): { readonly origin: number; readonly schemaUrl: number; readonly listed: number } {
     const input = this.#in
     const start = input.position
     let origin = NOWHERE
     let schemaUrl = NOWHERE
+    let listed = 0
     while (input.position < end) {
       const tag = input.tag(end)
       if (tag === wanted) origin = input.position
       else if (tag === SCHEMA_URL) schemaUrl = input.position
+      else if (tag === list && ++listed > MAX_RECORDS) break
       input.skip(tag, end)
     }
     input.position = start
-    return { origin, schemaUrl }
+    return { origin, schemaUrl, listed }
   }
 
   /** Writes the resource or scope at `position`, and returns to where it stood. */
@@ -262,6 +271,7 @@ class ProtobufTranscoder {
     let last: Int32Array | undefined
     const identify = message === RESOURCE ? this.#identify : undefined
     let attributesDone = false
+    this.#out.beginPart()
     this.#out.byte(OPEN_OBJECT)
     while (input.position < end) {
       const tag = input.tag(end)

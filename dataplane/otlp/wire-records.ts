@@ -39,6 +39,7 @@ export class RecordTranscoder {
     if (this.#plain.write(end)) return this.#plain.timeKey
     const start = this.#in.position
     const outStart = this.#out.position
+    this.#out.beginPart()
     if (!this.#fields(end, undefined)) {
       this.#in.position = start
       this.#out.rewind(outStart)
@@ -49,7 +50,7 @@ export class RecordTranscoder {
 
   /**
    * All fields with this tag from the reader's position, which is just behind the first such tag, to `end`, as one list.
-   * `written` is called after each. Leaves the position after the first unbroken run of them.
+   * `written` is called after each. Leaves the position after the first unbroken run of them, or at the end where the part is full.
    */
   attributes(tag: number, name: Piece, end: number, written?: () => void): void {
     const out = this.#out
@@ -63,6 +64,10 @@ export class RecordTranscoder {
         this.#values.attribute(input.blockEnd(end))
         written?.()
         out.byte(COMMA)
+        if (out.isPartFull) {
+          afterRun = end
+          break
+        }
       } else input.skip(next, end)
       const before = input.position
       if (before >= end) {

@@ -259,6 +259,7 @@ export class ValueTranscoder {
         if (keyed) this.#keyValue(blockEnd, depth)
         else this.anyValue(blockEnd, depth)
         out.byte(COMMA)
+        if (out.isPartFull) input.position = end
       } else input.skipUnknown(VALUES, tag, end)
     }
     out.close(CLOSE_LIST)

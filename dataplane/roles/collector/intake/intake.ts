@@ -56,6 +56,8 @@ export interface ReceivedRequest {
 const FORMATS = { http_json: acceptJson, http_protobuf: transcodeProtobuf, grpc: transcodeProtobuf } as const
 /** The JSON form of a protobuf request may be so many times `maxRequestBytes`. */
 const MAX_JSON_GROWTH = 2
+/** A record with the text of so many messages fits none, whatever edits leave out: the rest of it is not worth any work. */
+const MAX_PART_MESSAGES = 2
 /** Memory that a record takes beside its bytes while it is under way, estimated. */
 const RECORD_OVERHEAD_BYTES = 24
 /** The same for a record that may be equal to another one, and for one edit. */
@@ -217,6 +219,7 @@ export class Intake {
         FORMATS[transport](body, {
           observedTimeUnixNano: `${this.#deps.clock.nowMs()}000000`,
           maxTextBytes: MAX_JSON_GROWTH * this.maxRequestBytes,
+          maxPartBytes: MAX_PART_MESSAGES * MAX_BUS_MESSAGE_BYTES,
           owner,
         }),
       ),
