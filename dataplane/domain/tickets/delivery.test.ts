@@ -202,7 +202,9 @@ describe('attempts', () => {
 
     it('tries one at once that waits for a paused target', () => {
       const waiting = explainWait(open(), '503', NOW, iso(10_000))
-      expect(retryThread(waiting, NOW_MS + 1_000)).to.include({ dueAt: iso(1_000), askedAt: iso(1_000) })
+      const again = retryThread(waiting, NOW_MS + 1_000)!
+      expect(again).to.include({ dueAt: iso(1_000), askedAt: iso(1_000) })
+      expect(showRows(again, iso(1_000))[0]!.nextAttemptAt, 'its target rests no longer for it').to.equal(iso(1_000))
     })
 
     it('is not for one that is being tried, never was, or was sent', () => {

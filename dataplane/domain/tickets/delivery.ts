@@ -107,7 +107,8 @@ export function retryThread(thread: TicketThread, nowMs: number): TicketThread |
     const { suppressedBy: _s, ...rest } = row
     return { ...rest, status: 'pending', nextAttemptAt: now, deadlineAt }
   })
-  return arrange({ ...thread, rows, askedAt: now }, now)
+  const { restsUntil: _r, ...rested } = thread
+  return arrange({ ...rested, rows, askedAt: now }, now)
 }
 
 /** The thread with its first waiting row due at once, also where its target rests; undefined where nothing waits, or an attempt is under way. */
