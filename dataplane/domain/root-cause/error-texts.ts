@@ -75,14 +75,15 @@ export function withErrorTexts(observations: readonly Observation[], errors: Rea
     const found = each.isError ? errors.get(messageKey(each)) : undefined
     if (found !== undefined) read.set(each, found)
   }
-  const wordless = [...read.keys()].filter(({ pattern }) => lacksWords(pattern))
-  const statements = new Map(byRarity(wordless).map(group => [messageGroup(group[0]!), group]))
+  const wordless = [...read].filter(([{ pattern }]) => lacksWords(pattern))
+  const statements = new Map(wordless.map(([each, error]) => [each, statementOf(withException(error), each.pattern)]))
+  const known = new Map(byRarity([...statements.keys()]).map(group => [messageGroup(group[0]!), group]))
   return observations.map(each => {
     const found = read.get(each)
     const said = found === undefined ? {} : { errorText: withException(found), ...(found.called !== undefined && { called: found.called }) }
-    const nearest = each.isError ? nearestOf(statements.get(messageGroup(each)) ?? [], each.timeMs) : undefined
+    const nearest = each.isError ? nearestOf(known.get(messageGroup(each)) ?? [], each.timeMs) : undefined
     if (nearest === undefined) return found === undefined ? each : { ...each, ...said }
-    return { ...each, ...said, template: `${each.template} ${statementOf(withException(read.get(nearest)!), each.pattern)}` }
+    return { ...each, ...said, template: `${each.template} ${statements.get(nearest)!}` }
   })
 }
 
