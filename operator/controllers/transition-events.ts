@@ -32,9 +32,9 @@ export function createTransitionEvents(recorder: Pick<EventRecorder, 'record'>):
 
 const isPart = ({ type }: Condition) => type !== 'Ready' && !OUT_OF_THE_ORDINARY.has(type)
 
-/** The part is the cause that the event of `Ready` names. */
+/** The part is the cause that the event of `Ready` names, such as a Secret that is missing. Components, which come and go by themselves, have events of their own. */
 function isToldBy(ready: Condition | undefined, { type, status, reason, message }: Condition): boolean {
-  if (ready === undefined || type === 'Ready') return false
+  if (ready === undefined || type === 'Ready' || type.endsWith('Available')) return false
   return ready.status === status && ready.reason === reason && ready.message === message
 }
 
