@@ -7,7 +7,7 @@ import { loadSomeSettings } from '../../config/environment.ts'
 import { version } from '../../config/version.ts'
 import { DirectoryInUse, lockDirectory } from '../../lifecycle/directory-lock.ts'
 import { makeDurableDirectory, syncDirectory } from '../../lifecycle/durable-directory.ts'
-import type { Clock } from '../../ports/clock.ts'
+import { type Clock, monotonicMs } from '../../ports/clock.ts'
 import { backUpClosedStore } from '../../search-store/back-up-store.ts'
 import { copyFile } from './copy-file.ts'
 import { type BackedUpFile, readManifest, writeManifest } from './manifest.ts'
@@ -62,9 +62,9 @@ async function run({ name, usage, work }: Command, args: readonly string[], deps
   }
   const { DATA_DIR, ...elsewhere } = loadSomeSettings('standalone', ['DATA_DIR', ...BACK_ENDS_ELSEWHERE], environment)
   try {
-    const startMs = clock.nowMs()
+    const startMs = monotonicMs(clock)
     const done = await work(resolve(dir!), resolve(DATA_DIR), clock)
-    stdout.write(`${done} in ${((clock.nowMs() - startMs) / 1_000).toFixed(1)} s\n`)
+    stdout.write(`${done} in ${((monotonicMs(clock) - startMs) / 1_000).toFixed(1)} s\n`)
     for (const [setting, value] of Object.entries(elsewhere))
       if (value !== undefined) stderr.write(`${setting} is set: what lies there is no part of a backup\n`)
     return EXIT.done
