@@ -162,7 +162,7 @@ export function createExplainer(deps: ExplainerDeps): Explainer {
       used = inputTokens + outputTokens
       countTokens(['input'], inputTokens)
       countTokens(['output'], outputTokens)
-      const latencyMs = monotonicMs(clock) - startMs
+      const latencyMs = Math.round(monotonicMs(clock) - startMs)
       const { provider, model: name } = config
       log.info(
         { incident: incident.id, provider, model: name, promptVersion: PROMPT_VERSION, inputTokens, outputTokens, latencyMs },

@@ -118,7 +118,7 @@ async function execute(claimed: ClaimedRun, { runs, compute, clock, log, onEnd }
   try {
     const result = await compute(Date.parse(hour), signal)
     ended = conclude(claimed.run, clock.nowMs())
-    log.info({ run, hour, ...result, tookMs: monotonicMs(clock) - startedMs }, `${FEATURE_JOB} done`)
+    log.info({ run, hour, ...result, tookMs: Math.round(monotonicMs(clock) - startedMs) }, `${FEATURE_JOB} done`)
   } catch (error) {
     if (signal.aborted) {
       await runs.update(claimed, giveBackRun(claimed.run))
