@@ -99,6 +99,8 @@ describe('the logs page', function () {
     await problem.getByText('is not closed').waitFor()
     expect(await problem.innerText()).to.include('service:(one OR two)')
     expect(parameter('q')).to.equal(null)
+    await page.getByRole('button', { name: 'Clear the search' }).click()
+    await problem.waitFor({ state: 'hidden' })
   })
 
   it('the query that the search becomes is there to see', async () => {

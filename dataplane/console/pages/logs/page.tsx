@@ -52,7 +52,7 @@ export default function LogsPage() {
   const live = useLive(mode === 'live' ? scope?.query : undefined)
   const records = mode === 'live' ? live.buffer.records : found.records
   // A live tail is at a time of its own: that of its records.
-  const seen = useMemo(
+  const shownScope = useMemo(
     () => (scope === undefined || mode !== 'live' ? scope : { ...scope, window: windowOfTail(live.buffer.records, serverNow()) }),
     [scope, mode, live.buffer.records],
   )
@@ -60,7 +60,7 @@ export default function LogsPage() {
   const chosenFacets = useMemo(() => shownFacets(state.facets), [state.facets])
   const columns = useColumns(state.columns)
   const open = useOpenRecord(state.record, record => setState({ record }, { replace: true }), records)
-  const linkToThis = useLinkToThis(seen?.window ?? search.window, open.id)
+  const linkToThis = useLinkToThis(shownScope?.window ?? search.window, open.id)
   const actions = useActions({ q, columns, setState, open })
   usePageShortcuts(search.refresh, setState)
 
@@ -84,7 +84,7 @@ export default function LogsPage() {
               <div className={styles.tools}>
                 <ViewsMenu />
                 <ShareButton link={linkToThis} />
-                <ExportMenu scope={seen} order={state.order} columns={columns} total={total} />
+                <ExportMenu scope={shownScope} order={state.order} columns={columns} total={total} />
               </div>
               <TimeRangePicker />
               <Tooltip label="Read again, up to now (r)">
