@@ -11,7 +11,7 @@ import type { SearchStore } from '../../ports/search-store.ts'
 import { findUnresolved } from './stored-incidents.ts'
 import { forEachTenant } from './tenant-failure.ts'
 
-/** What grouping knows of the open incidents of services. */
+/** The open incidents of services, as the store has them. */
 export interface ServiceIncidents {
   /** Asks the store about the services of the anomalies, and tells grouping what has changed. */
   refresh(anomalies: readonly Anomaly[]): Promise<void>
