@@ -157,7 +157,7 @@ interface ResultProps {
   readonly open: OpenRecord
 }
 
-/** What the search finds, in the way that the page looks at it. */
+/** The records that the search finds, in the way that the page looks at them. */
 function Result({ state, setState, search, found, histogram, live, columns, open }: ResultProps) {
   const [, setRange] = useTimeRange()
   const { scope, window: window_, marks, hints } = search
