@@ -85,7 +85,8 @@ export default function LogsPage() {
   const catalog = useCatalog(fields, records)
   const facetFields = useMemo(() => shownFacets(state.facets), [state.facets])
   const hasFacets = mode !== 'trace' && (!isNarrow || filters)
-  const facets = useFacets(q, window_, hasFacets ? facetFields : NONE, fields)
+  const movesOn = mode === 'live' && live.isRunning && range.kind === 'relative'
+  const facets = useFacets(q, window_, hasFacets ? facetFields : NONE, fields, movesOn)
   const columns = useColumns(state.columns)
 
   const [openId, setOpenId] = useOpenRecord(state.record, record => setState({ record }, { replace: true }))

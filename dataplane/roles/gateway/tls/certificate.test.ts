@@ -37,7 +37,9 @@ describe("the gateway's certificate", () => {
 
   it('is a file that senders may be given, without the key, which is for its user alone', () => {
     const made = selfSigned('127.0.0.1', systemClock, directory)
-    expect(readFileSync(join(directory, 'gateway-certificate.pem'), 'utf8')).to.equal(made.cert).and.not.contain('PRIVATE KEY')
+    expect(readFileSync(join(directory, 'gateway-certificate.pem'), 'utf8'))
+      .to.equal(made.cert)
+      .and.not.contain('PRIVATE KEY')
     expect(readFileSync(join(directory, 'gateway-key.pem'), 'utf8')).to.equal(made.key)
     expect(statSync(join(directory, 'gateway-key.pem')).mode & 0o777).to.equal(0o600)
   })
