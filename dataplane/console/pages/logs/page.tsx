@@ -69,8 +69,17 @@ export default function LogsPage() {
   const setTab = useCallback((tab: RecordTab) => setState({ tab }, { replace: true }), [setState])
   const shownRecord = useDeferredValue(open.record)
   const total = histogram.data?.total
+  const movesOn = mode === 'live' && live.isRunning && range.kind === 'relative'
   const facets = (
-    <FacetColumn search={q} window={search.window} fields={fields} catalog={catalog} chosen={chosenFacets} onChoose={setFacets} />
+    <FacetColumn
+      search={q}
+      window={search.window}
+      fields={fields}
+      catalog={catalog}
+      chosen={chosenFacets}
+      movesOn={movesOn}
+      onChoose={setFacets}
+    />
   )
 
   return (

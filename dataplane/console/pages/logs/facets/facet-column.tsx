@@ -13,12 +13,14 @@ export interface FacetColumnProps {
   readonly fields: FieldCatalog
   readonly catalog: FieldCatalog
   readonly chosen: readonly string[]
+  /** The window ends now, beside a live tail. */
+  readonly movesOn: boolean
   readonly onChoose: (fields: readonly string[]) => void
 }
 
 /** Reads the facets and shows them. Walking through records does not draw it. */
-export const FacetColumn = memo(function FacetColumn({ search, window, fields, catalog, chosen, onChoose }: FacetColumnProps) {
-  const { data, error, refetch } = useFacets(search, window, chosen, fields)
+export const FacetColumn = memo(function FacetColumn({ search, window, fields, catalog, chosen, movesOn, onChoose }: FacetColumnProps) {
+  const { data, error, refetch } = useFacets(search, window, chosen, fields, movesOn)
   if (error === null || data !== undefined) return <FacetList facets={data ?? []} fields={chosen} catalog={catalog} onFields={onChoose} />
   return (
     <div className={styles.unknown}>
