@@ -99,6 +99,8 @@ describe('the logs page', function () {
     await problem.getByText('is not closed').waitFor()
     expect(await problem.innerText()).to.include('service:(one OR two)')
     expect(parameter('q')).to.equal(null)
+    await page.getByRole('button', { name: 'Clear the search' }).click()
+    await problem.waitFor({ state: 'hidden' })
   })
 
   it('the query that the search becomes is there to see', async () => {
@@ -209,6 +211,8 @@ describe('the logs page', function () {
     await page.getByText('Waiting for the next record').waitFor()
     await send(app.dashboard, 'tail one')
     await rows().filter({ hasText: 'tail one' }).waitFor()
+    const filters = page.getByRole('navigation', { name: 'Filters' })
+    await filters.getByRole('region', { name: 'service' }).getByRole('button').first().waitFor({ timeout: 25_000 })
     await page.keyboard.press('p')
     await page.getByText('paused').waitFor()
     await send(app.dashboard, 'tail two')

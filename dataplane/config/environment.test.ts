@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { settingsOfRole } from '../contract/env.ts'
 import { ROLE_NAMES } from '../contract/roles.ts'
-import { ConfigError, describeSettings, loadSetting, loadSettings } from './environment.ts'
+import { ConfigError, describeSettings, loadSetting, loadSettings, loadSomeSettings } from './environment.ts'
 
 function problemsOf(load: () => unknown): readonly string[] {
   try {
@@ -52,6 +52,15 @@ describe('settings from the environment', () => {
         .to.have.length(1)
         .and.to.deep.equal(problemsOf(() => loadSettings('collector', wrong)))
     expect(problemsOf(() => loadSetting('agent', 'SERVICE_TENANT_ID', {}))).to.deep.equal(problemsOf(() => loadSettings('agent', {})))
+  })
+
+  it('some are read with those that they need', () => {
+    const load = (environment: Record<string, string>) => loadSomeSettings('bridge', ['SEARCH_USERNAME', 'SEARCH_PASSWORD'], environment)
+    const wrong = { SEARCH_PASSWORD: 'secret' }
+    expect(load({ SEARCH_USERNAME: 'reader', LOG_LEVEL: 'loud' })).to.deep.equal({ SEARCH_USERNAME: 'reader' })
+    expect(problemsOf(() => load(wrong)))
+      .to.have.length(1)
+      .and.to.deep.equal(problemsOf(() => loadSettings('bridge', wrong)))
   })
 
   it('has the defaults of the specification', () => {

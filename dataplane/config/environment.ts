@@ -1,14 +1,5 @@
 /** Reads settings from environment variables; the only place that looks at `process.env`. */
-import {
-  defaultOf,
-  kindOf,
-  SETTINGS,
-  type SettingName,
-  type SettingsOf,
-  settingSchema,
-  settingsOfRole,
-  settingsSchema,
-} from '../contract/env.ts'
+import { defaultOf, kindOf, type SettingName, type SettingsOf, type SettingsTable, schemaOf, settingsOfRole } from '../contract/env.ts'
 import type { RoleName } from '../contract/roles.ts'
 import type { Setting } from '../contract/setting.ts'
 import { findCrossProblems } from './cross-checks.ts'
@@ -32,37 +23,42 @@ export class ConfigError extends Error {
  * an empty value counts as unset. Throws `ConfigError` with every problem at once.
  */
 export function loadSettings<R extends RoleName>(role: R, environment: Environment = process.env): SettingsOf<R> {
-  const problems: string[] = []
-  const texts: Record<string, string> = {}
-  for (const [name] of settingsOfRole(role)) {
-    const text = readText(name, environment, problems)
-    if (text !== undefined) texts[name] = text
-  }
-  const parsed = settingsSchema(role).safeParse(texts)
-  if (!parsed.success) {
-    const wrong = new Set(parsed.error.issues.map(issue => String(issue.path[0])))
-    for (const [name, setting] of settingsOfRole(role))
-      if (wrong.has(name)) problems.push(describe(name, setting, kindOf(setting, role).expected, texts[name]))
-  } else problems.push(...findCrossProblems(settingsOfRole(role), parsed.data as Readonly<Record<string, unknown>>))
-  if (problems.length > 0 || !parsed.success) throw new ConfigError(problems)
-  const settings: SettingsOf<R> = parsed.data
-  Object.freeze(settings)
-  return settings
+  return readSettings(role, settingsOfRole(role), environment) as SettingsOf<R>
 }
 
-/** One setting of a role, for a command that needs no other: their values do not matter. Throws `ConfigError`. */
+/** Settings of a role for a command that needs no others, whose values do not matter. Names come with those that they `needs`. Throws `ConfigError`. */
+export function loadSomeSettings<R extends RoleName, N extends SettingName & keyof SettingsOf<R>>(
+  role: R,
+  names: readonly N[],
+  environment: Environment = process.env,
+): Pick<SettingsOf<R>, N> {
+  const wanted = settingsOfRole(role).filter(([name]) => names.some(each => each === name))
+  return readSettings(role, wanted, environment) as Pick<SettingsOf<R>, N>
+}
+
 export function loadSetting<R extends RoleName, N extends SettingName & keyof SettingsOf<R>>(
   role: R,
   name: N,
-  environment: Environment = process.env,
+  environment?: Environment,
 ): SettingsOf<R>[N] {
+  return loadSomeSettings(role, [name], environment)[name]
+}
+
+function readSettings(role: RoleName, table: SettingsTable, environment: Environment): unknown {
   const problems: string[] = []
-  const setting: Setting = SETTINGS[name]
-  const text = readText(name, environment, problems)
-  const parsed = settingSchema(setting, role).safeParse(text)
-  if (!parsed.success && problems.length === 0) problems.push(describe(name, setting, kindOf(setting, role).expected, text))
-  if (problems.length > 0) throw new ConfigError(problems)
-  return parsed.data as SettingsOf<R>[N]
+  const texts: Record<string, string> = {}
+  for (const [name] of table) {
+    const text = readText(name, environment, problems)
+    if (text !== undefined) texts[name] = text
+  }
+  const parsed = schemaOf(table, role).safeParse(texts)
+  if (!parsed.success) {
+    const wrong = new Set(parsed.error.issues.map(issue => String(issue.path[0])))
+    for (const [name, setting] of table)
+      if (wrong.has(name)) problems.push(describe(name, setting, kindOf(setting, role).expected, texts[name]))
+  } else problems.push(...findCrossProblems(table, parsed.data))
+  if (problems.length > 0 || !parsed.success) throw new ConfigError(problems)
+  return Object.freeze(parsed.data)
 }
 
 /** One line per setting of the role with the value in force, secrets masked. */

@@ -480,8 +480,10 @@ export type SettingsOf<R extends RoleName> = CommonSettings & {
     | (HasDefault<Table[K], R> extends true ? never : undefined)
 }
 
+export type SettingsTable = readonly (readonly [SettingName, Setting])[]
+
 /** The settings of the table that a role knows, in the table's order. */
-export function settingsOfRole(role: RoleName): readonly (readonly [SettingName, Setting])[] {
+export function settingsOfRole(role: RoleName): SettingsTable {
   const entries = Object.entries(SETTINGS) as [SettingName, Setting][]
   return entries.filter(([, setting]) => setting.roles.includes(role))
 }
@@ -500,14 +502,12 @@ export function kindOf(setting: Setting, role: RoleName): ValueKind<unknown> {
   return setting.valueFor?.[role] ?? setting.value
 }
 
-/** The schema of one role: texts of the environment in, `SettingsOf<role>` out. */
-export function settingsSchema<R extends RoleName>(role: R): z.ZodType<SettingsOf<R>> {
-  const shape = settingsOfRole(role).map(([name, setting]) => [name, settingSchema(setting, role)] as const)
-  return z.strictObject(Object.fromEntries(shape)) as unknown as z.ZodType<SettingsOf<R>>
+/** Takes the texts of settings of a role, those that are set, and gives their values. */
+export function schemaOf(table: SettingsTable, role: RoleName): z.ZodType<Readonly<Record<string, unknown>>> {
+  return z.strictObject(Object.fromEntries(table.map(([name, setting]) => [name, settingSchema(setting, role)])))
 }
 
-/** Takes the text of a setting, or undefined where it is not set. */
-export function settingSchema(setting: Setting, role: RoleName): z.ZodType<unknown> {
+function settingSchema(setting: Setting, role: RoleName): z.ZodType<unknown> {
   const { schema } = kindOf(setting, role)
   const value = defaultOf(setting, role)
   if (value !== undefined) return schema.prefault(value)

@@ -1,6 +1,6 @@
 /** Sends single requests to the API server: credentials, rate limit, time limits, 429. */
 import { Agent, type Dispatcher, ProxyAgent, request } from 'undici'
-import type { Clock } from '../ports/clock.ts'
+import { type Clock, monotonicMs } from '../ports/clock.ts'
 import { type ApiAnswer, type ApiFailure, type Asked, failureOf, NO_ANSWER, noAnswer } from './api-failure.ts'
 import type { ClusterAccess } from './cluster-access.ts'
 import { type Headers, hasRepeatedHeaders, impersonationHeaders } from './impersonation.ts'
@@ -67,7 +67,7 @@ export function createApiTransport(access: ClusterAccess, deps: TransportDeps): 
   const attempt = async <T>(call: HttpRequest, limit: TimeLimit, use: (head: Head) => Promise<T>): Promise<ApiAnswer<T>> => {
     const { asked } = call
     await deps.rateLimit.take(limit.signal)
-    const startMs = deps.clock.nowMs()
+    const startMs = monotonicMs(deps.clock)
     let status = 0
     let way: Way | undefined
     try {
@@ -87,7 +87,7 @@ export function createApiTransport(access: ClusterAccess, deps: TransportDeps): 
       live.doubt()
       return { ok: false, failure: whyNoAnswer(error, limit, call, way) }
     } finally {
-      deps.onRequest?.({ asked, status, durationMs: deps.clock.nowMs() - startMs })
+      deps.onRequest?.({ asked, status, durationMs: monotonicMs(deps.clock) - startMs })
     }
   }
 
@@ -176,7 +176,7 @@ interface TimeLimit {
 function limitTime(clock: Clock, ms: number, signals: readonly AbortSignal[]): TimeLimit {
   const cut = new AbortController()
   const timer = new AbortController()
-  const endMs = clock.nowMs() + ms
+  const endMs = monotonicMs(clock) + ms
   let expired = false
   const abort = () => cut.abort()
   if (signals.some(({ aborted }) => aborted)) abort()
@@ -191,7 +191,7 @@ function limitTime(clock: Clock, ms: number, signals: readonly AbortSignal[]): T
     get expired() {
       return expired
     },
-    leftMs: () => endMs - clock.nowMs(),
+    leftMs: () => endMs - monotonicMs(clock),
     stopTimer: () => timer.abort(),
     detach: () => {
       for (const signal of signals) signal.removeEventListener('abort', abort)

@@ -20,6 +20,17 @@ describe('Rate limit', () => {
     expect(passed).to.deep.equal([1, 2, 3, 4, 5])
   })
 
+  it('goes on evenly when the time of day is set back', async () => {
+    const clock = createFakeClock()
+    const limit = createRateLimit({ perSecond: 50, burst: 1 }, clock)
+    await limit.take()
+    let hasPassed = false
+    void limit.take().then(() => (hasPassed = true))
+    clock.shiftTimeOfDay(-3_600_000)
+    clock.advance(20)
+    await eventually('the second', () => hasPassed)
+  })
+
   it('takes no more than 50 + burst in any second', async () => {
     const clock = createFakeClock()
     const limit = createRateLimit({ perSecond: 50, burst: 100 }, clock)

@@ -1,5 +1,5 @@
 /** A token bucket: so many requests at once, so many a second after that. */
-import type { Clock } from '../ports/clock.ts'
+import { type Clock, monotonicMs } from '../ports/clock.ts'
 
 export interface RateLimitConfig {
   readonly perSecond: number
@@ -13,11 +13,11 @@ export interface RateLimit {
 
 export function createRateLimit({ perSecond, burst }: RateLimitConfig, clock: Clock): RateLimit {
   let tokens = burst
-  let countedMs = clock.nowMs()
+  let countedMs = monotonicMs(clock)
 
   const refill = () => {
-    const nowMs = clock.nowMs()
-    tokens = Math.min(burst, tokens + (Math.max(0, nowMs - countedMs) * perSecond) / 1000)
+    const nowMs = monotonicMs(clock)
+    tokens = Math.min(burst, tokens + ((nowMs - countedMs) * perSecond) / 1000)
     countedMs = nowMs
   }
 
@@ -26,8 +26,8 @@ export function createRateLimit({ perSecond, burst }: RateLimitConfig, clock: Cl
       refill()
       tokens -= 1
       // A rounding error of the sum above is no reason to wait another millisecond.
-      const dueMs = clock.nowMs() + Math.ceil((Math.max(0, -tokens) * 1000) / perSecond - 1e-6)
-      for (let waitMs = dueMs - clock.nowMs(); waitMs > 0; waitMs = dueMs - clock.nowMs()) {
+      const dueMs = monotonicMs(clock) + Math.ceil((Math.max(0, -tokens) * 1000) / perSecond - 1e-6)
+      for (let waitMs = dueMs - monotonicMs(clock); waitMs > 0; waitMs = dueMs - monotonicMs(clock)) {
         if (signal?.aborted) {
           tokens += 1
           return

@@ -17,32 +17,33 @@ import type { Log } from '../telemetry/log.ts'
 import { checkSearchStore } from './check-search-store.ts'
 import { openPatiently, type PatientBus } from './patient-bus.ts'
 
+const KAFKA_SETTINGS = [
+  'BUS_BROKERS',
+  'BUS_CLIENT',
+  'BUS_TLS',
+  'BUS_CA_FILE',
+  'BUS_CERT_FILE',
+  'BUS_KEY_FILE',
+  'BUS_SASL_MECHANISM',
+  'BUS_USERNAME',
+  'BUS_PASSWORD',
+  'BUS_REPLICATION_FACTOR',
+  'RAW_TOPIC',
+  'ENRICHED_TOPIC',
+  'ANOMALY_TOPIC',
+  'DEAD_LETTER_TOPIC',
+] as const
+const PARTITION_SETTINGS = ['RAW_PARTITIONS', 'ENRICHED_PARTITIONS', 'ANOMALY_PARTITIONS'] as const
+const KAFKA_BUS_SETTINGS = [...KAFKA_SETTINGS, ...PARTITION_SETTINGS] as const
+
+/** The settings that `openBus` takes, for commands that load no others. */
+export const BUS_SETTINGS = ['DATA_DIR', 'BUS_MAX_BYTES', ...KAFKA_BUS_SETTINGS] as const
+
 export type BusSettings = Pick<SettingsOf<'bridge'>, 'DATA_DIR' | 'BUS_MAX_BYTES'> & KafkaBusSettings
 
-export type KafkaBusSettings = Pick<
-  SettingsOf<'bridge'>,
-  | 'BUS_BROKERS'
-  | 'BUS_CLIENT'
-  | 'BUS_TLS'
-  | 'BUS_CA_FILE'
-  | 'BUS_CERT_FILE'
-  | 'BUS_KEY_FILE'
-  | 'BUS_SASL_MECHANISM'
-  | 'BUS_USERNAME'
-  | 'BUS_PASSWORD'
-  | 'BUS_REPLICATION_FACTOR'
-  | 'RAW_TOPIC'
-  | 'ENRICHED_TOPIC'
-  | 'ANOMALY_TOPIC'
-  | 'DEAD_LETTER_TOPIC'
-> &
-  PartitionSettings
-
-/** Absent: as the specification has them. */
-interface PartitionSettings {
-  readonly RAW_PARTITIONS?: number | undefined
-  readonly ENRICHED_PARTITIONS?: number | undefined
-  readonly ANOMALY_PARTITIONS?: number | undefined
+/** Partitions that are absent are as the specification has them. */
+export type KafkaBusSettings = Pick<SettingsOf<'bridge'>, (typeof KAFKA_SETTINGS)[number]> & {
+  readonly [K in (typeof PARTITION_SETTINGS)[number]]?: number | undefined
 }
 
 /** Data by which another thread comes to the same bus, once: `ports` go into the transfer list. */
@@ -53,6 +54,9 @@ export type BusLink =
 export interface RoleBus extends PatientBus {
   link(): BusLink
 }
+
+/** The settings that `connectSearchStore` takes, for commands that load no others. */
+export const SEARCH_STORE_SETTINGS = ['SEARCH_ENDPOINT', 'SEARCH_USERNAME', 'SEARCH_PASSWORD', 'SEARCH_CA_FILE'] as const
 
 export interface SearchStoreSettings {
   readonly SEARCH_ENDPOINT: string
@@ -247,23 +251,5 @@ function topicsOf(settings: KafkaBusSettings): readonly TopicConfig[] {
 
 /** Nothing else goes to other threads: settings hold other secrets, too. */
 function pickBusSettings(settings: KafkaBusSettings): KafkaBusSettings {
-  return {
-    BUS_BROKERS: settings.BUS_BROKERS,
-    BUS_CLIENT: settings.BUS_CLIENT,
-    BUS_TLS: settings.BUS_TLS,
-    BUS_CA_FILE: settings.BUS_CA_FILE,
-    BUS_CERT_FILE: settings.BUS_CERT_FILE,
-    BUS_KEY_FILE: settings.BUS_KEY_FILE,
-    BUS_SASL_MECHANISM: settings.BUS_SASL_MECHANISM,
-    BUS_USERNAME: settings.BUS_USERNAME,
-    BUS_PASSWORD: settings.BUS_PASSWORD,
-    BUS_REPLICATION_FACTOR: settings.BUS_REPLICATION_FACTOR,
-    RAW_TOPIC: settings.RAW_TOPIC,
-    RAW_PARTITIONS: settings.RAW_PARTITIONS,
-    ENRICHED_PARTITIONS: settings.ENRICHED_PARTITIONS,
-    ANOMALY_PARTITIONS: settings.ANOMALY_PARTITIONS,
-    ENRICHED_TOPIC: settings.ENRICHED_TOPIC,
-    ANOMALY_TOPIC: settings.ANOMALY_TOPIC,
-    DEAD_LETTER_TOPIC: settings.DEAD_LETTER_TOPIC,
-  }
+  return Object.fromEntries(KAFKA_BUS_SETTINGS.map(name => [name, settings[name]])) as unknown as KafkaBusSettings
 }

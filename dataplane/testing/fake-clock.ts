@@ -4,15 +4,19 @@ import type { Clock } from '../ports/clock.ts'
 export interface FakeClock extends Clock {
   /** Moves time on and wakes all waits that are over by then. */
   advance(ms: number): void
+  /** Sets the time of day by so much, as somebody may do to a machine: no time passes. */
+  shiftTimeOfDay(ms: number): void
   /** How many sleep just now. */
   readonly sleepers: number
 }
 
 export function createFakeClock(startMs = Date.UTC(2026, 0, 1)): FakeClock {
-  let nowMs = startMs
+  let passedMs = 0
+  let timeOfDayAtStartMs = startMs
   const sleeping = new Map<() => void, number>()
   return {
-    nowMs: () => nowMs,
+    nowMs: () => timeOfDayAtStartMs + passedMs,
+    monotonicMs: () => passedMs,
     get sleepers() {
       return sleeping.size
     },
@@ -24,14 +28,17 @@ export function createFakeClock(startMs = Date.UTC(2026, 0, 1)): FakeClock {
           signal?.removeEventListener('abort', wake)
           resolve()
         }
-        sleeping.set(wake, nowMs + ms)
+        sleeping.set(wake, passedMs + ms)
         signal?.addEventListener('abort', wake)
       })
     },
     advance(ms) {
-      nowMs += ms
-      const due = [...sleeping].filter(([, atMs]) => atMs <= nowMs).sort((a, b) => a[1] - b[1])
+      passedMs += ms
+      const due = [...sleeping].filter(([, atMs]) => atMs <= passedMs).sort((a, b) => a[1] - b[1])
       for (const [wake] of due) wake()
+    },
+    shiftTimeOfDay(ms) {
+      timeOfDayAtStartMs += ms
     },
   }
 }

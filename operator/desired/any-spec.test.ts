@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
-import { settingsOfRole, settingsSchema } from '../../dataplane/contract/env.ts'
+import { schemaOf, settingsOfRole } from '../../dataplane/contract/env.ts'
 import type { RoleName } from '../../dataplane/contract/roles.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { readLogPipeline } from '../api/read-object.ts'
@@ -132,7 +132,7 @@ function expectUsableSettings(input: Parameters<typeof planOf>[0]): void {
     const given = containerOf(workload).env!.map(({ name, value = '' }) => [name, value] as const)
     const plain = given.filter(([name]) => known.includes(name))
     for (const [name] of given) expect(known.includes(name) || known.includes(name.replace(/_FILE$/, '')), `${role} ${name}`).to.equal(true)
-    expect(settingsSchema(role).safeParse(Object.fromEntries(plain)).error?.issues ?? []).to.deep.equal([])
+    expect(schemaOf(settingsOfRole(role), role).safeParse(Object.fromEntries(plain)).error?.issues ?? []).to.deep.equal([])
   }
 }
 

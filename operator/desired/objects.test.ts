@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { DECLARED_TICKETING } from '../../dataplane/contract/declared-ticketing.ts'
 import { DECLARED_TICKETING_FILE } from '../../dataplane/contract/declared-ticketing-files.ts'
-import { settingsOfRole, settingsSchema } from '../../dataplane/contract/env.ts'
+import { schemaOf, settingsOfRole } from '../../dataplane/contract/env.ts'
 import { isRoleName, ROLES, type RoleName } from '../../dataplane/contract/roles.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { USED_KINDS } from '../api/used-kinds.ts'
@@ -84,7 +84,7 @@ for (const fixture of fixtureNames()) {
       const known = settingsOfRole(role).map(([name]) => name as string)
       const values = Object.fromEntries(containerOf(workload).env!.map(variable => settingValue(variable, known, files, secrets)))
       expect(Object.keys(values).filter(name => !known.includes(name))).to.deep.equal([])
-      expect(settingsSchema(role).safeParse(values).error?.issues ?? []).to.deep.equal([])
+      expect(schemaOf(settingsOfRole(role), role).safeParse(values).error?.issues ?? []).to.deep.equal([])
     })
 
     it('mounts files from objects that are there, and every file that a setting names', () => {

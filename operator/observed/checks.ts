@@ -1,5 +1,6 @@
 /** The checks of a pipeline, each pure: causes before their effects, so that the first that is not well tells why the whole is not. */
 import { TOPICS } from '../../dataplane/contract/topics.ts'
+import { firstOf } from '../../dataplane/text/listed.ts'
 import { autoscalingOf, isOffered, wantedComponents } from '../api/components.ts'
 import { checkComponents } from './component-checks.ts'
 import { checkEncryptionKey } from './encryption-key.ts'
@@ -74,10 +75,9 @@ function checkTopics({ bus, topicPrefix, gathered: { sharers } }: PipelineView):
   if (sharers.length === 0) return [{ type, status: 'True', reason: 'Exclusive', message: 'no other pipeline uses the topics' }]
   const isOlder = sharers.some(sharer => sharer.isOlder)
   const alike = sharers.filter(sharer => sharer.isOlder === isOlder)
-  const names = alike.slice(0, MAX_NAMED).map(({ namespace, name }) => `${namespace}/${name}`)
-  const named = `${names.join(', ')}${alike.length > MAX_NAMED ? ' and others' : ''}`
+  const names = alike.map(({ namespace, name }) => `${namespace}/${name}`)
   const [noun, verb] = alike.length === 1 ? ['LogPipeline', 'uses'] : ['LogPipelines', 'use']
-  const message = `spec.bus.topicPrefix: expected topics that no other pipeline uses, seen ${topicPrefix}${TOPICS.raw.name} and others that the ${isOlder ? 'older' : 'younger'} ${noun} ${named} ${verb} on the same Kafka: each takes records of the other`
+  const message = `spec.bus.topicPrefix: expected topics that no other pipeline uses, seen ${topicPrefix}${TOPICS.raw.name} and others that the ${isOlder ? 'older' : 'younger'} ${noun} ${firstOf(names, MAX_NAMED)} ${verb} on the same Kafka: each takes records of the other`
   return [{ type, status: 'False', reason: 'SharedTopics', message, ...(isOlder ? { effect: 'stalled' } : {}) }]
 }
 

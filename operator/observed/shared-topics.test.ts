@@ -103,7 +103,7 @@ describe('the status of a LogPipeline whose topics another uses', () => {
   it('names the first five of many', () => {
     const many = Array.from({ length: 7 }, (_, n) => pipeline('other', `young-${n}`, bus))
     expect(messageOf(statusBeside(...many), 'TopicsExclusive'))
-      .to.contain('other/young-4 and others use on')
+      .to.contain('other/young-4 … use on')
       .and.not.contain('young-5')
   })
 

@@ -1,7 +1,7 @@
 /** Workers that take keys from a queue and reconcile each. */
 
 import type { ApiFailure } from '../../dataplane/kube/api-failure.ts'
-import type { Clock } from '../../dataplane/ports/clock.ts'
+import { type Clock, monotonicMs } from '../../dataplane/ports/clock.ts'
 import type { Log } from '../../dataplane/telemetry/log.ts'
 import type { WorkOutcome, WorkQueue } from './work-queue.ts'
 
@@ -73,10 +73,10 @@ export function createController({ name, workers, reconcile }: ControllerConfig,
   const work = async (): Promise<void> => {
     for (let key = await queue.take(); key !== undefined; key = await queue.take()) {
       deps.onActive?.(++active)
-      const startMs = clock.nowMs()
+      const startMs = monotonicMs(clock)
       const outcome = await attempt(key)
       deps.onActive?.(--active)
-      deps.onReconcile?.(RESULTS[outcome.kind], clock.nowMs() - startMs)
+      deps.onReconcile?.(RESULTS[outcome.kind], monotonicMs(clock) - startMs)
       tell(key, outcome)
       queue.done(key, outcome)
     }

@@ -119,6 +119,7 @@ describe('Work queue', () => {
     clock.advance(10)
     await queue.take()
     clock.advance(20)
+    clock.shiftTimeOfDay(3_600_000)
     expect(queue.workedMs()).to.deep.equal([20])
     queue.done('a', FAILED)
     expect(seen).to.deep.equal(['added', 'taken after 10', 'ended after 20', 'retried'])

@@ -4,7 +4,7 @@
  */
 
 import { type BackOffConfig, backOffMs } from '../../dataplane/limits/back-off.ts'
-import type { Clock } from '../../dataplane/ports/clock.ts'
+import { type Clock, monotonicMs } from '../../dataplane/ports/clock.ts'
 
 /** From the first failure to the longest wait. */
 export const KEY_BACK_OFF: BackOffConfig = { firstMs: 1000, maxMs: 120_000 }
@@ -61,7 +61,7 @@ export class WorkQueue {
 
   /** For each key at work, for how long. */
   workedMs(): readonly number[] {
-    const nowMs = this.#deps.clock.nowMs()
+    const nowMs = monotonicMs(this.#deps.clock)
     return [...this.#working.values()].map(startMs => nowMs - startMs)
   }
 
@@ -80,7 +80,7 @@ export class WorkQueue {
 
   #arrive(key: string): void {
     this.#deps.observer?.added?.()
-    const nowMs = this.#deps.clock.nowMs()
+    const nowMs = monotonicMs(this.#deps.clock)
     const taker = this.#takers.shift()
     if (taker === undefined) (this.#underWay.has(key) ? this.#waitingFirst : this.#waiting).set(key, nowMs)
     else taker(this.#begin(key, nowMs))
@@ -92,7 +92,7 @@ export class WorkQueue {
       this.add(key)
       return
     }
-    const dueMs = this.#deps.clock.nowMs() + ms
+    const dueMs = monotonicMs(this.#deps.clock) + ms
     const known = this.#delayed.get(key)
     if (this.#stopped || this.#isWaiting(key) || (known !== undefined && known.dueMs <= dueMs)) return
     this.#cancelDelay(key)
@@ -128,7 +128,7 @@ export class WorkQueue {
     const startMs = this.#working.get(key)
     if (startMs === undefined) throw new Error(`work queue: ${key} is not at work`)
     this.#working.delete(key)
-    this.#deps.observer?.ended?.(this.#deps.clock.nowMs() - startMs)
+    this.#deps.observer?.ended?.(monotonicMs(this.#deps.clock) - startMs)
     const failures = outcome.kind === 'failed' ? this.failures(key) + 1 : 0
     if (failures === 0) this.#failures.delete(key)
     else this.#failures.set(key, failures)
@@ -152,7 +152,7 @@ export class WorkQueue {
   }
 
   #begin(key: string, sinceMs: number): string {
-    const nowMs = this.#deps.clock.nowMs()
+    const nowMs = monotonicMs(this.#deps.clock)
     this.#taken += 1
     this.#working.set(key, nowMs)
     this.#deps.observer?.taken?.(nowMs - sinceMs)

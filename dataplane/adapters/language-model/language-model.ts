@@ -3,7 +3,7 @@ import { maskPrivate } from '../../domain/language-model/mask-private.ts'
 import { plainText } from '../../domain/language-model/plain-text.ts'
 import { jsonOf } from '../../json/json-of.ts'
 import { retryAfterMs } from '../../limits/retry-after.ts'
-import type { Clock } from '../../ports/clock.ts'
+import { type Clock, monotonicMs } from '../../ports/clock.ts'
 import type { LanguageModel, LlmConfig, ModelAnswer, ModelQuestion } from '../../ports/language-model.ts'
 import { ModelUnavailable } from '../../ports/language-model.ts'
 import {
@@ -55,7 +55,7 @@ export function createLanguageModel({ outbound, clock }: LanguageModelDeps): Lan
   /** Once more after 429, 5xx and no answer, where the time is enough. */
   async function sendTwice(config: LlmConfig, request: Omit<OutboundRequest, 'timeoutMs'>, endMs: number, signal: AbortSignal) {
     const attempt = async () => {
-      const answer = await send(config, { ...request, timeoutMs: Math.max(1, endMs - clock.nowMs()) }, signal)
+      const answer = await send(config, { ...request, timeoutMs: Math.max(1, endMs - monotonicMs(clock)) }, signal)
       if (answer.status === 429 || answer.status >= 500) throw failure(config, answer, clock.nowMs())
       return answer
     }
@@ -64,7 +64,7 @@ export function createLanguageModel({ outbound, clock }: LanguageModelDeps): Lan
     } catch (error) {
       if (!(error instanceof ModelUnavailable) || !error.isPassing) throw error
       const pauseMs = error.afterMs ?? PAUSE_MS
-      if (signal.aborted || clock.nowMs() + pauseMs >= endMs) throw error
+      if (signal.aborted || monotonicMs(clock) + pauseMs >= endMs) throw error
       await clock.sleep(pauseMs, signal)
       return await attempt()
     }
@@ -72,7 +72,7 @@ export function createLanguageModel({ outbound, clock }: LanguageModelDeps): Lan
 
   return {
     async ask(config, question, signal) {
-      const endMs = clock.nowMs() + TOTAL_MS
+      const endMs = monotonicMs(clock) + TOTAL_MS
       const endpoint = endpointOf(config)
       let asked = manners.of(config, endpoint.limitName)
       for (let refusals = 0; ; refusals++) {

@@ -7,10 +7,10 @@ import { Route, Router, Switch, useSearch } from 'wouter'
 import { PageBoundary } from '../components/page-boundary.tsx'
 import { StaleProvider } from '../components/stale.tsx'
 import { EmptyState, Pending } from '../components/states.tsx'
+import { useShowsUtc } from '../components/use-shows-utc.ts'
 import { UploadsProvider } from '../pages/upload/uploads.tsx'
 import { BASE_PATH } from '../url-state/base-path.ts'
 import { parseTenant } from '../url-state/tenant.ts'
-import { useShowsUtc } from './clock-choice.tsx'
 import { createQueryClient } from './query-client.ts'
 import { type PageRoute, ROUTES } from './routes.ts'
 import { Shell } from './shell.tsx'
@@ -51,12 +51,13 @@ export function App() {
 }
 
 function PageContent({ route: { title, Content } }: { readonly route: PageRoute }) {
-  const isUtc = useShowsUtc()
+  // Another clock: all of the page is drawn again, and keeps its state.
+  useShowsUtc()
   useEffect(() => {
     document.title = `${title} · logpipeline`
   }, [title])
   return (
-    <PageBoundary key={`${title} ${isUtc}`} title={title}>
+    <PageBoundary key={title} title={title}>
       <Suspense fallback={<Pending />}>
         <Content />
       </Suspense>

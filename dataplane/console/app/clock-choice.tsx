@@ -1,12 +1,8 @@
-import { useSyncExternalStore } from 'react'
 import { serverNow } from '../api/server-clock.ts'
-import { browserZone, sayOffset, showsUtc, showUtc, subscribeClock, zoneName } from '../components/clock.ts'
+import { browserZone, sayOffset, showUtc, zoneName } from '../components/clock.ts'
 import { useShortcut } from '../components/use-shortcut.ts'
+import { useShowsUtc } from '../components/use-shows-utc.ts'
 import styles from './shell.module.css'
-
-export function useShowsUtc(): boolean {
-  return useSyncExternalStore(subscribeClock, showsUtc)
-}
 
 /** The zone of all times on the page, and the way to the other: UTC, or that of the browser. */
 export function ClockChoice() {

@@ -4,10 +4,10 @@ import { useElementSize } from '@mantine/hooks'
 import { useEffect, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
-import { showsUtc } from './clock.ts'
 import { formatCount, formatShort, formatTime } from './format.ts'
 import { type ChartSeries, sayChart, stack } from './stack.ts'
 import styles from './time-chart.module.css'
+import { useShowsUtc } from './use-shows-utc.ts'
 
 export interface TimeChartProps {
   /** The title of its content, without the figures: `Records by level`. */
@@ -36,6 +36,7 @@ const MIN_BRUSH_PX = 3
 export function TimeChart({ label, starts, bucketMs, series, height = 140, most = 1, onSelect }: TimeChartProps) {
   const { ref, width } = useElementSize()
   const scheme = useComputedColorScheme()
+  const isUtc = useShowsUtc()
   const canvas = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot | undefined>(undefined)
   const select = useRef(onSelect)
@@ -63,18 +64,18 @@ export function TimeChart({ label, starts, bucketMs, series, height = 140, most 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the plot is made anew when what it looks like changes; data goes in below
   useEffect(() => {
     if (canvas.current === null || width === 0) return
-    const made = new uPlot({ ...plotOptions({ width, height, series, bucketMs, most, isSelectable }), hooks }, [[]], canvas.current)
+    const made = new uPlot({ ...plotOptions({ width, height, series, bucketMs, most, isUtc, isSelectable }), hooks }, [[]], canvas.current)
     plot.current = made
     return () => {
       made.destroy()
       plot.current = undefined
     }
-  }, [width, height, names, bucketMs, most, scheme, isSelectable])
+  }, [width, height, names, bucketMs, most, scheme, isUtc, isSelectable])
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: a plot that was made anew gets its data again
   useEffect(() => {
     plot.current?.setData([starts.map(start => start / 1_000), ...stack(series, starts.length).map(line => [...line])] as uPlot.AlignedData)
-  }, [starts, series, width, height, names, bucketMs, most, scheme, isSelectable])
+  }, [starts, series, width, height, names, bucketMs, most, scheme, isUtc, isSelectable])
 
   const at = tip === undefined ? undefined : starts[tip.index]
   return (
@@ -125,10 +126,11 @@ interface PlotLook {
   readonly series: readonly ChartSeries[]
   readonly bucketMs: number
   readonly most: number
+  readonly isUtc: boolean
   readonly isSelectable: boolean
 }
 
-function plotOptions({ width, height, series, bucketMs, most, isSelectable }: PlotLook): uPlot.Options {
+function plotOptions({ width, height, series, bucketMs, most, isUtc, isSelectable }: PlotLook): uPlot.Options {
   const root = getComputedStyle(document.documentElement)
   const color = (name: string) => root.getPropertyValue(name).trim()
   const font = `11px ${color('--font-ui')}`
@@ -137,7 +139,7 @@ function plotOptions({ width, height, series, bucketMs, most, isSelectable }: Pl
   return {
     width,
     height,
-    ...(showsUtc() && { tzDate: seconds => uPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC') }),
+    ...(isUtc && { tzDate: seconds => uPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC') }),
     legend: { show: false },
     padding: [8, 18, 0, 0],
     cursor: { y: false, points: { show: false }, drag: { x: isSelectable, y: false, setScale: false } },

@@ -39,7 +39,9 @@ export function TimeRangePicker() {
           {sayTimeRange(range)}
         </Button>
       </Popover.Target>
-      <Popover.Dropdown aria-label="Time range">{isOpen && <RangeForm range={range} onChoose={choose} />}</Popover.Dropdown>
+      <Popover.Dropdown aria-label="Time range">
+        {isOpen && <RangeForm key={zoneName()} range={range} onChoose={choose} />}
+      </Popover.Dropdown>
     </Popover>
   )
 }

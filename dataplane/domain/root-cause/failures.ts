@@ -72,9 +72,10 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
     // The sum of one statement alone says nothing more than the statement.
     if (kind === undefined && records.every(record => record.kind === records[0]?.kind)) continue
     const expected = of[0] === 0 ? 0 : rounded((count[0] / of[0]) * of[1])
+    const other = service === speaker ? undefined : system.services[speaker]!
     const text = () =>
       tellErrors({
-        speaker: service === speaker ? undefined : system.services[speaker]!,
+        speaker: other,
         isEcho,
         isOfSeveral: kind === undefined,
         says: reader.textOf(kind ?? mostTelling(records, reader)),
@@ -97,6 +98,7 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
         kind: 'errors',
         strength,
         text: text(),
+        ...(other !== undefined && { speaker: other }),
         ...(kind !== undefined && { patternId: kind.patternId }),
         count: count[1],
         expected,

@@ -155,6 +155,7 @@ describe('root cause by rules', () => {
     const candidate = first(shop(i => (i % 2 === 0 ? [...unpaid, refused] : unpaid)))
     expect(candidate?.service).to.equal('payments')
     expect(candidate?.reasons[0]?.text).to.match(/^gateway blames it: “call payments: connection refused”/)
+    expect(candidate?.reasons[0]?.service).to.equal('gateway')
   })
 
   it('a service that is alone blames nobody: its errors are its own, whatever they name', () => {

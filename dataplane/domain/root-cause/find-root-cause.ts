@@ -183,7 +183,7 @@ function hasEvidence({ score, reasons }: Candidate): boolean {
 }
 
 function toReason(
-  { kind, text: words, patternId, count, expected, samples }: CauseEvidence,
+  { kind, text: words, speaker, patternId, count, expected, samples }: CauseEvidence,
   service: number,
   instances: Instances,
 ): Reason {
@@ -202,6 +202,7 @@ function toReason(
   return {
     kind,
     text: Number.isFinite(onsetMs) ? `${text}; first at ${clockTime(onsetMs)}` : text,
+    ...(speaker !== undefined && { service: speaker }),
     ...(patternId !== undefined && { patternId }),
     ...(count !== undefined && { count }),
     ...(expected !== undefined && { expected }),

@@ -8,6 +8,8 @@ export interface CauseEvidence {
   /** In the detector's own measure; not negative. */
   readonly strength: number
   readonly text: string
+  /** The service that wrote the records, where that is another one. */
+  readonly speaker?: string
   readonly patternId?: string
   readonly count?: number
   readonly expected?: number

@@ -10,6 +10,8 @@ export interface Reason {
   readonly kind: ReasonKind
   /** One sentence for people. */
   readonly text: string
+  /** The service whose records show it, where that is not the candidate: one that blames it. */
+  readonly service?: string
   readonly patternId?: string
   /** How many requests, visits or records show it in the window. */
   readonly count?: number

@@ -149,6 +149,7 @@ describe('Reflector', () => {
     create('a')
     clock.advance(74_999)
     expect(names()).to.deep.equal([])
+    clock.shiftTimeOfDay(-3_600_000)
     clock.advance(1)
     await holds('a')
     expect(restarts).to.deep.equal(['silent'])

@@ -1,7 +1,7 @@
 /** Keeps a store in step with the API server: lists in pages, then watches, and begins again after every failure. */
 
 import { backOffMs } from '../../limits/back-off.ts'
-import type { Clock } from '../../ports/clock.ts'
+import { type Clock, monotonicMs } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { type ApiAnswer, type ApiFailure, isExpired } from '../api-failure.ts'
 import type { KubeClient, Selection } from '../kube-client.ts'
@@ -190,7 +190,7 @@ export class Reflector {
     const { resource, selection } = this.#config
     const { client, clock, random } = this.#deps
     const idle = watchIdle(clock, this.#stopped.signal)
-    const startMs = clock.nowMs()
+    const startMs = monotonicMs(clock)
     const reached = { version: from, isOutdated: false }
     try {
       const timeoutSeconds = Math.round(WATCH_SECONDS * (1 + random()))
@@ -199,7 +199,7 @@ export class Reflector {
       this.#recovered()
       const failure = await this.#readEvents(answer.value, reached, idle.seen)
       if (this.#isStopped) return undefined
-      const lastedMs = clock.nowMs() - startMs
+      const lastedMs = monotonicMs(clock) - startMs
       if (lastedMs >= GOOD_WATCH_MS) this.#failures = 0
       if (idle.expired) {
         // Where nothing happens and no bookmarks come, every watch is silent.
@@ -320,14 +320,14 @@ function asIs(object: KubernetesObject): KubernetesObject {
 function watchIdle(clock: Clock, stopped: AbortSignal) {
   const cut = new AbortController()
   const ended = new AbortController()
-  let lastMs = clock.nowMs()
+  let lastMs = monotonicMs(clock)
   let expired = false
   const abort = () => cut.abort()
   if (stopped.aborted) abort()
   stopped.addEventListener('abort', abort)
   const run = async () => {
     while (!ended.signal.aborted) {
-      const leftMs = lastMs + IDLE_MS - clock.nowMs()
+      const leftMs = lastMs + IDLE_MS - monotonicMs(clock)
       if (leftMs <= 0) {
         expired = true
         return abort()
@@ -342,7 +342,7 @@ function watchIdle(clock: Clock, stopped: AbortSignal) {
       return expired
     },
     seen: () => {
-      lastMs = clock.nowMs()
+      lastMs = monotonicMs(clock)
     },
     stop: () => {
       ended.abort()

@@ -164,6 +164,17 @@ describe('incidents in a model’s words', () => {
       expect((await explain())!.rootCause.mode).to.equal('llm')
     })
 
+    it('the time of day is set back while the model thinks: the verdict counts', async () => {
+      const { explain, reply, clock, metrics } = create()
+      reply(async user => {
+        clock.advance(2_000)
+        clock.shiftTimeOfDay(-3_600_000)
+        return ANSWERS.good(user)
+      })
+      expect((await explain())!.rootCause.mode).to.equal('llm')
+      expect(await metrics.text()).to.match(/^\w+llm\w+seconds_total 2$/m)
+    })
+
     it('an error that nobody thought of: the rules, with fallback', async () => {
       const { explain, reply } = create()
       reply(new TypeError('x is not a function'))

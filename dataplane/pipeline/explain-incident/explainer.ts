@@ -8,7 +8,7 @@ import { buildPrompt, PROMPT_VERSION, type Prompt } from '../../domain/language-
 import { judge, type Verdict } from '../../domain/language-model/verdict.ts'
 import type { ModelUse, RootCause } from '../../domain/root-cause/root-cause.ts'
 import { jsonOf } from '../../json/json-of.ts'
-import type { Clock } from '../../ports/clock.ts'
+import { type Clock, monotonicMs } from '../../ports/clock.ts'
 import { type LanguageModel, type LlmConfig, type ModelAnswer, ModelUnavailable } from '../../ports/language-model.ts'
 import type { ModelStatus } from '../../ports/model-probe.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
@@ -153,7 +153,7 @@ export function createExplainer(deps: ExplainerDeps): Explainer {
     const expected = prompt.inputTokens + prompt.maxOutputTokens
     if (!budget.take(tenantId, expected, clock.nowMs()))
       throw new NoVerdict('over_budget', `the tenant's ${tokensPerHour} tokens of this hour do not suffice for another question`)
-    const startMs = clock.nowMs()
+    const startMs = monotonicMs(clock)
     let used = 0
     try {
       const { system, schema, maxOutputTokens } = prompt
@@ -162,7 +162,7 @@ export function createExplainer(deps: ExplainerDeps): Explainer {
       used = inputTokens + outputTokens
       countTokens(['input'], inputTokens)
       countTokens(['output'], outputTokens)
-      const latencyMs = clock.nowMs() - startMs
+      const latencyMs = Math.round(monotonicMs(clock) - startMs)
       const { provider, model: name } = config
       log.info(
         { incident: incident.id, provider, model: name, promptVersion: PROMPT_VERSION, inputTokens, outputTokens, latencyMs },
@@ -171,7 +171,7 @@ export function createExplainer(deps: ExplainerDeps): Explainer {
       answers.push({ inputTokens, outputTokens, latencyMs })
       return answer
     } finally {
-      countSeconds([], (clock.nowMs() - startMs) / 1_000)
+      countSeconds([], (monotonicMs(clock) - startMs) / 1_000)
       budget.settle(tenantId, expected, used, clock.nowMs())
     }
   }
@@ -196,11 +196,11 @@ export function createExplainer(deps: ExplainerDeps): Explainer {
     },
     async test(config) {
       if (config.provider === 'none') return { ok: false, message: NOT_CONFIGURED }
-      const startMs = clock.nowMs()
+      const startMs = monotonicMs(clock)
       try {
         const { text } = await within(clock, TEST_MS, signal => model.ask(config, TEST_QUESTION, signal), unavailable)
         health.note(config, { ok: true })
-        const seconds = ((clock.nowMs() - startMs) / 1_000).toFixed(1)
+        const seconds = ((monotonicMs(clock) - startMs) / 1_000).toFixed(1)
         const manner = jsonOf(text) !== undefined ? '' : ', but not in JSON as it was asked to'
         return { ok: true, message: `${config.model} answered within ${seconds} s${manner}` }
       } catch (error) {

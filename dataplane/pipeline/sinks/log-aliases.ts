@@ -2,10 +2,10 @@
 import { ALL_LOGS, tenantLogsAlias } from '../../contract/indices.ts'
 import { backOffMs } from '../../limits/back-off.ts'
 import { isRecent } from '../../limits/is-recent.ts'
-import { perMinute, TokenBucket } from '../../limits/token-bucket.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type SearchStore, SearchStoreRefusal } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'
+import { type IndexAliases, NEW_ALIASES_A_MINUTE, WantedAliases } from './wanted-aliases.ts'
 
 /**
  * Keeps a filtered alias `service-logs-{tenant}` on every daily index that holds a tenant's logs (Decisions 8). Aliases are made in batches,
@@ -30,18 +30,6 @@ export interface LogAliasesDeps {
   readonly onDelayed?: (aliases: number) => void
 }
 
-/** Tenants seen for the first time whose aliases are made within a minute; those of the others wait. Known tenants never wait, such as at midnight. */
-const NEW_ALIASES_A_MINUTE = 1_000
-/** In one request. */
-const MAX_BATCH = 250
-/** Aliases of one daily index. Tenants beyond it are found in `service-logs-*` alone. */
-const MAX_ALIASES = 20_000
-/** Aliases that wait, of all indices. Those beyond it are found missing later. */
-const MAX_WAITING = 100_000
-/** Daily indices whose tenants are remembered. */
-const MAX_INDICES = 100
-/** Tenants that are remembered as not new. */
-const MAX_KNOWN_TENANTS = 100_000
 /** How long aliases are taken to be there still: an index that somebody deleted comes back without them. */
 const TRUSTED_MS = 30_000
 /** How often the newest indices are searched for tenants without an alias, whose turn a restart may have come between. */
@@ -52,61 +40,25 @@ const PAUSE_MS = 1_000
 const PAUSE_AFTER_FAILURE = { firstMs: 2_000, maxMs: 30_000 }
 const WARN_EVERY_MS = 60_000
 
-interface IndexState {
-  /** Tenants whose alias is there; undefined until the store has told. */
-  there: Set<string> | undefined
-  /** Tenants without, in the order of their coming; true: it was counted that they wait. */
-  readonly wanted: Map<string, boolean>
-  checkedMs: number
-}
-
 export function createLogAliases({ store, clock, log, signal, onDelayed }: LogAliasesDeps): LogAliases {
-  const indices = new Map<string, IndexState>()
-  const knownTenants = new Map<string, number>()
-  const allowance = new TokenBucket(perMinute(NEW_ALIASES_A_MINUTE), clock.nowMs())
-  let waiting = 0
+  const aliases = new WantedAliases(clock)
   let isWorking = false
   let isSearching = false
   let caughtUpMs = Number.NEGATIVE_INFINITY
   let warnedMs = Number.NEGATIVE_INFINITY
   let isFailing = false
 
-  const stateOf = (index: string): IndexState => {
-    const known = indices.get(index)
-    if (known !== undefined) return known
-    if (indices.size >= MAX_INDICES) drop(indices.keys().next().value!)
-    const state: IndexState = { there: undefined, wanted: new Map(), checkedMs: clock.nowMs() }
-    indices.set(index, state)
-    return state
-  }
-  const drop = (index: string) => {
-    waiting -= indices.get(index)?.wanted.size ?? 0
-    indices.delete(index)
-  }
-  const want = (state: IndexState, tenant: string) => {
-    if (waiting >= MAX_WAITING || state.wanted.has(tenant)) return
-    state.wanted.set(tenant, false)
-    waiting++
-  }
-  const isThere = (state: IndexState, tenant: string) => {
-    state.there?.add(tenant)
-    if (state.wanted.delete(tenant)) waiting--
-    if (knownTenants.has(tenant)) return
-    if (knownTenants.size >= MAX_KNOWN_TENANTS) knownTenants.delete(knownTenants.keys().next().value!)
-    knownTenants.set(tenant, clock.nowMs())
-  }
-
   /** Asks the store for the aliases of an index. */
-  const look = async (index: string, state: IndexState) => {
+  const look = async (index: string, state: IndexAliases) => {
     state.checkedMs = clock.nowMs()
-    const aliases = new Set(await store.listAliases(index))
+    const found = new Set(await store.listAliases(index))
     const before = state.there ?? new Set<string>()
     state.there = new Set()
-    for (const alias of aliases) if (alias.startsWith(ALIAS_PREFIX)) isThere(state, alias.slice(ALIAS_PREFIX.length))
-    for (const tenant of before) if (!state.there.has(tenant)) want(state, tenant)
+    for (const alias of found) if (alias.startsWith(ALIAS_PREFIX)) aliases.noteThere(state, alias.slice(ALIAS_PREFIX.length))
+    for (const tenant of before) if (!state.there.has(tenant)) aliases.want(state, tenant)
   }
   /** An index that was made anew lacks the alias that was there first. */
-  const check = async (index: string, state: IndexState) => {
+  const check = async (index: string, state: IndexAliases) => {
     state.checkedMs = clock.nowMs()
     const [first] = state.there ?? []
     if (first === undefined) return
@@ -116,7 +68,7 @@ export function createLogAliases({ store, clock, log, signal, onDelayed }: LogAl
   /** Learns who is known from the newest indices, then finds tenants that hold records and have no alias, which may take a while. */
   const catchUp = async () => {
     const newest = (await store.listIndices(ALL_LOGS)).toSorted().slice(-CATCH_UP_INDICES)
-    for (const index of newest) await look(index, stateOf(index))
+    for (const index of newest) await look(index, aliases.of(index))
     caughtUpMs = clock.nowMs()
     if (isSearching) return
     isSearching = true
@@ -133,40 +85,27 @@ export function createLogAliases({ store, clock, log, signal, onDelayed }: LogAl
       const aggs = { tenants: { terms: { field: 'tenant_id', size: MAX_TENANTS_FOUND } } }
       const { aggregations } = await store.search({ index, body: { size: 0, track_total_hits: false, aggs } })
       const { buckets } = (aggregations?.['tenants'] ?? { buckets: [] }) as { readonly buckets: readonly { readonly key: string }[] }
-      const state = stateOf(index)
-      for (const { key } of buckets) if (state.there?.has(key) !== true) want(state, key)
+      const state = aliases.of(index)
+      for (const { key } of buckets) if (state.there?.has(key) !== true) aliases.want(state, key)
     }
-    if (waiting > 0) start()
+    if (aliases.waiting > 0) start()
   }
 
-  /** The next aliases of an index that may be made now: known tenants first. */
-  const next = ({ wanted, there }: IndexState): readonly string[] => {
-    const room = Math.min(MAX_BATCH, MAX_ALIASES - (there?.size ?? 0))
-    const known: string[] = []
-    const others: string[] = []
-    for (const tenant of wanted.keys()) {
-      if (known.length >= room) break
-      if (knownTenants.has(tenant)) known.push(tenant)
-      else if (others.length < room) others.push(tenant)
-    }
-    const wantedNew = Math.min(others.length, room - known.length)
-    return [...known, ...others.slice(0, allowance.takeUpTo(wantedNew, clock.nowMs()))]
-  }
   /** Puts the aliases that are due on their indices; false: none was due. */
   const step = async (): Promise<boolean> => {
     if (!isRecent(caughtUpMs, CATCH_UP_MS, clock.nowMs())) await catchUp()
     let isDone = false
-    for (const [index, state] of indices) {
+    for (const [index, state] of aliases.indices) {
       if (state.there === undefined) await look(index, state)
       else if (!isRecent(state.checkedMs, TRUSTED_MS, clock.nowMs())) await check(index, state)
-      const tenants = next(state)
+      const tenants = aliases.next(state)
       if (tenants.length === 0) continue
       await put(index, state, tenants)
       isDone = true
     }
     return isDone
   }
-  const put = async (index: string, state: IndexState, tenants: readonly string[]) => {
+  const put = async (index: string, state: IndexAliases, tenants: readonly string[]) => {
     try {
       await store.putAliases(
         index,
@@ -174,42 +113,38 @@ export function createLogAliases({ store, clock, log, signal, onDelayed }: LogAl
       )
     } catch (error) {
       // The index is gone, or will never have them: what still holds records is noted again.
-      if (error instanceof SearchStoreRefusal) drop(index)
+      if (error instanceof SearchStoreRefusal) aliases.drop(index)
       throw error
     }
-    for (const tenant of tenants) isThere(state, tenant)
+    for (const tenant of tenants) aliases.noteThere(state, tenant)
   }
-  /** Counts each alias that waits, once. */
-  const delay = () => {
-    let delayed = 0
-    for (const { wanted } of indices.values())
-      for (const [tenant, wasCounted] of wanted) {
-        if (wasCounted) continue
-        wanted.set(tenant, true)
-        delayed++
-      }
+  const tellDelayed = () => {
+    const delayed = aliases.countWaiting()
     if (delayed > 0) onDelayed?.(delayed)
     const atMs = clock.nowMs()
     if (isRecent(warnedMs, WARN_EVERY_MS, atMs)) return
     warnedMs = atMs
-    log.warn({ aliases: waiting, newTenantsAMinute: NEW_ALIASES_A_MINUTE }, 'new tenants beyond the limit: their aliases of logs wait')
+    log.warn(
+      { aliases: aliases.waiting, newTenantsAMinute: NEW_ALIASES_A_MINUTE },
+      'new tenants beyond the limit: their aliases of logs wait',
+    )
   }
   const work = async () => {
     let failures = 0
     do {
       try {
         if (await step()) continue
-        if (waiting > 0) delay()
+        if (aliases.waiting > 0) tellDelayed()
         if (isFailing) log.info({}, 'aliases of logs are made again')
         isFailing = false
         failures = 0
       } catch (error) {
-        if (!isFailing && !signal.aborted) log.warn({ error, waiting }, 'aliases of logs cannot be made now, trying again')
+        if (!isFailing && !signal.aborted) log.warn({ error, waiting: aliases.waiting }, 'aliases of logs cannot be made now, trying again')
         isFailing = true
         failures++
       }
-      if (waiting > 0 || isFailing) await clock.sleep(failures === 0 ? PAUSE_MS : backOffMs(PAUSE_AFTER_FAILURE, failures), signal)
-    } while ((waiting > 0 || isFailing) && !signal.aborted)
+      if (aliases.waiting > 0 || isFailing) await clock.sleep(failures === 0 ? PAUSE_MS : backOffMs(PAUSE_AFTER_FAILURE, failures), signal)
+    } while ((aliases.waiting > 0 || isFailing) && !signal.aborted)
   }
   const start = () => {
     if (isWorking) return
@@ -217,18 +152,18 @@ export function createLogAliases({ store, clock, log, signal, onDelayed }: LogAl
     void work().finally(() => {
       isWorking = false
       // Wanted between its last look and its end.
-      if (waiting > 0 && !signal.aborted) start()
+      if (aliases.waiting > 0 && !signal.aborted) start()
     })
   }
-  const isDue = (state: IndexState) =>
+  const isDue = (state: IndexAliases) =>
     state.there === undefined || !isRecent(state.checkedMs, TRUSTED_MS, clock.nowMs()) || !isRecent(caughtUpMs, CATCH_UP_MS, clock.nowMs())
 
   return {
     start,
-    knownSinceMs: tenant => knownTenants.get(tenant),
+    knownSinceMs: tenant => aliases.knownSinceMs(tenant),
     note(index, tenant) {
-      const state = stateOf(index)
-      if (state.there?.has(tenant) !== true) want(state, tenant)
+      const state = aliases.of(index)
+      if (state.there?.has(tenant) !== true) aliases.want(state, tenant)
       else if (!isDue(state)) return
       start()
     },

@@ -257,40 +257,6 @@ describe('the anomaly flags are written by update with the full document as upse
     expect(json(folded.upsert)).to.include({ rule_score: 0.8 })
   })
 
-  describe('attributes that records have in common', () => {
-    const operationOf = (builder: ReturnType<typeof createDocumentBuilder>, from: StepInput) => emitted(builder.log(from)).operation
-
-    it('that the store refused are folded at once in the records behind, in no other and not for ever', () => {
-      const builder = createDocumentBuilder()
-      const refused = input({ 'user.id': 'x', a: 'é' })
-      const folded = json(builder.fold(operationOf(builder, refused)).body)
-      const next = json(operationOf(builder, input({ 'user.id': 'x', a: 'é' }, 'INFO', 'another text')).body)
-      expect(next).to.deep.equal({ ...folded, ...next, message: 'another text' })
-      expect(next).to.not.have.property('user.id')
-      expect(json(operationOf(builder, input({ 'user.id': 'y', a: 'é' })).body)).to.include({ 'user.id': 'y' })
-      const event = eventOf(input({ 'user.id': 'x', a: 'é' }, 'FATAL'))
-      expect(json(emitted(builder.flags(event)).operation.upsert)).to.include({ 'user.id': 'x', severity_text: 'FATAL' })
-      const flagged = emitted(builder.flags(eventOf(input({ 'user.id': 'x' }, 'FATAL')))).operation
-      const [first, second] = [builder.fold(flagged), builder.fold(flagged)]
-      expect(json(first.upsert)).to.deep.equal(json(second.upsert))
-      expect(json(first.upsert)).to.include({ is_anomaly: true }).and.not.have.property('user.id')
-      let tries = 0
-      while (json(operationOf(builder, refused).body)['user.id'] === undefined) expect(tries++).to.be.below(2_000)
-      expect(tries).to.be.above(500)
-    })
-
-    it('that do not all find room as fields are placed the same in every record', () => {
-      const builder = createDocumentBuilder()
-      for (let i = 0; i < 299; i++) builder.log(input({ [`k${i}`]: 'x' }))
-      const own = { k1: 'known', extra: 'new', 'host.name': 'h' }
-      for (const text of ['one', 'two', 'three']) {
-        const document = json(operationOf(builder, input(own, 'INFO', text)).body)
-        expect(document).to.deep.include({ message: text, k1: 'known' })
-        expect(document.attributes).to.deep.equal({ 'service.name': 'checkout', extra: 'new', 'host.name': 'h' })
-      }
-    })
-  })
-
   it('what cannot be read goes to the dead-letter queue', () => {
     expect(createDocumentBuilder().flags({ key: 'a/b', value: Buffer.from('{}'), headers: {} }).kind).to.equal('deadLetter')
   })

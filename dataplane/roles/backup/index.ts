@@ -3,11 +3,11 @@ import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve, sep } from 'node:path'
 import { type CommandDeps, EXIT, PROCESS } from '../../command-line/command.ts'
 import { askStandalone } from '../../command-socket/ask-standalone.ts'
-import { loadSettings } from '../../config/environment.ts'
+import { loadSomeSettings } from '../../config/environment.ts'
 import { version } from '../../config/version.ts'
 import { DirectoryInUse, lockDirectory } from '../../lifecycle/directory-lock.ts'
 import { makeDurableDirectory, syncDirectory } from '../../lifecycle/durable-directory.ts'
-import type { Clock } from '../../ports/clock.ts'
+import { type Clock, monotonicMs } from '../../ports/clock.ts'
 import { backUpClosedStore } from '../../search-store/back-up-store.ts'
 import { copyFile } from './copy-file.ts'
 import { type BackedUpFile, readManifest, writeManifest } from './manifest.ts'
@@ -40,6 +40,8 @@ export function runRestore(args: readonly string[], deps: CommandDeps = PROCESS)
   return run({ name: 'restore', usage: RESTORE_USAGE, work: restore }, args, deps)
 }
 
+const BACK_ENDS_ELSEWHERE = ['BUS_BROKERS', 'SEARCH_ENDPOINT', 'ONLINE_STORE_URL'] as const
+
 interface Command {
   readonly name: string
   readonly usage: string
@@ -58,12 +60,12 @@ async function run({ name, usage, work }: Command, args: readonly string[], deps
     stderr.write(`logpipeline ${name}: expected one directory, seen ${args.length === 0 ? 'nothing' : args.join(' ')}\n\n${usage}\n`)
     return EXIT.usage
   }
-  const { DATA_DIR, BUS_BROKERS, SEARCH_ENDPOINT, ONLINE_STORE_URL } = loadSettings('standalone', environment)
+  const { DATA_DIR, ...elsewhere } = loadSomeSettings('standalone', ['DATA_DIR', ...BACK_ENDS_ELSEWHERE], environment)
   try {
-    const startMs = clock.nowMs()
+    const startMs = monotonicMs(clock)
     const done = await work(resolve(dir!), resolve(DATA_DIR), clock)
-    stdout.write(`${done} in ${((clock.nowMs() - startMs) / 1_000).toFixed(1)} s\n`)
-    for (const [setting, value] of Object.entries({ BUS_BROKERS, SEARCH_ENDPOINT, ONLINE_STORE_URL }))
+    stdout.write(`${done} in ${((monotonicMs(clock) - startMs) / 1_000).toFixed(1)} s\n`)
+    for (const [setting, value] of Object.entries(elsewhere))
       if (value !== undefined) stderr.write(`${setting} is set: what lies there is no part of a backup\n`)
     return EXIT.done
   } catch (error) {

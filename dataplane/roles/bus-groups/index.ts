@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import type { EmbeddedBus } from '../../adapters/bus/embedded/embedded-bus.ts'
 import { type CommandDeps, EXIT, PROCESS, refusalsOf } from '../../command-line/command.ts'
 import { obey, parseWords } from '../../command-line/words.ts'
-import { loadSettings } from '../../config/environment.ts'
+import { loadSomeSettings } from '../../config/environment.ts'
 import { DirectoryInUse } from '../../lifecycle/directory-lock.ts'
 import { BusError } from '../../ports/bus.ts'
 import { SILENT } from '../../telemetry/log.ts'
-import { openEmbedded } from '../backends.ts'
+import { BUS_SETTINGS, openEmbedded } from '../backends.ts'
 
 const USAGE = `Usage: logpipeline bus groups list
        logpipeline bus groups remove GROUP
@@ -30,7 +30,7 @@ export function runBusGroups(args: readonly string[], deps: CommandDeps = PROCES
 
 /** Lists the groups, or removes one. */
 async function work(group: string | undefined, deps: CommandDeps): Promise<number> {
-  const settings = loadSettings('bridge', deps.environment)
+  const settings = loadSomeSettings('bridge', BUS_SETTINGS, deps.environment)
   if (settings.BUS_BROKERS !== undefined)
     return refuse(
       deps,

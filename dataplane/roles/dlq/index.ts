@@ -4,21 +4,18 @@ import { join } from 'node:path'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
 import { EXIT, refusalsOf } from '../../command-line/command.ts'
 import { askStandalone, StandaloneUnreachable } from '../../command-socket/ask-standalone.ts'
-import { type Environment, loadSettings } from '../../config/environment.ts'
-import type { SettingsOf } from '../../contract/env.ts'
+import { type Environment, loadSomeSettings } from '../../config/environment.ts'
 import { DirectoryInUse } from '../../lifecycle/directory-lock.ts'
 import { type Bus, BusError } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { SILENT } from '../../telemetry/log.ts'
-import { openBus } from '../backends.ts'
+import { BUS_SETTINGS, type BusSettings, openBus } from '../backends.ts'
 import { DLQ_USAGE, parseDlqOptions } from './dlq-options.ts'
 import type { Print } from './print-lines.ts'
 import { runOnBus } from './run-on-bus.ts'
 
 /** A person at a terminal learns soon that nobody answers; a group takes the time that it needs. */
 const KAFKA = { startTimeoutMs: 5_000, joinTimeoutMs: 30_000 } as const
-
-type Settings = SettingsOf<'bridge'>
 
 export interface DlqDeps {
   /** Takes letters and the summary of a replay. */
@@ -46,7 +43,7 @@ export async function runDlq(args: readonly string[], deps: DlqDeps = PROCESS): 
     return EXIT.done
   }
   if ('problems' in parsed) return refuse(deps, parsed.problems, EXIT.usage)
-  const settings = loadSettings('bridge', deps.environment)
+  const settings = loadSomeSettings('bridge', BUS_SETTINGS, deps.environment)
   process.stdout.on('error', ignoreClosedPipe)
   try {
     const asked = settings.BUS_BROKERS === undefined ? await askStandalone(settings.DATA_DIR, { command: 'dlq', args }, deps) : undefined
@@ -64,7 +61,7 @@ export async function runDlq(args: readonly string[], deps: DlqDeps = PROCESS): 
 }
 
 /** The setting that names the bus, and what it says. */
-function placeOf({ BUS_BROKERS, DATA_DIR }: Settings): string {
+function placeOf({ BUS_BROKERS, DATA_DIR }: BusSettings): string {
   return BUS_BROKERS === undefined ? `DATA_DIR ${DATA_DIR}` : `BUS_BROKERS ${BUS_BROKERS}`
 }
 
@@ -74,7 +71,7 @@ function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
 }
 
 /** Asking an empty place for letters must not make a bus there. */
-async function onBus(settings: Settings, deps: DlqDeps, use: (bus: Bus) => Promise<void>): Promise<number> {
+async function onBus(settings: BusSettings, deps: DlqDeps, use: (bus: Bus) => Promise<void>): Promise<number> {
   if (settings.BUS_BROKERS === undefined && !existsSync(join(settings.DATA_DIR, 'bus')))
     return refuse(deps, `DATA_DIR: expected a directory that logpipeline has worked in, seen ${settings.DATA_DIR}`, EXIT.failed)
   const bus = await openBus(settings, deps.clock, SILENT, KAFKA)

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { type CommandDeps, EXIT, PROCESS, refusalsOf } from '../../command-line/command.ts'
 import { obey, parseWords } from '../../command-line/words.ts'
-import { loadSetting, loadSettings } from '../../config/environment.ts'
+import { loadSetting, loadSomeSettings } from '../../config/environment.ts'
 import type { SettingsOf } from '../../contract/env.ts'
 import { HOUR_MS, hourOf, lastFullHour } from '../../domain/features/feature-hour.ts'
 import { parseEventTime } from '../../domain/time/event-time.ts'
@@ -10,7 +10,7 @@ import { computeHour } from '../../pipeline/features/compute-features.ts'
 import { OnlineStoreUnavailable } from '../../ports/online-store.ts'
 import { SearchStoreUnavailable } from '../../ports/search-store.ts'
 import { createLogger } from '../../telemetry/logger.ts'
-import { connectSearchStore, openOnlineStore } from '../backends.ts'
+import { connectSearchStore, openOnlineStore, SEARCH_STORE_SETTINGS } from '../backends.ts'
 import { runningSearchAddress } from '../search-address-file.ts'
 
 const USAGE = `Usage: logpipeline features compute [--hour TIME]
@@ -22,6 +22,9 @@ store. Doing it again does no harm; features of a later time stay. Prints what w
 
 Settings: SEARCH_ENDPOINT (default: the standalone that runs on DATA_DIR, else http://127.0.0.1:9200), ONLINE_STORE_URL (default: the embedded
 store in DATA_DIR).`
+
+const SETTINGS = ['DATA_DIR', 'ONLINE_STORE_URL', ...SEARCH_STORE_SETTINGS] as const
+type Settings = Pick<SettingsOf<'scheduler'>, (typeof SETTINGS)[number]>
 
 const refuse = refusalsOf('features compute')
 
@@ -35,7 +38,7 @@ export function runFeaturesCompute(args: readonly string[], deps: CommandDeps = 
 }
 
 async function compute(hourMs: number, deps: CommandDeps): Promise<number> {
-  const settings = loadSettings('scheduler', deps.environment)
+  const settings = loadSomeSettings('scheduler', SETTINGS, deps.environment)
   if (settings.ONLINE_STORE_URL === undefined && !existsSync(settings.DATA_DIR))
     return refuse(deps, `DATA_DIR: expected a directory that logpipeline has worked in, seen ${settings.DATA_DIR}`, EXIT.failed)
   const search = await connectSearchStore({ ...settings, SEARCH_ENDPOINT: endpointOf(settings, deps.environment) })
@@ -54,7 +57,7 @@ async function compute(hourMs: number, deps: CommandDeps): Promise<number> {
 }
 
 /** The store that the settings name, else that of the standalone that works in `DATA_DIR`, else the default. */
-function endpointOf({ SEARCH_ENDPOINT, DATA_DIR }: SettingsOf<'scheduler'>, environment: CommandDeps['environment']): string {
+function endpointOf({ SEARCH_ENDPOINT, DATA_DIR }: Settings, environment: CommandDeps['environment']): string {
   const isNamed = loadSetting('standalone', 'SEARCH_ENDPOINT', environment) !== undefined
   return (isNamed ? undefined : runningSearchAddress(DATA_DIR)) ?? SEARCH_ENDPOINT
 }

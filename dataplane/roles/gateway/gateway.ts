@@ -1,15 +1,13 @@
 /** The auth proxy on the cloud address: key first, then the tenant of the key goes with the request to its back end (Spec: Authentication, Access patterns). */
 import { createKeyCheck, type KeyCheck } from '../../api-keys/key-check.ts'
-import { API_KEYS_PATH, apiKeyRoutes } from '../../api-keys/key-routes.ts'
+import { API_KEYS_PATH } from '../../api-keys/key-routes.ts'
 import type { ApiKeyStore, KeyOwner } from '../../api-keys/key-store.ts'
 import { API_KEY_HEADER } from '../../contract/headers.ts'
 import { createControlApp } from '../../http/control-app.ts'
-import { queryOf, readJsonBody, validate } from '../../http/control-request.ts'
 import { HttpError } from '../../http/http-error.ts'
 import { createPlainLane } from '../../http/plain-lane/plain-lane.ts'
 import { type ConnectionLane, startHttpServer } from '../../http/server.ts'
 import { type Running, startTogether } from '../../lifecycle/running.ts'
-import { createTurns } from '../../limits/turns.ts'
 import { LOGS_EXPORT_PATH } from '../../otlp-intake/grpc-message.ts'
 import type { LocalCollector } from '../../otlp-intake/local-collector.ts'
 import { MemoryBudget } from '../../otlp-intake/memory-budget.ts'
@@ -32,6 +30,7 @@ import {
 import { formatPath, parseRequestPath } from '../../upstream/request-path.ts'
 import { createUpstream, type Upstream } from '../../upstream/upstream.ts'
 import { createAdmit } from './admission.ts'
+import { createAnswerKeys } from './answer-keys.ts'
 import { assertAllowed, BACK_END_NAMES, BACK_ENDS, type BackEnd, isBackEnd } from './back-ends.ts'
 import { GrpcCall, isGrpc } from './ingest/export-grpc.ts'
 import { createGrpcUpstream } from './ingest/grpc-upstream.ts'
@@ -73,13 +72,6 @@ export interface Gateway extends Running {
 }
 
 const REQUESTS = { name: 'logpipeline_gateway_requests_total', help: 'Requests at the gateway, by where they went and how they ended' }
-/** A name or an id. */
-const MAX_KEY_BODY_BYTES = 16 * 1024
-/** Requests about keys at work at a time: they share connections to the search store with the look-ups of keys, for which all other requests wait. */
-const KEY_REQUESTS_AT_ONCE = 16
-/** Those under way or waiting, in all and of one tenant. */
-const MAX_KEY_REQUESTS = 512
-const MAX_KEY_REQUESTS_OF_TENANT = 128
 const CALLER_GONE = new Error('the caller is gone')
 
 export function startGateway(config: GatewayConfig): Promise<Gateway> {
@@ -117,26 +109,8 @@ function createFront(config: GatewayConfig, check: KeyCheck, metrics: Metrics) {
   const limit = config.requestsPerSecond === undefined ? NO_LIMIT : createRateLimit(config.requestsPerSecond)
   const admit = createAdmit({ check, limit, requestsPerSecond: config.requestsPerSecond, clock, log })
   const count = metrics.labelledCounter(REQUESTS, ['to', 'status'])
-  const keyRoutes = apiKeyRoutes({ keys, clock, flushUses: check.flush })
-  const keyTurns = createTurns({ running: KEY_REQUESTS_AT_ONCE, inAll: MAX_KEY_REQUESTS, ofOwner: MAX_KEY_REQUESTS_OF_TENANT })
+  const answerKeys = createAnswerKeys({ keys, clock, flushUses: check.flush })
   const isAdmin = ({ tenant }: Pick<KeyOwner, 'tenant'>) => config.adminTenants.has(tenant)
-
-  const answerKeys = async ({ request, response, owner, path }: TenantExchange) => {
-    const route = keyRoutes.find(({ method }) => method === request.method)
-    if (route === undefined) throw methodNotAllowed(request.method, keyRoutes.map(({ method }) => method).join(', '))
-    const [name] = Object.keys(queryOf({ url: path.search } as typeof request, []))
-    if (name !== undefined) throw new HttpError(400, `${name}: unknown field`)
-    const sent = await readJsonBody(request, MAX_KEY_BODY_BYTES)
-    if (route.body === undefined && sent !== undefined) throw new HttpError(400, 'body: expected none')
-    const body = route.body === undefined ? undefined : validate(route.body, sent, 'body')
-    const { tenant } = owner
-    const asked = { ...{ headers: request.headers, params: {}, query: undefined }, body, tenant }
-    const handled = keyTurns.take(tenant, async () => route.handle(asked))
-    if (handled === undefined)
-      throw new HttpError(429, 'too many requests about API keys are under way; try again later', { 'retry-after': '1' })
-    const { status = 200, headers, body: answer } = await handled
-    answerJson(response, status, answer, headers)
-  }
 
   const answerBackEnd = (name: BackEnd, exchange: TenantExchange, segments: readonly string[]) => {
     const { request, owner, path } = exchange

@@ -5,13 +5,13 @@ import { KeyName } from '../../api-keys/key-routes.ts'
 import { type ApiKeyStore, createApiKeyStore, MAX_KEYS } from '../../api-keys/key-store.ts'
 import { type CommandDeps, EXIT, PROCESS, refusalsOf } from '../../command-line/command.ts'
 import { obey, parseWords, type Words } from '../../command-line/words.ts'
-import { loadSettings } from '../../config/environment.ts'
+import { loadSomeSettings } from '../../config/environment.ts'
 import { TENANT_ID } from '../../contract/setting.ts'
 import type { ApiKey } from '../../domain/api-keys/api-key.ts'
 import { DirectoryInUse, type DirectoryLock, lockDirectory } from '../../lifecycle/directory-lock.ts'
 import { SearchStoreRefusal, SearchStoreUnavailable } from '../../ports/search-store.ts'
 import { SILENT } from '../../telemetry/log.ts'
-import { connectSearchStore, type SearchStoreSettings } from '../backends.ts'
+import { connectSearchStore, SEARCH_STORE_SETTINGS, type SearchStoreSettings } from '../backends.ts'
 import { readSearchAddress } from '../search-address-file.ts'
 
 const USAGE = `Usage: logpipeline keys create --tenant T [--name N]
@@ -45,7 +45,7 @@ export function runKeys(args: readonly string[], deps: CommandDeps = PROCESS): P
 }
 
 async function work(options: Options, deps: CommandDeps): Promise<number> {
-  const settings = loadSettings('standalone', deps.environment)
+  const settings = loadSomeSettings('standalone', ['DATA_DIR', ...SEARCH_STORE_SETTINGS], deps.environment)
   try {
     return await withStore(settings, deps, keys => RUN[options.action](keys, options, deps))
   } catch (error) {

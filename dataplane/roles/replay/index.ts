@@ -4,7 +4,7 @@ import { EXIT, refusalsOf } from '../../command-line/command.ts'
 import { obey } from '../../command-line/words.ts'
 import { type Environment, loadSetting } from '../../config/environment.ts'
 import { PORTS } from '../../contract/roles.ts'
-import type { Clock } from '../../ports/clock.ts'
+import { type Clock, monotonicMs } from '../../ports/clock.ts'
 import { type CollectorClient, createCollectorClient } from './collector-client.ts'
 import { parseExportRequest, shiftTimes } from './export-request.ts'
 import { findUnreadable, type Input, inputSize, readInputs } from './inputs.ts'
@@ -54,8 +54,8 @@ async function replay(config: ReplayConfig, deps: ReplayDeps, signal: AbortSigna
   const { clock } = deps
   const tally = emptyTally()
   const shiftNanos = config.shiftToNow ? await nanosToNow(config.files, clock, signal) : 0n
-  const startedMs = clock.nowMs()
-  const elapsedMs = () => clock.nowMs() - startedMs
+  const startedMs = monotonicMs(clock)
+  const elapsedMs = () => monotonicMs(clock) - startedMs
   const inputs = readInputs(config.files)
   const totalBytes = await inputSize(config.files)
   const display = showProgress(deps.stderr, () =>
@@ -131,7 +131,7 @@ function createPace(recordsPerSecond: number, clock: Clock): Pace {
   return {
     async take(records, signal) {
       if (recordsPerSecond === Number.POSITIVE_INFINITY) return
-      const nowMs = clock.nowMs()
+      const nowMs = monotonicMs(clock)
       const atMs = Math.max(nowMs, nextMs)
       nextMs = atMs + (records * 1000) / recordsPerSecond
       if (atMs > nowMs) await clock.sleep(atMs - nowMs, signal)

@@ -25,14 +25,17 @@ describe('logpipeline replay', () => {
   let bodies: string[]
   let slept: number[]
   let nowMs: number
+  let passedMs: number
   let stdout: string
   let stderr: string
 
   const clock: Clock = {
     nowMs: () => nowMs,
+    monotonicMs: () => passedMs,
     async sleep(ms) {
       slept.push(ms)
       nowMs += ms
+      passedMs += ms
     },
   }
 
@@ -42,6 +45,7 @@ describe('logpipeline replay', () => {
     bodies = []
     slept = []
     nowMs = Date.UTC(2026, 0, 2)
+    passedMs = 0
     stdout = ''
     stderr = ''
     server = createServer(async (request, response) => {
@@ -163,6 +167,16 @@ describe('logpipeline replay', () => {
   it('keeps to --rate records per second', async () => {
     expect(await replay('--rate', '4', await file('a', `${line('1', '2')}\n${line('3')}\n${line('4')}`))).to.equal(0)
     expect(slept).to.deep.equal([500, 250])
+  })
+
+  it('keeps to --rate, and to the time that it took, when the time of day is set back', async () => {
+    answer = (body, response, request) => {
+      nowMs -= 3_600_000
+      accept(body, response, request)
+    }
+    expect(await replay('--rate', '1', await file('a', `${line('1', '2')}\n${line('3')}`))).to.equal(0)
+    expect(slept).to.deep.equal([2_000])
+    expect(stdout).to.match(/^time +2\.0 s$/m)
   })
 
   it('sends the given headers', async () => {

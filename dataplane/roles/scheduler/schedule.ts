@@ -3,7 +3,7 @@ import { Cron } from 'croner'
 import { hoursToCompute } from '../../domain/features/feature-hour.ts'
 import { conclude, FEATURE_JOB, type FeatureRun, giveBackRun, scheduledRun } from '../../domain/features/feature-run.ts'
 import type { ComputeResult } from '../../pipeline/features/compute-features.ts'
-import type { Clock } from '../../ports/clock.ts'
+import { type Clock, monotonicMs } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { ClaimedRun, RunStore } from './run-store.ts'
 
@@ -113,12 +113,12 @@ async function doDueWork(deps: ScheduleDeps, signal: AbortSignal, onAnswer: () =
 
 async function execute(claimed: ClaimedRun, { runs, compute, clock, log, onEnd }: ScheduleDeps, signal: AbortSignal): Promise<FeatureRun> {
   const { dag_run_id: run, data_interval_start: hour, tries } = claimed.run
-  const startedMs = clock.nowMs()
+  const startedMs = monotonicMs(clock)
   let ended: FeatureRun
   try {
     const result = await compute(Date.parse(hour), signal)
     ended = conclude(claimed.run, clock.nowMs())
-    log.info({ run, hour, ...result, tookMs: clock.nowMs() - startedMs }, `${FEATURE_JOB} done`)
+    log.info({ run, hour, ...result, tookMs: Math.round(monotonicMs(clock) - startedMs) }, `${FEATURE_JOB} done`)
   } catch (error) {
     if (signal.aborted) {
       await runs.update(claimed, giveBackRun(claimed.run))

@@ -43,7 +43,7 @@ function stepsOf(pattern: string): readonly Step[] {
   return steps
 }
 
-export function wildcardPattern(pattern: string, caseInsensitive: boolean): TermPattern {
+export function wildcardPattern(pattern: string, { caseInsensitive = false } = {}): TermPattern {
   const steps = stepsOf(caseInsensitive ? pattern.toLowerCase() : pattern)
   let prefix = ''
   for (const step of steps) {

@@ -27,7 +27,7 @@ export interface QueryCall {
 export interface ScrollPage {
   /** As the answer shows it; undefined: the scroll ends with this page. */
   readonly id: string | undefined
-  /** That of the page before; undefined: the first page. */
+  /** The end of the page before; undefined: this is the first page. */
   readonly cursor: string | undefined
 }
 

@@ -188,7 +188,7 @@ function matching<I extends Resolvable>(
   const indicesOfStreams = (isNamed: (name: string) => boolean) =>
     withStreams ? [...streams.names()].filter(isNamed).flatMap(name => [...streams.indicesOf(name)].filter(isOpenAsMeant)) : []
   if (pattern === '_all' || pattern === '*') return [...all, ...indicesOfStreams(() => true)]
-  const wildcard = wildcardPattern(pattern, false)
+  const wildcard = wildcardPattern(pattern)
   // The usual pattern is a prefix and a star.
   const isPrefix = pattern === `${wildcard.prefix}*`
   const isNamed = (name: string) => name.startsWith(wildcard.prefix) && (isPrefix || wildcard.test(name))

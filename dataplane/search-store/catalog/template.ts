@@ -149,7 +149,7 @@ const NOTHING: IndexBlueprint = { settings: {}, mappings: {}, aliases: {} }
 type Named = readonly [name: string, template: IndexTemplate]
 
 export function matchingTemplates(name: string, templates: ReadonlyMap<string, IndexTemplate>): readonly Named[] {
-  return [...templates].filter(([, { patterns }]) => patterns.some(pattern => wildcardPattern(pattern, false).test(name)))
+  return [...templates].filter(([, { patterns }]) => patterns.some(pattern => wildcardPattern(pattern).test(name)))
 }
 
 /** The composable template that counts for an index; undefined where none fits its name. */

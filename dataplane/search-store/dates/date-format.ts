@@ -1,7 +1,7 @@
 /** Date formats as OpenSearch names them, and Java patterns such as `yyyy-MM-dd HH:mm`. */
 import { illegalArgument } from '../api-error.ts'
 import { daysInMonth } from './calendar.ts'
-import { localToUtc, parseTimeZone, type TimeZone, UTC, utcOf } from './time-zone.ts'
+import { localToUtc, parseTimeZone, type TimeZone, utcOf } from './time-zone.ts'
 
 export interface DateFormat {
   readonly name: string
@@ -222,6 +222,3 @@ export function parseDateFormat(text: string): DateFormat {
 }
 
 export const DEFAULT_DATE_FORMAT = parseDateFormat('strict_date_optional_time||epoch_millis')
-
-/** As results show dates: ISO-8601 in UTC with milliseconds. */
-export const printDate = (utcMs: number): string => DEFAULT_DATE_FORMAT.print(utcMs, UTC)

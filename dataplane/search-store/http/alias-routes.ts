@@ -120,7 +120,7 @@ function aliasesNotFound(names: readonly string[]): ApiError {
 function putAlias(call: Call): Reply {
   const alias = call.path['name']!
   const config = parseAlias(alias, call.json())
-  const indices = resolveChanged(call, 'open', false).map(({ index }) => index)
+  const indices = resolveChanged(call, { withStreams: false }).map(({ index }) => index)
   changeAtOnce(
     call.deps.catalog,
     indices.map(index => ({ action: 'add', index: index.name, alias, config })),
@@ -131,7 +131,7 @@ function putAlias(call: Call): Reply {
 function deleteAlias(call: Call): Reply {
   const patterns = call.path['name']!.split(',')
   const changes = matchingAliases(
-    resolveChanged(call, 'open', false).map(({ index }) => index),
+    resolveChanged(call, { withStreams: false }).map(({ index }) => index),
     patterns,
   )
   if (changes.length === 0) throw aliasesNotFound(patterns)
@@ -161,7 +161,7 @@ async function showAliases(call: Call): Promise<Reply> {
   const turns = new Turns()
   const seen = new Set<string>()
   const shown: [string, readonly (readonly [string, AliasConfig])[]][] = []
-  for (const { index } of resolveShown(call, 'all', call.path['index'], false)) {
+  for (const { index } of resolveShown(call, { expand: 'all', withStreams: false })) {
     const aliases = [...index.aliases].filter(([alias]) => isNamed(alias))
     if (names !== undefined) for (const [alias] of aliases) seen.add(alias)
     if (names === undefined || aliases.length > 0) shown.push([index.name, aliases])

@@ -53,7 +53,7 @@ const HEALTHS = new Set(['green', 'yellow', 'red'])
 function catIndices(call: Call): Promise<Reply> {
   const health = call.query.get('health')?.toLowerCase() ?? null
   if (health !== null && !HEALTHS.has(health)) throw illegalArgument(`unknown cluster health status [${health}]`)
-  const indices = resolveShown(call, 'open,closed').map(({ index }) => index)
+  const indices = resolveShown(call, { expand: 'open,closed' }).map(({ index }) => index)
   return catReply(health === null ? indices : indices.filter(index => statusOf([index]) === health), indexColumns(call.query), call.query)
 }
 
@@ -137,7 +137,7 @@ function catHealth(call: Call): Promise<Reply> {
 }
 
 function catTemplates(call: Call): Promise<Reply> {
-  const pattern = wildcardPattern(call.path['name'] ?? '*', false)
+  const pattern = wildcardPattern(call.path['name'] ?? '*')
   const rows = (['template', 'legacy_template'] as const).flatMap(kind =>
     [...call.deps.catalog.templates[kind]].filter(([name]) => pattern.test(name)).map(([name, template]) => ({ kind, name, template })),
   )
@@ -166,7 +166,7 @@ function catShards(call: Call): Promise<Reply> {
     column('node n', 'name of node where it lives', index => ifOpen(index, call.deps.nodeName)),
   ]
   return catReply(
-    resolveShown(call, 'all').map(({ index }) => index),
+    resolveShown(call, { expand: 'all' }).map(({ index }) => index),
     columns,
     call.query,
   )

@@ -103,7 +103,7 @@ function chosenColumns<Row>(columns: readonly CatColumn<Row>[], wanted: string |
   if (wanted === null) return columns.filter(column => column.isExtra !== true).map(column => ({ label: column.name, column }))
   return wanted.split(',').flatMap((name): ChosenColumn<Row>[] => {
     if (name.includes('*')) {
-      const pattern = wildcardPattern(name, false)
+      const pattern = wildcardPattern(name)
       return columns.filter(column => pattern.test(column.name)).map(column => ({ label: column.name, column }))
     }
     const column = columns.find(each => each.name === name || each.aliases.includes(name))

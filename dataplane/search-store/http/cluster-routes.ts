@@ -68,7 +68,7 @@ function shardsOf(indices: readonly CatalogIndex[]) {
 }
 
 function showHealth(call: Call): Reply | Promise<Reply> {
-  const indices = resolveShown(call, 'all').map(({ index }) => index)
+  const indices = resolveShown(call, { expand: 'all' }).map(({ index }) => index)
   const level = call.query.get('level')
   if (level !== null && !LEVELS.has(level))
     throw illegalArgument(`level parameter must be one of [cluster], [indices] or [shards] but was [${level}]`)

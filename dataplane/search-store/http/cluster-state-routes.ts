@@ -50,7 +50,7 @@ const FULL_DISK_BLOCK = { description: 'disk is full, index has read-only-allow-
 async function showState(call: Call): Promise<Reply> {
   const { deps, path } = call
   const wanted = readMetrics(path['metric'], METRICS, `/_cluster/state/${path['metric'] ?? ''}`)
-  const indices = resolveShown(call, 'all').map(({ index }) => index)
+  const indices = resolveShown(call, { expand: 'all' }).map(({ index }) => index)
   const members = async (of: (index: CatalogIndex) => unknown): Promise<Record<string, unknown>> => {
     const entries: [string, unknown][] = []
     const turns = new Turns()

@@ -54,18 +54,31 @@ export function resolveIndices(call: Call): readonly ResolvedIndex<CatalogIndex>
   return call.deps.catalog.resolve(call.path['index'] ?? '_all', resolveOptions(call.query))
 }
 
-/** For what is said of indices, closed ones included; `expand`: those that wildcards stand for. */
+interface ChangedOptions {
+  /** The states of indices that wildcards stand for, as in `expand_wildcards`. */
+  readonly expand?: string
+  /** Whether a data stream may be named, for its indices. */
+  readonly withStreams?: boolean
+}
+
+interface ShownOptions extends ChangedOptions {
+  /** Default: the one of the path. */
+  readonly expression?: string | undefined
+}
+
+/** For what is said of indices, closed ones included. */
 export function resolveShown(
   call: Call,
-  expand = 'open',
-  expression = call.path['index'] ?? '_all',
-  withStreams = true,
+  { expand = 'open', expression = call.path['index'] ?? '_all', withStreams = true }: ShownOptions = {},
 ): readonly ResolvedIndex<CatalogIndex>[] {
   return call.deps.catalog.resolve(expression, resolveOptions(call.query, { expand, allowClosed: true, withStreams }))
 }
 
 /** For changes of indices: a pattern that matches nothing is refused with 404 unless `allow_no_indices` is given. */
-export function resolveChanged(call: Call, expand = 'open', withStreams = true): readonly ResolvedIndex<CatalogIndex>[] {
+export function resolveChanged(
+  call: Call,
+  { expand = 'open', withStreams = true }: ChangedOptions = {},
+): readonly ResolvedIndex<CatalogIndex>[] {
   return call.deps.catalog.resolve(
     call.path['index'] ?? '_all',
     resolveOptions(call.query, { allowsNone: false, expand, allowClosed: true, withStreams }),

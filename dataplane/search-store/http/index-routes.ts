@@ -78,7 +78,7 @@ async function deleteIndices(call: Call): Promise<Reply> {
   const known = catalog.indices.map(index => index.name)
   const isNamed = createNameMatcher(expression.split(',').map(part => part.replace(/^-/, '')))
   const named = new Set(
-    resolveShown(call, 'open,closed', expression, false)
+    resolveShown(call, { expand: 'open,closed', expression, withStreams: false })
       .map(({ index }) => index.name)
       .filter(isNamed),
   )
@@ -90,7 +90,7 @@ async function deleteIndices(call: Call): Promise<Reply> {
 /** The documents stay; they are neither read nor written while the index is closed. */
 function setClosed(call: Call, isClosed: boolean): Reply {
   if (!booleanParameter(call.query, 'wait_for_completion', true)) throw unsupported('parameter [wait_for_completion] false')
-  const names = resolveChanged(call, isClosed ? 'open' : 'closed', false).map(({ index }) => index.name)
+  const names = resolveChanged(call, { expand: isClosed ? 'open' : 'closed', withStreams: false }).map(({ index }) => index.name)
   call.deps.catalog.setClosed(names, isClosed)
   const done = { acknowledged: true, shards_acknowledged: true }
   return ok(isClosed ? { ...done, indices: Object.fromEntries(names.map(name => [name, { closed: true }])) } : done)
@@ -99,7 +99,7 @@ function setClosed(call: Call, isClosed: boolean): Reply {
 /** `_resolve/index`: which indices, aliases and data streams names and patterns stand for. */
 function resolveNames(call: Call): Reply {
   const expression = call.path['name']!
-  const resolved = resolveShown(call, 'open', expression)
+  const resolved = resolveShown(call, { expression })
   const isNamed = createNameMatcher(expression.split(','))
   const aliases = new Map<string, string[]>()
   for (const { name, aliases: own } of call.deps.catalog.indices)
@@ -226,7 +226,7 @@ function showSettings(call: Call): Promise<Reply> {
     const settings = Object.fromEntries(Object.entries(flatSettings(index)).filter(([name]) => isWanted(name)))
     return { settings: isFlat ? settings : nestSettings(settings) }
   }
-  return listingReply(call, { members: showEach(resolveShown(call, 'open,closed'), show) })
+  return listingReply(call, { members: showEach(resolveShown(call, { expand: 'open,closed' }), show) })
 }
 
 const FIXED_SETTINGS = ['index.number_of_shards', 'index.uuid', 'index.creation_date', 'index.provided_name', 'index.version.created']
@@ -234,7 +234,7 @@ const FIXED_SETTINGS = ['index.number_of_shards', 'index.uuid', 'index.creation_
 function putSettings(call: Call): Reply {
   const body = call.json()
   const settings = parseSettings(body['settings'] ?? body)
-  const names = resolveChanged(call, 'open,closed').map(({ index }) => index.name)
+  const names = resolveChanged(call, { expand: 'open,closed' }).map(({ index }) => index.name)
   const fixed = FIXED_SETTINGS.filter(name => settings[name] !== undefined)
   if (fixed.length > 0)
     throw illegalArgument(`Can't update non dynamic settings [[${fixed.join(', ')}]] for open indices [[${names.join(', ')}]]`)

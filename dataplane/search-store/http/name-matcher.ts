@@ -10,6 +10,6 @@ export function createNameMatcher(names: readonly string[]): (name: string) => b
   if (plain.has('_all') || plain.has('*')) return () => true
   const patterns = [...plain].filter(name => /[*?\\]/.test(name))
   if (patterns.length > MAX_PATTERNS) throw illegalArgument(`at most ${MAX_PATTERNS} patterns may be asked for, found ${patterns.length}`)
-  const tests = patterns.map(pattern => wildcardPattern(pattern, false))
+  const tests = patterns.map(pattern => wildcardPattern(pattern))
   return name => plain.has(name) || tests.some(test => test.test(name))
 }

@@ -36,7 +36,7 @@ const SELF = new Set(['_all', '_local', '_master', '_cluster_manager', NODE_ID, 
 /** Whether an expression such as `_local` or `node-*` means the node. */
 export function meansNode(expression: string | undefined, { nodeName }: Pick<Deps, 'nodeName'>): boolean {
   if (expression === undefined) return true
-  return expression.split(',').some(part => SELF.has(part) || wildcardPattern(part, false).test(nodeName))
+  return expression.split(',').some(part => SELF.has(part) || wildcardPattern(part).test(nodeName))
 }
 
 function nodesReply(call: Call, node: Record<string, unknown>): Reply {

@@ -92,7 +92,7 @@ function checkComponents(name: string, template: IndexTemplate, templates: Templ
 }
 
 function matching(kind: TemplateKind, call: Call): readonly (readonly [string, IndexTemplate])[] {
-  const patterns = (call.path['name'] ?? '*').split(',').map(pattern => wildcardPattern(pattern, false))
+  const patterns = (call.path['name'] ?? '*').split(',').map(pattern => wildcardPattern(pattern))
   return [...call.deps.catalog.templates[kind]].filter(([name]) => patterns.some(pattern => pattern.test(name)))
 }
 

@@ -6,7 +6,7 @@ type NameTest = (name: string) => boolean
 
 /** With `*` for any run of characters. */
 export function simplePattern(pattern: string): NameTest {
-  return wildcardPattern(pattern.replace(/[\\?]/g, '\\$&'), false).test
+  return wildcardPattern(pattern.replace(/[\\?]/g, '\\$&')).test
 }
 
 /** Longest that a regular expression may take for one name, ms. */

@@ -8,7 +8,7 @@ import type { PackedBlock } from './log-engine/format/block.ts'
 export interface WalkedState {
   /** Number of the opened index in its process. */
   readonly instance: number
-  /** That of the mapping: a walk by another one is of no use. */
+  /** Revision of the mapping: a walk by another one is of no use. */
   readonly revision: number
 }
 
@@ -51,7 +51,7 @@ export interface WalkedBlock {
 
 /** Knowledge that a walker has of an index: it is told the rest. */
 export interface WalkerKnowledge extends WalkedState {
-  /** That of the mapping, which new fields change, too; −1: new fields are of no interest. */
+  /** Generation of the mapping, which new fields change, too; −1: new fields are of no interest. */
   readonly generation: number
   /** Number of the fields in `WalkerNews`. */
   readonly termFields: number

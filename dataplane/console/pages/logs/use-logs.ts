@@ -3,6 +3,7 @@ import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-qu
 import { useMemo } from 'react'
 import { request } from '../../api/request.ts'
 import { type SearchBody, searchLogs, searchLogsEach } from '../../api/search.ts'
+import { serverNow } from '../../api/server-clock.ts'
 import type { TimeWindow } from '../../url-state/time-range.ts'
 import { type LogRecord, readRecords } from './records/log-record.ts'
 import { facetRequests, readFacets, readValues, valuesBody } from './requests/facets.ts'
@@ -16,6 +17,8 @@ import { type FieldCatalog, KNOWN_FIELDS, readFieldCaps } from './search/field-c
 export const MAX_LOADED_RECORDS = 50_000
 const HISTOGRAM_BARS = 90
 const FIELDS_STALE_MS = 60_000
+/** How often values are counted anew beside a live tail. */
+const LIVE_FACETS_MS = 10_000
 
 /** Keys hold the whole body of the request: what asks the same is the same. */
 export const logsKey = (name: string, ...parts: readonly unknown[]) => ['logs', name, ...parts] as const
@@ -77,20 +80,28 @@ export function useHistogram(scope: Scope | undefined) {
   })
 }
 
-export function useFacets(search: string, window: TimeWindow, fields: readonly string[], catalog: FieldCatalog) {
+/** `movesOn`: the window ends now, and is counted again and again. */
+export function useFacets(search: string, window: TimeWindow, fields: readonly string[], catalog: FieldCatalog, movesOn: boolean) {
   const requests = useMemo(() => facetRequests(search, window, fields, catalog), [search, window, fields, catalog])
   return useQuery({
-    queryKey: logsKey('facets', requests),
+    queryKey: logsKey('facets', requests, movesOn),
     enabled: requests.length > 0,
+    refetchInterval: movesOn && LIVE_FACETS_MS,
     queryFn: async ({ signal }) => {
-      const bodies: readonly SearchBody[] = requests.map(({ body }) => body)
+      const asked = movesOn ? facetRequests(search, upToNow(window), fields, catalog) : requests
+      const bodies: readonly SearchBody[] = asked.map(({ body }) => body)
       const answers = await searchLogsEach(bodies, signal)
-      const facets = requests.flatMap((one, at) => readFacets(one.fields, answers[at]))
+      const facets = asked.flatMap((one, at) => readFacets(one.fields, answers[at]))
       return fields.flatMap(field => facets.find(facet => facet.field === field) ?? [])
     },
     placeholderData: keepPreviousData,
     staleTime: Number.POSITIVE_INFINITY,
   })
+}
+
+function upToNow({ fromMs, toMs }: TimeWindow): TimeWindow {
+  const nowMs = serverNow()
+  return { fromMs: nowMs - (toMs - fromMs), toMs: nowMs }
 }
 
 /** Values for the search box; undefined field: none are wanted. */

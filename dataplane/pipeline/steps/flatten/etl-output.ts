@@ -117,14 +117,14 @@ export class EtlOutput implements EtlTarget {
 export class RecordFinder implements EtlTarget {
   place: PartPlace | undefined
   readonly #number: number
-  #seen = 0
+  #passed = 0
 
   constructor(number: number) {
     this.#number = number
   }
 
   begin(): void {
-    this.#seen = 0
+    this.#passed = 0
     this.place = undefined
   }
 
@@ -133,7 +133,7 @@ export class RecordFinder implements EtlTarget {
   }
 
   flat(_key: string, _record: EncodedRecord, source: RecordSource): void {
-    if (this.#seen++ === this.#number) this.place = placeOf(source)
+    if (this.#passed++ === this.#number) this.place = placeOf(source)
   }
 
   dead(): void {}

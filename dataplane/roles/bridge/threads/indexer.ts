@@ -22,7 +22,11 @@ export function createIndexerWork({ settings, countDeadLetters, clock, log }: Th
   }
 
   /** Resolves with what counts the dead letters. */
-  const write = async (records: readonly ConsumedRecord[], isHeavy: boolean, output: Output): Promise<AfterCommit> => {
+  const write = async (
+    records: readonly ConsumedRecord[],
+    output: Output,
+    { isHeavy }: { readonly isHeavy: boolean },
+  ): Promise<AfterCommit> => {
     const dead = collectDeadLetters({ bus: output, topic: settings.DEAD_LETTER_TOPIC, stage: 'indexer', clock, log, countDeadLetters })
     await writer.write({ records, isHeavy, documentOf, giveUp: (record, reason) => dead.add(record, reason) })
     await dead.send()
@@ -38,8 +42,8 @@ export function createIndexerWork({ settings, countDeadLetters, clock, log }: Th
     async handle(records, output) {
       const { light, heavy } = divideByTenant(records)
       const counts = await Promise.all([
-        ...(light.length > 0 ? [write(light, false, output)] : []),
-        ...(heavy.length > 0 ? [write(heavy, true, output)] : []),
+        ...(light.length > 0 ? [write(light, output, { isHeavy: false })] : []),
+        ...(heavy.length > 0 ? [write(heavy, output, { isHeavy: true })] : []),
       ])
       return () => {
         for (const countLetters of counts) countLetters()

@@ -2,7 +2,7 @@
 import { atFirstUse } from '../../../lifecycle/at-first-use.ts'
 import { backOffMs } from '../../../limits/back-off.ts'
 import { retryAfterMs } from '../../../limits/retry-after.ts'
-import type { Clock } from '../../../ports/clock.ts'
+import { type Clock, monotonicMs } from '../../../ports/clock.ts'
 
 export type UploadAnswer =
   | { readonly status: 'taken'; readonly rejected: number; readonly message: string }
@@ -62,10 +62,10 @@ export function createUploadSender(endpoint: string, clock: Clock): UploadSender
 
   return {
     async send(json, signal) {
-      const startedMs = clock.nowMs()
+      const startedMs = monotonicMs(clock)
       for (let failures = 1; ; failures++) {
         const { outcome, patienceMs = 0, pauseMs = backOffMs(PAUSE, failures) } = await attempt(json, signal)
-        if (clock.nowMs() + pauseMs - startedMs > patienceMs) return outcome
+        if (monotonicMs(clock) + pauseMs - startedMs > patienceMs) return outcome
         await clock.sleep(pauseMs, signal)
         signal.throwIfAborted()
       }

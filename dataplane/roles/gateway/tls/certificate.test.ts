@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
@@ -32,9 +32,24 @@ describe("the gateway's certificate", () => {
       '127.0.0.1',
       '::1',
     ])
-    const [file] = readdirSync(directory)
-    expect(statSync(join(directory, file!)).mode & 0o777).to.equal(0o600)
     expect(new X509Certificate(selfSigned('127.0.0.1', systemClock, directory).cert).serialNumber).to.equal(certificate.serialNumber)
+  })
+
+  it('is a file that senders may be given, without the key, which is for its user alone', () => {
+    const made = selfSigned('127.0.0.1', systemClock, directory)
+    expect(readFileSync(join(directory, 'gateway-certificate.pem'), 'utf8'))
+      .to.equal(made.cert)
+      .and.not.contain('PRIVATE KEY')
+    expect(readFileSync(join(directory, 'gateway-key.pem'), 'utf8')).to.equal(made.key)
+    expect(statSync(join(directory, 'gateway-key.pem')).mode & 0o777).to.equal(0o600)
+  })
+
+  it('is made anew where the key in the directory is of another, as after a stop between the two files', () => {
+    const first = selfSigned('127.0.0.1', systemClock, directory)
+    writeFileSync(join(directory, 'gateway-key.pem'), selfSigned('127.0.0.1', systemClock).key)
+    const second = selfSigned('127.0.0.1', systemClock, directory)
+    expect(second.cert).to.not.equal(first.cert)
+    expect(selfSigned('127.0.0.1', systemClock, directory)).to.deep.equal(second)
   })
 
   it('that has little time left is made anew', async () => {

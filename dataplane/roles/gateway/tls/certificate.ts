@@ -1,6 +1,6 @@
 /** The gateway's certificate: from files, read again when they change, else a self-signed one. */
 import { X509Certificate } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
@@ -76,17 +76,17 @@ export function selfSigned(host: string, clock: Clock, directory?: string): Cert
   return made
 }
 
-/** Both in one file: they are there together or not at all. */
-const FILE = 'gateway-certificate.pem'
+/** Senders are given the first, so the key lies beside it. */
+const CERTIFICATE_FILE = 'gateway-certificate.pem'
+const KEY_FILE = 'gateway-key.pem'
 
+/** Undefined where the files are no pair, as after a stop between the writing of the two. */
 function readKept(directory: string, nowMs: number): Certificate | undefined {
-  const path = join(directory, FILE)
-  if (!existsSync(path)) return undefined
-  const text = readFileSync(path, 'utf8')
   try {
-    createSecureContext({ cert: text, key: text })
-    const { validToDate } = new X509Certificate(text)
-    return validToDate.getTime() - nowMs > LEAST_LEFT_MS ? { cert: text, key: text } : undefined
+    const [cert, key] = [readFileSync(join(directory, CERTIFICATE_FILE), 'utf8'), readFileSync(join(directory, KEY_FILE), 'utf8')]
+    createSecureContext({ cert, key })
+    const { validToDate } = new X509Certificate(cert)
+    return validToDate.getTime() - nowMs > LEAST_LEFT_MS ? { cert, key } : undefined
   } catch {
     return undefined
   }
@@ -94,9 +94,14 @@ function readKept(directory: string, nowMs: number): Certificate | undefined {
 
 function keep(directory: string, { cert, key }: Certificate): void {
   mkdirSync(directory, { recursive: true })
-  const draft = join(directory, `${FILE}.new`)
-  writeFileSync(draft, `${cert}\n${key}\n`, { mode: 0o600 })
-  renameSync(draft, join(directory, FILE))
+  for (const [file, text, mode] of [
+    [KEY_FILE, key, 0o600],
+    [CERTIFICATE_FILE, cert, 0o644],
+  ] as const) {
+    const draft = join(directory, `${file}.new`)
+    writeFileSync(draft, text, { mode })
+    renameSync(draft, join(directory, file))
+  }
 }
 
 /** For the names and addresses of this machine. */

@@ -213,7 +213,7 @@ function patternOf(query: PatternQuery, isText: boolean): TermPattern {
     case 'prefix':
       return prefixPattern(query.value, query.caseInsensitive)
     case 'wildcard':
-      return wildcardPattern(query.isNormalized && isText ? query.value.toLowerCase() : query.value, query.caseInsensitive)
+      return wildcardPattern(query.isNormalized && isText ? query.value.toLowerCase() : query.value, query)
     case 'fuzzy':
       return nearPattern(query.isNormalized && isText ? query.value.toLowerCase() : query.value, query.fuzzy)
     case 'regexp':

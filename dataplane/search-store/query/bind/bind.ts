@@ -143,7 +143,7 @@ function expandFields(pattern: string, query: FieldQuery, { mapping, expanded }:
   const key = `${query.kind === 'exists'}:${pattern}`
   const known = expanded.get(key)
   if (known !== undefined) return known
-  const names = wildcardPattern(pattern, false)
+  const names = wildcardPattern(pattern)
   const found = mapping.paths().flatMap(path => {
     const field = names.test(path) ? findField(mapping, path) : undefined
     return field?.isIndexed === true && isEligible(field, pattern, query) ? [[field.path, field] as const] : []
@@ -206,5 +206,5 @@ function bindIndexName(query: FieldQuery, context: BindContext): Condition {
   if (query.kind === 'exists') return ALL
   if (query.kind === 'prefix') return context.index.startsWith(query.value) ? ALL : NONE
   const patterns = query.kind === 'wildcard' ? [query.value] : wantedNames(query)
-  return patterns.some(pattern => wildcardPattern(pattern, false).test(context.index)) ? ALL : NONE
+  return patterns.some(pattern => wildcardPattern(pattern).test(context.index)) ? ALL : NONE
 }

@@ -52,7 +52,7 @@ export function parseFieldFormats(value: unknown, where: 'fields' | 'docvalue_fi
 
 function withNames(format: FieldFormat): FieldFormat {
   if (!format.pattern.includes('*')) return format
-  const { test } = wildcardPattern(format.pattern, false)
+  const { test } = wildcardPattern(format.pattern)
   const known = new Map<string, boolean>()
   const names = (path: string): boolean => {
     const fits = known.get(path) ?? test(path)

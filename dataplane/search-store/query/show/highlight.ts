@@ -65,7 +65,7 @@ function fieldsFor(
   markers: readonly Marker[],
   mapping: IndexMapping,
 ): readonly NamedField[] {
-  const names = wildcardPattern(pattern, false)
+  const names = wildcardPattern(pattern)
   const named = (): Iterable<string> => {
     if (!requireFieldMatch) return mapping.paths()
     const marked = new Set(markers.map(marker => marker.field.path))

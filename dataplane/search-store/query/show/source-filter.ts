@@ -46,7 +46,7 @@ function patternsOf(includes: readonly string[], excludes: readonly string[], bu
 function compile(names: readonly string[]): readonly TermPattern[] {
   const isPlain = (name: string) => !/[*?\\]/.test(name)
   const plain = new Set(names.filter(isPlain))
-  const patterns = names.filter(name => !isPlain(name)).map(name => wildcardPattern(name, false))
+  const patterns = names.filter(name => !isPlain(name)).map(name => wildcardPattern(name))
   return plain.size === 0 ? patterns : [{ prefix: '', literal: '', test: name => plain.has(name) }, ...patterns]
 }
 

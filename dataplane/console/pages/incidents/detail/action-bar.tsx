@@ -8,6 +8,7 @@ import { useShortcut } from '../../../components/use-shortcut.ts'
 import { visibleText } from '../../../components/visible-text.ts'
 import { noteOf, useActor } from '../data/use-actor.ts'
 import { useComment, useIncidentChange } from '../data/use-incident-changes.ts'
+import { useNoteDraft } from '../data/use-note-draft.ts'
 import { ConfirmChange } from '../list/confirm-change.tsx'
 import { ACTION_WORDS, allowedActions, likeliestAction } from '../rules/incident-actions.ts'
 import styles from './detail.module.css'
@@ -17,13 +18,12 @@ const MAX_ACTOR = 200
 const GROUP = 'This incident'
 
 export function ActionBar({ incident: { id, status, service } }: { readonly incident: Incident }) {
-  const [note, setNote] = useState('')
-  // A note that did not get through is back in its field.
-  const change = useIncidentChange({ onError: failed => setNote(now => now || (failed.note.note ?? '')) })
+  const { note, setNote, restore } = useNoteDraft(id)
+  const change = useIncidentChange({ onError: failed => restore(failed.note.note) })
   const [actor, setActor] = useActor()
   const [isEscalating, setEscalating] = useState(false)
   const allowed = allowedActions(status)
-  const comment = useComment(id, failed => setNote(now => now || (failed.note ?? '')))
+  const comment = useComment(id, failed => restore(failed.note))
   const noteField = useRef<HTMLTextAreaElement>(null)
   const say = () => {
     if (note.trim() === '') return noteField.current?.focus()

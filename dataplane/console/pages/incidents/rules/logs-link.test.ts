@@ -14,6 +14,7 @@ describe('the logs that show what an incident says', () => {
     [{ ...reason, kind: 'missing', patternId: 'abc' }, 'service:db pattern_id:abc', LONG],
     [{ ...reason, kind: 'silence' }, 'service:db', LONG],
     [{ ...reason, kind: 'errors' }, 'service:db level:(ERROR OR FATAL)', NEAR],
+    [{ ...reason, kind: 'errors', service: 'shop', patternId: 'abc' }, 'service:shop pattern_id:abc', NEAR],
     [{ ...reason, kind: 'delay' }, 'service:db trace_id:t1', NEAR],
     [{ ...reason, kind: 'delay', traceIds: [] }, 'service:db log_id:(l1 OR l2)', NEAR],
     [{ ...reason, kind: 'delay', traceIds: [], logIds: [] }, 'service:db', NEAR],

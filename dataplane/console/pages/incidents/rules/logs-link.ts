@@ -28,10 +28,10 @@ const AFTER_MS = 5 * MINUTE_MS
 const LONG_BEFORE_MS = 60 * MINUTE_MS
 const SEEN_BY_ABSENCE: ReadonlySet<ReasonKind> = new Set(['missing', 'silence', 'rate', 'calls'])
 
-/** The logs of a reason: its pattern within the service, else its samples, else all of the service. */
+/** The logs of a reason: its pattern within the service that wrote them, else its samples, else all of the service. */
 export function logsOfReason(service: string, reason: Reason, span: Span): LogsQuery {
   const before = SEEN_BY_ABSENCE.has(reason.kind) ? LONG_BEFORE_MS : BEFORE_MS
-  return { query: joined(formatTerm('service', service), whatShows(reason)), ...around(span, before) }
+  return { query: joined(formatTerm('service', reason.service ?? service), whatShows(reason)), ...around(span, before) }
 }
 
 function whatShows({ kind, patternId, traceIds, logIds }: Reason): string {

@@ -7,6 +7,7 @@ import { LevelBadge, ServiceName } from '../../../components/badges.tsx'
 import { CopyButton } from '../../../components/copy-button.tsx'
 import { ErrorPanel, Pending } from '../../../components/states.tsx'
 import { useShortcut } from '../../../components/use-shortcut.ts'
+import { useShowsUtc } from '../../../components/use-shows-utc.ts'
 import { escapeHidden } from '../../../components/visible-text.ts'
 import { useLogsActions } from '../filters.ts'
 import type { RecordTab } from '../logs-state.ts'
@@ -35,6 +36,7 @@ const MAX_SHOWN_MESSAGE = 50_000
 
 export const RecordPanel = memo(({ record, isGone, error, marks, tab, onTab, link, onClose }: RecordPanelProps) => {
   useShortcut('Escape', 'Close the record', onClose, { group: 'Logs' })
+  useShowsUtc()
   return (
     <section className={styles.panel} aria-label="Record">
       <header className={styles.head}>

@@ -163,7 +163,13 @@ export function RecordTable(props: RecordTableProps) {
             data-fresh={index < fresh}
             data-level={records[index]!.level}
           >
-            <RowCells record={records[index]!} columns={columns} marks={marks} withDay={withDay} onOpen={openRow} />
+            <RowCells
+              record={records[index]!}
+              time={clockTime(records[index]!.timestampMs, withDay)}
+              columns={columns}
+              marks={marks}
+              onOpen={openRow}
+            />
           </div>
         ))}
       </div>
@@ -175,16 +181,18 @@ export function RecordTable(props: RecordTableProps) {
 const placeOf = (records: readonly LogRecord[], id: string | undefined): number =>
   id === undefined ? -1 : records.findIndex(record => record.id === id)
 
-interface RowCellsProps extends Pick<RecordTableProps, 'columns' | 'marks' | 'withDay' | 'onOpen'> {
+interface RowCellsProps extends Pick<RecordTableProps, 'columns' | 'marks' | 'onOpen'> {
   readonly record: LogRecord
+  /** By the clock of the console. */
+  readonly time: string
 }
 
 /** Walking and scrolling draw no row anew. */
-const RowCells = memo(({ record, columns, marks, withDay, onOpen }: RowCellsProps) => (
+const RowCells = memo(({ record, time, columns, marks, onOpen }: RowCellsProps) => (
   // biome-ignore lint/a11y/noStaticElementInteractions: the grid has the keys for it
   <div className={styles.cells} role="presentation" onClick={() => hasNoSelection() && onOpen(record)}>
     <span role="gridcell" className={styles.time}>
-      {clockTime(record.timestampMs, withDay)}
+      {time}
     </span>
     <span role="gridcell" className={styles.level}>
       <LevelBadge level={record.level} />

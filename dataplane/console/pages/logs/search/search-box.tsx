@@ -35,14 +35,112 @@ const TYPING_MS = 400
 const PROBLEM_MS = 1_200
 
 export function SearchBox({ search, onSearch, catalog, window, onHelp }: SearchBoxProps) {
-  const [draft, setDraft] = useState(search)
+  const { draft, setDraft, problem, run, endTyping, clear } = useDraft({ search, onSearch, catalog })
   const [completion, setCompletion] = useState<Completion>()
   const [chosen, setChosen] = useState(-1)
-  const [problem, setProblem] = useState(() => problemOf(search, catalog))
   const input = useRef<HTMLInputElement>(null)
   const id = useId()
-
   useShortcut('/', 'Search', () => input.current?.focus(), { group: 'Logs' })
+
+  const offers = useOffers(completion, catalog, window)
+  const isOpen = completion !== undefined && offers.length > 0
+  const lookAt = (element: HTMLInputElement) => {
+    const cursor = element.selectionStart === element.selectionEnd ? element.selectionStart : null
+    setCompletion(cursor === null ? undefined : completionAt(element.value, cursor))
+    setChosen(-1)
+  }
+  const apply = (offer: Offer) => {
+    if (completion === undefined) return
+    const next = applyCompletion(draft, completion, offer.text)
+    setDraft(next.text)
+    setChosen(-1)
+    setCompletion(completion.kind === 'value' ? undefined : completionAt(next.text, next.cursor))
+    if (completion.kind === 'value') run(next.text)
+    requestAnimationFrame(() => input.current?.setSelectionRange(next.cursor, next.cursor))
+  }
+  const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
+    if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+      if (!isOpen) return lookAt(event.currentTarget)
+      event.preventDefault()
+      const step = event.key === 'ArrowDown' ? 1 : -1
+      setChosen(at => (at + step + offers.length + (at < 0 && step < 0 ? 1 : 0)) % offers.length)
+    } else if (event.key === 'Enter' || (event.key === 'Tab' && chosen >= 0)) {
+      event.preventDefault()
+      if (isOpen && chosen >= 0) return apply(offers[chosen]!)
+      setCompletion(undefined)
+      run(draft)
+      endTyping()
+    } else if (event.key === 'Escape') {
+      event.preventDefault()
+      if (isOpen) setCompletion(undefined)
+      else input.current?.blur()
+    }
+  }
+
+  return (
+    <div className={styles.box}>
+      <search className={styles.field} data-problem={problem !== undefined}>
+        <IconSearch size={16} aria-hidden />
+        <input
+          ref={input}
+          role="combobox"
+          aria-label="Search logs"
+          aria-expanded={isOpen}
+          aria-controls={`${id}-offers`}
+          aria-activedescendant={isOpen && chosen >= 0 ? `${id}-${chosen}` : undefined}
+          aria-autocomplete="list"
+          aria-invalid={problem !== undefined}
+          aria-describedby={problem === undefined ? undefined : `${id}-problem`}
+          placeholder={'Search: timeout service:orders -level:INFO'}
+          autoComplete="off"
+          autoCapitalize="off"
+          autoCorrect="off"
+          spellCheck={false}
+          maxLength={4_000}
+          value={draft}
+          onChange={event => {
+            setDraft(event.currentTarget.value)
+            lookAt(event.currentTarget)
+          }}
+          onClick={event => lookAt(event.currentTarget)}
+          onKeyDown={onKeyDown}
+          onBlur={() => {
+            setCompletion(undefined)
+            endTyping()
+          }}
+        />
+        {draft !== '' && (
+          <ActionIcon
+            size="sm"
+            aria-label="Clear the search"
+            onClick={() => {
+              clear()
+              input.current?.focus()
+            }}
+          >
+            <IconX size={15} />
+          </ActionIcon>
+        )}
+        <kbd className={styles.key} aria-hidden>
+          /
+        </kbd>
+        <Tooltip label="How to search">
+          <ActionIcon size="sm" aria-label="How to search" onClick={onHelp}>
+            <IconHelp size={16} />
+          </ActionIcon>
+        </Tooltip>
+      </search>
+      {isOpen && <Offers id={id} completion={completion} offers={offers} chosen={chosen} onChoose={apply} />}
+      <Hidden draft={draft} />
+      {problem !== undefined && <Problem id={`${id}-problem`} draft={draft} problem={problem} />}
+    </div>
+  )
+}
+
+/** The text in the box, which runs as a search once it can be read and typing pauses. */
+function useDraft({ search, onSearch, catalog }: Pick<SearchBoxProps, 'search' | 'onSearch' | 'catalog'>) {
+  const [draft, setDraft] = useState(search)
+  const [problem, setProblem] = useState(() => problemOf(search, catalog))
   /** The search that came from here, or was taken over last: what is typed meanwhile stays. */
   const sent = useRef(search)
   /** A pause in typing has run a search already: the next one takes its place, so that one step back leads to what was before. */
@@ -75,149 +173,91 @@ export function SearchBox({ search, onSearch, catalog, window, onHelp }: SearchB
     return () => clearTimeout(timer)
   }, [draft, search, catalog])
 
-  const offers = useOffers(completion, catalog, window)
-  const hidden = useMemo(() => findHidden(draft), [draft])
-  const isOpen = completion !== undefined && offers.length > 0
-  const lookAt = (element: HTMLInputElement) => {
-    const cursor = element.selectionStart === element.selectionEnd ? element.selectionStart : null
-    setCompletion(cursor === null ? undefined : completionAt(element.value, cursor))
-    setChosen(-1)
-  }
-  const apply = (offer: Offer) => {
-    if (completion === undefined) return
-    const next = applyCompletion(draft, completion, offer.text)
-    setDraft(next.text)
-    setChosen(-1)
-    setCompletion(completionAt(next.text, next.cursor))
-    if (completion.kind === 'value') {
-      setCompletion(undefined)
-      latestRun.current(next.text)
-    }
-    requestAnimationFrame(() => input.current?.setSelectionRange(next.cursor, next.cursor))
-  }
-  const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
-    if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
-      if (!isOpen) return lookAt(event.currentTarget)
-      event.preventDefault()
-      const step = event.key === 'ArrowDown' ? 1 : -1
-      setChosen(at => (at + step + offers.length + (at < 0 && step < 0 ? 1 : 0)) % offers.length)
-    } else if (event.key === 'Enter' || (event.key === 'Tab' && chosen >= 0)) {
-      event.preventDefault()
-      if (isOpen && chosen >= 0) return apply(offers[chosen]!)
-      setCompletion(undefined)
-      run(draft)
+  return {
+    draft,
+    problem,
+    run,
+    setDraft(text: string) {
+      setDraft(text)
+      setProblem(undefined)
+    },
+    /** The next search does not take the place of this one. */
+    endTyping() {
       isUnderWay.current = false
-    } else if (event.key === 'Escape') {
-      event.preventDefault()
-      if (isOpen) setCompletion(undefined)
-      else input.current?.blur()
-    }
+    },
+    clear() {
+      setDraft('')
+      setProblem(undefined)
+      sent.current = ''
+      isUnderWay.current = false
+      onSearch('')
+    },
   }
+}
 
+interface OffersProps {
+  readonly id: string
+  readonly completion: Completion
+  readonly offers: readonly Offer[]
+  readonly chosen: number
+  readonly onChoose: (offer: Offer) => void
+}
+
+function Offers({ id, completion, offers, chosen, onChoose }: OffersProps) {
   return (
-    <div className={styles.box}>
-      <search className={styles.field} data-problem={problem !== undefined}>
-        <IconSearch size={16} aria-hidden />
-        <input
-          ref={input}
-          role="combobox"
-          aria-label="Search logs"
-          aria-expanded={isOpen}
-          aria-controls={`${id}-offers`}
-          aria-activedescendant={isOpen && chosen >= 0 ? `${id}-${chosen}` : undefined}
-          aria-autocomplete="list"
-          aria-invalid={problem !== undefined}
-          aria-describedby={problem === undefined ? undefined : `${id}-problem`}
-          placeholder={'Search: timeout service:orders -level:INFO'}
-          autoComplete="off"
-          autoCapitalize="off"
-          autoCorrect="off"
-          spellCheck={false}
-          maxLength={4_000}
-          value={draft}
-          onChange={event => {
-            setDraft(event.currentTarget.value)
-            setProblem(undefined)
-            lookAt(event.currentTarget)
-          }}
-          onClick={event => lookAt(event.currentTarget)}
-          onKeyDown={onKeyDown}
-          onBlur={() => {
-            setCompletion(undefined)
-            isUnderWay.current = false
-          }}
-        />
-        {draft !== '' && (
-          <ActionIcon
-            size="sm"
-            aria-label="Clear the search"
-            onClick={() => {
-              setDraft('')
-              sent.current = ''
-              isUnderWay.current = false
-              onSearch('')
-              input.current?.focus()
-            }}
-          >
-            <IconX size={15} />
-          </ActionIcon>
-        )}
-        <kbd className={styles.key} aria-hidden>
-          /
-        </kbd>
-        <Tooltip label="How to search">
-          <ActionIcon size="sm" aria-label="How to search" onClick={onHelp}>
-            <IconHelp size={16} />
-          </ActionIcon>
-        </Tooltip>
-      </search>
-      {isOpen && (
+    <div
+      className={styles.offers}
+      role="listbox"
+      id={`${id}-offers`}
+      aria-label={completion.kind === 'field' ? 'Fields' : `Values of ${completion.field}`}
+    >
+      {offers.map((offer, at) => (
+        // biome-ignore lint/a11y/useFocusableInteractive: focus stays in the input, which names the active option
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the input
         <div
-          className={styles.offers}
-          role="listbox"
-          id={`${id}-offers`}
-          aria-label={completion.kind === 'field' ? 'Fields' : `Values of ${completion.field}`}
+          key={offer.text}
+          id={`${id}-${at}`}
+          role="option"
+          aria-selected={at === chosen}
+          className={styles.offer}
+          onMouseDown={event => event.preventDefault()}
+          onClick={() => onChoose(offer)}
         >
-          {offers.map((offer, at) => (
-            // biome-ignore lint/a11y/useFocusableInteractive: focus stays in the input, which names the active option
-            // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the input
-            <div
-              key={offer.text}
-              id={`${id}-${at}`}
-              role="option"
-              aria-selected={at === chosen}
-              className={styles.offer}
-              onMouseDown={event => event.preventDefault()}
-              onClick={() => apply(offer)}
-            >
-              <span>
-                <ForeignText text={offer.text} />
-              </span>
-              <small>{offer.note}</small>
-            </div>
-          ))}
-        </div>
-      )}
-      {hidden !== undefined && (
-        <p className={styles.hidden} role="status">
-          Not seen in the search: {hidden.names.join(', ')}, in <code dir="auto">{hidden.around}</code>
-        </p>
-      )}
-      {problem !== undefined && (
-        <div className={styles.problem} id={`${id}-problem`} role="alert">
           <span>
-            <VisibleText text={problem.message} /> Write instead:{' '}
-            <code>
-              <ForeignText text={problem.instead} />
-            </code>
+            <ForeignText text={offer.text} />
           </span>
-          <code className={styles.where} aria-hidden>
-            {visibleText(draft.slice(Math.max(0, problem.at - 40), problem.at))}
-            <mark>{visibleText(draft.slice(problem.at, Math.min(problem.end, problem.at + 60))) || ' '}</mark>
-            {visibleText(draft.slice(problem.end, problem.end + 40))}
-          </code>
+          <small>{offer.note}</small>
         </div>
-      )}
+      ))}
+    </div>
+  )
+}
+
+/** Characters of the draft that show nothing. */
+function Hidden({ draft }: { readonly draft: string }) {
+  const hidden = useMemo(() => findHidden(draft), [draft])
+  if (hidden === undefined) return null
+  return (
+    <p className={styles.hidden} role="status">
+      Not seen in the search: {hidden.names.join(', ')}, in <code dir="auto">{hidden.around}</code>
+    </p>
+  )
+}
+
+function Problem({ id, draft, problem }: { readonly id: string; readonly draft: string; readonly problem: SearchProblem }) {
+  return (
+    <div className={styles.problem} id={id} role="alert">
+      <span>
+        <VisibleText text={problem.message} /> Write instead:{' '}
+        <code>
+          <ForeignText text={problem.instead} />
+        </code>
+      </span>
+      <code className={styles.where} aria-hidden>
+        {visibleText(draft.slice(Math.max(0, problem.at - 40), problem.at))}
+        <mark>{visibleText(draft.slice(problem.at, Math.min(problem.end, problem.at + 60))) || ' '}</mark>
+        {visibleText(draft.slice(problem.end, problem.end + 40))}
+      </code>
     </div>
   )
 }

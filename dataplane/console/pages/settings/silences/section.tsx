@@ -27,7 +27,8 @@ const KEY = ['silences']
 export default function SilencesSection() {
   return (
     <div className={styles.stack}>
-      <NewSilence />
+      {/* The time in its form is by the clock that it was written by. */}
+      <NewSilence key={zoneName()} />
       <SilenceList />
     </div>
   )

@@ -46,7 +46,7 @@ const NO_LAYOUT: Layout = { canonicalEnd: 0, attributesStart: 0, topLevelEnd: 0,
 const NO_PATTERN: KnownPattern = { hash: 0, text: '' }
 
 const ZEROS = 0x30303030
-/** That of no record. */
+/** The second of no record. */
 const NO_SECOND = -1
 
 /** Lower-case form of each hexadecimal digit; 0 for other bytes. */

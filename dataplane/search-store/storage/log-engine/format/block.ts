@@ -6,7 +6,7 @@ import { writePlanes } from './byte-planes.ts'
 import { CutDocuments, packDocuments, unpackDocuments } from './cut-documents.ts'
 import { packMessages } from './cut-messages.ts'
 import { type StoredId, UUID_BYTES } from './document-id.ts'
-import { DocumentRows } from './document-rows.ts'
+import type { DocumentRows } from './document-rows.ts'
 import { type BlockMessages, layOutMessages, PlainMessages } from './message-column.ts'
 import { CutMessages } from './read-messages.ts'
 import type { StagedDocument } from './staged-document.ts'
@@ -82,13 +82,6 @@ export function nextBlockLength(documents: DocumentRows, from: number, most = BL
 /** A block of the documents from `from` to `to`, the first of which is number `firstDoc`. */
 export function encodeRows(documents: DocumentRows, from: number, to: number, firstDoc: number): EncodedBlock {
   return openPacked(packBlock(documents, from, to), firstDoc)
-}
-
-/** The same of a list. */
-export function encodeBlock(documents: readonly StagedDocument[], firstDoc: number): EncodedBlock {
-  const rows = new DocumentRows()
-  for (const document of documents) rows.addDocument(document)
-  return encodeRows(rows, 0, rows.length, firstDoc)
 }
 
 /** A block as plain bytes, which may go from thread to thread: each part has memory of its own, or that of another part. */

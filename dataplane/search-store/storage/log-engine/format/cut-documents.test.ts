@@ -3,21 +3,12 @@ import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import { rounds } from '../../../../testing/rounds.ts'
 import { memberPick } from '../../../query/show/member-pick.ts'
+import { encodeBlock } from '../testing/encode-block.ts'
 import { createLogDocuments } from '../testing/log-documents.ts'
 import { LOG_MAPPING } from '../testing/log-mapping.ts'
 import { openIndex, withDirectory } from '../testing/temporary-index.ts'
 import { BitWriter, bitsAt, bitsOf } from './bit-numbers.ts'
-import {
-  BLOCK_DOCS,
-  type BlockRef,
-  blockBytes,
-  encodeBlock,
-  encodeRows,
-  packBlock,
-  readBlockRef,
-  readDocuments,
-  readMessages,
-} from './block.ts'
+import { BLOCK_DOCS, type BlockRef, blockBytes, encodeRows, packBlock, readBlockRef, readDocuments, readMessages } from './block.ts'
 import { ByteReader, ByteWriter } from './byte-writer.ts'
 import { idKeyOf } from './document-id.ts'
 import { DocumentRows } from './document-rows.ts'

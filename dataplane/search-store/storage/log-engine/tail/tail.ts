@@ -74,10 +74,10 @@ export class Tail {
     }
     const slot = this.#context.slotOf('timestamp')?.number
     if (slot === undefined) return
-    for (let k = 0; k < events.numberEnd; k++) if (events.numberSlots[k] === slot) this.#seen(events.numbers[k]!)
+    for (let k = 0; k < events.numberEnd; k++) if (events.numberSlots[k] === slot) this.#widenTimes(events.numbers[k]!)
   }
 
-  #seen(ms: number): void {
+  #widenTimes(ms: number): void {
     if (!(ms >= this.minTimestampMs)) this.minTimestampMs = ms
     if (!(ms <= this.maxTimestampMs)) this.maxTimestampMs = ms
   }
