@@ -6,8 +6,10 @@ import { findTestGroups, type TestGroup } from './jobs.ts'
 const filesOf = (groups: readonly TestGroup[]) => groups.flatMap(({ files }) => files).sort()
 
 describe('the jobs of npm test', () => {
+  const all = findTestGroups()
+
   it('run every test file, each once', () => {
-    expect(filesOf(findTestGroups())).to.deep.equal(globSync('{dataplane,operator,hack,e2e}/**/*.test.ts').sort())
+    expect(filesOf(all)).to.deep.equal(globSync('{dataplane,operator,hack,e2e}/**/*.test.ts').sort())
   })
 
   it('run of folders that share a process, and of suites that share a standalone, those alone that are wanted', () => {
@@ -19,10 +21,10 @@ describe('the jobs of npm test', () => {
   })
 
   it('are few: small folders share processes, and suites of the usual standalone one', () => {
-    const shared = findTestGroups().filter(({ name }) => name.includes(' to '))
+    const shared = all.filter(({ name }) => name.includes(' to '))
     expect(shared.length).to.be.above(1)
     for (const { files } of shared) expect(files.length).to.be.within(2, 30)
-    const names = findTestGroups().map(({ name }) => name)
+    const names = all.map(({ name }) => name)
     expect(new Set(names).size).to.equal(names.length)
   })
 })
