@@ -1,18 +1,15 @@
 /** Through port 3000 alone: upload a file, find it by its `batch_id`, see its incident. */
 import { expect } from 'chai'
-import { after, before, describe, it } from 'mocha'
-import { eventually, type Standalone, startStandalone } from './testing/standalone-process.ts'
+import { describe, it } from 'mocha'
+import { eventually } from './testing/standalone-process.ts'
+import { useUsualStandalone } from './testing/usual-standalone.ts'
 
 describe('the dashboard of a standalone', function () {
   this.timeout(60_000)
-  let app: Standalone
-  before(async () => {
-    app = await startStandalone()
-  })
-  after(() => app?.remove())
+  const at = useUsualStandalone()
 
   const search = async (query: object) => {
-    const response = await fetch(`${app.dashboard}/api/search/service-logs-*/_search`, {
+    const response = await fetch(`${at.app.dashboard}/api/search/service-logs-*/_search`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ size: 100, sort: ['timestamp', 'nanos'], query }),
@@ -30,7 +27,7 @@ describe('the dashboard of a standalone', function () {
     ]
     const form = new FormData()
     form.append('file', new Blob([lines.join('\n')]), 'logs.ndjson')
-    const response = await fetch(`${app.dashboard}/api/upload`, { method: 'POST', body: form })
+    const response = await fetch(`${at.app.dashboard}/api/upload`, { method: 'POST', body: form })
     expect(response.status).to.equal(200)
     const { batchId, ...counts } = (await response.json()) as { batchId: string; errors: { line: number }[] }
     expect(counts).to.deep.include({ accepted: 3, rejected: 1 })
@@ -54,7 +51,7 @@ describe('the dashboard of a standalone', function () {
 
   it('shows the incident that follows', async () => {
     await eventually(async () => {
-      const incidents = (await (await fetch(`${app.dashboard}/api/ticketing/api/incidents?status=open`)).json()) as { service: string }[]
+      const incidents = (await (await fetch(`${at.app.dashboard}/api/ticketing/api/incidents?status=open`)).json()) as { service: string }[]
       expect(incidents.map(({ service }) => service)).to.include('checkout')
     })
   })
@@ -62,7 +59,7 @@ describe('the dashboard of a standalone', function () {
   it('makes, lists and revokes API keys', async () => {
     const ask = async (method: string, body?: object) => {
       const init = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
-      return (await fetch(`${app.dashboard}/api/admin/api-keys`, { method, ...init })).json()
+      return (await fetch(`${at.app.dashboard}/api/admin/api-keys`, { method, ...init })).json()
     }
     const { id, key } = (await ask('POST', { name: 'shop' })) as { id: string; key: string }
     expect(key).to.match(/^svc_proj_[0-9a-f]{64}$/)
@@ -73,7 +70,7 @@ describe('the dashboard of a standalone', function () {
   })
 
   it('says that all back ends answer', async () => {
-    const { status, backends } = (await (await fetch(`${app.dashboard}/health`)).json()) as { status: string; backends: object }
+    const { status, backends } = (await (await fetch(`${at.app.dashboard}/health`)).json()) as { status: string; backends: object }
     expect(status).to.equal('ok')
     expect([...new Set(Object.values(backends))]).to.deep.equal(['connected'])
   })

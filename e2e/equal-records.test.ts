@@ -1,22 +1,18 @@
 import { expect } from 'chai'
-import { after, before, describe, it } from 'mocha'
+import { before, describe, it } from 'mocha'
 import { exportRecords as exportPages } from '../dataplane/console/pages/logs/export/export-records.ts'
 import { readRecords } from '../dataplane/console/pages/logs/records/log-record.ts'
 import { recordBody, surroundingBody } from '../dataplane/console/pages/logs/requests/records.ts'
 import { countDocuments, exportRecords, incidents, postJson, scanLogs } from './testing/api.ts'
-import { eventually, type Standalone, startStandalone } from './testing/standalone-process.ts'
+import { eventually } from './testing/standalone-process.ts'
+import { useUsualStandalone } from './testing/usual-standalone.ts'
 
 const EQUAL = 6
 /** More than a page of an export. */
 const AT_ONCE = 2_500
 
 describe('records of one moment', () => {
-  let standalone: Standalone
-  before(async function () {
-    this.timeout(60_000)
-    standalone = await startStandalone()
-  })
-  after(() => standalone.remove())
+  const at = useUsualStandalone()
 
   describe('six equal records of one request', function () {
     this.timeout(60_000)
@@ -31,20 +27,20 @@ describe('records of one moment', () => {
         timeUnixNano: `${Math.floor(Date.now() / 1000)}000000000`,
       }
       for (let i = 0; i < 2; i++) {
-        const answer = await exportRecords(standalone.collector, Array(EQUAL).fill(record))
+        const answer = await exportRecords(at.app.collector, Array(EQUAL).fill(record))
         expect(await answer.json()).to.deep.equal({ partialSuccess: {} })
         const last = { ...record, id: `last ${i}`, service: 'other', severityText: 'INFO', body: 'last' }
-        await exportRecords(standalone.collector, [last])
+        await exportRecords(at.app.collector, [last])
         await eventually(async () => {
-          expect(await countDocuments(standalone.search, 'service-logs-*', { term: { service: 'other' } })).to.equal(i + 1)
-          expect(await countDocuments(standalone.search, 'service-logs-*', { term: { service: 'cart' } })).to.equal(EQUAL)
-          const [incident] = await incidents(standalone.ticketing)
-          expect(incident).to.include({ service: 'cart', anomalyCount: EQUAL })
+          expect(await countDocuments(at.app.search, 'service-logs-*', { term: { service: 'other' } })).to.equal(i + 1)
+          expect(await countDocuments(at.app.search, 'service-logs-*', { term: { service: 'cart' } })).to.equal(EQUAL)
+          const ofCart = (await incidents(at.app.ticketing)).filter(({ service }) => service === 'cart')
+          expect(ofCart.map(({ anomalyCount }) => anomalyCount)).to.deep.equal([EQUAL])
         })
       }
-      const documents = await scanLogs(standalone.search, { term: { service: 'cart' } })
+      const documents = await scanLogs(at.app.search, { term: { service: 'cart' } })
       expect(documents.map(document => document['record.ordinal']).sort()).to.deep.equal([1, 2, 3, 4, 5, undefined])
-      expect(await countDocuments(standalone.search, 'service-logs-*', { range: { 'record.ordinal': { gte: 4 } } })).to.equal(2)
+      expect(await countDocuments(at.app.search, 'service-logs-*', { range: { 'record.ordinal': { gte: 4 } } })).to.equal(2)
     })
   })
 
@@ -53,7 +49,7 @@ describe('records of one moment', () => {
     const OF_BOOT = { term: { service: 'boot' } }
     const nowMs = Math.floor(Date.now() / 1000) * 1000
     const bodyOf = (i: number) => `step ${i} of the start`
-    const search = (body: object) => postJson(`${standalone.search}/service-logs-*/_search`, body)
+    const search = (body: object) => postJson(`${at.app.search}/service-logs-*/_search`, body)
 
     before(async () => {
       const records = Array.from({ length: AT_ONCE }, (_, i) => ({
@@ -64,8 +60,8 @@ describe('records of one moment', () => {
         attempt: 1,
         timeUnixNano: `${nowMs}000000`,
       }))
-      await (await exportRecords(standalone.collector, records)).text()
-      await eventually(async () => expect(await countDocuments(standalone.search, 'service-logs-*', OF_BOOT)).to.equal(AT_ONCE))
+      await (await exportRecords(at.app.collector, records)).text()
+      await eventually(async () => expect(await countDocuments(at.app.search, 'service-logs-*', OF_BOOT)).to.equal(AT_ONCE))
     })
 
     it('all stand in an export, in the order in which they came', async () => {

@@ -7,7 +7,8 @@ import { resourceFromAttributes } from '@opentelemetry/resources'
 import { LoggerProvider, type LogRecordExporter, SimpleLogRecordProcessor } from '@opentelemetry/sdk-logs'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { eventually, type Standalone, startStandalone } from './testing/standalone-process.ts'
+import { eventually, type Standalone } from './testing/standalone-process.ts'
+import { useUsualStandalone } from './testing/usual-standalone.ts'
 
 const EXPORTERS: readonly { readonly name: string; readonly create: (app: Standalone) => LogRecordExporter }[] = [
   { name: 'http-json', create: app => new JsonExporter({ url: `${app.collector}/v1/logs` }) },
@@ -16,17 +17,12 @@ const EXPORTERS: readonly { readonly name: string; readonly create: (app: Standa
 ]
 
 describe("OpenTelemetry's own exporters in, the official OpenSearch client out", () => {
-  let app: Standalone
+  const at = useUsualStandalone()
   let reader: Client
-  before(async function () {
-    this.timeout(40_000)
-    app = await startStandalone()
-    reader = new Client({ node: app.search })
+  before(() => {
+    reader = new Client({ node: at.app.search })
   })
-  after(async () => {
-    await reader.close()
-    await app.remove()
-  })
+  after(() => reader.close())
 
   for (const { name, create } of EXPORTERS) {
     it(`stores what the ${name} exporter sends as the specification's log document`, async function () {
@@ -38,7 +34,7 @@ describe("OpenTelemetry's own exporters in, the official OpenSearch client out",
           'service.version': '1.2.3',
           'cloud.region': 'eu-1',
         }),
-        processors: [new SimpleLogRecordProcessor({ exporter: create(app) })],
+        processors: [new SimpleLogRecordProcessor({ exporter: create(at.app) })],
       })
       provider.getLogger('e2e').emit({
         timestamp: Date.now(),
@@ -85,7 +81,7 @@ describe("OpenTelemetry's own exporters in, the official OpenSearch client out",
       const service = `${name}-exception`
       const provider = new LoggerProvider({
         resource: resourceFromAttributes({ 'service.name': service }),
-        processors: [new SimpleLogRecordProcessor({ exporter: create(app) })],
+        processors: [new SimpleLogRecordProcessor({ exporter: create(at.app) })],
       })
       for (const cart of [17, 18]) {
         const error = new TypeError(`cart ${cart} is undefined`)

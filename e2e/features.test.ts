@@ -1,6 +1,7 @@
 import { expect } from 'chai'
-import { after, before, describe, it } from 'mocha'
-import { eventually, type Standalone, startStandalone } from './testing/standalone-process.ts'
+import { describe, it } from 'mocha'
+import { eventually } from './testing/standalone-process.ts'
+import { useUsualStandalone } from './testing/usual-standalone.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -9,12 +10,7 @@ interface Found {
 }
 
 describe('ML features', () => {
-  let app: Standalone
-  before(async function () {
-    this.timeout(60_000)
-    app = await startStandalone()
-  })
-  after(() => app?.remove())
+  const at = useUsualStandalone()
 
   const post = async (url: string, body: unknown) => {
     const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
@@ -24,7 +20,7 @@ describe('ML features', () => {
     return (text === '' ? undefined : JSON.parse(text)) as any
   }
   const send = (service: string, logRecords: readonly object[]) =>
-    post(`${app.collector}/v1/logs`, {
+    post(`${at.app.collector}/v1/logs`, {
       resourceLogs: [{ resource: { attributes: [{ key: 'service.name', value: { stringValue: service } }] }, scopeLogs: [{ logRecords }] }],
     })
   const record = (ms: number, severityText: string, message: string, attributes: readonly object[] = []) => ({
@@ -34,14 +30,14 @@ describe('ML features', () => {
     attributes,
   })
   const find = async (message: string) => {
-    const found = (await (await fetch(`${app.search}/service-logs-*/_search?q=message:${message}`)).json()) as Found
+    const found = (await (await fetch(`${at.app.search}/service-logs-*/_search?q=message:${message}`)).json()) as Found
     expect(found.hits.hits).to.have.length(1)
     return found.hits.hits[0]!._source
   }
 
   it('an ERROR record with no pattern and ml_error_rate_1h = 0.30 is emitted as an anomaly', async () => {
     const df = { tenant_id: ['default'], service: ['payments'], ml_error_rate_1h: [0.3], ml_anomaly_history_count: [1] }
-    await post(`${app.features}/push`, { push_source_name: 'service_stats', df })
+    await post(`${at.app.features}/push`, { push_source_name: 'service_stats', df })
     let attempt = 0
     await eventually(async () => {
       const message = `unexplained${attempt++}`
@@ -66,7 +62,7 @@ describe('ML features', () => {
     )
     await send('orders', [...records, record(hourMs, 'INFO', 'lastofthem')])
     await eventually(() => find('lastofthem'))
-    const runs = `${app.scheduler}/api/v2/dags/feature_compute/dagRuns`
+    const runs = `${at.app.scheduler}/api/v2/dags/feature_compute/dagRuns`
     const [start, end] = [hourMs, hourMs + HOUR_MS].map(ms => new Date(ms).toISOString())
     const { dag_run_id: id } = await post(runs, { data_interval_start: start, data_interval_end: end })
     await eventually(async () => {
@@ -74,7 +70,7 @@ describe('ML features', () => {
       expect(run.state).to.equal('success')
     })
     const names = ['ml_error_rate_1h', 'ml_p99_latency_1h', 'ml_request_rate_1h', 'ml_anomaly_history_count']
-    const { results } = await post(`${app.features}/get-online-features`, {
+    const { results } = await post(`${at.app.features}/get-online-features`, {
       features: names.map(name => `service_stats:${name}`),
       entities: { tenant_id: ['default'], service: ['orders'] },
     })

@@ -25,7 +25,8 @@ process.chdir(resolve(import.meta.dirname, '..'))
 process.env.NODE_COMPILE_CACHE ??= resolve('node_modules/.cache/node-compile')
 const args = process.argv.slice(2)
 const wanted = args.filter(arg => !arg.startsWith('--'))
-const jobs = findJobs().filter(job => wanted.length === 0 || wanted.some(part => namesOf(job).some(name => name.includes(part))))
+const isWanted = (job: Job) => wanted.length === 0 || wanted.some(part => namesOf(job).some(name => name.includes(part)))
+const jobs = findJobs()
 
 const isAlone = (job: Job) => job.kind === 'tests' && job.runsAlone === true
 const isWaiting = (job: Job) => job.kind === 'tests' && job.waits === true
@@ -48,8 +49,9 @@ await tryAgainAlone()
 summarise()
 
 function findJobs(): readonly Job[] {
-  if (args.includes('--long')) return findLongSuites()
-  return args.includes('--static') ? STATIC_CHECKS : [...STATIC_CHECKS, ...findTestGroups()]
+  if (args.includes('--long')) return findLongSuites().filter(isWanted)
+  const checks = STATIC_CHECKS.filter(isWanted)
+  return args.includes('--static') ? checks : [...checks, ...findTestGroups(isWanted)]
 }
 
 function namesOf(job: Job): readonly string[] {

@@ -1,5 +1,5 @@
 /** The jobs of `npm test` and `npm run test:long`: static checks, and test files grouped so that each group has a process of its own. */
-import { globSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 
 export interface StaticCheck {
   readonly kind: 'check'
@@ -44,8 +44,8 @@ const typesOf = (project: string, name: string) =>
     'node_modules/typescript/bin/tsc',
     ...['-p', project, '--checkers', '1', '--incremental', '--tsBuildInfoFile', `node_modules/.cache/tsc/${name}.tsbuildinfo`],
   )
-/** The garbage collector of tsc, a Go program, takes half of its time at the usual 100: memory for time. */
-const TYPES_ENV = { GOGC: '400' }
+/** The garbage collector of tsc, a Go program, takes half of its time as it is usually set, and a seventh at 400: it waits until there are 2 GiB, which are seldom needed. */
+const TYPES_ENV = { GOGC: 'off', GOMEMLIMIT: '2GiB' }
 
 export const STATIC_CHECKS: readonly StaticCheck[] = [
   { kind: 'check', name: 'types (tsc)', command: typesOf('.', 'all'), env: TYPES_ENV },
@@ -61,6 +61,10 @@ const LONG_FOLDERS: readonly string[] = [
   'dataplane/search-store/http',
   'dataplane/search-store/*.test.ts',
   'operator/*.test.ts',
+  'dataplane/pipeline/root-cause',
+  'dataplane/pipeline/steps',
+  'dataplane/testing',
+  'dataplane/search-store/calls',
 ]
 
 /** Folders whose tests wait for what takes seconds by itself, such as the end of a query's time. */
@@ -69,19 +73,54 @@ const WAITING_FOLDERS: readonly string[] = ['dataplane/search-store/query-proces
 /** Folders of so many files are divided into those below, so that no group takes much longer than the others. */
 const LARGE_FOLDER = 50
 
-/** End-to-end files one by one, the long ones first; unit tests by folder, the long and the large ones first. */
-export function findTestGroups(): readonly TestGroup[] {
+/** Folders of fewer files share processes: to start one and load its modules takes longer than most of their tests. */
+const SMALL_FOLDER = 10
+const FILES_TOGETHER = 30
+
+/** End-to-end files one by one, the long ones first; unit tests by folder, the long and the large ones first, the small ones together. */
+export function findTestGroups(isWanted: (group: TestGroup) => boolean = () => true): readonly TestGroup[] {
   const unit = globSync(['dataplane/**/*.test.ts', 'operator/**/*.test.ts', 'hack/**/*.test.ts']).sort()
   const folders = byFolder(unit, 2).flatMap(group => (group.files.length < LARGE_FOLDER ? [group] : byFolder(group.files, 3)))
-  const isLong = ({ name }: TestGroup) => Number(LONG_FOLDERS.includes(name))
-  const largestFirst = folders.toSorted((a, b) => isLong(b) - isLong(a) || b.files.length - a.files.length)
   const isWaiting = ({ name }: TestGroup) => WAITING_FOLDERS.includes(name)
+  const isLong = ({ name }: TestGroup) => LONG_FOLDERS.includes(name)
+  const computing = shareProcesses(
+    folders.filter(group => !isWaiting(group) && isWanted(group)),
+    group => group.files.length < SMALL_FOLDER && !isLong(group),
+  )
   return [
-    ...folders.filter(isWaiting).map(group => ({ ...group, waits: true as const })),
-    ...endToEndSuites('e2e/**/*.test.ts').map((suite): TestGroup => ({ ...suite, waits: true })),
-    ...largestFirst.filter(group => !isWaiting(group)),
+    ...folders.filter(group => isWaiting(group) && isWanted(group)).map(group => ({ ...group, waits: true as const })),
+    ...shareStandalone(endToEndSuites('e2e/**/*.test.ts').filter(isWanted)).map((suite): TestGroup => ({ ...suite, waits: true })),
+    ...computing.toSorted((a, b) => Number(isLong(b)) - Number(isLong(a)) || b.files.length - a.files.length),
   ]
 }
+
+/** Suites that need no standalone of their own use one, one after the other, in one process. */
+function shareStandalone(suites: readonly TestGroup[]): readonly TestGroup[] {
+  const isSharing = ({ files }: TestGroup) => files.every(file => readFileSync(file, 'utf8').includes('/usual-standalone.ts'))
+  const sharing = suites.filter(isSharing)
+  return [...suites.filter(suite => !isSharing(suite)), ...(sharing.length > 0 ? [together(sharing)] : [])]
+}
+
+/** Neighbours share a process: they load the same modules. */
+function shareProcesses(folders: readonly TestGroup[], isSmall: (group: TestGroup) => boolean): readonly TestGroup[] {
+  const shared: TestGroup[][] = []
+  let room = 0
+  for (const group of folders.filter(isSmall).sort((a, b) => a.name.localeCompare(b.name))) {
+    if (group.files.length > room) {
+      shared.push([])
+      room = FILES_TOGETHER
+    }
+    shared.at(-1)!.push(group)
+    room -= group.files.length
+  }
+  return [...folders.filter(group => !isSmall(group)), ...shared.map(together)]
+}
+
+const together = (groups: readonly TestGroup[]): TestGroup => ({
+  ...groups[0]!,
+  name: groups.length === 1 ? groups[0]!.name : `${groups[0]!.name} to ${groups.at(-1)!.name}`,
+  files: groups.flatMap(({ files }) => files),
+})
 
 /** Files that take long, or have the machine to themselves: too much for every change. A browser and a product fill a core: nothing waits beside them. */
 export function findLongSuites(): readonly TestGroup[] {

@@ -236,7 +236,7 @@ for (const { runner, options } of [isLocal, isProcess])
       it('a scroll goes on after the end of the query process', async () => {
         const path = `/${LOGS},events/_search?scroll=1m`
         let ended = 0
-        const { ids } = await scrollAll(store, path, { size: 9, sort: ['_doc'] }, async () => {
+        const { ids } = await scrollAll(store, path, { size: 20, sort: ['_doc'] }, async () => {
           await write(store, 'events', 0, 25)
           await store.request('POST', `/${LOGS}/_delete_by_query`, { query: { match_all: {} } })
           for (const pid of readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8').trim().split(' ')) {
