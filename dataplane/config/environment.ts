@@ -1,14 +1,5 @@
 /** Reads settings from environment variables; the only place that looks at `process.env`. */
-import {
-  defaultOf,
-  kindOf,
-  SETTINGS,
-  type SettingName,
-  type SettingsOf,
-  settingSchema,
-  settingsOfRole,
-  settingsSchema,
-} from '../contract/env.ts'
+import { defaultOf, kindOf, SETTINGS, type SettingName, type SettingsOf, settingSchema, settingsOfRole } from '../contract/env.ts'
 import type { RoleName } from '../contract/roles.ts'
 import type { Setting } from '../contract/setting.ts'
 import { findCrossProblems } from './cross-checks.ts'
@@ -32,22 +23,17 @@ export class ConfigError extends Error {
  * an empty value counts as unset. Throws `ConfigError` with every problem at once.
  */
 export function loadSettings<R extends RoleName>(role: R, environment: Environment = process.env): SettingsOf<R> {
+  const table = settingsOfRole(role)
   const problems: string[] = []
-  const texts: Record<string, string> = {}
-  for (const [name] of settingsOfRole(role)) {
-    const text = readText(name, environment, problems)
-    if (text !== undefined) texts[name] = text
+  const values: Record<string, unknown> = {}
+  for (const [name] of table) {
+    const { value, problem } = readSetting(role, name, environment)
+    if (problem !== undefined) problems.push(problem)
+    if (problem !== undefined || value !== undefined) values[name] = value ?? null
   }
-  const parsed = settingsSchema(role).safeParse(texts)
-  if (!parsed.success) {
-    const wrong = new Set(parsed.error.issues.map(issue => String(issue.path[0])))
-    for (const [name, setting] of settingsOfRole(role))
-      if (wrong.has(name)) problems.push(describe(name, setting, kindOf(setting, role).expected, texts[name]))
-  } else problems.push(...findCrossProblems(settingsOfRole(role), parsed.data as Readonly<Record<string, unknown>>))
-  if (problems.length > 0 || !parsed.success) throw new ConfigError(problems)
-  const settings: SettingsOf<R> = parsed.data
-  Object.freeze(settings)
-  return settings
+  problems.push(...findCrossProblems(table, values))
+  if (problems.length > 0) throw new ConfigError(problems)
+  return Object.freeze(values) as SettingsOf<R>
 }
 
 /** One setting of a role, for a command that needs no other: their values do not matter. Throws `ConfigError`. */
@@ -56,13 +42,17 @@ export function loadSetting<R extends RoleName, N extends SettingName & keyof Se
   name: N,
   environment: Environment = process.env,
 ): SettingsOf<R>[N] {
-  const problems: string[] = []
+  const { value, problem } = readSetting(role, name, environment)
+  if (problem !== undefined) throw new ConfigError([problem])
+  return value as SettingsOf<R>[N]
+}
+
+function readSetting(role: RoleName, name: SettingName, environment: Environment): { readonly value?: unknown; readonly problem?: string } {
   const setting: Setting = SETTINGS[name]
-  const text = readText(name, environment, problems)
+  const { text, problem } = readText(name, environment)
+  if (problem !== undefined) return { problem }
   const parsed = settingSchema(setting, role).safeParse(text)
-  if (!parsed.success && problems.length === 0) problems.push(describe(name, setting, kindOf(setting, role).expected, text))
-  if (problems.length > 0) throw new ConfigError(problems)
-  return parsed.data as SettingsOf<R>[N]
+  return parsed.success ? { value: parsed.data } : { problem: describe(name, setting, kindOf(setting, role).expected, text) }
 }
 
 /** One line per setting of the role with the value in force, secrets masked. */
@@ -76,20 +66,16 @@ export function describeSettings<R extends RoleName>(role: R, settings: Settings
   })
 }
 
-function readText(name: SettingName, environment: Environment, problems: string[]): string | undefined {
+function readText(name: SettingName, environment: Environment): { readonly text?: string | undefined; readonly problem?: string } {
   const direct = environment[name] || undefined
   const path = environment[`${name}_FILE`] || undefined
-  if (path === undefined) return direct
-  if (direct !== undefined) {
-    problems.push(`${name}: expected either ${name} or ${name}_FILE, seen both`)
-    return undefined
-  }
+  if (path === undefined) return { text: direct }
+  if (direct !== undefined) return { problem: `${name}: expected either ${name} or ${name}_FILE, seen both` }
   try {
-    return readValueFile(path) || undefined
+    return { text: readValueFile(path) || undefined }
   } catch (error) {
     if (!(error instanceof UnusableFile)) throw error
-    problems.push(`${name}_FILE: expected ${error.expected}, seen ${quotedStart(path)} (${error.seen})`)
-    return undefined
+    return { problem: `${name}_FILE: expected ${error.expected}, seen ${quotedStart(path)} (${error.seen})` }
   }
 }
 

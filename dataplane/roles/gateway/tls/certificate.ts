@@ -4,15 +4,12 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { createSecureContext } from 'node:tls'
+import { checkKeyPair, type KeyPair } from '../../../config/pem.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import { makeSelfSigned } from './self-signed.ts'
 
-export interface Certificate {
-  readonly cert: string
-  readonly key: string
-}
+export type Certificate = KeyPair
 
 export interface CertificateFiles {
   readonly certFile: string
@@ -30,7 +27,7 @@ const LOOK_MS = 5_000
 export function readCertificate({ certFile, keyFile }: CertificateFiles): Certificate {
   const pair = { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') }
   try {
-    createSecureContext(pair)
+    checkKeyPair(pair)
   } catch (cause) {
     throw new Error(`TLS_CERT_FILE, TLS_KEY_FILE: expected a certificate and its key in PEM: ${(cause as Error).message}`, { cause })
   }
@@ -84,7 +81,7 @@ function readKept(directory: string, nowMs: number): Certificate | undefined {
   if (!existsSync(path)) return undefined
   const text = readFileSync(path, 'utf8')
   try {
-    createSecureContext({ cert: text, key: text })
+    checkKeyPair({ cert: text, key: text })
     const { validToDate } = new X509Certificate(text)
     return validToDate.getTime() - nowMs > LEAST_LEFT_MS ? { cert: text, key: text } : undefined
   } catch {
