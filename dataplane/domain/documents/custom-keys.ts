@@ -103,7 +103,7 @@ interface Names {
 
 /** The fields of one tenant and day. */
 interface Remembered extends Names {
-  /** Of `MAX_CUSTOM_KEYS`. */
+  /** Paths that count among `MAX_CUSTOM_KEYS`. */
   counted: number
   /** Length of all names in both sets. */
   characters: number
