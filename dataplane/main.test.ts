@@ -102,6 +102,12 @@ describe('logpipeline', function () {
     expect(other.stderr).to.equal('BUS_BROKERS: set, but search has no such setting\n')
   })
 
+  it('a name that seems misspelt stands beside the setting that is missing', () => {
+    const { status, stderr } = logpipeline(['stream', 'etl'], { BUS_BROKER: 'kafka:9092' })
+    expect(status).to.equal(78)
+    expect(stderr.split('\n').map(line => line.replace(/:.*/, ''))).to.deep.equal(['BUS_BROKERS', 'BUS_BROKER', ''])
+  })
+
   it('ROLE --help says what the role does, where it listens, and its settings', () => {
     const { status, stdout } = logpipeline(['stream', 'etl', '--help'])
     expect(status).to.equal(0)

@@ -4,6 +4,7 @@ import { ConfigError, describeSettings, loadSettings } from './config/environmen
 import { findMisspelt, settingsOfOtherRoles } from './config/misspelt.ts'
 import { roleUsage, usage } from './config/usage.ts'
 import { version } from './config/version.ts'
+import type { SettingsOf } from './contract/env.ts'
 import { isRoleName, type RoleName } from './contract/roles.ts'
 import { describeProblem } from './lifecycle/describe-problem.ts'
 import { runUntilSignal } from './lifecycle/run-until-signal.ts'
@@ -41,7 +42,7 @@ function takeRole(words: readonly string[]): { readonly role?: RoleName; readonl
 }
 
 async function runRole<R extends RoleName>(role: R): Promise<number> {
-  const settings = loadSettings(role)
+  const settings = load(role)
   // Commands log nothing.
   const { createLogger } = await import('./telemetry/logger.ts')
   const format = role === 'standalone' && process.stdout.isTTY ? 'readable' : 'json'
@@ -53,11 +54,21 @@ async function runRole<R extends RoleName>(role: R): Promise<number> {
   return runUntilSignal(() => start({ settings, log, clock: systemClock }), { log, clock: systemClock, signals: process })
 }
 
+/** Names that seem misspelt stand beside the problems of values: a setting that is missing is often one of them. */
+function load<R extends RoleName>(role: R): SettingsOf<R> {
+  try {
+    return loadSettings(role)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    throw new ConfigError([...error.problems, ...findMisspelt(role, process.env)])
+  }
+}
+
 function checkConfig([action, ...words]: readonly string[]): number {
   const { role, rest } = takeRole(words)
   if (action !== 'check' || words.length === 0 || (role !== undefined && rest.length > 0)) return refuse('expected `config check ROLE`')
   if (role === undefined) return refuse(`config check: expected a role, seen "${words.join(' ')}"`)
-  const lines = describeSettings(role, loadSettings(role))
+  const lines = describeSettings(role, load(role))
   const misspelt = findMisspelt(role, process.env)
   if (misspelt.length > 0) throw new ConfigError(misspelt)
   for (const name of settingsOfOtherRoles(role, process.env)) process.stderr.write(`${name}: set, but ${role} has no such setting\n`)

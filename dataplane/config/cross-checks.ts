@@ -1,29 +1,51 @@
-/** Finds problems of several settings together: two clash, one lacks another, a file is missing. */
-import { accessSync, constants } from 'node:fs'
+/** Finds problems of several settings together, and of the files that they name: two clash, one lacks another, a file holds something else. */
 import type { Setting } from '../contract/setting.ts'
+import { CHECK_PEM, checkKeyPair } from './pem.ts'
 import { quotedStart } from './quoted-start.ts'
+import { readValueFile, UnusableFile } from './value-file.ts'
 
 type Named = readonly [name: string, setting: Setting]
 
-/** One line for each problem, from settings whose values are sound by themselves. */
+/** One line for each problem. A value that is null was given and is wrong by itself: it is there for others, and has no problems here. */
 export function findCrossProblems(table: readonly Named[], values: Readonly<Record<string, unknown>>): readonly string[] {
-  const given = table.filter(([name]) => values[name] !== undefined)
-  return [...given.flatMap(entry => [...missingCompanion(entry, values), ...unreadableFile(entry, values)]), ...clashes(given, values)]
+  const given = table.filter(([name]) => (values[name] ?? null) !== null)
+  const texts = new Map<string, string>()
+  const problems = given.flatMap(entry => [...missingCompanion(entry, values), ...wrongFile(entry, values, texts)])
+  return [...problems, ...strangePairs(given, texts), ...clashes(given, values)]
 }
 
 function missingCompanion([name, { needs }]: Named, values: Readonly<Record<string, unknown>>): readonly string[] {
   return needs === undefined || values[needs] !== undefined ? [] : [`${name}: expected together with ${needs}, seen alone`]
 }
 
-function unreadableFile([name, { isFile }]: Named, values: Readonly<Record<string, unknown>>): readonly string[] {
-  if (!isFile) return []
+/** Notes the texts of files that are as they should be. */
+function wrongFile([name, { pem }]: Named, values: Readonly<Record<string, unknown>>, texts: Map<string, string>): readonly string[] {
+  if (pem === undefined) return []
   const path = String(values[name])
+  const problem = (expected: string, seen: string) => [`${name}: expected ${expected}, seen ${quotedStart(path)} (${seen})`]
   try {
-    accessSync(path, constants.R_OK)
+    const text = readValueFile(path)
+    CHECK_PEM[pem](text)
+    texts.set(name, text)
     return []
   } catch (error) {
-    return [`${name}: expected a readable file, seen ${quotedStart(path)} (${(error as NodeJS.ErrnoException).code})`]
+    return error instanceof UnusableFile
+      ? problem(error.expected, error.seen)
+      : problem(`a file with a ${pem} in PEM`, (error as Error).message)
   }
+}
+
+function strangePairs(table: readonly Named[], texts: ReadonlyMap<string, string>): readonly string[] {
+  return table.flatMap(([name, { pem, needs = '' }]) => {
+    const [cert, key] = [texts.get(name), texts.get(needs)]
+    if (pem !== 'certificate' || cert === undefined || key === undefined) return []
+    try {
+      checkKeyPair({ cert, key })
+      return []
+    } catch (error) {
+      return [`${name}: expected the certificate of the key in ${needs}, seen another (${(error as Error).message})`]
+    }
+  })
 }
 
 function clashes(table: readonly Named[], values: Readonly<Record<string, unknown>>): readonly string[] {

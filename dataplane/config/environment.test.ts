@@ -5,7 +5,9 @@ import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { settingsOfRole } from '../contract/env.ts'
 import { ROLE_NAMES } from '../contract/roles.ts'
+import { makeSelfSigned } from '../roles/gateway/tls/self-signed.ts'
 import { ConfigError, describeSettings, loadSetting, loadSettings, loadSomeSettings } from './environment.ts'
+import type { KeyPair } from './pem.ts'
 
 function problemsOf(load: () => unknown): readonly string[] {
   try {
@@ -171,6 +173,77 @@ describe('settings from the environment', () => {
       'SEARCH_PORT: expected another port than BRIDGE_PORT, seen 9200 for both',
       'ENRICHED_TOPIC: expected another topic than RAW_TOPIC, seen raw-logs for both',
     ])
+  })
+
+  it('lists what settings lack of each other beside values that are wrong by themselves', () => {
+    const environment = {
+      LOG_LEVEL: 'loud',
+      ENRICHED_TOPIC: 'raw-logs',
+      SEARCH_CA_FILE: '/nowhere/ca.pem',
+      TLS_CERT_FILE: '/nowhere/tls.crt',
+    }
+    expect(problemsOf(() => loadSettings('standalone', environment))).to.deep.equal([
+      'LOG_LEVEL: expected one of debug, info, warn, error, silent, seen "loud"',
+      'SEARCH_CA_FILE: expected a readable file, seen "/nowhere/ca.pem" (ENOENT)',
+      'TLS_CERT_FILE: expected together with TLS_KEY_FILE, seen alone',
+      'TLS_CERT_FILE: expected a readable file, seen "/nowhere/tls.crt" (ENOENT)',
+      'ENRICHED_TOPIC: expected another topic than RAW_TOPIC, seen raw-logs for both',
+    ])
+  })
+
+  it('names a setting that is wrong once, and does not say of another that it stands alone', () => {
+    expect(problemsOf(() => loadSettings('agent', { SERVICE_TENANT_ID_FILE: '/nowhere' }))).to.deep.equal([
+      'SERVICE_TENANT_ID_FILE: expected a readable file, seen "/nowhere" (ENOENT)',
+    ])
+    expect(problemsOf(() => loadSettings('ticketing', { SEARCH_USERNAME: 'me', SEARCH_PASSWORD_FILE: '/nowhere' }))).to.deep.equal([
+      'SEARCH_PASSWORD_FILE: expected a readable file, seen "/nowhere" (ENOENT)',
+    ])
+  })
+
+  describe('of PEM files', () => {
+    const [own, other] = [0, 1].map(() =>
+      makeSelfSigned({ commonName: 'test', hosts: ['localhost'], notBeforeMs: Date.now(), notAfterMs: Date.now() + 86_400_000 }),
+    ) as [KeyPair, KeyPair]
+    const write = (name: string, text: string) => {
+      const path = join(directory, name)
+      writeFileSync(path, text)
+      return path
+    }
+
+    it('takes a certificate with its key, and an authority', () => {
+      const files = { TLS_CERT_FILE: write('own.crt', own.cert), TLS_KEY_FILE: write('own.key', own.key) }
+      expect(
+        problemsOf(() => loadSettings('gateway', { ...files, SEARCH_CA_FILE: write('ca.crt', `# ours\n${own.cert}${other.cert}`) })),
+      ).to.deep.equal([])
+    })
+
+    it('refuses a certificate of another key', () => {
+      const files = { BUS_CERT_FILE: write('own.crt', own.cert), BUS_KEY_FILE: write('other.key', other.key) }
+      const problems = problemsOf(() => loadSettings('collector', files))
+      expect(problems).to.have.length(1)
+      expect(problems[0]).to.match(/^BUS_CERT_FILE: expected the certificate of the key in BUS_KEY_FILE, seen another \(.*mismatch\)$/)
+    })
+
+    for (const [what, text] of Object.entries({ 'an empty file': '', 'another text': 'no PEM\n', 'a key': own.key })) {
+      it(`refuses ${what} where a certificate is expected`, () => {
+        const files = { SEARCH_CA_FILE: write('wrong', text), TLS_CERT_FILE: write('wrong', text), TLS_KEY_FILE: write('own.key', own.key) }
+        const problems = problemsOf(() => loadSettings('gateway', files))
+        expect(problems.map(problem => problem.replace(/ \(.*/, ''))).to.deep.equal(
+          ['SEARCH_CA_FILE', 'TLS_CERT_FILE'].map(
+            name => `${name}: expected a file with a certificate in PEM, seen "${join(directory, 'wrong')}"`,
+          ),
+        )
+      })
+    }
+
+    for (const [what, text] of Object.entries({ 'an empty file': '', 'a certificate': own.cert })) {
+      it(`refuses ${what} where a key is expected`, () => {
+        const files = { TLS_CERT_FILE: write('own.crt', own.cert), TLS_KEY_FILE: write('wrong', text) }
+        const [problem, ...others] = problemsOf(() => loadSettings('gateway', files))
+        expect(others).to.deep.equal([])
+        expect(problem).to.match(/^TLS_KEY_FILE: expected a file with a key in PEM, seen /)
+      })
+    }
   })
 
   it('several ports may be 0: free ones', () => {

@@ -1,5 +1,5 @@
 /** Reads settings from environment variables; the only place that looks at `process.env`. */
-import { defaultOf, kindOf, type SettingName, type SettingsOf, type SettingsTable, schemaOf, settingsOfRole } from '../contract/env.ts'
+import { defaultOf, kindOf, type SettingName, type SettingsOf, type SettingsTable, settingSchema, settingsOfRole } from '../contract/env.ts'
 import type { RoleName } from '../contract/roles.ts'
 import type { Setting } from '../contract/setting.ts'
 import { findCrossProblems } from './cross-checks.ts'
@@ -46,19 +46,27 @@ export function loadSetting<R extends RoleName, N extends SettingName & keyof Se
 
 function readSettings(role: RoleName, table: SettingsTable, environment: Environment): unknown {
   const problems: string[] = []
-  const texts: Record<string, string> = {}
-  for (const [name] of table) {
-    const text = readText(name, environment, problems)
-    if (text !== undefined) texts[name] = text
+  const values: Record<string, unknown> = {}
+  for (const [name, setting] of table) {
+    const { value, problem } = readSetting(role, name, setting, environment)
+    if (problem !== undefined) problems.push(problem)
+    if (problem !== undefined || value !== undefined) values[name] = value ?? null
   }
-  const parsed = schemaOf(table, role).safeParse(texts)
-  if (!parsed.success) {
-    const wrong = new Set(parsed.error.issues.map(issue => String(issue.path[0])))
-    for (const [name, setting] of table)
-      if (wrong.has(name)) problems.push(describe(name, setting, kindOf(setting, role).expected, texts[name]))
-  } else problems.push(...findCrossProblems(table, parsed.data))
-  if (problems.length > 0 || !parsed.success) throw new ConfigError(problems)
-  return Object.freeze(parsed.data)
+  problems.push(...findCrossProblems(table, values))
+  if (problems.length > 0) throw new ConfigError(problems)
+  return Object.freeze(values)
+}
+
+function readSetting(
+  role: RoleName,
+  name: SettingName,
+  setting: Setting,
+  environment: Environment,
+): { readonly value?: unknown; readonly problem?: string } {
+  const { text, problem } = readText(name, environment)
+  if (problem !== undefined) return { problem }
+  const parsed = settingSchema(setting, role).safeParse(text)
+  return parsed.success ? { value: parsed.data } : { problem: describe(name, setting, kindOf(setting, role).expected, text) }
 }
 
 /** One line per setting of the role with the value in force, secrets masked. */
@@ -72,20 +80,16 @@ export function describeSettings<R extends RoleName>(role: R, settings: Settings
   })
 }
 
-function readText(name: SettingName, environment: Environment, problems: string[]): string | undefined {
+function readText(name: SettingName, environment: Environment): { readonly text?: string | undefined; readonly problem?: string } {
   const direct = environment[name] || undefined
   const path = environment[`${name}_FILE`] || undefined
-  if (path === undefined) return direct
-  if (direct !== undefined) {
-    problems.push(`${name}: expected either ${name} or ${name}_FILE, seen both`)
-    return undefined
-  }
+  if (path === undefined) return { text: direct }
+  if (direct !== undefined) return { problem: `${name}: expected either ${name} or ${name}_FILE, seen both` }
   try {
-    return readValueFile(path) || undefined
+    return { text: readValueFile(path) || undefined }
   } catch (error) {
     if (!(error instanceof UnusableFile)) throw error
-    problems.push(`${name}_FILE: expected ${error.expected}, seen ${quotedStart(path)} (${error.seen})`)
-    return undefined
+    return { problem: `${name}_FILE: expected ${error.expected}, seen ${quotedStart(path)} (${error.seen})` }
   }
 }
 

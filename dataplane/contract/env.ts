@@ -164,20 +164,20 @@ export const SETTINGS = {
     description: "PEM file of the authority that signed the brokers' certificates; empty: those that Node knows",
     roles: ON_THE_BUS,
     value: TEXT,
-    isFile: true,
+    pem: 'certificate',
   },
   BUS_CERT_FILE: {
     description: 'PEM file of the certificate that brokers ask clients for',
     roles: ON_THE_BUS,
     value: TEXT,
-    isFile: true,
+    pem: 'certificate',
     needs: 'BUS_KEY_FILE',
   },
   BUS_KEY_FILE: {
     description: 'PEM file of the key that goes with it',
     roles: ON_THE_BUS,
     value: TEXT,
-    isFile: true,
+    pem: 'key',
     needs: 'BUS_CERT_FILE',
   },
   BUS_SASL_MECHANISM: {
@@ -305,7 +305,7 @@ export const SETTINGS = {
     description: "PEM file of the authority that signed the search store's certificate",
     roles: WITH_SEARCH,
     value: TEXT,
-    isFile: true,
+    pem: 'certificate',
   },
   BRIDGE_ENDPOINT: {
     description:
@@ -342,14 +342,14 @@ export const SETTINGS = {
       "PEM file of the gateway's certificate, with those that lead to its authority; read again when it changes; empty: a self-signed one",
     roles: ['standalone', 'gateway'],
     value: TEXT,
-    isFile: true,
+    pem: 'certificate',
     needs: 'TLS_KEY_FILE',
   },
   TLS_KEY_FILE: {
     description: 'PEM file of the key that goes with it',
     roles: ['standalone', 'gateway'],
     value: TEXT,
-    isFile: true,
+    pem: 'key',
     needs: 'TLS_CERT_FILE',
   },
   SEARCH_SHARDS: {
@@ -507,7 +507,8 @@ export function schemaOf(table: SettingsTable, role: RoleName): z.ZodType<Readon
   return z.strictObject(Object.fromEntries(table.map(([name, setting]) => [name, settingSchema(setting, role)])))
 }
 
-function settingSchema(setting: Setting, role: RoleName): z.ZodType<unknown> {
+/** Takes the text of a setting, or undefined where it is not set. */
+export function settingSchema(setting: Setting, role: RoleName): z.ZodType<unknown> {
   const { schema } = kindOf(setting, role)
   const value = defaultOf(setting, role)
   if (value !== undefined) return schema.prefault(value)

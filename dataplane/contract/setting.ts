@@ -24,8 +24,8 @@ export interface Setting<T = unknown> {
   readonly requiredFor?: readonly RoleName[]
   /** Never shown, not even in an error. */
   readonly secret?: true
-  /** The value is the path of a file that must be readable at start. */
-  readonly isFile?: true
+  /** The value is the path of a PEM file, which must hold this at start. */
+  readonly pem?: 'certificate' | 'key'
   /** The setting has no effect without this other one. */
   readonly needs?: string
   /** No two settings of one group may have the same value (0 as a port aside). */

@@ -12,7 +12,7 @@ export interface RpcStatus {
   readonly code: number
   readonly message: string
   /** Adds a `google.rpc.RetryInfo`. */
-  readonly retryAfterSeconds?: number
+  readonly retryAfterSeconds?: number | undefined
 }
 
 const RETRY_INFO_TYPE = Buffer.from('type.googleapis.com/google.rpc.RetryInfo')

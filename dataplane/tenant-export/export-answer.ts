@@ -1,7 +1,13 @@
 /** Answers to OTLP over HTTP as the collector gives them: JSON to a JSON request, protobuf to a protobuf request (Decisions 3). */
-import { encodeResponseJson, encodeResponseProtobuf, encodeStatusProtobuf, type PartialSuccess } from '../otlp/export-response.ts'
+import {
+  encodeResponseJson,
+  encodeResponseProtobuf,
+  encodeStatusProtobuf,
+  type PartialSuccess,
+  type RpcStatus,
+} from '../otlp/export-response.ts'
 import { ENCODINGS } from '../otlp-intake/decompress.ts'
-import type { Refusal } from '../otlp-intake/refusal.ts'
+import { GRPC, REFUSALS, type Refusal } from '../otlp-intake/refusal.ts'
 
 export const JSON_TYPE = 'application/json'
 export const PROTOBUF_TYPE = 'application/x-protobuf'
@@ -37,17 +43,30 @@ export function acceptedAnswer(type: ExportType, partialSuccess: PartialSuccess)
   return answer
 }
 
-/** In JSON for a request of another type. */
 export function refusedAnswer(type: string, { kind, message, reason }: Refusal): ExportAnswer {
-  const { httpStatus: status, grpcCode: code, retryAfterSeconds } = kind
-  const headers = {
-    ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
-    ...(reason === 'unsupportedEncoding' && { 'accept-encoding': ENCODINGS.join(', ') }),
-  }
-  if (type === PROTOBUF_TYPE) {
-    const body = encodeStatusProtobuf({ code, message, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) })
-    return answerOf(status, { 'content-type': PROTOBUF_TYPE, ...headers }, body)
-  }
+  const { httpStatus, grpcCode: code, retryAfterSeconds } = kind
+  const headers = reason === 'unsupportedEncoding' ? { 'accept-encoding': ENCODINGS.join(', ') } : {}
+  return errorAnswer(type, httpStatus, { code, message, retryAfterSeconds }, headers)
+}
+
+/** An error that the collector had no part in. */
+export function failedAnswer(type: string, { status, message, headers }: Failure): ExportAnswer {
+  const code = Object.values(REFUSALS).find(({ httpStatus }) => httpStatus === status)?.grpcCode ?? GRPC.unavailable
+  const { 'retry-after': wait, ...others } = headers
+  return errorAnswer(type, status, { code, message, retryAfterSeconds: wait === undefined ? undefined : Number(wait) }, others)
+}
+
+interface Failure {
+  readonly status: number
+  readonly message: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** In JSON for a request of another type. */
+function errorAnswer(type: string, status: number, said: RpcStatus, others: Readonly<Record<string, string>>): ExportAnswer {
+  const { code, message, retryAfterSeconds } = said
+  const headers = { ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }), ...others }
+  if (type === PROTOBUF_TYPE) return answerOf(status, { 'content-type': PROTOBUF_TYPE, ...headers }, encodeStatusProtobuf(said))
   const body = Buffer.from(JSON.stringify({ error: message, status, code, message }))
   return answerOf(status, { 'content-type': 'application/json; charset=utf-8', ...headers }, body)
 }

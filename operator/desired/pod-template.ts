@@ -164,7 +164,7 @@ function environment({ component, settings, data }: PodDescription): V1EnvVar[] 
   })
 }
 
-const isPath = (name: SettingName) => 'isFile' in SETTINGS[name]
+const isPath = (name: SettingName) => 'pem' in SETTINGS[name]
 
 function settingFiles(settings: RoleSettings): Readonly<Record<string, FileSource>> {
   return Object.fromEntries(Object.entries(settings).filter((entry): entry is [string, FileSource] => typeof entry[1] === 'object'))

@@ -107,7 +107,7 @@ function valueProblem(setting: string, key: string, { data, longValues }: Secret
   if (text === '') return `key ${key} to hold a value, found it empty`
   if (!Object.hasOwn(SETTINGS, setting)) return fieldProblem(key, ownOf(longValues, key) ?? bytesOf(base64).byteLength)
   const { value, ...rest } = SETTINGS[setting as SettingName]
-  if ('isFile' in rest) return text.includes('-----BEGIN ') ? undefined : `key ${key} to hold PEM`
+  if ('pem' in rest) return text.includes('-----BEGIN ') ? undefined : `key ${key} to hold PEM`
   return value.schema.safeParse(text).success ? undefined : `key ${key} to hold ${value.expected}`
 }
 

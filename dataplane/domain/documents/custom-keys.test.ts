@@ -13,6 +13,15 @@ describe("custom keys of a tenant's day", () => {
     expect(keys.admit('other', DAY, 'one more')).to.equal(true)
   })
 
+  it('are those that senders chose: of the pipeline’s own attributes none takes the place of one, and none is folded behind them', () => {
+    const keys = new CustomKeys()
+    const given = ['severity_text', 'otel.scope.name', 'otel.scope.version']
+    for (const path of given) expect(keys.admit('shop', DAY, path), path).to.equal(true)
+    for (let i = 0; i < 300; i++) expect(keys.admit('shop', DAY, `k${i}`), `k${i}`).to.equal(true)
+    expect(keys.admit('shop', DAY, 'one more')).to.equal(false)
+    for (const path of [...given, 'record.ordinal']) expect(keys.admit('shop', DAY, path), path).to.equal(true)
+  })
+
   it('one that an admitted one continues, or that continues an admitted one, is not: OpenSearch would refuse each record that has it', () => {
     const keys = new CustomKeys()
     for (const key of ['error', 'user.id', 'a.b.c']) expect(keys.admit('shop', DAY, key), key).to.equal(true)

@@ -5,6 +5,9 @@ import { keepBounded } from '../../limits/keep-bounded.ts'
 /** Distinct custom fields that one tenant may bring into one daily index; later ones are folded (Decisions 4). */
 export const MAX_CUSTOM_KEYS = 300
 
+/** Attributes that records get on their way here: senders did not choose them, so they do not count. */
+const GIVEN: ReadonlySet<string> = new Set(['severity_text', 'record.ordinal', 'otel.scope.name', 'otel.scope.version'])
+
 /** Tenants and days remembered at once; the one longest unused is forgotten. */
 const MAX_REMEMBERED = 10_000
 /** Characters of all fields that are remembered. */
@@ -44,7 +47,9 @@ export class CustomKeys {
     const keys = this.#of(tenant, day)
     if (keys.paths.has(path)) return true
     const begins = beginningsOf(path)
-    if (keys.paths.size >= MAX_CUSTOM_KEYS || collides(keys, path, begins)) return false
+    const counts = GIVEN.has(path) ? 0 : 1
+    if (keys.counted + counts > MAX_CUSTOM_KEYS || collides(keys, path, begins)) return false
+    keys.counted += counts
     let characters = path.length
     keys.paths.add(path)
     for (const begin of begins) {
@@ -75,7 +80,7 @@ export class CustomKeys {
 
   #of(tenant: string, day: string): Remembered {
     const id = `${day}/${tenant}`
-    const keys = this.#keys.get(id) ?? { paths: new Set<string>(), continued: new Set<string>(), characters: 0 }
+    const keys = this.#keys.get(id) ?? { paths: new Set<string>(), continued: new Set<string>(), counted: 0, characters: 0 }
     this.#keys.delete(id)
     if (this.#keys.size >= MAX_REMEMBERED) this.#forgetOldest()
     this.#keys.set(id, keys)
@@ -98,6 +103,8 @@ interface Names {
 
 /** The fields of one tenant and day. */
 interface Remembered extends Names {
+  /** Paths that count among `MAX_CUSTOM_KEYS`. */
+  counted: number
   /** Length of all names in both sets. */
   characters: number
 }

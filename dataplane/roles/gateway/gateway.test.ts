@@ -305,4 +305,24 @@ describe('the gateway, when back ends are away', () => {
     expect(refused[0]!.headers['retry-after']).to.equal('1')
     expect((await harness.call('/health', { key: harness.foreignKey })).status).to.equal(200)
   })
+
+  it('errors of exports that the specification does not show have the form of the collector: four fields, protobuf for a protobuf request', async () => {
+    harness = await startHarness({ requestsPerSecond: 1, search: { endpoint: away } })
+    const refusedOf = async (headers: Record<string, string>) => {
+      const answers = await Promise.all(Array.from({ length: 10 }, () => harness.call('/v1/logs', { method: 'POST', body: '{}', headers })))
+      return answers.find(({ status }) => status === 429)!
+    }
+    const json = await refusedOf({ 'content-type': 'application/json' })
+    const error = 'this API key may ask 1 times a second; try again later'
+    expect([json.headers['retry-after'], json.json()]).to.deep.equal(['1', { error, status: 429, code: 8, message: error }])
+    const protobuf = await refusedOf({ 'content-type': 'application/x-protobuf' })
+    expect([protobuf.headers['retry-after'], protobuf.headers['content-type']]).to.deep.equal(['1', 'application/x-protobuf'])
+    expect(protobuf.body.toString('latin1')).to.include(error).and.to.include('google.rpc.RetryInfo')
+    const wrongMethod = await harness.call('/v1/logs', { method: 'GET', key: harness.foreignKey })
+    const problem = 'GET is not allowed here; allowed: POST'
+    expect([wrongMethod.headers['allow'], wrongMethod.json()]).to.deep.equal([
+      'POST',
+      { error: problem, status: 405, code: 12, message: problem },
+    ])
+  })
 })

@@ -16,9 +16,11 @@ import { SearchStoreUnavailable } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createMetrics, type Metrics } from '../../telemetry/metrics.ts'
 import { DROPPED_BY_GATEWAY } from '../../tenant-export/attribute-names.ts'
+import { failedAnswer, mediaTypeOf } from '../../tenant-export/export-answer.ts'
 import { COLLECTOR_AWAY, exportHttp } from '../../tenant-export/export-http.ts'
 import { answerSearch, createSearchDoor } from '../../tenant-search/search-endpoints.ts'
 import {
+  answerBytes,
   answerError,
   answerJson,
   type GatewayRequest,
@@ -167,7 +169,7 @@ function createFront(config: GatewayConfig, check: KeyCheck, metrics: Metrics) {
     } catch (error) {
       if (gone.signal.aborted) return to
       stopReading(request)
-      answerError(response, errorOf(error, log))
+      answerFailure(request, response, errorOf(error, log))
     }
     return to
   }
@@ -179,7 +181,8 @@ function createFront(config: GatewayConfig, check: KeyCheck, metrics: Metrics) {
     if ('refused' in admission) {
       const { status, message, retryAfterSeconds } = admission.refused
       stopReading(request)
-      answerError(
+      answerFailure(
+        request,
         response,
         new HttpError(status, message, retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
       )
@@ -229,6 +232,19 @@ function createFront(config: GatewayConfig, check: KeyCheck, metrics: Metrics) {
       collectorGrpc.close()
       await Promise.all([collector, store, ...Object.values(backEnds)].map(upstream => upstream.close()))
     },
+  }
+}
+
+/** Statuses whose bodies the specification shows, for requests of every type. */
+const SHOWN: ReadonlySet<number> = new Set([401, 502])
+
+/** That of an export has the collector's form (Decisions 3). */
+function answerFailure(request: GatewayRequest, response: GatewayResponse, error: HttpError): void {
+  const isExport = EXPORT_PATHS.includes((request.url ?? '').split('?', 1)[0]!)
+  if (!isExport || SHOWN.has(error.status)) answerError(response, error)
+  else {
+    const { status, headers, body } = failedAnswer(mediaTypeOf(request.headers['content-type']), error)
+    answerBytes(response, status, headers, body)
   }
 }
 

@@ -59,7 +59,12 @@ describe("the gateway's certificate", () => {
 
   it('in files that hold no pair ends the start, naming the settings', async () => {
     const [one, other] = [selfSigned('127.0.0.1', systemClock), selfSigned('127.0.0.1', systemClock)]
-    expect(() => readCertificate(write({ cert: one.cert, key: other.key }))).to.throw('TLS_CERT_FILE, TLS_KEY_FILE: expected')
+    for (const pair of [
+      { cert: one.cert, key: other.key },
+      { cert: '', key: one.key },
+      { cert: one.cert, key: '' },
+    ])
+      expect(() => readCertificate(write(pair))).to.throw('TLS_CERT_FILE, TLS_KEY_FILE: expected')
   })
 
   it('is changed for new connections when the files change, and stays while they are not whole', async () => {
@@ -80,9 +85,11 @@ describe("the gateway's certificate", () => {
           socket.destroy()
         })
       })
-    writeFileSync(files.certFile, second.cert)
-    await look()
-    expect(await seen()).to.equal(new X509Certificate(first.cert).serialNumber)
+    for (const cert of [second.cert, '']) {
+      writeFileSync(files.certFile, cert)
+      await look()
+      expect(await seen()).to.equal(new X509Certificate(first.cert).serialNumber)
+    }
     write(second)
     await look()
     expect(await seen()).to.equal(new X509Certificate(second.cert).serialNumber)

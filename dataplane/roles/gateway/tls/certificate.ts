@@ -4,15 +4,12 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { createSecureContext } from 'node:tls'
+import { checkKeyPair, type KeyPair } from '../../../config/pem.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import { makeSelfSigned } from './self-signed.ts'
 
-export interface Certificate {
-  readonly cert: string
-  readonly key: string
-}
+export type Certificate = KeyPair
 
 export interface CertificateFiles {
   readonly certFile: string
@@ -30,7 +27,7 @@ const LOOK_MS = 5_000
 export function readCertificate({ certFile, keyFile }: CertificateFiles): Certificate {
   const pair = { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') }
   try {
-    createSecureContext(pair)
+    checkKeyPair(pair)
   } catch (cause) {
     throw new Error(`TLS_CERT_FILE, TLS_KEY_FILE: expected a certificate and its key in PEM: ${(cause as Error).message}`, { cause })
   }
@@ -84,7 +81,7 @@ const KEY_FILE = 'gateway-key.pem'
 function readKept(directory: string, nowMs: number): Certificate | undefined {
   try {
     const [cert, key] = [readFileSync(join(directory, CERTIFICATE_FILE), 'utf8'), readFileSync(join(directory, KEY_FILE), 'utf8')]
-    createSecureContext({ cert, key })
+    checkKeyPair({ cert, key })
     const { validToDate } = new X509Certificate(cert)
     return validToDate.getTime() - nowMs > LEAST_LEFT_MS ? { cert, key } : undefined
   } catch {
