@@ -5,15 +5,7 @@ import type { Target } from '../../domain/tickets/target.ts'
 import type { TicketEvent } from '../../domain/tickets/ticket-event.ts'
 import type { ExternalTicket, TicketRequest } from '../../ports/incident-platform.ts'
 import { eventReference } from './event-reference.ts'
-import {
-  type Delivered,
-  type HttpContract,
-  listOf,
-  NotDelivered,
-  notOfThisPlatform,
-  rootOf,
-  type TargetCalls,
-} from './http-platform.ts'
+import { type Delivered, type HttpContract, listOf, NotDelivered, notOfThisPlatform, rootOf, type TargetCalls } from './http-platform.ts'
 import { listAt, textAt } from './json-at.ts'
 import { ASKING_AGAIN, lookPatiently, OPENING, type Patience } from './patient-look.ts'
 import { cleanText, cutText, oneLine } from './rendering/cut-text.ts'
