@@ -30,7 +30,7 @@ export interface OutboundHttp {
   close(): Promise<void>
 }
 
-/** The address may not be spoken to; nothing was sent. The message says which rule refuses it. */
+/** The address may not be spoken to, or is not to be trusted; nothing was sent. The message says why, and what to do. */
 export class TargetRefused extends Error {
   constructor(message: string) {
     super(message)

@@ -251,6 +251,28 @@ describe('Jira', () => {
     expect(outcome).to.deep.equal({ kind: 'rejected', reason: 'Jira has no issue OPS-17 any more, or does not show it to this user' })
   })
 
+  it('makes a new issue where the old one was deleted and people are asked for again, one however often', async () => {
+    const gone = { status: 404, body: { errorMessages: ['Issue does not exist or you do not have permission to see it.'] } }
+    const made = { status: 201, body: { id: '10018', key: 'OPS-18' } }
+    for (const [event, answers] of [
+      ['reopen', [gone, gone]],
+      ['escalate', [gone]],
+    ] as const) {
+      const request = buildRequest('jira', { event, ticket: TICKET })
+      const { outcome, body } = await sendScripted(jira, request, ...answers, made)
+      expect(textAt(outcome, 'ticket', 'externalId'), event).to.equal('OPS-18')
+      expect(textAt(outcome, 'note'), event).to.match(/no issue OPS-17 any more.*: a new one takes its place/)
+      expect(at(body(answers.length), 'fields', 'labels'), event).to.include('lp-7c1f9a52')
+      const found = { status: 200, body: { issues: [{ id: '10018', key: 'OPS-18' }], isLast: true } }
+      const looks = event === 'reopen' ? answers : [gone]
+      const again = await sendScripted(jira, { ...request, mayBeThere: true }, ...looks, found)
+      expect(textAt(again.outcome, 'ticket', 'externalId'), event).to.equal('OPS-18')
+      expect(again.outbound.calls.at(-1), event).to.equal(`POST ${API}/search/jql`)
+    }
+    const over = buildRequest('jira', { event: 'escalate', ticket: TICKET, content: { status: 'resolved' } })
+    expect(textAt((await sendScripted(jira, over, gone)).outcome, 'note')).to.include('left out')
+  })
+
   it('puts values into JQL so that they stay values', () => expect(quoteJql('a" OR "b\\')).to.equal('"a\\" OR \\"b\\\\"'))
 
   it('is tested by asking who it is and what it may', async () => {

@@ -16,7 +16,7 @@ import {
   unlessRefused,
 } from './http-platform.ts'
 import { at, listAt, textAt } from './json-at.ts'
-import { lookPatiently, OPENING, type Patience } from './patient-look.ts'
+import { ASKING_AGAIN, lookPatiently, OPENING, type Patience } from './patient-look.ts'
 import { type AdfDocument, toAdf } from './rendering/adf.ts'
 import { cutText, oneLine } from './rendering/cut-text.ts'
 import { describeChange, describeIncident, FULL, SHORT, SHORTER, SHORTEST } from './rendering/ticket-document.ts'
@@ -81,8 +81,7 @@ export const jira: HttpContract = {
   secrets: target => [field(target, 'apiToken') ?? '', basicOf(target)],
 
   async send(request, calls) {
-    const known = request.ticket?.externalId
-    if (known !== undefined) return await tell(request, request.ticket!, calls)
+    if (request.ticket !== undefined) return await tellOrReplace(request, request.ticket, calls)
     const found = request.mayBeThere || request.event !== 'open' ? await find(request, calls) : undefined
     if (found !== undefined) return request.event === 'open' ? { ticket: remember(found, request) } : await tell(request, found, calls)
     if (!OPENING.has(request.event)) return { note: `left out: there is no issue to ${request.event}` }
@@ -190,6 +189,21 @@ function createdUnnamed(reply: Reply): NotDelivered {
   return new NotDelivered({ kind: 'retryable', reason, isAmbiguous: true, isUnanswered: true, isTargetDown: true })
 }
 
+/** A new issue where somebody deleted the old one and people are asked for again. Another attempt may have made the new one already. */
+async function tellOrReplace(request: TicketRequest, ticket: ExternalTicket, calls: TargetCalls): Promise<Delivered> {
+  try {
+    return await tell(request, ticket, calls)
+  } catch (error) {
+    if (!(error instanceof IssueGone) || !ASKING_AGAIN.has(request.event)) throw error
+    const successor = request.mayBeThere ? await find(request, calls) : undefined
+    if (successor !== undefined && successor.externalId !== ticket.externalId) return { ticket: remember(successor, request) }
+    const made = await create(request, calls)
+    if (made.ticket === undefined) return made
+    const notes = [`${error.message}: a new one takes its place`, made.note].filter(note => note !== undefined)
+    return { ...made, note: notes.join('; ') }
+  }
+}
+
 /** The refusal, with the setting that mends it. */
 function whatToSet(reply: Reply) {
   const failure = reply.failure()
@@ -285,10 +299,16 @@ async function comment(request: TicketRequest, key: string, calls: TargetCalls):
 }
 
 /** 404 of an issue says that somebody deleted it, not that the target is broken. */
+class IssueGone extends NotDelivered {
+  constructor(key: string) {
+    super({ kind: 'rejected', reason: `Jira has no issue ${key} any more, or does not show it to this user` })
+    this.name = 'IssueGone'
+  }
+}
+
 async function onIssue(key: string, call: Promise<Reply>): Promise<Reply> {
   const reply = await call
-  if (reply.status === 404)
-    throw new NotDelivered({ kind: 'rejected', reason: `Jira has no issue ${key} any more, or does not show it to this user` })
+  if (reply.status === 404) throw new IssueGone(key)
   return reply
 }
 

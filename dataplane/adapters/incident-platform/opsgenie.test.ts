@@ -147,6 +147,23 @@ describe('Opsgenie', () => {
     expect(comment.outcome).to.have.property('note', 'Opsgenie has no open alert for the note: Alert does not exist')
   })
 
+  it('escalates the new alert, too, where somebody closed the alert there, or there never was one', async () => {
+    const gone = { status: 200, body: { data: { isSuccess: false, status: 'Alert does not exist' } } }
+    const escalate = { event: 'escalate', fields: { escalation: 'Night' } } as const
+    for (const [ticket, ...answers] of [
+      [{ ticket: { ...TICKET, memory: { severity: 'critical' } } }, TAKEN, gone],
+      [{ ticket: { ...TICKET, memory: { severity: 'low' } } }, TAKEN, gone],
+      [{}],
+    ] as const) {
+      const request = buildRequest('opsgenie', { ...escalate, ...ticket })
+      const { outbound } = await sendScripted(opsgenie, request, ...answers, TAKEN, DONE, TAKEN)
+      expect(outbound.calls.filter(call => call.startsWith('POST')).slice(-2)).to.deep.equal([
+        `POST ${ALERTS}`,
+        `POST ${ALERT}/escalate?identifierType=alias`,
+      ])
+    }
+  })
+
   it('opens a new alert under the same alias for an incident that is opened again', async () => {
     const { outbound, body } = await sendScripted(opsgenie, buildRequest('opsgenie', { event: 'reopen', ticket: TICKET }), TAKEN, DONE)
     expect(outbound.calls[0]).to.equal(`POST ${ALERTS}`)

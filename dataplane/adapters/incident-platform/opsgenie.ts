@@ -55,7 +55,7 @@ export const opsgenie: HttpContract = {
 }
 
 const HANDLERS: Readonly<Record<TicketRequest['event'], (request: TicketRequest, calls: TargetCalls) => Promise<Delivered>>> = {
-  open,
+  open: createCalling,
   reopen: create,
   update: tellOrCreate,
   escalate: tellOrCreate,
@@ -64,7 +64,8 @@ const HANDLERS: Readonly<Record<TicketRequest['event'], (request: TicketRequest,
   resolve: async (request, calls) => await close(request, 'close', calls),
 }
 
-async function open(request: TicketRequest, calls: TargetCalls): Promise<Delivered> {
+/** The alert of an escalation goes to the configured one. */
+async function createCalling(request: TicketRequest, calls: TargetCalls): Promise<Delivered> {
   const made = await create(request, calls)
   const isEscalation = request.content.status !== 'resolved' && asksForHelp(request.event, request.content.change)
   const notes = [made.note, isEscalation ? await escalate(request, calls) : undefined].filter(note => note !== undefined)
@@ -106,16 +107,16 @@ async function create(request: TicketRequest, calls: TargetCalls): Promise<Deliv
 
 async function tellOrCreate(request: TicketRequest, calls: TargetCalls): Promise<Delivered> {
   const { target, event, ticket, ticketKey } = request
-  if (ticket === undefined) return await create(request, calls)
+  if (ticket === undefined) return await createCalling(request, calls)
   const severity = toldSeverity(request)
   const body = { priority: PRIORITY[severity] }
   const fate = changesSeverity(request)
     ? await change({ method: 'PUT', url: `${api(target, ticketKey)}/priority?identifierType=alias`, body }, target, calls)
     : undefined
   // Somebody closed the alert in Opsgenie: the news makes a new one.
-  if (fate?.kind === 'failed') return await create(request, calls)
+  if (fate?.kind === 'failed') return await createCalling(request, calls)
   const noted = await addNote(request, calls)
-  if (noted?.kind === 'failed') return await create(request, calls)
+  if (noted?.kind === 'failed') return await createCalling(request, calls)
   const escalation = event === 'escalate' ? await escalate(request, calls) : undefined
   const notes = [toldOf(noted).note, escalation].filter(note => note !== undefined)
   return { ticket: ticketOf(request, fate), ...(notes.length > 0 && { note: notes.join('; ') }) }

@@ -6,6 +6,9 @@ import type { TargetCalls } from './http-platform.ts'
 /** Events that are worth a ticket where there is none. */
 export const OPENING: ReadonlySet<TicketEvent> = new Set(['open', 'update', 'escalate', 'reopen'])
 
+/** Events that ask for people again: worth a new ticket where somebody deleted or closed the old one for good. */
+export const ASKING_AGAIN: ReadonlySet<TicketEvent> = new Set(['escalate', 'reopen'])
+
 export interface Patience {
   /** After an answer such as 503, and after no answer, from its end on. */
   readonly answeredMs: number

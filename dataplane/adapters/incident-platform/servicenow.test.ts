@@ -170,6 +170,19 @@ describe('ServiceNow', () => {
     expect(outcome).to.include({ kind: 'rejected' }).and.not.have.property('isTargetBroken')
   })
 
+  it('makes a new record where the old one was deleted and people are asked for again', async () => {
+    for (const event of ['reopen', 'escalate'] as const) {
+      const request = buildRequest('servicenow', { event, ticket: TICKET })
+      const made = { status: 201, body: { result: { sys_id: 'def456', number: 'INC0010018' } } }
+      const { outcome } = await sendScripted(servicenow, request, NOTHING, { status: 404 }, made)
+      expect(textAt(outcome, 'ticket', 'externalId'), event).to.equal('INC0010018')
+      expect(textAt(outcome, 'note'), event).to.match(/no record INC0010017 any more.*: a new one takes its place/)
+      const found = { status: 200, body: { result: [{ sys_id: 'def456', number: 'INC0010018', state: '1' }] } }
+      const again = await sendScripted(servicenow, { ...request, mayBeThere: true }, NOTHING, { status: 404 }, found)
+      expect(textAt(again.outcome, 'ticket', 'externalId'), event).to.equal('INC0010018')
+    }
+  })
+
   it('takes the state of its own record, where a closed one has the same correlation_id', async () => {
     const both = [
       { sys_id: 'old999', number: 'INC0010001', state: '7' },

@@ -5,18 +5,9 @@ import type { Target } from '../../domain/tickets/target.ts'
 import type { TicketEvent } from '../../domain/tickets/ticket-event.ts'
 import type { ExternalTicket, TicketRequest } from '../../ports/incident-platform.ts'
 import { eventReference } from './event-reference.ts'
-import {
-  type Delivered,
-  type HttpContract,
-  listOf,
-  NotDelivered,
-  notOfThisPlatform,
-  type Reply,
-  rootOf,
-  type TargetCalls,
-} from './http-platform.ts'
+import { type Delivered, type HttpContract, listOf, NotDelivered, notOfThisPlatform, rootOf, type TargetCalls } from './http-platform.ts'
 import { listAt, textAt } from './json-at.ts'
-import { lookPatiently, OPENING, type Patience } from './patient-look.ts'
+import { ASKING_AGAIN, lookPatiently, OPENING, type Patience } from './patient-look.ts'
 import { cleanText, cutText, oneLine } from './rendering/cut-text.ts'
 import { toPlainText } from './rendering/plain-text.ts'
 import { describeChange, describeIncident, FULL, SHORT, SHORTER, SHORTEST } from './rendering/ticket-document.ts'
@@ -102,8 +93,8 @@ async function find(request: TicketRequest, calls: TargetCalls): Promise<KnownRe
   })
 }
 
-/** `replaces`: number of a closed record of the same incident. */
-async function create(request: TicketRequest, calls: TargetCalls, replaces?: string): Promise<Delivered> {
+/** `whyAgain`: nothing can be changed in the record that the incident had before. */
+async function create(request: TicketRequest, calls: TargetCalls, whyAgain?: string): Promise<Delivered> {
   const { target, ticketKey } = request
   if (request.content.status === 'resolved')
     return { note: `left out: there is no open record for ${request.event}, and the incident is resolved` }
@@ -121,14 +112,14 @@ async function create(request: TicketRequest, calls: TargetCalls, replaces?: str
     ...optional('assignment_group', field(target, 'assignmentGroup')),
     ...optional('category', field(target, 'category')),
     ...optional('caller_id', field(target, 'callerId')),
-    ...(replaces !== undefined && { work_notes: `Opened again; ${replaces} is closed. ${eventReference(request)}` }),
+    ...(whyAgain !== undefined && { work_notes: `Opened again; ${whyAgain}. ${eventReference(request)}` }),
   }
   const reply = await calls.call({ method: 'POST', url: table(target), body, expects: [201] })
   const sysId = textAt(reply.json, 'result', 'sys_id')
   if (sysId === undefined) throw notOfThisPlatform(reply, 'result.sys_id')
   return {
     ticket: ticketOf(request, sysId, textAt(reply.json, 'result', 'number') ?? sysId),
-    ...(replaces !== undefined && { note: `${replaces} is closed: a new record takes its place` }),
+    ...(whyAgain !== undefined && { note: `${whyAgain}: a new one takes its place` }),
   }
 }
 
@@ -140,7 +131,7 @@ async function change(request: TicketRequest, record: KnownRecord, calls: Target
   if (mayBeThere && current.text.includes(eventReference(request))) return isKnownTicket
   const { state } = current
   if (FINAL_STATES.has(state)) {
-    if (event === 'reopen' || event === 'escalate') return await replaceClosed(request, record, calls)
+    if (ASKING_AGAIN.has(event)) return await replace(request, `${record.externalId} is closed`, calls)
     return { ...isKnownTicket, note: `${record.externalId} is closed: ServiceNow changes nothing in it any more` }
   }
   const severity = toldSeverity(request)
@@ -156,7 +147,13 @@ async function change(request: TicketRequest, record: KnownRecord, calls: Target
     ...(changesSeverity(request) && URGENCY[severity]),
     work_notes: `${note}\n\n${eventReference(request)}`,
   }
-  await onRecord(record, calls.call({ method: 'PATCH', url, body, expects: [200], also: [404] }))
+  const reply = await calls.call({ method: 'PATCH', url, body, expects: [200], also: [404] })
+  if (reply.status === 404) {
+    const reason = `ServiceNow has no record ${record.externalId} any more, or does not show it to this user`
+    if (!ASKING_AGAIN.has(event)) throw new NotDelivered({ kind: 'rejected', reason })
+    return await replace(request, reason, calls)
+  }
+  if (textAt(reply.json, 'result', 'sys_id') === undefined) throw notOfThisPlatform(reply, 'result.sys_id')
   return isKnownTicket
 }
 
@@ -178,11 +175,11 @@ function valueAt(record: unknown, name: string): string | undefined {
   return textAt(record, name) ?? textAt(record, name, 'value')
 }
 
-/** A closed record stays closed. Another attempt may have made the new one already. */
-async function replaceClosed(request: TicketRequest, record: KnownRecord, calls: TargetCalls): Promise<Delivered> {
+/** A closed record stays closed, and a deleted one deleted. Another attempt may have made the new one already. */
+async function replace(request: TicketRequest, why: string, calls: TargetCalls): Promise<Delivered> {
   const successor = request.mayBeThere ? await find(request, calls) : undefined
   if (successor !== undefined) return { ticket: ticketOf(request, successor.sysId, successor.externalId) }
-  return await create(request, calls, record.externalId)
+  return await create(request, calls, why)
 }
 
 function closeNotes({ content }: TicketRequest): string {
@@ -191,17 +188,6 @@ function closeNotes({ content }: TicketRequest): string {
     escapeJournal(note === undefined || note.trim() === '' ? 'Resolved in logpipeline.' : cleanText(note).trim()),
     MAX_WORK_NOTE,
   )
-}
-
-async function onRecord(record: ExternalTicket, call: Promise<Reply>): Promise<Reply> {
-  const reply = await call
-  if (reply.status === 404)
-    throw new NotDelivered({
-      kind: 'rejected',
-      reason: `ServiceNow has no record ${record.externalId} any more, or does not show it to this user`,
-    })
-  if (textAt(reply.json, 'result', 'sys_id') === undefined) throw notOfThisPlatform(reply, 'result.sys_id')
-  return reply
 }
 
 function ticketOf(request: TicketRequest, sysId: string, number: string): ExternalTicket {

@@ -4,6 +4,7 @@ import { isIP } from 'node:net'
 import type { OutboundAddress, OutboundAddresses } from '../../ports/outbound-addresses.ts'
 import { TargetRefused, TargetUnreachable } from '../../ports/outbound-http.ts'
 import { judgeAddress } from './address-rules.ts'
+import { createFairLookup, type Lookup } from './fair-lookup.ts'
 import { type OwnServer, ownAddresses } from './own-servers.ts'
 
 /** Both ways to allow them: a message of one pod is also read in the condition of a TicketingRoute. */
@@ -15,14 +16,15 @@ export interface OutboundAddressesConfig {
   /** Servers of the product: each believes its callers, so users may not speak to them through the product. Default: none. */
   readonly ownServers?: readonly OwnServer[]
   /** For tests. Default: the system's resolver. */
-  readonly lookup?: (host: string) => Promise<readonly { readonly address: string; readonly family: number }[]>
+  readonly lookup?: Lookup
 }
 
 export function createOutboundAddresses({
   allowPrivate,
   ownServers = [],
-  lookup = host => systemLookup(host, { all: true }),
+  lookup: anyLookup = host => systemLookup(host, { all: true }),
 }: OutboundAddressesConfig): OutboundAddresses {
+  const lookup = createFairLookup(anyLookup)
   return {
     async resolve(host, port) {
       const found = isIP(host) === 0 ? await ask(lookup, host) : [{ address: host, family: isIP(host) }]
@@ -48,8 +50,9 @@ export function expectedInsteadOf(host: string, { allowPrivate }: Pick<OutboundA
   return kind === 'private' && !allowPrivate ? `a public address (one that is ${what} needs ${ALLOWED_BY})` : undefined
 }
 
-async function ask(lookup: NonNullable<OutboundAddressesConfig['lookup']>, host: string) {
+async function ask(lookup: Lookup, host: string) {
   const found = await lookup(host).catch((error: NodeJS.ErrnoException) => {
+    if (error instanceof TargetUnreachable) throw error
     throw new TargetUnreachable(`the name ${host} cannot be resolved (${error.code ?? error.message})`, false, { cause: error })
   })
   if (found.length === 0) throw new TargetUnreachable(`the name ${host} has no address`, false)

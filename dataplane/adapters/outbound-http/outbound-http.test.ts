@@ -235,6 +235,30 @@ describe('outbound HTTP', () => {
         expect(resumed).to.deep.equal([false, true, false])
       })
 
+    it('refuses a certificate that nobody can trust, and says how to mend it; nothing was sent', async () => {
+      const elsewhere = makeSelfSigned({ commonName: HOST, hosts: ['elsewhere.example.com'], notBeforeMs, notAfterMs })
+      const expired = makeSelfSigned({ commonName: HOST, hosts: [HOST], notBeforeMs, notAfterMs: notBeforeMs + 1_000 })
+      const authority = { ca: `${elsewhere.cert}${expired.cert}` }
+      for (const [own, trusted, says] of [
+        [certificate, {}, /is of an authority that is not trusted here .*NODE_EXTRA_CA_CERTS/],
+        [elsewhere, authority, /is for another name .*elsewhere\.example\.com.*: configure/],
+        [expired, authority, /certificate has expired: it has to be renewed/],
+      ] as const) {
+        let asked = 0
+        const port = await listen(createTlsServer(own, (_, response) => void response.end(String(++asked))))
+        const addresses = createOutboundAddresses({ allowPrivate: true, lookup: async () => [{ address, family: 4 }] })
+        const guarded = createOutboundHttp({ allowPrivate: true, addresses, ...trusted })
+        const error = await failureOf(guarded.request({ method: 'GET', url: `https://${HOST}:${port}/secret`, timeoutMs: 5_000 }))
+        await guarded.close()
+        expect(error).to.be.instanceOf(TargetRefused)
+        expect(String(error))
+          .to.match(says)
+          .and.include(`${HOST}:${port}`)
+          .and.not.match(/secret|system-ca/)
+        expect(asked).to.equal(0)
+      }
+    })
+
     it('looks up and checks the address again for each connection, resumed ones as well', async () => {
       const url = await serveTls('TLSv1.3')
       await get(url)

@@ -11,6 +11,7 @@ import {
   TargetRefused,
   TargetUnreachable,
 } from '../../ports/outbound-http.ts'
+import { certificateProblem } from '../../text/certificate-problem.ts'
 import { ALLOWED_BY, createOutboundAddresses } from './outbound-addresses.ts'
 
 const CONNECT_MS = 10_000
@@ -168,10 +169,15 @@ function exchange(agent: Agent, url: URL, request: OutboundRequest, signal: Abor
   })
 }
 
-/** The result of the look-up, wherever undici and Node put it; a header that HTTP cannot carry, such as a key with a line break in it. */
+/**
+ * The result of the look-up, wherever undici and Node put it; a header that HTTP cannot carry, such as a key with a line break in it; a certificate that
+ * nobody can trust.
+ */
 function refusalIn(error: unknown, url: URL): TargetRefused | TargetUnreachable | undefined {
   if (error instanceof Error && codeOf(error) === 'UND_ERR_INVALID_ARG')
     return new TargetRefused(`${url.host}: the request cannot be written: ${error.message}`)
+  const certificate = error instanceof Error ? certificateProblem(error.message) : undefined
+  if (certificate !== undefined) return new TargetRefused(`${url.host}: ${certificate}`)
   for (let each = error, depth = 0; each instanceof Error && depth < 5; each = each.cause, depth++)
     if (each instanceof TargetRefused || each instanceof TargetUnreachable) return each
   return undefined
@@ -200,5 +206,5 @@ function describe(error: unknown): string {
 }
 
 function codeOf(error: Error): string | undefined {
-  return 'code' in error ? String(error.code) : undefined
+  return 'code' in error && error.code !== undefined ? String(error.code) : undefined
 }

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { expect } from 'chai'
 import { after, afterEach, before, describe, it } from 'mocha'
 import { createTransport, type SendMailOptions } from 'nodemailer'
@@ -46,6 +48,26 @@ describe('the stub mail server', () => {
 
   it('refuses wrong credentials: 535', async () => {
     expect(await send({}, 'wrong')).to.equal(535)
+  })
+
+  it('outlives a sender that is gone in the midst of a mail', async () => {
+    const uncaught: unknown[] = []
+    const note = (error: unknown) => uncaught.push(error)
+    process.on('unhandledRejection', note)
+    const { host, port } = at.stubs.addresses.smtp
+    const socket = connect(port, host)
+    const logIn = `AUTH PLAIN ${Buffer.from('\0demo\0demo-password').toString('base64')}`
+    for (const line of ['EHLO sender', logIn, 'MAIL FROM:<lp@example.com>', 'RCPT TO:<oncall@example.com>', 'DATA']) {
+      await once(socket, 'data')
+      socket.write(`${line}\r\n`)
+    }
+    await once(socket, 'data')
+    socket.end('Subject: half a mail\r\n')
+    await once(socket, 'close')
+    expect(await send({})).to.equal('sent')
+    process.off('unhandledRejection', note)
+    expect(uncaught).to.deep.equal([])
+    expect(threads().flat()).to.have.length(1)
   })
 
   it('fails as it is told: with a code, by a break before or after the mail was taken', async () => {

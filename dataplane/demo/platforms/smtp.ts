@@ -61,14 +61,16 @@ export function startSmtp(at: ListenConfig, deps: SmtpDeps): Promise<HttpServer>
     onMailFrom: (_, session, answer) => answerAs('MAIL', session, answer),
     onRcptTo: (_, session, answer) => answerAs('RCPT', session, answer),
     onData(stream, session, answer) {
-      void readMail(stream).then(async source => {
+      const receive = async (source: Buffer) => {
         const { mailFrom, rcptTo } = session.envelope
         const envelope = { from: mailFrom === false ? '' : mailFrom.address, to: rcptTo.map(({ address }) => address) }
-        const error = stream.sizeExceeded
-          ? smtpError(552, 'Message exceeds fixed maximum message size')
-          : await meet('DATA', session, () => deps.receive(source, envelope))
-        answer(error ?? null)
-      })
+        if (stream.sizeExceeded) return smtpError(552, 'Message exceeds fixed maximum message size')
+        return await meet('DATA', session, () => deps.receive(source, envelope))
+      }
+      // A sender that is gone in the midst of its mail hears no answer.
+      void readMail(stream)
+        .then(receive)
+        .then(error => answer(error ?? null), answer)
     },
   })
   // Connections that break are errors here, such as those that a fault breaks.

@@ -25,8 +25,7 @@ const MAX_REASON_LENGTH = 500
 
 /** Notes, before anything is sent, that an attempt of the first row begins. One that was under way before may have arrived. */
 export function beginAttempt(thread: TicketThread, lease: NonNullable<TicketThread['lease']>, now: string): TicketThread {
-  const { restsUntil: _r, ...rested } = thread
-  return changeHead({ ...rested, lease }, now, row => {
+  return changeHead({ ...withoutRest(thread), lease }, now, row => {
     const { status: _s, ...rest } = row
     return { ...rest, status: 'pending', attempts: row.attempts + 1, isUnderWay: true, ...(row.isUnderWay === true && lost(now)) }
   })
@@ -107,8 +106,7 @@ export function retryThread(thread: TicketThread, nowMs: number): TicketThread |
     const { suppressedBy: _s, ...rest } = row
     return { ...rest, status: 'pending', nextAttemptAt: now, deadlineAt }
   })
-  const { restsUntil: _r, ...rested } = thread
-  return arrange({ ...rested, rows, askedAt: now }, now)
+  return arrange({ ...withoutRest(thread), rows, askedAt: now }, now)
 }
 
 /** The thread with its first waiting row due at once, also where its target rests; undefined where nothing waits, or an attempt is under way. */
@@ -116,8 +114,7 @@ export function hastenThread(thread: TicketThread, nowMs: number): TicketThread 
   const now = new Date(nowMs).toISOString()
   const head = headOf(thread)
   if (head === undefined || head.isUnderWay === true) return undefined
-  const { restsUntil: _r, ...rested } = thread
-  return { ...changeHead(rested, now, row => ({ ...row, nextAttemptAt: now })), askedAt: now }
+  return { ...changeHead(withoutRest(thread), now, row => ({ ...row, nextAttemptAt: now })), askedAt: now }
 }
 
 /** Why nothing of a thread can be tried again, and what to do, for people. */
@@ -211,6 +208,11 @@ function dropUnopened(thread: TicketThread, now: string): TicketThread {
 function changeHead(thread: TicketThread, now: string, change: (row: OutboxRow) => OutboxRow): TicketThread {
   const head = headOf(thread)
   return arrange({ ...thread, rows: thread.rows.map(row => (row === head ? change(row) : row)) }, now)
+}
+
+/** The rest of its target that was noted is over, or is not waited for. */
+function withoutRest({ restsUntil: _r, ...thread }: TicketThread): TicketThread {
+  return thread
 }
 
 function mergeTicket(before: ExternalTicket | undefined, now: ExternalTicket | undefined): ExternalTicket | undefined {

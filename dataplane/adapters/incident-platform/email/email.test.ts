@@ -4,10 +4,12 @@ import type { SMTPServerOptions } from 'smtp-server'
 import type { ExternalTicket } from '../../../ports/incident-platform.ts'
 import type { OutboundAddresses } from '../../../ports/outbound-addresses.ts'
 import { TargetRefused } from '../../../ports/outbound-http.ts'
+import { makeSelfSigned } from '../../../roles/gateway/tls/self-signed.ts'
 import { buildRequest, ESCALATION } from '../testing/checkout-incident.ts'
 import { type SmtpFixture, smtpError, startSmtp } from '../testing/smtp-fixture.ts'
 import { createEmail } from './email.ts'
 import { isAddressOf } from './mail.ts'
+import { outcomeOfSmtpError } from './smtp-outcome.ts'
 
 const LOOPBACK: OutboundAddresses = { resolve: async () => [{ address: '127.0.0.1', family: 4, isPublic: false }] }
 
@@ -101,6 +103,19 @@ describe('e-mail', () => {
     expect(refused).to.have.property('reason').that.includes('554 Not like this')
   })
 
+  it('takes a certificate that nobody can trust for a matter of the settings, and says how to mend it', async () => {
+    const addresses: OutboundAddresses = { resolve: async () => [{ address: '127.0.0.1', family: 4, isPublic: true }] }
+    const nowMs = Date.now()
+    const host = 'mail.example.com'
+    const own = makeSelfSigned({ commonName: host, hosts: [host], notBeforeMs: nowMs - 60_000, notAfterMs: nowMs + 60_000 })
+    const { send } = await open({ ...own, secure: false }, addresses)
+    const outcome = await send()
+    expect(outcome).to.include({ kind: 'rejected', isTargetBroken: true })
+    expect(outcome)
+      .to.have.property('reason')
+      .that.matches(/not trusted here .*NODE_EXTRA_CA_CERTS/)
+  })
+
   const refusals: readonly { readonly says: string; readonly options: SMTPServerOptions; readonly is: object; readonly isNot: string }[] = [
     {
       says: 'a server that greets with 554 takes no mail at all',
@@ -121,6 +136,24 @@ describe('e-mail', () => {
       isNot: 'isTargetDown',
     },
     {
+      says: 'a sender that the server does not take is a matter of the settings',
+      options: { onMailFrom: (_, __, done) => done(smtpError(550, 'Sender address rejected')) },
+      is: { kind: 'rejected', isTargetBroken: true },
+      isNot: 'isAmbiguous',
+    },
+    {
+      says: 'recipients none of whom the server takes are a matter of the settings',
+      options: { onRcptTo: (_, __, done) => done(smtpError(550, 'No such user here')) },
+      is: { kind: 'rejected', isTargetBroken: true },
+      isNot: 'isAmbiguous',
+    },
+    {
+      says: 'a mail whose length the server refuses beforehand is never tried again',
+      options: { onMailFrom: (_, __, done) => done(smtpError(552, 'Message size exceeds fixed limit')) },
+      is: { kind: 'rejected' },
+      isNot: 'isTargetBroken',
+    },
+    {
       says: 'a mail that is too large is never tried again',
       options: { onData: (stream, _, done) => void stream.resume().on('end', () => done(smtpError(552, 'Too large'))) },
       is: { kind: 'rejected' },
@@ -139,6 +172,13 @@ describe('e-mail', () => {
         .to.include(is)
         .and.not.have.property(isNot),
     )
+
+  it('is not ambiguous where the server never spoke: what is resolved meanwhile need not be told', () => {
+    const error = Object.assign(new Error('Greeting never received'), { code: 'ETIMEDOUT', command: 'CONN' })
+    expect(outcomeOfSmtpError(error, { isStopping: false, clean: text => text }))
+      .to.include({ kind: 'retryable', isTargetDown: true })
+      .and.not.have.property('isAmbiguous')
+  })
 
   it('tells no form of the password, nor a part of one', async () => {
     const plain = Buffer.from('\0bot\0smtp-secret').toString('base64')
@@ -183,6 +223,14 @@ describe('e-mail', () => {
     expect(smtp.mails).to.have.length(2)
   })
 
+  it('gives up a recipient that was put off and is then refused for good, and nothing else', async () => {
+    const { send } = await open({ onRcptTo: (_, __, done) => done(smtpError(550, 'No such user')) })
+    const fields = { to: ['ada@example.com', 'oncall@example.com'] }
+    expect(await send({ fields, only: ['ada@example.com'] }))
+      .to.include({ kind: 'rejected' })
+      .and.not.have.property('isTargetBroken')
+  })
+
   it('holds the target for broken when the log-in is refused, and never tells the password', async () => {
     const { send, email, smtp } = await open({ onAuth: ({ password }, _, done) => done(smtpError(535, `No ${password}`)) })
     const outcome = await send()
@@ -196,7 +244,14 @@ describe('e-mail', () => {
   it('is tested without a mail', async () => {
     const { smtp, email } = await open()
     const { target } = buildRequest('email', { fields: { port: smtp.port } })
-    expect(await email.test(target, new AbortController().signal)).to.include({ ok: true })
+    expect(await email.test(target, new AbortController().signal))
+      .to.include({ ok: true })
+      .and.have.property('message')
+      .that.includes('takes the log-in')
+    const anonymous = buildRequest('email', { fields: { port: smtp.port, user: undefined } }).target
+    expect(await email.test(anonymous, new AbortController().signal))
+      .to.have.property('message')
+      .that.includes('answers; no mail')
     expect(smtp.mails).to.have.length(0)
   })
 

@@ -31,7 +31,8 @@ export function createEmail({ addresses }: { readonly addresses: OutboundAddress
         const answer = await pools.use(request.target, async transport => await transport.sendMail(message))
         return { kind: 'delivered', ticket: threadTicket(request), ...refusalsIn(answer, withoutSecrets(request.target)) }
       } catch (error) {
-        return outcomeOfSmtpError(error, signal.aborted, withoutSecrets(request.target))
+        const clean = withoutSecrets(request.target)
+        return outcomeOfSmtpError(error, { isStopping: signal.aborted, isRest: request.only !== undefined, clean })
       }
     },
 
@@ -39,9 +40,10 @@ export function createEmail({ addresses }: { readonly addresses: OutboundAddress
     async test(target, signal) {
       try {
         await pools.use(target, transport => unlessAborted(transport.verify(), signal))
-        return { ok: true, message: `The mail server ${field(target, 'host')} takes the log-in; no mail was sent` }
+        const does = field(target, 'user') === undefined ? 'answers' : 'takes the log-in'
+        return { ok: true, message: `The mail server ${field(target, 'host')} ${does}; no mail was sent` }
       } catch (error) {
-        return { ok: false, message: outcomeOfSmtpError(error, signal.aborted, withoutSecrets(target)).reason }
+        return { ok: false, message: outcomeOfSmtpError(error, { isStopping: signal.aborted, clean: withoutSecrets(target) }).reason }
       }
     },
 

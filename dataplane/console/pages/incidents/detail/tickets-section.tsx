@@ -57,7 +57,8 @@ interface TicketItemProps {
   readonly onRetry: () => void
 }
 
-function TicketItem({ ticket: { target, status, label, detail, url, externalId, canRetry }, isBusy, onRetry }: TicketItemProps) {
+function TicketItem({ ticket, isBusy, onRetry }: TicketItemProps) {
+  const { target, status, label, detail, nextAttemptAt, url, externalId, canRetry } = ticket
   const title = titleOfTarget(target)
   return (
     <li>
@@ -88,6 +89,12 @@ function TicketItem({ ticket: { target, status, label, detail, url, externalId, 
       {detail !== undefined && (
         <p className={status === 'failed' ? styles.trouble : styles.faint}>
           <VisibleText text={detail} />
+          {nextAttemptAt !== undefined && (
+            <>
+              {' · next attempt '}
+              <RelativeTime time={nextAttemptAt} />
+            </>
+          )}
         </p>
       )}
     </li>

@@ -51,6 +51,35 @@ describe('the tickets of an incident', () => {
       expect(canRetry({ status: 'suppressed', lastError }, 'open suppressed'), lastError).to.equal(expected)
   })
 
+  it('say what people should know: why one waits and until when, what a ticket lacks, what was not told before the rest', () => {
+    const shown = (dispatch: object, ...rows: readonly object[]) => {
+      const dispatches = { jira: { status: 'sent', attempts: 1, ...dispatch } as IncidentDispatch }
+      const all = rows.map(row => ({ platform: 'jira', lastError: null, nextAttemptAt: null, ...row }) as ShownRow)
+      const { detail, nextAttemptAt } = ticketStates({ platforms: ['jira'], dispatches }, all)[0]!
+      return { detail, nextAttemptAt }
+    }
+    const open = { event: 'open', status: 'sent', lastError: 'without a priority' }
+    const at = '2026-11-29T10:00:00.000Z'
+    const waiting = { event: 'open', status: 'pending', nextAttemptAt: at }
+    expect(shown({ status: 'pending', attempts: 0, lastError: 'waits: 401' }, waiting)).to.deep.equal({
+      detail: 'waits: 401',
+      nextAttemptAt: at,
+    })
+    expect(shown({ status: 'pending', attempts: 1, lastError: '429' }, waiting)).to.deep.equal({
+      detail: '429 (1 attempt)',
+      nextAttemptAt: at,
+    })
+    expect(shown({ status: 'pending', attempts: 0 }, waiting)).to.deep.equal({ detail: undefined, nextAttemptAt: undefined })
+    expect(shown({}, open)).to.deep.equal({ detail: 'without a priority', nextAttemptAt: undefined })
+    expect(shown({}, open, { event: 'comment', status: 'sent' }).detail, 'of the newest').to.equal(undefined)
+    const passedOver = { event: 'update', status: 'suppressed', lastError: 'it goes out with a later update' }
+    expect(shown({}, open, passedOver).detail).to.equal('without a priority')
+    const failed = { event: 'comment', status: 'failed', lastError: '400: too long' }
+    const acknowledge = { event: 'acknowledge', status: 'sent' }
+    expect(shown({}, open, failed, acknowledge).detail).to.equal('comment was not told: 400: too long')
+    expect(shown({}, open, failed, { event: 'resolve', status: 'sent' }).detail, 'overtaken').to.equal(undefined)
+  })
+
   it('an address that a browser should not follow is no link', () => {
     const addresses = ['javascript:alert(1)', 'data:text/html,x', '/browse/1', '', null, undefined]
     expect(addresses.map(safeUrl)).to.deep.equal(addresses.map(() => undefined))

@@ -9,8 +9,10 @@ export interface TicketState {
   readonly target: string
   readonly status: IncidentDispatch['status']
   readonly label: string
-  /** The failure, or the wait; absent where all is well. */
+  /** The failure, the wait, or what the ticket lacks; absent where all is well. */
   readonly detail?: string
+  /** When a ticket that waits, with a reason, is tried next. ISO-8601. */
+  readonly nextAttemptAt?: string
   readonly externalId?: string
   readonly url?: string
   readonly canRetry: boolean
@@ -45,11 +47,14 @@ function describeTicket(target: string, dispatch: IncidentDispatch, rows: readon
   const { status, externalId, lastError, attempts } = dispatch
   const url = safeUrl(dispatch.url)
   const isTryingAgain = status === 'pending' && attempts > 0 && lastError !== undefined
-  const detail = describeTrouble(dispatch, rows.find(row => row.status === 'pending')?.nextAttemptAt ?? undefined)
+  const detail = describeTrouble(dispatch, rows)
+  const isWaiting = status === 'pending' && detail !== undefined
+  const nextAttemptAt = isWaiting ? rows.find(row => row.status === 'pending')?.nextAttemptAt : undefined
   return {
     ...{ target, status, canRetry: mayRetry(dispatch, rows) },
     label: isTryingAgain ? 'Trying again' : LABELS[status],
     ...(detail !== undefined && { detail }),
+    ...(nextAttemptAt != null && { nextAttemptAt }),
     ...(externalId !== undefined && { externalId }),
     ...(url !== undefined && { url }),
   }
@@ -60,18 +65,24 @@ function mayRetry({ status, lastError }: IncidentDispatch, rows: readonly ShownR
   if (status === 'failed' || (status === 'pending' && lastError !== undefined)) return true
   if (status === 'suppressed' && lastError !== undefined && isGone(lastError)) return true
   // An earlier event may have failed where the newest is told, or held back.
-  return rows.some(
+  return missedRow(rows) !== undefined
+}
+
+/** The newest event that failed, and that no later one has made needless. */
+function missedRow(rows: readonly ShownRow[]): ShownRow | undefined {
+  return rows.findLast(
     (row, at) => row.status === 'failed' && !rows.slice(at + 1).some(later => later.status === 'sent' && outdates(later.event, row.event)),
   )
 }
 
-function describeTrouble({ status, attempts, lastError }: IncidentDispatch, nextAttemptAt: string | undefined): string | undefined {
+function describeTrouble({ status, attempts, lastError }: IncidentDispatch, rows: readonly ShownRow[]): string | undefined {
   const tries = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`
   if (status === 'failed') return `${lastError ?? 'no reason is known'} (${tries})`
   if (status === 'suppressed') return lastError
-  if (status === 'sent') return undefined
-  if (attempts === 0 || lastError === undefined) return undefined
-  return `${lastError} (${tries}${nextAttemptAt === undefined ? '' : ', next one soon'})`
+  if (status === 'pending') return attempts === 0 || lastError === undefined ? lastError : `${lastError} (${tries})`
+  const missed = missedRow(rows)
+  if (missed !== undefined) return `${missed.event} was not told: ${missed.lastError ?? 'no reason is known'}`
+  return rows.findLast(row => row.status === 'sent')?.lastError ?? undefined
 }
 
 /** The address comes from the platform: only one that a browser should follow. */
