@@ -4,6 +4,7 @@ import { pathAt, seenAt } from '../json/path.ts'
 import { JsonScanner } from './json-scanner.ts'
 import type { RequestLayout } from './layout.ts'
 import { MalformedPayload } from './malformed.ts'
+import { allSteps, type Steps } from './steps.ts'
 
 export interface AcceptOptions {
   /** Decimal string; given to records that carry neither time (Decisions 3). */
@@ -12,9 +13,14 @@ export interface AcceptOptions {
 
 /** Checks an `ExportLogsServiceRequest` in JSON and finds its parts. Throws `MalformedPayload` or `OversizedPayload`. The bytes are kept, not copied. */
 export function acceptJson(text: Uint8Array, options: AcceptOptions): RequestLayout {
+  return allSteps(acceptingSteps(text, options))
+}
+
+/** The same, with rests. */
+export function* acceptingSteps(text: Uint8Array, options: AcceptOptions): Steps<RequestLayout> {
   if (!isUtf8(text)) throw new MalformedPayload('request body: expected UTF-8, saw bytes that are not')
   try {
-    return new JsonScanner(text, options.observedTimeUnixNano).scan()
+    return yield* new JsonScanner(text, options.observedTimeUnixNano).scan()
   } catch (error) {
     if (error instanceof Fault) throw new MalformedPayload(describe(text, error))
     throw error

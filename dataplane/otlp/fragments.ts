@@ -6,6 +6,7 @@ import type { RequestLayout, ResourceSpan, ScopeSpan } from './layout.ts'
 import { OversizedPayload } from './malformed.ts'
 import { messageMemory } from './message-memory.ts'
 import { soundEdits } from './sound-edits.ts'
+import { allSteps, type Steps } from './steps.ts'
 
 /** One element of `resourceLogs`, as bytes in pieces. */
 export interface Fragment {
@@ -61,7 +62,12 @@ export const MAX_MESSAGE_RECORDS = 10_000
 
 /** Elements without records are left out. Order is kept. Throws `OversizedPayload` when the messages would repeat more than `MAX_REPEATED_BYTES`. */
 export function cutFragments(request: RequestLayout, maxMessageBytes: number): Fragments {
-  const text = new EditedText(request.text, soundEdits(request, maxMessageBytes))
+  return allSteps(cuttingSteps(request, maxMessageBytes))
+}
+
+/** The same, with rests. */
+export function* cuttingSteps(request: RequestLayout, maxMessageBytes: number): Steps<Fragments> {
+  const text = new EditedText(request.text, yield* soundEdits(request, maxMessageBytes))
   const limit = maxMessageBytes - ENVELOPE_BYTES
   const fragments: Fragment[] = []
   let rejectedRecords = 0
@@ -78,7 +84,7 @@ export function cutFragments(request: RequestLayout, maxMessageBytes: number): F
         ...(isWhole(request, resource) && { message: request.text }),
       })
     else {
-      const cut = new ResourceCutter(request, text, resource, limit, MAX_REPEATED_BYTES - repeatedBytes).cut()
+      const cut = yield* new ResourceCutter(request, text, resource, limit, MAX_REPEATED_BYTES - repeatedBytes).cut()
       for (const fragment of cut.fragments) fragments.push(fragment)
       rejectedRecords += cut.rejectedRecords
       repeatedBytes += cut.repeatedBytes
@@ -122,13 +128,13 @@ class ResourceCutter {
     this.#resourceBytes = text.size(resource.start, resource.listStart) + text.size(resource.listEnd, resource.end)
   }
 
-  cut(): Fragments {
-    for (const scope of this.#resource.scopes) this.#addScope(scope)
+  *cut(): Steps<Fragments> {
+    for (const scope of this.#resource.scopes) yield* this.#addScope(scope)
     this.#closeFragment()
     return { fragments: this.#fragments, rejectedRecords: this.#rejectedRecords, repeatedBytes: this.#repeatedBytes }
   }
 
-  #addScope(scope: ScopeSpan): void {
+  *#addScope(scope: ScopeSpan): Steps<void> {
     if (scope.firstRecord === scope.endRecord) return
     const scopeBytes = this.#text.size(scope.start, scope.listStart) + this.#text.size(scope.listEnd, scope.end)
     const alone = this.#resourceBytes + scopeBytes
@@ -144,6 +150,7 @@ class ResourceCutter {
         if (first > scope.firstRecord) this.#noteRepeated(scopeBytes)
         this.#addRun(scope, first, end, scopeBytes)
         first = end
+        yield
         if (once && end < most) {
           this.#rejectedRecords += scope.endRecord - first
           return

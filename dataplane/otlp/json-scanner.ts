@@ -11,11 +11,13 @@ import { ANY_VALUE, EXPORT_LOGS_REQUEST, type Field, KEY_VALUE, Kind, type Messa
 import { EditList, LayoutBuilder, type RequestLayout } from './layout.ts'
 import { NOT_PLAIN, PlainAttributes } from './plain-attributes.ts'
 import { ScalarReader } from './scalar-reader.ts'
+import { STEP_BYTES, type Steps } from './steps.ts'
 import { keyOfDigits, UNKNOWN_TIME_KEY } from './time-key.ts'
 
 const SERVICE_NAME = Buffer.from('service.name')
 const TENANT_ID = Buffer.from('tenant_id')
 const NOWHERE = -1
+const LISTS_OF_MESSAGES: ReadonlySet<Note> = new Set([Note.resourceLogs, Note.scopeLogs, Note.logRecords])
 
 /**
  * One pass over a request: checks syntax and types and notes where the records lie, without building objects.
@@ -53,13 +55,69 @@ export class JsonScanner {
   }
 
   /** Throws a `Fault` or an `OversizedPayload`. */
-  scan(): RequestLayout {
+  *scan(): Steps<RequestLayout> {
     const b = this.#b
     const start = skipSpace(b, 0)
     if (b[start] !== OPEN_OBJECT) throw new Fault(start, 'an object')
-    const end = skipSpace(b, this.#message(start, EXPORT_LOGS_REQUEST, 0))
+    const end = skipSpace(b, yield* this.#messageOfLists(start, EXPORT_LOGS_REQUEST))
     if (end !== b.length) throw new Fault(end, 'the end of the input')
     return this.#layout.build(b, this.#edits.settled())
+  }
+
+  /** A message around the records, with rests between them. */
+  *#messageOfLists(open: number, message: Message): Steps<number> {
+    const b = this.#b
+    let p = skipSpace(b, open + 1)
+    if (b[p] === CLOSE_OBJECT) return p + 1
+    for (;;) {
+      if (b[p] !== QUOTE) throw new Fault(p, 'a field name')
+      const nameStart = p + 1
+      const nameEnd = closingQuote(b, nameStart, this.#edits)
+      const field = this.#field(message, nameStart, nameEnd)
+      p = skipSpace(b, this.#colon(nameEnd + 1) + 1)
+      if (field === undefined) p = valueEnd(b, p, this.#edits)
+      else if (isNull(b, p)) {
+        this.#edits.add(nameStart, nameEnd, '_')
+        p += 4
+      } else {
+        if (field.rename) this.#edits.add(nameStart, nameEnd, field.name)
+        p = LISTS_OF_MESSAGES.has(field.note) ? yield* this.#listOfMessages(p, field) : this.#value(p, field, 0)
+      }
+      p = skipSpace(b, p)
+      if (b[p] === CLOSE_OBJECT) return p + 1
+      if (b[p] !== COMMA) throw new Fault(p, '"," or "}"')
+      p = skipSpace(b, p + 1)
+    }
+  }
+
+  *#listOfMessages(open: number, { note, message }: Field): Steps<number> {
+    const b = this.#b
+    if (b[open] !== OPEN_LIST) throw new Fault(open, 'a list')
+    this.#openList(open, note)
+    let p = skipSpace(b, open + 1)
+    const listStart = p
+    if (b[p] !== CLOSE_LIST) {
+      let restAt = p + STEP_BYTES
+      for (;;) {
+        if (b[p] !== OPEN_OBJECT) throw new Fault(p, 'an object')
+        if (note === Note.logRecords) p = this.#logRecord(p, message)
+        else p = yield* note === Note.scopeLogs ? this.#scopeLogs(p, message) : this.#resourceLogs(p, message)
+        if (b[p]! <= 0x20) p = skipSpace(b, p)
+        if (b[p] === CLOSE_LIST) break
+        if (b[p] !== COMMA) throw new Fault(p, '"," or "]"')
+        p++
+        if (b[p]! <= 0x20) p = skipSpace(b, p)
+        if (p >= restAt) {
+          restAt = p + STEP_BYTES
+          yield
+        }
+      }
+    }
+    if (note !== Note.resourceLogs) {
+      this.#listStart = listStart
+      this.#listEnd = p
+    }
+    return p + 1
   }
 
   /** `depth` counts the AnyValues around. */
@@ -220,9 +278,8 @@ export class JsonScanner {
   #list(open: number, field: Field, depth: number): number {
     const b = this.#b
     if (b[open] !== OPEN_LIST) throw new Fault(open, 'a list')
-    this.#openList(open, field.note)
+    if (field.note === Note.resourceAttributes) this.#forgetResource()
     let p = skipSpace(b, open + 1)
-    const listStart = p
     if (b[p] !== CLOSE_LIST) {
       for (;;) {
         if (b[p] !== OPEN_OBJECT) throw new Fault(p, 'an object')
@@ -234,14 +291,10 @@ export class JsonScanner {
         if (b[p]! <= 0x20) p = skipSpace(b, p)
       }
     }
-    if (field.note === Note.logRecords || field.note === Note.scopeLogs) {
-      this.#listStart = listStart
-      this.#listEnd = p
-    }
     return p + 1
   }
 
-  /** Refuses a second list of records, as every reader would lose one of the two. Of two lists of attributes the last one counts. */
+  /** Refuses a second list of records, as every reader would lose one of the two. */
   #openList(p: number, note: Note): void {
     const twice =
       (note === Note.logRecords && this.#listStart !== NOWHERE) ||
@@ -249,7 +302,6 @@ export class JsonScanner {
       (note === Note.resourceLogs && this.#resourceLogsSeen)
     if (twice) throw new Fault(p, 'this list only once')
     if (note === Note.resourceLogs) this.#resourceLogsSeen = true
-    if (note === Note.resourceAttributes) this.#forgetResource()
   }
 
   #element(p: number, field: Field, depth: number): number {
@@ -257,24 +309,14 @@ export class JsonScanner {
       const end = this.#plain.end(p)
       if (end !== NOT_PLAIN) return end
     }
-    switch (field.note) {
-      case Note.logRecords:
-        return this.#logRecord(p, field.message)
-      case Note.scopeLogs:
-        return this.#scopeLogs(p, field.message)
-      case Note.resourceLogs:
-        return this.#resourceLogs(p, field.message)
-      case Note.resourceAttributes:
-        return this.#resourceAttribute(p, field.message)
-      default:
-        return this.#message(p, field.message, this.#deeper(p, field.message, depth))
-    }
+    if (field.note === Note.resourceAttributes) return this.#resourceAttribute(p, field.message)
+    return this.#message(p, field.message, this.#deeper(p, field.message, depth))
   }
 
-  #resourceLogs(start: number, message: Message): number {
+  *#resourceLogs(start: number, message: Message): Steps<number> {
     this.#forgetResource()
     this.#listStart = NOWHERE
-    const end = this.#message(start, message, 0)
+    const end = yield* this.#messageOfLists(start, message)
     this.#layout.addResource({
       start,
       end,
@@ -286,9 +328,9 @@ export class JsonScanner {
     return end
   }
 
-  #scopeLogs(start: number, message: Message): number {
+  *#scopeLogs(start: number, message: Message): Steps<number> {
     this.#listStart = NOWHERE
-    const end = this.#message(start, message, 0)
+    const end = yield* this.#messageOfLists(start, message)
     this.#layout.addScope({ start, end, listStart: this.#listStart, listEnd: this.#listEnd })
     this.#listStart = NOWHERE
     return end

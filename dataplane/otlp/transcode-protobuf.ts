@@ -2,11 +2,13 @@
 import { Buffer } from 'node:buffer'
 import { Fault } from '../json/fault.ts'
 import type { AcceptOptions } from './accept-json.ts'
-import { JsonWriter, type Piece } from './json-writer.ts'
+import { buildPiece, JsonWriter, type Piece } from './json-writer.ts'
 import { KnownOrigins } from './known-origins.ts'
 import { LayoutBuilder, MAX_RECORDS, type RequestLayout } from './layout.ts'
 import { MalformedPayload } from './malformed.ts'
 import type { ResourceOwner } from './resource-owner.ts'
+import { allSteps, STEP_BYTES, type Steps } from './steps.ts'
+import { UNKNOWN_TIME_KEY } from './time-key.ts'
 import { KNOWN_TAGS, WireReader } from './wire-reader.ts'
 import { RecordTranscoder } from './wire-records.ts'
 import {
@@ -34,13 +36,16 @@ const SCHEMA_URL = SCOPE_LOGS.schemaUrl
 const SERVICE_NAME = Buffer.from('service.name')
 const TENANT_ID = Buffer.from('tenant_id')
 const NO_RESOURCE = Buffer.from('{}')
+/** A record, resource or scope with one attribute. */
+const OPEN_TOO_LARGE = buildPiece('{"attributes":[{"key":"","value":{"stringValue":"')
+const CLOSE_TOO_LARGE = buildPiece('"}}]}')
 const knownResources = new KnownOrigins()
 const knownScopes = new KnownOrigins()
 
 export interface TranscodeOptions extends AcceptOptions {
   /** Limit of the JSON form, which may be several times larger than the request. */
   readonly maxTextBytes?: number
-  /** Records, resources and scopes whose JSON form is longer than so many bytes go nowhere: the rest of their attributes and lists is left out. Default: no limit. */
+  /** Records, resources and scopes that are longer than so many bytes, as they come or in their JSON form, go nowhere: they, or the rest of their attributes and lists, are left out. Default: no limit. */
   readonly maxPartBytes?: number
   /** Whose the records are, whatever the request says. */
   readonly owner?: ResourceOwner | undefined
@@ -50,12 +55,20 @@ const MAX_TEXT_BYTES = 512 * 1024 * 1024
 
 /** Writes an `ExportLogsServiceRequest` in protobuf as OTLP JSON and finds its parts. Throws `MalformedPayload` or `OversizedPayload`. */
 export function transcodeProtobuf(request: Uint8Array, options: TranscodeOptions): RequestLayout {
+  return allSteps(transcodingSteps(request, options))
+}
+
+/** The same, with rests. */
+export function* transcodingSteps(request: Uint8Array, options: TranscodeOptions): Steps<RequestLayout> {
+  const transcoder = idle.pop() ?? new ProtobufTranscoder()
   try {
-    return transcoder.transcode(request, options)
+    return yield* transcoder.transcode(request, options)
   } catch (error) {
     if (error instanceof Fault)
       throw new MalformedPayload(`request body: expected ${error.expected} (at byte ${error.offset} of the protobuf)`)
     throw error
+  } finally {
+    if (idle.length === 0) idle.push(transcoder)
   }
 }
 
@@ -68,24 +81,28 @@ class ProtobufTranscoder {
   readonly #out = new JsonWriter()
   readonly #values = new ValueTranscoder(this.#in, this.#out)
   readonly #records = new RecordTranscoder(this.#in, this.#out, this.#values)
+  readonly #writeResource = (end: number) => this.#resourceLogs(end)
+  readonly #writeScope = (end: number) => this.#scopeLogs(end)
   #layout = new LayoutBuilder()
+  #maxPartBytes = Number.POSITIVE_INFINITY
   #owner: ResourceOwner | undefined
   #service: string | undefined
   #tenantId: string | undefined
 
   /** Throws a `Fault` or an `OversizedPayload`. */
-  transcode(
+  *transcode(
     request: Uint8Array,
     { observedTimeUnixNano, maxTextBytes = MAX_TEXT_BYTES, maxPartBytes = Number.POSITIVE_INFINITY, owner }: TranscodeOptions,
-  ): RequestLayout {
+  ): Steps<RequestLayout> {
     const out = this.#out
     this.#in.open(request)
     out.begin(maxTextBytes, maxPartBytes)
     this.#records.observedTimeUnixNano = observedTimeUnixNano
     this.#owner = owner
+    this.#maxPartBytes = maxPartBytes
     try {
       out.byte(OPEN_OBJECT)
-      this.#list(REQUEST, REQUEST.resourceLogs, REQUEST_NAMES.resourceLogs, request.length, this.#resourceLogs)
+      yield* this.#list(REQUEST, REQUEST.resourceLogs, REQUEST_NAMES.resourceLogs, request.length, this.#writeResource)
       out.byte(CLOSE_OBJECT)
       return this.#layout.build(out.written(), [])
     } finally {
@@ -95,69 +112,86 @@ class ProtobufTranscoder {
     }
   }
 
-  readonly #resourceLogs = (end: number): void => {
+  *#resourceLogs(end: number): Steps<void> {
     const out = this.#out
     const start = out.position
     this.#service = undefined
     this.#tenantId = undefined
     out.byte(OPEN_OBJECT)
-    const { origin, schemaUrl, listed } = this.#beside(RESOURCE_LOGS.resource, RESOURCE_LOGS.scopeLogs, end)
+    const { origin, schemaUrl, listed } = yield* this.#beside(RESOURCE_LOGS.resource, RESOURCE_LOGS.scopeLogs, end)
     this.#layout.expectGroups(listed)
     if (origin !== NOWHERE) this.#originAt(origin, RESOURCE_LOGS_NAMES.resource, end, this.#knownResource)
     else if (this.#owner !== undefined) this.#resourceOf(this.#owner)
-    const list = this.#list(RESOURCE_LOGS, RESOURCE_LOGS.scopeLogs, RESOURCE_LOGS_NAMES.scopeLogs, end, this.#scopeLogs)
+    const list = yield* this.#list(RESOURCE_LOGS, RESOURCE_LOGS.scopeLogs, RESOURCE_LOGS_NAMES.scopeLogs, end, this.#writeScope)
     this.#schemaUrlAt(schemaUrl, end)
     out.byte(CLOSE_OBJECT)
     this.#layout.addResource({ start, end: out.position, ...list, service: this.#service, tenantId: this.#tenantId })
   }
 
-  readonly #scopeLogs = (end: number): void => {
+  *#scopeLogs(end: number): Steps<void> {
     const out = this.#out
     const start = out.position
     out.byte(OPEN_OBJECT)
-    const { origin, schemaUrl, listed } = this.#beside(SCOPE_LOGS.scope, SCOPE_LOGS.logRecords, end)
+    const { origin, schemaUrl, listed } = yield* this.#beside(SCOPE_LOGS.scope, SCOPE_LOGS.logRecords, end)
     this.#layout.expectRecords(listed)
     if (origin !== NOWHERE) this.#originAt(origin, SCOPE_LOGS_NAMES.scope, end, this.#knownScope)
-    const list = this.#list(SCOPE_LOGS, SCOPE_LOGS.logRecords, SCOPE_LOGS_NAMES.logRecords, end, this.#logRecord)
+    const list = yield* this.#list(SCOPE_LOGS, SCOPE_LOGS.logRecords, SCOPE_LOGS_NAMES.logRecords, end, this.#logRecord)
     this.#schemaUrlAt(schemaUrl, end)
     out.byte(CLOSE_OBJECT)
     this.#layout.addScope({ start, end: out.position, ...list })
   }
 
-  readonly #logRecord = (end: number): void => {
+  readonly #logRecord = (end: number): undefined => {
     const start = this.#out.position
-    const timeKey = this.#records.logRecord(end)
+    const timeKey = this.#isPassedOver(end) ? UNKNOWN_TIME_KEY : this.#records.logRecord(end)
     this.#layout.addRecord(start, this.#out.position, timeKey)
   }
 
+  /** A record, resource or scope that is too large as it came is not read. What stands for it fits no message either, and is rejected with it. */
+  #isPassedOver(end: number): boolean {
+    if (end - this.#in.position <= this.#maxPartBytes) return false
+    this.#out.piece(OPEN_TOO_LARGE)
+    this.#out.spaces(this.#maxPartBytes)
+    this.#out.piece(CLOSE_TOO_LARGE)
+    this.#in.position = end
+    return true
+  }
+
   /** Writes the fields with this tag as a list; returns where its elements lie. */
-  #list(
+  *#list(
     message: Readonly<Record<string, number>>,
     wanted: number,
     name: Piece,
     end: number,
-    write: (blockEnd: number) => void,
-  ): { readonly listStart: number; readonly listEnd: number } {
+    write: (blockEnd: number) => Steps<void> | undefined,
+  ): Steps<{ readonly listStart: number; readonly listEnd: number }> {
     const out = this.#out
     const input = this.#in
+    let restAt = input.position + STEP_BYTES
     out.piece(name)
     out.byte(OPEN_LIST)
     const listStart = out.position
     while (input.position < end) {
       const tag = input.tag(end)
       if (tag === wanted) {
-        write(input.blockEnd(end))
+        const steps = write(input.blockEnd(end))
+        if (steps !== undefined) yield* steps
         out.byte(COMMA)
       } else input.skipUnknown(message, tag, end)
+      if (input.position >= restAt) {
+        restAt = input.position + STEP_BYTES
+        yield
+      }
     }
     out.close(CLOSE_LIST)
     return { listStart, listEnd: out.position - 1 }
   }
 
   /** Looks ahead for the last resource or scope and the last schema URL, which stand beside the list, counts the list's elements up to one too many, and returns to where it stood. */
-  #beside(wanted: number, list: number, end: number): { readonly origin: number; readonly schemaUrl: number; readonly listed: number } {
+  *#beside(wanted: number, list: number, end: number): Steps<{ readonly origin: number; readonly schemaUrl: number; readonly listed: number }> {
     const input = this.#in
     const start = input.position
+    let restAt = start + STEP_BYTES
     let origin = NOWHERE
     let schemaUrl = NOWHERE
     let listed = 0
@@ -167,6 +201,10 @@ class ProtobufTranscoder {
       else if (tag === SCHEMA_URL) schemaUrl = input.position
       else if (tag === list && ++listed > MAX_RECORDS) break
       input.skip(tag, end)
+      if (input.position >= restAt) {
+        restAt = input.position + STEP_BYTES
+        yield
+      }
     }
     input.position = start
     return { origin, schemaUrl, listed }
@@ -246,6 +284,7 @@ class ProtobufTranscoder {
   }
 
   #resource(end: number): void {
+    if (this.#isPassedOver(end)) return
     this.#attributed(RESOURCE, RESOURCE.attributes, RESOURCE_NAMES.attributes, end, tag => {
       if (tag === RESOURCE.droppedAttributesCount) this.#records.uint32Field(RESOURCE_NAMES.droppedAttributesCount, end)
       else this.#in.skipUnknown(RESOURCE, tag, end)
@@ -253,6 +292,7 @@ class ProtobufTranscoder {
   }
 
   #scope(end: number): void {
+    if (this.#isPassedOver(end)) return
     this.#attributed(SCOPE, SCOPE.attributes, SCOPE_NAMES.attributes, end, tag => {
       if (tag === SCOPE.name) this.#values.stringField(SCOPE_NAMES.name, end)
       else if (tag === SCOPE.version) this.#values.stringField(SCOPE_NAMES.version, end)
@@ -295,5 +335,5 @@ class ProtobufTranscoder {
   }
 }
 
-/** For every request of the thread: one at a time is transcoded. */
-const transcoder = new ProtobufTranscoder()
+/** The one that most requests of the thread go through: those that come while another one rests have their own. */
+const idle: ProtobufTranscoder[] = []

@@ -5,7 +5,7 @@ import { DETECTOR_NAMES, type Detector, findRootCause } from '../../../dataplane
 import type { RootCause } from '../../../dataplane/domain/root-cause/root-cause.ts'
 import type { Analysis } from '../../../dataplane/pipeline/root-cause/analyse.ts'
 import { readObservations } from '../../../dataplane/pipeline/root-cause/read-observations.ts'
-import { runInTurns } from '../../../dataplane/pipeline/root-cause/run-in-turns.ts'
+import { runInTurns } from '../../../dataplane/limits/run-in-turns.ts'
 import type { SearchStore } from '../../../dataplane/ports/search-store.ts'
 import { startStandalone } from '../../../e2e/testing/standalone-process.ts'
 import { fillStore } from '../fill-store.ts'
