@@ -87,7 +87,7 @@ class ProtobufTranscoder {
   #maxPartBytes = Number.POSITIVE_INFINITY
   #owner: ResourceOwner | undefined
   #service: string | undefined
-  #tenantId: string | undefined
+  #tenantId: string | undefined;
 
   /** Throws a `Fault` or an `OversizedPayload`. */
   *transcode(
@@ -188,7 +188,11 @@ class ProtobufTranscoder {
   }
 
   /** Looks ahead for the last resource or scope and the last schema URL, which stand beside the list, counts the list's elements up to one too many, and returns to where it stood. */
-  *#beside(wanted: number, list: number, end: number): Steps<{ readonly origin: number; readonly schemaUrl: number; readonly listed: number }> {
+  *#beside(
+    wanted: number,
+    list: number,
+    end: number,
+  ): Steps<{ readonly origin: number; readonly schemaUrl: number; readonly listed: number }> {
     const input = this.#in
     const start = input.position
     let restAt = start + STEP_BYTES

@@ -169,7 +169,9 @@ class EqualRecords {
   }
 
   numbered(): RequestLayout {
-    return this.#added.length === 0 ? this.#layout : { ...this.#layout, edits: settleEdits([...this.#layout.edits, ...this.#added]) }
+    const { edits } = this.#layout
+    if (this.#added.length === 0) return this.#layout
+    return { ...this.#layout, edits: edits.length === 0 ? this.#added : settleEdits([...edits, ...this.#added]) }
   }
 }
 
