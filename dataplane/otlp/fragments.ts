@@ -62,12 +62,13 @@ export const MAX_MESSAGE_RECORDS = 10_000
 
 /** Elements without records are left out. Order is kept. Throws `OversizedPayload` when the messages would repeat more than `MAX_REPEATED_BYTES`. */
 export function cutFragments(request: RequestLayout, maxMessageBytes: number): Fragments {
-  return allSteps(cuttingSteps(request, maxMessageBytes))
+  return allSteps(cutFragmentSteps(request, maxMessageBytes))
 }
 
 /** The same, with rests. */
-export function* cuttingSteps(request: RequestLayout, maxMessageBytes: number): Steps<Fragments> {
-  const text = new EditedText(request.text, yield* soundEdits(request, maxMessageBytes))
+export function* cutFragmentSteps(request: RequestLayout, maxMessageBytes: number): Steps<Fragments> {
+  const edits = request.edits.length === 0 ? request.edits : yield* soundEdits(request, maxMessageBytes)
+  const text = new EditedText(request.text, edits)
   const limit = maxMessageBytes - ENVELOPE_BYTES
   const fragments: Fragment[] = []
   let rejectedRecords = 0

@@ -17,7 +17,8 @@ import { keyOfDigits, UNKNOWN_TIME_KEY } from './time-key.ts'
 const SERVICE_NAME = Buffer.from('service.name')
 const TENANT_ID = Buffer.from('tenant_id')
 const NOWHERE = -1
-const LISTS_OF_MESSAGES: ReadonlySet<Note> = new Set([Note.resourceLogs, Note.scopeLogs, Note.logRecords])
+/** Lists with rests between their elements, in a request that takes long. */
+const LONG_LISTS: ReadonlySet<Note> = new Set([Note.resourceLogs, Note.scopeLogs, Note.logRecords])
 
 /**
  * One pass over a request: checks syntax and types and notes where the records lie, without building objects.
@@ -55,17 +56,30 @@ export class JsonScanner {
   }
 
   /** Throws a `Fault` or an `OversizedPayload`. */
-  *scan(): Steps<RequestLayout> {
+  scan(): RequestLayout {
+    return this.#done(this.#message(this.#open(), EXPORT_LOGS_REQUEST, 0))
+  }
+
+  /** The same, with rests. */
+  *steps(): Steps<RequestLayout> {
+    return this.#done(yield* this.#longMessage(this.#open(), EXPORT_LOGS_REQUEST))
+  }
+
+  #open(): number {
+    const start = skipSpace(this.#b, 0)
+    if (this.#b[start] !== OPEN_OBJECT) throw new Fault(start, 'an object')
+    return start
+  }
+
+  #done(requestEnd: number): RequestLayout {
     const b = this.#b
-    const start = skipSpace(b, 0)
-    if (b[start] !== OPEN_OBJECT) throw new Fault(start, 'an object')
-    const end = skipSpace(b, yield* this.#messageOfLists(start, EXPORT_LOGS_REQUEST))
+    const end = skipSpace(b, requestEnd)
     if (end !== b.length) throw new Fault(end, 'the end of the input')
     return this.#layout.build(b, this.#edits.settled())
   }
 
-  /** A message around the records, with rests between them. */
-  *#messageOfLists(open: number, message: Message): Steps<number> {
+  /** As `#message`, of a message around the records. */
+  *#longMessage(open: number, message: Message): Steps<number> {
     const b = this.#b
     let p = skipSpace(b, open + 1)
     if (b[p] === CLOSE_OBJECT) return p + 1
@@ -81,7 +95,7 @@ export class JsonScanner {
         p += 4
       } else {
         if (field.rename) this.#edits.add(nameStart, nameEnd, field.name)
-        p = LISTS_OF_MESSAGES.has(field.note) ? yield* this.#listOfMessages(p, field) : this.#value(p, field, 0)
+        p = LONG_LISTS.has(field.note) ? yield* this.#longList(p, field) : this.#value(p, field, 0)
       }
       p = skipSpace(b, p)
       if (b[p] === CLOSE_OBJECT) return p + 1
@@ -90,7 +104,7 @@ export class JsonScanner {
     }
   }
 
-  *#listOfMessages(open: number, { note, message }: Field): Steps<number> {
+  *#longList(open: number, { note, message }: Field): Steps<number> {
     const b = this.#b
     if (b[open] !== OPEN_LIST) throw new Fault(open, 'a list')
     this.#openList(open, note)
@@ -101,7 +115,12 @@ export class JsonScanner {
       for (;;) {
         if (b[p] !== OPEN_OBJECT) throw new Fault(p, 'an object')
         if (note === Note.logRecords) p = this.#logRecord(p, message)
-        else p = yield* note === Note.scopeLogs ? this.#scopeLogs(p, message) : this.#resourceLogs(p, message)
+        else {
+          const start = p
+          this.#beginGroup(note)
+          p = yield* this.#longMessage(start, message)
+          this.#endGroup(note, start, p)
+        }
         if (b[p]! <= 0x20) p = skipSpace(b, p)
         if (b[p] === CLOSE_LIST) break
         if (b[p] !== COMMA) throw new Fault(p, '"," or "]"')
@@ -113,10 +132,7 @@ export class JsonScanner {
         }
       }
     }
-    if (note !== Note.resourceLogs) {
-      this.#listStart = listStart
-      this.#listEnd = p
-    }
+    this.#closeList(note, listStart, p)
     return p + 1
   }
 
@@ -278,8 +294,9 @@ export class JsonScanner {
   #list(open: number, field: Field, depth: number): number {
     const b = this.#b
     if (b[open] !== OPEN_LIST) throw new Fault(open, 'a list')
-    if (field.note === Note.resourceAttributes) this.#forgetResource()
+    this.#openList(open, field.note)
     let p = skipSpace(b, open + 1)
+    const listStart = p
     if (b[p] !== CLOSE_LIST) {
       for (;;) {
         if (b[p] !== OPEN_OBJECT) throw new Fault(p, 'an object')
@@ -291,10 +308,11 @@ export class JsonScanner {
         if (b[p]! <= 0x20) p = skipSpace(b, p)
       }
     }
+    this.#closeList(field.note, listStart, p)
     return p + 1
   }
 
-  /** Refuses a second list of records, as every reader would lose one of the two. */
+  /** Refuses a second list of records, as every reader would lose one of the two. Of two lists of attributes the last one counts. */
   #openList(p: number, note: Note): void {
     const twice =
       (note === Note.logRecords && this.#listStart !== NOWHERE) ||
@@ -302,6 +320,13 @@ export class JsonScanner {
       (note === Note.resourceLogs && this.#resourceLogsSeen)
     if (twice) throw new Fault(p, 'this list only once')
     if (note === Note.resourceLogs) this.#resourceLogsSeen = true
+    if (note === Note.resourceAttributes) this.#forgetResource()
+  }
+
+  #closeList(note: Note, start: number, end: number): void {
+    if (note !== Note.logRecords && note !== Note.scopeLogs) return
+    this.#listStart = start
+    this.#listEnd = end
   }
 
   #element(p: number, field: Field, depth: number): number {
@@ -309,31 +334,41 @@ export class JsonScanner {
       const end = this.#plain.end(p)
       if (end !== NOT_PLAIN) return end
     }
-    if (field.note === Note.resourceAttributes) return this.#resourceAttribute(p, field.message)
-    return this.#message(p, field.message, this.#deeper(p, field.message, depth))
+    switch (field.note) {
+      case Note.logRecords:
+        return this.#logRecord(p, field.message)
+      case Note.scopeLogs:
+      case Note.resourceLogs:
+        return this.#group(p, field)
+      case Note.resourceAttributes:
+        return this.#resourceAttribute(p, field.message)
+      default:
+        return this.#message(p, field.message, this.#deeper(p, field.message, depth))
+    }
   }
 
-  *#resourceLogs(start: number, message: Message): Steps<number> {
-    this.#forgetResource()
-    this.#listStart = NOWHERE
-    const end = yield* this.#messageOfLists(start, message)
-    this.#layout.addResource({
-      start,
-      end,
-      listStart: this.#listStart,
-      listEnd: this.#listEnd,
-      service: this.#service,
-      tenantId: this.#tenantId,
-    })
+  /** Records of one resource, or of one scope. */
+  #group(start: number, { note, message }: Field): number {
+    this.#beginGroup(note)
+    const end = this.#message(start, message, 0)
+    this.#endGroup(note, start, end)
     return end
   }
 
-  *#scopeLogs(start: number, message: Message): Steps<number> {
+  #beginGroup(note: Note): void {
+    if (note === Note.resourceLogs) this.#forgetResource()
     this.#listStart = NOWHERE
-    const end = yield* this.#messageOfLists(start, message)
-    this.#layout.addScope({ start, end, listStart: this.#listStart, listEnd: this.#listEnd })
-    this.#listStart = NOWHERE
-    return end
+  }
+
+  #endGroup(note: Note, start: number, end: number): void {
+    const listStart = this.#listStart
+    const listEnd = this.#listEnd
+    if (note === Note.resourceLogs)
+      this.#layout.addResource({ start, end, listStart, listEnd, service: this.#service, tenantId: this.#tenantId })
+    else {
+      this.#layout.addScope({ start, end, listStart, listEnd })
+      this.#listStart = NOWHERE
+    }
   }
 
   #logRecord(start: number, message: Message): number {

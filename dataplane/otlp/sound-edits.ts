@@ -17,7 +17,6 @@ const EMPTY_OBJECT = Buffer.from('{}')
  */
 export function* soundEdits(layout: RequestLayout, maxBytes: number): Steps<readonly Edit[]> {
   const { text, edits, recordBounds, recordCount, needsEdits } = layout
-  if (edits.length === 0) return edits
   const edited = new EditedText(text, edits)
   const sound: Edit[] = []
   const around: Edit[] = []
