@@ -103,9 +103,9 @@ interface Frame {
   start: number
   outStart: number
   listStart: number
-  /** What stands beside the list is not known yet. */
+  /** The fields beside the list are not known yet. */
   isLooking: boolean
-  /** The last resource or scope, and the last schema URL. */
+  /** The last resource or scope, and the last schema URL, in the request. */
   originAt: number
   schemaUrlAt: number
   /** Elements of the list, counted up to one too many. */
