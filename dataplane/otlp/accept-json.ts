@@ -4,6 +4,7 @@ import { pathAt, seenAt } from '../json/path.ts'
 import { JsonScanner } from './json-scanner.ts'
 import type { RequestLayout } from './layout.ts'
 import { MalformedPayload } from './malformed.ts'
+import type { Steps } from './steps.ts'
 
 export interface AcceptOptions {
   /** Decimal string; given to records that carry neither time (Decisions 3). */
@@ -12,13 +13,29 @@ export interface AcceptOptions {
 
 /** Checks an `ExportLogsServiceRequest` in JSON and finds its parts. Throws `MalformedPayload` or `OversizedPayload`. The bytes are kept, not copied. */
 export function acceptJson(text: Uint8Array, options: AcceptOptions): RequestLayout {
-  if (!isUtf8(text)) throw new MalformedPayload('request body: expected UTF-8, saw bytes that are not')
   try {
-    return new JsonScanner(text, options.observedTimeUnixNano).scan()
+    return scannerOf(text, options).scan()
   } catch (error) {
-    if (error instanceof Fault) throw new MalformedPayload(describe(text, error))
-    throw error
+    throw asMalformed(text, error)
   }
+}
+
+/** The same, with rests. */
+export function* acceptJsonSteps(text: Uint8Array, options: AcceptOptions): Steps<RequestLayout> {
+  try {
+    return yield* scannerOf(text, options).steps()
+  } catch (error) {
+    throw asMalformed(text, error)
+  }
+}
+
+function scannerOf(text: Uint8Array, { observedTimeUnixNano }: AcceptOptions): JsonScanner {
+  if (!isUtf8(text)) throw new MalformedPayload('request body: expected UTF-8, saw bytes that are not')
+  return new JsonScanner(text, observedTimeUnixNano)
+}
+
+function asMalformed(text: Uint8Array, error: unknown): unknown {
+  return error instanceof Fault ? new MalformedPayload(describe(text, error)) : error
 }
 
 function describe(text: Uint8Array, fault: Fault): string {

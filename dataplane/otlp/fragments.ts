@@ -2,10 +2,11 @@
 import { Buffer } from 'node:buffer'
 import { startsWith } from '../json/bytes.ts'
 import { EditedText } from './edited-text.ts'
-import type { RequestLayout, ResourceSpan, ScopeSpan } from './layout.ts'
+import type { Edit, RequestLayout, ResourceSpan, ScopeSpan } from './layout.ts'
 import { OversizedPayload } from './malformed.ts'
 import { messageMemory } from './message-memory.ts'
 import { soundEdits } from './sound-edits.ts'
+import { allSteps, type Steps } from './steps.ts'
 
 /** One element of `resourceLogs`, as bytes in pieces. */
 export interface Fragment {
@@ -61,30 +62,53 @@ export const MAX_MESSAGE_RECORDS = 10_000
 
 /** Elements without records are left out. Order is kept. Throws `OversizedPayload` when the messages would repeat more than `MAX_REPEATED_BYTES`. */
 export function cutFragments(request: RequestLayout, maxMessageBytes: number): Fragments {
-  const text = new EditedText(request.text, soundEdits(request, maxMessageBytes))
-  const limit = maxMessageBytes - ENVELOPE_BYTES
-  const fragments: Fragment[] = []
-  let rejectedRecords = 0
-  let repeatedBytes = 0
-  for (const resource of request.resources) {
-    if (resource.recordCount === 0) continue
-    const sizeBytes = text.size(resource.start, resource.end)
-    if (sizeBytes <= limit && resource.recordCount <= MAX_MESSAGE_RECORDS)
-      fragments.push({
-        resource,
-        chunks: text.pieces(resource.start, resource.end),
-        sizeBytes,
-        recordCount: resource.recordCount,
-        ...(isWhole(request, resource) && { message: request.text }),
-      })
-    else {
-      const cut = new ResourceCutter(request, text, resource, limit, MAX_REPEATED_BYTES - repeatedBytes).cut()
-      for (const fragment of cut.fragments) fragments.push(fragment)
-      rejectedRecords += cut.rejectedRecords
-      repeatedBytes += cut.repeatedBytes
-    }
+  const cut = new RequestCutter(request, editsOf(request) ?? allSteps(soundEdits(request, maxMessageBytes)), maxMessageBytes)
+  for (const resource of request.resources) if (!cut.addWhole(resource)) allSteps(cut.addCut(resource))
+  return cut
+}
+
+/** The same, with rests. */
+export function* cutFragmentSteps(request: RequestLayout, maxMessageBytes: number): Steps<Fragments> {
+  const cut = new RequestCutter(request, editsOf(request) ?? (yield* soundEdits(request, maxMessageBytes)), maxMessageBytes)
+  for (const resource of request.resources) if (!cut.addWhole(resource)) yield* cut.addCut(resource)
+  return cut
+}
+
+function editsOf({ edits }: RequestLayout): readonly Edit[] | undefined {
+  return edits.length === 0 ? edits : undefined
+}
+
+class RequestCutter implements Fragments {
+  readonly fragments: Fragment[] = []
+  rejectedRecords = 0
+  repeatedBytes = 0
+  readonly #request: RequestLayout
+  readonly #text: EditedText
+  readonly #limit: number
+
+  constructor(request: RequestLayout, edits: readonly Edit[], maxMessageBytes: number) {
+    this.#request = request
+    this.#text = new EditedText(request.text, edits)
+    this.#limit = maxMessageBytes - ENVELOPE_BYTES
   }
-  return { fragments, rejectedRecords, repeatedBytes }
+
+  /** Adds a resource that fits one message; false for any other. */
+  addWhole(resource: ResourceSpan): boolean {
+    const { start, end, recordCount } = resource
+    const sizeBytes = this.#text.size(start, end)
+    if (sizeBytes > this.#limit || recordCount > MAX_MESSAGE_RECORDS) return false
+    const message = isWhole(this.#request, resource) ? { message: this.#request.text } : undefined
+    if (recordCount > 0) this.fragments.push({ resource, chunks: this.#text.pieces(start, end), sizeBytes, recordCount, ...message })
+    return true
+  }
+
+  *addCut(resource: ResourceSpan): Steps<void> {
+    const cutter = new ResourceCutter(this.#request, this.#text, resource, this.#limit, MAX_REPEATED_BYTES - this.repeatedBytes)
+    const { fragments, rejectedRecords, repeatedBytes } = yield* cutter.cut()
+    for (const fragment of fragments) this.fragments.push(fragment)
+    this.rejectedRecords += rejectedRecords
+    this.repeatedBytes += repeatedBytes
+  }
 }
 
 /** Whether the request is, byte by byte, the message of this one element. */
@@ -122,13 +146,13 @@ class ResourceCutter {
     this.#resourceBytes = text.size(resource.start, resource.listStart) + text.size(resource.listEnd, resource.end)
   }
 
-  cut(): Fragments {
-    for (const scope of this.#resource.scopes) this.#addScope(scope)
+  *cut(): Steps<Fragments> {
+    for (const scope of this.#resource.scopes) yield* this.#addScope(scope)
     this.#closeFragment()
     return { fragments: this.#fragments, rejectedRecords: this.#rejectedRecords, repeatedBytes: this.#repeatedBytes }
   }
 
-  #addScope(scope: ScopeSpan): void {
+  *#addScope(scope: ScopeSpan): Steps<void> {
     if (scope.firstRecord === scope.endRecord) return
     const scopeBytes = this.#text.size(scope.start, scope.listStart) + this.#text.size(scope.listEnd, scope.end)
     const alone = this.#resourceBytes + scopeBytes
@@ -144,6 +168,7 @@ class ResourceCutter {
         if (first > scope.firstRecord) this.#noteRepeated(scopeBytes)
         this.#addRun(scope, first, end, scopeBytes)
         first = end
+        yield
         if (once && end < most) {
           this.#rejectedRecords += scope.endRecord - first
           return

@@ -11,11 +11,14 @@ import { ANY_VALUE, EXPORT_LOGS_REQUEST, type Field, KEY_VALUE, Kind, type Messa
 import { EditList, LayoutBuilder, type RequestLayout } from './layout.ts'
 import { NOT_PLAIN, PlainAttributes } from './plain-attributes.ts'
 import { ScalarReader } from './scalar-reader.ts'
+import { STEP_BYTES, type Steps } from './steps.ts'
 import { keyOfDigits, UNKNOWN_TIME_KEY } from './time-key.ts'
 
 const SERVICE_NAME = Buffer.from('service.name')
 const TENANT_ID = Buffer.from('tenant_id')
 const NOWHERE = -1
+/** Lists with rests between their elements, in a request that takes long. */
+const LONG_LISTS: ReadonlySet<Note> = new Set([Note.resourceLogs, Note.scopeLogs, Note.logRecords])
 
 /**
  * One pass over a request: checks syntax and types and notes where the records lie, without building objects.
@@ -54,12 +57,83 @@ export class JsonScanner {
 
   /** Throws a `Fault` or an `OversizedPayload`. */
   scan(): RequestLayout {
+    return this.#done(this.#message(this.#open(), EXPORT_LOGS_REQUEST, 0))
+  }
+
+  /** The same, with rests. */
+  *steps(): Steps<RequestLayout> {
+    return this.#done(yield* this.#longMessage(this.#open(), EXPORT_LOGS_REQUEST))
+  }
+
+  #open(): number {
+    const start = skipSpace(this.#b, 0)
+    if (this.#b[start] !== OPEN_OBJECT) throw new Fault(start, 'an object')
+    return start
+  }
+
+  #done(requestEnd: number): RequestLayout {
     const b = this.#b
-    const start = skipSpace(b, 0)
-    if (b[start] !== OPEN_OBJECT) throw new Fault(start, 'an object')
-    const end = skipSpace(b, this.#message(start, EXPORT_LOGS_REQUEST, 0))
+    const end = skipSpace(b, requestEnd)
     if (end !== b.length) throw new Fault(end, 'the end of the input')
     return this.#layout.build(b, this.#edits.settled())
+  }
+
+  /** As `#message`, of a message around the records. */
+  *#longMessage(open: number, message: Message): Steps<number> {
+    const b = this.#b
+    let p = skipSpace(b, open + 1)
+    if (b[p] === CLOSE_OBJECT) return p + 1
+    for (;;) {
+      if (b[p] !== QUOTE) throw new Fault(p, 'a field name')
+      const nameStart = p + 1
+      const nameEnd = closingQuote(b, nameStart, this.#edits)
+      const field = this.#field(message, nameStart, nameEnd)
+      p = skipSpace(b, this.#colon(nameEnd + 1) + 1)
+      if (field === undefined) p = valueEnd(b, p, this.#edits)
+      else if (isNull(b, p)) {
+        this.#edits.add(nameStart, nameEnd, '_')
+        p += 4
+      } else {
+        if (field.rename) this.#edits.add(nameStart, nameEnd, field.name)
+        p = LONG_LISTS.has(field.note) ? yield* this.#longList(p, field) : this.#value(p, field, 0)
+      }
+      p = skipSpace(b, p)
+      if (b[p] === CLOSE_OBJECT) return p + 1
+      if (b[p] !== COMMA) throw new Fault(p, '"," or "}"')
+      p = skipSpace(b, p + 1)
+    }
+  }
+
+  *#longList(open: number, { note, message }: Field): Steps<number> {
+    const b = this.#b
+    if (b[open] !== OPEN_LIST) throw new Fault(open, 'a list')
+    this.#openList(open, note)
+    let p = skipSpace(b, open + 1)
+    const listStart = p
+    if (b[p] !== CLOSE_LIST) {
+      let restAt = p + STEP_BYTES
+      for (;;) {
+        if (b[p] !== OPEN_OBJECT) throw new Fault(p, 'an object')
+        if (note === Note.logRecords) p = this.#logRecord(p, message)
+        else {
+          const start = p
+          this.#beginGroup(note)
+          p = yield* this.#longMessage(start, message)
+          this.#endGroup(note, start, p)
+        }
+        if (b[p]! <= 0x20) p = skipSpace(b, p)
+        if (b[p] === CLOSE_LIST) break
+        if (b[p] !== COMMA) throw new Fault(p, '"," or "]"')
+        p++
+        if (b[p]! <= 0x20) p = skipSpace(b, p)
+        if (p >= restAt) {
+          restAt = p + STEP_BYTES
+          yield
+        }
+      }
+    }
+    this.#closeList(note, listStart, p)
+    return p + 1
   }
 
   /** `depth` counts the AnyValues around. */
@@ -234,10 +308,7 @@ export class JsonScanner {
         if (b[p]! <= 0x20) p = skipSpace(b, p)
       }
     }
-    if (field.note === Note.logRecords || field.note === Note.scopeLogs) {
-      this.#listStart = listStart
-      this.#listEnd = p
-    }
+    this.#closeList(field.note, listStart, p)
     return p + 1
   }
 
@@ -252,6 +323,12 @@ export class JsonScanner {
     if (note === Note.resourceAttributes) this.#forgetResource()
   }
 
+  #closeList(note: Note, start: number, end: number): void {
+    if (note !== Note.logRecords && note !== Note.scopeLogs) return
+    this.#listStart = start
+    this.#listEnd = end
+  }
+
   #element(p: number, field: Field, depth: number): number {
     if (field.message === KEY_VALUE && field.note === Note.none && depth === 0) {
       const end = this.#plain.end(p)
@@ -261,9 +338,8 @@ export class JsonScanner {
       case Note.logRecords:
         return this.#logRecord(p, field.message)
       case Note.scopeLogs:
-        return this.#scopeLogs(p, field.message)
       case Note.resourceLogs:
-        return this.#resourceLogs(p, field.message)
+        return this.#group(p, field)
       case Note.resourceAttributes:
         return this.#resourceAttribute(p, field.message)
       default:
@@ -271,27 +347,28 @@ export class JsonScanner {
     }
   }
 
-  #resourceLogs(start: number, message: Message): number {
-    this.#forgetResource()
-    this.#listStart = NOWHERE
+  /** Records of one resource, or of one scope. */
+  #group(start: number, { note, message }: Field): number {
+    this.#beginGroup(note)
     const end = this.#message(start, message, 0)
-    this.#layout.addResource({
-      start,
-      end,
-      listStart: this.#listStart,
-      listEnd: this.#listEnd,
-      service: this.#service,
-      tenantId: this.#tenantId,
-    })
+    this.#endGroup(note, start, end)
     return end
   }
 
-  #scopeLogs(start: number, message: Message): number {
+  #beginGroup(note: Note): void {
+    if (note === Note.resourceLogs) this.#forgetResource()
     this.#listStart = NOWHERE
-    const end = this.#message(start, message, 0)
-    this.#layout.addScope({ start, end, listStart: this.#listStart, listEnd: this.#listEnd })
-    this.#listStart = NOWHERE
-    return end
+  }
+
+  #endGroup(note: Note, start: number, end: number): void {
+    const listStart = this.#listStart
+    const listEnd = this.#listEnd
+    if (note === Note.resourceLogs)
+      this.#layout.addResource({ start, end, listStart, listEnd, service: this.#service, tenantId: this.#tenantId })
+    else {
+      this.#layout.addScope({ start, end, listStart, listEnd })
+      this.#listStart = NOWHERE
+    }
   }
 
   #logRecord(start: number, message: Message): number {

@@ -100,6 +100,12 @@ export class JsonWriter {
     this.#at += bytes.length
   }
 
+  spaces(count: number): void {
+    this.#reserve(count)
+    this.#out.fill(0x20, this.#at, this.#at + count)
+    this.#at += count
+  }
+
   /** Takes back everything after `position`. */
   rewind(position: number): void {
     this.#at = position

@@ -7,6 +7,7 @@ import { valueEnd } from '../json/strict.ts'
 import { EditedText } from './edited-text.ts'
 import { type Edit, EditList, type RequestLayout, settleEdits } from './layout.ts'
 import { MalformedPayload, OversizedPayload } from './malformed.ts'
+import { STEP_BYTES, type Steps } from './steps.ts'
 
 const EMPTY_OBJECT = Buffer.from('{}')
 
@@ -14,16 +15,19 @@ const EMPTY_OBJECT = Buffer.from('{}')
  * The edits after which each record, and what stands around the records, is a JSON object as it was before. Looks at no record without edits.
  * A record whose edits would break it has none: it goes on as it came. Throws `MalformedPayload` where that is not allowed of what stands around the records. A record of more than `maxBytes` goes nowhere and is not looked at.
  */
-export function soundEdits(layout: RequestLayout, maxBytes: number): readonly Edit[] {
+export function* soundEdits(layout: RequestLayout, maxBytes: number): Steps<readonly Edit[]> {
   const { text, edits, recordBounds, recordCount, needsEdits } = layout
-  if (edits.length === 0) return edits
-  const settled = settleEdits(edits)
-  const edited = new EditedText(text, settled)
+  const edited = new EditedText(text, edits)
   const sound: Edit[] = []
   const around: Edit[] = []
   let record = 0
-  for (let i = 0; i < settled.length; ) {
-    const first = settled[i]!
+  let restAt = STEP_BYTES
+  for (let i = 0; i < edits.length; ) {
+    const first = edits[i]!
+    if (first.start >= restAt) {
+      restAt = first.start + STEP_BYTES
+      yield
+    }
     while (record < recordCount && recordBounds[2 * record + 1]! <= first.start) record++
     const start = record < recordCount ? recordBounds[2 * record]! : text.length
     if (first.start < start) {
@@ -33,9 +37,9 @@ export function soundEdits(layout: RequestLayout, maxBytes: number): readonly Ed
     }
     const end = recordBounds[2 * record + 1]!
     const from = i
-    while (i < settled.length && settled[i]!.start < end) i++
-    const isSound = edited.size(start, end) > maxBytes || (settled[i - 1]!.end <= end && isObject(edited.bytes(start, end)))
-    if (isSound) for (let j = from; j < i; j++) sound.push(settled[j]!)
+    while (i < edits.length && edits[i]!.start < end) i++
+    const isSound = edited.size(start, end) > maxBytes || (edits[i - 1]!.end <= end && isObject(edited.bytes(start, end)))
+    if (isSound) for (let j = from; j < i; j++) sound.push(edits[j]!)
   }
   if (around.length === 0) return sound
   if (isObject(withoutRecords(layout, around))) return settleEdits([...around, ...sound])

@@ -2,11 +2,13 @@
 import { Buffer } from 'node:buffer'
 import { Fault } from '../json/fault.ts'
 import type { AcceptOptions } from './accept-json.ts'
-import { JsonWriter, type Piece } from './json-writer.ts'
+import { buildPiece, JsonWriter, type Piece } from './json-writer.ts'
 import { KnownOrigins } from './known-origins.ts'
 import { LayoutBuilder, MAX_RECORDS, type RequestLayout } from './layout.ts'
 import { MalformedPayload } from './malformed.ts'
 import type { ResourceOwner } from './resource-owner.ts'
+import { STEP_BYTES, type Steps } from './steps.ts'
+import { UNKNOWN_TIME_KEY } from './time-key.ts'
 import { KNOWN_TAGS, WireReader } from './wire-reader.ts'
 import { RecordTranscoder } from './wire-records.ts'
 import {
@@ -34,13 +36,16 @@ const SCHEMA_URL = SCOPE_LOGS.schemaUrl
 const SERVICE_NAME = Buffer.from('service.name')
 const TENANT_ID = Buffer.from('tenant_id')
 const NO_RESOURCE = Buffer.from('{}')
+/** A record, resource or scope with one attribute. */
+const OPEN_TOO_LARGE = buildPiece('{"attributes":[{"key":"","value":{"stringValue":"')
+const CLOSE_TOO_LARGE = buildPiece('"}}]}')
 const knownResources = new KnownOrigins()
 const knownScopes = new KnownOrigins()
 
 export interface TranscodeOptions extends AcceptOptions {
   /** Limit of the JSON form, which may be several times larger than the request. */
   readonly maxTextBytes?: number
-  /** Records, resources and scopes whose JSON form is longer than so many bytes go nowhere: the rest of their attributes and lists is left out. Default: no limit. */
+  /** Records, resources and scopes that are longer than so many bytes, as they come or in their JSON form, go nowhere: they, or the rest of their attributes and lists, are left out. Default: no limit. */
   readonly maxPartBytes?: number
   /** Whose the records are, whatever the request says. */
   readonly owner?: ResourceOwner | undefined
@@ -50,14 +55,69 @@ const MAX_TEXT_BYTES = 512 * 1024 * 1024
 
 /** Writes an `ExportLogsServiceRequest` in protobuf as OTLP JSON and finds its parts. Throws `MalformedPayload` or `OversizedPayload`. */
 export function transcodeProtobuf(request: Uint8Array, options: TranscodeOptions): RequestLayout {
+  const transcoder = idle.pop() ?? new ProtobufTranscoder()
   try {
-    return transcoder.transcode(request, options)
+    transcoder.begin(request, options)
+    transcoder.goOn(Number.POSITIVE_INFINITY)
+    return transcoder.layout()
   } catch (error) {
-    if (error instanceof Fault)
-      throw new MalformedPayload(`request body: expected ${error.expected} (at byte ${error.offset} of the protobuf)`)
-    throw error
+    throw asMalformed(error)
+  } finally {
+    endWith(transcoder)
   }
 }
+
+/** The same, with rests. */
+export function* transcodeProtobufSteps(request: Uint8Array, options: TranscodeOptions): Steps<RequestLayout> {
+  const transcoder = idle.pop() ?? new ProtobufTranscoder()
+  try {
+    transcoder.begin(request, options)
+    while (!transcoder.goOn(STEP_BYTES)) yield
+    return transcoder.layout()
+  } catch (error) {
+    throw asMalformed(error)
+  } finally {
+    endWith(transcoder)
+  }
+}
+
+function endWith(transcoder: ProtobufTranscoder): void {
+  transcoder.end()
+  if (idle.length === 0) idle.push(transcoder)
+}
+
+function asMalformed(error: unknown): unknown {
+  if (!(error instanceof Fault)) return error
+  return new MalformedPayload(`request body: expected ${error.expected} (at byte ${error.offset} of the protobuf)`)
+}
+
+/** A message with a list of messages, which is being written; a transcoder that rests goes on with the innermost. */
+interface Frame {
+  readonly message: Readonly<Record<string, number>>
+  readonly list: number
+  readonly listName: Piece
+  /** Resource or scope, which stands beside the list. */
+  readonly origin: number
+  end: number
+  /** Where its fields begin, and where its text does. */
+  start: number
+  outStart: number
+  listStart: number
+  /** The fields beside the list are not known yet. */
+  isLooking: boolean
+  /** The last resource or scope, and the last schema URL, in the request. */
+  originAt: number
+  schemaUrlAt: number
+  /** Elements of the list, counted up to one too many. */
+  listed: number
+}
+
+function newFrame(message: Readonly<Record<string, number>>, list: number, listName: Piece, origin: number): Frame {
+  const nowhere = { end: 0, start: 0, outStart: 0, listStart: 0, originAt: NOWHERE, schemaUrlAt: NOWHERE }
+  return { message, list, listName, origin, ...nowhere, isLooking: false, listed: 0 }
+}
+
+const LEVEL = { request: 0, resourceLogs: 1, scopeLogs: 2 } as const
 
 /**
  * Writes a protobuf request as OTLP JSON in one pass, without building objects. Where a field that occurs once by its
@@ -68,108 +128,156 @@ class ProtobufTranscoder {
   readonly #out = new JsonWriter()
   readonly #values = new ValueTranscoder(this.#in, this.#out)
   readonly #records = new RecordTranscoder(this.#in, this.#out, this.#values)
+  readonly #frames = [
+    newFrame(REQUEST, REQUEST.resourceLogs, REQUEST_NAMES.resourceLogs, NOWHERE),
+    newFrame(RESOURCE_LOGS, RESOURCE_LOGS.scopeLogs, RESOURCE_LOGS_NAMES.scopeLogs, RESOURCE_LOGS.resource),
+    newFrame(SCOPE_LOGS, SCOPE_LOGS.logRecords, SCOPE_LOGS_NAMES.logRecords, SCOPE_LOGS.scope),
+  ] as const
+  #level: 0 | 1 | 2 = LEVEL.request
   #layout = new LayoutBuilder()
+  #maxPartBytes = Number.POSITIVE_INFINITY
   #owner: ResourceOwner | undefined
   #service: string | undefined
   #tenantId: string | undefined
 
-  /** Throws a `Fault` or an `OversizedPayload`. */
-  transcode(
+  /** Begins with a request, which ends with `end`. */
+  begin(
     request: Uint8Array,
     { observedTimeUnixNano, maxTextBytes = MAX_TEXT_BYTES, maxPartBytes = Number.POSITIVE_INFINITY, owner }: TranscodeOptions,
-  ): RequestLayout {
-    const out = this.#out
+  ): void {
     this.#in.open(request)
-    out.begin(maxTextBytes, maxPartBytes)
+    this.#out.begin(maxTextBytes, maxPartBytes)
     this.#records.observedTimeUnixNano = observedTimeUnixNano
     this.#owner = owner
-    try {
-      out.byte(OPEN_OBJECT)
-      this.#list(REQUEST, REQUEST.resourceLogs, REQUEST_NAMES.resourceLogs, request.length, this.#resourceLogs)
-      out.byte(CLOSE_OBJECT)
-      return this.#layout.build(out.written(), [])
-    } finally {
-      this.#layout = new LayoutBuilder()
-      this.#in.close()
-      out.end()
+    this.#maxPartBytes = maxPartBytes
+    this.#open(LEVEL.request, request.length)
+  }
+
+  /** Reads at least so many bytes more; true at the end of the request. Throws a `Fault` or an `OversizedPayload`. */
+  goOn(bytes: number): boolean {
+    const input = this.#in
+    let restAt = input.position + bytes
+    for (;;) {
+      const frame = this.#frames[this.#level]
+      if (frame.isLooking) {
+        if (!this.#look(frame, restAt)) return false
+        restAt = input.position + bytes
+      }
+      const level = this.#level
+      while (input.position < frame.end && this.#level === level) {
+        if (input.position >= restAt) return false
+        this.#element(frame)
+      }
+      if (this.#level !== level) continue
+      this.#close(frame)
+      if (level === LEVEL.request) return true
+      this.#out.byte(COMMA)
+      this.#level = level === LEVEL.scopeLogs ? LEVEL.resourceLogs : LEVEL.request
     }
   }
 
-  readonly #resourceLogs = (end: number): void => {
-    const out = this.#out
-    const start = out.position
-    this.#service = undefined
-    this.#tenantId = undefined
-    out.byte(OPEN_OBJECT)
-    const { origin, schemaUrl, listed } = this.#beside(RESOURCE_LOGS.resource, RESOURCE_LOGS.scopeLogs, end)
+  layout(): RequestLayout {
+    return this.#layout.build(this.#out.written(), [])
+  }
+
+  end(): void {
+    this.#layout = new LayoutBuilder()
+    this.#in.close()
+    this.#out.end()
+  }
+
+  #open(level: 0 | 1 | 2, end: number): void {
+    const frame = this.#frames[level]
+    this.#level = level
+    frame.end = end
+    frame.start = this.#in.position
+    frame.outStart = this.#out.position
+    frame.originAt = NOWHERE
+    frame.schemaUrlAt = NOWHERE
+    frame.listed = 0
+    frame.isLooking = level !== LEVEL.request
+    this.#out.byte(OPEN_OBJECT)
+    if (level === LEVEL.resourceLogs) {
+      this.#service = undefined
+      this.#tenantId = undefined
+    }
+    if (!frame.isLooking) this.#openList(frame)
+  }
+
+  /** Looks ahead for what stands beside the list, and writes that; false for a rest. */
+  #look(frame: Frame, restAt: number): boolean {
+    const input = this.#in
+    const { end, list, origin } = frame
+    while (input.position < end) {
+      if (input.position >= restAt) return false
+      const tag = input.tag(end)
+      if (tag === origin) frame.originAt = input.position
+      else if (tag === SCHEMA_URL) frame.schemaUrlAt = input.position
+      else if (tag === list && ++frame.listed > MAX_RECORDS) break
+      input.skip(tag, end)
+    }
+    frame.isLooking = false
+    input.position = frame.start
+    if (this.#level === LEVEL.resourceLogs) this.#beginResource(frame)
+    else this.#beginScope(frame)
+    this.#openList(frame)
+    return true
+  }
+
+  #beginResource({ listed, originAt, end }: Frame): void {
     this.#layout.expectGroups(listed)
-    if (origin !== NOWHERE) this.#originAt(origin, RESOURCE_LOGS_NAMES.resource, end, this.#knownResource)
+    if (originAt !== NOWHERE) this.#originAt(originAt, RESOURCE_LOGS_NAMES.resource, end, this.#knownResource)
     else if (this.#owner !== undefined) this.#resourceOf(this.#owner)
-    const list = this.#list(RESOURCE_LOGS, RESOURCE_LOGS.scopeLogs, RESOURCE_LOGS_NAMES.scopeLogs, end, this.#scopeLogs)
-    this.#schemaUrlAt(schemaUrl, end)
-    out.byte(CLOSE_OBJECT)
-    this.#layout.addResource({ start, end: out.position, ...list, service: this.#service, tenantId: this.#tenantId })
   }
 
-  readonly #scopeLogs = (end: number): void => {
-    const out = this.#out
-    const start = out.position
-    out.byte(OPEN_OBJECT)
-    const { origin, schemaUrl, listed } = this.#beside(SCOPE_LOGS.scope, SCOPE_LOGS.logRecords, end)
+  #beginScope({ listed, originAt, end }: Frame): void {
     this.#layout.expectRecords(listed)
-    if (origin !== NOWHERE) this.#originAt(origin, SCOPE_LOGS_NAMES.scope, end, this.#knownScope)
-    const list = this.#list(SCOPE_LOGS, SCOPE_LOGS.logRecords, SCOPE_LOGS_NAMES.logRecords, end, this.#logRecord)
-    this.#schemaUrlAt(schemaUrl, end)
-    out.byte(CLOSE_OBJECT)
-    this.#layout.addScope({ start, end: out.position, ...list })
+    if (originAt !== NOWHERE) this.#originAt(originAt, SCOPE_LOGS_NAMES.scope, end, this.#knownScope)
   }
 
-  readonly #logRecord = (end: number): void => {
+  #openList(frame: Frame): void {
+    this.#out.piece(frame.listName)
+    this.#out.byte(OPEN_LIST)
+    frame.listStart = this.#out.position
+  }
+
+  /** The next element of the list, or another field, which is passed over. */
+  #element({ message, list, end }: Frame): void {
+    const input = this.#in
+    const tag = input.tag(end)
+    if (tag !== list) input.skipUnknown(message, tag, end)
+    else if (this.#level === LEVEL.scopeLogs) {
+      this.#logRecord(input.blockEnd(end))
+      this.#out.byte(COMMA)
+    } else this.#open(this.#level === LEVEL.request ? LEVEL.resourceLogs : LEVEL.scopeLogs, input.blockEnd(end))
+  }
+
+  #close({ outStart: start, listStart, schemaUrlAt, end }: Frame): void {
+    const out = this.#out
+    out.close(CLOSE_LIST)
+    const listEnd = out.position - 1
+    this.#schemaUrlAt(schemaUrlAt, end)
+    out.byte(CLOSE_OBJECT)
+    const textEnd = out.position
+    if (this.#level === LEVEL.scopeLogs) this.#layout.addScope({ start, end: textEnd, listStart, listEnd })
+    else if (this.#level === LEVEL.resourceLogs)
+      this.#layout.addResource({ start, end: textEnd, listStart, listEnd, service: this.#service, tenantId: this.#tenantId })
+  }
+
+  #logRecord(end: number): void {
     const start = this.#out.position
-    const timeKey = this.#records.logRecord(end)
+    const timeKey = this.#isPassedOver(end) ? UNKNOWN_TIME_KEY : this.#records.logRecord(end)
     this.#layout.addRecord(start, this.#out.position, timeKey)
   }
 
-  /** Writes the fields with this tag as a list; returns where its elements lie. */
-  #list(
-    message: Readonly<Record<string, number>>,
-    wanted: number,
-    name: Piece,
-    end: number,
-    write: (blockEnd: number) => void,
-  ): { readonly listStart: number; readonly listEnd: number } {
-    const out = this.#out
-    const input = this.#in
-    out.piece(name)
-    out.byte(OPEN_LIST)
-    const listStart = out.position
-    while (input.position < end) {
-      const tag = input.tag(end)
-      if (tag === wanted) {
-        write(input.blockEnd(end))
-        out.byte(COMMA)
-      } else input.skipUnknown(message, tag, end)
-    }
-    out.close(CLOSE_LIST)
-    return { listStart, listEnd: out.position - 1 }
-  }
-
-  /** Looks ahead for the last resource or scope and the last schema URL, which stand beside the list, counts the list's elements up to one too many, and returns to where it stood. */
-  #beside(wanted: number, list: number, end: number): { readonly origin: number; readonly schemaUrl: number; readonly listed: number } {
-    const input = this.#in
-    const start = input.position
-    let origin = NOWHERE
-    let schemaUrl = NOWHERE
-    let listed = 0
-    while (input.position < end) {
-      const tag = input.tag(end)
-      if (tag === wanted) origin = input.position
-      else if (tag === SCHEMA_URL) schemaUrl = input.position
-      else if (tag === list && ++listed > MAX_RECORDS) break
-      input.skip(tag, end)
-    }
-    input.position = start
-    return { origin, schemaUrl, listed }
+  /** A record, resource or scope that is too large as it came is not read. What stands for it fits no message either, and is rejected with it. */
+  #isPassedOver(end: number): boolean {
+    if (end - this.#in.position <= this.#maxPartBytes) return false
+    this.#out.piece(OPEN_TOO_LARGE)
+    this.#out.spaces(this.#maxPartBytes)
+    this.#out.piece(CLOSE_TOO_LARGE)
+    this.#in.position = end
+    return true
   }
 
   /** Writes the resource or scope at `position`, and returns to where it stood. */
@@ -246,6 +354,7 @@ class ProtobufTranscoder {
   }
 
   #resource(end: number): void {
+    if (this.#isPassedOver(end)) return
     this.#attributed(RESOURCE, RESOURCE.attributes, RESOURCE_NAMES.attributes, end, tag => {
       if (tag === RESOURCE.droppedAttributesCount) this.#records.uint32Field(RESOURCE_NAMES.droppedAttributesCount, end)
       else this.#in.skipUnknown(RESOURCE, tag, end)
@@ -253,6 +362,7 @@ class ProtobufTranscoder {
   }
 
   #scope(end: number): void {
+    if (this.#isPassedOver(end)) return
     this.#attributed(SCOPE, SCOPE.attributes, SCOPE_NAMES.attributes, end, tag => {
       if (tag === SCOPE.name) this.#values.stringField(SCOPE_NAMES.name, end)
       else if (tag === SCOPE.version) this.#values.stringField(SCOPE_NAMES.version, end)
@@ -295,5 +405,5 @@ class ProtobufTranscoder {
   }
 }
 
-/** For every request of the thread: one at a time is transcoded. */
-const transcoder = new ProtobufTranscoder()
+/** The one that most requests of the thread go through: those that come while another one rests have their own. */
+const idle: ProtobufTranscoder[] = []

@@ -12,7 +12,7 @@ import { putIndexTemplates } from '../../testing/put-index-templates.ts'
 import { AT_MS, noise, observation, shop, traffic, USUAL } from '../../testing/root-cause-fixture.ts'
 import { analyse, rankCausesFrom } from './analyse.ts'
 import { baselineStart, readObservations } from './read-observations.ts'
-import { runInTurns } from './run-in-turns.ts'
+import { runInTurns } from '../../limits/run-in-turns.ts'
 
 const MINUTE_MS = 60_000
 

@@ -6,6 +6,7 @@ import { acceptJson } from '../../otlp/accept-json.ts'
 import { findEqualKeys } from '../../otlp/equal-keys.ts'
 import { cutFragments, joinFragments } from '../../otlp/fragments.ts'
 import type { AnyValue, KeyValue, LogRecord, LogsPayload } from '../../otlp/payload.ts'
+import { allSteps } from '../../otlp/steps.ts'
 import { encodeMessage } from '../../otlp/testing/logs-proto.ts'
 import { decodeFlatRecord } from '../../pipeline/flat-record-layout.ts'
 import { createEtl } from '../../pipeline/steps/flatten/etl.ts'
@@ -193,7 +194,7 @@ describe('equal records of one request are not one record', () => {
       fc.asyncProperty(fc.array(group, { maxLength: 3 }), async resourceLogs => {
         const layout = acceptJson(Buffer.from(JSON.stringify({ resourceLogs })), { observedTimeUnixNano: TIME })
         const marked = findEqualKeys(layout.timeKeys)
-        const numbered = marked === undefined ? layout : await numberEqualRecords(layout, marked)
+        const numbered = marked === undefined ? layout : allSteps(numberEqualRecords(layout, marked))
         const message = joinFragments(cutFragments(numbered, MAX_BUS_MESSAGE_BYTES).fragments)
         const ids = etl.process(message, 0).records.map(({ value }) => decodeFlatRecord(value)!.canonical.document_id)
         expect(ids).to.have.length(layout.recordCount)

@@ -1,7 +1,8 @@
+import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { MAX_BUS_MESSAGE_BYTES } from '../../contract/topics.ts'
-import type { LogsPayload } from '../../otlp/payload.ts'
+import type { LogRecord, LogsPayload } from '../../otlp/payload.ts'
 import { type HostileOtlpRequest, hostileOtlpRequests } from '../../testing/hostile/otlp-requests.ts'
 import { block, integerField } from '../../testing/hostile/wire-writer.ts'
 import { callGrpc, grpcMessage, type Harness, startHarness } from './testing/collector-harness.ts'
@@ -76,4 +77,53 @@ describe('the collector and hostile requests', () => {
       expect((await callGrpc(harness.grpcPort, { frames: [grpcMessage(message)] })).trailers['grpc-status']).to.equal(grpc)
       expect(performance.now() - startedMs).to.be.below(1_000)
     })
+
+  const unknown = (bytes: number) => Buffer.alloc(bytes, integerField(15, 1))
+  const records = (count: number, record: string) => Array.from({ length: count }, () => record).join(',')
+  const SCOPE_OF_UNKNOWN = block(1, block(2, unknown(40_000_000)))
+  const EQUAL_RECORDS = block(1, block(2, Buffer.alloc(600_000, block(2))))
+  const JSON_RECORDS = Buffer.from(`{"resourceLogs":[{"scopeLogs":[{"logRecords":[${records(400_000, '{"timeUnixNano":"1"}')}]}]}]}`)
+  for (const { title, body, headers } of [
+    { title: 'forty megabytes of fields that OTLP does not know', body: SCOPE_OF_UNKNOWN, headers: PROTOBUF },
+    { title: '300,000 equal records', body: EQUAL_RECORDS, headers: PROTOBUF },
+    { title: '400,000 equal records in JSON', body: JSON_RECORDS, headers: {} },
+  ])
+    it(`${title} in some kilobytes of gzip: others get their turns meanwhile`, async () => {
+      const zipped = gzipSync(body)
+      const startedMs = cpuMs()
+      let lastMs = startedMs
+      let longestMs = 0
+      const turns = setInterval(() => {
+        longestMs = Math.max(longestMs, cpuMs() - lastMs)
+        lastMs = cpuMs()
+      }, 1)
+      try {
+        expect((await harness.post(zipped, { ...headers, 'content-encoding': 'gzip' })).status).to.equal(200)
+      } finally {
+        clearInterval(turns)
+      }
+      expect(longestMs).to.be.below((cpuMs() - startedMs) / 4)
+    }).timeout(60_000)
+
+  it('what is too large as it comes, though not in JSON, is rejected, and the records beside it are taken', async () => {
+    const good = (message: string) =>
+      block(2, Buffer.concat([Buffer.from([9, 1, 0, 0, 0, 0, 0, 0, 0]), block(5, block(1, Buffer.from(message)))]))
+    const large = 2 * MAX_BUS_MESSAGE_BYTES + 2
+    const record = block(1, block(2, Buffer.concat([good('before'), block(2, unknown(large)), good('after')])))
+    const resource = block(1, Buffer.concat([block(1, unknown(large)), block(2, good('of a large resource'))]))
+    const scope = block(1, block(2, Buffer.concat([block(1, unknown(large)), good('of a large scope')])))
+    const from = harness.bus.sent.length
+    const answer = await harness.post(Buffer.concat([record, resource, scope]), PROTOBUF)
+    expect(answer.status).to.equal(200)
+    expect(answer.body.toString()).to.contain('3 log records are larger than')
+    const taken = harness.bus.sent.slice(from).flatMap(({ record: { value } }) => JSON.parse(Buffer.from(value).toString()).resourceLogs)
+    const messages = taken.flatMap(({ scopeLogs }) => scopeLogs[0].logRecords.map((each: LogRecord) => each.body?.stringValue))
+    expect(messages).to.deep.equal(['before', 'after'])
+  })
 })
+
+/** CPU that this thread has used, ms. */
+function cpuMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1_000
+}

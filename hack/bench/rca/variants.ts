@@ -1,7 +1,7 @@
 /** The labelled faults seen otherwise, and faults made up in fault-free records: how well the rules do on what they were not made with. No server is needed. */
 import { findRootCause } from '../../../dataplane/domain/root-cause/find-root-cause.ts'
 import type { Observation } from '../../../dataplane/domain/root-cause/observation.ts'
-import { runInTurns } from '../../../dataplane/pipeline/root-cause/run-in-turns.ts'
+import { runInTurns } from '../../../dataplane/limits/run-in-turns.ts'
 import { buildSynthetic, SYNTHETIC_KINDS, TRACINGS } from '../../../dataplane/testing/synthetic-systems.ts'
 import { Random } from '../random.ts'
 import { formatTable } from '../table.ts'

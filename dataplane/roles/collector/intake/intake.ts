@@ -3,15 +3,16 @@ import { MAX_BUS_MESSAGE_BYTES } from '../../../contract/topics.ts'
 import { UNKNOWN_SERVICE } from '../../../domain/records/canonical-fields.ts'
 import { busKey, tenantOfRecord } from '../../../domain/tenants/tenant.ts'
 import { isRecent } from '../../../limits/is-recent.ts'
+import { runInTurns } from '../../../limits/run-in-turns.ts'
 import { releaseBytes } from '../../../memory/release-bytes.ts'
-import { acceptJson } from '../../../otlp/accept-json.ts'
+import { acceptJson, acceptJsonSteps } from '../../../otlp/accept-json.ts'
 import { findEqualKeys } from '../../../otlp/equal-keys.ts'
 import type { PartialSuccess } from '../../../otlp/export-response.ts'
-import { cutFragments, type Fragment, type Fragments } from '../../../otlp/fragments.ts'
+import { cutFragmentSteps, cutFragments, type Fragment, type Fragments } from '../../../otlp/fragments.ts'
 import type { RequestLayout } from '../../../otlp/layout.ts'
 import { MalformedPayload, OversizedPayload } from '../../../otlp/malformed.ts'
 import { messageMemory } from '../../../otlp/message-memory.ts'
-import { transcodeProtobuf } from '../../../otlp/transcode-protobuf.ts'
+import { transcodeProtobuf, transcodeProtobufSteps } from '../../../otlp/transcode-protobuf.ts'
 import { decompress, type Encoding } from '../../../otlp-intake/decompress.ts'
 import type { LocalExport } from '../../../otlp-intake/local-collector.ts'
 import { MemoryBudget, type MemoryLease } from '../../../otlp-intake/memory-budget.ts'
@@ -54,6 +55,9 @@ export interface ReceivedRequest {
 }
 
 const FORMATS = { http_json: acceptJson, http_protobuf: transcodeProtobuf, grpc: transcodeProtobuf } as const
+const LONG_FORMATS = { http_json: acceptJsonSteps, http_protobuf: transcodeProtobufSteps, grpc: transcodeProtobufSteps } as const
+/** Bytes that are worked on in one go: with more, others get their turns meanwhile. */
+const MAX_AT_ONCE_BYTES = 65_536
 /** The JSON form of a protobuf request may be so many times `maxRequestBytes`. */
 const MAX_JSON_GROWTH = 2
 /** A record with the text of so many messages fits none, whatever edits leave out: the rest of it is not worth any work. */
@@ -154,14 +158,14 @@ export class Intake {
     this.#deps.counters.received(transport, request.body.length)
     const body = encoding === 'identity' ? request.body : await decompress(request.body, encoding, this.maxRequestBytes, lease)
     const bodyBytes = body.length
-    const layout = this.#parse(request, body)
+    const layout = await refusing(() => this.#layoutOf(request, body))
     if (layout.text !== body) releaseBytes(body)
     if (layout.recordCount === 0) return { success: bodyBytes > EMPTY_BODY_BYTES ? NO_RECORDS : ALL_ACCEPTED }
     lease.grow(layout.recordCount * RECORD_OVERHEAD_BYTES + (layout.text === body ? 0 : layout.text.length))
     const marked = findEqualKeys(layout.timeKeys)
     const numbered = marked === undefined ? layout : await this.#numbered(layout, marked, lease)
     if (numbered.edits.length > 0) lease.grow(numbered.edits.length * EDIT_BYTES + layout.text.length)
-    const { fragments, rejectedRecords, repeatedBytes } = this.#cut(numbered)
+    const { fragments, rejectedRecords, repeatedBytes } = await refusing(() => cut(numbered))
     lease.grow(repeatedBytes)
     const turns = this.#turnsOf(fragments)
     const giveBack = () => (layout.text === body ? releaseBytes(body) : messageMemory.giveBack(layout.text))
@@ -201,7 +205,7 @@ export class Intake {
     let count = 0
     for (const mark of marked) count += mark
     lease.grow(count * NOTED_RECORD_BYTES)
-    return numberEqualRecords(layout, marked)
+    return runInTurns(numberEqualRecords(layout, marked))
   }
 
   #count(transport: Transport, records: number, rejected: number): PartialSuccess {
@@ -213,21 +217,15 @@ export class Intake {
     }
   }
 
-  #parse({ transport, owner, arrange = layout => layout }: ReceivedRequest, body: Uint8Array): RequestLayout {
-    return refusing(() =>
-      arrange(
-        FORMATS[transport](body, {
-          observedTimeUnixNano: `${this.#deps.clock.nowMs()}000000`,
-          maxTextBytes: MAX_JSON_GROWTH * this.maxRequestBytes,
-          maxPartBytes: MAX_PART_MESSAGES * MAX_BUS_MESSAGE_BYTES,
-          owner,
-        }),
-      ),
-    )
-  }
-
-  #cut(layout: RequestLayout): Fragments {
-    return refusing(() => cutFragments(layout, MAX_BUS_MESSAGE_BYTES))
+  async #layoutOf({ transport, owner, arrange = layout => layout }: ReceivedRequest, body: Uint8Array): Promise<RequestLayout> {
+    const options = {
+      observedTimeUnixNano: `${this.#deps.clock.nowMs()}000000`,
+      maxTextBytes: MAX_JSON_GROWTH * this.maxRequestBytes,
+      maxPartBytes: MAX_PART_MESSAGES * MAX_BUS_MESSAGE_BYTES,
+      owner,
+    }
+    const isLong = body.length > MAX_AT_ONCE_BYTES
+    return arrange(isLong ? await runInTurns(LONG_FORMATS[transport](body, options)) : FORMATS[transport](body, options))
   }
 
   #keyed(fragments: readonly Fragment[]): readonly KeyedFragment[] {
@@ -277,10 +275,15 @@ function workOf({ resource, sizeBytes, recordCount }: Fragment): number {
   return 2 * sizeBytes + recordCount * (RECORD_WORK + 2 * repeated)
 }
 
+function cut(layout: RequestLayout): Fragments | Promise<Fragments> {
+  if (layout.text.length <= MAX_AT_ONCE_BYTES) return cutFragments(layout, MAX_BUS_MESSAGE_BYTES)
+  return runInTurns(cutFragmentSteps(layout, MAX_BUS_MESSAGE_BYTES))
+}
+
 /** A fault of a payload refuses its request. */
-function refusing<T>(work: () => T): T {
+async function refusing<T>(work: () => T | Promise<T>): Promise<T> {
   try {
-    return work()
+    return await work()
   } catch (error) {
     if (error instanceof MalformedPayload) throw new Refusal('malformed', error.message)
     if (error instanceof OversizedPayload) throw new Refusal('tooLarge', error.message)

@@ -1,6 +1,5 @@
 /** Numbers the equal records of a request, so that each becomes a document (Decisions 4). */
 import { Buffer } from 'node:buffer'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { MAX_BUS_MESSAGE_BYTES } from '../../../contract/topics.ts'
 import { messageOf } from '../../../domain/records/flat-record.ts'
 import { normaliseId } from '../../../domain/records/log-id.ts'
@@ -11,12 +10,11 @@ import { findEqualKeys } from '../../../otlp/equal-keys.ts'
 import { type Edit, type RequestLayout, settleEdits } from '../../../otlp/layout.ts'
 import type { AnyValue, LogRecord, ResourceLogs, ScopeLogs } from '../../../otlp/payload.ts'
 import { addAttribute, findRecordParts, type Part } from '../../../otlp/record-parts.ts'
+import type { Steps } from '../../../otlp/steps.ts'
 import { keyWithBytes } from '../../../otlp/time-key.ts'
 
 /** The attribute of the second and later of equal records (Decisions 4). */
 const ORDINAL_KEY = 'record.ordinal'
-/** After so long others get their turn. */
-const TURN_MS = 10
 const STRING_VALUE = Buffer.from('{"stringValue":"')
 const STRING_VALUE_END = Buffer.from('"}')
 const NOTHING = new Uint8Array()
@@ -28,14 +26,13 @@ const NOTHING = new Uint8Array()
  * `ofEqualTime` marks the records whose time others have, too; no others are looked at. Of these most differ in message or span, which is told
  * without parsing them.
  */
-export async function numberEqualRecords(layout: RequestLayout, ofEqualTime: Uint8Array): Promise<RequestLayout> {
+export function* numberEqualRecords(layout: RequestLayout, ofEqualTime: Uint8Array): Steps<RequestLayout> {
   const records = new EqualRecords(layout)
-  const turns = new Turns()
   const numbers: number[] = []
   const keys: number[] = []
   for (let i = 0; i < layout.recordCount; i++) {
     if (ofEqualTime[i] === 0 || records.isTooLarge(i)) continue
-    if (turns.isOver) await turns.next()
+    yield
     numbers.push(i)
     keys.push(records.key(i))
   }
@@ -49,7 +46,7 @@ export async function numberEqualRecords(layout: RequestLayout, ofEqualTime: Uin
       let origin: string | undefined
       for (let i = scope.firstRecord; i < scope.endRecord; i++) {
         if (alike[i] === 0) continue
-        if (turns.isOver) await turns.next()
+        yield
         ofResource ??= records.resource(resource)
         origin ??= records.origin(ofResource, scope)
         records.add(i, origin)
@@ -57,20 +54,6 @@ export async function numberEqualRecords(layout: RequestLayout, ofEqualTime: Uin
     }
   }
   return records.numbered()
-}
-
-/** Cuts work that lasts into pieces. */
-class Turns {
-  #endMs = performance.now() + TURN_MS
-
-  get isOver(): boolean {
-    return performance.now() >= this.#endMs
-  }
-
-  async next(): Promise<void> {
-    await nextTurn()
-    this.#endMs = performance.now() + TURN_MS
-  }
 }
 
 interface Around {
@@ -186,7 +169,9 @@ class EqualRecords {
   }
 
   numbered(): RequestLayout {
-    return this.#added.length === 0 ? this.#layout : { ...this.#layout, edits: settleEdits([...this.#layout.edits, ...this.#added]) }
+    const { edits } = this.#layout
+    if (this.#added.length === 0) return this.#layout
+    return { ...this.#layout, edits: edits.length === 0 ? this.#added : settleEdits([...edits, ...this.#added]) }
   }
 }
 
