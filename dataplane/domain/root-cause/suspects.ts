@@ -71,9 +71,11 @@ const isMerelyNew = (nature: Nature) => nature === 'change' || nature === 'newco
 function belowErrors(suspects: readonly Suspect[]): readonly Suspect[] {
   const errors = Math.max(
     0,
-    ...suspects
-      .filter(({ nature, hints }) => (nature === 'fault' || nature === 'cause') && hints[0]!.hint.isErrors === true)
-      .map(({ score }) => score),
+    ...suspects.flatMap(({ hints }) =>
+      hints
+        .filter(({ hint }) => hint.isErrors === true && (hint.nature === 'fault' || hint.nature === 'cause'))
+        .map(({ strength }) => strength),
+    ),
   )
   if (errors === 0) return suspects
   return suspects.map(suspect => {

@@ -3,17 +3,39 @@
 import { shortened } from '../../text/shortened.ts'
 import { wordsOfLine } from '../records/words-of-line.ts'
 import { withoutWrapping } from '../records/wrapped-exception.ts'
+import { reasonIn } from './read-error-words.ts'
 
 const MAX_QUOTE = 120
+/** Of a longer line: as much as tells who speaks, and what stands right before the reason. */
+const MAX_OPENING = 40
+const BEFORE_REASON = 24
+/** Characters that are looked at. */
+const MAX_LINE = 1_024
 
 /** A log message on one line, without the head that its logger wrote and the words in which a framework wraps an exception, cut. */
 export function quoted(message: string): string {
   if (message.startsWith('{') && message.includes('<*>')) return recordWith(message)
-  const line = wordsOfLine(withoutWrapping(message).slice(0, 4 * MAX_QUOTE))
+  const line = wordsOfLine(withoutWrapping(message).slice(0, MAX_LINE))
     .replaceAll(/\s+/g, ' ')
     .trim()
   if (line === '') return 'a record without a message'
-  return `“${shortened(line, MAX_QUOTE)}”`
+  return `“${aroundReason(line)}”`
+}
+
+/** At most `MAX_QUOTE` characters: the start of a line, and where a reason stands further behind, that with the words around it. */
+function aroundReason(line: string): string {
+  const reason = line.length > MAX_QUOTE ? reasonIn(line) : undefined
+  if (reason === undefined || reason.to < MAX_QUOTE) return shortened(line, MAX_QUOTE)
+  const opening = wholeWords(line.slice(0, MAX_OPENING))
+  const from = line.indexOf(' ', Math.max(reason.from - BEFORE_REASON, opening.length)) + 1
+  const start = from > 0 && from <= reason.from ? from : reason.from
+  return `${opening} … ${shortened(line.slice(start), MAX_QUOTE - opening.length - 3)}`.toWellFormed()
+}
+
+/** The words before the last blank. */
+function wholeWords(text: string): string {
+  const end = text.lastIndexOf(' ')
+  return end > 0 ? text.slice(0, end) : text
 }
 
 const MAX_KEYS = 6
