@@ -3,6 +3,7 @@ import { maskMessage } from '../records/pattern.ts'
 import { lacksWords, readableText } from '../records/readable-text.ts'
 import type { Called } from './called-service.ts'
 import type { Observation } from './observation.ts'
+import { withoutWrapping } from '../records/wrapped-exception.ts'
 import { firstWords } from './template.ts'
 
 /** Messages that are read for one analysis. */
@@ -108,10 +109,17 @@ function statementOf(text: string, pattern: string): string {
   return isEvent(pattern) ? masked : firstWords(masked)
 }
 
+/** Of a longer line of text: a statement of SQL, or a list, may stand between what failed and why. JSON is read whole. */
+function bothEnds(message: string): string {
+  if (message.length <= MAX_TEXT || message.trimStart().startsWith('{')) return message
+  const end = MAX_TEXT / 2 - 1
+  return `${message.slice(0, end)}… ${message.slice(-end)}`.toWellFormed()
+}
+
 const isEvent = (pattern: string) => pattern.includes('"type":') && pattern.includes('"Warning"')
 
 /** `order failed: PSQLException: sorry, too many clients`: handlers of logs send an exception as attributes of a message that does not say it. */
 function withException({ message, exception }: ReadError): string {
-  const text = readableText(message)
+  const text = readableText(bothEnds(withoutWrapping(message)))
   return exception === '' || text.includes(exception) ? text : `${text}: ${exception}`.slice(0, MAX_TEXT).toWellFormed()
 }
