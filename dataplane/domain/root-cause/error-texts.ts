@@ -63,6 +63,8 @@ export interface ReadError {
   /** The exception that a logger was given beside the message; `''` without one. */
   readonly exception: string
   readonly called: Called | undefined
+  /** The queue or topic of the message that it was about. */
+  readonly queue?: string | undefined
 }
 
 /**
@@ -81,11 +83,16 @@ export function withErrorTexts(observations: readonly Observation[], errors: Rea
   const known = new Map(byRarity([...statements.keys()]).map(group => [messageGroup(group[0]!), group]))
   return observations.map(each => {
     const found = read.get(each)
-    const said = found === undefined ? {} : { errorText: withException(found), ...(found.called !== undefined && { called: found.called }) }
+    const said = found === undefined ? {} : fieldsOf(found)
     const nearest = each.isError ? nearestOf(known.get(messageGroup(each)) ?? [], each.timeMs) : undefined
     if (nearest === undefined) return found === undefined ? each : { ...each, ...said }
     return { ...each, ...said, template: `${each.template} ${statements.get(nearest)!}` }
   })
+}
+
+function fieldsOf(error: ReadError): Partial<Observation> {
+  const { called, queue } = error
+  return { errorText: withException(error), ...(called !== undefined && { called }), ...(queue !== undefined && { queue }) }
 }
 
 const messageGroup = ({ service, patternId }: Observation): string => `${service}\n${patternId}`

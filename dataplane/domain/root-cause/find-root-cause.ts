@@ -11,9 +11,10 @@ import { findRates } from './rates.ts'
 import type { Candidate, Reason, RootCause } from './root-cause.ts'
 import { rankSuspects, type ScaledFindings, type Suspect } from './suspects.ts'
 import { findTies } from './ties.ts'
+import { findTroubledNode, type TroubledNode } from './troubled-node.ts'
 import { findStructure } from './visit-structure.ts'
 import { findVisits } from './visits-per-request.ts'
-import { rounded } from './wording.ts'
+import { listed, rounded } from './wording.ts'
 
 /** Detectors, each with the strength that its strongest finding has in a window without a fault (README: Calibration). */
 const DETECTORS = {
@@ -86,11 +87,11 @@ export function* rankSystem(
   const found = yield* runDetectors(system, failures, hasBaseline ? detectors : detectors.filter(name => name === 'errors'))
   const ranked = rankSuspects(found, system, failures)
   const asked = services.length === 0 ? ranked : ranked.filter(({ service }) => services.includes(system.services[service]!))
-  const instances = yield* findInstances(system)
+  const places = { instances: yield* findInstances(system), node: yield* findTroubledNode(system, failures) }
   const candidates: Candidate[] = []
   for (const suspect of asked) {
     if (candidates.length === most) break
-    const candidate = describe(suspect, system, failures, instances)
+    const candidate = describe(suspect, system, failures, places)
     if (hasEvidence(candidate)) candidates.push(candidate)
     yield
   }
@@ -136,7 +137,13 @@ function only(findings: Findings, services: ReadonlySet<number>): Findings {
   return new Map([...findings].filter(([service]) => services.has(service)))
 }
 
-function describe({ service, score, hints }: Suspect, system: ObservedSystem, { risen }: Failures, instances: Instances): Candidate {
+/** Where failures show: replicas of services, and the node on which several of them fail. */
+interface Places {
+  readonly instances: Instances
+  readonly node: TroubledNode | undefined
+}
+
+function describe({ service, score, hints }: Suspect, system: ObservedSystem, { risen }: Failures, places: Places): Candidate {
   const told = new Set<number | string>()
   const isOfErrors = ({ nature, statement }: Hint) => nature === 'change' && statement !== undefined && risen.has(system.kinds[statement]!)
   // Errors tell of themselves, better than that requests come to them.
@@ -155,7 +162,7 @@ function describe({ service, score, hints }: Suspect, system: ObservedSystem, { 
     reasons: reasons
       .map(hint => hint.tell())
       .filter(isEvidence)
-      .map(evidence => toReason(evidence, service, instances)),
+      .map((evidence, at) => toReason(evidence, at === 0 ? tellPlace(evidence, service, system, places) : '')),
   }
 }
 
@@ -182,13 +189,19 @@ function hasEvidence({ score, reasons }: Candidate): boolean {
   return reasons.length > 0 && (score >= LEAST_SCORE || reasons.some(({ kind }) => kind === 'errors'))
 }
 
-function toReason(
-  { kind, text: words, patternId, count, expected, samples }: CauseEvidence,
-  service: number,
-  instances: Instances,
-): Reason {
+/** Where the evidence of a service shows, as the rest of a sentence; empty where it shows everywhere. */
+function tellPlace({ kind, samples }: CauseEvidence, service: number, { services }: ObservedSystem, { instances, node }: Places): string {
+  if (node?.services.has(service) === true) {
+    const others = [...node.services].filter(other => other !== service).map(other => services[other]!)
+    if (node.shows === 'silence') return `, while it and ${listed(others)} are hardly heard from node ${node.name}`
+    if (kind === 'errors') return `, all on node ${node.name}, as are those of ${listed(others)}`
+  }
   const instance = kind === 'errors' ? instanceOf(samples(), service, instances) : undefined
-  const text = instance === undefined ? words : `${words}, all in ${instance}, one of ${instances.get(service)!.size}`
+  return instance === undefined ? '' : `, all in ${instance}, one of ${instances.get(service)!.size}`
+}
+
+function toReason({ kind, text: words, patternId, count, expected, samples }: CauseEvidence, place: string): Reason {
+  const text = `${words}${place}`
   const logIds = new Set<string>()
   const traceIds = new Set<string>()
   let onsetMs = Number.POSITIVE_INFINITY

@@ -15,6 +15,8 @@ export interface Observation {
   readonly isError: boolean
   /** The pod, else the host, that wrote it. */
   readonly instance?: string
+  /** The node on which it was written. */
+  readonly node?: string
   readonly logId: string
   readonly patternId: string
   /** The masked message, for people. */
@@ -23,4 +25,6 @@ export interface Observation {
   readonly errorText?: string
   /** The other side of a call that failed, where the record of such an error names it in attributes. */
   readonly called?: Called
+  /** The queue or topic of an error that was read, where its attributes name one. */
+  readonly queue?: string
 }

@@ -35,7 +35,7 @@ const STATE: readonly RegExp[] = [
   /no queda espacio|espacio insuficiente|memoria insufficiente|memoria insuficiente|espaço (?:em disco )?insuficiente|spazio esaurito|недостаточно (?:памяти|места)|нет места/i,
   /unable to persist|\bcorrupt|checksum mismatch|bad magic|data loss/i,
   /partitioned_network|network partition|split[- ]brain|lost quorum|quorum (?:is |was )?lost/i,
-  /resource limit alarm|memory_high_watermark|disk_free_limit/i,
+  /resource limit alarm(?! cleared)|memory_high_watermark set|free bytes: \d+\. limit/i,
   /too many (?:clients|connections|open files)|\bemfile\b|remaining connection slots/i,
   /\bdeadlock\b|lock wait timeout/i,
 ]
@@ -142,6 +142,14 @@ const QUOTED = /(["`]|(?<![\p{L}\d])'(?=[^']{1,200}'(?![\p{L}\d])))((?:(?!\1)[^\
 export function withOpenReasons(text: string): string {
   const namesReason = (words: string) => [NETWORK, ...STATE, ...OWN].some(reason => reason.test(words))
   return text.replaceAll(QUOTED, (quoted, _mark, words: string) => WHOLE_SITE.exec(words)?.[0] ?? (namesReason(words) ? words : quoted))
+}
+
+/** States that last until somebody ends them: said once, they hold. */
+const LASTING =
+  /no space left|disk (?:is )?full|read-only file system|flood[- ]stage|disk space is insufficient|resource limit alarm set|memory_high_watermark set|running_partitioned_network|lost quorum|conntrack: table full/i
+
+export function tellsLastingState(text: string): boolean {
+  return LASTING.test(text.slice(0, MAX_CHARACTERS))
 }
 
 /** Where the reason stands that an error names: the first place of its strongest words; undefined without any. */

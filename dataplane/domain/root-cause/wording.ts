@@ -10,7 +10,7 @@ const MAX_QUOTE = 120
 const MAX_OPENING = 40
 const BEFORE_REASON = 24
 /** Characters that are looked at. */
-const MAX_LINE = 1_024
+const MAX_LINE = 4_096
 
 /** A log message on one line, without the head that its logger wrote and the words in which a framework wraps an exception, cut. */
 export function quoted(message: string): string {
@@ -58,6 +58,11 @@ export function recordsOf(count: number): string {
 /** `once`, `2 times`. */
 export function timesOf(count: number): string {
   return count === 1 ? 'once' : `${count} times`
+}
+
+/** `a`, `a and b`, `a, b and c`. */
+export function listed(names: readonly string[]): string {
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 }
 
 /** One decimal below 100, none above. */
