@@ -31,7 +31,7 @@ const HEAD = new RegExp(
     `\\[(?:[\\d:.T+Z -]{8,40}|<\\*>) (?:VRB|DBG|INF|WRN|ERR|FTL)\\]\\s+`,
     // Python, by default: `ERROR:root:`
     `(?:${LEVELS}):[\\w.-]{1,60}:`,
-    `(.{0,100}?)${LEVEL}(?:/[\\w-]{1,40})?[\\])]?:?(?:\\s+|(?=\\[))(?:${SPRING}|${NGINX}|${ERLANG}|${BRACKETS}(?:-\\s+|${LOGGER})?)`,
+    `(.{0,100}?)${LEVEL}(?:/[\\w-]{1,40})?(?: {0,5}[\\])])?:?(?:\\s+|(?=\\[))(?:${SPRING}|${NGINX}|${ERLANG}|${BRACKETS}(?:-\\s+|${LOGGER})?)`,
   ].join('|')})`,
   's',
 )

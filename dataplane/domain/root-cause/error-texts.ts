@@ -2,7 +2,9 @@
 import { maskMessage } from '../records/pattern.ts'
 import { lacksWords, readableText } from '../records/readable-text.ts'
 import type { Called } from './called-service.ts'
-import type { Observation } from './observation.ts'
+import { entryOf } from './entry-of.ts'
+import type { Observation, ReadChange } from './observation.ts'
+import { changeIn, OWN_CHANGE_MS } from './recent-changes.ts'
 import { withoutWrapping } from '../records/wrapped-exception.ts'
 import { firstWords } from './template.ts'
 
@@ -12,6 +14,10 @@ export const MAX_ERROR_TEXTS = 60
 export const MAX_WORDLESS_TEXTS = 240
 /** As many are read of one such pattern in the window, and as many in the time before. */
 const OF_EACH_WORDLESS = 40
+/** Records that are read since they may tell of a change. */
+const MAX_CHANGES = 60
+/** Of one service and pattern. One that comes more often is no change, but for events, of which many have one pattern. */
+const MAX_CHANGES_OF_EACH = 20
 /** Messages of one pattern of a service: a JSON pattern may stand for many of them. */
 const OF_EACH = 3
 /** Characters of a text. */
@@ -45,6 +51,17 @@ export function chooseErrors(observations: readonly Observation[], fromMs: numbe
   return [...chosen]
 }
 
+/** Records that tell of a change, or whose pattern hides whether they do, from some time before the window on; the rarest first, those nearest to its start. */
+export function chooseChanges(observations: readonly Observation[], atMs: number): readonly Observation[] {
+  const hides = new Map<string, boolean>()
+  const mayTell = ({ pattern }: Observation) => entryOf(hides, pattern, () => lacksWords(pattern) || changeIn(pattern) !== undefined)
+  const recent = observations.filter(each => !each.isError && each.timeMs >= atMs - OWN_CHANGE_MS && mayTell(each))
+  const groups = byRarity(recent).filter(([first, ...rest]) => isEvent(first!.pattern) || rest.length < MAX_CHANGES_OF_EACH)
+  const nearest = (group: readonly Observation[]) =>
+    group.toSorted((a, b) => Math.abs(a.timeMs - atMs) - Math.abs(b.timeMs - atMs)).slice(0, MAX_CHANGES_OF_EACH)
+  return groups.flatMap(nearest).slice(0, MAX_CHANGES)
+}
+
 /** By service and pattern, each in the order of time. */
 function byRarity(errors: readonly Observation[]): readonly (readonly Observation[])[] {
   const groups = Map.groupBy(errors, messageGroup)
@@ -74,14 +91,20 @@ export interface ReadError {
 export function withErrorTexts(observations: readonly Observation[], errors: ReadonlyMap<string, ReadError>): readonly Observation[] {
   if (errors.size === 0) return observations
   const read = new Map<Observation, ReadError>()
+  const changes = new Map<Observation, ReadChange>()
+  const logIds = new Set([...errors.keys()].map(key => key.slice(0, key.indexOf('\n'))))
   for (const each of observations) {
-    const found = each.isError ? errors.get(messageKey(each)) : undefined
-    if (found !== undefined) read.set(each, found)
+    const found = logIds.has(each.logId) ? errors.get(messageKey(each)) : undefined
+    if (found === undefined) continue
+    if (each.isError) read.set(each, found)
+    else changes.set(each, changeOf(found, each.pattern))
   }
   const wordless = [...read].filter(([{ pattern }]) => lacksWords(pattern))
   const statements = new Map(wordless.map(([each, error]) => [each, statementOf(withException(error), each.pattern)]))
   const known = new Map(byRarity([...statements.keys()]).map(group => [messageGroup(group[0]!), group]))
   return observations.map(each => {
+    const change = changes.get(each)
+    if (change !== undefined) return { ...each, change }
     const found = read.get(each)
     const said = found === undefined ? {} : fieldsOf(found)
     const nearest = each.isError ? nearestOf(known.get(messageGroup(each)) ?? [], each.timeMs) : undefined
@@ -93,6 +116,10 @@ export function withErrorTexts(observations: readonly Observation[], errors: Rea
 function fieldsOf(error: ReadError): Partial<Observation> {
   const { called, queue } = error
   return { errorText: withException(error), ...(called !== undefined && { called }), ...(queue !== undefined && { queue }) }
+}
+
+function changeOf(read: ReadError, pattern: string): ReadChange {
+  return { text: withException(read), whole: read.message.slice(0, MAX_TEXT).toWellFormed(), isEvent: isEvent(pattern) }
 }
 
 const messageGroup = ({ service, patternId }: Observation): string => `${service}\n${patternId}`
@@ -113,7 +140,7 @@ function nearestOf(sorted: readonly Observation[], timeMs: number): Observation 
 /** Events of Kubernetes are told apart by their objects as well, which stand last: what each is warned of may be the same. */
 function statementOf(text: string, pattern: string): string {
   const masked = maskMessage(text)
-  return isEvent(pattern) ? masked : firstWords(masked)
+  return isWarning(pattern) ? masked : firstWords(masked)
 }
 
 /** Of a longer line of text: a statement of SQL, or a list, may stand between what failed and why. JSON is read whole. */
@@ -123,7 +150,8 @@ function bothEnds(message: string): string {
   return `${message.slice(0, end)}… ${message.slice(-end)}`.toWellFormed()
 }
 
-const isEvent = (pattern: string) => pattern.includes('"type":') && pattern.includes('"Warning"')
+const isWarning = (pattern: string) => pattern.includes('"type":') && pattern.includes('"Warning"')
+const isEvent = (pattern: string) => pattern.startsWith('{') && /"(?:involvedObject|regarding)":/.test(pattern)
 
 /** `order failed: PSQLException: sorry, too many clients`: handlers of logs send an exception as attributes of a message that does not say it. */
 function withException({ message, exception }: ReadError): string {

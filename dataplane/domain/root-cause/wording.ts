@@ -27,9 +27,11 @@ function aroundReason(line: string): string {
   const reason = line.length > MAX_QUOTE ? reasonIn(line) : undefined
   if (reason === undefined || reason.to < MAX_QUOTE) return shortened(line, MAX_QUOTE)
   const opening = wholeWords(line.slice(0, MAX_OPENING))
-  const from = line.indexOf(' ', Math.max(reason.from - BEFORE_REASON, opening.length)) + 1
+  const room = MAX_QUOTE - opening.length - 3
+  const earliest = Math.max(Math.min(reason.from - BEFORE_REASON, line.length - room), opening.length)
+  const from = line.indexOf(' ', earliest) + 1
   const start = from > 0 && from <= reason.from ? from : reason.from
-  return `${opening} … ${shortened(line.slice(start), MAX_QUOTE - opening.length - 3)}`.toWellFormed()
+  return `${opening} … ${shortened(line.slice(start), room)}`.toWellFormed()
 }
 
 /** The words before the last blank. */
@@ -63,6 +65,11 @@ export function timesOf(count: number): string {
 /** `a`, `a and b`, `a, b and c`. */
 export function listed(names: readonly string[]): string {
   return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
+}
+
+/** `08:52:06 UTC`. */
+export function clockTime(ms: number): string {
+  return `${new Date(ms).toISOString().slice(11, 19)} UTC`
 }
 
 /** One decimal below 100, none above. */

@@ -2,7 +2,7 @@
 import { ALL_LOGS } from '../../contract/indices.ts'
 import { EXCEPTION_KEYS, joinException } from '../../domain/records/exception-message.ts'
 import { CALLED_KEYS, readCalled, readQueue } from '../../domain/root-cause/called-service.ts'
-import { chooseErrors, messageKey, type ReadError, withErrorTexts } from '../../domain/root-cause/error-texts.ts'
+import { chooseChanges, chooseErrors, messageKey, type ReadError, withErrorTexts } from '../../domain/root-cause/error-texts.ts'
 import type { Observation } from '../../domain/root-cause/observation.ts'
 import { isoTime } from '../../domain/time/iso-time.ts'
 import { portionsOf } from '../../limits/portions-of.ts'
@@ -45,7 +45,7 @@ export async function readErrorTexts(
   window: Pick<Period, 'tenant' | 'atMs'>,
   observations: readonly Observation[],
 ): Promise<readonly Observation[]> {
-  const errors = chooseErrors(observations, window.atMs)
+  const errors = [...chooseErrors(observations, window.atMs), ...chooseChanges(observations, window.atMs)]
   const messages = new Map<string, ReadError>()
   const read = (signal: AbortSignal) => readMessages(store, window.tenant, errors, messages, signal)
   const late = (message: string): never => {
