@@ -14,7 +14,15 @@ const OPERATION_KEYS = ['messaging.operation.type', 'messaging.operation'] as co
 const QUEUE_KEYS = ['messaging.destination.name', 'messaging.destination'] as const
 
 /** Attributes that `readCalled` and `readQueue` look at. */
-export const CALLED_KEYS: readonly string[] = [...HOST_KEYS, ...URL_KEYS, RPC_KEY, ...STORE_KEYS, BROKER_KEY, ...OPERATION_KEYS, ...QUEUE_KEYS]
+export const CALLED_KEYS: readonly string[] = [
+  ...HOST_KEYS,
+  ...URL_KEYS,
+  RPC_KEY,
+  ...STORE_KEYS,
+  BROKER_KEY,
+  ...OPERATION_KEYS,
+  ...QUEUE_KEYS,
+]
 
 export interface Called {
   /** Host names, and the one of a URL; small letters, without ports. */

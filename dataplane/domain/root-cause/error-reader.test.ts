@@ -8,7 +8,15 @@ const SERVICES = ['web', 'orders', 'orders-db', 'coredns']
 let id = 0
 const kind = (service: string, ...texts: readonly string[]): Kind => {
   const [pattern = ''] = texts
-  return { id: id++, service: SERVICES.indexOf(service), pattern, patternId: pattern, errorTexts: [...texts], called: [], queues: new Set() }
+  return {
+    id: id++,
+    service: SERVICES.indexOf(service),
+    pattern,
+    patternId: pattern,
+    errorTexts: [...texts],
+    called: [],
+    queues: new Set(),
+  }
 }
 const namedBy = (...kinds: readonly Kind[]) => {
   const { named } = readErrors(SERVICES, kinds)

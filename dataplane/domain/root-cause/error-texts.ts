@@ -1,11 +1,11 @@
 /** Errors whose records are worth reading: patterns lack what is quoted, numbers, all of a JSON body, and attributes (Decisions 6). */
 import { maskMessage } from '../records/pattern.ts'
 import { lacksWords, readableText } from '../records/readable-text.ts'
+import { withoutWrapping } from '../records/wrapped-exception.ts'
 import type { Called } from './called-service.ts'
 import { entryOf } from './entry-of.ts'
 import type { Observation, ReadChange } from './observation.ts'
 import { changeIn, OWN_CHANGE_MS } from './recent-changes.ts'
-import { withoutWrapping } from '../records/wrapped-exception.ts'
 import { firstWords } from './template.ts'
 
 /** Messages that are read for one analysis. */

@@ -1,15 +1,16 @@
 /** The services that an incident most likely comes from: the detectors' findings made comparable, the strongest first (Decisions 6). */
-import { findDelays } from './delays.ts'
+
 import { coldCacheBefore } from './cold-cache.ts'
+import { findDelays } from './delays.ts'
 import { entryOf } from './entry-of.ts'
 import { type Failures, findFailures, withoutFailed } from './failures.ts'
 import type { CauseEvidence, Findings, Hint, Nature } from './findings.ts'
 import { findInstances, type Instances, instanceOf } from './instances.ts'
 import type { Observation } from './observation.ts'
 import { type ObservedPeriod, type ObservedSystem, observeSystem } from './observed-system.ts'
-import { type Change, changesBefore, findChanges, tellChange } from './recent-changes.ts'
 import { type CauseRanking, causeOf, JUST_BEFORE, MAX_CANDIDATES } from './ranking.ts'
 import { findRates } from './rates.ts'
+import { type Change, changesBefore, findChanges, tellChange } from './recent-changes.ts'
 import type { Candidate, Reason, RootCause } from './root-cause.ts'
 import { rankSuspects, type ScaledFindings, type Suspect } from './suspects.ts'
 import { findTies } from './ties.ts'
@@ -153,7 +154,10 @@ function behindColdCache(candidates: readonly Candidate[], cold: Change, { servi
   const name = services[cold.service]!
   const known = candidates.find(({ service }) => service === name)
   const overrun = candidates[0]!
-  const { text, ...rest } = toChangeReason(cold, `${tellChange(cold, services)}, and then ${overrun.service} was overrun: ${overrun.reasons[0]!.text}`)
+  const { text, ...rest } = toChangeReason(
+    cold,
+    `${tellChange(cold, services)}, and then ${overrun.service} was overrun: ${overrun.reasons[0]!.text}`,
+  )
   const reason = { ...rest, text: text.slice(name.length + 1) }
   const reasons = [reason, ...(known?.reasons ?? []).filter(({ kind }) => kind !== 'change')].slice(0, MAX_REASONS)
   return [{ service: name, score: overrun.score, reasons }, ...candidates.filter(candidate => candidate !== known)]

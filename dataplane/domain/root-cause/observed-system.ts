@@ -93,7 +93,15 @@ export function* orderRecords(observations: readonly Observation[]): Generator<v
     kindsOf[service] ??= new Map()
     let kind = kindsOf[service].get(source.template)
     if (kind === undefined) {
-      kind = { id: kinds.length, service, pattern: source.pattern, patternId: source.patternId, errorTexts: [], called: [], queues: new Set() }
+      kind = {
+        id: kinds.length,
+        service,
+        pattern: source.pattern,
+        patternId: source.patternId,
+        errorTexts: [],
+        called: [],
+        queues: new Set(),
+      }
       kinds.push(kind)
       kindsOf[service].set(source.template, kind)
     }

@@ -71,7 +71,9 @@ export const JUST_BEFORE = 'just before: '
 
 /** ` Just before: checkout started at 12:00:01 UTC (“…”).` */
 function tellChanges({ reasons }: Candidate): string {
-  const changes = reasons.filter(({ kind, text }) => kind === 'change' && text.startsWith(JUST_BEFORE)).map(({ text }) => text.slice(JUST_BEFORE.length))
+  const changes = reasons
+    .filter(({ kind, text }) => kind === 'change' && text.startsWith(JUST_BEFORE))
+    .map(({ text }) => text.slice(JUST_BEFORE.length))
   return changes.length === 0 ? '' : ` Just before: ${changes.join('; ')}.`
 }
 

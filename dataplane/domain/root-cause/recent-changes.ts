@@ -95,7 +95,13 @@ export function* findChanges({ services, kinds, baseline, window }: ObservedSyst
       const service = changedService(record, nature, find)
       if (service === undefined) continue
       const text = maskedBesideVersions(change?.text ?? record.kind.pattern)
-      entryOf(byStatement, `${service} ${nature} ${maskMessage(text)}`, () => []).push({ nature, service, timeMs: record.timeMs, text, record })
+      entryOf(byStatement, `${service} ${nature} ${maskMessage(text)}`, () => []).push({
+        nature,
+        service,
+        timeMs: record.timeMs,
+        text,
+        record,
+      })
     }
   return [...byStatement.values()]
     .filter(changes => timesApart(changes) < ROUTINE_TIMES)
@@ -128,7 +134,8 @@ function timesApart(changes: readonly Change[]): number {
 export function changesBefore(changes: readonly Change[], service: number, onsetMs: number): readonly Change[] {
   const told = new Map<string, Change>()
   const before = changes.filter(({ timeMs }) => timeMs <= onsetMs + AFTER_MS && timeMs >= onsetMs - OWN_CHANGE_MS)
-  const isNear = ({ nature, timeMs }: Change) => timeMs >= onsetMs - (nature === 'start' || nature === 'stop' ? OTHER_START_MS : OTHER_CHANGE_MS)
+  const isNear = ({ nature, timeMs }: Change) =>
+    timeMs >= onsetMs - (nature === 'start' || nature === 'stop' ? OTHER_START_MS : OTHER_CHANGE_MS)
   const own = before.filter(change => change.service === service).sort(byTelling)
   const others = before.filter(change => change.service !== service && isNear(change)).reverse()
   for (const change of [...own, ...others]) {

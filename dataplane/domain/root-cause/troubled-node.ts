@@ -33,7 +33,9 @@ export function* findTroubledNode(system: ObservedSystem, failures: Failures): G
     window,
     ({ isError, kind }) => isError && failures.risen.has(kind) && !failures.echoing.has(kind.service),
   )
-  const failing = mostServices(servicesByNode(errors, (service, node, count) => failsThere(errors.get(service)!, now.get(service)!, node, count)))
+  const failing = mostServices(
+    servicesByNode(errors, (service, node, count) => failsThere(errors.get(service)!, now.get(service)!, node, count)),
+  )
   if (failing !== undefined) return { ...failing, shows: 'errors' }
   const before = yield* countByNode(baseline, () => true)
   const silent = mostServices(

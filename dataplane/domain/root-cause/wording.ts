@@ -15,9 +15,7 @@ const MAX_LINE = 4_096
 /** A log message on one line, without the head that its logger wrote and the words in which a framework wraps an exception, cut. */
 export function quoted(message: string): string {
   if (message.startsWith('{') && message.includes('<*>')) return recordWith(message)
-  const line = wordsOfLine(withoutWrapping(message).slice(0, MAX_LINE))
-    .replaceAll(/\s+/g, ' ')
-    .trim()
+  const line = wordsOfLine(withoutWrapping(message).slice(0, MAX_LINE)).replaceAll(/\s+/g, ' ').trim()
   if (line === '') return 'a record without a message'
   return `“${aroundReason(line)}”`
 }
