@@ -76,7 +76,7 @@ const PROGRAMS: ReadonlyMap<string, RegExp> = new Map([
   ['memcached', /memcache/],
   ['rabbitmq', /rabbit/],
   ['kafka', /kafka|redpanda/],
-  ['elasticsearch', /elastic/],
+  ['elasticsearch', /elastic|opensearch/],
   ['microsoft.sql_server', /mssql|sql-?server/],
   ['mssql', /mssql|sql-?server/],
 ])

@@ -51,14 +51,17 @@ export function chooseErrors(observations: readonly Observation[], fromMs: numbe
   return [...chosen]
 }
 
-/** Records that tell of a change, or whose pattern hides whether they do, from some time before the window on; the rarest first, those nearest to its start. */
+/**
+ * Records that tell of a change, or whose pattern hides whether they do, from some time before the window on: the rarest first. Of each the nearest to its
+ * start, those before it from three times as far: a change comes before what it does.
+ */
 export function chooseChanges(observations: readonly Observation[], atMs: number): readonly Observation[] {
   const hides = new Map<string, boolean>()
   const mayTell = ({ pattern }: Observation) => entryOf(hides, pattern, () => lacksWords(pattern) || changeIn(pattern) !== undefined)
   const recent = observations.filter(each => !each.isError && each.timeMs >= atMs - OWN_CHANGE_MS && mayTell(each))
-  const groups = byRarity(recent).filter(([first, ...rest]) => isEvent(first!.pattern) || rest.length < MAX_CHANGES_OF_EACH)
-  const nearest = (group: readonly Observation[]) =>
-    group.toSorted((a, b) => Math.abs(a.timeMs - atMs) - Math.abs(b.timeMs - atMs)).slice(0, MAX_CHANGES_OF_EACH)
+  const groups = byRarity(recent).filter(group => group.length <= MAX_CHANGES_OF_EACH || isEvent(group[0]!.pattern))
+  const distance = ({ timeMs }: Observation) => (timeMs < atMs ? atMs - timeMs : 3 * (timeMs - atMs))
+  const nearest = (group: readonly Observation[]) => group.toSorted((a, b) => distance(a) - distance(b)).slice(0, MAX_CHANGES_OF_EACH)
   return groups.flatMap(nearest).slice(0, MAX_CHANGES)
 }
 

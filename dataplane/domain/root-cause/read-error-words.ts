@@ -58,7 +58,7 @@ const OWN: readonly RegExp[] = [
 
 /** Names by which clients of databases and caches begin what their server told them: the state that it tells of is that of the server. */
 const CLIENT =
-  /\b(?:pq: |pgx|psycopg|sqlstate|\w{0,40}sql\w{0,40}exception|\w{0,40}dataaccess\w{0,40}exception|operationalerror|activerecord::|pg::|mongo\w{0,40}(?:error|exception)|replyerror|jedis\w{0,40}exception|redis\.exceptions|elasticsearch\.|opensearchpy|cluster_block_exception|queryfailederror|sequelize\w{0,40}error|prismaclient)/i
+  /\b(?:pq: |pgx|psycopg|sqlstate|\w{0,40}sql\w{0,40}exception|\w{0,40}dataaccess\w{0,40}exception|operationalerror|activerecord::|pg::|mongo\w{0,40}(?:error|exception)|replyerror|jedis\w{0,40}exception|redis\.exceptions|elasticsearch\.|opensearchpy|cluster_block_exception|circuit_breaking_exception|queryfailederror|sequelize\w{0,40}error|prismaclient)/i
 
 /** Packages and exceptions of clients, by the system that they ask. */
 const CLIENTS_OF: readonly (readonly [string, RegExp])[] = [
@@ -75,7 +75,7 @@ const CUT_OFF =
   /unable to connect|could not connect|can(?:not|'t) connect|connect(?:ion)? (?:attempt )?failed|channel is already closed|not present in metadata/i
 /** A server refuses everybody. */
 const REFUSED =
-  /statement timeout|lock timeout|terminating connection|the database system is|not ?enough ?(?:in-sync )?replicas|not ?(?:writable ?)?primary|no primary\b|cluster_block_exception/i
+  /statement timeout|lock timeout|terminating connection|the database system is|not ?enough ?(?:in-sync )?replicas|not ?(?:writable ?)?primary|no primary\b|cluster_block_exception|circuit_breaking_exception|\bclusterdown\b/i
 
 /**
  * A service that was called answers with an error, or is not there. A connection that is refused, reset or late is none of these by itself: its other end may
@@ -140,7 +140,7 @@ const QUOTED = /(["`]|(?<![\p{L}\d])'(?=[^']{1,200}'(?![\p{L}\d])))((?:(?!\1)[^\
 
 /** The text without the marks around quoted reasons: a mask of all that is quoted would hide why something failed. */
 export function withOpenReasons(text: string): string {
-  const namesReason = (words: string) => [NETWORK, ...STATE, ...OWN].some(reason => reason.test(words))
+  const namesReason = (words: string) => [NETWORK, REFUSED, ...STATE, ...OWN].some(reason => reason.test(words))
   return text.replaceAll(QUOTED, (quoted, _mark, words: string) => WHOLE_SITE.exec(words)?.[0] ?? (namesReason(words) ? words : quoted))
 }
 

@@ -61,11 +61,11 @@ const CHANGES: readonly (readonly [ChangeNature, RegExp])[] = [
   [
     'start',
     new RegExp(
-      `^(?:${SUBJECT}(?:re)?started(?: container|$)|(?:re)?start(?:ed|ing) [A-Z][\\w.]{2,80}(?:Application|Server|Service|App)\\b|${SUBJECT}(?:is )?starting(?: up|$)|starting (?:up|server|service|application|worker|container|version)|server (?:initiali[sz]ed|start(?:ed|up)|running)|application start|ready to accept connections|${SUBJECT}(?:is )?ready (?:to accept|for) connections|database system is ready|now listening|listening (?:on|at|and)\\b|${SUBJECT}started on port|booting worker|starting main dispatch loop|waiting for connections|db loaded from disk|done loading rdb)`,
+      `^(?:${SUBJECT}(?:re)?started(?: container|$)|(?:re)?start(?:ed|ing) [\\w.]{0,80}(?:Application|Server|Service|App)\\b|${SUBJECT}(?:is )?starting(?: up|$)|starting (?:up|server|service|application|worker|container|version)|server (?:initiali[sz]ed|start(?:ed|up)|running)|application start|ready to accept connections|${SUBJECT}(?:is )?ready (?:to accept|for) connections|database system is ready|now listening|serving (?:securely )?on\\b|listening (?:on|at|and)\\b|${SUBJECT}started on port|booting worker|starting main dispatch loop|waiting for connections|db loaded from disk|done loading rdb)`,
       'i',
     ),
   ],
-  ['stop', new RegExp(`^(?:stopping container|received sigterm|${SUBJECT}shutting down|graceful shutdown)`, 'i')],
+  ['stop', new RegExp(`^(?:stopping container|received (?:sigterm|\\w{4,9} shutdown request)|database system is shut down|${SUBJECT}shutting down|graceful shutdown)`, 'i')],
 ]
 const NO_CHANGE = /\bno (?:changes?|migrations?)\b|up to date|unchanged|already/i
 
