@@ -108,6 +108,15 @@ describe('what errors tell', () => {
     ])
   })
 
+  it('the one client that is not let in, and the server where several are not', () => {
+    const server = kind('orders-db', 'FATAL: password authentication failed for user "ada"')
+    const client = (service: string) =>
+      kind(service, `connection failed: FATAL: password authentication failed for user "ada" (${service})`)
+    expect(namedBy(server, client('orders'))).to.deep.equal(['orders', undefined])
+    expect(namedBy(server, client('orders'), client('web'))).to.deep.equal([undefined, 'orders-db', 'orders-db'])
+    expect(namedBy(server)).to.deep.equal([undefined])
+  })
+
   it('a request began with the error that has a cause of its own, whatever the clocks', () => {
     const [vague, own] = [kind('web', 'request failed'), kind('orders', 'no space left on device')]
     const reader = readErrors(SERVICES, [vague, own])

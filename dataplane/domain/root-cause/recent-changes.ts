@@ -65,9 +65,16 @@ const CHANGES: readonly (readonly [ChangeNature, RegExp])[] = [
       'i',
     ),
   ],
-  ['stop', new RegExp(`^(?:stopping container|received (?:sigterm|\\w{4,9} shutdown request)|database system is shut down|${SUBJECT}shutting down|graceful shutdown)`, 'i')],
+  [
+    'stop',
+    new RegExp(
+      `^(?:stopping container|received (?:sigterm|\\w{4,9} shutdown request)|database system is shut down|${SUBJECT}shutting down|graceful shutdown)`,
+      'i',
+    ),
+  ],
 ]
-const NO_CHANGE = /\bno (?:changes?|migrations?)\b|up to date|unchanged|already/i
+const NO_CHANGE =
+  /\bno (?:changes?|migrations?)\b|up to date|unchanged|already|^(?:request|job|task|transaction|session|batch|backup|sync|import|export|stream|checkpoint|cycle|scan)\b/i
 
 /** What a line of a log tells to have changed; undefined for most. */
 export function changeIn(line: string): ChangeNature | undefined {
