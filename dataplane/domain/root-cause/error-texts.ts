@@ -56,13 +56,32 @@ export function chooseErrors(observations: readonly Observation[], fromMs: numbe
  * start, those before it from three times as far: a change comes before what it does.
  */
 export function chooseChanges(observations: readonly Observation[], atMs: number): readonly Observation[] {
-  const hides = new Map<string, boolean>()
-  const mayTell = ({ pattern }: Observation) => entryOf(hides, pattern, () => lacksWords(pattern) || changeIn(pattern) !== undefined)
-  const recent = observations.filter(each => !each.isError && each.timeMs >= atMs - OWN_CHANGE_MS && mayTell(each))
-  const groups = byRarity(recent).filter(group => group.length <= MAX_CHANGES_OF_EACH || isEvent(group[0]!.pattern))
+  const known = new Map<string, Seen>()
+  const recent = observations.filter(({ isError, timeMs }) => !isError && timeMs >= atMs - OWN_CHANGE_MS)
+  for (const { pattern, service } of recent) {
+    const { times } = entryOf(known, pattern, () => seenOf(pattern))
+    times.set(service, (times.get(service) ?? 0) + 1)
+  }
+  const groups = byRarity(
+    recent.filter(({ pattern, service }) => {
+      const { mayTell, isOfEvents, times } = known.get(pattern)!
+      return mayTell && (isOfEvents || times.get(service)! <= MAX_CHANGES_OF_EACH)
+    }),
+  )
   const distance = ({ timeMs }: Observation) => (timeMs < atMs ? atMs - timeMs : 3 * (timeMs - atMs))
   const nearest = (group: readonly Observation[]) => group.toSorted((a, b) => distance(a) - distance(b)).slice(0, MAX_CHANGES_OF_EACH)
   return groups.flatMap(nearest).slice(0, MAX_CHANGES)
+}
+
+/** A pattern, and how often it came from each service. */
+interface Seen {
+  readonly mayTell: boolean
+  readonly isOfEvents: boolean
+  readonly times: Map<string, number>
+}
+
+function seenOf(pattern: string): Seen {
+  return { mayTell: lacksWords(pattern) || changeIn(pattern) !== undefined, isOfEvents: isEvent(pattern), times: new Map() }
 }
 
 /** By service and pattern, each in the order of time. */

@@ -11,7 +11,8 @@ const saidAt = (seconds: number, service: string, pattern: string, change?: Part
   ...observation({ service, pattern, timeMs: AT_MS + seconds * 1_000, logId: `${service} ${seconds}` }),
   ...(change !== undefined && { change: { text: pattern, whole: pattern, isEvent: false, ...change } }),
 })
-const toldOf = (...records: readonly Observation[]) => /Just before: (.*?)\.(?: Next:|$)/.exec(rootCauseOf([...FAILING, ...records]).summary)?.[1]
+const toldOf = (...records: readonly Observation[]) =>
+  /Just before: (.*?)\.(?: Next:|$)/.exec(rootCauseOf([...FAILING, ...records]).summary)?.[1]
 
 const LINES: Readonly<Record<string, ChangeNature | undefined>> = {
   'Started CheckoutApplication in <*> seconds': 'start',

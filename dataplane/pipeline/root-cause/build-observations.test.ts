@@ -108,7 +108,10 @@ describe('observations of stored records', () => {
         { time_unix_nano: '0', service: 'a', log_id: 'l', pattern_id: 'p', pattern },
         { 'k8s.node.name': ['node-a'] },
       )
-    expect([build('vm_memory_high_watermark set').isError, build('memory resource limit alarm cleared').isError]).to.deep.equal([true, false])
+    expect([build('vm_memory_high_watermark set').isError, build('memory resource limit alarm cleared').isError]).to.deep.equal([
+      true,
+      false,
+    ])
     expect(build('nf_conntrack: table full, dropping packet')).to.include({ isError: true, node: 'node-a' })
   })
 
