@@ -16,7 +16,7 @@ export const MAX_WORDLESS_TEXTS = 240
 const OF_EACH_WORDLESS = 40
 /** Records that are read since they may tell of a change. */
 const MAX_CHANGES = 60
-/** Of one service and pattern. One that comes more often is no change, but for events, of which many have one pattern. */
+/** The most of one service and pattern. One that comes more often is no change, but for events, of which many have one pattern. */
 const MAX_CHANGES_OF_EACH = 20
 /** Messages of one pattern of a service: a JSON pattern may stand for many of them. */
 const OF_EACH = 3
@@ -165,7 +165,7 @@ function statementOf(text: string, pattern: string): string {
   return isWarning(pattern) ? masked : firstWords(masked)
 }
 
-/** Of a longer line of text: a statement of SQL, or a list, may stand between what failed and why. JSON is read whole. */
+/** Start and end of a longer line: a statement of SQL, or a list, may stand between what failed and why. JSON is read whole. */
 function bothEnds(message: string): string {
   if (message.length <= MAX_TEXT || message.trimStart().startsWith('{')) return message
   const end = MAX_TEXT / 2 - 1

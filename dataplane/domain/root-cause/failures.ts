@@ -25,7 +25,7 @@ const MAX_SERVICES_ECHOING = 50
 const NEVER_MS = 1e12
 /** Weight of an error that follows another one, or blames another service, for the service that wrote it. */
 const ECHO_WEIGHT = 0.5
-/** What a lasting state counts at least that was never told before: one line tells it, and it stands out. */
+/** The least that a lasting state counts which was never told before: one line tells it, and it stands out. */
 const LASTING = 2.5
 /** Longest chain of services in which each one names the next. */
 const MAX_STEPS = 5

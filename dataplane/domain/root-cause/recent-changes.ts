@@ -35,7 +35,7 @@ const MAX_TOLD = 2
 /** Changes that come again are routine: a job that starts every few minutes. Those of one rollout come together. */
 const TOGETHER_MS = 90_000
 const ROUTINE_TIMES = 3
-/** What a line tells of stands at its beginning. */
+/** A line tells at its beginning what changed. */
 const MAX_CHARACTERS = 200
 
 const SUBJECT = '(?:[\\w./:@<>*-]{1,60} ){0,3}'
@@ -76,7 +76,7 @@ const CHANGES: readonly (readonly [ChangeNature, RegExp])[] = [
 const NO_CHANGE =
   /\bno (?:changes?|migrations?)\b|up to date|unchanged|already|^(?:request|job|task|transaction|session|batch|backup|sync|import|export|stream|checkpoint|cycle|scan)\b/i
 
-/** What a line of a log tells to have changed; undefined for most. */
+/** The change that a line of a log tells of; undefined for most. */
 export function changeIn(line: string): ChangeNature | undefined {
   const words = wordsOfLine(line).slice(0, MAX_CHARACTERS)
   const found = CHANGES.find(([, pattern]) => pattern.test(words))
@@ -156,7 +156,7 @@ export function changesBefore(changes: readonly Change[], service: number, onset
 const ORDER = Object.fromEntries(CHANGES.map(([nature], place) => [nature, place])) as Readonly<Record<ChangeNature, number>>
 const namesVersion = (text: string) => text.search(VERSION) >= 0
 
-/** What changes more first, then what names a version, then the latest. */
+/** The greater change first, then one that names a version, then the latest. */
 function byTelling(a: Change, b: Change): number {
   return ORDER[a.nature] - ORDER[b.nature] || Number(namesVersion(b.text)) - Number(namesVersion(a.text)) || b.timeMs - a.timeMs
 }

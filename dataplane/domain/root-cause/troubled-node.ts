@@ -15,7 +15,7 @@ const MIN_SERVICES = 2
 const MIN_ERRORS = 2
 /** Share of a service's errors. */
 const NEARLY_ALL = 0.9
-/** What chance puts on one node no more often than this tells something of it. */
+/** Errors that chance puts on one node no more often than this tell something of it. */
 const CHANCE = 0.01
 /** A service falls silent on a node where less than this share of what is expected is heard, */
 const SILENT_SHARE = 0.4

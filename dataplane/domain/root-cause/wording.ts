@@ -6,7 +6,7 @@ import { withoutWrapping } from '../records/wrapped-exception.ts'
 import { reasonIn } from './read-error-words.ts'
 
 const MAX_QUOTE = 120
-/** Of a longer line: as much as tells who speaks, and what stands right before the reason. */
+/** Parts of a longer line: as much as tells who speaks, and the words right before the reason. */
 const MAX_OPENING = 40
 const BEFORE_REASON = 24
 /** Characters that are looked at. */
