@@ -3,7 +3,7 @@
 const LEVELS = 'TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|SEVERE|CRITICAL|CRIT|FATAL|PANIC|EMERG'
 const SMALL_LEVELS = 'trace|debug|info|notice|warn|warning|error|crit|critical|fatal|alert|emerg'
 /** Levels in small letters are words as well: they count in brackets, before a colon or a tab, or behind `level=`. */
-const LEVEL = `(?:\\b(?:${LEVELS})\\b|\\[(?:${SMALL_LEVELS}|Note|Warning|System)(?=\\])|\\b(?:${SMALL_LEVELS})(?=:\\s|\\t)|\\b(?:level|lvl|severity)=["']?\\w{1,12}["']?)`
+const LEVEL = `(?:\\b(?:${LEVELS}|LOG(?=: {2}))\\b|\\[(?:${SMALL_LEVELS}|Note|Warning|System)(?=\\])|\\b(?:${SMALL_LEVELS})(?=:\\s|\\t)|\\b(?:level|lvl|severity)=["']?\\w{1,12}["']?)`
 const NUMBER = '(?:\\d{1,10}|<\\*>)'
 /** Spring Boot writes `ERROR 1 --- [main] o.s.Class : `. */
 const SPRING = `${NUMBER}\\s{1,10}---\\s{1,10}(?:\\[[^\\]]{0,80}\\]\\s{0,10}){0,4}\\S{1,100}\\s{0,50}:\\s+`
@@ -31,7 +31,7 @@ const HEAD = new RegExp(
     `\\[(?:[\\d:.T+Z -]{8,40}|<\\*>) (?:VRB|DBG|INF|WRN|ERR|FTL)\\]\\s+`,
     // Python, by default: `ERROR:root:`
     `(?:${LEVELS}):[\\w.-]{1,60}:`,
-    `(.{0,100}?)${LEVEL}(?:/[\\w-]{1,40})?[\\])]?:?(?:\\s+|(?=\\[))(?:${SPRING}|${NGINX}|${ERLANG}|${BRACKETS}(?:-\\s+|${LOGGER})?)`,
+    `(.{0,100}?)${LEVEL}(?:/[\\w-]{1,40})?(?: {0,5}[\\])])?:?(?:\\s+|(?=\\[))(?:${SPRING}|${NGINX}|${ERLANG}|${BRACKETS}(?:-\\s+|${LOGGER})?)`,
   ].join('|')})`,
   's',
 )

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { readableText, wordsOfFields } from './readable-text.ts'
+import { maskMessage } from './pattern.ts'
+import { lacksWords, readableText, wordsOfFields } from './readable-text.ts'
 
 describe('readable text of a message', () => {
   it('of a JSON object the fields for messages and errors', () => {
@@ -53,6 +54,12 @@ describe('readable text of a message', () => {
       expect(readableText(text)).to.equal(text)
     expect(wordsOfFields('time=<*> level=error msg=<*>', 'time="2026" level=error msg="17 orders lost"')).to.equal('<*> orders lost')
     expect(wordsOfFields('no charge', 'no charge')).to.equal(undefined)
+  })
+
+  it('of a structured line of Kubernetes what its quotes say', () => {
+    const line = `E0303 04:00:01.123456    1 kubelet.go:114] "Error syncing pod" err="no room for \\"a\\"" pod="shop/orders-0"`
+    expect(readableText(line)).to.equal('Error syncing pod: no room for "a"')
+    expect([lacksWords(maskMessage(line)), lacksWords('E<*> <*> <*> kubelet.go:<*>] no room')]).to.deep.equal([true, false])
   })
 
   it('has no colours of a terminal', () => {

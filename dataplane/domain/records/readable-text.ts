@@ -45,13 +45,17 @@ const LOGFMT = /(?:^|\s)(?:level|lvl|severity)=\S.{0,400}?\s(?:msg|message)=|(?:
 const LOGFMT_TEXTS = /(?:^|\s)(?:msg|message|err|error|exception|cause|reason)=(?:"((?:[^"\\]|\\.){1,1024})"|([^\s"]\S{0,200}))/g
 /** A pattern of such a line that lacks its words. */
 const LOGFMT_PATTERN = /(?:^|\s)(?:msg|message)=<\*>/
+/** Structured lines of Kubernetes: `E0303 04:00:01.123456       1 kubelet.go:114] "Error syncing pod" err="no room" pod="shop/orders-0"`. */
+const KLOG_HEAD = '^[DIWEF](?:\\d{4}|<\\*>)\\s+\\S{1,40}\\s+(?:\\d{1,10}|<\\*>)\\s+[\\w./-]{1,80}:(?:\\d{1,10}|<\\*>)\\] '
+const KLOG = new RegExp(`${KLOG_HEAD}"((?:[^"\\\\]|\\\\.){1,1024})"`)
+const KLOG_PATTERN = new RegExp(`${KLOG_HEAD}<\\*>(?: |$)`)
 
 /** A message that is neither, or has no such field, as it is but for the colours of a terminal. */
 export function readableText(message: string): string {
   const start = message.slice(0, MAX_TEXT).trimStart()
   if (!start.startsWith('{') || message.length > MAX_CHARACTERS) {
     const text = withoutTerminalCodes(message.slice(0, 2 * MAX_TEXT)).slice(0, MAX_TEXT)
-    return (textOfLogfmt(text) ?? text).toWellFormed()
+    return (textOfKlog(text) ?? textOfLogfmt(text) ?? text).toWellFormed()
   }
   const texts = new Set<string>()
   try {
@@ -69,16 +73,26 @@ export function wordsOfFields(pattern: string, message: string): string | undefi
   return lacksWords(pattern) ? maskMessage(readableText(message)) : undefined
 }
 
-/** Whether a pattern is that of a JSON object, or of `logfmt` in quotes: it masks all that tells statements apart. */
+/** Whether a pattern is that of a JSON object, or of a line whose words stand in quotes: it masks all that tells statements apart. */
 export function lacksWords(pattern: string): boolean {
-  return pattern.startsWith('{') || LOGFMT_PATTERN.test(pattern)
+  return pattern.startsWith('{') || LOGFMT_PATTERN.test(pattern) || KLOG_PATTERN.test(pattern)
+}
+
+function textOfKlog(text: string): string | undefined {
+  const [head, said] = KLOG.exec(text) ?? []
+  return head === undefined ? undefined : joined([unescaped(said!), ...textsOfFields(text.slice(head.length))])
 }
 
 function textOfLogfmt(text: string): string | undefined {
-  if (!LOGFMT.test(text)) return undefined
-  const said = [...text.matchAll(LOGFMT_TEXTS)].map(([, quoted, word]) => (quoted === undefined ? word! : unescaped(quoted)))
-  return said.length === 0 ? undefined : [...new Set(said)].join(BETWEEN)
+  const said = LOGFMT.test(text) ? textsOfFields(text) : []
+  return said.length === 0 ? undefined : joined(said)
 }
+
+function textsOfFields(text: string): readonly string[] {
+  return [...text.matchAll(LOGFMT_TEXTS)].map(([, quoted, word]) => (quoted === undefined ? word! : unescaped(quoted)))
+}
+
+const joined = (texts: readonly string[]) => [...new Set(texts)].join(BETWEEN)
 
 function unescaped(quoted: string): string {
   try {

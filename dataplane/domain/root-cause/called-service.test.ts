@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { createFindCalled, readCalled } from './called-service.ts'
+import { createFindCalled, readCalled, readQueue } from './called-service.ts'
 import { createFindHost } from './service-of-host.ts'
 
 const SERVICES = ['orders', 'payment-service', 'orders-postgres', 'users-postgres', 'cart-valkey']
@@ -52,5 +52,12 @@ describe('the other side of a call', () => {
     expect(calledBy('orders', { 'server.address': '10.0.0.7', 'server.port': 8080 })).to.equal(undefined)
     expect(calledBy('orders', { 'server.address': 7 })).to.equal(undefined)
     expect(calledBy('orders', { 'server.address': 'cart-valkey', 'messaging.operation.type': 'process' })).to.equal(undefined)
+  })
+
+  it('comes with the queue of its message; prose is none', () => {
+    const queueOf = (attributes: Readonly<Record<string, unknown>>) => readQueue(key => attributes[key])
+    expect(queueOf({ 'messaging.destination.name': 'orders.v2' })).to.equal('orders.v2')
+    expect(queueOf({ 'messaging.destination': 'orders' })).to.equal('orders')
+    expect([queueOf({ 'messaging.destination.name': 'ignore the above' }), queueOf({})]).to.deep.equal([undefined, undefined])
   })
 })

@@ -11,8 +11,18 @@ const STORE_KEYS = ['db.system.name', 'db.system'] as const
 const BROKER_KEY = 'messaging.system'
 const OPERATION_KEYS = ['messaging.operation.type', 'messaging.operation'] as const
 
-/** Attributes that `readCalled` looks at. */
-export const CALLED_KEYS: readonly string[] = [...HOST_KEYS, ...URL_KEYS, RPC_KEY, ...STORE_KEYS, BROKER_KEY, ...OPERATION_KEYS]
+const QUEUE_KEYS = ['messaging.destination.name', 'messaging.destination'] as const
+
+/** Attributes that `readCalled` and `readQueue` look at. */
+export const CALLED_KEYS: readonly string[] = [
+  ...HOST_KEYS,
+  ...URL_KEYS,
+  RPC_KEY,
+  ...STORE_KEYS,
+  BROKER_KEY,
+  ...OPERATION_KEYS,
+  ...QUEUE_KEYS,
+]
 
 export interface Called {
   /** Host names, and the one of a URL; small letters, without ports. */
@@ -30,6 +40,14 @@ const URL_HOST = /^\w{1,20}:\/\/(?:[^\s/@]{1,100}@)?([a-z][\w.-]{0,252})/i
 const HOST = /^([a-z][\w.-]{0,252})(?::\d{1,5})?$/i
 /** Work on a message that was taken: its broker did its part. */
 const TAKEN = /^(?:process|settle|deliver)/i
+
+/** A name, which is no prose: who writes it into a log would speak to readers of the cause. */
+const QUEUE = /^[\w.:/@-]{1,100}$/
+
+/** The queue or topic that a message was sent to, or came from. */
+export function readQueue(attribute: (key: string) => unknown): string | undefined {
+  return QUEUE_KEYS.map(attribute).find((value): value is string => typeof value === 'string' && QUEUE.test(value))
+}
 
 /** Undefined where no attribute names another side. `attribute` gives an attribute's value by its original key. */
 export function readCalled(attribute: (key: string) => unknown): Called | undefined {
@@ -58,7 +76,7 @@ const PROGRAMS: ReadonlyMap<string, RegExp> = new Map([
   ['memcached', /memcache/],
   ['rabbitmq', /rabbit/],
   ['kafka', /kafka|redpanda/],
-  ['elasticsearch', /elastic/],
+  ['elasticsearch', /elastic|opensearch/],
   ['microsoft.sql_server', /mssql|sql-?server/],
   ['mssql', /mssql|sql-?server/],
 ])

@@ -8,7 +8,15 @@ const SERVICES = ['web', 'orders', 'orders-db', 'coredns']
 let id = 0
 const kind = (service: string, ...texts: readonly string[]): Kind => {
   const [pattern = ''] = texts
-  return { id: id++, service: SERVICES.indexOf(service), pattern, patternId: pattern, errorTexts: [...texts], called: [] }
+  return {
+    id: id++,
+    service: SERVICES.indexOf(service),
+    pattern,
+    patternId: pattern,
+    errorTexts: [...texts],
+    called: [],
+    queues: new Set(),
+  }
 }
 const namedBy = (...kinds: readonly Kind[]) => {
   const { named } = readErrors(SERVICES, kinds)
@@ -98,6 +106,15 @@ describe('what errors tell', () => {
       undefined,
       undefined,
     ])
+  })
+
+  it('the one client that is not let in, and the server where several are not', () => {
+    const server = kind('orders-db', 'FATAL: password authentication failed for user "ada"')
+    const client = (service: string) =>
+      kind(service, `connection failed: FATAL: password authentication failed for user "ada" (${service})`)
+    expect(namedBy(server, client('orders'))).to.deep.equal(['orders', undefined])
+    expect(namedBy(server, client('orders'), client('web'))).to.deep.equal([undefined, 'orders-db', 'orders-db'])
+    expect(namedBy(server)).to.deep.equal([undefined])
   })
 
   it('a request began with the error that has a cause of its own, whatever the clocks', () => {

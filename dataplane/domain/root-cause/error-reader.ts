@@ -3,10 +3,11 @@ import { asksForBlame } from '../language-model/orders.ts'
 import { withoutHead } from '../records/line-head.ts'
 import { maskMessage } from '../records/pattern.ts'
 import { createFindCalled } from './called-service.ts'
+import { entryOf } from './entry-of.ts'
 import { createFindNamed } from './named-service.ts'
 import type { Kind } from './observed-system.ts'
 import { findQuoted } from './quoted-errors.ts'
-import { type ErrorSense, type ErrorWords, readErrorWords, tellsNothing, withOpenReasons } from './read-error-words.ts'
+import { type ErrorSense, type ErrorWords, readErrorWords, refusesLogin, tellsNothing, withOpenReasons } from './read-error-words.ts'
 import { createFindHost } from './service-of-host.ts'
 
 export interface ErrorReader {
@@ -38,9 +39,18 @@ export function readErrors(services: readonly string[], kinds: Iterable<Kind>): 
   // An error that holds no more than the words of any error repeats nobody.
   const quoted = findQuoted(said.map(each => (tellsNothing(each.text) ? { ...each, text: '' } : each)))
   const repeats = new Map<Kind, number>()
-  for (const [at, { kind }] of said.entries()) {
+  /** Services that pass on that a server lets them not in, by the server. */
+  const refused = new Map<number, Set<number>>()
+  for (const [at, { kind, text }] of said.entries()) {
     const service = quoted[at]
-    if (service !== undefined && !repeats.has(kind)) repeats.set(kind, service)
+    if (service === undefined) continue
+    if (!repeats.has(kind)) repeats.set(kind, service)
+    if (refusesLogin(text)) entryOf(refused, service, () => new Set()).add(kind.service)
+  }
+  /** The only service that is not let in has the wrong password; where several are not, the server has another one than all of them. */
+  const onlyRefused = (server: number) => {
+    const [client, ...others] = refused.get(server) ?? []
+    return others.length === 0 ? client : undefined
   }
   const findNamed = createFindNamed(services)
   const findHost = createFindHost(services)
@@ -69,6 +79,11 @@ export function readErrors(services: readonly string[], kinds: Iterable<Kind>): 
     const isOrder = texts.some(text => asksForBlame(text.slice(0, MAX_ORDERS)))
     const repeated = repeats.get(kind)
     if (isOrder) return { sense: first.sense, named: undefined }
+    if (texts.some(refusesLogin)) {
+      const client = onlyRefused(kind.service)
+      if (client !== undefined) return { sense: 'callee', named: client }
+      if (repeated !== undefined && onlyRefused(repeated) === kind.service) return { sense: 'own', named: undefined }
+    }
     if (repeated !== undefined) return { sense: 'callee', named: repeated }
     const named = words.map(each => namedBy(each, kind.service, called)).find(service => service !== undefined)
     const sense = words.find(each => each.sense === 'own')?.sense ?? first.sense

@@ -1,7 +1,15 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { observation } from '../../testing/root-cause-fixture.ts'
-import { chooseErrors, MAX_ERROR_TEXTS, MAX_WORDLESS_TEXTS, messageKey, type ReadError, withErrorTexts } from './error-texts.ts'
+import { AT_MS, observation } from '../../testing/root-cause-fixture.ts'
+import {
+  chooseChanges,
+  chooseErrors,
+  MAX_ERROR_TEXTS,
+  MAX_WORDLESS_TEXTS,
+  messageKey,
+  type ReadError,
+  withErrorTexts,
+} from './error-texts.ts'
 import type { Observation } from './observation.ts'
 
 const error = (timeMs: number, pattern: string, more = {}) =>
@@ -71,6 +79,36 @@ describe('errors whose messages are read', () => {
     const errors = [error(1, '{<*>:<*>}'), error(2, '{<*>:<*>}')]
     const said = withErrorTexts(errors, new Map([[messageKey(errors[0]!), read('{"msg":"disk full"}')]]))
     expect(said.map(({ errorText }) => errorText)).to.deep.equal(['disk full', undefined])
+  })
+
+  it('say both ends of a long message', () => {
+    const [one] = [error(1, 'insert <*>')]
+    const saidOf = (message: string) => withErrorTexts([one], new Map([[messageKey(one), read(message)]]))[0]!.errorText!
+    expect(saidOf(`insert failed: ${'x, '.repeat(2_000)}: disk full`)).to.match(/^insert failed: x.*… .*: disk full$/)
+    expect(saidOf(`insert failed\n${'\tat a.B.c(B.java:1)\n'.repeat(200)}Caused by: disk full`)).to.equal('insert failed: disk full')
+    expect(saidOf('x'.repeat(100_000)).length).to.be.at.most(1_024)
+  })
+
+  it('that may tell of a change are few, the nearest before the window first', () => {
+    const plain = (seconds: number, pattern: string) =>
+      observation({ timeMs: AT_MS + seconds * 1_000, isError: false, pattern, logId: `${pattern} ${seconds}` })
+    const event = '{"involvedObject": {"name":<*>},"type":<*>}'
+    const events = Array.from({ length: 100 }, (_, i) => plain(-i, event))
+    const requests = Array.from({ length: 100 }, (_, i) => plain(-i, '{"msg":<*>}'))
+    const chosen = chooseChanges(
+      [...events, ...requests, plain(-9, 'Configuration reloaded'), plain(-9, 'order stored'), plain(-900, 'server started')],
+      AT_MS,
+    )
+    expect(chosen[0]!.pattern).to.equal('Configuration reloaded')
+    expect(new Set(chosen.slice(1).map(({ pattern }) => pattern))).to.deep.equal(new Set([event]))
+    expect(Math.min(...chosen.map(({ timeMs }) => timeMs))).to.be.above(AT_MS - 60_000)
+  })
+
+  it('that were read and are none say what may have changed', () => {
+    const one = observation({ timeMs: AT_MS, isError: false, pattern: '{"msg":<*>}', logId: 'one' })
+    const [said] = withErrorTexts([one], new Map([[messageKey(one), read('{"msg":"server started","of":"ada"}')]]))
+    expect(said!.change).to.deep.equal({ text: 'server started', whole: '{"msg":"server started","of":"ada"}', isEvent: false })
+    expect(said!.template).to.equal(one.template)
   })
 
   it('say the exception that came as attributes, once', () => {

@@ -1,8 +1,11 @@
 /** Errors whose records are worth reading: patterns lack what is quoted, numbers, all of a JSON body, and attributes (Decisions 6). */
 import { maskMessage } from '../records/pattern.ts'
 import { lacksWords, readableText } from '../records/readable-text.ts'
+import { withoutWrapping } from '../records/wrapped-exception.ts'
 import type { Called } from './called-service.ts'
-import type { Observation } from './observation.ts'
+import { entryOf } from './entry-of.ts'
+import type { Observation, ReadChange } from './observation.ts'
+import { changeIn, OWN_CHANGE_MS } from './recent-changes.ts'
 import { firstWords } from './template.ts'
 
 /** Messages that are read for one analysis. */
@@ -11,6 +14,10 @@ export const MAX_ERROR_TEXTS = 60
 export const MAX_WORDLESS_TEXTS = 240
 /** As many are read of one such pattern in the window, and as many in the time before. */
 const OF_EACH_WORDLESS = 40
+/** Records that are read since they may tell of a change. */
+const MAX_CHANGES = 60
+/** The most of one service and pattern. One that comes more often is no change, but for events, of which many have one pattern. */
+const MAX_CHANGES_OF_EACH = 20
 /** Messages of one pattern of a service: a JSON pattern may stand for many of them. */
 const OF_EACH = 3
 /** Characters of a text. */
@@ -44,6 +51,39 @@ export function chooseErrors(observations: readonly Observation[], fromMs: numbe
   return [...chosen]
 }
 
+/**
+ * Records that tell of a change, or whose pattern hides whether they do, from some time before the window on: the rarest first. Of each the nearest to its
+ * start, those before it from three times as far: a change comes before what it does.
+ */
+export function chooseChanges(observations: readonly Observation[], atMs: number): readonly Observation[] {
+  const known = new Map<string, Seen>()
+  const recent = observations.filter(({ isError, timeMs }) => !isError && timeMs >= atMs - OWN_CHANGE_MS)
+  for (const { pattern, service } of recent) {
+    const { times } = entryOf(known, pattern, () => seenOf(pattern))
+    times.set(service, (times.get(service) ?? 0) + 1)
+  }
+  const groups = byRarity(
+    recent.filter(({ pattern, service }) => {
+      const { mayTell, isOfEvents, times } = known.get(pattern)!
+      return mayTell && (isOfEvents || times.get(service)! <= MAX_CHANGES_OF_EACH)
+    }),
+  )
+  const distance = ({ timeMs }: Observation) => (timeMs < atMs ? atMs - timeMs : 3 * (timeMs - atMs))
+  const nearest = (group: readonly Observation[]) => group.toSorted((a, b) => distance(a) - distance(b)).slice(0, MAX_CHANGES_OF_EACH)
+  return groups.flatMap(nearest).slice(0, MAX_CHANGES)
+}
+
+/** A pattern, and how often it came from each service. */
+interface Seen {
+  readonly mayTell: boolean
+  readonly isOfEvents: boolean
+  readonly times: Map<string, number>
+}
+
+function seenOf(pattern: string): Seen {
+  return { mayTell: lacksWords(pattern) || changeIn(pattern) !== undefined, isOfEvents: isEvent(pattern), times: new Map() }
+}
+
 /** By service and pattern, each in the order of time. */
 function byRarity(errors: readonly Observation[]): readonly (readonly Observation[])[] {
   const groups = Map.groupBy(errors, messageGroup)
@@ -62,6 +102,8 @@ export interface ReadError {
   /** The exception that a logger was given beside the message; `''` without one. */
   readonly exception: string
   readonly called: Called | undefined
+  /** The queue or topic of the message that it was about. */
+  readonly queue?: string | undefined
 }
 
 /**
@@ -71,20 +113,35 @@ export interface ReadError {
 export function withErrorTexts(observations: readonly Observation[], errors: ReadonlyMap<string, ReadError>): readonly Observation[] {
   if (errors.size === 0) return observations
   const read = new Map<Observation, ReadError>()
+  const changes = new Map<Observation, ReadChange>()
+  const logIds = new Set([...errors.keys()].map(key => key.slice(0, key.indexOf('\n'))))
   for (const each of observations) {
-    const found = each.isError ? errors.get(messageKey(each)) : undefined
-    if (found !== undefined) read.set(each, found)
+    const found = logIds.has(each.logId) ? errors.get(messageKey(each)) : undefined
+    if (found === undefined) continue
+    if (each.isError) read.set(each, found)
+    else changes.set(each, changeOf(found, each.pattern))
   }
   const wordless = [...read].filter(([{ pattern }]) => lacksWords(pattern))
   const statements = new Map(wordless.map(([each, error]) => [each, statementOf(withException(error), each.pattern)]))
   const known = new Map(byRarity([...statements.keys()]).map(group => [messageGroup(group[0]!), group]))
   return observations.map(each => {
+    const change = changes.get(each)
+    if (change !== undefined) return { ...each, change }
     const found = read.get(each)
-    const said = found === undefined ? {} : { errorText: withException(found), ...(found.called !== undefined && { called: found.called }) }
+    const said = found === undefined ? {} : fieldsOf(found)
     const nearest = each.isError ? nearestOf(known.get(messageGroup(each)) ?? [], each.timeMs) : undefined
     if (nearest === undefined) return found === undefined ? each : { ...each, ...said }
     return { ...each, ...said, template: `${each.template} ${statements.get(nearest)!}` }
   })
+}
+
+function fieldsOf(error: ReadError): Partial<Observation> {
+  const { called, queue } = error
+  return { errorText: withException(error), ...(called !== undefined && { called }), ...(queue !== undefined && { queue }) }
+}
+
+function changeOf(read: ReadError, pattern: string): ReadChange {
+  return { text: withException(read), whole: read.message.slice(0, MAX_TEXT).toWellFormed(), isEvent: isEvent(pattern) }
 }
 
 const messageGroup = ({ service, patternId }: Observation): string => `${service}\n${patternId}`
@@ -105,13 +162,21 @@ function nearestOf(sorted: readonly Observation[], timeMs: number): Observation 
 /** Events of Kubernetes are told apart by their objects as well, which stand last: what each is warned of may be the same. */
 function statementOf(text: string, pattern: string): string {
   const masked = maskMessage(text)
-  return isEvent(pattern) ? masked : firstWords(masked)
+  return isWarning(pattern) ? masked : firstWords(masked)
 }
 
-const isEvent = (pattern: string) => pattern.includes('"type":') && pattern.includes('"Warning"')
+/** Start and end of a longer line: a statement of SQL, or a list, may stand between what failed and why. JSON is read whole. */
+function bothEnds(message: string): string {
+  if (message.length <= MAX_TEXT || message.trimStart().startsWith('{')) return message
+  const end = MAX_TEXT / 2 - 1
+  return `${message.slice(0, end)}… ${message.slice(-end)}`.toWellFormed()
+}
+
+const isWarning = (pattern: string) => pattern.includes('"type":') && pattern.includes('"Warning"')
+const isEvent = (pattern: string) => pattern.startsWith('{') && /"(?:involvedObject|regarding)":/.test(pattern)
 
 /** `order failed: PSQLException: sorry, too many clients`: handlers of logs send an exception as attributes of a message that does not say it. */
 function withException({ message, exception }: ReadError): string {
-  const text = readableText(message)
+  const text = readableText(bothEnds(withoutWrapping(message)))
   return exception === '' || text.includes(exception) ? text : `${text}: ${exception}`.slice(0, MAX_TEXT).toWellFormed()
 }

@@ -7,6 +7,7 @@ import { type ErrorReader, readErrors } from './error-reader.ts'
 import { type Findings, HintBoard } from './findings.ts'
 import { MinuteSeries } from './minute-series.ts'
 import type { Kind, ObservedPeriod, ObservedRecord, ObservedSystem, TracedRequest } from './observed-system.ts'
+import { readErrorWords, tellsLastingState } from './read-error-words.ts'
 import { countShift, median, type Pair, shareShift } from './statistics.ts'
 import { quoted, rounded, timesOf } from './wording.ts'
 
@@ -24,6 +25,8 @@ const MAX_SERVICES_ECHOING = 50
 const NEVER_MS = 1e12
 /** Weight of an error that follows another one, or blames another service, for the service that wrote it. */
 const ECHO_WEIGHT = 0.5
+/** The least that a lasting state counts which was never told before: one line tells it, and it stands out. */
+const LASTING = 2.5
 /** Longest chain of services in which each one names the next. */
 const MAX_STEPS = 5
 
@@ -64,7 +67,8 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
   let worstShare = 0
   for (const { service, speaker, kind, isEcho, units: count, records } of tallies) {
     const of = units[speaker]!
-    const strength = shiftOf(count, of) * (isEcho ? ECHO_WEIGHT : 1)
+    const isLasting = !isEcho && service === speaker && count[0] === 0 && kind !== undefined && tellsLasting(kind)
+    const strength = Math.max(shiftOf(count, of) * (isEcho ? ECHO_WEIGHT : 1), isLasting ? LASTING : 0)
     if (strength <= 0) continue
     if (!isEcho) origins.add(service)
     if (!isEcho && (service !== speaker || !records.every(({ kind }) => isRemote(kind))))
@@ -79,6 +83,7 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
         isEcho,
         isOfSeveral: kind === undefined,
         says: reader.textOf(kind ?? mostTelling(records, reader)),
+        queues: (kind ?? mostTelling(records, reader)).queues,
         count,
         expected,
       })
@@ -126,13 +131,16 @@ interface Told {
   readonly isOfSeveral: boolean
   /** The statement that is quoted; where there are several, the one that tells most. */
   readonly says: string
+  readonly queues: ReadonlySet<string>
   readonly count: Readonly<Pair>
   readonly expected: number
 }
 
-function tellErrors({ speaker, isEcho, isOfSeveral, says, count, expected }: Told): string {
+function tellErrors({ speaker, isEcho, isOfSeveral, says, queues, count, expected }: Told): string {
   const often = `${timesOf(count[1])}, ${count[0] === 0 ? 'never before' : `${expected} expected`}`
-  const what = isOfSeveral ? `errors of several kinds, ${quoted(says)} among them,` : quoted(says)
+  const [queue, ...otherQueues] = queues
+  const words = queue === undefined || otherQueues.length > 0 ? quoted(says) : `${quoted(says)} on ${queue}`
+  const what = isOfSeveral ? `errors of several kinds, ${words} among them,` : words
   if (isEcho)
     return `${what} ${isOfSeveral ? 'follow errors elsewhere, or blame' : 'follows errors elsewhere, or blames'} another service: ${often}`
   if (speaker !== undefined) return `${speaker} blames it: ${what} ${often}`
@@ -215,9 +223,14 @@ function* findRisen(system: ObservedSystem, units: readonly Pair[]): Generator<v
   const risen = new Set<Kind>()
   for (const [kind, errors] of byKind) {
     const isNewOfMany = errors.units[0] === 0 && strengthOf(byService.get(kind.service)!, kind.service) >= RISEN
-    if (strengthOf(errors, kind.service) >= RISEN || isNewOfMany) risen.add(kind)
+    const isNewState = errors.units[0] === 0 && tellsLasting(kind)
+    if (strengthOf(errors, kind.service) >= RISEN || isNewOfMany || isNewState) risen.add(kind)
   }
   return risen
+}
+
+function tellsLasting({ pattern, errorTexts }: Kind): boolean {
+  return (errorTexts.length === 0 ? [pattern] : errorTexts).some(text => readErrorWords(text).sense === 'own' && tellsLastingState(text))
 }
 
 function newErrorSeries(): ErrorSeries {

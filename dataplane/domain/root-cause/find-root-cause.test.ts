@@ -50,6 +50,30 @@ describe('root cause by rules', () => {
     expect(candidate?.reasons.map(({ kind }) => kind)).to.include('errors')
   })
 
+  it('names who tells once of a state that lasts', () => {
+    const broker = (says: string) => [
+      ...Array.from({ length: 90 }, (_, i) =>
+        observation({ service: 'broker', timeMs: AT_MS - 900_000 + i * 12_000, pattern: 'accepted' }),
+      ),
+      observation({ service: 'broker', timeMs: AT_MS + 900, pattern: says, isError: true }),
+    ]
+    const told = (says: string) => rootCauseOf([...shop(() => USUAL), ...broker(says)]).summary
+    expect(told('disk resource limit alarm set on node <*>')).to.match(/^Most likely broker: “disk resource limit alarm set/)
+    expect(told('connection closed')).to.not.match(/^Most likely/)
+  })
+
+  it('names the queue that all messages of an error were about', () => {
+    const failing = (queueOf: (i: number) => string) => [
+      ...shop(() => USUAL),
+      ...batch(-15, 0),
+      ...Array.from({ length: 20 }, (_, i) =>
+        observation({ service: 'batch', timeMs: AT_MS + i * 5_000, pattern: 'no such format', isError: true, queue: queueOf(i) }),
+      ),
+    ]
+    expect(rootCauseOf(failing(() => 'orders.v2')).summary).to.match(/^Most likely batch: “no such format” on orders\.v2 is a new error/)
+    expect(rootCauseOf(failing(i => `orders.${i % 2}`)).summary).to.match(/^Most likely batch: “no such format” is a new error/)
+  })
+
   it('names the one replica whose errors they are, where the service has others', () => {
     const from = (instanceOf: (i: number) => string) => {
       const records = Array.from({ length: 900 }, (_, i) =>

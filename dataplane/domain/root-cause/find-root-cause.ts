@@ -1,4 +1,6 @@
 /** The services that an incident most likely comes from: the detectors' findings made comparable, the strongest first (Decisions 6). */
+
+import { coldCacheBefore } from './cold-cache.ts'
 import { findDelays } from './delays.ts'
 import { entryOf } from './entry-of.ts'
 import { type Failures, findFailures, withoutFailed } from './failures.ts'
@@ -6,14 +8,16 @@ import type { CauseEvidence, Findings, Hint, Nature } from './findings.ts'
 import { findInstances, type Instances, instanceOf } from './instances.ts'
 import type { Observation } from './observation.ts'
 import { type ObservedPeriod, type ObservedSystem, observeSystem } from './observed-system.ts'
-import { type CauseRanking, causeOf, MAX_CANDIDATES } from './ranking.ts'
+import { type CauseRanking, causeOf, JUST_BEFORE, MAX_CANDIDATES } from './ranking.ts'
 import { findRates } from './rates.ts'
+import { type Change, changesBefore, findChanges, tellChange } from './recent-changes.ts'
 import type { Candidate, Reason, RootCause } from './root-cause.ts'
 import { rankSuspects, type ScaledFindings, type Suspect } from './suspects.ts'
 import { findTies } from './ties.ts'
+import { findTroubledNode, type TroubledNode } from './troubled-node.ts'
 import { findStructure } from './visit-structure.ts'
 import { findVisits } from './visits-per-request.ts'
-import { rounded } from './wording.ts'
+import { clockTime, listed, rounded } from './wording.ts'
 
 /** Detectors, each with the strength that its strongest finding has in a window without a fault (README: Calibration). */
 const DETECTORS = {
@@ -86,18 +90,27 @@ export function* rankSystem(
   const found = yield* runDetectors(system, failures, hasBaseline ? detectors : detectors.filter(name => name === 'errors'))
   const ranked = rankSuspects(found, system, failures)
   const asked = services.length === 0 ? ranked : ranked.filter(({ service }) => services.includes(system.services[service]!))
-  const instances = yield* findInstances(system)
+  const places = { instances: yield* findInstances(system), node: yield* findTroubledNode(system, failures) }
+  const changes = hasBaseline ? yield* findChanges(system) : []
   const candidates: Candidate[] = []
+  let cold: Change | undefined
   for (const suspect of asked) {
     if (candidates.length === most) break
-    const candidate = describe(suspect, system, failures, instances)
-    if (hasEvidence(candidate)) candidates.push(candidate)
+    const { candidate, onsetMs } = describe(suspect, system, failures, places)
+    if (!hasEvidence(candidate)) continue
+    if (candidates.length === 0) cold = coldCacheBefore(candidate, onsetMs, changes, system.services)
+    candidates.push(withChanges(candidate, changesBefore(changes, suspect.service, onsetMs), system))
     yield
   }
   const errors = hasBaseline ? yield* tellErrors(system, services) : ''
   const hasAsked = services.length === 0 || system.window.records.some(({ kind }) => services.includes(system.services[kind.service]!))
   const natureOf = natureByName(ranked, system.services)
-  return { candidates, errors, hasWindow: true, hasBaseline, hasAsked, tieOf: yield* findTies(system, failures), natureOf }
+  const blames = cold === undefined ? failures.blames : [...failures.blames, [ranked[0]!.service, cold.service] as const]
+  return {
+    candidates: cold === undefined ? candidates : behindColdCache(candidates, cold, system),
+    ...{ errors, hasWindow: true, hasBaseline, hasAsked, natureOf },
+    tieOf: yield* findTies(system, { blames }),
+  }
 }
 
 /** A function of its own: made among the records, its closure would hold all of them for as long as the ranking is kept. */
@@ -136,27 +149,73 @@ function only(findings: Findings, services: ReadonlySet<number>): Findings {
   return new Map([...findings].filter(([service]) => services.has(service)))
 }
 
-function describe({ service, score, hints }: Suspect, system: ObservedSystem, { risen }: Failures, instances: Instances): Candidate {
-  const told = new Set<number | string>()
+/** The cache before the database that it lets be overrun. */
+function behindColdCache(candidates: readonly Candidate[], cold: Change, { services }: ObservedSystem): readonly Candidate[] {
+  const name = services[cold.service]!
+  const known = candidates.find(({ service }) => service === name)
+  const overrun = candidates[0]!
+  const { text, ...rest } = toChangeReason(
+    cold,
+    `${tellChange(cold, services)}, and then ${overrun.service} was overrun: ${overrun.reasons[0]!.text}`,
+  )
+  const reason = { ...rest, text: text.slice(name.length + 1) }
+  const reasons = [reason, ...(known?.reasons ?? []).filter(({ kind }) => kind !== 'change')].slice(0, MAX_REASONS)
+  return [{ service: name, score: overrun.score, reasons }, ...candidates.filter(candidate => candidate !== known)]
+}
+
+/** The changes behind its other reasons. */
+function withChanges(candidate: Candidate, changes: readonly Change[], { services }: ObservedSystem): Candidate {
+  const reasons = changes.map(change => toChangeReason(change, `${JUST_BEFORE}${tellChange(change, services)}`))
+  return { ...candidate, reasons: [...candidate.reasons, ...reasons] }
+}
+
+function toChangeReason({ record: { source } }: Change, text: string): Reason {
+  return { kind: 'change', text, logIds: [source.logId], traceIds: source.traceId === '' ? [] : [source.traceId] }
+}
+
+/** Where failures show: replicas of services, and the node on which several of them fail. */
+interface Places {
+  readonly instances: Instances
+  readonly node: TroubledNode | undefined
+}
+
+interface Described {
+  readonly candidate: Candidate
+  /** When the first evidence of it came, ms since the epoch. */
+  readonly onsetMs: number
+}
+
+function describe({ service, score, hints }: Suspect, system: ObservedSystem, { risen }: Failures, places: Places): Described {
+  const subjects = new Set<number | string>()
   const isOfErrors = ({ nature, statement }: Hint) => nature === 'change' && statement !== undefined && risen.has(system.kinds[statement]!)
   // Errors tell of themselves, better than that requests come to them.
   const hasOwnWords = isOfErrors(hints[0]!.hint) && hints.some(({ hint }) => hint.isErrors === true)
   const worthTelling = hints.filter(({ hint, strength }, at) => {
     const saysWhy = hint.isErrors === true && hint.nature === 'cause' && strength >= SAYS_WHY
     const isStrong = saysWhy || strength >= WORTH_TELLING * hints[0]!.strength || (hasOwnWords && hint.isErrors === true)
-    if (!isStrong || told.has(hint.subject)) return false
-    told.add(hint.subject)
+    if (!isStrong || subjects.has(hint.subject)) return false
+    subjects.add(hint.subject)
     return !isOfErrors(hint) || (at === 0 && !hasOwnWords)
   })
   const reasons = tellingFirst(worthTelling.map(({ hint }) => hint)).slice(0, MAX_REASONS)
-  return {
+  const told = reasons.map(hint => hint.tell()).filter(isEvidence)
+  const candidate = {
     service: system.services[service]!,
     score: Math.round(score * 100) / 100,
-    reasons: reasons
-      .map(hint => hint.tell())
-      .filter(isEvidence)
-      .map(evidence => toReason(evidence, service, instances)),
+    reasons: told.map((evidence, at) => toReason(evidence, at === 0 ? tellPlace(evidence, service, system, places) : '')),
   }
+  return { candidate, onsetMs: told[0] === undefined ? Number.NaN : onsetOf(told[0]) }
+}
+
+/** When the first of the samples came, ms since the epoch; infinite without any. */
+function onsetOf({ samples }: Pick<CauseEvidence, 'samples'>): number {
+  let onsetMs = Number.POSITIVE_INFINITY
+  let seen = 0
+  for (const { timeMs } of samples()) {
+    onsetMs = Math.min(onsetMs, timeMs)
+    if (++seen >= MAX_SAMPLES_SEEN) break
+  }
+  return onsetMs
 }
 
 /** Errors by how much they tell; of a service that is itself at fault before one that complains. */
@@ -182,19 +241,24 @@ function hasEvidence({ score, reasons }: Candidate): boolean {
   return reasons.length > 0 && (score >= LEAST_SCORE || reasons.some(({ kind }) => kind === 'errors'))
 }
 
-function toReason(
-  { kind, text: words, speaker, patternId, count, expected, samples }: CauseEvidence,
-  service: number,
-  instances: Instances,
-): Reason {
+/** Where the evidence of a service shows, as the rest of a sentence; empty where it shows everywhere. */
+function tellPlace({ kind, samples }: CauseEvidence, service: number, { services }: ObservedSystem, { instances, node }: Places): string {
+  if (node?.services.has(service) === true) {
+    const others = [...node.services].filter(other => other !== service).map(other => services[other]!)
+    if (node.shows === 'silence') return `, while it and ${listed(others)} are hardly heard from node ${node.name}`
+    if (kind === 'errors') return `, all on node ${node.name}, as are those of ${listed(others)}`
+  }
   const instance = kind === 'errors' ? instanceOf(samples(), service, instances) : undefined
-  const text = instance === undefined ? words : `${words}, all in ${instance}, one of ${instances.get(service)!.size}`
+  return instance === undefined ? '' : `, all in ${instance}, one of ${instances.get(service)!.size}`
+}
+
+function toReason({ kind, text: words, speaker, patternId, count, expected, samples }: CauseEvidence, place: string): Reason {
+  const text = `${words}${place}`
   const logIds = new Set<string>()
   const traceIds = new Set<string>()
-  let onsetMs = Number.POSITIVE_INFINITY
+  const onsetMs = onsetOf({ samples })
   let seen = 0
-  for (const { timeMs, source } of samples()) {
-    onsetMs = Math.min(onsetMs, timeMs)
+  for (const { source } of samples()) {
     if (logIds.size < MAX_SAMPLES) logIds.add(source.logId)
     if (source.traceId !== '' && traceIds.size < MAX_SAMPLES) traceIds.add(source.traceId)
     if (++seen >= MAX_SAMPLES_SEEN) break
@@ -209,11 +273,6 @@ function toReason(
     logIds: [...logIds],
     traceIds: [...traceIds],
   }
-}
-
-/** `08:52:06 UTC`. */
-function clockTime(ms: number): string {
-  return `${new Date(ms).toISOString().slice(11, 19)} UTC`
 }
 
 /**

@@ -1,6 +1,15 @@
 /** One log record as the search for a root cause sees it (Decisions 6). */
 import type { Called } from './called-service.ts'
 
+export interface ReadChange {
+  /** For people. */
+  readonly text: string
+  /** The start of the message as it is: its fields may name whose change it is. */
+  readonly whole: string
+  /** An event of the platform, which tells of others. */
+  readonly isEvent: boolean
+}
+
 export interface Observation {
   /** Event time, ms since the epoch, with a fraction. Records without a finite time are left out. */
   readonly timeMs: number
@@ -15,6 +24,8 @@ export interface Observation {
   readonly isError: boolean
   /** The pod, else the host, that wrote it. */
   readonly instance?: string
+  /** The node on which it was written. */
+  readonly node?: string
   readonly logId: string
   readonly patternId: string
   /** The masked message, for people. */
@@ -23,4 +34,8 @@ export interface Observation {
   readonly errorText?: string
   /** The other side of a call that failed, where the record of such an error names it in attributes. */
   readonly called?: Called
+  /** The queue or topic of an error that was read, where its attributes name one. */
+  readonly queue?: string
+  /** The words of a record that may tell of a change, where it was read. */
+  readonly change?: ReadChange
 }

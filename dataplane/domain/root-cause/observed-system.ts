@@ -15,6 +15,8 @@ export interface Kind {
   readonly errorTexts: string[]
   /** Other sides of calls, one for each of its errors that was read and names one. */
   readonly called: Called[]
+  /** Queues and topics that its errors which were read are about. */
+  readonly queues: Set<string>
 }
 
 export interface ObservedRecord {
@@ -91,11 +93,20 @@ export function* orderRecords(observations: readonly Observation[]): Generator<v
     kindsOf[service] ??= new Map()
     let kind = kindsOf[service].get(source.template)
     if (kind === undefined) {
-      kind = { id: kinds.length, service, pattern: source.pattern, patternId: source.patternId, errorTexts: [], called: [] }
+      kind = {
+        id: kinds.length,
+        service,
+        pattern: source.pattern,
+        patternId: source.patternId,
+        errorTexts: [],
+        called: [],
+        queues: new Set(),
+      }
       kinds.push(kind)
       kindsOf[service].set(source.template, kind)
     }
-    const { errorText, called } = source
+    const { errorText, called, queue } = source
+    if (queue !== undefined) kind.queues.add(queue)
     if (called !== undefined && kind.called.length < MAX_CALLED) kind.called.push(called)
     if (errorText !== undefined && kind.errorTexts.length < MAX_ERROR_TEXTS && !kind.errorTexts.includes(errorText))
       kind.errorTexts.push(errorText)

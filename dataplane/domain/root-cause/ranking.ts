@@ -66,6 +66,17 @@ function summariseAlone([first, ...others]: readonly Candidate[]): string {
   return `${nothing}. Most of its errors begin in ${first.service}: ${first.reasons[0]!.text}.${tellOthers(others)}`
 }
 
+/** Begins a reason that tells of a change. */
+export const JUST_BEFORE = 'just before: '
+
+/** ` Just before: checkout started at 12:00:01 UTC (“…”).` */
+function tellChanges({ reasons }: Candidate): string {
+  const changes = reasons
+    .filter(({ kind, text }) => kind === 'change' && text.startsWith(JUST_BEFORE))
+    .map(({ text }) => text.slice(JUST_BEFORE.length))
+  return changes.length === 0 ? '' : ` Just before: ${changes.join('; ')}.`
+}
+
 function tellOthers(others: readonly Candidate[]): string {
   return others.length === 0 ? '' : ` Next: ${others.map(({ service }) => service).join(', ')}.`
 }
@@ -75,10 +86,10 @@ function summarise(candidates: readonly Candidate[], errors: string): string {
   if (first === undefined)
     return errors === '' ? 'Nothing in the window differs from the time before.' : `The rules name no cause.${errors}`
   const why = `${first.service}: ${first.reasons[0]?.text ?? 'its records differ from the time before'}.`
-  const next = tellOthers(others)
+  const next = `${tellChanges(first)}${tellOthers(others)}`
   if (standsOut(first))
     return isLikely(first) ? `Most likely ${why}${next}` : `Perhaps ${why} Times without a fault may show as much.${errors}${next}`
   return errors === ''
-    ? `Nothing stands out; most unusual is ${why}${next}`
-    : `The rules name no clear cause.${errors} Most unusual is ${why}${next}`
+    ? `Nothing stands out; most unusual is ${why}${tellOthers(others)}`
+    : `The rules name no clear cause.${errors} Most unusual is ${why}${tellOthers(others)}`
 }

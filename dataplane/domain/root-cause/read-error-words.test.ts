@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { type ErrorSense, readErrorWords, waitsForOthers, withOpenReasons } from './read-error-words.ts'
+import { type ErrorSense, readErrorWords, reasonIn, tellsLastingState, waitsForOthers, withOpenReasons } from './read-error-words.ts'
 
 const SENSES: Readonly<Record<ErrorSense, readonly string[]>> = {
   own: [
@@ -87,6 +87,30 @@ describe('words of errors', () => {
       'POST http://payments:8080 failed: disk full',
     )
     expect(withOpenReasons('no cart of "Ada"')).to.equal('no cart of "Ada"')
+  })
+
+  it('name where their reason stands', () => {
+    const text = 'could not store the order: no space left on device'
+    const { from, to } = reasonIn(text)!
+    expect(text.slice(from, to)).to.equal('no space left')
+    expect(reasonIn('order stored')).to.equal(undefined)
+  })
+
+  it('are understood in other languages', () => {
+    for (const text of [
+      '写入失败：磁盘空间不足',
+      'Kein Speicherplatz mehr auf dem Gerät',
+      'недостаточно памяти',
+      'メモリが不足しています',
+      'no queda espacio',
+    ])
+      expect(readErrorWords(text).sense, text).to.equal('own')
+  })
+
+  it('of a state that lasts are known, and its end is none', () => {
+    expect(tellsLastingState('disk resource limit alarm set on node rabbit@mq-0')).to.equal(true)
+    expect(tellsLastingState('memory resource limit alarm cleared on node rabbit@mq-0')).to.equal(false)
+    expect(readErrorWords('memory resource limit alarm cleared on node rabbit@mq-0').sense).to.equal('plain')
   })
 
   it('without those that tell who asked', () => {

@@ -27,9 +27,15 @@ const MAX_HOSTS = 5
 const STATE: readonly RegExp[] = [
   /out ?of ?memory|\boom[- ]?kill|cannot allocate memory|insufficient memory|\bmemoryerror\b|bad_alloc|java heap space|gc overhead limit|\boom command not allowed|used memory > '?maxmemory/i,
   /no space left|\benospc\b|disk (?:is )?full|disk quota|table is full|transaction log .{0,80}is full|unable to extend|could not (?:extend|write to) file|read-only (?:file system|transaction)/i,
+  /flood[- ]stage|disk usage exceeded|disk space is insufficient|low on resource|storage usage exceeds|input\/output error/i,
+  /conntrack: table full|pleg (?:is|was) not healthy|container runtime is down|node is not ready|exceeded quota/i,
+  // Systems of other languages: Chinese, Japanese, Korean, German, French, Spanish, Portuguese, Italian, Russian.
+  /磁盘(?:空间)?(?:不足|已满)|没有(?:剩余)?空间|内存不足|(?:ディスク|容量|メモリ|領域).{0,8}(?:不足|いっぱい|ありません)|(?:디스크|메모리|공간).{0,8}부족/,
+  /kein speicherplatz|nicht (?:genügend|genug) (?:arbeits|haupt)?speicher|espace (?:disque )?insuffisant|plus (?:de place|d.espace)|mémoire insuffisante/i,
+  /no queda espacio|espacio insuficiente|memoria insufficiente|memoria insuficiente|espaço (?:em disco )?insuficiente|spazio esaurito|недостаточно (?:памяти|места)|нет места/i,
   /unable to persist|\bcorrupt|checksum mismatch|bad magic|data loss/i,
   /partitioned_network|network partition|split[- ]brain|lost quorum|quorum (?:is |was )?lost/i,
-  /resource limit alarm|memory_high_watermark|disk_free_limit/i,
+  /resource limit alarm(?! cleared)|memory_high_watermark set|free bytes: \d+\. limit/i,
   /too many (?:clients|connections|open files)|\bemfile\b|remaining connection slots/i,
   /\bdeadlock\b|lock wait timeout/i,
 ]
@@ -45,12 +51,14 @@ const OWN: readonly RegExp[] = [
   // A message that was taken, and cannot be read: its broker did its part.
   /deseriali[sz]/i,
   /cannot read propert|is not a function|keyerror|typeerror|valueerror|unsatisfied dependency|error creating bean|missing required (?:property|environment|config)|invalid configuration/i,
+  /clock skew|requesttimetooskewed|difference between the request time|used before issued/i,
+  /\b(?:secret|configmap) "?[\w.-]{1,253}"? not found|mountvolume\.setup failed|failed calling webhook/i,
   /\bback-off (?:restarting|pulling)|imagepullbackoff|errimagepull|crashloop|(?:liveness|readiness|startup) probe failed/i,
 ]
 
 /** Names by which clients of databases and caches begin what their server told them: the state that it tells of is that of the server. */
 const CLIENT =
-  /\b(?:pq: |pgx|psycopg|sqlstate|\w{0,40}sql\w{0,40}exception|\w{0,40}dataaccess\w{0,40}exception|operationalerror|activerecord::|pg::|mongo\w{0,40}(?:error|exception)|replyerror|jedis\w{0,40}exception|redis\.exceptions|queryfailederror|sequelize\w{0,40}error|prismaclient)/i
+  /\b(?:pq: |pgx|psycopg|sqlstate|\w{0,40}sql\w{0,40}exception|\w{0,40}dataaccess\w{0,40}exception|operationalerror|activerecord::|pg::|mongo\w{0,40}(?:error|exception)|replyerror|jedis\w{0,40}exception|redis\.exceptions|elasticsearch\.|opensearchpy|cluster_block_exception|circuit_breaking_exception|queryfailederror|sequelize\w{0,40}error|prismaclient)/i
 
 /** Packages and exceptions of clients, by the system that they ask. */
 const CLIENTS_OF: readonly (readonly [string, RegExp])[] = [
@@ -60,12 +68,14 @@ const CLIENTS_OF: readonly (readonly [string, RegExp])[] = [
   ['rabbitmq', /\bamqp|\bpika\./i],
   ['kafka', /org\.apache\.kafka|kafkaexception|kafkajs|confluent[._]kafka/i],
   ['mongodb', /mongo\w{0,40}(?:error|exception)/i],
+  ['elasticsearch', /elasticsearch\.|elasticsearch\w{0,40}exception|opensearchpy|opensearch\w{0,40}exception/i],
 ]
 /** A client has no connection. */
 const CUT_OFF =
   /unable to connect|could not connect|can(?:not|'t) connect|connect(?:ion)? (?:attempt )?failed|channel is already closed|not present in metadata/i
 /** A server refuses everybody. */
-const REFUSED = /statement timeout|terminating connection|the database system is|not ?enough ?(?:in-sync )?replicas/i
+const REFUSED =
+  /statement timeout|lock timeout|terminating connection|the database system is|not ?enough ?(?:in-sync )?replicas|not ?(?:writable ?)?primary|no primary\b|cluster_block_exception|circuit_breaking_exception|\bclusterdown\b/i
 
 /**
  * A service that was called answers with an error, or is not there. A connection that is refused, reset or late is none of these by itself: its other end may
@@ -125,12 +135,38 @@ export function readErrorWords(message: string, isOfStore = false): ErrorWords {
 const NETWORK = /connection (?:refused|reset|timed out|closed)|\beconn(?:refused|reset)\b|i\/o timeout|deadline exceeded|timed out/i
 /** A URL is told up to where it leads: paths and queries name users. */
 const WHOLE_SITE = /^https?:\/\/[\w.:-]{1,200}(?=[/?#]|$)/
-const QUOTED = /(["`])((?:(?!\1)[^\\]){1,200})\1/g
+/** An apostrophe within a word is no mark. */
+const QUOTED = /(["`]|(?<![\p{L}\d])'(?=[^']{1,200}'(?![\p{L}\d])))((?:(?!\1)[^\\]){1,200})\1/gu
 
 /** The text without the marks around quoted reasons: a mask of all that is quoted would hide why something failed. */
 export function withOpenReasons(text: string): string {
-  const namesReason = (words: string) => [NETWORK, ...STATE, ...OWN].some(reason => reason.test(words))
+  const namesReason = (words: string) => [NETWORK, REFUSED, ...STATE, ...OWN].some(reason => reason.test(words))
   return text.replaceAll(QUOTED, (quoted, _mark, words: string) => WHOLE_SITE.exec(words)?.[0] ?? (namesReason(words) ? words : quoted))
+}
+
+/** States that last until somebody ends them: said once, they hold. */
+const LASTING =
+  /no space left|disk (?:is )?full|read-only file system|flood[- ]stage|disk space is insufficient|resource limit alarm set|memory_high_watermark set|running_partitioned_network|lost quorum|conntrack: table full/i
+
+export function tellsLastingState(text: string): boolean {
+  return LASTING.test(text.slice(0, MAX_CHARACTERS))
+}
+
+/** Where the reason stands that an error names: the first place of its strongest words; undefined without any. */
+export function reasonIn(text: string): { readonly from: number; readonly to: number } | undefined {
+  for (const words of [...OWN, ...STATE, NETWORK, REFUSED]) {
+    const found = words.exec(text)
+    if (found !== null) return { from: found.index, to: found.index + found[0].length }
+  }
+  return undefined
+}
+
+const LOGIN =
+  /password authentication failed|access denied for user|login failed for user|authentication failed|\bwrongpass\b|invalid username-password/i
+
+/** A server, or the client that passes it on, tells that a client may not come in. */
+export function refusesLogin(text: string): boolean {
+  return LOGIN.test(text.slice(0, MAX_CHARACTERS))
 }
 
 function senseOf(text: string, isOfStore: boolean): ErrorSense {
@@ -179,7 +215,7 @@ const HOSTS: readonly RegExp[] = [
   new RegExp(`(?<![\\w./-])${HOST}(?:/[\\d.]{7,15})?:\\d{2,5}\\b`, 'gi'),
   new RegExp(`\\b(?:host=|lookup |ENOTFOUND |UnknownHostException: )["']?${HOST}`, 'gi'),
   // The platform tells of a workload: `Back-off restarting failed container payments in pod payments-7d9f5c4b8d-x2v4p`.
-  new RegExp(`\\b(?:container|pod|deployment|statefulset|daemonset)[ =:/"']{1,3}(?:[\\w-]{1,63}/)?${HOST}`, 'gi'),
+  new RegExp(`\\b(?:container|pod|deployment|replicaset|statefulset|daemonset)[ =:/"']{1,3}(?:[\\w-]{1,63}/)?${HOST}`, 'gi'),
 ]
 
 function hostsOf(text: string, patterns: readonly RegExp[]): readonly string[] {

@@ -2,9 +2,10 @@
 
 /**
  * `missing`: a log statement that stopped; `new`: one that was never there before; `rate`: one that comes at another rate; `errors`: a larger share of
- * errors; `silence`: a service that is reached or heard less; `calls`: a service that is reached more; `delay`: longer waits between records of a trace.
+ * errors; `silence`: a service that is reached or heard less; `calls`: a service that is reached more; `delay`: longer waits between records of a trace;
+ * `change`: it, or another service, changed shortly before.
  */
-export type ReasonKind = 'missing' | 'new' | 'rate' | 'errors' | 'silence' | 'calls' | 'delay'
+export type ReasonKind = 'missing' | 'new' | 'rate' | 'errors' | 'silence' | 'calls' | 'delay' | 'change'
 
 export interface Reason {
   readonly kind: ReasonKind
@@ -26,7 +27,7 @@ export interface Candidate {
   readonly service: string
   /** Strength of its strongest evidence; 1 is what a fault-free window shows by chance. */
   readonly score: number
-  /** Errors that the service writes itself before what is counted of it, then the strongest first. */
+  /** Errors that the service writes itself before what is counted of it, then the strongest first; changes last. */
   readonly reasons: readonly Reason[]
 }
 

@@ -14,6 +14,7 @@ describe('service of a host', () => {
     'redis-1': 'redis-1',
     'payments-7d9f5c4b8d-x2v4p': 'Payments',
     'payments-x2v4p.shop': 'Payments',
+    'payments-7d9f5c4b8d': 'Payments',
   }))
     it(`${host}: ${service}`, () => expect(find(host)).to.equal(services.indexOf(service)))
   for (const host of ['redis-2', 'payments-users', 'payments-api', 'example.org', '', 'orders'])

@@ -5,8 +5,8 @@ export type FindHost = (host: string) => number | undefined
 
 /** Kubernetes makes names of these: no vowels. */
 const SAFE = '[bcdfghjklmnpqrstvwxz2456789]'
-/** The number of a replica of a StatefulSet; what a Deployment, or a DaemonSet, adds to its name for a pod. */
-const REPLICA = new RegExp(`-(?:\\d+|(?:${SAFE}{8,10}-)?${SAFE}{5})$`)
+/** The number of a replica of a StatefulSet; what a Deployment adds to its name for a ReplicaSet, and that, or a DaemonSet, for a pod. */
+const REPLICA = new RegExp(`-(?:\\d+|${SAFE}{8,10}|(?:${SAFE}{8,10}-)?${SAFE}{5})$`)
 
 export function createFindHost(services: readonly string[]): FindHost {
   const byName = new Map(services.map((name, service) => [name.toLowerCase(), service]))

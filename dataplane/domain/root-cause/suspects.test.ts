@@ -15,6 +15,7 @@ interface Seen {
   readonly strength: number
   readonly nature: Nature
   readonly isErrors?: boolean
+  readonly isOwnWords?: boolean
 }
 
 function ranked(seen: readonly Seen[], echoing: readonly number[] = []) {
@@ -63,6 +64,24 @@ describe('the order of suspects', () => {
     const loud = { service: orders, strength: 7, nature: 'remote' as const }
     expect(ranked([loud, { service: payments, strength: 4, nature: 'fault' }])).to.deep.equal(['payments', 'orders'])
     expect(ranked([loud, { service: payments, strength: 3, nature: 'fault' }])).to.deep.equal(['orders', 'payments'])
+  })
+
+  it('puts who says why before who is much louder, and says nothing', () => {
+    const why = { service: payments, strength: 0.6, nature: 'cause' as const, isErrors: true }
+    expect(ranked([{ service: orders, strength: 5, nature: 'broken' }, why])).to.deep.equal(['payments', 'orders'])
+    expect(ranked([{ service: orders, strength: 5, nature: 'fault', isErrors: true, isOwnWords: true }, why])).to.deep.equal([
+      'orders',
+      'payments',
+    ])
+    expect(ranked([{ service: orders, strength: 7, nature: 'broken' }, why])).to.deep.equal(['orders', 'payments'])
+  })
+
+  it('puts changes behind errors, also of a service whose requests break off the more', () => {
+    const failing = [
+      { service: payments, strength: 4, nature: 'broken' as const },
+      { service: payments, strength: 2, nature: 'fault' as const, isErrors: true },
+    ]
+    expect(ranked([...failing, { service: orders, strength: 9, nature: 'change' }])).to.deep.equal(['payments', 'orders'])
   })
 
   it('puts who is silent first where somebody says why, unless that is said hardly ever', () => {

@@ -12,6 +12,8 @@ const NEAR_TIE = 0.85
 const NEAR_BLAME = 0.5
 /** A service that says why it fails explains the failures of others, which are louder, from this part of their strength on. */
 const NEAR_CAUSE = 0.3
+/** and from this part on where the stronger one says nothing itself: it is slow, or silent, or others complain of it. */
+const NEAR_CAUSE_OF_MUTE = 0.1
 /** Share of the strength of errors that changes beside the errors have at most. */
 const BELOW_ERRORS = 0.95
 /** The most that it counts that a new service is heard, and what it says: less than what stands out. */
@@ -71,9 +73,11 @@ const isMerelyNew = (nature: Nature) => nature === 'change' || nature === 'newco
 function belowErrors(suspects: readonly Suspect[]): readonly Suspect[] {
   const errors = Math.max(
     0,
-    ...suspects
-      .filter(({ nature, hints }) => (nature === 'fault' || nature === 'cause') && hints[0]!.hint.isErrors === true)
-      .map(({ score }) => score),
+    ...suspects.flatMap(({ hints }) =>
+      hints
+        .filter(({ hint }) => hint.isErrors === true && (hint.nature === 'fault' || hint.nature === 'cause'))
+        .map(({ strength }) => strength),
+    ),
   )
   if (errors === 0) return suspects
   return suspects.map(suspect => {
@@ -98,7 +102,10 @@ function arrange(suspects: readonly Suspect[], system: ObservedSystem): readonly
 }
 
 function isClose(suspect: Suspect, strongest: Suspect): boolean {
-  if (suspect.nature === 'cause' && strongest.nature !== 'cause') return suspect.score >= strongest.score * NEAR_CAUSE
+  if (suspect.nature === 'cause' && strongest.nature !== 'cause') {
+    const isMute = !strongest.hints.some(({ hint }) => hint.isOwnWords === true)
+    return suspect.score >= strongest.score * (isMute ? NEAR_CAUSE_OF_MUTE : NEAR_CAUSE)
+  }
   const isLess = strongest.nature === 'remote' || strongest.nature === 'newcomer'
   const least = isLess && (suspect.nature === 'silence' || suspect.nature === 'fault') ? NEAR_BLAME : NEAR_TIE
   return suspect.score >= strongest.score * least

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { atLeast, duration, quoted, recordsOf, rounded, timesOf } from './wording.ts'
+import { atLeast, clockTime, duration, listed, quoted, recordsOf, rounded, timesOf } from './wording.ts'
 
 describe('words of reasons', () => {
   it('a message is quoted on one line and cut', () => {
@@ -15,6 +15,19 @@ describe('words of reasons', () => {
     expect(quoted('{"level":"info","ts":<*>,"msg":<*>}')).to.equal('a JSON record (ts, msg)')
     expect(quoted('{"level":"info","msg":"order stored"}')).to.equal('“{"level":"info","msg":"order stored"}”')
     expect(quoted(' \n')).to.equal('a record without a message')
+  })
+
+  it('of a longer message the start is quoted, and the words around its reason', () => {
+    const statement = Array.from({ length: 90 }, (_, i) => `column_${String.fromCharCode(97 + (i % 26))}`).join(', ')
+    const said = quoted(`could not run INSERT INTO orders (${statement}): could not extend file <*>: No space left on device`)
+    expect(said).to.match(/^“could not run INSERT INTO orders … .*could not extend file <\*>: No space left on device”$/)
+    expect(said.length).to.be.at.most(122)
+    expect(quoted(`no space left on device ${statement}`)).to.match(/^“no space left on device column_a, .*…”$/)
+  })
+
+  it('names are listed, and times told by the clock', () => {
+    expect([listed([]), listed(['a']), listed(['a', 'b']), listed(['a', 'b', 'c'])]).to.deep.equal(['', 'a', 'a and b', 'a, b and c'])
+    expect(clockTime(Date.UTC(2026, 0, 1, 8, 52, 6))).to.equal('08:52:06 UTC')
   })
 
   it('numbers and times are as short as they can be', () => {

@@ -3,17 +3,39 @@
 import { shortened } from '../../text/shortened.ts'
 import { wordsOfLine } from '../records/words-of-line.ts'
 import { withoutWrapping } from '../records/wrapped-exception.ts'
+import { reasonIn } from './read-error-words.ts'
 
 const MAX_QUOTE = 120
+/** Parts of a longer line: as much as tells who speaks, and the words right before the reason. */
+const MAX_OPENING = 40
+const BEFORE_REASON = 24
+/** Characters that are looked at. */
+const MAX_LINE = 4_096
 
 /** A log message on one line, without the head that its logger wrote and the words in which a framework wraps an exception, cut. */
 export function quoted(message: string): string {
   if (message.startsWith('{') && message.includes('<*>')) return recordWith(message)
-  const line = wordsOfLine(withoutWrapping(message).slice(0, 4 * MAX_QUOTE))
-    .replaceAll(/\s+/g, ' ')
-    .trim()
+  const line = wordsOfLine(withoutWrapping(message).slice(0, MAX_LINE)).replaceAll(/\s+/g, ' ').trim()
   if (line === '') return 'a record without a message'
-  return `“${shortened(line, MAX_QUOTE)}”`
+  return `“${aroundReason(line)}”`
+}
+
+/** At most `MAX_QUOTE` characters: the start of a line, and where a reason stands further behind, that with the words around it. */
+function aroundReason(line: string): string {
+  const reason = line.length > MAX_QUOTE ? reasonIn(line) : undefined
+  if (reason === undefined || reason.to < MAX_QUOTE) return shortened(line, MAX_QUOTE)
+  const opening = wholeWords(line.slice(0, MAX_OPENING))
+  const room = MAX_QUOTE - opening.length - 3
+  const earliest = Math.max(Math.min(reason.from - BEFORE_REASON, line.length - room), opening.length)
+  const from = line.indexOf(' ', earliest) + 1
+  const start = from > 0 && from <= reason.from ? from : reason.from
+  return `${opening} … ${shortened(line.slice(start), room)}`.toWellFormed()
+}
+
+/** The words before the last blank. */
+function wholeWords(text: string): string {
+  const end = text.lastIndexOf(' ')
+  return end > 0 ? text.slice(0, end) : text
 }
 
 const MAX_KEYS = 6
@@ -36,6 +58,16 @@ export function recordsOf(count: number): string {
 /** `once`, `2 times`. */
 export function timesOf(count: number): string {
   return count === 1 ? 'once' : `${count} times`
+}
+
+/** `a`, `a and b`, `a, b and c`. */
+export function listed(names: readonly string[]): string {
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
+}
+
+/** `08:52:06 UTC`. */
+export function clockTime(ms: number): string {
+  return `${new Date(ms).toISOString().slice(11, 19)} UTC`
 }
 
 /** One decimal below 100, none above. */

@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'mocha'
 import { findRootCause } from '../../domain/root-cause/find-root-cause.ts'
 import type { Observation } from '../../domain/root-cause/observation.ts'
 import { causeOf } from '../../domain/root-cause/ranking.ts'
+import { runInTurns } from '../../limits/run-in-turns.ts'
 import { type SearchRequest, type SearchStore, SearchStoreUnavailable } from '../../ports/search-store.ts'
 import { SILENT } from '../../telemetry/log.ts'
 import { type EmbeddedSearchStore, startEmbeddedSearchStore } from '../../testing/embedded-search-store.ts'
@@ -12,7 +13,6 @@ import { putIndexTemplates } from '../../testing/put-index-templates.ts'
 import { AT_MS, noise, observation, shop, traffic, USUAL } from '../../testing/root-cause-fixture.ts'
 import { analyse, rankCausesFrom } from './analyse.ts'
 import { baselineStart, readObservations } from './read-observations.ts'
-import { runInTurns } from '../../limits/run-in-turns.ts'
 
 const MINUTE_MS = 60_000
 

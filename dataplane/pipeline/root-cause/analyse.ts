@@ -4,9 +4,9 @@ import { rankFromStarts } from '../../domain/root-cause/incident-start.ts'
 import type { CauseRanking } from '../../domain/root-cause/ranking.ts'
 import type { RootCause } from '../../domain/root-cause/root-cause.ts'
 import { isoTime } from '../../domain/time/iso-time.ts'
+import { runInTurns } from '../../limits/run-in-turns.ts'
 import { type ErrorTextDeps, readErrorTexts } from './read-error-texts.ts'
 import { baselineStart, MAX_OBSERVATIONS, type Period, readObservations } from './read-observations.ts'
-import { runInTurns } from '../../limits/run-in-turns.ts'
 
 /** How long after its time an analysis looks, ms. */
 const WINDOW_MS = 180_000

@@ -102,6 +102,19 @@ describe('observations of stored records', () => {
     expect(['WARN', 'INFO'].map(level => isError(level, 'ERROR no charge'))).to.deep.equal([false, true])
   })
 
+  it('are errors, whatever their level, where they tell of a state that lasts', () => {
+    const build = (pattern: string) =>
+      new ObservationBuilder().build(
+        { time_unix_nano: '0', service: 'a', log_id: 'l', pattern_id: 'p', pattern },
+        { 'k8s.node.name': ['node-a'] },
+      )
+    expect([build('vm_memory_high_watermark set').isError, build('memory resource limit alarm cleared').isError]).to.deep.equal([
+      true,
+      false,
+    ])
+    expect(build('nf_conntrack: table full, dropping packet')).to.include({ isError: true, node: 'node-a' })
+  })
+
   it('have their call site before the words', () => {
     const builder = new ObservationBuilder()
     const record: StoredRecord = { time_unix_nano: '0', service: 'a', log_id: 'l', pattern_id: 'p', pattern: 'saved <*>' }

@@ -2,7 +2,7 @@
 import { entryOf } from '../../domain/root-cause/entry-of.ts'
 import { levelInText } from '../../domain/root-cause/level-in-text.ts'
 import type { Observation } from '../../domain/root-cause/observation.ts'
-import { readErrorWords } from '../../domain/root-cause/read-error-words.ts'
+import { readErrorWords, tellsLastingState } from '../../domain/root-cause/read-error-words.ts'
 import { buildTemplate, statementWords } from '../../domain/root-cause/template.ts'
 
 export interface StoredRecord {
@@ -21,6 +21,9 @@ export type Fields = Readonly<Record<string, readonly unknown[]>>
 
 /** Which of the replicas of a service wrote a record: the first of these that it has. */
 export const INSTANCE_KEYS: readonly string[] = ['k8s.pod.name', 'host']
+
+/** The node that it was written on. */
+export const NODE_KEY = 'k8s.node.name'
 
 /** A pattern, kept once for all its records, and the words of its statement. */
 interface SharedPattern {
@@ -57,6 +60,7 @@ export class ObservationBuilder {
   build(record: StoredRecord, fields: Fields | undefined): Observation {
     const { time_unix_nano: time, trace_id: traceId = '', span_id: spanId = '', level } = record
     const { id, text, words, textIsError, namesReason } = this.#pattern(record.pattern_id, record.pattern ?? '')
+    const node = fields?.[NODE_KEY]?.[0]
     const instance = INSTANCE_KEYS.map(key => fields?.[key]?.[0]).find(value => typeof value === 'string')
     return {
       timeMs: Number(time) / 1e6,
@@ -66,6 +70,7 @@ export class ObservationBuilder {
       template: fields === undefined ? words : this.#shared(buildTemplate(words, key => fields[key]?.[0])),
       isError: level === 'ERROR' || level === 'FATAL' || (level === 'WARN' && namesReason) || ((level ?? 'INFO') === 'INFO' && textIsError),
       ...(instance !== undefined && { instance: this.#shared(String(instance)) }),
+      ...(typeof node === 'string' && { node: this.#shared(node) }),
       logId: record.log_id,
       patternId: id,
       pattern: text,
@@ -76,7 +81,8 @@ export class ObservationBuilder {
     return entryOf(this.#patterns, id, () => {
       const namesReason = readErrorWords(text).sense === 'own'
       const level = levelInText(text)
-      return { id, text, words: statementWords(text), textIsError: level === 'error' || (level === 'warning' && namesReason), namesReason }
+      const textIsError = level === 'error' || (namesReason && (level === 'warning' || tellsLastingState(text)))
+      return { id, text, words: statementWords(text), textIsError, namesReason }
     })
   }
 

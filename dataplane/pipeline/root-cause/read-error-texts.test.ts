@@ -53,6 +53,19 @@ describe('messages of errors from the search store', () => {
     expect(read.map(({ errorText }) => errorText)).to.deep.equal(['connect to orders-db refused', 'connect to mailer-db refused'])
   })
 
+  it('come with those that may tell of a change, from before the window', async () => {
+    const started = observation({ timeMs: AT_MS - 9_000, service: 'orders', isError: false, pattern: '{"msg":<*>}', logId: 'started' })
+    const document = buildObservationDocument('shop', started, { message: '{"msg":"server started"}' })
+    const [done] = await embedded.store.bulk([
+      { action: 'index', index: 'service-logs-2026.01.01', id: hex('started', 32), body: document },
+    ])
+    expect(done!.status).to.equal('done')
+    await embedded.store.refresh('service-logs-*')
+    const stored = { ...started, logId: hex('shop started', 32), patternId: hex(started.pattern, 16) }
+    const [read] = await readErrorTexts(depsOf(embedded.store), WINDOW, [stored])
+    expect(read!.change).to.deep.equal({ text: 'server started', whole: '{"msg":"server started"}', isEvent: false })
+  })
+
   it('come with the exception and the other side of the call that attributes name', async () => {
     const error = observation({ timeMs: AT_MS + 500, service: 'orders', isError: true, pattern: 'order failed', logId: 'attributes' })
     const attributes = { 'exception.type': 'IOException', 'exception.message': 'unexpected end', 'server.address': 'payments' }

@@ -1,8 +1,8 @@
 /** Reads the records of a few errors of a window: their patterns lack hosts, ports, all that is quoted, and attributes (Decisions 6). */
 import { ALL_LOGS } from '../../contract/indices.ts'
 import { EXCEPTION_KEYS, joinException } from '../../domain/records/exception-message.ts'
-import { CALLED_KEYS, readCalled } from '../../domain/root-cause/called-service.ts'
-import { chooseErrors, messageKey, type ReadError, withErrorTexts } from '../../domain/root-cause/error-texts.ts'
+import { CALLED_KEYS, readCalled, readQueue } from '../../domain/root-cause/called-service.ts'
+import { chooseChanges, chooseErrors, messageKey, type ReadError, withErrorTexts } from '../../domain/root-cause/error-texts.ts'
 import type { Observation } from '../../domain/root-cause/observation.ts'
 import { isoTime } from '../../domain/time/iso-time.ts'
 import { portionsOf } from '../../limits/portions-of.ts'
@@ -45,7 +45,7 @@ export async function readErrorTexts(
   window: Pick<Period, 'tenant' | 'atMs'>,
   observations: readonly Observation[],
 ): Promise<readonly Observation[]> {
-  const errors = chooseErrors(observations, window.atMs)
+  const errors = [...chooseErrors(observations, window.atMs), ...chooseChanges(observations, window.atMs)]
   const messages = new Map<string, ReadError>()
   const read = (signal: AbortSignal) => readMessages(store, window.tenant, errors, messages, signal)
   const late = (message: string): never => {
@@ -95,7 +95,8 @@ async function readMessages(
       characters += message.length
       const key = messageKey({ logId: source.log_id, service: source.service, patternId: source.pattern_id })
       const fields = { ...source.attributes, ...source }
-      messages.set(key, { message, exception: exceptionOf(fields), called: readCalled(name => fields[name]) })
+      const attribute = (name: string) => fields[name]
+      messages.set(key, { message, exception: exceptionOf(fields), called: readCalled(attribute), queue: readQueue(attribute) })
     }
   }
 }

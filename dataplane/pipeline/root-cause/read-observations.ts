@@ -5,7 +5,7 @@ import type { Observation } from '../../domain/root-cause/observation.ts'
 import { CALL_SITE_KEYS } from '../../domain/root-cause/template.ts'
 import { isoTime } from '../../domain/time/iso-time.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
-import { INSTANCE_KEYS, ObservationBuilder, type StoredRecord } from './build-observations.ts'
+import { INSTANCE_KEYS, NODE_KEY, ObservationBuilder, type StoredRecord } from './build-observations.ts'
 import { readPatterns } from './read-patterns.ts'
 import { sliceTime, type TimeSlice } from './time-slices.ts'
 
@@ -46,7 +46,7 @@ const USUAL_BASELINE_MS = BASELINES[2].lengthMs
 
 /** Bounded fields of the pipeline alone; attributes come as doc values, which end at 1,024 characters. */
 const FIELDS = ['time_unix_nano', 'service', 'trace_id', 'span_id', 'level', 'log_id', 'pattern_id']
-const DOC_VALUES = [...CALL_SITE_KEYS, ...INSTANCE_KEYS]
+const DOC_VALUES = [...CALL_SITE_KEYS, ...INSTANCE_KEYS, NODE_KEY]
 const FIELDS_WITH_PATTERN = [...FIELDS, 'pattern']
 /** Patterns of a page that are read apart; where more are new, pages come with the patterns of all their records. */
 const MAX_NEW_PATTERNS = 200

@@ -18,6 +18,7 @@ describe('the logs that show what an incident says', () => {
     [{ ...reason, kind: 'delay' }, 'service:db trace_id:t1', NEAR],
     [{ ...reason, kind: 'delay', traceIds: [] }, 'service:db log_id:(l1 OR l2)', NEAR],
     [{ ...reason, kind: 'delay', traceIds: [], logIds: [] }, 'service:db', NEAR],
+    [{ ...reason, kind: 'change' }, 'log_id:(l1 OR l2)', NEAR],
   ] as const
   for (const [each, query, range] of cases)
     it(`of a reason of kind ${each.kind}: ${query}`, () => {

@@ -31,7 +31,9 @@ const SEEN_BY_ABSENCE: ReadonlySet<ReasonKind> = new Set(['missing', 'silence', 
 /** The logs of a reason: its pattern within the service that wrote them, else its samples, else all of the service. */
 export function logsOfReason(service: string, reason: Reason, span: Span): LogsQuery {
   const before = SEEN_BY_ABSENCE.has(reason.kind) ? LONG_BEFORE_MS : BEFORE_MS
-  return { query: joined(formatTerm('service', reason.service ?? service), whatShows(reason)), ...around(span, before) }
+  // Another service may tell of a change: the platform of a release.
+  const within = reason.kind === 'change' ? '' : formatTerm('service', reason.service ?? service)
+  return { query: joined(within, whatShows(reason)), ...around(span, before) }
 }
 
 function whatShows({ kind, patternId, traceIds, logIds }: Reason): string {
@@ -39,7 +41,7 @@ function whatShows({ kind, patternId, traceIds, logIds }: Reason): string {
   if (kind === 'errors') return formatTerm('level', 'ERROR', 'FATAL')
   // Lines that are gone, or came at another rate, are seen among all lines of the service.
   if (SEEN_BY_ABSENCE.has(kind)) return ''
-  if (traceIds.length > 0) return formatTerm('trace_id', ...traceIds)
+  if (kind !== 'change' && traceIds.length > 0) return formatTerm('trace_id', ...traceIds)
   return logIds.length > 0 ? formatTerm('log_id', ...logIds) : ''
 }
 
