@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { AT_MS, observation } from '../../testing/root-cause-fixture.ts'
+import { AT_MS, finish, observation } from '../../testing/root-cause-fixture.ts'
 import {
   chooseChanges,
   chooseErrors,
@@ -95,9 +95,11 @@ describe('errors whose messages are read', () => {
     const event = '{"involvedObject": {"name":<*>},"type":<*>}'
     const events = Array.from({ length: 100 }, (_, i) => plain(-i, event))
     const requests = Array.from({ length: 100 }, (_, i) => plain(-i, '{"msg":<*>}'))
-    const chosen = chooseChanges(
-      [...events, ...requests, plain(-9, 'Configuration reloaded'), plain(-9, 'order stored'), plain(-900, 'server started')],
-      AT_MS,
+    const chosen = finish(
+      chooseChanges(
+        [...events, ...requests, plain(-9, 'Configuration reloaded'), plain(-9, 'order stored'), plain(-900, 'server started')],
+        AT_MS,
+      ),
     )
     expect(chosen[0]!.pattern).to.equal('Configuration reloaded')
     expect(new Set(chosen.slice(1).map(({ pattern }) => pattern))).to.deep.equal(new Set([event]))

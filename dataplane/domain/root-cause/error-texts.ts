@@ -53,12 +53,13 @@ export function chooseErrors(observations: readonly Observation[], fromMs: numbe
 
 /**
  * Records that tell of a change, or whose pattern hides whether they do, from some time before the window on: the rarest first. Of each the nearest to its
- * start, those before it from three times as far: a change comes before what it does.
+ * start, those before it from three times as far: a change comes before what it does. Yields every few ms.
  */
-export function chooseChanges(observations: readonly Observation[], atMs: number): readonly Observation[] {
+export function* chooseChanges(observations: readonly Observation[], atMs: number): Generator<void, readonly Observation[]> {
   const known = new Map<string, Seen>()
   const recent = observations.filter(({ isError, timeMs }) => !isError && timeMs >= atMs - OWN_CHANGE_MS)
-  for (const { pattern, service } of recent) {
+  for (const [at, { pattern, service }] of recent.entries()) {
+    if (at % 500 === 0) yield
     const { times } = entryOf(known, pattern, () => seenOf(pattern))
     times.set(service, (times.get(service) ?? 0) + 1)
   }

@@ -6,6 +6,7 @@ import { chooseChanges, chooseErrors, messageKey, type ReadError, withErrorTexts
 import type { Observation } from '../../domain/root-cause/observation.ts'
 import { isoTime } from '../../domain/time/iso-time.ts'
 import { portionsOf } from '../../limits/portions-of.ts'
+import { runInTurns } from '../../limits/run-in-turns.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -45,7 +46,7 @@ export async function readErrorTexts(
   window: Pick<Period, 'tenant' | 'atMs'>,
   observations: readonly Observation[],
 ): Promise<readonly Observation[]> {
-  const errors = [...chooseErrors(observations, window.atMs), ...chooseChanges(observations, window.atMs)]
+  const errors = [...chooseErrors(observations, window.atMs), ...(await runInTurns(chooseChanges(observations, window.atMs)))]
   const messages = new Map<string, ReadError>()
   const read = (signal: AbortSignal) => readMessages(store, window.tenant, errors, messages, signal)
   const late = (message: string): never => {
