@@ -63,6 +63,8 @@ export interface ObservedSystem {
 
 /** Work between two `yield`s, in records. */
 const STRETCH = 2_000
+/** Records are put into the order of time by so much time at once, ms. */
+const SLICE_MS = 10_000
 /** Visits that are found by looking at each; further ones have an index. */
 const MAX_SCANNED = 8
 /** Words that are kept of one statement. */
@@ -81,8 +83,7 @@ export interface OrderedRecords {
 
 /** The order of `observations` does not matter; lines of a stack trace behind its first are left out. Yields every few ms, so that others get their turn. */
 export function* orderRecords(observations: readonly Observation[]): Generator<void, OrderedRecords> {
-  const sorted = observations.filter(({ timeMs, pattern }) => Number.isFinite(timeMs) && !isStackFrame(pattern)).sort(byTime)
-  yield
+  const sorted = yield* sortByTime(observations)
   const services = new Numbered<string>()
   const kinds: Kind[] = []
   /** By service and template. */
@@ -114,6 +115,22 @@ export function* orderRecords(observations: readonly Observation[]): Generator<v
     if (records.length % STRETCH === 0) yield
   }
   return { services: services.values, kinds, records, sizes: yield* countByTrace(records) }
+}
+
+/** Slice by slice: all at once they would hold the thread for long. */
+function* sortByTime(observations: readonly Observation[]): Generator<void, readonly Observation[]> {
+  const slices = new Map<number, Observation[]>()
+  for (const [at, observation] of observations.entries()) {
+    if (at % STRETCH === 0) yield
+    const { timeMs, pattern } = observation
+    if (Number.isFinite(timeMs) && !isStackFrame(pattern)) entryOf(slices, Math.floor(timeMs / SLICE_MS), () => []).push(observation)
+  }
+  const sorted: Observation[] = []
+  for (const slice of [...slices.keys()].sort((a, b) => a - b)) {
+    for (const observation of slices.get(slice)!.sort(byTime)) sorted.push(observation)
+    yield
+  }
+  return sorted
 }
 
 function* countByTrace(records: readonly ObservedRecord[]): Generator<void, ReadonlyMap<string, number>> {
