@@ -88,7 +88,7 @@ const ALLOWED: ImportTable = {
     'node:stream',
     'node:zlib',
   ],
-  'dataplane/bulk-port': [],
+  'dataplane/bulk-port': ['dataplane/memory/keep-shape.ts'],
   'dataplane/memory': ['node:v8'],
   'dataplane/ports': ['dataplane/domain', 'dataplane/contract', 'dataplane/bulk-port'],
   'dataplane/pipeline': [

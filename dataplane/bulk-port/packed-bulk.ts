@@ -2,6 +2,7 @@
  * A bulk of writes as it goes from thread to thread within one process: the documents in one buffer that is handed over and comes back with the
  * answer. The other way to the same storage is `_bulk` over HTTP, and each operation ends alike on both.
  */
+import { keepShape } from '../memory/keep-shape.ts'
 
 export const BULK_ACTIONS = ['create', 'index', 'update'] as const
 type BulkAction = (typeof BULK_ACTIONS)[number]
@@ -148,6 +149,8 @@ export class CreationPacker {
     return { bytes: this.bytes.buffer, table, indices: this.#indices, idsTellTimes: true }
   }
 }
+
+keepShape(new CreationPacker(Buffer.alloc(0), 0))
 
 /** Documents to be created in one index, as they stand in the memory of their bulk. */
 export interface PackedCreations {

@@ -1,5 +1,5 @@
 /** Whole numbers in so many bits as they need, one behind the other, lowest bit first. */
-import type { ByteWriter } from './byte-writer.ts'
+import { ByteWriter } from './byte-writer.ts'
 
 export const MAX_BITS = 32
 
@@ -7,12 +7,13 @@ export const MAX_BITS = 32
 export const bitsOf = (value: number): number => 32 - Math.clz32(value)
 
 export class BitWriter {
-  readonly #out: ByteWriter
+  #out = new ByteWriter()
   /** Bits that do not fill a byte yet. */
   #held = 0
   #count = 0
 
-  constructor(out: ByteWriter) {
+  /** The next numbers go there. */
+  begin(out: ByteWriter): void {
     this.#out = out
   }
 

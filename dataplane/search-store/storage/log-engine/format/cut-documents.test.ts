@@ -251,7 +251,8 @@ describe('numbers in bits', () => {
     fc.assert(
       fc.property(numbers, list => {
         const out = new ByteWriter()
-        const bits = new BitWriter(out)
+        const bits = new BitWriter()
+        bits.begin(out)
         for (const [value, width] of list) bits.add(value, width)
         bits.end()
         let place = 0

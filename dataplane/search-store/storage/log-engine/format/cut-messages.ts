@@ -47,6 +47,7 @@ const plain = new ByteWriter()
 /** How many texts follow as before, and the text behind them, in turn. */
 const runs = new ByteWriter()
 const named = new ByteWriter()
+const bits = new BitWriter()
 let pause = 0
 
 /** `raw`: the messages of so many documents, as `layOutMessages` has them. Undefined: they have too little in common. */
@@ -188,7 +189,7 @@ function written(raw: Buffer, starts: Uint32Array): Buffer {
   const byteCount = plain.length
   plain.clear()
   for (let text = 0; text < count; text++) widths[text] = isNumber(kinds[text]!) ? bitsOf(highs[text]! - lows[text]!) : 0
-  const bits = new BitWriter(plain)
+  bits.begin(plain)
   for (let k = 0; k < numberCount; k++) {
     const text = numberTexts[k]!
     if (widths[text]! > 0) bits.add(numbers[k]! - lows[text]!, widths[text]!)

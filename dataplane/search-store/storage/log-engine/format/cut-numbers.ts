@@ -14,6 +14,8 @@ const GROUP = 9
 const GROUP_BITS = [0, 4, 7, 10, 14, 17, 20, 24, 27, 30]
 const fractionBits = (digits: number) => 30 * Math.floor(digits / GROUP) + GROUP_BITS[digits % GROUP]!
 
+const bits = new BitWriter()
+
 /** Numbers without an exponent; before the point below 2^32. Some may be strings. */
 export class NumberValues implements CutValues {
   readonly kind = KINDS.numbers
@@ -90,18 +92,18 @@ export class NumberValues implements CutValues {
       else if (whole > high) high = whole
       if (this.#forms[k] !== this.#forms[0]) isOneForm = false
     }
-    const bits = bitsOf(high - low)
-    texts.byte(bits)
+    const wholeBits = bitsOf(high - low)
+    texts.byte(wholeBits)
     texts.number(low)
     texts.byte(isOneForm ? 1 : 0)
     texts.add(this.#forms, 0, isOneForm ? 1 : count)
-    const out = new BitWriter(plain)
+    bits.begin(plain)
     let at = 0
     for (let k = 0; k < count; k++) {
-      out.add(wholes[k]! - low, bits)
-      for (let left = this.#forms[k]! & 31; left > 0; left -= GROUP) out.add(this.#groups[at++]!, GROUP_BITS[Math.min(left, GROUP)]!)
+      bits.add(wholes[k]! - low, wholeBits)
+      for (let left = this.#forms[k]! & 31; left > 0; left -= GROUP) bits.add(this.#groups[at++]!, GROUP_BITS[Math.min(left, GROUP)]!)
     }
-    out.end()
+    bits.end()
   }
 }
 

@@ -7,6 +7,8 @@
  * Common terms: per bucket `key (32 bits) · number of documents or length, and kind (varint) · documents`. Lists that are long stand apart, equal ones once.
  * Segments that were written before have 16 bits of key in a rare term, and a byte or more for each document of a list.
  */
+
+import { keepShape } from '../../../../memory/keep-shape.ts'
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import { bitsListed } from '../../../bits.ts'
 import { regrown } from '../../../grown.ts'
@@ -252,6 +254,8 @@ class ByteWriter {
     return this.#bytes.subarray(0, this.length)
   }
 }
+
+keepShape(new ListWriter(0))
 
 /** Where the parts of the term index stand in the file. */
 export interface TermSections {
