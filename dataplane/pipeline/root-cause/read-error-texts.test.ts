@@ -141,6 +141,7 @@ describe('messages of errors from the search store', () => {
     const search = () => new Promise<never>(resolve => asked.push(() => resolve(answer as never)))
     let read: unknown
     const reading = readErrorTexts(depsOf({ search }, { clock }), WINDOW, errors).then(found => (read = found))
+    while (clock.sleepers === 0) await new Promise(resolve => setImmediate(resolve))
     clock.advance(1_999)
     await Promise.resolve()
     expect(read).to.equal(undefined)
