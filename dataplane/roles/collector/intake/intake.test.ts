@@ -25,6 +25,30 @@ async function leftOf(error: Error): Promise<number> {
   return body.length
 }
 
+describe('large requests', () => {
+  it('are read one after the other: the memory of all would be taken at once', async () => {
+    const settings = { maxRequestBytes: 1 << 24, maxPendingBytes: 1 << 26, tenantId: 'default', rawTopic: 'raw-logs' }
+    const deps = { bus: createRecordingBus(), clock: createFakeClock(), log: SILENT, counters: createCollectorCounters(createMetrics()) }
+    const intake = new Intake({ ...deps, settings })
+    const read: number[] = []
+    const send = async (messages: number) => {
+      const body = Buffer.from(buildJson({ messages: Array.from({ length: messages }, () => 'x'.repeat(100)) }))
+      await intake.accept({
+        transport: 'http_json',
+        body,
+        encoding: 'identity',
+        lease: intake.budget.lease(),
+        arrange(layout) {
+          read.push(messages)
+          return layout
+        },
+      })
+    }
+    await Promise.all([send(60_000), send(9_000)])
+    expect(read).to.deep.equal([60_000, 9_000])
+  })
+})
+
 describe('a request whose records the bus refuses', () => {
   it('gives its memory back at once where the bus is full', async () => {
     expect(await leftOf(new QueueFull('full'))).to.equal(0)

@@ -4,6 +4,7 @@ import { UNKNOWN_SERVICE } from '../../../domain/records/canonical-fields.ts'
 import { busKey, tenantOfRecord } from '../../../domain/tenants/tenant.ts'
 import { isRecent } from '../../../limits/is-recent.ts'
 import { runInTurns } from '../../../limits/run-in-turns.ts'
+import { createFairTurnstile } from '../../../limits/turns.ts'
 import { releaseBytes } from '../../../memory/release-bytes.ts'
 import { acceptJson, acceptJsonSteps } from '../../../otlp/accept-json.ts'
 import { findEqualKeys } from '../../../otlp/equal-keys.ts'
@@ -58,6 +59,8 @@ const FORMATS = { http_json: acceptJson, http_protobuf: transcodeProtobuf, grpc:
 const LONG_FORMATS = { http_json: acceptJsonSteps, http_protobuf: transcodeProtobufSteps, grpc: transcodeProtobufSteps } as const
 /** Bytes that are worked on in one go: with more, others get their turns meanwhile. */
 const MAX_AT_ONCE_BYTES = 65_536
+/** Requests from so many bytes on are read one after the other: what is written of a request counts as held memory only once it is whole. */
+const ONE_AT_A_TIME_BYTES = 1_048_576
 /** The JSON form of a protobuf request may be so many times `maxRequestBytes`. */
 const MAX_JSON_GROWTH = 2
 /** A record with the text of so many messages fits none, whatever edits leave out: the rest of it is not worth any work. */
@@ -98,6 +101,7 @@ export class Intake {
   readonly #deps: IntakeDeps
   readonly #batcher: BusBatcher
   readonly #pace: FairPace | undefined
+  readonly #oneAtATime = createFairTurnstile(1)
   #stopping = false
   #underWay = 0
   #drained: (() => void) | undefined
@@ -224,8 +228,9 @@ export class Intake {
       maxPartBytes: MAX_PART_MESSAGES * MAX_BUS_MESSAGE_BYTES,
       owner,
     }
-    const isLong = body.length > MAX_AT_ONCE_BYTES
-    return arrange(isLong ? await runInTurns(LONG_FORMATS[transport](body, options)) : FORMATS[transport](body, options))
+    if (body.length <= MAX_AT_ONCE_BYTES) return arrange(FORMATS[transport](body, options))
+    const read = () => runInTurns(LONG_FORMATS[transport](body, options))
+    return arrange(await (body.length < ONE_AT_A_TIME_BYTES ? read() : this.#oneAtATime(owner?.tenantId ?? '', read)))
   }
 
   #keyed(fragments: readonly Fragment[]): readonly KeyedFragment[] {
