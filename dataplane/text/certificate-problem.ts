@@ -17,5 +17,5 @@ const PROBLEMS: readonly (readonly [words: RegExp, says: (words: string) => stri
 export function certificateProblem(message: string): string | undefined {
   const says = PROBLEMS.find(([words]) => words.test(message))?.[1]
   // The rest is advice on Node's own options.
-  return says?.(message.replace(/; if the root CA .*$/, ''))
+  return says?.(message.split('; if the root CA ', 1)[0]!)
 }
