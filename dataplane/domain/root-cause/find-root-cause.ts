@@ -7,7 +7,7 @@ import { type Failures, findFailures, withoutFailed } from './failures.ts'
 import type { CauseEvidence, Findings, Hint, Nature } from './findings.ts'
 import { findInstances, type Instances, instanceOf } from './instances.ts'
 import type { Observation } from './observation.ts'
-import { type ObservedPeriod, type ObservedSystem, observeSystem } from './observed-system.ts'
+import { type ObservedPeriod, type ObservedRecord, type ObservedSystem, observeSystem } from './observed-system.ts'
 import { type CauseRanking, causeOf, JUST_BEFORE, MAX_CANDIDATES } from './ranking.ts'
 import { findRates } from './rates.ts'
 import { type Change, changesBefore, findChanges, tellChange } from './recent-changes.ts'
@@ -204,19 +204,18 @@ function describe({ service, score, hints }: Suspect, system: ObservedSystem, { 
     score: Math.round(score * 100) / 100,
     reasons: told.map((evidence, at) => toReason(evidence, at === 0 ? tellPlace(evidence, service, system, places) : '')),
   }
-  return { candidate, onsetMs: told[0] === undefined ? Number.NaN : onsetOf(told[0]) }
+  return { candidate, onsetMs: told[0] === undefined ? Number.NaN : onsetOf(samplesSeen(told[0])) }
+}
+
+/** The samples that are looked at. */
+function samplesSeen({ samples }: CauseEvidence): readonly ObservedRecord[] {
+  const seen: ObservedRecord[] = []
+  for (const record of samples()) if (seen.push(record) >= MAX_SAMPLES_SEEN) break
+  return seen
 }
 
 /** When the first of the samples came, ms since the epoch; infinite without any. */
-function onsetOf({ samples }: Pick<CauseEvidence, 'samples'>): number {
-  let onsetMs = Number.POSITIVE_INFINITY
-  let seen = 0
-  for (const { timeMs } of samples()) {
-    onsetMs = Math.min(onsetMs, timeMs)
-    if (++seen >= MAX_SAMPLES_SEEN) break
-  }
-  return onsetMs
-}
+const onsetOf = (samples: readonly ObservedRecord[]): number => Math.min(...samples.map(({ timeMs }) => timeMs))
 
 /** Errors by how much they tell; of a service that is itself at fault before one that complains. */
 const TELLING: readonly Nature[] = ['cause', 'fault', 'remote']
@@ -252,16 +251,16 @@ function tellPlace({ kind, samples }: CauseEvidence, service: number, { services
   return instance === undefined ? '' : `, all in ${instance}, one of ${instances.get(service)!.size}`
 }
 
-function toReason({ kind, text: words, speaker, patternId, count, expected, samples }: CauseEvidence, place: string): Reason {
+function toReason(evidence: CauseEvidence, place: string): Reason {
+  const { kind, text: words, speaker, patternId, count, expected } = evidence
   const text = `${words}${place}`
   const logIds = new Set<string>()
   const traceIds = new Set<string>()
-  const onsetMs = onsetOf({ samples })
-  let seen = 0
-  for (const { source } of samples()) {
+  const samples = samplesSeen(evidence)
+  const onsetMs = onsetOf(samples)
+  for (const { source } of samples) {
     if (logIds.size < MAX_SAMPLES) logIds.add(source.logId)
     if (source.traceId !== '' && traceIds.size < MAX_SAMPLES) traceIds.add(source.traceId)
-    if (++seen >= MAX_SAMPLES_SEEN) break
   }
   return {
     kind,
