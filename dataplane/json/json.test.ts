@@ -11,7 +11,7 @@ import { integerEnd, plainDoubleEnd, scanNumber } from './numbers.ts'
 import { pathAt } from './path.ts'
 import { phrase, phraseEnd } from './phrase.ts'
 import { closeBrackets, parseRange, roughElements, roughEnd, roughMembers } from './rough.ts'
-import { valueEnd } from './strict.ts'
+import { ValueReader, valueEnd } from './strict.ts'
 import { StringScanner } from './string-scanner.ts'
 import { splitMembers } from './text-members.ts'
 import { areLowerHex } from './words.ts'
@@ -83,6 +83,15 @@ function isStrictJson(b: Uint8Array): boolean {
   }
 }
 
+function outcome(read: () => number): unknown {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof Fault) return { offset: error.offset, expected: error.expected }
+    throw error
+  }
+}
+
 function depthOf(json: unknown): number {
   return typeof json === 'object' && json !== null ? 1 + Math.max(0, ...Object.values(json).map(depthOf)) : 0
 }
@@ -106,6 +115,22 @@ describe('JSON read byte by byte', () => {
         expect(valueEnd(b, 0, { add() {} })).to.equal(end)
         expect(roughEnd(b, 0)).to.equal(end)
         expect(roughEnd(b, 0, end - 1)).to.be.oneOf([NOWHERE, end - 1])
+      }),
+      SETTINGS,
+    )
+  })
+
+  it('is read with rests as it is read in one go, up to the same fault', () => {
+    fc.assert(
+      fc.property(almostJson, fc.nat(5), (json, bytes) => {
+        const b = Buffer.from(json)
+        const start = skipSpace(b, 0)
+        const withRests = () => {
+          const reader = new ValueReader(b, start, { add() {} })
+          while (!reader.goOn(reader.position + bytes)) expect(reader.position).to.be.below(b.length + 1)
+          return reader.position
+        }
+        expect(outcome(withRests), json).to.deep.equal(outcome(() => valueEnd(b, start, { add() {} })))
       }),
       SETTINGS,
     )

@@ -107,40 +107,92 @@ export function boolEnd(b: Uint8Array, p: number): number {
 
 /** After any value of so many levels, checked for syntax alone. */
 export function valueEnd(b: Uint8Array, p: number, repairs: Repairs, levels = MAX_UNKNOWN_DEPTH): number {
+  if (b[p] !== OPEN_OBJECT && b[p] !== OPEN_LIST) return scalarEnd(b, p, repairs)
+  const reader = new ValueReader(b, p, repairs, levels)
+  reader.goOn(b.length)
+  return reader.position
+}
+
+/** Reads one value, checked for syntax alone; its reader may rest in the middle of a long one. */
+export class ValueReader {
+  readonly #b: Uint8Array
+  readonly #repairs: Repairs
+  readonly #levels: number
+  /** Closing brackets of the lists and objects around the position, outer before inner. */
+  readonly #open: number[] = []
+  /** Where a member, an element or the value itself begins; after the value once all of it is read. */
+  position: number
+
+  constructor(b: Uint8Array, start: number, repairs: Repairs, levels = MAX_UNKNOWN_DEPTH) {
+    this.#b = b
+    this.position = start
+    this.#repairs = repairs
+    this.#levels = levels
+  }
+
+  /** Reads on, to the first member or element beyond `limit` at most; whether all of the value is read. Throws a `Fault`. */
+  goOn(limit: number): boolean {
+    const b = this.#b
+    const open = this.#open
+    let p = this.position
+    for (;;) {
+      if (p > limit) {
+        this.position = p
+        return false
+      }
+      if (open[open.length - 1] === CLOSE_OBJECT) p = this.#nameEnd(p)
+      const opening = b[p]
+      if (opening === OPEN_OBJECT || opening === OPEN_LIST) {
+        if (open.length === this.#levels) throw new Fault(p, `at most ${this.#levels} levels of nesting`)
+        const close = opening === OPEN_LIST ? CLOSE_LIST : CLOSE_OBJECT
+        p = skipSpace(b, p + 1)
+        if (b[p] !== close) {
+          open.push(close)
+          continue
+        }
+        p++
+      } else p = scalarEnd(b, p, this.#repairs)
+      p = this.#closed(p)
+      if (open.length === 0) {
+        this.position = p
+        return true
+      }
+      p = skipSpace(b, p + 1)
+    }
+  }
+
+  /** At the value of the member whose name begins here. */
+  #nameEnd(p: number): number {
+    const b = this.#b
+    if (b[p] !== QUOTE) throw new Fault(p, 'a field name')
+    const colon = skipSpace(b, closingQuote(b, p + 1, this.#repairs) + 1)
+    if (b[colon] !== COLON) throw new Fault(colon, '":"')
+    return skipSpace(b, colon + 1)
+  }
+
+  /** From after a value to the comma behind it and all that it closes; after the outermost value, which has none. */
+  #closed(from: number): number {
+    const b = this.#b
+    const open = this.#open
+    let p = from
+    while (open.length > 0) {
+      p = skipSpace(b, p)
+      if (b[p] === COMMA) return p
+      if (b[p] !== open[open.length - 1]) throw new Fault(p, open[open.length - 1] === CLOSE_LIST ? '"," or "]"' : '"," or "}"')
+      open.pop()
+      p++
+    }
+    return p
+  }
+}
+
+/** After a value that is neither a list nor an object. */
+function scalarEnd(b: Uint8Array, p: number, repairs: Repairs): number {
   const c = b[p]
   if (c === QUOTE) return closingQuote(b, p + 1, repairs) + 1
-  if (c === OPEN_OBJECT || c === OPEN_LIST) {
-    if (levels === 0) throw new Fault(p, `at most ${MAX_UNKNOWN_DEPTH} levels of nesting`)
-    return c === OPEN_LIST ? listEnd(b, p, repairs, levels - 1) : objectEnd(b, p, repairs, levels - 1)
-  }
   if (c === MINUS || isDigit(c)) return numberEnd(b, p)
   if (isNull(b, p)) return p + NULL.length
   const end = boolEnd(b, p)
   if (end < 0) throw new Fault(p, 'a JSON value')
   return end
-}
-
-function listEnd(b: Uint8Array, open: number, repairs: Repairs, levels: number): number {
-  let p = skipSpace(b, open + 1)
-  if (b[p] === CLOSE_LIST) return p + 1
-  for (;;) {
-    p = skipSpace(b, valueEnd(b, p, repairs, levels))
-    if (b[p] === CLOSE_LIST) return p + 1
-    if (b[p] !== COMMA) throw new Fault(p, '"," or "]"')
-    p = skipSpace(b, p + 1)
-  }
-}
-
-function objectEnd(b: Uint8Array, open: number, repairs: Repairs, levels: number): number {
-  let p = skipSpace(b, open + 1)
-  if (b[p] === CLOSE_OBJECT) return p + 1
-  for (;;) {
-    if (b[p] !== QUOTE) throw new Fault(p, 'a field name')
-    p = skipSpace(b, closingQuote(b, p + 1, repairs) + 1)
-    if (b[p] !== COLON) throw new Fault(p, '":"')
-    p = skipSpace(b, valueEnd(b, skipSpace(b, p + 1), repairs, levels))
-    if (b[p] === CLOSE_OBJECT) return p + 1
-    if (b[p] !== COMMA) throw new Fault(p, '"," or "}"')
-    p = skipSpace(b, p + 1)
-  }
 }

@@ -9,6 +9,8 @@ import type { Steps } from './steps.ts'
 export interface AcceptOptions {
   /** Decimal string; given to records that carry neither time (Decisions 3). */
   readonly observedTimeUnixNano: string
+  /** Records, resources and scopes that are longer than so many bytes go nowhere: where the request is read with rests, no more than their syntax is checked. Default: no limit. */
+  readonly maxPartBytes?: number
 }
 
 /** Checks an `ExportLogsServiceRequest` in JSON and finds its parts. Throws `MalformedPayload` or `OversizedPayload`. The bytes are kept, not copied. */
@@ -29,9 +31,9 @@ export function* acceptJsonSteps(text: Uint8Array, options: AcceptOptions): Step
   }
 }
 
-function scannerOf(text: Uint8Array, { observedTimeUnixNano }: AcceptOptions): JsonScanner {
+function scannerOf(text: Uint8Array, { observedTimeUnixNano, maxPartBytes = text.length }: AcceptOptions): JsonScanner {
   if (!isUtf8(text)) throw new MalformedPayload('request body: expected UTF-8, saw bytes that are not')
-  return new JsonScanner(text, observedTimeUnixNano)
+  return new JsonScanner(text, observedTimeUnixNano, maxPartBytes)
 }
 
 function asMalformed(text: Uint8Array, error: unknown): unknown {

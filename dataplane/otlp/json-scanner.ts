@@ -1,9 +1,9 @@
 /** Reads OTLP JSON: checks it, and finds its resources, scopes and records. */
 import { Buffer } from 'node:buffer'
 import { CLOSE_LIST, CLOSE_OBJECT, COLON, COMMA, hasEscape, OPEN_LIST, OPEN_OBJECT, QUOTE, skipSpace, ZERO } from '../json/bytes.ts'
-import { MAX_VALUE_DEPTH } from '../json/depth.ts'
+import { MAX_REQUEST_LEVELS, MAX_UNKNOWN_DEPTH, MAX_VALUE_DEPTH } from '../json/depth.ts'
 import { Fault } from '../json/fault.ts'
-import { closingQuote, isNull, valueEnd } from '../json/strict.ts'
+import { closingQuote, isNull, type Repairs, ValueReader } from '../json/strict.ts'
 import { specialAt } from '../json/words.ts'
 import { isLabelAt } from './json-label.ts'
 import { INT32, INT64, TIME, UINT32 } from './json-scalars.ts'
@@ -17,6 +17,9 @@ import { keyOfDigits, UNKNOWN_TIME_KEY } from './time-key.ts'
 const SERVICE_NAME = Buffer.from('service.name')
 const TENANT_ID = Buffer.from('tenant_id')
 const NOWHERE = -1
+/** Ends the reading of a part that is too long to be read in one go. */
+const LONG_PART = new Error('a long part of a request')
+const NO_REPAIRS: Repairs = { add: () => undefined }
 /** Lists with rests between their elements, in a request that takes long. */
 const LONG_LISTS: ReadonlySet<Note> = new Set([Note.resourceLogs, Note.scopeLogs, Note.logRecords])
 
@@ -30,6 +33,7 @@ export class JsonScanner {
   readonly #plain: PlainAttributes
   readonly #scalars: ScalarReader
   readonly #observedTimeUnixNano: string
+  readonly #maxPartBytes: number
   readonly #edits = new EditList()
   readonly #layout = new LayoutBuilder()
   #resourceLogsSeen = false
@@ -46,13 +50,17 @@ export class JsonScanner {
   #keyEnd = NOWHERE
   #stringStart = NOWHERE
   #stringEnd = NOWHERE
+  /** Where the reading of a part in one go ends with `LONG_PART`. */
+  #partLimit: number
 
-  constructor(text: Uint8Array, observedTimeUnixNano: string) {
+  constructor(text: Uint8Array, observedTimeUnixNano: string, maxPartBytes: number) {
     this.#b = text
     this.#words = new DataView(text.buffer, text.byteOffset, text.length)
     this.#plain = new PlainAttributes(text, this.#words)
     this.#scalars = new ScalarReader(text, this.#edits)
     this.#observedTimeUnixNano = observedTimeUnixNano
+    this.#maxPartBytes = maxPartBytes
+    this.#partLimit = text.length
   }
 
   /** Throws a `Fault` or an `OversizedPayload`. */
@@ -89,13 +97,13 @@ export class JsonScanner {
       const nameEnd = closingQuote(b, nameStart, this.#edits)
       const field = this.#field(message, nameStart, nameEnd)
       p = skipSpace(b, this.#colon(nameEnd + 1) + 1)
-      if (field === undefined) p = valueEnd(b, p, this.#edits)
+      if (field === undefined) p = yield* this.#anyValue(p, this.#edits, MAX_UNKNOWN_DEPTH)
       else if (isNull(b, p)) {
         this.#edits.add(nameStart, nameEnd, '_')
         p += 4
       } else {
         if (field.rename) this.#edits.add(nameStart, nameEnd, field.name)
-        p = LONG_LISTS.has(field.note) ? yield* this.#longList(p, field) : this.#value(p, field, 0)
+        p = LONG_LISTS.has(field.note) ? yield* this.#longList(p, field) : yield* this.#part(p, field)
       }
       p = skipSpace(b, p)
       if (b[p] === CLOSE_OBJECT) return p + 1
@@ -104,7 +112,8 @@ export class JsonScanner {
     }
   }
 
-  *#longList(open: number, { note, message }: Field): Steps<number> {
+  *#longList(open: number, field: Field): Steps<number> {
+    const { note, message } = field
     const b = this.#b
     if (b[open] !== OPEN_LIST) throw new Fault(open, 'a list')
     this.#openList(open, note)
@@ -114,9 +123,11 @@ export class JsonScanner {
       let restAt = p + STEP_BYTES
       for (;;) {
         if (b[p] !== OPEN_OBJECT) throw new Fault(p, 'an object')
-        if (note === Note.logRecords) p = this.#logRecord(p, message)
-        else {
-          const start = p
+        const start = p
+        if (note === Note.logRecords) {
+          p = this.#shortEnd(start, field)
+          if (p === NOWHERE) p = yield* this.#longRecord(start)
+        } else {
           this.#beginGroup(note)
           p = yield* this.#longMessage(start, message)
           this.#endGroup(note, start, p)
@@ -134,6 +145,47 @@ export class JsonScanner {
     }
     this.#closeList(note, listStart, p)
     return p + 1
+  }
+
+  /** After a resource, a scope or what else stands beside a list. */
+  *#part(start: number, field: Field): Steps<number> {
+    const end = this.#shortEnd(start, field)
+    return end === NOWHERE ? yield* this.#anyValue(start, NO_REPAIRS, MAX_REQUEST_LEVELS) : end
+  }
+
+  *#longRecord(start: number): Steps<number> {
+    const end = yield* this.#anyValue(start, NO_REPAIRS, MAX_REQUEST_LEVELS)
+    this.#layout.addRecord(start, end, UNKNOWN_TIME_KEY)
+    return end
+  }
+
+  /** After a part that is read in one go; `NOWHERE` where it is longer than a part may be, and then nothing of it is kept. */
+  #shortEnd(start: number, field: Field): number {
+    const edits = this.#edits.count
+    this.#partLimit = Math.min(start + this.#maxPartBytes, this.#b.length)
+    try {
+      return field.note === Note.logRecords ? this.#logRecord(start, field.message) : this.#value(start, field, 0)
+    } catch (error) {
+      if (error !== LONG_PART) throw error
+      this.#edits.cutTo(edits)
+      return NOWHERE
+    } finally {
+      this.#partLimit = this.#b.length
+    }
+  }
+
+  /** After a value that is checked for syntax alone. */
+  *#anyValue(start: number, repairs: Repairs, levels: number): Steps<number> {
+    const reader = new ValueReader(this.#b, start, repairs, levels)
+    while (!reader.goOn(reader.position + STEP_BYTES)) yield
+    return reader.position
+  }
+
+  /** The same in one go. */
+  #unknownEnd(start: number): number {
+    const reader = new ValueReader(this.#b, start, this.#edits)
+    if (!reader.goOn(this.#partLimit)) throw LONG_PART
+    return reader.position
   }
 
   /** `depth` counts the AnyValues around. */
@@ -168,7 +220,7 @@ export class JsonScanner {
         last = field
         likely = field.likelyNext
       }
-      if (field === undefined) p = valueEnd(b, p, this.#edits)
+      if (field === undefined) p = this.#unknownEnd(p)
       else if (b[p] === 0x6e && isNull(b, p)) {
         this.#edits.add(nameStart, nameEnd, '_')
         p += 4
@@ -180,6 +232,7 @@ export class JsonScanner {
         if (field.rename) this.#edits.add(nameStart, nameEnd, field.name)
         p = this.#value(p, field, depth)
       }
+      if (p > this.#partLimit) throw LONG_PART
       if (b[p]! <= 0x20) p = skipSpace(b, p)
       if (b[p] === CLOSE_OBJECT) return p + 1
       if (b[p] !== COMMA) throw new Fault(p, '"," or "}"')
@@ -301,6 +354,7 @@ export class JsonScanner {
       for (;;) {
         if (b[p] !== OPEN_OBJECT) throw new Fault(p, 'an object')
         p = this.#element(p, field, depth)
+        if (p > this.#partLimit) throw LONG_PART
         if (b[p]! <= 0x20) p = skipSpace(b, p)
         if (b[p] === CLOSE_LIST) break
         if (b[p] !== COMMA) throw new Fault(p, '"," or "]"')

@@ -38,6 +38,15 @@ export class EditList {
     this.#edits.push({ start, end, text })
   }
 
+  get count(): number {
+    return this.#edits.length
+  }
+
+  /** Forgets all but the first so many. */
+  cutTo(count: number): void {
+    this.#edits.length = count
+  }
+
   settled(): readonly Edit[] {
     return this.#edits.length === 0 ? NO_EDITS : settleEdits(this.#edits)
   }

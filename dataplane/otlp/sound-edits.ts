@@ -3,11 +3,11 @@ import { Buffer } from 'node:buffer'
 import { OPEN_OBJECT } from '../json/bytes.ts'
 import { MAX_REQUEST_LEVELS } from '../json/depth.ts'
 import { Fault } from '../json/fault.ts'
-import { valueEnd } from '../json/strict.ts'
+import { ValueReader } from '../json/strict.ts'
 import { EditedText } from './edited-text.ts'
 import { type Edit, EditList, type RequestLayout, settleEdits } from './layout.ts'
 import { MalformedPayload, OversizedPayload } from './malformed.ts'
-import { STEP_BYTES, type Steps } from './steps.ts'
+import { allSteps, STEP_BYTES, type Steps } from './steps.ts'
 
 const EMPTY_OBJECT = Buffer.from('{}')
 
@@ -42,15 +42,22 @@ export function* soundEdits(layout: RequestLayout, maxBytes: number): Steps<read
     if (isSound) for (let j = from; j < i; j++) sound.push(edits[j]!)
   }
   if (around.length === 0) return sound
-  if (isObject(withoutRecords(layout, around))) return settleEdits([...around, ...sound])
+  if (yield* isObjectSteps(withoutRecords(layout, around))) return settleEdits([...around, ...sound])
   if (needsEdits) throw new MalformedPayload('request body: expected resources that are JSON objects still once the tenant is in them')
   return sound
 }
 
 /** Whether the text is one JSON object, without space around it, no deeper than a request may be. */
 export function isObject(text: Uint8Array): boolean {
+  return allSteps(isObjectSteps(text))
+}
+
+function* isObjectSteps(text: Uint8Array): Steps<boolean> {
+  if (text[0] !== OPEN_OBJECT) return false
+  const reader = new ValueReader(text, 0, new EditList(), MAX_REQUEST_LEVELS)
   try {
-    return text[0] === OPEN_OBJECT && valueEnd(text, 0, new EditList(), MAX_REQUEST_LEVELS) === text.length
+    while (!reader.goOn(reader.position + STEP_BYTES)) yield
+    return reader.position === text.length
   } catch (error) {
     if (error instanceof Fault || error instanceof OversizedPayload) return false
     throw error

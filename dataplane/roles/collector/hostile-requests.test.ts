@@ -83,13 +83,25 @@ describe('the collector and hostile requests', () => {
   const SCOPE_OF_UNKNOWN = block(1, block(2, unknown(40_000_000)))
   const EQUAL_RECORDS = block(1, block(2, Buffer.alloc(600_000, block(2))))
   const JSON_RECORDS = Buffer.from(`{"resourceLogs":[{"scopeLogs":[{"logRecords":[${records(400_000, '{"timeUnixNano":"1"}')}]}]}]}`)
+  const jsonRequest = (record: string) => Buffer.from(`{"resourceLogs":[{"scopeLogs":[{"logRecords":[${record}]}]}]}`)
+  const JSON_ATTRIBUTES = jsonRequest(`{"attributes":[${records(4_000_000, '{"key":""}')}]}`)
+  const JSON_UNKNOWN = jsonRequest(`{"timeUnixNano":"1","unknown":[${records(10_000_000, '{}')}]}`)
+  const JSON_RESOURCE = Buffer.from(
+    `{"unknown":[${records(5_000_000, '{}')}],"resourceLogs":[{"resource":{"attributes":[${records(2_000_000, '{"key":""}')}]},"scopeLogs":[{"logRecords":[{}]}]}]}`,
+  )
   for (const { title, body, headers } of [
     { title: 'forty megabytes of fields that OTLP does not know', body: SCOPE_OF_UNKNOWN, headers: PROTOBUF },
+    { title: 'four million attributes of one record in JSON', body: JSON_ATTRIBUTES, headers: {} },
+    { title: 'thirty megabytes of one JSON field that OTLP does not know', body: JSON_UNKNOWN, headers: {} },
+    { title: 'two million attributes of a resource in JSON', body: JSON_RESOURCE, headers: {} },
     { title: '300,000 equal records', body: EQUAL_RECORDS, headers: PROTOBUF },
     { title: '400,000 equal records in JSON', body: JSON_RECORDS, headers: {} },
   ])
     it(`${title} in some kilobytes of gzip: others get their turns meanwhile`, async () => {
       const zipped = gzipSync(body)
+      const send = async () => expect((await harness.post(zipped, { ...headers, 'content-encoding': 'gzip' })).status).to.equal(200)
+      // Code that has not run before is slow.
+      await send()
       const startedMs = cpuMs()
       let lastMs = startedMs
       let longestMs = 0
@@ -98,7 +110,7 @@ describe('the collector and hostile requests', () => {
         lastMs = cpuMs()
       }, 1)
       try {
-        expect((await harness.post(zipped, { ...headers, 'content-encoding': 'gzip' })).status).to.equal(200)
+        await send()
       } finally {
         clearInterval(turns)
       }
@@ -119,6 +131,36 @@ describe('the collector and hostile requests', () => {
     const taken = harness.bus.sent.slice(from).flatMap(({ record: { value } }) => JSON.parse(Buffer.from(value).toString()).resourceLogs)
     const messages = taken.flatMap(({ scopeLogs }) => scopeLogs[0].logRecords.map((each: LogRecord) => each.body?.stringValue))
     expect(messages).to.deep.equal(['before', 'after'])
+  })
+
+  describe('parts in JSON that are too large for any message', () => {
+    const good = (message: string) => ({ timeUnixNano: '1', body: { stringValue: message } })
+    const attributes = Array.from({ length: (2 * MAX_BUS_MESSAGE_BYTES) / 10 }, () => ({ key: '' }))
+    const large = { timeUnixNano: '1', attributes, body: { stringValue: 'large' } }
+    const request = {
+      resourceLogs: [
+        { scopeLogs: [{ logRecords: [good('before'), large, good('after')] }] },
+        { resource: { attributes }, scopeLogs: [{ logRecords: [good('of a large resource')] }] },
+        { scopeLogs: [{ scope: { attributes }, logRecords: [good('of a large scope')] }] },
+      ],
+    }
+
+    it('are rejected, and the records beside them are taken', async () => {
+      const from = harness.bus.sent.length
+      const answer = await harness.post(JSON.stringify(request))
+      expect(answer.status).to.equal(200)
+      expect(answer.body.toString()).to.contain('3 log records are larger than')
+      const taken = harness.bus.sent.slice(from).flatMap(({ record: { value } }) => JSON.parse(Buffer.from(value).toString()).resourceLogs)
+      const messages = taken.flatMap(({ scopeLogs }) => scopeLogs[0].logRecords.map((each: LogRecord) => each.body?.stringValue))
+      expect(messages).to.deep.equal(['before', 'after'])
+    })
+
+    it('are refused with their request where they are no JSON', async () => {
+      const broken = JSON.stringify(request).replace('"large"', '"large')
+      const { status, body } = await harness.post(broken)
+      expect(status).to.equal(400)
+      expect(body.toString()).to.contain('resourceLogs[0].scopeLogs[0].logRecords[1]')
+    })
   })
 })
 
