@@ -1,6 +1,7 @@
 import type { PartialSuccess } from '../otlp/export-response.ts'
 import type { RequestLayout } from '../otlp/layout.ts'
 import type { ResourceOwner } from '../otlp/resource-owner.ts'
+import type { Steps } from '../otlp/steps.ts'
 
 /** How a request came to its door. */
 export type Transport = 'http_json' | 'http_protobuf' | 'grpc'
@@ -15,7 +16,7 @@ export interface LocalExport {
   /** Whose the records of a request in protobuf are. */
   readonly owner?: ResourceOwner | undefined
   /** Edits that the door makes once the parts of the request are known. Throws `MalformedPayload`. */
-  readonly arrange?: ((layout: RequestLayout) => RequestLayout) | undefined
+  readonly arrange?: ((layout: RequestLayout) => Steps<RequestLayout>) | undefined
 }
 
 /** The collector of the same process: what it takes it takes as it does at its own doors. */

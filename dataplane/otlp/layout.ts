@@ -3,7 +3,7 @@ import { OversizedPayload } from './malformed.ts'
 
 /** Bounds of one request, so that a body of millions of empty elements cannot exhaust memory. */
 export const MAX_RECORDS = 1_000_000
-const MAX_GROUPS = 100_000
+export const MAX_GROUPS = 100_000
 const MAX_EDITS = 500_000
 const NO_EDITS: readonly Edit[] = []
 

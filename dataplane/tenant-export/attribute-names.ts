@@ -2,6 +2,9 @@
 import { flattenKey } from '../domain/records/flatten.ts'
 
 export const TENANT_ATTRIBUTE = 'tenant_id'
+const BATCH_ATTRIBUTE = 'batch_id'
+/** UTF-16 code units, and bytes, of the longest name that is dropped. */
+export const MAX_DROPPED_LENGTH = Math.max(TENANT_ATTRIBUTE.length, BATCH_ATTRIBUTE.length)
 
 export type AttributeLevel = 'resource' | 'record'
 
@@ -30,6 +33,12 @@ class DroppedNames {
     return this.#names.has(flattenKey(key))
   }
 
+  /** Whether an entry of a map with this name may become a dropped attribute. */
+  mayHoldEntry(key: string): boolean {
+    const beginning = flattenKey(`${key}.`)
+    return [...this.#names].some(name => name.startsWith(beginning))
+  }
+
   /** Whether an entry of the map that is the value of `key` becomes a dropped attribute: `{ tenant: { id } }` flattens to `tenant.id`. */
   hasEntry(key: string, entry: string): boolean {
     return this.has(`${key}.${entry}`)
@@ -40,8 +49,8 @@ export type DroppedAttributes = Readonly<Record<AttributeLevel, DroppedNames>>
 
 /** From the public address: an upload is of the self-hosted way alone. */
 export const DROPPED_BY_GATEWAY: DroppedAttributes = {
-  resource: new DroppedNames(TENANT_ATTRIBUTE, 'batch_id'),
-  record: new DroppedNames('batch_id'),
+  resource: new DroppedNames(TENANT_ATTRIBUTE, BATCH_ATTRIBUTE),
+  record: new DroppedNames(BATCH_ATTRIBUTE),
 }
 
 export const DROPPED_BY_DASHBOARD: DroppedAttributes = { resource: new DroppedNames(TENANT_ATTRIBUTE), record: new DroppedNames() }

@@ -10,8 +10,7 @@ import { answerBytes, methodNotAllowed, stopReading, type TenantExchange } from 
 import type { Upstream } from '../upstream/upstream.ts'
 import type { DroppedAttributes } from './attribute-names.ts'
 import { acceptedAnswer, isExportType, JSON_TYPE, mediaTypeOf, PROTOBUF_TYPE, refusedAnswer, TRANSPORTS } from './export-answer.ts'
-import { injectJson } from './inject-json.ts'
-import { injectProtobuf } from './inject-protobuf.ts'
+import { injectTenant } from './inject-tenant.ts'
 import { localExport } from './tenant-layout.ts'
 
 export interface ExportDeps {
@@ -22,8 +21,6 @@ export interface ExportDeps {
   /** Attributes that go. */
   readonly dropped: DroppedAttributes
 }
-
-const INJECTORS = { [JSON_TYPE]: injectJson, [PROTOBUF_TYPE]: injectProtobuf } as const
 
 const ERRORS: BodyErrors = {
   tooLarge: maxBytes => new Refusal('tooLarge', `request body: expected at most ${maxBytes} bytes`),
@@ -63,12 +60,12 @@ async function passExport(
     if ('accept' in collector) {
       // From here on it is in the collector's own budget.
       lease.release()
-      const call = localExport({ transport: TRANSPORTS[type], body: plain, source: request.socket }, injection)
+      const call = await localExport({ transport: TRANSPORTS[type], body: plain, source: request.socket }, injection)
       const { status, headers, body } = acceptedAnswer(type, await collector.accept(call))
       answerBytes(response, status, headers, body)
       return
     }
-    const body = INJECTORS[type](plain, injection)
+    const body = await injectTenant(TRANSPORTS[type], plain, injection)
     if (body.buffer !== plain.buffer) releaseBytes(plain)
     // The same records become the same documents.
     await collector.forward(exchange, { path: '/v1/logs', headers: { 'content-encoding': undefined }, body, isRepeatable: true })

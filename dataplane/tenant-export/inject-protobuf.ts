@@ -1,14 +1,24 @@
-/** Puts the tenant into OTLP in protobuf, by its bytes: lengths are written anew where something inside changed, all else is copied. */
+/**
+ * Puts the tenant into OTLP in protobuf, by its bytes: lengths are written anew around what is added, all else is copied. An attribute that may not be
+ * there becomes, in its place, a field that nobody knows.
+ */
 import { Fault } from '../json/fault.ts'
-import { MalformedPayload } from '../otlp/malformed.ts'
+import { MAX_GROUPS } from '../otlp/layout.ts'
+import { MalformedPayload, OversizedPayload } from '../otlp/malformed.ts'
+import { allSteps, STEP_BYTES, type Steps } from '../otlp/steps.ts'
 import { WireReader } from '../otlp/wire-reader.ts'
 import { ANY_VALUE, KEY_VALUE, LOG_RECORD, REQUEST, RESOURCE, RESOURCE_LOGS, SCOPE_LOGS, VALUES } from '../otlp/wire-schema.ts'
-import { type AttributeLevel, type DroppedAttributes, type Injection, TENANT_ATTRIBUTE } from './attribute-names.ts'
+import { type AttributeLevel, type DroppedAttributes, type Injection, MAX_DROPPED_LENGTH, TENANT_ATTRIBUTE } from './attribute-names.ts'
 
-/** With `headroom`, a copy that begins with so many bytes for the caller to fill. Throws `MalformedPayload`. */
+/** Changes the body where attributes go. With `headroom`, a copy that begins with so many bytes for the caller to fill. Throws `MalformedPayload` or `OversizedPayload`. */
 export function injectProtobuf(body: Buffer, injection: Injection, headroom = 0): Buffer {
+  return allSteps(injectProtobufSteps(body, injection, headroom))
+}
+
+/** The same, with rests. */
+export function* injectProtobufSteps(body: Buffer, injection: Injection, headroom = 0): Steps<Buffer> {
   try {
-    return joined(new ProtobufInjector(body, injection).inject(), headroom)
+    return joined(yield* new ProtobufInjector(body, injection).inject(), headroom)
   } catch (error) {
     if (!(error instanceof Fault)) throw error
     throw new MalformedPayload(`request body: expected ${error.expected} (at byte ${error.offset} of the protobuf)`, { cause: error })
@@ -18,8 +28,11 @@ export function injectProtobuf(body: Buffer, injection: Injection, headroom = 0)
 /** Bytes one behind the other. They are put together once, whatever changes inside. */
 type Pieces = readonly Buffer[]
 
-/** The value of a field as it is now; undefined: the field goes. */
-type Change = (start: number, end: number) => Pieces | undefined
+/** Field 15 with bytes, which no message of OTLP's logs has. */
+const UNKNOWN_TAG = 0x7a
+const MORE = 0x80
+/** From an attribute to the keys of the entries of its map. */
+const TO_ENTRY_KEYS = [KEY_VALUE.value, ANY_VALUE.kvlistValue, VALUES.values, KEY_VALUE.key]
 
 class ProtobufInjector {
   readonly #body: Buffer
@@ -28,6 +41,9 @@ class ProtobufInjector {
   readonly #attribute: Buffer
   readonly #dropped: DroppedAttributes
   readonly #looksIntoRecords: boolean
+  /** Times that the tenant was put in. */
+  #count = 0
+  #restAt = STEP_BYTES
 
   constructor(body: Buffer, { tenant, dropped }: Injection) {
     this.#body = body
@@ -36,126 +52,152 @@ class ProtobufInjector {
     const keyValue = Buffer.concat([field(KEY_VALUE.key, Buffer.from(TENANT_ATTRIBUTE)), field(KEY_VALUE.value, value)])
     this.#attribute = field(RESOURCE.attributes, keyValue)
     this.#dropped = dropped
-    this.#looksIntoRecords = this.#mayHold(0, body.length, 'record')
+    this.#looksIntoRecords = this.#mayHold(body.length, 'record')
   }
 
-  inject(): Pieces {
-    const changes = new Map<number, Change>([[REQUEST.resourceLogs, (start, end) => this.#resourceLogs(start, end)]])
-    return this.#message(0, this.#body.length, changes)
-  }
-
-  #resourceLogs(start: number, end: number): Pieces {
-    let hasResource = false
-    const changes = new Map<number, Change>([
-      [
-        RESOURCE_LOGS.resource,
-        (from, to) => {
-          hasResource = true
-          return [...this.#attributes(from, to, RESOURCE.attributes, 'resource'), this.#attribute]
-        },
-      ],
-    ])
-    if (this.#looksIntoRecords) changes.set(RESOURCE_LOGS.scopeLogs, (from, to) => this.#scopeLogs(from, to))
-    const message = this.#message(start, end, changes)
-    return hasResource ? message : [...message, field(RESOURCE_LOGS.resource, this.#attribute)]
-  }
-
-  #scopeLogs(start: number, end: number): Pieces {
-    if (!this.#mayHold(start, end, 'record')) return [this.#body.subarray(start, end)]
-    const changes = new Map<number, Change>([
-      [SCOPE_LOGS.logRecords, (from, to) => this.#attributes(from, to, LOG_RECORD.attributes, 'record')],
-    ])
-    return this.#message(start, end, changes)
-  }
-
-  /** A message without those of its attributes that may not be there. */
-  #attributes(start: number, end: number, tag: number, level: AttributeLevel): Pieces {
-    if (!this.#mayHold(start, end, level)) {
-      // Bytes after its last field must not become part of a field that is not whole.
-      if (level === 'resource') this.#message(start, end, NO_CHANGES)
-      return [this.#body.subarray(start, end)]
-    }
-    const keep: Change = (from, to) => (this.#isDropped(from, to, level) ? undefined : [this.#body.subarray(from, to)])
-    return this.#message(start, end, new Map([[tag, keep]]))
-  }
-
-  /** Whether an attribute is dropped. The last of several keys counts, but none of them may be a dropped one. */
-  #isDropped(start: number, end: number, level: AttributeLevel): boolean {
-    if (!this.#mayHold(start, end, level)) return false
-    const keys = this.#values(start, end, KEY_VALUE.key).map(([from, to]) => this.#body.toString('utf8', from, to))
-    if (keys.some(key => this.#dropped[level].has(key))) return true
-    const entries = [[start, end] as const]
-      .flatMap(([from, to]) => this.#values(from, to, KEY_VALUE.value))
-      .flatMap(([from, to]) => this.#values(from, to, ANY_VALUE.kvlistValue))
-      .flatMap(([from, to]) => this.#values(from, to, VALUES.values))
-      .flatMap(([from, to]) => this.#values(from, to, KEY_VALUE.key))
-      .map(([from, to]) => this.#body.toString('utf8', from, to))
-    return keys.some(key => entries.some(entry => this.#dropped[level].hasEntry(key, entry)))
-  }
-
-  /** Where the values of all fields with this tag stand. */
-  #values(start: number, end: number, wanted: number): readonly (readonly [start: number, end: number])[] {
-    const found: (readonly [number, number])[] = []
-    this.#message(
-      start,
-      end,
-      new Map([
-        [
-          wanted,
-          (from: number, to: number) => {
-            found.push([from, to])
-            return undefined
-          },
-        ],
-      ]),
-    )
-    return found
-  }
-
-  /** A message of which some fields are changed. */
-  #message(start: number, end: number, changes: ReadonlyMap<number, Change>): Pieces {
+  *inject(): Steps<Pieces> {
     const reader = this.#in
+    const body = this.#body
     const pieces: Buffer[] = []
-    let copied = start
-    let position = start
-    while (position < end) {
-      const fieldStart = position
-      reader.position = position
-      const tag = reader.tag(end)
-      const change = changes.get(tag)
-      if (change === undefined) reader.skip(tag, end)
-      else {
-        const valueEnd = reader.blockEnd(end)
-        const valueStart = reader.position
-        const value = change(valueStart, valueEnd)
-        if (value === undefined || !isSame(value, this.#body, valueStart, valueEnd)) {
-          pieces.push(this.#body.subarray(copied, fieldStart))
-          if (value !== undefined) {
-            pieces.push(fieldPrefix(tag, lengthOf(value)))
-            for (const piece of value) pieces.push(piece)
-          }
-          copied = valueEnd
-        }
-        reader.position = valueEnd
+    let copied = 0
+    while (reader.position < body.length) {
+      if (this.#isLong()) yield
+      const start = reader.position
+      const tag = reader.tag(body.length)
+      if (tag !== REQUEST.resourceLogs) {
+        reader.skip(tag, body.length)
+        continue
       }
-      position = reader.position
+      const value = yield* this.#resourceLogs(reader.blockEnd(body.length))
+      pieces.push(body.subarray(copied, start), fieldPrefix(tag, lengthOf(value)))
+      for (const piece of value) pieces.push(piece)
+      copied = reader.position
     }
-    pieces.push(this.#body.subarray(copied, end))
+    pieces.push(body.subarray(copied))
     return pieces
   }
 
-  #mayHold(start: number, end: number, level: AttributeLevel): boolean {
-    return this.#dropped[level].mayStandIn(this.#body.subarray(start, end))
+  /** From the reader's position on, which is at `end` then, as with all below. */
+  *#resourceLogs(end: number): Steps<Pieces> {
+    const reader = this.#in
+    const body = this.#body
+    const pieces: Buffer[] = []
+    let hasResource = false
+    let copied = reader.position
+    while (reader.position < end) {
+      if (this.#isLong()) yield
+      const start = reader.position
+      const tag = reader.tag(end)
+      if (tag === RESOURCE_LOGS.resource) {
+        hasResource = true
+        const resourceEnd = reader.blockEnd(end)
+        const resource = body.subarray(reader.position, resourceEnd)
+        // Bytes after its last field must not become part of a field that is not whole: it is read to its end.
+        yield* this.#hideDropped(resourceEnd, RESOURCE.attributes, 'resource')
+        this.#noteAdded()
+        const prefix = fieldPrefix(tag, resource.length + this.#attribute.length)
+        pieces.push(body.subarray(copied, start), prefix, resource, this.#attribute)
+        copied = resourceEnd
+      } else if (tag === RESOURCE_LOGS.scopeLogs && this.#looksIntoRecords) yield* this.#scopeLogs(reader.blockEnd(end))
+      else reader.skip(tag, end)
+    }
+    pieces.push(body.subarray(copied, end))
+    if (!hasResource) {
+      this.#noteAdded()
+      pieces.push(field(RESOURCE_LOGS.resource, this.#attribute))
+    }
+    return pieces
   }
-}
 
-const NO_CHANGES: ReadonlyMap<number, Change> = new Map()
+  *#scopeLogs(end: number): Steps<void> {
+    const reader = this.#in
+    if (!this.#mayHold(end, 'record')) {
+      reader.position = end
+      return
+    }
+    while (reader.position < end) {
+      if (this.#isLong()) yield
+      const tag = reader.tag(end)
+      if (tag !== SCOPE_LOGS.logRecords) reader.skip(tag, end)
+      else {
+        const recordEnd = reader.blockEnd(end)
+        if (this.#mayHold(recordEnd, 'record')) yield* this.#hideDropped(recordEnd, LOG_RECORD.attributes, 'record')
+        else reader.position = recordEnd
+      }
+    }
+  }
 
-/** Whether a value is the bytes that stood there before. */
-function isSame(pieces: Pieces, body: Buffer, start: number, end: number): boolean {
-  const [value] = pieces
-  if (value === undefined || pieces.length > 1) return false
-  return value.length === end - start && value.buffer === body.buffer && value.byteOffset === body.byteOffset + start
+  /** Makes fields that nobody knows of those attributes that may not be there. */
+  *#hideDropped(end: number, attributes: number, level: AttributeLevel): Steps<void> {
+    const reader = this.#in
+    const mayHold = this.#mayHold(end, level)
+    while (reader.position < end) {
+      if (this.#isLong()) yield
+      const at = reader.position
+      const tag = reader.tag(end)
+      if (tag !== attributes || !mayHold) {
+        reader.skip(tag, end)
+        continue
+      }
+      const attributeEnd = reader.blockEnd(end)
+      if (yield* this.#isDropped(attributeEnd, level)) this.#body[at] = (this.#body[at]! & MORE) | UNKNOWN_TAG
+      reader.position = attributeEnd
+    }
+  }
+
+  /** Whether an attribute is dropped. The last of several keys counts, but none of them may be a dropped one. */
+  *#isDropped(end: number, level: AttributeLevel): Steps<boolean> {
+    if (!this.#mayHold(end, level)) return false
+    const start = this.#in.position
+    const names = this.#dropped[level]
+    /** Few, however often they come. */
+    const maps = new Set<string>()
+    const isNamed = yield* this.#some(end, [KEY_VALUE.key], key => {
+      if (names.mayHoldEntry(key)) maps.add(key)
+      return names.has(key)
+    })
+    if (isNamed || maps.size === 0) return isNamed
+    this.#in.position = start
+    return yield* this.#some(end, TO_ENTRY_KEYS, entry => [...maps].some(key => names.hasEntry(key, entry)))
+  }
+
+  /** Whether a test holds for one of the short texts that these fields of fields lead to. */
+  *#some(end: number, path: readonly number[], test: (text: string) => boolean): Steps<boolean> {
+    const reader = this.#in
+    const [wanted, ...rest] = path
+    while (reader.position < end) {
+      if (this.#isLong()) yield
+      const tag = reader.tag(end)
+      if (tag !== wanted) {
+        reader.skip(tag, end)
+        continue
+      }
+      const valueEnd = reader.blockEnd(end)
+      const start = reader.position
+      if (rest.length > 0) {
+        if (yield* this.#some(valueEnd, rest, test)) return true
+      } else if (valueEnd - start <= MAX_DROPPED_LENGTH && test(this.#body.toString('utf8', start, valueEnd))) return true
+      reader.position = valueEnd
+    }
+    return false
+  }
+
+  #noteAdded(): void {
+    if (++this.#count > MAX_GROUPS) throw new OversizedPayload(`request: expected at most ${MAX_GROUPS} resources`)
+  }
+
+  /** Whether it is time to rest. */
+  #isLong(): boolean {
+    const { position } = this.#in
+    if (position < this.#restAt) return false
+    this.#restAt = position + STEP_BYTES
+    return true
+  }
+
+  /** Whether a name that is dropped may stand between the reader's position and `end`. */
+  #mayHold(end: number, level: AttributeLevel): boolean {
+    return this.#dropped[level].mayStandIn(this.#body.subarray(this.#in.position, end))
+  }
 }
 
 function lengthOf(pieces: Pieces): number {

@@ -13,7 +13,8 @@ import {
   stringEnd,
 } from '../json/bytes.ts'
 import { type Range, roughEnd } from '../json/rough.ts'
-import type { Edit, ResourceSpan } from '../otlp/layout.ts'
+import { type Edit, EditList, type RequestLayout, type ResourceSpan } from '../otlp/layout.ts'
+import { STEP_BYTES, type Steps } from '../otlp/steps.ts'
 import { type AttributeLevel, type DroppedAttributes, type Injection, TENANT_ATTRIBUTE } from './attribute-names.ts'
 
 /** A place that is not as JSON of OTLP is. */
@@ -26,7 +27,7 @@ interface Member extends Range {
 /** Takes the way that the brackets show. Its methods throw `LostWay` where they show none. */
 export class TenantEdits {
   readonly #b: Buffer
-  readonly #edits: Edit[] = []
+  readonly #edits = new EditList()
   readonly #attribute: string
   readonly #dropped: DroppedAttributes
   #looksIntoRecords = false
@@ -48,22 +49,49 @@ export class TenantEdits {
       return this.#valueEnd(at)
     })
     if (skipSpace(this.#b, end) !== this.#b.length) throw new LostWay()
-    return this.#edits
+    return this.#edits.settled()
   }
 
-  /** Looks at the bytes around the scopes alone, whose records hold nothing that has to go. */
-  ofResources(spans: readonly ResourceSpan[]): readonly Edit[] {
-    for (const { start, end, listEnd } of spans) {
-      this.#scopesEnd = listEnd + 1
-      if (this.#resourceLogs(start) !== end) throw new LostWay()
+  /** The same where the parts are known, with rests. Resources and records of more than `maxPartBytes` go nowhere and are not looked into. */
+  *ofLayout({ resources, recordBounds, recordCount }: RequestLayout, maxPartBytes: number): Steps<readonly Edit[]> {
+    yield* this.#aroundAll(resources, maxPartBytes)
+    let restAt = STEP_BYTES
+    for (let i = 0; i < recordCount; i++) {
+      const start = recordBounds[2 * i]!
+      if (recordBounds[2 * i + 1]! - start <= maxPartBytes) this.#logRecord(start)
+      if (start < restAt) continue
+      restAt = start + STEP_BYTES
+      yield
     }
-    return this.#edits
+    return this.#edits.settled()
+  }
+
+  /** The same of records that hold nothing that has to go: looks at the bytes around the scopes alone. */
+  *ofResources(spans: readonly ResourceSpan[], maxPartBytes: number): Steps<readonly Edit[]> {
+    yield* this.#aroundAll(spans, maxPartBytes)
+    return this.#edits.settled()
   }
 
   /** The whole text is a resource. */
   ofResource(): readonly Edit[] {
     if (this.#resource(0) !== this.#b.length) throw new LostWay()
-    return this.#edits
+    return this.#edits.settled()
+  }
+
+  *#aroundAll(spans: readonly ResourceSpan[], maxPartBytes: number): Steps<void> {
+    let restAt = STEP_BYTES
+    for (const span of spans) {
+      const { start, end, listStart, listEnd } = span
+      if (listStart - start + (end - listEnd) <= maxPartBytes) this.#aroundScopes(span)
+      if (start < restAt) continue
+      restAt = start + STEP_BYTES
+      yield
+    }
+  }
+
+  #aroundScopes({ start, end, listEnd }: ResourceSpan): void {
+    this.#scopesEnd = listEnd + 1
+    if (this.#resourceLogs(start) !== end) throw new LostWay()
   }
 
   #resourceLogs(start: number): number {
@@ -130,8 +158,8 @@ export class TenantEdits {
     let isEmpty = true
     for (const [i, element] of elements.entries()) {
       if (!this.#hasToGo(element, level)) isEmpty = false
-      else if (isEmpty) this.#edits.push({ start: element.start, end: elements[i + 1]?.start ?? element.end, text: '' })
-      else this.#edits.push({ start: elements[i - 1]!.end, end: element.end, text: '' })
+      else if (isEmpty) this.#edits.add(element.start, elements[i + 1]?.start ?? element.end, '')
+      else this.#edits.add(elements[i - 1]!.end, element.end, '')
     }
     return isEmpty
   }
@@ -139,16 +167,21 @@ export class TenantEdits {
   #hasToGo(range: Range, level: AttributeLevel): boolean {
     if (!this.#mayHold(range, level)) return false
     const members = this.#members(range)
+    const names = this.#dropped[level]
+    /** Few, however often they come. */
+    const maps = new Set<string>()
     // The last of several keys that is not null counts, but none of them may be a dropped one.
     for (const member of members) {
       const key = member.name === 'key' ? this.#string(member) : undefined
-      if (key !== undefined && (this.#dropped[level].has(key) || this.#hasDroppedEntry(members, key, level))) return true
+      if (key === undefined) continue
+      if (names.has(key)) return true
+      if (names.mayHoldEntry(key)) maps.add(key)
     }
-    return false
+    return [...maps].some(key => this.#hasDroppedEntry(members, key, level))
   }
 
   #insert(at: number, text: string): void {
-    this.#edits.push({ start: at, end: at, text })
+    this.#edits.add(at, at, text)
   }
 
   /** Whether the value is a map with an entry that becomes a dropped attribute: then the map goes as a whole, as no library writes such. */

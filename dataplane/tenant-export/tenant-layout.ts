@@ -1,35 +1,40 @@
 /** Puts the tenant of an export into a request for the collector of the same process. */
+import { MAX_PART_BYTES } from '../contract/topics.ts'
 import { EditedText } from '../otlp/edited-text.ts'
 import { KnownOrigins } from '../otlp/known-origins.ts'
 import { type Edit, type RequestLayout, settleEdits } from '../otlp/layout.ts'
 import { MalformedPayload } from '../otlp/malformed.ts'
 import type { ResourceOwner } from '../otlp/resource-owner.ts'
 import { isObject } from '../otlp/sound-edits.ts'
+import type { Steps } from '../otlp/steps.ts'
 import type { LocalExport } from '../otlp-intake/local-collector.ts'
 import type { DroppedAttributes, Injection } from './attribute-names.ts'
-import { injectJson } from './inject-json.ts'
-import { injectProtobuf } from './inject-protobuf.ts'
+import { injectTenant } from './inject-tenant.ts'
 import { LostWay, TenantEdits } from './tenant-edits.ts'
 
 /**
  * The export of one tenant for the collector of this process. The tenant goes in where the collector finds the resources, so that
- * the bytes are gone over once; where records may hold what has to go, it is put in here. Throws `MalformedPayload`.
+ * the bytes are gone over once; where records may hold what has to go, it is put in here. Throws `MalformedPayload` or `OversizedPayload`.
  */
-export function localExport({ transport, body, source }: LocalExport, injection: Injection): LocalExport {
+export function localExport(sent: LocalExport, injection: Injection): LocalExport | Promise<LocalExport> {
+  const { transport, body, source } = sent
   const { record } = injection.dropped
-  if (transport === 'http_json')
-    return record.mayStandInJson(body)
-      ? { transport, body: injectJson(body, injection), source }
-      : { transport, body, source, arrange: layout => withTenant(layout, injection) }
-  return record.mayStandIn(body)
-    ? { transport, body: injectProtobuf(body, injection), source }
-    : { transport, body, source, owner: ownerOf(injection) }
+  const isJson = transport === 'http_json'
+  if (!(isJson ? record.mayStandInJson(body) : record.mayStandIn(body)))
+    return isJson ? { ...sent, arrange: layout => withTenant(layout, injection) } : { ...sent, owner: ownerOf(injection) }
+  const injected = injectTenant(transport, body, injection)
+  return injected instanceof Promise ? injected.then(whole => ({ transport, body: whole, source })) : { transport, body: injected, source }
 }
 
 /** The request with the tenant as an attribute of each resource, and none of the client's. Records are not looked into. */
-function withTenant(layout: RequestLayout, injection: Injection): RequestLayout {
+function* withTenant(layout: RequestLayout, injection: Injection): Steps<RequestLayout> {
   const { text, resources } = layout
-  const edits = editsOf(text, injection, tenant => tenant.ofResources(resources))
+  let edits: readonly Edit[]
+  try {
+    edits = yield* new TenantEdits(bufferOf(text), injection).ofResources(resources, MAX_PART_BYTES)
+  } catch (error) {
+    throw asMalformed(error)
+  }
   return {
     ...layout,
     resources: resources.map(resource => ({ ...resource, tenantId: injection.tenant })),
@@ -52,22 +57,22 @@ function ownerOf(injection: Injection): ResourceOwner {
 }
 
 function withTenantInside(resource: Uint8Array, injection: Injection): Uint8Array {
-  const edits = editsOf(resource, injection, tenant => tenant.ofResource())
-  const rewritten = new EditedText(resource, settleEdits(edits)).bytes(0, resource.length)
+  let edits: readonly Edit[]
+  try {
+    edits = new TenantEdits(bufferOf(resource), injection).ofResource()
+  } catch (error) {
+    throw asMalformed(error)
+  }
+  const rewritten = new EditedText(resource, edits).bytes(0, resource.length)
   if (!isObject(rewritten))
     throw new MalformedPayload('request body: expected resources that are JSON objects still once the tenant is in them')
   return rewritten
 }
 
-function editsOf(
-  { buffer, byteOffset, length }: Uint8Array,
-  injection: Injection,
-  find: (edits: TenantEdits) => readonly Edit[],
-): readonly Edit[] {
-  try {
-    return find(new TenantEdits(Buffer.from(buffer, byteOffset, length), injection))
-  } catch (error) {
-    if (error instanceof LostWay) throw new MalformedPayload('request body: expected OTLP logs', { cause: error })
-    throw error
-  }
+function bufferOf({ buffer, byteOffset, length }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, length)
+}
+
+function asMalformed(error: unknown): unknown {
+  return error instanceof LostWay ? new MalformedPayload('request body: expected OTLP logs', { cause: error }) : error
 }

@@ -38,7 +38,8 @@ describe('large requests', () => {
         body,
         encoding: 'identity',
         lease: intake.budget.lease(),
-        arrange(layout) {
+        // biome-ignore lint/correctness/useYield: it has no rest
+        *arrange(layout) {
           read.push(messages)
           return layout
         },

@@ -1,5 +1,5 @@
 /** Takes in one request, from any door: memory, decompression, check, send, answer. */
-import { MAX_BUS_MESSAGE_BYTES } from '../../../contract/topics.ts'
+import { MAX_BUS_MESSAGE_BYTES, MAX_PART_BYTES } from '../../../contract/topics.ts'
 import { UNKNOWN_SERVICE } from '../../../domain/records/canonical-fields.ts'
 import { busKey, tenantOfRecord } from '../../../domain/tenants/tenant.ts'
 import { isRecent } from '../../../limits/is-recent.ts'
@@ -13,6 +13,7 @@ import { cutFragmentSteps, cutFragments, type Fragment, type Fragments } from '.
 import type { RequestLayout } from '../../../otlp/layout.ts'
 import { MalformedPayload, OversizedPayload } from '../../../otlp/malformed.ts'
 import { messageMemory } from '../../../otlp/message-memory.ts'
+import { allSteps, MAX_AT_ONCE_BYTES } from '../../../otlp/steps.ts'
 import { transcodeProtobuf, transcodeProtobufSteps } from '../../../otlp/transcode-protobuf.ts'
 import { decompress, type Encoding } from '../../../otlp-intake/decompress.ts'
 import type { LocalExport } from '../../../otlp-intake/local-collector.ts'
@@ -57,14 +58,10 @@ export interface ReceivedRequest {
 
 const FORMATS = { http_json: acceptJson, http_protobuf: transcodeProtobuf, grpc: transcodeProtobuf } as const
 const LONG_FORMATS = { http_json: acceptJsonSteps, http_protobuf: transcodeProtobufSteps, grpc: transcodeProtobufSteps } as const
-/** Bytes that are worked on in one go: with more, others get their turns meanwhile. */
-const MAX_AT_ONCE_BYTES = 65_536
 /** Requests from so many bytes on are read one after the other: what is written of a request counts as held memory only once it is whole. */
 const ONE_AT_A_TIME_BYTES = 1_048_576
 /** The JSON form of a protobuf request may be so many times `maxRequestBytes`. */
 const MAX_JSON_GROWTH = 2
-/** A record with the text of so many messages fits none, whatever edits leave out: the rest of it is not worth any work. */
-const MAX_PART_MESSAGES = 2
 /** Memory that a record takes beside its bytes while it is under way, estimated. */
 const RECORD_OVERHEAD_BYTES = 24
 /** The same for a record that may be equal to another one, and for one edit. */
@@ -221,16 +218,20 @@ export class Intake {
     }
   }
 
-  async #layoutOf({ transport, owner, arrange = layout => layout }: ReceivedRequest, body: Uint8Array): Promise<RequestLayout> {
+  async #layoutOf({ transport, owner, arrange }: ReceivedRequest, body: Uint8Array): Promise<RequestLayout> {
     const options = {
       observedTimeUnixNano: `${this.#deps.clock.nowMs()}000000`,
       maxTextBytes: MAX_JSON_GROWTH * this.maxRequestBytes,
-      maxPartBytes: MAX_PART_MESSAGES * MAX_BUS_MESSAGE_BYTES,
+      maxPartBytes: MAX_PART_BYTES,
       owner,
     }
-    if (body.length <= MAX_AT_ONCE_BYTES) return arrange(FORMATS[transport](body, options))
+    if (body.length <= MAX_AT_ONCE_BYTES) {
+      const layout = FORMATS[transport](body, options)
+      return arrange === undefined ? layout : allSteps(arrange(layout))
+    }
     const read = () => runInTurns(LONG_FORMATS[transport](body, options))
-    return arrange(await (body.length < ONE_AT_A_TIME_BYTES ? read() : this.#oneAtATime(owner?.tenantId ?? '', read)))
+    const layout = await (body.length < ONE_AT_A_TIME_BYTES ? read() : this.#oneAtATime(owner?.tenantId ?? '', read))
+    return arrange === undefined ? layout : runInTurns(arrange(layout))
   }
 
   #keyed(fragments: readonly Fragment[]): readonly KeyedFragment[] {

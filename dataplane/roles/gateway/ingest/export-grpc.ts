@@ -19,7 +19,7 @@ import { type Clock, monotonicMs } from '../../../ports/clock.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import { DROPPED_BY_GATEWAY } from '../../../tenant-export/attribute-names.ts'
 import { asRefusal, bufferOf } from '../../../tenant-export/export-http.ts'
-import { injectProtobuf } from '../../../tenant-export/inject-protobuf.ts'
+import { injectTenant } from '../../../tenant-export/inject-tenant.ts'
 import { localExport } from '../../../tenant-export/tenant-layout.ts'
 import { requestHeaders } from '../../../upstream/headers.ts'
 import type { Admission, Admit } from '../admission.ts'
@@ -146,11 +146,11 @@ export class GrpcCall implements RequestReceiver, Caller {
     if ('accept' in collector) {
       // From here on it is in the collector's own budget.
       this.#lease!.release()
-      const partialSuccess = await collector.accept(localExport({ transport: 'grpc', body, source: this.#source }, injection))
+      const partialSuccess = await collector.accept(await localExport({ transport: 'grpc', body, source: this.#source }, injection))
       return void this.#answer(monotonicMs(clock) < this.#deadlineMs ? acceptedAnswer(partialSuccess) : LATE_ANSWER)
     }
     this.#lease!.grow(body.length)
-    const injected = injectProtobuf(body, injection, PREFIX_BYTES)
+    const injected = await injectTenant('grpc', body, injection, PREFIX_BYTES)
     releaseBytes(body)
     this.#passOn(await passCall(collector, this, { headers: callHeaders(this.#head, this.#owner!), body: writePrefix(injected) }))
   }

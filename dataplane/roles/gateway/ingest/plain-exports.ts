@@ -106,7 +106,8 @@ class PlainExport implements PlainReceiver {
       // From here on it is in the collector's own budget.
       this.#lease.release()
       const injection = { tenant: owner.tenant, dropped: DROPPED_BY_GATEWAY }
-      return acceptedAnswer(type, await collector.accept(localExport({ transport: TRANSPORTS[type], body: plain, source }, injection)))
+      const call = await localExport({ transport: TRANSPORTS[type], body: plain, source }, injection)
+      return acceptedAnswer(type, await collector.accept(call))
     } finally {
       this.#lease.release()
     }
