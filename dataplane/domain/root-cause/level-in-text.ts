@@ -17,6 +17,8 @@ const LEVEL = new RegExp(
     `(?:^(?:<\\*> ){0,3}|\\]: |\\t)(trace|debug|info|notice|warn|warning|error|dpanic|panic|crit|critical|fatal|alert|emerg)(?=: |\\t)`,
     // JSON, whose pattern has the level (records/pattern.ts), by the word or as pino and bunyan number it.
     `"(?:@?[Ll]evel|[Ll]og[._]?[Ll]evel|levelname|lvl|@l|[Ss]everity(?:_?[Tt]ext)?)": ?"?(\\w+)`,
+    // MongoDB: by a letter, behind the time. `s` alone may stand for anything.
+    `^\\{"t": ?\\{"\\$date": ?(?:<\\*>|"[^"]{1,40}")\\}, {0,2}"s": ?"([DIWEF])"`,
     `\\b(?:level|lvl|severity)=["']?(\\w+)`,
     `\\[(debug|info|[Nn]ote|notice|warn|[Ww]arning|error|crit|alert|emerg)\\]`,
   ].join('|'),
