@@ -14,6 +14,8 @@ export interface ErrorReader {
   /** The service that is meant instead of the one that wrote it; undefined: none, or nobody knows. */
   named(kind: Kind): number | undefined
   senseOf(kind: Kind): ErrorSense
+  /** The name that it could not resolve; undefined for other errors, and where it does not tell. */
+  unresolvedNameOf(kind: Kind): string | undefined
   /** Complains of another service, or says nothing but that something failed, where another service says more. */
   isRemote(kind: Kind): boolean
   /**
@@ -30,6 +32,7 @@ const MAX_ORDERS = 400
 
 interface ReadKind {
   readonly sense: ErrorSense
+  readonly unresolvedName?: string | undefined
   readonly named: number | undefined
 }
 
@@ -90,8 +93,9 @@ export function readErrors(services: readonly string[], kinds: Iterable<Kind>): 
     // Attributes say of whom it complains.
     if ((sense === 'vague' || (sense === 'plain' && system !== undefined)) && named !== undefined && named === called)
       return { sense: 'callee', named }
+    const { unresolvedName } = first
     const isOfOthers = words.some(isOfStranger) || kind.called.some(({ hosts }) => hosts.some(isStranger))
-    return { sense: sense === 'callee' && named === undefined && isOfOthers ? 'plain' : sense, named }
+    return { sense: sense === 'callee' && named === undefined && isOfOthers ? 'plain' : sense, named, unresolvedName }
   }
   const known = new Map<Kind, ReadKind>()
   const readOnce = (kind: Kind): ReadKind => {
@@ -110,6 +114,7 @@ export function readErrors(services: readonly string[], kinds: Iterable<Kind>): 
   return {
     named: kind => readOnce(kind).named,
     senseOf: kind => readOnce(kind).sense,
+    unresolvedNameOf: kind => readOnce(kind).unresolvedName,
     isRemote: kind => readOnce(kind).sense === 'callee' || (readOnce(kind).sense === 'vague' && othersTell(kind.service)),
     beginningOf: errors =>
       errors.find(({ kind }) => readOnce(kind).sense === 'own' && readOnce(kind).named === undefined) ??

@@ -46,6 +46,16 @@ describe('errors, by the service where they begin', () => {
     )
   })
 
+  it('one that could not resolve a name tells which, and who asked', () => {
+    const firstOf = (says: string) => [...failuresOf(withWindow(failing(says))).failures.findings.values()][0]!.hints[0]!.tell().text
+    expect(firstOf('getaddrinfo ENOTFOUND bank.internal')).to.equal(
+      'cannot resolve the name bank.internal: “getaddrinfo ENOTFOUND bank.internal”: 10 times, never before',
+    )
+    expect(firstOf('dial tcp: lookup payments: no such host')).to.equal(
+      'orders cannot resolve the name payments: “dial tcp: lookup payments: no such host”: 10 times, never before',
+    )
+  })
+
   for (const { name, text } of INJECTIONS)
     it(`one that orders to blame another service names none: ${name}`, () => {
       const pattern = buildPattern(`no charge: ${text}`).text

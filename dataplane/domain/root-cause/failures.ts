@@ -77,16 +77,19 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
     if (kind === undefined && records.every(record => record.kind === records[0]?.kind)) continue
     const expected = of[0] === 0 ? 0 : rounded((count[0] / of[0]) * of[1])
     const other = service === speaker ? undefined : system.services[speaker]!
-    const text = () =>
-      tellErrors({
+    const text = () => {
+      const told = kind ?? mostTelling(records, reader)
+      return tellErrors({
         speaker: other,
         isEcho,
         isOfSeveral: kind === undefined,
-        says: reader.textOf(kind ?? mostTelling(records, reader)),
-        queues: (kind ?? mostTelling(records, reader)).queues,
+        says: reader.textOf(told),
+        unresolvedName: reader.unresolvedNameOf(told),
+        queues: told.queues,
         count,
         expected,
       })
+    }
     board.add({
       service,
       strength,
@@ -131,16 +134,20 @@ interface Told {
   readonly isOfSeveral: boolean
   /** The statement that is quoted; where there are several, the one that tells most. */
   readonly says: string
+  /** The name that could not be resolved. */
+  readonly unresolvedName: string | undefined
   readonly queues: ReadonlySet<string>
   readonly count: Readonly<Pair>
   readonly expected: number
 }
 
-function tellErrors({ speaker, isEcho, isOfSeveral, says, queues, count, expected }: Told): string {
+function tellErrors({ speaker, isEcho, isOfSeveral, says, unresolvedName, queues, count, expected }: Told): string {
   const often = `${timesOf(count[1])}, ${count[0] === 0 ? 'never before' : `${expected} expected`}`
   const [queue, ...otherQueues] = queues
   const words = queue === undefined || otherQueues.length > 0 ? quoted(says) : `${quoted(says)} on ${queue}`
   const what = isOfSeveral ? `errors of several kinds, ${words} among them,` : words
+  if (unresolvedName !== undefined)
+    return `${speaker === undefined ? '' : `${speaker} `}cannot resolve the name ${unresolvedName}: ${what}${isOfSeveral ? ' ' : ': '}${often}`
   if (isEcho)
     return `${what} ${isOfSeveral ? 'follow errors elsewhere, or blame' : 'follows errors elsewhere, or blames'} another service: ${often}`
   if (speaker !== undefined) return `${speaker} blames it: ${what} ${often}`

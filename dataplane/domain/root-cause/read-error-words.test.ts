@@ -60,6 +60,32 @@ describe('words of errors', () => {
     ])
   })
 
+  for (const text of [
+    'Error: getaddrinfo ENOTFOUND bank.internal',
+    'getaddrinfo EAI_AGAIN bank.internal:443',
+    'Get "https://bank.internal/charge": dial tcp: lookup bank.internal on 10.96.0.10:53: no such host',
+    'java.net.UnknownHostException: bank.internal: Name or service not known',
+    'could not translate host name "bank.internal" to address: Name or service not known',
+    "Failed to resolve 'bank.internal' ([Errno -3] Temporary failure in name resolution)",
+    "HTTPSConnectionPool(host='bank.internal', port=443): [Errno -2] Name or service not known",
+    'curl: (6) Could not resolve host: bank.internal',
+    'bank.internal could not be resolved (3: Host not found)',
+    'host not found in upstream "bank.internal"',
+  ])
+    it(`name what was looked up: ${text}`, () => {
+      const { isUnresolved, unresolvedName, sense } = readErrorWords(text)
+      expect({ isUnresolved, unresolvedName, sense }).to.deep.equal({
+        isUnresolved: true,
+        unresolvedName: 'bank.internal',
+        sense: 'callee',
+      })
+    })
+
+  it('name nothing that was looked up where a host did not answer, or a thing was not found', () => {
+    for (const text of ['connect ECONNREFUSED bank.internal:443', 'failed to resolve dependency "bank"', 'order not found'])
+      expect(readErrorWords(text).unresolvedName, text).to.equal(undefined)
+  })
+
   it('name the sites that were called, and no page that a proxy was asked for', () => {
     const sites = (text: string) => readErrorWords(text).sites
     expect(sites('POST https://api.maps.example/lookup failed: 503 Service Unavailable')).to.deep.equal(['api.maps.example'])

@@ -14,6 +14,8 @@ export interface ErrorWords {
   readonly sites: readonly string[]
   /** A name was not resolved: rather a fault of the name service than of the one that was looked up. */
   readonly isUnresolved: boolean
+  /** The name that was not resolved, as far as it is told. */
+  readonly unresolvedName: string | undefined
   /** The database, cache or broker whose client complains that it is not there, or passes on what it was told; as in `db.system`. */
   readonly system: string | undefined
   /** The text without those words that tell who asked: `request from orders`. */
@@ -97,7 +99,7 @@ const KILLED = /\bkilled process\b/i
 const PROXY = /\b(?:up|down)stream\b/i
 
 const UNRESOLVED =
-  /\blookup \S+ (?:on|:)|name resolution|unknownhost|\benotfound\b|getaddrinfo|name or service not known|no such host|servfail/i
+  /\blookup \S+ (?:on|:)|name resolution|unknownhost|\benotfound\b|getaddrinfo|name or service not known|no such host|servfail|nxdomain|name does not resolve|could not (?:resolve host|be resolved|translate host name)|failed to (?:resolve ['"]|lookup address)|\bhost not found/i
 
 /** Waiting for a connection of one's own pool is no complaint of anybody. */
 const OWN_POOL = /pool\b/i
@@ -121,11 +123,14 @@ const MAX_TELLING = 1
 /** `isOfStore`: a database or a cache was asked, as attributes of the error tell. */
 export function readErrorWords(message: string, isOfStore = false): ErrorWords {
   const text = message.slice(0, MAX_CHARACTERS)
+  const hosts = hostsOf(text, HOSTS)
+  const isUnresolved = UNRESOLVED.test(text)
   return {
     sense: senseOf(text, isOfStore),
-    hosts: hostsOf(text, HOSTS),
+    hosts,
     sites: PROXY.test(text) ? [] : hostsOf(text, [SITE]),
-    isUnresolved: UNRESOLVED.test(text),
+    isUnresolved,
+    unresolvedName: isUnresolved ? (hostsOf(text, LOOKED_UP)[0] ?? hosts[0]) : undefined,
     system: systemOf(text),
     withoutCallers: text.replaceAll(CALLERS, ' '),
   }
@@ -210,10 +215,19 @@ function countWords(text: string): { readonly all: number; readonly telling: num
 /** A name is at most 253 characters; it begins with a letter. */
 const HOST = '([a-z](?:[\\w.-]{0,252}\\w)?)'
 const SITE = new RegExp(`\\w://(?:[^\\s/@"']{1,100}@)?${HOST}`, 'gi')
+/** A resolver tells which name it was asked for. */
+const LOOKED_UP: readonly RegExp[] = [
+  new RegExp(
+    `\\b(?:lookup |ENOTFOUND |EAI_AGAIN |UnknownHostException: |resolve host:? |failed to resolve |translate host name |host not found in upstream |getaddrinfo for )["']?${HOST}`,
+    'gi',
+  ),
+  new RegExp(`(?<![\\w./-])${HOST} could not be resolved`, 'gi'),
+]
 const HOSTS: readonly RegExp[] = [
   SITE,
   new RegExp(`(?<![\\w./-])${HOST}(?:/[\\d.]{7,15})?:\\d{2,5}\\b`, 'gi'),
-  new RegExp(`\\b(?:host=|lookup |ENOTFOUND |UnknownHostException: )["']?${HOST}`, 'gi'),
+  new RegExp(`\\bhost=["']?${HOST}`, 'gi'),
+  ...LOOKED_UP,
   // The platform tells of a workload: `Back-off restarting failed container payments in pod payments-7d9f5c4b8d-x2v4p`.
   new RegExp(`\\b(?:container|pod|deployment|replicaset|statefulset|daemonset)[ =:/"']{1,3}(?:[\\w-]{1,63}/)?${HOST}`, 'gi'),
 ]
