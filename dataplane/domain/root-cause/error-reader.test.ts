@@ -16,6 +16,7 @@ const kind = (service: string, ...texts: readonly string[]): Kind => {
     errorTexts: [...texts],
     called: [],
     queues: new Set(),
+    isError: true,
   }
 }
 const namedBy = (...kinds: readonly Kind[]) => {

@@ -3,7 +3,7 @@
 import { coldCacheBefore } from './cold-cache.ts'
 import { findDelays } from './delays.ts'
 import { entryOf } from './entry-of.ts'
-import { type Failures, findFailures, withoutFailed } from './failures.ts'
+import { type Failures, findFailures, withoutFailed, withoutRecovered } from './failures.ts'
 import type { CauseEvidence, Findings, Hint, Nature } from './findings.ts'
 import { findInstances, type Instances, instanceOf } from './instances.ts'
 import type { Observation } from './observation.ts'
@@ -87,7 +87,11 @@ export function* rankSystem(
   const hasBaseline = !Number.isNaN(system.baseline.firstMs)
   const failures = yield* findFailures(system)
   // Without a time before nothing but errors can be told.
-  const found = yield* runDetectors(system, failures, hasBaseline ? detectors : detectors.filter(name => name === 'errors'))
+  const found = yield* runDetectors(
+    withoutRecovered(system, failures),
+    failures,
+    hasBaseline ? detectors : detectors.filter(name => name === 'errors'),
+  )
   const ranked = rankSuspects(found, system, failures)
   const asked = services.length === 0 ? ranked : ranked.filter(({ service }) => services.includes(system.services[service]!))
   const places = { instances: yield* findInstances(system), node: yield* findTroubledNode(system, failures) }

@@ -11,6 +11,8 @@ export interface Kind {
   readonly service: number
   readonly pattern: string
   readonly patternId: string
+  /** All of its records are errors. */
+  isError: boolean
   /** Words of its errors that were read: a few, all different. */
   readonly errorTexts: string[]
   /** Other sides of calls, one for each of its errors that was read and names one. */
@@ -99,6 +101,7 @@ export function* orderRecords(observations: readonly Observation[]): Generator<v
         service,
         pattern: source.pattern,
         patternId: source.patternId,
+        isError: true,
         errorTexts: [],
         called: [],
         queues: new Set(),
@@ -106,6 +109,7 @@ export function* orderRecords(observations: readonly Observation[]): Generator<v
       kinds.push(kind)
       kindsOf[service].set(source.template, kind)
     }
+    kind.isError &&= source.isError
     const { errorText, called, queue } = source
     if (queue !== undefined) kind.queues.add(queue)
     if (called !== undefined && kind.called.length < MAX_CALLED) kind.called.push(called)

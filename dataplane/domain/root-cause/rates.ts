@@ -72,7 +72,8 @@ export function* findRates(system: ObservedSystem, { risen, worstShare, origins 
     const seen = shiftFrom(kind.service, series, expected, widen(spread))
     const isEffect = seen > 0 && waitsForOthers(kind.pattern)
     const shift = untraced.total === 0 || isEffect ? Math.min(seen, MAX_NEWCOMER) : seen
-    if (shift === 0 || (shift > 0 && risen.has(kind))) continue
+    // Errors have a detector of their own, and that they no longer come is no fault.
+    if (shift === 0 || (shift > 0 ? risen.has(kind) : kind.isError)) continue
     const isHeard = untraced.inWindow * expected > MORE_HEARD * series.inWindow * expectedOf(untraced)
     const reason: ReasonKind = shift < 0 ? 'missing' : series.total === 0 ? 'new' : 'rate'
     const says = { missing: 'comes less often', new: 'is new', rate: 'comes more often' }[reason as 'missing' | 'new' | 'rate']

@@ -28,6 +28,7 @@ function ranked(seen: readonly Seen[], echoing: readonly number[] = []) {
   const failures: Failures = {
     findings: new Map(),
     risen: new Set(),
+    stopped: new Set(),
     failed: new Set(),
     worstShare: 0,
     origins: new Set(),
