@@ -16,6 +16,8 @@ export interface ErrorReader {
   senseOf(kind: Kind): ErrorSense
   /** The name that it could not resolve; undefined for other errors, and where it does not tell. */
   unresolvedNameOf(kind: Kind): string | undefined
+  /** Nobody answered it, and it does not tell who should have. */
+  isUnanswered(kind: Kind): boolean
   /** Complains of another service, or says nothing but that something failed, where another service says more. */
   isRemote(kind: Kind): boolean
   /**
@@ -33,6 +35,7 @@ const MAX_ORDERS = 400
 interface ReadKind {
   readonly sense: ErrorSense
   readonly unresolvedName?: string | undefined
+  readonly isUnanswered?: boolean
   readonly named: number | undefined
 }
 
@@ -94,8 +97,11 @@ export function readErrors(services: readonly string[], kinds: Iterable<Kind>): 
     if ((sense === 'vague' || (sense === 'plain' && system !== undefined)) && named !== undefined && named === called)
       return { sense: 'callee', named }
     const { unresolvedName } = first
-    const isOfOthers = words.some(isOfStranger) || kind.called.some(({ hosts }) => hosts.some(isStranger))
-    return { sense: sense === 'callee' && named === undefined && isOfOthers ? 'plain' : sense, named, unresolvedName }
+    // Who asks for a name that nobody answers for is as near to the fault as one gets, as with a site of others.
+    const isOfOthers =
+      words.some(each => each.isUnresolved || isOfStranger(each)) || kind.called.some(({ hosts }) => hosts.some(isStranger))
+    const isUnanswered = sense === 'plain' && named === undefined && first.isUnanswered && kind.called.length === 0
+    return { sense: sense === 'callee' && named === undefined && isOfOthers ? 'plain' : sense, named, unresolvedName, isUnanswered }
   }
   const known = new Map<Kind, ReadKind>()
   const readOnce = (kind: Kind): ReadKind => {
@@ -114,6 +120,7 @@ export function readErrors(services: readonly string[], kinds: Iterable<Kind>): 
   return {
     named: kind => readOnce(kind).named,
     senseOf: kind => readOnce(kind).sense,
+    isUnanswered: kind => readOnce(kind).isUnanswered === true,
     unresolvedNameOf: kind => readOnce(kind).unresolvedName,
     isRemote: kind => readOnce(kind).sense === 'callee' || (readOnce(kind).sense === 'vague' && othersTell(kind.service)),
     beginningOf: errors =>

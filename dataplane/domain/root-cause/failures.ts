@@ -7,7 +7,7 @@ import { type ErrorReader, readErrors } from './error-reader.ts'
 import { type Findings, HintBoard } from './findings.ts'
 import { MinuteSeries } from './minute-series.ts'
 import type { Kind, ObservedPeriod, ObservedRecord, ObservedSystem, TracedRequest } from './observed-system.ts'
-import { readErrorWords, tellsLastingState } from './read-error-words.ts'
+import { namesReason, readErrorWords, tellsLastingState } from './read-error-words.ts'
 import { countShift, median, type Pair, shareShift } from './statistics.ts'
 import { quoted, rounded, timesOf } from './wording.ts'
 
@@ -115,6 +115,7 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
       subject: `${speaker} ${kind?.id ?? 'all'} ${isEcho}`,
       isErrors: true,
       isOwnWords: service === speaker && !isEcho,
+      isUnanswered: service === speaker && records.every(({ kind }) => reader.isUnanswered(kind)),
       nature:
         isEcho || (service === speaker && records.some(({ kind }) => isRemote(kind)))
           ? 'remote'
@@ -175,12 +176,14 @@ function tellErrors({ speaker, isEcho, isOfSeveral, says, unresolvedName, queues
   return `${what} is ${count[0] === 0 ? 'a new error' : 'an error that comes more often'}: ${often}`
 }
 
-/** The statement of an error that names a reason of its own, else that of most of them; of as many the one that came first. */
+/** The statement of an error that names a reason of its own, else one that is passed on, else that of most of them; of as many the one that came first. */
 function mostTelling(records: readonly ObservedRecord[], { senseOf }: Pick<ErrorReader, 'senseOf'>): Kind {
   const counts = new Map<Kind, number>()
   for (const { kind } of records) counts.set(kind, (counts.get(kind) ?? 0) + 1)
   const kinds = [...counts].sort(([, a], [, b]) => b - a).map(([kind]) => kind)
-  return kinds.find(kind => senseOf(kind) === 'own') ?? kinds[0]!
+  const own = kinds.filter(kind => senseOf(kind) === 'own')
+  const tellsWhy = (kind: Kind) => wordsOf(kind).some(namesReason)
+  return own.find(tellsWhy) ?? kinds.find(tellsWhy) ?? own[0] ?? kinds[0]!
 }
 
 /** Services with new or more errors, none of which begins in the service itself. */
@@ -269,9 +272,11 @@ function hasStopped(count: Readonly<Pair>, of: Readonly<Pair>): boolean {
   return shiftOf(count, of) <= -RISEN && count[1] <= STOPPED * count[0] * (of[1] / of[0])
 }
 
-function tellsLasting({ pattern, errorTexts }: Kind): boolean {
-  return (errorTexts.length === 0 ? [pattern] : errorTexts).some(text => readErrorWords(text).sense === 'own' && tellsLastingState(text))
+function tellsLasting(kind: Kind): boolean {
+  return wordsOf(kind).some(text => readErrorWords(text).sense === 'own' && tellsLastingState(text))
 }
+
+const wordsOf = ({ pattern, errorTexts }: Kind): readonly string[] => (errorTexts.length === 0 ? [pattern] : errorTexts)
 
 function newErrorSeries(): ErrorSeries {
   return { series: new MinuteSeries(), units: [0, 0], isOfRequests: false }

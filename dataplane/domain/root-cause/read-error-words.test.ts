@@ -30,7 +30,13 @@ const SENSES: Readonly<Record<ErrorSense, readonly string[]>> = {
     'lookup payments on 10.0.0.10:53: i/o timeout',
     'Memory cgroup out of memory: Killed process 4711 (gunicorn)',
   ],
-  vague: ['internal server error', 'request failed', 'order failed'],
+  vague: [
+    'internal server error',
+    'request failed',
+    'order failed',
+    'POST /v2/orders/7/lines -> 502 in 31 ms',
+    'GET /health HTTP/1.1 failed',
+  ],
   plain: [
     'connection refused: db-primary:5432',
     'HTTP POST /orders responded 500 in 12.1 ms System.InvalidOperationException: Sequence contains no elements',
@@ -80,6 +86,18 @@ describe('words of errors', () => {
         sense: 'callee',
       })
     })
+
+  it('tell that nobody answered, where they do not tell who should have', () => {
+    for (const text of ['no quote: context deadline exceeded', 'dial tcp 10.3.4.5:8080: connect: connection refused', 'read timed out'])
+      expect(readErrorWords(text).isUnanswered, text).to.equal(true)
+    for (const text of [
+      'connection refused: bank:443',
+      'connection refused: bank:<*>',
+      'timed out waiting for a connection of the pool',
+      'no quote',
+    ])
+      expect(readErrorWords(text).isUnanswered, text).to.equal(false)
+  })
 
   it('name nothing that was looked up where a host did not answer, or a thing was not found', () => {
     for (const text of ['connect ECONNREFUSED bank.internal:443', 'failed to resolve dependency "bank"', 'order not found'])

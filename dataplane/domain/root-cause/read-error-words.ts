@@ -18,6 +18,8 @@ export interface ErrorWords {
   readonly unresolvedName: string | undefined
   /** The database, cache or broker whose client complains that it is not there, or passes on what it was told; as in `db.system`. */
   readonly system: string | undefined
+  /** Nobody answered, and the text does not tell who should have. */
+  readonly isUnanswered: boolean
   /** The text without those words that tell who asked: `request from orders`. */
   readonly withoutCallers: string
 }
@@ -45,6 +47,10 @@ const STATE: readonly RegExp[] = [
 /** Resources of the speaker, also while a database is asked. */
 const OWN_STATE = /open files|\bemfile\b|java heap space|gc overhead limit|\bmemoryerror\b|bad_alloc/i
 
+/** What the platform tells of a workload: that it fails, and hardly why. */
+const PLATFORM =
+  /\bback-off (?:restarting|pulling)|failed to pull image|imagepullbackoff|errimagepull|crashloop|(?:liveness|readiness|startup) probe failed/i
+
 /** Reasons that lie with the one who says them, also where a server said them first: rights, certificates, crashes, settings. */
 const OWN: readonly RegExp[] = [
   /permission denied|\beacces\b|access denied for user|password authentication failed/i,
@@ -55,7 +61,7 @@ const OWN: readonly RegExp[] = [
   /cannot read propert|is not a function|keyerror|typeerror|valueerror|unsatisfied dependency|error creating bean|missing required (?:property|environment|config)|invalid configuration/i,
   /clock skew|requesttimetooskewed|difference between the request time|used before issued/i,
   /\b(?:secret|configmap) "?[\w.-]{1,253}"? not found|mountvolume\.setup failed|failed calling webhook/i,
-  /\bback-off (?:restarting|pulling)|imagepullbackoff|errimagepull|crashloop|(?:liveness|readiness|startup) probe failed/i,
+  PLATFORM,
 ]
 
 /** Names by which clients of databases and caches begin what their server told them: the state that it tells of is that of the server. */
@@ -114,7 +120,7 @@ const VAGUE = new Set(
     'a an and the of to in with for by at on is was be has have it this that not no could can cannot unable error errors exception fault failed failure fail ' +
     'fails failing internal server request requests response call operation operations unexpected unknown something went wrong status code http https process ' +
     'processing handle handling get post put delete patch while during execute executing complete completing place placing giving up give retry retrying ' +
-    'attempt attempts abort aborted reject rejected step axioserror runtimeexception runtimeerror'
+    'attempt attempts abort aborted reject rejected step ms sec seconds axioserror runtimeexception runtimeerror'
   ).split(' '),
 )
 /** A vague message names a thing that failed, at most. */
@@ -132,12 +138,15 @@ export function readErrorWords(message: string, isOfStore = false): ErrorWords {
     isUnresolved,
     unresolvedName: isUnresolved ? (hostsOf(text, LOOKED_UP)[0] ?? hosts[0]) : undefined,
     system: systemOf(text),
+    isUnanswered: NETWORK.test(text) && hosts.length === 0 && !MASKED_PORT.test(text) && !OWN_POOL.test(text),
     withoutCallers: text.replaceAll(CALLERS, ' '),
   }
 }
 
 /** Networks that fail: of whom it tells is open, that it happened is a reason. */
 const NETWORK = /connection (?:refused|reset|timed out|closed)|\beconn(?:refused|reset)\b|i\/o timeout|deadline exceeded|timed out/i
+/** A host whose port is masked, in a pattern. */
+const MASKED_PORT = /\w:<\*>/
 /** A URL is told up to where it leads: paths and queries name users. */
 const WHOLE_SITE = /^https?:\/\/[\w.:-]{1,200}(?=[/?#]|$)/
 /** An apostrophe within a word is no mark. */
@@ -145,8 +154,8 @@ const QUOTED = /(["`]|(?<![\p{L}\d])'(?=[^']{1,200}'(?![\p{L}\d])))((?:(?!\1)[^\
 
 /** The text without the marks around quoted reasons: a mask of all that is quoted would hide why something failed. */
 export function withOpenReasons(text: string): string {
-  const namesReason = (words: string) => [NETWORK, REFUSED, ...STATE, ...OWN].some(reason => reason.test(words))
-  return text.replaceAll(QUOTED, (quoted, _mark, words: string) => WHOLE_SITE.exec(words)?.[0] ?? (namesReason(words) ? words : quoted))
+  const isReason = (words: string) => [NETWORK, REFUSED, ...STATE, ...OWN].some(reason => reason.test(words))
+  return text.replaceAll(QUOTED, (quoted, _mark, words: string) => WHOLE_SITE.exec(words)?.[0] ?? (isReason(words) ? words : quoted))
 }
 
 /** States that last until somebody ends them: said once, they hold. */
@@ -164,6 +173,12 @@ export function reasonIn(text: string): { readonly from: number; readonly to: nu
     if (found !== null) return { from: found.index, to: found.index + found[0].length }
   }
   return undefined
+}
+
+/** Whether it tells why, and not only that something fails. */
+export function namesReason(text: string): boolean {
+  const start = text.slice(0, MAX_CHARACTERS)
+  return [...OWN, ...STATE].some(words => words !== PLATFORM && words.test(start))
 }
 
 const LOGIN =
@@ -207,8 +222,15 @@ export function tellsNothing(text: string): boolean {
   return countWords(text.slice(0, MAX_CHARACTERS)).telling === 0
 }
 
+/** The line of an HTTP request: what was asked for tells nothing of why it failed. */
+const REQUEST_LINE = /\b(GET|HEAD|POST|PUT|PATCH|DELETE) \S{1,400}(?: HTTP\/[\d.]{1,3})?/g
+
 function countWords(text: string): { readonly all: number; readonly telling: number } {
-  const words = text.toLowerCase().match(/[\p{L}_]{2,}/gu) ?? []
+  const words =
+    text
+      .replaceAll(REQUEST_LINE, '$1')
+      .toLowerCase()
+      .match(/[\p{L}_]{2,}/gu) ?? []
   return { all: words.length, telling: words.filter(word => !VAGUE.has(word)).length }
 }
 

@@ -26,6 +26,7 @@ const LINES: Readonly<Record<string, ChangeNature | undefined>> = {
   'Helm upgrade succeeded': 'release',
   'Configuration reloaded from /etc/app.yaml': 'configuration',
   'Secrets rotated': 'configuration',
+  'configuration rolled back to revision 41': 'configuration',
   'feature flag updated': 'flag',
   'Migrating schema <*> to version <*>': 'schema',
   'Stepping down from primary in response to heartbeat': 'leader',
