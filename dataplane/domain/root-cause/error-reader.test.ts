@@ -17,6 +17,7 @@ const kind = (service: string, ...texts: readonly string[]): Kind => {
     called: [],
     queues: new Set(),
     isError: true,
+    isDebug: false,
   }
 }
 const namedBy = (...kinds: readonly Kind[]) => {
@@ -80,6 +81,12 @@ describe('what errors tell', () => {
 
   it('the name service, where a name was not resolved', () => {
     expect(namedBy(kind('web', 'getaddrinfo ENOTFOUND orders'))).to.deep.equal(['coredns'])
+  })
+
+  it('nobody but who asked, where nothing that logs is meant by a name that was not resolved', () => {
+    const said = kind('web', 'getaddrinfo ENOTFOUND bank.internal')
+    const reader = readErrors(['web', 'orders'], [said])
+    expect([reader.named(said), reader.isRemote(said), reader.unresolvedNameOf(said)]).to.deep.equal([undefined, false, 'bank.internal'])
   })
 
   it('nobody of those whose names the name service looked up', () => {

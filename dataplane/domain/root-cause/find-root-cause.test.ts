@@ -50,6 +50,20 @@ describe('root cause by rules', () => {
     expect(first([...untraced, ...batch(-15, 0)])?.service).to.equal('batch')
   })
 
+  it('takes no notice of lines of level DEBUG that somebody switched on, or off', () => {
+    const chatty = USUAL.flatMap(line => [{ ...line, says: `entering ${line.says}`, afterMs: 0 }, line])
+    const marked = (records: readonly Observation[]) =>
+      records.map(each => (each.pattern.startsWith('entering') ? { ...each, isDebug: true } : each))
+    const [usual, before] = [{ lines: () => USUAL }, { lines: () => chatty }]
+    const ofShop = (first: typeof usual, then: typeof usual) =>
+      marked([...traffic({ from: -15, to: 0, perMinute: 40, ...first }), ...traffic({ from: 0, to: 3, perMinute: 40, ...then })])
+    for (const records of [ofShop(usual, before), ofShop(before, usual)])
+      for (const each of [records, records.map(record => ({ ...record, traceId: '' }))])
+        expect(rootCauseOf(each).summary).to.not.match(/^(?:Most likely|Perhaps)/)
+    const failing = ofShop(usual, { lines: () => chatty.filter(({ service }) => service !== 'payments') })
+    expect(first(failing)?.service).to.equal('payments')
+  })
+
   it('takes errors that always came for no more of them because their service does less', () => {
     const lines = (from: number, to: number, perMinute: number, says: string, isError = false) =>
       Array.from({ length: Math.round((to - from) * perMinute) }, (_, i) =>

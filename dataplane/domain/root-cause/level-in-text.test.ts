@@ -94,6 +94,17 @@ describe('level in the text of a record without severity', () => {
       expect(levelInText(line), line).to.equal(undefined)
   })
 
+  it('what is for those who look for mistakes is told by it too', () => {
+    for (const line of [
+      '<*> DEBUG [main] page rendered',
+      'time=<*> level=debug msg=<*>',
+      '{"level":20,"msg":<*>}',
+      'dbug: Shop.Orders[<*>]',
+    ])
+      expect(levelInText(line), line).to.equal('debug')
+    expect(levelInText('<*> INFO DEBUG is off')).to.equal(undefined)
+  })
+
   it('warnings are told by the first level too', () => {
     const warnings = [
       '<*> <*> [Warning] Too many connections',
