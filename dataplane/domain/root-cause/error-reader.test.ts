@@ -79,6 +79,16 @@ describe('what errors tell', () => {
     expect(readErrors(SERVICES, [said]).textOf(said)).to.equal('cart of <*> lost: OOM command not allowed when used memory > maxmemory')
   })
 
+  it('the status of an answer, which is no number among others', () => {
+    const textOf = (text: string) => {
+      const said = kind('web', text)
+      return readErrors(SERVICES, [said]).textOf(said)
+    }
+    expect(textOf('lookup of 429 failed: 429 {"error":"quota"}')).to.equal('lookup of <*> failed: 429 {"error":<*>}')
+    expect(textOf('POST /v2/orders/429 -> 503 in 429 ms')).to.equal('POST /v<*>/orders/<*> -> 503 in <*> ms')
+    expect(textOf('status 4290, status=500')).to.equal('status <*>, status=<*>')
+  })
+
   it('the name service, where a name was not resolved', () => {
     expect(namedBy(kind('web', 'getaddrinfo ENOTFOUND orders'))).to.deep.equal(['coredns'])
   })

@@ -7,7 +7,15 @@ import { entryOf } from './entry-of.ts'
 import { createFindNamed } from './named-service.ts'
 import type { Kind } from './observed-system.ts'
 import { findQuoted } from './quoted-errors.ts'
-import { type ErrorSense, type ErrorWords, readErrorWords, refusesLogin, tellsNothing, withOpenReasons } from './read-error-words.ts'
+import {
+  type ErrorSense,
+  type ErrorWords,
+  maskBesideStatus,
+  readErrorWords,
+  refusesLogin,
+  tellsNothing,
+  withOpenReasons,
+} from './read-error-words.ts'
 import { createFindHost } from './service-of-host.ts'
 
 export interface ErrorReader {
@@ -127,7 +135,7 @@ export function readErrors(services: readonly string[], kinds: Iterable<Kind>): 
       errors.find(({ kind }) => readOnce(kind).sense === 'own' && readOnce(kind).named === undefined) ??
       errors.find(({ kind }) => readOnce(kind).sense !== 'vague') ??
       errors[0],
-    textOf: ({ errorTexts: [text], pattern }) => (text === undefined ? pattern : maskMessage(withOpenReasons(text))),
+    textOf: ({ errorTexts: [text], pattern }) => (text === undefined ? pattern : maskBesideStatus(withOpenReasons(text), maskMessage)),
   }
 }
 

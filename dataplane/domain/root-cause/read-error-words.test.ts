@@ -87,6 +87,14 @@ describe('words of errors', () => {
       })
     })
 
+  it('tell that a cache said so, where a client passes on its words', () => {
+    for (const text of [
+      "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk.",
+      'OOM command not allowed',
+    ])
+      expect(readErrorWords(`no session: ${text}`), text).to.deep.include({ sense: 'callee', system: 'redis' })
+  })
+
   it('tell that nobody answered, where they do not tell who should have', () => {
     for (const text of ['no quote: context deadline exceeded', 'dial tcp 10.3.4.5:8080: connect: connection refused', 'read timed out'])
       expect(readErrorWords(text).isUnanswered, text).to.equal(true)

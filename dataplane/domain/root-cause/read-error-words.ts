@@ -66,13 +66,13 @@ const OWN: readonly RegExp[] = [
 
 /** Names by which clients of databases and caches begin what their server told them: the state that it tells of is that of the server. */
 const CLIENT =
-  /\b(?:pq: |pgx|psycopg|sqlstate|\w{0,40}sql\w{0,40}exception|\w{0,40}dataaccess\w{0,40}exception|operationalerror|activerecord::|pg::|mongo\w{0,40}(?:error|exception)|replyerror|jedis\w{0,40}exception|redis\.exceptions|elasticsearch\.|opensearchpy|cluster_block_exception|circuit_breaking_exception|queryfailederror|sequelize\w{0,40}error|prismaclient)/i
+  /\b(?:pq: |pgx|psycopg|sqlstate|\w{0,40}sql\w{0,40}exception|\w{0,40}dataaccess\w{0,40}exception|operationalerror|activerecord::|pg::|mongo\w{0,40}(?:error|exception)|replyerror|misconf redis|oom command not allowed|jedis\w{0,40}exception|redis\.exceptions|elasticsearch\.|opensearchpy|cluster_block_exception|circuit_breaking_exception|queryfailederror|sequelize\w{0,40}error|prismaclient)/i
 
 /** Packages and exceptions of clients, by the system that they ask. */
 const CLIENTS_OF: readonly (readonly [string, RegExp])[] = [
   ['postgresql', /\bpsqlexception|org\.postgresql|psycopg|asyncpg|\bpq: |\bpgx|\bpg::|npgsql/i],
   ['mysql', /mysqlconnector|mysqlexception|com\.mysql|pymysql|mysql2|mysqldb/i],
-  ['redis', /jedis|lettuce|redis\.exceptions|\bredisconnection|\breplyerror|stackexchange\.redis/i],
+  ['redis', /misconf redis|oom command not allowed|jedis|lettuce|redis\.exceptions|\bredisconnection|\breplyerror|stackexchange\.redis/i],
   ['rabbitmq', /\bamqp|\bpika\./i],
   ['kafka', /org\.apache\.kafka|kafkaexception|kafkajs|confluent[._]kafka/i],
   ['mongodb', /mongo\w{0,40}(?:error|exception)/i],
@@ -180,6 +180,21 @@ export function namesReason(text: string): boolean {
   const start = text.slice(0, MAX_CHARACTERS)
   return [...OWN, ...STATE].some(words => words !== PLATFORM && words.test(start))
 }
+
+/** An HTTP status of a failure, where a message tells it as such. */
+const STATUS =
+  /(?<=(?:->|\b(?:status(?: code)?:?|code:?|answered(?: with)?|returned|responded(?: with)?|failed:|failed with|HTTP\/\d(?:\.\d)?"?)) )[45]\d\d\b/gi
+/** Stand for digits that no mask takes for such. */
+const PRIVATE_USE = 0xe000
+
+/** Masks a message, but for the status of an answer: whether it was 401, 429 or 503 is the reason. */
+export function maskBesideStatus(message: string, mask: (text: string) => string): string {
+  const shown = message.replaceAll(STATUS, status => shifted(status, PRIVATE_USE - ZERO))
+  return mask(shown).replaceAll(/[\ue000-\ue009]/g, digit => shifted(digit, ZERO - PRIVATE_USE))
+}
+
+const ZERO = 48
+const shifted = (text: string, by: number) => String.fromCharCode(...Array.from(text, char => char.charCodeAt(0) + by))
 
 const LOGIN =
   /password authentication failed|access denied for user|login failed for user|authentication failed|\bwrongpass\b|invalid username-password/i

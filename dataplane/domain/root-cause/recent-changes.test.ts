@@ -22,6 +22,7 @@ const LINES: Readonly<Record<string, ChangeNature | undefined>> = {
   'listening on :8080': 'start',
   'Stopping container orders': 'stop',
   'received fast shutdown request': 'stop',
+  'Received SHUTDOWN from user admin': 'stop',
   'Scaled up replica set orders-7d9f5c4b8d to 1': 'release',
   'Helm upgrade succeeded': 'release',
   'Configuration reloaded from /etc/app.yaml': 'configuration',

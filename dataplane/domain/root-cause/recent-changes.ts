@@ -68,7 +68,7 @@ const CHANGES: readonly (readonly [ChangeNature, RegExp])[] = [
   [
     'stop',
     new RegExp(
-      `^(?:stopping container|received (?:sigterm|\\w{4,9} shutdown request)|database system is shut down|${SUBJECT}shutting down|graceful shutdown)`,
+      `^(?:stopping container|shutdown complete|received (?:sigterm|shutdown\\b|\\w{4,9} shutdown request)|database system is shut down|${SUBJECT}shutting down|graceful shutdown)`,
       'i',
     ),
   ],
