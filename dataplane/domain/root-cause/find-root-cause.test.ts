@@ -50,6 +50,19 @@ describe('root cause by rules', () => {
     expect(first([...untraced, ...batch(-15, 0)])?.service).to.equal('batch')
   })
 
+  it('tells what a JSON record lacks, whose pattern has no words, behind what says more', () => {
+    const json = USUAL.map(line => (line.service === 'payments' ? { ...line, says: `{"msg":<*>,"at${line.says.length}":<*>}` } : line))
+    const broken = json
+      .filter(({ says }) => !says.includes('at15'))
+      .map(line => (line.service === 'payments' ? { ...line, afterMs: line.afterMs + 400 } : line))
+    const { candidates } = rootCauseOf([
+      ...traffic({ from: -15, to: 0, perMinute: 40, lines: () => json }),
+      ...traffic({ from: 0, to: 3, perMinute: 40, lines: () => broken }),
+    ])
+    expect(candidates[0]?.service).to.equal('payments')
+    expect(candidates[0]?.reasons.map(({ kind }) => kind).slice(0, 2)).to.deep.equal(['delay', 'missing'])
+  })
+
   it('takes no notice of lines of level DEBUG that somebody switched on, or off', () => {
     const chatty = USUAL.flatMap(line => [{ ...line, says: `entering ${line.says}`, afterMs: 0 }, line])
     const marked = (records: readonly Observation[]) =>
