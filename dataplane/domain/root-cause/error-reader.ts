@@ -105,7 +105,7 @@ export function readErrors(services: readonly string[], kinds: Iterable<Kind>): 
     if ((sense === 'vague' || (sense === 'plain' && system !== undefined)) && named !== undefined && named === called)
       return { sense: 'callee', named }
     const { unresolvedName } = first
-    // Who asks for a name that nobody answers for is as near to the fault as one gets, as with a site of others.
+    // The service that asks for a name that nobody answers for is as near to the fault as one gets, as with a site of others.
     const isOfOthers =
       words.some(each => each.isUnresolved || isOfStranger(each)) || kind.called.some(({ hosts }) => hosts.some(isStranger))
     const isUnanswered = sense === 'plain' && named === undefined && first.isUnanswered && kind.called.length === 0

@@ -47,7 +47,7 @@ const STATE: readonly RegExp[] = [
 /** Resources of the speaker, also while a database is asked. */
 const OWN_STATE = /open files|\bemfile\b|java heap space|gc overhead limit|\bmemoryerror\b|bad_alloc/i
 
-/** What the platform tells of a workload: that it fails, and hardly why. */
+/** The platform tells of a workload that it fails, and hardly why. */
 const PLATFORM =
   /\bback-off (?:restarting|pulling)|failed to pull image|imagepullbackoff|errimagepull|crashloop|(?:liveness|readiness|startup) probe failed/i
 

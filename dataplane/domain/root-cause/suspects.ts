@@ -58,7 +58,7 @@ export function rankSuspects(found: readonly ScaledFindings[], system: ObservedS
 function unanswered(suspects: readonly Suspect[], { atMs, baseline, window }: ObservedSystem): readonly Suspect[] {
   const isUnanswered = ({ nature, hints: [first] }: Suspect) => nature === 'fault' && first!.hint.isUnanswered === true
   if (!suspects.some(isUnanswered)) return suspects
-  // What was under way when the fault came is heard a little longer.
+  // Requests that were under way when the fault came are heard a little longer.
   const middleMs = (atMs + window.lastMs) / 2
   const heard = new Set(window.records.filter(({ timeMs }) => timeMs >= middleMs).map(({ kind }) => kind.service))
   const silent = suspects.filter(({ nature, service }) => nature === 'silence' && !heard.has(service))
