@@ -41,6 +41,12 @@ describe('pattern: the message with numbers, hex, UUIDs, addresses, quoted strin
     },
     { name: 'a type without an end', input: '{"type":"Warn', expected: '{"type":"Warn' },
     { name: 'a level of Cloud Logging', input: '{"msg":"gone","severity":"ERROR"}', expected: '{"msg":<*>,"severity":"ERROR"}' },
+    {
+      name: 'a level of MongoDB',
+      input: '{"t":{"$date":"2026-03-03T04:00:01.123+00:00"},"s":"E",  "c":"STORAGE","id":22435,"msg":"gone"}',
+      expected: '{"t":{"$date":<*>},"s":"E",  "c":<*>,"id":<*>,"msg":<*>}',
+    },
+    { name: 'other letters of its key', input: '{"s":"X","s":"EE","s":5}', expected: '{"s":<*>,"s":<*>,"s":<*>}' },
     { name: 'other words of a key for levels', input: '{"level":"floor 3","lvl":"x y"}', expected: '{"level":<*>,"lvl":<*>}' },
     {
       name: 'other numbers of a key for levels',

@@ -55,6 +55,7 @@ const GREATER = 62
 const BACKSLASH = 92
 const BACKTICK = 96
 const UPPER_T = 84
+const LOWER_S = 115
 const LOWER_T = 116
 const UPPER_X = 88
 const UPPER_Z = 90
@@ -196,6 +197,7 @@ function endOfQuoted(text: Uint8Array, at: number, quote: number, to: number): n
     return -(
       (isLevelKey(text, at + 1, end) && endOfLevel(text, end + 2)) ||
       (isTypeKey(text, at + 1, end) && endOfWarning(text, end + 2)) ||
+      (isMongoKey(text, at + 1, end) && endOfMongoLevel(text, end + 2)) ||
       end + 1
     )
   holdsWords = true
@@ -253,6 +255,16 @@ function startsWith(text: Uint8Array, from: number, word: Uint8Array): boolean {
 function endOfWarning(text: Uint8Array, from: number): number {
   const at = text[from] === BLANK ? from + 1 : from
   return startsWith(text, at, WARNING) ? at + WARNING.length : 0
+}
+
+/** MongoDB tells its level by a letter: `"s":"E"`. Other values are masked. */
+const isMongoKey = (text: Uint8Array, from: number, end: number) => end - from === 1 && text[from] === LOWER_S
+const MONGO_LEVELS: ReadonlySet<number> = new Set(Buffer.from('FEWID'))
+
+/** Behind the colon of `s`: the end of one of the letters in quotes; 0 for other values. */
+function endOfMongoLevel(text: Uint8Array, from: number): number {
+  const at = text[from] === BLANK ? from + 1 : from
+  return text[at] === DOUBLE_QUOTE && MONGO_LEVELS.has(text[at + 1]!) && text[at + 2] === DOUBLE_QUOTE ? at + 3 : 0
 }
 
 /** Letters of `information`. */

@@ -16,6 +16,8 @@ const kind = (service: string, ...texts: readonly string[]): Kind => {
     errorTexts: [...texts],
     called: [],
     queues: new Set(),
+    isError: true,
+    isDebug: false,
   }
 }
 const namedBy = (...kinds: readonly Kind[]) => {
@@ -77,8 +79,24 @@ describe('what errors tell', () => {
     expect(readErrors(SERVICES, [said]).textOf(said)).to.equal('cart of <*> lost: OOM command not allowed when used memory > maxmemory')
   })
 
+  it('the status of an answer, which is no number among others', () => {
+    const textOf = (text: string) => {
+      const said = kind('web', text)
+      return readErrors(SERVICES, [said]).textOf(said)
+    }
+    expect(textOf('lookup of 429 failed: 429 {"error":"quota"}')).to.equal('lookup of <*> failed: 429 {"error":<*>}')
+    expect(textOf('POST /v2/orders/429 -> 503 in 429 ms')).to.equal('POST /v<*>/orders/<*> -> 503 in <*> ms')
+    expect(textOf('status 4290, status=500')).to.equal('status <*>, status=<*>')
+  })
+
   it('the name service, where a name was not resolved', () => {
     expect(namedBy(kind('web', 'getaddrinfo ENOTFOUND orders'))).to.deep.equal(['coredns'])
+  })
+
+  it('nobody but who asked, where nothing that logs is meant by a name that was not resolved', () => {
+    const said = kind('web', 'getaddrinfo ENOTFOUND bank.internal')
+    const reader = readErrors(['web', 'orders'], [said])
+    expect([reader.named(said), reader.isRemote(said), reader.unresolvedNameOf(said)]).to.deep.equal([undefined, false, 'bank.internal'])
   })
 
   it('nobody of those whose names the name service looked up', () => {

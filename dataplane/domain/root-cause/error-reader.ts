@@ -7,13 +7,25 @@ import { entryOf } from './entry-of.ts'
 import { createFindNamed } from './named-service.ts'
 import type { Kind } from './observed-system.ts'
 import { findQuoted } from './quoted-errors.ts'
-import { type ErrorSense, type ErrorWords, readErrorWords, refusesLogin, tellsNothing, withOpenReasons } from './read-error-words.ts'
+import {
+  type ErrorSense,
+  type ErrorWords,
+  maskBesideStatus,
+  readErrorWords,
+  refusesLogin,
+  tellsNothing,
+  withOpenReasons,
+} from './read-error-words.ts'
 import { createFindHost } from './service-of-host.ts'
 
 export interface ErrorReader {
   /** The service that is meant instead of the one that wrote it; undefined: none, or nobody knows. */
   named(kind: Kind): number | undefined
   senseOf(kind: Kind): ErrorSense
+  /** The name that it could not resolve; undefined for other errors, and where it does not tell. */
+  unresolvedNameOf(kind: Kind): string | undefined
+  /** Nobody answered it, and it does not tell who should have. */
+  isUnanswered(kind: Kind): boolean
   /** Complains of another service, or says nothing but that something failed, where another service says more. */
   isRemote(kind: Kind): boolean
   /**
@@ -30,6 +42,8 @@ const MAX_ORDERS = 400
 
 interface ReadKind {
   readonly sense: ErrorSense
+  readonly unresolvedName?: string | undefined
+  readonly isUnanswered?: boolean
   readonly named: number | undefined
 }
 
@@ -90,8 +104,12 @@ export function readErrors(services: readonly string[], kinds: Iterable<Kind>): 
     // Attributes say of whom it complains.
     if ((sense === 'vague' || (sense === 'plain' && system !== undefined)) && named !== undefined && named === called)
       return { sense: 'callee', named }
-    const isOfOthers = words.some(isOfStranger) || kind.called.some(({ hosts }) => hosts.some(isStranger))
-    return { sense: sense === 'callee' && named === undefined && isOfOthers ? 'plain' : sense, named }
+    const { unresolvedName } = first
+    // The service that asks for a name that nobody answers for is as near to the fault as one gets, as with a site of others.
+    const isOfOthers =
+      words.some(each => each.isUnresolved || isOfStranger(each)) || kind.called.some(({ hosts }) => hosts.some(isStranger))
+    const isUnanswered = sense === 'plain' && named === undefined && first.isUnanswered && kind.called.length === 0
+    return { sense: sense === 'callee' && named === undefined && isOfOthers ? 'plain' : sense, named, unresolvedName, isUnanswered }
   }
   const known = new Map<Kind, ReadKind>()
   const readOnce = (kind: Kind): ReadKind => {
@@ -110,12 +128,14 @@ export function readErrors(services: readonly string[], kinds: Iterable<Kind>): 
   return {
     named: kind => readOnce(kind).named,
     senseOf: kind => readOnce(kind).sense,
+    isUnanswered: kind => readOnce(kind).isUnanswered === true,
+    unresolvedNameOf: kind => readOnce(kind).unresolvedName,
     isRemote: kind => readOnce(kind).sense === 'callee' || (readOnce(kind).sense === 'vague' && othersTell(kind.service)),
     beginningOf: errors =>
       errors.find(({ kind }) => readOnce(kind).sense === 'own' && readOnce(kind).named === undefined) ??
       errors.find(({ kind }) => readOnce(kind).sense !== 'vague') ??
       errors[0],
-    textOf: ({ errorTexts: [text], pattern }) => (text === undefined ? pattern : maskMessage(withOpenReasons(text))),
+    textOf: ({ errorTexts: [text], pattern }) => (text === undefined ? pattern : maskBesideStatus(withOpenReasons(text), maskMessage)),
   }
 }
 

@@ -19,6 +19,9 @@ const read = (message: string, exception = ''): ReadError => ({ message, excepti
 
 const idsOf = (errors: readonly Observation[]) => errors.map(({ logId }) => logId)
 
+const textsIn = (observations: readonly Observation[], errors: ReadonlyMap<string, ReadError>) =>
+  finish(withErrorTexts(observations, errors))
+
 describe('errors whose messages are read', () => {
   it('the first, the middle and the last of each pattern', () => {
     const errors = [5, 1, 3, 2, 4].map(timeMs => error(timeMs, 'refused by <*>'))
@@ -50,7 +53,7 @@ describe('errors whose messages are read', () => {
       [messageKey(errors[0]!), read('{"msg":"no stock of 7"}')],
       [messageKey(errors[3]!), read('{"msg":"disk full"}')],
     ])
-    const templates = withErrorTexts([...errors, { ...errors[1]!, isError: false }], said).map(({ template }) => template)
+    const templates = textsIn([...errors, { ...errors[1]!, isError: false }], said).map(({ template }) => template)
     const [stock, disk] = ['{"msg":<*>} no stock of *', '{"msg":<*>} disk full']
     expect(templates).to.deep.equal([stock, stock, stock, disk, '{"msg":<*>}'])
   })
@@ -67,7 +70,7 @@ describe('errors whose messages are read', () => {
     const said = new Map(events.map(({ event, name }) => [messageKey(event), read(messageOf(name))]))
     expect(
       new Set(
-        withErrorTexts(
+        textsIn(
           events.map(({ event }) => event),
           said,
         ).map(({ template }) => template),
@@ -77,13 +80,13 @@ describe('errors whose messages are read', () => {
 
   it('say what their messages say', () => {
     const errors = [error(1, '{<*>:<*>}'), error(2, '{<*>:<*>}')]
-    const said = withErrorTexts(errors, new Map([[messageKey(errors[0]!), read('{"msg":"disk full"}')]]))
+    const said = textsIn(errors, new Map([[messageKey(errors[0]!), read('{"msg":"disk full"}')]]))
     expect(said.map(({ errorText }) => errorText)).to.deep.equal(['disk full', undefined])
   })
 
   it('say both ends of a long message', () => {
     const [one] = [error(1, 'insert <*>')]
-    const saidOf = (message: string) => withErrorTexts([one], new Map([[messageKey(one), read(message)]]))[0]!.errorText!
+    const saidOf = (message: string) => textsIn([one], new Map([[messageKey(one), read(message)]]))[0]!.errorText!
     expect(saidOf(`insert failed: ${'x, '.repeat(2_000)}: disk full`)).to.match(/^insert failed: x.*… .*: disk full$/)
     expect(saidOf(`insert failed\n${'\tat a.B.c(B.java:1)\n'.repeat(200)}Caused by: disk full`)).to.equal('insert failed: disk full')
     expect(saidOf('x'.repeat(100_000)).length).to.be.at.most(1_024)
@@ -108,21 +111,29 @@ describe('errors whose messages are read', () => {
 
   it('that were read and are none say what may have changed', () => {
     const one = observation({ timeMs: AT_MS, isError: false, pattern: '{"msg":<*>}', logId: 'one' })
-    const [said] = withErrorTexts([one], new Map([[messageKey(one), read('{"msg":"server started","of":"ada"}')]]))
+    const [said] = textsIn([one], new Map([[messageKey(one), read('{"msg":"server started","of":"ada"}')]]))
     expect(said!.change).to.deep.equal({ text: 'server started', whole: '{"msg":"server started","of":"ada"}', isEvent: false })
     expect(said!.template).to.equal(one.template)
   })
 
   it('say the exception that came as attributes, once', () => {
     const [one] = [error(1, 'order failed')]
-    const saidOf = (message: string) => withErrorTexts([one], new Map([[messageKey(one), read(message, 'Error: disk full')]]))[0]!.errorText
+    const saidOf = (message: string) => textsIn([one], new Map([[messageKey(one), read(message, 'Error: disk full')]]))[0]!.errorText
     expect(saidOf('order failed')).to.equal('order failed: Error: disk full')
     expect(saidOf('Error: disk full at 7')).to.equal('Error: disk full at 7')
   })
 
   it('of one time, which share an id where they have no trace, say each what its own message says', () => {
     const errors = ['orders', 'mailer'].map(service => error(1, 'refused by <*>', { service, logId: 'one' }))
-    const said = withErrorTexts(errors, new Map(errors.map(each => [messageKey(each), read(`refused by ${each.service}`)])))
+    const said = textsIn(errors, new Map(errors.map(each => [messageKey(each), read(`refused by ${each.service}`)])))
     expect(said.map(({ errorText }) => errorText)).to.deep.equal(['refused by orders', 'refused by mailer'])
+  })
+
+  it('are given to the records piece by piece', () => {
+    const errors = Array.from({ length: 20_000 }, (_, i) => error(i, 'refused by <*>'))
+    const work = withErrorTexts(errors, new Map([[messageKey(errors[0]!), read('refused by orders')]]))
+    let rests = 0
+    while (work.next().done !== true) rests++
+    expect(rests).to.be.at.least(20)
   })
 })

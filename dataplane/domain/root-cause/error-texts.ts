@@ -18,6 +18,8 @@ const OF_EACH_WORDLESS = 40
 const MAX_CHANGES = 60
 /** The most of one service and pattern. One that comes more often is no change, but for events, of which many have one pattern. */
 const MAX_CHANGES_OF_EACH = 20
+/** Work between two `yield`s, in records. */
+const STRETCH = 2_000
 /** Messages of one pattern of a service: a JSON pattern may stand for many of them. */
 const OF_EACH = 3
 /** Characters of a text. */
@@ -109,14 +111,18 @@ export interface ReadError {
 
 /**
  * The observations with what their records say; `errors` by `messageKey`. Errors of a pattern without words are statements of their own by what they say; one
- * that was not read is taken for the nearest in time that was.
+ * that was not read is taken for the nearest in time that was. Yields every few ms.
  */
-export function withErrorTexts(observations: readonly Observation[], errors: ReadonlyMap<string, ReadError>): readonly Observation[] {
+export function* withErrorTexts(
+  observations: readonly Observation[],
+  errors: ReadonlyMap<string, ReadError>,
+): Generator<void, readonly Observation[]> {
   if (errors.size === 0) return observations
   const read = new Map<Observation, ReadError>()
   const changes = new Map<Observation, ReadChange>()
   const logIds = new Set([...errors.keys()].map(key => key.slice(0, key.indexOf('\n'))))
-  for (const each of observations) {
+  for (const [at, each] of observations.entries()) {
+    if (at % STRETCH === 0) yield
     const found = logIds.has(each.logId) ? errors.get(messageKey(each)) : undefined
     if (found === undefined) continue
     if (each.isError) read.set(each, found)
@@ -125,7 +131,7 @@ export function withErrorTexts(observations: readonly Observation[], errors: Rea
   const wordless = [...read].filter(([{ pattern }]) => lacksWords(pattern))
   const statements = new Map(wordless.map(([each, error]) => [each, statementOf(withException(error), each.pattern)]))
   const known = new Map(byRarity([...statements.keys()]).map(group => [messageGroup(group[0]!), group]))
-  return observations.map(each => {
+  const withText = (each: Observation): Observation => {
     const change = changes.get(each)
     if (change !== undefined) return { ...each, change }
     const found = read.get(each)
@@ -133,7 +139,13 @@ export function withErrorTexts(observations: readonly Observation[], errors: Rea
     const nearest = each.isError ? nearestOf(known.get(messageGroup(each)) ?? [], each.timeMs) : undefined
     if (nearest === undefined) return found === undefined ? each : { ...each, ...said }
     return { ...each, ...said, template: `${each.template} ${statements.get(nearest)!}` }
-  })
+  }
+  const told: Observation[] = []
+  for (const each of observations) {
+    if (told.length % STRETCH === 0) yield
+    told.push(withText(each))
+  }
+  return told
 }
 
 function fieldsOf(error: ReadError): Partial<Observation> {

@@ -46,6 +46,32 @@ describe('errors, by the service where they begin', () => {
     )
   })
 
+  it('of several the one that tells why is told', () => {
+    const says = (text: string) => [{ service: 'gateway', says: text, afterMs: 5, isError: true }]
+    const [killed, restarted] = ['Out of memory: Killed process in container orders', 'Back-off restarting failed container orders'].map(
+      says,
+    )
+    const records = [
+      ...traffic({ from: -5, to: 0, perMinute: 20, lines: () => USUAL }),
+      ...traffic({ from: 0, to: 1, perMinute: 20, lines: i => (i % 4 === 0 ? killed! : restarted!) }),
+    ]
+    const { failures, system } = failuresOf(untraced(records))
+    const texts = failures.findings.get(system.services.indexOf('orders'))!.hints.map(({ tell }) => tell().text)
+    expect(texts[0]).to.equal(
+      'gateway blames it: errors of several kinds, “Out of memory: Killed process in container orders” among them, 20 times, never before',
+    )
+  })
+
+  it('one that could not resolve a name tells which, and who asked', () => {
+    const firstOf = (says: string) => [...failuresOf(withWindow(failing(says))).failures.findings.values()][0]!.hints[0]!.tell().text
+    expect(firstOf('getaddrinfo ENOTFOUND bank.internal')).to.equal(
+      'cannot resolve the name bank.internal: “getaddrinfo ENOTFOUND bank.internal”: 10 times, never before',
+    )
+    expect(firstOf('dial tcp: lookup payments: no such host')).to.equal(
+      'orders cannot resolve the name payments: “dial tcp: lookup payments: no such host”: 10 times, never before',
+    )
+  })
+
   for (const { name, text } of INJECTIONS)
     it(`one that orders to blame another service names none: ${name}`, () => {
       const pattern = buildPattern(`no charge: ${text}`).text

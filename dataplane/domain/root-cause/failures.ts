@@ -7,13 +7,15 @@ import { type ErrorReader, readErrors } from './error-reader.ts'
 import { type Findings, HintBoard } from './findings.ts'
 import { MinuteSeries } from './minute-series.ts'
 import type { Kind, ObservedPeriod, ObservedRecord, ObservedSystem, TracedRequest } from './observed-system.ts'
-import { readErrorWords, tellsLastingState } from './read-error-words.ts'
+import { namesReason, readErrorWords, tellsLastingState } from './read-error-words.ts'
 import { countShift, median, type Pair, shareShift } from './statistics.ts'
 import { quoted, rounded, timesOf } from './wording.ts'
 
 const MINUTE_MS = 60_000
 /** Shift from which an error statement counts as risen. The bound is low, as the effect of the errors counts in the end. */
 const RISEN = 2
+/** Errors that come in so small a share of what was usual, or less, have stopped. */
+const STOPPED = 0.1
 /** Errors that are expected of a service that was not heard before. */
 const PRIOR_COUNT = 0.5
 /** Without trace ids: a service's errors are an echo when this share of them comes so shortly after those of another service, ms. */
@@ -34,6 +36,8 @@ export interface Failures {
   readonly findings: Findings
   /** Error statements that are new, or come more often. */
   readonly risen: ReadonlySet<Kind>
+  /** Error statements that came before the window, and no longer in it. */
+  readonly stopped: ReadonlySet<Kind>
   /** Requests of the window that hold an error that is new or risen. */
   readonly failed: ReadonlySet<TracedRequest>
   /** Share of failing visits, or records, of the worst service where errors begin: other services are heard less by that share. */
@@ -50,23 +54,38 @@ interface ErrorSeries {
   readonly series: MinuteSeries
   /** Visits and records without a request that hold such an error. */
   readonly units: Pair
+  /** One of them is a visit. */
+  isOfRequests: boolean
 }
+
+/** How much a service does, in baseline and window: visits, and records without a request. */
+interface Units {
+  readonly all: Pair
+  /** The same, in the window at least as much as it usually does in such a time. */
+  readonly usual: Pair
+}
+
+/** Errors beside requests, of a job in the background, come no more often for it that the service does less. */
+const unitsOf = ({ all, usual }: Units, { units, isOfRequests }: Pick<ErrorSeries, 'units' | 'isOfRequests'>): Readonly<Pair> =>
+  units[0] > 0 && !isOfRequests ? usual : all
 
 export function* findFailures(system: ObservedSystem): Generator<void, Failures> {
   const units = yield* countUnits(system)
-  const risen = yield* findRisen(system, units)
+  const { risen, stopped } = yield* findRisen(system, units)
   const board = new HintBoard()
   const failed = new Set<TracedRequest>()
   const origins = new Set<number>()
-  if (risen.size === 0) return { findings: board.findings(), risen, failed, worstShare: 0, origins, echoing: new Set(), blames: [] }
+  if (risen.size === 0)
+    return { findings: board.findings(), risen, stopped, failed, worstShare: 0, origins, echoing: new Set(), blames: [] }
   const reader = readErrors(system.services, risen)
   const { isRemote } = reader
   const echoes = findEchoes(system.window.untraced.filter(({ isError, kind }) => isError && risen.has(kind)))
   const echoed = new Set(echoes.map(([later]) => later))
   const tallies = yield* attribute(system, { risen, failed, reader, echoed })
   let worstShare = 0
-  for (const { service, speaker, kind, isEcho, units: count, records } of tallies) {
-    const of = units[speaker]!
+  for (const tally of tallies) {
+    const { service, speaker, kind, isEcho, units: count, records } = tally
+    const of = unitsOf(units[speaker]!, tally)
     const isLasting = !isEcho && service === speaker && count[0] === 0 && kind !== undefined && tellsLasting(kind)
     const strength = Math.max(shiftOf(count, of) * (isEcho ? ECHO_WEIGHT : 1), isLasting ? LASTING : 0)
     if (strength <= 0) continue
@@ -77,22 +96,26 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
     if (kind === undefined && records.every(record => record.kind === records[0]?.kind)) continue
     const expected = of[0] === 0 ? 0 : rounded((count[0] / of[0]) * of[1])
     const other = service === speaker ? undefined : system.services[speaker]!
-    const text = () =>
-      tellErrors({
+    const text = () => {
+      const told = kind ?? mostTelling(records, reader)
+      return tellErrors({
         speaker: other,
         isEcho,
         isOfSeveral: kind === undefined,
-        says: reader.textOf(kind ?? mostTelling(records, reader)),
-        queues: (kind ?? mostTelling(records, reader)).queues,
+        says: reader.textOf(told),
+        unresolvedName: reader.unresolvedNameOf(told),
+        queues: told.queues,
         count,
         expected,
       })
+    }
     board.add({
       service,
       strength,
       subject: `${speaker} ${kind?.id ?? 'all'} ${isEcho}`,
       isErrors: true,
       isOwnWords: service === speaker && !isEcho,
+      isUnanswered: service === speaker && records.every(({ kind }) => reader.isUnanswered(kind)),
       nature:
         isEcho || (service === speaker && records.some(({ kind }) => isRemote(kind)))
           ? 'remote'
@@ -115,6 +138,7 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
   return {
     findings: board.findings(),
     risen,
+    stopped,
     failed,
     worstShare,
     origins,
@@ -131,16 +155,20 @@ interface Told {
   readonly isOfSeveral: boolean
   /** The statement that is quoted; where there are several, the one that tells most. */
   readonly says: string
+  /** The name that could not be resolved. */
+  readonly unresolvedName: string | undefined
   readonly queues: ReadonlySet<string>
   readonly count: Readonly<Pair>
   readonly expected: number
 }
 
-function tellErrors({ speaker, isEcho, isOfSeveral, says, queues, count, expected }: Told): string {
+function tellErrors({ speaker, isEcho, isOfSeveral, says, unresolvedName, queues, count, expected }: Told): string {
   const often = `${timesOf(count[1])}, ${count[0] === 0 ? 'never before' : `${expected} expected`}`
   const [queue, ...otherQueues] = queues
   const words = queue === undefined || otherQueues.length > 0 ? quoted(says) : `${quoted(says)} on ${queue}`
   const what = isOfSeveral ? `errors of several kinds, ${words} among them,` : words
+  if (unresolvedName !== undefined)
+    return `${speaker === undefined ? '' : `${speaker} `}cannot resolve the name ${unresolvedName}: ${what}${isOfSeveral ? ' ' : ': '}${often}`
   if (isEcho)
     return `${what} ${isOfSeveral ? 'follow errors elsewhere, or blame' : 'follows errors elsewhere, or blames'} another service: ${often}`
   if (speaker !== undefined) return `${speaker} blames it: ${what} ${often}`
@@ -148,12 +176,14 @@ function tellErrors({ speaker, isEcho, isOfSeveral, says, queues, count, expecte
   return `${what} is ${count[0] === 0 ? 'a new error' : 'an error that comes more often'}: ${often}`
 }
 
-/** The statement of an error that names a reason of its own, else that of most of them; of as many the one that came first. */
+/** The statement of an error that names a reason of its own, else one that is passed on, else that of most of them; of as many the one that came first. */
 function mostTelling(records: readonly ObservedRecord[], { senseOf }: Pick<ErrorReader, 'senseOf'>): Kind {
   const counts = new Map<Kind, number>()
   for (const { kind } of records) counts.set(kind, (counts.get(kind) ?? 0) + 1)
   const kinds = [...counts].sort(([, a], [, b]) => b - a).map(([kind]) => kind)
-  return kinds.find(kind => senseOf(kind) === 'own') ?? kinds[0]!
+  const own = kinds.filter(kind => senseOf(kind) === 'own')
+  const tellsWhy = (kind: Kind) => wordsOf(kind).some(namesReason)
+  return own.find(tellsWhy) ?? kinds.find(tellsWhy) ?? own[0] ?? kinds[0]!
 }
 
 /** Services with new or more errors, none of which begins in the service itself. */
@@ -181,15 +211,24 @@ export function withoutFailed(system: ObservedSystem, { failed }: Failures): Obs
   return { ...system, window: { ...system.window, requests } }
 }
 
+/** Without requests of the baseline that held an error which stopped: what they lacked would count as what there is too much of now. */
+export function withoutRecovered(system: ObservedSystem, { stopped }: Failures): ObservedSystem {
+  if (stopped.size === 0) return system
+  const isStopped = ({ isError, kind }: ObservedRecord) => isError && stopped.has(kind)
+  const requests = system.baseline.requests.filter(({ hasErrors, records }) => !hasErrors || !records.some(isStopped))
+  return { ...system, baseline: { ...system.baseline, requests } }
+}
+
 /** Visits, and records without a request, of each service in baseline and window. */
-function* countUnits({ services, baseline, window }: ObservedSystem): Generator<void, readonly Pair[]> {
+function* countUnits({ services, baseline, window, atMs }: ObservedSystem): Generator<void, readonly Units[]> {
   const units = services.map((): Pair => [0, 0])
   for (const [side, { requests, untraced }] of [baseline, window].entries()) {
     for (const { visits } of requests) for (const { type } of visits) units[type.service]![side as 0 | 1]++
     for (const { kind } of untraced) units[kind.service]![side as 0 | 1]++
     yield
   }
-  return units
+  const usual = (window.lastMs - atMs) / (atMs - baseline.firstMs) || 0
+  return units.map(all => ({ all, usual: [all[0], Math.max(all[1], all[0] * usual)] }))
 }
 
 function shiftOf(count: Readonly<Pair>, of: Readonly<Pair>): number {
@@ -197,48 +236,59 @@ function shiftOf(count: Readonly<Pair>, of: Readonly<Pair>): number {
   return shareShift([Math.min(count[0], of[0]), Math.min(count[1], of[1])], of)
 }
 
-/** Error statements that come more often than before. */
-function* findRisen(system: ObservedSystem, units: readonly Pair[]): Generator<void, ReadonlySet<Kind>> {
+/** Error statements that come more often than before, and those that stopped. */
+function* findRisen(system: ObservedSystem, units: readonly Units[]): Generator<void, Pick<Failures, 'risen' | 'stopped'>> {
   const { baseline, window, atMs } = system
   const byKind = new Map<Kind, ErrorSeries>()
   const byService = new Map<number, ErrorSeries>()
-  const add = (record: ObservedRecord, side: 0 | 1) => {
+  const add = ({ record, isOfRequest }: FirstError, side: 0 | 1) => {
     const minute = Math.floor((atMs - record.timeMs) / MINUTE_MS)
-    for (const { series, units } of [
-      entryOf(byKind, record.kind, newErrorSeries),
-      entryOf(byService, record.kind.service, newErrorSeries),
-    ]) {
-      units[side]++
-      if (side === 0) series.addBefore(minute)
+    for (const errors of [entryOf(byKind, record.kind, newErrorSeries), entryOf(byService, record.kind.service, newErrorSeries)]) {
+      errors.units[side]++
+      errors.isOfRequests ||= isOfRequest
+      if (side === 0) errors.series.addBefore(minute)
     }
   }
   for (const [side, period] of [baseline, window].entries()) {
-    const errors = [...firstErrors(period)].sort((a, b) => a.timeMs - b.timeMs)
-    for (const record of errors) add(record, side as 0 | 1)
+    const errors = [...firstErrors(period)].sort((a, b) => a.record.timeMs - b.record.timeMs)
+    for (const error of errors) add(error, side as 0 | 1)
     yield
   }
   const minutes = Number.isNaN(baseline.firstMs) ? 1 : Math.max((atMs - baseline.firstMs) / MINUTE_MS, 1 / 60)
-  const strengthOf = ({ series, units: count }: ErrorSeries, service: number) =>
-    shiftOf(count, units[service]!) / Math.sqrt(series.spread(minutes))
+  const strengthOf = (errors: ErrorSeries, service: number) =>
+    shiftOf(errors.units, unitsOf(units[service]!, errors)) / Math.sqrt(errors.series.spread(minutes))
   const risen = new Set<Kind>()
+  const stopped = new Set<Kind>()
   for (const [kind, errors] of byKind) {
+    if (hasStopped(errors.units, unitsOf(units[kind.service]!, errors))) stopped.add(kind)
     const isNewOfMany = errors.units[0] === 0 && strengthOf(byService.get(kind.service)!, kind.service) >= RISEN
     const isNewState = errors.units[0] === 0 && tellsLasting(kind)
     if (strengthOf(errors, kind.service) >= RISEN || isNewOfMany || isNewState) risen.add(kind)
   }
-  return risen
+  return { risen, stopped }
 }
 
-function tellsLasting({ pattern, errorTexts }: Kind): boolean {
-  return (errorTexts.length === 0 ? [pattern] : errorTexts).some(text => readErrorWords(text).sense === 'own' && tellsLastingState(text))
+function hasStopped(count: Readonly<Pair>, of: Readonly<Pair>): boolean {
+  return shiftOf(count, of) <= -RISEN && count[1] <= STOPPED * count[0] * (of[1] / of[0])
 }
+
+function tellsLasting(kind: Kind): boolean {
+  return wordsOf(kind).some(text => readErrorWords(text).sense === 'own' && tellsLastingState(text))
+}
+
+const wordsOf = ({ pattern, errorTexts }: Kind): readonly string[] => (errorTexts.length === 0 ? [pattern] : errorTexts)
 
 function newErrorSeries(): ErrorSeries {
-  return { series: new MinuteSeries(), units: [0, 0] }
+  return { series: new MinuteSeries(), units: [0, 0], isOfRequests: false }
+}
+
+interface FirstError {
+  readonly record: ObservedRecord
+  readonly isOfRequest: boolean
 }
 
 /** Error records: of a visit the first of each statement. */
-function* firstErrors({ requests, untraced }: ObservedPeriod): Generator<ObservedRecord> {
+function* firstErrors({ requests, untraced }: ObservedPeriod): Generator<FirstError> {
   for (const { visits, hasErrors } of requests) {
     if (!hasErrors) continue
     for (const { records } of visits) {
@@ -246,11 +296,11 @@ function* firstErrors({ requests, untraced }: ObservedPeriod): Generator<Observe
       for (const record of records) {
         if (!record.isError || seen.has(record.kind)) continue
         seen.add(record.kind)
-        yield record
+        yield { record, isOfRequest: true }
       }
     }
   }
-  for (const record of untraced) if (record.isError) yield record
+  for (const record of untraced) if (record.isError) yield { record, isOfRequest: false }
 }
 
 /** Errors that begin in `service` and that `speaker` wrote: the service itself, or another one that names the service. */
@@ -262,6 +312,8 @@ interface Tally {
   /** Undefined: of all statements. */
   readonly kind: Kind | undefined
   readonly units: Pair
+  /** One of them is a visit. */
+  isOfRequests: boolean
   /** Records in the window, without those of the baseline. */
   readonly records: ObservedRecord[]
 }
@@ -278,16 +330,17 @@ interface Attribution {
 function* attribute(system: ObservedSystem, { risen, failed, reader, echoed }: Attribution): Generator<void, readonly Tally[]> {
   const { named, isRemote } = reader
   const tallies = new Map<string, Tally>()
-  const note = (service: number, record: ObservedRecord, side: 0 | 1, isEcho = false) => {
+  const note = (service: number, record: ObservedRecord, side: 0 | 1, { isEcho = false, isOfRequest = false } = {}) => {
     const { kind } = record
     for (const statement of [kind, undefined]) {
       const key = `${service} ${kind.service} ${statement?.id ?? 'all'} ${isEcho}`
       const tally = entryOf(
         tallies,
         key,
-        (): Tally => ({ service, speaker: kind.service, isEcho, kind: statement, units: [0, 0], records: [] }),
+        (): Tally => ({ service, speaker: kind.service, isEcho, kind: statement, units: [0, 0], isOfRequests: false, records: [] }),
       )
       tally.units[side]++
+      tally.isOfRequests ||= isOfRequest
       if (side === 1) tally.records.push(record)
     }
   }
@@ -298,12 +351,12 @@ function* attribute(system: ObservedSystem, { risen, failed, reader, echoed }: A
       if (first === undefined) continue
       const service = named(first.kind)
       if (side === 1 && (service !== undefined || reader.senseOf(first.kind) !== 'callee')) failed.add(request)
-      note(service ?? first.kind.service, first, side as 0 | 1)
+      note(service ?? first.kind.service, first, side as 0 | 1, { isOfRequest: true })
       const told = new Set(service === undefined ? [first.kind.service] : [])
       for (const record of request.records) {
         if (!isRisen(record) || told.has(record.kind.service)) continue
         told.add(record.kind.service)
-        note(record.kind.service, record, side as 0 | 1, true)
+        note(record.kind.service, record, side as 0 | 1, { isEcho: true, isOfRequest: true })
       }
     }
     yield
@@ -313,7 +366,7 @@ function* attribute(system: ObservedSystem, { risen, failed, reader, echoed }: A
       // A service that is alone has nobody to blame.
       const isEcho = service !== undefined || (system.services.length > 1 && isRemote(record.kind)) || echoed.has(record.kind.service)
       if (service !== undefined) note(service, record, side as 0 | 1)
-      note(record.kind.service, record, side as 0 | 1, isEcho)
+      note(record.kind.service, record, side as 0 | 1, { isEcho })
     }
     yield
   }

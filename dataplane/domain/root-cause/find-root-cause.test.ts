@@ -30,6 +30,63 @@ describe('root cause by rules', () => {
     expect(summary).to.match(/^Most likely orders: “order stored” is missing: in 0 of 120 visits, 120 expected; first at 12:00:00 UTC\./)
   })
 
+  it('blames no service whose errors stopped, nor those that it calls again', () => {
+    const broken = [
+      ...without('card charged', 'receipt written', 'order stored'),
+      { service: 'orders', says: 'no stock', afterMs: 5, isError: true },
+    ]
+    const recovered = (hasSpans: boolean) => [
+      ...traffic({ from: -15, to: -8, perMinute: 40, lines: () => USUAL, hasSpans }),
+      ...traffic({ from: -8, to: -1, perMinute: 40, lines: () => broken, hasSpans }),
+      ...traffic({ from: -1, to: 3, perMinute: 40, lines: () => USUAL, hasSpans }),
+    ]
+    for (const hasSpans of [true, false]) {
+      const { summary } = rootCauseOf(recovered(hasSpans))
+      expect(summary).to.equal('Nothing in the window differs from the time before.')
+      expect(first([...recovered(hasSpans), ...batch(-15, 0)])?.service).to.equal('batch')
+    }
+    const untraced = recovered(false).map(each => ({ ...each, traceId: '' }))
+    expect(rootCauseOf(untraced).summary).to.not.match(/^Most likely/)
+    expect(first([...untraced, ...batch(-15, 0)])?.service).to.equal('batch')
+  })
+
+  it('tells what a JSON record lacks, whose pattern has no words, behind what says more', () => {
+    const json = USUAL.map(line => (line.service === 'payments' ? { ...line, says: `{"msg":<*>,"at${line.says.length}":<*>}` } : line))
+    const broken = json
+      .filter(({ says }) => !says.includes('at15'))
+      .map(line => (line.service === 'payments' ? { ...line, afterMs: line.afterMs + 400 } : line))
+    const { candidates } = rootCauseOf([
+      ...traffic({ from: -15, to: 0, perMinute: 40, lines: () => json }),
+      ...traffic({ from: 0, to: 3, perMinute: 40, lines: () => broken }),
+    ])
+    expect(candidates[0]?.service).to.equal('payments')
+    expect(candidates[0]?.reasons.map(({ kind }) => kind).slice(0, 2)).to.deep.equal(['delay', 'missing'])
+  })
+
+  it('takes no notice of lines of level DEBUG that somebody switched on, or off', () => {
+    const chatty = USUAL.flatMap(line => [{ ...line, says: `entering ${line.says}`, afterMs: 0 }, line])
+    const marked = (records: readonly Observation[]) =>
+      records.map(each => (each.pattern.startsWith('entering') ? { ...each, isDebug: true } : each))
+    const [usual, before] = [{ lines: () => USUAL }, { lines: () => chatty }]
+    const ofShop = (first: typeof usual, then: typeof usual) =>
+      marked([...traffic({ from: -15, to: 0, perMinute: 40, ...first }), ...traffic({ from: 0, to: 3, perMinute: 40, ...then })])
+    for (const records of [ofShop(usual, before), ofShop(before, usual)])
+      for (const each of [records, records.map(record => ({ ...record, traceId: '' }))])
+        expect(rootCauseOf(each).summary).to.not.match(/^(?:Most likely|Perhaps)/)
+    const failing = ofShop(usual, { lines: () => chatty.filter(({ service }) => service !== 'payments') })
+    expect(first(failing)?.service).to.equal('payments')
+  })
+
+  it('takes errors that always came for no more of them because their service does less', () => {
+    const lines = (from: number, to: number, perMinute: number, says: string, isError = false) =>
+      Array.from({ length: Math.round((to - from) * perMinute) }, (_, i) =>
+        observation({ service: 'worker', timeMs: AT_MS + (from + i / perMinute) * 60_000, pattern: says, isError }),
+      )
+    const { candidates } = rootCauseOf([...shop(() => USUAL), ...lines(-15, 0, 10, 'job done'), ...lines(-15, 3, 2, 'no footer', true)])
+    expect(candidates[0]?.service).to.equal('worker')
+    expect(candidates[0]?.reasons.map(({ kind }) => kind)).to.not.include('errors')
+  })
+
   it('names the service that says what it never said', () => {
     const broken = USUAL.flatMap(line => (line.says === 'card charged' ? [line, { ...line, says: 'card refused' }] : [line]))
     const candidate = first(shop(i => (i % 2 === 0 ? broken : USUAL)))

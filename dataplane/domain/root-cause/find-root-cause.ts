@@ -1,13 +1,14 @@
 /** The services that an incident most likely comes from: the detectors' findings made comparable, the strongest first (Decisions 6). */
 
+import { lacksWords } from '../records/readable-text.ts'
 import { coldCacheBefore } from './cold-cache.ts'
 import { findDelays } from './delays.ts'
 import { entryOf } from './entry-of.ts'
-import { type Failures, findFailures, withoutFailed } from './failures.ts'
+import { type Failures, findFailures, withoutFailed, withoutRecovered } from './failures.ts'
 import type { CauseEvidence, Findings, Hint, Nature } from './findings.ts'
 import { findInstances, type Instances, instanceOf } from './instances.ts'
 import type { Observation } from './observation.ts'
-import { type ObservedPeriod, type ObservedRecord, type ObservedSystem, observeSystem } from './observed-system.ts'
+import { type Kind, type ObservedPeriod, type ObservedRecord, type ObservedSystem, observeSystem } from './observed-system.ts'
 import { type CauseRanking, causeOf, JUST_BEFORE, MAX_CANDIDATES } from './ranking.ts'
 import { findRates } from './rates.ts'
 import { type Change, changesBefore, findChanges, tellChange } from './recent-changes.ts'
@@ -87,7 +88,11 @@ export function* rankSystem(
   const hasBaseline = !Number.isNaN(system.baseline.firstMs)
   const failures = yield* findFailures(system)
   // Without a time before nothing but errors can be told.
-  const found = yield* runDetectors(system, failures, hasBaseline ? detectors : detectors.filter(name => name === 'errors'))
+  const found = yield* runDetectors(
+    withoutRecovered(system, failures),
+    failures,
+    hasBaseline ? detectors : detectors.filter(name => name === 'errors'),
+  )
   const ranked = rankSuspects(found, system, failures)
   const asked = services.length === 0 ? ranked : ranked.filter(({ service }) => services.includes(system.services[service]!))
   const places = { instances: yield* findInstances(system), node: yield* findTroubledNode(system, failures) }
@@ -197,7 +202,9 @@ function describe({ service, score, hints }: Suspect, system: ObservedSystem, { 
     subjects.add(hint.subject)
     return !isOfErrors(hint) || (at === 0 && !hasOwnWords)
   })
-  const reasons = tellingFirst(worthTelling.map(({ hint }) => hint)).slice(0, MAX_REASONS)
+  const saysLittle = ({ statement }: Hint) => statement !== undefined && !isOfWords(system.kinds[statement]!)
+  const hintsToTell = worthTelling.map(({ hint }) => hint).sort((a, b) => Number(saysLittle(a)) - Number(saysLittle(b)))
+  const reasons = tellingFirst(hintsToTell).slice(0, MAX_REASONS)
   const told = reasons.map(hint => hint.tell()).filter(isEvidence)
   const candidate = {
     service: system.services[service]!,
@@ -206,6 +213,9 @@ function describe({ service, score, hints }: Suspect, system: ObservedSystem, { 
   }
   return { candidate, onsetMs: told[0] === undefined ? Number.NaN : onsetOf(samplesSeen(told[0])) }
 }
+
+/** Readers cannot tell one JSON record from another by its keys. */
+const isOfWords = ({ pattern, errorTexts }: Kind) => errorTexts.length > 0 || !lacksWords(pattern)
 
 /** The samples that are looked at. */
 function samplesSeen({ samples }: CauseEvidence): readonly ObservedRecord[] {

@@ -14,6 +14,9 @@ describe('level in the text of a record without severity', () => {
     '{"msg":<*>,"severity":"ERROR"}',
     '{"@t":<*>,"@mt":<*>,"@l":"Fatal"}',
     '{"EventId":<*>,"LogLevel":"Error","Category":<*>}',
+    // MongoDB.
+    '{"t":{"$date":<*>},"s":"E",  "c":<*>,"id":<*>,"ctx":<*>,"msg":<*>}',
+    '{"t":{"$date":"2026-03-03T04:00:01.123+00:00"},"s":"F",  "c":"CONTROL", "msg":"fatal assertion"}',
     // zap on a console, winston, a program behind syslog, Node.
     '<*>\terror\tshop/orders.go:<*>\tno charge',
     'error: no charge',
@@ -67,6 +70,8 @@ describe('level in the text of a record without severity', () => {
     '{"level":30,"msg":<*>}',
     '{"level":<*>,"msg":<*>}',
     '{"msg":<*>,"error":null}',
+    '{"t":{"$date":<*>},"s":"I",  "c":<*>,"msg":<*>}',
+    '{"room":<*>,"s":"E"}',
     '[warn] upstream is slow',
     'I<*> <*>       <*> controller.go:<*>] synced after ERROR',
     'info: Shop.Orders.Api[<*>]\n      ERROR page rendered',
@@ -89,6 +94,17 @@ describe('level in the text of a record without severity', () => {
       expect(levelInText(line), line).to.equal(undefined)
   })
 
+  it('what is for those who look for mistakes is told by it too', () => {
+    for (const line of [
+      '<*> DEBUG [main] page rendered',
+      'time=<*> level=debug msg=<*>',
+      '{"level":20,"msg":<*>}',
+      'dbug: Shop.Orders[<*>]',
+    ])
+      expect(levelInText(line), line).to.equal('debug')
+    expect(levelInText('<*> INFO DEBUG is off')).to.equal(undefined)
+  })
+
   it('warnings are told by the first level too', () => {
     const warnings = [
       '<*> <*> [Warning] Too many connections',
@@ -96,6 +112,7 @@ describe('level in the text of a record without severity', () => {
       'W<*> <*>       <*> controller.go:<*>] no space left',
       '{"level":40,"msg":<*>}',
       'time=<*> level=WARN msg=<*>',
+      '{"t":{"$date":<*>},"s":"W",  "c":<*>,"msg":<*>}',
     ]
     for (const line of warnings) expect(levelInText(line), line).to.equal('warning')
     for (const line of ['<*> [ERROR] after a [Warning]', '<*> <*> [Note] [Warning] was seen', 'level=info msg=warning', ''])

@@ -17,6 +17,8 @@ const LEVEL = new RegExp(
     `(?:^(?:<\\*> ){0,3}|\\]: |\\t)(trace|debug|info|notice|warn|warning|error|dpanic|panic|crit|critical|fatal|alert|emerg)(?=: |\\t)`,
     // JSON, whose pattern has the level (records/pattern.ts), by the word or as pino and bunyan number it.
     `"(?:@?[Ll]evel|[Ll]og[._]?[Ll]evel|levelname|lvl|@l|[Ss]everity(?:_?[Tt]ext)?)": ?"?(\\w+)`,
+    // MongoDB: by a letter, behind the time. `s` alone may stand for anything.
+    `^\\{"t": ?\\{"\\$date": ?(?:<\\*>|"[^"]{1,40}")\\}, {0,2}"s": ?"([DIWEF])"`,
     `\\b(?:level|lvl|severity)=["']?(\\w+)`,
     `\\[(debug|info|[Nn]ote|notice|warn|[Ww]arning|error|crit|alert|emerg)\\]`,
   ].join('|'),
@@ -29,18 +31,20 @@ const EXCEPTION = /^(?:Caused by: )?(?:[A-Za-z_$][\w$]{0,60}\.){0,10}(?:[A-Z][\w
 /** Kubernetes has no level above Warning; what it warns of all the time is nothing new. */
 const EVENT = /^\{(?=.{0,1024}"reason": ?).{0,1024}"type": ?"Warning"/s
 const ERRORS = new Set('ERROR SEVERE CRITICAL CRIT FATAL DPANIC PANIC EMERG ALERT ERR FTL FAIL E F 50 60'.split(' '))
+const DEBUGS = new Set('TRACE DEBUG DBG TRCE DBUG D 10 20'.split(' '))
 const WARNINGS = new Set('WARN WARNING WRN W 40'.split(' '))
 
 export function saysError(message: string): boolean {
   return levelInText(message) === 'error'
 }
 
-/** Undefined: less than a warning, or no level at all. */
-export function levelInText(message: string): 'error' | 'warning' | undefined {
+/** Undefined: INFO, or no level at all. */
+export function levelInText(message: string): 'error' | 'warning' | 'debug' | undefined {
   const start = withoutTerminalCodes(message.slice(0, MAX_CHARACTERS))
   if (CRASH.test(start) || EXCEPTION.test(start)) return 'error'
   if (EVENT.test(message)) return 'error'
   const [, ...levels] = LEVEL.exec(start) ?? []
   const level = levels.find(each => each !== undefined)?.toUpperCase() ?? ''
-  return ERRORS.has(level) ? 'error' : WARNINGS.has(level) ? 'warning' : undefined
+  if (ERRORS.has(level)) return 'error'
+  return WARNINGS.has(level) ? 'warning' : DEBUGS.has(level) ? 'debug' : undefined
 }

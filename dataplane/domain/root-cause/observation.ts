@@ -22,6 +22,8 @@ export interface Observation {
   readonly template: string
   /** Level ERROR or FATAL. */
   readonly isError: boolean
+  /** Level DEBUG or TRACE. */
+  readonly isDebug?: boolean
   /** The pod, else the host, that wrote it. */
   readonly instance?: string
   /** The node on which it was written. */

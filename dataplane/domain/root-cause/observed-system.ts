@@ -11,6 +11,10 @@ export interface Kind {
   readonly service: number
   readonly pattern: string
   readonly patternId: string
+  /** All of its records are errors. */
+  isError: boolean
+  /** All of its records are of level DEBUG or TRACE. */
+  isDebug: boolean
   /** Words of its errors that were read: a few, all different. */
   readonly errorTexts: string[]
   /** Other sides of calls, one for each of its errors that was read and names one. */
@@ -99,6 +103,8 @@ export function* orderRecords(observations: readonly Observation[]): Generator<v
         service,
         pattern: source.pattern,
         patternId: source.patternId,
+        isError: true,
+        isDebug: true,
         errorTexts: [],
         called: [],
         queues: new Set(),
@@ -106,6 +112,8 @@ export function* orderRecords(observations: readonly Observation[]): Generator<v
       kinds.push(kind)
       kindsOf[service].set(source.template, kind)
     }
+    kind.isError &&= source.isError
+    kind.isDebug &&= source.isDebug === true
     const { errorText, called, queue } = source
     if (queue !== undefined) kind.queues.add(queue)
     if (called !== undefined && kind.called.length < MAX_CALLED) kind.called.push(called)
@@ -176,9 +184,26 @@ export function* observeSystem(observations: readonly Observation[], atMs: numbe
 export function* splitAt({ services, kinds, records, sizes }: OrderedRecords, atMs: number): Generator<void, ObservedSystem> {
   const split = records.findIndex(({ timeMs }) => timeMs >= atMs)
   const isAlone = (traceId: string) => traceId === '' || sizes.get(traceId) === 1
-  const baseline = yield* observePeriod(split < 0 ? records : records.slice(0, split), isAlone)
-  const window = yield* observePeriod(split < 0 ? [] : records.slice(split), isAlone)
+  const [before, after] = split < 0 ? [records, []] : [records.slice(0, split), records.slice(split)]
+  const switched = kinds.some(({ isDebug }) => isDebug) ? switchedKinds(before, after) : new Set<Kind>()
+  yield
+  const isKept = ({ kind }: ObservedRecord) => !switched.has(kind)
+  const of = (records: readonly ObservedRecord[]) => (switched.size === 0 ? records : records.filter(isKept))
+  const baseline = yield* observePeriod(of(before), isAlone)
+  const window = yield* observePeriod(of(after), isAlone)
   return { services, kinds, baseline, window, atMs }
+}
+
+/**
+ * Statements for those who look for mistakes that come on one side alone, of services which say other things on both: somebody switched them on or off, and
+ * that changes nothing of what a service does.
+ */
+function switchedKinds(before: readonly ObservedRecord[], after: readonly ObservedRecord[]): ReadonlySet<Kind> {
+  const sides = [before, after].map(records => new Set(records.map(({ kind }) => kind)))
+  const lasting = sides.map(kinds => new Set([...kinds].filter(({ isDebug }) => !isDebug).map(({ service }) => service)))
+  const isSwitched = (kind: Kind) =>
+    kind.isDebug && !sides.every(kinds => kinds.has(kind)) && lasting.every(services => services.has(kind.service))
+  return new Set(sides.flatMap(kinds => [...kinds].filter(isSwitched)))
 }
 
 function* observePeriod(records: readonly ObservedRecord[], isAlone: (traceId: string) => boolean): Generator<void, ObservedPeriod> {

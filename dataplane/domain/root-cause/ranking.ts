@@ -27,7 +27,8 @@ export function causeOf(ranking: CauseRanking, services: readonly string[] = [])
   const candidates = withFallingScores(forIncident(ranking, services).slice(0, MAX_CANDIDATES))
   if (!ranking.hasAsked && candidates.length === 0) return ofRules('No record of the services that were asked for lies in the window.', [])
   if (!ranking.hasBaseline) return ofRules(summariseAlone(candidates), candidates)
-  const isClear = candidates.length > 0 && standsOut(candidates[0]!) && isLikely(candidates[0]!)
+  const [first, ...others] = candidates
+  const isClear = first !== undefined && standsOut(first) && isLikely(first, others)
   return ofRules(summarise(candidates, isClear ? '' : ranking.errors), candidates)
 }
 
@@ -88,7 +89,7 @@ function summarise(candidates: readonly Candidate[], errors: string): string {
   const why = `${first.service}: ${first.reasons[0]?.text ?? 'its records differ from the time before'}.`
   const next = `${tellChanges(first)}${tellOthers(others)}`
   if (standsOut(first))
-    return isLikely(first) ? `Most likely ${why}${next}` : `Perhaps ${why} Times without a fault may show as much.${errors}${next}`
+    return isLikely(first, others) ? `Most likely ${why}${next}` : `Perhaps ${why} Times without a fault may show as much.${errors}${next}`
   return errors === ''
     ? `Nothing stands out; most unusual is ${why}${tellOthers(others)}`
     : `The rules name no clear cause.${errors} Most unusual is ${why}${tellOthers(others)}`

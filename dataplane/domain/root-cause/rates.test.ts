@@ -60,6 +60,31 @@ describe('detector: rates of what has no trace ids', () => {
     expect(found.hints[0]!.nature).to.equal('remote')
   })
 
+  it('takes what goes by the clock for no silence, while others have more to do', () => {
+    const busy = ['a', 'b', 'c'].map(service => lines(service, minute => (minute < 0 ? 20 : 100)))
+    expect(
+      ratesOf(
+        ...busy,
+        lines('clock', () => 15),
+      ).has('clock'),
+    ).to.equal(false)
+    expect(
+      ratesOf(
+        ...busy,
+        lines('clock', minute => (minute < 0 ? 15 : 2)),
+      ).get('clock')!.score,
+    ).to.be.above(4)
+  })
+
+  it('tells of a service that is gone rather than of one of its statements', () => {
+    const found = ratesOf(
+      lines('a', minute => (minute < 0 ? 20 : 0)),
+      lines('a', minute => (minute < 0 ? 10 : 0), { pattern: 'tock' }),
+      lines('b', () => 20),
+    ).get('a')!
+    expect(found.hints.map(({ tell }) => tell().text)).to.deep.equal(['has gone silent: 0 records, 88.6 expected'])
+  })
+
   it('finds silence of a service that has traces, while others are heard', () => {
     const found = ratesOf(
       lines('a', minute => (minute < 0 ? 20 : 0), { traceId: 't' }),

@@ -30,6 +30,9 @@ const MAX_TOGETHER = 3
 const MIN_EXPECTED = 10
 const MIN_SERVICES = 3
 
+/** The subject of what tells that a service is silent. */
+const SILENCE = 'silence'
+
 interface ServiceSeries {
   readonly all: MinuteSeries
   readonly untraced: MinuteSeries
@@ -50,7 +53,8 @@ export function* findRates(system: ObservedSystem, { risen, worstShare, origins 
 
   const atUsualLoad = (series: MinuteSeries) => ((series.total + PRIOR_COUNT) / minutes) * windowMinutes
   const load = loadOf([...services.values()].map(({ all }) => ({ expected: atUsualLoad(all), seen: all.inWindow })))
-  const expectedOf = (series: MinuteSeries) => atUsualLoad(series) * load
+  /** Between what is usual and what is usual at such a load: what goes by the clock comes as often as ever. */
+  const expectedOf = (series: MinuteSeries) => Math.min(Math.max(series.inWindow, atUsualLoad(series)), atUsualLoad(series) * load)
   /** The mean of the baseline is not exact either. */
   const widen = (spread: number) => spread * (1 + windowMinutes / minutes)
   /** Where others' requests fail, less is heard; that explains as much of the silence, but not all of its weight. */
@@ -59,6 +63,18 @@ export function* findRates(system: ObservedSystem, { risen, worstShare, origins 
     if (shift >= 0 || worstShare === 0 || origins.has(service)) return shift
     const rest = expected * (1 - worstShare)
     return Math.min(rest > inWindow ? countShift(inWindow, rest, spread) : 0, EXPLAINED * shift)
+  }
+  const tellSilence = (service: number, strength: number) => {
+    const { all } = services.get(service)!
+    const expected = rounded(expectedOf(all))
+    return {
+      kind: 'silence' as const,
+      strength,
+      text: `${all.inWindow === 0 ? 'has gone silent' : 'is heard less'}: ${recordsOf(all.inWindow)}, ${expected} expected`,
+      count: all.inWindow,
+      expected,
+      samples: () => untracedOf(window, service),
+    }
   }
   const inPlace = new Map<number, number>()
   for (const [kind, { total, inWindow }] of statements)
@@ -72,25 +88,31 @@ export function* findRates(system: ObservedSystem, { risen, worstShare, origins 
     const seen = shiftFrom(kind.service, series, expected, widen(spread))
     const isEffect = seen > 0 && waitsForOthers(kind.pattern)
     const shift = untraced.total === 0 || isEffect ? Math.min(seen, MAX_NEWCOMER) : seen
-    if (shift === 0 || (shift > 0 && risen.has(kind))) continue
+    // Errors have a detector of their own, and that they no longer come is no fault.
+    if (shift === 0 || (shift > 0 ? risen.has(kind) : kind.isError)) continue
     const isHeard = untraced.inWindow * expected > MORE_HEARD * series.inWindow * expectedOf(untraced)
     const reason: ReasonKind = shift < 0 ? 'missing' : series.total === 0 ? 'new' : 'rate'
     const says = { missing: 'comes less often', new: 'is new', rate: 'comes more often' }[reason as 'missing' | 'new' | 'rate']
+    // That a service is gone says more than that one of its statements is.
+    const isGone = shift < 0 && services.get(kind.service)!.all.inWindow === 0
     board.add({
       service: kind.service,
       strength: Math.abs(shift),
-      subject: kind.id,
+      subject: isGone ? SILENCE : kind.id,
       statement: kind.id,
       nature: isEffect ? 'remote' : shift > 0 || isReplaced(kind.service) ? 'change' : isHeard ? 'broken' : 'silence',
-      tell: () => ({
-        kind: reason,
-        strength: Math.abs(shift),
-        text: `${quoted(kind.pattern)} ${says}: ${recordsOf(series.inWindow)}, ${rounded(expected)} expected`,
-        patternId: kind.patternId,
-        count: series.inWindow,
-        expected: rounded(expected),
-        samples: () => (shift < 0 ? untracedOf(window, kind.service) : window.untraced.filter(record => record.kind === kind)),
-      }),
+      tell: () =>
+        isGone
+          ? tellSilence(kind.service, Math.abs(shift))
+          : {
+              kind: reason,
+              strength: Math.abs(shift),
+              text: `${quoted(kind.pattern)} ${says}: ${recordsOf(series.inWindow)}, ${rounded(expected)} expected`,
+              patternId: kind.patternId,
+              count: series.inWindow,
+              expected: rounded(expected),
+              samples: () => (shift < 0 ? untracedOf(window, kind.service) : window.untraced.filter(record => record.kind === kind)),
+            },
     })
   }
   const squares = new Map<number, number>()
@@ -105,16 +127,9 @@ export function* findRates(system: ObservedSystem, { risen, worstShare, origins 
       board.add({
         service,
         strength: -shift,
-        subject: 'silence',
+        subject: SILENCE,
         nature: 'silence',
-        tell: () => ({
-          kind: 'silence',
-          strength: -shift,
-          text: `${all.inWindow === 0 ? 'has gone silent' : 'is heard less'}: ${recordsOf(all.inWindow)}, ${rounded(expected)} expected`,
-          count: all.inWindow,
-          expected: rounded(expected),
-          samples: () => untracedOf(window, service),
-        }),
+        tell: () => tellSilence(service, -shift),
       })
   }
   return board.findings()

@@ -30,7 +30,13 @@ const SENSES: Readonly<Record<ErrorSense, readonly string[]>> = {
     'lookup payments on 10.0.0.10:53: i/o timeout',
     'Memory cgroup out of memory: Killed process 4711 (gunicorn)',
   ],
-  vague: ['internal server error', 'request failed', 'order failed'],
+  vague: [
+    'internal server error',
+    'request failed',
+    'order failed',
+    'POST /v2/orders/7/lines -> 502 in 31 ms',
+    'GET /health HTTP/1.1 failed',
+  ],
   plain: [
     'connection refused: db-primary:5432',
     'HTTP POST /orders responded 500 in 12.1 ms System.InvalidOperationException: Sequence contains no elements',
@@ -58,6 +64,52 @@ describe('words of errors', () => {
       'orders',
       'orders-7d9f5c4b8d-x2v4p',
     ])
+  })
+
+  for (const text of [
+    'Error: getaddrinfo ENOTFOUND bank.internal',
+    'getaddrinfo EAI_AGAIN bank.internal:443',
+    'Get "https://bank.internal/charge": dial tcp: lookup bank.internal on 10.96.0.10:53: no such host',
+    'java.net.UnknownHostException: bank.internal: Name or service not known',
+    'could not translate host name "bank.internal" to address: Name or service not known',
+    "Failed to resolve 'bank.internal' ([Errno -3] Temporary failure in name resolution)",
+    "HTTPSConnectionPool(host='bank.internal', port=443): [Errno -2] Name or service not known",
+    'curl: (6) Could not resolve host: bank.internal',
+    'bank.internal could not be resolved (3: Host not found)',
+    'host not found in upstream "bank.internal"',
+  ])
+    it(`name what was looked up: ${text}`, () => {
+      const { isUnresolved, unresolvedName, sense } = readErrorWords(text)
+      expect({ isUnresolved, unresolvedName, sense }).to.deep.equal({
+        isUnresolved: true,
+        unresolvedName: 'bank.internal',
+        sense: 'callee',
+      })
+    })
+
+  it('tell that a cache said so, where a client passes on its words', () => {
+    for (const text of [
+      "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk.",
+      'OOM command not allowed',
+    ])
+      expect(readErrorWords(`no session: ${text}`), text).to.deep.include({ sense: 'callee', system: 'redis' })
+  })
+
+  it('tell that nobody answered, where they do not tell who should have', () => {
+    for (const text of ['no quote: context deadline exceeded', 'dial tcp 10.3.4.5:8080: connect: connection refused', 'read timed out'])
+      expect(readErrorWords(text).isUnanswered, text).to.equal(true)
+    for (const text of [
+      'connection refused: bank:443',
+      'connection refused: bank:<*>',
+      'timed out waiting for a connection of the pool',
+      'no quote',
+    ])
+      expect(readErrorWords(text).isUnanswered, text).to.equal(false)
+  })
+
+  it('name nothing that was looked up where a host did not answer, or a thing was not found', () => {
+    for (const text of ['connect ECONNREFUSED bank.internal:443', 'failed to resolve dependency "bank"', 'order not found'])
+      expect(readErrorWords(text).unresolvedName, text).to.equal(undefined)
   })
 
   it('name the sites that were called, and no page that a proxy was asked for', () => {

@@ -14,8 +14,12 @@ export interface ErrorWords {
   readonly sites: readonly string[]
   /** A name was not resolved: rather a fault of the name service than of the one that was looked up. */
   readonly isUnresolved: boolean
+  /** The name that was not resolved, as far as it is told. */
+  readonly unresolvedName: string | undefined
   /** The database, cache or broker whose client complains that it is not there, or passes on what it was told; as in `db.system`. */
   readonly system: string | undefined
+  /** Nobody answered, and the text does not tell who should have. */
+  readonly isUnanswered: boolean
   /** The text without those words that tell who asked: `request from orders`. */
   readonly withoutCallers: string
 }
@@ -43,6 +47,10 @@ const STATE: readonly RegExp[] = [
 /** Resources of the speaker, also while a database is asked. */
 const OWN_STATE = /open files|\bemfile\b|java heap space|gc overhead limit|\bmemoryerror\b|bad_alloc/i
 
+/** The platform tells of a workload that it fails, and hardly why. */
+const PLATFORM =
+  /\bback-off (?:restarting|pulling)|failed to pull image|imagepullbackoff|errimagepull|crashloop|(?:liveness|readiness|startup) probe failed/i
+
 /** Reasons that lie with the one who says them, also where a server said them first: rights, certificates, crashes, settings. */
 const OWN: readonly RegExp[] = [
   /permission denied|\beacces\b|access denied for user|password authentication failed/i,
@@ -53,18 +61,18 @@ const OWN: readonly RegExp[] = [
   /cannot read propert|is not a function|keyerror|typeerror|valueerror|unsatisfied dependency|error creating bean|missing required (?:property|environment|config)|invalid configuration/i,
   /clock skew|requesttimetooskewed|difference between the request time|used before issued/i,
   /\b(?:secret|configmap) "?[\w.-]{1,253}"? not found|mountvolume\.setup failed|failed calling webhook/i,
-  /\bback-off (?:restarting|pulling)|imagepullbackoff|errimagepull|crashloop|(?:liveness|readiness|startup) probe failed/i,
+  PLATFORM,
 ]
 
 /** Names by which clients of databases and caches begin what their server told them: the state that it tells of is that of the server. */
 const CLIENT =
-  /\b(?:pq: |pgx|psycopg|sqlstate|\w{0,40}sql\w{0,40}exception|\w{0,40}dataaccess\w{0,40}exception|operationalerror|activerecord::|pg::|mongo\w{0,40}(?:error|exception)|replyerror|jedis\w{0,40}exception|redis\.exceptions|elasticsearch\.|opensearchpy|cluster_block_exception|circuit_breaking_exception|queryfailederror|sequelize\w{0,40}error|prismaclient)/i
+  /\b(?:pq: |pgx|psycopg|sqlstate|\w{0,40}sql\w{0,40}exception|\w{0,40}dataaccess\w{0,40}exception|operationalerror|activerecord::|pg::|mongo\w{0,40}(?:error|exception)|replyerror|misconf redis|oom command not allowed|jedis\w{0,40}exception|redis\.exceptions|elasticsearch\.|opensearchpy|cluster_block_exception|circuit_breaking_exception|queryfailederror|sequelize\w{0,40}error|prismaclient)/i
 
 /** Packages and exceptions of clients, by the system that they ask. */
 const CLIENTS_OF: readonly (readonly [string, RegExp])[] = [
   ['postgresql', /\bpsqlexception|org\.postgresql|psycopg|asyncpg|\bpq: |\bpgx|\bpg::|npgsql/i],
   ['mysql', /mysqlconnector|mysqlexception|com\.mysql|pymysql|mysql2|mysqldb/i],
-  ['redis', /jedis|lettuce|redis\.exceptions|\bredisconnection|\breplyerror|stackexchange\.redis/i],
+  ['redis', /misconf redis|oom command not allowed|jedis|lettuce|redis\.exceptions|\bredisconnection|\breplyerror|stackexchange\.redis/i],
   ['rabbitmq', /\bamqp|\bpika\./i],
   ['kafka', /org\.apache\.kafka|kafkaexception|kafkajs|confluent[._]kafka/i],
   ['mongodb', /mongo\w{0,40}(?:error|exception)/i],
@@ -97,7 +105,7 @@ const KILLED = /\bkilled process\b/i
 const PROXY = /\b(?:up|down)stream\b/i
 
 const UNRESOLVED =
-  /\blookup \S+ (?:on|:)|name resolution|unknownhost|\benotfound\b|getaddrinfo|name or service not known|no such host|servfail/i
+  /\blookup \S+ (?:on|:)|name resolution|unknownhost|\benotfound\b|getaddrinfo|name or service not known|no such host|servfail|nxdomain|name does not resolve|could not (?:resolve host|be resolved|translate host name)|failed to (?:resolve ['"]|lookup address)|\bhost not found/i
 
 /** Waiting for a connection of one's own pool is no complaint of anybody. */
 const OWN_POOL = /pool\b/i
@@ -112,7 +120,7 @@ const VAGUE = new Set(
     'a an and the of to in with for by at on is was be has have it this that not no could can cannot unable error errors exception fault failed failure fail ' +
     'fails failing internal server request requests response call operation operations unexpected unknown something went wrong status code http https process ' +
     'processing handle handling get post put delete patch while during execute executing complete completing place placing giving up give retry retrying ' +
-    'attempt attempts abort aborted reject rejected step axioserror runtimeexception runtimeerror'
+    'attempt attempts abort aborted reject rejected step ms sec seconds axioserror runtimeexception runtimeerror'
   ).split(' '),
 )
 /** A vague message names a thing that failed, at most. */
@@ -121,18 +129,24 @@ const MAX_TELLING = 1
 /** `isOfStore`: a database or a cache was asked, as attributes of the error tell. */
 export function readErrorWords(message: string, isOfStore = false): ErrorWords {
   const text = message.slice(0, MAX_CHARACTERS)
+  const hosts = hostsOf(text, HOSTS)
+  const isUnresolved = UNRESOLVED.test(text)
   return {
     sense: senseOf(text, isOfStore),
-    hosts: hostsOf(text, HOSTS),
+    hosts,
     sites: PROXY.test(text) ? [] : hostsOf(text, [SITE]),
-    isUnresolved: UNRESOLVED.test(text),
+    isUnresolved,
+    unresolvedName: isUnresolved ? (hostsOf(text, LOOKED_UP)[0] ?? hosts[0]) : undefined,
     system: systemOf(text),
+    isUnanswered: NETWORK.test(text) && hosts.length === 0 && !MASKED_PORT.test(text) && !OWN_POOL.test(text),
     withoutCallers: text.replaceAll(CALLERS, ' '),
   }
 }
 
 /** Networks that fail: of whom it tells is open, that it happened is a reason. */
 const NETWORK = /connection (?:refused|reset|timed out|closed)|\beconn(?:refused|reset)\b|i\/o timeout|deadline exceeded|timed out/i
+/** A host whose port is masked, in a pattern. */
+const MASKED_PORT = /\w:<\*>/
 /** A URL is told up to where it leads: paths and queries name users. */
 const WHOLE_SITE = /^https?:\/\/[\w.:-]{1,200}(?=[/?#]|$)/
 /** An apostrophe within a word is no mark. */
@@ -140,8 +154,8 @@ const QUOTED = /(["`]|(?<![\p{L}\d])'(?=[^']{1,200}'(?![\p{L}\d])))((?:(?!\1)[^\
 
 /** The text without the marks around quoted reasons: a mask of all that is quoted would hide why something failed. */
 export function withOpenReasons(text: string): string {
-  const namesReason = (words: string) => [NETWORK, REFUSED, ...STATE, ...OWN].some(reason => reason.test(words))
-  return text.replaceAll(QUOTED, (quoted, _mark, words: string) => WHOLE_SITE.exec(words)?.[0] ?? (namesReason(words) ? words : quoted))
+  const isReason = (words: string) => [NETWORK, REFUSED, ...STATE, ...OWN].some(reason => reason.test(words))
+  return text.replaceAll(QUOTED, (quoted, _mark, words: string) => WHOLE_SITE.exec(words)?.[0] ?? (isReason(words) ? words : quoted))
 }
 
 /** States that last until somebody ends them: said once, they hold. */
@@ -160,6 +174,27 @@ export function reasonIn(text: string): { readonly from: number; readonly to: nu
   }
   return undefined
 }
+
+/** Whether it tells why, and not only that something fails. */
+export function namesReason(text: string): boolean {
+  const start = text.slice(0, MAX_CHARACTERS)
+  return [...OWN, ...STATE].some(words => words !== PLATFORM && words.test(start))
+}
+
+/** An HTTP status of a failure, where a message tells it as such. */
+const STATUS =
+  /(?<=(?:->|\b(?:status(?: code)?:?|code:?|answered(?: with)?|returned|responded(?: with)?|failed:|failed with|HTTP\/\d(?:\.\d)?"?)) )[45]\d\d\b/gi
+/** Stand for digits that no mask takes for such. */
+const PRIVATE_USE = 0xe000
+
+/** Masks a message, but for the status of an answer: whether it was 401, 429 or 503 is the reason. */
+export function maskBesideStatus(message: string, mask: (text: string) => string): string {
+  const shown = message.replaceAll(STATUS, status => shifted(status, PRIVATE_USE - ZERO))
+  return mask(shown).replaceAll(/[\ue000-\ue009]/g, digit => shifted(digit, ZERO - PRIVATE_USE))
+}
+
+const ZERO = 48
+const shifted = (text: string, by: number) => String.fromCharCode(...Array.from(text, char => char.charCodeAt(0) + by))
 
 const LOGIN =
   /password authentication failed|access denied for user|login failed for user|authentication failed|\bwrongpass\b|invalid username-password/i
@@ -202,18 +237,34 @@ export function tellsNothing(text: string): boolean {
   return countWords(text.slice(0, MAX_CHARACTERS)).telling === 0
 }
 
+/** The line of an HTTP request: what was asked for tells nothing of why it failed. */
+const REQUEST_LINE = /\b(GET|HEAD|POST|PUT|PATCH|DELETE) \S{1,400}(?: HTTP\/[\d.]{1,3})?/g
+
 function countWords(text: string): { readonly all: number; readonly telling: number } {
-  const words = text.toLowerCase().match(/[\p{L}_]{2,}/gu) ?? []
+  const words =
+    text
+      .replaceAll(REQUEST_LINE, '$1')
+      .toLowerCase()
+      .match(/[\p{L}_]{2,}/gu) ?? []
   return { all: words.length, telling: words.filter(word => !VAGUE.has(word)).length }
 }
 
 /** A name is at most 253 characters; it begins with a letter. */
 const HOST = '([a-z](?:[\\w.-]{0,252}\\w)?)'
 const SITE = new RegExp(`\\w://(?:[^\\s/@"']{1,100}@)?${HOST}`, 'gi')
+/** A resolver tells which name it was asked for. */
+const LOOKED_UP: readonly RegExp[] = [
+  new RegExp(
+    `\\b(?:lookup |ENOTFOUND |EAI_AGAIN |UnknownHostException: |resolve host:? |failed to resolve |translate host name |host not found in upstream |getaddrinfo for )["']?${HOST}`,
+    'gi',
+  ),
+  new RegExp(`(?<![\\w./-])${HOST} could not be resolved`, 'gi'),
+]
 const HOSTS: readonly RegExp[] = [
   SITE,
   new RegExp(`(?<![\\w./-])${HOST}(?:/[\\d.]{7,15})?:\\d{2,5}\\b`, 'gi'),
-  new RegExp(`\\b(?:host=|lookup |ENOTFOUND |UnknownHostException: )["']?${HOST}`, 'gi'),
+  new RegExp(`\\bhost=["']?${HOST}`, 'gi'),
+  ...LOOKED_UP,
   // The platform tells of a workload: `Back-off restarting failed container payments in pod payments-7d9f5c4b8d-x2v4p`.
   new RegExp(`\\b(?:container|pod|deployment|replicaset|statefulset|daemonset)[ =:/"']{1,3}(?:[\\w-]{1,63}/)?${HOST}`, 'gi'),
 ]

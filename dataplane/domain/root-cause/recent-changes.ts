@@ -53,7 +53,7 @@ const CHANGES: readonly (readonly [ChangeNature, RegExp])[] = [
   [
     'configuration',
     new RegExp(
-      `^${SUBJECT}(?:(?:config(?:uration)?s?|settings|properties|credentials|secrets?|configmap|certificates?|keys|rules|polic(?:y|ies))\\b.{0,40}\\b(?:reload|chang|updat|appl(?:y|ied)|rotat|refresh)|(?:reload|appl|rotat)(?:ied|ed|ying|ing)\\b.{0,40}\\b(?:config|settings|properties|credentials|secret|certificate|keys|rules|polic)|received sighup)`,
+      `^${SUBJECT}(?:(?:config(?:uration)?s?|settings|properties|credentials|secrets?|configmap|certificates?|keys|rules|polic(?:y|ies))\\b.{0,40}\\b(?:reload|chang|updat|appl(?:y|ied)|rotat|refresh|rolled back|revert)|(?:reload|appl|rotat)(?:ied|ed|ying|ing)\\b.{0,40}\\b(?:config|settings|properties|credentials|secret|certificate|keys|rules|polic)|received sighup)`,
       'i',
     ),
   ],
@@ -68,7 +68,7 @@ const CHANGES: readonly (readonly [ChangeNature, RegExp])[] = [
   [
     'stop',
     new RegExp(
-      `^(?:stopping container|received (?:sigterm|\\w{4,9} shutdown request)|database system is shut down|${SUBJECT}shutting down|graceful shutdown)`,
+      `^(?:stopping container|shutdown complete|received (?:sigterm|shutdown\\b|\\w{4,9} shutdown request)|database system is shut down|${SUBJECT}shutting down|graceful shutdown)`,
       'i',
     ),
   ],

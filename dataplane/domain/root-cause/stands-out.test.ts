@@ -30,10 +30,15 @@ describe('a candidate that stands out is likely', () => {
   })
 
   it('unless it merely does more of what it did', () => {
-    expect((['rate', 'calls', 'new'] as const).map(kind => isLikely({ score: 9, reasons: [reason(kind)] }))).to.deep.equal([
-      false,
-      false,
-      true,
-    ])
+    const harm = [{ score: 1, reasons: [reason('silence')] }]
+    for (const kind of ['rate', 'calls'] as const) expect(isLikely({ score: 9, reasons: [reason(kind)] }, harm), kind).to.equal(false)
+  })
+
+  it('unless it merely says what it never said, and no harm is seen in it, or in others that stand out', () => {
+    const speaker = { score: 9, reasons: [reason('new'), reason('rate')] }
+    expect(isLikely(speaker, [{ score: 1, reasons: [reason('new')] }])).to.equal(false)
+    expect(isLikely(speaker, [{ score: 0.9, reasons: [reason('missing')] }])).to.equal(false)
+    expect(isLikely(speaker, [{ score: 1, reasons: [reason('missing')] }])).to.equal(true)
+    expect(isLikely({ score: 9, reasons: [reason('new'), reason('delay')] })).to.equal(true)
   })
 })

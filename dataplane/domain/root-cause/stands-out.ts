@@ -13,7 +13,20 @@ export function standsOut({ score, reasons: [first] }: Pick<Candidate, 'score' |
 /** More of what was always there: a job that begins, or users who come, show as much. */
 const MERELY_MORE: readonly (ReasonKind | undefined)[] = ['rate', 'calls']
 
-/** Whether a candidate that stands out is likely the cause: errors that are new, or more, show no window by chance as changes and delays do. */
-export function isLikely({ score, reasons: [first] }: Pick<Candidate, 'score' | 'reasons'>): boolean {
-  return (score >= LIKELY && !MERELY_MORE.includes(first?.kind)) || first?.kind === 'errors'
+/** Reasons that tell of harm. */
+const HARM: readonly ReasonKind[] = ['errors', 'missing', 'silence', 'delay']
+
+type Judged = Pick<Candidate, 'score' | 'reasons'>
+
+/**
+ * Whether a candidate that stands out is likely the cause: errors that are new, or more, show no window by chance as changes and delays do. New lines alone are
+ * a release, or a guest who looks for doors: some harm has to be seen beside them, in it or in the `others` that stand out.
+ */
+export function isLikely({ score, reasons }: Judged, others: readonly Judged[] = []): boolean {
+  const kind = reasons[0]?.kind
+  if (kind === 'errors') return true
+  if (score < LIKELY || MERELY_MORE.includes(kind)) return false
+  return kind !== 'new' || [reasons, ...others.filter(standsOut).map(other => other.reasons)].some(tellsOfHarm)
 }
+
+const tellsOfHarm = (reasons: Candidate['reasons']) => reasons.some(({ kind }) => HARM.includes(kind))

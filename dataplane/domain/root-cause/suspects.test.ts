@@ -16,9 +16,10 @@ interface Seen {
   readonly nature: Nature
   readonly isErrors?: boolean
   readonly isOwnWords?: boolean
+  readonly isUnanswered?: boolean
 }
 
-function ranked(seen: readonly Seen[], echoing: readonly number[] = []) {
+function ranked(seen: readonly Seen[], echoing: readonly number[] = [], of = system) {
   const findings = new Map(
     [...Map.groupBy(seen, ({ service }) => service)].map(([service, hints]) => [
       service,
@@ -28,13 +29,14 @@ function ranked(seen: readonly Seen[], echoing: readonly number[] = []) {
   const failures: Failures = {
     findings: new Map(),
     risen: new Set(),
+    stopped: new Set(),
     failed: new Set(),
     worstShare: 0,
     origins: new Set(),
     echoing: new Set(echoing),
     blames: [],
   }
-  return rankSuspects([{ detector: 'any', findings, scale: 2 }], system, failures).map(({ service }) => system.services[service])
+  return rankSuspects([{ detector: 'any', findings, scale: 2 }], of, failures).map(({ service }) => of.services[service])
 }
 
 describe('the order of suspects', () => {
@@ -58,6 +60,24 @@ describe('the order of suspects', () => {
     expect(ranked([silent, { service: orders, strength: 4, nature: 'broken' }])).to.deep.equal(['orders', 'payments'])
     expect(ranked([silent, { service: orders, strength: 4, nature: 'broken' }], [orders])).to.deep.equal(['payments', 'orders'])
     expect(ranked([silent, { service: orders, strength: 7, nature: 'remote' }])).to.deep.equal(['payments', 'orders'])
+  })
+
+  it('puts who is silent before a louder caller whom nobody answers, where nothing is heard of it any more', () => {
+    const usual = traffic({ from: -5, to: 0, perMinute: 10, lines: () => USUAL })
+    const without = (name: string) =>
+      finish(
+        observeSystem(
+          [...usual, ...traffic({ from: 0, to: 1, perMinute: 10, lines: () => USUAL.filter(({ service }) => service !== name) })],
+          AT_MS,
+        ),
+      )
+    const seen = (caller: number, isUnanswered: boolean): readonly Seen[] => [
+      { service: payments, strength: 4, nature: 'silence' },
+      { service: caller, strength: 7, nature: 'fault', isErrors: true, isOwnWords: true, isUnanswered },
+    ]
+    expect(ranked(seen(orders, true), [], without('payments'))).to.deep.equal(['payments', 'orders'])
+    expect(ranked(seen(orders, false), [], without('payments'))).to.deep.equal(['orders', 'payments'])
+    expect(ranked(seen(orders, true))).to.deep.equal(['orders', 'payments'])
   })
 
   it('puts who fails before who is louder and only blames others', () => {
@@ -89,7 +109,7 @@ describe('the order of suspects', () => {
     const silent = { service: payments, strength: 4, nature: 'silence' as const }
     const why = (strength: number) => ({ service: payments, strength, nature: 'cause' as const, isErrors: true })
     expect(ranked([others, silent, why(2)])).to.deep.equal(['payments', 'orders'])
-    expect(ranked([others, silent, why(1)])).to.deep.equal(['orders', 'payments'])
+    expect(ranked([others, silent, why(0.3)])).to.deep.equal(['orders', 'payments'])
   })
 
   it('puts what is new below errors that are new, however much it is', () => {

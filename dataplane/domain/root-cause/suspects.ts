@@ -4,7 +4,7 @@ import { entryOf } from './entry-of.ts'
 import type { Failures } from './failures.ts'
 import type { Findings, Hint, Nature } from './findings.ts'
 import { findNewcomers } from './newcomers.ts'
-import type { ObservedSystem } from './observed-system.ts'
+import type { ObservedPeriod, ObservedSystem } from './observed-system.ts'
 
 /** Where two services are this close, the one comes first whose fault would explain the other's. */
 const NEAR_TIE = 0.85
@@ -51,14 +51,46 @@ export function rankSuspects(found: readonly ScaledFindings[], system: ObservedS
     const nature = strongestNature(sorted)
     return { service, score, nature: natureAs(nature, failures.echoing.has(service), newcomers.has(service)), hints: sorted }
   })
-  return arrange(belowErrors(suspects), system)
+  return arrange(unanswered(belowErrors(suspects), system), system)
+}
+
+/** A service whose calls nobody answers complains of one that it may have called, where nothing of that is heard any more. */
+function unanswered(suspects: readonly Suspect[], { atMs, baseline, window }: ObservedSystem): readonly Suspect[] {
+  const isUnanswered = ({ nature, hints: [first] }: Suspect) => nature === 'fault' && first!.hint.isUnanswered === true
+  if (!suspects.some(isUnanswered)) return suspects
+  // Requests that were under way when the fault came are heard a little longer.
+  const middleMs = (atMs + window.lastMs) / 2
+  const heard = new Set(window.records.filter(({ timeMs }) => timeMs >= middleMs).map(({ kind }) => kind.service))
+  const silent = suspects.filter(({ nature, service }) => nature === 'silence' && !heard.has(service))
+  return suspects.map(suspect =>
+    isUnanswered(suspect) && silent.some(({ service }) => mayWaitFor(baseline, suspect.service, service))
+      ? { ...suspect, nature: 'remote' }
+      : suspect,
+  )
+}
+
+/** Whether most requests that reach the second service were at the first one before. Nobody knows where the first one has no requests. */
+function mayWaitFor({ requests }: ObservedPeriod, service: number, other: number): boolean {
+  let isTraced = false
+  let count = 0
+  let after = 0
+  for (const { records } of requests) {
+    const placeOf = (service: number) => records.findIndex(({ kind }) => kind.service === service)
+    const first = placeOf(service)
+    const reached = placeOf(other)
+    isTraced ||= first >= 0
+    if (reached < 0) continue
+    count++
+    if (first >= 0 && first < reached) after++
+  }
+  return !isTraced || 2 * after > count
 }
 
 /** The reason why a service fell silent, which the platform tells for it, counts before the silence, which is louder. */
 function strongestNature(hints: Suspect['hints']): Nature {
   const [{ hint, strength: most }] = hints as [Suspect['hints'][number]]
   const isExplained =
-    hint.nature === 'silence' && hints.some(({ hint, strength }) => hint.nature === 'cause' && strength >= NEAR_CAUSE * most)
+    hint.nature === 'silence' && hints.some(({ hint, strength }) => hint.nature === 'cause' && strength >= NEAR_CAUSE_OF_MUTE * most)
   return isExplained ? 'cause' : hint.nature
 }
 

@@ -29,8 +29,9 @@ export function* findStructure(system: ObservedSystem): Generator<void, Findings
     for (const [key, count] of present) {
       if (++done % 5_000 === 0) yield
       const seen = shareShift(count, visits)
-      if (seen === 0) continue
       const kind = system.kinds[Math.floor(key / LEVELS)]!
+      // Errors that no longer come are no fault.
+      if (seen === 0 || (seen < 0 && kind.isError)) continue
       const isEffect = seen > 0 && waitsForOthers(kind.pattern)
       const shift = isEffect ? Math.min(seen, MAX_NEWCOMER) : seen
       const level = (key % LEVELS) + 1

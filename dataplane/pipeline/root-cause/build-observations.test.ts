@@ -73,6 +73,20 @@ describe('observations of stored records', () => {
     }
   })
 
+  it('are for those who look for mistakes by their level, or by the line alone, and statements of their own', () => {
+    const built = (level: string | undefined, pattern: string) =>
+      new ObservationBuilder().build(
+        { time_unix_nano: '0', service: 'a', log_id: 'l', pattern_id: 'p', pattern, ...(level !== undefined && { level }) },
+        undefined,
+      )
+    const line = 'time=<*> level=debug msg=<*>'
+    expect(
+      [built('DEBUG', 'seen'), built('TRACE', 'seen'), built('INFO', line), built(undefined, line)].map(({ isDebug }) => isDebug),
+    ).to.deep.equal([true, true, true, true])
+    expect([built('INFO', 'seen'), built('ERROR', line)].map(({ isDebug }) => isDebug)).to.deep.equal([undefined, undefined])
+    expect(built('INFO', line).template).to.not.equal(built('INFO', 'time=<*> level=info msg=<*>').template)
+  })
+
   it('take the first pattern of an id, which a page of patterns may have told before', () => {
     const builder = new ObservationBuilder()
     const record: StoredRecord = { time_unix_nano: '5000000', service: 'a', log_id: 'l', pattern_id: 'p' }

@@ -32,6 +32,8 @@ interface SharedPattern {
   readonly words: string
   /** The text itself says that it is an error, or a warning that names a reason. */
   readonly textIsError: boolean
+  /** The text itself says that it is for those who look for mistakes. */
+  readonly textIsDebug: boolean
   /** The text names a reason that lies where it is written: no space left. A warning of that tells more than the errors that follow from it. */
   readonly namesReason: boolean
 }
@@ -59,16 +61,20 @@ export class ObservationBuilder {
   /** The record's own pattern counts where that of its id is not known. */
   build(record: StoredRecord, fields: Fields | undefined): Observation {
     const { time_unix_nano: time, trace_id: traceId = '', span_id: spanId = '', level } = record
-    const { id, text, words, textIsError, namesReason } = this.#pattern(record.pattern_id, record.pattern ?? '')
+    const { id, text, words, textIsError, textIsDebug, namesReason } = this.#pattern(record.pattern_id, record.pattern ?? '')
     const node = fields?.[NODE_KEY]?.[0]
+    const isDebug = level === 'DEBUG' || level === 'TRACE' || ((level ?? 'INFO') === 'INFO' && textIsDebug)
+    const template = fields === undefined ? words : buildTemplate(words, key => fields[key]?.[0])
     const instance = INSTANCE_KEYS.map(key => fields?.[key]?.[0]).find(value => typeof value === 'string')
     return {
       timeMs: Number(time) / 1e6,
       service: this.#shared(record.service),
       traceId: this.#shared(traceId),
       spanId,
-      template: fields === undefined ? words : this.#shared(buildTemplate(words, key => fields[key]?.[0])),
+      // Words of a pattern may be all masked, and its level left out: statements of two levels are two.
+      template: isDebug || fields !== undefined ? this.#shared(`${isDebug ? 'DEBUG ' : ''}${template}`) : words,
       isError: level === 'ERROR' || level === 'FATAL' || (level === 'WARN' && namesReason) || ((level ?? 'INFO') === 'INFO' && textIsError),
+      ...(isDebug && { isDebug }),
       ...(instance !== undefined && { instance: this.#shared(String(instance)) }),
       ...(typeof node === 'string' && { node: this.#shared(node) }),
       logId: record.log_id,
@@ -82,7 +88,7 @@ export class ObservationBuilder {
       const namesReason = readErrorWords(text).sense === 'own'
       const level = levelInText(text)
       const textIsError = level === 'error' || (namesReason && (level === 'warning' || tellsLastingState(text)))
-      return { id, text, words: statementWords(text), textIsError, namesReason }
+      return { id, text, words: statementWords(text), textIsError, textIsDebug: level === 'debug', namesReason }
     })
   }
 

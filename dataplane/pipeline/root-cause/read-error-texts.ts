@@ -57,7 +57,7 @@ export async function readErrorTexts(
   } catch (error) {
     log.warn({ error, tenant: window.tenant }, 'messages of errors were not read; the root cause goes by their patterns')
   }
-  return withErrorTexts(observations, messages)
+  return runInTurns(withErrorTexts(observations, messages))
 }
 
 /** Puts what it reads into `messages`, page by page, until `signal` aborts. */

@@ -10,7 +10,7 @@ export const OTHER = MAX_STATEMENTS
 /** Patterns whose statement is known at once; a power of two. */
 const CACHED = 128
 
-const LEVELS = [undefined, 'warning', 'error'] as const
+const LEVELS = [undefined, 'debug', 'warning', 'error'] as const
 
 export class Statements {
   readonly #numbers = new Map<string, number>()
