@@ -88,6 +88,18 @@ describe('Jira', () => {
     expect(old.waitedMs).to.equal(0)
   })
 
+  it('asks between the look and the create', async () => {
+    const asked: number[] = []
+    const { outbound } = await sendScripted(
+      jira,
+      buildRequest('jira', { mayBeThere: true, unansweredForMs: 60_000, beforeWriting: async () => asked.push(1) > 0 }),
+      NOTHING,
+      CREATED,
+    )
+    expect(outbound.calls).to.deep.equal([`POST ${API}/search/jql`, `POST ${API}/issue`])
+    expect(asked).to.have.length(1)
+  })
+
   it('looks for as long after a 201 without the key of the issue', async () => {
     for (const body of ['<html>', { id: '10001' }, ''])
       expect((await sendScripted(jira, buildRequest('jira'), { status: 201, body })).outcome).to.include({

@@ -2,6 +2,7 @@
 import type { Target } from '../../../domain/tickets/target.ts'
 import type { IncidentPlatform, TicketOutcome } from '../../../ports/incident-platform.ts'
 import type { OutboundAddresses } from '../../../ports/outbound-addresses.ts'
+import { NOT_NOTED } from '../http-platform.ts'
 import { redact } from '../redact.ts'
 import { oneLine } from '../rendering/cut-text.ts'
 import { field } from '../target-field.ts'
@@ -26,6 +27,7 @@ export function createEmail({ addresses }: { readonly addresses: OutboundAddress
       if (to.length === 0)
         return { kind: 'rejected', reason: 'E-mail: expected at least one address in the field to, seen none', isTargetBroken: true }
       if (signal.aborted) return { kind: 'retryable', reason: 'E-mail: stopped before it was sent' }
+      if (!((await request.beforeWriting?.()) ?? true)) return { kind: 'retryable', reason: NOT_NOTED }
       const message = { ...mail, to: [...to], headers: { ...mail.headers }, signal }
       try {
         const answer = await pools.use(request.target, async transport => await transport.sendMail(message))
