@@ -13,6 +13,9 @@ import { field } from './target-field.ts'
 const CALL_MS = 20_000
 const MAX_ANSWER_BYTES = 262_144
 
+/** The reason where an attempt was given to somebody else, or could not be noted. */
+export const NOT_NOTED = 'nothing was sent, as the attempt could not be noted before'
+
 export interface Call {
   readonly method: OutboundRequest['method']
   readonly url: string
@@ -76,10 +79,15 @@ export interface HttpPlatformDeps {
 
 export function createHttpPlatform(contract: HttpContract, { outbound, clock }: HttpPlatformDeps): IncidentPlatform {
   /** Runs `work`; the failure that it ended with, without secrets. */
-  const attempt = async <T>(target: Target, signal: AbortSignal, work: (calls: TargetCalls) => Promise<T>) => {
+  const attempt = async <T>(
+    { target, beforeWriting = async () => true }: Pick<TicketRequest, 'target' | 'beforeWriting'>,
+    signal: AbortSignal,
+    work: (calls: TargetCalls) => Promise<T>,
+  ) => {
     const secrets = [...contract.secrets(target)].filter(secret => secret !== '')
     const clean = (text: string) => redact(text, secrets)
     let hasWritten = false
+    let mayWrite = false
     const fail = (failure: Failure): never => {
       // Earlier calls may have changed something, however this call ended.
       throw new NotDelivered(failure.kind === 'retryable' && hasWritten ? { ...failure, isAmbiguous: true } : withoutAmbiguity(failure))
@@ -87,6 +95,8 @@ export function createHttpPlatform(contract: HttpContract, { outbound, clock }: 
     const calls: TargetCalls = {
       async call({ method, url, body, expects, also = [], isRead = method === 'GET' }) {
         const isWrite = !isRead
+        if (isWrite) mayWrite ||= await beforeWriting()
+        if (isWrite && !mayWrite) fail({ kind: 'retryable', reason: NOT_NOTED })
         const headers = { accept: 'application/json', ...contract.headers(target) }
         const request = { method, url, headers, timeoutMs: CALL_MS, maxAnswerBytes: MAX_ANSWER_BYTES, ...(body !== undefined && { body }) }
         const answer = await outbound.request(request, signal).catch(error => {
@@ -116,13 +126,13 @@ export function createHttpPlatform(contract: HttpContract, { outbound, clock }: 
 
   return {
     async send(request, signal): Promise<TicketOutcome> {
-      const done = await attempt(request.target, signal, calls => contract.send(request, calls))
+      const done = await attempt(request, signal, calls => contract.send(request, calls))
       if (!done.ok) return done.failure
       const { ticket, note } = done.value
       return { kind: 'delivered', ...(ticket && { ticket }), ...(note !== undefined && { note: done.clean(note) }) }
     },
     async test(target, signal) {
-      const done = await attempt(target, signal, calls => contract.test(target, calls))
+      const done = await attempt({ target }, signal, calls => contract.test(target, calls))
       return done.ok ? { ok: true, message: done.clean(done.value) } : { ok: false, message: done.failure.reason }
     },
   }

@@ -88,6 +88,18 @@ describe('Jira', () => {
     expect(old.waitedMs).to.equal(0)
   })
 
+  it('asks between the look and the create', async () => {
+    const asked: number[] = []
+    const { outbound } = await sendScripted(
+      jira,
+      buildRequest('jira', { mayBeThere: true, unansweredForMs: 60_000, beforeWriting: async () => asked.push(1) > 0 }),
+      NOTHING,
+      CREATED,
+    )
+    expect(outbound.calls).to.deep.equal([`POST ${API}/search/jql`, `POST ${API}/issue`])
+    expect(asked).to.have.length(1)
+  })
+
   it('looks for as long after a 201 without the key of the issue', async () => {
     for (const body of ['<html>', { id: '10001' }, ''])
       expect((await sendScripted(jira, buildRequest('jira'), { status: 201, body })).outcome).to.include({
@@ -195,9 +207,25 @@ describe('Jira', () => {
   it('escalates by the highest priority and a comment', async () => {
     const ticket = { externalId: 'OPS-17', memory: { severity: 'medium' } }
     const request = buildRequest('jira', { event: 'escalate', ticket, content: { severity: 'medium' } })
-    const { outbound, body } = await sendScripted(jira, request, DONE, COMMENTED)
-    expect(outbound.calls).to.deep.equal([`PUT ${API}/issue/OPS-17`, `POST ${API}/issue/OPS-17/comment`])
-    expect(body(0)).to.deep.equal({ fields: { priority: { name: 'Highest' } } })
+    for (const status of [isAt('indeterminate'), { status: 404 }]) {
+      const { outbound, body } = await sendScripted(jira, request, status, DONE, COMMENTED)
+      expect(outbound.calls).to.deep.equal([
+        `GET ${API}/issue/OPS-17?fields=status`,
+        `PUT ${API}/issue/OPS-17`,
+        `POST ${API}/issue/OPS-17/comment`,
+      ])
+      expect(body(1)).to.deep.equal({ fields: { priority: { name: 'Highest' } } })
+    }
+  })
+
+  it('opens an issue that people closed again when its incident is escalated; where the workflow does not, a comment says it', async () => {
+    const request = buildRequest('jira', { event: 'escalate', ticket: TICKET })
+    const reopening = offers(['41', 'Reopen', 'new'])
+    const { outcome, body } = await sendScripted(jira, request, isAt('done'), reopening, DONE, COMMENTED)
+    expect(body(2)).to.deep.equal({ transition: { id: '41' } })
+    expect(outcome).to.include({ kind: 'delivered' }).and.not.have.property('note')
+    const without = await sendScripted(jira, request, isAt('done'), offers(), COMMENTED)
+    expect(without.outcome).to.include({ kind: 'delivered' }).and.have.property('note').that.includes('a comment says it')
   })
 
   it('writes no comment twice', async () => {
@@ -256,7 +284,7 @@ describe('Jira', () => {
     const made = { status: 201, body: { id: '10018', key: 'OPS-18' } }
     for (const [event, answers] of [
       ['reopen', [gone, gone]],
-      ['escalate', [gone]],
+      ['escalate', [gone, gone]],
     ] as const) {
       const request = buildRequest('jira', { event, ticket: TICKET })
       const { outcome, body } = await sendScripted(jira, request, ...answers, made)
@@ -264,13 +292,12 @@ describe('Jira', () => {
       expect(textAt(outcome, 'note'), event).to.match(/no issue OPS-17 any more.*: a new one takes its place/)
       expect(at(body(answers.length), 'fields', 'labels'), event).to.include('lp-7c1f9a52')
       const found = { status: 200, body: { issues: [{ id: '10018', key: 'OPS-18' }], isLast: true } }
-      const looks = event === 'reopen' ? answers : [gone]
-      const again = await sendScripted(jira, { ...request, mayBeThere: true }, ...looks, found)
+      const again = await sendScripted(jira, { ...request, mayBeThere: true }, ...answers, found)
       expect(textAt(again.outcome, 'ticket', 'externalId'), event).to.equal('OPS-18')
       expect(again.outbound.calls.at(-1), event).to.equal(`POST ${API}/search/jql`)
     }
     const over = buildRequest('jira', { event: 'escalate', ticket: TICKET, content: { status: 'resolved' } })
-    expect(textAt((await sendScripted(jira, over, gone)).outcome, 'note')).to.include('left out')
+    expect(textAt((await sendScripted(jira, over, gone, gone)).outcome, 'note')).to.include('left out')
   })
 
   it('puts values into JQL so that they stay values', () => expect(quoteJql('a" OR "b\\')).to.equal('"a\\" OR \\"b\\\\"'))

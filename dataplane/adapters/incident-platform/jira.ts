@@ -59,7 +59,7 @@ const PRIORITY: Readonly<Record<Severity, { readonly setting: string; readonly u
 interface Move {
   /** Categories to move the issue to: the first one that the workflow reaches. */
   readonly to: readonly Category[]
-  /** Whether the issue needs no move. */
+  /** Whether the issue needs no move; undefined: Jira does not show its status. */
   readonly isThere: (category: Category | undefined) => boolean
   /** Field with the name of the transition that the target prefers. */
   readonly setting: string
@@ -72,7 +72,13 @@ const MOVES: Readonly<Partial<Record<TicketEvent, Move>>> = {
     setting: 'acknowledgeTransition',
   },
   resolve: { to: ['done'], isThere: category => category === 'done', setting: 'resolveTransition' },
-  reopen: { to: ['new', 'indeterminate'], isThere: category => category !== 'done', setting: 'reopenTransition' },
+  reopen: {
+    to: ['new', 'indeterminate'],
+    isThere: category => category !== undefined && category !== 'done',
+    setting: 'reopenTransition',
+  },
+  // People closed it, and are asked for again: words on a closed issue call nobody. Any other issue stays where it is.
+  escalate: { to: ['new', 'indeterminate'], isThere: category => category !== 'done', setting: 'reopenTransition' },
 }
 
 export const jira: HttpContract = {
@@ -258,7 +264,7 @@ async function moveIssue(target: Target, key: string, move: Move, calls: TargetC
     also: [404],
   })
   const category = textAt(issue.json, 'fields', 'status', 'statusCategory', 'key')
-  if (category !== undefined && move.isThere(category as Category)) return undefined
+  if (move.isThere(category as Category | undefined)) return undefined
   const url = api(target, `issue/${encodeURIComponent(key)}/transitions`)
   const offered = listOf(await onIssue(key, calls.call({ method: 'GET', url, expects: [200], also: [404] })), 'transitions')
   const named = field(target, move.setting)

@@ -3,6 +3,7 @@ import { describe, it } from 'mocha'
 import { at, textAt } from './json-at.ts'
 import { opsgenie } from './opsgenie.ts'
 import { buildRequest, ESCALATION } from './testing/checkout-incident.ts'
+import { resetAfterSending } from './testing/scripted-outbound.ts'
 import { sendScripted, testScripted } from './testing/send-scripted.ts'
 
 const ALERTS = 'https://opsgenie.example.com/v2/alerts'
@@ -74,6 +75,12 @@ describe('Opsgenie', () => {
       .and.have.property('note')
       .that.matches(/^accepted, unconfirmed/)
     expect(waitedMs).to.equal(5_500)
+  })
+
+  it('has an alert that was taken, whatever the looks at it are answered', async () => {
+    const looks = [{ status: 405 }, resetAfterSending(), { status: 302 }, { status: 200, body: '<html>' }]
+    const { outcome } = await sendScripted(opsgenie, buildRequest('opsgenie'), TAKEN, ...looks)
+    expect(outcome).to.include({ kind: 'delivered' }).and.have.property('note').that.includes('unconfirmed')
   })
 
   const actions = [

@@ -182,14 +182,23 @@ async function change(
   const url = `${api(target)}/requests/${encodeURIComponent(requestId)}`
   for (const waitMs of LOOKS_AFTER_MS) {
     await calls.wait(waitMs)
-    // 404 while it is not worked on. Anything else that is no answer leaves it as unknown: the change was taken.
-    const look = await calls.call({ method: 'GET', url, expects: [200], also: [400, 401, 403, 404, 422, 429, 500, 502, 503, 504] })
-    const isSuccess = at(look.json, 'data', 'isSuccess') ?? at(look.json, 'data', 'success')
-    const alertId = textAt(look.json, 'data', 'alertId')
+    const look = await lookAt(url, calls)
+    const isSuccess = at(look, 'data', 'isSuccess') ?? at(look, 'data', 'success')
+    const alertId = textAt(look, 'data', 'alertId')
     if (isSuccess === true) return { kind: 'done', ...(alertId !== undefined && { alertId }) }
-    if (isSuccess === false) return { kind: 'failed', status: textAt(look.json, 'data', 'status') ?? 'it does not say why' }
+    if (isSuccess === false) return { kind: 'failed', status: textAt(look, 'data', 'status') ?? 'it does not say why' }
   }
   return { kind: 'unknown' }
+}
+
+/** 404 while it is not worked on. Whatever else fails a look leaves the change as taken: told as refused, it would be made again by a retry. */
+async function lookAt(url: string, calls: TargetCalls): Promise<unknown> {
+  try {
+    return (await calls.call({ method: 'GET', url, expects: [200], also: [404] })).json
+  } catch (error) {
+    if (error instanceof NotDelivered) return undefined
+    throw error
+  }
 }
 
 function unconfirmed(fate: Fate): { readonly note?: string } {

@@ -99,6 +99,12 @@ describe('ServiceNow', () => {
     expect(body(1)).to.include({ impact: '1', urgency: '1' }).and.not.have.property('state')
   })
 
+  it('opens a record that people resolved again when its incident is escalated', async () => {
+    const request = buildRequest('servicenow', { event: 'escalate', ticket: TICKET })
+    const { body } = await sendScripted(servicenow, request, recordIn('6'), changedTo('2'))
+    expect(body(1)).to.include({ state: '2' })
+  })
+
   it('takes close code and notes of its own', async () => {
     const content = { change: { actor: 'alice', note: 'Pool enlarged.', at: '2026-11-21T03:20:00.000Z' } }
     const request = buildRequest('servicenow', { event: 'resolve', ticket: TICKET, content, fields: { closeCode: 'Solved (Permanently)' } })

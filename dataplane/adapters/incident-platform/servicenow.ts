@@ -139,8 +139,7 @@ async function change(request: TicketRequest, record: KnownRecord, calls: Target
     DETAILS.map(detail => describeChange(event, { ...request.content, severity }, detail)),
     { max: MAX_WORK_NOTE, neutralise: escapeJournal },
   )
-  const isBeyond = event === 'acknowledge' && state === RESOLVED
-  const newState = isBeyond ? undefined : STATES[event]
+  const newState = stateAfter(event, state)
   const body = {
     ...optional('state', newState),
     ...(event === 'resolve' && { close_code: field(target, 'closeCode') ?? USUAL_CLOSE_CODE, close_notes: closeNotes(request) }),
@@ -155,6 +154,13 @@ async function change(request: TicketRequest, record: KnownRecord, calls: Target
   }
   if (textAt(reply.json, 'result', 'sys_id') === undefined) throw notOfThisPlatform(reply, 'result.sys_id')
   return isKnownTicket
+}
+
+/** The state to set. Words on a resolved record call nobody: an escalation opens it again. */
+function stateAfter(event: TicketEvent, state: string | undefined): string | undefined {
+  if (state !== RESOLVED) return STATES[event]
+  if (event === 'acknowledge') return undefined
+  return event === 'escalate' ? IN_PROGRESS : STATES[event]
 }
 
 /**

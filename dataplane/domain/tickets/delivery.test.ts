@@ -1,6 +1,16 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { type AttemptEnd, beginAttempt, endAttempt, expireRows, explainWait, hastenThread, retryThread, whyNoRetry } from './delivery.ts'
+import {
+  type AttemptEnd,
+  beginAttempt,
+  endAttempt,
+  expireRows,
+  explainWait,
+  hastenThread,
+  noteWriting,
+  retryThread,
+  whyNoRetry,
+} from './delivery.ts'
 import type { OwedEvent } from './owed-event.ts'
 import { addEvents, createThread, describeDispatch, headOf, showRows, type TicketThread } from './ticket-thread.ts'
 
@@ -35,9 +45,42 @@ describe('attempts', () => {
     const reason = 'no'
     const failed = attempt(open(), { kind: 'retryable', reason, isAmbiguous: true })
     expect(headOf(failed)).to.include({ mayBeThere: true }).and.not.have.property('unansweredAt')
-    const lost = attempt(failed, { kind: 'retryable', reason, isAmbiguous: true, isUnanswered: true }, 5_000)
+    const end = { kind: 'retryable', reason, isAmbiguous: true, isUnanswered: true } as const
+    const lost = endAttempt(noteWriting(begin(failed, 5_000), 'a')!, end, NOW_MS + 5_000, () => 0)
     expect(headOf(lost)).to.include({ mayBeThere: true, unansweredAt: iso(5_000) })
     expect(headOf(attempt(lost, { kind: 'retryable', reason }, 9_000))).to.include({ unansweredAt: iso(5_000) })
+  })
+
+  describe('one that looks for what may be there', () => {
+    const lost = () => attempt(open(), { kind: 'retryable', reason: 'reset', isAmbiguous: true, isUnanswered: true })
+
+    it('and is cut short leaves nothing behind: the look goes on from where it was', () => {
+      for (const end of [
+        { kind: 'interrupted', wasSent: true },
+        { kind: 'retryable', reason: 'no answer within 75 s', isAmbiguous: true, isUnanswered: true },
+      ] as const)
+        expect(headOf(attempt(lost(), end, 9_000))).to.include({ mayBeThere: true, unansweredAt: NOW })
+      expect(headOf(begin(begin(lost(), 9_000), 70_000)), 'killed').to.include({ mayBeThere: true, unansweredAt: NOW })
+      const answered = attempt(open(), { kind: 'retryable', reason: '503', isAmbiguous: true })
+      expect(headOf(begin(begin(answered, 9_000), 70_000)))
+        .to.include({ mayBeThere: true })
+        .and.not.have.property('unansweredAt')
+    })
+
+    it('may have arrived once it has noted that it writes', () => {
+      const writing = noteWriting(begin(lost(), 9_000), 'a')!
+      expect(headOf(begin(writing, 70_000))).to.include({ mayBeThere: true, unansweredAt: iso(70_000) })
+    })
+
+    it('may have arrived by the notes of a version that says nothing of looks', () => {
+      const { isLooking: _l, ...lease } = begin(lost(), 9_000).lease!
+      expect(headOf(begin({ ...begin(lost(), 9_000), lease }, 70_000))).to.include({ unansweredAt: iso(70_000) })
+    })
+
+    it('writes nothing where another sender has the thread by now', () => {
+      expect(noteWriting(begin(lost()), 'b')).to.equal(undefined)
+      expect(noteWriting(lost(), 'a')).to.equal(undefined)
+    })
   })
 
   it('delivered: the row is sent, the ticket is kept, the next row follows at once', () => {

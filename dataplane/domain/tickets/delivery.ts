@@ -5,7 +5,7 @@ import { isoTime } from '../time/iso-time.ts'
 import { isUnsettled, type OutboxRow, withoutUnreached } from './outbox-row.ts'
 import { outdates, STATUS_AFTER } from './ticket-event.ts'
 import type { ExternalTicket, TicketOutcome } from './ticket-outcome.ts'
-import { arrange, headOf, isOpening, newestDispatch, ROW_LIFE_MS, suppress, type TicketThread } from './ticket-thread.ts'
+import { arrange, headOf, isOpening, newestDispatch, ROW_LIFE_MS, type SenderLease, suppress, type TicketThread } from './ticket-thread.ts'
 
 /** How an attempt ended. `interrupted`: the program stopped before it was known. */
 export type AttemptEnd =
@@ -23,12 +23,30 @@ export const REFUSED_PAUSE_MS = 60_000
 const MAX_ASKED_MS = 3_600_000
 const MAX_REASON_LENGTH = 500
 
-/** Notes, before anything is sent, that an attempt of the first row begins. One that was under way before may have arrived. */
-export function beginAttempt(thread: TicketThread, lease: NonNullable<TicketThread['lease']>, now: string): TicketThread {
+/**
+ * Notes, before anything is sent, that an attempt of the first row begins. One that was under way before may have arrived. Where anything may have arrived
+ * the attempt looks first, until `noteWriting`.
+ */
+export function beginAttempt(thread: TicketThread, { by, until }: Omit<SenderLease, 'isLooking'>, now: string): TicketThread {
+  const wasLost = headOf(thread)?.isUnderWay === true && !hasOnlyLooked(thread)
+  const isLooking = wasLost || headOf(thread)?.mayBeThere === true
+  const lease: SenderLease = { by, until, ...(isLooking && { isLooking }) }
   return changeHead({ ...withoutRest(thread), lease }, now, row => {
     const { status: _s, ...rest } = row
-    return { ...rest, status: 'pending', attempts: row.attempts + 1, isUnderWay: true, ...(row.isUnderWay === true && lost(now)) }
+    return { ...rest, status: 'pending', attempts: row.attempts + 1, isUnderWay: true, ...(wasLost && lost(now)) }
   })
+}
+
+/** Notes, before the first write of an attempt that looked, that it may arrive from now on; undefined where the attempt is no longer the thread's. */
+export function noteWriting(thread: TicketThread, by: string): TicketThread | undefined {
+  if (thread.lease?.by !== by) return undefined
+  const { isLooking: _l, ...lease } = thread.lease
+  return { ...thread, lease }
+}
+
+/** Whether the attempt that is under way, or was when its sender died, has written nothing. */
+function hasOnlyLooked({ lease }: TicketThread): boolean {
+  return lease?.isLooking === true
 }
 
 /** `random` in [0, 1). */
@@ -37,7 +55,7 @@ export function endAttempt(thread: TicketThread, end: AttemptEnd, nowMs: number,
   const { lease: _lease, ...free } = thread
   if (end.kind !== 'delivered')
     return dropUnopened(
-      changeHead(free, now, row => afterFailure(row, end, nowMs, random)),
+      changeHead(free, now, row => afterFailure(row, hasOnlyLooked(thread) ? withoutLoss(end) : end, nowMs, random)),
       now,
     )
   const ticketStatus = statusAfter(thread)
@@ -176,6 +194,14 @@ function afterFailure(row: OutboxRow, end: Exclude<AttemptEnd, { kind: 'delivere
       return tryLater({ ...rest, ...mayBeThere, lastError: cut(end.reason) }, nowMs, pauseMs)
     }
   }
+}
+
+/** The end of an attempt that only looked: what an earlier one may have left behind is as old as it was. */
+function withoutLoss(end: Exclude<AttemptEnd, { kind: 'delivered' }>): Exclude<AttemptEnd, { kind: 'delivered' }> {
+  if (end.kind === 'interrupted') return { ...end, wasSent: false }
+  if (end.kind !== 'retryable') return end
+  const { isAmbiguous: _a, isUnanswered: _u, ...rest } = end
+  return rest
 }
 
 function lost(at: string) {

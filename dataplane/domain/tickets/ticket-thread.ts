@@ -27,7 +27,7 @@ export interface TicketThread {
   /** Until when its target rests, for agents that do not send to it; noted with the first row that waits untried. */
   readonly restsUntil?: string
   /** The sender just now; `dueAt` is not before the end of the lease. */
-  readonly lease?: { readonly by: string; readonly until: string }
+  readonly lease?: SenderLease
   /** The oldest first. */
   readonly rows: readonly OutboxRow[]
   /** Number of the last event that was taken in. */
@@ -39,6 +39,13 @@ export interface TicketThread {
   readonly ticketStatus?: IncidentStatus
   readonly createdAt: string
   readonly updatedAt: string
+}
+
+export interface SenderLease {
+  readonly by: string
+  readonly until: string
+  /** The attempt has only looked for what may be there, and notes before its first write that it writes: cut short, it has left nothing behind. */
+  readonly isLooking?: true
 }
 
 /** How long a row is tried. */

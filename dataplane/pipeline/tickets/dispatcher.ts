@@ -50,8 +50,11 @@ export interface Dispatcher {
   stop(graceMs: number): Promise<void>
   /** Seconds that the oldest row waits, as of the last look. */
   oldestPendingSeconds(): number
-  /** Until when the target of a lane takes nothing, ms since the epoch; undefined where it does, or where another agent has the lane. */
-  restsUntil(lane: string): number | undefined
+  /**
+   * Until when the target of a lane takes nothing, ms since the epoch; undefined where it does, or where another agent has the lane. `evenIfAsked`: not
+   * even what somebody asks for, as the platform wants the time.
+   */
+  restsUntil(lane: string, evenIfAsked?: 'evenIfAsked'): number | undefined
 }
 
 /** Attempts of the last second, and those of one tenant. Older ones wait for a platform that is slow: they cost a socket, and stand in nobody's way. */
@@ -281,7 +284,10 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       stopping.abort()
       await idle()
     },
-    restsUntil: name => lanes.get(name)?.pause(clock.nowMs())?.untilMs,
+    restsUntil(name, evenIfAsked) {
+      const pause = lanes.get(name)?.pause(clock.nowMs())
+      return evenIfAsked === undefined || pause?.isOfPlatform ? pause?.untilMs : undefined
+    },
     oldestPendingSeconds: () => (oldestSince === undefined ? 0 : Math.max(0, (clock.nowMs() - oldestSince) / 1_000)),
   }
 }

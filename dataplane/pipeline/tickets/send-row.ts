@@ -1,11 +1,11 @@
 /** Sends the first waiting row of a thread: notes the attempt, sends, notes how it ended (Decisions 6). */
 import { incidentsIndex } from '../../contract/indices.ts'
 import { buildTicketContent } from '../../domain/tickets/build-ticket-content.ts'
-import { type AttemptEnd, beginAttempt, endAttempt } from '../../domain/tickets/delivery.ts'
+import { type AttemptEnd, beginAttempt, endAttempt, noteWriting } from '../../domain/tickets/delivery.ts'
 import type { TicketedIncident } from '../../domain/tickets/incident-tickets.ts'
 import type { OutboxRow } from '../../domain/tickets/outbox-row.ts'
 import { type Target, whyGone } from '../../domain/tickets/target.ts'
-import { arrange, headOf, type TicketThread } from '../../domain/tickets/ticket-thread.ts'
+import { arrange, headOf, type SenderLease, type TicketThread } from '../../domain/tickets/ticket-thread.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { IncidentPlatforms, TicketOutcome } from '../../ports/incident-platform.ts'
 import { type SearchStore, SearchStoreRefusal, VersionConflict, type Versioned } from '../../ports/search-store.ts'
@@ -14,6 +14,7 @@ import type { Log } from '../../telemetry/log.ts'
 import { incidentOf } from '../incident-of.ts'
 import { readSamples } from './read-samples.ts'
 import type { TargetLane } from './target-lane.ts'
+import { changeThread } from './thread-store.ts'
 
 export interface SendDeps {
   readonly store: SearchStore
@@ -40,7 +41,7 @@ export interface SentRow {
 const SEND_TIMEOUT_MS = 30_000
 /** The same after one that may have arrived: a platform's search may show a ticket a minute late, and is asked until then. */
 const LOOK_TIMEOUT_MS = 75_000
-/** A sender's lease lasts so much longer than the attempt: for the reads before it, and the write of its end. */
+/** A sender's lease lasts so much longer than the attempt: for the write of its end. */
 const LEASE_MARGIN_MS = 15_000
 /** Samples of a ticket are worth no more waiting. */
 const SAMPLES_TIMEOUT_MS = 3_000
@@ -80,7 +81,10 @@ export async function sendRow(
     const incident = incidentOf(stored)
     const isLook = row.mayBeThere === true || row.isUnderWay === true
     const timeoutMs = isLook ? LOOK_TIMEOUT_MS : SEND_TIMEOUT_MS
-    const lease = { by: `${instance}/${++attempts}`, until: iso(clock.nowMs() + timeoutMs + LEASE_MARGIN_MS) }
+    // Before the note that an attempt begins: one that is cut short while it reads needs no look.
+    const samples = await withinTime(clock, SAMPLES_TIMEOUT_MS, readSamples(store, incident)).catch(() => undefined)
+    if (stopping.aborted) return undefined
+    const lease: SenderLease = { by: `${instance}/${++attempts}`, until: iso(clock.nowMs() + timeoutMs + LEASE_MARGIN_MS) }
     const begun = beginAttempt(thread, lease, iso())
     const claimed = await write(store, hit, begun).catch(async error => {
       if (error instanceof SearchStoreRefusal) throw error
@@ -90,10 +94,16 @@ export async function sendRow(
       return undefined
     })
     if (claimed === undefined) return undefined
+    let noted = claimed.thread
+    const beforeWriting = async () => {
+      if (noted.source.lease?.isLooking !== true) return true
+      const now = await noteBeforeWriting(deps, noted, lease.by)
+      noted = now ?? noted
+      return now !== undefined
+    }
     const first = headOf(begun)!
     let wasSent = false
     const ask = async (): Promise<TicketOutcome | undefined> => {
-      const samples = await withinTime(clock, SAMPLES_TIMEOUT_MS, readSamples(store, incident)).catch(() => undefined)
       if (stopping.aborted) return undefined
       const { publicUrl } = deps
       const content = buildTicketContent({
@@ -117,6 +127,7 @@ export async function sendRow(
                 ...(begun.ticket !== undefined && { ticket: begun.ticket }),
                 ...(first.unreached !== undefined && { only: first.unreached }),
                 mayBeThere: first.mayBeThere === true,
+                beforeWriting,
                 ...(first.unansweredAt !== undefined && { unansweredForMs: clock.nowMs() - Date.parse(first.unansweredAt) }),
               },
               signal,
@@ -134,7 +145,7 @@ export async function sendRow(
       outcome === undefined || isCutShort(outcome, stopping)
         ? { kind: 'interrupted', wasSent }
         : { ...outcome, ...(restsUntilMs !== undefined && { restsUntilMs }) }
-    const recorded = await record(deps, hit, lease, end, stopping, claimed.thread)
+    const recorded = await record(deps, hit, lease, end, stopping, noted)
     if (recorded === undefined) return undefined
     return { thread: recorded, before: begun, row: first, incident, ...(outcome !== undefined && { outcome }) }
   } finally {
@@ -174,6 +185,24 @@ async function write(store: SearchStore, hit: Versioned<TicketThread>, next: Tic
   } catch (error) {
     if (error instanceof VersionConflict) return undefined
     throw error
+  }
+}
+
+/** Undefined when somebody else has taken the thread since, or the store does not say that it is noted. */
+async function noteBeforeWriting(
+  { store, log }: SendDeps,
+  { index, id, source }: Versioned<TicketThread>,
+  by: string,
+): Promise<Versioned<TicketThread> | undefined> {
+  try {
+    const noted = await changeThread(store, source.tenantId, id, thread => thread && noteWriting(thread, by))
+    return noted?.source.lease?.by === by ? { ...noted, index } : undefined
+  } catch (error) {
+    log.warn(
+      { error, platform: source.platform, incident: source.incidentId },
+      'a dispatch was not sent, as that could not be noted; tries again',
+    )
+    return undefined
   }
 }
 
@@ -219,7 +248,7 @@ function isCutShort(outcome: TicketOutcome, stopping: AbortSignal): boolean {
 async function record(
   { store, clock, log }: SendDeps,
   hit: Versioned<TicketThread>,
-  lease: NonNullable<TicketThread['lease']>,
+  lease: SenderLease,
   end: AttemptEnd,
   stopping: AbortSignal,
   claimed?: Versioned<TicketThread>,

@@ -21,8 +21,8 @@ export interface TargetLane {
   giveBack(): void
   /** `isOpening`: a ticket is to be made. An account may have the right to do that, and to no other change. */
   run(send: () => Promise<TicketOutcome>, nowMs: () => number, isOpening?: boolean): Promise<TicketOutcome>
-  /** Why nothing is sent, and until when, ms since the epoch. */
-  pause(nowMs: number): { readonly untilMs: number; readonly reason: string } | undefined
+  /** Why nothing is sent, and until when, ms since the epoch. `isOfPlatform`: the platform asked for the time, so that no one ends it. */
+  pause(nowMs: number): { readonly untilMs: number; readonly reason: string; readonly isOfPlatform: boolean } | undefined
   /** Somebody asked for another try at that time, ms since the epoch: ends a rest of the breaker that began before, not a wait that the platform asked for. */
   asked(atMs: number): void
   /** In other agents' hands since, by the generation of its owners: they may have used its rate up a moment ago. */

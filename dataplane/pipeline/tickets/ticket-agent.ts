@@ -131,7 +131,7 @@ export function startTicketAgent(deps: TicketAgentDeps): TicketAgent {
       dispatchLoop.nudge()
     },
     oldestPendingSeconds: () => dispatcher.oldestPendingSeconds(),
-    restsUntil: lane => dispatcher.restsUntil(lane),
+    restsUntil: (...args) => dispatcher.restsUntil(...args),
     async stop() {
       await Promise.all([intakeLoop.stop(), escalationLoop.stop(), dispatchLoop.stop(), presenceLoop?.stop(), explaining?.stop()])
       await Promise.all([intake.stop(STOP_GRACE_MS), dispatcher.stop(STOP_GRACE_MS)])

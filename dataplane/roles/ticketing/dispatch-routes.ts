@@ -27,9 +27,9 @@ export interface DispatchRouteDeps {
 }
 
 export function dispatchRoutes({ store, clock, onRows, restsUntil }: DispatchRouteDeps): readonly Route[] {
-  const show = (thread: TicketThread) => {
+  const show = (thread: TicketThread, evenIfAsked?: 'evenIfAsked') => {
     const nowMs = clock.nowMs()
-    return showRows(thread, new Date(Math.max(nowMs, restsUntil(thread.lane) ?? nowMs)).toISOString())
+    return showRows(thread, new Date(Math.max(nowMs, restsUntil(thread.lane, evenIfAsked) ?? nowMs)).toISOString())
   }
   return [
     route({
@@ -39,7 +39,7 @@ export function dispatchRoutes({ store, clock, onRows, restsUntil }: DispatchRou
       async handle({ query: { incident_id }, tenant }) {
         const { source } = await readIncident(store, incident_id, tenant)
         const threads = await readThreads(store, source)
-        return { body: threads.flatMap(show) }
+        return { body: threads.flatMap(thread => show(thread)) }
       },
     }),
     route({
@@ -53,8 +53,8 @@ export function dispatchRoutes({ store, clock, onRows, restsUntil }: DispatchRou
           return retryThread(thread, clock.nowMs()) ?? refuse(thread)
         })
         onRows()
-        // The row that is tried next, without regard to a rest of its target, or what came of it.
-        const rows = showRows(changed!.source, new Date(clock.nowMs()).toISOString())
+        // The row that is tried next, or what came of it. A rest of its target ends, but for the time that the platform asked for.
+        const rows = show(changed!.source, 'evenIfAsked')
         return { body: rows.find(({ status }) => status === 'pending') ?? rows.at(-1) ?? { incidentId, platform } }
       },
     }),

@@ -312,6 +312,20 @@ describe('tickets through HTTP', function () {
     expect(Date.parse(body.nextAttemptAt)).to.be.at.most(clock.nowMs())
   })
 
+  it('POST /api/v1/dispatches/retry says until when the platform asked for a rest, which is kept', async () => {
+    fake.answer = ({ target }) => (target.id === 'slack' ? { kind: 'retryable', reason: '429', afterMs: 3_600_000 } : undefined)
+    await add()
+    await until(
+      () => rows(),
+      seen => seen.some(({ platform, lastError }: Record<string, string>) => platform === 'slack' && lastError === '429'),
+    )
+    const { status, body } = await api.send('POST', '/api/v1/dispatches/retry', { incidentId: id(), platform: 'slack' }, tenant)
+    expect(status).to.equal(200)
+    expect(Date.parse(body.nextAttemptAt)).to.be.within(clock.nowMs() + 3_590_000, clock.nowMs() + 3_600_000)
+    expect(body.lastError).to.equal('429')
+    expect(fake.events().filter(event => event.startsWith('slack'))).to.have.length(1)
+  })
+
   it('POST /api/v1/dispatches/retry tries one again whose target was switched off, once it is on', async () => {
     const both = buildConfig(['slack', 'jira:ops'])
     fake.answer = ({ target }) => (target.id === 'slack' ? { kind: 'retryable', reason: '503' } : undefined)

@@ -1,3 +1,6 @@
+import { type AddressInfo, createServer } from 'node:net'
+import { createInterface } from 'node:readline'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { expect } from 'chai'
 import { afterEach, describe, it } from 'mocha'
 import type { SMTPServerOptions } from 'smtp-server'
@@ -239,6 +242,72 @@ describe('e-mail', () => {
     const tested = await email.test(buildRequest('email', { fields }).target, new AbortController().signal)
     expect(tested).to.include({ ok: false })
     expect(JSON.stringify([outcome, tested])).to.not.include('smtp-secret')
+  })
+
+  describe('with a user and password, where the server offers no log-in', () => {
+    const PUBLIC: OutboundAddresses = { resolve: async () => [{ address: '127.0.0.1', family: 4, isPublic: true }] }
+    const own = () => {
+      const [host, nowMs] = ['mail.example.com', Date.now()]
+      return makeSelfSigned({ commonName: host, hosts: [host], notBeforeMs: nowMs - 60_000, notAfterMs: nowMs + 60_000 })
+    }
+    const testOf = ({ smtp, email }: Awaited<ReturnType<typeof open>>) =>
+      email.test(buildRequest('email', { fields: { host: 'mail.example.com', port: smtp.port } }).target, new AbortController().signal)
+    const trusted = getCACertificates('default')
+    afterEach(() => setDefaultCACertificates(trusted))
+
+    it('sends nothing over the open network, and names the fields', async () => {
+      const certificate = own()
+      setDefaultCACertificates([certificate.cert])
+      const opened = await open({ ...certificate, disabledCommands: ['AUTH'] }, PUBLIC)
+      const outcome = await opened.send()
+      expect(outcome).to.include({ kind: 'rejected', isTargetBroken: true })
+      expect(outcome)
+        .to.have.property('reason')
+        .that.matches(/offers no log-in.* fields user and password/)
+      expect(await testOf(opened)).to.include({ ok: false })
+      expect(opened.smtp.mails).to.have.length(0)
+      expect(await opened.send({ fields: { user: undefined } })).to.include({ kind: 'delivered' })
+    })
+
+    it('sends in a private network, and says so', async () => {
+      const opened = await open({ disabledCommands: ['AUTH'] })
+      expect(await opened.send()).to.include({
+        kind: 'delivered',
+        note: 'sent without the user and password, as the mail server offers no log-in',
+      })
+      expect(await testOf(opened))
+        .to.have.property('message')
+        .that.includes('offers no log-in')
+      expect((await (await open()).send()).kind).to.equal('delivered')
+    })
+
+    it('tells no password where STARTTLS failed', async () => {
+      const lines: string[] = []
+      const answers: Readonly<Record<string, string>> = {
+        EHLO: '250-mail\r\n250-STARTTLS\r\n250 AUTH PLAIN',
+        STARTTLS: '454 not now',
+        DATA: '354 go',
+      }
+      const server = createServer(socket => {
+        socket.write('220 mail\r\n')
+        createInterface({ input: socket }).on('line', line => {
+          lines.push(line)
+          const isText = lines.includes('DATA') && line !== '.' && line !== 'DATA' && line !== 'QUIT'
+          if (!isText) socket.write(`${answers[line.split(' ')[0]!] ?? '250 ok'}\r\n`)
+        })
+      })
+      await new Promise<void>(done => server.listen(0, '127.0.0.1', done))
+      const email = createEmail({ addresses: LOOPBACK })
+      closing.push(
+        () => void server.close(),
+        () => email.close(),
+      )
+      const fields = { host: 'mail.example.com', port: (server.address() as AddressInfo).port }
+      expect(await email.send(buildRequest('email', { fields }), new AbortController().signal))
+        .to.include({ kind: 'delivered' })
+        .and.have.property('note')
+      expect(lines.filter(line => line.startsWith('AUTH'))).to.deep.equal([])
+    })
   })
 
   it('is tested without a mail', async () => {

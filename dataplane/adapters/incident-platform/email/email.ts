@@ -2,6 +2,7 @@
 import type { Target } from '../../../domain/tickets/target.ts'
 import type { IncidentPlatform, TicketOutcome } from '../../../ports/incident-platform.ts'
 import type { OutboundAddresses } from '../../../ports/outbound-addresses.ts'
+import { NOT_NOTED } from '../http-platform.ts'
 import { redact } from '../redact.ts'
 import { oneLine } from '../rendering/cut-text.ts'
 import { field } from '../target-field.ts'
@@ -26,10 +27,16 @@ export function createEmail({ addresses }: { readonly addresses: OutboundAddress
       if (to.length === 0)
         return { kind: 'rejected', reason: 'E-mail: expected at least one address in the field to, seen none', isTargetBroken: true }
       if (signal.aborted) return { kind: 'retryable', reason: 'E-mail: stopped before it was sent' }
+      if (!((await request.beforeWriting?.()) ?? true)) return { kind: 'retryable', reason: NOT_NOTED }
       const message = { ...mail, to: [...to], headers: { ...mail.headers }, signal }
       try {
-        const answer = await pools.use(request.target, async transport => await transport.sendMail(message))
-        return { kind: 'delivered', ticket: threadTicket(request), ...refusalsIn(answer, withoutSecrets(request.target)) }
+        const [answer, isWithoutLogIn] = await pools.use(request.target, async pool => [
+          await pool.transport.sendMail(message),
+          pool.isWithoutLogIn,
+        ])
+        const { note, ...told } = refusalsIn(answer, withoutSecrets(request.target))
+        const notes = [...(isWithoutLogIn ? [WITHOUT_LOG_IN] : []), ...(note === undefined ? [] : [note])]
+        return { kind: 'delivered', ticket: threadTicket(request), ...told, ...(notes.length > 0 && { note: notes.join('; ') }) }
       } catch (error) {
         const clean = withoutSecrets(request.target)
         return outcomeOfSmtpError(error, { isStopping: signal.aborted, isRest: request.only !== undefined, clean })
@@ -39,8 +46,12 @@ export function createEmail({ addresses }: { readonly addresses: OutboundAddress
     /** Connects and logs in; sends no mail. */
     async test(target, signal) {
       try {
-        await pools.use(target, transport => unlessAborted(transport.verify(), signal))
-        const does = field(target, 'user') === undefined ? 'answers' : 'takes the log-in'
+        const isWithoutLogIn = await pools.use(target, async pool => {
+          await unlessAborted(pool.transport.verify(), signal)
+          return pool.isWithoutLogIn
+        })
+        const usual = field(target, 'user') === undefined ? 'answers' : 'takes the log-in'
+        const does = isWithoutLogIn ? 'answers, offers no log-in, and is not told the user and password' : usual
         return { ok: true, message: `The mail server ${field(target, 'host')} ${does}; no mail was sent` }
       } catch (error) {
         return { ok: false, message: outcomeOfSmtpError(error, { isStopping: signal.aborted, clean: withoutSecrets(target) }).reason }
@@ -50,6 +61,8 @@ export function createEmail({ addresses }: { readonly addresses: OutboundAddress
     close: pools.close,
   }
 }
+
+const WITHOUT_LOG_IN = 'sent without the user and password, as the mail server offers no log-in'
 
 /** The part of nodemailer's result that tells of recipients. */
 interface Answer {

@@ -7,6 +7,7 @@ import type { Target } from '../../../domain/tickets/target.ts'
 import type { OutboundAddress, OutboundAddresses } from '../../../ports/outbound-addresses.ts'
 import { TargetUnreachable } from '../../../ports/outbound-http.ts'
 import { field } from '../target-field.ts'
+import { logInOptions } from './log-in.ts'
 
 const CONNECT_MS = 10_000
 const GREETING_MS = 10_000
@@ -23,22 +24,35 @@ export type SmtpTransport = Transporter<SMTPPool.SentMessageInfo>
 
 export interface SmtpPools {
   /** Runs `work` with the pool of the target, which is not closed meanwhile. */
-  use<T>(target: Target, work: (transport: SmtpTransport) => Promise<T>): Promise<T>
+  use<T>(target: Target, work: (pool: SmtpPool) => Promise<T>): Promise<T>
   close(): void
 }
 
-interface Pool {
+export interface SmtpPool {
   readonly transport: SmtpTransport
+  /** The server offered no log-in at the newest connection, though the target has a user. */
+  readonly isWithoutLogIn: boolean
+}
+
+interface HeldPool extends SmtpPool {
+  isWithoutLogIn: boolean
   users: number
 }
 
 export function createSmtpPools(addresses: OutboundAddresses): SmtpPools {
   /** The one used longest ago first. */
-  const pools = new Map<string, Pool>()
+  const pools = new Map<string, HeldPool>()
 
-  const poolOf = (target: Target, connect: typeof createTransport): Pool => {
+  const poolOf = (target: Target, connect: typeof createTransport): HeldPool => {
     const key = keyOf(target)
-    const pool = pools.get(key) ?? { transport: connect(optionsOf(target, addresses)), users: 0 }
+    const onLogIn = (isUsed: boolean) => {
+      pool.isWithoutLogIn = !isUsed
+    }
+    const pool: HeldPool = pools.get(key) ?? {
+      transport: connect(optionsOf(target, addresses, onLogIn)),
+      isWithoutLogIn: false,
+      users: 0,
+    }
     pools.delete(key)
     pools.set(key, pool)
     for (const [other, { transport, users }] of pools) {
@@ -57,7 +71,7 @@ export function createSmtpPools(addresses: OutboundAddresses): SmtpPools {
       const pool = poolOf(target, createTransport)
       pool.users++
       try {
-        return await work(pool.transport)
+        return await work(pool)
       } finally {
         pool.users--
       }
@@ -77,7 +91,7 @@ function keyOf(target: Target): string {
     .digest('hex')
 }
 
-function optionsOf(target: Target, addresses: OutboundAddresses): SMTPPool.Options {
+function optionsOf(target: Target, addresses: OutboundAddresses, onLogIn: (isUsed: boolean) => void): SMTPPool.Options {
   const host = field(target, 'host') ?? ''
   const port = Number(field(target, 'port') ?? 587)
   const secure = field(target, 'secure') === undefined ? port === IMPLICIT_TLS_PORT : field(target, 'secure') === 'true'
@@ -100,7 +114,10 @@ function optionsOf(target: Target, addresses: OutboundAddresses): SMTPPool.Optio
     disableUrlAccess: true,
     getSocket(_, done) {
       openSocket(host, port, addresses).then(
-        ({ socket, isPublic }) => done(null, { connection: socket, ...encryption(isPublic, secure) }),
+        ({ socket, isPublic }) => {
+          const logIn = user === undefined ? {} : logInOptions(isPublic, onLogIn)
+          done(null, { connection: socket, ...encryption(isPublic, secure), ...logIn })
+        },
         error => done(error, undefined),
       )
     },

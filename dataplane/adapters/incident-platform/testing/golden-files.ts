@@ -21,12 +21,19 @@ const CHANGES = {
   comment: { news: ['The language model says: payment ran out of database connections after the deployment of 02:58 UTC; roll it back.'] },
 } as const satisfies Readonly<Partial<Record<TicketRequest['event'], Partial<TicketContent>>>>
 
-const JIRA_KNOWS = [
-  { status: 200, body: { fields: { status: { statusCategory: { key: 'new' } } } } },
-  { status: 200, body: { transitions: [{ id: '31', to: { statusCategory: { key: 'done' } } }] } },
-  { status: 204 },
-  { status: 201 },
-]
+const JIRA_STATUS = { status: 200, body: { fields: { status: { statusCategory: { key: 'new' } } } } }
+const JIRA_ANSWERS = {
+  open: [{ status: 201, body: { key: 'OPS-17' } }],
+  update: [{ status: 201 }],
+  escalate: [JIRA_STATUS, { status: 201 }],
+  resolve: [
+    JIRA_STATUS,
+    { status: 200, body: { transitions: [{ id: '31', to: { statusCategory: { key: 'done' } } }] } },
+    { status: 204 },
+    { status: 201 },
+  ],
+  comment: [{ status: 201 }],
+}
 const DONE = { status: 200, body: { data: { isSuccess: true } } }
 const TAKEN = { status: 202, body: { requestId: 'r1', status: 'success' } }
 const RECORD = { sys_id: 'abc123', number: 'INC0010017', state: '2' }
@@ -42,7 +49,7 @@ export async function goldenFiles(): Promise<Readonly<Record<string, string>>> {
 
     files[`pagerduty-${event}.json`] = toJson((await sendScripted(pagerduty, request('pagerduty'), TAKEN)).body(0))
     files[`slack-${event}.json`] = toJson(messageOf(request('slack')))
-    const answers = isOpen ? [{ status: 201, body: { key: 'OPS-17' } }] : event === 'resolve' ? JIRA_KNOWS : [{ status: 201 }]
+    const answers = JIRA_ANSWERS[event]
     files[`jira-${event}.json`] = toJson((await sendScripted(jira, request('jira', 'OPS-17'), ...answers)).body(answers.length - 1))
     const records = isOpen
       ? [{ status: 201, body: { result: RECORD } }]

@@ -113,6 +113,20 @@ export function describeIncidentPlatform({
       expect(under.tickets()).to.have.length(1)
     })
 
+    it('asks before its first write, and writes nothing where it may not', async () => {
+      const seen: number[] = []
+      const ask = (answer: boolean) => async () => {
+        seen.push(under.tickets().length)
+        return answer
+      }
+      const refused = await send(requestOf('open', { mayBeThere: true, beforeWriting: ask(false) }))
+      expect(refused).to.include({ kind: 'retryable' }).and.not.have.any.keys('isAmbiguous', 'isTargetDown')
+      expect(under.tickets()).to.have.length(0)
+      expect(await send(requestOf('open', { mayBeThere: true, beforeWriting: ask(true) }))).to.include({ kind: 'delivered' })
+      expect(seen).to.deep.equal([0, 0])
+      expect(under.tickets()).to.have.length(1)
+    })
+
     if (hasReferences)
       for (const event of ['comment', 'acknowledge', 'resolve'] as const)
         it(`writes the note of ${event} once when its answer got lost`, async () => {

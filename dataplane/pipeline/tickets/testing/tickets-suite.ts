@@ -283,6 +283,30 @@ function tellTickets(story: TicketStory): void {
     expect([...story.world.platforms.tickets().values()]).to.deep.equal([1, 1, 1, 1])
   })
 
+  it('killed again and again while it looks: the look goes on from where it was, until a write was under way', async () => {
+    const { clock, platforms } = story.world
+    const waits: (number | undefined)[] = []
+    const killedAfter = async (ms: number) => {
+      await createLeaseEnding({ store: story.store, clock, log: SILENT, soleName: 'standalone' })()
+      const before = platforms.arrived.length
+      await story.world.replica({ soleName: 'standalone' }).dispatcher.round()
+      while (platforms.arrived.length === before) await nextTurn()
+      waits.push(platforms.arrived.at(-1)!.unansweredForMs)
+      clock.advance(ms)
+    }
+    platforms.answer = () => new Promise(() => undefined)
+    await add()
+    await story.world.intake.round()
+    await story.world.intake.idle()
+    await killedAfter(5_000)
+    for (const ms of [7_000, 8_000, 9_000]) await killedAfter(ms)
+    expect(waits).to.deep.equal([undefined, 0, 7_000, 15_000])
+    expect(await platforms.arrived.at(-1)!.beforeWriting!()).to.equal(true)
+    await killedAfter(1_000)
+    expect(waits.at(-1)).to.equal(0)
+    expect(await platforms.arrived.at(-3)!.beforeWriting!(), 'by a sender that is late').to.equal(false)
+  })
+
   it('killed while it takes an incident up, and the only agent by its name: it takes it up after a start at once', async () => {
     story.world.causes.find = () => new Promise(() => undefined)
     await add()
