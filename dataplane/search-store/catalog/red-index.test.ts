@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -107,6 +107,32 @@ describe('an index that cannot be opened', () => {
     expect(readdirSync(join(dir, 'indices'))).to.have.lengthOf(1)
     expect((await store.request('PUT', `/${RED}/_doc/1`, { a: 1 })).status).to.equal(201)
   })
+})
+
+describe('a store whose store.db was lost', () => {
+  for (const [what, lose] of [
+    ['missing', (path: string) => rmSync(path)],
+    ['empty', (path: string) => truncateSync(path)],
+  ] as const)
+    it(`(${what}) does not start, and removes no documents: without it nothing tells whose they are`, async () => {
+      const dir = mkdtempSync(join(tmpdir(), 'lost-catalogue-'))
+      const store = await startTestStore({ dir })
+      await store.request('PUT', `/${GREEN}/_doc/1`, { a: 1 })
+      await store.stop()
+      const path = join(dir, 'store.db')
+      const kept = readFileSync(path)
+      lose(path)
+      const problem = await startTestStore({ dir }).then(
+        () => 'it started',
+        error => String(error.message),
+      )
+      expect(problem).to.contain(`${path} is missing or empty`).and.contain(join(dir, 'indices')).and.contain('from a backup')
+      writeFileSync(path, kept)
+      const again = await startTestStore({ dir })
+      expect((await again.request('GET', `/${GREEN}/_count`)).body.count).to.equal(1)
+      await again.stop()
+      rmSync(dir, { recursive: true })
+    })
 })
 
 describe('settings that an index could not be opened with', () => {
