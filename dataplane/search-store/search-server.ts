@@ -9,6 +9,7 @@ import type { Clock } from '../ports/clock.ts'
 import { backUpStore } from './back-up-store.ts'
 import type { QueryRunner } from './calls/query-call.ts'
 import { Catalog } from './catalog/catalog.ts'
+import { refuseLostCatalogue } from './catalog/lost-catalogue.ts'
 import { createStorageOpener } from './catalog/storage-opener.ts'
 import { createBulkPorts } from './http/bulk-port.ts'
 import { createStoreMetrics } from './http/metrics-routes.ts'
@@ -111,6 +112,7 @@ async function openServer(config: SearchServerConfig): Promise<RunningServer> {
   const maintenance = new AbortController()
   let queries: QueryRunner | undefined
   try {
+    refuseLostCatalogue(config.dir, database)
     await catalog.load()
     for (const { name, uuid, storage } of catalog.red)
       config.log.error(

@@ -29,6 +29,11 @@ const SETTINGS = [
   [SETTING.maxHeaderListSize, MAX_HEADER_LIST_BYTES],
 ] as const
 const GREETING_TIMEOUT_MS = 10_000
+/** Frames within `QUIET_PERIOD_MS` that ask for nothing: more than that, beside those that answers call for, end the connection. */
+const MAX_QUIET_FRAMES = 10_000
+const QUIET_PERIOD_MS = 5_000
+/** Frames that a client may send for one with an answer: it widens two windows, and measures the way by a ping. */
+const QUIET_FRAMES_PER_ANSWER = 4
 /** So long the other end may take to close after a fault. */
 const LINGER_MS = 2_000
 
@@ -45,6 +50,9 @@ export class Http2Connection implements FrameSink {
   #receiveWindow: number
   /** Taken, and not told to the client. */
   #takenBytes = 0
+  /** Since `#quietSinceMs`. */
+  #quietFrames = 0
+  #quietSinceMs: number
   #isClosing = false
   /** Since then nothing is read any more. */
   #endedMs: number | undefined
@@ -54,6 +62,7 @@ export class Http2Connection implements FrameSink {
     this.#socket = socket
     this.#deps = deps
     this.#sinceMs = deps.monotonicMs()
+    this.#quietSinceMs = this.#sinceMs
     this.#reader = new FrameReader(this)
     this.#writer = new FrameWriter(socket)
     const { handler, monotonicMs, windowBytes = CONNECTION_WINDOW_BYTES, streamTimeoutMs: timeoutMs = STREAM_TIMEOUT_MS } = deps
@@ -86,6 +95,7 @@ export class Http2Connection implements FrameSink {
 
   /** Cuts what takes too long. */
   check(nowMs: number): void {
+    if (nowMs - this.#quietSinceMs >= QUIET_PERIOD_MS) this.#forgetQuietFrames(nowMs)
     const isDone = this.#endedMs !== undefined && nowMs - this.#endedMs >= LINGER_MS
     if (isDone || (!this.#reader.isGreeted && nowMs - this.#sinceMs >= GREETING_TIMEOUT_MS)) this.#socket.destroy()
     else this.#streams.check(nowMs)
@@ -93,6 +103,7 @@ export class Http2Connection implements FrameSink {
 
   frame(type: number, flags: number, streamId: number, bytes: Buffer, start: number, end: number): void {
     if (this.#blocks.isOpen !== (type === FRAME.continuation)) throw protocolFault('a header block that is not continued')
+    if (type !== FRAME.headers && type !== FRAME.continuation) this.#countQuietFrame()
     const size = end - start
     switch (type) {
       case FRAME.headers:
@@ -127,6 +138,7 @@ export class Http2Connection implements FrameSink {
 
   dataBegins(streamId: number, size: number): void {
     if (this.#blocks.isOpen) throw protocolFault('a header block that is not continued')
+    if (size === 0) this.#countQuietFrame()
     this.#receiveWindow -= size
     if (this.#receiveWindow < 0) throw new ConnectionFault(ERROR_CODE.flowControl, 'more data than the window of the connection')
     this.#streams.dataBegins(streamId, size)
@@ -138,6 +150,18 @@ export class Http2Connection implements FrameSink {
 
   dataEnds(flags: number): void {
     this.#streams.dataEnds((flags & FLAG.endStream) !== 0)
+  }
+
+  /** A frame that brings no request on costs its sender next to nothing: many of them would keep other clients waiting. */
+  #countQuietFrame(): void {
+    const allowed = MAX_QUIET_FRAMES + QUIET_FRAMES_PER_ANSWER * this.#writer.answerFrames
+    if (++this.#quietFrames > allowed) throw new ConnectionFault(ERROR_CODE.enhanceYourCalm, 'too many frames that ask for nothing')
+  }
+
+  #forgetQuietFrames(nowMs: number): void {
+    this.#quietSinceMs = nowMs
+    this.#quietFrames = 0
+    this.#writer.answerFrames = 0
   }
 
   #taken(bytes: number): void {

@@ -136,6 +136,16 @@ const streamFaults: readonly { readonly name: string; readonly send: readonly Ui
     code: ERROR_CODE.enhanceYourCalm,
   },
 ]
+const empty: readonly { readonly name: string; readonly frame: Uint8Array }[] = [
+  { name: 'pings', frame: rawFrame(FRAME.ping, 0, 0, Buffer.alloc(8)) },
+  { name: 'settings', frame: rawFrame(FRAME.settings, 0, 0) },
+  { name: 'window updates', frame: rawFrame(FRAME.windowUpdate, 0, 0, uint32(1)) },
+  { name: 'priorities', frame: rawFrame(FRAME.priority, 0, 1, Buffer.alloc(5)) },
+  { name: 'resets of streams that are closed', frame: rawFrame(FRAME.resetStream, 0, 1, uint32(8)) },
+  { name: 'frames of unknown types', frame: rawFrame(0x63, 0, 0) },
+  { name: 'frames of no data', frame: data(1, Buffer.alloc(0)) },
+]
+
 describe('the HTTP/2 server and clients that err', () => {
   let harness: Http2Harness
   let client: RawClient
@@ -161,6 +171,34 @@ describe('the HTTP/2 server and clients that err', () => {
       expect(codeOf(await client.next(({ type }) => type === FRAME.goAway), 4)).to.equal(ERROR_CODE.enhanceYourCalm)
       expect(harness.seen.every(({ isCut }) => isCut)).to.equal(true)
     })
+
+    for (const { name, frame } of empty)
+      it(`10,001 ${name}, which ask for nothing`, async () => {
+        harness.control.isHolding = true
+        client.send(GREETING, headers(1, FLAG.endHeaders), ...Array.from({ length: 10_001 }, () => frame))
+        expect(codeOf(await client.next(({ type }) => type === FRAME.goAway), 4)).to.equal(ERROR_CODE.enhanceYourCalm)
+        await client.rest()
+      })
+  })
+
+  it('may ask for nothing as often as a client does that measures the way at each answer', async () => {
+    const ping = rawFrame(FRAME.ping, 0, 0, Buffer.alloc(8))
+    client.send(GREETING)
+    for (let i = 0; i < 4000; i++) {
+      client.send(headers(2 * i + 1), ...Array.from({ length: 4 }, () => ping))
+      if (i % 100 === 99) expect(await harness.answerTo(2 * i + 1)).to.equal(true)
+    }
+  })
+
+  it('may ask for nothing for ever, a little at a time', async () => {
+    const pings = Array.from({ length: 9000 }, (_, i) => rawFrame(FRAME.ping, 0, 0, Buffer.alloc(8, i === 8999 ? 1 : 0)))
+    client.send(GREETING)
+    for (let i = 0; i < 3; i++) {
+      client.send(...pings)
+      await client.next(({ type, payload }) => type === FRAME.ping && payload[0] === 1)
+      harness.control.nowMs += 5000
+      await new Promise(resolve => setTimeout(resolve, 100))
+    }
   })
 
   describe('the stream alone is reset upon', () => {

@@ -17,12 +17,15 @@ export class FrameWriter {
   #bytes = Buffer.allocUnsafe(FIRST_BYTES)
   #size = 0
   #isPlanned = false
+  /** Frames of answers that were written; who reads it sets it back. */
+  answerFrames = 0
 
   constructor(socket: Socket) {
     this.#socket = socket
   }
 
   frame(type: number, flags: number, streamId: number, payload: Uint8Array): void {
+    if (type === FRAME.data || type === FRAME.headers) this.answerFrames++
     const at = this.#extend(FRAME_HEADER_BYTES + payload.length)
     writeFrameHeader(this.#bytes, at, { length: payload.length, type, flags, streamId })
     this.#bytes.set(payload, at + FRAME_HEADER_BYTES)
@@ -45,6 +48,7 @@ export class FrameWriter {
 
   /** Whole frames, whose stream ids belong at `idPlaces`. */
   frames(frames: Buffer, idPlaces: readonly number[], streamId: number): void {
+    this.answerFrames += idPlaces.length
     const at = this.#extend(frames.length)
     frames.copy(this.#bytes, at)
     for (const place of idPlaces) this.#bytes.writeUInt32BE(streamId, at + place)

@@ -47,6 +47,8 @@ const MAX_GIVEN_UP = 1000
 export class Streams implements StreamOwner {
   readonly #deps: StreamsDeps
   readonly #open = new Map<number, Stream>()
+  /** Those with an answer of which something may wait to be sent. */
+  readonly #sending = new Set<Stream>()
   readonly #late: LateRequests
   /** Requests that were cut, and are still worked on. */
   #orphans = 0
@@ -170,6 +172,7 @@ export class Streams implements StreamOwner {
 
   /** The client has changed the window that streams begin with. */
   changeWindows(bytes: number): void {
+    if (bytes === 0) return
     for (const stream of this.#open.values()) {
       stream.sendWindow += bytes
       if (stream.sendWindow > MAX_WINDOW_BYTES) throw new ConnectionFault(ERROR_CODE.flowControl, 'a window that large')
@@ -224,6 +227,7 @@ export class Streams implements StreamOwner {
     const pieces = size > 0 ? [answer.body] : []
     const { sinceMs } = stream
     stream.unsent = { ...NOTHING_SENT, pieces, isWhole: true, trailers: answer.trailers, sinceMs, isOfAnyLength: false }
+    this.#sending.add(stream)
     this.#send(stream)
   }
 
@@ -235,6 +239,7 @@ export class Streams implements StreamOwner {
     if (this.#givenUp > 0) this.#givenUp--
     const unsent: Unsent = { ...NOTHING_SENT, pieces: [], isWhole: false, trailers: undefined, sinceMs: 0, isOfAnyLength: true }
     stream.unsent = unsent
+    this.#sending.add(stream)
     let isBegun = false
     return {
       write: bytes => {
@@ -323,7 +328,7 @@ export class Streams implements StreamOwner {
 
   /** As much of all answers as is taken now. */
   sendAll(): void {
-    for (const stream of this.#open.values()) this.#send(stream)
+    for (const stream of this.#sending) this.#send(stream)
   }
 
   /** Sends as much of an answer's body as the client takes, and the trailers behind the whole body. */
@@ -377,6 +382,7 @@ export class Streams implements StreamOwner {
   #remove(stream: Stream): void {
     stream.isOver = true
     this.#open.delete(stream.id)
+    this.#sending.delete(stream)
     this.#giveBack(stream)
     this.#checkIdle()
   }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -107,6 +107,102 @@ describe('an index that cannot be opened', () => {
     expect(readdirSync(join(dir, 'indices'))).to.have.lengthOf(1)
     expect((await store.request('PUT', `/${RED}/_doc/1`, { a: 1 })).status).to.equal(201)
   })
+})
+
+describe('an index of which an older segment was cut', () => {
+  it('is red: only the newest one may end with a commit that is torn', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'red-index-'))
+    const store = await startTestStore({ dir })
+    // A segment each.
+    for (let i = 0; i < 2; i++) {
+      expect((await store.request('POST', `/${GREEN}/_bulk`, '{"create":{}}\n{"n":1}\n'.repeat(8300))).body.errors).to.equal(false)
+      await store.restart()
+    }
+    const settings = await store.request('GET', `/${GREEN}/_settings?flat_settings=true`)
+    const folder = join(dir, 'indices', settings.body[GREEN].settings['index.uuid'])
+    await store.stop()
+    const [path] = readdirSync(folder)
+      .filter(name => name.endsWith('.seg'))
+      .toSorted()
+      .map(name => join(folder, name))
+    truncateSync(path!, 20_000)
+    const again = await startTestStore({ dir })
+    const answer = await again.request('GET', `/${GREEN}/_count`)
+    expect([answer.status, answer.body.count]).to.deep.equal([503, undefined])
+    expect(answer.text).to.contain(`${path} is damaged at byte `)
+    await again.stop()
+    rmSync(dir, { recursive: true })
+  })
+})
+
+describe('an index with commits behind damage', () => {
+  for (const [what, place] of [
+    ['the length of a commit', 4],
+    ['a commit', 40],
+  ] as const)
+    it(`is red, and loses none of them by itself (${what})`, async () => {
+      const dir = mkdtempSync(join(tmpdir(), 'red-index-'))
+      const store = await startTestStore({ dir })
+      const write = async (from: number) => {
+        const lines = Array.from({ length: 5 }, (_, i) => `{"create":{"_id":"${from + i}"}}\n{"n":${from + i}}\n`)
+        expect((await store.request('POST', `/${GREEN}/_bulk`, lines.join(''))).body.errors).to.equal(false)
+      }
+      const count = async () => (await store.request('GET', `/${GREEN}/_count`)).body.count
+      const { body } = await store.request('PUT', `/${GREEN}`)
+      expect(body.acknowledged).to.equal(true)
+      const settings = await store.request('GET', `/${GREEN}/_settings?flat_settings=true`)
+      const folder = join(dir, 'indices', settings.body[GREEN].settings['index.uuid'])
+      await write(0)
+      const path = join(folder, readdirSync(folder).find(name => name.endsWith('.seg'))!)
+      const end = statSync(path).size
+      await write(5)
+      await write(10)
+      const sound = readFileSync(path)
+      const damaged = Buffer.from(sound)
+      damaged[end + place]! ^= 0x10
+      writeFileSync(path, damaged)
+      await store.restart()
+      const answer = await store.request('GET', `/${GREEN}/_count`)
+      expect(answer.status).to.equal(503)
+      expect(answer.text).to.contain(`${path} is damaged at byte ${end}`)
+      expect(JSON.stringify(store.logged)).to.contain(`truncate -s ${end}`)
+      expect(readFileSync(path).equals(damaged)).to.equal(true)
+      // Both ways out.
+      writeFileSync(path, sound)
+      await store.restart()
+      expect(await count()).to.equal(15)
+      truncateSync(path, end)
+      await store.restart()
+      expect(await count()).to.equal(5)
+      await store.stop()
+      rmSync(dir, { recursive: true })
+    })
+})
+
+describe('a store whose store.db was lost', () => {
+  for (const [what, lose] of [
+    ['missing', (path: string) => rmSync(path)],
+    ['empty', (path: string) => truncateSync(path)],
+  ] as const)
+    it(`(${what}) does not start, and removes no documents: without it nothing tells whose they are`, async () => {
+      const dir = mkdtempSync(join(tmpdir(), 'lost-catalogue-'))
+      const store = await startTestStore({ dir })
+      await store.request('PUT', `/${GREEN}/_doc/1`, { a: 1 })
+      await store.stop()
+      const path = join(dir, 'store.db')
+      const kept = readFileSync(path)
+      lose(path)
+      const problem = await startTestStore({ dir }).then(
+        () => 'it started',
+        error => String(error.message),
+      )
+      expect(problem).to.contain(`${path} is missing or empty`).and.contain(join(dir, 'indices')).and.contain('from a backup')
+      writeFileSync(path, kept)
+      const again = await startTestStore({ dir })
+      expect((await again.request('GET', `/${GREEN}/_count`)).body.count).to.equal(1)
+      await again.stop()
+      rmSync(dir, { recursive: true })
+    })
 })
 
 describe('settings that an index could not be opened with', () => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -52,6 +52,20 @@ describe('the embedded online store', () => {
     const directory = mkdtempSync(join(tmpdir(), 'logpipeline-features-'))
     writeFileSync(join(directory, 'features.db'), 'not a database, and long enough to be seen as one'.repeat(50))
     expect(() => openEmbeddedOnlineStore(directory)).to.throw('not a database')
+    rmSync(directory, { recursive: true })
+  })
+
+  it('names a file that is damaged, and says what to do', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'logpipeline-features-'))
+    const path = join(directory, 'features.db')
+    const store = openEmbeddedOnlineStore(directory)
+    await store.write([{ tenant: 'acme', service: 'checkout', values: { ml_error_rate_1h: 0.3 }, eventMs: 1, writtenMs: 2 }])
+    await store.close()
+    writeFileSync(path, readFileSync(path).fill(0, 100, 300))
+    expect(() => openEmbeddedOnlineStore(directory))
+      .to.throw(`cannot open ${path}: database disk image is malformed`)
+      .with.property('message')
+      .that.contains('feature_compute')
     rmSync(directory, { recursive: true })
   })
 })

@@ -24,6 +24,8 @@ const SCHEMA = `
   INSERT OR IGNORE INTO revision VALUES (1, 0);
 `
 /** Primary codes of SQLite's errors. */
+const SQLITE_CORRUPT = 11
+const SQLITE_NOTADB = 26
 const SQLITE_IOERR = 10
 const SQLITE_FULL = 13
 const COLUMNS = 'tenant, service, vals, event_ms, written_ms'
@@ -57,7 +59,7 @@ export function openEmbeddedOnlineStore(directory: string): OnlineStore {
     store()
   } catch (error) {
     const { cause } = error as Error
-    if (!isOfDisk(cause)) throw cause
+    if (!isOfDisk(cause)) throw cannotOpen(join(directory, 'features.db'), cause as Error)
   }
   return {
     write: async rows => await store().write(rows),
@@ -154,8 +156,17 @@ function toRow(stored: StoredRow | undefined): FeatureRow | undefined {
 }
 
 function isOfDisk(error: unknown): boolean {
-  const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : undefined
+  const code = codeOf(error)
   return code === SQLITE_FULL || code === SQLITE_IOERR
+}
+
+const codeOf = (error: unknown): number | undefined =>
+  error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : undefined
+
+function cannotOpen(path: string, cause: Error): Error {
+  const isDamaged = codeOf(cause) === SQLITE_CORRUPT || codeOf(cause) === SQLITE_NOTADB
+  const advice = isDamaged ? '; put it back from a backup, or move it away: the next run of feature_compute writes features anew' : ''
+  return new Error(`cannot open ${path}: ${cause.message}${advice}`, { cause })
 }
 
 /** A file that is locked, full or damaged is to its users a store that is away. */

@@ -54,6 +54,8 @@ export function saveState(
 export interface OpenSegment {
   readonly number: number
   readonly file: SegmentFile
+  /** No later segment has documents of its own; merged ones have those of others. */
+  readonly isNewest: boolean
   /** Documents that are known to be dead beside those that its frames name. */
   readonly dead?: DeadDocuments | undefined
 }
@@ -76,7 +78,7 @@ export function openSegments(context: SegmentContext, dir: string): FoundSegment
   const known = new Set(names)
   for (const name of names) if (name.endsWith('.del') && !known.has(name.replace('.del', '.seg'))) files.remove(join(dir, name))
   const sealed = new Map<number, SealedSegment>()
-  const open: OpenSegment[] = []
+  const open: Omit<OpenSegment, 'isNewest'>[] = []
   for (const number of numbers.sort((a, b) => a - b)) {
     const file = new SegmentFile(files, segmentPath(dir, number))
     const dead = known.has(`${String(number).padStart(8, '0')}.del`) ? DeadDocuments.load(files, deadPath(dir, number)) : undefined
@@ -90,6 +92,7 @@ export function openSegments(context: SegmentContext, dir: string): FoundSegment
       removeSegment(files, dir, number)
     }
   }
+  const newest = Math.max(...open.map(({ number }) => number), ...ownNumbers(sealed.values()))
   for (const segment of sealed.values())
     for (const number of segment.replaces) {
       sealed.get(number)?.file.close()
@@ -97,10 +100,14 @@ export function openSegments(context: SegmentContext, dir: string): FoundSegment
     }
   return {
     sealed: [...sealed.values()].sort((a, b) => a.firstSeqNo - b.firstSeqNo),
-    open,
+    open: open.map(segment => ({ ...segment, isNewest: segment.number === newest })),
     nextNumber: (numbers.at(-1) ?? 0) + 1,
   }
 }
+
+/** The numbers of segments that were written to, and not merged of others. */
+const ownNumbers = (sealed: Iterable<SealedSegment>): number[] =>
+  Array.from(sealed).flatMap(({ number, replaces }) => (replaces.length === 0 ? [number] : []))
 
 export function removeSegment(files: IndexFiles, dir: string, number: number): void {
   files.remove(segmentPath(dir, number))

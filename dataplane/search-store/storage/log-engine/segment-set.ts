@@ -96,14 +96,14 @@ export class SegmentSet implements BatchTarget {
   /** Replays what was not sealed. */
   async open(): Promise<void> {
     for (const segment of this.#found.sealed) this.#addSealed(segment)
-    for (const { number, file, dead } of this.#found.open) {
+    for (const found of this.#found.open) {
       if (this.#tail !== undefined) await this.#sealTail()
-      const { tail, nextSeqNo } = replayTail(this.#context, this.mapping, number, file, this.#high, (segment, doc) => {
+      const { tail, nextSeqNo } = replayTail(this.#context, this.mapping, found, this.#high, (segment, doc) => {
         // A dropped segment keeps its number: its deletions must never count for another segment.
         this.#nextNumber = Math.max(this.#nextNumber, segment + 1)
         this.#sealed.find(each => each.number === segment)?.dead.add(doc)
       })
-      for (const doc of dead ?? []) tail.dead.add(doc)
+      for (const doc of found.dead ?? []) tail.dead.add(doc)
       this.nextSeqNo = Math.max(this.nextSeqNo, nextSeqNo)
       this.#setTail(tail)
     }

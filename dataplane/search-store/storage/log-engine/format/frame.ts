@@ -1,6 +1,6 @@
 /**
- * A commit on disk: a header (magic, lengths, CRC-32 of all that follows), a JSON head, the blocks. A frame that is cut or
- * damaged, and everything behind it, was never acknowledged and is dropped at recovery.
+ * A commit on disk: a header (magic, lengths, CRC-32 of all that follows), a JSON head, the blocks. A last frame that is cut or
+ * damaged was never acknowledged and is dropped at recovery.
  */
 import { crc32 } from 'node:zlib'
 import { type BlockRef, blockBytes, type EncodedBlock, readBlockRef } from './block.ts'
@@ -69,6 +69,8 @@ export function frameLength(header: Buffer): number | undefined {
 }
 
 export const FRAME_HEADER_BYTES = HEADER_BYTES
+/** The first bytes of every frame: `MAGIC` as it lies in the file. */
+export const FRAME_MAGIC_BYTES = Buffer.from('LPF1')
 
 /** The frame in `bytes`, which stand at `at` in the file; undefined when it is cut or damaged. */
 export function decodeFrame(bytes: Buffer, at: number, firstDoc: number): Frame | undefined {

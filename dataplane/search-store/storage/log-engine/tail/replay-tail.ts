@@ -1,8 +1,9 @@
 /** Reads the tail again from its file after a start. */
 import type { MutableMapping } from '../../../mapping/mapping.ts'
 import type { BlockRef } from '../format/block.ts'
-import { decodeFrame, FRAME_HEADER_BYTES, type Frame, frameLength } from '../format/frame.ts'
+import { decodeFrame, FRAME_HEADER_BYTES, FRAME_MAGIC_BYTES, type Frame, frameLength } from '../format/frame.ts'
 import type { SegmentFile } from '../format/segment-file.ts'
+import type { OpenSegment } from '../index-directory.ts'
 import type { IndexEvents } from '../ingest/document-events.ts'
 import { DocumentWalker } from '../ingest/document-walker.ts'
 import { readContent, sourceReader } from '../sealed/stored-blocks.ts'
@@ -15,15 +16,18 @@ export interface Replayed {
   readonly nextSeqNo: number
 }
 
+/** Bytes that are searched for a frame at a time. */
+const SEARCHED_BYTES = 4 * 1024 * 1024
+
 /**
- * Builds the index of an unsealed segment again from its frames. A torn or damaged end was not acknowledged: it is cut off.
+ * Builds the index of an unsealed segment again from its frames. A torn or damaged end was not acknowledged: it is cut off. Throws where
+ * commits follow behind what is damaged: those were acknowledged.
  * `bury` is told of each document of another segment that a frame deleted.
  */
 export function replayTail(
   context: SegmentContext,
   mapping: MutableMapping,
-  number: number,
-  file: SegmentFile,
+  { number, file, isNewest }: Pick<OpenSegment, 'number' | 'file' | 'isNewest'>,
   high: HighCardinality,
   bury: (segment: number, doc: number) => void,
 ): Replayed {
@@ -41,7 +45,11 @@ export function replayTail(
     nextSeqNo = frame.head.next
     mapping.commit()
   }
-  if (tail.end < sizeBytes) file.truncate(tail.end)
+  if (tail.end < sizeBytes) {
+    if (!isNewest && beginsCommit(file, tail.end)) throw damaged(tail)
+    refuseCommitsBehind(tail, sizeBytes, nextSeqNo)
+    file.truncate(tail.end)
+  }
   return { tail, nextSeqNo }
 }
 
@@ -51,6 +59,27 @@ function refuseForeign(file: SegmentFile, sizeBytes: number): void {
   const header = file.read(FRAME_HEADER_BYTES, 0)
   if (frameLength(header) === undefined && header.some(byte => byte !== 0))
     throw new Error(`${file.path} is damaged: neither its end nor its beginning is that of a segment`)
+}
+
+/** A segment is whole on disk before the next one is written to; what its index has behind its commits may be lost, and is made anew. */
+const beginsCommit = (file: SegmentFile, at: number): boolean => file.read(FRAME_MAGIC_BYTES.length, at).equals(FRAME_MAGIC_BYTES)
+
+function damaged({ file: { path }, end }: Tail): Error {
+  return new Error(`${path} is damaged at byte ${end}; without a backup, \`truncate -s ${end} ${path}\` keeps what came before`)
+}
+
+/** A commit is written once the one before it is on disk: no crash leaves a sound one behind a torn one. */
+function refuseCommitsBehind(tail: Tail, sizeBytes: number, nextSeqNo: number): void {
+  const { file, end, count } = tail
+  for (let at = end + 1; at < sizeBytes; ) {
+    const bytes = file.read(Math.min(SEARCHED_BYTES, sizeBytes - at), at)
+    for (let found = bytes.indexOf(FRAME_MAGIC_BYTES); found >= 0; found = bytes.indexOf(FRAME_MAGIC_BYTES, found + 1)) {
+      const frame = readFrame(file, at + found, sizeBytes, count)
+      if (frame !== undefined && frame.head.seq >= nextSeqNo) throw damaged(tail)
+    }
+    // The magic may lie across the end of what was read.
+    at += Math.max(1, bytes.length - FRAME_MAGIC_BYTES.length + 1)
+  }
 }
 
 /** Undefined where the frame at `at` does not lie whole and sound before `sizeBytes`. */
