@@ -11,7 +11,7 @@ import { ANY_VALUE, EXPORT_LOGS_REQUEST, type Field, KEY_VALUE, Kind, type Messa
 import { EditList, LayoutBuilder, type RequestLayout } from './layout.ts'
 import { NOT_PLAIN, PlainAttributes } from './plain-attributes.ts'
 import { ScalarReader } from './scalar-reader.ts'
-import { STEP_BYTES, type Steps } from './steps.ts'
+import { Rests, type Steps, valueEndSteps } from './steps.ts'
 import { keyOfDigits, UNKNOWN_TIME_KEY } from './time-key.ts'
 
 const SERVICE_NAME = Buffer.from('service.name')
@@ -97,7 +97,7 @@ export class JsonScanner {
       const nameEnd = closingQuote(b, nameStart, this.#edits)
       const field = this.#field(message, nameStart, nameEnd)
       p = skipSpace(b, this.#colon(nameEnd + 1) + 1)
-      if (field === undefined) p = yield* this.#anyValue(p, this.#edits, MAX_UNKNOWN_DEPTH)
+      if (field === undefined) p = yield* valueEndSteps(b, p, this.#edits, MAX_UNKNOWN_DEPTH)
       else if (isNull(b, p)) {
         this.#edits.add(nameStart, nameEnd, '_')
         p += 4
@@ -120,7 +120,7 @@ export class JsonScanner {
     let p = skipSpace(b, open + 1)
     const listStart = p
     if (b[p] !== CLOSE_LIST) {
-      let restAt = p + STEP_BYTES
+      const rests = new Rests(p)
       for (;;) {
         if (b[p] !== OPEN_OBJECT) throw new Fault(p, 'an object')
         const start = p
@@ -137,10 +137,7 @@ export class JsonScanner {
         if (b[p] !== COMMA) throw new Fault(p, '"," or "]"')
         p++
         if (b[p]! <= 0x20) p = skipSpace(b, p)
-        if (p >= restAt) {
-          restAt = p + STEP_BYTES
-          yield
-        }
+        if (rests.isDue(p)) yield
       }
     }
     this.#closeList(note, listStart, p)
@@ -150,11 +147,11 @@ export class JsonScanner {
   /** After a resource, a scope or what else stands beside a list. */
   *#part(start: number, field: Field): Steps<number> {
     const end = this.#shortEnd(start, field)
-    return end === NOWHERE ? yield* this.#anyValue(start, NO_REPAIRS, MAX_REQUEST_LEVELS) : end
+    return end === NOWHERE ? yield* valueEndSteps(this.#b, start, NO_REPAIRS, MAX_REQUEST_LEVELS) : end
   }
 
   *#longRecord(start: number): Steps<number> {
-    const end = yield* this.#anyValue(start, NO_REPAIRS, MAX_REQUEST_LEVELS)
+    const end = yield* valueEndSteps(this.#b, start, NO_REPAIRS, MAX_REQUEST_LEVELS)
     this.#layout.addRecord(start, end, UNKNOWN_TIME_KEY)
     return end
   }
@@ -174,14 +171,7 @@ export class JsonScanner {
     }
   }
 
-  /** After a value that is checked for syntax alone. */
-  *#anyValue(start: number, repairs: Repairs, levels: number): Steps<number> {
-    const reader = new ValueReader(this.#b, start, repairs, levels)
-    while (!reader.goOn(reader.position + STEP_BYTES)) yield
-    return reader.position
-  }
-
-  /** The same in one go. */
+  /** After a value that is checked for syntax alone, in one go. */
   #unknownEnd(start: number): number {
     const reader = new ValueReader(this.#b, start, this.#edits)
     if (!reader.goOn(this.#partLimit)) throw LONG_PART

@@ -3,11 +3,10 @@ import { Buffer } from 'node:buffer'
 import { OPEN_OBJECT } from '../json/bytes.ts'
 import { MAX_REQUEST_LEVELS } from '../json/depth.ts'
 import { Fault } from '../json/fault.ts'
-import { ValueReader } from '../json/strict.ts'
 import { EditedText } from './edited-text.ts'
 import { type Edit, EditList, type RequestLayout, settleEdits } from './layout.ts'
 import { MalformedPayload, OversizedPayload } from './malformed.ts'
-import { allSteps, STEP_BYTES, type Steps } from './steps.ts'
+import { allSteps, Rests, type Steps, valueEndSteps } from './steps.ts'
 
 const EMPTY_OBJECT = Buffer.from('{}')
 
@@ -21,13 +20,10 @@ export function* soundEdits(layout: RequestLayout, maxBytes: number): Steps<read
   const sound: Edit[] = []
   const around: Edit[] = []
   let record = 0
-  let restAt = STEP_BYTES
+  const rests = new Rests(0)
   for (let i = 0; i < edits.length; ) {
     const first = edits[i]!
-    if (first.start >= restAt) {
-      restAt = first.start + STEP_BYTES
-      yield
-    }
+    if (rests.isDue(first.start)) yield
     while (record < recordCount && recordBounds[2 * record + 1]! <= first.start) record++
     const start = record < recordCount ? recordBounds[2 * record]! : text.length
     if (first.start < start) {
@@ -54,10 +50,8 @@ export function isObject(text: Uint8Array): boolean {
 
 function* isObjectSteps(text: Uint8Array): Steps<boolean> {
   if (text[0] !== OPEN_OBJECT) return false
-  const reader = new ValueReader(text, 0, new EditList(), MAX_REQUEST_LEVELS)
   try {
-    while (!reader.goOn(reader.position + STEP_BYTES)) yield
-    return reader.position === text.length
+    return (yield* valueEndSteps(text, 0, new EditList(), MAX_REQUEST_LEVELS)) === text.length
   } catch (error) {
     if (error instanceof Fault || error instanceof OversizedPayload) return false
     throw error

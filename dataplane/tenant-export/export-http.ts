@@ -1,5 +1,6 @@
 /** OTLP over HTTP for one tenant: the body is read within the bounds, gets its tenant, and goes to the collector (Spec: Ingestion; Decisions 7). */
 import { type BodyErrors, readBody } from '../http/request-body.ts'
+import { bufferOf } from '../memory/buffer-of.ts'
 import { releaseBytes } from '../memory/release-bytes.ts'
 import { MalformedPayload, OversizedPayload } from '../otlp/malformed.ts'
 import { decompress, parseEncoding } from '../otlp-intake/decompress.ts'
@@ -76,10 +77,6 @@ async function passExport(
 
 /** Spec: Errors. */
 export const COLLECTOR_AWAY = 'the request could not be forwarded to the collector'
-
-export function bufferOf(bytes: Uint8Array): Buffer {
-  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-}
 
 /** Undefined for what is no fault of the request. */
 export function asRefusal(error: unknown): Refusal | undefined {

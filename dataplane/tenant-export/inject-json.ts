@@ -1,3 +1,4 @@
+import { bufferOf } from '../memory/buffer-of.ts'
 import { acceptJson, acceptJsonSteps } from '../otlp/accept-json.ts'
 import { EditedText } from '../otlp/edited-text.ts'
 import type { Edit } from '../otlp/layout.ts'
@@ -16,25 +17,16 @@ export function injectJson(body: Buffer, injection: Injection): Buffer {
     if (!(error instanceof LostWay)) throw error
     // It is said in the collector's words.
     acceptJson(body, NO_TIME)
-    throw notOtlp(error)
+    throw new MalformedPayload('request body: expected OTLP logs in JSON', { cause: error })
   }
 }
 
 /** The same, with rests. Resources and records of more than `maxPartBytes`, which go nowhere, stay as they are. */
 export function* injectJsonSteps(body: Buffer, injection: Injection, maxPartBytes: number): Steps<Buffer> {
   const layout = yield* acceptJsonSteps(body, { ...NO_TIME, maxPartBytes })
-  try {
-    return edited(body, yield* new TenantEdits(body, injection).ofLayout(layout, maxPartBytes))
-  } catch (error) {
-    throw error instanceof LostWay ? notOtlp(error) : error
-  }
+  return edited(body, yield* new TenantEdits(body, injection).ofLayout(layout, maxPartBytes))
 }
 
 function edited(body: Buffer, edits: readonly Edit[]): Buffer {
-  const { buffer, byteOffset, length } = new EditedText(body, edits).bytes(0, body.length)
-  return Buffer.from(buffer, byteOffset, length)
-}
-
-function notOtlp(cause: LostWay): MalformedPayload {
-  return new MalformedPayload('request body: expected OTLP logs in JSON', { cause })
+  return bufferOf(new EditedText(body, edits).bytes(0, body.length))
 }

@@ -5,7 +5,7 @@
 import { Fault } from '../json/fault.ts'
 import { MAX_GROUPS } from '../otlp/layout.ts'
 import { MalformedPayload, OversizedPayload } from '../otlp/malformed.ts'
-import { allSteps, STEP_BYTES, type Steps } from '../otlp/steps.ts'
+import { allSteps, Rests, type Steps } from '../otlp/steps.ts'
 import { WireReader } from '../otlp/wire-reader.ts'
 import { ANY_VALUE, KEY_VALUE, LOG_RECORD, REQUEST, RESOURCE, RESOURCE_LOGS, SCOPE_LOGS, VALUES } from '../otlp/wire-schema.ts'
 import { type AttributeLevel, type DroppedAttributes, type Injection, MAX_DROPPED_LENGTH, TENANT_ATTRIBUTE } from './attribute-names.ts'
@@ -43,7 +43,7 @@ class ProtobufInjector {
   readonly #looksIntoRecords: boolean
   /** Times that the tenant was put in. */
   #count = 0
-  #restAt = STEP_BYTES
+  readonly #rests = new Rests(0)
 
   constructor(body: Buffer, { tenant, dropped }: Injection) {
     this.#body = body
@@ -61,7 +61,7 @@ class ProtobufInjector {
     const pieces: Buffer[] = []
     let copied = 0
     while (reader.position < body.length) {
-      if (this.#isLong()) yield
+      if (this.#rests.isDue(reader.position)) yield
       const start = reader.position
       const tag = reader.tag(body.length)
       if (tag !== REQUEST.resourceLogs) {
@@ -85,7 +85,7 @@ class ProtobufInjector {
     let hasResource = false
     let copied = reader.position
     while (reader.position < end) {
-      if (this.#isLong()) yield
+      if (this.#rests.isDue(reader.position)) yield
       const start = reader.position
       const tag = reader.tag(end)
       if (tag === RESOURCE_LOGS.resource) {
@@ -116,7 +116,7 @@ class ProtobufInjector {
       return
     }
     while (reader.position < end) {
-      if (this.#isLong()) yield
+      if (this.#rests.isDue(reader.position)) yield
       const tag = reader.tag(end)
       if (tag !== SCOPE_LOGS.logRecords) reader.skip(tag, end)
       else {
@@ -132,7 +132,7 @@ class ProtobufInjector {
     const reader = this.#in
     const mayHold = this.#mayHold(end, level)
     while (reader.position < end) {
-      if (this.#isLong()) yield
+      if (this.#rests.isDue(reader.position)) yield
       const at = reader.position
       const tag = reader.tag(end)
       if (tag !== attributes || !mayHold) {
@@ -166,7 +166,7 @@ class ProtobufInjector {
     const reader = this.#in
     const [wanted, ...rest] = path
     while (reader.position < end) {
-      if (this.#isLong()) yield
+      if (this.#rests.isDue(reader.position)) yield
       const tag = reader.tag(end)
       if (tag !== wanted) {
         reader.skip(tag, end)
@@ -184,14 +184,6 @@ class ProtobufInjector {
 
   #noteAdded(): void {
     if (++this.#count > MAX_GROUPS) throw new OversizedPayload(`request: expected at most ${MAX_GROUPS} resources`)
-  }
-
-  /** Whether it is time to rest. */
-  #isLong(): boolean {
-    const { position } = this.#in
-    if (position < this.#restAt) return false
-    this.#restAt = position + STEP_BYTES
-    return true
   }
 
   /** Whether a name that is dropped may stand between the reader's position and `end`. */

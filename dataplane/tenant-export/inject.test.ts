@@ -12,6 +12,7 @@ import { allSteps } from '../otlp/steps.ts'
 import { encodeMessage } from '../otlp/testing/logs-proto.ts'
 import { transcodeProtobuf } from '../otlp/transcode-protobuf.ts'
 import type { LocalExport, Transport } from '../otlp-intake/local-collector.ts'
+import { block } from '../testing/hostile/wire-writer.ts'
 import { rounds } from '../testing/rounds.ts'
 import { DROPPED_BY_DASHBOARD, DROPPED_BY_GATEWAY, type Injection } from './attribute-names.ts'
 import { injectJson, injectJsonSteps } from './inject-json.ts'
@@ -227,11 +228,6 @@ describe('the tenant in a request', () => {
   })
 
   describe('in requests that are made to be slow', () => {
-    const block = (field: number, value: Buffer) => {
-      let length = [value.length]
-      while (length.at(-1)! > 0x7f) length = [...length.slice(0, -1), (length.at(-1)! & 0x7f) | 0x80, length.at(-1)! >>> 7]
-      return Buffer.concat([Buffer.from([8 * field + 2, ...length]), value])
-    }
     const named = block(1, Buffer.from('batch'))
     const batch = Buffer.concat([Buffer.from([0x7a, 5]), Buffer.from('batch')])
     const isTooLarge = (run: () => unknown) => expect(run).to.throw(OversizedPayload)

@@ -14,11 +14,16 @@ import {
 } from '../json/bytes.ts'
 import { type Range, roughEnd } from '../json/rough.ts'
 import { type Edit, EditList, type RequestLayout, type ResourceSpan } from '../otlp/layout.ts'
-import { STEP_BYTES, type Steps } from '../otlp/steps.ts'
+import { MalformedPayload } from '../otlp/malformed.ts'
+import { Rests, type Steps } from '../otlp/steps.ts'
 import { type AttributeLevel, type DroppedAttributes, type Injection, TENANT_ATTRIBUTE } from './attribute-names.ts'
 
 /** A place that is not as JSON of OTLP is. */
-export class LostWay extends Error {}
+export class LostWay extends MalformedPayload {
+  constructor() {
+    super('request body: expected OTLP logs')
+  }
+}
 
 interface Member extends Range {
   readonly name: string
@@ -55,13 +60,11 @@ export class TenantEdits {
   /** The same where the parts are known, with rests. Resources and records of more than `maxPartBytes` go nowhere and are not looked into. */
   *ofLayout({ resources, recordBounds, recordCount }: RequestLayout, maxPartBytes: number): Steps<readonly Edit[]> {
     yield* this.#aroundAll(resources, maxPartBytes)
-    let restAt = STEP_BYTES
+    const rests = new Rests(0)
     for (let i = 0; i < recordCount; i++) {
       const start = recordBounds[2 * i]!
       if (recordBounds[2 * i + 1]! - start <= maxPartBytes) this.#logRecord(start)
-      if (start < restAt) continue
-      restAt = start + STEP_BYTES
-      yield
+      if (rests.isDue(start)) yield
     }
     return this.#edits.settled()
   }
@@ -79,13 +82,11 @@ export class TenantEdits {
   }
 
   *#aroundAll(spans: readonly ResourceSpan[], maxPartBytes: number): Steps<void> {
-    let restAt = STEP_BYTES
+    const rests = new Rests(0)
     for (const span of spans) {
       const { start, end, listStart, listEnd } = span
       if (listStart - start + (end - listEnd) <= maxPartBytes) this.#aroundScopes(span)
-      if (start < restAt) continue
-      restAt = start + STEP_BYTES
-      yield
+      if (rests.isDue(start)) yield
     }
   }
 

@@ -1,8 +1,9 @@
 /** Puts the tenant of an export into a request for the collector of the same process. */
 import { MAX_PART_BYTES } from '../contract/topics.ts'
+import { bufferOf } from '../memory/buffer-of.ts'
 import { EditedText } from '../otlp/edited-text.ts'
 import { KnownOrigins } from '../otlp/known-origins.ts'
-import { type Edit, type RequestLayout, settleEdits } from '../otlp/layout.ts'
+import { type RequestLayout, settleEdits } from '../otlp/layout.ts'
 import { MalformedPayload } from '../otlp/malformed.ts'
 import type { ResourceOwner } from '../otlp/resource-owner.ts'
 import { isObject } from '../otlp/sound-edits.ts'
@@ -10,7 +11,7 @@ import type { Steps } from '../otlp/steps.ts'
 import type { LocalExport } from '../otlp-intake/local-collector.ts'
 import type { DroppedAttributes, Injection } from './attribute-names.ts'
 import { injectTenant } from './inject-tenant.ts'
-import { LostWay, TenantEdits } from './tenant-edits.ts'
+import { TenantEdits } from './tenant-edits.ts'
 
 /**
  * The export of one tenant for the collector of this process. The tenant goes in where the collector finds the resources, so that
@@ -29,12 +30,7 @@ export function localExport(sent: LocalExport, injection: Injection): LocalExpor
 /** The request with the tenant as an attribute of each resource, and none of the client's. Records are not looked into. */
 function* withTenant(layout: RequestLayout, injection: Injection): Steps<RequestLayout> {
   const { text, resources } = layout
-  let edits: readonly Edit[]
-  try {
-    edits = yield* new TenantEdits(bufferOf(text), injection).ofResources(resources, MAX_PART_BYTES)
-  } catch (error) {
-    throw asMalformed(error)
-  }
+  const edits = yield* new TenantEdits(bufferOf(text), injection).ofResources(resources, MAX_PART_BYTES)
   return {
     ...layout,
     resources: resources.map(resource => ({ ...resource, tenantId: injection.tenant })),
@@ -57,22 +53,9 @@ function ownerOf(injection: Injection): ResourceOwner {
 }
 
 function withTenantInside(resource: Uint8Array, injection: Injection): Uint8Array {
-  let edits: readonly Edit[]
-  try {
-    edits = new TenantEdits(bufferOf(resource), injection).ofResource()
-  } catch (error) {
-    throw asMalformed(error)
-  }
+  const edits = new TenantEdits(bufferOf(resource), injection).ofResource()
   const rewritten = new EditedText(resource, edits).bytes(0, resource.length)
   if (!isObject(rewritten))
     throw new MalformedPayload('request body: expected resources that are JSON objects still once the tenant is in them')
   return rewritten
-}
-
-function bufferOf({ buffer, byteOffset, length }: Uint8Array): Buffer {
-  return Buffer.from(buffer, byteOffset, length)
-}
-
-function asMalformed(error: unknown): unknown {
-  return error instanceof LostWay ? new MalformedPayload('request body: expected OTLP logs', { cause: error }) : error
 }

@@ -5,6 +5,7 @@ import { errorBody } from '../../../http/http-error.ts'
 import type { PlainAnswer } from '../../../http/plain-lane/answer-writer.ts'
 import type { PlainHead } from '../../../http/plain-lane/plain-head.ts'
 import type { PlainHandler, PlainReceiver } from '../../../http/plain-lane/plain-receiver.ts'
+import { bufferOf } from '../../../memory/buffer-of.ts'
 import { decompress, type Encoding, encodingNamed } from '../../../otlp-intake/decompress.ts'
 import type { LocalCollector } from '../../../otlp-intake/local-collector.ts'
 import type { MemoryBudget, MemoryLease } from '../../../otlp-intake/memory-budget.ts'
@@ -19,7 +20,7 @@ import {
   refusedAnswer,
   TRANSPORTS,
 } from '../../../tenant-export/export-answer.ts'
-import { asRefusal, bufferOf } from '../../../tenant-export/export-http.ts'
+import { asRefusal } from '../../../tenant-export/export-http.ts'
 import { localExport } from '../../../tenant-export/tenant-layout.ts'
 import type { Admission, Admit } from '../admission.ts'
 import type { RateLimit } from '../rate-limit.ts'

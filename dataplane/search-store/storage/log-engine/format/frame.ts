@@ -70,7 +70,8 @@ export function frameLength(header: Buffer): number | undefined {
 
 export const FRAME_HEADER_BYTES = HEADER_BYTES
 /** The first bytes of every frame: `MAGIC` as it lies in the file. */
-export const FRAME_MAGIC_BYTES = Buffer.from('LPF1')
+export const FRAME_MAGIC_BYTES = Buffer.alloc(4)
+FRAME_MAGIC_BYTES.writeUInt32LE(MAGIC)
 
 /** The frame in `bytes`, which stand at `at` in the file; undefined when it is cut or damaged. */
 export function decodeFrame(bytes: Buffer, at: number, firstDoc: number): Frame | undefined {
