@@ -7,7 +7,6 @@ import { SharedTraces } from './shared-traces.ts'
 
 /** Tenants kept at most; the one longest untouched leaves first. */
 const MAX_TENANTS = 5_000
-const MAX_SERVICES = 5_000
 const MAX_MEMBERS = 50
 const MAX_INCIDENTS = 20
 /** Anomalies, services and traces of all tenants together. Beyond this the tenant with the most loses the entries that it touched longest ago. */
@@ -91,9 +90,11 @@ export function createGroupingMemory(): GroupingMemory {
       const { traces, services } = heaviest
       changing(heaviest, () => {
         const enough = weightOf(heaviest) * SHED_TO
+        // One iterator for all: a new one would pass over all that was deleted before it, each time.
+        const oldestFirst = services.keys()
         while (weightOf(heaviest) > enough) {
           if (traces.size > heaviest.kept) traces.dropOldest()
-          else dropService(heaviest, services.keys().next().value!)
+          else dropService(heaviest, oldestFirst.next().value!)
         }
       })
     }
@@ -141,19 +142,13 @@ export function dropIncident({ incidents }: ServiceState, incidentId: string): v
   if (at >= 0) incidents.splice(at, 1)
 }
 
+/** The service's state, which is touched last from now on. Services have no bound of their own: `MAX_KEPT` counts them. */
 function serviceState(tenant: TenantState, service: string): ServiceState {
-  return touch(
-    tenant.services,
-    service,
-    MAX_SERVICES,
-    () => {
-      tenant.kept++
-      return { service, members: [], incidents: [] }
-    },
-    ({ members }) => {
-      tenant.kept -= 1 + members.length
-    },
-  )
+  const create = (): ServiceState => {
+    tenant.kept++
+    return { service, members: [], incidents: [] }
+  }
+  return touch(tenant.services, service, Number.POSITIVE_INFINITY, create)
 }
 
 function dropService(tenant: TenantState, service: string): void {
@@ -172,13 +167,13 @@ function push<T>(list: T[], item: T, max: number): void {
 }
 
 /** The entry of a map that is kept in the order of use, and never larger than `max`. */
-function touch<T>(map: Map<string, T>, key: string, max: number, create: () => T, onLeft: (value: T) => void): T {
+function touch<T>(map: Map<string, T>, key: string, max: number, create: () => T, onLeft?: (value: T) => void): T {
   const value = map.get(key) ?? create()
   map.delete(key)
   if (map.size >= max) {
     const [oldest, left] = map.entries().next().value!
     map.delete(oldest)
-    onLeft(left)
+    onLeft?.(left)
   }
   map.set(key, value)
   return value

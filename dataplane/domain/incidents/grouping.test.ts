@@ -44,6 +44,17 @@ const kinds = (decisions: readonly GroupingDecision[]) =>
 const severities = (decisions: readonly GroupingDecision[]) =>
   decisions.map(decision => (decision.kind === 'none' ? undefined : decision.severity))
 
+describe('grouping of many services', () => {
+  /** One anomaly of each service, then the next one of each. */
+  const inTurn = (services: number, rounds: number) =>
+    Array.from({ length: services * rounds }, (_, at) => anomaly(Math.floor(at / services), { service: `s${at % services}` }))
+
+  it('opens an incident of each of 40,000 that fail in turn', () => {
+    const decisions = addAll(createGrouping(), inTurn(40_000, 3))
+    expect(decisions.filter(({ kind }) => kind === 'open').length).to.equal(40_000)
+  })
+})
+
 describe('grouping: 3 or more anomalies per service in a 5-minute window', () => {
   const cases = [
     {

@@ -67,6 +67,8 @@ export interface Grouping {
   restoreAnomaly(anomaly: Anomaly): void
   /** Takes in an incident that is not resolved: after a restart, or when it was reopened. */
   restoreIncident(incident: RestoredIncident): void
+  /** Whether the incident takes in anomalies: false once it is forgotten, for want of room, too. */
+  keeps(incident: IncidentOfService): boolean
   /** The incident takes in nothing more, as it was resolved; the named anomalies may be added again. */
   forget(incident: IncidentOfService, anomalies?: readonly Anomaly[]): void
   /** The incident was not made after all. Its anomalies wait for others again; the named ones are forgotten instead, and may be added again. */
@@ -112,6 +114,7 @@ export function createGrouping(): Grouping {
       if (seen.add(anomaly.document_id)) memory.place(anomaly).member.incidentId = anomaly.incident_id
     },
     restoreIncident: incident => memory.keepIncident(incident.tenantId, incident.service, toKnown(incident)),
+    keeps: ({ tenant, service, incidentId }) => memory.find(tenant, service)?.incidents.some(({ id }) => id === incidentId) ?? false,
     forget(incident, anomalies = []) {
       end(incident)
       release(anomalies)

@@ -62,6 +62,16 @@ describe('many services that fail at once', () => {
     expect(searches(ALL_LOGS), 'for the past of the services').to.be.at.most(3)
   })
 
+  it('fold into their incidents also where grouping had to forget them meanwhile', async () => {
+    const memory = createMemorySearchStore()
+    const opener = openerOn(memory)
+    await opener.handle(threeOf(['first']))
+    await opener.handle(services(5_000).map(name => ({ ...anomaly(name, 0), tenant_id: `of-${name}` })))
+    opener.clock.advance(2_000)
+    await opener.handle(threeOf(['first'], 3))
+    expect(incidentsIn(memory).map(({ service, anomalyCount }) => [service, anomalyCount])).to.deep.equal([['first', 6]])
+  })
+
   it('go on in the incidents that are open, after a restart, too', async () => {
     const memory = createMemorySearchStore()
     await openerOn(memory).handle(threeOf(services(SERVICES)))

@@ -57,9 +57,9 @@ export function createServiceIncidents({ store, clock, grouping }: ServiceIncide
       const unresolved = await findUnresolved(store, tenant, names)
       for (const { service, known } of some) {
         for (const incident of (unresolved.get(service) ?? []).toReversed()) {
-          if (known.incidentIds.has(incident.id)) continue
-          grouping.restoreIncident(incident)
           known.incidentIds.add(incident.id)
+          // Where many services have anomalies, grouping forgets the incident of one that was silent for a while.
+          if (!grouping.keeps({ tenant, service, incidentId: incident.id })) grouping.restoreIncident(incident)
         }
         known.atMs = clock.nowMs()
         keepBounded(services, serviceKey({ tenant, service }), known, MAX_REMEMBERED)
