@@ -21,6 +21,7 @@ const MATCHERS: Readonly<Record<string, (argument: never) => Matcher>> = {
       return (_id, document) => values(document, field).some(value => wanted.has(value))
     }),
   ids: (argument: { values: string[] }) => id => argument.values.includes(id),
+  constant_score: ({ filter }: { filter: Query }) => matcherOf(filter),
   exists: (argument: { field: string }) => (_id, document) => values(document, argument.field).length > 0,
   range: (argument: Readonly<Record<string, Query>>) =>
     each(
@@ -39,6 +40,16 @@ const MATCHERS: Readonly<Record<string, (argument: never) => Matcher>> = {
       !refused.some(matches => matches(id, document)) &&
       (should.length === 0 || needed.length > 0 || should.some(matches => matches(id, document)))
   },
+}
+
+/** The score of a document by the `constant_score` queries in the `should` of a `bool`, the only ones that score here. */
+export function scorerOf({ bool }: Query): (id: string, document: Document) => number {
+  const clauses = ([(bool as Query | undefined)?.['should'] ?? []].flat() as Query[]).flatMap(({ constant_score: scored }) => {
+    if (scored === undefined) return []
+    const { filter, boost } = scored as { readonly filter: Query; readonly boost: number }
+    return [{ matches: matcherOf(filter), boost }]
+  })
+  return (id, document) => clauses.reduce((sum, { matches, boost }) => (matches(id, document) ? sum + boost : sum), 0)
 }
 
 /** Throws for a query that fakes do not know. */

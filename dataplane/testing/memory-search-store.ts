@@ -11,7 +11,7 @@ import {
   VersionConflict,
   type Versioned,
 } from '../ports/search-store.ts'
-import { comparable, type Document, matcherOf } from './memory-query.ts'
+import { comparable, type Document, matcherOf, scorerOf } from './memory-query.ts'
 
 const NO_ROOM = '400 validation_exception: the store in memory is full'
 
@@ -160,16 +160,18 @@ export function createMemorySearchStore(): MemorySearchStore {
 function search<T>(indices: ReadonlyMap<string, ReadonlyMap<string, Stored>>, { index, body }: SearchRequest): SearchResult<T> {
   const sort = ([body['sort'] ?? []].flat() as (string | Record<string, unknown>)[]).map(sortField)
   const after = body['search_after'] as readonly unknown[] | undefined
-  const matches = matcherOf((body['query'] ?? { match_all: {} }) as Document)
+  const query = (body['query'] ?? { match_all: {} }) as Document
+  const matches = matcherOf(query)
+  const scoreOf = scorerOf(query)
   const isAsked = expression(index)
   const found = [...indices]
     .filter(([name]) => isAsked(name))
     .flatMap(([name, documents]) =>
-      [...documents].flatMap(([id, { seqNo, source }]) =>
-        matches(id, source)
-          ? [{ name, id, seqNo, source, sort: sort.map(({ field }) => comparable(field === '_seq_no' ? seqNo : source[field])) }]
-          : [],
-      ),
+      [...documents].flatMap(([id, { seqNo, source }]) => {
+        const sortValue = ({ field }: SortField) =>
+          field === '_score' ? scoreOf(id, source) : comparable(field === '_seq_no' ? seqNo : source[field])
+        return matches(id, source) ? [{ name, id, seqNo, source, sort: sort.map(sortValue) }] : []
+      }),
     )
     .sort((a, b) => compare(a.sort, b.sort, sort))
   const rest = after === undefined ? found : found.filter(hit => compare(hit.sort, after.map(comparable), sort) > 0)

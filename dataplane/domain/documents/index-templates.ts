@@ -103,12 +103,13 @@ const INCIDENT_PROPERTIES: Properties = {
 }
 
 /** The outbox: the rows themselves are kept in `_source` alone. */
-const DISPATCH_PROPERTIES: Properties = {
+export const DISPATCH_PROPERTIES: Properties = {
   tenantId: KEYWORD,
   incidentId: KEYWORD,
   platform: KEYWORD,
   lane: KEYWORD,
   ticketKey: KEYWORD,
+  severity: KEYWORD,
   externalId: KEYWORD,
   state: KEYWORD,
   dueAt: DATE,

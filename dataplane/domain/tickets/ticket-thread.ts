@@ -1,4 +1,5 @@
 /** All that one target is told about one incident, in order: the outbox rows of both, and the ticket that came of them (Decisions 6). */
+import type { Severity } from '../../contract/platforms.ts'
 import type { TargetId } from '../../contract/target-id.ts'
 import type { IncidentDispatch } from '../incidents/incident-fields.ts'
 import type { IncidentStatus } from '../incidents/incident-status.ts'
@@ -15,6 +16,8 @@ export interface TicketThread {
   /** `<tenant>/<target>`: threads of one lane share the target's limits. */
   readonly lane: string
   readonly ticketKey: string
+  /** What its last event is told with: of a lane's threads the most severe go first. Absent in threads from before 2026-11-29. */
+  readonly severity?: Severity
   /** Whether any row is unsettled. */
   readonly state: 'pending' | 'settled'
   /** When to look at it next, and when its first waiting row is given up; absent while nothing waits. */

@@ -258,8 +258,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
         const hits = all.filter(hit => !seen.isKnown(hit) && !isUnderWay(hit))
         for (const { source } of hits) if (source.askedAt !== undefined) laneOf(name).asked(Date.parse(source.askedAt))
         if (hits.length > 0 && laneOf(name).pause(clock.nowMs()) !== undefined) await tryExplain(name, hits)
-        // Other replicas see the same rows in the same order: chance keeps them apart.
-        queues.push({ name, hits: hits.length > 1 ? askedFirst(turned(hits)) : hits })
+        queues.push({ name, hits: hits.length > 1 ? askedFirst(inTurn(hits)) : hits })
       }
       let begun = 0
       for (let turn = 0; queues.some(({ hits }) => hits.length > turn); turn++)
@@ -304,6 +303,11 @@ function partsOf(lane: string): { readonly tenant: string; readonly target: Targ
 
 function limitsOf(target: TargetId): TargetLimits {
   return TARGET_LIMITS[parseTargetId(target)?.platform ?? 'email']
+}
+
+/** The most severe first, as they came; of one severity from a random one on: other replicas may see the same rows in the same order. */
+function inTurn(hits: readonly Versioned<TicketThread>[]): readonly Versioned<TicketThread>[] {
+  return [...Map.groupBy(hits, ({ source }) => source.severity).values()].flatMap(turned)
 }
 
 /** The same rows, beginning at a random one. */

@@ -161,6 +161,25 @@ describe('faults around tickets', function () {
     release = []
   })
 
+  it('a critical incident that comes behind 300 others is taken up and told first', async () => {
+    await add(300)
+    await storeIncidents(store, {
+      id: 'worst',
+      severity: 'critical',
+      createdAt: new Date(world.clock.nowMs() - 2 * SECOND_MS).toISOString(),
+    })
+    const isTaken = () =>
+      [...store.documents('service-incidents-default').values()].some(({ id, platforms }) => id === 'worst' && `${platforms}` !== '')
+    await world.intake.round()
+    await world.intake.idle()
+    expect(isTaken()).to.equal(true)
+    await takeUp()
+    const { dispatcher } = world.replica({ limits: () => ({ perSecond: 1, burst: 1, atOnce: 1 }) })
+    await dispatcher.round()
+    await dispatcher.idle()
+    expect(world.platforms.arrived.map(({ content }) => content.incidentId)).to.deep.equal(['worst'])
+  })
+
   it('1,000 incidents at once go out within the limits of the target, each once', async () => {
     world.config.current = buildConfig(['opsgenie'])
     const limited = world.replica({ limits: () => ({ perSecond: 100, burst: 200, atOnce: 16 }) })

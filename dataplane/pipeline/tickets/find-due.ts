@@ -1,4 +1,5 @@
-/** Finds documents that are due, some of each group, so that one group's many do not hide another's few. */
+/** Finds documents that are due, some of each group, so that one group's many do not hide another's few; of a group the most severe first. */
+import { SEVERITIES } from '../../contract/platforms.ts'
 import type { SearchStore, Versioned } from '../../ports/search-store.ts'
 import { inAnyOrder } from '../in-any-order.ts'
 
@@ -7,6 +8,7 @@ export interface DueQuestion {
   readonly index: string
   /** Filter clauses, all of which hold. */
   readonly filter: readonly object[]
+  /** Order of documents of one severity, by their field `severity`. */
   readonly sort: readonly object[]
   /** The keyword field that names the group. */
   readonly groupField: string
@@ -26,6 +28,11 @@ const MAX_GROUPS = 1_000
 const MAX_ASKED = 50
 /** Beyond what is wanted: some may be known already. */
 const SPARE = 10
+/** A document's score is the rank of its severity: where thousands are due, a target that takes one a second is told of the critical ones first. */
+const BY_SEVERITY = SEVERITIES.toReversed().map((severity, rank) => ({
+  constant_score: { filter: { term: { severity } }, boost: rank + 1 },
+}))
+const MOST_SEVERE_FIRST = { _score: { order: 'desc' } }
 
 interface Groups {
   readonly groups?: { readonly buckets: readonly { readonly key: string; readonly doc_count: number }[] }
@@ -33,11 +40,13 @@ interface Groups {
 
 /** One search where little is due; more only for groups that the first page does not show enough of. */
 export async function findDue<T>({ store, index, filter, sort, groupField, room }: DueQuestion): Promise<DueDocuments<T>> {
-  const search = (filters: readonly object[], size: number, aggs?: object) =>
-    store.search<T>({
+  const search = (filters: readonly object[], size: number, aggs?: object) => {
+    const query = { bool: { filter: filters, should: BY_SEVERITY } }
+    return store.search<T>({
       index,
-      body: { size, track_total_hits: false, query: { bool: { filter: filters } }, sort, ...(aggs !== undefined && { aggs }) },
+      body: { size, track_total_hits: false, query, sort: [MOST_SEVERE_FIRST, ...sort], ...(aggs !== undefined && { aggs }) },
     })
+  }
   const { hits, aggregations } = await search(filter, PAGE_SIZE, { groups: { terms: { field: groupField, size: MAX_GROUPS } } })
   const groups = new Map<string, Versioned<T>[]>()
   for (const hit of hits) {

@@ -9,6 +9,7 @@ import { portionsOf } from '../../limits/portions-of.ts'
 import { type SearchStore, VersionConflict, type Versioned } from '../../ports/search-store.ts'
 
 type IncidentKey = Pick<Incident, 'id' | 'tenantId'>
+type SevereIncident = Pick<Incident, 'id' | 'tenantId' | 'severity'>
 
 /** Others send and write meanwhile, but hardly this often. */
 const MAX_CONFLICTS = 20
@@ -16,30 +17,30 @@ const MAX_CONFLICTS = 20
 const MAX_READ = 1_000
 
 /** Writes the rows of events; those that are there stay as they are. */
-export async function writeRows(store: SearchStore, { id, tenantId }: IncidentKey, owed: readonly OwedEvent[], now: string): Promise<void> {
+export async function writeRows(store: SearchStore, incident: SevereIncident, owed: readonly OwedEvent[], now: string): Promise<void> {
   const targets = new Set(owed.flatMap(event => event.targets ?? []))
   await Promise.all(
     [...targets].map(target => {
       const own = owed.filter(event => event.targets?.includes(target))
-      return writeThread(store, tenantId, id, target, own, now)
+      return writeThread(store, incident, target, own, now)
     }),
   )
 }
 
 async function writeThread(
   store: SearchStore,
-  tenant: string,
-  incidentId: string,
+  { id, tenantId, severity: ownSeverity }: SevereIncident,
   target: TargetId,
   events: readonly OwedEvent[],
   now: string,
 ): Promise<void> {
-  const created = createThread(tenant, incidentId, target, now)
-  await changeThread(store, tenant, threadId(tenant, incidentId, target), thread => {
+  const created = createThread(tenantId, id, target, now)
+  const severity = events.at(-1)?.severity ?? ownSeverity
+  await changeThread(store, tenantId, threadId(tenantId, id, target), thread => {
     const before = thread ?? created
     // A target that nothing is known of any more is not told what was done there.
     const next = addEvents(before, thread === undefined ? events.filter(({ except }) => except !== target) : events, now)
-    return next === before ? undefined : next
+    return next === before ? undefined : { ...next, severity }
   })
 }
 

@@ -1,6 +1,6 @@
 /** The ticketing agent's work on incidents, put together: intake, dispatch, escalation, explanation (Spec: Components; Decisions 6). */
-import { ALL_INCIDENTS, DISPATCHES_TEMPLATE } from '../../contract/indices.ts'
-import { DISPATCHES_TEMPLATE_BODY, TICKETING_PROPERTIES } from '../../domain/documents/index-templates.ts'
+import { ALL_DISPATCHES, ALL_INCIDENTS, DISPATCHES_TEMPLATE } from '../../contract/indices.ts'
+import { DISPATCH_PROPERTIES, DISPATCHES_TEMPLATE_BODY, TICKETING_PROPERTIES } from '../../domain/documents/index-templates.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { IncidentPlatforms } from '../../ports/incident-platform.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
@@ -141,8 +141,9 @@ export function startTicketAgent(deps: TicketAgentDeps): TicketAgent {
   }
 }
 
-/** The bridge installs the templates of all indices; this one holds until it has, and incidents of an earlier version get their new fields. */
+/** The bridge installs the templates of all indices; this one holds until it has, and indices of an earlier version get their new fields. */
 async function prepareIndices(store: SearchStore): Promise<void> {
   await store.putIndexTemplate(DISPATCHES_TEMPLATE, DISPATCHES_TEMPLATE_BODY)
   if ((await store.listIndices(ALL_INCIDENTS)).length > 0) await store.putMapping(ALL_INCIDENTS, TICKETING_PROPERTIES)
+  if ((await store.listIndices(ALL_DISPATCHES)).length > 0) await store.putMapping(ALL_DISPATCHES, DISPATCH_PROPERTIES)
 }
