@@ -16,7 +16,7 @@ export interface TicketThread {
   /** `<tenant>/<target>`: threads of one lane share the target's limits. */
   readonly lane: string
   readonly ticketKey: string
-  /** What its last event is told with: of a lane's threads the most severe go first. Absent in threads from before 2026-11-29. */
+  /** Severity that its last event is told with: of a lane's threads the most severe go first. Absent in threads from before 2026-11-29. */
   readonly severity?: Severity
   /** Whether any row is unsettled. */
   readonly state: 'pending' | 'settled'
