@@ -38,9 +38,9 @@ describe('what grouping keeps', () => {
     expect([memory.find('shop', 'cart')?.members.length, memory.find('bank', 'cart')]).to.deep.equal([1, undefined])
   })
 
-  it('is of 5,000 tenants: the one longest untouched is forgotten', () => {
+  it('is of 50,000 tenants: the one longest untouched is forgotten', () => {
     const memory = createGroupingMemory()
-    for (let at = 0; at < 5_000; at++) memory.place(anomaly('a', `t${at}`))
+    for (let at = 0; at < 50_000; at++) memory.place(anomaly('a', `t${at}`))
     memory.place(anomaly('b', 't0'))
     memory.place(anomaly('a', 'one more'))
     expect([memory.find('t0', 'cart') !== undefined, memory.find('t1', 'cart')]).to.deep.equal([true, undefined])

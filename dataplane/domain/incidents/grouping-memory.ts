@@ -6,14 +6,14 @@ import { toMember, type WindowMember } from './anomaly-window.ts'
 import { SharedTraces } from './shared-traces.ts'
 
 /** Tenants kept at most; the one longest untouched leaves first. */
-const MAX_TENANTS = 5_000
+const MAX_TENANTS = 50_000
 const MAX_MEMBERS = 50
 const MAX_INCIDENTS = 20
 /** Anomalies, services and traces of all tenants together. Beyond this the tenant with the most loses the entries that it touched longest ago. */
 const MAX_KEPT = 200_000
 
-/** Share of its entries that such a tenant keeps. */
-const SHED_TO = 0.9
+/** Share of them that is left then. */
+const SHED_TO = 0.95
 
 /** An incident that is not resolved. */
 export interface KnownIncident {
@@ -83,21 +83,8 @@ export function createGroupingMemory(): GroupingMemory {
     )
   /** Takes from the tenants with the most, so that one tenant's anomalies never make another tenant's forgotten. */
   const shed = () => {
-    while (kept > MAX_KEPT) {
-      let heaviest: TenantState | undefined
-      for (const tenant of tenants.values()) if (heaviest === undefined || weightOf(tenant) > weightOf(heaviest)) heaviest = tenant
-      if (heaviest === undefined) return
-      const { traces, services } = heaviest
-      changing(heaviest, () => {
-        const enough = weightOf(heaviest) * SHED_TO
-        // One iterator for all: a new one would pass over all that was deleted before it, each time.
-        const oldestFirst = services.keys()
-        while (weightOf(heaviest) > enough) {
-          if (traces.size > heaviest.kept) traces.dropOldest()
-          else dropService(heaviest, oldestFirst.next().value!)
-        }
-      })
-    }
+    const level = commonLevel([...tenants.values()].map(weightOf), MAX_KEPT * SHED_TO)
+    for (const tenant of tenants.values()) if (weightOf(tenant) > level) changing(tenant, () => cutDown(tenant, level))
   }
 
   return {
@@ -151,9 +138,35 @@ function serviceState(tenant: TenantState, service: string): ServiceState {
   return touch(tenant.services, service, Number.POSITIVE_INFINITY, create)
 }
 
-function dropService(tenant: TenantState, service: string): void {
-  tenant.kept -= 1 + (tenant.services.get(service)?.members.length ?? 0)
-  tenant.services.delete(service)
+/** Forgets what the tenant touched longest ago, until its part is no more than `level`. */
+function cutDown(tenant: TenantState, level: number): void {
+  const { traces, services } = tenant
+  // One iterator for all: a new one would pass over all that was deleted before it, each time.
+  const oldestFirst = services.values()
+  while (weightOf(tenant) > level) {
+    if (traces.size > tenant.kept) {
+      traces.dropOldest()
+    } else {
+      const { service, members } = oldestFirst.next().value!
+      services.delete(service)
+      tenant.kept -= 1 + members.length
+    }
+  }
+}
+
+/** The largest part that a tenant may have, so that all parts together, the larger ones cut down to it, are `total`. Their sum is more than `total`. */
+function commonLevel(parts: readonly number[], total: number): number {
+  const descending = parts.toSorted((a, b) => b - a)
+  let tooMuch = descending.reduce((sum, part) => sum + part, -total)
+  let level = descending[0]!
+  for (const [at, part] of descending.entries()) {
+    // The parts before this one are at the level: they come down together.
+    const drop = Math.min(tooMuch, at * (level - part))
+    if (at > 0) level -= drop / at
+    tooMuch -= drop
+    if (tooMuch <= 0) return level
+  }
+  return level - tooMuch / descending.length
 }
 
 /** A tenant's part of `MAX_KEPT`. */

@@ -44,14 +44,24 @@ const kinds = (decisions: readonly GroupingDecision[]) =>
 const severities = (decisions: readonly GroupingDecision[]) =>
   decisions.map(decision => (decision.kind === 'none' ? undefined : decision.severity))
 
-describe('grouping of many services', () => {
-  /** One anomaly of each service, then the next one of each. */
-  const inTurn = (services: number, rounds: number) =>
-    Array.from({ length: services * rounds }, (_, at) => anomaly(Math.floor(at / services), { service: `s${at % services}` }))
+describe('grouping of many services and tenants', () => {
+  const opened = (anomalies: readonly Anomaly[]) => addAll(createGrouping(), anomalies).filter(({ kind }) => kind === 'open').length
+  const services = (count: number) => Array.from({ length: count }, (_, at) => ({ service: `s${at}` }))
+  const tenants = (count: number) => Array.from({ length: count }, (_, at) => ({ tenant_id: `t${at}` }))
+  /** One anomaly of each, then the next one of each. */
+  const inTurn = (all: readonly Partial<Anomaly>[]) => [0, 1, 2].flatMap(minute => all.map(each => anomaly(minute, each)))
 
-  it('opens an incident of each of 40,000 that fail in turn', () => {
-    const decisions = addAll(createGrouping(), inTurn(40_000, 3))
-    expect(decisions.filter(({ kind }) => kind === 'open').length).to.equal(40_000)
+  it('opens an incident of each of 20,000 services that fail in turn', () => {
+    expect(opened(inTurn(services(20_000)))).to.equal(20_000)
+  })
+
+  it('opens one of each of 20,000 tenants that fail in turn', () => {
+    expect(opened(inTurn(tenants(20_000)))).to.equal(20_000)
+  })
+
+  it('forgets those longest silent where there is no room for all', () => {
+    const threeOf = (each: Partial<Anomaly>) => [0, 1, 2].map(minute => anomaly(minute, each))
+    expect(opened([...services(30_000), ...tenants(30_000)].flatMap(threeOf))).to.equal(60_000)
   })
 })
 

@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { ALL_LOGS, anomaliesIndex, incidentsIndex } from '../../contract/indices.ts'
 import type { Anomaly } from '../../domain/anomalies/anomaly.ts'
+import { createGrouping } from '../../domain/incidents/grouping.ts'
 import type { StoredIncident } from '../../domain/incidents/stored-incident.ts'
 import { portionsOf } from '../../limits/portions-of.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
@@ -13,6 +14,7 @@ import { createMemorySearchStore } from '../../testing/memory-search-store.ts'
 import { putIndexTemplates } from '../../testing/put-index-templates.ts'
 import { createGroupingConfigs } from './grouping-configs.ts'
 import { createIncidentOpener } from './open-incidents.ts'
+import { createServiceIncidents } from './service-incidents.ts'
 
 const START_MS = Date.UTC(2026, 10, 21, 12)
 const SERVICES = 600
@@ -62,14 +64,20 @@ describe('many services that fail at once', () => {
     expect(searches(ALL_LOGS), 'for the past of the services').to.be.at.most(3)
   })
 
-  it('fold into their incidents also where grouping had to forget them meanwhile', async () => {
+  it('fold into their incidents also where grouping had to forget them for want of room', async () => {
     const memory = createMemorySearchStore()
     const opener = openerOn(memory)
     await opener.handle(threeOf(['first']))
-    await opener.handle(services(5_000).map(name => ({ ...anomaly(name, 0), tenant_id: `of-${name}` })))
-    opener.clock.advance(2_000)
-    await opener.handle(threeOf(['first'], 3))
-    expect(incidentsIn(memory).map(({ service, anomalyCount }) => [service, anomalyCount])).to.deep.equal([['first', 6]])
+    const grouping = createGrouping()
+    const known = createServiceIncidents({ store: memory, clock: opener.clock, grouping })
+    const next = anomaly('first', 3)
+    for (let time = 0; time < 2; time++) {
+      await known.refresh([next])
+      const incident = { tenant: 'shop', service: 'first', incidentId: incidentsIn(memory)[0]!.id }
+      expect(grouping.keeps(incident)).to.equal(true)
+      grouping.forget(incident)
+      opener.clock.advance(2_000)
+    }
   })
 
   it('go on in the incidents that are open, after a restart, too', async () => {
