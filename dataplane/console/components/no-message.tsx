@@ -1,4 +1,4 @@
-/** What stands in the place of a message, or of its pattern, where there is none: a row without words cannot be clicked, nor read aloud. */
+/** Words in the place of a message, or of a pattern, that is empty: a row without words cannot be clicked, nor read aloud. */
 
 import { VisibleText } from './foreign-text.tsx'
 import styles from './no-message.module.css'

@@ -12,7 +12,7 @@ import type { SearchStore } from '../../ports/search-store.ts'
 const MAX_LIMIT = 1000
 const RECURRING = { term: { recurring: true } }
 
-/** Of times in other years the text has more digits or none that the search store reads. */
+/** Times outside these have a text in UTC that the search store does not read. */
 const FIRST_TIME = Date.parse('0001-01-01T00:00:00Z')
 const LAST_TIME = Date.parse('9999-12-31T23:59:59.999Z')
 const TIME_FORM = 'expected an ISO-8601 time such as 2026-01-31T12:00:00Z'

@@ -68,10 +68,10 @@ export const MAX_SHOWN_FIELDS = 1_000
 const SAYS_NOTHING = new Set([
   ...['is_anomaly', 'anomaly_score', 'rule_score', 'severity_text', 'batch_id', 'record.ordinal', 'otel.scope.name', 'otel.scope.version'],
 ])
-/** Of what stands below it the canonical fields say most. */
+/** Most fields below it repeat a canonical one. */
 const BESIDE_CANONICAL = 'attributes.'
 
-/** What the sender says besides the canonical fields, as `key=value` with spaces between. */
+/** The sender's own fields, as `key=value` with spaces between. */
 export function ownFieldsOf(record: LogRecord): string {
   return fieldsOf(record)
     .filter(({ field }) => rankOf(field) === OWN_RANK && !SAYS_NOTHING.has(field) && !field.startsWith(BESIDE_CANONICAL))
