@@ -66,6 +66,7 @@ async function fill(app: Standalone): Promise<void> {
   const messages = [`connection refused by ${TURNED}gpj.exe`, `timeout of zero${UNSEEN}width`, `${TURNED}OutOfMemory`]
   await send(tricky, messages, [text(turned, `${TURNED}nimda`), text('city', 'תל אביב')])
   await send('hebrew', [HEBREW, 'an English message'])
+  await send('silent', ['', '', '', ' ', ' ', ' '], [text('event.name', 'cart.emptied')])
   for (const tenant of ['globex', 'acme'])
     await send('billing', ['connection refused', 'read timed out', `OutOfMemory at ${tenant}`], [], tenant)
   await untilIncidents(app, [SCRIPT, LONG_NAME, tricky, 'billing'])
@@ -124,6 +125,28 @@ describe('content of logs in the console', function () {
         .getByRole('gridcell', { name: message, exact: true })
         .evaluate(cell => cell.ownerDocument.defaultView!.getComputedStyle(cell).direction)
     expect([await direction(HEBREW), await direction('an English message')]).to.deep.equal(['rtl', 'ltr'])
+  })
+
+  it('a record without a message says its own fields instead, in each list', async () => {
+    for (const path of ['/logs?q=service:silent', '/logs?mode=patterns&q=service:silent', `/logs?mode=trace&trace=${TRACE}`]) {
+      page = await at.open(path)
+      await page
+        .getByRole('main')
+        .getByText(path.includes('patterns') ? /^no message$/ : /^no message, event\.name=cart\.emptied$/)
+        .nth(1)
+        .waitFor()
+    }
+    page = await at.open('/logs?q=service:silent')
+    await page
+      .getByRole('row', { name: /no message/ })
+      .first()
+      .click()
+    const record = page.getByRole('region', { name: 'Record', exact: true })
+    await record.getByText('The message is empty.').waitFor()
+    await record.getByRole('tab', { name: 'Surrounding' }).click()
+    await record.locator('li[aria-current=true]').getByText('no message, event.name=cart.emptied').waitFor()
+    page = await at.open('/')
+    await page.getByRole('region', { name: 'New patterns' }).getByRole('link', { name: 'no message' }).first().waitFor()
   })
 
   it('a service of a long name leaves the columns beside it in sight, and the way out of its records', async () => {

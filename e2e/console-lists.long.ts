@@ -32,6 +32,8 @@ const READ_INCIDENTS = `(async () => {
   return { severities: Object.values(severities), drawn }
 })()`
 const MAX_DRAWN = 60
+/** A page that scrolls by itself has done so by then. */
+const SCROLLED_MS = 500
 
 describe('lists of the console', function () {
   this.timeout(90_000)
@@ -49,11 +51,11 @@ describe('lists of the console', function () {
     expect(response.status).to.equal(200)
   }
   /** A quarter of each severity; the critical ones are the oldest. */
-  const fillIncidents = async () => {
+  const fillIncidents = async (tenantId = 'default') => {
     const lines = Array.from({ length: INCIDENTS }, (_, i) => {
       const createdAt = new Date(Date.now() - (INCIDENTS - i) * 60_000).toISOString()
       const incident = {
-        ...{ id: `storm-${i}`, tenantId: 'default', title: `shop: storm ${i}`, service: 'shop', status: 'open', createdAt },
+        ...{ id: `storm-${i}`, tenantId, title: `shop: storm ${i}`, service: 'shop', status: 'open', createdAt },
         ...{
           severity: SEVERITIES[Math.floor(i / CRITICAL)],
           firstSeen: createdAt,
@@ -63,7 +65,7 @@ describe('lists of the console', function () {
         },
         ...{ affectedServices: ['shop'], evidence: [], traceId: '', recurring: false },
       }
-      return `${JSON.stringify({ index: { _index: 'service-incidents-default', _id: incident.id } })}\n${JSON.stringify(incident)}\n`
+      return `${JSON.stringify({ index: { _index: `service-incidents-${tenantId}`, _id: incident.id } })}\n${JSON.stringify(incident)}\n`
     })
     const response = await fetch(`${at.app.search}/_bulk?refresh=true`, {
       ...{ method: 'POST', headers: { 'content-type': 'application/x-ndjson' } },
@@ -92,6 +94,16 @@ describe('lists of the console', function () {
     const { severities } = await readIncidents(page)
     expect(severities.slice(0, CRITICAL)).to.deep.equal(Array(CRITICAL).fill('critical'))
     expect(severities[CRITICAL]).to.equal('high')
+  })
+
+  it('incidents on a phone: the page begins with its title and filters, not with the first row', async () => {
+    const page = await at.open('/incidents', { width: 390, height: 844 })
+    await incidentRows(page).first().getByText('critical').waitFor()
+    await page.waitForTimeout(SCROLLED_MS)
+    expect(await page.evaluate('window.scrollY')).to.equal(0)
+    await page.keyboard.press('k')
+    for (let step = 0; step < 12; step++) await page.keyboard.press('j')
+    await eventually(async () => expect((await page.locator('li[data-current=true]').boundingBox())!.y).to.be.within(56, 844 - 56 - 84))
   })
 
   it('more incidents come below, until all are there', async () => {
@@ -144,5 +156,15 @@ describe('lists of the console', function () {
       await search.press('Control+V')
       expect(await search.inputValue()).to.equal(text)
     }
+  })
+
+  it('overview: says which incidents are open where no record is left', async () => {
+    await fillIncidents('emptied')
+    const page = await at.open('/?tenant=emptied')
+    await page.getByText('No logs yet').waitFor()
+    await page.getByRole('region', { name: 'Open incidents' }).getByRole('link', { name: /storm/ }).first().waitFor()
+    await page.goto(`${at.app.dashboard}/?tenant=nobody`)
+    await page.getByText('No logs yet').waitFor()
+    expect(await page.getByRole('region', { name: 'Open incidents' }).count()).to.equal(0)
   })
 })

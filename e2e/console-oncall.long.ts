@@ -230,6 +230,22 @@ describe('the console of an engineer on call', function () {
     await views.and(other.locator(':focus, :has(:focus)')).waitFor()
   })
 
+  it('search: `/` leads to the end of what is searched for, and begins a word of its own there', async () => {
+    const page = await at.open('/logs?q=service:storefront')
+    await page
+      .getByRole('row', { name: /storefront/ })
+      .first()
+      .waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.type('products')
+    await page.waitForURL(url => url.searchParams.get('q') === 'service:storefront products')
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('/')
+    await page.keyboard.type('-GET')
+    await page.waitForURL(url => url.searchParams.get('q') === 'service:storefront products -GET')
+  })
+
   it('search: says of a field that no record has, and of one that is written otherwise, why nothing is found', async () => {
     const page = await at.open(`/logs?q=${encodeURIComponent('svc:cart level=ERROR thread.name:nobody')}`)
     await page.getByText('No record has a field svc.').waitFor()

@@ -4,15 +4,16 @@ import { Fragment } from 'react'
 import { withoutTerminalCodes } from '../../domain/records/terminal-codes.ts'
 import { VisibleText } from './foreign-text.tsx'
 import styles from './holes.module.css'
+import { isBlank, NoMessage } from './no-message.tsx'
 
 export function Holes({ text }: { readonly text: string }) {
-  return withoutTerminalCodes(text)
-    .split('<*>')
-    .map((part, at) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: parts of one text
-      <Fragment key={at}>
-        {at > 0 && <i className={styles.hole}>&lt;*&gt;</i>}
-        <VisibleText text={part} />
-      </Fragment>
-    ))
+  const shown = withoutTerminalCodes(text)
+  if (isBlank(shown)) return <NoMessage />
+  return shown.split('<*>').map((part, at) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: parts of one text
+    <Fragment key={at}>
+      {at > 0 && <i className={styles.hole}>&lt;*&gt;</i>}
+      <VisibleText text={part} />
+    </Fragment>
+  ))
 }

@@ -44,6 +44,8 @@ export interface DashboardDeps {
   /** 0: a free one. */
   readonly port: number
   readonly maxUploadBytes?: number
+  /** How long a request that is no upload may take until it is complete. Default 30 s. */
+  readonly requestTimeoutMs?: number
   /** Size of one request with logs that names a tenant, and of all such requests at a time. */
   readonly maxRequestBytes: number
   readonly maxPendingBytes: number
@@ -64,7 +66,7 @@ const OPEN_PATHS: ReadonlySet<string> = new Set(['/health', '/metrics'])
 const OWN_SEGMENTS: ReadonlySet<string> = new Set(['api', 'health', 'metrics', 'login', 'logout'])
 
 export function startDashboard(deps: DashboardDeps): Promise<HttpServer> {
-  const { backends, clock, log, host, port } = deps
+  const { backends, clock, log, host, port, requestTimeoutMs = REQUEST_TIMEOUT_MS } = deps
   const metrics = createMetrics()
   metrics.processMetrics()
   const countRequest = metrics.labelledCounter(DASHBOARD_REQUESTS_COUNTER, ['service', 'status'])
@@ -98,7 +100,7 @@ export function startDashboard(deps: DashboardDeps): Promise<HttpServer> {
     request.url = path + query
     setSecurityHeaders(response, path)
     assertOwnOrigin(request, deps)
-    if (path !== UPLOAD_PATH) limitTime(request)
+    if (path !== UPLOAD_PATH) limitTime(request, requestTimeoutMs)
     if (login !== undefined && !OPEN_PATHS.has(path) && (await login.answers(request, response, path, query))) return
     const service = findService(path)
     const name = service?.name ?? 'console'
@@ -140,8 +142,9 @@ export function startDashboard(deps: DashboardDeps): Promise<HttpServer> {
   })
 }
 
-function limitTime(request: IncomingMessage): void {
-  const timer = setTimeout(() => request.destroy(), REQUEST_TIMEOUT_MS)
+/** A request that nobody reads, such as one without a body, is complete before its end is told: its answer may take longer. */
+function limitTime(request: IncomingMessage, ms: number): void {
+  const timer = setTimeout(() => request.complete || request.destroy(), ms)
   request.once('end', () => clearTimeout(timer))
   request.once('close', () => clearTimeout(timer))
 }

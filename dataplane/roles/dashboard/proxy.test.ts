@@ -158,6 +158,14 @@ describe('the dashboard as a keyless proxy', () => {
     expect((await pieces.next()).done).to.equal(true)
   })
 
+  it('waits for an answer longer than for a request, which is there as a whole', async () => {
+    await dashboard.stop()
+    dashboard = await startDashboardFixture({ requestTimeoutMs: 20 })
+    dashboard.answer('ticketing', (_, response) => void setTimeout(() => response.end('{"late":true}'), 100))
+    for (const method of ['GET', 'POST'])
+      expect((await call('/api/ticketing/api/v1/llm-status', { method })).body, method).to.deep.equal({ late: true })
+  })
+
   it('lets a back end go whose caller hung up', async () => {
     const reached = Promise.withResolvers<IncomingMessage>()
     dashboard.answer('agent', request => reached.resolve(request))

@@ -29,6 +29,12 @@ describe('cursor of the incident list', () => {
       { seed: 1 },
     )
   })
+
+  it('is none once a character is changed, added or lost', () => {
+    const cursor = formatCursor([1_795_974_120_522, '27d679c0-e034-40bc-82c4-2ad25d69fdbf'])
+    for (const text of [`${cursor}A`, `${cursor}=`, ` ${cursor}`, `!${cursor}`, cursor.slice(0, -1)])
+      expect(parseCursor(text), text).to.equal(undefined)
+  })
 })
 
 describe('limit of the incident list', () => {
@@ -57,5 +63,18 @@ describe('times of the incident list', () => {
       { from: '2026-01-01', to: '2026-01-02' },
     ])
       expect(problems(query), JSON.stringify(query)).to.equal(undefined)
+  })
+
+  it('have four digits of years in UTC, too: the store reads no others', () => {
+    const EXPECTED = 'from: expected an ISO-8601 time such as 2026-01-31T12:00:00Z, from the years 0001 to 9999 in UTC'
+    for (const from of ['9999-12-31T23:59:59-23:00', '0001-01-01T00:00:00+23:00', '0000-06-01'])
+      expect(problems({ from }), from).to.deep.equal([EXPECTED])
+    for (const from of ['9999-12-31T23:59:59Z', '0001-01-01']) expect(problems({ from }), from).to.equal(undefined)
+  })
+
+  it('may leave out their seconds', () => {
+    const fromOf = (from: string) => INCIDENT_FILTERS.safeParse({ from }).data?.from
+    expect(fromOf('2026-01-31T12:00Z')).to.equal('2026-01-31T12:00:00.000Z')
+    expect(fromOf('2026-01-31T12:00+01:00')).to.equal('2026-01-31T11:00:00.000Z')
   })
 })

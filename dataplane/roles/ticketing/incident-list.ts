@@ -12,9 +12,18 @@ import type { SearchStore } from '../../ports/search-store.ts'
 const MAX_LIMIT = 1000
 const RECURRING = { term: { recurring: true } }
 
+/** Times outside these have a text in UTC that the search store does not read. */
+const FIRST_TIME = Date.parse('0001-01-01T00:00:00Z')
+const LAST_TIME = Date.parse('9999-12-31T23:59:59.999Z')
+const TIME_FORM = 'expected an ISO-8601 time such as 2026-01-31T12:00:00Z'
+
+/** A moment as text in UTC with milliseconds. A day alone is its first moment. */
 export const TIME = z
-  .union([z.iso.datetime({ offset: true }), z.iso.date()], { error: 'expected an ISO-8601 time such as 2026-01-31T12:00:00Z' })
+  .union([z.iso.datetime({ offset: true }), z.iso.datetime({ offset: true, precision: -1 }), z.iso.date()], { error: TIME_FORM })
+  .refine(text => isWithin(Date.parse(text), FIRST_TIME, LAST_TIME), `${TIME_FORM}, from the years 0001 to 9999 in UTC`)
   .transform(text => new Date(text).toISOString())
+
+const isWithin = (ms: number, first: number, last: number) => ms >= first && ms <= last
 
 export const INCIDENT_FILTERS = z
   .strictObject({
@@ -121,5 +130,8 @@ export function parseCursor(text: string): IncidentCursor | undefined {
     return undefined
   }
   const isCursor = Array.isArray(value) && value.length === 2 && Number.isSafeInteger(value[0]) && typeof value[1] === 'string'
-  return isCursor ? (value as unknown as IncidentCursor) : undefined
+  if (!isCursor) return undefined
+  const cursor = value as unknown as IncidentCursor
+  // Decoding skips characters that are none of base64, and bits that make no byte.
+  return formatCursor(cursor) === text ? cursor : undefined
 }

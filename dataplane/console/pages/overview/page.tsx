@@ -29,6 +29,8 @@ export default function OverviewPage() {
         <Panel title="Send the first log">
           <FirstLog />
         </Panel>
+        {/* Records go earlier than incidents, by their retention or by hand. */}
+        {incidents.data !== undefined && incidents.data.total > 0 && <OpenIncidents incidents={incidents} />}
         <Ingestion newest={undefined} isNewestKnown />
       </Page>
     )

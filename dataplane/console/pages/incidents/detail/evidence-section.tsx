@@ -5,6 +5,7 @@ import { withoutTerminalCodes } from '../../../../domain/records/terminal-codes.
 import { LevelBadge } from '../../../components/badges.tsx'
 import { VisibleText } from '../../../components/foreign-text.tsx'
 import { formatCount, formatTime } from '../../../components/format.ts'
+import { isBlank, NoMessage } from '../../../components/no-message.tsx'
 import { Panel } from '../../../components/panel.tsx'
 import { useSamples } from '../data/use-samples.ts'
 import { LogsAnchor } from '../logs-anchor.tsx'
@@ -43,7 +44,7 @@ function PatternItem({ evidence, incident, samples }: PatternItemProps) {
     <li>
       <div className={styles.patternHead}>
         <code className={styles.pattern} dir="auto">
-          <VisibleText text={withoutTerminalCodes(pattern) || 'a record without a message'} />
+          {isBlank(pattern) ? <NoMessage /> : <VisibleText text={withoutTerminalCodes(pattern)} />}
         </code>
         <LogsAnchor logs={logsOfEvidence(incident.service, evidence, incident)} className={styles.patternCount}>
           {formatCount(count)} ×, show in Logs
@@ -78,7 +79,7 @@ function SampleLine({ line, evidence, incident }: SampleLineProps) {
       </LogsAnchor>
       <LevelBadge level={level} />
       <span className={styles.message} dir="auto">
-        <VisibleText text={withoutTerminalCodes(message)} />
+        {isBlank(message) ? <NoMessage /> : <VisibleText text={withoutTerminalCodes(message)} />}
       </span>
       {traceId !== undefined && traceId !== '' && (
         <LogsAnchor logs={logsOfTrace(traceId, incident)} title={`All records of trace ${traceId}`}>

@@ -58,18 +58,14 @@ function ListInBox(props: IncidentListProps) {
 
 function ListInPage(props: IncidentListProps) {
   const list = useRef<HTMLDivElement>(null)
-  const [scrollMargin, setScrollMargin] = useState(0)
-  // Filters and actions above the list grow and shrink.
+  const [scrollMargin, setScrollMargin] = useState<number>()
+  // Filters and actions above the list grow and shrink. Rows come once their place is known: else the page goes to the one that seems to lie above it.
   useLayoutEffect(() => setScrollMargin(Math.round((list.current?.getBoundingClientRect().top ?? 0) + window.scrollY)))
   const virtualizer = useWindowVirtualizer({
     ...rowOptions(props.incidents),
-    ...{ scrollMargin, scrollPaddingStart: BAR_PX, scrollPaddingEnd: BAR_PX },
+    ...{ scrollMargin: scrollMargin ?? 0, scrollPaddingStart: BAR_PX, scrollPaddingEnd: BAR_PX },
   })
-  return (
-    <div ref={list}>
-      <Rows {...props} virtualizer={virtualizer} />
-    </div>
-  )
+  return <div ref={list}>{scrollMargin !== undefined && <Rows {...props} virtualizer={virtualizer} />}</div>
 }
 
 interface RowsProps extends IncidentListProps {

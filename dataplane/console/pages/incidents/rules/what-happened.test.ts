@@ -47,7 +47,7 @@ describe('what to do next', () => {
     ['so it is where no candidate stands out', { rootCause: cause(['db', 0.9], ['cart', 0.8]) }, /Read what checkout logged/, true],
     ['without a cause the service itself is read', {}, /Read what checkout logged/, true],
     ['a low one can wait', { severity: 'low' }, /^Acknowledge/, false],
-    ['a platform that was not told comes first', { dispatches: failed }, /^jira was not told: retry below/, true],
+    ['a platform that was not told comes first', { dispatches: failed }, /^Jira was not told: retry below/, true],
     ['one that recurs is noise or for working hours', { recurring: true }, /silence it/, false],
     ['somebody looks at an acknowledged one', { status: 'acknowledged' }, /^Somebody looks at it/, false],
     ['one that is quiet may be over', { status: 'acknowledged', lastSeen: '2025-12-31T23:00:00Z' }, /resolve it\.$/, false],

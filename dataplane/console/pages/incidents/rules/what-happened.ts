@@ -6,6 +6,7 @@ import { withoutWrapping } from '../../../../domain/records/wrapped-exception.ts
 import { standsOut } from '../../../../domain/root-cause/stands-out.ts'
 import { listWords } from '../../../../text/listed.ts'
 import { shortened } from '../../../../text/shortened.ts'
+import { titleOfTarget } from '../../settings/rules/platform-form.ts'
 
 type Told = Pick<
   Incident,
@@ -50,7 +51,7 @@ export function nextStep(incident: Told, nowMs: number): NextStep {
   if (status === 'resolved') return calm('Nothing more. Reopen it if it comes back.')
   if (failed.length > 0 && status === 'open')
     return {
-      text: `${listWords(failed)} ${failed.length === 1 ? 'was' : 'were'} not told: retry below. ${whereToLook(incident)}`,
+      text: `${listWords(failed.map(titleOfTarget))} ${failed.length === 1 ? 'was' : 'were'} not told: retry below. ${whereToLook(incident)}`,
       isUrgent: true,
     }
   if (isQuiet && status !== 'open') return calm('No anomaly for a while. If the service is well again, resolve it.')

@@ -64,19 +64,38 @@ const MAX_DEPTH = 5
 /** Fields of a record that are shown. */
 export const MAX_SHOWN_FIELDS = 1_000
 
+/** In every record, or about how it was sent. */
+const SAYS_NOTHING = new Set([
+  ...['is_anomaly', 'anomaly_score', 'rule_score', 'severity_text', 'batch_id', 'record.ordinal', 'otel.scope.name', 'otel.scope.version'],
+])
+/** Most fields below it repeat a canonical one. */
+const BESIDE_CANONICAL = 'attributes.'
+
+/** The sender's own fields, as `key=value` with spaces between. */
+export function ownFieldsOf(record: LogRecord): string {
+  return fieldsOf(record)
+    .filter(({ field }) => rankOf(field) === OWN_RANK && !SAYS_NOTHING.has(field) && !field.startsWith(BESIDE_CANONICAL))
+    .map(({ field, value }) => `${field}=${value}`)
+    .join(' ')
+}
+
 /** All fields of a record but the message: canonical ones, the sender's own by name, those of the pipeline. */
 export function fieldsOf(record: LogRecord): readonly FieldValue[] {
   const fields: FieldValue[] = []
   collect('', record.source, 0, fields)
-  const rank = (name: string): number => {
-    const first = FIRST.indexOf(name)
-    if (first >= 0) return first
-    return LAST.has(name) || name.startsWith('ml_') ? 2_000 : 1_000
-  }
   return fields
     .filter(({ field }) => field !== 'message')
-    .sort((a, b) => rank(a.field) - rank(b.field) || (a.field < b.field ? -1 : 1))
+    .sort((a, b) => rankOf(a.field) - rankOf(b.field) || (a.field < b.field ? -1 : 1))
     .slice(0, MAX_SHOWN_FIELDS)
+}
+
+const OWN_RANK = 1_000
+const LAST_RANK = 2_000
+
+function rankOf(name: string): number {
+  const first = FIRST.indexOf(name)
+  if (first >= 0) return first
+  return LAST.has(name) || name.startsWith('ml_') ? LAST_RANK : OWN_RANK
 }
 
 function collect(prefix: string, object: Readonly<Record<string, unknown>>, depth: number, into: FieldValue[]): void {

@@ -5,6 +5,7 @@ import { IconChartDots, IconRoute, IconX } from '@tabler/icons-react'
 import { memo, useMemo } from 'react'
 import { LevelBadge, ServiceName } from '../../../components/badges.tsx'
 import { CopyButton } from '../../../components/copy-button.tsx'
+import { isBlank } from '../../../components/no-message.tsx'
 import { ErrorPanel, Pending } from '../../../components/states.tsx'
 import { useShortcut } from '../../../components/use-shortcut.ts'
 import { useShowsUtc } from '../../../components/use-shows-utc.ts'
@@ -14,9 +15,9 @@ import type { RecordTab } from '../logs-state.ts'
 import { isTraceId } from '../requests/trace.ts'
 import { cutText } from './cut-text.ts'
 import { FieldRow } from './field-value.tsx'
+import { Marked } from './line-text.tsx'
 import { exactTime, fieldsOf, type LogRecord, timeHere } from './log-record.ts'
 import styles from './record-panel.module.css'
-import { Marked } from './record-table.tsx'
 import { Surrounding } from './surrounding.tsx'
 
 export interface RecordPanelProps {
@@ -74,7 +75,7 @@ function RecordContent({ record, marks, tab, onTab }: RecordContentProps) {
   const { showTrace, showOnly } = useLogsActions()
   const fields = useMemo(() => fieldsOf(record), [record])
   const traceId = String(record.source['trace_id'] ?? '')
-  const message = cutText(record.message || 'The message is empty.', MAX_SHOWN_MESSAGE)
+  const message = cutText(isBlank(record.message) ? 'The message is empty.' : record.message, MAX_SHOWN_MESSAGE)
   const patternId = String(record.source['pattern_id'] ?? '')
   return (
     <div className={styles.content}>

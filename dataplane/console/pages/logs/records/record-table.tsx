@@ -6,7 +6,6 @@ import { useMediaQuery } from '@mantine/hooks'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import {
   type CSSProperties,
-  Fragment,
   type KeyboardEvent,
   memo,
   type ReactNode,
@@ -21,8 +20,8 @@ import { LevelBadge, ServiceName } from '../../../components/badges.tsx'
 import { VisibleText } from '../../../components/foreign-text.tsx'
 import { leaveControl, useShortcut } from '../../../components/use-shortcut.ts'
 import edge from '../level-edge.module.css'
+import { LineText } from './line-text.tsx'
 import { clockTime, type LogRecord, valueAt } from './log-record.ts'
-import { markWords } from './mark-words.ts'
 import styles from './record-table.module.css'
 
 export interface RecordTableProps {
@@ -203,23 +202,10 @@ const RowCells = memo(({ record, time, columns, marks, onOpen }: RowCellsProps) 
       </span>
     ))}
     <span role="gridcell" className={styles.message} dir="auto">
-      <Marked text={record.message.slice(0, MAX_ROW_TEXT)} marks={marks} />
+      <LineText record={record} max={MAX_ROW_TEXT} marks={marks} />
     </span>
   </div>
 ))
 
 /** One marks text to copy it, and does not want the record to open. */
 const hasNoSelection = (): boolean => window.getSelection()?.isCollapsed !== false
-
-/** Stands in an element that is `dir="auto"`. */
-export function Marked({ text, marks }: { readonly text: string; readonly marks: RegExp | undefined }) {
-  return markWords(text, marks).map((span, at) => {
-    const Span = span.isMarked ? 'mark' : Fragment
-    return (
-      // biome-ignore lint/suspicious/noArrayIndexKey: parts of one text
-      <Span key={at}>
-        <VisibleText text={span.text} />
-      </Span>
-    )
-  })
-}

@@ -11,6 +11,7 @@ import { visibleText } from '../../../components/visible-text.ts'
 import { useLogsActions } from '../filters.ts'
 import { SURROUNDING_SIZE, surroundingBody } from '../requests/records.ts'
 import { logsKey } from '../use-logs.ts'
+import { LineText } from './line-text.tsx'
 import { clockTime, type LogRecord, readRecords, valueAt } from './log-record.ts'
 import styles from './surrounding.module.css'
 
@@ -127,7 +128,7 @@ function LineContent({ record, withService }: { readonly record: LogRecord; read
       <time>{clockTime(record.timestampMs, false)}</time>
       <LevelBadge level={record.level} />
       <span className={styles.text} dir="auto">
-        <VisibleText text={record.message.slice(0, MAX_LINE)} />
+        <LineText record={record} max={MAX_LINE} />
       </span>
       {fields.length > 0 && (
         <span className={styles.fields}>

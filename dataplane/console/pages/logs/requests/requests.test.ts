@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { exactTime, fieldsOf, type LogRecord, readRecords, timeHere, valueAt } from '../records/log-record.ts'
+import { exactTime, fieldsOf, type LogRecord, ownFieldsOf, readRecords, timeHere, valueAt } from '../records/log-record.ts'
 import { KNOWN_FIELDS } from '../search/field-catalog.ts'
 import { MATCH_ALL } from '../search/to-query.ts'
 import { otherWindow, readComparison } from './compare.ts'
@@ -237,6 +237,23 @@ describe('the fields of a record', () => {
       'user.tags',
       'time_unix_nano',
     ])
+  })
+
+  it('of the sender alone stand for a message that is missing', () => {
+    const sent = { 'event.name': 'cart.emptied', user: { id: 7 } }
+    const own = {
+      anomaly_score: 0,
+      rule_score: 0.3,
+      is_anomaly: false,
+      severity_text: 'INFO',
+      enriched: true,
+      ml_error_rate_1h: 0,
+      host: 'h',
+    }
+    expect(ownFieldsOf(record(0, { ...sent, ...own, attributes: { 'service.name': 'cart' } }))).to.equal(
+      'event.name=cart.emptied user.id=7',
+    )
+    expect(ownFieldsOf(record(0, own))).to.equal('')
   })
 
   it('are values of columns, by a dotted key or a way through objects', () => {

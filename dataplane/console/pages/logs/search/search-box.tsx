@@ -40,7 +40,13 @@ export function SearchBox({ search, onSearch, catalog, window, onHelp }: SearchB
   const [chosen, setChosen] = useState(-1)
   const input = useRef<HTMLInputElement>(null)
   const id = useId()
-  useShortcut('/', 'Search', () => input.current?.focus(), { group: 'Logs' })
+  const goToEnd = () => {
+    input.current?.focus()
+    const text = endsWithWord(draft) ? `${draft} ` : draft
+    if (text !== draft) setDraft(text)
+    requestAnimationFrame(() => input.current?.setSelectionRange(text.length, text.length))
+  }
+  useShortcut('/', 'Search', goToEnd, { group: 'Logs' })
 
   const offers = useOffers(completion, catalog, window)
   const isOpen = completion !== undefined && offers.length > 0
@@ -136,6 +142,9 @@ export function SearchBox({ search, onSearch, catalog, window, onHelp }: SearchB
     </div>
   )
 }
+
+/** Letters that are typed behind it would continue a word, or a value. Behind a colon they begin a value. */
+const endsWithWord = (text: string): boolean => text !== '' && !/[\s:(]$/.test(text)
 
 /** The text in the box, which runs as a search once it can be read and typing pauses. */
 function useDraft({ search, onSearch, catalog }: Pick<SearchBoxProps, 'search' | 'onSearch' | 'catalog'>) {

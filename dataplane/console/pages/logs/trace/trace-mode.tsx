@@ -7,13 +7,13 @@ import { type CSSProperties, type FormEvent, Fragment, useState } from 'react'
 import { searchLogs } from '../../../api/search.ts'
 import { LevelBadge, ServiceName } from '../../../components/badges.tsx'
 import { CopyButton } from '../../../components/copy-button.tsx'
-import { VisibleText } from '../../../components/foreign-text.tsx'
 import { formatCount } from '../../../components/format.ts'
 import { Panel } from '../../../components/panel.tsx'
 import { colorOf } from '../../../components/service-color.ts'
 import { EmptyState, ErrorPanel, Pending } from '../../../components/states.tsx'
 import { useLogsActions } from '../filters.ts'
 import edge from '../level-edge.module.css'
+import { LineText } from '../records/line-text.tsx'
 import { clockTime, readRecords } from '../records/log-record.ts'
 import { isTraceId, readTrace, TRACE_SIZE, type Trace, traceBody } from '../requests/trace.ts'
 import { logsKey } from '../use-logs.ts'
@@ -145,7 +145,7 @@ function TraceSteps({ traceId, trace: { steps, services, durationMs }, total, op
                 <ServiceName name={record.service} />
                 <LevelBadge level={record.level} />
                 <span className={styles.message} dir="auto">
-                  <VisibleText text={record.message.slice(0, MAX_MESSAGE)} />
+                  <LineText record={record} max={MAX_MESSAGE} />
                 </span>
               </button>
             </li>
