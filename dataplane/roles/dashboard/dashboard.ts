@@ -142,11 +142,14 @@ export function startDashboard(deps: DashboardDeps): Promise<HttpServer> {
   })
 }
 
-/** A request that nobody reads, such as one without a body, is complete before its end is told: its answer may take longer. */
+/**
+ * Cuts a request whose caller takes too long to send it. One without a body is complete before its end is told, since nobody reads it; one whose bytes wait
+ * for a back end is late by no fault of the caller: the time for answers holds then.
+ */
 function limitTime(request: IncomingMessage, ms: number): void {
-  const timer = setTimeout(() => request.complete || request.destroy(), ms)
-  request.once('end', () => clearTimeout(timer))
-  request.once('close', () => clearTimeout(timer))
+  const timer = setInterval(() => request.complete || request.readableLength > 0 || request.destroy(), ms)
+  request.once('end', () => clearInterval(timer))
+  request.once('close', () => clearInterval(timer))
 }
 
 function refuse(request: IncomingMessage, response: ServerResponse, error: unknown, log: Log): void {

@@ -166,6 +166,25 @@ describe('the dashboard as a keyless proxy', () => {
       expect((await call('/api/ticketing/api/v1/llm-status', { method })).body, method).to.deep.equal({ late: true })
   })
 
+  it('waits for a back end that takes its time to read a request', async () => {
+    await dashboard.stop()
+    dashboard = await startDashboardFixture({ requestTimeoutMs: 1_000 })
+    dashboard.answer('ticketing', (request, response) => {
+      setTimeout(() => request.resume().once('end', () => response.end('{"late":true}')), 1_100)
+    })
+    const body = `"${'x'.repeat(16 << 20)}"`
+    expect((await call('/api/ticketing/api/v1/analyze', { method: 'POST', body })).body).to.deep.equal({ late: true })
+  })
+
+  it('cuts a request whose caller takes too long to send it', async () => {
+    await dashboard.stop()
+    dashboard = await startDashboardFixture({ requestTimeoutMs: 20 })
+    const slow = httpRequest(`${dashboard.url}/api/ticketing/api/v1/analyze`, { method: 'POST', headers: { 'content-length': 10 } })
+    slow.write('{')
+    const [error] = (await once(slow, 'error')) as [NodeJS.ErrnoException]
+    expect(error.code).to.equal('ECONNRESET')
+  })
+
   it('lets a back end go whose caller hung up', async () => {
     const reached = Promise.withResolvers<IncomingMessage>()
     dashboard.answer('agent', request => reached.resolve(request))
