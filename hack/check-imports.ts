@@ -127,6 +127,7 @@ const ALLOWED: ImportTable = {
   'dataplane/http': [
     'dataplane/contract',
     'dataplane/json',
+    'dataplane/limits/body-memory.ts',
     'dataplane/limits/turns.ts',
     'dataplane/memory/release-bytes.ts',
     'dataplane/telemetry',
