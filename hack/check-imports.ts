@@ -81,6 +81,7 @@ const ALLOWED: ImportTable = {
   // Common to every door that takes OTLP requests.
   'dataplane/otlp-intake': [
     'dataplane/http/http2',
+    'dataplane/limits/body-memory.ts',
     'dataplane/memory/release-bytes.ts',
     'dataplane/otlp/export-response.ts',
     'dataplane/otlp/layout.ts',
@@ -126,6 +127,7 @@ const ALLOWED: ImportTable = {
   'dataplane/http': [
     'dataplane/contract',
     'dataplane/json',
+    'dataplane/limits/body-memory.ts',
     'dataplane/limits/turns.ts',
     'dataplane/memory/release-bytes.ts',
     'dataplane/telemetry',

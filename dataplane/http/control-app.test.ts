@@ -1,11 +1,14 @@
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { z } from 'zod'
+import { BodyMemory } from '../limits/body-memory.ts'
 import { SearchStoreUnavailable, VersionConflict } from '../ports/search-store.ts'
 import { SILENT } from '../telemetry/log.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { createControlApp } from './control-app.ts'
+import { MEMORY_ERRORS } from './control-request.ts'
 import { route } from './route.ts'
 import { type HttpServer, startHttpServer } from './server.ts'
 
@@ -70,6 +73,36 @@ describe('HTTP conventions', () => {
     const answer = await patch('{"count":3}', { 'x-service-tenant-id': 'acme' }, '/things/a%2Fb?dry=yes')
     expect(await answer.json()).to.deep.equal({ id: 'a/b', query: { dry: 'yes' }, body: { count: 3 }, tenant: 'acme' })
     expect(answer.headers.get('x-powered-by')).to.equal(null)
+  })
+
+  it('holds bodies within the memory for them: one that does not come on goes when others need its memory', async () => {
+    let nowMs = 0
+    const bodies = new BodyMemory(1_600, MEMORY_ERRORS, () => nowMs)
+    const app = createControlApp({ routes: ROUTES, log: SILENT, metrics: createMetrics(), bodies })
+    const other = await startHttpServer(app, { host: '127.0.0.1', port: 0, setting: 'TEST_PORT' })
+    const slow = connect(other.port, '127.0.0.1')
+    try {
+      slow.write(
+        `PATCH /things/a HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2000\r\n\r\n${' '.repeat(1_200)}`,
+      )
+      while (bodies.usedBytes < 1_200) await new Promise(setImmediate)
+      const send = async () =>
+        (
+          await fetch(`http://127.0.0.1:${other.port}/things/a`, {
+            method: 'PATCH',
+            body: `{"count":3}${' '.repeat(500)}`,
+            headers: { 'content-type': 'application/json' },
+          })
+        ).status
+      expect(await send()).to.equal(429)
+      nowMs = 5_000
+      expect(await send()).to.equal(200)
+      expect(String((await once(slow, 'data'))[0])).to.match(/^HTTP\/1\.1 429 .*\r\nretry-after: 1\r\n.*the body came too slowly/is)
+      expect(bodies.usedBytes).to.equal(0)
+    } finally {
+      slow.destroy()
+      await other.stop(0)
+    }
   })
 
   it('refuses what a page of another site would change', async () => {

@@ -3,12 +3,22 @@ import type { IncomingMessage } from 'node:http'
 import { setImmediate as giveWay } from 'node:timers/promises'
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Response } from 'express'
 import { z } from 'zod'
+import { type BodyLease, BodyMemory } from '../limits/body-memory.ts'
 import { createFairTurnstile } from '../limits/turns.ts'
 import { OnlineStoreUnavailable } from '../ports/online-store.ts'
 import { SearchStoreUnavailable, VersionConflict } from '../ports/search-store.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import { MAX_CONTROL_BODY_BYTES, parseJsonBody, queryOf, readBytes, readJsonBytes, tenantOf, validate } from './control-request.ts'
+import {
+  MAX_CONTROL_BODY_BYTES,
+  MEMORY_ERRORS,
+  parseJsonBody,
+  queryOf,
+  readBytes,
+  readJsonBytes,
+  tenantOf,
+  validate,
+} from './control-request.ts'
 import { HttpError } from './http-error.ts'
 import { assertNoOtherSite } from './other-site.ts'
 import type { Answer, Route } from './route.ts'
@@ -27,6 +37,8 @@ export interface ControlAppConfig {
   readonly health?: () => Health | Promise<Health>
   /** Default 1 MiB. */
   readonly maxBodyBytes?: number
+  /** Memory of bodies under way. Default: what all control APIs of the process share. */
+  readonly bodies?: BodyMemory
   /** Pages of other sites are refused before a request gets here. */
   readonly isBehindDoor?: boolean
 }
@@ -35,6 +47,10 @@ export interface ControlAppConfig {
 const LARGE_BODY_BYTES = 64 * 1024
 /** One for the process: its servers share a thread. */
 const readLarge = createFairTurnstile(1)
+
+/** Bytes of bodies that the control APIs of a process hold at a time. */
+const MAX_HELD_BYTES = 32 * 1024 * 1024
+const BODIES = new BodyMemory(MAX_HELD_BYTES, MEMORY_ERRORS)
 
 const NO_PARAMETERS = z.strictObject({})
 
@@ -76,22 +92,32 @@ function methodOf({ method }: Route): 'get' | 'head' | 'post' | 'put' | 'patch' 
   return method.toLowerCase() as Lowercase<Route['method']>
 }
 
-function handlerOf(route: Route, { maxBodyBytes = MAX_CONTROL_BODY_BYTES, isBehindDoor = false }: ControlAppConfig): RequestHandler {
+function handlerOf(
+  route: Route,
+  { maxBodyBytes = MAX_CONTROL_BODY_BYTES, bodies = BODIES, isBehindDoor = false }: ControlAppConfig,
+): RequestHandler {
   // Bytes are signed.
   const isOpen = !isBehindDoor && !route.takesBytes
   return async (request, response) => {
     if (isOpen) assertNoOtherSite(request)
     const tenant = tenantOf(request)
     const query = validate(route.query ?? NO_PARAMETERS, queryOf(request, route.lists ?? []), 'query')
-    const body = await bodyOf(route, request, maxBodyBytes, tenant)
+    const lease = bodies.lease(tenant)
+    const body = await bodyOf(route, request, { maxBytes: maxBodyBytes, lease, tenant }).finally(() => lease.release())
     const params = request.params as Record<string, string>
     send(response, await route.handle({ headers: request.headers, params, query, body, tenant }))
   }
 }
 
-async function bodyOf(route: Route, request: IncomingMessage, maxBytes: number, tenant: string | undefined): Promise<unknown> {
-  if (route.takesBytes) return readBytes(request, maxBytes)
-  const sent = await readJsonBytes(request, maxBytes)
+interface BodyBounds {
+  readonly maxBytes: number
+  readonly lease: BodyLease
+  readonly tenant: string | undefined
+}
+
+async function bodyOf(route: Route, request: IncomingMessage, { maxBytes, lease, tenant }: BodyBounds): Promise<unknown> {
+  if (route.takesBytes) return readBytes(request, maxBytes, lease)
+  const sent = await readJsonBytes(request, maxBytes, lease)
   if (sent.length < LARGE_BODY_BYTES) return read(route, sent)
   return readLarge(tenant ?? '', async () => {
     await giveWay()

@@ -6,8 +6,9 @@ import { schemaProblems } from '../contract/schema-problems.ts'
 import { TENANT_ID_PATTERN } from '../contract/tenant-id.ts'
 import { MAX_CONTROL_DEPTH } from '../json/depth.ts'
 import { hasMoreValues } from '../json/mark-count.ts'
+import type { BodyErrors as MemoryErrors } from '../limits/body-memory.ts'
 import { HttpError } from './http-error.ts'
-import { type BodyErrors, type JsonErrors, parseJson, readBody } from './request-body.ts'
+import { type BodyErrors, type JsonErrors, parseJson, readBody, type SharedMemory } from './request-body.ts'
 
 /** The tenant a request speaks for; undefined without the header: all tenants are visible (Decisions 7). Throws `HttpError` 400 for anything but a tenant id. */
 export function tenantOf({ headers }: IncomingMessage): string | undefined {
@@ -50,22 +51,31 @@ const ERRORS: BodyErrors & JsonErrors = {
 
 const refused = (message: string, cause?: unknown) => new HttpError(400, message, {}, { cause })
 
+/** What is said where bodies under way take all the memory that there is for them. */
+export const MEMORY_ERRORS: MemoryErrors = {
+  full: (whose, usedBytes, limitBytes) =>
+    tryLater(`bodies of requests${whose} under way hold ${usedBytes} bytes, the limit is ${limitBytes}; try again later`),
+  slow: () => tryLater('the body came too slowly while others needed its memory; try again later'),
+}
+
+const tryLater = (message: string) => new HttpError(429, message, { 'retry-after': '1' })
+
 /** The parsed body, `undefined` when there is none. Throws `HttpError` 400, 413 or 415. */
 export async function readJsonBody(request: IncomingMessage, maxBytes: number): Promise<unknown> {
   return parseJsonBody(await readJsonBytes(request, maxBytes))
 }
 
-/** A body of JSON that is not parsed yet. Throws `HttpError` 400, 413 or 415. */
-export async function readJsonBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  const bytes = await readBytes(request, maxBytes)
+/** A body of JSON that is not parsed yet. Throws `HttpError` 400, 413 or 415, and what `shared` throws. */
+export async function readJsonBytes(request: IncomingMessage, maxBytes: number, shared?: SharedMemory): Promise<Buffer> {
+  const bytes = await readBytes(request, maxBytes, shared)
   if (bytes.length > 0) assertJsonType(request)
   return bytes
 }
 
-/** The body as it was sent. Throws `HttpError` 400 or 413. */
-export async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+/** The body as it was sent. Throws `HttpError` 400 or 413, and what `shared` throws. */
+export async function readBytes(request: IncomingMessage, maxBytes: number, shared?: SharedMemory): Promise<Buffer> {
   try {
-    return await readBody(request, { maxBytes, errors: ERRORS })
+    return await readBody(request, { maxBytes, errors: ERRORS, shared })
   } finally {
     // Bytes that still come are thrown away, so that the caller gets to read the answer; the server's request timeout bounds that.
     request.resume()

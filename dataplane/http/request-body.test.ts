@@ -89,15 +89,45 @@ describe('a request body', () => {
 
   it('counts against the memory for it with each piece, and what there is no room for is refused', async () => {
     const held: number[] = []
-    const hold = (bytes: number) => {
-      if (held.length === 2) throw new Error('no room')
-      held.push(bytes)
+    const shared = {
+      grow(bytes: number) {
+        if (held.length === 2) throw new Error('no room')
+        held.push(bytes)
+      },
     }
     const request = requestWith()
-    const body = outcome(readBody(request, { ...FORM, hold }))
+    const body = outcome(readBody(request, { ...FORM, shared }))
     for (const piece of ['1', '22', '333']) request.write(piece)
     expect(await body).to.equal('no room')
     expect(held).to.deep.equal([1, 2])
+  })
+
+  it('tells the memory when it begins, when nothing of it is missing, and when it is whole', async () => {
+    const seen: unknown[] = []
+    const shared = {
+      begin: () => seen.push('begin'),
+      grow: (bytes: number, isLast?: boolean) => seen.push([bytes, isLast]),
+      end: () => seen.push('end'),
+    }
+    const request = requestWith({ 'content-length': '3' })
+    const body = outcome(readBody(request, { ...FORM, shared }))
+    request.write('1')
+    request.end('22')
+    expect(await body).to.equal('122')
+    expect(seen).to.deep.equal(['begin', [1, false], [2, true], 'end'])
+  })
+
+  it('ends, paused, when its memory is taken for others', async () => {
+    let giveUp: ((error: Error) => void) | undefined
+    const request = requestWith()
+    const begin = (onGivenUp: (error: Error) => void) => {
+      giveUp = onGivenUp
+    }
+    const body = outcome(readBody(request, { ...FORM, shared: { begin, grow: () => undefined } }))
+    request.write('1')
+    giveUp!(new Error('too slow'))
+    expect(await body).to.equal('too slow')
+    expect([request.isPaused(), request.destroyed]).to.deep.equal([true, false])
   })
 
   it('is unpacked, and what was sent is given back', async () => {

@@ -26,12 +26,22 @@ export interface BodyMemory {
   drop(pieces: readonly Buffer[]): void
 }
 
+/** Memory that requests share. */
+export interface SharedMemory {
+  /** The body begins to come. `onGivenUp` is called when it is too slow and others need its memory. */
+  begin?(onGivenUp: (error: Error) => void): void
+  /** So many bytes more are held, sent or unpacked. `isLast`: the body is whole with them. Throws when there is no room for them. */
+  grow(bytes: number, isLast?: boolean): void
+  /** The body is whole. */
+  end?(): void
+}
+
 export interface BodyForm {
   /** As sent, and unpacked. */
   readonly maxBytes: number
   readonly errors: BodyErrors
-  /** So many bytes more are held, sent or unpacked. Throws when there is no room for them. Default: there always is. */
-  readonly hold?: (bytes: number) => void
+  /** Default: there always is room. */
+  readonly shared?: SharedMemory | undefined
   /** Default: new memory for each body. */
   readonly memory?: BodyMemory
   /** How long nothing of it may come. Default: the server's own limits. */
@@ -77,12 +87,22 @@ export async function readBody(request: IncomingMessage, form: BodyForm): Promis
 async function receive(request: IncomingMessage, form: BodyForm): Promise<Buffer> {
   const cutShort = (cause: unknown) => form.errors.cutShort(cause)
   if (request.destroyed) throw cutShort(undefined)
-  return gather(request, form, cutShort, form.idle)
+  return gather(request, form, cutShort, {
+    idle: form.idle,
+    sizeBytes: Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY),
+  })
+}
+
+/** A body that is still coming. */
+interface Coming {
+  readonly idle: BodyForm['idle']
+  /** Infinite where it is not told. */
+  readonly sizeBytes: number
 }
 
 /** All that a stream gives, as one. `broken` makes the error of a stream that does not come to its end. */
-async function gather(stream: Readable, form: BodyForm, broken: (cause: unknown) => Error, idle?: BodyForm['idle']): Promise<Buffer> {
-  const { maxBytes, errors, hold, memory = NEW_MEMORY } = form
+async function gather(stream: Readable, form: BodyForm, broken: (cause: unknown) => Error, coming?: Coming): Promise<Buffer> {
+  const { maxBytes, errors, shared, memory = NEW_MEMORY } = form
   const pieces: Buffer[] = []
   let sizeBytes = 0
   let timer: NodeJS.Timeout | undefined
@@ -92,7 +112,7 @@ async function gather(stream: Readable, form: BodyForm, broken: (cause: unknown)
       sizeBytes += piece.length
       try {
         if (sizeBytes > maxBytes) throw errors.tooLarge(maxBytes)
-        hold?.(piece.length)
+        shared?.grow(piece.length, coming !== undefined && sizeBytes >= coming.sizeBytes)
         pieces.push(piece)
       } catch (refusal) {
         refuse(refusal)
@@ -102,11 +122,14 @@ async function gather(stream: Readable, form: BodyForm, broken: (cause: unknown)
       stream.off('data', take).pause()
       reject(refusal)
     }
+    const idle = coming?.idle
     if (idle !== undefined) timer = setTimeout(() => refuse(idle.error()), idle.ms)
+    if (coming !== undefined) shared?.begin?.(refuse)
     stream.on('data', take)
     let hasEnded = false
     stream.on('end', () => {
       hasEnded = true
+      if (coming !== undefined) shared?.end?.()
       resolve()
     })
     stream.on('error', cause => reject(broken(cause)))

@@ -1,5 +1,6 @@
 /** The one length-prefixed message of a unary gRPC request. */
 import { Buffer } from 'node:buffer'
+import { releaseBytes } from '../memory/release-bytes.ts'
 import { ENCODINGS, type Encoding } from './decompress.ts'
 import type { MemoryLease } from './memory-budget.ts'
 import { Refusal } from './refusal.ts'
@@ -19,15 +20,18 @@ const NO_BYTES = Buffer.alloc(0)
 export class GrpcMessage {
   readonly #limitBytes: number
   readonly #lease: MemoryLease
+  readonly #onGivenUp: (refusal: Error) => void
   #body = NO_BYTES
   /** Flag and length in the prefix. */
   #flag = 0
   #length = 0
   #sizeBytes = 0
 
-  constructor(limitBytes: number, lease: MemoryLease) {
+  /** `onGivenUp` is called when the message comes too slowly and others need its memory. */
+  constructor(limitBytes: number, lease: MemoryLease, onGivenUp: (refusal: Error) => void) {
     this.#limitBytes = limitBytes
     this.#lease = lease
+    this.#onGivenUp = onGivenUp
   }
 
   /** The bytes are copied. */
@@ -37,6 +41,7 @@ export class GrpcMessage {
       from = this.#takePrefix(bytes)
       if (this.#sizeBytes < PREFIX_BYTES) return
       this.#checkSize(this.#length)
+      this.#lease.begin(this.#onGivenUp)
     }
     const at = this.#sizeBytes - PREFIX_BYTES
     this.#sizeBytes += bytes.length - from
@@ -48,6 +53,7 @@ export class GrpcMessage {
 
   /** The message, and how it is compressed; `declared` is what `grpc-encoding` named. */
   finish(declared: Encoding): { readonly body: Uint8Array; readonly encoding: Encoding } {
+    this.#lease.end()
     const seen = this.#sizeBytes - PREFIX_BYTES
     if (seen < 0) throw new Refusal('malformed', `request message: expected a prefix of ${PREFIX_BYTES} bytes, saw ${this.#sizeBytes}`)
     const flag = this.#flag
@@ -56,6 +62,13 @@ export class GrpcMessage {
     if (flag === 1 && declared === 'identity')
       throw new Refusal('malformed', `compressed flag: expected 0 without a grpc-encoding of ${ENCODINGS.join(', ')}`)
     return { body: this.#body, encoding: flag === 1 ? declared : 'identity' }
+  }
+
+  /** Gives the memory of a message back that is not wanted. */
+  drop(): void {
+    const body = this.#body
+    this.#body = NO_BYTES
+    if (body.length > 0) releaseBytes(body)
   }
 
   /** Where in `bytes` the message goes on. */
@@ -77,7 +90,7 @@ export class GrpcMessage {
   #reserve(bytes: number): void {
     if (bytes <= this.#body.length) return
     const size = Math.min(this.#length, Math.max(FIRST_BYTES, 2 * bytes))
-    this.#lease.grow(size - this.#body.length)
+    this.#lease.grow(size - this.#body.length, this.#sizeBytes - PREFIX_BYTES >= this.#length)
     const larger = Buffer.allocUnsafe(size)
     this.#body.copy(larger)
     this.#body = larger

@@ -54,7 +54,7 @@ async function passExport(
   const encoding = parseEncoding(request.headers['content-encoding'])
   const lease = budget.lease(owner.tenant)
   try {
-    const sent = await readBody(request, { maxBytes: maxRequestBytes, errors: ERRORS, hold: bytes => lease.grow(bytes) })
+    const sent = await readBody(request, { maxBytes: maxRequestBytes, errors: ERRORS, shared: lease })
     const plain = bufferOf(await decompress(sent, encoding, maxRequestBytes, lease))
     lease.grow(plain.length)
     const injection = { tenant: owner.tenant, dropped }

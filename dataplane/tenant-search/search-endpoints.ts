@@ -118,7 +118,7 @@ async function query(
   if (encoding !== 'identity') throw new HttpError(415, 'content-encoding: expected none')
   const lease = memory.lease(owner.tenant)
   try {
-    const sent = await readBody(request, { maxBytes: MAX_QUERY_BYTES, errors: ERRORS, hold: bytes => lease.grow(bytes) })
+    const sent = await readBody(request, { maxBytes: MAX_QUERY_BYTES, errors: ERRORS, shared: lease })
     const body = scopeBody(operation, sent, { kind, tenant: owner.tenant })
     await store.forward(exchange, {
       ...{ method: 'POST', path: formatPath([names.join(','), operation], search), body, isRepeatable: true },

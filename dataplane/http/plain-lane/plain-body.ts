@@ -49,6 +49,11 @@ export class PlainBody {
     return all
   }
 
+  /** Gives the memory of a body back that is not wanted. */
+  drop(): void {
+    for (const piece of [this.#first, this.#body]) if (piece !== undefined) releaseBytes(piece)
+  }
+
   /** The body, once it is whole. */
   take(): Buffer {
     if (this.#body === undefined) return this.#first!.subarray(this.#bodyStart, this.#bodyStart + this.#bodyBytes)

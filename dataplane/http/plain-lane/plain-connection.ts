@@ -1,6 +1,7 @@
 /** One connection of the plain lane: its requests one after the other, and what becomes of it. */
 import { Buffer } from 'node:buffer'
 import type { Socket } from 'node:net'
+import { releaseBytes } from '../../memory/release-bytes.ts'
 import type { NodeHttp } from '../server.ts'
 import type { AnswerWriter, PlainAnswer } from './answer-writer.ts'
 import { PlainBody } from './plain-body.ts'
@@ -26,9 +27,10 @@ interface Receiving {
 
 /**
  * `new`: nothing received yet. `idle`: between requests. `asking`: the handler does not know yet whether it wants the request.
- * `unread`: the client has to take the answer before anything goes on.
+ * `unread`: the client has to take the answer before anything goes on. `refused`: answered before the request was whole; the rest is thrown away,
+ * since bytes unread would reset the connection, and the answer with it.
  */
-export type ConnectionState = 'new' | 'idle' | 'asking' | 'receiving' | 'answering' | 'unread' | 'gone'
+export type ConnectionState = 'new' | 'idle' | 'asking' | 'receiving' | 'answering' | 'unread' | 'refused' | 'gone'
 
 const NO_BYTES = Buffer.alloc(0)
 
@@ -98,7 +100,8 @@ export class PlainConnection {
     if (this.state === 'asking' || this.state === 'answering' || this.state === 'unread') {
       this.#early = this.#early === undefined ? chunk : Buffer.concat([this.#early, chunk])
       this.#socket.pause()
-    } else if (this.#receiving === undefined) this.#start(chunk)
+    } else if (this.state === 'refused') releaseBytes(chunk)
+    else if (this.#receiving === undefined) this.#start(chunk)
     else this.#add(this.#receiving, chunk)
   }
 
@@ -128,7 +131,7 @@ export class PlainConnection {
 
   #start(bytes: Buffer): void {
     const head = this.#heads.parse(bytes)
-    const receiver = head && this.#deps.handler(head)
+    const receiver = head && this.#deps.handler(head, this.#refuse)
     if (head === undefined || receiver === undefined) this.#leaveWith(bytes)
     else if (receiver instanceof Promise) this.#ask(head, receiver, bytes)
     else this.#receive(head, receiver, bytes)
@@ -184,6 +187,15 @@ export class PlainConnection {
 
   get #stays(): boolean {
     return !this.#closing && !this.#clientEnded
+  }
+
+  readonly #refuse = (answer: PlainAnswer): void => {
+    if (this.#receiving === undefined) return
+    this.#receiving.body.drop()
+    this.#receiving = undefined
+    this.#enter('refused')
+    this.#deps.answers.write(this.#socket, answer, false)
+    this.#socket.end()
   }
 
   /** Goes on with the next request once the client has taken the answer. */

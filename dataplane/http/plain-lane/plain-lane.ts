@@ -24,6 +24,8 @@ export interface PlainLaneConfig {
 const CHECK_MS = 5_000
 /** A client that has not taken its answers by then is cut; meanwhile none of its requests is worked on. */
 const UNREAD_MS = 30_000
+/** How long a client may go on sending that was answered before its request was whole, so that it gets to read the answer. */
+const REFUSED_MS = 2_000
 
 type Limits = Partial<Record<ConnectionState, { readonly ms: number; readonly act: (connection: PlainConnection) => void }>>
 
@@ -34,6 +36,7 @@ export function createPlainLane(config: PlainLaneConfig): ConnectionLane {
     new: { ms: HEADERS_TIMEOUT_MS / 2, act: connection => connection.leave() },
     idle: { ms: KEEP_ALIVE_MS, act: connection => connection.destroy() },
     unread: { ms: UNREAD_MS, act: connection => connection.destroy() },
+    refused: { ms: REFUSED_MS, act: connection => connection.destroy() },
     receiving: { ms: requestTimeoutMs, act: connection => connection.fail('ERR_HTTP_REQUEST_TIMEOUT') },
   }
   const connections = new Set<PlainConnection>()

@@ -11,8 +11,11 @@ export interface PlainReceiver {
   cut(): void
 }
 
+/** Answers the request before its body is whole, and closes the connection. Nothing of the receiver is called afterwards. */
+export type Refuse = (answer: PlainAnswer) => void
+
 /**
  * Is asked for each request of a connection, in turn; undefined leaves the request to Node's HTTP server. Nothing more is read from the
  * connection while a promise waits; one that rejects leaves the request, too.
  */
-export type PlainHandler = (head: PlainHead) => PlainReceiver | undefined | Promise<PlainReceiver | undefined>
+export type PlainHandler = (head: PlainHead, refuse: Refuse) => PlainReceiver | undefined | Promise<PlainReceiver | undefined>

@@ -8,7 +8,7 @@ import { HttpError } from '../../http/http-error.ts'
 import type { Route } from '../../http/route.ts'
 import { type HttpServer, REQUEST_TIMEOUT_MS, startHttpServer } from '../../http/server.ts'
 import { MemoryBudget } from '../../otlp-intake/memory-budget.ts'
-import type { Clock } from '../../ports/clock.ts'
+import { type Clock, monotonicMs } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createMetrics } from '../../telemetry/metrics.ts'
 import { DROPPED_BY_DASHBOARD } from '../../tenant-export/attribute-names.ts'
@@ -84,7 +84,7 @@ export function startDashboard(deps: DashboardDeps): Promise<HttpServer> {
   const routes = [...deps.routes, sessionRoute(deps.credentials)]
   const control = createControlApp({ routes, log, metrics, health, isBehindDoor: true }) as Handler
   const searchDoor = createSearchDoor(backends.search)
-  const limits = { budget: new MemoryBudget(deps.maxPendingBytes), maxRequestBytes: deps.maxRequestBytes }
+  const limits = { budget: new MemoryBudget(deps.maxPendingBytes, () => monotonicMs(clock)), maxRequestBytes: deps.maxRequestBytes }
   const upload = createUploadRoute({
     ...{ collector: deps.collector, clock, log },
     ...(deps.maxUploadBytes !== undefined && { maxBytes: deps.maxUploadBytes }),

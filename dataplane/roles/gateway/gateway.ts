@@ -107,7 +107,7 @@ function createFront(config: GatewayConfig, check: KeyCheck, metrics: Metrics) {
       : { authorization: `Basic ${Buffer.from(`${search.username}:${search.password ?? ''}`).toString('base64')}` }
   const store = createUpstream({ endpoint: search.endpoint, name: 'the search store', headers: authorization, ca: search.ca }, log)
   const searchDoor = createSearchDoor(store)
-  const budget = new MemoryBudget(config.maxPendingBytes)
+  const budget = new MemoryBudget(config.maxPendingBytes, () => monotonicMs(clock))
   const limit = config.requestsPerSecond === undefined ? NO_LIMIT : createRateLimit(config.requestsPerSecond)
   const admit = createAdmit({ check, limit, requestsPerSecond: config.requestsPerSecond, clock, log })
   const count = metrics.labelledCounter(REQUESTS, ['to', 'status'])

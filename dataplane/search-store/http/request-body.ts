@@ -53,8 +53,10 @@ export function readBody(request: IncomingMessage, limit: BodyLimit, memory: Len
     idle: { ms: IDLE_MS, error: stalled },
     unpack: UNPACK,
     errors: { tooLarge: () => tooLarge(limit), cutShort: cause => new ClientGone(cause) },
-    hold(bytes) {
-      if (!lease.take(bytes)) throw overloaded()
+    shared: {
+      grow(bytes) {
+        if (!lease.take(bytes)) throw overloaded()
+      },
     },
     memory: {
       join: (pieces, sizeBytes) => joinIn(memory, pieces, sizeBytes),

@@ -61,7 +61,7 @@ class ExportCall implements RequestReceiver {
     this.#encoding = parseEncoding(head.get('grpc-encoding'))
     intake.checkOpen()
     this.#lease = intake.budget.lease()
-    this.#message = new GrpcMessage(intake.maxRequestBytes, this.#lease)
+    this.#message = new GrpcMessage(intake.maxRequestBytes, this.#lease, refusal => this.#refuse(refusal))
   }
 
   data(bytes: Buffer): void {
@@ -96,6 +96,7 @@ class ExportCall implements RequestReceiver {
   #refuse(refusal: unknown): void {
     this.#isReceiving = false
     this.#lease.release()
+    this.#message.drop()
     refuse(this.#deps, this.#exchange, refusal)
   }
 }

@@ -54,7 +54,7 @@ async function exportLogs(intake: Intake, request: IncomingMessage, response: Se
   const lease = intake.budget.lease()
   let body: Uint8Array
   try {
-    body = await readBody(request, { maxBytes: intake.maxRequestBytes, errors: ERRORS, hold: bytes => lease.grow(bytes) })
+    body = await readBody(request, { maxBytes: intake.maxRequestBytes, errors: ERRORS, shared: lease })
   } catch (error) {
     lease.release()
     throw error

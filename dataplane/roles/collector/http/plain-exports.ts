@@ -14,14 +14,19 @@ export function createPlainExports(deps: OtlpHttpDeps): () => PlainHandler {
 
 function handleExports(deps: OtlpHttpDeps, client: Client): PlainHandler {
   const { intake } = deps
-  return ({ contentType, contentEncoding, bodyBytes }) => {
+  return ({ contentType, contentEncoding, bodyStart, bodyBytes }, refuse) => {
     const type = parseContentType(contentType)
     const encoding = encodingNamed(contentEncoding)
     if (!intake.isOpen || type === undefined || encoding === undefined || bodyBytes > intake.maxRequestBytes) return undefined
     const lease = intake.budget.lease()
+    const onGivenUp = (refusal: Error) => refuse(failedAnswer(deps, type, refusal))
+    let missingBytes = bodyStart + bodyBytes
     return {
       grow(bytes) {
+        missingBytes -= bytes
         try {
+          if (missingBytes > 0) lease.begin(onGivenUp)
+          else lease.end()
           lease.grow(bytes)
           return true
         } catch (error) {

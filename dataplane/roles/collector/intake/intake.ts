@@ -20,7 +20,7 @@ import type { LocalExport } from '../../../otlp-intake/local-collector.ts'
 import { MemoryBudget, type MemoryLease } from '../../../otlp-intake/memory-budget.ts'
 import { Refusal, type RefusalReason } from '../../../otlp-intake/refusal.ts'
 import { type Bus, BusError, QueueFull } from '../../../ports/bus.ts'
-import type { Clock } from '../../../ports/clock.ts'
+import { type Clock, monotonicMs } from '../../../ports/clock.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import { BusBatcher, type KeyedFragment } from './bus-batcher.ts'
 import type { CollectorCounters, Transport } from './collector-counters.ts'
@@ -106,7 +106,7 @@ export class Intake {
 
   constructor(deps: IntakeDeps) {
     this.#deps = deps
-    this.budget = new MemoryBudget(deps.settings.maxPendingBytes)
+    this.budget = new MemoryBudget(deps.settings.maxPendingBytes, () => monotonicMs(deps.clock))
     this.#batcher = new BusBatcher({ bus: deps.bus, topic: deps.settings.rawTopic })
     this.#pace = deps.delayMs && new FairPace({ clock: deps.clock, delayMs: deps.delayMs })
   }

@@ -120,7 +120,7 @@ export class GrpcCall implements RequestReceiver, Caller {
       return void this.#refuse(refusal)
     }
     this.#lease = this.#deps.budget.lease(admission.owner.tenant)
-    this.#message = new GrpcMessage(this.#deps.maxRequestBytes, this.#lease)
+    this.#message = new GrpcMessage(this.#deps.maxRequestBytes, this.#lease, refusal => this.#refuse(refusal))
     for (const bytes of this.#early.splice(0)) if (this.#isReceiving) this.#add(bytes)
     this.#exchange.resume()
     if (this.#isWhole) this.end()
@@ -185,6 +185,7 @@ export class GrpcCall implements RequestReceiver, Caller {
   }
 
   #end(): void {
+    if (this.#isReceiving) this.#message?.drop()
     this.#isReceiving = false
     this.#early = []
     this.#lease?.release()

@@ -4,7 +4,7 @@ import type { KeyOwner } from '../../../api-keys/key-store.ts'
 import { errorBody } from '../../../http/http-error.ts'
 import type { PlainAnswer } from '../../../http/plain-lane/answer-writer.ts'
 import type { PlainHead } from '../../../http/plain-lane/plain-head.ts'
-import type { PlainHandler, PlainReceiver } from '../../../http/plain-lane/plain-receiver.ts'
+import type { PlainHandler, PlainReceiver, Refuse } from '../../../http/plain-lane/plain-receiver.ts'
 import { bufferOf } from '../../../memory/buffer-of.ts'
 import { decompress, type Encoding, encodingNamed } from '../../../otlp-intake/decompress.ts'
 import type { LocalCollector } from '../../../otlp-intake/local-collector.ts'
@@ -42,12 +42,14 @@ export const EXPORT_PATHS: readonly string[] = ['/v1/logs', '/api/otel/v1/logs']
 export function createPlainExports(deps: PlainExportDeps): (socket: Socket) => PlainHandler {
   const { maxRequestBytes } = deps
   return socket =>
-    ({ contentType, contentEncoding, bodyBytes, wanted: key }: PlainHead) => {
+    ({ contentType, contentEncoding, bodyStart, bodyBytes, wanted: key }: PlainHead, refuse: Refuse) => {
       const type = mediaTypeOf(contentType)
       const encoding = encodingNamed(contentEncoding)
       if (!isExportType(type) || encoding === undefined || bodyBytes > maxRequestBytes) return undefined
       const receive = (admission: Admission): PlainReceiver | undefined =>
-        'owner' in admission ? new PlainExport(deps, { type, encoding, owner: admission.owner, source: socket }) : undefined
+        'owner' in admission
+          ? new PlainExport(deps, { type, encoding, owner: admission.owner, source: socket, sizeBytes: bodyStart + bodyBytes, refuse })
+          : undefined
       const admission = deps.admit(key)
       return admission instanceof Promise ? admission.then(receive) : receive(admission)
     }
@@ -58,22 +60,30 @@ interface Export {
   readonly encoding: Encoding
   readonly owner: KeyOwner
   readonly source: object
+  /** Head and body. */
+  readonly sizeBytes: number
+  readonly refuse: Refuse
 }
 
 class PlainExport implements PlainReceiver {
   readonly #deps: PlainExportDeps
   readonly #export: Export
   readonly #lease: MemoryLease
+  #missingBytes: number
   #isLeft = false
 
   constructor(deps: PlainExportDeps, asked: Export) {
     this.#deps = deps
     this.#export = asked
     this.#lease = deps.budget.lease(asked.owner.tenant)
+    this.#missingBytes = asked.sizeBytes
   }
 
   grow(bytes: number): boolean {
+    this.#missingBytes -= bytes
     try {
+      if (this.#missingBytes > 0) this.#lease.begin(this.#onGivenUp)
+      else this.#lease.end()
       this.#lease.grow(bytes)
       return true
     } catch (error) {
@@ -97,6 +107,12 @@ class PlainExport implements PlainReceiver {
   cut(): void {
     this.#lease.release()
     if (!this.#isLeft) this.#deps.count(CUT_SHORT)
+  }
+
+  readonly #onGivenUp = (refusal: Error): void => {
+    const answer = this.#failed(refusal)
+    this.#deps.count(answer.status)
+    this.#export.refuse(answer)
   }
 
   async #accept(body: Uint8Array): Promise<PlainAnswer> {
