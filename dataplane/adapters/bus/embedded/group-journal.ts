@@ -21,6 +21,19 @@ interface JournalEntry {
   readonly atMs: number
   readonly groups: readonly GroupOffsets[]
   readonly removedGroups?: readonly string[]
+  readonly ends?: readonly TopicEnd[]
+}
+
+/** How far a topic's log was acknowledged at the least. A start that finds less knows that records were lost. */
+export interface TopicEnd {
+  readonly topic: string
+  /** The oldest segment that was kept. */
+  readonly oldest: number
+  /** The segment that was being written, and how much of its file counted. */
+  readonly sequence: number
+  readonly position: number
+  /** By partition. */
+  readonly nextOffsets: readonly number[]
 }
 
 interface PendingEntry {
@@ -35,6 +48,8 @@ export interface GroupJournalDeps {
   readonly files: LogFiles
   readonly clock: Clock
   readonly log: BusLog
+  /** Where the topics' logs end, durably. */
+  readonly ends: () => readonly TopicEnd[]
   /** Makes decisions that `noteDecided` was told of durable in the topics' own logs: the journal is about to forget them. */
   readonly beforeCompaction: () => Promise<void>
 }
@@ -64,6 +79,10 @@ export class GroupJournal {
   #queue: PendingEntry[] = []
   #running: Promise<void> | undefined
   #lastSyncMs = 0
+  readonly #ends = new Map<string, TopicEnd>()
+  #lastEndsMs = 0
+  /** Lines in the middle of the file could not be read. */
+  #isDamaged = false
 
   constructor(deps: GroupJournalDeps) {
     this.#deps = deps
@@ -80,8 +99,24 @@ export class GroupJournal {
     await files.syncDirectory(dirname(path))
   }
 
+  /** Where lines were lost, a transaction that no line names counts as committed: its group may have gone on behind it, in a line that is there. */
   isCommitted(transactionId: number): boolean {
-    return this.#transactions.has(transactionId)
+    return this.#isDamaged || this.#transactions.has(transactionId)
+  }
+
+  /** Where the topic's log ended when it was last noted; undefined: it never was. */
+  endOf(topic: string): TopicEnd | undefined {
+    return this.#ends.get(topic)
+  }
+
+  /** Notes durably where the topics' logs begin and end, unless that is known. Rejects as `append` does. */
+  async noteEnds(): Promise<void> {
+    const ends = this.#deps.ends()
+    const isKnown = ends.every(({ topic, oldest, sequence, position }) => {
+      const known = this.#ends.get(topic)
+      return known?.oldest === oldest && known.sequence === sequence && known.position === position
+    })
+    if (!isKnown) await this.#enqueue({ transactionId: 0, atMs: this.#deps.clock.nowMs(), groups: [], ends })
   }
 
   /** The topics' logs know that this transaction is committed. */
@@ -176,7 +211,10 @@ export class GroupJournal {
     if (!this.#isNameSynced) await this.#syncName()
     const lines = pending.map(({ line }) => line)
     const nowMs = this.#deps.clock.nowMs()
-    const mustSync = pending.some(({ entry }) => entry.transactionId !== 0) || nowMs - this.#lastSyncMs >= SYNC_INTERVAL_MS
+    const ends = nowMs - this.#lastEndsMs >= SYNC_INTERVAL_MS ? this.#endsEntry() : undefined
+    if (ends !== undefined) lines.push(encodeLine(ends))
+    const mustSync =
+      pending.some(({ entry }) => entry.transactionId !== 0 || entry.ends !== undefined) || nowMs - this.#lastSyncMs >= SYNC_INTERVAL_MS
     this.#isTailSound = false
     try {
       await this.#file!.write(lines, this.#length)
@@ -187,7 +225,15 @@ export class GroupJournal {
     }
     this.#isTailSound = true
     if (mustSync) this.#lastSyncMs = nowMs
+    if (ends !== undefined) {
+      this.#apply(ends)
+      this.#lastEndsMs = nowMs
+    }
     for (const line of lines) this.#length += line.length
+  }
+
+  #endsEntry(): JournalEntry {
+    return { transactionId: 0, atMs: this.#deps.clock.nowMs(), groups: [], ends: this.#deps.ends() }
   }
 
   /** Cuts off a refused commit, which must not come back at the next start. A cut that fails is tried again before the next write. */
@@ -206,7 +252,8 @@ export class GroupJournal {
       groups: [{ groupId, offsets: this.offsetsOf(groupId) }],
     }))
     const undecided = [...this.#undecided]
-    const lines = [...groups, ...undecided.map(transactionId => ({ transactionId, atMs: 0, groups: [] }))].map(encodeLine)
+    const transactions = undecided.map(transactionId => ({ transactionId, atMs: 0, groups: [] }))
+    const lines = [...groups, ...transactions, this.#endsEntry()].map(encodeLine)
     const previous = this.#file!
     try {
       await beforeCompaction()
@@ -252,25 +299,38 @@ export class GroupJournal {
       for (const offset of offsets) known.set(`${offset.topic}/${offset.partition}`, offset)
       this.#lastSeenMs.set(groupId, entry.atMs)
     }
+    for (const end of entry.ends ?? []) this.#ends.set(end.topic, end)
     for (const groupId of entry.removedGroups ?? []) {
       this.#groups.delete(groupId)
       this.#lastSeenMs.delete(groupId)
     }
   }
 
-  /** Returns the length of the sound part. */
+  /** Takes all sound lines, those behind damage as well; returns where the last of them ends. */
   #load(bytes: Buffer): number {
-    let at = 0
-    for (;;) {
-      const end = bytes.indexOf(10, at)
-      if (end < 0) return at
+    const { path, log } = this.#deps
+    let soundEnd = 0
+    for (let at = 0, end = bytes.indexOf(10); end >= 0; at = end + 1, end = bytes.indexOf(10, at)) {
       const entry = decodeLine(bytes.subarray(at, end))
-      if (entry === undefined) return at
+      if (entry === undefined) continue
+      if (at > soundEnd) {
+        this.#isDamaged = true
+        log.error({ file: path, position: soundEnd, length: at - soundEnd }, DAMAGED_LINES)
+      }
       this.#apply(entry)
-      at = end + 1
+      soundEnd = end + 1
     }
+    if (soundEnd < bytes.length)
+      log.warn(
+        { file: path, position: soundEnd, length: bytes.length - soundEnd },
+        'a torn write was cut off the journal of committed offsets',
+      )
+    return soundEnd
   }
 }
+
+const DAMAGED_LINES =
+  'the journal of committed offsets is damaged: its lines before and behind count. A group that committed last in the damaged ones reads some records again; nothing needs to be done'
 
 function encodeLine(entry: JournalEntry): Buffer {
   const json = JSON.stringify(entry)
@@ -279,6 +339,7 @@ function encodeLine(entry: JournalEntry): Buffer {
 
 function decodeLine(line: Buffer): JournalEntry | undefined {
   const json = line.subarray(9)
+  if (json.length === 0) return undefined
   if (line.toString('latin1', 0, 8) !== crc32(json).toString(16).padStart(8, '0')) return undefined
   return JSON.parse(json.toString()) as JournalEntry
 }

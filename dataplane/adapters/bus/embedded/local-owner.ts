@@ -50,6 +50,7 @@ export interface GroupState {
 }
 
 const RETENTION_CHECK_MS = 60_000
+const ENDS_NOT_NOTED = 'the ends of the bus could not be noted: the next start knows less well whether records were lost'
 /**
  * Share of the cap that is kept free of the first topic's records, and step by step less of the later ones': what is made of records finds
  * room while these fill the bus, or nobody could get on with reading them.
@@ -73,9 +74,11 @@ export async function openLocalOwner(deps: LocalOwnerDeps): Promise<LocalOwner> 
     files,
     clock,
     log,
+    ends: () => [...logs.values()].map(topicLog => topicLog.end),
     beforeCompaction: async () => void (await Promise.all([...logs.values()].map(topicLog => topicLog.syncDecisions()))),
   })
   await journal.open()
+  const noteEnds = () => journal.noteEnds().catch((error: unknown) => log.warn({ error }, ENDS_NOT_NOTED))
   const offsetsOf = (topic: string) => {
     const { segments, nextOffsets } = logOf(topic)
     return { startOffsets: segments.startOffsets, nextOffsets }
@@ -107,13 +110,14 @@ export async function openLocalOwner(deps: LocalOwnerDeps): Promise<LocalOwner> 
       publish: (sequence, position) => ends.publish(index, sequence, position),
       makeRoom: bytes => early.shrink(topic.name, maxBytes - bytes),
       ensureReserve: () => reserve.ensure(reserveShare),
+      noteEnds,
     })
     logs.set(topic.name, topicLog)
     layouts.push({ name: topic.name, partitions: topicLog.nextOffsets.length, directory: join(directory, topic.name) })
   }
   for (const topicLog of logs.values()) await topicLog.start()
   const stopped = new AbortController()
-  void keepRetention([...logs.values()], coordinator, clock, log, stopped.signal)
+  void keepRetention([...logs.values()], noteEnds, coordinator, clock, log, stopped.signal)
 
   return {
     layouts,
@@ -159,6 +163,7 @@ export async function openLocalOwner(deps: LocalOwnerDeps): Promise<LocalOwner> 
       stopped.abort()
       coordinator.stop()
       for (const topicLog of logs.values()) await topicLog.close()
+      await noteEnds()
       await journal.close()
     },
   }
@@ -168,7 +173,7 @@ async function openTopic(
   deps: LocalOwnerDeps,
   topic: TopicConfig,
   journal: GroupJournal,
-  calls: Pick<TopicLogDeps, 'publish' | 'makeRoom' | 'ensureReserve'>,
+  calls: Pick<TopicLogDeps, 'publish' | 'makeRoom' | 'ensureReserve' | 'noteEnds'>,
 ): Promise<TopicLog> {
   const { clock, log, files } = deps
   const directory = join(deps.directory, topic.name)
@@ -180,6 +185,7 @@ async function openTopic(
     log,
     isCommitted: transactionId => journal.isCommitted(transactionId),
     reachedOffsets: journal.reachedOffsets(topic.name),
+    acknowledged: journal.endOf(topic.name),
   })
   const limits = { retentionMs: topic.retentionMs, segmentBytes: deps.segmentBytes }
   return new TopicLog({ topic: topic.name, directory, files, clock, log, limits, ...calls }, state)
@@ -214,6 +220,7 @@ async function commitTransaction(
 
 async function keepRetention(
   logs: readonly TopicLog[],
+  noteEnds: () => Promise<void>,
   coordinator: GroupCoordinator,
   clock: Clock,
   log: BusLog,
@@ -225,5 +232,6 @@ async function keepRetention(
     await coordinator.noteSeen().catch((error: unknown) => log.warn({ error }, 'bus groups could not be noted as seen'))
     for (const topicLog of logs)
       await topicLog.enforceRetention().catch((error: unknown) => log.warn({ error }, 'old bus segments could not be deleted'))
+    await noteEnds()
   }
 }

@@ -140,7 +140,10 @@ describe('embedded bus: recovery', () => {
         expect(read.slice(0, 2).concat(read.slice(-1))).to.deep.equal([all[0], all[1], all.at(-1)])
         expect(all.length - read.length).to.be.within(1, 3 * places.length)
         expect(said.filter(message => message.startsWith('a bus segment'))).to.deep.equal(
-          places.map(() => 'a bus segment is missing: its records are passed over'),
+          places.map(
+            () =>
+              'a bus segment is missing or empty, and its records are passed over: with a backup, stop, put the file back and start again',
+          ),
         )
       })
 

@@ -11,6 +11,8 @@ export interface Gap {
   readonly files: LogFiles
   /** A segment whose header is damaged, or whose file is missing. */
   readonly sequence: number
+  /** Of the topic, as far as no segment tells. */
+  readonly partitions: number
   /** The header of the segment before, where there is a sound one. */
   readonly previous: SegmentHeader | undefined
   /** Undefined: the segment is the newest. */
@@ -24,12 +26,12 @@ const SEARCHED_BYTES = 4 << 20
  * Writes a header by what the frames say; a missing segment becomes an empty one. The header is not synced: a repair that a power cut undoes is made
  * again.
  */
-export async function repairSegment({ directory, files, sequence, previous, next }: Gap): Promise<SegmentHeader> {
+export async function repairSegment({ directory, files, sequence, partitions: expected, previous, next }: Gap): Promise<SegmentHeader> {
   const path = join(directory, segmentName(sequence))
   const file = await files.open(path)
   try {
     const before = join(directory, segmentName(sequence - 1))
-    const ends = next?.baseOffsets ?? (previous === undefined ? [] : endsOf(before, previous))
+    const ends = next?.baseOffsets ?? (previous === undefined ? new Array<number>(expected).fill(0) : endsOf(before, previous))
     const { salt, partitions } = findSalt(path, ends.length)
     const baseOffsets = ends.slice(0, partitions)
     const found = new Set<number>()
@@ -55,6 +57,9 @@ function findSalt(path: string, maxPartitions: number) {
   const partitions = Math.min(maxPartitions, Math.floor((position - segmentHeaderLength(0)) / 8))
   return { salt: bytes.readUInt32LE(position + SALT_AT), partitions }
 }
+
+/** Whether the start of the file has a frame, so that its header was on the disk once. */
+export const mayHoldFrames = (path: string): boolean => readStart(path).includes(FRAME_MAGIC)
 
 function readStart(path: string): Buffer {
   const descriptor = openSync(path, 'r')

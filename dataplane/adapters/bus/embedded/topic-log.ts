@@ -6,6 +6,7 @@ import type { Clock } from '../../../ports/clock.ts'
 import type { BusLog } from '../bus-log.ts'
 import { toBusError } from './bus-errors.ts'
 import { type EncodedFrame, FRAME_STATE, type FrameState, fitsTopic, STATE_AT, stampFrame } from './bus-frame.ts'
+import type { TopicEnd } from './group-journal.ts'
 import type { LogFile, LogFiles } from './log-files.ts'
 import { countExpiredSegments } from './retention.ts'
 import { encodeSegmentHeader, segmentName } from './segment.ts'
@@ -28,6 +29,8 @@ export interface TopicLogDeps {
   readonly publish: (sequence: number, position: number) => void
   /** Makes room for as many bytes under the cap of the whole bus; throws a `BusError` when there is none. */
   readonly makeRoom: (bytes: number) => Promise<void>
+  /** Notes what is no longer kept. Never rejects. */
+  readonly noteEnds: () => Promise<void>
   /** Makes room on the disk for what is not the bus; throws a `BusError` when there is none. */
   readonly ensureReserve: () => Promise<void>
 }
@@ -106,6 +109,13 @@ export class TopicLog {
     return this.#nextOffsets
   }
 
+  /** Where the log begins, and how far it is durable. */
+  get end(): TopicEnd {
+    const { all, active } = this.#segments
+    const { sequence, length } = active
+    return { topic: this.#deps.topic, oldest: all[0]!.sequence, sequence, position: length, nextOffsets: [...this.#nextOffsets] }
+  }
+
   /** Resolves once the frame is durable; with a transaction id it stays invisible until `decide`. */
   append(frame: EncodedFrame, transactionId = 0): Promise<void> {
     if (this.#closed) return Promise.reject(new BusError('closed', 'the bus is closed'))
@@ -169,6 +179,8 @@ export class TopicLog {
   async deleteOldest(count: number): Promise<void> {
     const { files, directory } = this.#deps
     for (let i = 0; i < count; i++) this.#deleted.push(this.#segments.dropOldest())
+    // Not waited for: the journal may wait for this log.
+    if (count > 0) void this.#deps.noteEnds()
     for (let segment = this.#deleted[0]; segment !== undefined; segment = this.#deleted[0]) {
       this.#deleted.shift()
       try {

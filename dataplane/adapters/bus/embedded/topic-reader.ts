@@ -239,7 +239,7 @@ export class TopicReader {
     const start = place.position || segmentHeaderLength(header.baseOffsets.length)
     const scanner = new FrameScanner(descriptor, header.salt, start, (position, length) =>
       this.#deps.log.error(
-        { topic: this.#deps.layout.name, segment: place.sequence, position, length },
+        { topic: this.#deps.layout.name, segment: place.sequence, file: this.#pathOf(place.sequence), position, length },
         'damaged records in the bus were passed over',
       ),
     )
@@ -247,9 +247,13 @@ export class TopicReader {
     return true
   }
 
+  #pathOf(sequence: number): string {
+    return join(this.#deps.layout.directory, segmentName(sequence))
+  }
+
   #openFile(sequence: number): number | undefined {
     try {
-      return openSync(join(this.#deps.layout.directory, segmentName(sequence)), 'r')
+      return openSync(this.#pathOf(sequence), 'r')
     } catch (error) {
       if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT'))
         throw new BusError('unavailable', `${this.#deps.layout.name} cannot be read`, { cause: error })
@@ -265,7 +269,7 @@ export class TopicReader {
   }
 
   #damagedHeader(sequence: number): BusError {
-    return new BusError('unavailable', `${join(this.#deps.layout.directory, segmentName(sequence))} does not start with a segment header`)
+    return new BusError('unavailable', `${this.#pathOf(sequence)} does not start with a segment header: the next start makes it anew`)
   }
 }
 

@@ -5,10 +5,12 @@ import { makeDurableDirectory } from '../../../lifecycle/durable-directory.ts'
 import type { BusLog } from '../bus-log.ts'
 import { FRAME_STATE, STATE_AT } from './bus-frame.ts'
 import { FrameScanner } from './frame-scanner.ts'
+import type { TopicEnd } from './group-journal.ts'
 import type { LogFile, LogFiles } from './log-files.ts'
+import { putBackSegments } from './put-back-segments.ts'
 import { parseSegmentName, readSegmentHeader, type SegmentHeader, segmentHeaderLength, segmentName } from './segment.ts'
 import { noteCheckpoint, type SegmentInfo } from './segment-list.ts'
-import { repairSegment } from './segment-repair.ts'
+import { mayHoldFrames, repairSegment } from './segment-repair.ts'
 import type { TopicLogState } from './topic-log.ts'
 
 export interface TopicRecovery {
@@ -20,30 +22,47 @@ export interface TopicRecovery {
   readonly isCommitted: (transactionId: number) => boolean
   /** By partition: offsets below these have been handed out and are not given again, even when their records were lost. */
   readonly reachedOffsets: readonly number[]
+  /** So far the log was acknowledged; undefined: nobody noted it. */
+  readonly acknowledged: TopicEnd | undefined
 }
 
 /**
  * Brings a topic's directory to a state that can be written on: of old segments it reads the header, of the last one everything.
  *
- * A torn tail is cut off; it was never acknowledged. Damage with sound frames behind it is left for readers to pass over, and so is a missing segment.
+ * A torn tail is cut off; it was never acknowledged. Damage with sound frames behind it, and damage of what is known to be acknowledged, is left for
+ * readers to pass over, and so is a missing segment.
  * Transactions without a recorded commit are aborted.
  */
 export async function recoverTopic(recovery: TopicRecovery): Promise<TopicLogState> {
   makeDurableDirectory(recovery.directory)
   const { segments, last } = await loadSegments(recovery)
-  const nextOffsets = new Float64Array(Math.max(recovery.partitions, last?.baseOffsets.length ?? 0))
-  recovery.reachedOffsets.forEach((offset, partition) => {
-    if (partition < nextOffsets.length) nextOffsets[partition] = offset
-  })
-  last?.baseOffsets.forEach((offset, partition) => {
-    nextOffsets[partition] = Math.max(nextOffsets[partition]!, offset)
-  })
+  const known = Math.max(last?.baseOffsets.length ?? 0, recovery.acknowledged?.nextOffsets.length ?? 0)
+  const nextOffsets = new Float64Array(Math.max(recovery.partitions, known))
+  for (const offsets of [recovery.reachedOffsets, recovery.acknowledged?.nextOffsets ?? [], last?.baseOffsets ?? []])
+    offsets.forEach((offset, partition) => {
+      if (partition < nextOffsets.length) nextOffsets[partition] = Math.max(nextOffsets[partition]!, offset)
+    })
   const active = segments.at(-1)
+  tellMissing(recovery, segments)
   if (active === undefined || last === undefined) return { segments, nextOffsets, tail: undefined }
   const file = await recovery.files.open(join(recovery.directory, segmentName(active.sequence)))
   await recoverTail(recovery, active, last.salt, nextOffsets, file)
   return { segments, nextOffsets, tail: { file, salt: last.salt } }
 }
+
+/** Missing segments between others are told of where the gap is closed. */
+function tellMissing({ topic, directory, acknowledged, log }: TopicRecovery, segments: readonly SegmentInfo[]): void {
+  if (acknowledged === undefined) return
+  const { oldest, sequence, position } = acknowledged
+  const fieldsOf = (segment: number) => ({ topic, segment, file: join(directory, segmentName(segment)) })
+  const first = segments[0]?.sequence ?? sequence
+  for (let missing = oldest; missing < first; missing++) log.warn(fieldsOf(missing), OLDEST_MISSING)
+  if ((segments.at(-1)?.sequence ?? 0) < sequence) log.error({ ...fieldsOf(sequence), position: 0, length: position }, MISSING)
+}
+
+const WITH_A_BACKUP = 'with a backup, stop, put the file back and start again'
+const OLDEST_MISSING = `one of the oldest bus segments is missing: unless it was just deleted by age as the machine stopped, ${WITH_A_BACKUP}`
+const MISSING = `a bus segment is missing or empty, and its records are passed over: ${WITH_A_BACKUP}`
 
 async function loadSegments(recovery: TopicRecovery) {
   const found = await findSegments(recovery)
@@ -71,7 +90,9 @@ interface FoundSegment {
 }
 
 /** All segments, oldest first, with no gap between them. */
-async function findSegments({ topic, directory, files, log }: TopicRecovery): Promise<readonly FoundSegment[]> {
+async function findSegments(recovery: TopicRecovery): Promise<readonly FoundSegment[]> {
+  const { topic, directory, files, log } = recovery
+  await putBackSegments({ topic, directory, files, log })
   const headers = new Map<number, SegmentHeader | undefined>()
   for (const sequence of readdirSync(directory).map(parseSegmentName))
     if (sequence !== undefined) headers.set(sequence, inspect(join(directory, segmentName(sequence))).header)
@@ -81,20 +102,21 @@ async function findSegments({ topic, directory, files, log }: TopicRecovery): Pr
     const path = join(directory, segmentName(sequence))
     const next = found.at(-1)?.header
     let header = headers.get(sequence)
-    if (header === undefined && sequence === newest) {
-      // Records are acknowledged only once the header is on the disk, so a newest segment without one holds nothing.
+    if (header === undefined && next === undefined && headers.has(sequence) && !mayHoldFrames(path)) {
+      // Records are acknowledged only once the header is on the disk. Where this one was, `tellMissing` says so.
       await files.remove(path)
       continue
     }
     if (header === undefined) {
-      const problem = headers.has(sequence) ? 'has a damaged header, which is made anew' : 'is missing: its records are passed over'
-      log.error({ topic, segment: sequence }, `a bus segment ${problem}`)
-      header = await repairSegment({ directory, files, sequence, previous: headers.get(sequence - 1), next })
+      log.error({ topic, segment: sequence, file: path }, headers.has(sequence) ? MADE_ANEW : MISSING)
+      header = await repairSegment({ ...recovery, sequence, previous: headers.get(sequence - 1), next })
     }
     found.push({ header, size: inspect(path).size })
   }
   return found.reverse()
 }
+
+const MADE_ANEW = 'a bus segment has a damaged header, which is made anew'
 
 function inspect(path: string) {
   const descriptor = openSync(path, 'r')
@@ -132,11 +154,24 @@ async function recoverTail(
   } finally {
     closeSync(descriptor)
   }
+  const { acknowledged } = recovery
+  const acknowledgedEnd = acknowledged?.sequence === active.sequence ? acknowledged.position : 0
+  if (active.length < acknowledgedEnd) {
+    damaged.push({ position: active.length, length: acknowledgedEnd - active.length })
+    // Readers say it again of what is there, and nothing is written over it.
+    active.length = Math.min(acknowledgedEnd, size)
+  }
   for (const { position, length } of damaged)
-    if (position < active.length)
-      log.error({ topic, segment: active.sequence, position, length }, 'damaged records in the bus are passed over')
+    if (position < Math.max(active.length, acknowledgedEnd))
+      log.error(
+        { topic, segment: active.sequence, file: path, position, length },
+        `damaged or missing records in the bus are passed over: ${WITH_A_BACKUP}`,
+      )
   if (active.length < size) {
-    log.warn({ topic, segment: active.sequence, position: active.length, length: size - active.length }, 'a torn write was cut off the bus')
+    log.warn(
+      { topic, segment: active.sequence, file: path, position: active.length, length: size - active.length },
+      'a torn write was cut off the bus',
+    )
     await file.truncate(active.length)
   }
   for (const { position, transactionId } of undecided) {
