@@ -10,6 +10,7 @@ import type { FakeClock } from '../dataplane/testing/fake-clock.ts'
 import type { Condition } from './api/status.ts'
 import { LOG_PIPELINES, SECRETS, TICKETING_ROUTES } from './controllers/kinds.ts'
 import type { RunningOperator } from './main.ts'
+import { RENEW_MS } from './runtime/leader-election.ts'
 import { PIPELINE, ROUTE, SECRET } from './testing/objects.ts'
 import { type OperatorHarness, startOperatorHarness } from './testing/operator-harness.ts'
 
@@ -634,6 +635,25 @@ describe('The operator', () => {
     create(LOG_PIPELINES, PIPELINE)
     await settle()
     expect(writes()).to.deep.equal([])
+  })
+
+  it('writes nothing more after a standstill in which another took over, not even the Events that wait for their turn', async () => {
+    // Their Secret is missing, so each has an Event.
+    for (let n = 0; n < 60; n++) create(LOG_PIPELINES, { ...PIPELINE, metadata: { name: `p${n}`, namespace: 'shop' } })
+    const operator = await run()
+    let isLost = false
+    operator.failed.catch(() => {
+      isLost = true
+    })
+    const events = () => server.storage.list('events.events.k8s.io').length
+    await passUntil('the others wait', () => events() >= 25)
+    const before = events()
+    const theirs = { spec: { holderIdentity: 'other', renewTime: '2026-01-01T00:00:00.000000Z' } }
+    server.storage.patch('leases.coordination.k8s.io', 'default/logpipeline-operator', theirs, 'other')
+    clock.advance(RENEW_MS)
+    await passUntil('it knows that it lost', () => isLost)
+    await settle()
+    expect(events(), 'one may be under way').to.be.at.most(before + 1)
   })
 
   it('takes over from a leader that is gone without a word, and goes on with what it began', async () => {

@@ -55,9 +55,10 @@ export async function start(context: OperatorContext): Promise<RunningOperator> 
   const metrics = createOperatorMetrics()
   const elects = settings.LEADER_ELECTION === 'true'
   // A process that stood still for a while must not write what it meant to before.
-  const client = createClient(access, RATE, context, metrics, () => !elects || election.surelyLeads)
+  const mayWrite = () => !elects || election.surelyLeads
+  const client = createClient(access, RATE, context, metrics, mayWrite)
   const leaseClient = createClient(access, SIDE_RATE, context, metrics)
-  const eventClient = createClient(access, SIDE_RATE, context, metrics)
+  const eventClient = createClient(access, SIDE_RATE, context, metrics, mayWrite)
   const cache = createObjectCache(
     { kinds: CACHED_KINDS, namespaces: splitList(settings.WATCH_NAMESPACES) },
     { client, clock, log, random, onRestart: (resource, reason) => metrics.watchRestarted(qualifiedName(resource), reason) },
@@ -87,7 +88,7 @@ export async function start(context: OperatorContext): Promise<RunningOperator> 
     },
   )
   // Requests under way must not meet the work of the new leader.
-  election.lost.catch(() => client.close())
+  election.lost.catch(() => Promise.all([client.close(), eventClient.close()]))
   metrics.gauge('logpipeline_operator_pipelines', 'LogPipelines by their condition Ready', 'ready', () => countByReady(cache))
   const server = await startHealthServer(
     { host: settings.HOST, port: settings.PORT, setting: 'PORT' },

@@ -1,6 +1,6 @@
 /** Every setting as data, and one schema per role built from it (Decisions 2). Names are those of the environment variables. */
 
-import { z } from 'zod'
+import type { z } from 'zod'
 import { DECLARED_TICKETING_DIR, DECLARED_TICKETING_FILE } from './declared-ticketing-files.ts'
 import { OPERATOR_NAME } from './operator-name.ts'
 import { PORTS, ROLE_NAMES, type RoleName } from './roles.ts'
@@ -500,11 +500,6 @@ export function defaultOf(setting: Setting, role: RoleName): string | undefined 
 
 export function kindOf(setting: Setting, role: RoleName): ValueKind<unknown> {
   return setting.valueFor?.[role] ?? setting.value
-}
-
-/** Takes the texts of settings of a role, those that are set, and gives their values. */
-export function schemaOf(table: SettingsTable, role: RoleName): z.ZodType<Readonly<Record<string, unknown>>> {
-  return z.strictObject(Object.fromEntries(table.map(([name, setting]) => [name, settingSchema(setting, role)])))
 }
 
 /** Takes the text of a setting, or undefined where it is not set. */

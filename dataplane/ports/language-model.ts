@@ -1,7 +1,5 @@
 /** A language model as the product uses it: one question, one answer in JSON. */
-import type { LLM_PROVIDERS } from '../contract/llm-providers.ts'
-
-export type LlmProvider = (typeof LLM_PROVIDERS)[number]
+import type { LlmProvider } from '../contract/llm-providers.ts'
 
 export interface LlmConfig {
   readonly provider: LlmProvider

@@ -49,6 +49,14 @@ export const COMPONENTS = {
 
 export type Component = keyof typeof COMPONENTS
 
+/**
+ * Of the workload, and of whatever the component has one of. The one pod of mode AllInOne is called like the pipeline: a StatefulSet's name may have
+ * 52 characters only.
+ */
+export function componentName({ name }: { readonly name: string }, component: Component): string {
+  return component === 'standalone' ? name : `${name}-${component}`
+}
+
 export function wantedComponents(spec: LogPipelineSpec): readonly Component[] {
   return (Object.keys(COMPONENTS) as Component[]).filter(component => COMPONENTS[component].isWanted(spec))
 }

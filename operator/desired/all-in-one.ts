@@ -2,14 +2,14 @@
 import type { V1PersistentVolumeClaim, V1StatefulSet } from '@kubernetes/client-node'
 import { PORTS } from '../../dataplane/contract/roles.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
-import { type Component, isOffered } from '../api/components.ts'
+import { type Component, componentName, isOffered } from '../api/components.ts'
 import { AGENT_PORT } from './agent.ts'
 import { buildCollectorServices, COLLECTOR_PORTS, LINGER_SECONDS } from './collector.ts'
 import { SCHEDULER_PORT } from './features.ts'
 import { buildGatewayService, certificateFiles } from './gateway.ts'
 import { buildDashboardIngress } from './ingress.ts'
 import { buildNetworkPolicy } from './network-policy.ts'
-import { componentName, metadataOf, type PipelineContext, selectorLabels } from './pipeline-context.ts'
+import { metadataOf, type PipelineContext, selectorLabels } from './pipeline-context.ts'
 import { buildPodTemplate } from './pod-template.ts'
 import {
   commonSettings,

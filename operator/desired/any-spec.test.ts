@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
-import { schemaOf, settingsOfRole } from '../../dataplane/contract/env.ts'
+import { settingsOfRole } from '../../dataplane/contract/env.ts'
 import type { RoleName } from '../../dataplane/contract/roles.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { readLogPipeline } from '../api/read-object.ts'
@@ -12,6 +12,7 @@ import { viewPipeline } from '../observed/pipeline-view.ts'
 import { gatheredFrom } from '../observed/testing/gathered-from.ts'
 import { planOf } from './testing/build-pipeline.ts'
 import { containerOf, workloadsOf } from './testing/pod-view.ts'
+import { settingsIssues } from './testing/settings-issues.ts'
 
 const some = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined })
 const replicas = some(fc.integer({ min: 0, max: 5 }))
@@ -132,7 +133,7 @@ function expectUsableSettings(input: Parameters<typeof planOf>[0]): void {
     const given = containerOf(workload).env!.map(({ name, value = '' }) => [name, value] as const)
     const plain = given.filter(([name]) => known.includes(name))
     for (const [name] of given) expect(known.includes(name) || known.includes(name.replace(/_FILE$/, '')), `${role} ${name}`).to.equal(true)
-    expect(schemaOf(settingsOfRole(role), role).safeParse(Object.fromEntries(plain)).error?.issues ?? []).to.deep.equal([])
+    expect(settingsIssues(role, Object.fromEntries(plain))).to.deep.equal([])
   }
 }
 

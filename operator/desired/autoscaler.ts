@@ -1,11 +1,11 @@
 /** The autoscaler of a component: by CPU use, or by the records that wait on the bus. */
 import type { V2HorizontalPodAutoscaler } from '@kubernetes/client-node'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
-import { autoscalingOf, type Component, leastAutoscaled } from '../api/components.ts'
+import { autoscalingOf, type Component, componentName, leastAutoscaled } from '../api/components.ts'
 import type { Autoscaling } from '../api/workload.ts'
 import { isServed } from '../observed/gathered.ts'
 import { buildLagAutoscaler } from './lag-autoscaler.ts'
-import { componentName, metadataOf, type PipelineContext } from './pipeline-context.ts'
+import { metadataOf, type PipelineContext } from './pipeline-context.ts'
 import { typed } from './typed-object.ts'
 
 const DEFAULT_CPU_PERCENT = 75

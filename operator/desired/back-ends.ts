@@ -1,10 +1,10 @@
 /** Where the gateway and the dashboard reach the components of their pipeline. */
 import type { SettingName } from '../../dataplane/contract/env.ts'
 import { PORTS } from '../../dataplane/contract/roles.ts'
-import { type Component, wantedComponents } from '../api/components.ts'
+import { type Component, componentName, wantedComponents } from '../api/components.ts'
 import { AGENT_PORT } from './agent.ts'
 import { SCHEDULER_PORT } from './features.ts'
-import { componentName, type PipelineContext, serviceHost } from './pipeline-context.ts'
+import { type PipelineContext, serviceHost } from './pipeline-context.ts'
 import type { RoleSettings } from './role-settings.ts'
 
 const BACK_ENDS: readonly (readonly [setting: SettingName, component: Component, port: number])[] = [

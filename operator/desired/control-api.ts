@@ -1,9 +1,10 @@
 /** Components that are one Deployment with one HTTP API. */
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
+import { componentName } from '../api/components.ts'
 import { buildAutoscaler } from './autoscaler.ts'
 import { buildDeployment, buildDisruptionBudget } from './deployment.ts'
 import { buildNetworkPolicy } from './network-policy.ts'
-import { componentName, type PipelineContext } from './pipeline-context.ts'
+import type { PipelineContext } from './pipeline-context.ts'
 import type { PodDescription } from './pod-template.ts'
 import { buildService } from './service.ts'
 import { plainServiceAccount } from './service-account.ts'

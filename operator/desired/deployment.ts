@@ -1,8 +1,8 @@
 /** A component as a Deployment, with what surrounds its pods. */
 import type { V1Deployment, V1PodDisruptionBudget } from '@kubernetes/client-node'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
-import type { Component } from '../api/components.ts'
-import { componentName, metadataOf, type PipelineContext, selectorLabels } from './pipeline-context.ts'
+import { type Component, componentName } from '../api/components.ts'
+import { metadataOf, type PipelineContext, selectorLabels } from './pipeline-context.ts'
 import { buildPodTemplate, type PodDescription } from './pod-template.ts'
 import { appliedReplicas, leastReplicas } from './replicas.ts'
 import { typed } from './typed-object.ts'

@@ -1,7 +1,7 @@
 /** The plan of a pipeline: the builder of each component, and the objects that all of them make. */
 import { PORTS } from '../../dataplane/contract/roles.ts'
 import { type KubernetesObject, type ObjectReference, referenceTo } from '../../dataplane/kube/object.ts'
-import { type Component, isOffered } from '../api/components.ts'
+import { type Component, componentName, isOffered } from '../api/components.ts'
 import type { DesiredFacts } from '../observed/conditions.ts'
 import { type PipelineView, whatIsLacking } from '../observed/pipeline-view.ts'
 import { buildAgent } from './agent.ts'
@@ -15,14 +15,7 @@ import { buildFeatures, buildScheduler } from './features.ts'
 import { buildGateway } from './gateway.ts'
 import { inputsHash } from './inputs-hash.ts'
 import { buildMonitoring } from './monitoring.ts'
-import {
-  componentName,
-  createPipelineContext,
-  type OperatorSettings,
-  type PipelineContext,
-  selectorLabels,
-  serviceHost,
-} from './pipeline-context.ts'
+import { createPipelineContext, type OperatorSettings, type PipelineContext, selectorLabels, serviceHost } from './pipeline-context.ts'
 import { buildPlainServiceAccount } from './service-account.ts'
 import { buildStreamEtl, buildStreamScore, streamEndpoint } from './stream-jobs.ts'
 import { buildTicketing } from './ticketing.ts'

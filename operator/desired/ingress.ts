@@ -1,8 +1,8 @@
 /** Ingresses of the gateway and of the dashboard, with what the usual controllers need to pass requests on. */
 import type { V1HTTPIngressPath, V1Ingress } from '@kubernetes/client-node'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
-import { type Door, isOffered } from '../api/components.ts'
-import { componentName, metadataOf, type PipelineContext } from './pipeline-context.ts'
+import { componentName, type Door, isOffered } from '../api/components.ts'
+import { metadataOf, type PipelineContext } from './pipeline-context.ts'
 import { typed } from './typed-object.ts'
 
 /** Sizes are limited behind it; bodies flow through. */

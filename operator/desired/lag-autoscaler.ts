@@ -2,10 +2,10 @@
 import { readersOf } from '../../dataplane/contract/consumer-groups.ts'
 import { BRIDGE_THREADS } from '../../dataplane/contract/counters.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
-import { type Component, leastAutoscaled, workerOf } from '../api/components.ts'
+import { type Component, componentName, leastAutoscaled, workerOf } from '../api/components.ts'
 import type { Autoscaling } from '../api/workload.ts'
 import { servedApiVersion } from '../observed/gathered.ts'
-import { componentName, metadataOf, type PipelineContext } from './pipeline-context.ts'
+import { metadataOf, type PipelineContext } from './pipeline-context.ts'
 import { BUS_CA_KEY, BUS_USERNAME_KEY, busConfigMapName, busSettings, type RoleSettings, topicNames } from './role-settings.ts'
 
 const DEFAULT_LAG_THRESHOLD = 1_000

@@ -1,8 +1,8 @@
 /** Callers that may reach the pods of a component. */
 import type { V1NetworkPolicy, V1NetworkPolicyIngressRule, V1NetworkPolicyPeer } from '@kubernetes/client-node'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
-import type { Component } from '../api/components.ts'
-import { componentName, metadataOf, type PipelineContext, selectorLabels } from './pipeline-context.ts'
+import { type Component, componentName } from '../api/components.ts'
+import { metadataOf, type PipelineContext, selectorLabels } from './pipeline-context.ts'
 import { type Json, typed } from './typed-object.ts'
 
 /** Names of a pod's ports: those open to all, and those for the pipeline's own pods and the namespaces it allows. */

@@ -35,11 +35,6 @@ export function createPipelineContext(view: PipelineView, settings: OperatorSett
   return { ...view, bus: view.bus?.connection, name, namespace, settings, secrets }
 }
 
-/** The one pod of mode AllInOne is called like the pipeline: a StatefulSet's name may have 52 characters only. */
-export function componentName({ name }: Pick<PipelineContext, 'name'>, component: Component): string {
-  return component === 'standalone' ? name : `${name}-${component}`
-}
-
 /** Labels by which a component's pods are found; they never change. */
 export function selectorLabels({ name }: Pick<PipelineContext, 'name'>, component?: Component): Readonly<Record<string, string>> {
   return {

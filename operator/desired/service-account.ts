@@ -1,7 +1,8 @@
 /** Service accounts, and what the agent may read of the cluster. */
 import type { V1PolicyRule, V1Role, V1RoleBinding, V1ServiceAccount } from '@kubernetes/client-node'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
-import { componentName, metadataOf, type PipelineContext } from './pipeline-context.ts'
+import { componentName } from '../api/components.ts'
+import { metadataOf, type PipelineContext } from './pipeline-context.ts'
 import { typed } from './typed-object.ts'
 
 /** The ServiceAccount of all pods that do not speak to the API server: one of our own, beside the `default` that each namespace has. */

@@ -1,8 +1,9 @@
 /** The exactly-once jobs: ETL with enrichment, and scoring. */
 import { PORTS } from '../../dataplane/contract/roles.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
+import { componentName } from '../api/components.ts'
 import { buildControlApi } from './control-api.ts'
-import { componentName, type PipelineContext, serviceHost } from './pipeline-context.ts'
+import { type PipelineContext, serviceHost } from './pipeline-context.ts'
 import { busSettings, commonSettings, detectionSettings, numeric, onlineStoreSettings, type RoleSettings } from './role-settings.ts'
 
 type StreamComponent = 'stream-etl' | 'stream-score'

@@ -4,7 +4,7 @@ import { firstOf } from '../../dataplane/text/listed.ts'
 import { autoscalingOf, isOffered, wantedComponents } from '../api/components.ts'
 import { checkComponents } from './component-checks.ts'
 import { checkEncryptionKey } from './encryption-key.ts'
-import type { Finding } from './finding.ts'
+import { effectOfRefusal, type Finding } from './finding.ts'
 import { isServed } from './gathered.ts'
 import type { PipelineView } from './pipeline-view.ts'
 
@@ -119,7 +119,7 @@ function checkObjects({ gathered: { problems } }: PipelineView): readonly Findin
   const message = problems
     .map(({ object: { kind, name }, message }) => (message.includes(name) ? message : `${kind} ${name}: ${message}`))
     .join('; ')
-  return [{ type, status: 'False', reason: first.reason, message, effect: first.reason === 'ApplyFailed' ? 'progressing' : 'stalled' }]
+  return [{ type, status: 'False', reason: first.reason, message, effect: effectOfRefusal(first) }]
 }
 
 /** Only where a ServiceMonitor is asked for. Nothing of the pipeline suffers from it: alerts do. */

@@ -1,6 +1,6 @@
 /** One condition for each component; the two stream jobs share theirs. */
-import { COMPONENTS, type Component } from '../api/components.ts'
-import type { Effect, Finding } from './finding.ts'
+import { COMPONENTS, type Component, componentName } from '../api/components.ts'
+import { type Effect, effectOfRefusal, type Finding, type Problem } from './finding.ts'
 import { type PipelineView, whatIsLacking } from './pipeline-view.ts'
 import type { WorkloadState } from './workload-state.ts'
 
@@ -30,7 +30,18 @@ function checkMissing(view: PipelineView, component: Component): Verdict {
   if (cause !== undefined) return { status: 'False', ...cause, message: `${component} waits: ${cause.message}` }
   if (view.isPaused)
     return { status: 'False', reason: 'Paused', message: `${component} is not made while the pipeline is paused`, effect: 'stalled' }
+  const refusal = refusalOf(view, component)
+  if (refusal !== undefined) {
+    const { reason, message } = refusal
+    return { status: 'False', reason, message: `${component} cannot be made: ${message}`, effect: effectOfRefusal(refusal) }
+  }
   return { status: 'False', reason: 'Creating', message: `${component} is being made`, effect: 'progressing' }
+}
+
+/** Why its workload could not be applied the last time. */
+function refusalOf({ gathered: { pipeline, problems } }: PipelineView, component: Component): Problem | undefined {
+  const name = componentName(pipeline.metadata, component)
+  return problems.find(({ object }) => object.name === name && ['Deployment', 'StatefulSet'].includes(object.kind))
 }
 
 /** The status says whether it serves; the reason, whether the newest version does and why not. */

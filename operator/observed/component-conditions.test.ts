@@ -173,6 +173,29 @@ describe('components of a LogPipeline', () => {
     expect(summary(status)).to.include({ ...progressing('RolloutInProgress'), StandaloneAvailable: 'True RolloutInProgress' })
   })
 
+  describe('a StatefulSet without any pod', () => {
+    const NO_PODS = { available: 0, total: 0, updated: 0 }
+    const statusWith = (counts: object, status: object = {}) => {
+      const sts = workload('standalone', { ...NO_PODS, ...counts })
+      const metadata = { ...sts.metadata, name: 'shop', namespace: 'ns' }
+      return statusOf([pipelineObject({ mode: 'AllInOne' }), { ...sts, metadata, status: { ...sts.status, ...status } }])
+    }
+
+    it('had its pod refused: its own status never says why, so the message says where to look', () => {
+      const status = statusWith({})
+      expect(summary(status)).to.include({ ...progressing('FailedCreate'), StandaloneAvailable: 'False FailedCreate' })
+      expect(messageOf(status, 'Ready')).to.equal(
+        'standalone: 0 of 1 pods are ready; 0 of the newest version; no pod could be made: `kubectl describe statefulset shop --namespace ns` says why, such as a quota, a limit range or a policy',
+      )
+    })
+
+    it('may still get one while its controller has not looked at it, and wants none when it is scaled to zero', () => {
+      for (const observedGeneration of [undefined, 1])
+        expect(summary(statusWith({}, { observedGeneration }))).to.include(progressing('RolloutInProgress'))
+      expect(summary(statusWith({ replicas: 0 }))).to.include({ StandaloneAvailable: 'True ScaledToZero' })
+    })
+  })
+
   describe('in mode AllInOne, whose StatefulSet knows no deadline', () => {
     const AT = '2026-11-21T12:00:00Z'
     const atMs = Date.parse(AT)

@@ -122,6 +122,18 @@ describe('objects of a LogPipeline that could not be applied', () => {
     })
   }
 
+  for (const [reason, expected] of [
+    ['ForeignObject', stalled('ForeignObject')],
+    ['ApplyFailed', progressing('ApplyFailed')],
+  ] as const)
+    it(`${reason}: the component itself says that it is not made, and why`, () => {
+      const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'shop-bridge' }
+      const sound = running(DISTRIBUTED.filter(component => component !== 'bridge'))
+      const status = statusOf([pipelineObject(SPEC), ...sound], { problems: [{ object: deployment, reason, message: 'belongs to Helm' }] })
+      expect(summary(status)).to.include({ ...expected, BridgeAvailable: `False ${reason}`, CollectorAvailable: 'True Available' })
+      expect(messageOf(status, 'BridgeAvailable')).to.equal('bridge cannot be made: belongs to Helm')
+    })
+
   it('a ServiceMonitor for a Prometheus that NetworkPolicies shut out', () => {
     const of = (spec: object) =>
       statusOf([pipelineObject({ ...SPEC, monitoring: { serviceMonitor: true }, ...spec }), ...running(DISTRIBUTED)])

@@ -120,6 +120,25 @@ describe('Status of a LogPipeline on a real API server', function () {
     expect((await objects.list('LogPipeline')).map(({ metadata }) => metadata.namespace)).to.include(namespace)
   })
 
+  it('says where to look when the pod of mode AllInOne is refused, and is well once it is not', async () => {
+    const { objects: beside, name: namespace } = await suite.namespaceBeside()
+    const quota = (pods: string) => ({
+      ...{ apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'none', namespace } },
+      spec: { hard: { pods } },
+    })
+    await beside.apply(quota('0'))
+    await beside.apply({ ...suite.pipeline('small'), metadata: { name: 'small', namespace }, spec: { mode: 'AllInOne' } })
+    const refused = await beside.condition('LogPipeline', 'small', 'Ready', 'FailedCreate')
+    expect(conditionOf(refused, 'Ready').message).to.contain(`kubectl describe statefulset small --namespace ${namespace}`)
+    const events = (await beside.list('Event')).filter(({ regarding, reason }) => regarding?.name === 'small' && reason === 'FailedCreate')
+    expect(
+      events.some(({ note }) => note.includes('exceeded quota: none')),
+      'what the message sends its reader to',
+    ).to.equal(true)
+    await beside.apply(quota('1'))
+    await beside.condition('LogPipeline', 'small', 'Ready', 'True')
+  })
+
   it('makes an event of each transition, and none of anything else', async () => {
     const { objects } = suite
     await suite.ready('told')

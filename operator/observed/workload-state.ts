@@ -56,9 +56,21 @@ function worstTrouble(workload: Workload, pods: readonly Pod[]): Problem | undef
   const failure = conditionOf(workload, 'ReplicaFailure')
   if (failure?.status === 'True')
     return { reason: failure.reason ?? 'ReplicaFailure', message: failure.message ?? 'pods cannot be created' }
+  if (isWithoutPods(workload, pods)) return { reason: 'FailedCreate', message: whereRefusalsStand(workload.metadata) }
   const rank = ({ reason }: Problem) => (ORDER.includes(reason) ? ORDER.indexOf(reason) : ORDER.length)
   const troubles = [...pods].sort(byName).flatMap(pod => podTrouble(pod) ?? [])
   return troubles.sort((a, b) => rank(a) - rank(b))[0]
+}
+
+/** Its controller has looked at it and made no pod. The pod comes before the status that speaks of it, so this is no passing state. */
+function isWithoutPods({ kind, metadata, spec, status = {} }: Workload, pods: readonly Pod[]): boolean {
+  const isSeen = status.observedGeneration !== undefined && status.observedGeneration >= (metadata.generation ?? 0)
+  return kind === 'StatefulSet' && (spec?.replicas ?? 1) > 0 && isSeen && (status.replicas ?? 0) === 0 && pods.length === 0
+}
+
+/** Unlike a Deployment, a StatefulSet says in its Events alone why its pods are refused. */
+function whereRefusalsStand({ name, namespace }: Workload['metadata']): string {
+  return `no pod could be made: \`kubectl describe statefulset ${name} --namespace ${namespace}\` says why, such as a quota, a limit range or a policy`
 }
 
 /** So that the message stands still. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { until } from '../../dataplane/testing/cluster/kubectl.ts'
-import { operatorWrites } from '../testing/cluster-requests.ts'
+import { operatorRequests, operatorWrites } from '../testing/cluster-requests.ts'
 import { type ClusterSuite, openClusterSuite, untilReady } from '../testing/cluster-suite.ts'
 import type { OperatorProcess } from '../testing/operator-process.ts'
 import { LEASE_MS } from './leader-election.ts'
@@ -90,6 +90,8 @@ describe('Two operators before a real API server', function () {
     expect(code).to.equal(1)
     expect(leader.output()).to.contain('no longer leads')
     expect(operatorWrites(startMs, namespace)).to.deep.equal([])
+    const events = operatorRequests(startMs).filter(request => request.namespace === namespace && request.resource === 'events')
+    expect(events).to.deep.equal([])
     standby.child.kill('SIGCONT')
     await objects.condition('LogPipeline', 'cold', 'Ready', 'True')
   })
