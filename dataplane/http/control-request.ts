@@ -51,7 +51,7 @@ const ERRORS: BodyErrors & JsonErrors = {
 
 const refused = (message: string, cause?: unknown) => new HttpError(400, message, {}, { cause })
 
-/** What is said where bodies under way take all the memory that there is for them. */
+/** Answers where bodies under way take all the memory that there is for them. */
 export const MEMORY_ERRORS: MemoryErrors = {
   full: (whose, usedBytes, limitBytes) =>
     tryLater(`bodies of requests${whose} under way hold ${usedBytes} bytes, the limit is ${limitBytes}; try again later`),

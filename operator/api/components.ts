@@ -50,7 +50,7 @@ export const COMPONENTS = {
 export type Component = keyof typeof COMPONENTS
 
 /**
- * Of the workload, and of whatever the component has one of. The one pod of mode AllInOne is called like the pipeline: a StatefulSet's name may have
+ * Name of the workload, and of all else that the component has one of. The one pod of mode AllInOne is called like the pipeline: a StatefulSet's name may have
  * 52 characters only.
  */
 export function componentName({ name }: { readonly name: string }, component: Component): string {

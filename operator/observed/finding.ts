@@ -23,7 +23,7 @@ export interface Finding extends Problem {
 /** `progressing`: will pass by itself. `stalled`: somebody has to act. */
 export type Effect = 'progressing' | 'stalled'
 
-/** Of an object that could not be applied: what the API server refuses will be refused again. */
+/** Effect of an object that could not be applied: the API server will refuse again what it refuses. */
 export const effectOfRefusal = ({ reason }: Problem): Effect => (reason === 'ApplyFailed' ? 'progressing' : 'stalled')
 
 /** The condition as of `now` (RFC 3339), with the time of the last change of its status. */

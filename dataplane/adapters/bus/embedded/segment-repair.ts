@@ -11,7 +11,7 @@ export interface Gap {
   readonly files: LogFiles
   /** A segment whose header is damaged, or whose file is missing. */
   readonly sequence: number
-  /** Of the topic, as far as no segment tells. */
+  /** Partitions of the topic, where no segment tells their number. */
   readonly partitions: number
   /** The header of the segment before, where there is a sound one. */
   readonly previous: SegmentHeader | undefined
