@@ -17,6 +17,7 @@ import { createRestServer } from './http/rest-server.ts'
 import { ROUTES } from './http/routes.ts'
 import { Leases } from './leases/leases.ts'
 import { createProcessRunner, type ProcessRunnerConfig } from './query-process/process-runner.ts'
+import { createDamageLog } from './storage/damaged-segment.ts'
 import { createCommitQueue } from './storage/document-table/commit-queue.ts'
 import { type DocumentDatabase, openDocumentDatabase } from './storage/document-table/document-database.ts'
 import { createByteCache } from './storage/log-engine/sealed/byte-cache.ts'
@@ -171,6 +172,7 @@ function startRest(
     },
     maxBulkBytes,
     maxHeldBytes: HELD_BULKS * maxBulkBytes,
+    onDamage: createDamageLog(config.log),
     onError: (error, request) => config.log.error({ error, ...request }, 'search request failed'),
   })
   const { host, port } = config

@@ -5,6 +5,8 @@ import { render } from '../http/render.ts'
 import type { Reply } from '../http/reply.ts'
 import { PIECE_BYTES, piecesOf } from '../http/send-pieces.ts'
 import { openQueryMemory } from '../query/budget/query-memory.ts'
+import type { SearchTarget } from '../query/run/search-target.ts'
+import { DamagedSegment } from '../storage/damaged-segment.ts'
 import { count, validateQuery } from './count.ts'
 import { listMatches } from './list-matches.ts'
 import type { QueryAnswer, QueryCall, QueryContext, QueryOperation } from './query-call.ts'
@@ -17,15 +19,52 @@ const OPERATIONS: Readonly<Record<Exclude<QueryOperation, 'matches'>, (call: Que
   validate: validateQuery,
 }
 
+/** Where a query comes upon damage, it is run again without that index, which counts as a failed shard. */
 export async function executeQuery(call: QueryCall, surroundings: Omit<QueryContext, 'memory'>): Promise<QueryAnswer> {
   const memory = openQueryMemory()
-  const context = { ...surroundings, memory }
+  const problems = new Map<string, string>()
   try {
-    if (call.operation === 'matches') return { status: 200, headers: {}, length: undefined, pieces: await listMatches(call, context) }
-    return await answerOf(await OPERATIONS[call.operation](call, context), call)
+    for (;;) {
+      const asked: SearchTarget[] = []
+      const note = (targets: readonly SearchTarget[]) => {
+        asked.push(...targets)
+        return targets.map(target => withProblem(target, problems.get(target.storage.uuid)))
+      }
+      const context: QueryContext = {
+        ...surroundings,
+        memory,
+        resolve: async (expression, options) => note(await surroundings.resolve(expression, options)),
+        resolvePointInTime: async pointInTime => note(await surroundings.resolvePointInTime(pointInTime)),
+      }
+      try {
+        return await answerTo(call, context)
+      } catch (error) {
+        if (!(error instanceof DamagedSegment)) throw error
+        const damaged = holderOf(error, asked)
+        if (damaged === undefined || problems.has(damaged)) throw error
+        problems.set(damaged, error.message)
+        surroundings.tellDamage?.(error.message)
+        memory.giveBack(memory.usedBytes)
+      }
+    }
   } finally {
     memory.release()
   }
+}
+
+async function answerTo(call: QueryCall, context: QueryContext): Promise<QueryAnswer> {
+  if (call.operation === 'matches') return { status: 200, headers: {}, length: undefined, pieces: await listMatches(call, context) }
+  return answerOf(await OPERATIONS[call.operation](call, context), call)
+}
+
+function withProblem(target: SearchTarget, problem: string | undefined): SearchTarget {
+  return problem === undefined ? target : { ...target, storage: { ...identityOf(target), problem, segments: () => [] } }
+}
+
+const identityOf = ({ storage: { name, uuid, mapping } }: SearchTarget) => ({ name, uuid, mapping })
+
+function holderOf({ segment }: DamagedSegment, targets: readonly SearchTarget[]): string | undefined {
+  return targets.find(({ storage }) => storage.segments().includes(segment))?.storage.uuid
 }
 
 export const COMPRESS_FROM_BYTES = 1024

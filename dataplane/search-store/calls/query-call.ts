@@ -80,6 +80,8 @@ export interface QueryContext {
   readonly turns: QueryTurns
   /** Time that the query still has, ms, counted from its arrival; below 0 when it is over. */
   leftMs(): number
+  /** Says in the log of the store that a part of an index is damaged, once. */
+  tellDamage?(damage: string): void
   /** Memory of the whole request; charged as the answer grows. */
   readonly memory: QueryMemory
   /** The indices that an expression stands for, with what is committed in them. Throws 404 for one that is not there. */

@@ -99,7 +99,9 @@ export class Catalog {
 
   /** Housekeeping of the storages; to be called now and then. */
   async maintain(): Promise<void> {
-    for (const { storage } of this.indices) await storage.maintain?.()
+    const failures: unknown[] = []
+    for (const { storage } of this.indices) await storage.maintain?.().catch(error => void failures.push(error))
+    if (failures.length > 0) throw failures[0]
   }
 
   /** The indices that could not be opened. */

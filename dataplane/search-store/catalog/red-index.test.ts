@@ -179,6 +179,49 @@ describe('an index with commits behind damage', () => {
     })
 })
 
+describe('an index with a damaged part of a segment', () => {
+  it('is a failed shard where a search needs that part; the others are served, and the log names file and byte once', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'red-index-'))
+    const store = await startTestStore({ dir })
+    const lines = Array.from({ length: 8300 }, (_, i) => `{"create":{"_id":"${i}"}}\n{"n":${i},"service":"s${i % 7}"}\n`).join('')
+    for (const index of [RED, GREEN]) expect((await store.request('POST', `/${index}/_bulk`, lines)).body.errors).to.equal(false)
+    const settings = await store.request('GET', `/${RED}/_settings?flat_settings=true`)
+    const folder = join(dir, 'indices', settings.body[RED].settings['index.uuid'])
+    await store.restart()
+    const path = join(folder, readdirSync(folder).find(name => name.endsWith('.seg'))!)
+    const bytes = readFileSync(path)
+    // The packed documents of the first block.
+    const packed = bytes.indexOf(Buffer.of(0x28, 0xb5, 0x2f, 0xfd))
+    bytes.fill(0, packed + 12, packed + 200)
+    await store.stop()
+    writeFileSync(path, bytes)
+    const again = await startTestStore({ dir })
+    const all = await again.request('GET', '/service-logs-*/_search?size=10&sort=n&track_total_hits=true')
+    expect([all.status, all.body.hits.hits.length]).to.deep.equal([200, 10])
+    expect(all.body.hits.hits.every((hit: { _index: string }) => hit._index === GREEN)).to.equal(true)
+    expect(all.body.hits.total.value).to.equal(8300)
+    expect(all.body._shards).to.include({ total: 2, successful: 1, failed: 1 })
+    expect(all.body._shards.failures[0]).to.nested.include({ index: RED, 'reason.type': 'no_shard_available_action_exception' })
+    expect(all.body._shards.failures[0].reason.reason).to.match(/00000001\.seg is damaged at byte \d+/)
+    for (const [method, place] of [
+      ['GET', `/${RED}/_search?sort=n`],
+      ['GET', `/${RED}/_doc/1`],
+      ['POST', `/${RED}/_mget`],
+    ] as const) {
+      const answer = await again.request(method, place, method === 'POST' ? { ids: ['1'] } : undefined)
+      expect(answer.status, answer.text).to.equal(503)
+      expect(answer.text).to.match(/00000001\.seg is damaged at byte \d+/)
+    }
+    // Parts that are sound answer.
+    expect((await again.request('GET', `/${RED}/_count`)).body.count).to.equal(8300)
+    expect((await again.request('GET', `/${RED}/_doc/8299`)).body._source.n).to.equal(8299)
+    const told = again.logged.filter(each => JSON.stringify(each).includes('is damaged at byte'))
+    expect(told.length).to.be.within(1, 2)
+    await again.stop()
+    rmSync(dir, { recursive: true })
+  })
+})
+
 describe('a store whose store.db was lost', () => {
   for (const [what, lose] of [
     ['missing', (path: string) => rmSync(path)],

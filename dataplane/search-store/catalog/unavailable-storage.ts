@@ -9,10 +9,13 @@ const NO_FIELDS: IndexMapping = { field: () => undefined, paths: () => [], toJso
 
 /** The answer to a request that needs the index's only shard. */
 export function unavailable({ name, uuid, problem }: Pick<IndexStorage, 'name' | 'uuid' | 'problem'>, type: string): ApiError {
-  return new ApiError(503, type, `index [${name}] could not be opened: ${problem ?? 'its storage is not there'}`, {
+  return new ApiError(503, type, `index [${name}] is not available: ${problem ?? 'its storage is not there'}`, {
     details: { index: name, shard: '0', index_uuid: uuid },
   })
 }
+
+/** The answer where a part of an index that was to be read is damaged. */
+export const damagedError = (damage: string): ApiError => new ApiError(503, NO_SHARD, damage)
 
 export const NO_SHARD = 'no_shard_available_action_exception'
 const NO_PRIMARY = 'unavailable_shards_exception'

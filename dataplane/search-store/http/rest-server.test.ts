@@ -8,7 +8,7 @@ import type { Deps, Route } from './route.ts'
 
 describe('the HTTP server of the store', () => {
   const open = (routes: readonly Route[], onError: (error: unknown) => void = () => undefined) =>
-    createRestServer({ routes, deps: {} as Deps, maxBulkBytes: 1, maxHeldBytes: 1, onError })
+    createRestServer({ routes, deps: {} as Deps, maxBulkBytes: 1, maxHeldBytes: 1, onDamage: () => undefined, onError })
 
   it('keeps an idle connection for ten seconds longer than it says, for clients that are late themselves', () => {
     const server = open([])

@@ -12,9 +12,11 @@ import { LentBuffers } from '../../memory/lent-buffers.ts'
 import { ApiError, illegalArgument, unsupported } from '../api-error.ts'
 import { COMPRESS_FROM_BYTES } from '../calls/execute-query.ts'
 import type { QueryAnswer } from '../calls/query-call.ts'
+import { damagedError } from '../catalog/unavailable-storage.ts'
 import { fullDiskError } from '../full-disk.ts'
 import { MAX_DOCUMENT_BYTES } from '../mapping/parse-document.ts'
 import { type MemoryLease, MemoryPool } from '../memory-pool.ts'
+import { DamagedSegment } from '../storage/damaged-segment.ts'
 import { acceptsGzip } from './accepts-gzip.ts'
 import { parseFilterPath } from './filter-path.ts'
 import { MAX_HELD_ANSWER_BYTES, noRoomForAnswer } from './held-answers.ts'
@@ -31,6 +33,8 @@ export interface RestServerConfig {
   readonly maxBulkBytes: number
   /** Bytes of bodies with documents that all requests hold at a time, also of those that are still coming in and of unpacked ones. */
   readonly maxHeldBytes: number
+  /** A request came upon damage of an index. */
+  onDamage(damage: string): void
   onError(error: unknown, request: { readonly method: string; readonly path: string }): void
 }
 
@@ -207,6 +211,10 @@ class Exchange {
   #errorReply(error: unknown): Reply {
     const refusal = error instanceof HttpError ? error : fullDiskError(error)
     if (refusal !== undefined) return { status: refusal.status, body: refusal.toBody(), isFiltered: true, headers: refusal.headers }
+    if (error instanceof DamagedSegment) {
+      this.#shared.config.onDamage(error.message)
+      return { status: 503, body: damagedError(error.message).toBody(), isFiltered: true }
+    }
     this.#shared.config.onError(error, { method: this.#method, path: this.#request.url ?? '' })
     return { status: 500, body: new ApiError(500, 'internal_error', 'the search store failed to answer; its log says why').toBody() }
   }

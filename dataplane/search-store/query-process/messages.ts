@@ -75,4 +75,6 @@ export type FromProcess =
   | { readonly kind: 'end'; readonly id: number }
   /** Answers `areYouThere`; the id is that of no query. */
   | { readonly kind: 'here'; readonly id: 0 }
+  /** The query came upon damage, and goes on without that index. */
+  | { readonly kind: 'damage'; readonly id: number; readonly damage: string }
   | { readonly kind: 'failed'; readonly id: number; readonly error: Refusal | { readonly stack: string } }

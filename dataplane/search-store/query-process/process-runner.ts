@@ -10,6 +10,7 @@ import { resolveOptions } from '../http/index-parameters.ts'
 import type { Leases } from '../leases/leases.ts'
 import { QUERY_BUDGET_MS } from '../query/budget/pace.ts'
 import type { Query } from '../query/parse/query.ts'
+import { createDamageLog } from '../storage/damaged-segment.ts'
 import { Turns } from '../turns.ts'
 import { type AnswerStream, createAnswerStream } from './answer-stream.ts'
 import { awaitedIndices } from './awaited-indices.ts'
@@ -22,7 +23,7 @@ export interface ProcessRunnerConfig {
   readonly catalog: Catalog
   readonly leases: Leases
   readonly clock: Clock
-  readonly log: { warn(fields: object, message: string): void }
+  readonly log: { warn(fields: object, message: string): void; error(fields: object, message: string): void }
   /** Where the store may write. */
   readonly dir: string
   /** Memory of the process for parts of log indices that were read lately, bytes. */
@@ -102,6 +103,7 @@ class ProcessRunner implements QueryRunner {
   readonly #config: ProcessRunnerConfig
   readonly #times: QueryTimes
   readonly #pending = new Map<number, Pending>()
+  readonly #tellDamage: (damage: string) => void
   readonly #ended: Record<string, number> = { stuck: 0, memory: 0, crashed: 0, killed: 0 }
   readonly #watch: NodeJS.Timeout
   #life: Life | undefined
@@ -115,6 +117,7 @@ class ProcessRunner implements QueryRunner {
 
   constructor(config: ProcessRunnerConfig) {
     this.#config = config
+    this.#tellDamage = createDamageLog(config.log)
     this.#times = config.times ?? TIMES
     this.#watch = setInterval(() => this.#look(), LOOK_EVERY_MS)
     this.#watch.unref()
@@ -249,6 +252,9 @@ class ProcessRunner implements QueryRunner {
         break
       case 'end':
         this.#finish(pending)
+        break
+      case 'damage':
+        this.#tellDamage(message.damage)
         break
       case 'failed':
         this.#quickEnds = 0

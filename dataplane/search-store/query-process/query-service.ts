@@ -5,10 +5,11 @@ import { ApiError, tryLater } from '../api-error.ts'
 import { executeQuery } from '../calls/execute-query.ts'
 import { mayNamePointInTime, type QueryAnswer, type QueryCall, type QueryContext } from '../calls/query-call.ts'
 import { STRICT } from '../catalog/resolve.ts'
-import { createRedCopy } from '../catalog/unavailable-storage.ts'
+import { createRedCopy, damagedError } from '../catalog/unavailable-storage.ts'
 import { createPace } from '../query/budget/pace.ts'
 import type { Query } from '../query/parse/query.ts'
 import type { SearchTarget } from '../query/run/search-target.ts'
+import { DamagedSegment } from '../storage/damaged-segment.ts'
 import { createTableCopy } from '../storage/document-table/table-copy.ts'
 import { type IndexCopy, type IndexSnapshot, SnapshotGone } from '../storage/index-copy.ts'
 import type { ReadableIndex } from '../storage/index-storage.ts'
@@ -255,12 +256,17 @@ export class QueryService {
   }
 
   #fail(id: number, cause: unknown): void {
-    const error = cause instanceof SnapshotGone ? gone(cause) : cause
+    const error = cause instanceof SnapshotGone ? gone(cause) : cause instanceof DamagedSegment ? this.#damaged(id, cause) : cause
     if (error instanceof ApiError) {
       const { status, type, message: reason, options } = error
       this.#link.send({ kind: 'failed', id, error: { status, type, reason, options } })
     } else
       this.#link.send({ kind: 'failed', id, error: { stack: error instanceof Error ? (error.stack ?? error.message) : String(error) } })
+  }
+
+  #damaged(id: number, { message }: DamagedSegment): ApiError {
+    this.#link.send({ kind: 'damage', id, damage: message })
+    return damagedError(message)
   }
 
   #contextOf(id: number, running: Running, call: QueryCall, nowMs: number, leftMs: number): Omit<QueryContext, 'memory'> {
@@ -294,6 +300,7 @@ export class QueryService {
       clock,
       leftMs: () => startMs + leftMs - performance.now(),
       turns: running.turn,
+      tellDamage: damage => this.#link.send({ kind: 'damage', id, damage }),
       resolve: (expression, options) => {
         const known = first
         first = undefined

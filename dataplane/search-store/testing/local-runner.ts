@@ -6,6 +6,7 @@ import type { LeasedIndex } from '../leases/lease.ts'
 import type { Leases } from '../leases/leases.ts'
 import { LOOP_TURNS, QUERY_BUDGET_MS } from '../query/budget/pace.ts'
 import type { SearchTarget } from '../query/run/search-target.ts'
+import { createDamageLog } from '../storage/damaged-segment.ts'
 import { createTableCopy } from '../storage/document-table/table-copy.ts'
 import type { ReadableIndex } from '../storage/index-storage.ts'
 import { createLogCopy } from '../storage/log-engine/log-copy.ts'
@@ -16,11 +17,14 @@ export function createLocalRunner({
   catalog,
   clock,
   leases,
+  log,
 }: {
   readonly catalog: Catalog
   readonly clock: Clock
   readonly leases: Leases
+  readonly log: { error(fields: object, message: string): void }
 }): QueryRunner {
+  const tellDamage = createDamageLog(log)
   let running = 0
   return {
     async run(call, signal) {
@@ -29,6 +33,7 @@ export function createLocalRunner({
       try {
         return await executeQuery(call, {
           clock,
+          tellDamage,
           leftMs: () => endMs - clock.nowMs(),
           turns: {
             async next() {

@@ -1,5 +1,6 @@
 /** The segments of one log index: takes commits, seals the tail, merges. */
 import type { MutableMapping } from '../../mapping/mapping.ts'
+import { DamagedSegment } from '../damaged-segment.ts'
 import type { Segment, StoredDocument } from '../index-storage.ts'
 import type { WalkedDocuments, WalkerKnowledge, WalkerNews } from '../walked-documents.ts'
 import type { BlockRef, EncodedBlock } from './format/block.ts'
@@ -75,6 +76,8 @@ export class SegmentSet implements BatchTarget {
   #stagedFrom = 0
   #staged = 0
   #isMerging = false
+  /** Not merged any more. */
+  readonly #damaged = new WeakSet<Segment>()
 
   constructor(
     context: SegmentContext,
@@ -349,7 +352,7 @@ export class SegmentSet implements BatchTarget {
 
   /** Merges small neighbours beside the running writes; undefined when there is nothing to merge. `finishMerge` must follow. */
   async prepareMerge(): Promise<PreparedMerge | undefined> {
-    const sources = this.#isMerging ? [] : mergeCandidates(this.#sealed)
+    const sources = this.#isMerging ? [] : mergeCandidates(this.#sealed, this.#damaged)
     if (sources.length === 0) return undefined
     this.#isMerging = true
     const number = this.#nextNumber++
@@ -359,6 +362,7 @@ export class SegmentSet implements BatchTarget {
     } catch (error) {
       this.#isMerging = false
       this.#files.removeBeside(number)
+      if (error instanceof DamagedSegment) this.#damaged.add(error.segment)
       throw error
     }
   }

@@ -21,12 +21,13 @@ const MAX_MERGED_DOCS = 57_344
 const SLICE_DOCS = BLOCK_DOCS
 
 /** The newest run of small neighbours worth merging; empty when there is none. */
-export function mergeCandidates(segments: readonly SealedSegment[]): readonly SealedSegment[] {
+export function mergeCandidates(segments: readonly SealedSegment[], damaged = new WeakSet<object>()): readonly SealedSegment[] {
   let end = segments.length
   while (end > 0) {
     let docs = 0
     let start = end
-    while (start > 0 && docs + segments[start - 1]!.liveCount <= MAX_MERGED_DOCS) docs += segments[--start]!.liveCount
+    while (start > 0 && !damaged.has(segments[start - 1]!) && docs + segments[start - 1]!.liveCount <= MAX_MERGED_DOCS)
+      docs += segments[--start]!.liveCount
     if (end - start >= MIN_MERGED) return segments.slice(start, end)
     end = start === end ? end - 1 : start
   }

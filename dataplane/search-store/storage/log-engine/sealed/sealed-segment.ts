@@ -1,5 +1,6 @@
 /** A sealed segment as queries read it. */
 import { decompress } from '../../../../compression/zstd.ts'
+import { DamagedSegment, damageOf } from '../../damaged-segment.ts'
 import type { Column, KeptResults, MinuteCount, PostingSet, Segment, TextShapes, ValueCounts } from '../../index-storage.ts'
 import type { MemberPick } from '../../member-pick.ts'
 import type { BlockRef } from '../format/block.ts'
@@ -157,7 +158,7 @@ export class SealedSegment implements Segment {
     if (shapes === undefined || field !== MESSAGE_MEMBER || this.#context.slotOf(field)?.kind !== 'text') return undefined
     return this.#context.cache.get(
       `${this.#name}t`,
-      () => readShapes(shapes, span => this.#section(span)),
+      () => this.#reading(shapes.codes[0], () => readShapes(shapes, span => this.#section(span))),
       () => shapesBytes(shapes),
     )
   }
@@ -166,9 +167,10 @@ export class SealedSegment implements Segment {
     const [lo, hi] = termKey(slot, term)
     const { terms } = this.#directory()
     const read = (length: number, position: number) => this.file.read(length, position)
-    const common = commonDocuments(terms, read, lo, hi)
+    const common = this.#reading(terms.commonStarts, () => commonDocuments(terms, read, lo, hi))
     if (common !== undefined) return common
-    const sure = rareCandidates(terms, read, hi).find(doc => this.#context.holds(this.source(doc), lo, hi))
+    const candidates = this.#reading(terms.rareStarts, () => rareCandidates(terms, read, hi))
+    const sure = candidates.find(doc => this.#context.holds(this.source(doc), lo, hi))
     return { list: sure === undefined ? new Uint32Array(0) : Uint32Array.of(sure) }
   }
 
@@ -187,14 +189,14 @@ export class SealedSegment implements Segment {
     const entry = this.#directory().columns.get(field)
     if (entry === undefined || this.#context.slotOf(field)?.kind !== 'number' || this.#context.cache.has(`${this.#name}c${field}`))
       return undefined
-    return readPassing(entry, ([at, bytes]) => this.file.read(bytes, at))
+    return this.#reading(entry.values[0], () => readPassing(entry, ([at, bytes]) => this.file.read(bytes, at)))
   }
 
   #columnOf(field: string, entry: ColumnEntry): Column | undefined {
     return columnOf(this.#column(field, entry), this.size, blocks =>
       this.#context.cache.get(
         `${this.#name}n${field}`,
-        () => blocks.all(),
+        () => this.#reading(entry.values[0], () => blocks.all()),
         values => values.byteLength,
       ),
     )
@@ -203,7 +205,7 @@ export class SealedSegment implements Segment {
   #column(field: string, entry: ColumnEntry): LoadedColumn {
     return this.#context.cache.get(
       `${this.#name}c${field}`,
-      () => loadColumn(entry, this.#dictionary(field, entry), span => this.#section(span)),
+      () => this.#reading(entry.values[0], () => loadColumn(entry, this.#dictionary(field, entry), span => this.#section(span))),
       each => each.sizeBytes,
     )
   }
@@ -213,7 +215,7 @@ export class SealedSegment implements Segment {
     if (entry.dictionary === undefined) return []
     return this.#context.cache.get(
       `${this.#name}y${field}`,
-      () => readDictionary(entry, span => this.#section(span)),
+      () => this.#reading(entry.values[0], () => readDictionary(entry, span => this.#section(span))),
       () => dictionaryBytes(entry),
     )
   }
@@ -230,7 +232,7 @@ export class SealedSegment implements Segment {
   #countNow(dead: number): readonly MinuteCount[] | undefined {
     const { counts } = this.#directory()
     if (counts === undefined) return undefined
-    const rows = JSON.parse(this.#section(counts).toString()) as [number, string, string, string, number][]
+    const rows = this.#reading(counts[0], () => JSON.parse(this.#section(counts).toString())) as [number, string, string, string, number][]
     const all = rows.map(([minuteMs, tenant, service, level, count]) => ({ minuteMs, tenant, service, level, count }))
     if (dead === 0) return all
     const gone = countByMinute(
@@ -248,18 +250,22 @@ export class SealedSegment implements Segment {
     const dictionaryOf = (field: string) => (columns.has(field) ? this.#dictionary(field, columns.get(field)!) : [''])
     return this.#context.cache.get(
       `${this.#name}w${entry.fields.join()}`,
-      () => readValueCounts(entry, span => this.#section(span), dictionaryOf),
+      () => this.#reading(entry.table[0], () => readValueCounts(entry, span => this.#section(span), dictionaryOf)),
       ({ counts, columns }) => 2 * counts.length * (14 + columns.size),
     )
   }
 
   id(doc: number): string {
-    const { bytes, isUuid } = this.#stored.id(doc)
+    const { bytes, isUuid } = this.storedId(doc)
     return idText(bytes, isUuid)
   }
 
   storedId(doc: number) {
-    return this.#stored.id(doc)
+    try {
+      return this.#stored.id(doc)
+    } catch (error) {
+      throw this.#damageOfBlock(doc, error)
+    }
   }
 
   seqNo(doc: number): number {
@@ -279,25 +285,44 @@ export class SealedSegment implements Segment {
   }
 
   source(doc: number): Uint8Array {
-    return this.#stored.source(doc)
+    try {
+      return this.#stored.source(doc)
+    } catch (error) {
+      throw this.#damageOfBlock(doc, error)
+    }
   }
 
   text(member: string, doc: number): Uint8Array | undefined {
-    return member === MESSAGE_MEMBER ? this.#stored.message(doc) : undefined
+    try {
+      return member === MESSAGE_MEMBER ? this.#stored.message(doc) : undefined
+    } catch (error) {
+      throw this.#damageOfBlock(doc, error)
+    }
   }
 
   bareSource(doc: number): Uint8Array {
-    return this.#stored.bareSource(doc)
+    try {
+      return this.#stored.bareSource(doc)
+    } catch (error) {
+      throw this.#damageOfBlock(doc, error)
+    }
   }
 
   pick(doc: number, pick: MemberPick): Uint8Array | undefined {
-    return this.#stored.pick(doc, pick)
+    try {
+      return this.#stored.pick(doc, pick)
+    } catch (error) {
+      throw this.#damageOfBlock(doc, error)
+    }
   }
 
   blocks(): readonly BlockRef[] {
     return this.#context.cache.get(
       `${this.#name}r`,
-      () => decodeBlockRefs(this.#section(this.#directory().blocks), this.#directory().blockWords),
+      () =>
+        this.#reading(this.#directory().blocks[0], () =>
+          decodeBlockRefs(this.#section(this.#directory().blocks), this.#directory().blockWords),
+        ),
       refs => 160 * refs.length,
     )
   }
@@ -336,12 +361,24 @@ export class SealedSegment implements Segment {
   #directory(): SegmentDirectory {
     return this.#context.cache.get(
       `${this.#name}d`,
-      () => readDirectory(this.file, this.#directorySpan),
+      () => this.#reading(this.#directorySpan[0], () => readDirectory(this.file, this.#directorySpan)),
       () => 4 * this.#directorySpan[2],
     )
   }
 
   #section([at, bytes, rawBytes]: Span): Buffer {
-    return decompress(this.file.read(bytes, at), rawBytes)
+    return this.#reading(at, () => decompress(this.file.read(bytes, at), rawBytes))
+  }
+
+  #reading<T>(position: number, read: () => T): T {
+    try {
+      return read()
+    } catch (error) {
+      throw damageOf(this, this.file.path, position, error)
+    }
+  }
+
+  #damageOfBlock(doc: number, error: unknown): unknown {
+    return damageOf(this, this.file.path, error instanceof DamagedSegment ? 0 : this.#stored.placeOf(doc), error)
   }
 }

@@ -20,6 +20,8 @@ export interface StoredBlocks {
   /** Where `message` stands in `source`. */
   messageSpan(doc: number): MessageSpan | undefined
   id(doc: number): StoredId
+  /** Where the block of the document stands in the file. */
+  placeOf(doc: number): number
   /** Keeps a block at hand that was just written, and lets go of its memory later: nobody else may hold on to it. */
   keep(ref: BlockRef, content: BlockContent): void
 }
@@ -93,6 +95,10 @@ class SegmentBlocks implements StoredBlocks {
   id(doc: number): StoredId {
     const { ref, value } = this.#idsWith(doc)
     return idAt(ref, value, doc - ref.firstDoc)
+  }
+
+  placeOf(doc: number): number {
+    return this.#blockOf(doc).offset
   }
 
   keep(ref: BlockRef, content: BlockContent): void {

@@ -1,0 +1,38 @@
+/** A segment of which a part cannot be read as it was written. */
+import { SnapshotGone } from './index-copy.ts'
+import type { Segment } from './index-storage.ts'
+
+export class DamagedSegment extends Error {
+  readonly segment: Segment
+
+  constructor(segment: Segment, message: string, cause: unknown) {
+    super(message, { cause })
+    this.name = 'DamagedSegment'
+    this.segment = segment
+  }
+}
+
+/** What to throw for a read that failed: damage, unless the system refused it or the file is gone. */
+export function damageOf(segment: Segment, path: string, position: number, error: unknown): unknown {
+  if (error instanceof SnapshotGone) return error
+  // Found by way of the same file with other deletions.
+  if (error instanceof DamagedSegment) return error.segment === segment ? error : new DamagedSegment(segment, error.message, error.cause)
+  if (error instanceof Error && 'syscall' in error && 'code' in error && error.code !== 'EIO') return error
+  const why = error instanceof Error ? error.message : String(error)
+  const message = `${path} is damaged at byte ${position} (${why}): restore its directory from a backup and start again, or delete the index`
+  return new DamagedSegment(segment, `${message}; searches that do not read this part find the rest`, error)
+}
+
+/** Beyond, damage may be told again. */
+const MAX_TOLD = 1000
+
+/** Tells of each damage once: every query may come upon it. */
+export function createDamageLog(log: { error(fields: object, message: string): void }): (damage: string) => void {
+  const told = new Set<string>()
+  return damage => {
+    if (told.has(damage)) return
+    if (told.size >= MAX_TOLD) told.clear()
+    told.add(damage)
+    log.error({ damage }, 'a part of an index is damaged')
+  }
+}
