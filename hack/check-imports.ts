@@ -211,6 +211,7 @@ const ALLOWED: ImportTable = {
   'dataplane/adapters/clock': ['dataplane/ports', '*'],
   'dataplane/adapters/language-model': [
     'dataplane/ports',
+    'dataplane/contract/llm-providers.ts',
     'dataplane/domain/language-model',
     'dataplane/json',
     'dataplane/limits/retry-after.ts',
