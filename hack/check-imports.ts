@@ -214,6 +214,7 @@ const ALLOWED: ImportTable = {
   'dataplane/adapters/language-model': [
     'dataplane/contract/llm-providers.ts',
     'dataplane/ports',
+    'dataplane/contract/llm-providers.ts',
     'dataplane/domain/language-model',
     'dataplane/json',
     'dataplane/limits/retry-after.ts',
