@@ -12,7 +12,7 @@ export class DamagedSegment extends Error {
   }
 }
 
-/** What to throw for a read that failed: damage, unless the system refused it or the file is gone. */
+/** The error to throw for a read that failed: damage, unless the system refused it or the file is gone. */
 export function damageOf(segment: Segment, path: string, position: number, error: unknown): unknown {
   if (error instanceof SnapshotGone) return error
   // Found by way of the same file with other deletions.
