@@ -212,9 +212,7 @@ const ALLOWED: ImportTable = {
   'dataplane/adapters/online-store/embedded': ['dataplane/ports', 'dataplane/lifecycle/durable-directory.ts', '*'],
   'dataplane/adapters/clock': ['dataplane/ports', '*'],
   'dataplane/adapters/language-model': [
-    'dataplane/contract/llm-providers.ts',
     'dataplane/ports',
-    'dataplane/contract/llm-providers.ts',
     'dataplane/domain/language-model',
     'dataplane/json',
     'dataplane/limits/retry-after.ts',

@@ -1,5 +1,7 @@
 /** A language model as the product uses it: one question, one answer in JSON. */
-import type { LlmProvider } from '../contract/llm-providers.ts'
+import type { LLM_PROVIDERS } from '../contract/llm-providers.ts'
+
+export type LlmProvider = (typeof LLM_PROVIDERS)[number]
 
 export interface LlmConfig {
   readonly provider: LlmProvider

@@ -1,6 +1,6 @@
 /** The part of a `LogPipeline` that each component has. */
 import { z } from 'zod'
-import { LLM_PROVIDERS, type LlmProvider, NEED_BASE_URL, NEED_KEY } from '../../dataplane/contract/llm-providers.ts'
+import { LLM_PROVIDERS } from '../../dataplane/contract/llm-providers.ts'
 import { REDIS_URL, TENANT_ID } from '../../dataplane/contract/setting.ts'
 import { TENANT_ID_PATTERN } from '../../dataplane/contract/tenant-id.ts'
 import { LOOKBACK_RULE, parseLookback } from '../../dataplane/domain/incidents/anomaly-config.ts'
@@ -198,10 +198,6 @@ const ROUTE_SELECTOR = described(
 )
 export type LabelSelector = z.output<typeof ROUTE_SELECTOR>
 
-function neededWith(providers: readonly LlmProvider[], field: string): string {
-  return `!(self.provider in [${providers.map(name => `'${name}'`).join(', ')}]) || has(self.${field})`
-}
-
 const LLM = described(
   z.object({
     provider: described(z.enum(LLM_PROVIDERS), 'Whose model it is; none: rules alone.'),
@@ -215,8 +211,6 @@ const LLM = described(
   }),
   'The language model that root causes are put to.',
   { rule: "self.provider == 'none' || has(self.model)", message: 'expected a model, since provider is not none' },
-  { rule: neededWith(NEED_BASE_URL, 'baseUrl'), message: `expected baseUrl with the providers ${NEED_BASE_URL.join(', ')}` },
-  { rule: neededWith(NEED_KEY, 'credentials'), message: `expected credentials with the providers ${NEED_KEY.join(', ')}` },
 )
 
 /** As `parseLookback` has it: parts add up, and milliseconds are rounded. */

@@ -1,6 +1,5 @@
 /** Where each provider listens, and how it wants to be asked. */
-import { type LlmProvider, NEED_KEY } from '../../contract/llm-providers.ts'
-import type { LlmConfig } from '../../ports/language-model.ts'
+import type { LlmConfig, LlmProvider } from '../../ports/language-model.ts'
 import { ModelUnavailable } from '../../ports/language-model.ts'
 import { ANTHROPIC_MESSAGES } from './anthropic-messages.ts'
 import { CHAT_COMPLETIONS } from './chat-completions.ts'
@@ -23,6 +22,7 @@ const BEARER: Key = apiKey => ({ authorization: `Bearer ${apiKey}` })
 interface Provider {
   /** Absent: users have to name it. */
   readonly baseUrl?: string
+  readonly needsKey: boolean
   readonly key: Key
   readonly headers?: Readonly<Record<string, string>>
   readonly format: WireFormat
@@ -37,12 +37,14 @@ const ANTHROPIC_VERSION = '2023-06-01'
 const PROVIDERS: Readonly<Record<Exclude<LlmProvider, 'none'>, Provider>> = {
   openai: {
     baseUrl: 'https://api.openai.com/v1',
+    needsKey: true,
     key: BEARER,
     format: CHAT_COMPLETIONS,
     limitName: 'max_completion_tokens',
     addresses: base => ({ url: within(base, 'chat/completions'), probeUrl: within(base, 'models') }),
   },
   'azure-openai': {
+    needsKey: true,
     key: apiKey => ({ 'api-key': apiKey }),
     format: CHAT_COMPLETIONS,
     limitName: 'max_completion_tokens',
@@ -50,6 +52,7 @@ const PROVIDERS: Readonly<Record<Exclude<LlmProvider, 'none'>, Provider>> = {
   },
   anthropic: {
     baseUrl: 'https://api.anthropic.com',
+    needsKey: true,
     key: apiKey => ({ 'x-api-key': apiKey }),
     headers: { 'anthropic-version': ANTHROPIC_VERSION },
     format: ANTHROPIC_MESSAGES,
@@ -58,12 +61,14 @@ const PROVIDERS: Readonly<Record<Exclude<LlmProvider, 'none'>, Provider>> = {
   },
   ollama: {
     baseUrl: 'http://127.0.0.1:11434',
+    needsKey: false,
     key: BEARER,
     format: CHAT_COMPLETIONS,
     limitName: 'max_tokens',
     addresses: base => ({ url: within(versioned(base), 'chat/completions'), probeUrl: within(versioned(base), 'models') }),
   },
   'openai-compatible': {
+    needsKey: false,
     key: BEARER,
     format: CHAT_COMPLETIONS,
     limitName: 'max_tokens',
@@ -74,12 +79,12 @@ const PROVIDERS: Readonly<Record<Exclude<LlmProvider, 'none'>, Provider>> = {
 /** Throws `ModelUnavailable` where the configuration lacks something. */
 export function endpointOf({ provider, model, baseUrl, apiKey = '' }: LlmConfig): Endpoint {
   if (provider === 'none') throw incomplete('no provider configured')
-  const { key, headers, format, limitName, addresses, ...known } = PROVIDERS[provider]
+  const { needsKey, key, headers, format, limitName, addresses, ...known } = PROVIDERS[provider]
   const base = baseUrl ?? known.baseUrl
   if (base === undefined || base === '') throw incomplete(`baseUrl: expected the address of ${provider}, seen none`)
   if (!URL.canParse(base)) throw incomplete('baseUrl: expected an absolute address such as https://models.example.com/v1')
   if (model === '') throw incomplete('model: expected the name of a model, seen none')
-  if (NEED_KEY.includes(provider) && apiKey === '') throw incomplete(`apiKey: expected the key for ${provider}, seen none`)
+  if (needsKey && apiKey === '') throw incomplete(`apiKey: expected the key for ${provider}, seen none`)
   return { ...addresses(new URL(base), model), headers: { ...headers, ...(apiKey === '' ? {} : key(apiKey)) }, format, limitName }
 }
 

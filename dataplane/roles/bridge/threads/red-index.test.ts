@@ -117,7 +117,7 @@ describe('records for a day whose index cannot be opened', function () {
     expect(letters()).to.have.length(2)
     for (const { headers } of letters()) {
       expect(headers![DEAD_LETTER_HEADERS.reason]).to.match(
-        /^503 unavailable_shards_exception: index \[service-logs-2026\.11\.20\] could not be opened/,
+        /^503 unavailable_shards_exception: index \[service-logs-2026\.11\.20\] is not available/,
       )
       expect(headers![DEAD_LETTER_HEADERS.stage]).to.equal('indexer')
     }

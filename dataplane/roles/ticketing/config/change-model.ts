@@ -1,8 +1,9 @@
 /** Changes to the language model of a tenant (Spec: PATCH /api/v1/config/llm; Decisions 6, 7). */
 import { z } from 'zod'
-import { LLM_PROVIDERS, type LlmProvider, NEED_BASE_URL } from '../../../contract/llm-providers.ts'
+import { LLM_PROVIDERS } from '../../../contract/llm-providers.ts'
 import { isMap } from '../../../domain/tickets/change-platforms.ts'
 import { type FieldRules, hostOf, isTargetUrl, isText, MASK, withoutUserInfo } from '../../../domain/tickets/platform-field.ts'
+import type { LlmProvider } from '../../../ports/language-model.ts'
 import type { StoredModel } from './stored-sections.ts'
 
 const FIELDS = ['provider', 'model', 'baseUrl', 'apiKey'] as const
@@ -19,6 +20,7 @@ export type ModelChanged =
   | { readonly ok: false; readonly problems: readonly string[] }
 
 const MAX_KEY = 2_048
+const NEEDS_BASE_URL: readonly LlmProvider[] = ['azure-openai', 'openai-compatible']
 
 /** The key of one provider is not sent to another: it goes with a change of `provider` that does not name it. */
 export function changeModel(
@@ -40,7 +42,7 @@ export function changeModel(
     problems.push(`baseUrl: expected an https URL without user name and fragment, seen ${seen(baseUrl)}`)
   else if (baseUrl && rules.refuseHost?.(hostOf(baseUrl)) !== undefined)
     problems.push(`baseUrl: expected ${rules.refuseHost(hostOf(baseUrl))}, seen ${seen(baseUrl)}`)
-  else if (!baseUrl && NEED_BASE_URL.includes(provider as LlmProvider))
+  else if (!baseUrl && NEEDS_BASE_URL.includes(provider as LlmProvider))
     problems.push(`baseUrl: expected the address of the model, since provider is ${provider}, seen nothing`)
   const kept = apiKey === MASK || (apiKey === undefined && provider === before.provider) ? before.apiKey : undefined
   if (apiKey === MASK && kept === undefined) problems.push(`apiKey: expected the key itself, since none is stored, seen ${MASK}`)

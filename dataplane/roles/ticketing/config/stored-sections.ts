@@ -1,6 +1,5 @@
 /** The sections of the ticketing configuration as the search store keeps them: one document for each tenant and section (Decisions 6). */
 import { CONFIG_INDEX } from '../../../contract/indices.ts'
-import type { LlmProvider } from '../../../contract/llm-providers.ts'
 import type { Severity } from '../../../contract/platforms.ts'
 import type { TargetId } from '../../../contract/target-id.ts'
 import { DEFAULT_TENANT } from '../../../contract/tenant-id.ts'
@@ -8,6 +7,7 @@ import type { AnomalyConfig } from '../../../domain/incidents/anomaly-config.ts'
 import type { StoredPlatforms } from '../../../domain/tickets/change-platforms.ts'
 import type { EscalationConfig } from '../../../domain/tickets/escalation-config.ts'
 import type { Clock } from '../../../ports/clock.ts'
+import type { LlmProvider } from '../../../ports/language-model.ts'
 import { type SearchStore, VersionConflict } from '../../../ports/search-store.ts'
 
 export type Routing = Readonly<Partial<Record<Severity, readonly TargetId[]>>>
