@@ -248,7 +248,7 @@ describe('the console: incidents and settings', function () {
       await openIncident('untold')
       await section('Tickets').getByText(/400/).waitFor()
       await detail('untold')
-        .getByText(/^Next slack was not told: retry below/)
+        .getByText(/^Next Slack was not told: retry below/)
         .waitFor()
       await section('Tickets').getByRole('button', { name: 'Retry Slack' }).click()
       await section('Tickets').getByText('Told', { exact: true }).waitFor()
