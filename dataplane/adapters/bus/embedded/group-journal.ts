@@ -111,12 +111,12 @@ export class GroupJournal {
 
   /** Notes durably where the topics' logs begin and end, unless that is known. Rejects as `append` does. */
   async noteEnds(): Promise<void> {
-    const ends = this.#deps.ends()
-    const isKnown = ends.every(({ topic, oldest, sequence, position }) => {
+    const entry = this.#endsEntry()
+    const isKnown = entry.ends.every(({ topic, oldest, sequence, position }) => {
       const known = this.#ends.get(topic)
       return known?.oldest === oldest && known.sequence === sequence && known.position === position
     })
-    if (!isKnown) await this.#enqueue({ transactionId: 0, atMs: this.#deps.clock.nowMs(), groups: [], ends })
+    if (!isKnown) await this.#enqueue(entry)
   }
 
   /** The topics' logs know that this transaction is committed. */
@@ -232,7 +232,7 @@ export class GroupJournal {
     for (const line of lines) this.#length += line.length
   }
 
-  #endsEntry(): JournalEntry {
+  #endsEntry() {
     return { transactionId: 0, atMs: this.#deps.clock.nowMs(), groups: [], ends: this.#deps.ends() }
   }
 
