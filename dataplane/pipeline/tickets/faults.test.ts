@@ -4,10 +4,11 @@ import { expect } from 'chai'
 import { beforeEach, describe, it } from 'mocha'
 import type { TicketOutcome } from '../../ports/incident-platform.ts'
 import { SearchStoreUnavailable } from '../../ports/search-store.ts'
+import { type Log, SILENT } from '../../telemetry/log.ts'
 import { storeIncidents } from '../../testing/incident-fixture.ts'
 import { createMemorySearchStore, type MemorySearchStore } from '../../testing/memory-search-store.ts'
 import { TARGET_LIMITS } from './target-limits.ts'
-import { buildConfig } from './testing/fake-config.ts'
+import { buildConfig, buildTarget } from './testing/fake-config.ts'
 import { createTicketWorld, type TicketWorld } from './testing/ticket-world.ts'
 
 const SECOND_MS = 1_000
@@ -32,6 +33,21 @@ describe('faults around tickets', function () {
   }
   const statusOf = (id: string) =>
     [...store.documents('service-dispatches-default').values()].find(({ incidentId }) => incidentId === id)?.['state']
+
+  it('the log says once an hour why nobody is told of incidents', async () => {
+    const told: object[] = []
+    const log: Log = { ...SILENT, warn: fields => void told.push(fields) }
+    world = createTicketWorld(store, { log })
+    world.config.current = buildConfig(['slack'], { targets: new Map([['slack', buildTarget('slack', {}, false)]]) })
+    await add(3)
+    await takeUp()
+    expect(told).to.have.length(1)
+    expect(told[0]).to.include({ tenant: 'default', reason: 'slack is switched off' })
+    world.clock.advance(3_600 * SECOND_MS)
+    await storeIncidents(store, { id: 'later', tenantId: 'default' })
+    await takeUp()
+    expect(told).to.have.length(2)
+  })
 
   it('the search store is away for a minute after a ticket was sent: its end is written when it is back, and nothing is sent twice', async () => {
     await add(1)
