@@ -29,6 +29,8 @@ export interface TicketThread {
   readonly askedAt?: string
   /** Until when its target rests, for agents that do not send to it; noted with the first row that waits untried. */
   readonly restsUntil?: string
+  /** Until when its target asked for no requests, in answer to the last attempt: that holds for all agents, and after a restart. */
+  readonly limitedUntil?: string
   /** The sender just now; `dueAt` is not before the end of the lease. */
   readonly lease?: SenderLease
   /** The oldest first. */

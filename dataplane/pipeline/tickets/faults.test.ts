@@ -300,6 +300,42 @@ describe('faults around tickets', function () {
     }
   })
 
+  it('a platform that asked for time is left alone until then by an agent that was started since, and by one that takes the lane over', async () => {
+    let generation = 0
+    const taker = world.replica({ owners: { owns: () => generation > 0, generation: () => generation } })
+    await taker.dispatcher.round()
+    await add(1)
+    await takeUp()
+    world.platforms.answer = () => ({ kind: 'retryable', reason: 'Slack answered 429', afterMs: 60 * SECOND_MS })
+    await world.dispatcher.round()
+    await world.dispatcher.idle()
+    world.platforms.answer = () => undefined
+    await storeIncidents(store, { id: 'later', tenantId: 'default' })
+    await takeUp()
+    generation++
+    const started = world.replica()
+    world.clock.advance(59 * SECOND_MS)
+    for (const { dispatcher } of [started, taker]) {
+      await world.settle(dispatcher)
+      expect(world.platforms.events()).to.deep.equal(['slack open'])
+      expect(dispatcher.restsUntil('default/slack', 'evenIfAsked')).to.equal(world.clock.nowMs() + SECOND_MS)
+    }
+    world.clock.advance(SECOND_MS)
+    await world.settle(started.dispatcher)
+    expect(world.platforms.events()).to.deep.equal(['slack open', 'slack open', 'slack open'])
+  })
+
+  it('an adapter is told of all secrets that are configured, so that no reason holds one', async () => {
+    const targets = (['slack', 'jira'] as const).map(
+      id => [id, buildTarget(id, { webhookUrl: 'slack-secret', apiToken: 'jira-secret' })] as const,
+    )
+    const llm = { provider: 'openai', model: 'small', apiKey: 'model-secret' } as const
+    world.config.current = buildConfig(['slack'], { targets: new Map(targets), llm })
+    await add(1)
+    await world.settle()
+    expect(world.platforms.arrived[0]?.secrets).to.deep.equal(['slack-secret', 'jira-secret', 'model-secret'])
+  })
+
   it('a platform whose adapter fails in a way it should not is tried again', async () => {
     world.platforms.answer = () => {
       throw new Error('defect')
