@@ -59,6 +59,8 @@ export class NotDelivered extends Error {
 export interface Delivered {
   readonly ticket?: ExternalTicket
   readonly note?: string
+  /** Nothing was sent. */
+  readonly isLeftOut?: true
 }
 
 export interface HttpContract {
@@ -129,8 +131,13 @@ export function createHttpPlatform(contract: HttpContract, { outbound, clock }: 
     async send(request, signal): Promise<TicketOutcome> {
       const done = await attempt(request, signal, calls => contract.send(request, calls))
       if (!done.ok) return done.failure
-      const { ticket, note } = done.value
-      return { kind: 'delivered', ...(ticket && { ticket }), ...(note !== undefined && { note: done.clean(note) }) }
+      const { ticket, note, isLeftOut } = done.value
+      return {
+        kind: 'delivered',
+        ...(ticket && { ticket }),
+        ...(note !== undefined && { note: done.clean(note) }),
+        ...(isLeftOut && { isLeftOut }),
+      }
     },
     async test(target, signal, secrets) {
       const done = await attempt({ target, ...(secrets !== undefined && { secrets }) }, signal, calls => contract.test(target, calls))

@@ -42,7 +42,7 @@ describe('PagerDuty', () => {
       const content = { status, news: ['payment is the cause.'] }
       const { outcome, outbound } = await sendScripted(pagerduty, buildRequest('pagerduty', { event: 'comment', ticket, content }))
       expect(outbound.calls).to.deep.equal([])
-      expect(outcome).to.deep.include({ kind: 'delivered', ticket }).and.have.property('note').that.includes('left out')
+      expect(outcome).to.deep.include({ kind: 'delivered', ticket, isLeftOut: true }).and.have.property('note').that.includes('left out')
     })
 
   it('sends growth where it made the incident more severe, and leaves it out where it did not', async () => {

@@ -54,7 +54,7 @@ export const pagerduty: HttpContract = {
     const opensAnew = action === 'trigger'
     if (opensAnew && content.status === 'resolved')
       return { ...(ticket && { ticket }), note: `left out: PagerDuty would open a new incident for ${event} of a resolved one` }
-    if (action === undefined || isWordsAlone(request)) return { ...(ticket && { ticket }), note: WORDS_LEFT_OUT }
+    if (action === undefined || isWordsAlone(request)) return { ...(ticket && { ticket }), note: WORDS_LEFT_OUT, isLeftOut: true }
     const keyHash = hashOf(field(target, 'routingKey') ?? '')
     const openedWith = ticket?.memory?.['routingKeyHash']
     const isOtherKey = openedWith !== undefined && openedWith !== keyHash

@@ -73,6 +73,7 @@ export function endAttempt(thread: TicketThread, end: AttemptEnd, nowMs: number,
 
 function afterDelivery(row: OutboxRow, end: Extract<AttemptEnd, { kind: 'delivered' }>, nowMs: number, random: () => number): OutboxRow {
   const { isUnderWay: _u, mayBeThere: _m, unansweredAt: _a, lastError: _e, unreached: _r, ...rest } = row
+  if (end.isLeftOut === true) return suppress(rest, 'leftOut', cut(end.note ?? 'left out'))
   const note = end.note === undefined ? {} : { note: cut(end.note) }
   const sent: OutboxRow = { ...rest, status: 'sent', sentAt: isoTime(nowMs), ...note }
   if (end.unreached === undefined || end.unreached.length === 0 || nowMs >= Date.parse(row.deadlineAt)) return sent
