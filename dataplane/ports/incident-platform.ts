@@ -28,6 +28,8 @@ export interface TicketRequest {
    * behind. False: the attempt must not change anything.
    */
   readonly beforeWriting?: () => Promise<boolean>
+  /** Secrets beside those of the target, such as those of other targets, that no reason or note may hold. Default: none. */
+  readonly secrets?: readonly string[]
 }
 
 export type ConnectionTest = { readonly ok: true; readonly message: string } | { readonly ok: false; readonly message: string }
@@ -35,8 +37,8 @@ export type ConnectionTest = { readonly ok: true; readonly message: string } | {
 /** Reasons and messages are for people and hold no secrets. Neither function throws for what a platform does; an aborted `signal` is `retryable`. */
 export interface IncidentPlatform {
   send(request: TicketRequest, signal: AbortSignal): Promise<TicketOutcome>
-  /** Makes no ticket where the platform allows that. */
-  test(target: Target, signal: AbortSignal): Promise<ConnectionTest>
+  /** Makes no ticket where the platform allows that. `secrets`: as in `TicketRequest`. */
+  test(target: Target, signal: AbortSignal, secrets?: readonly string[]): Promise<ConnectionTest>
 }
 
 export type IncidentPlatforms = Readonly<Record<PlatformName, IncidentPlatform>> & { close(): Promise<void> }

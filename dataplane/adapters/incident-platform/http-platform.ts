@@ -1,4 +1,5 @@
 /** The common part of all platforms over HTTP: calls with their time, outcomes of failed ones, texts without secrets. */
+import { secretsOfTarget } from '../../domain/tickets/configured-secrets.ts'
 import type { Target } from '../../domain/tickets/target.ts'
 import { jsonOf } from '../../json/json-of.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -58,6 +59,8 @@ export class NotDelivered extends Error {
 export interface Delivered {
   readonly ticket?: ExternalTicket
   readonly note?: string
+  /** Nothing was sent. */
+  readonly isLeftOut?: true
 }
 
 export interface HttpContract {
@@ -80,11 +83,11 @@ export interface HttpPlatformDeps {
 export function createHttpPlatform(contract: HttpContract, { outbound, clock }: HttpPlatformDeps): IncidentPlatform {
   /** Runs `work`; the failure that it ended with, without secrets. */
   const attempt = async <T>(
-    { target, beforeWriting = async () => true }: Pick<TicketRequest, 'target' | 'beforeWriting'>,
+    { target, beforeWriting = async () => true, secrets: further = [] }: Pick<TicketRequest, 'target' | 'beforeWriting' | 'secrets'>,
     signal: AbortSignal,
     work: (calls: TargetCalls) => Promise<T>,
   ) => {
-    const secrets = [...contract.secrets(target)].filter(secret => secret !== '')
+    const secrets = [...contract.secrets(target), ...secretsOfTarget(target), ...further].filter(secret => secret !== '')
     const clean = (text: string) => redact(text, secrets)
     let hasWritten = false
     let mayWrite = false
@@ -128,11 +131,16 @@ export function createHttpPlatform(contract: HttpContract, { outbound, clock }: 
     async send(request, signal): Promise<TicketOutcome> {
       const done = await attempt(request, signal, calls => contract.send(request, calls))
       if (!done.ok) return done.failure
-      const { ticket, note } = done.value
-      return { kind: 'delivered', ...(ticket && { ticket }), ...(note !== undefined && { note: done.clean(note) }) }
+      const { ticket, note, isLeftOut } = done.value
+      return {
+        kind: 'delivered',
+        ...(ticket && { ticket }),
+        ...(note !== undefined && { note: done.clean(note) }),
+        ...(isLeftOut && { isLeftOut }),
+      }
     },
-    async test(target, signal) {
-      const done = await attempt({ target }, signal, calls => contract.test(target, calls))
+    async test(target, signal, secrets) {
+      const done = await attempt({ target, ...(secrets !== undefined && { secrets }) }, signal, calls => contract.test(target, calls))
       return done.ok ? { ok: true, message: done.clean(done.value) } : { ok: false, message: done.failure.reason }
     },
   }

@@ -20,6 +20,15 @@ const offers = (...transitions: readonly (readonly [id: string, name: string, ca
 })
 
 describe('Jira', () => {
+  it('repeats no secret of its own target, nor of another one, wherever its words are cut', async () => {
+    const request = { ...buildRequest('jira', { fields: { webhookSecret: 'hook-secret-1' } }), secrets: ['other-secret-2'] }
+    const said = `${'x'.repeat(290)} other-secret-2 hook-secret-1`
+    const { outcome } = await sendScripted(jira, request, { status: 403, body: { errorMessages: ['hook-secret-1 other-secret-2', said] } })
+    expect(JSON.stringify(outcome))
+      .to.include('**** ****')
+      .and.to.not.match(/other-se|hook-se/)
+  })
+
   it('creates an issue with the label that it is found by', async () => {
     const { outcome, outbound, body } = await sendScripted(jira, buildRequest('jira'), CREATED)
     expect(outbound.calls).to.deep.equal([`POST ${API}/issue`])

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import type { Severity } from '../../contract/platforms.ts'
 import type { TicketEvent } from '../../domain/tickets/ticket-event.ts'
 import { at } from './json-at.ts'
 import { pagerduty } from './pagerduty.ts'
@@ -21,20 +22,45 @@ describe('PagerDuty', () => {
     expect(JSON.stringify(outcome)).to.not.include(KEY)
   })
 
-  const actions: Readonly<Record<TicketEvent, string>> = {
+  const actions = {
     open: 'trigger',
     update: 'trigger',
     acknowledge: 'acknowledge',
     resolve: 'resolve',
     escalate: 'trigger',
     reopen: 'trigger',
-    comment: 'trigger',
-  }
+  } as const satisfies Readonly<Partial<Record<TicketEvent, string>>>
   for (const [event, action] of Object.entries(actions) as [TicketEvent, string][])
     it(`${event} is the action ${action}`, async () => {
       const { body } = await sendScripted(pagerduty, buildRequest('pagerduty', { event }), TAKEN)
       expect(body(0)).to.include({ event_action: action, dedup_key: 'lp-7c1f9a52' })
     })
+
+  for (const status of ['open', 'acknowledged', 'escalated', 'resolved'] as const)
+    it(`sends no comment on an incident that is ${status} here: where people resolved it there, a trigger would call them again`, async () => {
+      const ticket = { externalId: 'lp-7c1f9a52', memory: { severity: 'high' } }
+      const content = { status, news: ['payment is the cause.'] }
+      const { outcome, outbound } = await sendScripted(pagerduty, buildRequest('pagerduty', { event: 'comment', ticket, content }))
+      expect(outbound.calls).to.deep.equal([])
+      expect(outcome).to.deep.include({ kind: 'delivered', ticket, isLeftOut: true }).and.have.property('note').that.includes('left out')
+    })
+
+  it('sends growth where it made the incident more severe, and leaves it out where it did not', async () => {
+    const updated = async (before: Severity, ...scripted: readonly (typeof TAKEN)[]) => {
+      const ticket = { externalId: 'lp-7c1f9a52', memory: { severity: before } }
+      const request = buildRequest('pagerduty', {
+        event: 'update',
+        ticket,
+        content: { severity: 'critical', news: ['orders is affected, too.'] },
+      })
+      return await sendScripted(pagerduty, request, ...scripted)
+    }
+    const risen = await updated('high', TAKEN)
+    expect(at(risen.body(0), 'payload', 'severity')).to.equal('critical')
+    const same = await updated('critical')
+    expect(same.outbound.calls).to.deep.equal([])
+    expect(same.outcome).to.have.property('note').that.includes('left out')
+  })
 
   it('escalates by a higher severity', async () => {
     const ticket = { externalId: 'lp-7c1f9a52', memory: { severity: 'medium' } }

@@ -20,7 +20,7 @@ import {
   sampleLines,
 } from './rendering/ticket-document.ts'
 import { field } from './target-field.ts'
-import { toldSeverity } from './told-severity.ts'
+import { changesSeverity, toldSeverity } from './told-severity.ts'
 
 const ROOT = 'https://events.pagerduty.com'
 const MAX_SUMMARY = 1_024
@@ -29,15 +29,18 @@ const MAX_EVENT_BYTES = 512_000
 const MAX_SHORT_FIELD = 255
 
 const SEVERITY: Readonly<Record<Severity, string>> = { critical: 'critical', high: 'error', medium: 'warning', low: 'info' }
-/** PagerDuty has three actions. An event that neither acknowledges nor resolves is a trigger, which adds to the alert that is there. */
-const ACTION: Readonly<Record<TicketEvent, 'trigger' | 'acknowledge' | 'resolve'>> = {
+/**
+ * PagerDuty has three actions. A trigger adds to the alert that is there; where people resolved that, it makes a new one and calls them. Words alone have
+ * none.
+ */
+const ACTION: Readonly<Record<TicketEvent, 'trigger' | 'acknowledge' | 'resolve' | undefined>> = {
   open: 'trigger',
   update: 'trigger',
   acknowledge: 'acknowledge',
   resolve: 'resolve',
   escalate: 'trigger',
   reopen: 'trigger',
-  comment: 'trigger',
+  comment: undefined,
 }
 
 export const pagerduty: HttpContract = {
@@ -51,6 +54,7 @@ export const pagerduty: HttpContract = {
     const opensAnew = action === 'trigger'
     if (opensAnew && content.status === 'resolved')
       return { ...(ticket && { ticket }), note: `left out: PagerDuty would open a new incident for ${event} of a resolved one` }
+    if (action === undefined || isWordsAlone(request)) return { ...(ticket && { ticket }), note: WORDS_LEFT_OUT, isLeftOut: true }
     const keyHash = hashOf(field(target, 'routingKey') ?? '')
     const openedWith = ticket?.memory?.['routingKeyHash']
     const isOtherKey = openedWith !== undefined && openedWith !== keyHash
@@ -71,6 +75,13 @@ export const pagerduty: HttpContract = {
     await enqueue(target, { event_action: 'resolve', dedup_key: `logpipeline-test-${randomUUID()}` }, calls)
     return 'PagerDuty takes the routing key; no incident was made'
   },
+}
+
+const WORDS_LEFT_OUT = 'left out: PagerDuty takes words by a trigger alone, which would open an incident anew that people resolved there'
+
+/** Growth that makes the incident no more severe calls nobody again. */
+function isWordsAlone(request: TicketRequest): boolean {
+  return request.event === 'update' && request.ticket !== undefined && !changesSeverity(request)
 }
 
 async function enqueue(target: Target, event: object, calls: TargetCalls): Promise<void> {

@@ -61,6 +61,7 @@ const PLATFORMS: readonly (Omit<SuiteConfig, 'start'> & StubUnderTest)[] = [
     ...ONCE,
     name: 'pagerduty',
     hasReferences: false,
+    takesComments: false,
     statuses: { open: 'triggered', acknowledge: 'acknowledged', resolve: 'resolved', reopen: 'triggered' },
     statusOf: incident => textAt(incident, 'status'),
     wrong: { routingKey: 'wrong0123456789wrong0123456789wr' },

@@ -9,5 +9,9 @@ describe('texts without secrets', () => {
     expect(redact(text, [secret])).to.equal('**** **** {"secret":"****"}')
   })
 
+  it('hold nothing of a secret that another one is a part of', () => {
+    expect(redact('key-1234-more key-1234', ['key-1234', 'key-1234-more'])).to.equal('**** ****')
+  })
+
   it('are left alone by secrets that are too short to be any', () => expect(redact('abc', ['', 'b'])).to.equal('abc'))
 })

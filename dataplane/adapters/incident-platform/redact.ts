@@ -4,5 +4,7 @@ const MIN_SECRET = 4
 /** The text without any of the secrets, as they are and as they stand in an address or in JSON. */
 export function redact(text: string, secrets: readonly string[]): string {
   const forms = secrets.flatMap(secret => [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)])
-  return forms.filter(form => form.length >= MIN_SECRET).reduce((clean, form) => clean.replaceAll(form, '****'), text)
+  // Longer ones first: of one that holds another a part would stay.
+  const longestFirst = forms.filter(form => form.length >= MIN_SECRET).sort((a, b) => b.length - a.length)
+  return longestFirst.reduce((clean, form) => clean.replaceAll(form, '****'), text)
 }

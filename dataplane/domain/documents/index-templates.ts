@@ -115,6 +115,7 @@ export const DISPATCH_PROPERTIES: Properties = {
   dueAt: DATE,
   deadlineAt: DATE,
   pendingSince: DATE,
+  limitedUntil: DATE,
   createdAt: DATE,
   updatedAt: DATE,
 }

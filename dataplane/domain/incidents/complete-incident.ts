@@ -96,6 +96,7 @@ const TICKETING = fields({
   attentionAt: time,
   dispatchedAt: time,
   quietBy: name,
+  untold: text,
   seq: number,
   owed: list(OWED),
   told: fields(TOLD, Object.keys(TOLD)),

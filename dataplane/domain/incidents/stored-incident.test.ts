@@ -18,6 +18,12 @@ describe('an incident as callers see it', () => {
       expect(toIncident({ ...buildIncident(), ticketing })).to.not.have.any.keys('analysedAt', 'grewAt')
   })
 
+  it('tells why nobody was told of it, while it has no platforms', () => {
+    const ticketing = { untold: 'jira is switched off' }
+    expect(toIncident({ ...buildIncident({ platforms: [] }), ticketing })).to.include(ticketing)
+    expect(toIncident({ ...buildIncident({ platforms: ['jira'] }), ticketing })).to.not.have.property('untold')
+  })
+
   it('always has a traceId: that of its first anomaly with one, else the empty string', () => {
     expect(toIncident(buildIncident()).traceId).to.equal('')
     expect(toIncident(buildIncident({ traceId: 'a'.repeat(32) })).traceId).to.equal('a'.repeat(32))

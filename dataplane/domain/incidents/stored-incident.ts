@@ -17,11 +17,12 @@ export function toIncident(
   dispatches: Incident['dispatches'] = {},
 ): ShownIncident {
   const { traceId = '', recurring = false } = incident
-  const { analysed, grewAt } = ticketing ?? {}
+  const { analysed, grewAt, untold } = ticketing ?? {}
   return {
     ...incident,
     ...(analysed !== undefined && analysed.hasFailed !== true && { analysedAt: analysed.at }),
     ...(grewAt !== undefined && { grewAt }),
+    ...(untold !== undefined && incident.platforms.length === 0 && { untold }),
     ...{ traceId, recurring, dispatches },
   }
 }

@@ -41,6 +41,16 @@ describe('attempts', () => {
     expect(headOf(begin(begin(open()), 60_000))).to.include({ mayBeThere: true, unansweredAt: iso(60_000) })
   })
 
+  it('one that the platform has no place for is held back and says why; the ticket stands as it stood', () => {
+    const opened = attempt(open(), { kind: 'delivered', ticket: { externalId: 'K-1' } })
+    const commented = addEvents(opened, [{ seq: 2, event: 'comment', at: NOW, change: { at: NOW, note: 'hi' } }], NOW)
+    const left = attempt(commented, { kind: 'delivered', ticket: { externalId: 'K-1' }, note: 'left out: no place', isLeftOut: true })
+    expect(statuses(left).at(-1)).to.equal('comment suppressed')
+    expect(left.rows.at(-1)).to.include({ lastError: 'left out: no place' }).and.not.have.any.keys('isUnderWay', 'sentAt')
+    expect(describeDispatch(left)).to.deep.equal({ status: 'sent', externalId: 'K-1', attempts: 1 })
+    expect(left).to.include({ state: 'settled', ticketStatus: 'open' })
+  })
+
   it('one without any answer is noted with its time, one that was answered is not', () => {
     const reason = 'no'
     const failed = attempt(open(), { kind: 'retryable', reason, isAmbiguous: true })

@@ -31,7 +31,8 @@ export function beginAttempt(thread: TicketThread, { by, until }: Omit<SenderLea
   const wasLost = headOf(thread)?.isUnderWay === true && !hasOnlyLooked(thread)
   const isLooking = wasLost || headOf(thread)?.mayBeThere === true
   const lease: SenderLease = { by, until, ...(isLooking && { isLooking }) }
-  return changeHead({ ...withoutRest(thread), lease }, now, row => {
+  const { limitedUntil: _l, ...unlimited } = withoutRest(thread)
+  return changeHead({ ...unlimited, lease }, now, row => {
     const { status: _s, ...rest } = row
     return { ...rest, status: 'pending', attempts: row.attempts + 1, isUnderWay: true, ...(wasLost && lost(now)) }
   })
@@ -55,7 +56,9 @@ export function endAttempt(thread: TicketThread, end: AttemptEnd, nowMs: number,
   const { lease: _lease, ...free } = thread
   if (end.kind !== 'delivered')
     return dropUnopened(
-      changeHead(free, now, row => afterFailure(row, hasOnlyLooked(thread) ? withoutLoss(end) : end, nowMs, random)),
+      changeHead({ ...free, ...limitOf(end, nowMs) }, now, row =>
+        afterFailure(row, hasOnlyLooked(thread) ? withoutLoss(end) : end, nowMs, random),
+      ),
       now,
     )
   const ticketStatus = statusAfter(thread)
@@ -70,6 +73,7 @@ export function endAttempt(thread: TicketThread, end: AttemptEnd, nowMs: number,
 
 function afterDelivery(row: OutboxRow, end: Extract<AttemptEnd, { kind: 'delivered' }>, nowMs: number, random: () => number): OutboxRow {
   const { isUnderWay: _u, mayBeThere: _m, unansweredAt: _a, lastError: _e, unreached: _r, ...rest } = row
+  if (end.isLeftOut === true) return suppress(rest, 'leftOut', cut(end.note ?? 'left out'))
   const note = end.note === undefined ? {} : { note: cut(end.note) }
   const sent: OutboxRow = { ...rest, status: 'sent', sentAt: isoTime(nowMs), ...note }
   if (end.unreached === undefined || end.unreached.length === 0 || nowMs >= Date.parse(row.deadlineAt)) return sent
@@ -194,6 +198,11 @@ function afterFailure(row: OutboxRow, end: Exclude<AttemptEnd, { kind: 'delivere
       return tryLater({ ...rest, ...mayBeThere, lastError: cut(end.reason) }, nowMs, pauseMs)
     }
   }
+}
+
+function limitOf(end: AttemptEnd, nowMs: number): Pick<TicketThread, 'limitedUntil'> {
+  if (end.kind !== 'retryable' || end.afterMs === undefined) return {}
+  return { limitedUntil: isoTime(nowMs + Math.min(end.afterMs, MAX_ASKED_MS)) }
 }
 
 /** The end of an attempt that only looked: what an earlier one may have left behind is as old as it was. */

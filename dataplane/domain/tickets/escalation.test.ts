@@ -36,6 +36,11 @@ describe('escalation', () => {
     ])
   })
 
+  it('of an incident that nobody was told of, to those that it is routed to by now', () => {
+    const told = { targets: ['pagerduty', 'slack'], fresh: ['pagerduty', 'slack'], severity: 'critical' }
+    expect(planEscalation(RULES, { ...INCIDENT, severity: 'critical' }, [])).to.deep.equal(told)
+  })
+
   it('without any target that is configured, to nobody', () => {
     expect(planEscalation({ ...RULES, targets: new Map() }, INCIDENT, ['slack']).targets).to.deep.equal([])
     expect(planEscalation({ ...RULES, targets: new Map() }, INCIDENT, []).targets).to.deep.equal([])

@@ -2,7 +2,7 @@
 import { SEVERITIES, type Severity } from '../../contract/platforms.ts'
 import type { TargetId } from '../../contract/target-id.ts'
 import type { StateChange } from './outbox-row.ts'
-import { type RoutedIncident, type RoutingRules, routeEscalation } from './routing.ts'
+import { type RoutedIncident, type RoutingRules, routeEscalation, routeIncident } from './routing.ts'
 import type { TicketEvent } from './ticket-event.ts'
 
 export interface EscalationPlan {
@@ -27,6 +27,9 @@ export function planEscalation(rules: RoutingRules, incident: RoutedIncident, no
   ]
   const fresh = [...new Set(higher)].filter(id => !notified.includes(id))
   if (fresh.length > 0) return { targets: fresh, fresh, severity: above }
+  // Nobody was told: its own are those that it is routed to by now.
+  const own = notified.length === 0 ? routeIncident(rules, incident) : []
+  if (own.length > 0) return { targets: own, fresh: own, severity: 'critical' }
   return { targets: notified.filter(id => rules.targets.get(id)?.enabled === true), fresh: [], severity: 'critical' }
 }
 

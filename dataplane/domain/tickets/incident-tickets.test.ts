@@ -46,6 +46,29 @@ describe('what an incident owes its targets', () => {
     expect(owed(attend(taken(), FACTS))).to.deep.equal([])
   })
 
+  it('to nobody says why, until it has a target', () => {
+    const off = { ...FACTS, rules: { ...FACTS.rules, targets: new Map(IDS.map(id => [id, { enabled: false }])) } }
+    const untold = attend<TicketedIncident>(buildIncident(), off)
+    expect(untold).to.deep.include({ platforms: [] })
+    expect(untold.ticketing).to.include({ untold: 'slack is switched off and jira is switched off' })
+    const grown = { ...untold, severity: 'critical' as const }
+    expect(attend<TicketedIncident>(grown, off).ticketing).to.include({ untold: 'pagerduty is switched off and slack is switched off' })
+    const told = attend<TicketedIncident>(grown, FACTS)
+    expect(owed(told)).to.deep.equal(['open pagerduty,slack'])
+    expect(attend<TicketedIncident>(buildIncident(), FACTS).ticketing).to.not.have.property('untold')
+  })
+
+  it('that nobody was told of is routed anew when it is opened again, and when its silence ends', () => {
+    const off = { ...FACTS, rules: { ...FACTS.rules, targets: new Map() } }
+    const untold = attend<TicketedIncident>(buildIncident(), off)
+    const reopened = oweChange({ ...untold, status: 'resolved' }, { action: 'reopen', at: NOW })
+    expect(owed(attend<TicketedIncident>({ ...reopened, status: 'open' }, FACTS))).to.deep.equal(['open slack,jira'])
+    const silenced = attend<TicketedIncident>(buildIncident(), { ...SILENCED, rules: off.rules })
+    const loud = attend(silenced, FACTS)
+    expect(owed(loud)).to.deep.equal(['open slack,jira'])
+    expect(loud.ticketing).to.not.have.any.keys('untold', 'quietBy')
+  })
+
   it('a comment to those that have it, unless a flood of them would push out what changed', () => {
     const comment = { at: NOW, actor: 'ada', note: 'the pool is empty' }
     const incident = taken()

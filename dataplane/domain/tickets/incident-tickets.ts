@@ -1,14 +1,14 @@
 /** Notes of the ticketing agent in an incident, and the events that follow from the incident's state (Spec: Events; Decisions 6). */
 import type { Severity } from '../../contract/platforms.ts'
 import type { TargetId } from '../../contract/target-id.ts'
-import { listWords } from '../../text/listed.ts'
+import { listWords, shortenedList } from '../../text/listed.ts'
 import type { Incident } from '../incidents/incident-fields.ts'
 import type { IncidentAction } from '../incidents/incident-status.ts'
 import { compareSeverity } from '../incidents/severity.ts'
 import type { EscalationPlan } from './escalation.ts'
 import type { StateChange } from './outbox-row.ts'
 import type { OwedEvent } from './owed-event.ts'
-import { type RoutingRules, routeIncident } from './routing.ts'
+import { type RoutingRules, routeIncident, whyNobody } from './routing.ts'
 import { findSilence, type Silence } from './silence.ts'
 
 /** Stored in the incident and never shown. One conditional write changes an incident and what is owed for the change. */
@@ -25,6 +25,8 @@ export interface IncidentTickets {
   readonly dispatchedAt?: string
   /** Why nobody is told: the id of a silence, `recurring`, or `age`. */
   readonly quietBy?: string
+  /** Why it had no target when it was routed last; counts while it has none. */
+  readonly untold?: string
   /** Number of its last event. */
   readonly seq?: number
   /** Events whose rows may not be written yet, the oldest first. */
@@ -73,6 +75,8 @@ export function oweChange<T extends TicketedIncident>(
   const { action, at, actor, note, fromTarget, escalation } = change
   const told = { at, ...(actor !== undefined && { actor }), ...(note !== undefined && { note }) }
   const isTaken = incident.ticketing?.takenAt !== undefined
+  // Nobody knows of it: it is routed as a new one is, by the routing of now.
+  if (action === 'reopen' && isTaken && incident.platforms.length === 0) return untaken(incident)
   const notified: Pick<OwedEvent, 'targets'> = isTaken ? { targets: incident.platforms as readonly TargetId[] } : {}
   const event: Omit<OwedEvent, 'seq'> = {
     event: action,
@@ -94,6 +98,11 @@ export function oweChange<T extends TicketedIncident>(
     next = owe({ ...next, ticketing: loud }, { event: 'open', at, targets, change: told })
   }
   return action === 'reopen' ? noteDown(next, { dispatchedAt: at }) : next
+}
+
+function untaken<T extends TicketedIncident>(incident: T): T {
+  const { takenAt: _t, quietBy: _q, untold: _u, attentionAt: _a, ...rest } = incident.ticketing ?? {}
+  return { ...incident, ticketing: rest }
 }
 
 /** Comments leave that much room to events that change something. */
@@ -143,7 +152,7 @@ export function attend<T extends TicketedIncident>(incident: T, facts: AttendFac
       : incident.status === 'resolved'
         ? calm
         : ticketing.quietBy !== undefined
-          ? stayQuiet(calm, quiet, now)
+          ? stayQuiet(calm, facts, quiet, now)
           : tellGrowth(calm, facts, quiet !== undefined, now)
   const quietUntil = next.ticketing?.quietBy === undefined ? undefined : quiet?.until
   if (quietUntil !== undefined) return noteDown(next, { attentionAt: quietUntil })
@@ -174,12 +183,8 @@ export function describeGrowth(
   const added = affectedServices.filter(service => !told.services.includes(service))
   return [
     ...(compareSeverity(severity, told.severity) > 0 ? [`Severity rose from ${told.severity} to ${severity}.`] : []),
-    ...(added.length === 0 ? [] : [`${listWords(shortened(added))} ${added.length === 1 ? 'is' : 'are'} affected, too.`]),
+    ...(added.length === 0 ? [] : [`${listWords(shortenedList(added, MAX_NAMED))} ${added.length === 1 ? 'is' : 'are'} affected, too.`]),
   ]
-}
-
-function shortened(words: readonly string[]): readonly string[] {
-  return words.length <= MAX_NAMED ? words : [...words.slice(0, MAX_NAMED), `${words.length - MAX_NAMED} more`]
 }
 
 function takeUp<T extends TicketedIncident>(incident: T, facts: AttendFacts, quiet: Quiet | undefined, now: string): T {
@@ -193,7 +198,7 @@ function takeUp<T extends TicketedIncident>(incident: T, facts: AttendFacts, qui
   const targets = routeIncident(facts.rules, incident)
   const platforms = [...new Set([...incident.platforms, ...targets])]
   const opening = { event: 'open' as const, at: now, targets, ...(isQuiet && { quiet: quiet.reason }) }
-  let next: T = { ...taken, platforms }
+  let next: T = withUntold({ ...taken, platforms }, facts)
   if (targets.length > 0) next = owe(next, opening)
   if (isQuiet) return noteDown(next, { quietBy: quiet.by })
   for (const { seq: _s, ...event } of earlier) {
@@ -204,13 +209,14 @@ function takeUp<T extends TicketedIncident>(incident: T, facts: AttendFacts, qui
 }
 
 /** A quiet incident becomes loud when nothing holds it back any more and nobody has taken care of it. */
-function stayQuiet<T extends TicketedIncident>(incident: T, quiet: Quiet | undefined, now: string): T {
+function stayQuiet<T extends TicketedIncident>(incident: T, facts: AttendFacts, quiet: Quiet | undefined, now: string): T {
   if (incident.status !== 'open' && incident.status !== 'escalated') return incident
   if (quiet !== undefined) return noteDown(incident, { quietBy: quiet.by })
   const { quietBy: _q, ...loud } = incident.ticketing ?? {}
   const targets = incident.platforms as readonly TargetId[]
+  if (targets.length === 0) return takeUp({ ...incident, ticketing: loud }, facts, undefined, now)
   const told = owe({ ...incident, ticketing: loud }, { event: 'open', at: now, targets })
-  return noteDown(told, { told: stateOf(incident), ...(targets.length > 0 && { dispatchedAt: now }) })
+  return noteDown(told, { told: stateOf(incident), dispatchedAt: now })
 }
 
 /** A rise in severity or a new affected service tells again; mere counts do not. A more severe incident may have more targets. */
@@ -226,9 +232,15 @@ function tellGrowth<T extends TicketedIncident>(incident: T, facts: AttendFacts,
   const added = routeIncident(facts.rules, incident).filter(id => !before.includes(id))
   let next: T = noteDown(incident, { told: stateOf(incident), grewAt: now })
   if (before.length > 0) next = owe(next, { event: 'update', at: now, targets: before, news })
-  if (added.length === 0) return next
+  if (added.length === 0) return withUntold(next, facts)
   next = owe({ ...next, platforms: [...before, ...added] }, { event: 'open', at: now, targets: added })
   return next.ticketing?.dispatchedAt === undefined ? noteDown(next, { dispatchedAt: now }) : next
+}
+
+function withUntold<T extends TicketedIncident>(incident: T, { rules }: AttendFacts): T {
+  const { untold: _u, ...ticketing } = incident.ticketing ?? {}
+  const untold = incident.platforms.length === 0 ? whyNobody(rules, incident) : undefined
+  return { ...incident, ticketing: { ...ticketing, ...(untold !== undefined && { untold }) } }
 }
 
 interface Quiet {

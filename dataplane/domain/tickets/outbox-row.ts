@@ -11,9 +11,10 @@ export type RowStatus = 'pending' | 'refused' | 'sent' | 'failed' | 'suppressed'
 
 /**
  * Why a row is `suppressed`. `newer`: another row says it too, or undoes it. `there`: the change was made at the target. `unopened`: there is no ticket at
- * the target to tell it to; `target`: the target was removed or switched off; `quiet`: a silence, or a recurring incident that is to be quiet.
+ * the target to tell it to; `target`: the target was removed or switched off; `quiet`: a silence, or a recurring incident that is to be quiet. `leftOut`: the
+ * platform has no place for it.
  */
-export type SuppressedBy = 'newer' | 'there' | 'unopened' | 'target' | 'quiet'
+export type SuppressedBy = 'newer' | 'there' | 'unopened' | 'target' | 'quiet' | 'leftOut'
 
 export interface StateChange {
   readonly actor?: string

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { TargetId } from '../../contract/target-id.ts'
-import { type RoutedIncident, type RoutingRules, routeEscalation, routeIncident } from './routing.ts'
+import { type RoutedIncident, type RoutingRules, routeEscalation, routeIncident, whyNobody } from './routing.ts'
 
 const INCIDENT: RoutedIncident = { service: 'checkout', affectedServices: ['checkout', 'payment'], severity: 'high' }
 const NONE = { critical: [], high: [], medium: [], low: [] }
@@ -25,6 +25,19 @@ describe('routing', () => {
   it('ignores targets that are switched off or not configured, and names each once', () => {
     const routing = { ...NONE, high: ['slack', 'opsgenie', 'slack', 'jira', 'slack:payments'] as const }
     expect(routeIncident(rules({ routing, off: ['jira'] }), INCIDENT)).to.deep.equal(['slack', 'slack:payments'])
+  })
+
+  it('says why an incident goes to nobody', () => {
+    expect(whyNobody(rules(), INCIDENT)).to.equal(undefined)
+    expect(whyNobody(rules(), { ...INCIDENT, severity: 'low' })).to.equal('nothing is routed for severity low')
+    const routing = { ...NONE, high: ['slack', 'opsgenie', 'jira'] as const }
+    expect(whyNobody(rules({ routing, off: ['slack', 'jira'] }), INCIDENT)).to.equal(
+      'slack is switched off, opsgenie is not configured and jira is switched off',
+    )
+    const many = Array.from({ length: 12 }, (_, n) => `slack:${n}` as const)
+    expect(whyNobody(rules({ routing: { ...NONE, high: many } }), INCIDENT)).to.match(
+      /^slack:0 is not.*slack:9 is not configured and 2 more$/,
+    )
   })
 
   it('goes to targets that cannot be used at present, such as one whose secret cannot be read: they are tried again', () => {

@@ -1,6 +1,7 @@
 /** Which targets an incident goes to (Spec: Ticketing runtime configuration; Decisions 6). */
 import type { Severity } from '../../contract/platforms.ts'
 import type { TargetId } from '../../contract/target-id.ts'
+import { listWords, shortenedList } from '../../text/listed.ts'
 import type { Incident } from '../incidents/incident-fields.ts'
 import { matchesService } from './service-glob.ts'
 import type { Target } from './target.ts'
@@ -25,6 +26,22 @@ export type RoutedIncident = Pick<Incident, 'service' | 'affectedServices' | 'se
 /** Targets of a severity that are configured and switched on, each once, in the order of the configuration. */
 export function routeIncident(rules: RoutingRules, incident: RoutedIncident, severity = incident.severity): readonly TargetId[] {
   return usable(rules, routedFor(rules, incident, severity, false))
+}
+
+/** Names in a reason. */
+const MAX_NAMED = 10
+
+/** Why an incident goes to no target, for people; undefined where it goes to one. */
+export function whyNobody(rules: RoutingRules, incident: RoutedIncident): string | undefined {
+  const ids = [...new Set(routedFor(rules, incident, incident.severity, false))]
+  if (usable(rules, ids).length > 0) return undefined
+  if (ids.length === 0) return `nothing is routed for severity ${incident.severity}`
+  return listWords(
+    shortenedList(
+      ids.map(id => `${id} is ${rules.targets.has(id) ? 'switched off' : 'not configured'}`),
+      MAX_NAMED,
+    ),
+  )
 }
 
 /** The same for an escalation: declared routes that are for escalations alone count as well. */

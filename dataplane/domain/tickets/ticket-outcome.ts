@@ -14,9 +14,15 @@ export interface ExternalTicket {
 export type TicketOutcome =
   /**
    * `note`: what was done otherwise than asked, such as a comment where the workflow has no such transition. `unreached`: recipients that are put off, and
-   * are to be told again without the others.
+   * are to be told again without the others. `isLeftOut`: nothing was sent, as the platform has no place for it; the note says why.
    */
-  | { readonly kind: 'delivered'; readonly ticket?: ExternalTicket; readonly note?: string; readonly unreached?: readonly string[] }
+  | {
+      readonly kind: 'delivered'
+      readonly ticket?: ExternalTicket
+      readonly note?: string
+      readonly unreached?: readonly string[]
+      readonly isLeftOut?: true
+    }
   /**
    * The platform will never take it. `isTargetBroken`: nor anything else until somebody mends the configuration (401, 403, 404, 410). `isForbidden`: it
    * may be changes of this kind alone that the account has no right to.

@@ -29,6 +29,8 @@ export interface TicketThread {
   readonly askedAt?: string
   /** Until when its target rests, for agents that do not send to it; noted with the first row that waits untried. */
   readonly restsUntil?: string
+  /** Until when its target asked for no requests, in answer to the last attempt: that holds for all agents, and after a restart. */
+  readonly limitedUntil?: string
   /** The sender just now; `dueAt` is not before the end of the lease. */
   readonly lease?: SenderLease
   /** The oldest first. */
@@ -160,14 +162,14 @@ function bound(rows: readonly OutboxRow[]): readonly OutboxRow[] {
   return kept.filter(({ event, mayBeThere, isUnderWay }) => event === 'open' || mayBeThere || isUnderWay || overdue-- <= 0)
 }
 
-/** Rows that newer ones replace, that were done at the target, or that had no ticket to go to, do not count. A row that its target refused holds up all that came after it. */
+/** Rows that newer ones replace, that were done at the target, that the platform has no place for, or that had no ticket to go to, do not count. A row that its target refused holds up all that came after it. */
 export function newestDispatch(rows: readonly OutboxRow[]): OutboxRow | undefined {
   const head = headOf({ rows })
   if (head?.status === 'refused') return head
   return rows.findLast(({ suppressedBy }) => !NO_DISPATCH.has(suppressedBy)) ?? rows.at(-1)
 }
 
-const NO_DISPATCH: ReadonlySet<OutboxRow['suppressedBy']> = new Set(['newer', 'there', 'unopened'])
+const NO_DISPATCH: ReadonlySet<OutboxRow['suppressedBy']> = new Set(['newer', 'there', 'unopened', 'leftOut'])
 
 /** How the newest dispatch to the target stands. */
 export function describeDispatch({ rows, ticket }: Pick<TicketThread, 'rows' | 'ticket'>): IncidentDispatch | undefined {

@@ -13,6 +13,7 @@ import { VersionConflict, type Versioned } from '../../ports/search-store.ts'
 import { writeAuditEntry } from '../sinks/audit-trail.ts'
 import { findDue } from './find-due.ts'
 import { ALONE, type LaneOwners } from './lane-owners.ts'
+import { recallLimits } from './recall-limits.ts'
 import { RecentVersions } from './recent-versions.ts'
 import { fingerprint, type SendDeps, type SentRow, sendRow } from './send-row.ts'
 import { createTargetLane, type TargetLane } from './target-lane.ts'
@@ -93,6 +94,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const refusing = new Set<string>()
   const stopping = new AbortController()
   let isStopping = false
+  /** Since when, as a generation of the owners, rests that platforms asked for are known. */
+  let recalledGeneration: number | undefined
   let housekeptMs = Number.NEGATIVE_INFINITY
   let oldestSince: number | undefined
   const iso = (ms = clock.nowMs()) => new Date(ms).toISOString()
@@ -113,6 +116,13 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     const lane = createTargetLane(limits(partsOf(name).target), clock.nowMs())
     lanes.set(name, lane)
     return lane
+  }
+  const recall = async () => {
+    const generation = owners.generation()
+    if (generation === recalledGeneration) return
+    const nowMs = clock.nowMs()
+    for (const { lane, untilMs, reason } of await recallLimits(store, nowMs)) laneOf(lane).limited(untilMs, reason, nowMs)
+    recalledGeneration = generation
   }
   const room = (name: string) => {
     if (!owners.owns(name)) return 0
@@ -244,6 +254,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       if (isStopping) return undefined
       const nowMs = clock.nowMs()
       await keepHouse(nowMs)
+      await recall()
       const { groups, counts } = await findDue<TicketThread>({
         store,
         index: ALL_DISPATCHES,

@@ -4,10 +4,11 @@ import { expect } from 'chai'
 import { beforeEach, describe, it } from 'mocha'
 import type { TicketOutcome } from '../../ports/incident-platform.ts'
 import { SearchStoreUnavailable } from '../../ports/search-store.ts'
+import { type Log, SILENT } from '../../telemetry/log.ts'
 import { storeIncidents } from '../../testing/incident-fixture.ts'
 import { createMemorySearchStore, type MemorySearchStore } from '../../testing/memory-search-store.ts'
 import { TARGET_LIMITS } from './target-limits.ts'
-import { buildConfig } from './testing/fake-config.ts'
+import { buildConfig, buildTarget } from './testing/fake-config.ts'
 import { createTicketWorld, type TicketWorld } from './testing/ticket-world.ts'
 
 const SECOND_MS = 1_000
@@ -32,6 +33,21 @@ describe('faults around tickets', function () {
   }
   const statusOf = (id: string) =>
     [...store.documents('service-dispatches-default').values()].find(({ incidentId }) => incidentId === id)?.['state']
+
+  it('the log says once an hour why nobody is told of incidents', async () => {
+    const told: object[] = []
+    const log: Log = { ...SILENT, warn: fields => void told.push(fields) }
+    world = createTicketWorld(store, { log })
+    world.config.current = buildConfig(['slack'], { targets: new Map([['slack', buildTarget('slack', {}, false)]]) })
+    await add(3)
+    await takeUp()
+    expect(told).to.have.length(1)
+    expect(told[0]).to.include({ tenant: 'default', reason: 'slack is switched off' })
+    world.clock.advance(3_600 * SECOND_MS)
+    await storeIncidents(store, { id: 'later', tenantId: 'default' })
+    await takeUp()
+    expect(told).to.have.length(2)
+  })
 
   it('the search store is away for a minute after a ticket was sent: its end is written when it is back, and nothing is sent twice', async () => {
     await add(1)
@@ -282,6 +298,42 @@ describe('faults around tickets', function () {
       expect(world.dispatcher.restsUntil('default/slack') ?? 0).to.be.at.most(world.clock.nowMs() + waitMs)
       world.clock.advance(waitMs)
     }
+  })
+
+  it('a platform that asked for time is left alone until then by an agent that was started since, and by one that takes the lane over', async () => {
+    let generation = 0
+    const taker = world.replica({ owners: { owns: () => generation > 0, generation: () => generation } })
+    await taker.dispatcher.round()
+    await add(1)
+    await takeUp()
+    world.platforms.answer = () => ({ kind: 'retryable', reason: 'Slack answered 429', afterMs: 60 * SECOND_MS })
+    await world.dispatcher.round()
+    await world.dispatcher.idle()
+    world.platforms.answer = () => undefined
+    await storeIncidents(store, { id: 'later', tenantId: 'default' })
+    await takeUp()
+    generation++
+    const started = world.replica()
+    world.clock.advance(59 * SECOND_MS)
+    for (const { dispatcher } of [started, taker]) {
+      await world.settle(dispatcher)
+      expect(world.platforms.events()).to.deep.equal(['slack open'])
+      expect(dispatcher.restsUntil('default/slack', 'evenIfAsked')).to.equal(world.clock.nowMs() + SECOND_MS)
+    }
+    world.clock.advance(SECOND_MS)
+    await world.settle(started.dispatcher)
+    expect(world.platforms.events()).to.deep.equal(['slack open', 'slack open', 'slack open'])
+  })
+
+  it('an adapter is told of all secrets that are configured, so that no reason holds one', async () => {
+    const targets = (['slack', 'jira'] as const).map(
+      id => [id, buildTarget(id, { webhookUrl: 'slack-secret', apiToken: 'jira-secret' })] as const,
+    )
+    const llm = { provider: 'openai', model: 'small', apiKey: 'model-secret' } as const
+    world.config.current = buildConfig(['slack'], { targets: new Map(targets), llm })
+    await add(1)
+    await world.settle()
+    expect(world.platforms.arrived[0]?.secrets).to.deep.equal(['slack-secret', 'jira-secret', 'model-secret'])
   })
 
   it('a platform whose adapter fails in a way it should not is tried again', async () => {

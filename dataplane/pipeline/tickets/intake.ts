@@ -3,6 +3,7 @@ import { ALL_INCIDENTS } from '../../contract/indices.ts'
 import { fallbackCause } from '../../domain/language-model/explained-cause.ts'
 import { nextAnalysisMs } from '../../domain/tickets/cause-timing.ts'
 import { type AttendFacts, attend, isHistory, settleOwed, type TicketedIncident } from '../../domain/tickets/incident-tickets.ts'
+import { isRecent } from '../../limits/is-recent.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type SearchStore, SearchStoreRefusal, VersionConflict, type Versioned } from '../../ports/search-store.ts'
 import type { TicketingConfigSource } from '../../ports/ticketing-config.ts'
@@ -53,6 +54,9 @@ const MAX_CONFLICTS = 20
 const REFUSED_PAUSE_MS = 60_000
 const MAX_REFUSED = 1_000
 const MAX_OWN_CLAIMS = 1_000
+/** The log tells of incidents that nobody was told of once in that time, for each tenant and reason. */
+const UNTOLD_PAUSE_MS = 3_600_000
+const MAX_UNTOLD = 1_000
 
 export interface Intake {
   /** Begins to attend to what is due; resolves to the pause until the next round, undefined when nothing is left. */
@@ -71,6 +75,8 @@ export function createIntake(deps: IntakeDeps): Intake {
   const refusedUntil = new Map<string, number>()
   /** Claims of this agent by document, so that it takes up at once an incident at which the store failed. */
   const ownClaims = new Map<string, string>()
+  /** When the log told of it last, by tenant and reason. */
+  const untoldLogged = new Map<string, number>()
   const iso = (ms = clock.nowMs()) => new Date(ms).toISOString()
 
   const room = (tenant: string) => {
@@ -154,8 +160,21 @@ export function createIntake(deps: IntakeDeps): Intake {
         if (current === undefined) return
       }
     }
+    logUntold(current.source)
     await settle(current)
     if (found !== undefined && found !== 'not now') tellCause(current.source)
+  }
+
+  const logUntold = ({ id, tenantId: tenant, service, severity, platforms, ticketing }: TicketedIncident) => {
+    const reason = ticketing?.untold
+    if (reason === undefined || platforms.length > 0 || ticketing?.quietBy === 'age') return
+    const key = `${tenant}\n${reason}`
+    const nowMs = clock.nowMs()
+    const loggedMs = untoldLogged.get(key)
+    if (loggedMs !== undefined && isRecent(loggedMs, UNTOLD_PAUSE_MS, nowMs)) return
+    if (untoldLogged.size >= MAX_UNTOLD) untoldLogged.clear()
+    untoldLogged.set(key, nowMs)
+    log.warn({ tenant, incident: id, service, severity, reason }, 'nobody is told of an incident')
   }
 
   const tellCause = (incident: TicketedIncident) => {

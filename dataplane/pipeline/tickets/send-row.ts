@@ -1,6 +1,7 @@
 /** Sends the first waiting row of a thread: notes the attempt, sends, notes how it ended (Decisions 6). */
 import { incidentsIndex } from '../../contract/indices.ts'
 import { buildTicketContent } from '../../domain/tickets/build-ticket-content.ts'
+import { configuredSecrets } from '../../domain/tickets/configured-secrets.ts'
 import { type AttemptEnd, beginAttempt, endAttempt, noteWriting } from '../../domain/tickets/delivery.ts'
 import type { TicketedIncident } from '../../domain/tickets/incident-tickets.ts'
 import type { OutboxRow } from '../../domain/tickets/outbox-row.ts'
@@ -66,10 +67,8 @@ export async function sendRow(
     const { tenantId, incidentId, platform } = thread
     const row = headOf(thread)
     if (row === undefined) return await write(store, hit, thread)
-    const [stored, { targets, unusable }] = await Promise.all([
-      store.get<unknown>(incidentsIndex(tenantId), incidentId),
-      config.load(tenantId),
-    ])
+    const [stored, settings] = await Promise.all([store.get<unknown>(incidentsIndex(tenantId), incidentId), config.load(tenantId)])
+    const { targets, unusable } = settings
     const target = targets.get(platform)
     const problem = unusable?.get(platform)
     if (stored !== undefined && problem !== undefined)
@@ -128,6 +127,7 @@ export async function sendRow(
                 ...(first.unreached !== undefined && { only: first.unreached }),
                 mayBeThere: first.mayBeThere === true,
                 beforeWriting,
+                secrets: configuredSecrets(settings),
                 ...(first.unansweredAt !== undefined && { unansweredForMs: clock.nowMs() - Date.parse(first.unansweredAt) }),
               },
               signal,

@@ -25,6 +25,8 @@ export interface TargetLane {
   pause(nowMs: number): { readonly untilMs: number; readonly reason: string; readonly isOfPlatform: boolean } | undefined
   /** Somebody asked for another try at that time, ms since the epoch: ends a rest of the breaker that began before, not a wait that the platform asked for. */
   asked(atMs: number): void
+  /** The platform asked another agent, or this one before a restart, for no requests until then, ms since the epoch. */
+  limited(untilMs: number, reason: string, nowMs: number): void
   /** In other agents' hands since, by the generation of its owners: they may have used its rate up a moment ago. */
   handedOver(generation: number, nowMs: number): void
   /** The target's settings as a fingerprint: other ones end its pause. */
@@ -116,6 +118,9 @@ export function createTargetLane(limits: TargetLimits, startMs: number, random: 
     },
     asked(atMs) {
       if (paused !== undefined && !paused.isOfPlatform && atMs >= paused.sinceMs) paused = undefined
+    },
+    limited(untilMs, reason, nowMs) {
+      pauseFor(Math.min(untilMs - nowMs, MAX_ASKED_MS), nowMs, reason, true)
     },
     handedOver(generation, nowMs) {
       if (generation === seenGeneration) return

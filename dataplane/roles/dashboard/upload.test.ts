@@ -128,6 +128,50 @@ describe('an upload', () => {
     expect(Object.keys(unpacked.body)).to.include.members(['error', 'status'])
   })
 
+  describe('where all eight places are taken', () => {
+    const slow = () => {
+      const sent = httpRequest(`${dashboard.url}/api/upload`, { method: 'POST', headers: { 'transfer-encoding': 'chunked' } })
+      sent.on('error', () => undefined)
+      sent.write('{"message":"slow"}\n')
+      return { sent, answer: once(sent, 'response') as Promise<[IncomingMessage]> }
+    }
+    const eight = async () => {
+      const all = Array.from({ length: 8 }, slow)
+      for (let status = 200; status !== 429; ) ({ status } = await upload(FILE))
+      return all
+    }
+
+    it('is refused while those that have them may be as fast as any', async () => {
+      const all = await eight()
+      const { status, headers } = await upload(FILE)
+      expect([status, headers.get('retry-after')]).to.deep.equal([429, '5'])
+      for (const { sent } of all) sent.destroy()
+    })
+
+    it('has the place of one whose caller sends next to nothing, which is told so', async () => {
+      const all = await eight()
+      clock.advance(10_000)
+      expect(await upload(FILE)).to.include({ status: 200 })
+      const [answer] = await Promise.race(all.map(each => each.answer))
+      expect(answer.statusCode).to.equal(429)
+      expect(JSON.parse(await textOf(answer)).error).to.include('came too slowly while another one needed its place')
+      for (const { sent } of all) sent.destroy()
+    })
+
+    it('takes no place of one that waits for the collector', async () => {
+      const held: (() => void)[] = []
+      dashboard.answer('collector', (_request, response) => {
+        held.push(() => response.writeHead(200, { 'content-type': 'application/json' }).end('{"partialSuccess":{}}'))
+      })
+      const all = Array.from({ length: 8 }, () => upload(FILE))
+      for (; held.length < 8; ) await new Promise(setImmediate)
+      clock.advance(60_000)
+      expect(await upload(FILE)).to.include({ status: 429 })
+      for (const release of held) release()
+      for (const answer of await Promise.all(all)) expect(answer).to.include({ status: 200 })
+    })
+  })
+
   it('of unknown length that is too large gets its answer while it is being sent', async () => {
     const sent = httpRequest(`${dashboard.url}/api/upload`, { method: 'POST' })
     sent.on('error', () => undefined)

@@ -138,7 +138,7 @@ const NO_ESCALATION: EscalationPlan = { targets: [], fresh: [], severity: 'criti
 
 function platformTest(tickets: TicketDeps | undefined): ConnectionTestDeps['testPlatform'] {
   if (tickets === undefined) return async () => ({ ok: false, message: NO_ADAPTER })
-  return (target, signal) => tickets.platforms[target.platform].test(target, signal)
+  return (target, signal, secrets) => tickets.platforms[target.platform].test(target, signal, secrets)
 }
 
 function changeHere(deps: ChangeDeps): WebhookDeps['applyChange'] {

@@ -18,7 +18,10 @@ export interface Email extends IncidentPlatform {
 
 export function createEmail({ addresses }: { readonly addresses: OutboundAddresses }): Email {
   const pools = createSmtpPools(addresses)
-  const withoutSecrets = (target: Target) => (text: string) => redact(text, secretsOf(target))
+  const withoutSecrets =
+    (target: Target, further: readonly string[] = []) =>
+    (text: string) =>
+      redact(text, [...secretsOf(target), ...further])
   return {
     async send(request, signal): Promise<TicketOutcome> {
       const { to, ...mail } = mailOf(request)
@@ -34,17 +37,17 @@ export function createEmail({ addresses }: { readonly addresses: OutboundAddress
           await pool.transport.sendMail(message),
           pool.isWithoutLogIn,
         ])
-        const { note, ...told } = refusalsIn(answer, withoutSecrets(request.target))
+        const { note, ...told } = refusalsIn(answer, withoutSecrets(request.target, request.secrets))
         const notes = [...(isWithoutLogIn ? [WITHOUT_LOG_IN] : []), ...(note === undefined ? [] : [note])]
         return { kind: 'delivered', ticket: threadTicket(request), ...told, ...(notes.length > 0 && { note: notes.join('; ') }) }
       } catch (error) {
-        const clean = withoutSecrets(request.target)
+        const clean = withoutSecrets(request.target, request.secrets)
         return outcomeOfSmtpError(error, { isStopping: signal.aborted, isRest: request.only !== undefined, clean })
       }
     },
 
     /** Connects and logs in; sends no mail. */
-    async test(target, signal) {
+    async test(target, signal, secrets) {
       try {
         const isWithoutLogIn = await pools.use(target, async pool => {
           await unlessAborted(pool.transport.verify(), signal)
@@ -54,7 +57,10 @@ export function createEmail({ addresses }: { readonly addresses: OutboundAddress
         const does = isWithoutLogIn ? 'answers, offers no log-in, and is not told the user and password' : usual
         return { ok: true, message: `The mail server ${field(target, 'host')} ${does}; no mail was sent` }
       } catch (error) {
-        return { ok: false, message: outcomeOfSmtpError(error, { isStopping: signal.aborted, clean: withoutSecrets(target) }).reason }
+        return {
+          ok: false,
+          message: outcomeOfSmtpError(error, { isStopping: signal.aborted, clean: withoutSecrets(target, secrets) }).reason,
+        }
       }
     },
 

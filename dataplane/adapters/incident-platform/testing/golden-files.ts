@@ -1,4 +1,5 @@
 /** The requests to each platform for one incident, as files that people can read. */
+import type { Severity } from '../../../contract/platforms.ts'
 import type { TicketContent } from '../../../domain/tickets/ticket-content.ts'
 import type { TicketRequest } from '../../../ports/incident-platform.ts'
 import { mailOf } from '../email/mail.ts'
@@ -42,12 +43,14 @@ export async function goldenFiles(): Promise<Readonly<Record<string, string>>> {
   const files: Record<string, string> = {}
   for (const [event, content] of Object.entries(CHANGES) as [keyof typeof CHANGES, Partial<TicketContent>][]) {
     const isOpen = event === 'open'
-    const known = (externalId: string) =>
-      isOpen ? {} : { ticket: { externalId, memory: { severity: 'critical', sysId: 'abc123', subject: SUBJECT } } }
-    const request = (platform: Parameters<typeof buildRequest>[0], externalId = 'lp-7c1f9a52') =>
-      buildRequest(platform, { event, content, ...known(externalId) })
+    const known = (externalId: string, severity: Severity) =>
+      isOpen ? {} : { ticket: { externalId, memory: { severity, sysId: 'abc123', subject: SUBJECT } } }
+    const request = (platform: Parameters<typeof buildRequest>[0], externalId = 'lp-7c1f9a52', severity: Severity = 'critical') =>
+      buildRequest(platform, { event, content, ...known(externalId, severity) })
 
-    files[`pagerduty-${event}.json`] = toJson((await sendScripted(pagerduty, request('pagerduty'), TAKEN)).body(0))
+    // PagerDuty is told of a rise alone, and of no words.
+    const risen = request('pagerduty', 'lp-7c1f9a52', event === 'update' ? 'high' : 'critical')
+    if (event !== 'comment') files[`pagerduty-${event}.json`] = toJson((await sendScripted(pagerduty, risen, TAKEN)).body(0))
     files[`slack-${event}.json`] = toJson(messageOf(request('slack')))
     const answers = JIRA_ANSWERS[event]
     files[`jira-${event}.json`] = toJson((await sendScripted(jira, request('jira', 'OPS-17'), ...answers)).body(answers.length - 1))

@@ -1,7 +1,7 @@
 /** Intake and dispatchers over one store, driven round by round: time and turns are the test's. */
 import type { RootCause } from '../../../domain/root-cause/root-cause.ts'
 import type { SearchStore } from '../../../ports/search-store.ts'
-import { type Log, SILENT } from '../../../telemetry/log.ts'
+import { SILENT } from '../../../telemetry/log.ts'
 import { createFakeClock, type FakeClock } from '../../../testing/fake-clock.ts'
 import { createDispatcher, type Dispatcher, type DispatcherDeps } from '../dispatcher.ts'
 import type { FindCause } from '../find-cause.ts'
@@ -44,7 +44,7 @@ export function createTicketWorld(
   const config = createFakeConfig()
   const platforms = createFakePlatforms()
   const silences = createSilenceStore({ store, clock })
-  const log: Log = SILENT
+  const { log = SILENT } = overrides
   const causes: { find: FindCause } = { find: async () => ({ rootCause: CAUSE, windowMs: 180_000 }) }
   const replica: TicketWorld['replica'] = (own = {}) => ({
     intake: createIntake({

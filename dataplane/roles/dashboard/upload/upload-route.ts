@@ -3,17 +3,16 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tenantOf } from '../../../http/control-request.ts'
 import { HttpError } from '../../../http/http-error.ts'
-import type { Clock } from '../../../ports/clock.ts'
+import { type Clock, monotonicMs } from '../../../ports/clock.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import { runUpload, UploadFailure, type UploadResult } from './upload.ts'
+import { createUploadPlaces, type UploadPlace } from './upload-places.ts'
 import type { UploadSender } from './upload-sender.ts'
 import { FORM_BYTES, readUploadedFile } from './uploaded-file.ts'
 
 export const UPLOAD_PATH = '/api/upload'
 /** As sent, and unpacked. */
 export const MAX_UPLOAD_BYTES = 1024 * 1024 * 1024
-/** At a time. */
-const MAX_UPLOADS = 8
 
 export interface UploadRouteDeps {
   readonly collector: Pick<UploadSender, 'send'>
@@ -26,9 +25,9 @@ export interface UploadRouteDeps {
 
 /** Resolves once the upload is answered; rejects with `HttpError` for the caller to answer. */
 export function createUploadRoute({ collector, clock, log, maxBytes = MAX_UPLOAD_BYTES, onResult }: UploadRouteDeps) {
-  let underWay = 0
+  const places = createUploadPlaces(() => monotonicMs(clock))
 
-  async function receive(request: IncomingMessage, response: ServerResponse): Promise<UploadResult> {
+  async function receive(request: IncomingMessage, response: ServerResponse, place: UploadPlace): Promise<UploadResult> {
     const tenant = tenantOf(request)
     if (Number(request.headers['content-length'] ?? 0) > maxBytes + FORM_BYTES)
       throw new HttpError(413, `the upload is larger than ${maxBytes} bytes; split it`)
@@ -36,7 +35,7 @@ export function createUploadRoute({ collector, clock, log, maxBytes = MAX_UPLOAD
     response.once('close', () => gone.abort(new Error('the client hung up')))
     const origin = { batchId: randomUUID(), tenant }
     try {
-      const file = readUploadedFile(request, maxBytes)
+      const file = readUploadedFile(request, place.bodyOf(request), maxBytes)
       const result = await runUpload(file, { collector, origin, nowMs: clock.nowMs(), signal: gone.signal })
       onResult(result)
       return result
@@ -49,17 +48,16 @@ export function createUploadRoute({ collector, clock, log, maxBytes = MAX_UPLOAD
   return async (request: IncomingMessage, response: ServerResponse, query: string): Promise<void> => {
     if (request.method !== 'POST') throw new HttpError(405, `${request.method} is not allowed here; allowed: POST`, { allow: 'POST' })
     if (query.length > 1) throw new HttpError(400, 'query: expected none')
-    if (underWay >= MAX_UPLOADS) throw new HttpError(429, `${underWay} uploads are under way; try again later`, { 'retry-after': '5' })
-    underWay++
+    const place = places.enter()
     try {
-      const result = await receive(request, response)
+      const result = await receive(request, response, place)
       const { batchId, accepted, rejected } = result
       log.info({ batchId, accepted, rejected }, 'uploaded')
       const body = JSON.stringify(result)
       const headers = { 'content-type': 'application/json; charset=utf-8', 'content-length': Buffer.byteLength(body) }
       response.writeHead(200, headers).end(body)
     } finally {
-      underWay--
+      place.leave()
     }
   }
 }

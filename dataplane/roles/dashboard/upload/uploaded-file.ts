@@ -15,14 +15,14 @@ const MAX_FIELD_BYTES = 1_024
 export const FORM_BYTES = 64 * 1024
 
 /**
- * Reads no more than is asked for, and leaves the request open when it is given up, so that an answer can be read. Throws `HttpError`: 400 for broken
+ * Reads no more of `sentBytes`, the body of the request as it was sent, than is asked for. Throws `HttpError`: 400 for broken
  * gzip or multipart, 413 beyond `maxBytes` (as sent, and unpacked), 415.
  */
-export async function* readUploadedFile(request: IncomingMessage, maxBytes: number): AsyncGenerator<Buffer> {
+export async function* readUploadedFile(request: IncomingMessage, sentBytes: Bytes, maxBytes: number): AsyncGenerator<Buffer> {
   const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase()
   if (!['identity', 'gzip', 'x-gzip'].includes(encoding))
     throw new HttpError(415, `content-encoding: expected identity or gzip, seen ${encoding}`, { 'accept-encoding': 'gzip' })
-  const sent = bounded(request.iterator({ destroyOnReturn: false }) as Bytes, maxBytes + FORM_BYTES)
+  const sent = bounded(sentBytes, maxBytes + FORM_BYTES)
   const body = encoding === 'identity' ? sent : bounded(unpacked(unpackGzip(sent)), maxBytes + FORM_BYTES)
   const file = isMultipart(request) ? fileOf(request, body) : body
   yield* bounded(unpacked(unpackPerhapsGzip(file)), maxBytes)

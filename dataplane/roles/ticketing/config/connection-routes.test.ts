@@ -89,6 +89,18 @@ describe('connection tests', () => {
       })
     })
 
+    it('repeats no secret of another platform or of the model either; of those of the caller, the masks tell nothing', async () => {
+      await patch('platforms', { jira: JIRA, slack: { webhookUrl: 'https://hooks.example/T1/secret' } })
+      await patch('llm', MODEL)
+      answer = async () => ({ ok: false, message: 'seen https://hooks.example/T1/secret and llm-s3cret' })
+      expect((await test({ platform: 'jira' })).body.message).to.equal('seen **** and ****')
+      expect((await test({ platform: 'jira', config: { ...JIRA, baseUrl: 'https://mine.example' } })).body.message).to.include('llm-s3cret')
+      answer = async () => ({ ok: false, message: 'openai says t0ken-s3cret' })
+      expect((await testModel()).body.message).to.equal('openai says ****')
+      status = async () => ({ available: false, error: 'openai says t0ken-s3cret' })
+      expect((await api.get('/api/v1/llm-status')).body.error).to.equal('openai says ****')
+    })
+
     it('a platform that is not configured is status error, too', async () => {
       expect(await test({ platform: 'slack' })).to.deep.include({
         status: 200,

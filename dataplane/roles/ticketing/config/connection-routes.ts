@@ -3,7 +3,8 @@ import { z } from 'zod'
 import { isTargetId, TARGET_ID_RULE, type TargetId } from '../../../contract/target-id.ts'
 import { DEFAULT_TENANT } from '../../../contract/tenant-id.ts'
 import { isMap } from '../../../domain/tickets/change-platforms.ts'
-import { MASK, secretFields } from '../../../domain/tickets/platform-field.ts'
+import { configuredSecrets, MIN_MASKED, secretsOfTarget } from '../../../domain/tickets/configured-secrets.ts'
+import { MASK } from '../../../domain/tickets/platform-field.ts'
 import type { Target } from '../../../domain/tickets/target.ts'
 import { HttpError } from '../../../http/http-error.ts'
 import { type Route, route } from '../../../http/route.ts'
@@ -17,7 +18,8 @@ import { type DraftDeps, modelToTest, NO_MODEL, targetToTest } from './drafts.ts
 
 export interface ConnectionTestDeps extends DraftDeps {
   readonly clock: Clock
-  testPlatform(target: Target, signal: AbortSignal): Promise<ConnectionTest>
+  /** `secrets`: those that the message must not hold, beside the target's. */
+  testPlatform(target: Target, signal: AbortSignal, secrets: readonly string[]): Promise<ConnectionTest>
   readonly models: ModelProbe
   /** A target of a tenant works with the settings that are stored. */
   readonly onMended: (tenant: string, targets: readonly TargetId[]) => void
@@ -48,9 +50,11 @@ export function connectionRoutes(deps: ConnectionTestDeps): readonly Route[] {
         takeTest(tenant)
         const found = await targetToTest(deps, tenant, platform, fields)
         if (typeof found === 'string') return { body: { status: 'error', platform, message: found } }
-        const { ok, message } = await within(clock, PLATFORM_TEST_MS, signal => testPlatform(found, signal), failedTest)
+        // Fields of the caller's choice may name a server of the caller's, whose guesses the masks would answer.
+        const others = fields === undefined ? configuredSecrets(await config.load(tenant)) : []
+        const { ok, message } = await within(clock, PLATFORM_TEST_MS, signal => testPlatform(found, signal, others), failedTest)
         if (ok && fields === undefined) onMended(tenant, [platform])
-        return { body: { status: ok ? 'ok' : 'error', platform, message: withoutSecrets(message, secretsOf(found)) } }
+        return { body: { status: ok ? 'ok' : 'error', platform, message: withoutSecrets(message, [...secretsOfTarget(found), ...others]) } }
       },
     }),
     route({
@@ -64,16 +68,17 @@ export function connectionRoutes(deps: ConnectionTestDeps): readonly Route[] {
           problem === undefined
             ? await within(clock, MODEL_TEST_MS, signal => models.test(llm, signal), failedTest)
             : { ok: false, message: problem }
-        return {
-          body: { status: ok ? 'ok' : 'error', provider: llm.provider, model: llm.model, message: withoutSecrets(message, [llm.apiKey]) },
-        }
+        const others = Object.keys(body).length === 0 ? configuredSecrets(await config.load(tenant)) : []
+        const { provider, model } = llm
+        return { body: { status: ok ? 'ok' : 'error', provider, model, message: withoutSecrets(message, [llm.apiKey, ...others]) } }
       },
     }),
     route({
       method: 'GET',
       path: '/api/v1/llm-status',
       async handle({ tenant = DEFAULT_TENANT }) {
-        const { llm, llmProblem } = await config.load(tenant)
+        const settings = await config.load(tenant)
+        const { llm, llmProblem } = settings
         const { provider, model } = llm
         const known = provider === 'none' ? NO_MODEL : llmProblem
         const status =
@@ -85,23 +90,18 @@ export function connectionRoutes(deps: ConnectionTestDeps): readonly Route[] {
                 error => ({ available: false as const, error }),
               )
             : { available: false as const, error: known }
-        return { body: { status: status.available ? 'ok' : 'degraded', provider, model, ...status } }
+        if (status.available) return { body: { status: 'ok', provider, model, ...status } }
+        const error = withoutSecrets(status.error, configuredSecrets(settings))
+        return { body: { status: 'degraded', provider, model, ...status, error } }
       },
     }),
   ]
 }
 
-/** Shorter secrets are not masked: they stand in many messages by chance, and the masks would tell them. */
-const MIN_MASKED = 6
-
 /** Platforms and models repeat what they were sent, in errors of all kinds. */
 function withoutSecrets(message: string, secrets: readonly unknown[]): string {
   const shown = secrets.filter(secret => typeof secret === 'string' && secret.length >= MIN_MASKED) as string[]
   return shown.reduce((text, secret) => text.replaceAll(secret, MASK), message)
-}
-
-function secretsOf({ platform, fields }: Target): readonly unknown[] {
-  return secretFields(platform).map(field => fields[field])
 }
 
 const failedTest = (message: string): ConnectionTest => ({ ok: false, message })

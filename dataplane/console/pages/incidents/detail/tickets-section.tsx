@@ -23,17 +23,13 @@ import styles from './detail.module.css'
 const TONES: Readonly<Record<IncidentDispatch['status'], Tone>> = { failed: 'bad', pending: 'info', suppressed: 'neutral', sent: 'good' }
 
 export function TicketsSection({ incident }: { readonly incident: Incident }) {
-  const link = useLink()
   const { data: rows = [] } = useDispatches(incident.id)
   const { mutate: retry, isPending, variables } = useRetry(incident.id)
   const tickets = ticketStates(incident, rows)
   return (
     <Panel title="Tickets">
       {tickets.length === 0 ? (
-        <p className={styles.faint}>
-          Nobody is told of {incident.severity} incidents.{' '}
-          <Link href={link('/settings/routing', settingsOf(incident))}>Set the routing</Link>
-        </p>
+        <NobodyTold incident={incident} />
       ) : (
         <ul className={styles.tickets}>
           {tickets.map(ticket => (
@@ -48,6 +44,25 @@ export function TicketsSection({ incident }: { readonly incident: Incident }) {
       )}
       <SilenceNote incident={incident} />
     </Panel>
+  )
+}
+
+function NobodyTold({ incident }: { readonly incident: Incident }) {
+  const link = useLink()
+  const { severity, status, untold } = incident
+  const routing = <Link href={link('/settings/routing', settingsOf(incident))}>Set the routing</Link>
+  if (untold === undefined)
+    return (
+      <p className={styles.faint}>
+        Nobody is told of {severity} incidents. {routing}
+      </p>
+    )
+  return (
+    <p className={status === 'open' ? styles.trouble : styles.faint}>
+      Nobody was told: <VisibleText text={untold} />. {routing} or{' '}
+      <Link href={link('/settings/platforms', settingsOf(incident))}>the platforms</Link>
+      {status === 'open' && ', then escalate it: that tells whom it is routed to by then'}.
+    </p>
   )
 }
 
