@@ -209,7 +209,7 @@ describe('an index with commits behind damage', () => {
       writeFileSync(path.replace(/seg$/, 'lost'), '')
       await store.restart()
       expect(await count()).to.equal(5)
-      // What is accepted is accepted once.
+      // A loss is accepted once.
       expect(readdirSync(folder).filter(name => name.endsWith('.lost'))).to.deep.equal([])
       await store.stop()
       rmSync(dir, { recursive: true })

@@ -16,7 +16,7 @@ export interface SeenSegment {
   readonly dead: number
 }
 
-/** What a start finds in the directory of an index. */
+/** Segments in the directory of an index at a start. */
 export interface SeenSegments {
   readonly segments: ReadonlyMap<number, SeenSegment>
   /** Numbers that segments which are there took the place of. */
