@@ -48,12 +48,28 @@ let scratch = new Uint8Array(0)
 /** One zstd frame, in memory of its own. */
 export const compress = (raw: Uint8Array): Uint8Array => compressShared(raw).slice()
 
-/** The same, valid until the next call of any function that compresses. */
+/** The same with a checksum of the content, four bytes more: a frame that is not as it was written is never unpacked to something else. */
+export const compressChecked = (raw: Uint8Array): Uint8Array => compressSharedChecked(raw).slice()
+
+/** The same as `compress`, valid until the next call of any function that compresses. */
 export const compressShared = createCompressor({})
 
-/** `hashLog`: how many places of the input are kept to be found again, as a power of two; without it as many as zstd holds right for the input's length. */
-export function createCompressor({ hashLog }: { readonly hashLog?: number }): (raw: Uint8Array) => Uint8Array {
-  const options = { params: hashLog === undefined ? LEVEL : { ...LEVEL, [constants.ZSTD_c_hashLog]: hashLog } }
+const compressSharedChecked = createCompressor({ hasChecksum: true })
+
+interface CompressorOptions {
+  /** How many places of the input are kept to be found again, as a power of two; without it as many as zstd holds right for the input's length. */
+  readonly hashLog?: number
+  readonly hasChecksum?: boolean
+}
+
+export function createCompressor({ hashLog, hasChecksum = false }: CompressorOptions): (raw: Uint8Array) => Uint8Array {
+  const options = {
+    params: {
+      ...LEVEL,
+      ...(hashLog !== undefined && { [constants.ZSTD_c_hashLog]: hashLog }),
+      ...(hasChecksum && { [constants.ZSTD_c_checksumFlag]: 1 }),
+    },
+  }
   let context: ZstdContext | undefined
   return raw => {
     context ??= contextOf(createZstdCompress(options)) ?? publicCompressor(options)

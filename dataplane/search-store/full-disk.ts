@@ -12,9 +12,14 @@ export function isDiskFull(error: unknown): error is Error {
   )
 }
 
+/** Seconds after which a write that a full disk refused may be sent again: somebody, or retention, has to make room. */
+export const FULL_DISK_RETRY = { 'retry-after': '5' }
+
 /** A full disk is named as OpenSearch names its own flood-stage block; callers may try again later. Undefined for other errors. */
 export function fullDiskError(error: unknown): ApiError | undefined {
   return isDiskFull(error)
-    ? new ApiError(429, 'cluster_block_exception', `blocked by: [TOO_MANY_REQUESTS/12/disk is full: ${error.message}]`)
+    ? new ApiError(429, 'cluster_block_exception', `blocked by: [TOO_MANY_REQUESTS/12/disk is full: ${error.message}]`, {
+        headers: FULL_DISK_RETRY,
+      })
     : undefined
 }

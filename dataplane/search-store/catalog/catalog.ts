@@ -299,7 +299,7 @@ export class Catalog {
       ...(providedName !== undefined && { providedName }),
       ...(stream !== undefined && { dataStream: { name: stream.name, timestampField: stream.timestampField } }),
     }
-    const storage = await this.#open(name, record).catch((error: unknown) => {
+    const storage = await this.#open(name, record, false).catch((error: unknown) => {
       throw error instanceof DocumentRejected ? new ApiError(400, error.type, error.message) : error
     })
     const aliases = new Map(Object.entries(blueprint.aliases))
@@ -409,14 +409,15 @@ export class Catalog {
       )
   }
 
-  #open(name: string, { uuid, createdAtMs, mappings, settings, dataStream }: IndexRecord): Promise<IndexStorage> {
+  #open(name: string, { uuid, createdAtMs, mappings, settings, dataStream }: IndexRecord, isThere: boolean): Promise<IndexStorage> {
     const isOfStream = dataStream !== undefined
-    return this.#storages.open({ name, uuid, createdAtMs, isOfStream, mapping: mappingConfigOf(mappings, totalFieldsLimit(settings)) })
+    const mapping = mappingConfigOf(mappings, totalFieldsLimit(settings))
+    return this.#storages.open({ name, uuid, createdAtMs, isOfStream, mapping, isThere })
   }
 
   async #reopen(name: string, record: IndexRecord): Promise<IndexStorage> {
     try {
-      return await this.#open(name, record)
+      return await this.#open(name, record, true)
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error)
       return unavailableStorage({ name, ...record }, problem, () => this.#storages.remove(record.uuid))

@@ -135,6 +135,40 @@ describe('an index of which an older segment was cut', () => {
   })
 })
 
+describe('an index that has lost files', () => {
+  for (const [what, lose, told] of [
+    ['a segment', (folder: string) => rmSync(join(folder, '00000001.seg')), '00000001.seg is missing: it had at least '],
+    ['what a segment held', (folder: string) => truncateSync(join(folder, '00000001.seg')), '00000001.seg is damaged at byte 0: '],
+    ['index.json', (folder: string) => rmSync(join(folder, 'index.json')), 'index.json is missing: '],
+    ['its directory', (folder: string) => rmSync(folder, { recursive: true }), 'index.json is missing: '],
+  ] as const)
+    it(`is red, and the others go on (${what})`, async () => {
+      const dir = mkdtempSync(join(tmpdir(), 'red-index-'))
+      const store = await startTestStore({ dir })
+      for (const index of [RED, GREEN])
+        expect((await store.request('POST', `/${index}/_bulk`, '{"create":{}}\n{"n":1}\n'.repeat(50))).body.errors).to.equal(false)
+      const settings = await store.request('GET', `/${RED}/_settings?flat_settings=true`)
+      await store.stop()
+      lose(join(dir, 'indices', settings.body[RED].settings['index.uuid']))
+      const again = await startTestStore({ dir })
+      expect((await again.request('GET', '/_cluster/health')).body.status).to.equal('red')
+      const alone = await again.request('GET', `/${RED}/_search`)
+      expect(alone.status).to.equal(503)
+      expect(alone.text).to.contain(told)
+      const all = await again.request('GET', '/service-logs-*/_search?size=0')
+      expect([all.status, all.body.hits.total.value]).to.deep.equal([200, 50])
+      expect(all.body._shards).to.include({ total: 2, successful: 1, failed: 1 })
+      expect(all.body._shards.failures[0].reason.reason).to.contain(told)
+      expect(JSON.stringify(again.logged)).to.contain(told)
+      expect((await again.request('PUT', `/${GREEN}/_doc/more`, { n: 1 })).status).to.equal(201)
+      expect((await again.request('PUT', `/${RED}/_doc/more`, { n: 1 })).status).to.equal(503)
+      expect((await again.request('DELETE', `/${RED}`)).status).to.equal(200)
+      expect((await again.request('GET', '/_cluster/health')).body.status).to.equal('green')
+      await again.stop()
+      rmSync(dir, { recursive: true })
+    })
+})
+
 describe('an index with commits behind damage', () => {
   for (const [what, place] of [
     ['the length of a commit', 4],
@@ -165,15 +199,18 @@ describe('an index with commits behind damage', () => {
       const answer = await store.request('GET', `/${GREEN}/_count`)
       expect(answer.status).to.equal(503)
       expect(answer.text).to.contain(`${path} is damaged at byte ${end}`)
-      expect(JSON.stringify(store.logged)).to.contain(`truncate -s ${end}`)
+      expect(JSON.stringify(store.logged)).to.contain(`truncate -s ${end} ${path} && touch ${path.replace(/seg$/, 'lost')}`)
       expect(readFileSync(path).equals(damaged)).to.equal(true)
       // Both ways out.
       writeFileSync(path, sound)
       await store.restart()
       expect(await count()).to.equal(15)
       truncateSync(path, end)
+      writeFileSync(path.replace(/seg$/, 'lost'), '')
       await store.restart()
       expect(await count()).to.equal(5)
+      // A loss is accepted once.
+      expect(readdirSync(folder).filter(name => name.endsWith('.lost'))).to.deep.equal([])
       await store.stop()
       rmSync(dir, { recursive: true })
     })

@@ -17,6 +17,8 @@ export interface StorageConfig {
   readonly createdAtMs: number
   readonly isOfStream: boolean
   readonly mapping: MappingConfig
+  /** The index was made before: where its files are not there, they are lost. */
+  readonly isThere: boolean
 }
 
 export interface StorageOpener {
@@ -49,9 +51,9 @@ export function createStorageOpener(dir: string, { database, queue, cache, clock
   return {
     async open(config) {
       if (!isLogIndex(config)) return openDocumentTable(config, database, queue)
-      const { name, uuid, mapping } = config
+      const { name, uuid, mapping, isThere } = config
       const directory = join(root, uuid)
-      return openLogIndex({ dir: directory, name, mapping }, { clock, cache, newUuid: () => uuid })
+      return openLogIndex({ dir: directory, name, mapping, isThere }, { clock, cache, newUuid: () => uuid })
     },
     async remove(uuid) {
       removeTable(uuid)

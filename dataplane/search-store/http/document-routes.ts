@@ -4,6 +4,7 @@ import { ApiError, illegalArgument, indexNotFound, parsingError, unsupported, va
 import type { CatalogIndex } from '../catalog/catalog.ts'
 import { streamProblem } from '../catalog/data-stream.ts'
 import { applyTo } from '../catalog/operation-counts.ts'
+import { FULL_DISK_RETRY } from '../full-disk.ts'
 import { parseExact } from '../json/exact-numbers.ts'
 import { isObject, type JsonObject, readArray, readInteger, readObject, readScalar, readString, words } from '../json/json-reader.ts'
 import {
@@ -79,7 +80,8 @@ async function apply(call: Call, index: CatalogIndex, op: WriteOp): Promise<Repl
     const headers = result.status === 201 ? { location: `/${encodeURIComponent(index.name)}/_doc/${encodeURIComponent(op.id)}` } : undefined
     return { status: result.status, body: result.body, ...(headers && { headers }) }
   }
-  return { status: result.status, body: { error: { root_cause: [result.error], ...result.error }, status: result.status } }
+  const body = { error: { root_cause: [result.error], ...result.error }, status: result.status }
+  return { status: result.status, body, ...(result.status === 429 && { headers: FULL_DISK_RETRY }) }
 }
 
 function conditionOf(call: Call): ReturnType<typeof parseCondition> {

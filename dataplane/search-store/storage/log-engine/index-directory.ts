@@ -1,8 +1,10 @@
 /**
- * The files of one index: `index.json` (identity and mapping as of the last seal), `N.seg` (segments; those without a footer are
- * still written to), `N.del` (dead documents of a sealed segment), `N.idx` (the log of the index over a segment that is written to).
+ * The files of one index: `index.json` (identity, mapping and list of segments as of the last seal or merge), `N.seg` (segments; those without
+ * a footer are still written to), `N.del` (dead documents of a sealed segment), `N.idx` (the log of the index over a segment that is written to),
+ * `N.lost` (made by hand: the loss of the segment's documents is accepted).
  */
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
+import { crc32 } from 'node:zlib'
 import { createMapping, type MutableMapping, openMapping } from '../../mapping/mapping.ts'
 import { type MappingConfig, mappingConfigOf } from '../../mapping/mapping-config.ts'
 import { DeadDocuments } from './format/dead-documents.ts'
@@ -10,6 +12,7 @@ import { type IndexFiles, readWhole, replaceFile } from './format/index-files.ts
 import { SegmentFile } from './format/segment-file.ts'
 import { SealedSegment } from './sealed/sealed-segment.ts'
 import type { SegmentContext } from './segment-context.ts'
+import { type ListedSegment, type Loss, lastListed, listOfRows, lossesOf, rowsOf } from './segment-list.ts'
 
 export interface IndexIdentity {
   readonly uuid: string
@@ -22,22 +25,36 @@ export const segmentPath = (dir: string, number: number) => join(dir, `${String(
 export const logPath = (dir: string, number: number) => join(dir, `${String(number).padStart(8, '0')}.idx`)
 export const deadPath = (dir: string, number: number) => join(dir, `${String(number).padStart(8, '0')}.del`)
 
-/** The stored identity and mapping, or new ones with the given configuration. */
-export function openIdentity(files: IndexFiles, dir: string, config: MappingConfig, fresh: () => IndexIdentity) {
+/** Made by hand where the loss of a segment's documents is accepted. */
+export const lostPath = (dir: string, number: number) => join(dir, `${String(number).padStart(8, '0')}.lost`)
+
+type StoredState = IndexIdentity & {
+  readonly mappings: unknown
+  readonly totalFieldsLimit?: number
+  /** Absent where a version without the list wrote the file. */
+  readonly segments?: Parameters<typeof listOfRows>[0]
+}
+
+/**
+ * The stored identity, mapping and list of segments, or new ones with the given configuration. Throws where they were there and are not any more:
+ * `isThere` says that the index was made before.
+ */
+export function openIdentity(files: IndexFiles, dir: string, config: MappingConfig, fresh: () => IndexIdentity, isThere = false) {
   files.makeDirectory(dir)
-  if (files.list(dir).includes('index.json')) {
-    const stored = JSON.parse(readWhole(files, stateFile(dir)).toString()) as IndexIdentity & {
-      mappings: unknown
-      totalFieldsLimit?: number
-    }
+  const names = files.list(dir)
+  if (names.includes('index.json')) {
+    const stored = readState(files, stateFile(dir))
     const mapping = openMapping(mappingConfigOf(stored.mappings, stored.totalFieldsLimit))
-    return { identity: { uuid: stored.uuid, createdAtMs: stored.createdAtMs }, mapping, totalFieldsLimit: stored.totalFieldsLimit }
+    const identity = { uuid: stored.uuid, createdAtMs: stored.createdAtMs }
+    return { identity, mapping, totalFieldsLimit: stored.totalFieldsLimit, listed: listOfRows(stored.segments ?? []) }
   }
+  if (isThere || names.some(name => name.endsWith('.seg')))
+    throw new Error(`${stateFile(dir)} is missing: it says what the fields are, and which segments there must be`)
   const identity = fresh()
   const mapping = createMapping(config)
-  saveState(files, dir, identity, mapping, config.totalFieldsLimit)
+  saveState(files, dir, identity, mapping, config.totalFieldsLimit, [])
   files.syncDirectory(dir)
-  return { identity, mapping, totalFieldsLimit: config.totalFieldsLimit }
+  return { identity, mapping, totalFieldsLimit: config.totalFieldsLimit, listed: [] }
 }
 
 export function saveState(
@@ -46,9 +63,32 @@ export function saveState(
   identity: IndexIdentity,
   mapping: MutableMapping,
   totalFieldsLimit: number | undefined,
+  segments: readonly ListedSegment[],
 ): void {
-  const state = { ...identity, ...(totalFieldsLimit === undefined ? {} : { totalFieldsLimit }), mappings: mapping.toJson() }
-  replaceFile(files, stateFile(dir), Buffer.from(JSON.stringify(state)))
+  const limit = totalFieldsLimit === undefined ? {} : { totalFieldsLimit }
+  const text = JSON.stringify({ ...identity, ...limit, segments: rowsOf(segments), mappings: mapping.toJson() })
+  replaceFile(files, stateFile(dir), Buffer.from(`${text.slice(0, -1)},"crc32":${crc32(text)}}`))
+}
+
+const CHECKSUM = /,"crc32":(\d+)\}$/
+
+/** Throws where the file is damaged. That of a version without the list has no checksum. */
+function readState(files: IndexFiles, path: string): StoredState {
+  const text = readWhole(files, path).toString()
+  const checksum = CHECKSUM.exec(text)
+  if (checksum !== null && crc32(`${text.slice(0, checksum.index)}}`) !== Number(checksum[1]))
+    throw new Error(`${path} is damaged: its checksum does not fit`)
+  const state = parseState(path, text)
+  if (checksum === null && state.segments !== undefined) throw new Error(`${path} is damaged: its checksum is missing`)
+  return state
+}
+
+function parseState(path: string, text: string): StoredState {
+  try {
+    return JSON.parse(text) as StoredState
+  } catch (cause) {
+    throw new Error(`${path} is damaged: ${text === '' ? 'it is empty' : 'it is no JSON'}`, { cause })
+  }
 }
 
 export interface OpenSegment {
@@ -58,6 +98,8 @@ export interface OpenSegment {
   readonly isNewest: boolean
   /** Documents that are known to be dead beside those that its frames name. */
   readonly dead?: DeadDocuments | undefined
+  /** Its file has at least so many; 0: not listed. */
+  readonly listedBytes: number
 }
 
 export interface FoundSegments {
@@ -66,43 +108,83 @@ export interface FoundSegments {
   /** Not sealed, in order of arrival; usually one. */
   readonly open: readonly OpenSegment[]
   readonly nextNumber: number
+  /** Numbers of segments whose loss was accepted by hand. */
+  readonly accepted: readonly number[]
 }
 
-/** Opens all segments; removes what an interrupted merge or seal left behind, and logs, which are of use to the process that wrote them alone. */
-export function openSegments(context: SegmentContext, dir: string): FoundSegments {
+/**
+ * Opens all segments; removes what an interrupted merge or seal left behind, and logs, which are of use to the process that wrote them alone.
+ * Throws where a listed segment is missing or has less than it had; nothing is removed then.
+ */
+export function openSegments(context: SegmentContext, dir: string, listed: readonly ListedSegment[]): FoundSegments {
   const { files } = context
   const names = files.list(dir)
-  for (const name of names) if (name.endsWith('.tmp') || name.endsWith('.idx')) files.remove(join(dir, name))
   const numbers = names.filter(name => /^\d+\.seg$/.test(name)).map(name => Number.parseInt(name, 10))
   // There may be thousands.
   const known = new Set(names)
-  for (const name of names) if (name.endsWith('.del') && !known.has(name.replace('.del', '.seg'))) files.remove(join(dir, name))
   const sealed = new Map<number, SealedSegment>()
-  const open: Omit<OpenSegment, 'isNewest'>[] = []
+  const open: Omit<OpenSegment, 'isNewest' | 'listedBytes'>[] = []
+  const seen = new Map<number, { readonly bytes: number; readonly dead: number }>()
   for (const number of numbers.sort((a, b) => a - b)) {
     const file = new SegmentFile(files, segmentPath(dir, number))
-    const dead = known.has(`${String(number).padStart(8, '0')}.del`) ? DeadDocuments.load(files, deadPath(dir, number)) : undefined
+    const dead = known.has(basename(deadPath(dir, number))) ? DeadDocuments.load(files, deadPath(dir, number)) : undefined
     const segment = SealedSegment.open(context, number, file, dead)
-    if (segment !== undefined) {
+    seen.set(number, { bytes: file.sizeBytes, dead: dead?.count ?? 0 })
+    if (segment === undefined) open.push({ number, file, dead })
+    else {
       file.shareDescriptor(file.path)
       sealed.set(number, segment)
-    } else if (file.sizeBytes > 0) open.push({ number, file, dead })
-    else {
-      file.close()
-      removeSegment(files, dir, number)
     }
   }
-  const newest = Math.max(...open.map(({ number }) => number), ...ownNumbers(sealed.values()))
-  for (const segment of sealed.values())
-    for (const number of segment.replaces) {
-      sealed.get(number)?.file.close()
-      if (sealed.delete(number)) removeSegment(files, dir, number)
-    }
+  const replaced = new Set([...sealed.values()].flatMap(({ replaces }) => replaces))
+  const accepted = new Set(names.filter(name => /^\d+\.lost$/.test(name)).map(name => Number.parseInt(name, 10)))
+  const losses = lossesOf(listed, { segments: seen, replaced, accepted })
+  if (losses.length > 0) {
+    for (const { file } of [...sealed.values(), ...open]) file.close()
+    throw new Error(lossText(dir, losses))
+  }
+  removeLeftovers(files, dir, names, known)
+  for (const { number, file } of open.filter(({ number }) => seen.get(number)!.bytes === 0)) {
+    file.close()
+    removeSegment(files, dir, number)
+  }
+  const written = open.filter(({ number }) => seen.get(number)!.bytes > 0)
+  const newest = Math.max(...written.map(({ number }) => number), ...ownNumbers(sealed.values()))
+  for (const number of replaced) {
+    sealed.get(number)?.file.close()
+    if (sealed.delete(number)) removeSegment(files, dir, number)
+  }
+  const listedBytes = new Map(listed.map(({ number, bytes }) => [number, bytes]))
   return {
     sealed: [...sealed.values()].sort((a, b) => a.firstSeqNo - b.firstSeqNo),
-    open: open.map(segment => ({ ...segment, isNewest: segment.number === newest })),
-    nextNumber: (numbers.at(-1) ?? 0) + 1,
+    open: written.map(segment => ({
+      ...segment,
+      isNewest: segment.number === newest,
+      listedBytes: listedBytes.get(segment.number) ?? 0,
+    })),
+    nextNumber: Math.max(numbers.at(-1) ?? 0, lastListed(listed)) + 1,
+    accepted: [...accepted],
   }
+}
+
+function removeLeftovers(files: IndexFiles, dir: string, names: readonly string[], known: ReadonlySet<string>): void {
+  for (const name of names) if (name.endsWith('.tmp') || name.endsWith('.idx')) files.remove(join(dir, name))
+  for (const name of names) if (name.endsWith('.del') && !known.has(name.replace('.del', '.seg'))) files.remove(join(dir, name))
+}
+
+/** Names one file, as each has to be put back anyway. */
+function lossText(dir: string, losses: readonly Loss[]): string {
+  const [{ listed, seen } = losses[0]!] = losses
+  const others = losses.length === 1 ? '' : `, and ${losses.length - 1} more of its segments are missing or damaged`
+  const wayOut = `without a backup, \`touch ${lostPath(dir, listed.number)}\` and a restart go on with what is left`
+  return `${lossOf(dir, listed, seen)}${others}; ${wayOut}`
+}
+
+function lossOf(dir: string, { number, bytes, dead }: ListedSegment, seen: Loss['seen']): string {
+  const path = segmentPath(dir, number)
+  if (seen === undefined) return `${path} is missing: it had at least ${bytes} bytes`
+  if (seen.bytes < bytes) return `${path} is damaged at byte ${seen.bytes}: it ends there, and had at least ${bytes} bytes`
+  return `${deadPath(dir, number)} is missing or damaged: it names ${seen.dead} deleted documents, and named at least ${dead}`
 }
 
 /** The numbers of segments that were written to, and not merged of others. */

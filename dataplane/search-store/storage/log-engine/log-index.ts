@@ -17,6 +17,7 @@ import { createLogFeed } from './log-feed.ts'
 import { pinLog } from './pin-log.ts'
 import type { ByteCache } from './sealed/byte-cache.ts'
 import { createSegmentContext, type SegmentContext } from './segment-context.ts'
+import type { ListedSegment } from './segment-list.ts'
 import { SegmentSet } from './segment-set.ts'
 
 export interface LogIndexConfig {
@@ -25,6 +26,8 @@ export interface LogIndexConfig {
   readonly name: string
   /** For a new index; one that exists keeps its own. */
   readonly mapping: MappingConfig
+  /** The index was made before: where its files are not there, they are lost. Default: it is made where they are not there. */
+  readonly isThere?: boolean
 }
 
 export interface LogIndexDeps {
@@ -58,13 +61,13 @@ const IDLE_MS = 5 * 60_000
 export async function openLogIndex(config: LogIndexConfig, deps: LogIndexDeps): Promise<LogIndex> {
   const files = deps.files ?? nodeFiles
   const fresh = () => ({ uuid: deps.newUuid(), createdAtMs: deps.clock.nowMs() })
-  const { identity, mapping, totalFieldsLimit } = openIdentity(files, config.dir, config.mapping, fresh)
+  const { identity, mapping, totalFieldsLimit, listed } = openIdentity(files, config.dir, config.mapping, fresh, config.isThere)
   const context = createSegmentContext(mapping, files, deps.cache)
-  const found = openSegments(context, config.dir)
-  const save = () => saveState(files, config.dir, identity, mapping, totalFieldsLimit)
-  const segments = new SegmentSet(context, mapping, config.dir, found, save, deps.maxIdsInMemory)
+  const found = openSegments(context, config.dir, listed)
+  const save = (list: readonly ListedSegment[]) => saveState(files, config.dir, identity, mapping, totalFieldsLimit, list)
+  const segments = new SegmentSet(context, mapping, config.dir, found, listed, save, deps.maxIdsInMemory)
   await segments.open()
-  return new StoredLogIndex(config, deps, identity, mapping, context, segments, save)
+  return new StoredLogIndex(config, deps, identity, mapping, context, segments)
 }
 
 class StoredLogIndex implements LogIndex {
@@ -77,7 +80,6 @@ class StoredLogIndex implements LogIndex {
   readonly #context: SegmentContext
   readonly #segments: SegmentSet
   readonly #queue: CommitQueue
-  readonly #save: () => void
   #lastWriteMs: number
   #view: readonly Segment[] | undefined
   #maintenance: Promise<void> | undefined
@@ -89,7 +91,6 @@ class StoredLogIndex implements LogIndex {
     mapping: MutableMapping,
     context: SegmentContext,
     segments: SegmentSet,
-    save: () => void,
   ) {
     this.name = config.name
     this.uuid = identity.uuid
@@ -99,7 +100,6 @@ class StoredLogIndex implements LogIndex {
     this.#mapping = mapping
     this.#context = context
     this.#segments = segments
-    this.#save = save
     this.#lastWriteMs = deps.clock.nowMs()
     this.#queue = createCommitQueue(config.name, shares => this.#commit(shares))
   }
@@ -185,7 +185,7 @@ class StoredLogIndex implements LogIndex {
       await this.#segments.seal()
       this.#mapping.put(properties)
       this.#context.slots.invalidate()
-      this.#save()
+      this.#segments.saveState()
     })
   }
 

@@ -19,6 +19,7 @@ import { type Merged, mergeCandidates, mergeSegments } from './sealed/merge-segm
 import { SealedSegment } from './sealed/sealed-segment.ts'
 import type { SegmentContext } from './segment-context.ts'
 import { SegmentFiles } from './segment-files.ts'
+import { type ListedSegment, rowsOf } from './segment-list.ts'
 import { type ShowDocument, showDocuments } from './show-documents.ts'
 import { IndexLog } from './tail/index-log.ts'
 import { replayTail } from './tail/replay-tail.ts'
@@ -62,7 +63,11 @@ export class SegmentSet implements BatchTarget {
   readonly #context: SegmentContext
   readonly #files: SegmentFiles
   readonly #found: FoundSegments
-  readonly #saveMapping: () => void
+  readonly #saveState: (segments: readonly ListedSegment[]) => void
+  /** The list of segments as it was saved last. */
+  #saved: string
+  /** Listed segments that are yet to be opened. */
+  #unopened: readonly ListedSegment[]
   readonly #high: HighCardinality = new Set()
   readonly #ordinals = new Map<SealedSegment | Tail, number>()
   #sealed: SealedSegment[] = []
@@ -84,7 +89,8 @@ export class SegmentSet implements BatchTarget {
     mapping: MutableMapping,
     dir: string,
     found: FoundSegments,
-    saveMapping: () => void,
+    listed: readonly ListedSegment[],
+    saveState: (segments: readonly ListedSegment[]) => void,
     maxIdsInMemory?: number,
   ) {
     this.#context = context
@@ -92,7 +98,11 @@ export class SegmentSet implements BatchTarget {
     this.#files = new SegmentFiles(context, dir)
     this.places = new IdPlaces(new IdRuns(context.files, dir), maxIdsInMemory)
     this.#found = found
-    this.#saveMapping = saveMapping
+    this.#saveState = saveState
+    this.#saved = textOf(listed)
+    this.#unopened = found.open
+      .filter(({ listedBytes }) => listedBytes > 0)
+      .map(({ number, listedBytes, dead }) => ({ number, bytes: listedBytes, dead: dead?.savedCount ?? 0, of: [] }))
     this.#nextNumber = found.nextNumber
   }
 
@@ -106,6 +116,7 @@ export class SegmentSet implements BatchTarget {
         this.#nextNumber = Math.max(this.#nextNumber, segment + 1)
         this.#sealed.find(each => each.number === segment)?.dead.add(doc)
       })
+      this.#unopened = this.#unopened.filter(each => each.number !== found.number)
       for (const doc of found.dead ?? []) tail.dead.add(doc)
       this.nextSeqNo = Math.max(this.nextSeqNo, nextSeqNo)
       this.#setTail(tail)
@@ -115,7 +126,27 @@ export class SegmentSet implements BatchTarget {
       this.#setNewTail(new Tail(this.#context, number, this.#files.create(number), this.#high))
     }
     this.places.open()
+    const { accepted } = this.#found
+    if (accepted.length > 0 && this.#trySaveState()) this.#files.forgetLost(accepted)
     await this.dropEmpty()
+  }
+
+  /** Saves mapping and list of segments; throws when they cannot be saved. */
+  saveState(): void {
+    this.#save(this.#listed())
+  }
+
+  #save(list: readonly ListedSegment[]): void {
+    // The list has lengths that are true once segments stand at their names.
+    this.#files.syncRenamed()
+    this.#saveState(list)
+    this.#saved = textOf(list)
+  }
+
+  #listed(sealed: readonly SealedSegment[] = this.#sealed, tailBytes = this.#tail.end): ListedSegment[] {
+    const { number, dead } = this.#tail
+    const tail = tailBytes > 0 ? [{ number, bytes: tailBytes, dead: dead.savedCount, of: [] }] : []
+    return [...sealed.map(listedOf), ...this.#unopened, ...tail]
   }
 
   #addSealed(segment: SealedSegment): void {
@@ -330,8 +361,7 @@ export class SegmentSet implements BatchTarget {
     let sealed: SealedSegment
     try {
       this.#files.saveDead([...this.#sealed, tail])
-      this.#saveMapping()
-      sealed = await this.#files.seal(tail, this.nextSeqNo, this.#log)
+      sealed = await this.#files.seal(tail, this.nextSeqNo, this.#log, leastBytes => this.#save(this.#listed(this.#sealed, leastBytes)))
     } catch (error) {
       file.close()
       this.#files.remove(number)
@@ -373,7 +403,10 @@ export class SegmentSet implements BatchTarget {
     const { tail, origins } = merged
     // Documents that died while the merge was running.
     for (const [doc, { segment, doc: was }] of origins.entries()) if (!segment.isLive(was)) tail.dead.add(doc)
-    const segment = this.#files.placeMerged(tail, number)
+    const segment = this.#files.placeMerged(tail, number, merged => {
+      const others = this.#sealed.filter(each => !sources.includes(each))
+      this.#save([...this.#listed(others), { ...listedOf(merged), of: sources.map(listedOf) }])
+    })
     this.#sealed.splice(this.#sealed.indexOf(sources[0]!), sources.length, segment)
     this.revision++
     this.#moveIds(segment, origins)
@@ -392,6 +425,7 @@ export class SegmentSet implements BatchTarget {
     if (empty.length === 0) return
     try {
       await this.#keepNextSeqNo(empty)
+      this.#save(this.#listed(this.#sealed.filter(segment => !empty.includes(segment))))
       this.#files.removeEmpty(empty)
     } catch (error) {
       return unlessOfSystem(error)
@@ -429,9 +463,21 @@ export class SegmentSet implements BatchTarget {
     }
   }
 
-  /** A short tail is not worth a segment: it is replayed at the next start. */
+  /** A short tail is not worth a segment: it is replayed at the next start, which is to find all of it. */
   async sealForClose(): Promise<void> {
     if (this.#tail.count >= SEAL_ON_CLOSE_DOCS) await this.#sealTail().catch(unlessOfSystem)
+    if (textOf(this.#listed()) !== this.#saved) this.#trySaveState()
+  }
+
+  /** Whether that was possible. The list that was saved before stays true, of fewer segments and lengths. */
+  #trySaveState(): boolean {
+    try {
+      this.saveState()
+      return true
+    } catch (error) {
+      unlessOfSystem(error)
+      return false
+    }
   }
 
   /** A sealed tail takes half of the disk, and queries read it as it is. */
@@ -467,6 +513,15 @@ export class SegmentSet implements BatchTarget {
     this.#tail = new Tail(this.#context, 0, this.#tail.file, this.#high)
   }
 }
+
+const listedOf = ({ number, sizeBytes, dead }: SealedSegment): ListedSegment => ({
+  number,
+  bytes: sizeBytes,
+  dead: dead.savedCount,
+  of: [],
+})
+
+const textOf = (list: readonly ListedSegment[]): string => JSON.stringify(rowsOf(list))
 
 /** Passes over failures of the disk, which leave everything as it was. Any other error is a fault of the program. */
 function unlessOfSystem(error: unknown): void {

@@ -1,4 +1,5 @@
 /** A block on disk: up to 250 documents with their ids, compressed together. Messages stand apart in a frame of their own. */
+import { crc32 } from 'node:zlib'
 import { compress, decompress } from '../../../../compression/zstd.ts'
 import { NOWHERE } from '../../../../json/bytes.ts'
 import { type BlockDocuments, plainDocuments } from './block-documents.ts'
@@ -27,6 +28,8 @@ const HAS_MESSAGES = 4
 const ARE_MESSAGES_COMPRESSED = 8
 const ARE_CUT = 16
 const ARE_MESSAGES_CUT = 32
+const HAS_CHECKSUMS = 64
+const CHECKSUM_BYTES = 12
 
 /** Where a block stands and what it holds. Offsets are in the segment's file. */
 export interface BlockRef {
@@ -49,6 +52,12 @@ export interface BlockRef {
   readonly areMessagesCompressed: boolean
   /** Numbers, addresses and ids are kept apart from the texts of messages. */
   readonly areMessagesCut: boolean
+  /** Blocks that were written before 2026-11-29 have none. */
+  readonly hasChecksums: boolean
+  /** CRC-32 of each part as it lies in the file; 0 without checksums. */
+  readonly idsChecksum: number
+  readonly dataChecksum: number
+  readonly messagesChecksum: number
 }
 
 export interface EncodedBlock {
@@ -114,7 +123,7 @@ export function packBlock(documents: DocumentRows, from: number, to: number): Pa
   const rawMessages = hasMessages ? layOutMessages(documents, from, to) : NO_BYTES
   const cutMessages = packMessages(rawMessages, to - from)
   const messages = cutMessages ?? packedIfWorth(rawMessages)
-  const header = Buffer.alloc(hasMessages ? LONG_HEADER_BYTES : HEADER_BYTES)
+  const header = Buffer.alloc(headerBytes(hasMessages, true))
   const ref: BlockRef = {
     firstDoc: 0,
     docs: to - from,
@@ -129,6 +138,10 @@ export function packBlock(documents: DocumentRows, from: number, to: number): Pa
     messageRawBytes: rawMessages.length,
     areMessagesCompressed: cutMessages === undefined && messages !== rawMessages,
     areMessagesCut: cutMessages !== undefined,
+    hasChecksums: true,
+    idsChecksum: crc32(ids),
+    dataChecksum: crc32(data),
+    messagesChecksum: crc32(messages),
   }
   writeHeader(header, ref)
   return { ref, header, ids, data, messages, texts: raw, values: cut?.values ?? NO_BYTES, rawMessages }
@@ -159,10 +172,12 @@ const NO_BYTES = Buffer.alloc(0)
 
 const packedIfWorth = (raw: Buffer): Uint8Array => (raw.length < MIN_COMPRESSED_BYTES ? raw : compress(raw))
 
-const headerBytes = (hasMessages: boolean) => (hasMessages ? LONG_HEADER_BYTES : HEADER_BYTES)
+const headerBytes = (hasMessages: boolean, hasChecksums: boolean) =>
+  (hasMessages ? LONG_HEADER_BYTES : HEADER_BYTES) + (hasChecksums ? CHECKSUM_BYTES : 0)
 
 /** Length of the whole block. */
-export const blockBytes = (ref: BlockRef) => headerBytes(ref.messageBytes > 0) + ref.idsBytes + ref.dataBytes + ref.messageBytes
+export const blockBytes = (ref: BlockRef) =>
+  headerBytes(ref.messageBytes > 0, ref.hasChecksums) + ref.idsBytes + ref.dataBytes + ref.messageBytes
 
 /** A block's yes and no in one number. */
 export function flagsOf(ref: BlockRef): number {
@@ -172,19 +187,21 @@ export function flagsOf(ref: BlockRef): number {
     (ref.messageBytes > 0 ? HAS_MESSAGES : 0) |
     (ref.areMessagesCompressed ? ARE_MESSAGES_COMPRESSED : 0) |
     (ref.areCut ? ARE_CUT : 0) |
-    (ref.areMessagesCut ? ARE_MESSAGES_CUT : 0)
+    (ref.areMessagesCut ? ARE_MESSAGES_CUT : 0) |
+    (ref.hasChecksums ? HAS_CHECKSUMS : 0)
   )
 }
 
 export function readFlags(
   flags: number,
-): Pick<BlockRef, 'areUuids' | 'isCompressed' | 'areMessagesCompressed' | 'areCut' | 'areMessagesCut'> {
+): Pick<BlockRef, 'areUuids' | 'isCompressed' | 'areMessagesCompressed' | 'areCut' | 'areMessagesCut' | 'hasChecksums'> {
   return {
     areUuids: (flags & IS_UUIDS) !== 0,
     isCompressed: (flags & IS_COMPRESSED) !== 0,
     areMessagesCompressed: (flags & ARE_MESSAGES_COMPRESSED) !== 0,
     areCut: (flags & ARE_CUT) !== 0,
     areMessagesCut: (flags & ARE_MESSAGES_CUT) !== 0,
+    hasChecksums: (flags & HAS_CHECKSUMS) !== 0,
   }
 }
 
@@ -194,25 +211,36 @@ function writeHeader(header: Buffer, ref: BlockRef): void {
   header.writeUInt32LE(ref.idsBytes, 8)
   header.writeUInt32LE(ref.dataBytes, 12)
   header.writeUInt32LE(ref.rawBytes, 16)
-  if (ref.messageBytes === 0) return
-  header.writeUInt32LE(ref.messageBytes, 20)
-  header.writeUInt32LE(ref.messageRawBytes, 24)
+  if (ref.messageBytes > 0) {
+    header.writeUInt32LE(ref.messageBytes, 20)
+    header.writeUInt32LE(ref.messageRawBytes, 24)
+  }
+  const at = header.length - CHECKSUM_BYTES
+  header.writeUInt32LE(ref.idsChecksum, at)
+  header.writeUInt32LE(ref.dataChecksum, at + 4)
+  header.writeUInt32LE(ref.messagesChecksum, at + 8)
 }
 
 /** Reads the header of the block at `at` of `bytes`, which stand at `base` in the file. */
 export function readBlockRef(bytes: Buffer, at: number, base: number, firstDoc: number): BlockRef {
   const flags = bytes.readUInt32LE(at + 4)
   const hasMessages = (flags & HAS_MESSAGES) !== 0
+  const hasChecksums = (flags & HAS_CHECKSUMS) !== 0
+  const length = headerBytes(hasMessages, hasChecksums)
+  const checksum = (k: number) => (hasChecksums ? bytes.readUInt32LE(at + length - CHECKSUM_BYTES + 4 * k) : 0)
   return {
     firstDoc,
     docs: bytes.readUInt32LE(at),
     ...readFlags(flags),
-    offset: base + at + headerBytes(hasMessages),
+    offset: base + at + length,
     idsBytes: bytes.readUInt32LE(at + 8),
     dataBytes: bytes.readUInt32LE(at + 12),
     rawBytes: bytes.readUInt32LE(at + 16),
     messageBytes: hasMessages ? bytes.readUInt32LE(at + 20) : 0,
     messageRawBytes: hasMessages ? bytes.readUInt32LE(at + 24) : 0,
+    idsChecksum: checksum(0),
+    dataChecksum: checksum(1),
+    messagesChecksum: checksum(2),
   }
 }
 
@@ -246,12 +274,28 @@ const restLength = ({ source, message }: StagedDocument) => source.length - (mes
 /** Reads `length` bytes of the file a block is in. */
 type ReadAt = (length: number, position: number) => Buffer
 
+/** Throws where a part of a block is not as it was written. */
+function check(ref: BlockRef, part: 'ids' | 'documents' | 'messages', bytes: Uint8Array, checksum: number): void {
+  if (ref.hasChecksums && crc32(bytes) !== checksum) throw new Error(`the checksum of the block's ${part} does not fit`)
+}
+
+export function readIds(ref: BlockRef, read: ReadAt): Buffer {
+  const ids = read(ref.idsBytes, ref.offset)
+  check(ref, 'ids', ids, ref.idsChecksum)
+  return ids
+}
+
 export function readDocuments(ref: BlockRef, read: ReadAt): BlockDocuments {
   if (ref.areCut) {
     const bytes = read(ref.idsBytes + ref.dataBytes, ref.offset)
-    return unpackDocuments(bytes.subarray(ref.idsBytes), ref.docs, bytes.subarray(0, ref.idsBytes))
+    const ids = bytes.subarray(0, ref.idsBytes)
+    const data = bytes.subarray(ref.idsBytes)
+    check(ref, 'ids', ids, ref.idsChecksum)
+    check(ref, 'documents', data, ref.dataChecksum)
+    return unpackDocuments(data, ref.docs, ids)
   }
   const data = read(ref.dataBytes, ref.offset + ref.idsBytes)
+  check(ref, 'documents', data, ref.dataChecksum)
   return plainDocuments(ref.isCompressed ? decompress(data, ref.rawBytes) : data, ref.docs, ref.messageBytes > 0)
 }
 
@@ -259,6 +303,7 @@ export function readDocuments(ref: BlockRef, read: ReadAt): BlockDocuments {
 export function readMessages(ref: BlockRef, read: ReadAt): BlockMessages | undefined {
   if (ref.messageBytes === 0) return undefined
   const data = read(ref.messageBytes, ref.offset + ref.idsBytes + ref.dataBytes)
+  check(ref, 'messages', data, ref.messagesChecksum)
   if (ref.areMessagesCut) return new CutMessages(data, ref.docs, ref.messageRawBytes)
   return new PlainMessages(ref.areMessagesCompressed ? decompress(data, ref.messageRawBytes) : data, ref.docs)
 }

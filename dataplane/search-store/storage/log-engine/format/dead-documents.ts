@@ -12,6 +12,8 @@ export class DeadDocuments {
   #count = 0
   /** Not yet in the segment's own file; the tail's frames tell of them until then. */
   isDirty = false
+  /** How many its file names. */
+  savedCount = 0
 
   /** `size`: of the segment, as far as that is known. */
   constructor(size: number) {
@@ -73,6 +75,7 @@ export class DeadDocuments {
     bytes.writeUInt32LE(crc32(this.#bits), 0)
     replaceFile(files, path, bytes)
     this.isDirty = false
+    this.savedCount = this.#count
   }
 
   static load(files: IndexFiles, path: string): DeadDocuments {
@@ -80,6 +83,8 @@ export class DeadDocuments {
     const bits = bytes.subarray(4)
     if (bytes.length < 4 || crc32(bits) !== bytes.readUInt32LE(0))
       throw new Error(`${path} is damaged: its checksum does not fit. It says which documents are deleted: without it they would come back`)
-    return DeadDocuments.of(bits)
+    const dead = DeadDocuments.of(bits)
+    dead.savedCount = dead.count
+    return dead
   }
 }

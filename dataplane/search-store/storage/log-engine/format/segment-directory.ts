@@ -1,6 +1,6 @@
 /** The end of a sealed segment: what stands where in its file. */
 import { crc32 } from 'node:zlib'
-import { compress, decompress } from '../../../../compression/zstd.ts'
+import { compressChecked, decompress } from '../../../../compression/zstd.ts'
 import { type BlockRef, flagsOf, readFlags } from './block.ts'
 import type { ColumnEntry, Span } from './column-codec.ts'
 import type { ShapesEntry } from './message-shapes.ts'
@@ -35,7 +35,7 @@ export interface SegmentDirectory {
   /** Shapes of messages; absent where there are none, and in segments written before they were kept. */
   readonly shapes?: ShapesEntry
   readonly blocks: Span
-  /** 32-bit words that `blocks` spends on each block; absent in segments written before messages stood apart: 6. */
+  /** 32-bit words that `blocks` spends on each block: 8 in segments written before blocks had checksums, absent before messages stood apart: 6. */
   readonly blockWords?: number
   /** No other document of the index ever has the id of one of these at another time; absent where that is not known. */
   readonly idsTellTimes?: true
@@ -51,7 +51,7 @@ export const FOOTER_BYTES = 32
 /** Directory and footer, for the end of the file; `at` is where they will stand. */
 export function encodeDirectory(directory: SegmentDirectory, at: number): Buffer {
   const raw = Buffer.from(JSON.stringify({ ...directory, columns: Object.fromEntries(directory.columns) }))
-  const packed = compress(raw)
+  const packed = compressChecked(raw)
   const footer = Buffer.alloc(FOOTER_BYTES)
   footer.writeUInt32LE(MAGIC, 0)
   footer.writeUInt32LE(crc32(packed), 4)
@@ -75,14 +75,15 @@ export function readDirectory(file: SegmentFile, [at, bytes, rawBytes]: Span): S
   return { ...stored, columns: new Map(Object.entries(stored.columns)) }
 }
 
-export const BLOCK_WORDS = 8
+export const BLOCK_WORDS = 11
 const OLD_BLOCK_WORDS = 6
 
 export function encodeBlockRefs(blocks: readonly BlockRef[]): Uint8Array {
   const words = new Uint32Array(BLOCK_WORDS * blocks.length)
   for (const [k, block] of blocks.entries()) {
     const { docs, offset, idsBytes, dataBytes, rawBytes, messageBytes, messageRawBytes } = block
-    words.set([docs, flagsOf(block), offset, idsBytes, dataBytes, rawBytes, messageBytes, messageRawBytes], BLOCK_WORDS * k)
+    const checksums = [block.idsChecksum, block.dataChecksum, block.messagesChecksum]
+    words.set([docs, flagsOf(block), offset, idsBytes, dataBytes, rawBytes, messageBytes, messageRawBytes, ...checksums], BLOCK_WORDS * k)
   }
   return new Uint8Array(words.buffer)
 }
@@ -102,6 +103,9 @@ export function decodeBlockRefs(bytes: Buffer, blockWords = OLD_BLOCK_WORDS): Bl
       rawBytes: word(5),
       messageBytes: word(6),
       messageRawBytes: word(7),
+      idsChecksum: word(8),
+      dataChecksum: word(9),
+      messagesChecksum: word(10),
     })
     firstDoc += word(0)
   }

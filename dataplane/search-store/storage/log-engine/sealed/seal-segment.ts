@@ -1,5 +1,5 @@
 /** Makes the index that stands at the end of a sealed segment. */
-import { compress } from '../../../../compression/zstd.ts'
+import { compressChecked } from '../../../../compression/zstd.ts'
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import { Turns } from '../../../turns.ts'
 import { BLOCK_DOCS, type BlockRef, encodeRows, nextBlockLength } from '../format/block.ts'
@@ -31,7 +31,7 @@ class IndexWriter {
   }
 
   packed(bytes: Uint8Array): Span {
-    const packed = compress(bytes)
+    const packed = compressChecked(bytes)
     return [this.raw(packed), packed.length, bytes.length]
   }
 

@@ -1,9 +1,10 @@
 /** A sealed segment as queries read it. */
 import { decompress } from '../../../../compression/zstd.ts'
 import { DamagedSegment, damageOf } from '../../damaged-segment.ts'
+import { SnapshotGone } from '../../index-copy.ts'
 import type { Column, KeptResults, MinuteCount, PostingSet, Segment, TextShapes, ValueCounts } from '../../index-storage.ts'
 import type { MemberPick } from '../../member-pick.ts'
-import type { BlockRef } from '../format/block.ts'
+import { type BlockRef, readIds } from '../format/block.ts'
 import {
   type ColumnEntry,
   columnOf,
@@ -92,7 +93,14 @@ export class SealedSegment implements Segment {
   static open(context: SegmentContext, number: number, file: SegmentFile, dead?: DeadDocuments): SealedSegment | undefined {
     const { sizeBytes } = file
     const span = findDirectory(file, sizeBytes)
-    return span === undefined ? undefined : new SealedSegment(context, number, file, sizeBytes, span, dead)
+    if (span === undefined) return undefined
+    try {
+      return new SealedSegment(context, number, file, sizeBytes, span, dead)
+    } catch (error) {
+      if (error instanceof SnapshotGone || (error instanceof Error && 'syscall' in error)) throw error
+      const why = error instanceof Error ? error.message : String(error)
+      throw new Error(`${file.path} is damaged at byte ${span[0]}, where its directory begins (${why})`, { cause: error })
+    }
   }
 
   /** The same segment with other deletions. */
@@ -323,12 +331,13 @@ export class SealedSegment implements Segment {
         this.#reading(this.#directory().blocks[0], () =>
           decodeBlockRefs(this.#section(this.#directory().blocks), this.#directory().blockWords),
         ),
-      refs => 160 * refs.length,
+      refs => 190 * refs.length,
     )
   }
 
   *idBlocks(): Generator<readonly [ref: BlockRef, ids: Buffer], void, undefined> {
-    for (const ref of this.blocks()) yield [ref, this.file.read(ref.idsBytes, ref.offset)]
+    const read = (length: number, position: number) => this.file.read(length, position)
+    for (const ref of this.blocks()) yield [ref, this.#reading(ref.offset, () => readIds(ref, read))]
   }
 
   docsOfIdHash(hash: number): readonly number[] {

@@ -1,6 +1,6 @@
 /** Reads documents, messages and ids out of blocks. */
 import type { MemberPick } from '../../member-pick.ts'
-import { type BlockContent, type BlockRef, idAt, readDocuments, readMessages } from '../format/block.ts'
+import { type BlockContent, type BlockRef, idAt, readDocuments, readIds, readMessages } from '../format/block.ts'
 import type { BlockDocuments } from '../format/block-documents.ts'
 import type { StoredId } from '../format/document-id.ts'
 import type { BlockMessages } from '../format/message-column.ts'
@@ -139,7 +139,7 @@ class SegmentBlocks implements StoredBlocks {
     this.#ids ??= { last: undefined }
     if (isIn(this.#ids.last, doc)) return this.#ids.last
     const ref = this.#blockOf(doc)
-    return keepAtHand(this.#ids, { ref, value: this.#file.read(ref.idsBytes, ref.offset) })
+    return keepAtHand(this.#ids, { ref, value: readIds(ref, this.#read) })
   }
 
   #blockOf(doc: number): BlockRef {

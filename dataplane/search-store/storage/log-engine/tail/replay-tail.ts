@@ -65,7 +65,8 @@ function refuseForeign(file: SegmentFile, sizeBytes: number): void {
 const beginsCommit = (file: SegmentFile, at: number): boolean => file.read(FRAME_MAGIC_BYTES.length, at).equals(FRAME_MAGIC_BYTES)
 
 function damaged({ file: { path }, end }: Tail): Error {
-  return new Error(`${path} is damaged at byte ${end}; without a backup, \`truncate -s ${end} ${path}\` keeps what came before`)
+  const wayOut = `truncate -s ${end} ${path} && touch ${path.replace(/seg$/, 'lost')}`
+  return new Error(`${path} is damaged at byte ${end}; without a backup, \`${wayOut}\` keeps what came before`)
 }
 
 /** A commit is written once the one before it is on disk: no crash leaves a sound one behind a torn one. */

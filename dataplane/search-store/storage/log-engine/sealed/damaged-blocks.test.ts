@@ -1,0 +1,151 @@
+/** A wrong bit in a block or a column: the documents are told to be damaged, or they are as they were. */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { DamagedSegment } from '../../damaged-segment.ts'
+import type { Segment, WriteOp } from '../../index-storage.ts'
+import { nodeFiles } from '../format/index-files.ts'
+import { findDirectory, readDirectory } from '../format/segment-directory.ts'
+import { SegmentFile } from '../format/segment-file.ts'
+import { createLogDocuments } from '../testing/log-documents.ts'
+import { LOG_MAPPING } from '../testing/log-mapping.ts'
+import { openIndex, withDirectory } from '../testing/temporary-index.ts'
+import { SealedSegment } from './sealed-segment.ts'
+
+/** Whatever is read of each document, by the document; damage is the text of its error. */
+function readAll(segment: Segment): string[] {
+  return Array.from({ length: segment.size }, (_, doc) => {
+    const message = () => Buffer.from(segment.text?.('message', doc) ?? []).toString()
+    return [() => segment.id(doc), () => Buffer.from(segment.source(doc)).toString(), message].map(orDamage).join(' ')
+  })
+}
+
+function orDamage(read: () => string): string {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof DamagedSegment) return `damaged: ${error.message}`
+    throw error
+  }
+}
+
+async function reading<T>(dir: string, use: (segment: SealedSegment) => T): Promise<T> {
+  const index = await openIndex(dir, LOG_MAPPING)
+  try {
+    return use(index.segments().find(segment => segment instanceof SealedSegment)!)
+  } finally {
+    await index.close()
+  }
+}
+
+describe('a wrong bit in a block', function () {
+  this.timeout(60_000)
+
+  for (const [what, count] of [
+    ['a block that is packed', 400],
+    ['a block that is too small to be packed', 5],
+  ] as const)
+    it(`is told as damage of its documents, and never read as other text (${what})`, () =>
+      withDirectory(async dir => {
+        const next = createLogDocuments(7, Date.UTC(2026, 10, 29))
+        const index = await openIndex(dir, LOG_MAPPING)
+        await index.apply(Array.from({ length: count }, (): WriteOp => ({ action: 'create', ...next() })))
+        await index.seal()
+        await index.close()
+        const path = join(dir, 'index', readdirSync(join(dir, 'index')).find(name => name.endsWith('.seg'))!)
+        const sound = readFileSync(path)
+        const { whole, blocks } = await reading(dir, segment => ({ whole: readAll(segment), blocks: segment.blocks() }))
+        let told = 0
+        for (const { offset, idsBytes, dataBytes, messageBytes } of blocks)
+          for (const [start, length] of [
+            [offset, idsBytes],
+            [offset + idsBytes, dataBytes],
+            [offset + idsBytes + dataBytes, messageBytes],
+          ] as const)
+            for (let k = 0; k < 12; k++) {
+              const wrong = Buffer.from(sound)
+              wrong[start + Math.floor((k * length) / 12)]! ^= 1 << (k % 8)
+              writeFileSync(path, wrong)
+              const found = await reading(dir, readAll)
+              let damaged = 0
+              for (const [doc, each] of found.entries()) {
+                if (each.includes('damaged: ')) damaged++
+                else expect(each, `byte ${start} + ${k} of 12ths of ${length}`).to.equal(whole[doc])
+              }
+              expect(damaged, `byte ${start} + ${k} of 12ths of ${length}`).to.be.above(0)
+              expect(found.join()).to.contain(`${path} is damaged at byte ${offset} (`)
+              told++
+            }
+        expect(told).to.equal(36 * blocks.length)
+      }))
+})
+
+describe('a wrong bit in a column', function () {
+  this.timeout(60_000)
+
+  it('is told as damage, and never read as other values', () =>
+    withDirectory(async dir => {
+      const next = createLogDocuments(7, Date.UTC(2026, 10, 29))
+      const index = await openIndex(dir, LOG_MAPPING)
+      await index.apply(Array.from({ length: 400 }, (): WriteOp => ({ action: 'create', ...next() })))
+      await index.seal()
+      await index.close()
+      const path = join(dir, 'index', readdirSync(join(dir, 'index')).find(name => name.endsWith('.seg'))!)
+      const sound = readFileSync(path)
+      const file = new SegmentFile(nodeFiles, path)
+      const { columns } = readDirectory(file, findDirectory(file, sound.length)!)
+      file.close()
+      let told = 0
+      for (const [field, { values, dictionary }] of columns) {
+        const whole = await reading(dir, segment => JSON.stringify(valuesOf(segment, field)))
+        for (const [at, bytes] of [values, dictionary ?? []])
+          for (let k = 0; k < 8 && at !== undefined; k++) {
+            const wrong = Buffer.from(sound)
+            wrong[at + Math.floor((k * bytes!) / 8)]! ^= 1 << k
+            writeFileSync(path, wrong)
+            const found = await reading(dir, segment => orDamage(() => JSON.stringify(valuesOf(segment, field))))
+            // Some bits of a frame mean nothing.
+            if (found === whole) continue
+            expect(found, `${field}: byte ${at} + ${k} of 8ths of ${bytes}`).to.contain(`damaged: ${path} is damaged at byte `)
+            told++
+          }
+        writeFileSync(path, sound)
+      }
+      expect(told).to.be.above(100)
+    }))
+})
+
+describe('a wrong bit in the directory of a segment', () => {
+  it('keeps the index from opening, and the file is named', () =>
+    withDirectory(async dir => {
+      const next = createLogDocuments(7, Date.UTC(2026, 10, 29))
+      const index = await openIndex(dir, LOG_MAPPING)
+      await index.apply(Array.from({ length: 400 }, (): WriteOp => ({ action: 'create', ...next() })))
+      await index.seal()
+      await index.close()
+      const path = join(dir, 'index', readdirSync(join(dir, 'index')).find(name => name.endsWith('.seg'))!)
+      const sound = readFileSync(path)
+      const file = new SegmentFile(nodeFiles, path)
+      const [at, bytes] = findDirectory(file, sound.length)!
+      file.close()
+      for (let k = 0; k < 16; k++) {
+        const wrong = Buffer.from(sound)
+        wrong[at + Math.floor((k * bytes) / 16)]! ^= 1 << (k % 8)
+        writeFileSync(path, wrong)
+        const problem = await openIndex(dir, LOG_MAPPING).then(
+          async opened => {
+            await opened.close()
+            return 'it opened'
+          },
+          (error: Error) => error.message,
+        )
+        expect(problem, `byte ${k} of 16ths`).to.contain(`${path} is damaged at byte ${at}, where its directory begins (`)
+      }
+    }))
+})
+
+function valuesOf(segment: SealedSegment, field: string): unknown {
+  const column = segment.column(field)
+  return column?.kind === 'number' ? [...column.values] : [column?.codes, column?.dictionary]
+}
