@@ -50,6 +50,19 @@ describe('root cause by rules', () => {
     expect(first([...untraced, ...batch(-15, 0)])?.service).to.equal('batch')
   })
 
+  it('takes what came with errors that stopped for nothing new: the time before has it, too', () => {
+    const retried = USUAL.flatMap(line => (line.says === 'card charged' ? [line, { ...line, says: 'bank asked again' }] : [line]))
+    const late = retried.flatMap(line =>
+      line.says === 'bank asked again' ? [line, { ...line, says: 'bank is late: no answer', isError: true }] : [line],
+    )
+    const { candidates, summary } = rootCauseOf([
+      ...traffic({ from: -3, to: 0, perMinute: 40, lines: i => (i % 3 === 0 ? late : USUAL) }),
+      ...traffic({ from: 0, to: 1, perMinute: 40, lines: i => (i % 3 === 0 ? retried : i % 6 === 1 ? without('order stored') : USUAL) }),
+    ])
+    expect(candidates[0]?.service).to.equal('orders')
+    expect(summary).to.not.include('bank asked again')
+  })
+
   it('tells what a JSON record lacks, whose pattern has no words, behind what says more', () => {
     const json = USUAL.map(line => (line.service === 'payments' ? { ...line, says: `{"msg":<*>,"at${line.says.length}":<*>}` } : line))
     const broken = json

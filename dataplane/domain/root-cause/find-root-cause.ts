@@ -25,7 +25,7 @@ const DETECTORS = {
   errors: { find: errorsOf, scale: 4.5 },
   structure: { find: findStructure, scale: 4.5 },
   visits: { find: findVisits, scale: 4.5 },
-  delays: { find: findDelays, scale: 11 },
+  delays: { find: delaysOf, scale: 11 },
   rates: { find: findRates, scale: 4.5 },
 } as const satisfies Record<string, { find(system: ObservedSystem, failures: Failures): Generator<void, Findings>; scale: number }>
 export type Detector = keyof typeof DETECTORS
@@ -88,11 +88,7 @@ export function* rankSystem(
   const hasBaseline = !Number.isNaN(system.baseline.firstMs)
   const failures = yield* findFailures(system)
   // Without a time before nothing but errors can be told.
-  const found = yield* runDetectors(
-    withoutRecovered(system, failures),
-    failures,
-    hasBaseline ? detectors : detectors.filter(name => name === 'errors'),
-  )
+  const found = yield* runDetectors(system, failures, hasBaseline ? detectors : detectors.filter(name => name === 'errors'))
   const ranked = rankSuspects(found, system, failures)
   const asked = services.length === 0 ? ranked : ranked.filter(({ service }) => services.includes(system.services[service]!))
   const places = { instances: yield* findInstances(system), node: yield* findTroubledNode(system, failures) }
@@ -148,6 +144,10 @@ function* runDetectors(
 // biome-ignore lint/correctness/useYield: as the other detectors
 function* errorsOf(_: ObservedSystem, { findings }: Failures): Generator<void, Findings> {
   return findings
+}
+
+function* delaysOf(system: ObservedSystem, failures: Failures): Generator<void, Findings> {
+  return yield* findDelays(withoutRecovered(system, failures))
 }
 
 function only(findings: Findings, services: ReadonlySet<number>): Findings {

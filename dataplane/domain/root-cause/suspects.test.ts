@@ -29,7 +29,7 @@ function ranked(seen: readonly Seen[], echoing: readonly number[] = [], of = sys
   const failures: Failures = {
     findings: new Map(),
     risen: new Set(),
-    stopped: new Set(),
+    recovered: new Set(),
     failed: new Set(),
     worstShare: 0,
     origins: new Set(),
