@@ -70,7 +70,12 @@ export function readErrors(services: readonly string[], kinds: Iterable<Kind>): 
   const findHost = createFindHost(services)
   const findCalled = createFindCalled(services, findHost)
   const nameService = services.findIndex(name => /dns/i.test(name))
-  const namedBy = ({ sense, hosts, isUnresolved, withoutCallers }: ErrorWords, speaker: number, called: number | undefined) => {
+  const namedBy = (
+    { sense, hosts, isUnresolved, isOfNearEnd, withoutCallers }: ErrorWords,
+    speaker: number,
+    called: number | undefined,
+  ) => {
+    if (isOfNearEnd) return undefined
     // The names that a name service looked up are not at fault.
     const findWord = () => (speaker === nameService ? undefined : findNamed(withoutCallers, speaker))
     if (isUnresolved) return nameService < 0 || nameService === speaker ? findWord() : nameService

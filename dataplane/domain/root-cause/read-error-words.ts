@@ -20,6 +20,8 @@ export interface ErrorWords {
   readonly system: string | undefined
   /** Nobody answered, and the text does not tell who should have. */
   readonly isUnanswered: boolean
+  /** The speaker could not even call: whatever it names did nothing. */
+  readonly isOfNearEnd: boolean
   /** The text without those words that tell who asked: `request from orders`. */
   readonly withoutCallers: string
 }
@@ -46,6 +48,10 @@ const STATE: readonly RegExp[] = [
 
 /** Resources of the speaker, also while a database is asked. */
 const OWN_STATE = /open files|\bemfile\b|java heap space|gc overhead limit|\bmemoryerror\b|bad_alloc/i
+
+/** The near end of a connection fails, before the far one hears of it: no port is left, or no descriptor for the socket. */
+const NEAR_END =
+  /can(?:not|'t) assign requested address|\beaddrnotavail\b|\b(?:connect|connection|socket|socketexception|dial)\b.{0,120}(?:too many open files|\be[mn]file\b|no buffer space available|\benobufs\b)/i
 
 /** The platform tells of a workload that it fails, and hardly why. */
 const PLATFORM =
@@ -85,13 +91,16 @@ const CUT_OFF =
 const REFUSED =
   /statement timeout|lock timeout|terminating connection|the database system is|not ?enough ?(?:in-sync )?replicas|not ?(?:writable ?)?primary|no primary\b|cluster_block_exception|circuit_breaking_exception|\bclusterdown\b/i
 
+/** The far end of a call told that it failed. */
+const ANSWER = /\b(?:returned|responded|replied|answered|status(?: code)?)\b.{0,60}\b5\d\d\b|\[5\d\d\] during/i
+
 /**
  * A service that was called answers with an error, or is not there. A connection that is refused, reset or late is none of these by itself: its other end may
  * be outside of all that logs, and then the service that wrote the error is as near as one gets.
  */
 const CALLEE: readonly RegExp[] = [
   /\b(?:(?<!resource temporarily )unavailable|unreachable|upstream|downstream|bad gateway|gateway time-?out|remote|dependency|callee|no healthy)\b/i,
-  /\b(?:returned|responded|replied|answered|status(?: code)?)\b.{0,60}\b5\d\d\b|\[5\d\d\] during/i,
+  ANSWER,
   // Each traceback of Python says `most recent call last`.
   /\b(?:(?<!most recent )call(?:ing)? \S|error from |response from )/i,
 ]
@@ -139,6 +148,7 @@ export function readErrorWords(message: string, isOfStore = false): ErrorWords {
     unresolvedName: isUnresolved ? (hostsOf(text, LOOKED_UP)[0] ?? hosts[0]) : undefined,
     system: systemOf(text),
     isUnanswered: NETWORK.test(text) && hosts.length === 0 && !MASKED_PORT.test(text) && !OWN_POOL.test(text),
+    isOfNearEnd: isOfNearEnd(text),
     withoutCallers: text.replaceAll(CALLERS, ' '),
   }
 }
@@ -154,7 +164,7 @@ const QUOTED = /(["`]|(?<![\p{L}\d])'(?=[^']{1,200}'(?![\p{L}\d])))((?:(?!\1)[^\
 
 /** The text without the marks around quoted reasons: a mask of all that is quoted would hide why something failed. */
 export function withOpenReasons(text: string): string {
-  const isReason = (words: string) => [NETWORK, REFUSED, ...STATE, ...OWN].some(reason => reason.test(words))
+  const isReason = (words: string) => [NETWORK, NEAR_END, REFUSED, ...STATE, ...OWN].some(reason => reason.test(words))
   return text.replaceAll(QUOTED, (quoted, _mark, words: string) => WHOLE_SITE.exec(words)?.[0] ?? (isReason(words) ? words : quoted))
 }
 
@@ -168,7 +178,7 @@ export function tellsLastingState(text: string): boolean {
 
 /** Where the reason stands that an error names: the first place of its strongest words; undefined without any. */
 export function reasonIn(text: string): { readonly from: number; readonly to: number } | undefined {
-  for (const words of [...OWN, ...STATE, NETWORK, REFUSED]) {
+  for (const words of [NEAR_END, ...OWN, ...STATE, NETWORK, REFUSED]) {
     const found = words.exec(text)
     if (found !== null) return { from: found.index, to: found.index + found[0].length }
   }
@@ -178,7 +188,7 @@ export function reasonIn(text: string): { readonly from: number; readonly to: nu
 /** Whether it tells why, and not only that something fails. */
 export function namesReason(text: string): boolean {
   const start = text.slice(0, MAX_CHARACTERS)
-  return [...OWN, ...STATE].some(words => words !== PLATFORM && words.test(start))
+  return [NEAR_END, ...OWN, ...STATE].some(words => words !== PLATFORM && words.test(start))
 }
 
 /** An HTTP status of a failure, where a message tells it as such. */
@@ -204,7 +214,11 @@ export function refusesLogin(text: string): boolean {
   return LOGIN.test(text.slice(0, MAX_CHARACTERS))
 }
 
+/** Unless the far end said so of itself, in its answer. */
+const isOfNearEnd = (text: string) => NEAR_END.test(text) && !ANSWER.test(text.replaceAll(ANSWERED, ' '))
+
 function senseOf(text: string, isOfStore: boolean): ErrorSense {
+  if (isOfNearEnd(text)) return 'own'
   if (KILLED.test(text)) return 'callee'
   if (OWN.some(words => words.test(text))) return 'own'
   if (STATE.some(words => words.test(text))) return CLIENT.test(text) || (isOfStore && !OWN_STATE.test(text)) ? 'callee' : 'own'
