@@ -14,6 +14,8 @@ import {
   readErrorWords,
   refusesLogin,
   tellsNothing,
+  tellsOomKill,
+  tellsRestarts,
   withOpenReasons,
 } from './read-error-words.ts'
 import { createFindHost } from './service-of-host.ts'
@@ -85,6 +87,13 @@ export function readErrors(services: readonly string[], kinds: Iterable<Kind>): 
     }
     return sense === 'own' ? undefined : (called ?? findWord())
   }
+  let restarted: ReadonlySet<number | undefined> | undefined
+  /** The only service that the platform restarts: whom else did the kernel kill? */
+  const onlyRestarted = () => {
+    restarted ??= new Set(all.filter(kind => textsOf(kind).some(tellsRestarts)).map(kind => readOnce(kind).named))
+    const [service, ...others] = restarted
+    return others.length === 0 ? service : undefined
+  }
   const read = (kind: Kind): ReadKind => {
     const texts = textsOf(kind)
     const isOfStore = kind.called.some(({ isStore }) => isStore)
@@ -104,7 +113,8 @@ export function readErrors(services: readonly string[], kinds: Iterable<Kind>): 
       if (repeated !== undefined && onlyRefused(repeated) === kind.service) return { sense: 'own', named: undefined }
     }
     if (repeated !== undefined) return { sense: 'callee', named: repeated }
-    const named = words.map(each => namedBy(each, kind.service, called)).find(service => service !== undefined)
+    const killed = () => (texts.some(tellsOomKill) ? onlyRestarted() : undefined)
+    const named = words.map(each => namedBy(each, kind.service, called)).find(service => service !== undefined) ?? killed()
     const sense = words.find(each => each.sense === 'own')?.sense ?? first.sense
     // Attributes say of whom it complains.
     if ((sense === 'vague' || (sense === 'plain' && system !== undefined)) && named !== undefined && named === called)

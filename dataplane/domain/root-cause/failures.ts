@@ -7,7 +7,7 @@ import { type ErrorReader, readErrors } from './error-reader.ts'
 import { type Findings, HintBoard } from './findings.ts'
 import { MinuteSeries } from './minute-series.ts'
 import type { Kind, ObservedPeriod, ObservedRecord, ObservedSystem, TracedRequest } from './observed-system.ts'
-import { namesReason, readErrorWords, tellsLastingState } from './read-error-words.ts'
+import { namesReason, readErrorWords, tellsLastingState, tellsOomKill } from './read-error-words.ts'
 import { countShift, median, type Pair, shareShift } from './statistics.ts'
 import { quoted, rounded, timesOf } from './wording.ts'
 
@@ -116,11 +116,12 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
       subject: `${speaker} ${kind?.id ?? 'all'} ${isEcho}`,
       isErrors: true,
       isOwnWords: service === speaker && !isEcho,
+      namesReason: records.some(({ kind }) => wordsOf(kind).some(namesReason)),
       isUnanswered: service === speaker && records.every(({ kind }) => reader.isUnanswered(kind)),
       nature:
         isEcho || (service === speaker && records.some(({ kind }) => isRemote(kind)))
           ? 'remote'
-          : records.some(({ kind }) => reader.senseOf(kind) === 'own')
+          : records.some(({ kind }) => reader.senseOf(kind) === 'own' || (service !== speaker && wordsOf(kind).some(tellsOomKill)))
             ? 'cause'
             : 'fault',
       tell: () => ({

@@ -243,6 +243,24 @@ describe('root cause by rules', () => {
     expect(candidate?.reasons.length).to.be.greaterThan(1)
   })
 
+  it('tells first that a service was killed for its memory, not that the platform starts it again and again', () => {
+    const calm = (service: string) =>
+      Array.from({ length: 90 }, (_, i) => observation({ service, pattern: 'well', timeMs: AT_MS - 900_000 + i * 10_000 }))
+    const says = (service: string, pattern: string, everyMs: number) =>
+      Array.from({ length: 180_000 / everyMs }, (_, i) =>
+        observation({ service, pattern, timeMs: AT_MS + 900 + i * everyMs, isError: true }),
+      )
+    const { summary, candidates } = rootCauseOf([
+      ...shop(() => USUAL.filter(({ service }) => service !== 'payments')),
+      ...calm('kernel'),
+      ...calm('kubelet'),
+      ...says('kernel', 'Memory cgroup out of memory: Killed process <*> (java)', 30_000),
+      ...says('kubelet', 'Back-off restarting failed container payments in pod payments-<*>', 9_000),
+    ])
+    expect(summary).to.match(/^Most likely payments: kernel blames it: “Memory cgroup out of memory: Killed process <\*> \(java\)” 6 times/)
+    expect(candidates[0]?.reasons.map(({ service }) => service)).to.include('kubelet')
+  })
+
   it('tells first the complaint of a caller about a service, not that it is reached less', () => {
     const refused = { service: 'gateway', says: 'call payments: connection refused', afterMs: 5, isError: true }
     const unpaid = USUAL.filter(({ service }) => service !== 'payments')

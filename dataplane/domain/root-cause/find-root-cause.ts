@@ -235,7 +235,8 @@ function tellingFirst(hints: readonly Hint[]): readonly Hint[] {
   const own = hints.filter(({ isOwnWords }) => isOwnWords === true)
   const first =
     TELLING.map(nature => own.find(hint => hint.nature === nature)).find(hint => hint !== undefined) ??
-    // The platform tells why a service that says nothing is gone; callers, that it is.
+    // The platform tells why a service that says nothing is gone, and of that it was killed before that it is started again; callers, that it is.
+    hints.find(({ isErrors, nature, namesReason }) => isErrors === true && nature === 'cause' && namesReason === true) ??
     hints.find(({ isErrors, nature }) => isErrors === true && nature === 'cause') ??
     hints.find(({ isErrors, nature }) => isErrors === true && nature !== 'remote')
   return first === undefined ? hints : [first, ...hints.filter(hint => hint !== first)]

@@ -37,6 +37,8 @@ export interface Hint {
   readonly isErrors?: boolean
   /** Errors that the service itself writes, and that begin there. */
   readonly isOwnWords?: boolean
+  /** Errors that tell why something failed, and not only that. */
+  readonly namesReason?: boolean
   /** Errors of a service that nobody answered, and which do not tell who should have. */
   readonly isUnanswered?: boolean
   readonly tell: () => CauseEvidence

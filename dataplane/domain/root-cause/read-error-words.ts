@@ -110,6 +110,11 @@ const ANSWERED = /\bHTTP [A-Z]{3,7} \/\S{0,200} responded (?:\d{3}|<\*>)/g
 /** The kernel ends what uses up its memory. */
 const KILLED = /\bkilled process\b/i
 
+/** The kernel or the kubelet tells of a process that was killed for its memory. */
+const OOM_KILL = /\bkilled process\b|\bsystem oom encountered\b|\boom[-_ ]?kill/i
+/** The platform starts a container again and again. */
+const RESTARTS = /\bback-off\b.{0,40}\brestarting\b|crashloop/i
+
 /** A proxy tells the URL that it was asked for as well. */
 const PROXY = /\b(?:up|down)stream\b/i
 
@@ -166,6 +171,17 @@ const QUOTED = /(["`]|(?<![\p{L}\d])'(?=[^']{1,200}'(?![\p{L}\d])))((?:(?!\1)[^\
 export function withOpenReasons(text: string): string {
   const isReason = (words: string) => [NETWORK, NEAR_END, REFUSED, ...STATE, ...OWN].some(reason => reason.test(words))
   return text.replaceAll(QUOTED, (quoted, _mark, words: string) => WHOLE_SITE.exec(words)?.[0] ?? (isReason(words) ? words : quoted))
+}
+
+/** Killed for its memory: the kernel knows the process, and hardly the service. */
+export function tellsOomKill(text: string): boolean {
+  const start = text.slice(0, MAX_CHARACTERS)
+  return OOM_KILL.test(start) && !RESTARTS.test(start)
+}
+
+/** Restarted again and again: the platform knows the service, and hardly the reason. */
+export function tellsRestarts(text: string): boolean {
+  return RESTARTS.test(text.slice(0, MAX_CHARACTERS))
 }
 
 /** States that last until somebody ends them: said once, they hold. */
