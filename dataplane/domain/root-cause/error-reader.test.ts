@@ -145,6 +145,25 @@ describe('what errors tell', () => {
     expect(namedBy(kind('web', answered), kind('web', 'orders-db:5432 said: too many open files'))).to.deep.equal(['orders', 'orders-db'])
   })
 
+  it('what they waited for, where they do not tell of whom', () => {
+    const waits = (text: string) => {
+      const said = kind('orders', text)
+      return readErrors(SERVICES, [said]).waits(said)
+    }
+    for (const text of ['context deadline exceeded', 'java.net.SocketTimeoutException: Read timed out', 'no upstream answered'])
+      expect(waits(text), text).to.equal('answer')
+    expect(waits('timeout waiting for connection')).to.equal('connection')
+    expect(waits('order failed')).to.equal(undefined)
+    for (const text of [
+      'call to orders-db: context deadline exceeded',
+      'POST https://api.maps.example/lookup failed: 503 Service Unavailable',
+      'getaddrinfo ENOTFOUND bank.internal',
+      'no space left on device',
+      'canceling statement due to statement timeout',
+    ])
+      expect(waits(text), text).to.equal('nothing')
+  })
+
   it('the one client that is not let in, and the server where several are not', () => {
     const server = kind('orders-db', 'FATAL: password authentication failed for user "ada"')
     const client = (service: string) =>

@@ -4,6 +4,7 @@ import { withoutHead } from '../records/line-head.ts'
 import { maskMessage } from '../records/pattern.ts'
 import { createFindCalled } from './called-service.ts'
 import { entryOf } from './entry-of.ts'
+import type { Waiting } from './findings.ts'
 import { createFindNamed } from './named-service.ts'
 import type { Kind } from './observed-system.ts'
 import { findQuoted } from './quoted-errors.ts'
@@ -26,8 +27,8 @@ export interface ErrorReader {
   senseOf(kind: Kind): ErrorSense
   /** The name that it could not resolve; undefined for other errors, and where it does not tell. */
   unresolvedNameOf(kind: Kind): string | undefined
-  /** Nobody answered it, and it does not tell who should have. */
-  isUnanswered(kind: Kind): boolean
+  /** What it waited for, without telling of whom; undefined where it tells nothing but that something failed. */
+  waits(kind: Kind): Waiting | undefined
   /** Complains of another service, or says nothing but that something failed, where another service says more. */
   isRemote(kind: Kind): boolean
   /**
@@ -45,7 +46,7 @@ const MAX_ORDERS = 400
 interface ReadKind {
   readonly sense: ErrorSense
   readonly unresolvedName?: string | undefined
-  readonly isUnanswered?: boolean
+  readonly waits?: Waiting
   readonly named: number | undefined
 }
 
@@ -123,8 +124,10 @@ export function readErrors(services: readonly string[], kinds: Iterable<Kind>): 
     // The service that asks for a name that nobody answers for is as near to the fault as one gets, as with a site of others.
     const isOfOthers =
       words.some(each => each.isUnresolved || isOfStranger(each)) || kind.called.some(({ hosts }) => hosts.some(isStranger))
-    const isUnanswered = sense === 'plain' && named === undefined && first.isUnanswered && kind.called.length === 0
-    return { sense: sense === 'callee' && named === undefined && isOfOthers ? 'plain' : sense, named, unresolvedName, isUnanswered }
+    if (named === undefined && isOfOthers) return { sense: sense === 'callee' ? 'plain' : sense, named, unresolvedName }
+    if (named !== undefined) return { sense, named, unresolvedName }
+    const isUnanswered = sense === 'callee' || (sense === 'plain' && first.isUnanswered && kind.called.length === 0)
+    return { sense, named, unresolvedName, waits: first.isPoolEmpty ? 'connection' : isUnanswered ? 'answer' : 'nothing' }
   }
   const known = new Map<Kind, ReadKind>()
   const readOnce = (kind: Kind): ReadKind => {
@@ -143,7 +146,7 @@ export function readErrors(services: readonly string[], kinds: Iterable<Kind>): 
   return {
     named: kind => readOnce(kind).named,
     senseOf: kind => readOnce(kind).sense,
-    isUnanswered: kind => readOnce(kind).isUnanswered === true,
+    waits: kind => (readOnce(kind).sense === 'vague' ? undefined : (readOnce(kind).waits ?? 'nothing')),
     unresolvedNameOf: kind => readOnce(kind).unresolvedName,
     isRemote: kind => readOnce(kind).sense === 'callee' || (readOnce(kind).sense === 'vague' && othersTell(kind.service)),
     beginningOf: errors =>

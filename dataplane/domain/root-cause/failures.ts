@@ -4,7 +4,7 @@
  */
 import { entryOf } from './entry-of.ts'
 import { type ErrorReader, readErrors } from './error-reader.ts'
-import { type Findings, HintBoard } from './findings.ts'
+import { type Findings, type Hint, HintBoard } from './findings.ts'
 import { MinuteSeries } from './minute-series.ts'
 import type { Kind, ObservedPeriod, ObservedRecord, ObservedSystem, TracedRequest } from './observed-system.ts'
 import { namesReason, readErrorWords, tellsLastingState, tellsOomKill } from './read-error-words.ts'
@@ -117,7 +117,7 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
       isErrors: true,
       isOwnWords: service === speaker && !isEcho,
       namesReason: records.some(({ kind }) => wordsOf(kind).some(namesReason)),
-      isUnanswered: service === speaker && records.every(({ kind }) => reader.isUnanswered(kind)),
+      ...waitsOf(service === speaker ? records : [], reader),
       nature:
         isEcho || (service === speaker && records.some(({ kind }) => isRemote(kind)))
           ? 'remote'
@@ -147,6 +147,13 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
     echoing: echoingOf(system.window, risen, tallies, isRemote),
     blames: [...naming, ...echoes],
   }
+}
+
+/** What a service's own errors waited for, all that tell anything. */
+function waitsOf(records: readonly ObservedRecord[], { waits }: ErrorReader): Pick<Hint, 'waits'> {
+  const told = new Set(records.map(({ kind }) => waits(kind)))
+  const waiting = (['nothing', 'answer', 'connection'] as const).find(each => told.has(each))
+  return waiting === undefined ? {} : { waits: waiting }
 }
 
 interface Told {

@@ -20,6 +20,8 @@ export interface ErrorWords {
   readonly system: string | undefined
   /** Nobody answered, and the text does not tell who should have. */
   readonly isUnanswered: boolean
+  /** All connections of a pool are taken, and whoever took them does not give them back. */
+  readonly isPoolEmpty: boolean
   /** The speaker could not even call: whatever it names did nothing. */
   readonly isOfNearEnd: boolean
   /** The text without those words that tell who asked: `request from orders`. */
@@ -152,7 +154,8 @@ export function readErrorWords(message: string, isOfStore = false): ErrorWords {
     isUnresolved,
     unresolvedName: isUnresolved ? (hostsOf(text, LOOKED_UP)[0] ?? hosts[0]) : undefined,
     system: systemOf(text),
-    isUnanswered: NETWORK.test(text) && hosts.length === 0 && !MASKED_PORT.test(text) && !OWN_POOL.test(text),
+    isUnanswered: UNANSWERED.test(text) && !GIVEN_UP.test(text) && hosts.length === 0 && !MASKED_PORT.test(text) && !isPoolEmpty(text),
+    isPoolEmpty: isPoolEmpty(text),
     isOfNearEnd: isOfNearEnd(text),
     withoutCallers: text.replaceAll(CALLERS, ' '),
   }
@@ -160,6 +163,26 @@ export function readErrorWords(message: string, isOfStore = false): ErrorWords {
 
 /** Networks that fail: of whom it tells is open, that it happened is a reason. */
 const NETWORK = /connection (?:refused|reset|timed out|closed)|\beconn(?:refused|reset)\b|i\/o timeout|deadline exceeded|timed out/i
+/** Clients that give up in words of their own. */
+const UNANSWERED = new RegExp(
+  `${NETWORK.source}|\\b(?:time-?out|deadline_?exceeded|e(?:socket)?timedout|no (?:answer|response|reply))\\b`,
+  'i',
+)
+/** All connections of a pool are taken. */
+const POOL_EMPTY =
+  /connection is not available, request timed out|unable to acquire (?:jdbc )?connection|waiting for (?:a |an |free |idle ){0,2}connection|pool ?limit of size|pool (?:is )?(?:exhausted|empty)|no connections? (?:is |are )?available|getting a connection from the pool|timed out acquiring|knex: timeout acquiring/i
+const isPoolEmpty = (text: string) => POOL_EMPTY.test(text) || (OWN_POOL.test(text) && UNANSWERED.test(text))
+/** A database gives up on a statement, and answers so. */
+const GIVEN_UP = /(?:statement|lock|lock wait) timeout/i
+/** Databases tell of statements that took long. */
+const SLOW_STATEMENT =
+  /\bslow (?:query|queries|log|command|statement)|\bduration: \S{1,40} ms {1,2}(?:statement|execute|parse|bind)|\bquery_time: |\bslow ?log\b|"durationMillis":|\bplanSummary: |\btook too long\b|\blong[- ]running (?:query|statement|transaction)/i
+
+/** Whether a line of a database tells of a statement that took long. */
+export function tellsSlowStatement(pattern: string): boolean {
+  return SLOW_STATEMENT.test(pattern.slice(0, MAX_CHARACTERS))
+}
+
 /** A host whose port is masked, in a pattern. */
 const MASKED_PORT = /\w:<\*>/
 /** A URL is told up to where it leads: paths and queries name users. */
