@@ -126,6 +126,44 @@ describe('what errors tell', () => {
     ])
   })
 
+  it('nobody else, where it could not even open its own end of a connection', () => {
+    for (const text of [
+      'Post "http://orders:8080/orders": dial tcp 10.0.4.7:8080: connect: cannot assign requested address',
+      'call to orders failed: java.net.BindException: Cannot assign requested address (Address not available)',
+      'connect EADDRNOTAVAIL 10.0.4.7:8080 - Local (10.0.3.2:0) while calling orders',
+      'psycopg2.OperationalError: could not connect to server: Cannot assign requested address. Is it running on host "orders-db"?',
+      'socket() failed (24: Too many open files) while connecting to upstream, upstream: "http://orders:8080/"',
+      'Get "http://orders:8080/": dial tcp 10.0.4.7:8080: socket: too many open files',
+      'connect EMFILE orders:8080',
+      "HTTPConnectionPool(host='orders', port=8080): Failed to establish a new connection: [Errno 105] No buffer space available",
+    ]) {
+      const said = kind('web', text)
+      const reader = readErrors(SERVICES, [said])
+      expect([reader.named(said), reader.senseOf(said)], text).to.deep.equal([undefined, 'own'])
+    }
+    const answered = 'http://orders:8080/ returned 503: connect: cannot assign requested address'
+    expect(namedBy(kind('web', answered), kind('web', 'orders-db:5432 said: too many open files'))).to.deep.equal(['orders', 'orders-db'])
+  })
+
+  it('what they waited for, where they do not tell of whom', () => {
+    const waits = (text: string) => {
+      const said = kind('orders', text)
+      return readErrors(SERVICES, [said]).waits(said)
+    }
+    for (const text of ['context deadline exceeded', 'java.net.SocketTimeoutException: Read timed out', 'no upstream answered'])
+      expect(waits(text), text).to.equal('answer')
+    expect(waits('timeout waiting for connection')).to.equal('connection')
+    expect(waits('order failed')).to.equal(undefined)
+    for (const text of [
+      'call to orders-db: context deadline exceeded',
+      'POST https://api.maps.example/lookup failed: 503 Service Unavailable',
+      'getaddrinfo ENOTFOUND bank.internal',
+      'no space left on device',
+      'canceling statement due to statement timeout',
+    ])
+      expect(waits(text), text).to.equal('nothing')
+  })
+
   it('the one client that is not let in, and the server where several are not', () => {
     const server = kind('orders-db', 'FATAL: password authentication failed for user "ada"')
     const client = (service: string) =>

@@ -4,6 +4,7 @@ import { withoutHead } from '../records/line-head.ts'
 import { maskMessage } from '../records/pattern.ts'
 import { createFindCalled } from './called-service.ts'
 import { entryOf } from './entry-of.ts'
+import type { Waiting } from './findings.ts'
 import { createFindNamed } from './named-service.ts'
 import type { Kind } from './observed-system.ts'
 import { findQuoted } from './quoted-errors.ts'
@@ -14,6 +15,8 @@ import {
   readErrorWords,
   refusesLogin,
   tellsNothing,
+  tellsOomKill,
+  tellsRestarts,
   withOpenReasons,
 } from './read-error-words.ts'
 import { createFindHost } from './service-of-host.ts'
@@ -24,8 +27,8 @@ export interface ErrorReader {
   senseOf(kind: Kind): ErrorSense
   /** The name that it could not resolve; undefined for other errors, and where it does not tell. */
   unresolvedNameOf(kind: Kind): string | undefined
-  /** Nobody answered it, and it does not tell who should have. */
-  isUnanswered(kind: Kind): boolean
+  /** What it waited for, without telling of whom; undefined where it tells nothing but that something failed. */
+  waits(kind: Kind): Waiting | undefined
   /** Complains of another service, or says nothing but that something failed, where another service says more. */
   isRemote(kind: Kind): boolean
   /**
@@ -43,7 +46,7 @@ const MAX_ORDERS = 400
 interface ReadKind {
   readonly sense: ErrorSense
   readonly unresolvedName?: string | undefined
-  readonly isUnanswered?: boolean
+  readonly waits?: Waiting
   readonly named: number | undefined
 }
 
@@ -70,7 +73,12 @@ export function readErrors(services: readonly string[], kinds: Iterable<Kind>): 
   const findHost = createFindHost(services)
   const findCalled = createFindCalled(services, findHost)
   const nameService = services.findIndex(name => /dns/i.test(name))
-  const namedBy = ({ sense, hosts, isUnresolved, withoutCallers }: ErrorWords, speaker: number, called: number | undefined) => {
+  const namedBy = (
+    { sense, hosts, isUnresolved, isOfNearEnd, withoutCallers }: ErrorWords,
+    speaker: number,
+    called: number | undefined,
+  ) => {
+    if (isOfNearEnd) return undefined
     // The names that a name service looked up are not at fault.
     const findWord = () => (speaker === nameService ? undefined : findNamed(withoutCallers, speaker))
     if (isUnresolved) return nameService < 0 || nameService === speaker ? findWord() : nameService
@@ -79,6 +87,13 @@ export function readErrors(services: readonly string[], kinds: Iterable<Kind>): 
       if (service !== undefined && service !== speaker) return service
     }
     return sense === 'own' ? undefined : (called ?? findWord())
+  }
+  let restarted: ReadonlySet<number | undefined> | undefined
+  /** The only service that the platform restarts: whom else did the kernel kill? */
+  const onlyRestarted = () => {
+    restarted ??= new Set(all.filter(kind => textsOf(kind).some(tellsRestarts)).map(kind => readOnce(kind).named))
+    const [service, ...others] = restarted
+    return others.length === 0 ? service : undefined
   }
   const read = (kind: Kind): ReadKind => {
     const texts = textsOf(kind)
@@ -99,7 +114,8 @@ export function readErrors(services: readonly string[], kinds: Iterable<Kind>): 
       if (repeated !== undefined && onlyRefused(repeated) === kind.service) return { sense: 'own', named: undefined }
     }
     if (repeated !== undefined) return { sense: 'callee', named: repeated }
-    const named = words.map(each => namedBy(each, kind.service, called)).find(service => service !== undefined)
+    const killed = () => (texts.some(tellsOomKill) ? onlyRestarted() : undefined)
+    const named = words.map(each => namedBy(each, kind.service, called)).find(service => service !== undefined) ?? killed()
     const sense = words.find(each => each.sense === 'own')?.sense ?? first.sense
     // Attributes say of whom it complains.
     if ((sense === 'vague' || (sense === 'plain' && system !== undefined)) && named !== undefined && named === called)
@@ -108,8 +124,10 @@ export function readErrors(services: readonly string[], kinds: Iterable<Kind>): 
     // The service that asks for a name that nobody answers for is as near to the fault as one gets, as with a site of others.
     const isOfOthers =
       words.some(each => each.isUnresolved || isOfStranger(each)) || kind.called.some(({ hosts }) => hosts.some(isStranger))
-    const isUnanswered = sense === 'plain' && named === undefined && first.isUnanswered && kind.called.length === 0
-    return { sense: sense === 'callee' && named === undefined && isOfOthers ? 'plain' : sense, named, unresolvedName, isUnanswered }
+    if (named === undefined && isOfOthers) return { sense: sense === 'callee' ? 'plain' : sense, named, unresolvedName }
+    if (named !== undefined) return { sense, named, unresolvedName }
+    const isUnanswered = sense === 'callee' || (sense === 'plain' && first.isUnanswered && kind.called.length === 0)
+    return { sense, named, unresolvedName, waits: first.isPoolEmpty ? 'connection' : isUnanswered ? 'answer' : 'nothing' }
   }
   const known = new Map<Kind, ReadKind>()
   const readOnce = (kind: Kind): ReadKind => {
@@ -128,7 +146,7 @@ export function readErrors(services: readonly string[], kinds: Iterable<Kind>): 
   return {
     named: kind => readOnce(kind).named,
     senseOf: kind => readOnce(kind).sense,
-    isUnanswered: kind => readOnce(kind).isUnanswered === true,
+    waits: kind => (readOnce(kind).sense === 'vague' ? undefined : (readOnce(kind).waits ?? 'nothing')),
     unresolvedNameOf: kind => readOnce(kind).unresolvedName,
     isRemote: kind => readOnce(kind).sense === 'callee' || (readOnce(kind).sense === 'vague' && othersTell(kind.service)),
     beginningOf: errors =>

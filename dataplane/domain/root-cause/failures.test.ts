@@ -62,6 +62,29 @@ describe('errors, by the service where they begin', () => {
     )
   })
 
+  it('a process that was killed for its memory is of the service that the platform restarts, unless there are several', () => {
+    const killed = { service: 'kernel', says: 'Memory cgroup out of memory: Killed process <*> (java)', afterMs: 5, isError: true }
+    const restarted = (name: string) => ({
+      service: 'kubelet',
+      says: `Back-off restarting failed container ${name}`,
+      afterMs: 5,
+      isError: true,
+    })
+    const told = (...restarts: readonly string[]) => {
+      const calm = ['kernel', 'kubelet'].map(service => ({ service, says: 'well', afterMs: 5 }))
+      const records = [
+        ...traffic({ from: -5, to: 0, perMinute: 20, lines: () => [...USUAL, ...calm] }),
+        ...traffic({ from: 0, to: 1, perMinute: 20, lines: i => [...calm, ...(i % 4 === 0 ? [killed] : []), ...restarts.map(restarted)] }),
+      ]
+      const { failures, system } = failuresOf(untraced(records))
+      const hints = (service: string) => failures.findings.get(system.services.indexOf(service))?.hints.map(({ tell }) => tell().text) ?? []
+      return hints('payments').some(text => text.startsWith('kernel blames it: “Memory cgroup out of memory'))
+    }
+    expect(told('payments')).to.equal(true)
+    expect(told('payments', 'gateway')).to.equal(false)
+    expect(told()).to.equal(false)
+  })
+
   it('one that could not resolve a name tells which, and who asked', () => {
     const firstOf = (says: string) => [...failuresOf(withWindow(failing(says))).failures.findings.values()][0]!.hints[0]!.tell().text
     expect(firstOf('getaddrinfo ENOTFOUND bank.internal')).to.equal(

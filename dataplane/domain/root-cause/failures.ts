@@ -4,10 +4,10 @@
  */
 import { entryOf } from './entry-of.ts'
 import { type ErrorReader, readErrors } from './error-reader.ts'
-import { type Findings, HintBoard } from './findings.ts'
+import { type Findings, type Hint, HintBoard } from './findings.ts'
 import { MinuteSeries } from './minute-series.ts'
 import type { Kind, ObservedPeriod, ObservedRecord, ObservedSystem, TracedRequest } from './observed-system.ts'
-import { namesReason, readErrorWords, tellsLastingState } from './read-error-words.ts'
+import { namesReason, readErrorWords, tellsLastingState, tellsOomKill } from './read-error-words.ts'
 import { countShift, median, type Pair, shareShift } from './statistics.ts'
 import { quoted, rounded, timesOf } from './wording.ts'
 
@@ -36,8 +36,8 @@ export interface Failures {
   readonly findings: Findings
   /** Error statements that are new, or come more often. */
   readonly risen: ReadonlySet<Kind>
-  /** Error statements that came before the window, and no longer in it. */
-  readonly stopped: ReadonlySet<Kind>
+  /** Requests of the baseline that hold an error which stopped. */
+  readonly recovered: ReadonlySet<TracedRequest>
   /** Requests of the window that hold an error that is new or risen. */
   readonly failed: ReadonlySet<TracedRequest>
   /** Share of failing visits, or records, of the worst service where errors begin: other services are heard less by that share. */
@@ -72,11 +72,12 @@ const unitsOf = ({ all, usual }: Units, { units, isOfRequests }: Pick<ErrorSerie
 export function* findFailures(system: ObservedSystem): Generator<void, Failures> {
   const units = yield* countUnits(system)
   const { risen, stopped } = yield* findRisen(system, units)
+  const recovered = new Set(system.baseline.requests.filter(request => isRecovered(request, stopped)))
   const board = new HintBoard()
   const failed = new Set<TracedRequest>()
   const origins = new Set<number>()
   if (risen.size === 0)
-    return { findings: board.findings(), risen, stopped, failed, worstShare: 0, origins, echoing: new Set(), blames: [] }
+    return { findings: board.findings(), risen, recovered, failed, worstShare: 0, origins, echoing: new Set(), blames: [] }
   const reader = readErrors(system.services, risen)
   const { isRemote } = reader
   const echoes = findEchoes(system.window.untraced.filter(({ isError, kind }) => isError && risen.has(kind)))
@@ -115,11 +116,12 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
       subject: `${speaker} ${kind?.id ?? 'all'} ${isEcho}`,
       isErrors: true,
       isOwnWords: service === speaker && !isEcho,
-      isUnanswered: service === speaker && records.every(({ kind }) => reader.isUnanswered(kind)),
+      namesReason: records.some(({ kind }) => wordsOf(kind).some(namesReason)),
+      ...waitsOf(service === speaker ? records : [], reader),
       nature:
         isEcho || (service === speaker && records.some(({ kind }) => isRemote(kind)))
           ? 'remote'
-          : records.some(({ kind }) => reader.senseOf(kind) === 'own')
+          : records.some(({ kind }) => reader.senseOf(kind) === 'own' || (service !== speaker && wordsOf(kind).some(tellsOomKill)))
             ? 'cause'
             : 'fault',
       tell: () => ({
@@ -138,13 +140,20 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
   return {
     findings: board.findings(),
     risen,
-    stopped,
+    recovered,
     failed,
     worstShare,
     origins,
     echoing: echoingOf(system.window, risen, tallies, isRemote),
     blames: [...naming, ...echoes],
   }
+}
+
+/** What a service's own errors waited for, all that tell anything. */
+function waitsOf(records: readonly ObservedRecord[], { waits }: ErrorReader): Pick<Hint, 'waits'> {
+  const told = new Set(records.map(({ kind }) => waits(kind)))
+  const waiting = (['nothing', 'answer', 'connection'] as const).find(each => told.has(each))
+  return waiting === undefined ? {} : { waits: waiting }
 }
 
 interface Told {
@@ -211,11 +220,14 @@ export function withoutFailed(system: ObservedSystem, { failed }: Failures): Obs
   return { ...system, window: { ...system.window, requests } }
 }
 
-/** Without requests of the baseline that held an error which stopped: what they lacked would count as what there is too much of now. */
-export function withoutRecovered(system: ObservedSystem, { stopped }: Failures): ObservedSystem {
-  if (stopped.size === 0) return system
-  const isStopped = ({ isError, kind }: ObservedRecord) => isError && stopped.has(kind)
-  const requests = system.baseline.requests.filter(({ hasErrors, records }) => !hasErrors || !records.some(isStopped))
+function isRecovered({ hasErrors, records }: TracedRequest, stopped: ReadonlySet<Kind>): boolean {
+  return hasErrors && stopped.size > 0 && records.some(({ isError, kind }) => isError && stopped.has(kind))
+}
+
+/** Without the recovered requests: they took other times than all others. */
+export function withoutRecovered(system: ObservedSystem, { recovered }: Pick<Failures, 'recovered'>): ObservedSystem {
+  if (recovered.size === 0) return system
+  const requests = system.baseline.requests.filter(request => !recovered.has(request))
   return { ...system, baseline: { ...system.baseline, requests } }
 }
 
@@ -237,7 +249,10 @@ function shiftOf(count: Readonly<Pair>, of: Readonly<Pair>): number {
 }
 
 /** Error statements that come more often than before, and those that stopped. */
-function* findRisen(system: ObservedSystem, units: readonly Units[]): Generator<void, Pick<Failures, 'risen' | 'stopped'>> {
+function* findRisen(
+  system: ObservedSystem,
+  units: readonly Units[],
+): Generator<void, { readonly risen: ReadonlySet<Kind>; readonly stopped: ReadonlySet<Kind> }> {
   const { baseline, window, atMs } = system
   const byKind = new Map<Kind, ErrorSeries>()
   const byService = new Map<number, ErrorSeries>()

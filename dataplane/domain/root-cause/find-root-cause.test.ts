@@ -50,6 +50,19 @@ describe('root cause by rules', () => {
     expect(first([...untraced, ...batch(-15, 0)])?.service).to.equal('batch')
   })
 
+  it('takes what came with errors that stopped for nothing new: the time before has it, too', () => {
+    const retried = USUAL.flatMap(line => (line.says === 'card charged' ? [line, { ...line, says: 'bank asked again' }] : [line]))
+    const late = retried.flatMap(line =>
+      line.says === 'bank asked again' ? [line, { ...line, says: 'bank is late: no answer', isError: true }] : [line],
+    )
+    const { candidates, summary } = rootCauseOf([
+      ...traffic({ from: -3, to: 0, perMinute: 40, lines: i => (i % 3 === 0 ? late : USUAL) }),
+      ...traffic({ from: 0, to: 1, perMinute: 40, lines: i => (i % 3 === 0 ? retried : i % 6 === 1 ? without('order stored') : USUAL) }),
+    ])
+    expect(candidates[0]?.service).to.equal('orders')
+    expect(summary).to.not.include('bank asked again')
+  })
+
   it('tells what a JSON record lacks, whose pattern has no words, behind what says more', () => {
     const json = USUAL.map(line => (line.service === 'payments' ? { ...line, says: `{"msg":<*>,"at${line.says.length}":<*>}` } : line))
     const broken = json
@@ -228,6 +241,24 @@ describe('root cause by rules', () => {
     expect(candidate?.service).to.equal('payments')
     expect(candidate?.reasons[0]).to.include({ kind: 'errors', patternId: 'java.lang.OutOfMemoryError: Java heap space' })
     expect(candidate?.reasons.length).to.be.greaterThan(1)
+  })
+
+  it('tells first that a service was killed for its memory, not that the platform starts it again and again', () => {
+    const calm = (service: string) =>
+      Array.from({ length: 90 }, (_, i) => observation({ service, pattern: 'well', timeMs: AT_MS - 900_000 + i * 10_000 }))
+    const says = (service: string, pattern: string, everyMs: number) =>
+      Array.from({ length: 180_000 / everyMs }, (_, i) =>
+        observation({ service, pattern, timeMs: AT_MS + 900 + i * everyMs, isError: true }),
+      )
+    const { summary, candidates } = rootCauseOf([
+      ...shop(() => USUAL.filter(({ service }) => service !== 'payments')),
+      ...calm('kernel'),
+      ...calm('kubelet'),
+      ...says('kernel', 'Memory cgroup out of memory: Killed process <*> (java)', 30_000),
+      ...says('kubelet', 'Back-off restarting failed container payments in pod payments-<*>', 9_000),
+    ])
+    expect(summary).to.match(/^Most likely payments: kernel blames it: “Memory cgroup out of memory: Killed process <\*> \(java\)” 6 times/)
+    expect(candidates[0]?.reasons.map(({ service }) => service)).to.include('kubelet')
   })
 
   it('tells first the complaint of a caller about a service, not that it is reached less', () => {

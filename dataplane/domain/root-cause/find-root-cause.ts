@@ -1,6 +1,7 @@
 /** The services that an incident most likely comes from: the detectors' findings made comparable, the strongest first (Decisions 6). */
 
 import { lacksWords } from '../records/readable-text.ts'
+import { isOfSlowStatement } from './awaited.ts'
 import { coldCacheBefore } from './cold-cache.ts'
 import { findDelays } from './delays.ts'
 import { entryOf } from './entry-of.ts'
@@ -25,7 +26,7 @@ const DETECTORS = {
   errors: { find: errorsOf, scale: 4.5 },
   structure: { find: findStructure, scale: 4.5 },
   visits: { find: findVisits, scale: 4.5 },
-  delays: { find: findDelays, scale: 11 },
+  delays: { find: delaysOf, scale: 11 },
   rates: { find: findRates, scale: 4.5 },
 } as const satisfies Record<string, { find(system: ObservedSystem, failures: Failures): Generator<void, Findings>; scale: number }>
 export type Detector = keyof typeof DETECTORS
@@ -88,11 +89,7 @@ export function* rankSystem(
   const hasBaseline = !Number.isNaN(system.baseline.firstMs)
   const failures = yield* findFailures(system)
   // Without a time before nothing but errors can be told.
-  const found = yield* runDetectors(
-    withoutRecovered(system, failures),
-    failures,
-    hasBaseline ? detectors : detectors.filter(name => name === 'errors'),
-  )
+  const found = yield* runDetectors(system, failures, hasBaseline ? detectors : detectors.filter(name => name === 'errors'))
   const ranked = rankSuspects(found, system, failures)
   const asked = services.length === 0 ? ranked : ranked.filter(({ service }) => services.includes(system.services[service]!))
   const places = { instances: yield* findInstances(system), node: yield* findTroubledNode(system, failures) }
@@ -150,6 +147,10 @@ function* errorsOf(_: ObservedSystem, { findings }: Failures): Generator<void, F
   return findings
 }
 
+function* delaysOf(system: ObservedSystem, failures: Failures): Generator<void, Findings> {
+  return yield* findDelays(withoutRecovered(system, failures))
+}
+
 function only(findings: Findings, services: ReadonlySet<number>): Findings {
   return new Map([...findings].filter(([service]) => services.has(service)))
 }
@@ -196,7 +197,8 @@ function describe({ service, score, hints }: Suspect, system: ObservedSystem, { 
   // Errors tell of themselves, better than that requests come to them.
   const hasOwnWords = isOfErrors(hints[0]!.hint) && hints.some(({ hint }) => hint.isErrors === true)
   const worthTelling = hints.filter(({ hint, strength }, at) => {
-    const saysWhy = hint.isErrors === true && hint.nature === 'cause' && strength >= SAYS_WHY
+    const isReason = (hint.isErrors === true && hint.nature === 'cause') || isOfSlowStatement(hint, system.kinds)
+    const saysWhy = isReason && strength >= SAYS_WHY
     const isStrong = saysWhy || strength >= WORTH_TELLING * hints[0]!.strength || (hasOwnWords && hint.isErrors === true)
     if (!isStrong || subjects.has(hint.subject)) return false
     subjects.add(hint.subject)
@@ -204,7 +206,7 @@ function describe({ service, score, hints }: Suspect, system: ObservedSystem, { 
   })
   const saysLittle = ({ statement }: Hint) => statement !== undefined && !isOfWords(system.kinds[statement]!)
   const hintsToTell = worthTelling.map(({ hint }) => hint).sort((a, b) => Number(saysLittle(a)) - Number(saysLittle(b)))
-  const reasons = tellingFirst(hintsToTell).slice(0, MAX_REASONS)
+  const reasons = tellingFirst(hintsToTell, system).slice(0, MAX_REASONS)
   const told = reasons.map(hint => hint.tell()).filter(isEvidence)
   const candidate = {
     service: system.services[service]!,
@@ -231,13 +233,15 @@ const onsetOf = (samples: readonly ObservedRecord[]): number => Math.min(...samp
 const TELLING: readonly Nature[] = ['cause', 'fault', 'remote']
 
 /** Words of a service on its failure, else those of others on it, come before what is counted of the failure: readers know that requests break off where an error is written. */
-function tellingFirst(hints: readonly Hint[]): readonly Hint[] {
+function tellingFirst(hints: readonly Hint[], { kinds }: ObservedSystem): readonly Hint[] {
   const own = hints.filter(({ isOwnWords }) => isOwnWords === true)
   const first =
     TELLING.map(nature => own.find(hint => hint.nature === nature)).find(hint => hint !== undefined) ??
-    // The platform tells why a service that says nothing is gone; callers, that it is.
+    // The platform tells why a service that says nothing is gone, and of that it was killed before that it is started again; callers, that it is.
+    hints.find(({ isErrors, nature, namesReason }) => isErrors === true && nature === 'cause' && namesReason === true) ??
     hints.find(({ isErrors, nature }) => isErrors === true && nature === 'cause') ??
-    hints.find(({ isErrors, nature }) => isErrors === true && nature !== 'remote')
+    hints.find(({ isErrors, nature }) => isErrors === true && nature !== 'remote') ??
+    hints.find(hint => isOfSlowStatement(hint, kinds))
   return first === undefined ? hints : [first, ...hints.filter(hint => hint !== first)]
 }
 

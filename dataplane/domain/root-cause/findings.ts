@@ -24,6 +24,9 @@ export interface CauseEvidence {
  */
 export type Nature = 'cause' | 'fault' | 'broken' | 'change' | 'silence' | 'remote' | 'newcomer'
 
+/** What an error waited for: the answer of another service, a connection of a pool that others hold. */
+export type Waiting = 'answer' | 'connection' | 'nothing'
+
 /** Evidence before its words are put together: most of it is never told. */
 export interface Hint {
   readonly service: number
@@ -37,8 +40,10 @@ export interface Hint {
   readonly isErrors?: boolean
   /** Errors that the service itself writes, and that begin there. */
   readonly isOwnWords?: boolean
-  /** Errors of a service that nobody answered, and which do not tell who should have. */
-  readonly isUnanswered?: boolean
+  /** Errors that tell why something failed, and not only that. */
+  readonly namesReason?: boolean
+  /** Errors that the service writes itself: what it waited for. Absent for others, and for those that say only that something failed. */
+  readonly waits?: Waiting
   readonly tell: () => CauseEvidence
 }
 

@@ -1,6 +1,16 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { type ErrorSense, readErrorWords, reasonIn, tellsLastingState, waitsForOthers, withOpenReasons } from './read-error-words.ts'
+import {
+  type ErrorSense,
+  readErrorWords,
+  reasonIn,
+  tellsLastingState,
+  tellsOomKill,
+  tellsRestarts,
+  tellsSlowStatement,
+  waitsForOthers,
+  withOpenReasons,
+} from './read-error-words.ts'
 
 const SENSES: Readonly<Record<ErrorSense, readonly string[]>> = {
   own: [
@@ -18,6 +28,7 @@ const SENSES: Readonly<Record<ErrorSense, readonly string[]>> = {
     'RecordDeserializationException: Error deserializing key/value for partition <*>',
     'mnesia_event got {inconsistent_database, running_partitioned_network}',
     'memory resource limit alarm set on node rabbit@one',
+    'connect EADDRNOTAVAIL <*> - Local (<*>)',
     'Error: ImagePullBackOff: Back-off pulling image <*>',
   ],
   callee: [
@@ -107,6 +118,51 @@ describe('words of errors', () => {
       expect(readErrorWords(text).isUnanswered, text).to.equal(false)
   })
 
+  it('tell that the connections of a pool are taken, by their clients', () => {
+    for (const text of [
+      'HikariPool-1 - Connection is not available, request timed out after 30000ms.',
+      'Unable to acquire JDBC Connection',
+      'QueuePool limit of size 5 overflow 10 reached, connection timed out, timeout 30.00',
+      'Knex: Timeout acquiring a connection. The pool is probably full.',
+      'timed out waiting for a connection of the pool',
+      'could not get a resource: Timeout waiting for idle connection',
+      'redis: connection pool exhausted',
+    ])
+      expect(readErrorWords(text), text).to.deep.include({ isPoolEmpty: true, isUnanswered: false })
+    for (const text of ['read timed out', 'waiting for the car pool', 'canceling statement due to lock timeout'])
+      expect(readErrorWords(text).isPoolEmpty, text).to.equal(false)
+    expect(readErrorWords('canceling statement due to lock timeout').isUnanswered).to.equal(false)
+  })
+
+  it('tell of statements that took long, in the words of databases', () => {
+    for (const text of [
+      'LOG:  duration: 31245.221 ms  statement: SELECT * FROM orders',
+      'duration: <*> ms execute <unnamed>: SELECT 1',
+      '# Query_time: 31.2  Lock_time: 0.0 Rows_sent: 1',
+      'slow query: 31 s: SELECT 1',
+      '{"t":{"$date":<*>},"s":"I","c":"COMMAND","msg":"Slow query","attr":{"durationMillis":<*>}}',
+    ])
+      expect(tellsSlowStatement(text), text).to.equal(true)
+    for (const text of ['order stored in 12 ms', 'checkpoint complete', 'duration: 12 ms'])
+      expect(tellsSlowStatement(text), text).to.equal(false)
+  })
+
+  it('tell of a kill for memory, and of restarts, by the platform', () => {
+    const [killed, restarted] = ['Memory cgroup out of memory: Killed process 4711 (java)', 'Back-off restarting failed container orders']
+    for (const text of [killed, 'System OOM encountered, victim process: java', 'Container orders was OOMKilled']) {
+      expect(tellsOomKill(text), text).to.equal(true)
+      expect(tellsRestarts(text), text).to.equal(false)
+    }
+    for (const text of [
+      restarted,
+      'CrashLoopBackOff: back-off 40s restarting failed container=orders',
+      'Back-off restarting, last state OOMKilled',
+    ]) {
+      expect(tellsOomKill(text), text).to.equal(false)
+      expect(tellsRestarts(text), text).to.equal(true)
+    }
+  })
+
   it('name nothing that was looked up where a host did not answer, or a thing was not found', () => {
     for (const text of ['connect ECONNREFUSED bank.internal:443', 'failed to resolve dependency "bank"', 'order not found'])
       expect(readErrorWords(text).unresolvedName, text).to.equal(undefined)
@@ -172,7 +228,7 @@ describe('words of errors', () => {
 
   it('take a bounded time, whatever comes', () => {
     const startedMs = performance.now()
-    for (const text of ['a', 'a.', '://', 'host=', ' timeout', 'request from ', 'disk full sql', 'x', 'status ', 'a:1 '])
+    for (const text of ['a', 'a.', '://', 'host=', ' timeout', 'request from ', 'disk full sql', 'x', 'status ', 'a:1 ', 'connect '])
       readErrorWords(text.repeat(100_000))
     expect(performance.now() - startedMs).to.be.below(2_000)
   })

@@ -20,6 +20,10 @@ export interface ErrorWords {
   readonly system: string | undefined
   /** Nobody answered, and the text does not tell who should have. */
   readonly isUnanswered: boolean
+  /** All connections of a pool are taken, and whoever took them does not give them back. */
+  readonly isPoolEmpty: boolean
+  /** The speaker could not even call: whatever it names did nothing. */
+  readonly isOfNearEnd: boolean
   /** The text without those words that tell who asked: `request from orders`. */
   readonly withoutCallers: string
 }
@@ -46,6 +50,10 @@ const STATE: readonly RegExp[] = [
 
 /** Resources of the speaker, also while a database is asked. */
 const OWN_STATE = /open files|\bemfile\b|java heap space|gc overhead limit|\bmemoryerror\b|bad_alloc/i
+
+/** The near end of a connection fails, before the far one hears of it: no port is left, or no descriptor for the socket. */
+const NEAR_END =
+  /can(?:not|'t) assign requested address|\beaddrnotavail\b|\b(?:connect|connection|socket|socketexception|dial)\b.{0,120}(?:too many open files|\be[mn]file\b|no buffer space available|\benobufs\b)/i
 
 /** The platform tells of a workload that it fails, and hardly why. */
 const PLATFORM =
@@ -85,13 +93,16 @@ const CUT_OFF =
 const REFUSED =
   /statement timeout|lock timeout|terminating connection|the database system is|not ?enough ?(?:in-sync )?replicas|not ?(?:writable ?)?primary|no primary\b|cluster_block_exception|circuit_breaking_exception|\bclusterdown\b/i
 
+/** The far end of a call told that it failed. */
+const ANSWER = /\b(?:returned|responded|replied|answered|status(?: code)?)\b.{0,60}\b5\d\d\b|\[5\d\d\] during/i
+
 /**
  * A service that was called answers with an error, or is not there. A connection that is refused, reset or late is none of these by itself: its other end may
  * be outside of all that logs, and then the service that wrote the error is as near as one gets.
  */
 const CALLEE: readonly RegExp[] = [
   /\b(?:(?<!resource temporarily )unavailable|unreachable|upstream|downstream|bad gateway|gateway time-?out|remote|dependency|callee|no healthy)\b/i,
-  /\b(?:returned|responded|replied|answered|status(?: code)?)\b.{0,60}\b5\d\d\b|\[5\d\d\] during/i,
+  ANSWER,
   // Each traceback of Python says `most recent call last`.
   /\b(?:(?<!most recent )call(?:ing)? \S|error from |response from )/i,
 ]
@@ -100,6 +111,11 @@ const CALLEE: readonly RegExp[] = [
 const ANSWERED = /\bHTTP [A-Z]{3,7} \/\S{0,200} responded (?:\d{3}|<\*>)/g
 /** The kernel ends what uses up its memory. */
 const KILLED = /\bkilled process\b/i
+
+/** The kernel or the kubelet tells of a process that was killed for its memory. */
+const OOM_KILL = /\bkilled process\b|\bsystem oom encountered\b|\boom[-_ ]?kill/i
+/** The platform starts a container again and again. */
+const RESTARTS = /\bback-off\b.{0,40}\brestarting\b|crashloop/i
 
 /** A proxy tells the URL that it was asked for as well. */
 const PROXY = /\b(?:up|down)stream\b/i
@@ -138,13 +154,35 @@ export function readErrorWords(message: string, isOfStore = false): ErrorWords {
     isUnresolved,
     unresolvedName: isUnresolved ? (hostsOf(text, LOOKED_UP)[0] ?? hosts[0]) : undefined,
     system: systemOf(text),
-    isUnanswered: NETWORK.test(text) && hosts.length === 0 && !MASKED_PORT.test(text) && !OWN_POOL.test(text),
+    isUnanswered: UNANSWERED.test(text) && !GIVEN_UP.test(text) && hosts.length === 0 && !MASKED_PORT.test(text) && !isPoolEmpty(text),
+    isPoolEmpty: isPoolEmpty(text),
+    isOfNearEnd: isOfNearEnd(text),
     withoutCallers: text.replaceAll(CALLERS, ' '),
   }
 }
 
 /** Networks that fail: of whom it tells is open, that it happened is a reason. */
 const NETWORK = /connection (?:refused|reset|timed out|closed)|\beconn(?:refused|reset)\b|i\/o timeout|deadline exceeded|timed out/i
+/** Clients that give up in words of their own. */
+const UNANSWERED = new RegExp(
+  `${NETWORK.source}|\\b(?:time-?out|deadline_?exceeded|e(?:socket)?timedout|no (?:answer|response|reply))\\b`,
+  'i',
+)
+/** All connections of a pool are taken. */
+const POOL_EMPTY =
+  /connection is not available, request timed out|unable to acquire (?:jdbc )?connection|waiting for (?:a |an |free |idle ){0,2}connection|pool ?limit of size|pool (?:is )?(?:exhausted|empty)|no connections? (?:is |are )?available|getting a connection from the pool|timed out acquiring|knex: timeout acquiring/i
+const isPoolEmpty = (text: string) => POOL_EMPTY.test(text) || (OWN_POOL.test(text) && UNANSWERED.test(text))
+/** A database gives up on a statement, and answers so. */
+const GIVEN_UP = /(?:statement|lock|lock wait) timeout/i
+/** Databases tell of statements that took long. */
+const SLOW_STATEMENT =
+  /\bslow (?:query|queries|log|command|statement)|\bduration: \S{1,40} ms {1,2}(?:statement|execute|parse|bind)|\bquery_time: |\bslow ?log\b|"durationMillis":|\bplanSummary: |\btook too long\b|\blong[- ]running (?:query|statement|transaction)/i
+
+/** Whether a line of a database tells of a statement that took long. */
+export function tellsSlowStatement(pattern: string): boolean {
+  return SLOW_STATEMENT.test(pattern.slice(0, MAX_CHARACTERS))
+}
+
 /** A host whose port is masked, in a pattern. */
 const MASKED_PORT = /\w:<\*>/
 /** A URL is told up to where it leads: paths and queries name users. */
@@ -154,8 +192,19 @@ const QUOTED = /(["`]|(?<![\p{L}\d])'(?=[^']{1,200}'(?![\p{L}\d])))((?:(?!\1)[^\
 
 /** The text without the marks around quoted reasons: a mask of all that is quoted would hide why something failed. */
 export function withOpenReasons(text: string): string {
-  const isReason = (words: string) => [NETWORK, REFUSED, ...STATE, ...OWN].some(reason => reason.test(words))
+  const isReason = (words: string) => [NETWORK, NEAR_END, REFUSED, ...STATE, ...OWN].some(reason => reason.test(words))
   return text.replaceAll(QUOTED, (quoted, _mark, words: string) => WHOLE_SITE.exec(words)?.[0] ?? (isReason(words) ? words : quoted))
+}
+
+/** Killed for its memory: the kernel knows the process, and hardly the service. */
+export function tellsOomKill(text: string): boolean {
+  const start = text.slice(0, MAX_CHARACTERS)
+  return OOM_KILL.test(start) && !RESTARTS.test(start)
+}
+
+/** Restarted again and again: the platform knows the service, and hardly the reason. */
+export function tellsRestarts(text: string): boolean {
+  return RESTARTS.test(text.slice(0, MAX_CHARACTERS))
 }
 
 /** States that last until somebody ends them: said once, they hold. */
@@ -168,7 +217,7 @@ export function tellsLastingState(text: string): boolean {
 
 /** Where the reason stands that an error names: the first place of its strongest words; undefined without any. */
 export function reasonIn(text: string): { readonly from: number; readonly to: number } | undefined {
-  for (const words of [...OWN, ...STATE, NETWORK, REFUSED]) {
+  for (const words of [NEAR_END, ...OWN, ...STATE, NETWORK, REFUSED]) {
     const found = words.exec(text)
     if (found !== null) return { from: found.index, to: found.index + found[0].length }
   }
@@ -178,7 +227,7 @@ export function reasonIn(text: string): { readonly from: number; readonly to: nu
 /** Whether it tells why, and not only that something fails. */
 export function namesReason(text: string): boolean {
   const start = text.slice(0, MAX_CHARACTERS)
-  return [...OWN, ...STATE].some(words => words !== PLATFORM && words.test(start))
+  return [NEAR_END, ...OWN, ...STATE].some(words => words !== PLATFORM && words.test(start))
 }
 
 /** An HTTP status of a failure, where a message tells it as such. */
@@ -204,7 +253,11 @@ export function refusesLogin(text: string): boolean {
   return LOGIN.test(text.slice(0, MAX_CHARACTERS))
 }
 
+/** Unless the far end said so of itself, in its answer. */
+const isOfNearEnd = (text: string) => NEAR_END.test(text) && !ANSWER.test(text.replaceAll(ANSWERED, ' '))
+
 function senseOf(text: string, isOfStore: boolean): ErrorSense {
+  if (isOfNearEnd(text)) return 'own'
   if (KILLED.test(text)) return 'callee'
   if (OWN.some(words => words.test(text))) return 'own'
   if (STATE.some(words => words.test(text))) return CLIENT.test(text) || (isOfStore && !OWN_STATE.test(text)) ? 'callee' : 'own'

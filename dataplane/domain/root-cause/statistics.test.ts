@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { countShift, deviation, mean, median, quantile, shareShift } from './statistics.ts'
+import { countShift, deviation, mean, median, quantile, sharedShift, shareShift } from './statistics.ts'
 
 describe('statistics of the detectors', () => {
   it('a share that stays is no shift, a larger one is positive, a smaller one negative', () => {
@@ -29,6 +29,20 @@ describe('statistics of the detectors', () => {
       ],
     ] as const)
       expect(shareShift([...count], [...of])).to.equal(0)
+  })
+
+  it('a shift counts as far as the baseline shows it with its third part and without it', () => {
+    const shown = (count: [number, number, number], of: [number, number, number]) => {
+      const { count: counted, of: units } = sharedShift(count, of) ?? {}
+      return { counted, units }
+    }
+    // Never in 20 without the further ten, in 8 of 30 with them: the lesser.
+    expect(shown([0, 6, 8], [20, 20, 10])).to.deep.equal({ counted: [8, 6], units: [30, 20] })
+    expect(shown([0, 6, 0], [20, 20, 10])).to.deep.equal({ counted: [0, 6], units: [20, 20] })
+    // More of it without them, less of it with them.
+    expect(sharedShift([0, 6, 30], [20, 20, 30])).to.equal(undefined)
+    expect(sharedShift([0, 6, 8], [0, 20, 10])).to.equal(undefined)
+    expect(sharedShift([0, 6, 0], [20, 20, 0])!.shift).to.equal(shareShift([0, 6], [20, 20]))
   })
 
   it('a count is held against what is expected, less strictly where minutes differ much', () => {

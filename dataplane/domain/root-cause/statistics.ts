@@ -17,6 +17,30 @@ export function shareShift(count: Readonly<Pair>, of: Readonly<Pair>): number {
   return Math.sign(now / unitsNow - before / unitsBefore) * Math.sqrt(Math.max(g, 0))
 }
 
+/** Counts of the baseline, of the window, and of a part of the baseline by itself, which the first does not hold. */
+export type Triple = [number, number, number]
+
+/** A shift, and what it was counted from. */
+export interface Shifted {
+  readonly count: Readonly<Pair>
+  readonly of: Readonly<Pair>
+  readonly shift: number
+}
+
+/** The shift that the baseline shows with its third part and without it: the lesser; undefined where one is none, or they differ in direction. */
+export function sharedShift(count: Readonly<Triple>, of: Readonly<Triple>): Shifted | undefined {
+  const without = shifted([count[0], count[1]], [of[0], of[1]])
+  return lesserShift(without, of[2] === 0 ? without : shifted([count[0] + count[2], count[1]], [of[0] + of[2], of[1]]))
+}
+
+const shifted = (count: Readonly<Pair>, of: Readonly<Pair>): Shifted => ({ count, of, shift: shareShift(count, of) })
+
+/** The lesser of two shifts; undefined where one is none, or they differ in direction. */
+export function lesserShift<T extends { readonly shift: number }>(one: T, other: T): T | undefined {
+  if (one.shift * other.shift <= 0) return undefined
+  return Math.abs(one.shift) <= Math.abs(other.shift) ? one : other
+}
+
 /** Logarithm of how much likelier `count` of `units` is by its own share than by `share`. */
 export function logLikelihood(count: number, units: number, share: number): number {
   const rest = units - count

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { AT_MS, finish, traffic, USUAL } from '../../testing/root-cause-fixture.ts'
 import type { Failures } from './failures.ts'
-import type { Nature } from './findings.ts'
+import type { Nature, Waiting } from './findings.ts'
 import { observeSystem } from './observed-system.ts'
 import { rankSuspects } from './suspects.ts'
 
@@ -16,7 +16,7 @@ interface Seen {
   readonly nature: Nature
   readonly isErrors?: boolean
   readonly isOwnWords?: boolean
-  readonly isUnanswered?: boolean
+  readonly waits?: Waiting
 }
 
 function ranked(seen: readonly Seen[], echoing: readonly number[] = [], of = system) {
@@ -29,7 +29,7 @@ function ranked(seen: readonly Seen[], echoing: readonly number[] = [], of = sys
   const failures: Failures = {
     findings: new Map(),
     risen: new Set(),
-    stopped: new Set(),
+    recovered: new Set(),
     failed: new Set(),
     worstShare: 0,
     origins: new Set(),
@@ -71,13 +71,13 @@ describe('the order of suspects', () => {
           AT_MS,
         ),
       )
-    const seen = (caller: number, isUnanswered: boolean): readonly Seen[] => [
+    const seen = (caller: number, waits: Waiting): readonly Seen[] => [
       { service: payments, strength: 4, nature: 'silence' },
-      { service: caller, strength: 7, nature: 'fault', isErrors: true, isOwnWords: true, isUnanswered },
+      { service: caller, strength: 7, nature: 'fault', isErrors: true, isOwnWords: true, waits },
     ]
-    expect(ranked(seen(orders, true), [], without('payments'))).to.deep.equal(['payments', 'orders'])
-    expect(ranked(seen(orders, false), [], without('payments'))).to.deep.equal(['orders', 'payments'])
-    expect(ranked(seen(orders, true))).to.deep.equal(['orders', 'payments'])
+    expect(ranked(seen(orders, 'answer'), [], without('payments'))).to.deep.equal(['payments', 'orders'])
+    expect(ranked(seen(orders, 'nothing'), [], without('payments'))).to.deep.equal(['orders', 'payments'])
+    expect(ranked(seen(orders, 'answer'))).to.deep.equal(['orders', 'payments'])
   })
 
   it('puts who fails before who is louder and only blames others', () => {

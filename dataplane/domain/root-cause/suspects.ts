@@ -1,10 +1,11 @@
 /** Puts services in the order of how likely an incident comes from them: the strongest evidence first, and of what is about as strong what explains the rest (Decisions 6). */
+import { findAwaited } from './awaited.ts'
 import { type Callees, findCallees } from './callees.ts'
 import { entryOf } from './entry-of.ts'
 import type { Failures } from './failures.ts'
 import type { Findings, Hint, Nature } from './findings.ts'
 import { findNewcomers } from './newcomers.ts'
-import type { ObservedPeriod, ObservedSystem } from './observed-system.ts'
+import type { ObservedSystem } from './observed-system.ts'
 
 /** Where two services are this close, the one comes first whose fault would explain the other's. */
 const NEAR_TIE = 0.85
@@ -32,6 +33,8 @@ export interface Suspect {
   readonly score: number
   /** The nature of its strongest evidence. */
   readonly nature: Nature
+  /** Those for which it waits, with the part of its strength from which on they explain it. */
+  readonly awaited?: ReadonlyMap<number, number>
   /** From all detectors, with comparable strengths, the strongest first. */
   readonly hints: readonly { readonly hint: Hint; readonly strength: number }[]
 }
@@ -51,39 +54,13 @@ export function rankSuspects(found: readonly ScaledFindings[], system: ObservedS
     const nature = strongestNature(sorted)
     return { service, score, nature: natureAs(nature, failures.echoing.has(service), newcomers.has(service)), hints: sorted }
   })
-  return arrange(unanswered(belowErrors(suspects), system), system)
-}
-
-/** A service whose calls nobody answers complains of one that it may have called, where nothing of that is heard any more. */
-function unanswered(suspects: readonly Suspect[], { atMs, baseline, window }: ObservedSystem): readonly Suspect[] {
-  const isUnanswered = ({ nature, hints: [first] }: Suspect) => nature === 'fault' && first!.hint.isUnanswered === true
-  if (!suspects.some(isUnanswered)) return suspects
-  // Requests that were under way when the fault came are heard a little longer.
-  const middleMs = (atMs + window.lastMs) / 2
-  const heard = new Set(window.records.filter(({ timeMs }) => timeMs >= middleMs).map(({ kind }) => kind.service))
-  const silent = suspects.filter(({ nature, service }) => nature === 'silence' && !heard.has(service))
-  return suspects.map(suspect =>
-    isUnanswered(suspect) && silent.some(({ service }) => mayWaitFor(baseline, suspect.service, service))
-      ? { ...suspect, nature: 'remote' }
-      : suspect,
-  )
-}
-
-/** Whether most requests that reach the second service were at the first one before. Nobody knows where the first one has no requests. */
-function mayWaitFor({ requests }: ObservedPeriod, service: number, other: number): boolean {
-  let isTraced = false
-  let count = 0
-  let after = 0
-  for (const { records } of requests) {
-    const placeOf = (service: number) => records.findIndex(({ kind }) => kind.service === service)
-    const first = placeOf(service)
-    const reached = placeOf(other)
-    isTraced ||= first >= 0
-    if (reached < 0) continue
-    count++
-    if (first >= 0 && first < reached) after++
+  const awaited = findAwaited(suspects, system)
+  // Those that wait complain of others.
+  const waiting = (suspect: Suspect): Suspect => {
+    const known = awaited.get(suspect.service)
+    return known === undefined ? suspect : { ...suspect, nature: 'remote', awaited: known }
   }
-  return !isTraced || 2 * after > count
+  return arrange(belowErrors(suspects).map(waiting), system)
 }
 
 /** The reason why a service fell silent, which the platform tells for it, counts before the silence, which is louder. */
@@ -126,14 +103,25 @@ function arrange(suspects: readonly Suspect[], system: ObservedSystem): readonly
   const arranged: Suspect[] = []
   while (left.length > 0 && arranged.length < MAX_ARRANGED) {
     const close = left.slice(0, MAX_ARRANGED).filter(suspect => isClose(suspect, left[0]!))
-    const next = close.find(suspect => !close.some(other => explains(other, suspect, callees))) ?? close[0]!
+    const first = close.find(suspect => !close.some(other => explains(other, suspect, callees))) ?? close[0]!
+    const next = awaitedBefore(first, close, arranged)
     arranged.push(next)
     left.splice(left.indexOf(next), 1)
   }
   return [...arranged, ...left]
 }
 
+/** Unless one that fails by itself comes first: of those that are close the one for which the strongest waits, and the strongest right behind that one. */
+function awaitedBefore(first: Suspect, close: readonly Suspect[], arranged: readonly Suspect[]): Suspect {
+  const [{ awaited } = first] = close
+  if (awaited === undefined || first.nature === 'cause' || first.nature === 'fault') return first
+  const isAwaited = ({ service }: Suspect) => awaited.has(service)
+  return isAwaited(first) ? first : arranged.some(isAwaited) ? close[0]! : (close.find(isAwaited) ?? first)
+}
+
 function isClose(suspect: Suspect, strongest: Suspect): boolean {
+  const near = strongest.awaited?.get(suspect.service)
+  if (near !== undefined) return suspect.score >= strongest.score * near
   if (suspect.nature === 'cause' && strongest.nature !== 'cause') {
     const isMute = !strongest.hints.some(({ hint }) => hint.isOwnWords === true)
     return suspect.score >= strongest.score * (isMute ? NEAR_CAUSE_OF_MUTE : NEAR_CAUSE)

@@ -1,12 +1,13 @@
 /**
  * Detector: what a service logs within one visit. A statement that vanishes tells of an exception that nobody logs, a new one of a branch that was
- * never taken, one that comes twice of a retry (Decisions 6).
+ * never taken, one that comes twice of a retry. A shift counts as far as the baseline shows it with and without requests of errors that stopped (Decisions 6).
  */
 import { entryOf } from './entry-of.ts'
+import type { Failures } from './failures.ts'
 import { type Findings, HintBoard, MAX_NEWCOMER } from './findings.ts'
-import type { Kind, ObservedPeriod, ObservedRecord, ObservedSystem } from './observed-system.ts'
+import type { Kind, ObservedPeriod, ObservedRecord, ObservedSystem, TracedRequest } from './observed-system.ts'
 import { waitsForOthers } from './read-error-words.ts'
-import { type Pair, shareShift } from './statistics.ts'
+import { type Shifted, sharedShift, type Triple } from './statistics.ts'
 import { atLeast, quoted, rounded } from './wording.ts'
 
 /** How often a statement comes in one visit is told apart up to here. */
@@ -14,24 +15,26 @@ const LEVELS = 3
 
 interface VisitType {
   readonly type: Kind
-  readonly visits: Pair
+  readonly visits: Triple
   /** Visits with at least so many records of a statement, by `kind * LEVELS + level - 1`. */
-  readonly present: Map<number, Pair>
+  readonly present: Map<number, Triple>
 }
 
-export function* findStructure(system: ObservedSystem): Generator<void, Findings> {
+export function* findStructure(system: ObservedSystem, { recovered }: Pick<Failures, 'recovered'>): Generator<void, Findings> {
   const types = new Map<number, VisitType>()
-  yield* tally(system.baseline, 0, types)
-  yield* tally(system.window, 1, types)
+  yield* tally(system.baseline, request => (recovered.has(request) ? 2 : 0), types)
+  yield* tally(system.window, () => 1, types)
   const board = new HintBoard()
   let done = 0
   for (const { type, visits, present } of types.values())
     for (const [key, count] of present) {
       if (++done % 5_000 === 0) yield
-      const seen = shareShift(count, visits)
+      const found = sharedShift(count, visits)
+      if (found === undefined) continue
+      const seen = found.shift
       const kind = system.kinds[Math.floor(key / LEVELS)]!
       // Errors that no longer come are no fault.
-      if (seen === 0 || (seen < 0 && kind.isError)) continue
+      if (seen < 0 && kind.isError) continue
       const isEffect = seen > 0 && waitsForOthers(kind.pattern)
       const shift = isEffect ? Math.min(seen, MAX_NEWCOMER) : seen
       const level = (key % LEVELS) + 1
@@ -41,22 +44,28 @@ export function* findStructure(system: ObservedSystem): Generator<void, Findings
         subject: kind.id,
         statement: kind.id,
         nature: isEffect ? 'remote' : shift > 0 ? 'change' : 'broken',
-        tell: () => tell(system, { type, kind, level, count, visits, shift }),
+        tell: () => tell(system, { ...found, type, kind, level, shift }),
       })
     }
   return board.findings()
 }
 
-function* tally({ requests }: ObservedPeriod, side: 0 | 1, types: Map<number, VisitType>): Generator<void, void> {
+function* tally(
+  { requests }: ObservedPeriod,
+  sideOf: (request: TracedRequest) => 0 | 1 | 2,
+  types: Map<number, VisitType>,
+): Generator<void, void> {
   let done = 0
-  for (const { visits, records } of requests) {
+  for (const request of requests) {
+    const { visits, records } = request
+    const side = sideOf(request)
     done += records.length
     if (done > 2_000) {
       done = 0
       yield
     }
     for (const visit of visits) {
-      const of = entryOf<number, VisitType>(types, visit.type.id, () => ({ type: visit.type, visits: [0, 0], present: new Map() }))
+      const of = entryOf<number, VisitType>(types, visit.type.id, () => ({ type: visit.type, visits: [0, 0, 0], present: new Map() }))
       of.visits[side]++
       const counts = new Map<number, number>()
       for (const { kind } of visit.records) {
@@ -64,31 +73,26 @@ function* tally({ requests }: ObservedPeriod, side: 0 | 1, types: Map<number, Vi
         counts.set(kind.id, level)
         if (level > LEVELS) continue
         const key = kind.id * LEVELS + level - 1
-        const count = of.present.get(key)
-        if (count === undefined) of.present.set(key, side === 0 ? [1, 0] : [0, 1])
-        else count[side]++
+        entryOf(of.present, key, (): Triple => [0, 0, 0])[side]++
       }
     }
   }
 }
 
-interface Shift {
+interface Shift extends Shifted {
   readonly type: Kind
   readonly kind: Kind
   readonly level: number
-  readonly count: Readonly<Pair>
-  readonly visits: Readonly<Pair>
-  readonly shift: number
 }
 
-function tell(system: ObservedSystem, { type, kind, level, count, visits, shift }: Shift) {
-  const expected = rounded((visits[1] * count[0]) / visits[0])
+function tell(system: ObservedSystem, { type, kind, level, count, of, shift }: Shift) {
+  const expected = rounded((of[1] * count[0]) / of[0])
   const isMore = shift > 0
   const often = atLeast(level)
-  const share = `in ${count[1]} of ${visits[1]} visits`
+  const share = `in ${count[1]} of ${of[1]} visits`
   const text = isMore
     ? count[0] === 0
-      ? `${quoted(kind.pattern)} is new${often}: ${share}, never in ${visits[0]} before`
+      ? `${quoted(kind.pattern)} is new${often}: ${share}, never in ${of[0]} before`
       : `${quoted(kind.pattern)} comes more often${often}: ${share}, ${expected} expected`
     : `${quoted(kind.pattern)} is missing${often}: ${share}, ${expected} expected`
   return {

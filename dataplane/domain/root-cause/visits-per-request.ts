@@ -1,11 +1,12 @@
 /**
  * Detector: which services a request reaches. A service that is reached in fewer requests of the same kind than before has gone silent, or its caller
- * fails before it calls (Decisions 6).
+ * fails before it calls. A shift counts as far as the baseline shows it with and without requests of errors that stopped (Decisions 6).
  */
 import { entryOf } from './entry-of.ts'
+import type { Failures } from './failures.ts'
 import { type Findings, HintBoard, MAX_NEWCOMER } from './findings.ts'
-import type { Kind, ObservedPeriod, ObservedRecord, ObservedSystem } from './observed-system.ts'
-import { type Pair, shareShift } from './statistics.ts'
+import type { Kind, ObservedPeriod, ObservedRecord, ObservedSystem, TracedRequest } from './observed-system.ts'
+import { lesserShift, shareShift, type Triple } from './statistics.ts'
 import { atLeast, quoted, rounded } from './wording.ts'
 
 /** How often a request makes the same visit is told apart up to here. */
@@ -13,9 +14,9 @@ const LEVELS = 2
 
 /** Requests that begin with the same statement. */
 interface Stratum {
-  readonly requests: Pair
+  readonly requests: Triple
   /** Requests with at least so many visits of a type, by `type * LEVELS + level - 1`. */
-  readonly reaching: Map<number, Pair>
+  readonly reaching: Map<number, Triple>
 }
 
 /** Over all strata: what there is in the window, and what there would be at the shares of the baseline. */
@@ -26,21 +27,28 @@ interface Sum {
   requestsBefore: number
 }
 
-export function* findVisits(system: ObservedSystem): Generator<void, Findings> {
+interface ShiftedSum extends Readonly<Sum> {
+  readonly shift: number
+}
+
+export function* findVisits(system: ObservedSystem, { recovered }: Pick<Failures, 'recovered'>): Generator<void, Findings> {
   const strata = new Map<number, Stratum>()
-  yield* tally(system.baseline, 0, strata)
-  yield* tally(system.window, 1, strata)
-  const sums = sumUp(strata)
+  yield* tally(system.baseline, request => (recovered.has(request) ? 2 : 0), strata)
+  yield* tally(system.window, () => 1, strata)
+  const withoutRecovered = sumUp(strata, ([before]) => before)
+  yield
+  const sums = recovered.size === 0 ? withoutRecovered : sumUp(strata, ([before, , further]) => before + further)
   yield
   const board = new HintBoard()
   const before = new Set(system.baseline.records.map(({ kind }) => kind.service))
-  for (const [key, sum] of sums) {
-    const { observed, expected, requests, requestsBefore } = sum
+  for (const [key, known] of sums) {
+    const other = withoutRecovered.get(key)
+    const sum = other === undefined ? undefined : lesserShift(other, known)
+    if (sum === undefined) continue
     const type = system.kinds[Math.floor(key / LEVELS)]!
     const isNewcomer = !before.has(type.service)
-    const shift = Math.abs(shareShift([(expected / requests) * requestsBefore, observed], [requestsBefore, requests]))
+    const shift = Math.abs(sum.shift)
     const strength = isNewcomer ? Math.min(shift, MAX_NEWCOMER) : shift
-    if (strength === 0) continue
     const level = (key % LEVELS) + 1
     board.add({
       service: type.service,
@@ -54,45 +62,55 @@ export function* findVisits(system: ObservedSystem): Generator<void, Findings> {
   return board.findings()
 }
 
-function* tally({ requests }: ObservedPeriod, side: 0 | 1, strata: Map<number, Stratum>): Generator<void, void> {
+function* tally(
+  { requests }: ObservedPeriod,
+  sideOf: (request: TracedRequest) => 0 | 1 | 2,
+  strata: Map<number, Stratum>,
+): Generator<void, void> {
   let done = 0
-  for (const { visits } of requests) {
+  for (const request of requests) {
+    const { visits } = request
+    const side = sideOf(request)
     done += visits.length
     if (done > 2_000) {
       done = 0
       yield
     }
     const root = visits[0]!.type.id
-    const stratum = entryOf<number, Stratum>(strata, root, () => ({ requests: [0, 0], reaching: new Map() }))
+    const stratum = entryOf<number, Stratum>(strata, root, () => ({ requests: [0, 0, 0], reaching: new Map() }))
     stratum.requests[side]++
     const counts = new Map<number, number>()
     for (const { type } of visits) {
       const level = (counts.get(type.id) ?? 0) + 1
       counts.set(type.id, level)
       if (level > LEVELS) continue
-      const key = type.id * LEVELS + level - 1
-      const reaching = stratum.reaching.get(key)
-      if (reaching === undefined) stratum.reaching.set(key, side === 0 ? [1, 0] : [0, 1])
-      else reaching[side]++
+      entryOf(stratum.reaching, type.id * LEVELS + level - 1, (): Triple => [0, 0, 0])[side]++
     }
   }
 }
 
-function sumUp(strata: ReadonlyMap<number, Stratum>): ReadonlyMap<number, Sum> {
+/** `beforeOf` chooses the baseline out of its two parts. */
+function sumUp(strata: ReadonlyMap<number, Stratum>, beforeOf: (counts: Readonly<Triple>) => number): ReadonlyMap<number, ShiftedSum> {
   const sums = new Map<number, Sum>()
   for (const { requests, reaching } of strata.values()) {
-    const [before, now] = requests
+    const before = beforeOf(requests)
+    const now = requests[1]
     if (before === 0 || now === 0) continue
-    for (const [key, [reachedBefore, reached]] of reaching) {
-      if (reachedBefore + reached === before + now) continue
+    for (const [key, reached] of reaching) {
+      const reachedBefore = beforeOf(reached)
+      if (reachedBefore + reached[1] === before + now) continue
       const sum = entryOf(sums, key, () => ({ observed: 0, expected: 0, requests: 0, requestsBefore: 0 }))
-      sum.observed += reached
+      sum.observed += reached[1]
       sum.expected += (now * reachedBefore) / before
       sum.requests += now
       sum.requestsBefore += before
     }
   }
-  return sums
+  return new Map([...sums].map(([key, sum]) => [key, { ...sum, shift: shiftOf(sum) }]))
+}
+
+function shiftOf({ observed, expected, requests, requestsBefore }: Sum): number {
+  return shareShift([(expected / requests) * requestsBefore, observed], [requestsBefore, requests])
 }
 
 interface Reached {
