@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { Severity } from '../../contract/platforms.ts'
+import type { TicketContent } from '../../domain/tickets/ticket-content.ts'
 import type { TicketEvent } from '../../domain/tickets/ticket-event.ts'
 import { at } from './json-at.ts'
 import { pagerduty } from './pagerduty.ts'
@@ -29,21 +30,25 @@ describe('PagerDuty', () => {
     resolve: 'resolve',
     escalate: 'trigger',
     reopen: 'trigger',
-  } as const satisfies Readonly<Partial<Record<TicketEvent, string>>>
+    comment: 'trigger',
+  } as const satisfies Readonly<Record<TicketEvent, string>>
   for (const [event, action] of Object.entries(actions) as [TicketEvent, string][])
     it(`${event} is the action ${action}`, async () => {
       const { body } = await sendScripted(pagerduty, buildRequest('pagerduty', { event }), TAKEN)
       expect(body(0)).to.include({ event_action: action, dedup_key: 'lp-7c1f9a52' })
     })
 
-  for (const status of ['open', 'acknowledged', 'escalated', 'resolved'] as const)
-    it(`sends no comment on an incident that is ${status} here: where people resolved it there, a trigger would call them again`, async () => {
-      const ticket = { externalId: 'lp-7c1f9a52', memory: { severity: 'high' } }
-      const content = { status, news: ['payment is the cause.'] }
-      const { outcome, outbound } = await sendScripted(pagerduty, buildRequest('pagerduty', { event: 'comment', ticket, content }))
-      expect(outbound.calls).to.deep.equal([])
-      expect(outcome).to.deep.include({ kind: 'delivered', ticket, isLeftOut: true }).and.have.property('note').that.includes('left out')
-    })
+  it('tells a cause that was found since, and leaves out what people say: where they resolved the incident there, a trigger would call them again', async () => {
+    const commented = async (content: Partial<TicketContent>, ...scripted: readonly (typeof TAKEN)[]) => {
+      const ticket = { externalId: 'lp-7c1f9a52', memory: { severity: 'critical' } }
+      return await sendScripted(pagerduty, buildRequest('pagerduty', { event: 'comment', ticket, content }), ...scripted)
+    }
+    const cause = await commented({ news: ['payment is the cause.'] }, TAKEN)
+    expect(JSON.stringify(cause.body(0))).to.include('payment is the cause.')
+    const said = await commented({ change: { actor: 'alice', note: 'Looking.', at: '2026-11-21T03:16:40.000Z' } })
+    expect(said.outbound.calls).to.deep.equal([])
+    expect(said.outcome).to.deep.include({ kind: 'delivered', isLeftOut: true }).and.have.property('note').that.includes('left out')
+  })
 
   it('sends growth where it made the incident more severe, and leaves it out where it did not', async () => {
     const updated = async (before: Severity, ...scripted: readonly (typeof TAKEN)[]) => {

@@ -29,18 +29,15 @@ const MAX_EVENT_BYTES = 512_000
 const MAX_SHORT_FIELD = 255
 
 const SEVERITY: Readonly<Record<Severity, string>> = { critical: 'critical', high: 'error', medium: 'warning', low: 'info' }
-/**
- * PagerDuty has three actions. A trigger adds to the alert that is there; where people resolved that, it makes a new one and calls them. Words alone have
- * none.
- */
-const ACTION: Readonly<Record<TicketEvent, 'trigger' | 'acknowledge' | 'resolve' | undefined>> = {
+/** PagerDuty has three actions. A trigger adds to the alert that is there; where people resolved that, it makes a new one and calls them. */
+const ACTION: Readonly<Record<TicketEvent, 'trigger' | 'acknowledge' | 'resolve'>> = {
   open: 'trigger',
   update: 'trigger',
   acknowledge: 'acknowledge',
   resolve: 'resolve',
   escalate: 'trigger',
   reopen: 'trigger',
-  comment: undefined,
+  comment: 'trigger',
 }
 
 export const pagerduty: HttpContract = {
@@ -54,7 +51,7 @@ export const pagerduty: HttpContract = {
     const opensAnew = action === 'trigger'
     if (opensAnew && content.status === 'resolved')
       return { ...(ticket && { ticket }), note: `left out: PagerDuty would open a new incident for ${event} of a resolved one` }
-    if (action === undefined || isWordsAlone(request)) return { ...(ticket && { ticket }), note: WORDS_LEFT_OUT, isLeftOut: true }
+    if (isWordsAlone(request)) return { ...(ticket && { ticket }), note: WORDS_LEFT_OUT, isLeftOut: true }
     const keyHash = hashOf(field(target, 'routingKey') ?? '')
     const openedWith = ticket?.memory?.['routingKeyHash']
     const isOtherKey = openedWith !== undefined && openedWith !== keyHash
@@ -79,9 +76,14 @@ export const pagerduty: HttpContract = {
 
 const WORDS_LEFT_OUT = 'left out: PagerDuty takes words by a trigger alone, which would open an incident anew that people resolved there'
 
-/** Growth that makes the incident no more severe calls nobody again. */
+/**
+ * What people say, and growth that makes the incident no more severe, come at any time, and call nobody again. A cause comes within minutes of the
+ * opening, when those who were called look for it.
+ */
 function isWordsAlone(request: TicketRequest): boolean {
-  return request.event === 'update' && request.ticket !== undefined && !changesSeverity(request)
+  const { event, content, ticket } = request
+  if (ticket === undefined) return false
+  return event === 'comment' ? content.change !== undefined : event === 'update' && !changesSeverity(request)
 }
 
 async function enqueue(target: Target, event: object, calls: TargetCalls): Promise<void> {

@@ -48,9 +48,9 @@ export async function goldenFiles(): Promise<Readonly<Record<string, string>>> {
     const request = (platform: Parameters<typeof buildRequest>[0], externalId = 'lp-7c1f9a52', severity: Severity = 'critical') =>
       buildRequest(platform, { event, content, ...known(externalId, severity) })
 
-    // PagerDuty is told of a rise alone, and of no words.
+    // PagerDuty is told of no growth but a rise.
     const risen = request('pagerduty', 'lp-7c1f9a52', event === 'update' ? 'high' : 'critical')
-    if (event !== 'comment') files[`pagerduty-${event}.json`] = toJson((await sendScripted(pagerduty, risen, TAKEN)).body(0))
+    files[`pagerduty-${event}.json`] = toJson((await sendScripted(pagerduty, risen, TAKEN)).body(0))
     files[`slack-${event}.json`] = toJson(messageOf(request('slack')))
     const answers = JIRA_ANSWERS[event]
     files[`jira-${event}.json`] = toJson((await sendScripted(jira, request('jira', 'OPS-17'), ...answers)).body(answers.length - 1))
