@@ -67,7 +67,7 @@ function NobodyTold({ incident }: { readonly incident: Incident }) {
   )
 }
 
-/** What has people told whom nobody told so far; none where somebody has taken care. */
+/** The step by which people are told after all; none where somebody has taken care. */
 const REMEDIES: Readonly<Partial<Record<IncidentStatus, string>>> = { open: 'escalate it', escalated: 'reopen it' }
 
 interface TicketItemProps {
