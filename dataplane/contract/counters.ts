@@ -77,6 +77,11 @@ export const TARGET_METRICS = {
   },
 } as const
 
+export const UNTOLD_COUNTER = {
+  name: 'logpipeline_ticketing_untold_total',
+  help: 'Incidents that nobody was told of: their platforms are switched off or not configured, or nothing is routed for their severity.',
+} as const
+
 export const OLDEST_DISPATCH_GAUGE = {
   name: 'logpipeline_ticketing_oldest_pending_seconds',
   help: 'How long the oldest dispatch waits that is neither sent nor given up.',

@@ -152,7 +152,9 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const afterwards = async ({ thread, before, row, outcome, incident }: SentRow) => {
     seen.add(thread)
     const { platform } = thread.source
-    if (row !== undefined && outcome !== undefined) {
+    // Nothing was sent: that says nothing of the target.
+    const isLeftOut = outcome?.kind === 'delivered' && outcome.isLeftOut === true
+    if (row !== undefined && outcome !== undefined && !isLeftOut) {
       deps.onAttempt?.({ target: platform, result: isRefusal(outcome) ? 'refused' : outcome.kind, atMs: clock.nowMs() })
       tellRefusal(thread.source, outcome)
     }

@@ -325,6 +325,23 @@ describe('faults around tickets', function () {
     expect(world.platforms.events()).to.deep.equal(['slack open', 'slack open', 'slack open'])
   })
 
+  it('a target whose secret cannot be read is told of once in the log, and counts as refused', async () => {
+    const told: object[] = []
+    const results: string[] = []
+    const log: Log = { ...SILENT, error: fields => void told.push(fields) }
+    world = createTicketWorld(store, { log, onAttempt: ({ result }) => results.push(result) })
+    const problem = 'slack.webhookUrl: was encrypted with another key'
+    world.config.current = buildConfig(['slack'], { targets: new Map(), unusable: new Map([['slack', problem]]) })
+    await add(2)
+    await world.settle()
+    expect(told).to.deep.equal([{ tenant: 'default', platform: 'slack', reason: problem }])
+    expect(results).to.deep.equal(['refused', 'refused'])
+    world.config.current = buildConfig(['slack'])
+    world.clock.advance(60 * SECOND_MS)
+    await world.settle()
+    expect(world.platforms.events()).to.deep.equal(['slack open', 'slack open'])
+  })
+
   it('an adapter is told of all secrets that are configured, so that no reason holds one', async () => {
     const targets = (['slack', 'jira'] as const).map(
       id => [id, buildTarget(id, { webhookUrl: 'slack-secret', apiToken: 'jira-secret' })] as const,

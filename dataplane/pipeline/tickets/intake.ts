@@ -33,6 +33,8 @@ export interface IntakeDeps {
   onRows(): void
   /** A cause was found, of an incident that is not quiet. */
   onCause?(incident: TicketedIncident): void
+  /** An incident was routed to nobody, for the first time. */
+  onUntold?(): void
 }
 
 /** Incidents that are attended to at once, and those of one tenant among them. */
@@ -148,7 +150,9 @@ export function createIntake(deps: IntakeDeps): Intake {
       if (settledMs > 0) await clock.sleep(Math.min(settledMs, SETTLE_MS))
     }
     const found = await causeOf(current.source)
+    let wasTold = true
     for (let attempt = 0; ; attempt++) {
+      wasTold = current.source.ticketing?.untold === undefined
       const next = withCause(attend(current.source, await factsOf(current.source.tenantId)), found, clock.nowMs())
       try {
         const version = await store.put(index, id, next, current)
@@ -160,14 +164,14 @@ export function createIntake(deps: IntakeDeps): Intake {
         if (current === undefined) return
       }
     }
-    logUntold(current.source)
+    if (isUntold(current.source)) noticeUntold(current.source, wasTold)
     await settle(current)
     if (found !== undefined && found !== 'not now') tellCause(current.source)
   }
 
-  const logUntold = ({ id, tenantId: tenant, service, severity, platforms, ticketing }: TicketedIncident) => {
+  const noticeUntold = ({ id, tenantId: tenant, service, severity, ticketing }: TicketedIncident, isNew: boolean) => {
     const reason = ticketing?.untold
-    if (reason === undefined || platforms.length > 0 || ticketing?.quietBy === 'age') return
+    if (isNew) deps.onUntold?.()
     const key = `${tenant}\n${reason}`
     const nowMs = clock.nowMs()
     const loggedMs = untoldLogged.get(key)
@@ -255,6 +259,11 @@ export function createIntake(deps: IntakeDeps): Intake {
     const leftMs = Date.parse(claimedUntil) - clock.nowMs()
     return leftMs <= 0 || leftMs > TOO_FAR_MS
   }
+}
+
+/** An old one tells nobody by its age. */
+function isUntold({ platforms, ticketing }: TicketedIncident): boolean {
+  return platforms.length === 0 && ticketing?.untold !== undefined && ticketing.quietBy !== 'age'
 }
 
 const BUSY_MS = 50

@@ -71,8 +71,11 @@ export async function sendRow(
     const { targets, unusable } = settings
     const target = targets.get(platform)
     const problem = unusable?.get(platform)
-    if (stored !== undefined && problem !== undefined)
-      return await write(store, hit, endAttempt(thread, { kind: 'rejected', reason: problem, isTargetBroken: true }, clock.nowMs()))
+    if (stored !== undefined && problem !== undefined) {
+      const outcome = { kind: 'rejected', reason: problem, isTargetBroken: true } as const
+      const written = await write(store, hit, endAttempt(thread, outcome, clock.nowMs()))
+      return written && { ...written, row, outcome }
+    }
     const gone = stored === undefined ? 'the incident is no longer there' : whyGone(target, platform)
     if (stored === undefined || target === undefined || gone !== undefined)
       return await write(store, hit, endAttempt(thread, { kind: 'gone', reason: gone ?? '' }, clock.nowMs()))

@@ -28,6 +28,8 @@ export interface TicketAgentDeps extends Pick<DispatcherDeps, 'onAttempt' | 'onF
   /** Default: no model is asked. */
   readonly explain?: ExplainIncident
   readonly isModelAway?: IsModelAway
+  /** An incident was routed to nobody, for the first time. */
+  readonly onUntold?: () => void
   /** Names this agent among those on one store: the same after a restart, and no other's. Default: no other is on this store. */
   readonly agentName?: string | undefined
   /** Whether no other process can have that name while this one lives. Then what the one before it had under way waits for no lease. */

@@ -1,5 +1,5 @@
 /** Counts dispatches, by platform and by target. */
-import { DISPATCH_ATTEMPTS_COUNTER, OLDEST_DISPATCH_GAUGE, TARGET_METRICS } from '../../contract/counters.ts'
+import { DISPATCH_ATTEMPTS_COUNTER, OLDEST_DISPATCH_GAUGE, TARGET_METRICS, UNTOLD_COUNTER } from '../../contract/counters.ts'
 import { parseTargetId, type TargetId } from '../../contract/target-id.ts'
 import type { TicketAgentDeps } from '../../pipeline/tickets/ticket-agent.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
@@ -10,10 +10,11 @@ const MAX_TARGETS = 1_000
 export function createDispatchMetrics(
   metrics: Metrics,
   oldestPendingSeconds: () => number,
-): Required<Pick<TicketAgentDeps, 'onAttempt' | 'onFailed'>> {
+): Required<Pick<TicketAgentDeps, 'onAttempt' | 'onFailed' | 'onUntold'>> {
   const attempts = metrics.labelledCounter(DISPATCH_ATTEMPTS_COUNTER, ['platform', 'result'])
   const dispatched = metrics.labelledCounter(TARGET_METRICS.dispatched, ['target'])
   const failed = metrics.labelledCounter(TARGET_METRICS.failed, ['target'])
+  const untold = metrics.counters({ untold: UNTOLD_COUNTER })
   const last = new Map<string, number>()
   const lastFailures = new Map<string, number>()
   const known = new Set<string>()
@@ -36,6 +37,7 @@ export function createDispatchMetrics(
       dispatched([label], 1)
       last.set(label, atMs / 1_000)
     },
+    onUntold: () => untold('untold', 1),
     onFailed: ({ platform }) => failed([labelOf(platform)], 1),
   }
 }

@@ -512,6 +512,21 @@ describe('tickets through HTTP', function () {
     expect(text).to.match(/logpipeline_ticketing_dispatch_attempts_total\{platform="slack",result="refused"\} \d/)
   })
 
+  it('metrics: incidents that nobody is told of, each once', async () => {
+    const count = async () =>
+      Number(/^logpipeline_ticketing_untold_total (\d+)/m.exec(await (await fetch(`http://127.0.0.1:${server.port}/metrics`)).text())?.[1])
+    const before = await count()
+    const targets = new Map((['slack', 'jira:ops'] as const).map(target => [target, buildTarget(target, {}, false)]))
+    config.tenants.set(tenant, buildConfig(['slack', 'jira:ops'], { targets }))
+    await add()
+    const { untold } = await until(
+      async () => (await api.get(`/api/incidents/${id()}`, tenant)).body as { untold?: string },
+      incident => incident.untold !== undefined,
+    )
+    expect(untold).to.equal('slack is switched off and jira:ops is switched off')
+    expect((await count()) - before).to.equal(1)
+  })
+
   it('metrics: attempts by platform and result, dispatched and failed and the last time by target', async () => {
     fake.answer = ({ target }) => (target.id === 'slack' ? { kind: 'rejected', reason: 'no' } : undefined)
     await add()

@@ -35,7 +35,9 @@ export interface WebhookForm {
   read(body: unknown, headers: IncomingHttpHeaders): WebhookNews
 }
 
-const NAME = z.string().max(512).optional()
+const NAME = z.string().max(512).nullish()
+/** The name of a person, which is shortened: no change is refused for it. */
+const PERSON = z.string().nullish()
 const MAX_LABELS = 100
 
 /** v3 webhooks: `X-PagerDuty-Signature: v1=<hex>,v1=<hex>`, several while the secret is exchanged. */
@@ -44,8 +46,8 @@ const PAGERDUTY_EVENT = z.looseObject({
     id: NAME,
     event_type: z.string(),
     occurred_at: NAME,
-    agent: z.looseObject({ summary: NAME }).nullish(),
-    data: z.looseObject({ id: NAME, incident_key: NAME.nullable() }).nullish(),
+    agent: z.looseObject({ summary: PERSON }).nullish(),
+    data: z.looseObject({ id: NAME, incident_key: NAME }).nullish(),
   }),
 })
 
@@ -68,8 +70,8 @@ const PAGERDUTY = form(PAGERDUTY_EVENT, {
 /** Admin webhooks with a secret: `X-Hub-Signature: sha256=<hex>`. The category of the status counts, whatever its name. */
 const JIRA_EVENT = z.looseObject({
   webhookEvent: z.string(),
-  timestamp: z.number().optional(),
-  user: z.looseObject({ displayName: NAME }).nullish(),
+  timestamp: z.number().nullish(),
+  user: z.looseObject({ displayName: PERSON }).nullish(),
   issue: z
     .looseObject({
       key: NAME,
@@ -108,7 +110,7 @@ const JIRA = form(JIRA_EVENT, {
 /** Opsgenie signs nothing: its integration sends a header of one's choice. */
 const OPSGENIE_EVENT = z.looseObject({
   action: z.string(),
-  alert: z.looseObject({ alertId: NAME, alias: NAME, username: NAME, updatedAt: z.number().optional() }).nullish(),
+  alert: z.looseObject({ alertId: NAME, alias: NAME, username: PERSON, updatedAt: z.number().nullish() }).nullish(),
 })
 
 const OPSGENIE = form(OPSGENIE_EVENT, {
@@ -123,13 +125,13 @@ const OPSGENIE = form(OPSGENIE_EVENT, {
 
 export const WEBHOOK_FORMS: Readonly<Partial<Record<PlatformName, WebhookForm>>> = { pagerduty: PAGERDUTY, jira: JIRA, opsgenie: OPSGENIE }
 
-/** As the platform has it: what is missing is undefined. */
+/** As the platform has it: what is missing is undefined or null. */
 interface RawNews {
-  readonly deliveryId?: string | undefined
+  readonly deliveryId?: string | null | undefined
   readonly action?: WebhookNews['action'] | undefined
   readonly names: readonly (string | null | undefined)[]
-  readonly actor?: string | undefined
-  readonly occurredAt?: string | undefined
+  readonly actor?: string | null | undefined
+  readonly occurredAt?: string | null | undefined
 }
 
 /** Gives `read` the type of its schema. */
@@ -142,7 +144,7 @@ function form<T>(
     schema,
     read(body, headers) {
       const { names, ...news } = rest.read(body as T, headers)
-      const known = Object.fromEntries(Object.entries(news).filter(([, value]) => value !== undefined))
+      const known = Object.fromEntries(Object.entries(news).filter(([, value]) => value != null))
       return { ...known, names: [...new Set(names.filter(name => typeof name === 'string' && name !== ''))] as string[] }
     },
   }
@@ -169,10 +171,10 @@ function ownOf<T>(table: Readonly<Record<string, T>>, name: string): T | undefin
 }
 
 /** Opsgenie counts some times in nanoseconds (unverified): as milliseconds these would lie beyond the year 33658. */
-function millisecondsOf(time: number | undefined): number | undefined {
-  return time !== undefined && time >= 1e15 ? Math.floor(time / 1e6) : time
+function millisecondsOf(time: number | null | undefined): number | null | undefined {
+  return time != null && time >= 1e15 ? Math.floor(time / 1e6) : time
 }
 
-function timeOf(ms: number | undefined): string | undefined {
-  return ms === undefined || !Number.isFinite(ms) || Math.abs(ms) > 8.64e15 ? undefined : new Date(ms).toISOString()
+function timeOf(ms: number | null | undefined): string | undefined {
+  return ms == null || !Number.isFinite(ms) || Math.abs(ms) > 8.64e15 ? undefined : new Date(ms).toISOString()
 }

@@ -132,6 +132,25 @@ describe('POST /api/v1/webhooks/:platformId', () => {
         expect(changes).to.deep.equal([])
       })
 
+      for (const [what, name] of [
+        ['null', null],
+        ['very long', 'x'.repeat(1_000)],
+      ] as const)
+        it(`what nothing depends on keeps no change out where it is ${what}`, async () => {
+          const events = {
+            pagerduty: pagerdutyEvent('incident.resolved', 'e9', { agent: { summary: name }, occurred_at: null }),
+            jira: jiraEvent('done', {
+              user: { displayName: name },
+              timestamp: null,
+              changelog: { items: [{ field: null }, { field: 'status' }] },
+            }),
+            opsgenie: { action: 'Close', alert: { alertId: null, alias: 'i1', username: name, updatedAt: null } },
+          }
+          expect(await deliver(platform, events[platform])).to.deep.include({ status: 200 })
+          expect(changes).to.have.length(1)
+          expect(changes[0]!.actor).to.equal(name === null ? `somebody (${platform})` : `${'x'.repeat(200)} (${platform})`)
+        })
+
       it('a delivery that comes again changes nothing', async () => {
         await deliver(platform, RESOLVED[platform])
         expect((await deliver(platform, RESOLVED[platform])).body).to.deep.equal({ status: 'ignored', note: 'this delivery came before' })

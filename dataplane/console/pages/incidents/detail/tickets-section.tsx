@@ -4,7 +4,7 @@ import { Button } from '@mantine/core'
 import { IconExternalLink, IconRefresh } from '@tabler/icons-react'
 import { Link } from 'wouter'
 import { findSilence } from '../../../../domain/tickets/silence.ts'
-import type { Incident, IncidentDispatch } from '../../../api/ticketing.ts'
+import type { Incident, IncidentDispatch, IncidentStatus } from '../../../api/ticketing.ts'
 import { Pill, type Tone } from '../../../components/badges.tsx'
 import { ForeignText, VisibleText } from '../../../components/foreign-text.tsx'
 import { Panel } from '../../../components/panel.tsx'
@@ -57,14 +57,18 @@ function NobodyTold({ incident }: { readonly incident: Incident }) {
         Nobody is told of {severity} incidents. {routing}
       </p>
     )
+  const remedy = REMEDIES[status]
   return (
-    <p className={status === 'open' ? styles.trouble : styles.faint}>
+    <p className={remedy === undefined ? styles.faint : styles.trouble}>
       Nobody was told: <VisibleText text={untold} />. {routing} or{' '}
       <Link href={link('/settings/platforms', settingsOf(incident))}>the platforms</Link>
-      {status === 'open' && ', then escalate it: that tells whom it is routed to by then'}.
+      {remedy !== undefined && `, then ${remedy}: that tells whom it is routed to by then`}.
     </p>
   )
 }
+
+/** The step by which people are told after all; none where somebody has taken care. */
+const REMEDIES: Readonly<Partial<Record<IncidentStatus, string>>> = { open: 'escalate it', escalated: 'reopen it' }
 
 interface TicketItemProps {
   readonly ticket: TicketState
