@@ -38,7 +38,7 @@ function idsOf(index: LogIndex): string[] {
   return ids.sort()
 }
 
-/** What the writer was told. */
+/** Documents that are there, as the writer was told. */
 class Told {
   readonly there = new Set<string>()
 
@@ -69,7 +69,7 @@ async function upkeep(work: Promise<void>): Promise<void> {
 async function work(index: LogIndex, told: Told, from: number): Promise<void> {
   for (let n = 0; n < 9; n++) {
     await told.apply(index, creates(from + 10 * n, 6))
-    // Of several commits: the segment is written anew when it is sealed.
+    // A segment of several commits is written anew when it is sealed.
     if (n % 2 === 1) await told.apply(index, creates(from + 10 * n + 6, 2))
     if (n > 0) await told.apply(index, deletes(from + 10 * (n - 1), n === 3 ? 8 : 2))
     await upkeep(index.seal())

@@ -532,7 +532,7 @@ export class SegmentSet implements BatchTarget {
   }
 }
 
-/** Of a segment without a living document there is nothing to find, and perhaps its file is gone. */
+/** A segment without a living document is left out: there is nothing to find in it, and perhaps its file is gone. */
 const listOf = (segments: readonly SealedSegment[]): ListedSegment[] =>
   segments
     .filter(({ liveCount }) => liveCount > 0)
