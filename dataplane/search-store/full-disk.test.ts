@@ -56,6 +56,37 @@ describe('a search store whose disk is full', function () {
       expect((await store.request('GET', '/table/_doc/1')).body.found).to.equal(true)
     })
 
+  for (const name of [LOGS, 'table'])
+    it(`can be made room on: an index is deleted (${name})`, async () => {
+      await store.request('POST', '/_bulk', bulk(name, 20))
+      disk!.fill()
+      const refused = await store.request('PUT', '/service-logs-empty/_doc/2', DOCUMENT)
+      expect(refused.status, refused.text).to.equal(429)
+      const deleted = await store.request('DELETE', `/${name}`)
+      expect(deleted.status, deleted.text).to.equal(200)
+      expect((await store.request('GET', `/${name}/_count`)).status).to.equal(404)
+      if (name === LOGS) expect((await store.request('PUT', '/service-logs-empty/_doc/2', DOCUMENT)).status).to.equal(201)
+      // A second one, when what is kept for it is there again or not.
+      expect((await store.request('DELETE', '/service-logs-empty')).status).to.equal(200)
+      await store.restart()
+      expect((await store.request('GET', '/_cat/indices?h=index')).text.trim().split(/\s+/)).to.have.lengthOf(1)
+      expect((await store.request('GET', '/_cluster/health')).body.status).to.equal('green')
+    })
+
+  it('says once in its log that it cannot write, and why', async () => {
+    const filler = disk!.fill()
+    for (const index of [LOGS, 'table', LOGS, 'service-logs-empty'])
+      expect((await store.request('PUT', `/${index}/_doc/2`, DOCUMENT)).status).to.equal(429)
+    expect(store.logged).to.have.lengthOf(1)
+    expect(store.logged[0]).to.include({ index: LOGS }).and.to.have.property('reason').that.contains('no space left on device')
+    rmSync(filler)
+    for (const index of [LOGS, 'table']) expect((await store.request('PUT', `/${index}/_doc/2`, DOCUMENT)).status).to.equal(201)
+    expect(store.logged).to.have.lengthOf(1)
+    disk!.fill()
+    expect((await store.request('PUT', '/table/_doc/3', DOCUMENT)).status).to.equal(429)
+    expect(store.logged[1]).to.have.property('reason').that.contains('disk is full')
+  })
+
   for (const index of [LOGS, 'table'])
     it(`keeps every document that a bulk was told is stored, through a stop and a start on the full disk (${index})`, async () => {
       let stored = 1

@@ -11,6 +11,7 @@ import type { QueryRunner } from './calls/query-call.ts'
 import { Catalog } from './catalog/catalog.ts'
 import { refuseLostCatalogue } from './catalog/lost-catalogue.ts'
 import { createStorageOpener } from './catalog/storage-opener.ts'
+import { createDeletionReserve, type DeletionReserve } from './deletion-reserve.ts'
 import { createBulkPorts } from './http/bulk-port.ts'
 import { createStoreMetrics } from './http/metrics-routes.ts'
 import { createRestServer } from './http/rest-server.ts'
@@ -22,6 +23,7 @@ import { createCommitQueue } from './storage/document-table/commit-queue.ts'
 import { type DocumentDatabase, openDocumentDatabase } from './storage/document-table/document-database.ts'
 import { createByteCache } from './storage/log-engine/sealed/byte-cache.ts'
 import type { PinnedFile } from './storage/pinned-file.ts'
+import { createWriteHealth } from './write-health.ts'
 
 /** The store's log: a static message and its fields. */
 export interface SearchServerLog {
@@ -103,18 +105,22 @@ interface RunningServer extends Pick<SearchServer, 'attach' | 'backUp'> {
 async function openServer(config: SearchServerConfig): Promise<RunningServer> {
   makeDurableDirectory(config.dir)
   const database = openDocumentDatabase(join(config.dir, 'store.db'))
+  const writes = createWriteHealth(config.log)
   const storages = createStorageOpener(config.dir, {
     database,
-    queue: createCommitQueue(database),
+    queue: createCommitQueue(database, writes),
     cache: createByteCache(WRITER_CACHE_BYTES),
     clock: config.clock,
+    writes,
   })
-  const catalog = new Catalog(database, storages, config.clock)
+  const reserve = createDeletionReserve(config.dir)
+  const catalog = new Catalog(database, storages, config.clock, reserve)
   const maintenance = new AbortController()
   let queries: QueryRunner | undefined
   try {
     refuseLostCatalogue(config.dir, database)
     await catalog.load()
+    reserve.refill()
     for (const { name, uuid, storage } of catalog.red)
       config.log.error(
         { index: name, problem: storage.problem, directory: join(config.dir, 'indices', uuid) },
@@ -126,7 +132,7 @@ async function openServer(config: SearchServerConfig): Promise<RunningServer> {
     const server = await startRest(config, { catalog, leases, queries }, clusterUuid(database))
     const address = { host: server.host, port: server.port }
     const bulkPorts = createBulkPorts(catalog, error => config.log.error({ error }, 'bulk of another thread failed'))
-    const maintained = maintain(config, { catalog, leases }, maintenance.signal)
+    const maintained = maintain(config, { catalog, leases, reserve }, maintenance.signal)
     config.log.info({ ...address, indices: catalog.indices.length }, 'search store started')
     return {
       address,
@@ -191,13 +197,14 @@ function clusterUuid(database: DocumentDatabase): string {
 /** Until stopped: seals and merges what log indices have gathered. */
 async function maintain(
   { clock, log }: SearchServerConfig,
-  { catalog, leases }: { readonly catalog: Catalog; readonly leases: Leases },
+  { catalog, leases, reserve }: { readonly catalog: Catalog; readonly leases: Leases; readonly reserve: DeletionReserve },
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
     await clock.sleep(MAINTENANCE_MS, signal)
     if (signal.aborted) return
     try {
+      reserve.refill()
       leases.sweep()
       await catalog.maintain()
       leases.freeDisk()

@@ -2,6 +2,8 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../ports/clock.ts'
 import { ApiError, illegalArgument, indexNotFound } from '../api-error.ts'
+import { type DeletionReserve, NO_RESERVE } from '../deletion-reserve.ts'
+import { isDiskFull } from '../full-disk.ts'
 import { DocumentRejected } from '../mapping/document-rejected.ts'
 import { mappingConfigOf } from '../mapping/mapping-config.ts'
 import type { DocumentDatabase } from '../storage/document-table/document-database.ts'
@@ -59,10 +61,12 @@ export class Catalog {
   /** Indices that expressions stood for since the last change of a name, by options and expression. */
   readonly #resolved = new Map<string, readonly ResolvedIndex<CatalogIndex>[]>()
   readonly templates: TemplateTable
+  readonly #reserve: DeletionReserve
   /** Indices that are being made, so that concurrent requests wait for the same one. */
   readonly #creating = new Map<string, Promise<CatalogIndex>>()
 
-  constructor(database: DocumentDatabase, storages: StorageOpener, clock: Clock) {
+  constructor(database: DocumentDatabase, storages: StorageOpener, clock: Clock, reserve: DeletionReserve = NO_RESERVE) {
+    this.#reserve = reserve
     this.#entries = new CatalogEntries(database)
     this.templates = new TemplateTable(this.#entries)
     this.#storages = storages
@@ -239,7 +243,7 @@ export class Catalog {
     // An index that is being made would bring its stream back.
     while (names.some(name => this.#creating.has(name))) await Promise.allSettled(names.map(name => this.#creating.get(name)))
     const indices = names.flatMap(name => this.#streams.find(name)?.indices ?? []).flatMap(name => this.#indices.get(name) ?? [])
-    this.#entries.transaction(() => {
+    this.#delete(() => {
       for (const name of names) this.#entries.deleteStream(name)
       for (const { name } of indices) this.#entries.deleteIndex(name)
     })
@@ -322,10 +326,20 @@ export class Catalog {
         throw illegalArgument(`index [${name}] is the write index for data stream [${stream}] and cannot be deleted`)
     }
     const indices = names.flatMap(name => this.#indices.get(name) ?? [])
-    this.#entries.transaction(() => {
+    this.#delete(() => {
       for (const { name } of indices) this.#entries.deleteIndex(name)
     })
     await this.#remove(indices)
+  }
+
+  /** Changes the entries in one commit that makes room: a full disk does not keep it from being made. */
+  #delete(change: () => void): void {
+    try {
+      this.#entries.transaction(change)
+    } catch (error) {
+      if (!isDiskFull(error) || !this.#reserve.spend()) throw error
+      this.#entries.transaction(change)
+    }
   }
 
   /** Removes the indices whose entries are deleted. */

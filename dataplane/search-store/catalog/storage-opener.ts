@@ -10,6 +10,7 @@ import { openDocumentTable } from '../storage/document-table/document-table.ts'
 import type { IndexStorage } from '../storage/index-storage.ts'
 import { openLogIndex } from '../storage/log-engine/log-index.ts'
 import type { ByteCache } from '../storage/log-engine/sealed/byte-cache.ts'
+import type { WriteHealth } from '../write-health.ts'
 
 export interface StorageConfig {
   readonly name: string
@@ -36,13 +37,14 @@ export interface StorageOpenerDeps {
   /** Shared by all log indices. */
   readonly cache: ByteCache
   readonly clock: Clock
+  readonly writes: WriteHealth
 }
 
 /** Logs, anomalies and documents of data streams are many and hardly ever change. */
 const isLogIndex = ({ name, isOfStream }: StorageConfig): boolean =>
   isOfStream || name.startsWith('service-logs-') || name.startsWith('service-anomalies-')
 
-export function createStorageOpener(dir: string, { database, queue, cache, clock }: StorageOpenerDeps): StorageOpener {
+export function createStorageOpener(dir: string, { database, queue, cache, clock, writes }: StorageOpenerDeps): StorageOpener {
   const root = join(dir, 'indices')
   const removeTable = (uuid: string): void => {
     const row = database.findTable(uuid)
@@ -53,7 +55,7 @@ export function createStorageOpener(dir: string, { database, queue, cache, clock
       if (!isLogIndex(config)) return openDocumentTable(config, database, queue)
       const { name, uuid, mapping, isThere } = config
       const directory = join(root, uuid)
-      return openLogIndex({ dir: directory, name, mapping, isThere }, { clock, cache, newUuid: () => uuid })
+      return openLogIndex({ dir: directory, name, mapping, isThere }, { clock, cache, writes, newUuid: () => uuid })
     },
     async remove(uuid) {
       removeTable(uuid)

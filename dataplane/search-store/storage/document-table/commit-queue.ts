@@ -1,5 +1,6 @@
 /** Gathers the writes of one turn of the event loop into one commit, so that many callers share one fsync. */
 import { setImmediate } from 'node:timers/promises'
+import { NO_WRITE_HEALTH, type WriteHealth } from '../../write-health.ts'
 import type { WriteError, WriteOp, WriteOutcome } from '../index-storage.ts'
 import type { DocumentDatabase } from './document-database.ts'
 import type { Stage } from './stage.ts'
@@ -40,7 +41,10 @@ export interface CommitQueue {
   settled(): Promise<void>
 }
 
-export function createCommitQueue(database: DocumentDatabase): CommitQueue {
+/** Tables are one file. */
+const ALL_TABLES = 'small indices'
+
+export function createCommitQueue(database: DocumentDatabase, writes: WriteHealth = NO_WRITE_HEALTH): CommitQueue {
   let waiting: Job[] = []
   let idle: Promise<void> = Promise.resolve()
 
@@ -48,6 +52,9 @@ export function createCommitQueue(database: DocumentDatabase): CommitQueue {
     while (waiting.length > 0) {
       await setImmediate()
       const { shares, error } = await commitPortion(database, waiting)
+      const refusal = fullDiskError(error)
+      if (refusal !== undefined) writes.failed(ALL_TABLES, refusal.reason)
+      else if (error === undefined) writes.wrote(ALL_TABLES)
       // Others have come meanwhile.
       waiting = error === undefined ? settle(waiting, shares) : fail(waiting, shares, error)
     }

@@ -2,6 +2,7 @@
 import type { IndexMapping } from '../../mapping/field-types.ts'
 import { type MutableMapping, openMapping } from '../../mapping/mapping.ts'
 import { type MappingConfig, mappingConfigOf } from '../../mapping/mapping-config.ts'
+import { NO_WRITE_HEALTH, type WriteHealth } from '../../write-health.ts'
 import type { FrozenIndex } from '../frozen-index.ts'
 import type { IndexFeed } from '../index-feed.ts'
 import type { Creations, IndexStorage, Segment, StoredDocument, WriteError, WriteOp, WriteOutcome } from '../index-storage.ts'
@@ -36,6 +37,7 @@ export interface LogIndexDeps {
   readonly cache: ByteCache
   readonly newUuid: () => string
   readonly files?: IndexFiles
+  readonly writes?: WriteHealth
   /** Ids in memory beyond which older ones go to disk. Default: `MAX_IDS_IN_MEMORY`. */
   readonly maxIdsInMemory?: number | undefined
 }
@@ -80,6 +82,7 @@ class StoredLogIndex implements LogIndex {
   readonly #context: SegmentContext
   readonly #segments: SegmentSet
   readonly #queue: CommitQueue
+  readonly #writes: WriteHealth
   #lastWriteMs: number
   #view: readonly Segment[] | undefined
   #maintenance: Promise<void> | undefined
@@ -100,6 +103,7 @@ class StoredLogIndex implements LogIndex {
     this.#mapping = mapping
     this.#context = context
     this.#segments = segments
+    this.#writes = deps.writes ?? NO_WRITE_HEALTH
     this.#lastWriteMs = deps.clock.nowMs()
     this.#queue = createCommitQueue(config.name, shares => this.#commit(shares))
   }
@@ -143,6 +147,8 @@ class StoredLogIndex implements LogIndex {
     this.#view = undefined
     const outcomes = await commitBatch(this.#segments, this.#mapping, shares)
     this.#view = undefined
+    if ('failure' in outcomes) this.#writes.failed(this.name, outcomes.failure.reason)
+    else this.#writes.wrote(this.name)
     return outcomes
   }
 
@@ -254,6 +260,7 @@ class StoredLogIndex implements LogIndex {
     await this.#settle()
     this.#view = undefined
     this.#segments.abandon()
+    this.#writes.forget(this.name)
     this.#mapping.release()
     this.#context.files.removeDirectory(this.#dir)
   }

@@ -81,6 +81,8 @@ export class SegmentSet implements BatchTarget {
   #stagedFrom = 0
   #staged = 0
   #isMerging = false
+  /** Segments that others took the place of, and whose files the disk did not remove: they must be gone before those others are. */
+  #leftovers: readonly number[] = []
   /** Not merged any more. */
   readonly #damaged = new WeakSet<Segment>()
 
@@ -146,7 +148,7 @@ export class SegmentSet implements BatchTarget {
   #listed(sealed: readonly SealedSegment[] = this.#sealed, tailBytes = this.#tail.end): ListedSegment[] {
     const { number, dead } = this.#tail
     const tail = tailBytes > 0 ? [{ number, bytes: tailBytes, dead: dead.savedCount, of: [] }] : []
-    return [...sealed.map(listedOf), ...this.#unopened, ...tail]
+    return [...listOf(sealed), ...this.#unopened, ...tail]
   }
 
   #addSealed(segment: SealedSegment): void {
@@ -388,7 +390,9 @@ export class SegmentSet implements BatchTarget {
     const number = this.#nextNumber++
     try {
       const file = this.#files.createBeside(number)
-      return { sources, number, merged: await mergeSegments(this.#context, this.mapping, sources, number, file, this.#high) }
+      const replaces = [...this.#leftovers, ...sources.map(each => each.number)]
+      const merged = await mergeSegments(this.#context, this.mapping, { sources, replaces, number, file }, this.#high)
+      return { sources, number, merged }
     } catch (error) {
       this.#isMerging = false
       this.#files.removeBeside(number)
@@ -404,16 +408,30 @@ export class SegmentSet implements BatchTarget {
     // Documents that died while the merge was running.
     for (const [doc, { segment, doc: was }] of origins.entries()) if (!segment.isLive(was)) tail.dead.add(doc)
     const segment = this.#files.placeMerged(tail, number, merged => {
-      const others = this.#sealed.filter(each => !sources.includes(each))
-      this.#save([...this.#listed(others), { ...listedOf(merged), of: sources.map(listedOf) }])
+      const others = this.#listed(this.#sealed.filter(each => !sources.includes(each)))
+      const [placed] = listOf([merged])
+      this.#save(placed === undefined ? others : [...others, { ...placed, of: listOf(sources) }])
     })
     this.#sealed.splice(this.#sealed.indexOf(sources[0]!), sources.length, segment)
     this.revision++
     this.#moveIds(segment, origins)
-    for (const { file, number } of sources) {
-      file.keepDescriptor()
-      this.#files.remove(number)
-    }
+    for (const { file } of sources) file.keepDescriptor()
+    this.#leftovers = [...this.#leftovers, ...sources.map(each => each.number)]
+    this.#removeLeftovers()
+  }
+
+  /** Whether all are gone. */
+  #removeLeftovers(): boolean {
+    this.#leftovers = this.#leftovers.filter(number => {
+      try {
+        this.#files.remove(number)
+        return false
+      } catch (error) {
+        unlessOfSystem(error)
+        return true
+      }
+    })
+    return this.#leftovers.length === 0
   }
 
   /**
@@ -422,10 +440,10 @@ export class SegmentSet implements BatchTarget {
    */
   async dropEmpty(): Promise<void> {
     const empty = this.#isMerging ? [] : this.#sealed.filter(({ liveCount }) => liveCount === 0)
-    if (empty.length === 0) return
+    if (empty.length === 0 || !this.#removeLeftovers()) return
     try {
       await this.#keepNextSeqNo(empty)
-      this.#save(this.#listed(this.#sealed.filter(segment => !empty.includes(segment))))
+      this.#save(this.#listed())
       this.#files.removeEmpty(empty)
     } catch (error) {
       return unlessOfSystem(error)
@@ -514,12 +532,11 @@ export class SegmentSet implements BatchTarget {
   }
 }
 
-const listedOf = ({ number, sizeBytes, dead }: SealedSegment): ListedSegment => ({
-  number,
-  bytes: sizeBytes,
-  dead: dead.savedCount,
-  of: [],
-})
+/** A segment without a living document is left out: there is nothing to find in it, and perhaps its file is gone. */
+const listOf = (segments: readonly SealedSegment[]): ListedSegment[] =>
+  segments
+    .filter(({ liveCount }) => liveCount > 0)
+    .map(({ number, sizeBytes, dead }) => ({ number, bytes: sizeBytes, dead: dead.savedCount, of: [] }))
 
 const textOf = (list: readonly ListedSegment[]): string => JSON.stringify(rowsOf(list))
 

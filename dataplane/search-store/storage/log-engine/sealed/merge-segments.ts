@@ -40,13 +40,20 @@ export interface Merged {
   readonly origins: readonly { readonly segment: SealedSegment; readonly doc: number; readonly hash: number }[]
 }
 
-/** Writes the living documents of the segments to `file` as one sealed segment, pausing often. */
+/** A merge: of what, into what. */
+export interface MergePlan {
+  readonly sources: readonly SealedSegment[]
+  /** Numbers of all segments that must not come back while the merged one is there: the sources, and older ones whose files are still there. */
+  readonly replaces: readonly number[]
+  readonly number: number
+  readonly file: SegmentFile
+}
+
+/** Writes the living documents of the sources to `file` as one sealed segment, pausing often. */
 export async function mergeSegments(
   context: SegmentContext,
   mapping: MutableMapping,
-  sources: readonly SealedSegment[],
-  number: number,
-  file: SegmentFile,
+  { sources, replaces, number, file }: MergePlan,
   high: HighCardinality,
 ): Promise<Merged> {
   const tail = new Tail(context, number, file, high)
@@ -70,14 +77,7 @@ export async function mergeSegments(
     }
   }
   if (slice.length > 0) await writeSlice(tail, walker, slice)
-  const index = await encodeIndex(
-    context,
-    tail,
-    tail.blocks,
-    tail.end,
-    sources.at(-1)?.nextSeqNo ?? 0,
-    sources.map(each => each.number),
-  )
+  const index = await encodeIndex(context, tail, tail.blocks, tail.end, sources.at(-1)?.nextSeqNo ?? 0, replaces)
   await file.append(index, tail.end)
   releaseBytes(index)
   tail.index.release()
