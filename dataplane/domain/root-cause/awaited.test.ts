@@ -41,7 +41,7 @@ describe('for whom services wait', () => {
     it(`the service that hangs comes before those that wait for it: ${says}`, () => {
       const hung = until('card charged', error('orders', says), error('gateway', says))
       expect(firstOf(given(() => hung))).to.equal('payments')
-      // What goes by the clock goes on.
+      // Lines that go by the clock go on.
       const heartbeat = Array.from({ length: 108 }, (_, i) =>
         observation({ service: 'payments', pattern: 'alive', timeMs: AT_MS - 900_000 + i * 10_000 }),
       )

@@ -7,7 +7,7 @@ import type { Hint, Nature } from './findings.ts'
 import type { ObservedPeriod, ObservedRecord, ObservedSystem } from './observed-system.ts'
 import { tellsSlowStatement } from './read-error-words.ts'
 
-/** What is seen of a service. */
+/** The evidence against a service. */
 export interface Seen {
   readonly service: number
   readonly score: number

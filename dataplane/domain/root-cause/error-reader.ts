@@ -27,7 +27,7 @@ export interface ErrorReader {
   senseOf(kind: Kind): ErrorSense
   /** The name that it could not resolve; undefined for other errors, and where it does not tell. */
   unresolvedNameOf(kind: Kind): string | undefined
-  /** What it waited for, without telling of whom; undefined where it tells nothing but that something failed. */
+  /** The thing that its service waited for, where it does not tell whose; undefined where it tells nothing but that something failed. */
   waits(kind: Kind): Waiting | undefined
   /** Complains of another service, or says nothing but that something failed, where another service says more. */
   isRemote(kind: Kind): boolean

@@ -149,7 +149,7 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
   }
 }
 
-/** What a service's own errors waited for, all that tell anything. */
+/** The thing that a service waited for by all of its own errors that tell anything. */
 function waitsOf(records: readonly ObservedRecord[], { waits }: ErrorReader): Pick<Hint, 'waits'> {
   const told = new Set(records.map(({ kind }) => waits(kind)))
   const waiting = (['nothing', 'answer', 'connection'] as const).find(each => told.has(each))

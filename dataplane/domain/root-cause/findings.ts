@@ -24,7 +24,7 @@ export interface CauseEvidence {
  */
 export type Nature = 'cause' | 'fault' | 'broken' | 'change' | 'silence' | 'remote' | 'newcomer'
 
-/** What an error waited for: the answer of another service, a connection of a pool that others hold. */
+/** The thing that a service waited for: the answer of another one, or a connection of a pool that others hold. */
 export type Waiting = 'answer' | 'connection' | 'nothing'
 
 /** Evidence before its words are put together: most of it is never told. */

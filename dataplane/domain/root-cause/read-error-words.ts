@@ -20,7 +20,7 @@ export interface ErrorWords {
   readonly system: string | undefined
   /** Nobody answered, and the text does not tell who should have. */
   readonly isUnanswered: boolean
-  /** All connections of a pool are taken, and whoever took them does not give them back. */
+  /** A pool has no free connection. */
   readonly isPoolEmpty: boolean
   /** The speaker could not even call: whatever it names did nothing. */
   readonly isOfNearEnd: boolean
