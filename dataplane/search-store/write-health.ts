@@ -1,14 +1,22 @@
 /** Whether writes come to the disk. */
+import { createDamageLog } from './storage/damaged-segment.ts'
 
 export interface WriteHealth {
   /** `what` was to be written: an index, or small indices together. */
   failed(what: string, reason: string): void
   wrote(what: string): void
+  /** A document was to be changed that is damaged. */
+  damaged(damage: string): void
   /** It is not there any more. */
   forget(what: string): void
 }
 
-export const NO_WRITE_HEALTH: WriteHealth = { failed: () => undefined, wrote: () => undefined, forget: () => undefined }
+export const NO_WRITE_HEALTH: WriteHealth = {
+  failed: () => undefined,
+  wrote: () => undefined,
+  damaged: () => undefined,
+  forget: () => undefined,
+}
 
 interface Log {
   info(fields: object, message: string): void
@@ -28,6 +36,7 @@ export function createWriteHealth(log: Log): WriteHealth {
       failing = undefined
       log.info({ index: what }, 'the search store can write again')
     },
+    damaged: createDamageLog(log),
     forget(what) {
       if (failing?.what === what) failing = undefined
     },

@@ -49,7 +49,7 @@ export interface WriteError {
   /** OpenSearch's exception name, e.g. `version_conflict_engine_exception`, `mapper_parsing_exception`. */
   readonly type: string
   readonly reason: string
-  readonly status: 400 | 404 | 409 | 429 | 507
+  readonly status: 400 | 404 | 409 | 429 | 503 | 507
 }
 
 export type WriteOutcome =

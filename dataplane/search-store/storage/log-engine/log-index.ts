@@ -14,6 +14,7 @@ import { freezeLog } from './freeze-log.ts'
 import { type IndexIdentity, openIdentity, openSegments, saveState, segmentPath } from './index-directory.ts'
 import { commitBatch } from './ingest/commit-batch.ts'
 import { type CommitFailure, type CommitQueue, createCommitQueue, type Share } from './ingest/commit-queue.ts'
+import { DAMAGED_STATUS } from './ingest/write-batch.ts'
 import { createLogFeed } from './log-feed.ts'
 import { pinLog } from './pin-log.ts'
 import type { ByteCache } from './sealed/byte-cache.ts'
@@ -148,7 +149,11 @@ class StoredLogIndex implements LogIndex {
     const outcomes = await commitBatch(this.#segments, this.#mapping, shares)
     this.#view = undefined
     if ('failure' in outcomes) this.#writes.failed(this.name, outcomes.failure.reason)
-    else this.#writes.wrote(this.name)
+    else {
+      this.#writes.wrote(this.name)
+      for (const outcome of outcomes)
+        if ('error' in outcome && outcome.error.status === DAMAGED_STATUS) this.#writes.damaged(outcome.error.reason)
+    }
     return outcomes
   }
 

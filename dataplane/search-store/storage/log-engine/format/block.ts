@@ -279,11 +279,8 @@ function check(ref: BlockRef, part: 'ids' | 'documents' | 'messages', bytes: Uin
   if (ref.hasChecksums && crc32(bytes) !== checksum) throw new Error(`the checksum of the block's ${part} does not fit`)
 }
 
-export function readIds(ref: BlockRef, read: ReadAt): Buffer {
-  const ids = read(ref.idsBytes, ref.offset)
-  check(ref, 'ids', ids, ref.idsChecksum)
-  return ids
-}
+/** Throws where the ids of a block are not as they were written. */
+export const checkIds = (ref: BlockRef, ids: Uint8Array): void => check(ref, 'ids', ids, ref.idsChecksum)
 
 export function readDocuments(ref: BlockRef, read: ReadAt): BlockDocuments {
   if (ref.areCut) {

@@ -5,6 +5,7 @@ import { DocumentRejected } from '../../../mapping/document-rejected.ts'
 import type { MutableMapping } from '../../../mapping/mapping.ts'
 import { checkDocumentSize, parseJson } from '../../../mapping/parse-document.ts'
 import type { Turns } from '../../../turns.ts'
+import { DamagedSegment } from '../../damaged-segment.ts'
 import { mergeDocument } from '../../document-table/merge-document.ts'
 import type { Creations, WriteOp, WriteOutcome } from '../../index-storage.ts'
 import type { WalkedBlock, WalkedDocuments } from '../../walked-documents.ts'
@@ -319,7 +320,13 @@ function refusal(type: string, reason: string): WriteOutcome {
   return { error: { type, reason, status: 400 } }
 }
 
+/** An update of a document that is damaged. */
+export const DAMAGED_STATUS = 503
+
 function refused(error: unknown): WriteOutcome {
   if (error instanceof DocumentRejected) return refusal(error.type, error.message)
+  // The other operations of the commit need not wait for a backup.
+  if (error instanceof DamagedSegment)
+    return { error: { type: 'no_shard_available_action_exception', reason: error.message, status: DAMAGED_STATUS } }
   throw error
 }

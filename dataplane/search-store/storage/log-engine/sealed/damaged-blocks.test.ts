@@ -81,6 +81,56 @@ describe('a wrong bit in a block', function () {
       }))
 })
 
+describe('a wrong bit among the ids of a block', () => {
+  it('keeps no other document from being written, or from being known', () =>
+    withDirectory(async dir => {
+      const next = createLogDocuments(7, Date.UTC(2026, 10, 29))
+      const documents = Array.from({ length: 400 }, next)
+      const index = await openIndex(dir, LOG_MAPPING)
+      await index.apply(documents.map((each): WriteOp => ({ action: 'create', ...each })))
+      await index.seal()
+      await index.close()
+      const path = join(dir, 'index', readdirSync(join(dir, 'index')).find(name => name.endsWith('.seg'))!)
+      const { offset } = (await reading(dir, segment => segment.blocks()))[0]!
+      const wrong = readFileSync(path)
+      wrong[offset]! ^= 0x10
+      writeFileSync(path, wrong)
+      const again = await openIndex(dir, LOG_MAPPING)
+      const outcomes = await again.apply([...documents.slice(1), next()].map((each): WriteOp => ({ action: 'create', ...each })))
+      expect(outcomes.map(each => ('error' in each ? each.error.status : each.result))).to.deep.equal([...Array(399).fill(409), 'created'])
+      await again.close()
+    }))
+})
+
+describe('an update of a document in a damaged block', () => {
+  it('fails alone: other operations of the same commit are done', () =>
+    withDirectory(async dir => {
+      const next = createLogDocuments(7, Date.UTC(2026, 10, 29))
+      const documents = Array.from({ length: 400 }, next)
+      const index = await openIndex(dir, LOG_MAPPING)
+      await index.apply(documents.map((each): WriteOp => ({ action: 'create', ...each })))
+      await index.seal()
+      await index.close()
+      const path = join(dir, 'index', readdirSync(join(dir, 'index')).find(name => name.endsWith('.seg'))!)
+      const { offset, idsBytes } = (await reading(dir, segment => segment.blocks()))[0]!
+      const wrong = readFileSync(path)
+      wrong[offset + idsBytes + 100]! ^= 0x10
+      writeFileSync(path, wrong)
+      const again = await openIndex(dir, LOG_MAPPING)
+      const partial = Buffer.from('{"is_anomaly":true}')
+      const [created, failed, updated] = await again.apply([
+        { action: 'create', ...next() },
+        { action: 'update', id: documents[0]!.id, partial },
+        { action: 'update', id: documents[399]!.id, partial },
+      ])
+      expect(created).to.have.property('result', 'created')
+      expect(updated).to.have.property('result', 'updated')
+      expect(failed).to.have.nested.property('error.status', 503)
+      expect(failed).to.have.nested.property('error.reason').that.contains(`${path} is damaged at byte ${offset} (`)
+      await again.close()
+    }))
+})
+
 describe('a wrong bit in a column', function () {
   this.timeout(60_000)
 

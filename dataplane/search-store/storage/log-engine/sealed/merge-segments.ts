@@ -64,7 +64,7 @@ export async function mergeSegments(
   for (const segment of sources) {
     for (let doc = 0; doc < segment.size; doc++) {
       if (!segment.isLive(doc)) continue
-      const id = segment.storedId(doc)
+      const id = segment.checkedId(doc)
       const key = idKey(id.bytes, id.isUuid)
       tail.seqs.add(origins.length, segment.seqNo(doc))
       if (segment.version(doc) !== 1) tail.versions.set(origins.length, segment.version(doc))

@@ -4,7 +4,7 @@ import { DamagedSegment, damageOf } from '../../damaged-segment.ts'
 import { SnapshotGone } from '../../index-copy.ts'
 import type { Column, KeptResults, MinuteCount, PostingSet, Segment, TextShapes, ValueCounts } from '../../index-storage.ts'
 import type { MemberPick } from '../../member-pick.ts'
-import { type BlockRef, readIds } from '../format/block.ts'
+import type { BlockRef } from '../format/block.ts'
 import {
   type ColumnEntry,
   columnOf,
@@ -264,10 +264,20 @@ export class SealedSegment implements Segment {
   }
 
   id(doc: number): string {
-    const { bytes, isUuid } = this.storedId(doc)
+    const { bytes, isUuid } = this.checkedId(doc)
     return idText(bytes, isUuid)
   }
 
+  /** To show it, or to write it anew; throws where it is damaged. */
+  checkedId(doc: number) {
+    try {
+      return this.#stored.checkedId(doc)
+    } catch (error) {
+      throw this.#damageOfBlock(doc, error)
+    }
+  }
+
+  /** To compare it with others: it is not checked, so that a wrong bit costs that id alone and not every write that looks at it. */
   storedId(doc: number) {
     try {
       return this.#stored.id(doc)
@@ -335,9 +345,9 @@ export class SealedSegment implements Segment {
     )
   }
 
+  /** Not checked, as `storedId`. */
   *idBlocks(): Generator<readonly [ref: BlockRef, ids: Buffer], void, undefined> {
-    const read = (length: number, position: number) => this.file.read(length, position)
-    for (const ref of this.blocks()) yield [ref, this.#reading(ref.offset, () => readIds(ref, read))]
+    for (const ref of this.blocks()) yield [ref, this.#reading(ref.offset, () => this.file.read(ref.idsBytes, ref.offset))]
   }
 
   docsOfIdHash(hash: number): readonly number[] {

@@ -1,6 +1,6 @@
 /** Reads documents, messages and ids out of blocks. */
 import type { MemberPick } from '../../member-pick.ts'
-import { type BlockContent, type BlockRef, idAt, readDocuments, readIds, readMessages } from '../format/block.ts'
+import { type BlockContent, type BlockRef, checkIds, idAt, readDocuments, readMessages } from '../format/block.ts'
 import type { BlockDocuments } from '../format/block-documents.ts'
 import type { StoredId } from '../format/document-id.ts'
 import type { BlockMessages } from '../format/message-column.ts'
@@ -19,7 +19,10 @@ export interface StoredBlocks {
   message(doc: number): Uint8Array | undefined
   /** Where `message` stands in `source`. */
   messageSpan(doc: number): MessageSpan | undefined
+  /** To compare it with others: a wrong bit costs that id alone, and not every write that looks at it. */
   id(doc: number): StoredId
+  /** To show it, or to write it anew. */
+  checkedId(doc: number): StoredId
   /** Where the block of the document stands in the file. */
   placeOf(doc: number): number
   /** Keeps a block at hand that was just written, and lets go of its memory later: nobody else may hold on to it. */
@@ -54,7 +57,7 @@ class SegmentBlocks implements StoredBlocks {
   #whole: AtHand<BlockContent> | undefined
   #bare: AtHand<BlockDocuments> | undefined
   #messages: AtHand<BlockMessages | undefined> | undefined
-  #ids: AtHand<Buffer> | undefined
+  #ids: AtHand<BlockIds> | undefined
 
   constructor(file: SegmentFile, cacheName: string, cache: ByteCache, blocks: () => readonly BlockRef[]) {
     this.#file = file
@@ -94,7 +97,14 @@ class SegmentBlocks implements StoredBlocks {
 
   id(doc: number): StoredId {
     const { ref, value } = this.#idsWith(doc)
-    return idAt(ref, value, doc - ref.firstDoc)
+    return idAt(ref, value.bytes, doc - ref.firstDoc)
+  }
+
+  checkedId(doc: number): StoredId {
+    const { ref, value } = this.#idsWith(doc)
+    if (!value.isChecked) checkIds(ref, value.bytes)
+    value.isChecked = true
+    return idAt(ref, value.bytes, doc - ref.firstDoc)
   }
 
   placeOf(doc: number): number {
@@ -135,11 +145,11 @@ class SegmentBlocks implements StoredBlocks {
     return keepAtHand(this.#messages, { ref, value: this.#messagesOf(ref) })
   }
 
-  #idsWith(doc: number): Found<Buffer> {
+  #idsWith(doc: number): Found<BlockIds> {
     this.#ids ??= { last: undefined }
     if (isIn(this.#ids.last, doc)) return this.#ids.last
     const ref = this.#blockOf(doc)
-    return keepAtHand(this.#ids, { ref, value: readIds(ref, this.#read) })
+    return keepAtHand(this.#ids, { ref, value: { bytes: this.#file.read(ref.idsBytes, ref.offset), isChecked: false } })
   }
 
   #blockOf(doc: number): BlockRef {
@@ -177,6 +187,11 @@ class SegmentBlocks implements StoredBlocks {
   #owned(ref: BlockRef, bytes: Buffer): Uint8Array {
     return this.#recent?.has(ref.offset) === true ? Buffer.from(bytes) : bytes
   }
+}
+
+interface BlockIds {
+  readonly bytes: Buffer
+  isChecked: boolean
 }
 
 interface Found<T> {

@@ -241,7 +241,7 @@ export class TailView implements Segment {
   }
 
   id(doc: number): string {
-    const { bytes, isUuid } = this.#tail.sealed?.storedId(doc) ?? this.#tail.storedId(doc)
+    const { bytes, isUuid } = this.#tail.sealed?.checkedId(doc) ?? this.#tail.storedId(doc)
     return idText(bytes, isUuid)
   }
 
