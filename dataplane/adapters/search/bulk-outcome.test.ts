@@ -12,6 +12,7 @@ const CASES: readonly { name: string; action: BulkOperation['action']; item: Bul
   { name: 'shard not there', action: 'create', item: { status: 503, error: { type: 'unavailable_shards_exception' } }, expected: 'retry' },
   { name: 'disk full', action: 'index', item: { status: 507, error: { type: 'disk_full' } }, expected: 'retry' },
   { name: 'index read-only', action: 'index', item: { status: 403, error: { type: 'cluster_block_exception' } }, expected: 'retry' },
+  { name: 'document damaged', action: 'update', item: { status: 503, error: { type: 'damaged_document_exception' } }, expected: 'refused' },
   { name: 'out of shards', action: 'index', item: { status: 400, error: { type: 'validation_exception' } }, expected: 'retry' },
   { name: 'mapping conflict', action: 'create', item: { status: 400, error: { type: 'mapper_parsing_exception' } }, expected: 'refused' },
   { name: 'too many fields', action: 'create', item: { status: 400, error: { type: 'illegal_argument_exception' } }, expected: 'refused' },

@@ -17,6 +17,9 @@ export const BULK_FILTER_PATH = 'items.*.status,items.*.error.type,items.*.error
 /** The index does not exist, and the cluster has no room for its shards (`cluster.max_shards_per_node`). */
 export const NO_ROOM_ERROR = 'validation_exception'
 
+/** The embedded store has the document, and cannot read it: its file is damaged. OpenSearch knows no such error. */
+const DAMAGED_ERROR = 'damaged_document_exception'
+
 /** Refusals that are the cluster's state, not the document's fault, such as a disk that is full (index made read-only). */
 const PASSING_ERRORS = new Set(['cluster_block_exception', 'unavailable_shards_exception', 'circuit_breaking_exception'])
 
@@ -42,6 +45,7 @@ export function bulkOutcome(action: BulkOperation['action'], { status, error, _v
   if (status === 429) return { status: 'retry', reason, isTooMuch: true, isBusy: true }
   if (error?.type === NO_ROOM_ERROR) return { status: 'retry', reason, hasNoRoom: true }
   if (status === 409) return { status: 'retry', reason }
+  if (error?.type === DAMAGED_ERROR) return { status: 'refused', reason }
   if (isUnavailableStatus(status) || PASSING_ERRORS.has(error?.type ?? '')) return { status: 'retry', reason, isDown: true }
   return { status: 'refused', reason }
 }

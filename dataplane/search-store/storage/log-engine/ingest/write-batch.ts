@@ -325,8 +325,8 @@ export const DAMAGED_STATUS = 503
 
 function refused(error: unknown): WriteOutcome {
   if (error instanceof DocumentRejected) return refusal(error.type, error.message)
-  // The other operations of the commit need not wait for a backup.
+  // The other operations of the commit need not wait for a backup, and the type tells a client that to try again changes nothing.
   if (error instanceof DamagedSegment)
-    return { error: { type: 'no_shard_available_action_exception', reason: error.message, status: DAMAGED_STATUS } }
+    return { error: { type: 'damaged_document_exception', reason: error.message, status: DAMAGED_STATUS } }
   throw error
 }

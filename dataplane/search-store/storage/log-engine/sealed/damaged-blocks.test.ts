@@ -125,7 +125,7 @@ describe('an update of a document in a damaged block', () => {
       ])
       expect(created).to.have.property('result', 'created')
       expect(updated).to.have.property('result', 'updated')
-      expect(failed).to.have.nested.property('error.status', 503)
+      expect(failed).to.have.property('error').that.includes({ type: 'damaged_document_exception', status: 503 })
       expect(failed).to.have.nested.property('error.reason').that.contains(`${path} is damaged at byte ${offset} (`)
       await again.close()
     }))
