@@ -80,18 +80,21 @@ const CLIENT =
 const CLIENTS_OF: readonly (readonly [string, RegExp])[] = [
   ['postgresql', /\bpsqlexception|org\.postgresql|psycopg|asyncpg|\bpq: |\bpgx|\bpg::|npgsql/i],
   ['mysql', /mysqlconnector|mysqlexception|com\.mysql|pymysql|mysql2|mysqldb/i],
-  ['redis', /misconf redis|oom command not allowed|jedis|lettuce|redis\.exceptions|\bredisconnection|\breplyerror|stackexchange\.redis/i],
+  [
+    'redis',
+    /misconf redis|oom command not allowed|jedis|lettuce|redis\.exceptions|\bredisconnection|\breplyerror|stackexchange\.redis|\breadonly you can't write|\bredis is loading the dataset|\bmasterdown link/i,
+  ],
   ['rabbitmq', /\bamqp|\bpika\./i],
-  ['kafka', /org\.apache\.kafka|kafkaexception|kafkajs|confluent[._]kafka/i],
+  ['kafka', /org\.apache\.kafka|kafkaexception|kafkajs|confluent[._]kafka|since batch creation/i],
   ['mongodb', /mongo\w{0,40}(?:error|exception)/i],
   ['elasticsearch', /elasticsearch\.|elasticsearch\w{0,40}exception|opensearchpy|opensearch\w{0,40}exception/i],
 ]
 /** A client has no connection. */
 const CUT_OFF =
-  /unable to connect|could not connect|can(?:not|'t) connect|connect(?:ion)? (?:attempt )?failed|channel is already closed|not present in metadata/i
+  /unable to connect|could not connect|can(?:not|'t) connect|connect(?:ion)? (?:attempt )?failed|channel is already closed|not present in metadata|has passed since batch creation/i
 /** A server refuses everybody. */
 const REFUSED =
-  /statement timeout|lock timeout|terminating connection|the database system is|not ?enough ?(?:in-sync )?replicas|not ?(?:writable ?)?primary|no primary\b|cluster_block_exception|circuit_breaking_exception|\bclusterdown\b/i
+  /statement timeout|lock timeout|terminating connection|the database system is|not ?enough ?(?:in-sync )?replicas|not ?(?:writable ?)?primary|no primary\b|cluster_block_exception|circuit_breaking_exception|\bclusterdown\b|\breadonly you can't write|\bredis is loading the dataset|\bmasterdown link/i
 
 /** The far end of a call told that it failed. */
 const ANSWER = /\b(?:returned|responded|replied|answered|status(?: code)?)\b.{0,60}\b5\d\d\b|\[5\d\d\] during/i
