@@ -48,6 +48,13 @@ describe('for whom services wait', () => {
       expect(firstOf(given(() => hung, heartbeat))).to.equal('payments')
     })
 
+  it('the words of a service that waits are told behind what is counted of the one for which it waits', () => {
+    const hung = until('card charged', error('orders', 'Read timed out'), error('gateway', 'order failed'))
+    expect(rootCauseOf(given(() => hung)).summary).to.match(
+      /^Most likely payments: .{1,200}, while orders waits: “Read timed out” is a new error: 120 times, never before; first at \S+ UTC\. Next: orders/,
+    )
+  })
+
   it('also where it still says what it begins with, and where the outermost gave up first, and blames who waits', () => {
     expect(firstOf(given(() => until('receipt written', error('orders', 'Read timed out'), error('gateway', 'Read timed out'))))).to.equal(
       'payments',

@@ -47,6 +47,15 @@ describe('the other side of a call', () => {
     ])
   })
 
+  it('is a cache or a broker whose name tells no system, where there is one alone', () => {
+    const calledOf = (services: readonly string[], system: string) =>
+      services[createFindCalled(services, createFindHost(services))({ hosts: [], rpc: undefined, system, isStore: true }, 0) ?? -1]
+    expect(calledOf(['seats', 'seat-cache', 'broker'], 'redis')).to.equal('seat-cache')
+    expect(calledOf(['seats', 'seat-cache', 'broker'], 'kafka')).to.equal('broker')
+    expect(calledOf(['seats', 'user-cache', 'cart-cache', 'broker'], 'redis')).to.equal(undefined)
+    expect(calledOf(['seats', 'seat-cache', 'cart-redis'], 'redis')).to.equal('cart-redis')
+  })
+
   it('is none where a service names itself, an address or nothing, or works on a message that it took', () => {
     expect(calledBy('payment-service', { 'server.address': 'payment-service', 'db.system': 'redis' })).to.equal(undefined)
     expect(calledBy('orders', { 'server.address': '10.0.0.7', 'server.port': 8080 })).to.equal(undefined)

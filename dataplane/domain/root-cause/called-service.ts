@@ -81,9 +81,12 @@ const PROGRAMS: ReadonlyMap<string, RegExp> = new Map([
   ['mssql', /mssql|sql-?server/],
 ])
 
-/** `orders-db` may be of any SQL system. */
-const IS_SQL = /sql/i
-const IS_DATABASE = /(?:^|-)(?:db|database)(?:-|$)/
+/** `orders-db` may be of any SQL system, `orders-cache` of any that keeps what others have. */
+const ROLES_OF_SYSTEMS: readonly (readonly [system: RegExp, name: RegExp])[] = [
+  [/sql/i, /(?:^|-)(?:db|database)(?:-|$)/],
+  [/redis|valkey|memcache/i, /(?:^|-)cache(?:-|$)/],
+  [/kafka|rabbitmq|redpanda/i, /(?:^|-)(?:broker|mq|queue)(?:-|$)/],
+]
 /** `orders-service` uses `orders-db`. */
 const ROLE = /-?(?:service|svc|api|app)$/
 
@@ -99,7 +102,8 @@ export function createFindCalled(services: readonly string[], findHost: FindHost
     const all = (isMeant: (name: string) => boolean) =>
       names.flatMap((name, service) => (service !== speaker && isMeant(name) ? [service] : []))
     const exact = all(isOf)
-    const found = exact.length > 0 || !IS_SQL.test(system) ? exact : all(name => IS_DATABASE.test(name))
+    const [, role] = ROLES_OF_SYSTEMS.find(([ofRole]) => ofRole.test(system)) ?? []
+    const found = exact.length > 0 || role === undefined ? exact : all(name => role.test(name))
     // The name of the user chooses among several databases: `orders-postgres` of `orders`.
     const own = found.length === 1 ? found : found.filter(service => names[service]!.startsWith(names[speaker]!.replace(ROLE, '')))
     return own.length === 1 ? own[0] : undefined

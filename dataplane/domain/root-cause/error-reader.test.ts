@@ -145,6 +145,31 @@ describe('what errors tell', () => {
     expect(namedBy(kind('web', answered), kind('web', 'orders-db:5432 said: too many open files'))).to.deep.equal(['orders', 'orders-db'])
   })
 
+  it('the one client whose column is not there, and the database where several ask for it', () => {
+    const server = kind('orders-db', 'ERROR:  column "coupon" of relation "orders" does not exist at character 41')
+    const client = (service: string) =>
+      kind(service, 'not stored: ERROR: column "coupon" of relation "orders" does not exist (SQLSTATE 42703)')
+    expect(namedBy(server, client('orders'))).to.deep.equal(['orders', undefined])
+    expect(namedBy(server, client('orders'), client('web'))).to.deep.equal([undefined, 'orders-db', 'orders-db'])
+  })
+
+  it('no service for which a topic or a table is named, but one that a queue may belong to', () => {
+    const services = ['web', 'orders', 'mailer']
+    const named = (text: string) => {
+      const said = { ...kind('web', text), service: 2 }
+      return services[readErrors(services, [said]).named(said) ?? -1]
+    }
+    for (const text of [
+      'Unexpected token < in JSON, topic orders.paid, partition 3',
+      'no handler, routing key: orders.paid.v2',
+      'duplicate key in table orders',
+      'relation "orders" is locked',
+    ])
+      expect(named(text), text).to.equal(undefined)
+    for (const text of ['queue orders has no consumers', 'call to orders failed, topic orders.paid'])
+      expect(named(text), text).to.equal('orders')
+  })
+
   it('what they waited for, where they do not tell of whom', () => {
     const waits = (text: string) => {
       const said = kind('orders', text)

@@ -9,6 +9,7 @@ import { createFindNamed } from './named-service.ts'
 import type { Kind } from './observed-system.ts'
 import { findQuoted } from './quoted-errors.ts'
 import {
+  asksWrongly,
   type ErrorSense,
   type ErrorWords,
   maskBesideStatus,
@@ -50,21 +51,23 @@ interface ReadKind {
   readonly named: number | undefined
 }
 
+const isFaultOfClient = (text: string) => refusesLogin(text) || asksWrongly(text)
+
 export function readErrors(services: readonly string[], kinds: Iterable<Kind>): ErrorReader {
   const all = [...kinds]
   const said = all.flatMap(kind => textsOf(kind).map(text => ({ kind, service: kind.service, text })))
   // An error that holds no more than the words of any error repeats nobody.
   const quoted = findQuoted(said.map(each => (tellsNothing(each.text) ? { ...each, text: '' } : each)))
   const repeats = new Map<Kind, number>()
-  /** Services that pass on that a server lets them not in, by the server. */
+  /** Services that pass on that a server does not let them in, or does not know what they ask for, by the server. */
   const refused = new Map<number, Set<number>>()
   for (const [at, { kind, text }] of said.entries()) {
     const service = quoted[at]
     if (service === undefined) continue
     if (!repeats.has(kind)) repeats.set(kind, service)
-    if (refusesLogin(text)) entryOf(refused, service, () => new Set()).add(kind.service)
+    if (isFaultOfClient(text)) entryOf(refused, service, () => new Set()).add(kind.service)
   }
-  /** The only service that is not let in has the wrong password; where several are not, the server has another one than all of them. */
+  /** The only service that is not let in has the wrong password, and the only one whose column is not there asks for a wrong one; where several are, it is the server. */
   const onlyRefused = (server: number) => {
     const [client, ...others] = refused.get(server) ?? []
     return others.length === 0 ? client : undefined
@@ -108,7 +111,7 @@ export function readErrors(services: readonly string[], kinds: Iterable<Kind>): 
     const isOrder = texts.some(text => asksForBlame(text.slice(0, MAX_ORDERS)))
     const repeated = repeats.get(kind)
     if (isOrder) return { sense: first.sense, named: undefined }
-    if (texts.some(refusesLogin)) {
+    if (texts.some(isFaultOfClient)) {
       const client = onlyRefused(kind.service)
       if (client !== undefined) return { sense: 'callee', named: client }
       if (repeated !== undefined && onlyRefused(repeated) === kind.service) return { sense: 'own', named: undefined }

@@ -93,12 +93,13 @@ export function* rankSystem(
   const ranked = rankSuspects(found, system, failures)
   const asked = services.length === 0 ? ranked : ranked.filter(({ service }) => services.includes(system.services[service]!))
   const places = { instances: yield* findInstances(system), node: yield* findTroubledNode(system, failures) }
+  const waiting = waitingFor(ranked)
   const changes = hasBaseline ? yield* findChanges(system) : []
   const candidates: Candidate[] = []
   let cold: Change | undefined
   for (const suspect of asked) {
     if (candidates.length === most) break
-    const { candidate, onsetMs } = describe(suspect, system, failures, places)
+    const { candidate, onsetMs } = describe(suspect, system, failures, { ...places, waiting: waiting.get(suspect.service) })
     if (!hasEvidence(candidate)) continue
     if (candidates.length === 0) cold = coldCacheBefore(candidate, onsetMs, changes, system.services)
     candidates.push(withChanges(candidate, changesBefore(changes, suspect.service, onsetMs), system))
@@ -179,10 +180,23 @@ function toChangeReason({ record: { source } }: Change, text: string): Reason {
   return { kind: 'change', text, logIds: [source.logId], traceIds: source.traceId === '' ? [] : [source.traceId] }
 }
 
+/** By the services for which others wait the strongest of those. */
+function waitingFor(ranked: readonly Suspect[]): ReadonlyMap<number, Suspect> {
+  const waiting = new Map<number, Suspect>()
+  for (const suspect of ranked.toSorted((a, b) => a.score - b.score))
+    for (const service of suspect.awaited?.keys() ?? []) waiting.set(service, suspect)
+  return waiting
+}
+
 /** Where failures show: replicas of services, and the node on which several of them fail. */
 interface Places {
   readonly instances: Instances
   readonly node: TroubledNode | undefined
+}
+
+interface Beside extends Places {
+  /** A service that waits for the one that is described. */
+  readonly waiting: Suspect | undefined
 }
 
 interface Described {
@@ -191,7 +205,7 @@ interface Described {
   readonly onsetMs: number
 }
 
-function describe({ service, score, hints }: Suspect, system: ObservedSystem, { risen }: Failures, places: Places): Described {
+function describe({ service, score, hints }: Suspect, system: ObservedSystem, { risen }: Failures, beside: Beside): Described {
   const subjects = new Set<number | string>()
   const isOfErrors = ({ nature, statement }: Hint) => nature === 'change' && statement !== undefined && risen.has(system.kinds[statement]!)
   // Errors tell of themselves, better than that requests come to them.
@@ -211,7 +225,9 @@ function describe({ service, score, hints }: Suspect, system: ObservedSystem, { 
   const candidate = {
     service: system.services[service]!,
     score: Math.round(score * 100) / 100,
-    reasons: told.map((evidence, at) => toReason(evidence, at === 0 ? tellPlace(evidence, service, system, places) : '')),
+    reasons: told.map((evidence, at) =>
+      toReason(evidence, at === 0 ? `${tellPlace(evidence, service, system, beside)}${tellWaiting(evidence, system, beside)}` : ''),
+    ),
   }
   return { candidate, onsetMs: told[0] === undefined ? Number.NaN : onsetOf(samplesSeen(told[0])) }
 }
@@ -265,9 +281,15 @@ function tellPlace({ kind, samples }: CauseEvidence, service: number, { services
   return instance === undefined ? '' : `, all in ${instance}, one of ${instances.get(service)!.size}`
 }
 
-function toReason(evidence: CauseEvidence, place: string): Reason {
+/** The words of a service that waits, behind what is counted of the one for which it waits; empty where words are told. */
+function tellWaiting({ kind }: CauseEvidence, { services }: ObservedSystem, { waiting }: Beside): string {
+  const said = kind === 'errors' ? undefined : waiting?.hints.find(({ hint }) => (hint.waits ?? 'nothing') !== 'nothing')
+  return said === undefined ? '' : `, while ${services[waiting!.service]!} waits: ${said.hint.tell().text}`
+}
+
+function toReason(evidence: CauseEvidence, beside: string): Reason {
   const { kind, text: words, speaker, patternId, count, expected } = evidence
-  const text = `${words}${place}`
+  const text = `${words}${beside}`
   const logIds = new Set<string>()
   const traceIds = new Set<string>()
   const samples = samplesSeen(evidence)

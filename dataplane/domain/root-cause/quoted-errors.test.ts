@@ -14,6 +14,12 @@ describe('errors that repeat those of other services', () => {
     ])
   })
 
+  it('belong to the database also where its log tells the place in the statement', () => {
+    expect(
+      quoted('ERROR: column total does not exist at character 41', 'no order: column total does not exist (SQLSTATE 42703)'),
+    ).to.deep.equal([undefined, 0])
+  })
+
   it('equal texts, short ones and those of the same service tell nothing', () => {
     expect(quoted('stock is negative', 'stock is negative')).to.deep.equal([undefined, undefined])
     expect(quoted('failed', 'it failed')).to.deep.equal([undefined, undefined])

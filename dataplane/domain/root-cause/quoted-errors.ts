@@ -29,9 +29,13 @@ export function findQuoted(errors: readonly SaidError[]): readonly (number | und
 
 const isTelling = (text: string) => text.length >= MIN_CHARACTERS && text.split(' ').length >= MIN_WORDS
 
+/** PostgreSQL writes into its log, and not into its answer, where in the statement the error is. */
+const PLACE = /(?<= )at character (?:\d{1,10}|<\*>)/gi
+
 /** The words in small letters, without the level before them. */
 function essence(text: string): string {
   return text
+    .replaceAll(PLACE, ' ')
     .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u)
     .filter(word => word !== '')

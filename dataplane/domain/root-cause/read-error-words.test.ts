@@ -181,6 +181,9 @@ describe('words of errors', () => {
     expect(system('MySqlConnector.MySqlException: Unable to connect to any of the hosts')).to.equal('mysql')
     expect(system('AmqpException: channel is already closed due to channel error')).to.equal('rabbitmq')
     expect(system('PSQLException: ERROR: duplicate key value violates unique constraint')).to.equal(undefined)
+    expect(system("READONLY You can't write against a read only replica.")).to.equal('redis')
+    expect(system('LOADING Redis is loading the dataset in memory')).to.equal('redis')
+    expect(system('Expiring 3 record(s) for orders.paid-3: 120000 ms has passed since batch creation')).to.equal('kafka')
     expect(system('HikariPool of psqlexception: timed out')).to.equal(undefined)
   })
 

@@ -24,7 +24,7 @@ export interface ErrorWords {
   readonly isPoolEmpty: boolean
   /** The speaker could not even call: whatever it names did nothing. */
   readonly isOfNearEnd: boolean
-  /** The text without those words that tell who asked: `request from orders`. */
+  /** The text without those words that tell who asked, and of what: `request from orders`, `topic orders.paid`. */
   readonly withoutCallers: string
 }
 
@@ -80,18 +80,21 @@ const CLIENT =
 const CLIENTS_OF: readonly (readonly [string, RegExp])[] = [
   ['postgresql', /\bpsqlexception|org\.postgresql|psycopg|asyncpg|\bpq: |\bpgx|\bpg::|npgsql/i],
   ['mysql', /mysqlconnector|mysqlexception|com\.mysql|pymysql|mysql2|mysqldb/i],
-  ['redis', /misconf redis|oom command not allowed|jedis|lettuce|redis\.exceptions|\bredisconnection|\breplyerror|stackexchange\.redis/i],
+  [
+    'redis',
+    /misconf redis|oom command not allowed|jedis|lettuce|redis\.exceptions|\bredisconnection|\breplyerror|stackexchange\.redis|\breadonly you can't write|\bredis is loading the dataset|\bmasterdown link/i,
+  ],
   ['rabbitmq', /\bamqp|\bpika\./i],
-  ['kafka', /org\.apache\.kafka|kafkaexception|kafkajs|confluent[._]kafka/i],
+  ['kafka', /org\.apache\.kafka|kafkaexception|kafkajs|confluent[._]kafka|since batch creation/i],
   ['mongodb', /mongo\w{0,40}(?:error|exception)/i],
   ['elasticsearch', /elasticsearch\.|elasticsearch\w{0,40}exception|opensearchpy|opensearch\w{0,40}exception/i],
 ]
 /** A client has no connection. */
 const CUT_OFF =
-  /unable to connect|could not connect|can(?:not|'t) connect|connect(?:ion)? (?:attempt )?failed|channel is already closed|not present in metadata/i
+  /unable to connect|could not connect|can(?:not|'t) connect|connect(?:ion)? (?:attempt )?failed|channel is already closed|not present in metadata|has passed since batch creation/i
 /** A server refuses everybody. */
 const REFUSED =
-  /statement timeout|lock timeout|terminating connection|the database system is|not ?enough ?(?:in-sync )?replicas|not ?(?:writable ?)?primary|no primary\b|cluster_block_exception|circuit_breaking_exception|\bclusterdown\b/i
+  /statement timeout|lock timeout|terminating connection|the database system is|not ?enough ?(?:in-sync )?replicas|not ?(?:writable ?)?primary|no primary\b|cluster_block_exception|circuit_breaking_exception|\bclusterdown\b|\breadonly you can't write|\bredis is loading the dataset|\bmasterdown link/i
 
 /** The far end of a call told that it failed. */
 const ANSWER = /\b(?:returned|responded|replied|answered|status(?: code)?)\b.{0,60}\b5\d\d\b|\[5\d\d\] during/i
@@ -129,6 +132,9 @@ const OWN_POOL = /pool\b/i
 /** The side that asked is no suspect. */
 const CALLERS =
   /\b(?:request|call|message|event|connection|command|query)s? (?:received )?(?:from|by|of)\s+\S+|\b(?:serving|on behalf of|requested by|called by|client:?)\s+\S+/gi
+/** Tables, and topics of several words, are named for what they hold, as services are. One named for a service alone may be its own. */
+const NAMES_OF_THINGS =
+  /\b(?:table|relation|column|collection|bucket)[=: "'`]{1,4}[\w.@/-]{1,200}|\b(?:topic|queue|exchange|subject|routing[_ ]key|partition)(?: name)?[=: "'`]{1,4}\w{1,100}[._/][\w.@/-]{1,200}/gi
 
 /** Words that say that something failed, and no more. */
 const VAGUE = new Set(
@@ -157,7 +163,7 @@ export function readErrorWords(message: string, isOfStore = false): ErrorWords {
     isUnanswered: UNANSWERED.test(text) && !GIVEN_UP.test(text) && hosts.length === 0 && !MASKED_PORT.test(text) && !isPoolEmpty(text),
     isPoolEmpty: isPoolEmpty(text),
     isOfNearEnd: isOfNearEnd(text),
-    withoutCallers: text.replaceAll(CALLERS, ' '),
+    withoutCallers: text.replaceAll(CALLERS, ' ').replaceAll(NAMES_OF_THINGS, ' '),
   }
 }
 
@@ -247,6 +253,14 @@ const shifted = (text: string, by: number) => String.fromCharCode(...Array.from(
 
 const LOGIN =
   /password authentication failed|access denied for user|login failed for user|authentication failed|\bwrongpass\b|invalid username-password/i
+
+/** Questions to a database that no database answers: what they name is not there, or they cannot be read. */
+const WRONG_QUESTION =
+  /\b(?:column|relation|table|function|type|schema|collection|view) \S{1,200}(?: of relation \S{1,200})? does not exist|\bunknown column\b|\bno such (?:table|column)\b|\binvalid (?:column|object) name\b|\btable \S{1,200} doesn't exist|\bsyntax error at or near\b|you have an error in your sql syntax|ora-00904|ora-00942/i
+
+export function asksWrongly(text: string): boolean {
+  return WRONG_QUESTION.test(text.slice(0, MAX_CHARACTERS))
+}
 
 /** A server, or the client that passes it on, tells that a client may not come in. */
 export function refusesLogin(text: string): boolean {

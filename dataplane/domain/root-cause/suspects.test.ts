@@ -80,6 +80,29 @@ describe('the order of suspects', () => {
     expect(ranked(seen(orders, 'answer'))).to.deep.equal(['orders', 'payments'])
   })
 
+  it('puts the one for which a weaker one waits before another that is silent', () => {
+    const line = (service: string, says: string) => ({ service, says, afterMs: 5 })
+    const whole = ['asked', 'stored', 'paid', 'done'].map(says => line('orders', says))
+    const lines = [whole[0]!, line('db', 'inserted'), whole[1]!, line('cards', 'charged'), whole[2]!, whole[3]!]
+    const of = finish(
+      observeSystem(
+        [
+          ...traffic({ from: -5, to: 0, perMinute: 10, lines: () => lines }),
+          ...traffic({ from: 0, to: 1, perMinute: 10, lines: () => whole }),
+        ],
+        AT_MS,
+      ),
+    )
+    const [waiting, db, cards] = ['orders', 'db', 'cards'].map(name => of.services.indexOf(name)) as [number, number, number]
+    const seen = (waits: Waiting): readonly Seen[] => [
+      { service: cards, strength: 4.2, nature: 'silence' },
+      { service: db, strength: 4.1, nature: 'silence' },
+      { service: waiting, strength: 4, nature: 'remote', isErrors: true, isOwnWords: true, waits },
+    ]
+    expect(ranked(seen('answer'), [], of)).to.deep.equal(['db', 'cards', 'orders'])
+    expect(ranked(seen('nothing'), [], of)).to.deep.equal(['cards', 'db', 'orders'])
+  })
+
   it('puts who fails before who is louder and only blames others', () => {
     const loud = { service: orders, strength: 7, nature: 'remote' as const }
     expect(ranked([loud, { service: payments, strength: 4, nature: 'fault' }])).to.deep.equal(['payments', 'orders'])

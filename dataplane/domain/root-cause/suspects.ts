@@ -111,12 +111,15 @@ function arrange(suspects: readonly Suspect[], system: ObservedSystem): readonly
   return [...arranged, ...left]
 }
 
-/** Unless one that fails by itself comes first: of those that are close the one for which the strongest waits, and the strongest right behind that one. */
+/** Unless one that fails by itself comes first: of those that are close the one for which others of them wait, and the strongest right behind the one for which it waits. */
 function awaitedBefore(first: Suspect, close: readonly Suspect[], arranged: readonly Suspect[]): Suspect {
-  const [{ awaited } = first] = close
-  if (awaited === undefined || first.nature === 'cause' || first.nature === 'fault') return first
-  const isAwaited = ({ service }: Suspect) => awaited.has(service)
-  return isAwaited(first) ? first : arranged.some(isAwaited) ? close[0]! : (close.find(isAwaited) ?? first)
+  if (first.nature === 'cause' || first.nature === 'fault') return first
+  const [strongest = first] = close
+  const waitsFor = ({ awaited }: Suspect, { service }: Suspect) => awaited?.has(service) === true
+  const isAwaited = (suspect: Suspect) => close.some(other => waitsFor(other, suspect))
+  if (isAwaited(first)) return first
+  if (arranged.some(other => waitsFor(strongest, other))) return strongest
+  return close.find(isAwaited) ?? first
 }
 
 function isClose(suspect: Suspect, strongest: Suspect): boolean {

@@ -67,6 +67,24 @@ describe('root cause from the search store', () => {
     expect(total).to.equal(1)
   })
 
+  it('names the service that hangs, and tells the words of those that wait for it', async () => {
+    const late = (service: string, says: string) => ({ service, says, afterMs: 400, isError: true })
+    const hung = [
+      ...USUAL.slice(0, 3),
+      late('orders', 'order 7 not paid: context deadline exceeded'),
+      late('gateway', 'Post "http://orders:8080/orders": context deadline exceeded'),
+    ]
+    await store(
+      'hangs',
+      shop(() => hung),
+    )
+    const { rootCause } = await ask('hangs')
+    expect(rootCause.candidates.map(({ service }) => service).slice(0, 2)).to.deep.equal(['payments', 'orders'])
+    expect(rootCause.summary).to.match(
+      /^Most likely payments: .{1,200}, while orders waits: “order <\*> not paid: context deadline exceeded”/,
+    )
+  }).timeout(60_000)
+
   it('reads which replica wrote a record', async () => {
     const records = [1, 2, 3].map(timeMs => observation({ timeMs: AT_MS + timeMs }))
     const pods = [{ 'k8s.pod.name': 'orders-0', host: 'node-1' }, { host: 'node-1' }, {}]
