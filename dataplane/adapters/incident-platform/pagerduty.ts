@@ -77,7 +77,7 @@ export const pagerduty: HttpContract = {
 const WORDS_LEFT_OUT = 'left out: PagerDuty takes words by a trigger alone, which would open an incident anew that people resolved there'
 
 /**
- * What people say, and growth that makes the incident no more severe, come at any time, and call nobody again. A cause comes within minutes of the
+ * Comments of people, and growth that makes the incident no more severe, come at any time, and call nobody again. A cause comes within minutes of the
  * opening, when those who were called look for it.
  */
 function isWordsAlone(request: TicketRequest): boolean {
