@@ -4,6 +4,7 @@ import { fallbackCause } from '../../domain/language-model/explained-cause.ts'
 import { nextAnalysisMs } from '../../domain/tickets/cause-timing.ts'
 import { type AttendFacts, attend, isHistory, settleOwed, type TicketedIncident } from '../../domain/tickets/incident-tickets.ts'
 import { isRecent } from '../../limits/is-recent.ts'
+import { keepBounded } from '../../limits/keep-bounded.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type SearchStore, SearchStoreRefusal, VersionConflict, type Versioned } from '../../ports/search-store.ts'
 import type { TicketingConfigSource } from '../../ports/ticketing-config.ts'
@@ -174,10 +175,8 @@ export function createIntake(deps: IntakeDeps): Intake {
     if (isNew) deps.onUntold?.()
     const key = `${tenant}\n${reason}`
     const nowMs = clock.nowMs()
-    const loggedMs = untoldLogged.get(key)
-    if (loggedMs !== undefined && isRecent(loggedMs, UNTOLD_PAUSE_MS, nowMs)) return
-    if (untoldLogged.size >= MAX_UNTOLD) untoldLogged.clear()
-    untoldLogged.set(key, nowMs)
+    if (isRecent(untoldLogged.get(key) ?? Number.NEGATIVE_INFINITY, UNTOLD_PAUSE_MS, nowMs)) return
+    keepBounded(untoldLogged, key, nowMs, MAX_UNTOLD)
     log.warn({ tenant, incident: id, service, severity, reason }, 'nobody is told of an incident')
   }
 
