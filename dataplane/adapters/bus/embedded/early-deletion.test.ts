@@ -238,7 +238,8 @@ describe('embedded bus: a disk that runs low', () => {
       const all = (await drain(await subscribe(again, 'another'))).map(numberOf)
       expect(all.at(-1)).to.equal(89)
       expect(all).to.deep.equal(Array.from({ length: all.length }, (_, i) => all[0]! + i))
-      expect(said).to.deep.equal([])
+      // A deletion does not wait until the journal knows of it. A process that ended between the two is told of with a warning.
+      expect(said.filter(({ message }) => !message.startsWith('one of the oldest bus segments is missing'))).to.deep.equal([])
     }
   })
 

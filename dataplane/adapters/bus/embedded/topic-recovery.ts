@@ -61,7 +61,7 @@ function tellMissing({ topic, directory, acknowledged, log }: TopicRecovery, seg
 }
 
 const WITH_A_BACKUP = 'with a backup, stop, put the file back and start again'
-const OLDEST_MISSING = `one of the oldest bus segments is missing: unless it was just deleted by age as the machine stopped, ${WITH_A_BACKUP}`
+const OLDEST_MISSING = `one of the oldest bus segments is missing: unless it was just deleted as the machine stopped, ${WITH_A_BACKUP}`
 const MISSING = `a bus segment is missing or empty, and its records are passed over: ${WITH_A_BACKUP}`
 
 async function loadSegments(recovery: TopicRecovery) {

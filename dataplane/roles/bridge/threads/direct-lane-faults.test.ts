@@ -90,7 +90,7 @@ async function run(bus: Bus, bulk: SearchStore['bulk'], create: CreateWork, drai
   const stop = new AbortController()
   const topics = { RAW_TOPIC: RAW, ENRICHED_TOPIC: ENRICHED, ANOMALY_TOPIC: ANOMALY, DEAD_LETTER_TOPIC: DEAD }
   const deps = {
-    settings: { ...topics, RETENTION_DAYS: 30, DEFAULT_TENANT: 'default' },
+    settings: { ...topics, RETENTION_DAYS: 36_500, DEFAULT_TENANT: 'default' },
     config: { read: () => ({ anomalyThreshold: 2.5, windowSize: 50 }) },
     ...{ bus, count: () => undefined, log: SILENT, clock: systemClock, signal: stop.signal },
   } as unknown as ThreadDeps
