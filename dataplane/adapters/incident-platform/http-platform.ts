@@ -1,5 +1,6 @@
 /** The common part of all platforms over HTTP: calls with their time, outcomes of failed ones, texts without secrets. */
 import { secretsOfTarget } from '../../domain/tickets/configured-secrets.ts'
+import { redact } from '../../domain/tickets/redact.ts'
 import type { Target } from '../../domain/tickets/target.ts'
 import { jsonOf } from '../../json/json-of.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -7,7 +8,6 @@ import type { ExternalTicket, IncidentPlatform, TicketOutcome, TicketRequest } f
 import type { OutboundHttp, OutboundRequest } from '../../ports/outbound-http.ts'
 import { type Failure, outcomeOfAnswer, outcomeOfError } from './http-outcome.ts'
 import { at } from './json-at.ts'
-import { redact } from './redact.ts'
 import { field } from './target-field.ts'
 
 /** Longest call; an event takes up to five. */
@@ -68,8 +68,8 @@ export interface HttpContract {
   readonly name: string
   /** Sent with every call. */
   headers(target: Target): Readonly<Record<string, string>>
-  /** Texts that no reason may hold, beside the secret fields. */
-  secrets(target: Target): readonly string[]
+  /** Other forms of the secret fields, which no reason may hold either. */
+  secretForms?(target: Target): readonly string[]
   send(request: TicketRequest, calls: TargetCalls): Promise<Delivered>
   /** Resolves with the test's result, for people. */
   test(target: Target, calls: TargetCalls): Promise<string>
@@ -87,7 +87,7 @@ export function createHttpPlatform(contract: HttpContract, { outbound, clock }: 
     signal: AbortSignal,
     work: (calls: TargetCalls) => Promise<T>,
   ) => {
-    const secrets = [...contract.secrets(target), ...secretsOfTarget(target), ...further].filter(secret => secret !== '')
+    const secrets = [...secretsOfTarget(target), ...(contract.secretForms?.(target) ?? []), ...further]
     const clean = (text: string) => redact(text, secrets)
     let hasWritten = false
     let mayWrite = false

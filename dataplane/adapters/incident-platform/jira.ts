@@ -84,7 +84,7 @@ const MOVES: Readonly<Partial<Record<TicketEvent, Move>>> = {
 export const jira: HttpContract = {
   name: 'Jira',
   headers: target => ({ authorization: `Basic ${basicOf(target)}` }),
-  secrets: target => [field(target, 'apiToken') ?? '', basicOf(target)],
+  secretForms: target => [basicOf(target)],
 
   async send(request, calls) {
     if (request.ticket !== undefined) return await tellOrReplace(request, request.ticket, calls)

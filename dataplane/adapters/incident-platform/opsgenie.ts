@@ -45,7 +45,6 @@ type Fate =
 export const opsgenie: HttpContract = {
   name: 'Opsgenie',
   headers: target => ({ authorization: `GenieKey ${field(target, 'apiKey') ?? ''}` }),
-  secrets: target => [field(target, 'apiKey') ?? ''],
   send: async (request, calls) => await HANDLERS[request.event](request, calls),
   async test(target, calls) {
     const reply = await calls.call({ method: 'GET', url: `${api(target)}?limit=1`, expects: [200] })

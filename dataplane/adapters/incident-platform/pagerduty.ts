@@ -43,7 +43,6 @@ const ACTION: Readonly<Record<TicketEvent, 'trigger' | 'acknowledge' | 'resolve'
 export const pagerduty: HttpContract = {
   name: 'PagerDuty',
   headers: () => ({}),
-  secrets: target => [field(target, 'routingKey') ?? ''],
 
   async send(request, calls) {
     const { target, event, content, ticketKey, ticket } = request

@@ -43,7 +43,7 @@ const STATES: Readonly<Partial<Record<TicketEvent, string>>> = { acknowledge: IN
 export const servicenow: HttpContract = {
   name: 'ServiceNow',
   headers: target => ({ authorization: `Basic ${basicOf(target)}` }),
-  secrets: target => [field(target, 'password') ?? '', basicOf(target)],
+  secretForms: target => [basicOf(target)],
 
   async send(request, calls) {
     const { event, mayBeThere } = request

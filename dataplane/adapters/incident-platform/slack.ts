@@ -18,7 +18,7 @@ const PLAIN_MENTIONS = new Map(Object.entries({ '@channel': '<!channel>', '@here
 export const slack: HttpContract = {
   name: 'Slack',
   headers: () => ({}),
-  secrets: target => secretsOf(field(target, 'webhookUrl')),
+  secretForms: target => partsOfAddress(field(target, 'webhookUrl')),
 
   async send(request, calls) {
     const refusal = await post(request.target, messageOf(request), calls, REFUSED_BLOCKS)
@@ -83,8 +83,7 @@ function mentionOf({ target, event, content }: TicketRequest): string | undefine
 }
 
 /** The address, its path, and the last part of that, which is what Slack calls the token. */
-function secretsOf(webhookUrl: string | undefined): readonly string[] {
-  const url = URL.parse(webhookUrl ?? '')
-  if (webhookUrl === undefined || url === null) return [webhookUrl ?? '']
-  return [webhookUrl, url.href, url.pathname, ...url.pathname.split('/').filter(part => part.length >= 8)]
+function partsOfAddress(webhookUrl = ''): readonly string[] {
+  const url = URL.parse(webhookUrl)
+  return url === null ? [] : [url.href, url.pathname, ...url.pathname.split('/').filter(part => part.length >= 8)]
 }

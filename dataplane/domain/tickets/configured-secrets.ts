@@ -3,7 +3,7 @@ import { secretFields } from './platform-field.ts'
 import type { Target } from './target.ts'
 
 /** Shorter secrets are not masked: they stand in many messages by chance, and the masks would tell them. */
-export const MIN_MASKED = 6
+const MIN_MASKED = 6
 
 export interface SecretHolders {
   readonly targets: ReadonlyMap<unknown, Pick<Target, 'platform' | 'fields'>>
@@ -15,8 +15,10 @@ export function configuredSecrets({ targets, llm }: SecretHolders): readonly str
   return [...new Set(found)].filter(secret => secret.length >= MIN_MASKED)
 }
 
+/** The secret fields as they are stored, and without white space around them, as platforms are sent them. */
 export function secretsOfTarget({ platform, fields }: Pick<Target, 'platform' | 'fields'>): readonly string[] {
   return secretFields(platform)
     .map(name => fields[name])
     .filter(value => typeof value === 'string')
+    .flatMap(value => (value.trim() === value ? [value] : [value, value.trim()]))
 }

@@ -93,10 +93,7 @@ export function createIntake(deps: IntakeDeps): Intake {
     const work = attendTo(hit)
       .then(() => void ownClaims.delete(key))
       .catch(error => {
-        if (error instanceof SearchStoreRefusal) {
-          if (refusedUntil.size >= MAX_REFUSED) refusedUntil.clear()
-          refusedUntil.set(key, clock.nowMs() + REFUSED_PAUSE_MS)
-        }
+        if (error instanceof SearchStoreRefusal) keepBounded(refusedUntil, key, clock.nowMs() + REFUSED_PAUSE_MS, MAX_REFUSED)
         log.warn({ error, incident: hit.id }, 'an incident waits for its tickets, tries again')
       })
       .finally(() => busy.delete(key))
@@ -108,8 +105,7 @@ export function createIntake(deps: IntakeDeps): Intake {
     const claimedUntil = iso(clock.nowMs() + CLAIM_MS)
     const claimed = { ...current.source.ticketing, claimedUntil, ...(soleName !== undefined && { claimedBy: soleName }) }
     const source = { ...current.source, ticketing: claimed }
-    if (ownClaims.size >= MAX_OWN_CLAIMS) ownClaims.clear()
-    ownClaims.set(keyOf(current), claimedUntil)
+    keepBounded(ownClaims, keyOf(current), claimedUntil, MAX_OWN_CLAIMS)
     try {
       const version = await store.put(current.index, current.id, source, current)
       return { ...current, ...version, source }

@@ -1,9 +1,10 @@
 /** E-mail over SMTP, with nodemailer. */
+import { secretsOfTarget } from '../../../domain/tickets/configured-secrets.ts'
+import { redact } from '../../../domain/tickets/redact.ts'
 import type { Target } from '../../../domain/tickets/target.ts'
 import type { IncidentPlatform, TicketOutcome } from '../../../ports/incident-platform.ts'
 import type { OutboundAddresses } from '../../../ports/outbound-addresses.ts'
 import { NOT_NOTED } from '../http-platform.ts'
-import { redact } from '../redact.ts'
 import { oneLine } from '../rendering/cut-text.ts'
 import { field } from '../target-field.ts'
 import { isAddressOf, mailOf, threadTicket } from './mail.ts'
@@ -21,7 +22,7 @@ export function createEmail({ addresses }: { readonly addresses: OutboundAddress
   const withoutSecrets =
     (target: Target, further: readonly string[] = []) =>
     (text: string) =>
-      redact(text, [...secretsOf(target), ...further])
+      redact(text, [...secretsOfTarget(target), ...logInsOf(target), ...further])
   return {
     async send(request, signal): Promise<TicketOutcome> {
       const { to, ...mail } = mailOf(request)
@@ -96,11 +97,11 @@ function refusalsIn(
   return { note: clean(notes.join('; ')), ...(unreached.length > 0 && { unreached }) }
 }
 
-/** The password, as it is and as `AUTH LOGIN` and `AUTH PLAIN` send it. */
-function secretsOf(target: Target): readonly string[] {
+/** The password as `AUTH LOGIN` and `AUTH PLAIN` send it. */
+function logInsOf(target: Target): readonly string[] {
   const password = field(target, 'password')
   if (password === undefined) return []
-  return [password, `\0${field(target, 'user') ?? ''}\0${password}`].flatMap(text => [text, Buffer.from(text).toString('base64')])
+  return [password, `\0${field(target, 'user') ?? ''}\0${password}`].map(text => Buffer.from(text).toString('base64'))
 }
 
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

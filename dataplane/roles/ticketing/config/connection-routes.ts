@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { isTargetId, TARGET_ID_RULE, type TargetId } from '../../../contract/target-id.ts'
 import { DEFAULT_TENANT } from '../../../contract/tenant-id.ts'
 import { isMap } from '../../../domain/tickets/change-platforms.ts'
-import { configuredSecrets, MIN_MASKED, secretsOfTarget } from '../../../domain/tickets/configured-secrets.ts'
-import { MASK } from '../../../domain/tickets/platform-field.ts'
+import { configuredSecrets, secretsOfTarget } from '../../../domain/tickets/configured-secrets.ts'
+import { redact } from '../../../domain/tickets/redact.ts'
 import type { Target } from '../../../domain/tickets/target.ts'
 import { HttpError } from '../../../http/http-error.ts'
 import { type Route, route } from '../../../http/route.ts'
@@ -54,7 +54,7 @@ export function connectionRoutes(deps: ConnectionTestDeps): readonly Route[] {
         const others = fields === undefined ? configuredSecrets(await config.load(tenant)) : []
         const { ok, message } = await within(clock, PLATFORM_TEST_MS, signal => testPlatform(found, signal, others), failedTest)
         if (ok && fields === undefined) onMended(tenant, [platform])
-        return { body: { status: ok ? 'ok' : 'error', platform, message: withoutSecrets(message, [...secretsOfTarget(found), ...others]) } }
+        return { body: { status: ok ? 'ok' : 'error', platform, message: redact(message, [...secretsOfTarget(found), ...others]) } }
       },
     }),
     route({
@@ -70,7 +70,7 @@ export function connectionRoutes(deps: ConnectionTestDeps): readonly Route[] {
             : { ok: false, message: problem }
         const others = Object.keys(body).length === 0 ? configuredSecrets(await config.load(tenant)) : []
         const { provider, model } = llm
-        return { body: { status: ok ? 'ok' : 'error', provider, model, message: withoutSecrets(message, [llm.apiKey, ...others]) } }
+        return { body: { status: ok ? 'ok' : 'error', provider, model, message: redact(message, [llm.apiKey ?? '', ...others]) } }
       },
     }),
     route({
@@ -91,17 +91,11 @@ export function connectionRoutes(deps: ConnectionTestDeps): readonly Route[] {
               )
             : { available: false as const, error: known }
         if (status.available) return { body: { status: 'ok', provider, model, ...status } }
-        const error = withoutSecrets(status.error, configuredSecrets(settings))
+        const error = redact(status.error, configuredSecrets(settings))
         return { body: { status: 'degraded', provider, model, ...status, error } }
       },
     }),
   ]
-}
-
-/** Platforms and models repeat what they were sent, in errors of all kinds. */
-function withoutSecrets(message: string, secrets: readonly unknown[]): string {
-  const shown = secrets.filter(secret => typeof secret === 'string' && secret.length >= MIN_MASKED) as string[]
-  return shown.reduce((text, secret) => text.replaceAll(secret, MASK), message)
 }
 
 const failedTest = (message: string): ConnectionTest => ({ ok: false, message })
