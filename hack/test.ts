@@ -21,6 +21,8 @@ const MAX_MORE_JOBS = 4
 const MAX_TRIED_AGAIN = 4
 
 process.chdir(resolve(import.meta.dirname, '..'))
+// Jobs end with this process.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(130))
 // A hundred test processes load the same modules: the first compiles them for all.
 process.env.NODE_COMPILE_CACHE ??= resolve('node_modules/.cache/node-compile')
 const args = process.argv.slice(2)

@@ -20,7 +20,6 @@ export function makeMemoryDisk(): string | undefined {
     const dir = join(PLACE, `logpipeline-tests-${process.pid}`)
     mkdirSync(dir, { mode: 0o700 })
     process.once('exit', () => rmSync(dir, { recursive: true, force: true }))
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(130))
     const program = join(dir, 'program')
     writeFileSync(program, '#!/bin/sh\nexit 7\n', { mode: 0o755 })
     return spawnSync(program).status === 7 ? dir : undefined

@@ -1,10 +1,19 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import type { Job } from './jobs.ts'
 import { runJob } from './run-job.ts'
+
+/** A process that ended while nobody waits for it stays in the table for a while. */
+function isAlive(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}
 
 describe('a job of npm test', () => {
   let directory: string
@@ -62,6 +71,26 @@ describe('a job of npm test', () => {
     expect(own.cpuMs! - idle.cpuMs!).to.be.within(250, 2_000)
     expect(started.cpuMs! - idle.cpuMs!).to.be.within(250, 2_000)
   }).timeout(60_000)
+
+  for (const [end, rest] of [
+    ['done', ''],
+    ['killed, as it did not end in time', 'for (;;) {}'],
+  ] as const)
+    it(`leaves no process behind when it is ${end}`, async () => {
+      const started = join(directory, `${Math.random()}`)
+      const job = tests(`import { spawn } from 'node:child_process'
+        import { writeFileSync } from 'node:fs'
+        it('a', () => {
+          const child = spawn('sleep', ['60'], { stdio: 'ignore' })
+          child.unref()
+          writeFileSync('${started}', String(child.pid))
+          ${rest}
+        })`)
+      await runJob({ ...job, ...(rest !== '' && { limitMs: 3_000 }) } as Job)
+      const pid = Number(readFileSync(started, 'utf8'))
+      for (let tries = 0; tries < 40 && isAlive(pid); tries++) await new Promise(done => setTimeout(done, 25))
+      expect(isAlive(pid)).to.equal(false)
+    }).timeout(20_000)
 
   it('counts a static check as one', async () => {
     const check = (script: string): Job => ({ kind: 'check', name: 'check', command: [process.execPath, '-e', script] })

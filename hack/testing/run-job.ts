@@ -22,6 +22,10 @@ const JOB_LIMIT_MS = 240_000
 const EXIT_LIMIT_MS = 10_000
 const MAX_OUTPUT_CHARACTERS = 50_000
 
+/** Leaders of the process groups of jobs that run: each job has one of its own, so that all that it started ends with it. */
+const running = new Set<number>()
+process.once('exit', () => running.forEach(endGroup))
+
 /** CPU time of all jobs that have ended: what one adds when it ends is its own. */
 let spentMs = childrenCpuMs()
 
@@ -39,10 +43,11 @@ export function runJob(job: Job, given: Readonly<Record<string, string>> = {}): 
   const skipped: string[] = []
 
   const env = { ...process.env, ...(job.kind === 'check' && job.env), ...given }
-  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
+  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'], detached: true })
+  if (child.pid !== undefined) running.add(child.pid)
   const kill = (reason: string) => {
     killedBecause = reason
-    child.kill('SIGKILL')
+    endGroup(child.pid!)
   }
   const limitMs = (job.kind === 'tests' ? job.limitMs : undefined) ?? JOB_LIMIT_MS
   let timer = setTimeout(kill, limitMs, `did not end within ${limitMs / 1000} s`)
@@ -76,6 +81,8 @@ export function runJob(job: Job, given: Readonly<Record<string, string>> = {}): 
     }
     child.on('error', error => finish(`cannot be started: ${error.message}`))
     child.on('exit', () => {
+      running.delete(child.pid!)
+      endGroup(child.pid!)
       const nowMs = childrenCpuMs()
       if (nowMs !== undefined && spentMs !== undefined) cpuMs = nowMs - spentMs
       spentMs = nowMs
@@ -87,4 +94,12 @@ export function runJob(job: Job, given: Readonly<Record<string, string>> = {}): 
       else finish(code === 0 || failures.length > 0 ? undefined : `exit code ${code ?? signal} after the last test`)
     })
   })
+}
+
+function endGroup(leader: number): void {
+  try {
+    process.kill(-leader, 'SIGKILL')
+  } catch {
+    // All of it has ended.
+  }
 }
