@@ -5,6 +5,7 @@
 import { availableParallelism, cpus } from 'node:os'
 import { resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { exitOnSignals } from './testing/exit-on-signals.ts'
 import { idleShare } from './testing/idle-cores.ts'
 import { findLongSuites, findTestGroups, type Job, STATIC_CHECKS } from './testing/jobs.ts'
 import { makeMemoryDisk } from './testing/memory-disk.ts'
@@ -22,7 +23,7 @@ const MAX_TRIED_AGAIN = 4
 
 process.chdir(resolve(import.meta.dirname, '..'))
 // Jobs end with this process.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(130))
+exitOnSignals()
 // A hundred test processes load the same modules: the first compiles them for all.
 process.env.NODE_COMPILE_CACHE ??= resolve('node_modules/.cache/node-compile')
 const args = process.argv.slice(2)

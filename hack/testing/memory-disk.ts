@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { exitOnSignals } from './exit-on-signals.ts'
 
 const PLACE = '/dev/shm'
 /** Linux' number of tmpfs. */
@@ -20,6 +21,7 @@ export function makeMemoryDisk(): string | undefined {
     const dir = join(PLACE, `logpipeline-tests-${process.pid}`)
     mkdirSync(dir, { mode: 0o700 })
     process.once('exit', () => rmSync(dir, { recursive: true, force: true }))
+    exitOnSignals()
     const program = join(dir, 'program')
     writeFileSync(program, '#!/bin/sh\nexit 7\n', { mode: 0o755 })
     return spawnSync(program).status === 7 ? dir : undefined
