@@ -31,21 +31,29 @@ export interface GeneratedRequest {
 }
 
 const SERVICES = ['checkout', 'payment', 'cart', 'catalog', 'shipping', 'auth', 'search', 'recommendation', 'inventory', 'gateway']
+/** Those of a large shop. Each sends its share of the requests, however many records a request has. */
+export const PODS = 200
 const ROUTES = ['/api/v1/orders/{id}', '/api/v1/cart', '/api/v2/products/search', '/internal/health', '/api/v1/payments/authorize']
 const LOGGERS = ['com.shop.http.AccessLog', 'com.shop.db.PoolMonitor', 'com.shop.client.RetryTemplate', 'com.shop.queue.Consumer']
 
 /** Stands in for the times until a request is sent: 19 digits, so that both encodings have a fixed width. */
 const PLACEHOLDER_TIME = '1700000000000000000'
 
-/** Makes `count` different requests; equal arguments give equal requests. */
-export function generateRequests(count: number, recordsPerRequest: number, seed = 1): GeneratedRequest[] {
+/** Makes `count` different requests, of so many pods in turn; equal arguments give equal requests. */
+export function generateRequests(count: number, recordsPerRequest: number, seed = 1, podCount = PODS): GeneratedRequest[] {
   const random = new Random(seed)
-  return Array.from({ length: count }, (_, i) => buildRequest(random, i, recordsPerRequest))
+  const pods = Array.from({ length: podCount }, (_, i) => buildPod(random, i))
+  return Array.from({ length: count }, (_, i) => {
+    const logRecords = Array.from({ length: recordsPerRequest }, () => buildRecord(random))
+    const resource = { attributes: pods[i % pods.length]! }
+    return { resourceLogs: [{ resource, scopeLogs: [{ scope: { name: 'com.shop.logging' }, logRecords }] }] }
+  })
 }
 
-function buildRequest(random: Random, index: number, recordCount: number): GeneratedRequest {
+/** Its resource attributes. */
+function buildPod(random: Random, index: number): readonly GeneratedAttribute[] {
   const service = SERVICES[index % SERVICES.length]!
-  const attributes = strings({
+  return strings({
     'service.name': service,
     'service.version': '1.14.2',
     'deployment.environment.name': 'production',
@@ -55,8 +63,6 @@ function buildRequest(random: Random, index: number, recordCount: number): Gener
     'k8s.pod.name': `${service}-${(0x7d9f4c6b + (index % SERVICES.length)).toString(16)}-${random.hex(5)}`,
     'k8s.container.name': service,
   })
-  const logRecords = Array.from({ length: recordCount }, () => buildRecord(random))
-  return { resourceLogs: [{ resource: { attributes }, scopeLogs: [{ scope: { name: 'com.shop.logging' }, logRecords }] }] }
 }
 
 interface Line {

@@ -14,6 +14,8 @@ export interface LoadConfig {
   /** Open loop: planned records per second over all lanes; absent: each lane sends as soon as it got its answer. */
   readonly recordsPerSecond?: number
   readonly distinctRecords: number
+  /** Default: 200. */
+  readonly pods?: number
   readonly seed: number
 }
 
@@ -35,7 +37,7 @@ process.stdout.write(`${JSON.stringify(await run())}\n`)
 
 async function run(): Promise<LoadResult> {
   const encoding = config.target.protocol === 'http-json' ? 'json' : 'protobuf'
-  const bodies = buildRequestBodies(encoding, config.recordsPerRequest, config.distinctRecords, config.seed)
+  const bodies = buildRequestBodies(encoding, config.recordsPerRequest, config.distinctRecords, config.seed, config.pods)
   const lanesUsed = Math.min(config.lanes, bodies.length)
   const { lanes, close } = await connect(config.target, lanesUsed)
   const statuses: Record<string, number> = {}

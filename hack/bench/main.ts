@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util'
 import { type ConsoleQueryTime, measureFilledStore } from './console-queries.ts'
 import { type FreshnessResult, measureFreshness } from './freshness.ts'
 import { type GatewayOverheadResult, measureGatewayOverhead, WAYS } from './gateway-overhead.ts'
+import { PODS } from './generator.ts'
 import {
   benchKafkaCollector,
   benchKafkaEtl,
@@ -34,6 +35,7 @@ const USAGE = `Usage: npm run bench -- [options]
                   kafka-etl, kafka-index, killed-collector; kafka means the three that begin so (default: all)
   --protocol LIST of http-json, http-protobuf, grpc (throughput, gateway, kafka-collector; default: all)
   --batch LIST    of 1, 100, 1000 (throughput, kafka-collector without 1000; default: all)
+  --pods N        throughput: senders, each with a resource of its own (default 200)
   --seconds N     length of each throughput measurement (default 20)
   --rate N        records a second that come in beside the worst queries (default 10000)
   --short         a few seconds for each figure, to see whether it works; the figures are rough
@@ -72,6 +74,7 @@ const { values } = parseArgs({
     only: { type: 'string', default: SECTIONS.join() },
     protocol: { type: 'string', default: PROTOCOLS.join() },
     batch: { type: 'string', default: BATCH_SIZES.join() },
+    pods: { type: 'string', default: String(PODS) },
     seconds: { type: 'string', default: '20' },
     rate: { type: 'string', default: '10000' },
     short: { type: 'boolean', default: false },
@@ -191,7 +194,7 @@ async function benchThroughput(results: ThroughputResult[]): Promise<void> {
     for (const batch of BATCH_SIZES.filter(one => values.batch.split(',').includes(String(one))))
       for (let round = 0; round < Number(values.rounds); round++) {
         const measure = async (subject: Subject, target: Target) => {
-          results.push(await measureThroughput(subject, target, batch, durationMs))
+          results.push(await measureThroughput(subject, target, batch, durationMs, Number(values.pods)))
         }
         await withSubjects(protocol, measure, round)
       }

@@ -1,6 +1,6 @@
 /** Request bodies encoded once, whose records become new ones by overwriting a few bytes of fixed width. */
 import { encodeProtobuf } from './encode-protobuf.ts'
-import { type GeneratedRecord, generateRequests } from './generator.ts'
+import { type GeneratedRecord, generateRequests, PODS } from './generator.ts'
 import { Random } from './random.ts'
 
 export type Encoding = 'json' | 'protobuf'
@@ -20,9 +20,15 @@ export interface RequestBody {
 }
 
 /** Bodies that together hold about `distinctRecords` records of different content. */
-export function buildRequestBodies(encoding: Encoding, recordsPerRequest: number, distinctRecords: number, seed = 1): RequestBody[] {
+export function buildRequestBodies(
+  encoding: Encoding,
+  recordsPerRequest: number,
+  distinctRecords: number,
+  seed = 1,
+  podCount = PODS,
+): RequestBody[] {
   const count = Math.max(8, Math.ceil(distinctRecords / recordsPerRequest))
-  return generateRequests(count, recordsPerRequest, seed).map((request, i) => {
+  return generateRequests(count, recordsPerRequest, seed, podCount).map((request, i) => {
     const records = request.resourceLogs[0].scopeLogs[0].logRecords
     const bytes = encoding === 'json' ? Buffer.from(JSON.stringify(request)) : encodeProtobuf(request)
     return createBody(encoding, bytes, findSlots(encoding, bytes, records), new Random(seed * 1_000_003 + i))

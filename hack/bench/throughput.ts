@@ -38,7 +38,7 @@ let seed = 0
 export function sendLoad(
   target: Target,
   recordsPerRequest: number,
-  limits: Pick<LoadConfig, 'durationMs' | 'maxRecords' | 'recordsPerSecond'>,
+  limits: Pick<LoadConfig, 'durationMs' | 'maxRecords' | 'recordsPerSecond' | 'pods'>,
 ): Promise<LoadResult> {
   const config: LoadConfig = {
     target,
@@ -56,15 +56,17 @@ export async function measureThroughput(
   target: Target,
   recordsPerRequest: number,
   durationMs: number,
+  pods?: number,
 ): Promise<ThroughputResult> {
-  const warmUp = await sendLoad(target, recordsPerRequest, { durationMs: durationMs / 3 })
+  const from = pods === undefined ? {} : { pods }
+  const warmUp = await sendLoad(target, recordsPerRequest, { ...from, durationMs: durationMs / 3 })
   const before = warmUp.recordsAccepted
   await untilSearchable(subject, before)
   resetPeakMemory(subject.pid)
   const cpuBefore = cpuSeconds(subject.pid)
   const threadsBefore = cpuSecondsByThread(subject.pid)
   const startedMs = performance.now()
-  const load = await sendLoad(target, recordsPerRequest, { durationMs })
+  const load = await sendLoad(target, recordsPerRequest, { ...from, durationMs })
   // The load process reports its own time without its start-up.
   const startUpMs = performance.now() - startedMs - load.seconds * 1000
   await untilSearchable(subject, before + load.recordsAccepted)
