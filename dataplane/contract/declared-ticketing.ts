@@ -14,7 +14,7 @@ const ROUTE = z.strictObject({
   /** A target id of `platforms`. */
   platform: z.string(),
   severities: z.array(z.string()),
-  /** With `*` for any characters; all services when absent. */
+  /** With `*` for any characters and `?` for one; all services when absent. */
   services: z.array(z.string()).optional(),
   /** Used on escalate only. */
   escalation: z.boolean(),

@@ -16,7 +16,7 @@ export interface DeclaredRoute {
   /** One of the layer's platforms. */
   readonly platform: TargetId
   readonly severities: readonly Severity[]
-  /** With `*` for any characters; all services when absent. */
+  /** With `*` for any characters and `?` for one; all services when absent. */
   readonly services?: readonly string[]
   /** Used on escalate only. */
   readonly escalation: boolean

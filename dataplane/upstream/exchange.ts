@@ -64,9 +64,8 @@ export function stopReading(request: GatewayRequest): void {
   if ('mayHaveBody' in request) return
   const { socket } = request
   const cut = setTimeout(() => socket.destroy(), UNWANTED_BODY_MS)
-  const stay = () => clearTimeout(cut)
-  request.once('end', stay)
-  socket.once('close', stay)
+  // The request closes at its end and with its connection. A listener on the connection would stay for each request of it.
+  request.once('close', () => clearTimeout(cut))
   request.resume()
 }
 

@@ -48,7 +48,7 @@ export const TICKETING_ROUTE_SPEC = described(
     }),
     services: described(
       z.array(GLOB).min(1).max(64),
-      'Services of the incidents that are sent, with * for any characters; all when not given.',
+      'Services of the incidents that are sent, with * for any characters and ? for one; all when not given.',
     ).optional(),
     platform: described(z.enum(PLATFORM_NAMES), 'Where incidents are sent.'),
     settings: described(

@@ -237,6 +237,21 @@ describe('Jira', () => {
     expect(without.outcome).to.include({ kind: 'delivered' }).and.have.property('note').that.includes('a comment says it')
   })
 
+  it('opens an issue that people closed again when its incident became more severe, and comments where it grew otherwise', async () => {
+    const grown = (severity: 'medium' | 'critical') => {
+      const ticket = { externalId: 'OPS-17', memory: { severity } }
+      return buildRequest('jira', { event: 'update', ticket, content: { severity: 'critical', news: ['orders is affected, too.'] } })
+    }
+    const reopening = offers(['41', 'Reopen', 'new'])
+    const risen = await sendScripted(jira, grown('medium'), isAt('done'), reopening, DONE, DONE, COMMENTED)
+    expect(risen.body(2)).to.deep.equal({ transition: { id: '41' } })
+    expect(risen.outcome).to.include({ kind: 'delivered' }).and.not.have.property('note')
+    const underWay = await sendScripted(jira, grown('medium'), isAt('indeterminate'), DONE, COMMENTED)
+    expect(underWay.outbound.calls.filter(call => call.includes('transitions'))).to.deep.equal([])
+    const same = await sendScripted(jira, grown('critical'), COMMENTED)
+    expect(same.outbound.calls).to.deep.equal([`POST ${API}/issue/OPS-17/comment`])
+  })
+
   it('writes no comment twice', async () => {
     const request = buildRequest('jira', {
       event: 'comment',

@@ -16,7 +16,7 @@ import {
   unlessRefused,
 } from './http-platform.ts'
 import { at, listAt, textAt } from './json-at.ts'
-import { ASKING_AGAIN, lookPatiently, OPENING, type Patience } from './patient-look.ts'
+import { asksAgain, lookPatiently, OPENING, type Patience } from './patient-look.ts'
 import { type AdfDocument, toAdf } from './rendering/adf.ts'
 import { cutText, oneLine } from './rendering/cut-text.ts'
 import { describeChange, describeIncident, FULL, SHORT, SHORTER, SHORTEST } from './rendering/ticket-document.ts'
@@ -65,6 +65,9 @@ interface Move {
   readonly setting: string
 }
 
+/** People closed it, and are asked for again: words on a closed issue call nobody. Any other issue stays where it is. */
+const REOPENING: Move = { to: ['new', 'indeterminate'], isThere: category => category !== 'done', setting: 'reopenTransition' }
+
 const MOVES: Readonly<Partial<Record<TicketEvent, Move>>> = {
   acknowledge: {
     to: ['indeterminate'],
@@ -77,8 +80,7 @@ const MOVES: Readonly<Partial<Record<TicketEvent, Move>>> = {
     isThere: category => category !== undefined && category !== 'done',
     setting: 'reopenTransition',
   },
-  // People closed it, and are asked for again: words on a closed issue call nobody. Any other issue stays where it is.
-  escalate: { to: ['new', 'indeterminate'], isThere: category => category !== 'done', setting: 'reopenTransition' },
+  escalate: REOPENING,
 }
 
 export const jira: HttpContract = {
@@ -200,7 +202,7 @@ async function tellOrReplace(request: TicketRequest, ticket: ExternalTicket, cal
   try {
     return await tell(request, ticket, calls)
   } catch (error) {
-    if (!(error instanceof IssueGone) || !ASKING_AGAIN.has(request.event)) throw error
+    if (!(error instanceof IssueGone) || !asksAgain(request)) throw error
     const successor = request.mayBeThere ? await find(request, calls) : undefined
     if (successor !== undefined && successor.externalId !== ticket.externalId) return { ticket: remember(successor, request) }
     const made = await create(request, calls)
@@ -241,7 +243,7 @@ async function tell(request: TicketRequest, ticket: ExternalTicket, calls: Targe
   const { target, event } = request
   const key = ticket.externalId
   if (event === 'open') return { ticket: remember(ticket, request) }
-  const move = MOVES[event]
+  const move = MOVES[event] ?? (asksAgain(request) ? REOPENING : undefined)
   const severity = toldSeverity(request)
   const notes = [
     ...(move === undefined ? [] : [await moveIssue(target, key, move, calls)]),

@@ -1,8 +1,9 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { Severity } from '../../contract/platforms.ts'
-import type { TicketContent } from '../../domain/tickets/ticket-content.ts'
+import type { TicketCandidate, TicketContent } from '../../domain/tickets/ticket-content.ts'
 import type { TicketEvent } from '../../domain/tickets/ticket-event.ts'
+import type { ExternalTicket } from '../../ports/incident-platform.ts'
 import { at } from './json-at.ts'
 import { pagerduty } from './pagerduty.ts'
 import { buildRequest } from './testing/checkout-incident.ts'
@@ -48,6 +49,38 @@ describe('PagerDuty', () => {
     const said = await commented({ change: { actor: 'alice', note: 'Looking.', at: '2026-11-21T03:16:40.000Z' } })
     expect(said.outbound.calls).to.deep.equal([])
     expect(said.outcome).to.deep.include({ kind: 'delivered', isLeftOut: true }).and.have.property('note').that.includes('left out')
+  })
+
+  it('tells one cause, and the words of a model once: another one that is found later would call people for what they closed', async () => {
+    const cause = (mode: 'rules' | 'llm') => ({
+      summary: 'payment is the cause.',
+      mode,
+      fallback: false,
+      candidates: [{ service: 'payment', score: 0.9, reasons: [] }],
+    })
+    const opening = (candidates: TicketCandidate[]) =>
+      sendScripted(pagerduty, buildRequest('pagerduty', { event: 'open', content: { cause: { ...cause('rules'), candidates } } }), TAKEN)
+    const opened = await opening(cause('rules').candidates)
+    const found = async (ticket: ExternalTicket | undefined, mode: 'rules' | 'llm', ...scripted: readonly (typeof TAKEN)[]) => {
+      const content = { cause: cause(mode), news: ['payment is the cause.'] }
+      const request = buildRequest('pagerduty', { event: 'comment', ...(ticket && { ticket }), content })
+      return await sendScripted(pagerduty, request, ...scripted)
+    }
+    const ticketOf = ({ outcome }: typeof opened) => (outcome.kind === 'delivered' ? outcome.ticket : undefined)
+    expect((await found(ticketOf(await opening([])), 'rules', TAKEN)).outbound.calls).to.have.length(1)
+    const again = await found(ticketOf(opened), 'rules')
+    expect(again.outbound.calls).to.deep.equal([])
+    expect(again.outcome).to.deep.include({ kind: 'delivered', isLeftOut: true })
+    const explained = await found(ticketOf(again), 'llm', TAKEN)
+    expect(explained.outbound.calls).to.have.length(1)
+    const anew = await found(ticketOf(explained), 'llm')
+    expect(anew.outbound.calls).to.deep.equal([])
+    const acknowledged = await sendScripted(
+      pagerduty,
+      buildRequest('pagerduty', { event: 'acknowledge', ticket: ticketOf(explained)! }),
+      TAKEN,
+    )
+    expect((await found(ticketOf(acknowledged), 'llm')).outbound.calls).to.deep.equal([])
   })
 
   it('sends growth where it made the incident more severe, and leaves it out where it did not', async () => {

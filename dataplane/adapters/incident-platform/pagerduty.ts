@@ -56,8 +56,11 @@ export const pagerduty: HttpContract = {
     const isOtherKey = openedWith !== undefined && openedWith !== keyHash
     const severity = toldSeverity(request)
     await enqueue(target, fittingEvent(request, severity), calls)
+    const namesCause = opensAnew && (content.cause?.candidates.length ?? 0) > 0
+    const cause = namesCause ? content.cause!.mode : ticket?.memory?.['cause']
+    const routingKeyHash = opensAnew ? keyHash : (openedWith ?? keyHash)
     return {
-      ticket: { externalId: ticketKey, memory: { routingKeyHash: opensAnew ? keyHash : (openedWith ?? keyHash), severity } },
+      ticket: { externalId: ticketKey, memory: { routingKeyHash, severity, ...(cause !== undefined && { cause }) } },
       ...(isOtherKey && {
         note: opensAnew
           ? 'the routing key changed since the incident was opened: PagerDuty has a second one now'
@@ -76,13 +79,15 @@ export const pagerduty: HttpContract = {
 const WORDS_LEFT_OUT = 'left out: PagerDuty takes words by a trigger alone, which would open an incident anew that people resolved there'
 
 /**
- * Comments of people, and growth that makes the incident no more severe, come at any time, and call nobody again. A cause comes within minutes of the
- * opening, when those who were called look for it.
+ * Comments of people, growth that makes the incident no more severe, and another cause than the one that was told come at any time, and call nobody again.
+ * The first cause and the first words of a model come soon after the opening, when those who were called look for them.
  */
 function isWordsAlone(request: TicketRequest): boolean {
   const { event, content, ticket } = request
   if (ticket === undefined) return false
-  return event === 'comment' ? content.change !== undefined : event === 'update' && !changesSeverity(request)
+  if (event !== 'comment') return event === 'update' && !changesSeverity(request)
+  const told = ticket.memory?.['cause']
+  return content.change !== undefined || told === 'llm' || (told === 'rules' && content.cause?.mode !== 'llm')
 }
 
 async function enqueue(target: Target, event: object, calls: TargetCalls): Promise<void> {

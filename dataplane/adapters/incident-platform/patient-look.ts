@@ -2,12 +2,16 @@
 import type { TicketEvent } from '../../domain/tickets/ticket-event.ts'
 import type { TicketRequest } from '../../ports/incident-platform.ts'
 import type { TargetCalls } from './http-platform.ts'
+import { changesSeverity } from './told-severity.ts'
 
 /** Events that are worth a ticket where there is none. */
 export const OPENING: ReadonlySet<TicketEvent> = new Set(['open', 'update', 'escalate', 'reopen'])
 
-/** Events that ask for people again: worth a new ticket where somebody deleted or closed the old one for good. */
-export const ASKING_AGAIN: ReadonlySet<TicketEvent> = new Set(['escalate', 'reopen'])
+/** Whether people are asked for again: worth opening what they closed there, or a new ticket where the old one is deleted or closed for good. */
+export function asksAgain(request: Pick<TicketRequest, 'event' | 'content' | 'ticket'>): boolean {
+  const { event } = request
+  return event === 'escalate' || event === 'reopen' || (event === 'update' && changesSeverity(request))
+}
 
 export interface Patience {
   /** After an answer such as 503, and after no answer, from its end on. */

@@ -105,6 +105,18 @@ describe('ServiceNow', () => {
     expect(body(1)).to.include({ state: '2' })
   })
 
+  it('opens a record that people resolved again when its incident became more severe, not when it grew otherwise', async () => {
+    for (const [before, state] of [
+      ['medium', '2'],
+      ['critical', undefined],
+    ] as const) {
+      const ticket = { externalId: 'INC0010017', memory: { sysId: 'abc123', severity: before } }
+      const request = buildRequest('servicenow', { event: 'update', ticket, content: { severity: 'critical' } })
+      const { body } = await sendScripted(servicenow, request, recordIn('6'), changedTo('2'))
+      expect((body(1) as { state?: string }).state, before).to.equal(state)
+    }
+  })
+
   it('takes close code and notes of its own', async () => {
     const content = { change: { actor: 'alice', note: 'Pool enlarged.', at: '2026-11-21T03:20:00.000Z' } }
     const request = buildRequest('servicenow', { event: 'resolve', ticket: TICKET, content, fields: { closeCode: 'Solved (Permanently)' } })

@@ -7,7 +7,7 @@ import type { ExternalTicket, TicketRequest } from '../../ports/incident-platfor
 import { eventReference } from './event-reference.ts'
 import { type Delivered, type HttpContract, listOf, NotDelivered, notOfThisPlatform, rootOf, type TargetCalls } from './http-platform.ts'
 import { listAt, textAt } from './json-at.ts'
-import { ASKING_AGAIN, lookPatiently, OPENING, type Patience } from './patient-look.ts'
+import { asksAgain, lookPatiently, OPENING, type Patience } from './patient-look.ts'
 import { cleanText, cutText, oneLine } from './rendering/cut-text.ts'
 import { toPlainText } from './rendering/plain-text.ts'
 import { describeChange, describeIncident, FULL, SHORT, SHORTER, SHORTEST } from './rendering/ticket-document.ts'
@@ -131,7 +131,7 @@ async function change(request: TicketRequest, record: KnownRecord, calls: Target
   if (mayBeThere && current.text.includes(eventReference(request))) return isKnownTicket
   const { state } = current
   if (FINAL_STATES.has(state)) {
-    if (ASKING_AGAIN.has(event)) return await replace(request, `${record.externalId} is closed`, calls)
+    if (asksAgain(request)) return await replace(request, `${record.externalId} is closed`, calls)
     return { ...isKnownTicket, note: `${record.externalId} is closed: ServiceNow changes nothing in it any more` }
   }
   const severity = toldSeverity(request)
@@ -139,7 +139,7 @@ async function change(request: TicketRequest, record: KnownRecord, calls: Target
     DETAILS.map(detail => describeChange(event, { ...request.content, severity }, detail)),
     { max: MAX_WORK_NOTE, neutralise: escapeJournal },
   )
-  const newState = stateAfter(event, state)
+  const newState = stateAfter(request, state)
   const body = {
     ...optional('state', newState),
     ...(event === 'resolve' && { close_code: field(target, 'closeCode') ?? USUAL_CLOSE_CODE, close_notes: closeNotes(request) }),
@@ -149,18 +149,19 @@ async function change(request: TicketRequest, record: KnownRecord, calls: Target
   const reply = await calls.call({ method: 'PATCH', url, body, expects: [200], also: [404] })
   if (reply.status === 404) {
     const reason = `ServiceNow has no record ${record.externalId} any more, or does not show it to this user`
-    if (!ASKING_AGAIN.has(event)) throw new NotDelivered({ kind: 'rejected', reason })
+    if (!asksAgain(request)) throw new NotDelivered({ kind: 'rejected', reason })
     return await replace(request, reason, calls)
   }
   if (textAt(reply.json, 'result', 'sys_id') === undefined) throw notOfThisPlatform(reply, 'result.sys_id')
   return isKnownTicket
 }
 
-/** The state to set. Words on a resolved record call nobody: an escalation opens it again. */
-function stateAfter(event: TicketEvent, state: string | undefined): string | undefined {
+/** The state to set. Words on a resolved record call nobody: what asks for people opens it again. */
+function stateAfter(request: TicketRequest, state: string | undefined): string | undefined {
+  const { event } = request
   if (state !== RESOLVED) return STATES[event]
   if (event === 'acknowledge') return undefined
-  return event === 'escalate' ? IN_PROGRESS : STATES[event]
+  return asksAgain(request) ? IN_PROGRESS : STATES[event]
 }
 
 /**

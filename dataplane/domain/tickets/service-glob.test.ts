@@ -16,7 +16,13 @@ describe('globs of services', () => {
     ['a*b*c', 'a-b-b-c', true],
     ['a*b*c', 'a-c', false],
     ['pay.ment', 'payXment', false],
-    ['pay?', 'pays', false],
+    ['pay?', 'pays', true],
+    ['pay?', 'pay', false],
+    ['pay?', 'pay-s', false],
+    ['?ay*', 'payment', true],
+    ['*-?', 'api-22', false],
+    ['*-?2', 'api-22', true],
+    ['?', '😀', true],
     ['**x', 'ax', true],
   ]
   for (const [glob, service, expected] of cases)

@@ -1,10 +1,11 @@
-/** Whether a service's name is one of those that globs name: `*` stands for any characters, all else for itself. */
+/** Whether a service's name is one of those that globs name: `*` stands for any characters, `?` for one, all else for itself. */
 export function matchesService(globs: readonly string[], service: string): boolean {
-  return globs.some(glob => matchesGlob(glob, service))
+  const characters = [...service]
+  return globs.some(glob => matchesGlob([...glob], characters))
 }
 
 /** In time that grows with the product of both lengths at most: no regular expression, since strangers write globs. */
-function matchesGlob(glob: string, text: string): boolean {
+function matchesGlob(glob: readonly string[], text: readonly string[]): boolean {
   let at = 0
   let textAt = 0
   let star = -1
@@ -13,7 +14,7 @@ function matchesGlob(glob: string, text: string): boolean {
     if (glob[at] === '*') {
       star = at++
       starTextAt = textAt
-    } else if (glob[at] === text[textAt]) {
+    } else if (glob[at] === '?' || glob[at] === text[textAt]) {
       at++
       textAt++
     } else if (star >= 0) {

@@ -5,7 +5,7 @@ import { matchesService } from './service-glob.ts'
 
 export interface Silence {
   readonly id: string
-  /** With `*` for any characters. */
+  /** With `*` for any characters and `?` for one. */
   readonly services: readonly string[]
   /** Absent: all. */
   readonly severities?: readonly Severity[]

@@ -176,6 +176,20 @@ describe('the lifecycle thread', () => {
     expect(incidentsIn(store).filter(({ service, title }) => service === 'payment' && title !== undefined)).to.have.length(1)
   })
 
+  it('has the ticketing agent look at an incident that is recurring no longer', async () => {
+    const store = createMemorySearchStore()
+    const opener = openerOn(store)
+    await opener.handle([anomaly(1), anomaly(2), anomaly(3)])
+    const index = incidentsIndex('default')
+    const [{ id }] = incidentsIn(store) as [Incident]
+    const ticketing = { takenAt: new Date(START_MS).toISOString(), quietBy: 'recurring' }
+    await store.put(index, id, { ...(await store.get<Incident>(index, id))!.source, recurring: true, ticketing })
+    await opener.handle([anomaly(4, { pattern_id: '0000000000000002', pattern: 'never seen' })])
+    const seen = (await store.get<Incident & { ticketing: object }>(index, id))!.source
+    expect(seen.recurring).to.equal(false)
+    expect(seen.ticketing).to.deep.equal({ ...ticketing, attentionAt: new Date(START_MS).toISOString() })
+  })
+
   it('opens another once the first is resolved', async () => {
     const store = createMemorySearchStore()
     const clock = clockAt(START_MS)

@@ -4,6 +4,7 @@ import { buildAuditEntry } from '../../domain/incidents/audit-entry.ts'
 import type { GroupingChange } from '../../domain/incidents/grouping.ts'
 import { buildIncident, describeCreation, foldIntoIncident } from '../../domain/incidents/incident.ts'
 import type { StoredIncident } from '../../domain/incidents/stored-incident.ts'
+import { askAttention } from '../../domain/tickets/ask-attention.ts'
 import { keepBounded } from '../../limits/keep-bounded.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type SearchStore, SearchStoreRefusal, type Version, VersionConflict } from '../../ports/search-store.ts'
@@ -70,9 +71,9 @@ export function createIncidentWriter({ store, clock, recurrence }: IncidentWrite
           const stored = await current(index, incidentId, attempt)
           if (stored === undefined || stored.source.status === 'resolved') return 'resolved'
           try {
+            const hasEnded = stored.source.recurring === true && !(await recurrence.afterFold(stored.source, change))
             const folded = foldIntoIncident(stored.source, change, nowIso())
-            const isStill = stored.source.recurring === true && (await recurrence.afterFold(stored.source, change))
-            const source = stored.source.recurring === undefined ? folded : { ...folded, recurring: isStill }
+            const source = hasEnded ? askAttention(stored.source, { ...folded, recurring: false }, nowIso()) : folded
             keep(index, incidentId, { ...(await store.put(index, incidentId, source, stored)), source })
             return 'written'
           } catch (error) {

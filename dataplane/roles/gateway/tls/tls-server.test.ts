@@ -10,12 +10,15 @@ import { startTlsServer, type TlsServer } from './tls-server.ts'
 
 describe("the gateway's port", () => {
   let server: TlsServer
+  /** How many listeners of its close the connection of the last request has. */
+  let listeners = 0
   before(async () => {
     const certificate = selfSigned('127.0.0.1', systemClock)
     const at = { host: '127.0.0.1', port: 0, setting: 'GATEWAY_PORT' }
     server = await startTlsServer(
       (request, response) => {
         stopReading(request)
+        if ('socket' in request) listeners = request.socket.listenerCount('close')
         answerJson(response, 200, { version: request.httpVersion })
       },
       certificate,
@@ -54,6 +57,20 @@ describe("the gateway's port", () => {
     socket.write(body)
     await new Promise(resolve => socket.once('close', resolve))
     expect(fault).to.equal(undefined)
+  })
+
+  it('keeps nothing of refused requests on a connection that goes on', async () => {
+    const socket = connect({ host: '127.0.0.1', port: server.port, rejectUnauthorized: false })
+    await once(socket, 'secureConnect')
+    const seen: number[] = []
+    for (let i = 0; i < 4; i++) {
+      socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n')
+      await once(socket, 'data')
+      seen.push(listeners)
+      socket.write('{}')
+    }
+    socket.destroy()
+    expect(new Set(seen).size, `listeners of the connection by request: ${seen.join(', ')}`).to.equal(1)
   })
 
   it('takes megabytes of one request at a time, not 64 KiB of all requests on a connection', async () => {

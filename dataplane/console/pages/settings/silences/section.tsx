@@ -66,7 +66,7 @@ function NewSilence() {
         <div className={styles.fields}>
           <TextInput
             label="Services"
-            description="With commas between; * stands for any characters"
+            description="With commas between; * stands for any characters, ? for one"
             placeholder="payments-*, checkout"
             required
             value={form.services}
