@@ -253,6 +253,7 @@ const ALLOWED: ImportTable = {
     'dataplane/contract/headers.ts', // whether a request is one of a tenant
     'dataplane/limits/back-off.ts',
     'dataplane/limits/background-queries.ts',
+    'dataplane/limits/body-memory.ts',
     'dataplane/hash',
     'dataplane/json',
     'dataplane/compression/zstd.ts',

@@ -130,6 +130,39 @@ describe('a request body', () => {
     expect([request.isPaused(), request.destroyed]).to.deep.equal([true, false])
   })
 
+  it('in pieces of few bytes takes few pieces of memory', async () => {
+    const text = Array.from({ length: 40_000 }, (_none, at) => String.fromCharCode(97 + (at % 26))).join('')
+    let joined: readonly Buffer[] = []
+    const memory = {
+      join(pieces: readonly Buffer[]) {
+        joined = pieces
+        return Buffer.concat(pieces)
+      },
+      release: () => undefined,
+      drop: () => undefined,
+    }
+    const request = requestWith()
+    const body = outcome(readBody(request, { ...FORM, maxBytes: text.length, memory }))
+    for (const letter of text) request.write(letter)
+    request.end()
+    expect(await body).to.equal(text)
+    expect(joined.length).to.be.below(10)
+    expect(joined.reduce((sum, { buffer }) => sum + buffer.byteLength, 0)).to.be.below(2 * text.length)
+  })
+
+  it('is the same in pieces of any length', async () => {
+    for (let round = 0; round < 50; round++) {
+      const pieces = Array.from({ length: 20 }, (_none, at) =>
+        Buffer.alloc([0, 1, 900, 1023, 1024, 17_000][(at * round + at) % 6]!, at + 1),
+      )
+      const request = requestWith()
+      const body = readBody(request, { ...FORM, maxBytes: 1_000_000 })
+      for (const piece of pieces) request.write(Buffer.from(piece))
+      request.end()
+      expect((await body).equals(Buffer.concat(pieces))).to.equal(true)
+    }
+  })
+
   it('is unpacked, and what was sent is given back', async () => {
     const packed = gzipSync('hello')
     const released: Buffer[] = []

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Readable, Transform } from 'node:stream'
 import { isDeeperThan } from '../json/depth.ts'
 import { releaseBytes } from '../memory/release-bytes.ts'
+import { BodyPieces } from './body-pieces.ts'
 
 /** Each gives the error to throw. */
 export interface BodyErrors {
@@ -103,7 +104,7 @@ interface Coming {
 /** All that a stream gives, as one. `broken` makes the error of a stream that does not come to its end. */
 async function gather(stream: Readable, form: BodyForm, broken: (cause: unknown) => Error, coming?: Coming): Promise<Buffer> {
   const { maxBytes, errors, shared, memory = NEW_MEMORY } = form
-  const pieces: Buffer[] = []
+  const pieces = new BodyPieces()
   let sizeBytes = 0
   let timer: NodeJS.Timeout | undefined
   await new Promise<void>((resolve, reject) => {
@@ -113,7 +114,7 @@ async function gather(stream: Readable, form: BodyForm, broken: (cause: unknown)
       try {
         if (sizeBytes > maxBytes) throw errors.tooLarge(maxBytes)
         shared?.grow(piece.length, coming !== undefined && sizeBytes >= coming.sizeBytes)
-        pieces.push(piece)
+        pieces.add(piece)
       } catch (refusal) {
         refuse(refusal)
       }
@@ -139,11 +140,11 @@ async function gather(stream: Readable, form: BodyForm, broken: (cause: unknown)
     })
   })
     .catch(error => {
-      memory.drop(pieces.splice(0))
+      memory.drop(pieces.take())
       throw error
     })
     .finally(() => clearTimeout(timer))
-  return memory.join(pieces, sizeBytes)
+  return memory.join(pieces.take(), sizeBytes)
 }
 
 export interface JsonErrors {

@@ -1,15 +1,100 @@
 /** Memory for answers between their making and the last byte that their clients read: what one takes the others cannot have. */
-import { ApiError } from '../api-error.ts'
-import type { MemoryLease } from '../memory-pool.ts'
+import { ApiError, tryLater } from '../api-error.ts'
+import { type MemoryLease, MemoryPool } from '../memory-pool.ts'
+import type { ReadingPace } from './reading-pace.ts'
 
 /** Memory of all answers, those of queries and others, bytes; small answers are not counted. */
 export const MAX_HELD_ANSWER_BYTES = 128 * 1024 * 1024
+/** A client that takes longer for a part of its answer (`MIN_READ_BYTES`), ms, is slow. */
+const SLOW_READER_MS = 5_000
+
+/** The client that an answer goes out to. */
+export interface AnswerReader {
+  readonly pace: ReadingPace
+  /** Ends the connection. */
+  cut(): void
+}
+
+/** Where there is no room for an answer, clients that read theirs slowly lose them, the slowest first. */
+export class HeldAnswers {
+  readonly #pool: MemoryPool
+  readonly #readers = new Map<AnswerReader, MemoryLease>()
+
+  constructor(maxBytes: number = MAX_HELD_ANSWER_BYTES) {
+    this.#pool = new MemoryPool(maxBytes)
+  }
+
+  get usedBytes(): number {
+    return this.#pool.usedBytes
+  }
+
+  lease(): AnswerLease {
+    return new AnswerLease(this, this.#pool.lease())
+  }
+
+  add(reader: AnswerReader, lease: MemoryLease): void {
+    this.#readers.set(reader, lease)
+  }
+
+  remove(reader: AnswerReader): void {
+    this.#readers.delete(reader)
+  }
+
+  /** Whether there was one that holds memory. */
+  cutSlowest(): boolean {
+    let slowest: AnswerReader | undefined
+    let waitMs = SLOW_READER_MS
+    for (const [reader, { heldBytes }] of this.#readers) {
+      const ms = reader.pace.waitMs()
+      if (ms < waitMs || heldBytes === 0) continue
+      slowest = reader
+      waitMs = ms
+    }
+    if (slowest === undefined) return false
+    this.#readers.get(slowest)!.release()
+    this.#readers.delete(slowest)
+    slowest.cut()
+    return true
+  }
+}
+
+/** The memory of one answer. */
+export class AnswerLease implements MemoryLease {
+  readonly #answers: HeldAnswers
+  readonly #lease: MemoryLease
+
+  constructor(answers: HeldAnswers, lease: MemoryLease) {
+    this.#answers = answers
+    this.#lease = lease
+  }
+
+  get heldBytes(): number {
+    return this.#lease.heldBytes
+  }
+
+  take(bytes: number): boolean {
+    while (!this.#lease.take(bytes)) if (!this.#answers.cutSlowest()) return false
+    return true
+  }
+
+  giveBack(bytes: number): void {
+    this.#lease.giveBack(bytes)
+  }
+
+  release(): void {
+    this.#lease.release()
+  }
+
+  /** The answer goes out to this client from here on; to be called back once the client is gone, or has all of it. */
+  readBy(reader: AnswerReader): () => void {
+    this.#answers.add(reader, this.#lease)
+    return () => this.#answers.remove(reader)
+  }
+}
 
 /** The same request may find room in a second. */
 export function noRoomForAnswer(): ApiError {
-  return new ApiError(429, 'circuit_breaking_exception', 'answers that their clients have not read yet take all the memory there is', {
-    headers: { 'retry-after': '1' },
-  })
+  return tryLater('circuit_breaking_exception', 'answers that their clients have not read yet take all the memory there is')
 }
 
 /** Takes memory for an answer as it grows. Throws 400 for more than one may have, 429 when others have what is left; `what` would be less. */

@@ -20,7 +20,7 @@ function read(body: Buffer, encoding: string, maxBytes: number) {
   const request = Object.assign(new PassThrough(), { headers: { 'content-encoding': encoding } }) as unknown as PassThrough &
     IncomingMessage
   request.end(body)
-  const lease = { take: () => true, giveBack: () => undefined } as unknown as Parameters<typeof readBody>[3]
+  const lease = { grow: () => undefined, shrink: () => undefined } as unknown as Parameters<typeof readBody>[3]
   return readBody(request, { maxBytes, status: 413 }, new LentBuffers(), lease)
 }
 

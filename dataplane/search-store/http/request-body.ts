@@ -5,12 +5,12 @@ import { constants, createBrotliDecompress, createGunzip, createInflate, createZ
 import { HttpError } from '../../http/http-error.ts'
 import * as http from '../../http/request-body.ts'
 import { MAX_SEARCH_BODY_DEPTH } from '../../json/depth.ts'
+import type { BodyLease, BodyErrors as MemoryErrors } from '../../limits/body-memory.ts'
 import type { LentBuffers } from '../../memory/lent-buffers.ts'
 import { releaseBytes } from '../../memory/release-bytes.ts'
 import { ApiError, illegalArgument, parsingError, tryLater } from '../api-error.ts'
 import { parseLongDigits } from '../json/exact-numbers.ts'
 import { isObject, type JsonObject, kindOf } from '../json/json-reader.ts'
-import type { MemoryLease } from '../memory-pool.ts'
 
 export interface BodyLimit {
   readonly maxBytes: number
@@ -45,23 +45,20 @@ const UNPACK = {
 
 /**
  * The decoded body, which is the caller's alone and may be given back to `memory`. Each byte is taken from `lease` as it comes, sent or
- * unpacked. Throws when it is too large (before or after decoding), cut short, in an unknown encoding, or when there is no room for it.
+ * unpacked. Throws when it is too large (before or after decoding), cut short, in an unknown encoding, when there is no room for it, or when it comes
+ * too slowly while others need its room.
  */
-export function readBody(request: IncomingMessage, limit: BodyLimit, memory: LentBuffers, lease: MemoryLease): Promise<Buffer> {
+export function readBody(request: IncomingMessage, limit: BodyLimit, memory: LentBuffers, lease: BodyLease): Promise<Buffer> {
   return http.readBody(request, {
     maxBytes: limit.maxBytes,
     idle: { ms: IDLE_MS, error: stalled },
     unpack: UNPACK,
     errors: { tooLarge: () => tooLarge(limit), cutShort: cause => new ClientGone(cause) },
-    shared: {
-      grow(bytes) {
-        if (!lease.take(bytes)) throw overloaded()
-      },
-    },
+    shared: lease,
     memory: {
       join: (pieces, sizeBytes) => joinIn(memory, pieces, sizeBytes),
       release(body) {
-        lease.giveBack(body.length)
+        lease.shrink(body.length)
         memory.giveBack(body)
       },
       drop: pieces => pieces.forEach(releaseBytes),
@@ -96,6 +93,12 @@ const stalled = () => new HttpError(408, `nothing of the request body came for $
 export function overloaded(): ApiError {
   const reason = 'the bodies of requests under way take all the memory that there is for them; send less at a time, or later'
   return tryLater('circuit_breaking_exception', reason)
+}
+
+export const BODY_MEMORY_ERRORS: MemoryErrors = {
+  full: overloaded,
+  slow: () =>
+    tryLater('circuit_breaking_exception', 'the body of the request came too slowly while others needed its memory; try again later'),
 }
 
 /** The client hung up while it sent its request. There is no one to answer. */

@@ -8,7 +8,9 @@ import { HttpError } from '../../http/http-error.ts'
 import { assertNoOtherSite } from '../../http/other-site.ts'
 import { withOneHost } from '../../http/request-host.ts'
 import { answerUnreadableRequests } from '../../http/unreadable-request.ts'
+import { type BodyLease, BodyMemory } from '../../limits/body-memory.ts'
 import { LentBuffers } from '../../memory/lent-buffers.ts'
+import { monotonicMs } from '../../ports/clock.ts'
 import { ApiError, illegalArgument, unsupported } from '../api-error.ts'
 import { COMPRESS_FROM_BYTES } from '../calls/execute-query.ts'
 import type { QueryAnswer } from '../calls/query-call.ts'
@@ -19,12 +21,12 @@ import { type MemoryLease, MemoryPool } from '../memory-pool.ts'
 import { DamagedSegment } from '../storage/damaged-segment.ts'
 import { acceptsGzip } from './accepts-gzip.ts'
 import { parseFilterPath } from './filter-path.ts'
-import { MAX_HELD_ANSWER_BYTES, noRoomForAnswer } from './held-answers.ts'
+import { type AnswerLease, HeldAnswers, noRoomForAnswer } from './held-answers.ts'
 import { render } from './render.ts'
 import type { Reply } from './reply.ts'
-import { type BodyLimit, ClientGone, overloaded, readBody, readJsonObject } from './request-body.ts'
+import { BODY_MEMORY_ERRORS, type BodyLimit, ClientGone, readBody, readJsonObject } from './request-body.ts'
 import { type Call, COMMON_PARAMETERS, createRouter, type Deps, type Route } from './route.ts'
-import { piecesOf, sendPieces } from './send-pieces.ts'
+import { cut, piecesOf, sendPieces, watchReader } from './send-pieces.ts'
 
 export interface RestServerConfig {
   readonly routes: readonly Route[]
@@ -33,6 +35,8 @@ export interface RestServerConfig {
   readonly maxBulkBytes: number
   /** Bytes of bodies with documents that all requests hold at a time, also of those that are still coming in and of unpacked ones. */
   readonly maxHeldBytes: number
+  /** Bytes of answers that clients have not read yet. Default 128 MiB. */
+  readonly maxHeldAnswerBytes?: number
   /** A request came upon damage of an index. */
   onDamage(damage: string): void
   onError(error: unknown, request: { readonly method: string; readonly path: string }): void
@@ -43,7 +47,10 @@ const MAX_QUERY_BYTES = 1024 * 1024
 const TENANT_FILTER_BYTES = 256
 /** Bytes of query bodies that are held at a time. Bodies with documents have a bound of their own, which they may use up. */
 const MAX_HELD_QUERY_BYTES = 32 * 1024 * 1024
-const COUNTED_ANSWER_BYTES = 1024 * 1024
+/** Smaller answers are not counted, where nothing waits before them on their connection. */
+const COUNTED_ANSWER_BYTES = 64 * 1024
+/** Memory of an answer beside its body, where it is counted. */
+const ANSWER_HEAD_BYTES = 2048
 /** Memory of bulk operations beside their bodies, bytes: enough for one bulk with as many operations as are allowed. */
 const MAX_HELD_OPERATION_BYTES = 128 * 1024 * 1024
 /** Characters of an answer that is shaped as a whole, at one stretch. */
@@ -59,14 +66,15 @@ const KEEP_ALIVE_GRACE_MS = 10_000
 const gzipAsync = promisify(gzip)
 
 export function createRestServer(config: RestServerConfig): Server {
+  const nowMs = () => monotonicMs(config.deps.clock)
   const shared: Shared = {
     config,
     match: createRouter(config.routes),
     held: {
-      query: new MemoryPool(MAX_HELD_QUERY_BYTES),
-      documents: new MemoryPool(config.maxHeldBytes),
+      query: new BodyMemory(MAX_HELD_QUERY_BYTES, BODY_MEMORY_ERRORS, nowMs),
+      documents: new BodyMemory(config.maxHeldBytes, BODY_MEMORY_ERRORS, nowMs),
       operations: new MemoryPool(MAX_HELD_OPERATION_BYTES),
-      answers: new MemoryPool(MAX_HELD_ANSWER_BYTES),
+      answers: new HeldAnswers(config.maxHeldAnswerBytes),
     },
     memory: new LentBuffers(),
   }
@@ -95,11 +103,11 @@ interface Shared {
   readonly match: ReturnType<typeof createRouter>
   readonly memory: LentBuffers
   readonly held: {
-    readonly query: MemoryPool
-    readonly documents: MemoryPool
+    readonly query: BodyMemory
+    readonly documents: BodyMemory
     /** Memory of bulk operations. Bodies have a pool of their own, as a body is held already when its operations are read. */
     readonly operations: MemoryPool
-    readonly answers: MemoryPool
+    readonly answers: HeldAnswers
   }
 }
 
@@ -111,7 +119,9 @@ class Exchange {
   #query = new URLSearchParams()
   #gone: AbortController | undefined
   /** Memory of the answer, held until the client has read the answer. */
-  readonly #answerMemory: MemoryLease
+  readonly #answerMemory: AnswerLease
+  /** Documents may have been written. */
+  #isWrite = false
 
   constructor(shared: Shared, request: IncomingMessage, response: ServerResponse) {
     this.#shared = shared
@@ -127,7 +137,7 @@ class Exchange {
     } catch (error) {
       if (error instanceof ClientGone) return void this.#request.destroy()
       this.#answerMemory.release()
-      await this.#write(this.#errorReply(error))
+      await this.#write(this.#errorReply(error), true)
     } finally {
       const release = () => this.#answerMemory.release()
       if (this.#response.closed) release()
@@ -143,16 +153,16 @@ class Exchange {
     if (found.kind === 'no route') throw noHandler(url.pathname, this.#method)
     if (found.kind === 'wrong method') throw wrongMethod(url.pathname, this.#method, found.allowed)
     const { route } = found
+    this.#isWrite = isWrite(route)
     checkParameters(route, this.#query, url.pathname)
     checkAccepted(this.#request.headers.accept)
     // A filter that is not valid is refused before anything is done.
     parseFilterPath(this.#query.get('filter_path'))
     const path = Object.fromEntries(Object.entries(found.path).map(([name, value]) => [name, decodePart(value)]))
-    const pool = isWrite(route) ? this.#shared.held.documents : this.#shared.held.query
-    const lease = pool.lease()
+    const lease = (isWrite(route) ? this.#shared.held.documents : this.#shared.held.query).lease()
     const operations = this.#shared.held.operations.lease()
     try {
-      const body = await this.#readBody(route, pool, lease)
+      const body = await this.#readBody(route, lease)
       const reply = await route.handle(this.#callOf(path, body, operations))
       this.#shared.memory.giveBack(body)
       return reply
@@ -162,11 +172,8 @@ class Exchange {
     }
   }
 
-  async #readBody(route: Route, pool: MemoryPool, lease: MemoryLease): Promise<Buffer> {
-    const limit = this.#limitOf(route)
-    const announced = Number(this.#request.headers['content-length'] ?? 0)
-    if (announced <= limit.maxBytes && !pool.hasRoomFor(announced)) throw overloaded()
-    const body = await readBody(this.#request, limit, this.#shared.memory, lease)
+  async #readBody(route: Route, lease: BodyLease): Promise<Buffer> {
+    const body = await readBody(this.#request, this.#limitOf(route), this.#shared.memory, lease)
     if (body.length > 0) checkContentType(this.#request.headers['content-type'])
     return body
   }
@@ -219,7 +226,8 @@ class Exchange {
     return { status: 500, body: new ApiError(500, 'internal_error', 'the search store failed to answer; its log says why').toBody() }
   }
 
-  async #write(reply: Reply): Promise<void> {
+  /** `isRefusal`: the reply says that another one cannot be given. */
+  async #write(reply: Reply, isRefusal = false): Promise<void> {
     const response = this.#response
     if (reply.answer !== undefined) return this.#send(reply.answer)
     if (response.destroyed || response.headersSent) return
@@ -236,22 +244,45 @@ class Exchange {
     headers['content-length'] = String(body?.length ?? 0)
     const isUnread = !this.#request.complete
     if (isUnread) headers['connection'] = 'close'
-    const large = body !== undefined && body.length >= COUNTED_ANSWER_BYTES && !isHead ? body : undefined
-    // Answers that clients have not read yet take too much memory.
-    if (large !== undefined && !this.#answerMemory.take(large.length)) throw noRoomForAnswer()
+    const shown = isHead ? undefined : body
+    const isCounted = this.#hold(shown?.length ?? 0, isRefusal)
     response.writeHead(reply.status, headers)
-    if (large !== undefined) return sendPieces(response, piecesOf(large))
-    if (!isUnread) return void response.end(isHead ? undefined : body)
-    if (isHead || body === undefined) response.flushHeaders()
-    else response.write(body)
-    endAfterRequest(this.#request, response, REFUSED_BODY_MS)
+    if (isUnread && !isCounted) {
+      if (shown === undefined) response.flushHeaders()
+      else response.write(shown)
+      return endAfterRequest(this.#request, response, REFUSED_BODY_MS)
+    }
+    if (isCounted && shown !== undefined) return sendPieces(response, piecesOf(shown), this.#answerMemory)
+    response.end(shown)
+    this.#watchRest()
   }
 
   async #send({ status, headers, length, pieces, whole }: QueryAnswer): Promise<void> {
     const response = this.#response
+    if (whole !== undefined) this.#hold(whole.length, false)
     if (!response.destroyed) response.writeHead(status, { ...headers, ...(length !== undefined && { 'content-length': String(length) }) })
-    if (whole !== undefined) response.end(whole)
-    else await sendPieces(response, pieces)
+    if (whole === undefined) return sendPieces(response, pieces, this.#answerMemory)
+    response.end(whole)
+    this.#watchRest()
+  }
+
+  /**
+   * Takes memory for an answer that the client may leave unread; says whether it is one. Throws 429 where there is none. The answer to a write is
+   * given all the same, since a client would write again.
+   */
+  #hold(bytes: number, isRefusal: boolean): boolean {
+    // An answer that waits for those before it on its connection has no socket yet.
+    const waits = (this.#response.socket?.writableLength ?? 1) > 0
+    if (bytes < COUNTED_ANSWER_BYTES && !waits) return false
+    if (this.#answerMemory.take(bytes + ANSWER_HEAD_BYTES) || this.#isWrite) return true
+    if (!isRefusal) throw noRoomForAnswer()
+    cut(this.#response)
+    return true
+  }
+
+  /** A client that does not take the rest of its answer is not waited for any longer. */
+  #watchRest(): void {
+    if (this.#response.writableLength > 0) watchReader(this.#response, this.#answerMemory)
   }
 }
 

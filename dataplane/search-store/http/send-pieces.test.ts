@@ -4,7 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
-import { piecesOf, sendPieces } from './send-pieces.ts'
+import { piecesOf, sendPieces, watchReader } from './send-pieces.ts'
 
 const MIB = 1024 * 1024
 const READ_ON_MS = 300
@@ -24,7 +24,7 @@ describe('an answer that is sent piece by piece', () => {
     socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
     ;[, response] = await once(server, 'request')
     response.writeHead(200, { 'content-length': BODY.length })
-    void sendPieces(response, piecesOf(BODY), READ_ON_MS)
+    void sendPieces(response, piecesOf(BODY), undefined, READ_ON_MS)
   })
   afterEach(() => {
     socket.destroy()
@@ -58,4 +58,27 @@ describe('an answer that is sent piece by piece', () => {
     expect(bytes).to.be.above(0)
     expect(response.writableFinished).to.equal(false)
   }).timeout(10_000)
+})
+
+describe('an answer that is sent as a whole', () => {
+  it('is cut off when its client does not take the rest', async () => {
+    const server = createServer((_request, response) => {
+      response.end(BODY)
+      watchReader(response, undefined, READ_ON_MS)
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').pause()
+    socket.on('error', () => undefined)
+    try {
+      socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
+      const [, response] = await once(server, 'request')
+      await once(response, 'close')
+      expect(response.writableFinished).to.equal(false)
+    } finally {
+      socket.destroy()
+      server.closeAllConnections()
+      server.close()
+    }
+  })
 })

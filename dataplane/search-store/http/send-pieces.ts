@@ -1,32 +1,56 @@
 /** Sends an answer no faster than its client reads, and cuts a client off that reads too slowly: what waits for it is memory that others do not have. */
 import type { ServerResponse } from 'node:http'
+import type { AnswerLease } from './held-answers.ts'
+import { ReadingPace } from './reading-pace.ts'
 
-/** A client has to take so much of an answer, bytes, … */
-const MIN_READ_BYTES = 1024 * 1024
-/** … or the rest of it, in each stretch of so long, ms. */
+/** A client has to take a part of an answer (`MIN_READ_BYTES`), or the rest of it, within so long, ms. */
 const READ_ON_MS = 30_000
+/** How often that is looked at in that time. */
+const LOOKS = 3
 
-/** Sends the pieces behind the head that was written; resolves once the last one was handed on, or the client is gone. `readOnMs` is less in tests. */
-export async function sendPieces(response: ServerResponse, pieces: AsyncIterable<Uint8Array>, readOnMs = READ_ON_MS): Promise<void> {
-  let taken = 0
-  const watch = setInterval(() => {
-    if (taken < MIN_READ_BYTES) response.destroy()
-    taken = 0
-  }, readOnMs)
-  // After the last byte was taken, or without it.
-  if (response.closed) clearInterval(watch)
-  else response.once('close', () => clearInterval(watch))
+/**
+ * Sends the pieces behind the head that was written; resolves once the last one was handed on, or the client is gone. `lease`: of the memory that
+ * the answer takes. `readOnMs` is less in tests.
+ */
+export async function sendPieces(
+  response: ServerResponse,
+  pieces: AsyncIterable<Uint8Array>,
+  lease?: AnswerLease,
+  readOnMs = READ_ON_MS,
+): Promise<void> {
+  const pace = watchReader(response, lease, readOnMs)
   try {
     for await (const piece of pieces) {
       if (response.destroyed) return
       if (!response.write(piece)) await drained(response)
-      taken += piece.length
+      pace.took(piece.length)
     }
     response.end()
   } catch {
     // Half an answer: the client sees the connection end.
-    response.destroy()
+    cut(response)
   }
+}
+
+/** Cuts the client of an answer off that reads too slowly, earlier where others need the memory of `lease`. */
+export function watchReader(response: ServerResponse, lease: AnswerLease | undefined, readOnMs = READ_ON_MS): ReadingPace {
+  const pace = new ReadingPace()
+  // After the last byte was taken, or without it.
+  if (response.closed) return pace
+  const leave = lease?.readBy({ pace, cut: () => cut(response) })
+  const watch = setInterval(() => {
+    if (pace.waitMs() >= readOnMs) cut(response)
+  }, readOnMs / LOOKS)
+  response.once('close', () => {
+    clearInterval(watch)
+    leave?.()
+  })
+  return pace
+}
+
+/** An answer that waits for those before it on its connection has no socket of its own yet. */
+export function cut({ req, socket }: ServerResponse): void {
+  ;(socket ?? req.socket).destroy()
 }
 
 export const PIECE_BYTES = 256 * 1024
