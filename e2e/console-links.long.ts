@@ -74,6 +74,28 @@ describe('links of the console', function () {
     await before.getByRole('link').first().click()
     await page.waitForURL(url => url.pathname === '/incidents/shop-30')
     await before.getByText('No earlier incident of shop is like it.').waitFor()
+    // Nothing is promised for one that somebody took before.
+    await page.getByRole('region', { name: 'Likely cause' }).getByText('No cause was looked for.').waitFor()
+  })
+
+  it('a bar of the histogram is zoomed into by one click, as a finger can; a step back leads out', async () => {
+    const entries = Array.from({ length: 20 }, (_, i) => ({ message: `bar ${i}`, service: 'bars' }))
+    await fetch(`${at.app.dashboard}/api/upload`, { method: 'POST', body: JSON.stringify(entries) })
+    const page = await at.open('/upload')
+    const rows = page.getByRole('row').filter({ hasText: 'bar ' })
+    await eventually(async () => {
+      await page.goto(`${at.app.dashboard}/logs?range=5m&q=service:bars`)
+      await rows.nth(19).waitFor({ timeout: 4_000 })
+    })
+    const chart = page.getByRole('img', { name: /^Records by level/ })
+    const { x, y, width } = (await chart.boundingBox())!
+    for (let left = width - 20; left > width / 2 && !page.url().includes('from='); left -= 3) await page.mouse.click(x + left, y + 60)
+    await page.waitForURL(/from=.*&to=/)
+    await rows.nth(19).waitFor()
+    const { searchParams } = new URL(page.url())
+    expect(Date.parse(searchParams.get('to')!) - Date.parse(searchParams.get('from')!)).to.be.within(1_000, 60_000)
+    await page.goBack()
+    await page.waitForURL(/range=5m/)
   })
 
   it('filters say that values are counted while that takes its time', async () => {
