@@ -236,6 +236,27 @@ describe('the console', function () {
     expect(at.takeProblems().every(problem => problem.includes('ERR_FAILED'))).to.equal(true)
   })
 
+  it('keeps a note of a question that was closed', async () => {
+    const page = await at.open('/incidents')
+    const note = page.getByLabel('Note, for the timeline and the tickets')
+    const dialog = page.getByRole('dialog')
+    await note.fill('pool')
+    await page.getByRole('article').getByRole('button', { name: 'Escalate' }).click()
+    await dialog.getByLabel('Note').press('End')
+    await dialog.getByLabel('Note').pressSequentially(' is empty')
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    expect(await note.inputValue()).to.equal('pool is empty')
+    await page.getByRole('checkbox').first().check()
+    const batch = page.getByRole('toolbar', { name: 'Actions on chosen incidents' })
+    await batch.getByRole('button', { name: 'Resolve' }).click()
+    await dialog.getByLabel('Note').fill('all of them')
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    await batch.getByRole('button', { name: 'Escalate' }).click()
+    expect(await dialog.getByLabel('Note').inputValue()).to.equal('all of them')
+  })
+
   it('opens the incident that the keys have led to, not the link that had the focus, and acknowledges it with a note', async () => {
     const page = await at.open('/')
     await untilRead(page)

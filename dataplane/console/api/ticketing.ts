@@ -38,8 +38,9 @@ export interface IncidentPage {
 
 const API = '/api/ticketing/api'
 
-export async function listIncidents(filter: IncidentFilter = {}, signal?: AbortSignal): Promise<IncidentPage> {
-  const { body, headers } = await requestWithHeaders<readonly Incident[]>(`${API}/incidents`, { query: { ...filter }, signal })
+/** Those of a tenant; undefined: of that of the page. */
+export async function listIncidents(filter: IncidentFilter = {}, signal?: AbortSignal, tenant?: string): Promise<IncidentPage> {
+  const { body, headers } = await requestWithHeaders<readonly Incident[]>(`${API}/incidents`, { query: { ...filter }, signal, tenant })
   return { incidents: body, nextCursor: headers.get('x-next-cursor') ?? undefined }
 }
 

@@ -2,8 +2,8 @@
 import { MantineProvider } from '@mantine/core'
 import { Notifications } from '@mantine/notifications'
 import { QueryClientProvider } from '@tanstack/react-query'
-import { Suspense, useEffect, useMemo } from 'react'
-import { Route, Router, Switch, useSearch } from 'wouter'
+import { Suspense, useLayoutEffect, useMemo } from 'react'
+import { Route, Router, Switch } from 'wouter'
 import { PageBoundary } from '../components/page-boundary.tsx'
 import { StaleProvider } from '../components/stale.tsx'
 import { EmptyState, Pending } from '../components/states.tsx'
@@ -11,6 +11,7 @@ import { useShowsUtc } from '../components/use-shows-utc.ts'
 import { UploadsProvider } from '../pages/upload/uploads.tsx'
 import { BASE_PATH } from '../url-state/base-path.ts'
 import { parseTenant } from '../url-state/tenant.ts'
+import { useSearch } from '../url-state/use-search.ts'
 import { createQueryClient } from './query-client.ts'
 import { type PageRoute, ROUTES } from './routes.ts'
 import { Shell } from './shell.tsx'
@@ -53,7 +54,8 @@ export function App() {
 function PageContent({ route: { title, Content } }: { readonly route: PageRoute }) {
   // Another clock: all of the page is drawn again, and keeps its state.
   useShowsUtc()
-  useEffect(() => {
+  // Before the effects of the page, which may add what it shows.
+  useLayoutEffect(() => {
     document.title = `${title} · logpipeline`
   }, [title])
   return (

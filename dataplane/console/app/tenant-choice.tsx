@@ -2,9 +2,10 @@
 import { Button, Group, Popover, Stack, Text, TextInput } from '@mantine/core'
 import { IconBuilding } from '@tabler/icons-react'
 import { type FormEvent, useState } from 'react'
-import { useLocation, useSearch } from 'wouter'
+import { useLocation } from 'wouter'
 import { linkTo } from '../url-state/links.ts'
 import { isTenant, parseTenant, TENANT_PARAMETER } from '../url-state/tenant.ts'
+import { useSearch } from '../url-state/use-search.ts'
 
 export function TenantChoice() {
   const search = useSearch()

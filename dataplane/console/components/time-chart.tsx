@@ -1,4 +1,4 @@
-/** Bars over time, stacked, in the colours of the theme; a range can be brushed. Draws with uPlot on a canvas. */
+/** Bars over time, stacked, in the colours of the theme; a range can be brushed, and a bar clicked. Draws with uPlot on a canvas. */
 import { useComputedColorScheme } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import { useEffect, useRef, useState } from 'react'
@@ -20,7 +20,7 @@ export interface TimeChartProps {
   readonly height?: number
   /** The value at the top, at least: gives charts beside each other one scale. */
   readonly most?: number
-  /** A range was brushed; whole bars. */
+  /** A range was brushed, or one bar was clicked: fingers cannot brush. Whole bars. */
   readonly onSelect?: (fromMs: number, toMs: number) => void
 }
 
@@ -66,6 +66,10 @@ export function TimeChart({ label, starts, bucketMs, series, height = 140, most 
     if (canvas.current === null || width === 0) return
     const made = new uPlot({ ...plotOptions({ width, height, series, bucketMs, most, isUtc, isSelectable }), hooks }, [[]], canvas.current)
     plot.current = made
+    made.over.addEventListener('click', () => {
+      const clicked = barAt(made)
+      if (clicked !== undefined) select.current?.(clicked, clicked + bucketMs)
+    })
     return () => {
       made.destroy()
       plot.current = undefined
@@ -105,6 +109,12 @@ export function TimeChart({ label, starts, bucketMs, series, height = 140, most 
       )}
     </div>
   )
+}
+
+/** Where the bar under the cursor begins, ms; undefined where there is none. */
+function barAt({ cursor: { idx }, data: [starts, ...lines] }: uPlot): number | undefined {
+  if (idx === null || idx === undefined || lines.every(line => (line[idx] ?? 0) === 0)) return undefined
+  return Math.round(starts[idx]! * 1_000)
 }
 
 export function ChartLegend({ series }: { readonly series: readonly ChartSeries[] }) {

@@ -1,8 +1,8 @@
 /** Links between pages: each carries the time range and the tenant along. */
 import { useCallback } from 'react'
-import { useSearch } from 'wouter'
 import { TENANT_PARAMETER } from './tenant.ts'
 import { RANGE_PARAMETERS } from './time-range.ts'
+import { useSearch } from './use-search.ts'
 
 const CARRIED = [...RANGE_PARAMETERS, TENANT_PARAMETER]
 

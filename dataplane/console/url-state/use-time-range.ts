@@ -1,7 +1,7 @@
 import { useCallback, useMemo } from 'react'
-import { useSearch } from 'wouter'
 import { navigate } from 'wouter/use-browser-location'
 import { parseTimeRange, type TimeRange, writeTimeRange } from './time-range.ts'
+import { useSearch } from './use-search.ts'
 
 /** The range keeps its identity as long as the URL says the same. */
 export function useTimeRange(): readonly [TimeRange, (range: TimeRange) => void] {

@@ -1,8 +1,8 @@
 /** State of a page that stands in its URL: links carry it, and back and forward walk through it. */
 import { useCallback, useMemo } from 'react'
-import { useSearch } from 'wouter'
 import { navigate } from 'wouter/use-browser-location'
 import { readFields, type UrlSchema, type UrlValues, writeFields } from './fields.ts'
+import { useSearch } from './use-search.ts'
 
 export interface UrlChange {
   /** No step back leads to the state before: for what changes while one types. */

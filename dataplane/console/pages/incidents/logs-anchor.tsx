@@ -1,7 +1,8 @@
 import type { ReactNode } from 'react'
-import { Link, useSearch } from 'wouter'
+import { Link } from 'wouter'
 import { useLink } from '../../url-state/links.ts'
 import { parseTenant } from '../../url-state/tenant.ts'
+import { useSearch } from '../../url-state/use-search.ts'
 import { type LogsQuery, queryFor } from './rules/logs-link.ts'
 
 export interface LogsAnchorProps {

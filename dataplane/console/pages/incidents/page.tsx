@@ -4,7 +4,7 @@ import { Button } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { IconArrowLeft, IconChecks, IconFilterOff } from '@tabler/icons-react'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
-import { Link, useLocation, useRoute, useSearch } from 'wouter'
+import { Link, useLocation, useRoute } from 'wouter'
 import type { Incident } from '../../api/ticketing.ts'
 import { FirstLog, useAnyLogs } from '../../components/first-log.tsx'
 import { Page, Panel } from '../../components/panel.tsx'
@@ -12,6 +12,7 @@ import { useIsStale } from '../../components/stale.tsx'
 import { EmptyState, ErrorPanel, Pending } from '../../components/states.tsx'
 import { leaveControl, useShortcut } from '../../components/use-shortcut.ts'
 import { useLink } from '../../url-state/links.ts'
+import { useSearch } from '../../url-state/use-search.ts'
 import { noteOf, useActor } from './data/use-actor.ts'
 import { useIncidentChange } from './data/use-incident-changes.ts'
 import { type IncidentList as IncidentListData, useIncidentCounts, useIncidentList } from './data/use-incidents.ts'
@@ -38,7 +39,7 @@ const PATH = '/incidents'
 export default function IncidentsPage() {
   const isSplit = useMediaQuery(SPLIT, undefined, { getInitialValueInEffect: false }) ?? false
   const [, parameters] = useRoute(`${PATH}/:id`)
-  const urlId = parameters?.id === undefined ? undefined : decodeURIComponent(parameters.id)
+  const urlId = parameters?.id === undefined ? undefined : decodeId(parameters.id)
   const { filters, setFilters, hrefOf } = useFilters()
   const list = useIncidentList(filters)
   const counts = useIncidentCounts(filters)
@@ -56,7 +57,7 @@ export default function IncidentsPage() {
     )
     return (
       <Page title="Incident">
-        <IncidentDetail key={urlId} id={urlId} known={known} back={back} />
+        <IncidentDetail key={urlId} id={urlId} known={known} back={back} namesTab />
       </Page>
     )
   }
@@ -80,11 +81,20 @@ export default function IncidentsPage() {
           (shownId === undefined ? (
             <NothingShown isKnown={!list.isPending && anyLogs !== undefined} isQuiet={isEmpty} />
           ) : (
-            <IncidentDetail key={shownId} id={shownId} known={known} />
+            <IncidentDetail key={shownId} id={shownId} known={known} namesTab={urlId !== undefined} />
           ))}
       </div>
     </Page>
   )
+}
+
+/** An address that was cut off may end within a character: it is an id that nobody knows. */
+function decodeId(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }
 
 /** Filters stand in the URL, of the list and of each incident. */

@@ -8,6 +8,7 @@ import { Page } from '../../components/panel.tsx'
 import { EmptyState } from '../../components/states.tsx'
 import { TimeRangePicker } from '../../components/time-range-picker.tsx'
 import { useShortcut } from '../../components/use-shortcut.ts'
+import { useTabTitle } from '../../components/use-tab-title.ts'
 import type { UrlValues } from '../../url-state/fields.ts'
 import { useTimeRange } from '../../url-state/use-time-range.ts'
 import { type SetUrlState, useUrlState } from '../../url-state/use-url-state.ts'
@@ -40,6 +41,7 @@ const DAY_MS = 86_400_000
 export default function LogsPage() {
   const [state, setState] = useUrlState(LOGS_STATE)
   const { q, mode } = state
+  useTabTitle(q === '' ? undefined : q)
   const [range] = useTimeRange()
   const [helps, setHelps] = useState(false)
   const [filters, setFilters] = useState(false)

@@ -38,7 +38,7 @@ export function OpenIncidents({ incidents: { data, error, isError, refetch } }: 
         </EmptyState>
       ) : (
         <ul className={styles.rows}>
-          {worst.map(({ id, title, severity, service, createdAt, rootCause }) => (
+          {worst.map(({ id, title, severity, service, lastSeen, rootCause }) => (
             <li key={id}>
               <Link href={link(`/incidents/${encodeURIComponent(id)}`)} dir="auto">
                 <Holes text={title} />
@@ -46,7 +46,7 @@ export function OpenIncidents({ incidents: { data, error, isError, refetch } }: 
               <div className={styles.meta}>
                 <SeverityBadge severity={severity} />
                 <ServiceName name={service} />
-                <RelativeTime time={createdAt} />
+                <RelativeTime time={lastSeen} what="Last anomaly" />
                 <OtherCause service={service} candidate={rootCause?.candidates[0]} />
               </div>
             </li>

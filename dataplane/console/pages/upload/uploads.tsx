@@ -1,13 +1,13 @@
 /** The uploads of the console: one after the other, also while another page is open, each for the tenant that it was begun for. */
 import { notifications } from '@mantine/notifications'
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useReducer, useRef } from 'react'
-import { useSearch } from 'wouter'
 import { problemOf } from '../../api/problem.ts'
 import { uploadFile } from '../../api/upload.ts'
 import { formatCount } from '../../components/format.ts'
 import { visibleText } from '../../components/visible-text.ts'
 import { BASE_PATH } from '../../url-state/base-path.ts'
 import { parseTenant } from '../../url-state/tenant.ts'
+import { useSearch } from '../../url-state/use-search.ts'
 import { nextUpload, reduceUploads, sayOutcome, type UploadItem } from './upload-list.ts'
 
 export interface Uploads {

@@ -12,6 +12,7 @@ import { listSilences } from '../../../api/ticketing-config.ts'
 import { parseTenant } from '../../../url-state/tenant.ts'
 import { countsQuery, type IncidentCounts, type IncidentFilters, listQuery, readCounts } from '../rules/incident-filters.ts'
 import { type ListPage, listOf, readPage } from '../rules/incident-pages.ts'
+import { findSeenBefore, lastNote, READ_BEFORE } from '../rules/seen-before.ts'
 import { findVersionChange, type VersionQuestion } from '../rules/version-change.ts'
 
 /** How often what is shown is read again. */
@@ -26,6 +27,8 @@ export const INCIDENT_KEYS = {
   one: (id: string) => ['incidents', 'one', id],
   audit: (id: string) => ['incidents', 'audit', id],
   dispatches: (id: string) => ['incidents', 'dispatches', id],
+  // Not of `all`, which each change reads again.
+  before: (id: string) => ['incidents-before', id],
 } as const
 
 export interface IncidentList {
@@ -104,6 +107,21 @@ export function useDispatches(id: string) {
     queryKey: INCIDENT_KEYS.dispatches(id),
     queryFn: ({ signal }) => listDispatches(id, signal),
     refetchInterval: POLL_MS,
+    meta: { quiet: true },
+  })
+}
+
+/** Earlier incidents of the same kind, with the note of the newest. Asked once: what was before does not change while one looks. */
+export function useSeenBefore({ id, tenantId, service, createdAt, evidence }: Incident) {
+  return useQuery({
+    queryKey: INCIDENT_KEYS.before(id),
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: async ({ signal }) => {
+      const { incidents } = await listIncidents({ service, to: createdAt, limit: READ_BEFORE }, signal, tenantId)
+      const before = findSeenBefore({ id, tenantId, createdAt, evidence }, incidents)
+      const [newest] = before.latest
+      return { ...before, note: newest === undefined ? undefined : lastNote(await readAudit(newest.id, signal)) }
+    },
     meta: { quiet: true },
   })
 }

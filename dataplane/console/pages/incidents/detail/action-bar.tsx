@@ -98,7 +98,9 @@ export function ActionBar({ incident: { id, status, service } }: { readonly inci
         </Tooltip>
       </div>
       <ConfirmChange
-        asked={isEscalating ? { action: 'escalate', title: `Escalate the incident of ${visibleText(service)}?`, note } : undefined}
+        asked={isEscalating ? { action: 'escalate', title: `Escalate the incident of ${visibleText(service)}?` } : undefined}
+        note={note}
+        onNote={setNote}
         onClose={() => setEscalating(false)}
         onConfirm={sent => act('escalate', sent)}
       />

@@ -4,9 +4,11 @@ import { Kbd, Tooltip } from '@mantine/core'
 import { IconArrowUpRight } from '@tabler/icons-react'
 import { useLocation } from 'wouter'
 import type { Candidate } from '../../../../domain/root-cause/root-cause.ts'
+import type { Incident } from '../../../api/ticketing.ts'
 import { Pill, ServiceName } from '../../../components/badges.tsx'
 import { VisibleText } from '../../../components/foreign-text.tsx'
 import { Panel } from '../../../components/panel.tsx'
+import { useNow } from '../../../components/use-now.ts'
 import { useShortcut } from '../../../components/use-shortcut.ts'
 import { visibleText } from '../../../components/visible-text.ts'
 import { LogsAnchor, useLogsHref } from '../logs-anchor.tsx'
@@ -16,15 +18,13 @@ import { logsOfReason, logsOfService } from '../rules/logs-link.ts'
 import styles from './detail.module.css'
 import { type Changed, VersionNote } from './version-note.tsx'
 
-export function CauseSection({ incident }: { readonly incident: Changed }) {
+export function CauseSection({ incident }: { readonly incident: Changed & Opened }) {
   const { rootCause } = incident
   useLogsKey(incident)
   if (rootCause === undefined)
     return (
       <Panel title="Likely cause">
-        <p className={styles.faint}>
-          The cause is looked for within seconds of an incident. Until then the evidence below is what is known.
-        </p>
+        <NoCause createdAt={incident.createdAt} status={incident.status} />
         <VersionNote incident={incident} />
       </Panel>
     )
@@ -47,6 +47,24 @@ export function CauseSection({ incident }: { readonly incident: Changed }) {
         ))}
       </ol>
     </Panel>
+  )
+}
+
+/** So long after it was opened an incident has a cause, unless many others wait for theirs. */
+const PATIENCE_MS = 120_000
+
+type Opened = Pick<Incident, 'createdAt' | 'status'>
+
+function NoCause({ createdAt, status }: Opened) {
+  const waitedMs = useNow() - Date.parse(createdAt)
+  if (status === 'open' && waitedMs < PATIENCE_MS)
+    return (
+      <p className={styles.faint}>The cause is looked for within seconds of an incident. Until then the evidence below is what is known.</p>
+    )
+  return (
+    <p className={styles.faint}>
+      No cause was looked for{status === 'open' && ' yet: many other incidents wait'}. The evidence below is what is known.
+    </p>
   )
 }
 

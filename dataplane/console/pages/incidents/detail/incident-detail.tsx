@@ -10,16 +10,19 @@ import { Holes } from '../../../components/holes.tsx'
 import { RelativeTime } from '../../../components/relative-time.tsx'
 import { ErrorPanel, Pending } from '../../../components/states.tsx'
 import { useNow } from '../../../components/use-now.ts'
+import { useTabTitle } from '../../../components/use-tab-title.ts'
 import { visibleText } from '../../../components/visible-text.ts'
 import { addressOf } from '../../../url-state/base-path.ts'
-import { useIncident } from '../data/use-incidents.ts'
+import { useAudit, useIncident } from '../data/use-incidents.ts'
 import { LogsAnchor } from '../logs-anchor.tsx'
 import { logsOfService, ownTenant } from '../rules/logs-link.ts'
+import { actorOfState } from '../rules/timeline.ts'
 import { describeIncident, nextStep } from '../rules/what-happened.ts'
 import { ActionBar } from './action-bar.tsx'
 import { CauseSection, FallbackBadge } from './cause-section.tsx'
 import styles from './detail.module.css'
 import { EvidenceSection } from './evidence-section.tsx'
+import { SeenBeforeSection } from './seen-before-section.tsx'
 import { TicketsSection } from './tickets-section.tsx'
 import { TimelineSection } from './timeline-section.tsx'
 
@@ -29,10 +32,13 @@ export interface IncidentDetailProps {
   readonly known: Incident | undefined
   /** The way back, where the list is not beside it. */
   readonly back?: ReactNode
+  /** Whether it was opened, rather than being the first of the list. */
+  readonly namesTab: boolean
 }
 
-export function IncidentDetail({ id, known, back }: IncidentDetailProps) {
+export function IncidentDetail({ id, known, back, namesTab }: IncidentDetailProps) {
   const { data: incident, error, refetch } = useIncident(id, known)
+  useTabTitle(namesTab ? incident?.title : undefined)
   if (incident === undefined)
     return (
       <div className={styles.detail}>
@@ -50,6 +56,7 @@ export function IncidentDetail({ id, known, back }: IncidentDetailProps) {
           <EvidenceSection incident={incident} />
         </div>
         <div className={styles.sideColumn}>
+          <SeenBeforeSection incident={incident} />
           <TicketsSection incident={incident} />
           <TimelineSection incident={incident} />
         </div>
@@ -61,7 +68,8 @@ export function IncidentDetail({ id, known, back }: IncidentDetailProps) {
 function Head({ incident }: { readonly incident: Incident }) {
   const nowMs = useNow()
   const { title, severity, status, recurring, rootCause, id } = incident
-  const next = nextStep(incident, nowMs)
+  const { data: audit = [] } = useAudit(id)
+  const next = nextStep(incident, nowMs, actorOfState(status, audit))
   return (
     <header className={styles.head} data-severity={severity}>
       <div className={styles.badges}>

@@ -19,7 +19,6 @@ export interface BatchBarProps {
 /** Actions on all chosen incidents; each action says for how many of them it is. */
 export function BatchBar({ chosen, total, hasMore, onChooseAll, onClear }: BatchBarProps) {
   const [asked, setAsked] = useState<IncidentAction>()
-  /** The note of a change that failed. */
   const [note, setNote] = useState('')
   const change = useIncidentChange({ onSuccess: onClear })
   const ids = chosen.map(({ id }) => id)
@@ -46,14 +45,12 @@ export function BatchBar({ chosen, total, hasMore, onChooseAll, onClear }: Batch
           asked && {
             action: asked,
             title: `${ACTION_WORDS[asked].label} ${ids.length} ${ids.length === 1 ? 'incident' : 'incidents'}?`,
-            note,
           }
         }
+        note={note}
+        onNote={setNote}
         onClose={() => setAsked(undefined)}
-        onConfirm={sent => {
-          setNote(sent.note ?? '')
-          change({ ids, action: asked!, note: sent })
-        }}
+        onConfirm={sent => change({ ids, action: asked!, note: sent })}
       />
     </div>
   )

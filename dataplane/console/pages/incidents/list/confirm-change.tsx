@@ -1,6 +1,5 @@
 /** Asks before what wakes others up, or changes many incidents at once. */
 import { Button, Group, Modal, Stack, Text, Textarea, TextInput } from '@mantine/core'
-import { useEffect, useState } from 'react'
 import type { IncidentAction } from '../../../../domain/incidents/incident-status.ts'
 import type { ChangeNote } from '../../../api/ticketing.ts'
 import { noteOf, useActor } from '../data/use-actor.ts'
@@ -9,29 +8,28 @@ import { ACTION_WORDS } from '../rules/incident-actions.ts'
 export interface AskedChange {
   readonly action: IncidentAction
   readonly title: string
-  /** The note as written so far. */
-  readonly note?: string
 }
 
 export interface ConfirmChangeProps {
   /** Undefined: nothing is asked. */
   readonly asked: AskedChange | undefined
+  /** The caller keeps it: a question that is closed by mistake takes no words along. */
+  readonly note: string
+  readonly onNote: (note: string) => void
   readonly onClose: () => void
   readonly onConfirm: (note: ChangeNote) => void
 }
 
-export function ConfirmChange({ asked, onClose, onConfirm }: ConfirmChangeProps) {
+export function ConfirmChange({ asked, ...rest }: ConfirmChangeProps) {
   return (
-    <Modal opened={asked !== undefined} onClose={onClose} title={asked?.title}>
-      {asked !== undefined && <ConfirmForm asked={asked} onClose={onClose} onConfirm={onConfirm} />}
+    <Modal opened={asked !== undefined} onClose={rest.onClose} title={asked?.title}>
+      {asked !== undefined && <ConfirmForm asked={asked} {...rest} />}
     </Modal>
   )
 }
 
-function ConfirmForm({ asked, onClose, onConfirm }: ConfirmChangeProps & { readonly asked: AskedChange }) {
+function ConfirmForm({ asked, note, onNote, onClose, onConfirm }: ConfirmChangeProps & { readonly asked: AskedChange }) {
   const [actor, setActor] = useActor()
-  const [note, setNote] = useState(asked.note ?? '')
-  useEffect(() => setNote(asked.note ?? ''), [asked.note])
   const { label, hint } = ACTION_WORDS[asked.action]
   return (
     <form
@@ -51,7 +49,7 @@ function ConfirmForm({ asked, onClose, onConfirm }: ConfirmChangeProps & { reado
           maxRows={8}
           value={note}
           data-autofocus
-          onChange={event => setNote(event.currentTarget.value)}
+          onChange={event => onNote(event.currentTarget.value)}
         />
         <TextInput label="Your name" value={actor} onChange={event => setActor(event.currentTarget.value)} autoComplete="nickname" />
         <Group justify="flex-end" gap="xs">

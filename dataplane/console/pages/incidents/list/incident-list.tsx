@@ -3,7 +3,7 @@
 import { Button, Checkbox } from '@mantine/core'
 import { type ReactVirtualizer, useVirtualizer, useWindowVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useLayoutEffect, useRef, useState } from 'react'
-import { Link, useSearch } from 'wouter'
+import { Link } from 'wouter'
 import type { Incident } from '../../../api/ticketing.ts'
 import { Pill, ServiceName, SeverityBadge, StatusBadge } from '../../../components/badges.tsx'
 import { formatCount, formatShort } from '../../../components/format.ts'
@@ -11,6 +11,7 @@ import { Holes } from '../../../components/holes.tsx'
 import { RelativeTime } from '../../../components/relative-time.tsx'
 import { visibleText } from '../../../components/visible-text.ts'
 import { parseTenant } from '../../../url-state/tenant.ts'
+import { useSearch } from '../../../url-state/use-search.ts'
 import { ownTenant } from '../rules/logs-link.ts'
 import styles from './list.module.css'
 
@@ -144,7 +145,7 @@ function IncidentRow({ incident, isCurrent, chosen, hrefOf, onChoose }: Incident
             <Holes text={withoutService(title, service)} />
           </Link>
           <span className={styles.minor}>
-            <RelativeTime time={lastSeen} />
+            <RelativeTime time={lastSeen} what="Last anomaly" />
           </span>
         </div>
         <div className={styles.line}>

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { auditDetails } from '../../../../domain/incidents/audit-entry.ts'
 import type { ShownRow } from '../../../../domain/tickets/ticket-thread.ts'
-import { buildTimeline, readDetails } from './timeline.ts'
+import { actorOfState, buildTimeline, readDetails } from './timeline.ts'
 
 const INCIDENT = {
   firstSeen: '2026-01-01T03:00:00Z',
@@ -100,6 +100,19 @@ describe('the timeline of an incident', () => {
 
   it('one anomaly is not two entries', () => {
     expect(buildTimeline({ ...INCIDENT, lastSeen: INCIDENT.firstSeen }, [], [])).to.have.length(1)
+  })
+
+  it('knows who brought the incident into its state, once the trail has it', () => {
+    const audit = [
+      entry('acknowledged', 5, 'acknowledged by ada'),
+      entry('created', 1, ''),
+      entry('commented', 9, 'commented by bo: and now?'),
+      entry('escalated', 7, 'escalated by cy'),
+    ]
+    expect(actorOfState('escalated', audit)).to.equal('cy')
+    expect(actorOfState('acknowledged', audit)).to.equal(undefined)
+    expect(actorOfState('acknowledged', [entry('acknowledged', 5, 'acknowledged')])).to.equal(undefined)
+    expect(actorOfState('open', [])).to.equal(undefined)
   })
 
   it('reads actor and note as the audit trail writes them', () => {

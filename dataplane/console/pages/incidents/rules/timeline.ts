@@ -114,6 +114,13 @@ function escalationsMissed(platform: string, rows: readonly ShownRow[], escalati
   return toldOf(row => row.platform !== platform) === 0 ? 0 : escalations - toldOf(row => row.platform === platform)
 }
 
+/** The person or program that brought the incident into its state; undefined where nobody is named. */
+export function actorOfState(status: Incident['status'], audit: readonly AuditEntry[]): string | undefined {
+  const changes = audit.filter(({ action }) => EVENT_OF[action] !== undefined).toSorted(byTime(entry => entry.timestamp))
+  const last = changes.at(-1)
+  return last?.action === status ? readDetails(last.action, last.details).actor : undefined
+}
+
 /** `acknowledged by ada: why` as its parts; other texts are the note. */
 export function readDetails(action: AuditEntry['action'], details: string): Pick<TimelineEntry, 'actor' | 'note'> {
   const isStateChange = action !== 'created' && action !== 'dispatch_failed' && details.startsWith(action)

@@ -54,6 +54,13 @@ describe('what to do next', () => {
     ['an escalated one asks for help', { status: 'escalated' }, /^Somebody asked for help/, true],
     ['a resolved one needs nothing', { status: 'resolved', dispatches: failed }, /^Nothing more/, false],
   ] as const
+  it('names who looks at it, or asked for help', () => {
+    const say = (status: 'acknowledged' | 'escalated', actor: string) =>
+      nextStep(buildIncident({ lastSeen: LAST, status }), NOW, actor).text.split('. ')[0]
+    expect(say('acknowledged', 'ada')).to.equal('ada looks at it')
+    expect(say('escalated', 'Bo (jira)')).to.equal('Bo (jira) asked for help')
+    expect(say('escalated', 'auto')).to.equal('Nobody took it in time')
+  })
   for (const [title, overrides, expected, isUrgent] of cases)
     it(title, () => {
       const step = nextStep(buildIncident({ lastSeen: LAST, ...overrides }), NOW)

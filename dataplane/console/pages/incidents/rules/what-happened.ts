@@ -24,6 +24,8 @@ type Told = Pick<
 
 const MAX_NAMED = 3
 const MAX_QUOTE = 140
+/** The actor of escalations by time (Decisions 6). */
+const AUTOMATIC = 'auto'
 /** So long without an anomaly it may be over. */
 const QUIET_MS = 15 * 60_000
 
@@ -43,8 +45,8 @@ export interface NextStep {
   readonly isUrgent: boolean
 }
 
-/** The next step of the person who just opened the incident. */
-export function nextStep(incident: Told, nowMs: number): NextStep {
+/** The next step of the person who just opened the incident; `actor` brought it into its state, as far as that is known. */
+export function nextStep(incident: Told, nowMs: number, actor?: string): NextStep {
   const { status, severity, recurring, lastSeen } = incident
   const failed = Object.entries(incident.dispatches ?? {}).flatMap(([target, dispatch]) => (dispatch.status === 'failed' ? [target] : []))
   const isQuiet = nowMs - Date.parse(lastSeen) > QUIET_MS
@@ -55,8 +57,9 @@ export function nextStep(incident: Told, nowMs: number): NextStep {
       isUrgent: true,
     }
   if (isQuiet && status !== 'open') return calm('No anomaly for a while. If the service is well again, resolve it.')
-  if (status === 'acknowledged') return calm(`Somebody looks at it. ${whereToLook(incident)}`)
-  if (status === 'escalated') return { text: `Somebody asked for help. ${whereToLook(incident)}`, isUrgent: true }
+  if (status === 'acknowledged')
+    return calm(`${actor === undefined ? 'Somebody looks at it' : `${actor} looks at it`}. ${whereToLook(incident)}`)
+  if (status === 'escalated') return { text: `${whoEscalated(actor)} ${whereToLook(incident)}`, isUrgent: true }
   if (recurring === true)
     return calm(`${incident.service} logs this all day. If it is known noise, silence it; if not, mend it in working hours.`)
   if (isQuiet) return calm(`No anomaly for a while. ${whereToLook(incident)}`)
@@ -65,6 +68,9 @@ export function nextStep(incident: Told, nowMs: number): NextStep {
     isUrgent: severity === 'critical' || severity === 'high',
   }
 }
+
+const whoEscalated = (actor: string | undefined): string =>
+  actor === AUTOMATIC ? 'Nobody took it in time.' : `${actor ?? 'Somebody'} asked for help.`
 
 const calm = (text: string): NextStep => ({ text, isUrgent: false })
 

@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core'
 import { memo } from 'react'
+import { Pending } from '../../../components/states.tsx'
 import type { TimeWindow } from '../../../url-state/time-range.ts'
 import type { FieldCatalog } from '../search/field-catalog.ts'
 import { useFacets } from '../use-logs.ts'
@@ -20,7 +21,8 @@ export interface FacetColumnProps {
 
 /** Reads the facets and shows them. Walking through records does not draw it. */
 export const FacetColumn = memo(function FacetColumn({ search, window, fields, catalog, chosen, movesOn, onChoose }: FacetColumnProps) {
-  const { data, error, refetch } = useFacets(search, window, chosen, fields, movesOn)
+  const { data, error, isLoading, refetch } = useFacets(search, window, chosen, fields, movesOn)
+  if (isLoading) return <Pending what="Counting values of fields" />
   if (error === null || data !== undefined) return <FacetList facets={data ?? []} fields={chosen} catalog={catalog} onFields={onChoose} />
   return (
     <div className={styles.unknown}>

@@ -72,7 +72,7 @@ export function RecordsMode(props: RecordsModeProps) {
             />
             <div className={styles.legend}>
               <ChartLegend series={series} />
-              <span>a bar is {sayBar(data.barMs)}; drag to zoom</span>
+              <span>a bar is {sayBar(data.barMs)}; click or drag to zoom</span>
             </div>
           </>
         )}

@@ -1,0 +1,111 @@
+/** Links of the console, in a browser: what they hold arrives, a tab says what is open in it, and an incident leads to those before it. */
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { useConsole } from './testing/console-suite.ts'
+import { eventually, type Standalone } from './testing/standalone-process.ts'
+
+const HOUR_MS = 3_600_000
+const evidence = [{ patternId: '00000000000000aa', pattern: 'pool is empty', count: 3, score: 0.5, logIds: [], traceIds: [] }]
+
+/** An incident of the shop, acknowledged unless it is that of this hour. */
+function incidentOf(hoursAgo: number) {
+  const createdAt = new Date(Date.now() - hoursAgo * HOUR_MS).toISOString()
+  return {
+    ...{ id: `shop-${hoursAgo}`, tenantId: 'default', title: 'shop: pool is empty', service: 'shop', severity: 'high' },
+    ...{ status: hoursAgo === 0 ? 'open' : 'acknowledged', createdAt, firstSeen: createdAt, lastSeen: createdAt, updatedAt: createdAt },
+    ...{ anomalyCount: 3, anomalyScore: 0.9, affectedServices: ['shop'], evidence, platforms: [], traceId: '', recurring: false },
+  }
+}
+
+async function fill(app: Standalone): Promise<void> {
+  const lines = [0, 5, 30].map(incidentOf).flatMap(incident => [{ index: { _id: incident.id } }, incident])
+  const response = await fetch(`${app.search}/service-incidents-default/_bulk?refresh=true`, {
+    ...{ method: 'POST', headers: { 'content-type': 'application/x-ndjson' } },
+    body: `${lines.map(line => JSON.stringify(line)).join('\n')}\n`,
+  })
+  expect(await response.json()).to.include({ errors: false })
+  const resolved = await fetch(`${app.ticketing}/api/incidents/shop-5/resolve`, {
+    ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
+    body: JSON.stringify({ actor: 'ada', note: 'restarted the pool' }),
+  })
+  expect(resolved.status).to.equal(200)
+}
+
+describe('links of the console', function () {
+  this.timeout(90_000)
+  const at = useConsole({ fill, sharesWindow: true })
+
+  it('a search holds what a log line has of an address, from page to page too', async () => {
+    const search = '"/a%20b?c=%2F"'
+    const page = await at.open(`/logs?${new URLSearchParams({ q: search })}`)
+    const box = page.getByRole('combobox', { name: 'Search logs' })
+    await eventually(async () => expect(await box.inputValue()).to.equal(search))
+    await page.getByRole('tab', { name: 'Patterns' }).click()
+    await page.waitForURL(url => url.searchParams.get('mode') === 'patterns')
+    expect(new URL(page.url()).searchParams.get('q')).to.equal(search)
+    expect(await page.title()).to.equal(`${search} · Logs · logpipeline`)
+  })
+
+  it('an address that was cut off is that of an incident which nobody knows', async () => {
+    const page = await at.open('/incidents/shop-0%25E0%25A4%25A')
+    await page.getByRole('alert').getByText('shop-0%E0%A4%A').waitFor()
+    at.takeProblems()
+  })
+
+  it('an incident names its tab, and gives the name back', async () => {
+    const page = await at.open('/incidents/shop-0')
+    await eventually(async () => expect(await page.title()).to.equal('shop: pool is empty · Incidents · logpipeline'))
+    await page.getByRole('link', { name: 'Health', exact: true }).click()
+    await eventually(async () => expect(await page.title()).to.equal('Health · logpipeline'))
+    await page.goBack()
+    await eventually(async () => expect(await page.title()).to.equal('shop: pool is empty · Incidents · logpipeline'))
+    await page.getByRole('link', { name: 'Incidents', exact: true }).click()
+    await eventually(async () => expect(await page.title()).to.equal('Incidents · logpipeline'))
+  })
+
+  it('an incident leads to those before it, and says what helped', async () => {
+    const page = await at.open('/incidents/shop-0')
+    const before = page.getByRole('region', { name: 'Seen before' })
+    await before.getByText('2 times').waitFor()
+    await before.getByText('ada: restarted the pool').waitFor()
+    await before.getByRole('link').first().click()
+    await page.waitForURL(url => url.pathname === '/incidents/shop-5')
+    await before.getByText('once').waitFor()
+    await before.getByRole('link').first().click()
+    await page.waitForURL(url => url.pathname === '/incidents/shop-30')
+    await before.getByText('No earlier incident of shop is like it.').waitFor()
+    // Nothing is promised for one that somebody took before.
+    await page.getByRole('region', { name: 'Likely cause' }).getByText('No cause was looked for.').waitFor()
+  })
+
+  it('a bar of the histogram is zoomed into by one click, as a finger can; a step back leads out', async () => {
+    const entries = Array.from({ length: 20 }, (_, i) => ({ message: `bar ${i}`, service: 'bars' }))
+    await fetch(`${at.app.dashboard}/api/upload`, { method: 'POST', body: JSON.stringify(entries) })
+    const page = await at.open('/upload')
+    const rows = page.getByRole('row').filter({ hasText: 'bar ' })
+    await eventually(async () => {
+      await page.goto(`${at.app.dashboard}/logs?range=5m&q=service:bars`)
+      await rows.nth(19).waitFor({ timeout: 4_000 })
+    })
+    const chart = page.getByRole('img', { name: /^Records by level/ })
+    const { x, y, width } = (await chart.boundingBox())!
+    for (let left = width - 20; left > width / 2 && !page.url().includes('from='); left -= 3) await page.mouse.click(x + left, y + 60)
+    await page.waitForURL(/from=.*&to=/)
+    await rows.nth(19).waitFor()
+    const { searchParams } = new URL(page.url())
+    expect(Date.parse(searchParams.get('to')!) - Date.parse(searchParams.get('from')!)).to.be.within(1_000, 60_000)
+    await page.goBack()
+    await page.waitForURL(/range=5m/)
+  })
+
+  it('filters say that values are counted while that takes its time', async () => {
+    const page = await at.open('/upload')
+    await page.route('**/_search?*', async route => {
+      if (route.request().postData()?.includes('"f0"')) await new Promise(done => setTimeout(done, 1_500))
+      await route.continue()
+    })
+    await page.getByRole('link', { name: 'Logs', exact: true }).click()
+    await page.getByText('Counting values of fields…').waitFor()
+    await page.getByText('Counting values of fields…').waitFor({ state: 'detached' })
+  })
+})
