@@ -1,9 +1,9 @@
 /** Counts matches per bucket and hands each bucket's matches to the aggregations below. */
 
-import { compareTexts } from '../analysis/compare-texts.ts'
 import { grown } from '../grown.ts'
 import type { QueryMemory } from '../query/budget/query-memory.ts'
 import type { BucketBudget, CollectContext, Collector } from './aggregation-collector.ts'
+import { compareKeys } from './key-order.ts'
 import type { MatchView } from './match-view.ts'
 import { type OrderPath, orderPath } from './order-path.ts'
 import { MAX_BUCKETS, tooManyBuckets } from './parse-buckets.ts'
@@ -221,11 +221,4 @@ class BucketLists {
     for (let ordinal = 0; ordinal < buckets; ordinal++)
       if (starts[ordinal + 1]! > starts[ordinal]!) visit(ordinal, sorted.subarray(starts[ordinal]!, starts[ordinal + 1]!))
   }
-}
-
-export function compareKeys(a: unknown, b: unknown): number {
-  if (a === b) return 0
-  if (typeof a === 'string' && typeof b === 'string') return compareTexts(a, b)
-  if ((typeof a === 'string') === (typeof b === 'string')) return (a as number | bigint) < (b as number | bigint) ? -1 : 1
-  return typeof a === 'string' ? 1 : -1
 }

@@ -4,10 +4,11 @@ import { parseDateMath } from '../dates/date-math.ts'
 import { rawNumber } from '../json/exact-numbers.ts'
 import { classOf, exactNamed, type Field, type FieldClass, isExact, isLarge } from '../query/bind/field.ts'
 import type { CollectContext, Collector } from './aggregation-collector.ts'
-import { type Below, BucketTable, compareKeys, spendBuckets } from './bucket-table.ts'
+import { type Below, BucketTable, spendBuckets } from './bucket-table.ts'
 import { combinationsOf, type Reader } from './combinations.ts'
 import { exactValues, groupField, isNumeric, needsDigits, numberField } from './field-values.ts'
 import { type Grid, gridOf } from './grid.ts'
+import { compareKeys, passingKeyOrder } from './key-order.ts'
 import type { MatchView } from './match-view.ts'
 import type { CompositeSource, CompositeValue, SpecOf } from './spec.ts'
 
@@ -20,6 +21,7 @@ export function createComposite(spec: SpecOf<'composite'>, newBelow: () => Below
   const table = new BucketTable<string>(newBelow, context)
   const grids = sources.map(({ grid }) => (grid === undefined ? undefined : gridOf(grid)))
   const classes: (FieldClass | undefined)[] = sources.map(() => undefined)
+  const orders = sources.map(() => compareKeys)
   const combinations: Combination[] = []
   let after: Combination | undefined
   /** Nothing behind it is on the page. */
@@ -28,7 +30,7 @@ export function createComposite(spec: SpecOf<'composite'>, newBelow: () => Below
 
   const compare = (a: Combination, b: Combination): number => {
     for (const [at, source] of sources.entries()) {
-      const order = compareIn(source, a[at]!, b[at]!)
+      const order = compareIn(source, orders[at]!, a[at]!, b[at]!)
       if (order !== 0) return order
     }
     return 0
@@ -39,6 +41,7 @@ export function createComposite(spec: SpecOf<'composite'>, newBelow: () => Below
     const field = groupField(view, source.field)
     if (field === undefined) return source.hasMissing ? (_place, visit) => visit(null) : () => undefined
     classes[at] ??= classOf(field)
+    orders[at] = passingKeyOrder(field)
     const each = valuesOf(view, field, source, grids[at])
     if (!source.hasMissing) return each
     return (place, visit) => {
@@ -127,10 +130,10 @@ function valuesOf(view: MatchView, field: Field, { grid }: CompositeSource, keys
   }
 }
 
-function compareIn({ isAscending, isMissingFirst }: CompositeSource, a: Value, b: Value): number {
+function compareIn({ isAscending, isMissingFirst }: CompositeSource, compare: typeof compareKeys, a: Value, b: Value): number {
   if (a === b) return 0
   if (a === null || b === null) return (a === null) === isMissingFirst ? -1 : 1
-  return isAscending ? compareKeys(a, b) : -compareKeys(a, b)
+  return isAscending ? compare(a, b) : -compare(a, b)
 }
 
 /** A value of `after`, as the field has it. */

@@ -39,7 +39,7 @@ export function numberField(view: FieldLookup, path: string, type: string): Fiel
 export const isNumeric = (fieldClass: FieldClass): boolean => fieldClass === 'number' || fieldClass === 'date' || fieldClass === 'boolean'
 
 /** The part of a field that says how its numbers are written. */
-export type ShownField = Pick<Field, 'type' | 'format'>
+export type ShownField = Pick<Field, 'type' | 'format'> & Partial<Pick<Field, 'isAddress'>>
 
 /** The number that stands for a `missing` value in a numeric, date or boolean field. */
 export function missingNumber(value: Scalar, field: ShownField, nowMs = 0): number {

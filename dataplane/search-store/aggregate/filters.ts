@@ -1,8 +1,9 @@
 /** Buckets for queries: filter, filters, adjacency_matrix, and missing, which takes the documents without a value. */
 import { classOf } from '../query/bind/field.ts'
 import type { CollectContext, Collector } from './aggregation-collector.ts'
-import { type Below, BucketTable, compareKeys, spendBuckets } from './bucket-table.ts'
+import { type Below, BucketTable, spendBuckets } from './bucket-table.ts'
 import { groupField, isNumeric } from './field-values.ts'
+import { compareKeys } from './key-order.ts'
 import type { MatchView } from './match-view.ts'
 import type { SpecOf } from './spec.ts'
 

@@ -2,10 +2,11 @@
 import { rawNumber } from '../json/exact-numbers.ts'
 import { classOf, type Field } from '../query/bind/field.ts'
 import { type CollectContext, type Collector, eachOr } from './aggregation-collector.ts'
-import { type Below, BucketTable, compareKeys } from './bucket-table.ts'
+import { type Below, BucketTable } from './bucket-table.ts'
 import { combinationsOf, type Reader } from './combinations.ts'
 import { exactValues, groupField, isNumeric, missingNumber, needsDigits, textOfNumber } from './field-values.ts'
 import { javaDouble } from './java-double.ts'
+import { keyOrder } from './key-order.ts'
 import type { MatchView } from './match-view.ts'
 import type { SpecOf, ValueSource } from './spec.ts'
 import { showFirst } from './terms.ts'
@@ -20,12 +21,15 @@ export function createMultiTerms(spec: SpecOf<'multi_terms'>, newBelow: () => Be
   const fields: (Field | undefined)[] = sources.map(() => undefined)
   const nameOf = (value: Value): string => `${typeof value}${value}`
   const find = (name: string): readonly Value[] => combinations[table.find(name)!]!
-  const compare = (a: string, b: string): number => {
-    for (const [at, value] of find(a).entries()) {
-      const order = compareKeys(value, find(b)[at])
-      if (order !== 0) return order
+  const comparison = () => {
+    const orders = fields.map(keyOrder)
+    return (a: string, b: string): number => {
+      for (const [at, value] of find(a).entries()) {
+        const order = orders[at]!(value, find(b)[at])
+        if (order !== 0) return order
+      }
+      return 0
     }
-    return 0
   }
   const show = (ordinal: number): Record<string, unknown> => {
     const values = combinations[ordinal]!.map((value, at) => shownValue(value, fields[at]))
@@ -57,7 +61,7 @@ export function createMultiTerms(spec: SpecOf<'multi_terms'>, newBelow: () => Be
         }),
       )
     },
-    result: () => showFirst(table, spec, compare, show, context),
+    result: () => showFirst(table, spec, comparison(), show, context),
   }
 }
 

@@ -2,8 +2,9 @@
 import { rawNumber } from '../json/exact-numbers.ts'
 import { classOf, type Field } from '../query/bind/field.ts'
 import { type CollectContext, type Collector, eachOr, type TermKey, type Vocabulary } from './aggregation-collector.ts'
-import { type Below, BucketTable, compareKeys, spendBuckets } from './bucket-table.ts'
+import { type Below, BucketTable, spendBuckets } from './bucket-table.ts'
 import { exactValues, groupField, isNumeric, missingNumber, needsDigits, type ShownField, textOfNumber } from './field-values.ts'
+import { keyOrder } from './key-order.ts'
 import type { MatchView } from './match-view.ts'
 import type { SpecOf } from './spec.ts'
 import { termTest } from './term-filter.ts'
@@ -155,12 +156,13 @@ function showTerms(
     }
   }
   const kind = { [TERMS_KIND]: kindOf(field) }
-  if (spec.type === 'terms') return { ...showFirst(table, spec, compareKeys, show, context), ...kind }
+  const compareKey = keyOrder(field)
+  if (spec.type === 'terms') return { ...showFirst(table, spec, compareKey, show, context), ...kind }
   const rare = ordinalsOf(table, count => count <= spec.maxDocCount)
   spendBuckets(context.budget, rare.length)
   return {
     ...kind,
-    buckets: rare.sort((a, b) => table.counts[a]! - table.counts[b]! || compareKeys(table.keys[a], table.keys[b])).map(show),
+    buckets: rare.sort((a, b) => table.counts[a]! - table.counts[b]! || compareKey(table.keys[a], table.keys[b])).map(show),
   }
 }
 

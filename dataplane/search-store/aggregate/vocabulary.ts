@@ -2,8 +2,9 @@
 import { illegalArgument } from '../api-error.ts'
 import { classOf } from '../query/bind/field.ts'
 import type { CollectContext, Collector, TermKey, Vocabularies, Vocabulary } from './aggregation-collector.ts'
-import { compareKeys, NO_BELOW } from './bucket-table.ts'
+import { NO_BELOW } from './bucket-table.ts'
 import { groupField } from './field-values.ts'
+import { keyOrder } from './key-order.ts'
 import type { MatchView } from './match-view.ts'
 import type { AggregationSpec, SpecOf } from './spec.ts'
 import { collectTerms, keywordStandIn } from './terms.ts'
@@ -36,7 +37,7 @@ export function createVocabulary(spec: SpecOf<'terms'>, context: CollectContext)
         throw illegalArgument(
           `aggregation [${spec.name}]: with [min_doc_count] 0 a field may have at most ${MAX_VOCABULARY} terms, found ${table.keys.length}`,
         )
-      sorted ??= table.keys.toSorted(compareKeys)
+      sorted ??= table.keys.toSorted(keyOrder(shownField()))
       return sorted
     },
   })

@@ -52,7 +52,7 @@ function analyze(call: Call): Reply {
         token: term,
         start_offset: offset + start,
         end_offset: offset + end,
-        type: /^\d+$/.test(term) ? '<NUM>' : '<ALPHANUM>',
+        type: typeOfToken(term),
         position: position++,
       })
     }
@@ -61,6 +61,19 @@ function analyze(call: Call): Reply {
   }
   return ok({ tokens: shown })
 }
+
+/** Types of tokens of one script, and of those without letters, as the standard tokenizer names them. */
+const TOKEN_TYPES: readonly (readonly [type: string, RegExp])[] = [
+  ['<IDEOGRAPHIC>', /^\p{Script=Han}/u],
+  ['<HIRAGANA>', /^\p{Script=Hiragana}/u],
+  ['<KATAKANA>', /^[\p{Script=Katakana}ー]+$/u],
+  ['<HANGUL>', /^\p{Script=Hangul}+$/u],
+  ['<SOUTHEAST_ASIAN>', /^[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u],
+  ['<EMOJI>', /^\p{Extended_Pictographic}/u],
+  ['<NUM>', /^\P{Letter}+$/u],
+]
+
+const typeOfToken = (term: string): string => TOKEN_TYPES.find(([, form]) => form.test(term))?.[0] ?? '<ALPHANUM>'
 
 /** Whether the text stays one token: the keyword analyzer, or a field that is not text. */
 function isWhole(call: Call, analyzer: unknown, field: unknown): boolean {

@@ -13,7 +13,19 @@ import type { Reply } from './reply.ts'
 import { type Call, type Route, routes } from './route.ts'
 import { CLUSTER_NAME, OPENSEARCH_VERSION } from './version.ts'
 
-export const catRoutes = (patterns: readonly string[], handle: Route['handle']) => routes(['GET'], patterns, CAT_PARAMETERS, handle)
+export const catRoutes = (patterns: readonly string[], handle: Route['handle']) =>
+  routes(['GET'], patterns, CAT_PARAMETERS, call => handle(withFormat(call)))
+
+/** As OpenSearch reads `Accept`: one type and no list of them. */
+const ACCEPTS_JSON = /^application\/(json|\*|vnd\.opensearch\+json)\s*(;|$)/i
+
+/** The header `Accept` says how the table is written where the parameter `format` does not. */
+function withFormat(call: Call): Call {
+  if (call.query.has('format') || !ACCEPTS_JSON.test(call.headers.accept ?? '')) return call
+  const query = new URLSearchParams(call.query)
+  query.set('format', 'json')
+  return { ...call, query }
+}
 
 export const CAT_ROUTES: readonly Route[] = [
   ...catRoutes(['/_cat/indices', '/_cat/indices/:index'], catIndices),

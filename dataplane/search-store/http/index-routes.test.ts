@@ -269,6 +269,16 @@ describe('indices, aliases, templates', () => {
       expect((await store.request('POST', '/_analyze', { text: 'a', analyzer: 'french' })).status).to.equal(400)
     })
 
+    it('says of what kind a token is', async () => {
+      const text = '42 3.5 1,000 10.0.0.1 3a v1.2 0x1F é 漢字 ひ カー 한글 ไทย 😀'
+      const { body } = await store.client.indices.analyze({ body: { analyzer: 'standard', text } })
+      // As OpenSearch 3.5 answers.
+      expect(body.tokens!.map(({ token, type }) => token + type).join(' ')).to.equal(
+        '42<NUM> 3.5<NUM> 1,000<NUM> 10.0.0.1<NUM> 3a<ALPHANUM> v1.2<ALPHANUM> 0x1f<ALPHANUM> é<ALPHANUM> ' +
+          '漢<IDEOGRAPHIC> 字<IDEOGRAPHIC> ひ<HIRAGANA> カー<KATAKANA> 한글<HANGUL> ไทย<SOUTHEAST_ASIAN> 😀<EMOJI>',
+      )
+    })
+
     it('_cat/indices has the columns of the specification', async () => {
       const { body } = await store.client.cat.indices({ format: 'json', index: 'taken,grown' })
       const rows = body as unknown as Record<string, string>[]
@@ -279,6 +289,17 @@ describe('indices, aliases, templates', () => {
       const { text } = await store.request('GET', '/_cat/indices/taken?v&h=index,docs.count')
       expect(text).to.equal('index docs.count\ntaken          0\n')
       expect((await store.request('GET', '/_cat/indices?format=yaml')).status).to.equal(400)
+    })
+
+    it('_cat answers JSON where the format or else the header Accept asks for it', async () => {
+      const cat = async (accept: string, parameters = '') =>
+        (await store.request('GET', `/_cat/indices/taken?h=index${parameters}`, undefined, { accept })).text
+      const asJson = '[{"index":"taken"}]'
+      for (const accept of ['application/json', 'Application/JSON; charset=utf-8', 'application/*', 'application/vnd.opensearch+json'])
+        expect(await cat(accept), accept).to.equal(asJson)
+      for (const accept of ['*/*', 'text/plain', 'application/json, text/plain, */*']) expect(await cat(accept), accept).to.equal('taken\n')
+      expect(await cat('text/plain', '&format=json')).to.equal(asJson)
+      expect(await cat('application/json', '&format=text')).to.equal('taken\n')
     })
 
     it('_cluster/health is green with every index counted', async () => {
