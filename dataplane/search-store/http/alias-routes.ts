@@ -3,7 +3,16 @@ import { ApiError, illegalArgument, indexNotFound, parsingError } from '../api-e
 import { type AliasConfig, parseAlias } from '../catalog/alias.ts'
 import type { AliasChange, Catalog, CatalogIndex } from '../catalog/catalog.ts'
 import { STRICT } from '../catalog/resolve.ts'
-import { type JsonObject, readArray, readObject, readSingleEntry, readStrings, refuseUnknown, words } from '../json/json-reader.ts'
+import {
+  type JsonObject,
+  readArray,
+  readBoolean,
+  readObject,
+  readSingleEntry,
+  readStrings,
+  refuseUnknown,
+  words,
+} from '../json/json-reader.ts'
 import { Turns } from '../turns.ts'
 import { INDEX_PARAMETERS, NODE_PARAMETERS, resolveChanged, resolveShown } from './index-parameters.ts'
 import { listingReply } from './listing.ts'
@@ -36,6 +45,7 @@ async function changeAliases(call: Call): Promise<Reply> {
   if (actions.length === 0) throw illegalArgument('No action specified')
   const { catalog } = call.deps
   const removedIndices: string[] = []
+  const removals: Removals[] = []
   let count = 0
   const changes = actions.flatMap(item => {
     if (count > MAX_CHANGES) return []
@@ -46,10 +56,13 @@ async function changeAliases(call: Call): Promise<Reply> {
       return []
     }
     if (action !== 'add' && action !== 'remove') throw parsingError(`[aliases] unknown action [${action}]`)
-    const found = action === 'add' ? additions(catalog, content) : removals(catalog, content)
+    if (action === 'remove') removals.push(removalsOf(catalog, content))
+    const found = action === 'add' ? additions(catalog, content) : removals.at(-1)!.changes
     count += found.length
     return found
   })
+  if (changes.length === 0 && removedIndices.length === 0 && removals.every(({ mayMiss }) => !mayMiss))
+    throw aliasesNotFound(removals.flatMap(({ patterns }) => patterns))
   if (removedIndices.length === 0) changeAtOnce(catalog, changes)
   else await changeAtOnce(catalog, changes, removedIndices)
   return acknowledged()
@@ -95,12 +108,25 @@ function additions(catalog: Catalog, content: JsonObject): readonly AliasChange[
   return indicesOf(catalog, content).flatMap(index => aliases.map((each): AliasChange => ({ action: 'add', index: index.name, ...each })))
 }
 
-function removals(catalog: Catalog, content: JsonObject): readonly AliasChange[] {
+interface Removals {
+  readonly patterns: readonly string[]
+  readonly changes: readonly AliasChange[]
+  /** `must_exist: false`. */
+  readonly mayMiss: boolean
+}
+
+/** An alias that is not there counts only where nothing else is done, or where `must_exist: true` asks for all of them: throws 404 then. */
+function removalsOf(catalog: Catalog, content: JsonObject): Removals {
   refuseUnknown(content, 'remove', ['index', 'indices', 'alias', 'aliases', 'must_exist'])
   const patterns = namesOf(content, 'alias', 'aliases')
   const changes = matchingAliases(indicesOf(catalog, content), patterns)
-  if (changes.length === 0 && content['must_exist'] !== false && content['must_exist'] !== 'false') throw aliasesNotFound(patterns)
-  return changes
+  const mustExist = content['must_exist'] === undefined ? undefined : readBoolean(content['must_exist'], 'must_exist')
+  if (mustExist === true) {
+    const there = new Set(changes.map(({ alias }) => alias))
+    const missing = changes.length === 0 ? patterns : patterns.filter(name => !(name.includes('*') || name === '_all' || there.has(name)))
+    if (missing.length > 0) throw aliasesNotFound(missing)
+  }
+  return { patterns, changes, mayMiss: mustExist === false }
 }
 
 function matchingAliases(indices: readonly CatalogIndex[], patterns: readonly string[]): readonly AliasChange[] {

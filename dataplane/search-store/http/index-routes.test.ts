@@ -229,6 +229,23 @@ describe('indices, aliases, templates', () => {
       )
     })
 
+    it('that are not there are removed without complaint beside other changes, unless all have to be there', async () => {
+      const index = 'service-logs-2026.11.20'
+      const change = async (...actions: object[]) => (await store.request('POST', '/_aliases', { actions })).status
+      const remove = (aliases: readonly string[], must_exist?: boolean) => ({ remove: { index, aliases, must_exist } })
+      const add = { add: { index, alias: 'beside' } }
+      const isThere = async () => (await store.request('HEAD', '/_alias/beside')).status === 200
+      expect(await change(add, remove(['none'], true))).to.equal(404)
+      expect(await isThere()).to.equal(false)
+      expect(await change(add, remove(['none']))).to.equal(200)
+      expect(await isThere()).to.equal(true)
+      expect(await change(remove(['beside', 'none'], true))).to.equal(404)
+      expect(await change(remove(['none']), remove(['neither']))).to.equal(404)
+      expect(await change(remove(['none']), remove(['neither'], false))).to.equal(200)
+      expect(await change(remove(['besid*', 'none']))).to.equal(200)
+      expect(await isThere()).to.equal(false)
+    })
+
     it('change all together or not at all', async () => {
       const refused = await store.request('POST', '/_aliases', {
         actions: [{ add: { index: 'taken', alias: 'fresh' } }, { add: { index: 'taken', alias: 'grown' } }],

@@ -28,8 +28,10 @@ export function addChild(parent: FieldNode, name: string, node: FieldNode): void
   ;(parent.children as Map<string, FieldNode>).set(name, node)
 }
 
+/** A node without children gets the map that nobody changes: copies of the node have the same map. */
 export function removeChild(parent: FieldNode, name: string): void {
   ;(parent.children as Map<string, FieldNode>).delete(name)
+  if (parent.children.size === 0) parent.children = NO_CHILDREN
 }
 
 export function createRoot(): FieldNode {

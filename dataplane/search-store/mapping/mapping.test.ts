@@ -177,6 +177,19 @@ describe('mapping', () => {
     expect(Object.hasOwn(mapping.toJson()['properties'] as object, '__proto__')).to.equal(true)
   })
 
+  it('is as it was after a PUT _mapping that was refused, fields that were extended included', () => {
+    const mapping = createMapping({ properties: { a: { type: 'text' }, z: { type: 'keyword' } } })
+    const before = { json: mapping.toJson(), paths: [...mapping.paths()] }
+    const extended = { type: 'text', fields: { k: { type: 'keyword' } }, meta: { unit: 'ms' } }
+    expect(() => mapping.put({ a: extended, n: { type: 'long', fields: { t: { type: 'text' } } }, z: { type: 'long' } })).to.throw(/z/)
+    expect(mapping.toJson()).to.deep.equal(before.json)
+    expect([...mapping.paths()]).to.deep.equal(before.paths)
+    expect(mapping.field('a.k')).to.equal(undefined)
+    mapping.put({ a: extended })
+    expect(mapping.field('a.k')?.type).to.equal('keyword')
+    mapping.release()
+  })
+
   it('does not change a field by PUT _mapping to another type', () => {
     const { mapping } = leaves({ properties: { a: { type: 'keyword' } } })
     expect(() => mapping.put({ b: { type: 'long' }, a: { type: 'text' } })).to.throw('cannot be changed from type [keyword] to [text]')

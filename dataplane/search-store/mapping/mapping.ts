@@ -74,10 +74,10 @@ export function openMapping(config: MappingConfig): MutableMapping {
 const SLASHED_DATE = /^\d{4}\/(0[1-9]|1[0-2])\/(0[1-9]|[12]\d|3[01])( ([01]\d|2[0-3]):[0-5]\d:[0-5]\d)?$/
 const SLASHED_FORMAT = 'yyyy/MM/dd HH:mm:ss||yyyy/MM/dd||epoch_millis'
 
-interface Added {
-  readonly node: FieldNode
-  readonly name: string
-}
+/** A node that was added, or one that was extended and what it was before. */
+type Change =
+  | { readonly kind: 'added'; readonly node: FieldNode; readonly name: string }
+  | { readonly kind: 'extended'; readonly node: FieldNode; readonly before: Pick<FieldNode, 'mapping' | 'json'> }
 
 /** An alias field that is to be merged. */
 interface GivenAlias {
@@ -97,7 +97,7 @@ class FieldTreeMapping implements MutableMapping {
   #limit: number
   #revision = 0
   #generation = 0
-  #journal: Added[] = []
+  #journal: Change[] = []
 
   constructor(config: MappingConfig, isStored: boolean) {
     const { properties = {}, ...others } = config
@@ -177,9 +177,13 @@ class FieldTreeMapping implements MutableMapping {
 
   takeBack(mark: number): readonly FieldNode[] {
     const taken = this.#journal.splice(mark)
-    for (const { node, name } of taken) {
-      if (node.parent !== undefined) removeChild(node.parent, name)
+    for (const change of taken.toReversed()) {
+      const { node } = change
       this.#tree.count(-weightOf(node.mapping))
+      if (change.kind === 'extended') {
+        Object.assign(node, change.before)
+        this.#tree.count(weightOf(node.mapping))
+      } else if (node.parent !== undefined) removeChild(node.parent, change.name)
     }
     if (taken.length > 0) this.#fieldsChanged()
     return taken.map(({ node }) => node)
@@ -278,7 +282,9 @@ class FieldTreeMapping implements MutableMapping {
   #extend(known: FieldNode, mapping: FieldMapping, own: Record<string, unknown>): void {
     this.#own()
     const node = this.#tree.nodeOf(known)
-    const weight = weightOf(node.mapping)
+    const { mapping: before, json } = node
+    const weight = weightOf(before)
+    this.#journal.push({ kind: 'extended', node, before: { mapping: before, json } })
     node.mapping = { ...node.mapping, ...mapping, fields: { ...node.mapping.fields, ...mapping.fields } }
     const fields = { ...(node.json['fields'] as object | undefined), ...(own['fields'] as object | undefined) }
     const { meta: _meta, ...kept } = node.json
@@ -327,7 +333,7 @@ class FieldTreeMapping implements MutableMapping {
     const node = createNode(path, own, mapping, json)
     addChild(own, name, node)
     this.#tree.count(weight)
-    this.#journal.push({ node, name })
+    this.#journal.push({ kind: 'added', node, name })
     this.#fieldsChanged()
     return node
   }

@@ -53,6 +53,21 @@ describe('fields of all indices', () => {
     for (const each of [a, b]) each.release()
   })
 
+  it('of one index do not come to another after a document that was refused', () => {
+    const create = () => createMapping({ properties: { emptied: { type: 'object' } } })
+    const a = create()
+    expect(() => a.parse(Buffer.from('{"emptied":{"x":1,"y":[1,"text"]}}'))).to.throw(/text/)
+    const b = create()
+    b.parse(Buffer.from('{"emptied":{"x":"text"}}'))
+    expect(sorted(a)).to.deep.equal([])
+    a.parse(Buffer.from('{"emptied":{"x":5}}'))
+    expect(a.field('emptied.x')?.type).to.equal('long')
+    expect(b.field('emptied.x')?.type).to.equal('text')
+    const c = create()
+    expect(sorted(c)).to.deep.equal([])
+    for (const each of [a, b, c]) each.release()
+  })
+
   it('are bounded: what is beyond is refused, and what is there stays in use', () => {
     const mappings: MutableMapping[] = []
     const add = (at: number) => mappings.push(createMapping({ properties: propertiesOf(900, `of${at}-`) }))
