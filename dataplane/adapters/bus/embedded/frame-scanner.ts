@@ -13,22 +13,33 @@ export interface ScannedFrame {
 
 const CHUNK_BYTES = 256 * 1024
 
+/** Reads into a part of the buffer; gives how much. */
+export type ReadInto = (descriptor: number, into: Buffer, offset: number, length: number, position: number) => number
+
 /** Walks the frames of one segment file in order, passing over what is damaged. Reads are synchronous: mostly from the page cache. */
 export class FrameScanner {
   readonly #descriptor: number
   readonly #salt: number
   /** Called with the range that was passed over. */
   readonly #onDamage: (position: number, length: number) => void
+  readonly #read: ReadInto
   #position: number
   #chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES)
   #chunkStart = 0
   #chunkEnd = 0
 
-  constructor(descriptor: number, salt: number, position: number, onDamage: (position: number, length: number) => void) {
+  constructor(
+    descriptor: number,
+    salt: number,
+    position: number,
+    onDamage: (position: number, length: number) => void,
+    read: ReadInto = readSync,
+  ) {
     this.#descriptor = descriptor
     this.#salt = salt
     this.#position = position
     this.#onDamage = onDamage
+    this.#read = read
   }
 
   /** Where the next frame starts. */
@@ -41,7 +52,7 @@ export class FrameScanner {
     this.#position = position
   }
 
-  /** The next sound frame before `limit`, the end of what may be read; undefined when there is none. */
+  /** The next sound frame before `limit`, the end of what may be read; undefined when there is none. Where reading fails it throws, and goes on from there. */
   next(limit: number): ScannedFrame | undefined {
     let damagedFrom = -1
     while (this.#position < limit) {
@@ -85,13 +96,14 @@ export class FrameScanner {
     if (position >= this.#chunkStart && position + length <= this.#chunkEnd) return true
     if (length > this.#chunk.length) this.#chunk = Buffer.allocUnsafeSlow(length)
     const wanted = Math.min(this.#chunk.length, limit - position)
+    // Where reading fails, the chunk holds nothing: its bytes may be of two places.
+    this.#chunkEnd = this.#chunkStart = position
     let filled = 0
     while (filled < wanted) {
-      const count = readSync(this.#descriptor, this.#chunk, filled, wanted - filled, position + filled)
+      const count = this.#read(this.#descriptor, this.#chunk, filled, wanted - filled, position + filled)
       if (count === 0) break
       filled += count
     }
-    this.#chunkStart = position
     this.#chunkEnd = position + filled
     return filled >= length
   }

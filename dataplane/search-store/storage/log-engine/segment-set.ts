@@ -238,7 +238,7 @@ export class SegmentSet implements BatchTarget {
       seqNo: tail.seqs.at(doc),
       version: tail.versions.get(doc) ?? 1,
       idTellsTime: tail.idsTellTimes,
-      source: () => tail.stored.source(doc),
+      source: () => new TailView(this.#context, tail).source(doc),
     }
   }
 

@@ -4,7 +4,7 @@ import { describe, it } from 'mocha'
 import { rounds } from '../../../../testing/rounds.ts'
 import { TermTable } from '../tail/term-table.ts'
 import { lowBits, packList, placeBehind, SPARE_BYTES, unpackList } from './packed-lists.ts'
-import { commonDocuments, encodeTerms, listOf, rareCandidates } from './term-index.ts'
+import { commonDocuments, encodeTerms, listOf, rareCandidates, type TermSections } from './term-index.ts'
 
 function inOneGo<T>(pieces: Generator<void, T, undefined>): T {
   for (;;) {
@@ -28,8 +28,12 @@ function layOut(table: TermTable, size: number) {
   ]
   const file = Buffer.concat(parts)
   const [rareStarts, rare, commonStarts, common, apart] = offsets
-  const sections = { docs: size, rareBits: encoded.rareBits, commonBits: encoded.commonBits, rareStarts, rare, commonStarts, common, apart }
-  return { sections, read: (length: number, position: number) => file.subarray(position, position + length) }
+  const sections: TermSections = {
+    ...{ docs: size, isChecked: true },
+    rareBits: encoded.rareBits,
+    ...{ commonBits: encoded.commonBits, rareStarts, rare, commonStarts, common, apart },
+  }
+  return { file, sections, read: (length: number, position: number) => file.subarray(position, position + length) }
 }
 
 describe('inverted index', () => {
@@ -63,6 +67,45 @@ describe('inverted index', () => {
       ),
       { numRuns: rounds(60), seed: 6 },
     ))
+
+  it('says of a wrong bit that it is damage, wherever it is: no term has other documents for it', () => {
+    const size = 3_000
+    const table = new TermTable()
+    for (let doc = 0; doc < size; doc++)
+      for (const term of [1, 10 + (doc % 2), 20 + (doc % 40), 100 + (doc % 700), 10_000 + doc]) table.add(loOf(term), hiOf(term), doc)
+    const { file, sections, read } = layOut(table, size)
+    const terms = [
+      1,
+      10,
+      11,
+      ...Array.from({ length: 40 }, (_, k) => 20 + k),
+      ...Array.from({ length: 70 }, (_, k) => 100 + 10 * k),
+      10_007,
+      77_777,
+    ]
+    const answer = (term: number): string => {
+      const common = commonDocuments(sections, read, loOf(term), hiOf(term))
+      return (common === undefined ? rareCandidates(sections, read, hiOf(term)) : listOf(common)).join()
+    }
+    const sound = terms.map(answer)
+    let told = 0
+    for (let k = 0; k < 600; k++) {
+      const at = Math.floor((k * file.length) / 600)
+      file[at]! ^= 1 << (k % 8)
+      for (const [n, term] of terms.entries()) {
+        let found: string | undefined
+        try {
+          found = answer(term)
+        } catch {
+          told++
+          continue
+        }
+        if (found !== sound[n]) expect.fail(`byte ${at}, term ${term}: ${found} in place of ${sound[n]}`)
+      }
+      file[at]! ^= 1 << (k % 8)
+    }
+    expect(told).to.be.above(100)
+  }).timeout(30_000)
 
   it('holds terms of very many documents', () => {
     const table = new TermTable()

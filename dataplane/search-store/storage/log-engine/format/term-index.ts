@@ -5,9 +5,11 @@
  * Rare terms (one document): per bucket 13 bits of key and the document. Another term may have the same 13 bits, so that the
  * reader looks at the document to be sure.
  * Common terms: per bucket `key (32 bits) · number of documents or length, and kind (varint) · documents`. Lists that are long stand apart, equal ones once.
- * Segments that were written before have 16 bits of key in a rare term, and a byte or more for each document of a list.
+ * A bucket, an empty one too, begins with a checksum of 16 bits, and a list that stands apart has one where it is named: a wrong bit is damage, never other documents.
+ * Segments that were written before have no checksums; older ones have 16 bits of key in a rare term, and a byte or more for each document of a list.
  */
 
+import { crc32 } from 'node:zlib'
 import { keepShape } from '../../../../memory/keep-shape.ts'
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import { bitsListed } from '../../../bits.ts'
@@ -41,7 +43,7 @@ export interface EncodedTerms {
   readonly commonBits: number
   /** `u32` offsets into `rare`, 2^rareBits + 1 of them. */
   readonly rareStarts: Uint32Array
-  /** Per bucket the number of its terms (varint), the documents, then the keys, packed. */
+  /** Per bucket its checksum, the number of its terms (varint), the documents, then the keys, packed. */
   readonly rare: Uint8Array
   /** `u32` offsets into `common`, 2^commonBits + 1 of them. */
   readonly commonStarts: Uint32Array
@@ -59,6 +61,7 @@ export function* encodeTerms(table: TermTable, size: number): Generator<void, En
   const common = new ByteWriter(1 << 16)
   const lists = new ListWriter(size)
   let bucket = 0
+  common.beginSigned()
   yield* table.visitSorted((lo, hi, docs, df) => {
     if (df === 1) {
       rareKeys[rareCount] = hi
@@ -66,11 +69,12 @@ export function* encodeTerms(table: TermTable, size: number): Generator<void, En
       return
     }
     const own = commonBits === 0 ? 0 : hi >>> (32 - commonBits)
-    while (bucket < own) commonStarts[++bucket] = common.length
+    while (bucket < own) commonStarts[bucket + 1] = common.nextSigned(bucket++)
     common.u32(keyBelow(hi, lo, commonBits))
     lists.add(docs, df, common)
   })
-  while (bucket < 1 << commonBits) commonStarts[++bucket] = common.length
+  while (bucket < (1 << commonBits) - 1) commonStarts[bucket + 1] = common.nextSigned(bucket++)
+  commonStarts[bucket + 1] = common.endSigned(bucket)
   const rare = encodeRare(rareKeys, rareDocs, rareCount, size)
   releaseBytes(rareKeys)
   releaseBytes(rareDocs)
@@ -96,8 +100,9 @@ function encodeRare(
   for (let bucket = 0; bucket < 1 << rareBits; bucket++) {
     let end = from
     while (end < count && (rareBits === 0 || keys[end]! >>> (32 - rareBits) === bucket)) end++
+    rare.beginSigned()
     if (end > from) encodeBucket(keys, docs, from, end, rareBits, docBits(size), rare)
-    rareStarts[bucket + 1] = rare.length
+    rareStarts[bucket + 1] = rare.endSigned(bucket)
     from = end
   }
   return { rareBits, rareCount: count, rareStarts, rare: rare.bytes() }
@@ -159,7 +164,9 @@ class ListWriter {
     }
     out.varint(isBitmap ? (length << 2) | KIND_APART_BITMAP : (df << 2) | KIND_APART_LIST)
     if (!isBitmap) out.varint(length)
-    out.u32(this.#place(this.#scratch.subarray(0, length)))
+    const list = this.#scratch.subarray(0, length)
+    out.u32(this.#place(list))
+    out.u16(checksumOf(list, 0))
   }
 
   #place(bytes: Uint8Array): number {
@@ -212,9 +219,18 @@ function fingerprint(bytes: Uint8Array): string {
   return `${bytes.length}:${a}:${b}`
 }
 
+/** `seed`: the number of a bucket, so that no other one passes for it. */
+function checksumOf(bytes: Uint8Array, seed: number): number {
+  const sum = crc32(bytes, seed)
+  return (sum ^ (sum >>> 16)) & 0xffff
+}
+
+const CHECKSUM_BYTES = 2
+
 class ByteWriter {
   #bytes: Uint8Array<ArrayBuffer>
   length = 0
+  #signedFrom = 0
 
   constructor(capacity: number) {
     this.#bytes = new Uint8Array(capacity)
@@ -222,6 +238,33 @@ class ByteWriter {
 
   #reserve(count: number): void {
     if (this.length + count > this.#bytes.length) this.#bytes = regrown(this.#bytes, Math.max(this.#bytes.length * 2, this.length + count))
+  }
+
+  /** A bucket begins. */
+  beginSigned(): void {
+    this.#signedFrom = this.length
+    this.u16(0)
+  }
+
+  /** Writes the checksum of the bucket that ends; gives the place behind. */
+  endSigned(bucket: number): number {
+    const at = this.#signedFrom
+    const sum = checksumOf(this.#bytes.subarray(at + CHECKSUM_BYTES, this.length), bucket)
+    this.#bytes[at] = sum
+    this.#bytes[at + 1] = sum >>> 8
+    return this.length
+  }
+
+  nextSigned(bucket: number): number {
+    const end = this.endSigned(bucket)
+    this.beginSigned()
+    return end
+  }
+
+  u16(value: number): void {
+    this.#reserve(2)
+    this.#bytes[this.length++] = value
+    this.#bytes[this.length++] = value >>> 8
   }
 
   u32(value: number): void {
@@ -261,6 +304,8 @@ keepShape(new ListWriter(0))
 export interface TermSections {
   /** Documents of the segment; absent where rare terms and lists are not packed. */
   readonly docs?: number
+  /** Buckets and lists have checksums; absent where a version without them wrote the segment. */
+  readonly isChecked?: true
   readonly rareBits: number
   readonly rareStarts: number
   readonly rare: number
@@ -272,17 +317,41 @@ export interface TermSections {
 
 export type ReadAt = (length: number, position: number) => Buffer
 
+/** The bytes of a bucket; none where it is empty. Throws where they are not as they were written. */
+function bucketOf({ starts, entries, end: sectionEnd, entryBytes, isChecked }: Buckets, read: ReadAt, bucket: number): Buffer {
+  const bounds = read(8, starts + 4 * bucket)
+  const from = bounds.readUInt32LE(0)
+  const end = bounds.readUInt32LE(4)
+  if (isChecked !== true) return end === from ? NO_BYTES : read(entryBytes * (end - from), entries + entryBytes * from)
+  if (end < from + CHECKSUM_BYTES || entries + end > sectionEnd) throw new Error('a list of terms does not lie where it must')
+  const bytes = read(end - from, entries + from)
+  const content = bytes.subarray(CHECKSUM_BYTES)
+  assertChecksum(content, bytes.readUInt16LE(0), bucket)
+  return content
+}
+
+/** Where buckets stand in the file. */
+interface Buckets {
+  readonly starts: number
+  readonly entries: number
+  readonly end: number
+  readonly entryBytes: number
+  readonly isChecked: true | undefined
+}
+
+const NO_BYTES = Buffer.alloc(0)
+
+function assertChecksum(bytes: Uint8Array, checksum: number, seed: number): void {
+  if (checksumOf(bytes, seed) !== checksum) throw new Error('a list of terms is not as it was written: its checksum does not fit')
+}
+
 /** Documents that may be the only ones to hold the term: to be verified. */
 export function rareCandidates(sections: TermSections, read: ReadAt, hi: number): number[] {
-  const { rareBits } = sections
+  const { rareBits, docs, rareStarts: starts, rare: entries, commonStarts: end, isChecked } = sections
   const bucket = rareBits === 0 ? 0 : hi >>> (32 - rareBits)
-  const starts = read(8, sections.rareStarts + 4 * bucket)
-  const from = starts.readUInt32LE(0)
-  const end = starts.readUInt32LE(4)
-  if (end === from) return []
-  return sections.docs === undefined
-    ? oldCandidates(read(4 * (end - from), sections.rare + 4 * from), (hi << rareBits) >>> 16)
-    : candidates(read(end - from, sections.rare + from), docBits(sections.docs), rareKey(hi, rareBits))
+  const bytes = bucketOf({ starts, entries, end, entryBytes: docs === undefined ? 4 : 1, isChecked }, read, bucket)
+  if (bytes.length === 0) return []
+  return docs === undefined ? oldCandidates(bytes, (hi << rareBits) >>> 16) : candidates(bytes, docBits(docs), rareKey(hi, rareBits))
 }
 
 function candidates(bytes: Buffer, bits: number, key: number): number[] {
@@ -303,13 +372,9 @@ function oldCandidates(entries: Buffer, key: number): number[] {
 
 /** The documents of a common term; undefined when no common term has this key. */
 export function commonDocuments(sections: TermSections, read: ReadAt, lo: number, hi: number): PostingSet | undefined {
-  const { commonBits } = sections
+  const { commonBits, commonStarts: starts, common: entries, apart: end, isChecked } = sections
   const bucket = commonBits === 0 ? 0 : hi >>> (32 - commonBits)
-  const starts = read(8, sections.commonStarts + 4 * bucket)
-  const from = starts.readUInt32LE(0)
-  const end = starts.readUInt32LE(4)
-  if (end === from) return undefined
-  const bytes = read(end - from, sections.common + from)
+  const bytes = bucketOf({ starts, entries, end, entryBytes: 1, isChecked }, read, bucket)
   const key = keyBelow(hi, lo, commonBits)
   const cursor: Cursor = { at: 0 }
   const { docs } = sections
@@ -332,10 +397,11 @@ export function commonDocuments(sections: TermSections, read: ReadAt, lo: number
     const isApart = kind >= KIND_APART_LIST
     if (isFound) {
       const list = isApart ? read(length, sections.apart + bytes.readUInt32LE(cursor.at)) : bytes.subarray(cursor.at, cursor.at + length)
+      if (isApart && isChecked === true) assertChecksum(list, bytes.readUInt16LE(cursor.at + 4), 0)
       if (!isList) return { bits: fromBitmap(list) }
       return { list: isPacked ? unpackList(list, 0, count, lowBits(docs, count)) : fromDeltas(list) }
     }
-    cursor.at += isApart ? 4 : length
+    cursor.at += !isApart ? length : isChecked === true ? 4 + CHECKSUM_BYTES : 4
   }
   return undefined
 }
@@ -347,7 +413,8 @@ interface Cursor {
 function readVarint(bytes: Buffer, cursor: Cursor): number {
   let value = 0
   for (let shift = 0; ; shift += 7) {
-    const byte = bytes[cursor.at++]!
+    const byte = bytes[cursor.at++]
+    if (byte === undefined) throw new Error('a list of terms ends too soon')
     value |= (byte & 0x7f) << shift
     if (byte < 0x80) return value >>> 0
   }

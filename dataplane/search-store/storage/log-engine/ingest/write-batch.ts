@@ -188,7 +188,12 @@ export class WriteBatch {
     if (key.bytes.length > MAX_ID_BYTES || op.id === '')
       return refusal('illegal_argument_exception', `id must be 1 to ${MAX_ID_BYTES} bytes long, got ${key.bytes.length}`)
     const timeMs = toldTime(op)
-    const current = this.#target.find(key, timeMs)
+    let current: CurrentDocument | undefined
+    try {
+      current = this.#target.find(key, timeMs)
+    } catch (error) {
+      return refused(error)
+    }
     const conflict = conflictOf(op, current)
     if (conflict !== undefined) return { error: conflict }
     switch (op.action) {
@@ -320,7 +325,7 @@ function refusal(type: string, reason: string): WriteOutcome {
   return { error: { type, reason, status: 400 } }
 }
 
-/** An update of a document that is damaged. */
+/** An operation on a document that is damaged, or of which nobody can read whether it is there. */
 export const DAMAGED_STATUS = 503
 
 function refused(error: unknown): WriteOutcome {

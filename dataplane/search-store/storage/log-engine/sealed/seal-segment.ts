@@ -109,6 +109,7 @@ function* writeTerms(tail: Tail, writer: IndexWriter): Generator<void, TermSecti
   const encoded = yield* encodeTerms(tail.index.terms, tail.count)
   return {
     docs: tail.count,
+    isChecked: true,
     rareBits: encoded.rareBits,
     commonBits: encoded.commonBits,
     rareStarts: writer.raw(new Uint8Array(encoded.rareStarts.buffer)),

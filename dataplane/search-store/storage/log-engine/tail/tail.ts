@@ -1,4 +1,5 @@
 /** The tail: the segment that is being written, and how queries see it. */
+import { DamagedSegment, damageOf } from '../../damaged-segment.ts'
 import type { Column, MinuteCount, Segment } from '../../index-storage.ts'
 import type { MemberPick } from '../../member-pick.ts'
 import { type BlockRef, forEachId, idAt } from '../format/block.ts'
@@ -258,19 +259,39 @@ export class TailView implements Segment {
   }
 
   source(doc: number): Uint8Array {
-    return this.#tail.sealed?.source(doc) ?? this.#tail.stored.source(doc)
+    try {
+      return this.#tail.sealed?.source(doc) ?? this.#tail.stored.source(doc)
+    } catch (error) {
+      throw this.#damageAt(doc, error)
+    }
   }
 
   text(member: string, doc: number): Uint8Array | undefined {
-    if (this.#tail.sealed !== undefined) return this.#tail.sealed.text(member, doc)
-    return member === MESSAGE_MEMBER ? this.#tail.stored.message(doc) : undefined
+    try {
+      if (this.#tail.sealed !== undefined) return this.#tail.sealed.text(member, doc)
+      return member === MESSAGE_MEMBER ? this.#tail.stored.message(doc) : undefined
+    } catch (error) {
+      throw this.#damageAt(doc, error)
+    }
   }
 
   bareSource(doc: number): Uint8Array {
-    return this.#tail.sealed?.bareSource(doc) ?? this.#tail.stored.bareSource(doc)
+    try {
+      return this.#tail.sealed?.bareSource(doc) ?? this.#tail.stored.bareSource(doc)
+    } catch (error) {
+      throw this.#damageAt(doc, error)
+    }
   }
 
   pick(doc: number, pick: MemberPick): Uint8Array | undefined {
-    return (this.#tail.sealed ?? this.#tail.stored).pick(doc, pick)
+    try {
+      return (this.#tail.sealed ?? this.#tail.stored).pick(doc, pick)
+    } catch (error) {
+      throw this.#damageAt(doc, error)
+    }
+  }
+
+  #damageAt(doc: number, error: unknown): unknown {
+    return damageOf(this, this.#tail.file.path, error instanceof DamagedSegment ? 0 : this.#tail.stored.placeOf(doc), error)
   }
 }
