@@ -65,6 +65,8 @@ export interface SearchRequest {
   readonly index: string
   /** OpenSearch query DSL: query, sort, size, search_after, aggs … */
   readonly body: Readonly<Record<string, unknown>>
+  /** No user waits for it: the embedded store lets the queries of users go first. */
+  readonly isBackground?: boolean
 }
 
 export interface SearchResult<T> {

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { IDS_TELL_TIMES, IDS_TELL_TIMES_HEADER } from '../../bulk-port/ids-tell-times.ts'
+import { BACKGROUND, BACKGROUND_HEADER } from '../../limits/background-queries.ts'
 import { type SearchStore, SearchStoreRefusal, SearchStoreUnavailable, VersionConflict } from '../../ports/search-store.ts'
 import { createSearchStore } from './search-store.ts'
 
@@ -111,6 +112,13 @@ describe('the search store over the OpenSearch REST API', () => {
     replies.push({ body: { items: [{ create: { status: 201 } }, { create: { status: 201 } }] } })
     await store.bulk([told, operation])
     expect(seen.map(({ headers }) => headers[IDS_TELL_TIMES_HEADER])).to.deep.equal([IDS_TELL_TIMES, undefined])
+  })
+
+  it('names a search that no user waits for', async () => {
+    replies = Array(2).fill({ body: { hits: { total: { value: 0 }, hits: [] } } })
+    for (const more of [{ isBackground: true }, {}]) await store.search({ index: 'logs', body: {}, ...more })
+    expect(seen.map(({ headers }) => headers[BACKGROUND_HEADER])).to.deep.equal([BACKGROUND, undefined])
+    expect(seen.map(({ body }) => body)).to.deep.equal(Array(2).fill('{"seq_no_primary_term":true}'))
   })
 
   it('an empty bulk asks nobody', async () => {

@@ -1,6 +1,7 @@
 /** The `SearchStore` port over the OpenSearch REST API; serves OpenSearch and the embedded store alike. */
 
 import { IDS_TELL_TIMES, IDS_TELL_TIMES_HEADER } from '../../bulk-port/ids-tell-times.ts'
+import { IN_BACKGROUND } from '../../limits/background-queries.ts'
 import { LentBuffers } from '../../memory/lent-buffers.ts'
 import {
   type BulkOperation,
@@ -161,6 +162,7 @@ async function search<T>(transport: StoreTransport, request: SearchRequest): Pro
     path: `/${encode(request.index)}/_search`,
     query: MISSING_IS_EMPTY,
     body: { seq_no_primary_term: true, ...request.body },
+    ...(request.isBackground === true && { headers: IN_BACKGROUND }),
   })
   const { hits, aggregations } = body as RawSearch<T>
   return {

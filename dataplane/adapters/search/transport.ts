@@ -7,7 +7,7 @@ import type * as OpenSearch from '@opensearch-project/opensearch'
 import errors from '@opensearch-project/opensearch/lib/errors.js'
 import pool from '@opensearch-project/opensearch/lib/pool/index.js'
 import { backOffMs } from '../../limits/back-off.ts'
-import { BACKGROUND, BACKGROUND_HEADER } from '../../limits/background-queries.ts'
+import { IN_BACKGROUND } from '../../limits/background-queries.ts'
 import { SearchStoreRefusal, SearchStoreUnavailable } from '../../ports/search-store.ts'
 import { type BulkItemResponse, isDiskFull, isUnavailableStatus, NO_ROOM_ERROR } from './bulk-outcome.ts'
 
@@ -65,7 +65,7 @@ const BUSY = 429
 
 export function createStoreTransport(config: SearchConnectionConfig): StoreTransport {
   const requestTimeoutMs = config.requestTimeoutMs ?? 30_000
-  const headers = config.isBackground === true ? { [BACKGROUND_HEADER]: BACKGROUND } : {}
+  const headers = config.isBackground === true ? IN_BACKGROUND : {}
   const connections = new pool.ConnectionPool({
     emit: () => false,
     Connection: StoreConnection,

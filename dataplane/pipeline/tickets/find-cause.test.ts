@@ -18,6 +18,16 @@ describe('the cause of an incident', () => {
     expect(found!.rootCause).to.include({ mode: 'rules', fallback: false })
   })
 
+  it('is read in the background: the queries of users go first', async () => {
+    const asked: (boolean | undefined)[] = []
+    const search: SearchStore['search'] = async request => {
+      asked.push(request.isBackground)
+      return empty(request)
+    }
+    await make(search)(buildIncident({ firstSeen: new Date(clock.nowMs() - 5_000).toISOString() }))
+    expect(new Set(asked)).to.deep.equal(new Set([true]))
+  })
+
   it('incidents of one tenant and time share an analysis, others do not', async () => {
     let searches = 0
     const find = make(async () => {

@@ -62,6 +62,8 @@ export function createFindCause({
   readonly clock: Clock
   readonly log: Log
 }): FindCause {
+  // Analyses of a storm of incidents read all the time: the consoles of those who were woken go first.
+  const inBackground: SearchStore = { ...store, search: request => store.search({ ...request, isBackground: true }) }
   let shared: SharedAnalysis[] = []
   const budget = new TokenBucket(perMinute(RECORDS_PER_MINUTE), clock.nowMs())
   const turns = createTurns({ running: MAX_RUNNING, inAll: MAX_RUNNING + MAX_WAITING, ofOwner: MAX_RUNNING + MAX_WAITING })
@@ -72,7 +74,7 @@ export function createFindCause({
       // Records of a sender whose clock is ahead lie in the future: what was seen there is over all the same.
       const nowMs = atMs < clockMs ? clockMs : seenMs + 1
       const most = Math.max(LEAST_RECORDS, budget.takeUpTo(MAX_OBSERVATIONS, clockMs))
-      const ranking = await rankCausesFrom({ store, clock, log }, { tenant, startsMs: analysisStarts(atMs), nowMs, most })
+      const ranking = await rankCausesFrom({ store: inBackground, clock, log }, { tenant, startsMs: analysisStarts(atMs), nowMs, most })
       return { ranking, windowMs: Math.min(nowMs - atMs, FULL_WINDOW_MS) }
     } catch (error) {
       log.warn({ error, tenant }, 'no root cause: the analysis failed; the ticket goes out without one')
