@@ -81,5 +81,5 @@ describe('fields of all indices', () => {
     for (const each of mappings) each.release()
     const again = createMapping({ properties: propertiesOf(900, 'of1-') })
     for (const each of [same, again]) each.release()
-  })
+  }).timeout(60_000)
 })
