@@ -205,4 +205,15 @@ describe('what errors tell', () => {
     expect([reader.isRemote(vague), reader.isRemote(own)]).to.deep.equal([true, false])
     expect(readErrors(SERVICES, [vague]).isRemote(vague)).to.equal(false)
   })
+
+  it('a request began at the end of the chain of who names whom: who waited longest may write first', () => {
+    const web = kind('web', 'POST http://orders:8080/orders: Read timed out')
+    const orders = kind('orders', 'order not placed: dial tcp orders-db:5432: i/o timeout')
+    const vague = kind('orders', 'request failed')
+    const reader = readErrors(SERVICES, [web, orders, vague])
+    expect(reader.beginningOf([{ kind: web }, { kind: orders }])!.kind).to.equal(orders)
+    expect(reader.beginningOf([{ kind: web }, { kind: vague }])!.kind).to.equal(web)
+    const back = kind('orders', 'call to http://web:8080/hook: Read timed out')
+    expect(readErrors(SERVICES, [web, back]).beginningOf([{ kind: web }, { kind: back }])!.kind).to.equal(back)
+  })
 })

@@ -146,16 +146,32 @@ export function readErrors(services: readonly string[], kinds: Iterable<Kind>): 
     telling ??= new Set(all.filter(kind => readOnce(kind).sense !== 'vague').map(kind => kind.service))
     return telling.size > (telling.has(service) ? 1 : 0)
   }
+  const firstTelling = <T extends { readonly kind: Kind }>(errors: readonly T[]) =>
+    errors.find(({ kind }) => readOnce(kind).sense !== 'vague')
+  /** The error of the service that it names, along the chain of who names whom: clocks differ, and who waits longest may write first. */
+  const atEndOfChain = <T extends { readonly kind: Kind }>(first: T, errors: readonly T[]): T => {
+    const seen = new Set([first.kind.service])
+    let last = first
+    for (;;) {
+      const { named } = readOnce(last.kind)
+      if (named === undefined || seen.has(named)) return last
+      seen.add(named)
+      const next = firstTelling(errors.filter(({ kind }) => kind.service === named))
+      if (next === undefined) return last
+      last = next
+    }
+  }
   return {
     named: kind => readOnce(kind).named,
     senseOf: kind => readOnce(kind).sense,
     waits: kind => (readOnce(kind).sense === 'vague' ? undefined : (readOnce(kind).waits ?? 'nothing')),
     unresolvedNameOf: kind => readOnce(kind).unresolvedName,
     isRemote: kind => readOnce(kind).sense === 'callee' || (readOnce(kind).sense === 'vague' && othersTell(kind.service)),
-    beginningOf: errors =>
-      errors.find(({ kind }) => readOnce(kind).sense === 'own' && readOnce(kind).named === undefined) ??
-      errors.find(({ kind }) => readOnce(kind).sense !== 'vague') ??
-      errors[0],
+    beginningOf: errors => {
+      const own = errors.find(({ kind }) => readOnce(kind).sense === 'own' && readOnce(kind).named === undefined)
+      const first = own ?? firstTelling(errors)
+      return first === undefined ? errors[0] : own === undefined ? atEndOfChain(first, errors) : own
+    },
     textOf: ({ errorTexts: [text], pattern }) => (text === undefined ? pattern : maskBesideStatus(withOpenReasons(text), maskMessage)),
   }
 }

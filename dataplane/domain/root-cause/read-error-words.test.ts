@@ -39,6 +39,10 @@ const SENSES: Readonly<Record<ErrorSense, readonly string[]>> = {
     'order not stored: DataAccessResourceFailureException: could not extend file',
     'pq: sorry, too many clients already',
     'lookup payments on 10.0.0.10:53: i/o timeout',
+    'org.springframework.web.client.HttpClientErrorException$NotFound: 404 Not Found: [no body]',
+    'AxiosError: Request failed with status code 422',
+    'System.Net.Http.HttpRequestException: Response status code does not indicate success: 401 (Unauthorized).',
+    'requests.exceptions.HTTPError: 400 Client Error: Bad Request for url',
     'Memory cgroup out of memory: Killed process 4711 (gunicorn)',
   ],
   vague: [

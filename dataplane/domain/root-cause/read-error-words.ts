@@ -99,11 +99,16 @@ const REFUSED =
 /** The far end of a call told that it failed. */
 const ANSWER = /\b(?:returned|responded|replied|answered|status(?: code)?)\b.{0,60}\b5\d\d\b|\[5\d\d\] during/i
 
+/** The same in the words of HTTP clients, for a request that was refused as well: they name nobody. */
+const CLIENT_ANSWER =
+  /\bhttp(?:client|server)errorexception\b|\bfeignexception\b|\brequest failed with status code [45]\d\d\b|\bstatus code does not indicate success\b|\bunexpected (?:http )?status(?: code)?:? [45]\d\d\b|\b[45]\d\d (?:client|server) error\b/i
+
 /**
  * A service that was called answers with an error, or is not there. A connection that is refused, reset or late is none of these by itself: its other end may
  * be outside of all that logs, and then the service that wrote the error is as near as one gets.
  */
 const CALLEE: readonly RegExp[] = [
+  CLIENT_ANSWER,
   /\b(?:(?<!resource temporarily )unavailable|unreachable|upstream|downstream|bad gateway|gateway time-?out|remote|dependency|callee|no healthy)\b/i,
   ANSWER,
   // Each traceback of Python says `most recent call last`.
