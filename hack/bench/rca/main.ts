@@ -7,7 +7,7 @@ import { runInTurns } from '../../../dataplane/limits/run-in-turns.ts'
 import type { Analysis } from '../../../dataplane/pipeline/root-cause/analyse.ts'
 import { readObservations } from '../../../dataplane/pipeline/root-cause/read-observations.ts'
 import type { SearchStore } from '../../../dataplane/ports/search-store.ts'
-import { startStandalone } from '../../../e2e/testing/standalone-process.ts'
+import { type Standalone, startStandalone } from '../../../e2e/testing/standalone-process.ts'
 import { fillStore } from '../fill-store.ts'
 import { describeMachine } from '../machine.ts'
 import { formatTable } from '../table.ts'
@@ -15,6 +15,7 @@ import { measureAnalyze } from './analyze-time.ts'
 import { benchDetection } from './detection.ts'
 import { measureDetection } from './detection-in-process.ts'
 import { type LabelledFault, openFaultData } from './labelled-faults.ts'
+import { postJson } from './post-json.ts'
 import { type Replay, replayFault } from './replay-fault.ts'
 import { measureSynthetic, measureVariants } from './variants.ts'
 
@@ -75,11 +76,7 @@ async function main(): Promise<void> {
       .map(([name, value]) => `${name}: ${value}`)
       .join(', '),
   )
-  const standalone = await startStandalone()
-  const stop = () => standalone.remove()
-  process.once('SIGINT', () => void stop().then(() => process.exit(1)))
-  const store = createSearchStore({ endpoint: standalone.search })
-  try {
+  await withStandalone(async (standalone, store) => {
     const replays: { readonly fault: LabelledFault; readonly replay: Replay }[] = []
     for (const fault of faults) replays.push({ fault, replay: await replayFault(data, fault, standalone.collector, Date.now()) })
     for (const { replay } of replays) await untilStored(store, replay)
@@ -87,6 +84,24 @@ async function main(): Promise<void> {
     for (const { fault, replay } of replays) results.push(await measure(store, standalone.ticketing, fault, replay))
     print(results)
     if (!values.cause) await benchDetection(data, faults, { ...standalone, store })
+  })
+}
+
+/** Ends the standalone however the work ends, by a signal as well, also while it starts. */
+async function withStandalone(work: (standalone: Standalone, store: SearchStore) => Promise<void>): Promise<void> {
+  const ended = new AbortController()
+  const starting = startStandalone({}, { signal: ended.signal })
+  const stop = async () => {
+    ended.abort()
+    // One that did not start has left nothing.
+    const standalone = await starting.catch(() => undefined)
+    await standalone?.remove()
+  }
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void stop().finally(() => process.exit(1)))
+  const standalone = await starting
+  const store = createSearchStore({ endpoint: standalone.search })
+  try {
+    await work(standalone, store)
   } finally {
     await store.close()
     await stop()
@@ -94,16 +109,11 @@ async function main(): Promise<void> {
 }
 
 async function benchAnalyze(): Promise<void> {
-  const standalone = await startStandalone()
   const filled = { records: Number(values.stored), endMs: Date.now() }
-  const store = createSearchStore({ endpoint: standalone.search })
-  try {
+  await withStandalone(async (standalone, store) => {
     if (filled.records > 0) await fillStore(standalone.search, filled.records, filled.endMs)
     await measureAnalyze(standalone, (tenant, records) => untilStored(store, { tenant, records }), filled.records > 0 ? filled : undefined)
-  } finally {
-    await store.close()
-    await standalone.remove()
-  }
+  })
 }
 
 async function untilStored(store: SearchStore, { tenant, records }: Pick<Replay, 'tenant' | 'records'>): Promise<void> {
@@ -120,13 +130,10 @@ async function untilStored(store: SearchStore, { tenant, records }: Pick<Replay,
 
 async function measure(store: SearchStore, ticketing: string, fault: LabelledFault, { tenant, atMs }: Replay): Promise<Result> {
   const startedMs = performance.now()
-  const response = await fetch(`${ticketing}/api/v1/analyze`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-service-tenant-id': tenant },
-    body: JSON.stringify({ at: new Date(atMs).toISOString() }),
+  const text = await postJson(`${ticketing}/api/v1/analyze`, JSON.stringify({ at: new Date(atMs).toISOString() }), {
+    headers: { 'x-service-tenant-id': tenant },
   })
-  if (!response.ok) throw new Error(`analyze answered ${response.status}: ${await response.text()}`)
-  const answer = (await response.json()) as Analysis
+  const answer = JSON.parse(text) as Analysis
   const tookMs = performance.now() - startedMs
   const rankIn = ({ candidates }: RootCause) =>
     candidates.findIndex(({ service }) => service === fault.service) + 1 || Number.POSITIVE_INFINITY
