@@ -7,7 +7,7 @@ import { type ErrorReader, readErrors } from './error-reader.ts'
 import { type Findings, type Hint, HintBoard } from './findings.ts'
 import { MinuteSeries } from './minute-series.ts'
 import type { Kind, ObservedPeriod, ObservedRecord, ObservedSystem, TracedRequest } from './observed-system.ts'
-import { namesReason, readErrorWords, tellsLastingState, tellsOomKill } from './read-error-words.ts'
+import { namesReason, readErrorWords, tellsKernelKill, tellsLastingState, tellsOomKill } from './read-error-words.ts'
 import { countShift, median, type Pair, shareShift } from './statistics.ts'
 import { quoted, rounded, timesOf } from './wording.ts'
 
@@ -78,16 +78,19 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
   const origins = new Set<number>()
   if (risen.size === 0)
     return { findings: board.findings(), risen, recovered, failed, worstShare: 0, origins, echoing: new Set(), blames: [] }
-  const reader = readErrors(system.services, risen)
+  const firstMs = firstTimes(system.window, risen)
+  const reader = readErrors(system.services, risen, kind => firstMs.get(kind) ?? Number.POSITIVE_INFINITY)
   const { isRemote } = reader
   const echoes = findEchoes(system.window.untraced.filter(({ isError, kind }) => isError && risen.has(kind)))
   const echoed = new Set(echoes.map(([later]) => later))
-  const tallies = yield* attribute(system, { risen, failed, reader, echoed })
+  const tallies = followed(yield* attribute(system, { risen, failed, reader, echoed }), echoes)
   let worstShare = 0
   for (const tally of tallies) {
     const { service, speaker, kind, isEcho, units: count, records } = tally
     const of = unitsOf(units[speaker]!, tally)
-    const isLasting = !isEcho && service === speaker && count[0] === 0 && kind !== undefined && tellsLasting(kind)
+    const isNew = !isEcho && count[0] === 0 && kind !== undefined
+    const isKill = isNew && service !== speaker && wordsOf(kind).some(tellsKernelKill)
+    const isLasting = isKill || (isNew && service === speaker && tellsLasting(kind))
     const strength = Math.max(shiftOf(count, of) * (isEcho ? ECHO_WEIGHT : 1), isLasting ? LASTING : 0)
     if (strength <= 0) continue
     if (!isEcho) origins.add(service)
@@ -115,6 +118,7 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
       strength,
       subject: `${speaker} ${kind?.id ?? 'all'} ${isEcho}`,
       isErrors: true,
+      isKill,
       isOwnWords: service === speaker && !isEcho,
       namesReason: records.some(({ kind }) => wordsOf(kind).some(namesReason)),
       ...waitsOf(service === speaker ? records : [], reader),
@@ -277,7 +281,7 @@ function* findRisen(
   for (const [kind, errors] of byKind) {
     if (hasStopped(errors.units, unitsOf(units[kind.service]!, errors))) stopped.add(kind)
     const isNewOfMany = errors.units[0] === 0 && strengthOf(byService.get(kind.service)!, kind.service) >= RISEN
-    const isNewState = errors.units[0] === 0 && tellsLasting(kind)
+    const isNewState = errors.units[0] === 0 && (tellsLasting(kind) || wordsOf(kind).some(tellsKernelKill))
     if (strengthOf(errors, kind.service) >= RISEN || isNewOfMany || isNewState) risen.add(kind)
   }
   return { risen, stopped }
@@ -289,6 +293,14 @@ function hasStopped(count: Readonly<Pair>, of: Readonly<Pair>): boolean {
 
 function tellsLasting(kind: Kind): boolean {
   return wordsOf(kind).some(text => readErrorWords(text).sense === 'own' && tellsLastingState(text))
+}
+
+/** When each of the kinds came first. */
+function firstTimes({ records }: ObservedPeriod, kinds: ReadonlySet<Kind>): ReadonlyMap<Kind, number> {
+  const times = new Map<Kind, number>()
+  for (const { kind, isError, timeMs } of records)
+    if (isError && kinds.has(kind)) times.set(kind, Math.min(times.get(kind) ?? Number.POSITIVE_INFINITY, timeMs))
+  return times
 }
 
 const wordsOf = ({ pattern, errorTexts }: Kind): readonly string[] => (errorTexts.length === 0 ? [pattern] : errorTexts)
@@ -385,29 +397,29 @@ function* attribute(system: ObservedSystem, { risen, failed, reader, echoed }: A
     }
     yield
   }
-  return followed(tallies.values())
+  return [...tallies.values()]
 }
 
-/** Errors that name a second service which mostly names a third are evidence for the third, and little for the second. */
-function followed(tallies: Iterable<Tally>): readonly Tally[] {
-  const all = [...tallies]
+/** Errors that name a second service which mostly names a third, or whose errors follow those of a third, are evidence for the third, and little for the second. */
+function followed(all: readonly Tally[], echoes: readonly (readonly [number, number])[]): readonly Tally[] {
   const mostly = new Map<number, Tally>()
   for (const tally of all) {
     const known = mostly.get(tally.speaker)
     if (!tally.isEcho && tally.kind === undefined && (known === undefined || known.units[1] < tally.units[1]))
       mostly.set(tally.speaker, tally)
   }
-  const endOf = (service: number) => {
-    const seen = new Set([service])
+  const follows = new Map(echoes)
+  const endOf = (service: number, speaker: number) => {
+    const seen = new Set([service, speaker])
     for (let step = 0; step < MAX_STEPS; step++) {
-      const next = mostly.get(service)?.service
+      const next = mostly.get(service)?.service ?? follows.get(service)
       if (next === undefined || seen.has(next)) break
       seen.add(next)
       service = next
     }
     return service
   }
-  return all.map(tally => (tally.service === tally.speaker ? tally : { ...tally, service: endOf(tally.service) }))
+  return all.map(tally => (tally.service === tally.speaker ? tally : { ...tally, service: endOf(tally.service, tally.speaker) }))
 }
 
 /** Pairs of services: the errors of the first one, all without a request, follow those of the second one at once. `errors` in the order of time. */
