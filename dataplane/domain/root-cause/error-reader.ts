@@ -94,7 +94,7 @@ export function readErrors(
     const findWord = () => (speaker === nameService ? undefined : findNamed(withoutCallers, speaker))
     if (isUnresolved) {
       if (nameService >= 0 && nameService !== speaker) return nameService
-      // Where nobody has the name, whoever had it is gone.
+      // A service whose name nobody has any more is gone.
       return isLookupUnanswered ? findNamed(withoutNames(withoutCallers, hosts), speaker) : findWord()
     }
     for (const host of hosts) {

@@ -7,7 +7,7 @@ import { type ErrorReader, readErrors } from './error-reader.ts'
 import { type Findings, type Hint, HintBoard } from './findings.ts'
 import { MinuteSeries } from './minute-series.ts'
 import type { Kind, ObservedPeriod, ObservedRecord, ObservedSystem, TracedRequest } from './observed-system.ts'
-import { namesReason, readErrorWords, tellsKernelKill, tellsLastingState, tellsOomKill } from './read-error-words.ts'
+import { namesReason, readErrorWords, tellsKernelKill, tellsLastingState, tellsOomKill, tellsRestarts } from './read-error-words.ts'
 import { countShift, median, type Pair, shareShift } from './statistics.ts'
 import { quoted, rounded, timesOf } from './wording.ts'
 
@@ -27,6 +27,8 @@ const MAX_SERVICES_ECHOING = 50
 const NEVER_MS = 1e12
 /** Weight of an error that follows another one, or blames another service, for the service that wrote it. */
 const ECHO_WEIGHT = 0.5
+/** The words of who calls a service come before those of who calls that one. */
+const INDIRECT_WEIGHT = 0.95
 /** The least that a lasting state counts which was never told before: one line tells it, and it stands out. */
 const LASTING = 2.5
 /** Longest chain of services in which each one names the next. */
@@ -91,7 +93,8 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
     const isNew = !isEcho && count[0] === 0 && kind !== undefined
     const isKill = isNew && service !== speaker && wordsOf(kind).some(tellsKernelKill)
     const isLasting = isKill || (isNew && service === speaker && tellsLasting(kind))
-    const strength = Math.max(shiftOf(count, of) * (isEcho ? ECHO_WEIGHT : 1), isLasting ? LASTING : 0)
+    const weight = isEcho ? ECHO_WEIGHT : tally.via === undefined ? 1 : INDIRECT_WEIGHT
+    const strength = Math.max(shiftOf(count, of) * weight, isLasting ? LASTING : 0)
     if (strength <= 0) continue
     if (!isEcho) origins.add(service)
     if (!isEcho && (service !== speaker || !records.every(({ kind }) => isRemote(kind))))
@@ -104,6 +107,7 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
       const told = kind ?? mostTelling(records, reader)
       return tellErrors({
         speaker: other,
+        via: tally.via === undefined ? undefined : system.services[tally.via]!,
         isEcho,
         isOfSeveral: kind === undefined,
         says: reader.textOf(told),
@@ -163,6 +167,8 @@ function waitsOf(records: readonly ObservedRecord[], { waits }: ErrorReader): Pi
 interface Told {
   /** The service that wrote the errors, where that is another one. */
   readonly speaker: string | undefined
+  /** The service that they name, where its errors lead to this one. */
+  readonly via: string | undefined
   readonly isEcho: boolean
   /** Errors of all kinds. */
   readonly isOfSeveral: boolean
@@ -175,7 +181,7 @@ interface Told {
   readonly expected: number
 }
 
-function tellErrors({ speaker, isEcho, isOfSeveral, says, unresolvedName, queues, count, expected }: Told): string {
+function tellErrors({ speaker, via, isEcho, isOfSeveral, says, unresolvedName, queues, count, expected }: Told): string {
   const often = `${timesOf(count[1])}, ${count[0] === 0 ? 'never before' : `${expected} expected`}`
   const [queue, ...otherQueues] = queues
   const words = queue === undefined || otherQueues.length > 0 ? quoted(says) : `${quoted(says)} on ${queue}`
@@ -184,7 +190,9 @@ function tellErrors({ speaker, isEcho, isOfSeveral, says, unresolvedName, queues
     return `${speaker === undefined ? '' : `${speaker} `}cannot resolve the name ${unresolvedName}: ${what}${isOfSeveral ? ' ' : ': '}${often}`
   if (isEcho)
     return `${what} ${isOfSeveral ? 'follow errors elsewhere, or blame' : 'follows errors elsewhere, or blames'} another service: ${often}`
-  if (speaker !== undefined) return `${speaker} blames it: ${what} ${often}`
+  if (speaker !== undefined && via !== undefined) return `${speaker} blames ${via}, whose errors lead here: ${what} ${often}`
+  if (speaker !== undefined)
+    return `${speaker} ${tellsOomKill(says) || tellsRestarts(says) ? 'tells of it' : 'blames it'}: ${what} ${often}`
   if (isOfSeveral) return `${what} ${often}`
   return `${what} is ${count[0] === 0 ? 'a new error' : 'an error that comes more often'}: ${often}`
 }
@@ -334,6 +342,8 @@ function* firstErrors({ requests, untraced }: ObservedPeriod): Generator<FirstEr
 interface Tally {
   readonly service: number
   readonly speaker: number
+  /** The service that the error names, where its own errors lead to `service`. */
+  readonly via?: number
   /** The error only follows another one, or blames another service. */
   readonly isEcho: boolean
   /** Undefined: of all statements. */
@@ -419,8 +429,10 @@ function followed(all: readonly Tally[], echoes: readonly (readonly [number, num
     }
     return service
   }
-  return all.map(tally => (tally.service === tally.speaker ? tally : { ...tally, service: endOf(tally.service, tally.speaker) }))
+  return all.map(tally => (tally.service === tally.speaker ? tally : leadTo(tally, endOf(tally.service, tally.speaker))))
 }
+
+const leadTo = (tally: Tally, service: number): Tally => (service === tally.service ? tally : { ...tally, service, via: tally.service })
 
 /** Pairs of services: the errors of the first one, all without a request, follow those of the second one at once. `errors` in the order of time. */
 function findEchoes(errors: readonly ObservedRecord[]): readonly (readonly [number, number])[] {

@@ -164,6 +164,10 @@ describe('words of errors', () => {
     expect(readErrorWords(refused).refusesPeer).to.equal(false)
   })
 
+  it('are told with the host that a client of Python names', () => {
+    expect(withOpenReasons("HTTPConnectionPool(host='orders', port=8080): Read timed out.")).to.contain('host=orders')
+  })
+
   it('name no file of a stack trace as a host', () => {
     expect(readErrorWords('request failed\n\tat shop.Order.place(Order.java:118)').hosts).to.deep.equal([])
   })

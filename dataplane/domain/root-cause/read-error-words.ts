@@ -215,13 +215,17 @@ export function tellsSlowStatement(pattern: string): boolean {
 const MASKED_PORT = /\w:<\*>/
 /** A URL is told up to where it leads: paths and queries name users. */
 const WHOLE_SITE = /^https?:\/\/[\w.:-]{1,200}(?=[/?#]|$)/
+/** Clients of Python name whom they asked in quotes. */
+const QUOTED_HOST = /\bhost='([a-z][\w.-]{0,252})'/gi
 /** An apostrophe within a word is no mark. */
 const QUOTED = /(["`]|(?<![\p{L}\d])'(?=[^']{1,200}'(?![\p{L}\d])))((?:(?!\1)[^\\]){1,200})\1/gu
 
 /** The text without the marks around quoted reasons: a mask of all that is quoted would hide why something failed. */
 export function withOpenReasons(text: string): string {
   const isReason = (words: string) => [NETWORK, NEAR_END, REFUSED, ...STATE, ...OWN].some(reason => reason.test(words))
-  return text.replaceAll(QUOTED, (quoted, _mark, words: string) => WHOLE_SITE.exec(words)?.[0] ?? (isReason(words) ? words : quoted))
+  return text
+    .replaceAll(QUOTED_HOST, 'host=$1')
+    .replaceAll(QUOTED, (quoted, _mark, words: string) => WHOLE_SITE.exec(words)?.[0] ?? (isReason(words) ? words : quoted))
 }
 
 /** The kernel tells it at any level. */

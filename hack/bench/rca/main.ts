@@ -15,6 +15,7 @@ import { measureAnalyze } from './analyze-time.ts'
 import { benchDetection } from './detection.ts'
 import { measureDetection } from './detection-in-process.ts'
 import { type LabelledFault, openFaultData } from './labelled-faults.ts'
+import { measureOutages } from './outages.ts'
 import { postJson } from './post-json.ts'
 import { type Replay, replayFault } from './replay-fault.ts'
 import { measureSynthetic, measureVariants } from './variants.ts'
@@ -29,6 +30,7 @@ const USAGE = `Usage: npm run bench:rca -- --data FOLDER [options]
   --detection     without servers: detection alone, in one process
   --variants      without servers: the faults with less to go by, faults made up in fault-free records
   --synthetic N   without servers and data: N small systems of each kind of fault, made up from seeds
+  --outages N     without servers and data: outages as companies know them, N systems of each
 
 Starts a standalone on a temporary directory, sends each fault with fifteen fault-free minutes before it to the collector as a tenant of its own, asks
 POST /api/v1/analyze at the time of the injection, and prints A@1, A@3, A@5: the share of faults whose service is among the first 1, 3, 5 candidates.
@@ -44,6 +46,7 @@ const { values } = parseArgs({
     detection: { type: 'boolean', default: false },
     variants: { type: 'boolean', default: false },
     synthetic: { type: 'string', default: '' },
+    outages: { type: 'string', default: '' },
     help: { type: 'boolean', short: 'h', default: false },
   },
 })
@@ -64,6 +67,7 @@ interface Result {
 
 async function main(): Promise<void> {
   if (values.synthetic !== '') return measureSynthetic(Number(values.synthetic))
+  if (values.outages !== '') return measureOutages(Number(values.outages))
   if (values.analyze) return benchAnalyze()
   if (values.data === '') throw new Error('no data: name the folder of the labelled logs with --data or RCA_DATA (--help says more)')
   const data = openFaultData(values.data)
