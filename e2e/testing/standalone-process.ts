@@ -42,10 +42,14 @@ export interface Standalone {
   remove(): Promise<void>
 }
 
-/** `program`: the launcher of another checkout, where its version is to run. */
+/** `program`: the launcher of another checkout, where its version is to run. `signal` ends the process, also while it starts. */
 export async function startStandalone(
   env: Readonly<Record<string, string>> = {},
-  { parentDirectory = tmpdir(), program = PROGRAM }: { readonly parentDirectory?: string; readonly program?: string } = {},
+  {
+    parentDirectory = tmpdir(),
+    program = PROGRAM,
+    signal,
+  }: { readonly parentDirectory?: string; readonly program?: string; readonly signal?: AbortSignal } = {},
 ): Promise<Standalone> {
   const directory = mkdtempSync(join(parentDirectory, 'logpipeline-e2e-'))
   const dataDir = join(directory, 'data')
@@ -54,7 +58,9 @@ export async function startStandalone(
   let child: ChildProcess
   let gone: Promise<number | null>
 
+  signal?.addEventListener('abort', () => (child as ChildProcess | undefined)?.kill('SIGKILL'))
   const launch = async () => {
+    signal?.throwIfAborted()
     const settings = Object.fromEntries(PORT_SETTINGS.map(name => [name, String(ports[name])]))
     child = spawn(program, ['standalone'], {
       env: { PATH: process.env['PATH'], ...settings, DATA_DIR: dataDir, ...env },
@@ -125,7 +131,8 @@ export async function startStandalone(
 async function untilReady(child: ChildProcess, addresses: readonly string[]): Promise<void> {
   await eventually(
     async () => {
-      if (child.exitCode !== null) throw new GaveUp(`standalone exited with ${child.exitCode}`)
+      const ended = child.exitCode ?? child.signalCode
+      if (ended !== null) throw new GaveUp(`standalone exited with ${ended}`)
       for (const address of addresses) {
         const response = await fetch(address)
         if (!response.ok) throw new Error(`${address} answers ${response.status}: ${await response.text()}`)

@@ -58,7 +58,7 @@ describe('readable text of a message', () => {
 
   it('of a structured line of Kubernetes what its quotes say', () => {
     const line = `E0303 04:00:01.123456    1 kubelet.go:114] "Error syncing pod" err="no room for \\"a\\"" pod="shop/orders-0"`
-    expect(readableText(line)).to.equal('Error syncing pod: no room for "a"')
+    expect(readableText(line)).to.equal('Error syncing pod: no room for "a": pod shop/orders-0')
     expect([lacksWords(maskMessage(line)), lacksWords('E<*> <*> <*> kubelet.go:<*>] no room')]).to.deep.equal([true, false])
   })
 

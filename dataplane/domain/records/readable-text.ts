@@ -48,6 +48,8 @@ const LOGFMT_PATTERN = /(?:^|\s)(?:msg|message)=<\*>/
 /** Structured lines of Kubernetes: `E0303 04:00:01.123456       1 kubelet.go:114] "Error syncing pod" err="no room" pod="shop/orders-0"`. */
 const KLOG_HEAD = '^[DIWEF](?:\\d{4}|<\\*>)\\s+\\S{1,40}\\s+(?:\\d{1,10}|<\\*>)\\s+[\\w./-]{1,80}:(?:\\d{1,10}|<\\*>)\\] '
 const KLOG = new RegExp(`${KLOG_HEAD}"((?:[^"\\\\]|\\\\.){1,1024})"`)
+/** The kubelet tells of many pods in the same words. */
+const KLOG_POD = /(?:^| )pod="((?:[a-z0-9-]{1,63}\/)?[a-z0-9.-]{1,253})"/i
 const KLOG_PATTERN = new RegExp(`${KLOG_HEAD}<\\*>(?: |$)`)
 
 /** A message that is neither, or has no such field, as it is but for the colours of a terminal. */
@@ -80,7 +82,10 @@ export function lacksWords(pattern: string): boolean {
 
 function textOfKlog(text: string): string | undefined {
   const [head, said] = KLOG.exec(text) ?? []
-  return head === undefined ? undefined : joined([unescaped(said!), ...textsOfFields(text.slice(head.length))])
+  if (head === undefined) return undefined
+  const fields = text.slice(head.length)
+  const [, pod] = KLOG_POD.exec(fields) ?? []
+  return joined([unescaped(said!), ...textsOfFields(fields), ...(pod === undefined ? [] : [`pod ${pod}`])])
 }
 
 function textOfLogfmt(text: string): string | undefined {

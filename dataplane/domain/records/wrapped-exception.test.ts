@@ -34,6 +34,15 @@ describe('an exception that a framework wraps', () => {
     expect(withoutWrapping(java)).to.equal(java)
   })
 
+  it('keeps whom it called, where it ends with the words of its cause', () => {
+    const spring = 'o.s.ResourceAccessException: I/O error on POST request for "http://stock:8080/items": '
+    const java = `no order\n\n${spring}Connection refused\n\tat shop.Order.place(Order.java:7)`
+    expect(withoutWrapping(`${java}\nCaused by: java.net.ConnectException: Connection refused\n\t... 9 more`)).to.equal(
+      `no order: ${spring}java.net.ConnectException: Connection refused`,
+    )
+    expect(withoutWrapping(`${java}\nCaused by: java.net.SocketException: closed`)).to.equal('no order: java.net.SocketException: closed')
+  })
+
   it('that is cut off, or that nothing wraps, is left as it is', () => {
     for (const line of [why, `${servlet}; nested exception is`, servlet, `order 7: nested exception is ${why}`, ''])
       expect(withoutWrapping(line)).to.equal(line)

@@ -15,7 +15,10 @@ export function withoutWrapping(message: string): string {
   const traceback = TRACEBACK.exec(message)
   if (traceback !== null) return lastOfTraceback(message, traceback[1])
   const at = message.lastIndexOf(CAUSED_BY)
-  if (at > 0) return behind(lineAt(message, 0), lineAt(message, at + CAUSED_BY.length))
+  if (at > 0) {
+    const exception = lineAt(message, at + CAUSED_BY.length)
+    return behind(lineAt(message, 0), withCalled(message.slice(0, at), exception))
+  }
   const found = WRAPPING.exec(message)
   if (found === null) return message
   const inner = message.slice(found[0].length)
@@ -26,6 +29,13 @@ function lastOfTraceback(traceback: string, says: string | undefined): string {
   const whole = traceback.trimEnd()
   const last = whole.slice(whole.lastIndexOf('\n') + 1)
   return /^[A-Za-z_]/.test(last) ? behind(says, last) : traceback
+}
+
+/** `I/O error on POST request for "http://orders:8080": java.net.ConnectException: Connection refused`: an exception that ends with the words of its cause tells whom it called, and the cause does not. */
+function withCalled(before: string, exception: string): string {
+  const end = exception.slice(exception.indexOf(': '))
+  const called = before.split('\n').find(line => line.includes('://') && line.trimEnd().endsWith(end))
+  return end.length <= 2 || called === undefined ? exception : `${called.trimEnd().slice(0, -end.length)}: ${exception}`
 }
 
 function lineAt(text: string, from: number): string {

@@ -20,7 +20,7 @@ const MAX_LOOKED_AT = 20
 /** A service waits whose errors say so with this part of its strength. */
 const MOST_OF_WAITING = 0.3
 /** Visits break off where they wait. */
-const OF_WAITING: readonly Nature[] = ['fault', 'remote', 'broken']
+const OF_WAITING: readonly Nature[] = ['cause', 'fault', 'remote', 'broken']
 
 /** One that is not heard explains who waits for it from this part of that one's strength on: what failing requests show of it counts half. */
 const NEAR_UNHEARD = 0.3

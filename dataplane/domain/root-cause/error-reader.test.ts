@@ -205,4 +205,48 @@ describe('what errors tell', () => {
     expect([reader.isRemote(vague), reader.isRemote(own)]).to.deep.equal([true, false])
     expect(readErrors(SERVICES, [vague]).isRemote(vague)).to.equal(false)
   })
+
+  it('a name that the name service does not answer for is not blamed, and one that nobody has is', () => {
+    expect(namedBy(kind('web', 'dial tcp: lookup orders on 10.96.0.10:53: i/o timeout'))).to.deep.equal(['coredns'])
+    const withoutDns = readErrors(['web', 'orders'], [])
+    const named = (text: string) => withoutDns.named({ ...kind('web', text), service: 0 })
+    expect(named('dial tcp: lookup orders on 10.96.0.10:53: no such host')).to.equal(1)
+    expect(named('dial tcp: lookup orders on 10.96.0.10:53: i/o timeout')).to.equal(undefined)
+    expect(named("Failed to resolve 'orders' ([Errno -3] Temporary failure in name resolution)")).to.equal(undefined)
+  })
+
+  it('of several services that the platform restarts the kernel killed the first', () => {
+    const kill = kind('coredns', 'Out of memory: Killed process 7 (java)')
+    const [first, second] = ['orders', 'orders-db'].map(name => kind('coredns', `Back-off restarting failed container ${name}`))
+    const at = new Map([
+      [kill, 0],
+      [first!, 9_000],
+      [second!, 40_000],
+    ])
+    const killed = (times: ReadonlyMap<Kind, number>) =>
+      SERVICES[readErrors(SERVICES, [kill, first!, second!], each => times.get(each)!).named(kill) ?? -1]
+    expect(killed(at)).to.equal('orders')
+    expect(killed(new Map([...at, [second!, 3_000]]))).to.equal('orders-db')
+    expect(killed(new Map([...at, [second!, 9_500]]))).to.equal(undefined)
+  })
+
+  it('who does not accept the certificate of another one waits for it; who got a status of failure waits for nobody', () => {
+    const waits = (text: string) => {
+      const said = kind('web', text)
+      return readErrors(SERVICES, [said]).waits(said)
+    }
+    expect(waits('Error: certificate has expired')).to.equal('answer')
+    expect(waits('AxiosError: Request failed with status code 503')).to.equal('nothing')
+  })
+
+  it('a request began at the end of the chain of who names whom: who waited longest may write first', () => {
+    const web = kind('web', 'POST http://orders:8080/orders: Read timed out')
+    const orders = kind('orders', 'order not placed: dial tcp orders-db:5432: i/o timeout')
+    const vague = kind('orders', 'request failed')
+    const reader = readErrors(SERVICES, [web, orders, vague])
+    expect(reader.beginningOf([{ kind: web }, { kind: orders }])!.kind).to.equal(orders)
+    expect(reader.beginningOf([{ kind: web }, { kind: vague }])!.kind).to.equal(web)
+    const back = kind('orders', 'call to http://web:8080/hook: Read timed out')
+    expect(readErrors(SERVICES, [web, back]).beginningOf([{ kind: web }, { kind: back }])!.kind).to.equal(back)
+  })
 })

@@ -41,6 +41,9 @@ export interface ErrorReader {
   textOf(kind: Kind): string
 }
 
+/** Clocks differ. */
+const CLOCKS_MS = 2_000
+
 /** Characters of a message in which orders to its readers are looked for. */
 const MAX_ORDERS = 400
 
@@ -53,7 +56,12 @@ interface ReadKind {
 
 const isFaultOfClient = (text: string) => refusesLogin(text) || asksWrongly(text)
 
-export function readErrors(services: readonly string[], kinds: Iterable<Kind>): ErrorReader {
+/** `firstMs`: when an error came first, ms since the epoch; infinite where nobody knows. */
+export function readErrors(
+  services: readonly string[],
+  kinds: Iterable<Kind>,
+  firstMs: (kind: Kind) => number = () => Number.POSITIVE_INFINITY,
+): ErrorReader {
   const all = [...kinds]
   const said = all.flatMap(kind => textsOf(kind).map(text => ({ kind, service: kind.service, text })))
   // An error that holds no more than the words of any error repeats nobody.
@@ -77,26 +85,36 @@ export function readErrors(services: readonly string[], kinds: Iterable<Kind>): 
   const findCalled = createFindCalled(services, findHost)
   const nameService = services.findIndex(name => /dns/i.test(name))
   const namedBy = (
-    { sense, hosts, isUnresolved, isOfNearEnd, withoutCallers }: ErrorWords,
+    { sense, hosts, isUnresolved, isLookupUnanswered, isOfNearEnd, withoutCallers }: ErrorWords,
     speaker: number,
     called: number | undefined,
   ) => {
     if (isOfNearEnd) return undefined
     // The names that a name service looked up are not at fault.
     const findWord = () => (speaker === nameService ? undefined : findNamed(withoutCallers, speaker))
-    if (isUnresolved) return nameService < 0 || nameService === speaker ? findWord() : nameService
+    if (isUnresolved) {
+      if (nameService >= 0 && nameService !== speaker) return nameService
+      // A service whose name nobody has any more is gone.
+      return isLookupUnanswered ? findNamed(withoutNames(withoutCallers, hosts), speaker) : findWord()
+    }
     for (const host of hosts) {
       const service = findHost(host)
       if (service !== undefined && service !== speaker) return service
     }
     return sense === 'own' ? undefined : (called ?? findWord())
   }
-  let restarted: ReadonlySet<number | undefined> | undefined
-  /** The only service that the platform restarts: whom else did the kernel kill? */
-  const onlyRestarted = () => {
-    restarted ??= new Set(all.filter(kind => textsOf(kind).some(tellsRestarts)).map(kind => readOnce(kind).named))
-    const [service, ...others] = restarted
-    return others.length === 0 ? service : undefined
+  let restarts: readonly (readonly [service: number, ms: number])[] | undefined
+  /** Whom the kernel killed: the only service that the platform restarts, of several the first. Those beside it fail because of it, or are moved. */
+  const killedBefore = (kill: Kind): number | undefined => {
+    restarts ??= all.flatMap(kind => {
+      const { named } = textsOf(kind).some(tellsRestarts) ? readOnce(kind) : {}
+      return named === undefined ? [] : [[named, firstMs(kind)] as const]
+    })
+    if (new Set(restarts.map(([service]) => service)).size <= 1) return restarts[0]?.[0]
+    const [first, second] = [...Map.groupBy(restarts, ([service]) => service)]
+      .map(([service, times]) => ({ service, ms: Math.min(...times.map(([, ms]) => ms).filter(ms => ms >= firstMs(kill) - CLOCKS_MS)) }))
+      .sort((a, b) => a.ms - b.ms)
+    return first!.ms + CLOCKS_MS < second!.ms ? first!.service : undefined
   }
   const read = (kind: Kind): ReadKind => {
     const texts = textsOf(kind)
@@ -117,7 +135,7 @@ export function readErrors(services: readonly string[], kinds: Iterable<Kind>): 
       if (repeated !== undefined && onlyRefused(repeated) === kind.service) return { sense: 'own', named: undefined }
     }
     if (repeated !== undefined) return { sense: 'callee', named: repeated }
-    const killed = () => (texts.some(tellsOomKill) ? onlyRestarted() : undefined)
+    const killed = () => (texts.some(tellsOomKill) ? killedBefore(kind) : undefined)
     const named = words.map(each => namedBy(each, kind.service, called)).find(service => service !== undefined) ?? killed()
     const sense = words.find(each => each.sense === 'own')?.sense ?? first.sense
     // Attributes say of whom it complains.
@@ -129,8 +147,14 @@ export function readErrors(services: readonly string[], kinds: Iterable<Kind>): 
       words.some(each => each.isUnresolved || isOfStranger(each)) || kind.called.some(({ hosts }) => hosts.some(isStranger))
     if (named === undefined && isOfOthers) return { sense: sense === 'callee' ? 'plain' : sense, named, unresolvedName }
     if (named !== undefined) return { sense, named, unresolvedName }
-    const isUnanswered = sense === 'callee' || (sense === 'plain' && first.isUnanswered && kind.called.length === 0)
-    return { sense, named, unresolvedName, waits: first.isPoolEmpty ? 'connection' : isUnanswered ? 'answer' : 'nothing' }
+    const isUnanswered =
+      sense === 'callee' || words.some(each => each.refusesPeer) || (sense === 'plain' && first.isUnanswered && kind.called.length === 0)
+    return {
+      sense,
+      named,
+      unresolvedName,
+      waits: first.isPoolEmpty ? 'connection' : first.isAnswered ? 'nothing' : isUnanswered ? 'answer' : 'nothing',
+    }
   }
   const known = new Map<Kind, ReadKind>()
   const readOnce = (kind: Kind): ReadKind => {
@@ -146,16 +170,32 @@ export function readErrors(services: readonly string[], kinds: Iterable<Kind>): 
     telling ??= new Set(all.filter(kind => readOnce(kind).sense !== 'vague').map(kind => kind.service))
     return telling.size > (telling.has(service) ? 1 : 0)
   }
+  const firstTelling = <T extends { readonly kind: Kind }>(errors: readonly T[]) =>
+    errors.find(({ kind }) => readOnce(kind).sense !== 'vague')
+  /** The error of the service that it names, along the chain of who names whom: clocks differ, and who waits longest may write first. */
+  const atEndOfChain = <T extends { readonly kind: Kind }>(first: T, errors: readonly T[]): T => {
+    const seen = new Set([first.kind.service])
+    let last = first
+    for (;;) {
+      const { named } = readOnce(last.kind)
+      if (named === undefined || seen.has(named)) return last
+      seen.add(named)
+      const next = firstTelling(errors.filter(({ kind }) => kind.service === named))
+      if (next === undefined) return last
+      last = next
+    }
+  }
   return {
     named: kind => readOnce(kind).named,
     senseOf: kind => readOnce(kind).sense,
     waits: kind => (readOnce(kind).sense === 'vague' ? undefined : (readOnce(kind).waits ?? 'nothing')),
     unresolvedNameOf: kind => readOnce(kind).unresolvedName,
     isRemote: kind => readOnce(kind).sense === 'callee' || (readOnce(kind).sense === 'vague' && othersTell(kind.service)),
-    beginningOf: errors =>
-      errors.find(({ kind }) => readOnce(kind).sense === 'own' && readOnce(kind).named === undefined) ??
-      errors.find(({ kind }) => readOnce(kind).sense !== 'vague') ??
-      errors[0],
+    beginningOf: errors => {
+      const own = errors.find(({ kind }) => readOnce(kind).sense === 'own' && readOnce(kind).named === undefined)
+      const first = own ?? firstTelling(errors)
+      return first === undefined ? errors[0] : own === undefined ? atEndOfChain(first, errors) : own
+    },
     textOf: ({ errorTexts: [text], pattern }) => (text === undefined ? pattern : maskBesideStatus(withOpenReasons(text), maskMessage)),
   }
 }
@@ -165,6 +205,9 @@ function mostOf(services: readonly (number | undefined)[]): number | undefined {
   const groups = [...Map.groupBy(services, service => service)].sort(([, one], [, other]) => other.length - one.length)
   return groups[0]?.[0]
 }
+
+const withoutNames = (text: string, names: readonly string[]): string =>
+  names.reduce((left, name) => left.replaceAll(name, ' '), text.toLowerCase())
 
 /** Names that are known within a network only. */
 const WITHIN = /\.(?:svc|local|localdomain|internal|intern|intranet|lan|corp|home)$/

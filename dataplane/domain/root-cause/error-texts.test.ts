@@ -136,4 +136,13 @@ describe('errors whose messages are read', () => {
     while (work.next().done !== true) rests++
     expect(rests).to.be.at.least(20)
   })
+
+  it('of the kubelet are told apart by their pods', () => {
+    const pattern = 'E<*> <*> <*> pod_workers.go:<*>] <*> err=<*> pod=<*>'
+    const errors = ['orders', 'mailer'].map((_, at) => error(at, pattern))
+    const line = (pod: string) =>
+      `E0303 04:00:01.118273    2114 pod_workers.go:1301] "Error syncing pod" err="no room for one more container of all" pod="shop/${pod}"`
+    const said = textsIn(errors, new Map(errors.map((each, at) => [messageKey(each), read(line(['orders', 'mailer'][at]!))])))
+    expect(new Set(said.map(({ template }) => template))).to.have.lengthOf(2)
+  })
 })

@@ -172,10 +172,15 @@ function nearestOf(sorted: readonly Observation[], timeMs: number): Observation 
   return timeMs - before.timeMs <= after.timeMs - timeMs ? before : after
 }
 
-/** Events of Kubernetes are told apart by their objects as well, which stand last: what each is warned of may be the same. */
+/** The object of a line of the kubelet stands last. */
+const OF_POD = /: pod \S{1,320}$/
+
+/** Events of Kubernetes, and lines of the kubelet, are told apart by their objects as well, which stand last: what each is warned of may be the same. */
 function statementOf(text: string, pattern: string): string {
   const masked = maskMessage(text)
-  return isWarning(pattern) ? masked : firstWords(masked)
+  if (isWarning(pattern)) return masked
+  const [object = ''] = OF_POD.exec(masked) ?? []
+  return `${firstWords(masked)}${object}`
 }
 
 /** Start and end of a longer line: a statement of SQL, or a list, may stand between what failed and why. JSON is read whole. */

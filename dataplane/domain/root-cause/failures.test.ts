@@ -46,6 +46,25 @@ describe('errors, by the service where they begin', () => {
     )
   })
 
+  it('along a chain the words of who calls it come before those of who calls that one, who is told with whom it blames', () => {
+    const chain = [
+      ...[received!, checked!],
+      { service: 'gateway', says: 'orders: Read timed out', afterMs: 5, isError: true },
+      { service: 'orders', says: 'payments does not answer', afterMs: 5, isError: true },
+    ]
+    const { failures, system, strongest } = failuresOf(untraced(withWindow(chain)))
+    expect(strongest[0]).to.equal('payments')
+    const texts = failures.findings.get(system.services.indexOf('payments'))!.hints.map(({ tell }) => tell().text)
+    expect(texts.slice(0, 2).map(text => text.replace(/:.*$/, ''))).to.have.members([
+      'orders blames it',
+      'gateway blames orders, whose errors lead here',
+    ])
+    const strengths = failures.findings.get(system.services.indexOf('payments'))!.hints.map(({ strength }) => strength)
+    expect(strengths[texts.findIndex(text => text.startsWith('orders'))]).to.be.above(
+      strengths[texts.findIndex(text => text.startsWith('gateway'))]!,
+    )
+  })
+
   it('of several the one that tells why is told', () => {
     const says = (text: string) => [{ service: 'gateway', says: text, afterMs: 5, isError: true }]
     const [killed, restarted] = ['Out of memory: Killed process in container orders', 'Back-off restarting failed container orders'].map(
@@ -58,7 +77,7 @@ describe('errors, by the service where they begin', () => {
     const { failures, system } = failuresOf(untraced(records))
     const texts = failures.findings.get(system.services.indexOf('orders'))!.hints.map(({ tell }) => tell().text)
     expect(texts[0]).to.equal(
-      'gateway blames it: errors of several kinds, “Out of memory: Killed process in container orders” among them, 20 times, never before',
+      'gateway tells of it: errors of several kinds, “Out of memory: Killed process in container orders” among them, 20 times, never before',
     )
   })
 
@@ -78,7 +97,7 @@ describe('errors, by the service where they begin', () => {
       ]
       const { failures, system } = failuresOf(untraced(records))
       const hints = (service: string) => failures.findings.get(system.services.indexOf(service))?.hints.map(({ tell }) => tell().text) ?? []
-      return hints('payments').some(text => text.startsWith('kernel blames it: “Memory cgroup out of memory'))
+      return hints('payments').some(text => text.startsWith('kernel tells of it: “Memory cgroup out of memory'))
     }
     expect(told('payments')).to.equal(true)
     expect(told('payments', 'gateway')).to.equal(false)

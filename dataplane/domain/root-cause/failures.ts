@@ -7,7 +7,7 @@ import { type ErrorReader, readErrors } from './error-reader.ts'
 import { type Findings, type Hint, HintBoard } from './findings.ts'
 import { MinuteSeries } from './minute-series.ts'
 import type { Kind, ObservedPeriod, ObservedRecord, ObservedSystem, TracedRequest } from './observed-system.ts'
-import { namesReason, readErrorWords, tellsLastingState, tellsOomKill } from './read-error-words.ts'
+import { namesReason, readErrorWords, tellsKernelKill, tellsLastingState, tellsOomKill, tellsRestarts } from './read-error-words.ts'
 import { countShift, median, type Pair, shareShift } from './statistics.ts'
 import { quoted, rounded, timesOf } from './wording.ts'
 
@@ -27,6 +27,8 @@ const MAX_SERVICES_ECHOING = 50
 const NEVER_MS = 1e12
 /** Weight of an error that follows another one, or blames another service, for the service that wrote it. */
 const ECHO_WEIGHT = 0.5
+/** The words of who calls a service come before those of who calls that one. */
+const INDIRECT_WEIGHT = 0.95
 /** The least that a lasting state counts which was never told before: one line tells it, and it stands out. */
 const LASTING = 2.5
 /** Longest chain of services in which each one names the next. */
@@ -78,17 +80,21 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
   const origins = new Set<number>()
   if (risen.size === 0)
     return { findings: board.findings(), risen, recovered, failed, worstShare: 0, origins, echoing: new Set(), blames: [] }
-  const reader = readErrors(system.services, risen)
+  const firstMs = firstTimes(system.window, risen)
+  const reader = readErrors(system.services, risen, kind => firstMs.get(kind) ?? Number.POSITIVE_INFINITY)
   const { isRemote } = reader
   const echoes = findEchoes(system.window.untraced.filter(({ isError, kind }) => isError && risen.has(kind)))
   const echoed = new Set(echoes.map(([later]) => later))
-  const tallies = yield* attribute(system, { risen, failed, reader, echoed })
+  const tallies = followed(yield* attribute(system, { risen, failed, reader, echoed }), echoes)
   let worstShare = 0
   for (const tally of tallies) {
     const { service, speaker, kind, isEcho, units: count, records } = tally
     const of = unitsOf(units[speaker]!, tally)
-    const isLasting = !isEcho && service === speaker && count[0] === 0 && kind !== undefined && tellsLasting(kind)
-    const strength = Math.max(shiftOf(count, of) * (isEcho ? ECHO_WEIGHT : 1), isLasting ? LASTING : 0)
+    const isNew = !isEcho && count[0] === 0 && kind !== undefined
+    const isKill = isNew && service !== speaker && wordsOf(kind).some(tellsKernelKill)
+    const isLasting = isKill || (isNew && service === speaker && tellsLasting(kind))
+    const weight = isEcho ? ECHO_WEIGHT : tally.via === undefined ? 1 : INDIRECT_WEIGHT
+    const strength = Math.max(shiftOf(count, of) * weight, isLasting ? LASTING : 0)
     if (strength <= 0) continue
     if (!isEcho) origins.add(service)
     if (!isEcho && (service !== speaker || !records.every(({ kind }) => isRemote(kind))))
@@ -101,6 +107,7 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
       const told = kind ?? mostTelling(records, reader)
       return tellErrors({
         speaker: other,
+        via: tally.via === undefined ? undefined : system.services[tally.via]!,
         isEcho,
         isOfSeveral: kind === undefined,
         says: reader.textOf(told),
@@ -115,6 +122,7 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
       strength,
       subject: `${speaker} ${kind?.id ?? 'all'} ${isEcho}`,
       isErrors: true,
+      isKill,
       isOwnWords: service === speaker && !isEcho,
       namesReason: records.some(({ kind }) => wordsOf(kind).some(namesReason)),
       ...waitsOf(service === speaker ? records : [], reader),
@@ -159,6 +167,8 @@ function waitsOf(records: readonly ObservedRecord[], { waits }: ErrorReader): Pi
 interface Told {
   /** The service that wrote the errors, where that is another one. */
   readonly speaker: string | undefined
+  /** The service that they name, where its errors lead to this one. */
+  readonly via: string | undefined
   readonly isEcho: boolean
   /** Errors of all kinds. */
   readonly isOfSeveral: boolean
@@ -171,7 +181,7 @@ interface Told {
   readonly expected: number
 }
 
-function tellErrors({ speaker, isEcho, isOfSeveral, says, unresolvedName, queues, count, expected }: Told): string {
+function tellErrors({ speaker, via, isEcho, isOfSeveral, says, unresolvedName, queues, count, expected }: Told): string {
   const often = `${timesOf(count[1])}, ${count[0] === 0 ? 'never before' : `${expected} expected`}`
   const [queue, ...otherQueues] = queues
   const words = queue === undefined || otherQueues.length > 0 ? quoted(says) : `${quoted(says)} on ${queue}`
@@ -180,7 +190,9 @@ function tellErrors({ speaker, isEcho, isOfSeveral, says, unresolvedName, queues
     return `${speaker === undefined ? '' : `${speaker} `}cannot resolve the name ${unresolvedName}: ${what}${isOfSeveral ? ' ' : ': '}${often}`
   if (isEcho)
     return `${what} ${isOfSeveral ? 'follow errors elsewhere, or blame' : 'follows errors elsewhere, or blames'} another service: ${often}`
-  if (speaker !== undefined) return `${speaker} blames it: ${what} ${often}`
+  if (speaker !== undefined && via !== undefined) return `${speaker} blames ${via}, whose errors lead here: ${what} ${often}`
+  if (speaker !== undefined)
+    return `${speaker} ${tellsOomKill(says) || tellsRestarts(says) ? 'tells of it' : 'blames it'}: ${what} ${often}`
   if (isOfSeveral) return `${what} ${often}`
   return `${what} is ${count[0] === 0 ? 'a new error' : 'an error that comes more often'}: ${often}`
 }
@@ -277,7 +289,7 @@ function* findRisen(
   for (const [kind, errors] of byKind) {
     if (hasStopped(errors.units, unitsOf(units[kind.service]!, errors))) stopped.add(kind)
     const isNewOfMany = errors.units[0] === 0 && strengthOf(byService.get(kind.service)!, kind.service) >= RISEN
-    const isNewState = errors.units[0] === 0 && tellsLasting(kind)
+    const isNewState = errors.units[0] === 0 && (tellsLasting(kind) || wordsOf(kind).some(tellsKernelKill))
     if (strengthOf(errors, kind.service) >= RISEN || isNewOfMany || isNewState) risen.add(kind)
   }
   return { risen, stopped }
@@ -289,6 +301,14 @@ function hasStopped(count: Readonly<Pair>, of: Readonly<Pair>): boolean {
 
 function tellsLasting(kind: Kind): boolean {
   return wordsOf(kind).some(text => readErrorWords(text).sense === 'own' && tellsLastingState(text))
+}
+
+/** When each of the kinds came first. */
+function firstTimes({ records }: ObservedPeriod, kinds: ReadonlySet<Kind>): ReadonlyMap<Kind, number> {
+  const times = new Map<Kind, number>()
+  for (const { kind, isError, timeMs } of records)
+    if (isError && kinds.has(kind)) times.set(kind, Math.min(times.get(kind) ?? Number.POSITIVE_INFINITY, timeMs))
+  return times
 }
 
 const wordsOf = ({ pattern, errorTexts }: Kind): readonly string[] => (errorTexts.length === 0 ? [pattern] : errorTexts)
@@ -322,6 +342,8 @@ function* firstErrors({ requests, untraced }: ObservedPeriod): Generator<FirstEr
 interface Tally {
   readonly service: number
   readonly speaker: number
+  /** The service that the error names, where its own errors lead to `service`. */
+  readonly via?: number
   /** The error only follows another one, or blames another service. */
   readonly isEcho: boolean
   /** Undefined: of all statements. */
@@ -385,30 +407,32 @@ function* attribute(system: ObservedSystem, { risen, failed, reader, echoed }: A
     }
     yield
   }
-  return followed(tallies.values())
+  return [...tallies.values()]
 }
 
-/** Errors that name a second service which mostly names a third are evidence for the third, and little for the second. */
-function followed(tallies: Iterable<Tally>): readonly Tally[] {
-  const all = [...tallies]
+/** Errors that name a second service which mostly names a third, or whose errors follow those of a third, are evidence for the third, and little for the second. */
+function followed(all: readonly Tally[], echoes: readonly (readonly [number, number])[]): readonly Tally[] {
   const mostly = new Map<number, Tally>()
   for (const tally of all) {
     const known = mostly.get(tally.speaker)
     if (!tally.isEcho && tally.kind === undefined && (known === undefined || known.units[1] < tally.units[1]))
       mostly.set(tally.speaker, tally)
   }
-  const endOf = (service: number) => {
-    const seen = new Set([service])
+  const follows = new Map(echoes)
+  const endOf = (service: number, speaker: number) => {
+    const seen = new Set([service, speaker])
     for (let step = 0; step < MAX_STEPS; step++) {
-      const next = mostly.get(service)?.service
+      const next = mostly.get(service)?.service ?? follows.get(service)
       if (next === undefined || seen.has(next)) break
       seen.add(next)
       service = next
     }
     return service
   }
-  return all.map(tally => (tally.service === tally.speaker ? tally : { ...tally, service: endOf(tally.service) }))
+  return all.map(tally => (tally.service === tally.speaker ? tally : leadTo(tally, endOf(tally.service, tally.speaker))))
 }
+
+const leadTo = (tally: Tally, service: number): Tally => (service === tally.service ? tally : { ...tally, service, via: tally.service })
 
 /** Pairs of services: the errors of the first one, all without a request, follow those of the second one at once. `errors` in the order of time. */
 function findEchoes(errors: readonly ObservedRecord[]): readonly (readonly [number, number])[] {

@@ -257,7 +257,9 @@ describe('root cause by rules', () => {
       ...says('kernel', 'Memory cgroup out of memory: Killed process <*> (java)', 30_000),
       ...says('kubelet', 'Back-off restarting failed container payments in pod payments-<*>', 9_000),
     ])
-    expect(summary).to.match(/^Most likely payments: kernel blames it: “Memory cgroup out of memory: Killed process <\*> \(java\)” 6 times/)
+    expect(summary).to.match(
+      /^Most likely payments: kernel tells of it: “Memory cgroup out of memory: Killed process <\*> \(java\)” 6 times/,
+    )
     expect(candidates[0]?.reasons.map(({ service }) => service)).to.include('kubelet')
   })
 

@@ -38,6 +38,8 @@ export interface Hint {
   readonly statement?: number
   /** Errors tell of it. */
   readonly isErrors?: boolean
+  /** The kernel killed the service for its memory. */
+  readonly isKill?: boolean
   /** Errors that the service itself writes, and that begin there. */
   readonly isOwnWords?: boolean
   /** Errors that tell why something failed, and not only that. */

@@ -4,6 +4,7 @@ import {
   type ErrorSense,
   readErrorWords,
   reasonIn,
+  tellsKernelKill,
   tellsLastingState,
   tellsOomKill,
   tellsRestarts,
@@ -39,6 +40,10 @@ const SENSES: Readonly<Record<ErrorSense, readonly string[]>> = {
     'order not stored: DataAccessResourceFailureException: could not extend file',
     'pq: sorry, too many clients already',
     'lookup payments on 10.0.0.10:53: i/o timeout',
+    'org.springframework.web.client.HttpClientErrorException$NotFound: 404 Not Found: [no body]',
+    'AxiosError: Request failed with status code 422',
+    'System.Net.Http.HttpRequestException: Response status code does not indicate success: 401 (Unauthorized).',
+    'requests.exceptions.HTTPError: 400 Client Error: Bad Request for url',
     'Memory cgroup out of memory: Killed process 4711 (gunicorn)',
   ],
   vague: [
@@ -147,6 +152,33 @@ describe('words of errors', () => {
       expect(tellsSlowStatement(text), text).to.equal(false)
   })
 
+  it('tell that the certificate of the other end does not hold, and not that it refused the speaker’s', () => {
+    for (const text of [
+      'Error: certificate has expired',
+      '[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: certificate has expired',
+      'The remote certificate is invalid because of errors in the certificate chain: NotTimeValid',
+      'PKIX path validation failed: validity check failed',
+    ])
+      expect([readErrorWords(text).refusesPeer, readErrorWords(text).sense], text).to.deep.equal([true, 'own'])
+    const refused = 'http: TLS handshake error from 10.1.4.2:38114: remote error: tls: expired certificate'
+    expect(readErrorWords(refused).refusesPeer).to.equal(false)
+  })
+
+  it('are told with the host that a client of Python names', () => {
+    expect(withOpenReasons("HTTPConnectionPool(host='orders', port=8080): Read timed out.")).to.contain('host=orders')
+  })
+
+  it('name no file of a stack trace as a host', () => {
+    expect(readErrorWords('request failed\n\tat shop.Order.place(Order.java:118)').hosts).to.deep.equal([])
+  })
+
+  it('tell of a kill by the kernel, whatever their level', () => {
+    expect(tellsKernelKill('kernel: [8004.1] Memory cgroup out of memory: Killed process 41822 (java)')).to.equal(true)
+    expect(tellsKernelKill('Out of memory: Killed process <*> (node)')).to.equal(true)
+    for (const text of ['java invoked oom-killer: order=0', 'oom_score_adj is 985', 'killed process 7'])
+      expect(tellsKernelKill(text), text).to.equal(false)
+  })
+
   it('tell of a kill for memory, and of restarts, by the platform', () => {
     const [killed, restarted] = ['Memory cgroup out of memory: Killed process 4711 (java)', 'Back-off restarting failed container orders']
     for (const text of [killed, 'System OOM encountered, victim process: java', 'Container orders was OOMKilled']) {
@@ -205,6 +237,8 @@ describe('words of errors', () => {
     const { from, to } = reasonIn(text)!
     expect(text.slice(from, to)).to.equal('no space left')
     expect(reasonIn('order stored')).to.equal(undefined)
+    const pool = 'HikariPool-1 - Connection is not available, request timed out after 30000ms'
+    expect(pool.slice(reasonIn(pool)!.from)).to.match(/^Connection is not available/)
   })
 
   it('are understood in other languages', () => {

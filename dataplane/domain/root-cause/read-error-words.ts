@@ -14,14 +14,20 @@ export interface ErrorWords {
   readonly sites: readonly string[]
   /** A name was not resolved: rather a fault of the name service than of the one that was looked up. */
   readonly isUnresolved: boolean
+  /** The name service did not answer, rather than that nobody has the name. */
+  readonly isLookupUnanswered: boolean
   /** The name that was not resolved, as far as it is told. */
   readonly unresolvedName: string | undefined
   /** The database, cache or broker whose client complains that it is not there, or passes on what it was told; as in `db.system`. */
   readonly system: string | undefined
   /** Nobody answered, and the text does not tell who should have. */
   readonly isUnanswered: boolean
+  /** Somebody answered with a status of failure, and the text does not tell who. */
+  readonly isAnswered: boolean
   /** A pool has no free connection. */
   readonly isPoolEmpty: boolean
+  /** The certificate of the other end does not hold: it did not get its call, either. */
+  readonly refusesPeer: boolean
   /** The speaker could not even call: whatever it names did nothing. */
   readonly isOfNearEnd: boolean
   /** The text without those words that tell who asked, and of what: `request from orders`, `topic orders.paid`. */
@@ -62,7 +68,7 @@ const PLATFORM =
 /** Reasons that lie with the one who says them, also where a server said them first: rights, certificates, crashes, settings. */
 const OWN: readonly RegExp[] = [
   /permission denied|\beacces\b|access denied for user|password authentication failed/i,
-  /certificate (?:has )?expired|certificate.{0,40}not yet valid|path validation failed|tls: (?:bad|expired) certificate/i,
+  /certificate (?:has )?expired|certificate.{0,40}not yet valid|path validation failed|remote certificate (?:is|was) invalid|tls: (?:bad|expired) certificate/i,
   /nullpointer|nullreference|object reference not set|nil pointer|segmentation fault|sigsegv|index out of (?:range|bounds)|stack ?overflow|assertion failed|\bpanic:/i,
   // A message that was taken, and cannot be read: its broker did its part.
   /deseriali[sz]/i,
@@ -71,6 +77,12 @@ const OWN: readonly RegExp[] = [
   /\b(?:secret|configmap) "?[\w.-]{1,253}"? not found|mountvolume\.setup failed|failed calling webhook/i,
   PLATFORM,
 ]
+
+/** In the words of TLS clients. */
+const PEER =
+  /certificate (?:has )?expired|certificate.{0,40}not yet valid|path validation failed|certificate_?[ ]?verify failed|remote certificate (?:is|was) invalid|failed to verify certificate/i
+/** The other end says it, of the speaker's own. */
+const PEER_REFUSES = /\bhandshake error from\b|\bremote error: tls\b|\balert (?:number|certificate)\b/i
 
 /** Names by which clients of databases and caches begin what their server told them: the state that it tells of is that of the server. */
 const CLIENT =
@@ -99,11 +111,16 @@ const REFUSED =
 /** The far end of a call told that it failed. */
 const ANSWER = /\b(?:returned|responded|replied|answered|status(?: code)?)\b.{0,60}\b5\d\d\b|\[5\d\d\] during/i
 
+/** The same in the words of HTTP clients, for a request that was refused as well: they name nobody. */
+const CLIENT_ANSWER =
+  /\bhttp(?:client|server)errorexception\b|\bfeignexception\b|\brequest failed with status code [45]\d\d\b|\bstatus code does not indicate success\b|\bunexpected (?:http )?status(?: code)?:? [45]\d\d\b|\b[45]\d\d (?:client|server) error\b/i
+
 /**
  * A service that was called answers with an error, or is not there. A connection that is refused, reset or late is none of these by itself: its other end may
  * be outside of all that logs, and then the service that wrote the error is as near as one gets.
  */
 const CALLEE: readonly RegExp[] = [
+  CLIENT_ANSWER,
   /\b(?:(?<!resource temporarily )unavailable|unreachable|upstream|downstream|bad gateway|gateway time-?out|remote|dependency|callee|no healthy)\b/i,
   ANSWER,
   // Each traceback of Python says `most recent call last`.
@@ -125,6 +142,8 @@ const PROXY = /\b(?:up|down)stream\b/i
 
 const UNRESOLVED =
   /\blookup \S+ (?:on|:)|name resolution|unknownhost|\benotfound\b|getaddrinfo|name or service not known|no such host|servfail|nxdomain|name does not resolve|could not (?:resolve host|be resolved|translate host name)|failed to (?:resolve ['"]|lookup address)|\bhost not found/i
+
+const LOOKUP_UNANSWERED = /\beai_again\b|temporary failure|servfail|server misbehaving|i\/o timeout|timed? ?out\b/i
 
 /** Waiting for a connection of one's own pool is no complaint of anybody. */
 const OWN_POOL = /pool\b/i
@@ -158,10 +177,13 @@ export function readErrorWords(message: string, isOfStore = false): ErrorWords {
     hosts,
     sites: PROXY.test(text) ? [] : hostsOf(text, [SITE]),
     isUnresolved,
+    isLookupUnanswered: isUnresolved && LOOKUP_UNANSWERED.test(text),
     unresolvedName: isUnresolved ? (hostsOf(text, LOOKED_UP)[0] ?? hosts[0]) : undefined,
     system: systemOf(text),
     isUnanswered: UNANSWERED.test(text) && !GIVEN_UP.test(text) && hosts.length === 0 && !MASKED_PORT.test(text) && !isPoolEmpty(text),
+    isAnswered: CLIENT_ANSWER.test(text) && hosts.length === 0,
     isPoolEmpty: isPoolEmpty(text),
+    refusesPeer: PEER.test(text) && !PEER_REFUSES.test(text),
     isOfNearEnd: isOfNearEnd(text),
     withoutCallers: text.replaceAll(CALLERS, ' ').replaceAll(NAMES_OF_THINGS, ' '),
   }
@@ -193,13 +215,24 @@ export function tellsSlowStatement(pattern: string): boolean {
 const MASKED_PORT = /\w:<\*>/
 /** A URL is told up to where it leads: paths and queries name users. */
 const WHOLE_SITE = /^https?:\/\/[\w.:-]{1,200}(?=[/?#]|$)/
+/** Clients of Python name whom they asked in quotes. */
+const QUOTED_HOST = /\bhost='([a-z][\w.-]{0,252})'/gi
 /** An apostrophe within a word is no mark. */
 const QUOTED = /(["`]|(?<![\p{L}\d])'(?=[^']{1,200}'(?![\p{L}\d])))((?:(?!\1)[^\\]){1,200})\1/gu
 
 /** The text without the marks around quoted reasons: a mask of all that is quoted would hide why something failed. */
 export function withOpenReasons(text: string): string {
   const isReason = (words: string) => [NETWORK, NEAR_END, REFUSED, ...STATE, ...OWN].some(reason => reason.test(words))
-  return text.replaceAll(QUOTED, (quoted, _mark, words: string) => WHOLE_SITE.exec(words)?.[0] ?? (isReason(words) ? words : quoted))
+  return text
+    .replaceAll(QUOTED_HOST, 'host=$1')
+    .replaceAll(QUOTED, (quoted, _mark, words: string) => WHOLE_SITE.exec(words)?.[0] ?? (isReason(words) ? words : quoted))
+}
+
+/** The kernel tells it at any level. */
+const KERNEL_KILL = /\bout of memory: killed process (?:\d|<\*>)|\boom-kill:constraint=/i
+
+export function tellsKernelKill(text: string): boolean {
+  return KERNEL_KILL.test(text.slice(0, MAX_CHARACTERS))
 }
 
 /** Killed for its memory: the kernel knows the process, and hardly the service. */
@@ -223,7 +256,7 @@ export function tellsLastingState(text: string): boolean {
 
 /** Where the reason stands that an error names: the first place of its strongest words; undefined without any. */
 export function reasonIn(text: string): { readonly from: number; readonly to: number } | undefined {
-  for (const words of [NEAR_END, ...OWN, ...STATE, NETWORK, REFUSED]) {
+  for (const words of [NEAR_END, ...OWN, ...STATE, POOL_EMPTY, NETWORK, REFUSED]) {
     const found = words.exec(text)
     if (found !== null) return { from: found.index, to: found.index + found[0].length }
   }
@@ -336,11 +369,15 @@ const HOSTS: readonly RegExp[] = [
   new RegExp(`\\b(?:container|pod|deployment|replicaset|statefulset|daemonset)[ =:/"']{1,3}(?:[\\w-]{1,63}/)?${HOST}`, 'gi'),
 ]
 
+/** A frame of a stack trace: `OrderService.java:118`. */
+const SOURCE_FILE = /\.(?:java|kt|scala|groovy|go|py|[cm]?[jt]sx?|rb|cs|fs|php|rs|cpp|cc|exs?|erl)$/i
+
 function hostsOf(text: string, patterns: readonly RegExp[]): readonly string[] {
   const hosts = new Set<string>()
   for (const pattern of patterns)
     for (const [, host] of text.matchAll(pattern)) {
       if (hosts.size === MAX_HOSTS) return [...hosts]
+      if (SOURCE_FILE.test(host!)) continue
       hosts.add(host!.toLowerCase())
     }
   return [...hosts]

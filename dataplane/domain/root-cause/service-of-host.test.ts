@@ -15,6 +15,7 @@ describe('service of a host', () => {
     'payments-7d9f5c4b8d-x2v4p': 'Payments',
     'payments-x2v4p.shop': 'Payments',
     'payments-7d9f5c4b8d': 'Payments',
+    'payments-7d9f5c4b8d-x2v4p_shop': 'Payments',
   }))
     it(`${host}: ${service}`, () => expect(find(host)).to.equal(services.indexOf(service)))
   for (const host of ['redis-2', 'payments-users', 'payments-api', 'example.org', '', 'orders'])

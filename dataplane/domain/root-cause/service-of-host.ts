@@ -14,6 +14,7 @@ export function createFindHost(services: readonly string[]): FindHost {
   return host => {
     // The second label is the service, where the host is a pod behind a headless service.
     const [first = '', second] = host.split('.')
-    return byName.get(host) ?? find(first) ?? (second === undefined ? undefined : byName.get(second))
+    // The kubelet writes `orders-7d9f5c4b8d-x2v4p_shop`, with the namespace.
+    return byName.get(host) ?? find(first) ?? find(first.split('_')[0]!) ?? (second === undefined ? undefined : byName.get(second))
   }
 }

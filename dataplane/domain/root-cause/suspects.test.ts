@@ -16,6 +16,7 @@ interface Seen {
   readonly nature: Nature
   readonly isErrors?: boolean
   readonly isOwnWords?: boolean
+  readonly isKill?: boolean
   readonly waits?: Waiting
 }
 
@@ -139,5 +140,21 @@ describe('the order of suspects', () => {
     const release = { service: gateway, strength: 40, nature: 'change' as const }
     expect(ranked([release, { service: orders, strength: 3, nature: 'fault', isErrors: true }])).to.deep.equal(['orders', 'gateway'])
     expect(ranked([release, { service: orders, strength: 1, nature: 'fault', isErrors: true }])).to.deep.equal(['gateway', 'orders'])
+  })
+
+  it('puts the service that the kernel killed before others that are restarted beside it', () => {
+    const restarted = (service: number, strength: number) => ({ service, strength, nature: 'cause' as const, isErrors: true })
+    expect(ranked([restarted(orders, 4), restarted(payments, 3), { ...restarted(payments, 2.5), isKill: true }])).to.deep.equal([
+      'payments',
+      'orders',
+    ])
+  })
+
+  it('takes the platform’s reason for a service before the complaints of its callers', () => {
+    const blamed = { service: gateway, strength: 10, nature: 'fault' as const, isErrors: true }
+    const why = { service: gateway, strength: 3, nature: 'cause' as const, isErrors: true }
+    const other = { service: payments, strength: 4, nature: 'cause' as const, isErrors: true }
+    expect(ranked([blamed, why, other])[0]).to.equal('gateway')
+    expect(ranked([blamed, other])[0]).to.equal('payments')
   })
 })

@@ -63,11 +63,12 @@ export function rankSuspects(found: readonly ScaledFindings[], system: ObservedS
   return arrange(belowErrors(suspects).map(waiting), system)
 }
 
-/** The reason why a service fell silent, which the platform tells for it, counts before the silence, which is louder. */
+/** The reason why a service fell silent, or is complained of, which it or the platform tells, counts before the silence and the complaints, which are louder; and new errors that tell why, before that they are new lines. */
 function strongestNature(hints: Suspect['hints']): Nature {
   const [{ hint, strength: most }] = hints as [Suspect['hints'][number]]
-  const isExplained =
-    hint.nature === 'silence' && hints.some(({ hint, strength }) => hint.nature === 'cause' && strength >= NEAR_CAUSE_OF_MUTE * most)
+  const isOfOthers = hint.nature === 'silence' || (hint.nature === 'fault' && hint.isErrors === true && hint.isOwnWords !== true)
+  const least = isOfOthers ? NEAR_CAUSE_OF_MUTE : hint.nature === 'change' ? NEAR_TIE : Number.POSITIVE_INFINITY
+  const isExplained = hints.some(({ hint, strength }) => hint.nature === 'cause' && strength >= least * most)
   return isExplained ? 'cause' : hint.nature
 }
 
@@ -122,6 +123,8 @@ function awaitedBefore(first: Suspect, close: readonly Suspect[], arranged: read
   return close.find(isAwaited) ?? first
 }
 
+const isKilled = ({ hints }: Suspect) => hints.some(({ hint }) => hint.isKill === true)
+
 function isClose(suspect: Suspect, strongest: Suspect): boolean {
   const near = strongest.awaited?.get(suspect.service)
   if (near !== undefined) return suspect.score >= strongest.score * near
@@ -129,6 +132,7 @@ function isClose(suspect: Suspect, strongest: Suspect): boolean {
     const isMute = !strongest.hints.some(({ hint }) => hint.isOwnWords === true)
     return suspect.score >= strongest.score * (isMute ? NEAR_CAUSE_OF_MUTE : NEAR_CAUSE)
   }
+  if (isKilled(suspect) && strongest.nature === 'cause' && !isKilled(strongest)) return suspect.score >= strongest.score * NEAR_CAUSE
   const isLess = strongest.nature === 'remote' || strongest.nature === 'newcomer'
   const least = isLess && (suspect.nature === 'silence' || suspect.nature === 'fault') ? NEAR_BLAME : NEAR_TIE
   return suspect.score >= strongest.score * least
@@ -141,5 +145,7 @@ const ORDER: Readonly<Record<Nature, number>> = { cause: -1, fault: 0, broken: 0
 function explains(first: Suspect, second: Suspect, callees: Callees): boolean {
   const order = ORDER[first.nature] - ORDER[second.nature]
   if (order !== 0) return order < 0
+  // The platform restarts others beside the one that the kernel killed.
+  if (isKilled(first) !== isKilled(second)) return isKilled(first)
   return first.nature === 'silence' ? callees.mayCall(first.service, second.service) : callees.calls(second.service, first.service)
 }

@@ -126,6 +126,7 @@ describe('observations of stored records', () => {
       true,
       false,
     ])
+    expect(build('kernel: [<*>] Out of memory: Killed process <*> (java)').isError).to.equal(true)
     expect(build('nf_conntrack: table full, dropping packet')).to.include({ isError: true, node: 'node-a' })
   })
 

@@ -2,7 +2,7 @@
 import { entryOf } from '../../domain/root-cause/entry-of.ts'
 import { levelInText } from '../../domain/root-cause/level-in-text.ts'
 import type { Observation } from '../../domain/root-cause/observation.ts'
-import { readErrorWords, tellsLastingState } from '../../domain/root-cause/read-error-words.ts'
+import { readErrorWords, tellsKernelKill, tellsLastingState } from '../../domain/root-cause/read-error-words.ts'
 import { buildTemplate, statementWords } from '../../domain/root-cause/template.ts'
 
 export interface StoredRecord {
@@ -87,7 +87,7 @@ export class ObservationBuilder {
     return entryOf(this.#patterns, id, () => {
       const namesReason = readErrorWords(text).sense === 'own'
       const level = levelInText(text)
-      const textIsError = level === 'error' || (namesReason && (level === 'warning' || tellsLastingState(text)))
+      const textIsError = level === 'error' || tellsKernelKill(text) || (namesReason && (level === 'warning' || tellsLastingState(text)))
       return { id, text, words: statementWords(text), textIsError, textIsDebug: level === 'debug', namesReason }
     })
   }

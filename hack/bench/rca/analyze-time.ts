@@ -5,6 +5,7 @@ import { quantiles } from '../quantiles.ts'
 import { Random } from '../random.ts'
 import { formatTable } from '../table.ts'
 import { MINUTE_MS } from './fault-timeline.ts'
+import { postJson } from './post-json.ts'
 
 const TENANT = 'analyze-time'
 /** The tenant of the records that `fillStore` makes up. */
@@ -73,13 +74,7 @@ async function send(collector: string, tenant: string, records: number, fromMs: 
       lineRecords(tenant, first + i, fromMs + ((first + i) / requests) * spanMs, next),
     ).flat()
     const body = JSON.stringify({ resourceLogs: lines })
-    for (;;) {
-      const response = await fetch(`${collector}/v1/logs`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-      await response.arrayBuffer()
-      if (response.ok) break
-      if (response.status !== 429 && response.status !== 503) throw new Error(`the collector answered ${response.status}`)
-      await new Promise(resolve => setTimeout(resolve, 500))
-    }
+    await postJson(`${collector}/v1/logs`, body)
   }
 }
 

@@ -6,6 +6,7 @@ import type { Standalone } from '../../../e2e/testing/standalone-process.ts'
 import { formatTable } from '../table.ts'
 import { BASELINES, type BaselineKind, createTimelines, MINUTE_MS, type TimedRecord, toRequest } from './fault-timeline.ts'
 import type { FaultData, LabelledFault } from './labelled-faults.ts'
+import { postJson } from './post-json.ts'
 
 /** Minutes from the injection that are sent at once; then what they made is waited for. What is open at -5 is resolved, as if somebody had looked at it. */
 export const RESOLVED_AT = -5
@@ -71,11 +72,8 @@ async function sendUntil(run: Run, minute: number, collector: string, atMs: numb
     let to = Math.min(run.sent + RECORDS_OF_REQUEST, run.records.length)
     while (run.records[to - 1]!.offsetMs >= minute * MINUTE_MS) to--
     const body = toRequest(run.records.slice(run.sent, to), run.tenant, atMs)
-    const response = await fetch(`${collector}/v1/logs`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-    await response.arrayBuffer()
-    if (response.ok) run.sent = to
-    else if (response.status === 429 || response.status === 503) await new Promise(resolve => setTimeout(resolve, 500))
-    else throw new Error(`the collector answered ${response.status}`)
+    await postJson(`${collector}/v1/logs`, body)
+    run.sent = to
   }
 }
 

@@ -7,7 +7,7 @@ import { runInTurns } from '../../../dataplane/limits/run-in-turns.ts'
 import type { Analysis } from '../../../dataplane/pipeline/root-cause/analyse.ts'
 import { readObservations } from '../../../dataplane/pipeline/root-cause/read-observations.ts'
 import type { SearchStore } from '../../../dataplane/ports/search-store.ts'
-import { startStandalone } from '../../../e2e/testing/standalone-process.ts'
+import { type Standalone, startStandalone } from '../../../e2e/testing/standalone-process.ts'
 import { fillStore } from '../fill-store.ts'
 import { describeMachine } from '../machine.ts'
 import { formatTable } from '../table.ts'
@@ -15,6 +15,8 @@ import { measureAnalyze } from './analyze-time.ts'
 import { benchDetection } from './detection.ts'
 import { measureDetection } from './detection-in-process.ts'
 import { type LabelledFault, openFaultData } from './labelled-faults.ts'
+import { measureOutages } from './outages.ts'
+import { postJson } from './post-json.ts'
 import { type Replay, replayFault } from './replay-fault.ts'
 import { measureSynthetic, measureVariants } from './variants.ts'
 
@@ -28,6 +30,7 @@ const USAGE = `Usage: npm run bench:rca -- --data FOLDER [options]
   --detection     without servers: detection alone, in one process
   --variants      without servers: the faults with less to go by, faults made up in fault-free records
   --synthetic N   without servers and data: N small systems of each kind of fault, made up from seeds
+  --outages N     without servers and data: outages as companies know them, N systems of each
 
 Starts a standalone on a temporary directory, sends each fault with fifteen fault-free minutes before it to the collector as a tenant of its own, asks
 POST /api/v1/analyze at the time of the injection, and prints A@1, A@3, A@5: the share of faults whose service is among the first 1, 3, 5 candidates.
@@ -43,6 +46,7 @@ const { values } = parseArgs({
     detection: { type: 'boolean', default: false },
     variants: { type: 'boolean', default: false },
     synthetic: { type: 'string', default: '' },
+    outages: { type: 'string', default: '' },
     help: { type: 'boolean', short: 'h', default: false },
   },
 })
@@ -63,6 +67,7 @@ interface Result {
 
 async function main(): Promise<void> {
   if (values.synthetic !== '') return measureSynthetic(Number(values.synthetic))
+  if (values.outages !== '') return measureOutages(Number(values.outages))
   if (values.analyze) return benchAnalyze()
   if (values.data === '') throw new Error('no data: name the folder of the labelled logs with --data or RCA_DATA (--help says more)')
   const data = openFaultData(values.data)
@@ -75,11 +80,7 @@ async function main(): Promise<void> {
       .map(([name, value]) => `${name}: ${value}`)
       .join(', '),
   )
-  const standalone = await startStandalone()
-  const stop = () => standalone.remove()
-  process.once('SIGINT', () => void stop().then(() => process.exit(1)))
-  const store = createSearchStore({ endpoint: standalone.search })
-  try {
+  await withStandalone(async (standalone, store) => {
     const replays: { readonly fault: LabelledFault; readonly replay: Replay }[] = []
     for (const fault of faults) replays.push({ fault, replay: await replayFault(data, fault, standalone.collector, Date.now()) })
     for (const { replay } of replays) await untilStored(store, replay)
@@ -87,6 +88,24 @@ async function main(): Promise<void> {
     for (const { fault, replay } of replays) results.push(await measure(store, standalone.ticketing, fault, replay))
     print(results)
     if (!values.cause) await benchDetection(data, faults, { ...standalone, store })
+  })
+}
+
+/** Ends the standalone however the work ends, by a signal as well, also while it starts. */
+async function withStandalone(work: (standalone: Standalone, store: SearchStore) => Promise<void>): Promise<void> {
+  const ended = new AbortController()
+  const starting = startStandalone({}, { signal: ended.signal })
+  const stop = async () => {
+    ended.abort()
+    // One that did not start has left nothing.
+    const standalone = await starting.catch(() => undefined)
+    await standalone?.remove()
+  }
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void stop().finally(() => process.exit(1)))
+  const standalone = await starting
+  const store = createSearchStore({ endpoint: standalone.search })
+  try {
+    await work(standalone, store)
   } finally {
     await store.close()
     await stop()
@@ -94,16 +113,11 @@ async function main(): Promise<void> {
 }
 
 async function benchAnalyze(): Promise<void> {
-  const standalone = await startStandalone()
   const filled = { records: Number(values.stored), endMs: Date.now() }
-  const store = createSearchStore({ endpoint: standalone.search })
-  try {
+  await withStandalone(async (standalone, store) => {
     if (filled.records > 0) await fillStore(standalone.search, filled.records, filled.endMs)
     await measureAnalyze(standalone, (tenant, records) => untilStored(store, { tenant, records }), filled.records > 0 ? filled : undefined)
-  } finally {
-    await store.close()
-    await standalone.remove()
-  }
+  })
 }
 
 async function untilStored(store: SearchStore, { tenant, records }: Pick<Replay, 'tenant' | 'records'>): Promise<void> {
@@ -120,13 +134,10 @@ async function untilStored(store: SearchStore, { tenant, records }: Pick<Replay,
 
 async function measure(store: SearchStore, ticketing: string, fault: LabelledFault, { tenant, atMs }: Replay): Promise<Result> {
   const startedMs = performance.now()
-  const response = await fetch(`${ticketing}/api/v1/analyze`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-service-tenant-id': tenant },
-    body: JSON.stringify({ at: new Date(atMs).toISOString() }),
+  const text = await postJson(`${ticketing}/api/v1/analyze`, JSON.stringify({ at: new Date(atMs).toISOString() }), {
+    headers: { 'x-service-tenant-id': tenant },
   })
-  if (!response.ok) throw new Error(`analyze answered ${response.status}: ${await response.text()}`)
-  const answer = (await response.json()) as Analysis
+  const answer = JSON.parse(text) as Analysis
   const tookMs = performance.now() - startedMs
   const rankIn = ({ candidates }: RootCause) =>
     candidates.findIndex(({ service }) => service === fault.service) + 1 || Number.POSITIVE_INFINITY

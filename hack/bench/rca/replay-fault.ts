@@ -1,6 +1,7 @@
 /** Sends a labelled fault with fault-free minutes before it through the front door: times moved to the present, fresh trace ids, a tenant of its own. */
 import { hash } from 'node:crypto'
 import type { ExportRequest, FaultData, LabelledFault, LogRecord } from './labelled-faults.ts'
+import { postJson } from './post-json.ts'
 
 const MINUTE_MS = 60_000
 const NORMAL_MINUTES = 15
@@ -46,7 +47,7 @@ async function send(collector: string, requests: readonly ExportRequest[], chang
       for (const { logRecords } of scopeLogs) for (const record of logRecords) move(record, change)
       records += scopeLogs.reduce((sum, { logRecords }) => sum + logRecords.length, 0)
     }
-    await post(`${collector}/v1/logs`, JSON.stringify({ resourceLogs }))
+    await postJson(`${collector}/v1/logs`, JSON.stringify({ resourceLogs }))
   }
   return records
 }
@@ -56,16 +57,6 @@ function move(record: LogRecord, { shiftMs, salt }: Change): void {
   delete record.observedTimeUnixNano
   if (salt !== '' && record.traceId !== undefined && record.traceId !== '')
     record.traceId = hash('sha256', `${salt} ${record.traceId}`, 'hex').slice(0, 32)
-}
-
-async function post(url: string, body: string): Promise<void> {
-  for (;;) {
-    const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-    await response.arrayBuffer()
-    if (response.ok) return
-    if (response.status !== 429 && response.status !== 503) throw new Error(`${url} answered ${response.status}`)
-    await new Promise(resolve => setTimeout(resolve, 500))
-  }
 }
 
 function firstTime(requests: readonly ExportRequest[]): number {
