@@ -1,4 +1,4 @@
-/** What the rules make of one outage. */
+/** The answer of the rules to one outage, beside the known truth. */
 import { findRootCause } from '../../domain/root-cause/find-root-cause.ts'
 import { runInTurns } from '../../limits/run-in-turns.ts'
 import { observe } from './outage-observations.ts'
