@@ -22,7 +22,7 @@ const PAUSE_MS = 20
 const TIMES_AS_FAST = 5
 
 describe('tickets through HTTP', function () {
-  this.timeout(30_000)
+  this.timeout(60_000)
   const hurried = createFastClock(TIMES_AS_FAST)
   let clock: Clock = hurried
   const iso = (offsetMs = 0) => new Date(clock.nowMs() + offsetMs).toISOString()
