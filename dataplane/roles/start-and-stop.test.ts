@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { type AddressInfo, createServer, type Server } from 'node:net'
+import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, before, describe } from 'mocha'
@@ -8,6 +8,7 @@ import { loadSettings } from '../config/environment.ts'
 import { isRoleName, ROLES, type RoleName } from '../contract/roles.ts'
 import { testLifecycle } from '../lifecycle/testing/lifecycle-suite.ts'
 import { SILENT } from '../telemetry/log.ts'
+import { freePorts } from '../testing/free-port.ts'
 import { ROLE_LOADERS } from './index.ts'
 
 /** The port that a role takes last. */
@@ -17,7 +18,7 @@ describe('start and stop of each role', () => {
   let directory: string
   const occupied = new Set<Server>()
   const ports = new Map<string, number>()
-  const occupy = async (port = 0): Promise<Server> => {
+  const occupy = async (port: number): Promise<Server> => {
     const server = createServer()
     await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve))
     occupied.add(server)
@@ -40,11 +41,8 @@ describe('start and stop of each role', () => {
 
   before(async () => {
     directory = mkdtempSync(join(tmpdir(), 'logpipeline-start-and-stop-'))
-    for (const role of Object.keys(ROLE_LOADERS)) {
-      const server = await occupy()
-      ports.set(role, (server.address() as AddressInfo).port)
-      await free(server)
-    }
+    const roles = Object.keys(ROLE_LOADERS)
+    for (const [at, port] of (await freePorts(roles.length)).entries()) ports.set(roles[at]!, port)
   })
   afterEach(async () => {
     for (const server of occupied) await free(server)
@@ -62,7 +60,7 @@ describe('start and stop of each role', () => {
         return start({ settings: known, log: SILENT, clock: systemClock })
       },
       async breakStart() {
-        const server = await occupy(ports.get(role))
+        const server = await occupy(ports.get(role)!)
         return () => free(server)
       },
     }))

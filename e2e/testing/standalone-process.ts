@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createWriteStream, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { portSettings, type SettingName } from '../../dataplane/contract/env.ts'
+import { freePorts } from '../../dataplane/testing/free-port.ts'
 import { wholeLines } from './whole-lines.ts'
 
 export const PROGRAM = resolve(import.meta.dirname, '../../hack/logpipeline')
@@ -54,7 +54,7 @@ export async function startStandalone(
   const directory = mkdtempSync(join(parentDirectory, 'logpipeline-e2e-'))
   const dataDir = join(directory, 'data')
   const logFile = join(directory, 'output.log')
-  let ports = await freePorts()
+  let ports = await choosePorts()
   let child: ChildProcess
   let gone: Promise<number | null>
 
@@ -90,7 +90,7 @@ export async function startStandalone(
         rmSync(directory, { recursive: true, force: true })
         throw new Error(`${(error as Error).message}; the end of its output:\n${output.slice(-SAID_CHARACTERS)}`, { cause: error })
       }
-      ports = await freePorts()
+      ports = await choosePorts()
     }
   }
   const at = (name: PortSetting) => `http://127.0.0.1:${ports[name]}`
@@ -157,11 +157,7 @@ export async function eventually<T>(attempt: () => Promise<T>, { timeoutMs = 15_
   }
 }
 
-async function freePorts(): Promise<Record<PortSetting, number>> {
-  const servers = PORT_SETTINGS.map(() => createServer().listen(0, '127.0.0.1'))
-  const ports = await Promise.all(
-    servers.map(server => new Promise<number>(done => server.once('listening', () => done((server.address() as { port: number }).port)))),
-  )
-  await Promise.all(servers.map(server => new Promise(done => server.close(done))))
+async function choosePorts(): Promise<Record<PortSetting, number>> {
+  const ports = await freePorts(PORT_SETTINGS.length)
   return Object.fromEntries(PORT_SETTINGS.map((name, i) => [name, ports[i]!])) as Record<PortSetting, number>
 }

@@ -3,8 +3,8 @@
  * and at a gateway in a process of its own before the same collector.
  */
 import { spawn } from 'node:child_process'
-import { createServer } from 'node:net'
 import { loadavg } from 'node:os'
+import { freePort } from '../../dataplane/testing/free-port.ts'
 import { eventually, PROGRAM, type Standalone, startStandalone } from '../../e2e/testing/standalone-process.ts'
 import type { LoadConfig, LoadResult } from './load.ts'
 import type { Protocol, Target } from './load-connection.ts'
@@ -145,14 +145,6 @@ async function startGatewayApart(standalone: Standalone) {
     throw error
   }
   return { port, pid: child.pid!, stop: () => void child.kill('SIGKILL') }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise(resolve => server.once('listening', resolve))
-  const { port } = server.address() as { readonly port: number }
-  await new Promise(resolve => server.close(resolve))
-  return port
 }
 
 function summary(rounds: readonly Round[]): Pick<GatewayOverheadResult, 'figures' | 'throughputRatios'> {
