@@ -56,17 +56,16 @@ export async function measureThroughput(
   target: Target,
   recordsPerRequest: number,
   durationMs: number,
-  pods?: number,
+  pods: number,
 ): Promise<ThroughputResult> {
-  const from = pods === undefined ? {} : { pods }
-  const warmUp = await sendLoad(target, recordsPerRequest, { ...from, durationMs: durationMs / 3 })
+  const warmUp = await sendLoad(target, recordsPerRequest, { pods, durationMs: durationMs / 3 })
   const before = warmUp.recordsAccepted
   await untilSearchable(subject, before)
   resetPeakMemory(subject.pid)
   const cpuBefore = cpuSeconds(subject.pid)
   const threadsBefore = cpuSecondsByThread(subject.pid)
   const startedMs = performance.now()
-  const load = await sendLoad(target, recordsPerRequest, { ...from, durationMs })
+  const load = await sendLoad(target, recordsPerRequest, { pods, durationMs })
   // The load process reports its own time without its start-up.
   const startUpMs = performance.now() - startedMs - load.seconds * 1000
   await untilSearchable(subject, before + load.recordsAccepted)

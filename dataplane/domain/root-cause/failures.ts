@@ -91,7 +91,7 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
     const { service, speaker, kind, isEcho, units: count, records } = tally
     const of = unitsOf(units[speaker]!, tally)
     const isNew = !isEcho && count[0] === 0 && kind !== undefined
-    const isKill = isNew && service !== speaker && wordsOf(kind).some(tellsKernelKill)
+    const isKill = isNew && service !== speaker && tellsKill(kind)
     const isLasting = isKill || (isNew && service === speaker && tellsLasting(kind))
     const weight = isEcho ? ECHO_WEIGHT : tally.via === undefined ? 1 : INDIRECT_WEIGHT
     const strength = Math.max(shiftOf(count, of) * weight, isLasting ? LASTING : 0)
@@ -289,7 +289,7 @@ function* findRisen(
   for (const [kind, errors] of byKind) {
     if (hasStopped(errors.units, unitsOf(units[kind.service]!, errors))) stopped.add(kind)
     const isNewOfMany = errors.units[0] === 0 && strengthOf(byService.get(kind.service)!, kind.service) >= RISEN
-    const isNewState = errors.units[0] === 0 && (tellsLasting(kind) || wordsOf(kind).some(tellsKernelKill))
+    const isNewState = errors.units[0] === 0 && (tellsLasting(kind) || tellsKill(kind))
     if (strengthOf(errors, kind.service) >= RISEN || isNewOfMany || isNewState) risen.add(kind)
   }
   return { risen, stopped }
@@ -302,6 +302,8 @@ function hasStopped(count: Readonly<Pair>, of: Readonly<Pair>): boolean {
 function tellsLasting(kind: Kind): boolean {
   return wordsOf(kind).some(text => readErrorWords(text).sense === 'own' && tellsLastingState(text))
 }
+
+const tellsKill = (kind: Kind): boolean => wordsOf(kind).some(tellsKernelKill)
 
 /** When each of the kinds came first. */
 function firstTimes({ records }: ObservedPeriod, kinds: ReadonlySet<Kind>): ReadonlyMap<Kind, number> {

@@ -65,10 +65,14 @@ const NEAR_END =
 const PLATFORM =
   /\bback-off (?:restarting|pulling)|failed to pull image|imagepullbackoff|errimagepull|crashloop|(?:liveness|readiness|startup) probe failed/i
 
+/** A certificate that does not hold, in the words of either end. */
+const BAD_CERTIFICATE =
+  'certificate (?:has )?expired|certificate.{0,40}not yet valid|path validation failed|remote certificate (?:is|was) invalid'
+
 /** Reasons that lie with the one who says them, also where a server said them first: rights, certificates, crashes, settings. */
 const OWN: readonly RegExp[] = [
   /permission denied|\beacces\b|access denied for user|password authentication failed/i,
-  /certificate (?:has )?expired|certificate.{0,40}not yet valid|path validation failed|remote certificate (?:is|was) invalid|tls: (?:bad|expired) certificate/i,
+  new RegExp(`${BAD_CERTIFICATE}|tls: (?:bad|expired) certificate`, 'i'),
   /nullpointer|nullreference|object reference not set|nil pointer|segmentation fault|sigsegv|index out of (?:range|bounds)|stack ?overflow|assertion failed|\bpanic:/i,
   // A message that was taken, and cannot be read: its broker did its part.
   /deseriali[sz]/i,
@@ -79,8 +83,7 @@ const OWN: readonly RegExp[] = [
 ]
 
 /** In the words of TLS clients. */
-const PEER =
-  /certificate (?:has )?expired|certificate.{0,40}not yet valid|path validation failed|certificate_?[ ]?verify failed|remote certificate (?:is|was) invalid|failed to verify certificate/i
+const PEER = new RegExp(`${BAD_CERTIFICATE}|certificate_?[ ]?verify failed|failed to verify certificate`, 'i')
 /** The other end says it, of the speaker's own. */
 const PEER_REFUSES = /\bhandshake error from\b|\bremote error: tls\b|\balert (?:number|certificate)\b/i
 

@@ -12,14 +12,14 @@ export class DamagedSegment extends Error {
   }
 }
 
-/** The error to throw for a read that failed: damage, unless the system refused it or the file is gone. */
-export function damageOf(segment: Segment, path: string, position: number, error: unknown): unknown {
+/** The error to throw for a read that failed: damage, unless the system refused it or the file is gone. `placeOf` is asked only for damage that was not known. */
+export function damageOf(segment: Segment, path: string, placeOf: () => number, error: unknown): unknown {
   if (error instanceof SnapshotGone) return error
   // Found by way of the same file with other deletions.
   if (error instanceof DamagedSegment) return error.segment === segment ? error : new DamagedSegment(segment, error.message, error.cause)
   if (error instanceof Error && 'syscall' in error && 'code' in error && error.code !== 'EIO') return error
   const why = error instanceof Error ? error.message : String(error)
-  const message = `${path} is damaged at byte ${position} (${why}): restore its directory from a backup and start again, or delete the index`
+  const message = `${path} is damaged at byte ${placeOf()} (${why}): restore its directory from a backup and start again, or delete the index`
   return new DamagedSegment(segment, `${message}; searches that do not read this part find the rest`, error)
 }
 

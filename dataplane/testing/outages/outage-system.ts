@@ -1,4 +1,5 @@
 /** A small company's services that work as they do before an outage and during one: records of two phases, made up from a seed. */
+import { entryOf } from '../../domain/root-cause/entry-of.ts'
 import { type Called, type CallFailure, type Level, type Line, LOG_STYLES, type LogStyle, type StyleName } from './log-styles.ts'
 
 export const OUTAGE_AT_MS = Date.UTC(2026, 2, 3, 4)
@@ -178,15 +179,8 @@ export function buildSystem(
   const tellsLevel = (role: Role) => (role.length + seed) % 3 !== 0
   const offset = (role: Role) => (seed % 3 === 2 ? ((role.length * 7 + seed) % 5) * 300 : 0)
   const pods = new Map<string, string>()
-  const podOf = (role: Role, at: number) => {
-    const key = `${role} ${at}`
-    let pod = pods.get(key)
-    if (pod === undefined) {
-      pod = `${names[role]}-${letters(random, 9)}-${letters(random, 5)}`
-      pods.set(key, pod)
-    }
-    return pod
-  }
+  const podOf = (role: Role, at: number) =>
+    entryOf(pods, `${role} ${at}`, () => `${names[role]}-${letters(random, 9)}-${letters(random, 5)}`)
   const system: SystemNames = { of: role => names[role], pod: (role, at = 0) => podOf(role, at), random }
   const records: RawRecord[] = []
   const put = (

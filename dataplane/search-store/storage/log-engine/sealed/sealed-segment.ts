@@ -1,6 +1,6 @@
 /** A sealed segment as queries read it. */
 import { decompress } from '../../../../compression/zstd.ts'
-import { DamagedSegment, damageOf } from '../../damaged-segment.ts'
+import { damageOf } from '../../damaged-segment.ts'
 import { SnapshotGone } from '../../index-copy.ts'
 import type { Column, KeptResults, MinuteCount, PostingSet, Segment, TextShapes, ValueCounts } from '../../index-storage.ts'
 import type { MemberPick } from '../../member-pick.ts'
@@ -393,11 +393,11 @@ export class SealedSegment implements Segment {
     try {
       return read()
     } catch (error) {
-      throw damageOf(this, this.file.path, position, error)
+      throw damageOf(this, this.file.path, () => position, error)
     }
   }
 
   #damageOfBlock(doc: number, error: unknown): unknown {
-    return damageOf(this, this.file.path, error instanceof DamagedSegment ? 0 : this.#stored.placeOf(doc), error)
+    return damageOf(this, this.file.path, () => this.#stored.placeOf(doc), error)
   }
 }

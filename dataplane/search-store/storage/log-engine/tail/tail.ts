@@ -1,5 +1,5 @@
 /** The tail: the segment that is being written, and how queries see it. */
-import { DamagedSegment, damageOf } from '../../damaged-segment.ts'
+import { damageOf } from '../../damaged-segment.ts'
 import type { Column, MinuteCount, Segment } from '../../index-storage.ts'
 import type { MemberPick } from '../../member-pick.ts'
 import { type BlockRef, forEachId, idAt } from '../format/block.ts'
@@ -292,6 +292,6 @@ export class TailView implements Segment {
   }
 
   #damageAt(doc: number, error: unknown): unknown {
-    return damageOf(this, this.#tail.file.path, error instanceof DamagedSegment ? 0 : this.#tail.stored.placeOf(doc), error)
+    return damageOf(this, this.#tail.file.path, () => this.#tail.stored.placeOf(doc), error)
   }
 }
