@@ -413,7 +413,15 @@ const ALLOWED: ImportTable = {
     'dataplane/text',
     'zod',
   ],
-  'operator/observed': ['dataplane/contract', 'operator/api', 'dataplane/kube/object.ts', 'dataplane/text', 'node:crypto'],
+  // The forms of a platform's fields are those of the ticketing API.
+  'operator/observed': [
+    'dataplane/contract',
+    'dataplane/domain/tickets/platform-field.ts',
+    'operator/api',
+    'dataplane/kube/object.ts',
+    'dataplane/text',
+    'node:crypto',
+  ],
   'operator/desired': [
     'dataplane/contract',
     'operator/api',

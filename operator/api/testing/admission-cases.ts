@@ -328,6 +328,41 @@ const ROUTES: readonly (readonly [name: string, spec: object, problem: string | 
     undefined,
   ],
   [
+    'is taken with texts for a number and a flag, texts of nothing, and an address within the cluster',
+    {
+      ...ROUTE,
+      platform: 'email',
+      settings: { host: 'mail', port: '587', secure: 'true', user: '', from: 'A <a@b>', to: 'c@d,e@f', escalationTo: '' },
+    },
+    undefined,
+  ],
+  [
+    'is taken with an address within the cluster',
+    { ...ROUTE, platform: 'jira', settings: { baseUrl: 'http://jira.ns.svc:8080/a?b', userEmail: 'a@b' } },
+    undefined,
+  ],
+  ...(['shop.example', 'https://', 'https://a:b@shop.example', 'https://a#b', 7] as const).map(
+    baseUrl =>
+      [
+        `is refused with ${baseUrl} for an address`,
+        { ...ROUTE, platform: 'jira', settings: { baseUrl, userEmail: 'a@b' } },
+        '.spec.settings: baseUrl: expected a URL such as https://example.com, without user name and fragment',
+      ] as const,
+  ),
+  ...([0, 65_536, 'smtp'] as const).map(
+    port =>
+      [
+        `is refused with port ${port}`,
+        { ...ROUTE, platform: 'email', settings: { host: 'mail', port, from: 'a@b', to: 'c@d' } },
+        '.spec.settings: port: expected a port number from 1 to 65535',
+      ] as const,
+  ),
+  [
+    'is refused with a recipient that is no address',
+    { ...ROUTE, platform: 'email', settings: { host: 'mail', port: 25, from: 'a@b', to: 'ops' } },
+    '.spec.settings: to: expected an e-mail address, or several with commas between',
+  ],
+  [
     'is refused with fields of another platform',
     { ...ROUTE, settings: { projectKey: 'OPS' } },
     '.spec.settings: pagerduty: expected no settings other than apiBaseUrl',
