@@ -439,7 +439,7 @@ const ALLOWED: ImportTable = {
     'prom-client',
     '*',
   ],
-  'operator/reconcile': ['dataplane/contract/operator-name.ts', 'dataplane/kube', 'node:crypto'],
+  'operator/reconcile': ['dataplane/contract/operator-name.ts', 'dataplane/kube', 'dataplane/text', 'node:crypto'],
   'operator/controllers': [
     'operator/api',
     'operator/desired',

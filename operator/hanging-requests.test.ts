@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import type { KubernetesObject } from '../dataplane/kube/object.ts'
 import { keyOf, qualifiedName, type Resource } from '../dataplane/kube/resource.ts'
+import type { LogPipelineStatus } from './api/status.ts'
 import { LOG_PIPELINES, SECRETS, TICKETING_ROUTES } from './controllers/kinds.ts'
 import { PIPELINE, ROUTE, SECRET } from './testing/objects.ts'
 import { type OperatorHarness, startOperatorHarness } from './testing/operator-harness.ts'
@@ -69,5 +70,21 @@ describe('Objects whose writes an admission webhook does not answer', function (
     create(LOG_PIPELINES, named(PIPELINE, 'well'))
     const isMade = () => harness.server.storage.list('deployments.apps').some(({ metadata }) => metadata.name === 'well-agent')
     expect(await msUntil('it is made', isMade), 'milliseconds').to.be.below(6_000)
+  })
+
+  it('hold up no other object of their pipeline', async () => {
+    create(SECRETS, SECRET)
+    create(LOG_PIPELINES, named(PIPELINE, 'shop'))
+    harness.server.fault({ verb: 'patch', resource: 'poddisruptionbudgets.policy' }, SILENCE, Number.POSITIVE_INFINITY)
+    await harness.run()
+    const made = (resource: string) => harness.server.storage.list(resource).length
+    const ms = await msUntil('the others are made', () => made('deployments.apps') === 4 && made('services') === 4)
+    // One request hangs for 30 s before it is known.
+    expect(ms, 'milliseconds').to.be.below(40_000)
+    const isTold = () => {
+      const { conditions = [] } = harness.server.storage.get('logpipelines.logpipeline.dev', 'shop/shop')['status'] as LogPipelineStatus
+      return conditions.some(({ type, message }) => type === 'ObjectsApplied' && /poddisruptionbudgets.*no answer within/.test(message))
+    }
+    await harness.passUntil('it is told', isTold)
   })
 })

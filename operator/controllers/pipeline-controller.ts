@@ -47,13 +47,17 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
   const prefixes = createToldPrefixes()
   const pace = createStatusPace(PIPELINE_SUMMARY)
 
-  const applyPlan = async (pipeline: LogPipeline, { objects, held, madeOnce }: PipelinePlan): Promise<readonly ObjectProblem[]> => {
+  const applyPlan = async (
+    pipeline: LogPipeline,
+    { objects, held, madeOnce }: PipelinePlan,
+    before: readonly ObjectProblem[] | undefined = [],
+  ): Promise<readonly ObjectProblem[]> => {
     const found = objects.map(object => ({ object, resource: resourceOf(object, view.served()) }))
     const known = found.flatMap(({ object, resource }) => (resource === undefined ? [] : [{ object, resource }]))
     const unknown = found.flatMap(({ object, resource }) => (resource === undefined ? [unknownKind(object)] : []))
     const isKept = (object: KubernetesObject) => held.some(sameObject(object))
     const unmade = await makeOnce(deps, madeOnce)
-    const { problems } = await deps.reconcileObjects({ owner: pipeline, objects: known, isKept })
+    const { problems } = await deps.reconcileObjects({ owner: pipeline, objects: known, isKept, before })
     return [...unmade, ...problems, ...unknown]
   }
 
@@ -123,7 +127,7 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
     ])
     const seen = await tellFirst(key, viewPipeline(gather(key, pipeline, referred)))
     const plan = planPipeline(seen, settings)
-    if (!seen.isPaused) lastProblems.set(key, await applyPlan(pipeline, plan))
+    if (!seen.isPaused) lastProblems.set(key, await applyPlan(pipeline, plan, lastProblems.get(key)))
     const latest = find() ?? pipeline
     // Other Secrets may be wanted now.
     if (latest.metadata.generation !== pipeline.metadata.generation) return { kind: 'again', afterMs: 0, isUnderWay: true }

@@ -5,7 +5,7 @@ import { keyOf, qualifiedName, type Resource } from '../../dataplane/kube/resour
 import { CONFIG_MAPS, configMap, DEPLOYMENTS, deployment, SERVICES, WIDGETS } from '../../dataplane/kube/testing/resources.ts'
 import { startTestCluster, type TestCluster } from '../../dataplane/kube/testing/test-cluster.ts'
 import type { Addressed, Wanted } from './plan.ts'
-import { createObjectReconciler, type ObjectReconciler, type WritableLiveObjects } from './reconcile-objects.ts'
+import { createObjectReconciler, type ObjectProblem, type ObjectReconciler, type WritableLiveObjects } from './reconcile-objects.ts'
 import { writeStatus } from './write-status.ts'
 
 const KINDS = [CONFIG_MAPS, DEPLOYMENTS, SERVICES, WIDGETS]
@@ -211,6 +211,24 @@ describe('Applying what is wanted', () => {
     expect((await reconcile(wanted(settings))).problems).to.deep.equal([])
   })
 
+  it('says of an object that somebody deletes that it is going, what holds it, and makes it anew once it is gone', async () => {
+    await reconcile(wanted(settings, web))
+    const going = { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['foregroundDeletion', 'example.dev/backup'] }
+    patch(DEPLOYMENTS, 'web', { metadata: going })
+    cluster.server.forgetRequests()
+    const { problems } = await reconcile(wanted(settings, web))
+    expect(problems.map(({ reason, message }) => [reason, message])).to.deep.equal([
+      [
+        'ApplyFailed',
+        'Deployment web is being deleted (finalizers: foregroundDeletion, example.dev/backup): it is made anew once it is gone',
+      ],
+    ])
+    expect(cluster.server.requests).to.deep.equal([])
+    cluster.server.storage.delete('deployments.apps', 'shop/web')
+    expect((await reconcile(wanted(settings, web))).problems).to.deep.equal([])
+    expect(found(DEPLOYMENTS, 'web')).not.to.equal(undefined)
+  })
+
   it('does not take over an object that appeared just now', async () => {
     cluster.server.storage.create('configmaps', 'shop/settings', configMap('settings', { a: 'theirs' }), 'kubectl')
     const blind = createObjectReconciler({ client: cluster.client, live: { ...createLive(), get: () => undefined } })
@@ -256,6 +274,31 @@ describe('Applying what is wanted', () => {
     const { problems } = await reconcile(wanted(settings, web))
     expect(problems).to.have.length(1)
     expect(cluster.server.requests).to.have.length(1)
+  })
+
+  it('begins with the others when one was answered by trouble, such as that of a webhook, and comes to each of several in turn', async () => {
+    const message = 'failed calling webhook "images.example": context deadline exceeded'
+    const ends = ['settings', 'web'].map(name =>
+      cluster.server.fault({ name }, { kind: 'status', code: 500, reason: 'InternalError', message }, Number.POSITIVE_INFINITY),
+    )
+    const more = ['one', 'two'].map(name => ({ resource: CONFIG_MAPS, object: owned(configMap(name, { a: '1' })) }))
+    const all = [settings, more[0]!, web, more[1]!]
+    const named = (objects: readonly { readonly name: string }[]) => objects.map(({ name }) => name)
+    let before: readonly ObjectProblem[] = []
+    const pass = async () => {
+      const { applied, problems } = await reconcile({ ...wanted(...all), before })
+      before = problems
+      return [named(applied), named(problems.map(({ object }) => object))]
+    }
+    expect(await pass()).to.deep.equal([[], ['settings']])
+    expect(await pass()).to.deep.equal([['one'], ['settings', 'web']])
+    expect(await pass()).to.deep.equal([['two'], ['web', 'settings']])
+    ends[1]!()
+    expect(await pass(), 'the other one is not there yet').to.deep.equal([['web'], ['settings']])
+    ends[0]!()
+    expect(await pass()).to.deep.equal([['settings'], []])
+    const { problems } = await reconcile({ ...wanted(...all), before: [{ object: REFERENCE, reason: 'ApplyFailed', message: 'gone' }] })
+    expect(problems, 'what is wanted no more').to.deep.equal([])
   })
 
   it('asks for nothing more in a namespace that is being deleted', async () => {

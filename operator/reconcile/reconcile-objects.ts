@@ -3,6 +3,7 @@ import type { ApiFailure } from '../../dataplane/kube/api-failure.ts'
 import type { KubeClient } from '../../dataplane/kube/kube-client.ts'
 import { type KubernetesObject, type ObjectReference, referenceTo } from '../../dataplane/kube/object.ts'
 import type { Resource } from '../../dataplane/kube/resource.ts'
+import { firstOf } from '../../dataplane/text/listed.ts'
 import { appliedFields, findLostField } from './field-ownership.ts'
 import { APPLIED_HASH_ANNOTATION, type LiveObjects, plan, type Step, type Wanted } from './plan.ts'
 
@@ -34,8 +35,13 @@ export interface ObjectReconcilerDeps {
   readonly onWrite?: (verb: 'apply' | 'delete', object: KubernetesObject, why: string) => void
 }
 
+export interface WantedObjects extends Wanted {
+  /** Problems of the last time: their objects come after the others, in this order, since the first that meets trouble ends the round. Default: none. */
+  readonly before?: readonly ObjectProblem[]
+}
+
 /** Never rejects for what the API server answers. Makes no request when nothing differs. */
-export type ObjectReconciler = (wanted: Wanted) => Promise<ReconcileReport>
+export type ObjectReconciler = (wanted: WantedObjects) => Promise<ReconcileReport>
 
 export function createObjectReconciler({ client, live, onWrite }: ObjectReconcilerDeps): ObjectReconciler {
   const settled = new Map<string, string>()
@@ -52,7 +58,7 @@ export function createObjectReconciler({ client, live, onWrite }: ObjectReconcil
   const perform = async (step: Step): Promise<ObjectProblem | undefined> => {
     const { resource, object } = step
     if (step.kind === 'leave') return foreign(step.object, step.belongsTo)
-    if (step.kind === 'wait') return leaving(step.object)
+    if (step.kind === 'wait') return leaving(step)
     if (step.kind === 'apply') {
       const answer = await client.apply(resource, object, { force: step.force })
       if (!answer.ok) return problemOf(object, answer.failure)
@@ -68,18 +74,41 @@ export function createObjectReconciler({ client, live, onWrite }: ObjectReconcil
     return undefined
   }
 
-  return async wanted => {
+  return async ({ before = [], ...wanted }) => {
     const done = { apply: [] as ObjectReference[], delete: [] as ObjectReference[] }
     const problems: ObjectProblem[] = []
-    for (const step of plan(wanted, live, settled)) {
+    const steps = inTurn(plan(wanted, live, settled), before)
+    for (const [n, step] of steps.entries()) {
       const problem = await perform(step)
       if (problem === undefined && (step.kind === 'apply' || step.kind === 'delete')) done[step.kind].push(referenceTo(step.object))
       if (problem !== undefined) problems.push(problem)
-      // As with this one, so with the others.
-      if (problem?.failure !== undefined && (isServerTrouble(problem.failure) || isNamespaceGoing(problem.failure))) break
+      if (problem?.failure === undefined || !(isServerTrouble(problem.failure) || isNamespaceGoing(problem.failure))) continue
+      // As with this one, so with the others, of which those with a problem keep it and come first the next time.
+      const left = steps.slice(n + 1).map(({ object }) => nameOf(object))
+      return {
+        applied: done.apply,
+        deleted: done.delete,
+        problems: [...before.filter(({ object }) => left.includes(nameOf(object))), ...problems],
+      }
     }
     return { applied: done.apply, deleted: done.delete, problems }
   }
+}
+
+/** Deletions stay last. */
+function inTurn(steps: readonly Step[], before: readonly ObjectProblem[]): readonly Step[] {
+  if (before.length === 0) return steps
+  const turns = new Map(before.map(({ object }, n) => [nameOf(object), n + 1]))
+  const turnOf = ({ object, kind }: Step) => [Number(kind === 'delete'), turns.get(nameOf(object)) ?? 0] as const
+  return steps.toSorted((a, b) => {
+    const [ofA, ofB] = [turnOf(a), turnOf(b)]
+    return ofA[0] - ofB[0] || ofA[1] - ofB[1]
+  })
+}
+
+function nameOf(object: KubernetesObject | ObjectReference): string {
+  const { apiVersion, kind, namespace, name } = 'metadata' in object ? referenceTo(object) : object
+  return `${apiVersion} ${kind} ${namespace ?? ''}/${name}`
 }
 
 function isServerTrouble(failure: ApiFailure): boolean {
@@ -118,8 +147,14 @@ function foreign(object: KubernetesObject, belongsTo: string): ObjectProblem {
   return { object: referenceTo(object), reason: 'ForeignObject', message }
 }
 
-function leaving(object: KubernetesObject): ObjectProblem {
+function leaving({ object, isOurs }: Step & { readonly kind: 'wait' }): ObjectProblem {
   const { kind, metadata } = object
-  const message = `${kind} ${metadata.name} is still that of an earlier resource of the same name, with which it goes: it is made anew then`
+  const finalizers = metadata.finalizers ?? []
+  const held = finalizers.length === 0 ? '' : ` (finalizers: ${firstOf(finalizers, MAX_FINALIZERS)})`
+  const message = isOurs
+    ? `${kind} ${metadata.name} is being deleted${held}: it is made anew once it is gone`
+    : `${kind} ${metadata.name} is still that of an earlier resource of the same name, with which it goes: it is made anew then`
   return { object: referenceTo(object), reason: 'ApplyFailed', message }
 }
+
+const MAX_FINALIZERS = 3
