@@ -183,6 +183,9 @@ describe('What ticketing agents have sent', () => {
     counts.start()
     await settle()
     expect([...counts.of('ns/shop')[0]!.targets]).to.deep.equal([['email', { dispatched: 2, failed: 0 }]])
+    answers = { [METRICS]: `${await metricsOf({ slack: { dispatched: 1 } })}${TARGET_METRICS.lastDispatch.name}{target="slack"} 9e12\n` }
+    await nextRound()
+    expect(seen('slack'), 'a time that no calendar has').to.deep.equal([{ dispatched: 1, failed: 0 }])
   })
 
   it('has the error of a target that fails from the newest incident that was to be told of, asked for once for each failure', async () => {

@@ -144,6 +144,9 @@ const FIELDS = [
   ['lastFailureMs', TARGET_METRICS.lastFailure.name, 1_000],
 ] as const
 
+/** The last time of a `Date`. */
+const MAX_TIME_MS = 8.64e15
+
 /** Reads the text format of metrics. Throws for any other. */
 function readCounts(pod: string, text: string): AgentCounts {
   const [, started] = /^process_start_time_seconds (\S+)$/m.exec(text) ?? []
@@ -151,7 +154,7 @@ function readCounts(pod: string, text: string): AgentCounts {
   for (const [, name, target = '', value] of text.matchAll(/^(logpipeline_ticketing_\w+)\{target="([a-z0-9:-]+)"\} (\S+)$/gm)) {
     const [field, , unit] = FIELDS.find(([, known]) => known === name) ?? []
     const figure = Math.round(Number(value) * (unit ?? 0))
-    if (field === undefined || !Number.isSafeInteger(figure) || figure < 0) continue
+    if (field === undefined || !Number.isSafeInteger(figure) || figure < 0 || (unit !== 1 && figure > MAX_TIME_MS)) continue
     targets.set(target, { ...(targets.get(target) ?? { dispatched: 0, failed: 0 }), [field]: figure })
   }
   if (started === undefined && !text.includes(TARGET_METRICS.dispatched.name)) throw new Error('expected metrics of a ticketing agent')
