@@ -1,4 +1,4 @@
-/** Objects of other operators as the types in `foreign-kinds.ts` have them: whoever defines a kind may let its status hold anything. */
+/** Reads objects of other operators, whose status may hold anything, as the types in `foreign-kinds.ts` have them. */
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import type { ExternalSecret, ForeignCondition, KafkaTopic, StrimziKafka, StrimziListener } from './foreign-kinds.ts'
 
