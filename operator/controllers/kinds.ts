@@ -42,7 +42,15 @@ const WATCHING: Readonly<Partial<Record<UsedKind['kind'], Watching>>> = {
   Secret: { ...METADATA_ONLY, selection: { ...METADATA_ONLY.selection, fieldSelector: 'type!=helm.sh/release.v1' } },
   Pod: {
     selection: { labelSelector: `app.kubernetes.io/managed-by=${OPERATOR_NAME}` },
-    slim: keepFields(['status.phase', 'status.podIP', 'status.conditions', 'status.containerStatuses', 'status.initContainerStatuses']),
+    slim: keepFields([
+      'status.phase',
+      'status.reason',
+      'status.message',
+      'status.podIP',
+      'status.conditions',
+      'status.containerStatuses',
+      'status.initContainerStatuses',
+    ]),
     indexes: { [INSTANCE_INDEX]: pipelineOfPod },
   },
   ExternalSecret: {
