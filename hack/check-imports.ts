@@ -439,7 +439,14 @@ const ALLOWED: ImportTable = {
     'prom-client',
     '*',
   ],
-  'operator/reconcile': ['dataplane/contract/operator-name.ts', 'dataplane/kube', 'dataplane/text', 'node:crypto'],
+  'operator/reconcile': [
+    'dataplane/contract/operator-name.ts',
+    'dataplane/kube',
+    'dataplane/limits/back-off.ts',
+    'dataplane/ports',
+    'dataplane/text',
+    'node:crypto',
+  ],
   'operator/controllers': [
     'operator/api',
     'operator/desired',

@@ -69,6 +69,7 @@ export function createControllers(deps: ControllersDeps): Controllers {
   const reconcileObjects = createObjectReconciler({
     client,
     live: cache,
+    clock,
     onWrite(verb, { kind, metadata: { namespace, name } }, why) {
       metrics.written(verb, kind)
       deps.log.debug({ kind, namespace, name }, `${verb}: ${why}`)

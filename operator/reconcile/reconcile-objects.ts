@@ -3,14 +3,16 @@ import type { ApiFailure } from '../../dataplane/kube/api-failure.ts'
 import type { KubeClient } from '../../dataplane/kube/kube-client.ts'
 import { type KubernetesObject, type ObjectReference, referenceTo } from '../../dataplane/kube/object.ts'
 import type { Resource } from '../../dataplane/kube/resource.ts'
+import type { Clock } from '../../dataplane/ports/clock.ts'
 import { firstOf } from '../../dataplane/text/listed.ts'
 import { appliedFields, findLostField } from './field-ownership.ts'
 import { APPLIED_HASH_ANNOTATION, type LiveObjects, plan, type Step, type Wanted } from './plan.ts'
+import { createPutBacks } from './put-backs.ts'
 
 /** Why an object is not as it should be. */
 export interface ObjectProblem {
   readonly object: ObjectReference
-  readonly reason: 'ForeignObject' | 'QuotaExceeded' | 'AdmissionDenied' | 'Forbidden' | 'Invalid' | 'ApplyFailed'
+  readonly reason: 'ForeignObject' | 'QuotaExceeded' | 'AdmissionDenied' | 'Forbidden' | 'Invalid' | 'ApplyFailed' | 'ChangedByOthers'
   readonly message: string
   /** The answer of the API server; missing where it was not asked. */
   readonly failure?: ApiFailure
@@ -20,6 +22,8 @@ export interface ReconcileReport {
   readonly applied: readonly ObjectReference[]
   readonly deleted: readonly ObjectReference[]
   readonly problems: readonly ObjectProblem[]
+  /** Ms after which to look again, as somebody fights over an object. */
+  readonly againMs?: number
 }
 
 /** The cache of the cluster, which learns of our writes at once. */
@@ -31,6 +35,7 @@ export interface WritableLiveObjects extends LiveObjects {
 export interface ObjectReconcilerDeps {
   readonly client: KubeClient
   readonly live: WritableLiveObjects
+  readonly clock: Clock
   /** Called for each write that succeeded. */
   readonly onWrite?: (verb: 'apply' | 'delete', object: KubernetesObject, why: string) => void
 }
@@ -43,11 +48,13 @@ export interface WantedObjects extends Wanted {
 /** Never rejects for what the API server answers. Makes no request when nothing differs. */
 export type ObjectReconciler = (wanted: WantedObjects) => Promise<ReconcileReport>
 
-export function createObjectReconciler({ client, live, onWrite }: ObjectReconcilerDeps): ObjectReconciler {
+export function createObjectReconciler({ client, live, clock, onWrite }: ObjectReconcilerDeps): ObjectReconciler {
+  const putBacks = createPutBacks(clock)
   const settled = new Map<string, string>()
 
   const noteApplied = (step: Step & { readonly kind: 'apply' }, result: KubernetesObject): void => {
     live.noteApplied(step.resource, result)
+    putBacks.noteApplied(nameOf(step.object), hashIn(step.object))
     const { uid = '' } = result.metadata
     const owned = appliedFields(result)
     if (owned !== undefined && findLostField(step.object, owned) === undefined) settled.delete(uid)
@@ -77,7 +84,10 @@ export function createObjectReconciler({ client, live, onWrite }: ObjectReconcil
   return async ({ before = [], ...wanted }) => {
     const done = { apply: [] as ObjectReference[], delete: [] as ObjectReference[] }
     const problems: ObjectProblem[] = []
-    const steps = inTurn(plan(wanted, live, settled), before)
+    const planned = inTurn(plan(wanted, live, settled), before)
+    const waitOf = (step: Step) => (step.kind === 'apply' ? putBacks.waitMs(nameOf(step.object), hashIn(step.object)) : 0)
+    const steps = planned.filter(step => waitOf(step) === 0)
+    const waitsMs = planned.map(waitOf).filter(ms => ms > 0)
     for (const [n, step] of steps.entries()) {
       const problem = await perform(step)
       if (problem === undefined && (step.kind === 'apply' || step.kind === 'delete')) done[step.kind].push(referenceTo(step.object))
@@ -91,9 +101,17 @@ export function createObjectReconciler({ client, live, onWrite }: ObjectReconcil
         problems: [...before.filter(({ object }) => left.includes(nameOf(object))), ...problems],
       }
     }
-    return { applied: done.apply, deleted: done.delete, problems }
+    const fought = wanted.objects.flatMap(({ object }) => {
+      const calmMs = putBacks.calmMs(nameOf(object))
+      return calmMs === undefined ? [] : [{ calmMs, problem: foughtOver(object) }]
+    })
+    if (fought.length === 0) return { applied: done.apply, deleted: done.delete, problems }
+    problems.push(...fought.map(({ problem }) => problem))
+    return { applied: done.apply, deleted: done.delete, problems, againMs: Math.min(...waitsMs, ...fought.map(({ calmMs }) => calmMs)) }
   }
 }
+
+const hashIn = ({ metadata }: KubernetesObject) => metadata.annotations?.[APPLIED_HASH_ANNOTATION] ?? ''
 
 /** Deletions stay last. */
 function inTurn(steps: readonly Step[], before: readonly ObjectProblem[]): readonly Step[] {
@@ -139,6 +157,12 @@ function problemOf(object: KubernetesObject, failure: ApiFailure): ObjectProblem
   const { message, advice } = failure
   const reason = REASONS.find(([, applies]) => applies(failure))?.[0] ?? 'ApplyFailed'
   return { object: referenceTo(object), reason, message: advice === undefined ? message : `${message}; ${advice}`, failure }
+}
+
+function foughtOver(object: KubernetesObject): ObjectProblem {
+  const { kind, metadata } = object
+  const message = `${kind} ${metadata.name} is changed or deleted by somebody else again and again: it is put back at growing intervals, each two minutes in the end`
+  return { object: referenceTo(object), reason: 'ChangedByOthers', message }
 }
 
 function foreign(object: KubernetesObject, belongsTo: string): ObjectProblem {
