@@ -137,7 +137,8 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
     const problems = lastProblems.get(key) ?? []
     const isUnderWay = isReconciling(status)
     const lookAgainMs = startDeadlineMs(status, { generation: status.observedGeneration ?? 0, inputsHash: status.inputsHash ?? '' })
-    const waitMs = problems.length > 0 || referred.failure !== undefined ? 0 : pace.waitMs(key, latest.status, status, deps.clock.nowMs())
+    const isInTrouble = problems.some(isRefusal) || referred.failure !== undefined
+    const waitMs = isInTrouble ? 0 : pace.waitMs(key, latest.status, status, deps.clock.nowMs())
     if (waitMs > 0 && !hasStatus(latest, status)) return { kind: 'again', afterMs: waitMs, isUnderWay }
     const written = await writePipelineStatus(key, latest, status)
     if (written.ok && referred.failure !== undefined) return failedBy(referred.failure)
@@ -161,8 +162,10 @@ function isReconciling({ conditions = [] }: LogPipelineStatus): boolean {
   return conditions.some(({ type, status }) => type === 'Reconciling' && status === 'True')
 }
 
+const isRefusal = ({ reason }: ObjectProblem) => reason !== 'ChangedByOthers'
+
 function outcomeOf(problems: readonly ObjectProblem[]): ReconcileOutcome {
-  const failed = problems.find(({ reason }) => reason !== 'ForeignObject' && reason !== 'ChangedByOthers')
+  const failed = problems.find(problem => isRefusal(problem) && problem.reason !== 'ForeignObject')
   if (failed !== undefined) return failed.failure === undefined ? { kind: 'failed', message: failed.message } : failedBy(failed.failure)
   return problems.some(({ reason }) => reason === 'ForeignObject') ? { kind: 'again', afterMs: FOREIGN_MS } : { kind: 'settled' }
 }

@@ -4,7 +4,8 @@ import { type Clock, monotonicMs } from '../../dataplane/ports/clock.ts'
 
 /** Times in a row that an object is put back at once. */
 export const FREE_PUT_BACKS = 5
-const BACK_OFF: BackOffConfig = { firstMs: 2000, maxMs: 120_000 }
+/** The waits after that. */
+export const PUT_BACKS: BackOffConfig = { firstMs: 2000, maxMs: 120_000 }
 /** After so long without a change the fight is over. */
 export const CALM_MS = 5 * 60_000
 
@@ -34,7 +35,7 @@ export function createPutBacks(clock: Clock): PutBacks {
     waitMs(name, hash) {
       const found = find(name)
       if (found === undefined || found.hash !== hash || found.repeats < FREE_PUT_BACKS) return 0
-      return Math.max(0, found.atMs + backOffMs(BACK_OFF, found.repeats - FREE_PUT_BACKS + 1, () => 0) - monotonicMs(clock))
+      return Math.max(0, found.atMs + backOffMs(PUT_BACKS, found.repeats - FREE_PUT_BACKS + 1, () => 0) - monotonicMs(clock))
     },
     noteApplied(name, hash) {
       const before = find(name)
