@@ -76,6 +76,10 @@ const GOOD: readonly (readonly [name: string, spec: object])[] = [
       },
     },
   ],
+  [
+    'with a model within the cluster',
+    { ...DISTRIBUTED, ticketing: { llm: { provider: 'ollama', model: 'm', baseUrl: 'http://ollama.ns.svc:11434/v1?a' } } },
+  ],
   ...['1s', '0.5s500ms', '15m', '1h30m', '1500ms', '6d23h59m60s', '7d'].map(
     lookbackWindow => [`with a look-back of ${lookbackWindow}`, { ...DISTRIBUTED, ticketing: { anomaly: { lookbackWindow } } }] as const,
   ),
@@ -235,6 +239,14 @@ const BAD: readonly (readonly [name: string, spec: object, problem: string])[] =
     { ...DISTRIBUTED, features: { onlineStore: { url: 'http://a' } } },
     '.spec.features.onlineStore.url: expected a URL such as redis://valkey:6379',
   ],
+  ...['https://key@models.example', 'https://u:p@models.example/v1', 'https://models.example#a', 'https://'].map(
+    baseUrl =>
+      [
+        `with the model ${baseUrl}`,
+        { ...DISTRIBUTED, ticketing: { llm: { provider: 'openai', model: 'm', baseUrl } } },
+        '.spec.ticketing.llm.baseUrl: expected a URL such as https://models.example/v1, without user name and fragment',
+      ] as const,
+  ),
   [
     'with a window that is no duration',
     { ...DISTRIBUTED, ticketing: { anomaly: { lookbackWindow: '15' } } },
