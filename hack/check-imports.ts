@@ -413,7 +413,15 @@ const ALLOWED: ImportTable = {
     'dataplane/text',
     'zod',
   ],
-  'operator/observed': ['dataplane/contract', 'operator/api', 'dataplane/kube/object.ts', 'dataplane/text', 'node:crypto'],
+  // The forms of a platform's fields are those of the ticketing API.
+  'operator/observed': [
+    'dataplane/contract',
+    'dataplane/domain/tickets/platform-field.ts',
+    'operator/api',
+    'dataplane/kube/object.ts',
+    'dataplane/text',
+    'node:crypto',
+  ],
   'operator/desired': [
     'dataplane/contract',
     'operator/api',
@@ -431,7 +439,14 @@ const ALLOWED: ImportTable = {
     'prom-client',
     '*',
   ],
-  'operator/reconcile': ['dataplane/contract/operator-name.ts', 'dataplane/kube', 'node:crypto'],
+  'operator/reconcile': [
+    'dataplane/contract/operator-name.ts',
+    'dataplane/kube',
+    'dataplane/limits/back-off.ts',
+    'dataplane/ports',
+    'dataplane/text',
+    'node:crypto',
+  ],
   'operator/controllers': [
     'operator/api',
     'operator/desired',

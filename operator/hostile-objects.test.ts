@@ -3,16 +3,18 @@ import { describe, it } from 'mocha'
 import type { KubernetesObject } from '../dataplane/kube/object.ts'
 import { keyOf, qualifiedName, type Resource } from '../dataplane/kube/resource.ts'
 import { createHostileObjects, type HostileKind } from '../dataplane/testing/hostile/kubernetes-objects.ts'
+import { mutateJson } from '../dataplane/testing/hostile/odd-values.ts'
+import { SeededRandom } from '../dataplane/testing/hostile/seeded-random.ts'
 import { readLogPipeline, readTicketingRoute } from './api/read-object.ts'
 import type { Condition } from './api/status.ts'
-import { LOG_PIPELINES, SECRETS, TICKETING_ROUTES } from './controllers/kinds.ts'
+import { LOG_PIPELINES, OPTIONAL_KINDS, SECRETS, TICKETING_ROUTES } from './controllers/kinds.ts'
 import { planOf } from './desired/testing/build-pipeline.ts'
 import { pipelineStatus } from './observed/conditions.ts'
 import type { Gathered } from './observed/gathered.ts'
 import { invalidPipelineStatus, invalidRouteStatus } from './observed/invalid-status.ts'
 import { viewPipeline } from './observed/pipeline-view.ts'
 import { routeStatus } from './observed/route-status.ts'
-import { ALL_SERVED } from './observed/testing/gathered-from.ts'
+import { ALL_SERVED, gatheredFrom } from './observed/testing/gathered-from.ts'
 import { PIPELINE, SECRET } from './testing/objects.ts'
 import { type OperatorHarness, startOperatorHarness } from './testing/operator-harness.ts'
 
@@ -61,6 +63,48 @@ describe('Custom resources that no CRD has looked at', () => {
       expectSound(pipelineStatus({ view: viewPipeline(gathered), desired: facts, now: NOW }).conditions)
     }
     expect(usable, 'some are sound in spite of it').to.be.within(20, 380)
+  })
+
+  it('are read beside objects of other operators that hold anything, and nothing throws', () => {
+    const random = new SeededRandom(SEED + 2)
+    const conditions = [{ type: 'Ready', status: 'True', reason: 'SecretSynced', message: 'm', lastTransitionTime: NOW }]
+    const listeners = [{ name: 'tls', bootstrapServers: 'kafka:9093', certificates: ['-----BEGIN CERTIFICATE-----'] }]
+    const named = (apiVersion: string, kind: string, name: string) => ({ apiVersion, kind, metadata: { name, namespace: 'shop' } })
+    const sound: readonly (KubernetesObject & { readonly spec?: unknown; readonly status: unknown })[] = [
+      {
+        ...named('external-secrets.io/v1', 'ExternalSecret', 'ext'),
+        spec: { target: { name: 'search' } },
+        status: { conditions, binding: { name: 'search' } },
+      },
+      { ...named('kafka.strimzi.io/v1beta2', 'Kafka', 'kafka'), status: { conditions, listeners } },
+      {
+        ...named('kafka.strimzi.io/v1beta2', 'KafkaTopic', 'topic'),
+        spec: { topicName: 'shop.shop.raw-logs' },
+        status: { conditions, observedGeneration: 1 },
+      },
+    ]
+    const slimOf = (kind: string) => OPTIONAL_KINDS.find(optional => optional.kind === kind)!.slim ?? (object => object)
+    const spec = {
+      ...(PIPELINE['spec'] as object),
+      bus: { strimzi: { cluster: 'kafka' } },
+      search: { endpoint: 'https://search', credentials: { externalSecret: { name: 'ext' } } },
+    }
+    const pipeline = { ...PIPELINE, spec }
+    const reasons = new Set<string>()
+    for (let n = 0; n < 600; n++) {
+      const foreign = sound.map(({ spec: given, status, ...rest }) => {
+        const [oddSpec, oddStatus] = n === 0 ? [given, status] : [mutateJson(given, random, 0.3), mutateJson(status, random, 0.3)]
+        return slimOf(rest.kind)({ ...rest, spec: oddSpec, status: oddStatus } as KubernetesObject)
+      })
+      const gathered = gatheredFrom([pipeline, SECRET, ...foreign])
+      const { facts } = planOf({ gathered, settings: { image: 'logpipeline:1' } })
+      const { conditions: told = [] } = pipelineStatus({ view: viewPipeline(gathered), desired: facts, now: NOW })
+      expectSound(told)
+      const reasonOf = (type: string) => told.find(condition => condition.type === type)?.reason
+      if (n === 0) expect([reasonOf('SecretsSynced'), reasonOf('BusReady')]).to.deep.equal(['Synced', 'TopicNotReady'])
+      reasons.add(`${reasonOf('SecretsSynced')} ${reasonOf('BusReady')}`)
+    }
+    expect([...reasons]).to.include.members(['Synced TopicNotReady', 'SecretNotSynced KafkaNotReady'])
   })
 
   it('are refused with a tenant that is no tenant id: it becomes labels and settings', () => {

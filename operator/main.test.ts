@@ -637,7 +637,8 @@ describe('The operator', () => {
     expect(writes()).to.deep.equal([])
   })
 
-  it('writes nothing more after a standstill in which another took over, not even the Events that wait for their turn', async () => {
+  it('writes nothing more after a standstill in which another took over, not even the Events that wait for their turn', async function () {
+    this.timeout(40_000)
     // Their Secret is missing, so each has an Event.
     for (let n = 0; n < 60; n++) create(LOG_PIPELINES, { ...PIPELINE, metadata: { name: `p${n}`, namespace: 'shop' } })
     const operator = await run()

@@ -9,7 +9,7 @@ import { loadClusterAccess, podEnvironment } from '../dataplane/kube/find-access
 import { createHttpKubeClient } from '../dataplane/kube/http-client.ts'
 import { createObjectCache, type ObjectCache } from '../dataplane/kube/informers/object-cache.ts'
 import { createServedKinds } from '../dataplane/kube/informers/served-kinds.ts'
-import { createRateLimit, type RateLimitConfig } from '../dataplane/kube/rate-limit.ts'
+import { createRateLimit, type RateLimit, type RateLimitConfig } from '../dataplane/kube/rate-limit.ts'
 import { qualifiedName } from '../dataplane/kube/resource.ts'
 import type { Clock } from '../dataplane/ports/clock.ts'
 import type { Log } from '../dataplane/telemetry/log.ts'
@@ -56,9 +56,10 @@ export async function start(context: OperatorContext): Promise<RunningOperator> 
   const elects = settings.LEADER_ELECTION === 'true'
   // A process that stood still for a while must not write what it meant to before.
   const mayWrite = () => !elects || election.surelyLeads
-  const client = createClient(access, RATE, context, metrics, mayWrite)
-  const leaseClient = createClient(access, SIDE_RATE, context, metrics)
-  const eventClient = createClient(access, SIDE_RATE, context, metrics, mayWrite)
+  const rateLimit = createRateLimit(RATE, clock)
+  const client = createClient(access, rateLimit, context, metrics, mayWrite)
+  const leaseClient = createClient(access, createRateLimit(SIDE_RATE, clock), context, metrics)
+  const eventClient = createClient(access, createRateLimit(SIDE_RATE, clock), context, metrics, mayWrite)
   const cache = createObjectCache(
     { kinds: CACHED_KINDS, namespaces: splitList(settings.WATCH_NAMESPACES) },
     { client, clock, log, random, onRestart: (resource, reason) => metrics.watchRestarted(qualifiedName(resource), reason) },
@@ -70,6 +71,7 @@ export async function start(context: OperatorContext): Promise<RunningOperator> 
   const servedKinds = createServedKinds(OPTIONAL_KINDS, { client, clock, log, cache, onChange: () => controllers.lookAgain() })
   const controllers = createControllers({
     ...{ client, cache, recorder, metrics, clock, log, random },
+    hasRoom: rateLimit.hasRoom,
     served: servedKinds.current,
     settings: { image: settings.OPERATOR_IMAGE!, ...(settings.POD_NAMESPACE !== undefined && { namespace: settings.POD_NAMESPACE }) },
   })
@@ -138,7 +140,7 @@ async function withGrace(work: Promise<void>, clock: Clock, cut: () => Promise<v
 
 function createClient(
   access: ClusterAccess,
-  rate: RateLimitConfig,
+  rateLimit: RateLimit,
   { clock }: OperatorContext,
   metrics: OperatorMetrics,
   mayWrite: () => boolean = () => true,
@@ -146,7 +148,7 @@ function createClient(
   const { host } = new URL(access.server)
   return createHttpKubeClient(access, {
     clock,
-    rateLimit: createRateLimit(rate, clock),
+    rateLimit,
     userAgent: OPERATOR_NAME,
     mayWrite,
     onRequest: ({ asked, status, durationMs }) => metrics.request(asked.verb, host, status, durationMs),

@@ -9,7 +9,7 @@ import type { RateLimit } from './rate-limit.ts'
 
 export interface TransportDeps {
   readonly clock: Clock
-  readonly rateLimit: RateLimit
+  readonly rateLimit: Pick<RateLimit, 'take'>
   readonly userAgent: string
   /** Asked right before each request that writes. The request is not made where the answer is no. */
   readonly mayWrite?: () => boolean

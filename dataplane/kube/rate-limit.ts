@@ -9,6 +9,8 @@ export interface RateLimitConfig {
 export interface RateLimit {
   /** Resolves when it is this caller's turn, in the order of the calls; at once when `signal` aborts. */
   take(signal?: AbortSignal): Promise<void>
+  /** Whether a caller would have its turn at once. */
+  hasRoom(): boolean
 }
 
 export function createRateLimit({ perSecond, burst }: RateLimitConfig, clock: Clock): RateLimit {
@@ -22,6 +24,10 @@ export function createRateLimit({ perSecond, burst }: RateLimitConfig, clock: Cl
   }
 
   return {
+    hasRoom() {
+      refill()
+      return tokens >= 1
+    },
     async take(signal) {
       refill()
       tokens -= 1

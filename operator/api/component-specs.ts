@@ -205,7 +205,9 @@ const LLM = described(
     baseUrl: formatted('Where it is reached, if not at the usual address of the provider.', {
       maxLength: 2_048,
       pattern: /^https?:[/][/][^ ]+$/,
-      expected: 'a URL such as https://models.example/v1',
+      expected: 'a URL such as https://models.example/v1, without user name and fragment',
+      // No part of the pattern: resources that were stored before it have to be read.
+      rule: "self.matches(r'^https?[:][/][/][^/?#@]+([/?][^#]*)?$')",
     }).optional(),
     credentials: credentials('The API key: apiKey.').optional(),
   }),

@@ -3,13 +3,49 @@ import { z } from 'zod'
 import { PLATFORM_NAMES, PLATFORMS, type PlatformName, SEVERITIES } from '../../dataplane/contract/platforms.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { credentials } from './credentials.ts'
-import { annotated, type CelRule, described } from './schema.ts'
+import { annotated, type CelRule, described, PORT_PATTERN } from './schema.ts'
 import type { TicketingRouteStatus } from './status.ts'
 
 const SETTING = annotated(z.union([z.int(), z.string().max(2_048)]), {
   description: 'Value of the field.',
   'x-kubernetes-int-or-string': true,
 })
+
+interface FieldForm {
+  readonly fields: readonly string[]
+  /** In CEL, of the value `it`. An empty text counts as not given. */
+  readonly text: string
+  /** Likewise, of a number. Default: it is no number. */
+  readonly number?: string
+  readonly expected: string
+}
+
+/** Forms as a PATCH of the ticketing configuration asks for them, as far as CEL can tell; `observed/route-settings.ts` looks at the whole. */
+const FORMS: readonly FieldForm[] = [
+  {
+    fields: ['apiBaseUrl', 'baseUrl', 'instanceUrl'],
+    text: "it.matches(r'^https?[:][/][/][^/?#@]+([/?][^#]*)?$')",
+    expected: 'a URL such as https://example.com, without user name and fragment',
+  },
+  {
+    fields: ['port'],
+    text: `it.matches(r'^0*${PORT_PATTERN}$')`,
+    number: 'it >= 1 && it <= 65535',
+    expected: 'a port number from 1 to 65535',
+  },
+  { fields: ['secure'], text: "it in ['true', 'false']", expected: 'true or false, as a text' },
+  { fields: ['from'], text: "it.contains('@')", expected: 'an e-mail address' },
+  { fields: ['to', 'escalationTo'], text: "it.contains('@')", expected: 'an e-mail address, or several with commas between' },
+]
+
+function formRules({ fields, text, number = 'false', expected }: FieldForm): readonly CelRule[] {
+  return fields.map(field => {
+    const value = `self['${field}']`
+    const of = (rule: string) => rule.replaceAll(/\bit\b/g, value)
+    const isSound = `(type(${value}) == string ? ${value} == '' || ${of(text)} : ${of(number)})`
+    return { rule: `!('${field}' in self) || ${isSound}`, message: `${field}: expected ${expected}` }
+  })
+}
 
 const GLOB = z
   .string()
@@ -54,6 +90,7 @@ export const TICKETING_ROUTE_SPEC = described(
     settings: described(
       z.record(z.string(), SETTING).meta({ maxProperties: 16 }),
       'Fields of the platform that are no secrets.',
+      ...FORMS.flatMap(formRules),
     ).optional(),
     credentials: credentials('The secret fields of the platform, and others where one has them there; each platform has one.'),
     escalation: described(z.boolean().default(false), 'Used on escalate only.'),

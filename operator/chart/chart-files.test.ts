@@ -44,8 +44,8 @@ describe('The chart', () => {
 
   it('knows in values.schema.json exactly the values of values.yaml', () => {
     const schema = JSON.parse(readChartFile('values.schema.json')) as Schema
-    // Helm gives `global` to every chart.
-    const { global: _global, ...properties } = schema.properties!
+    // Helm gives `global` to every chart, and `enabled` to one with a condition of that name.
+    const { global: _global, enabled: _enabled, ...properties } = schema.properties!
     expectSameKeys({ ...schema, properties }, parse(readChartFile('values.yaml')), 'values')
   })
 

@@ -1,5 +1,5 @@
 /** The chart in the hands of Helm 3 and 4, its output held against the schemas of Kubernetes. */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -290,6 +290,18 @@ for (const tool of ['helm3', 'helm4'] as const)
       expect(podOf(await render({})).securityContext).to.deep.equal({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } })
       const pod = podOf(await render({ podSecurityContext: { runAsUser: 1000, fsGroup: 1000, runAsNonRoot: false } }))
       expect(pod.securityContext).to.deep.include({ runAsUser: 1000, fsGroup: 1000, runAsNonRoot: true })
+    })
+
+    it('is a dependency of another chart, with a condition as others have it, global values, and off', async () => {
+      const umbrella = join(directory, 'umbrella')
+      cpSync(CHART_PATH, join(umbrella, 'charts', 'logpipeline'), { recursive: true })
+      const dependencies = [{ name: 'logpipeline', version: '>=0', condition: 'logpipeline.enabled' }]
+      writeFileSync(join(umbrella, 'Chart.yaml'), JSON.stringify({ apiVersion: 'v2', name: 'umbrella', version: '1.0.0', dependencies }))
+      const kindsWith = async (values: object) =>
+        kindsOf(parseObjects(await callAsIs(['template', 'platform', umbrella, '--kube-version', KUBERNETES_VERSION], values)))
+      const alone = kindsOf(await render({}))
+      expect(await kindsWith({ logpipeline: { ...IMAGE, enabled: true }, global: { team: 'a' } })).to.deep.equal(alone)
+      expect(await kindsWith({ logpipeline: { enabled: false } })).to.deep.equal([])
     })
 
     it('refuses a Kubernetes without what the CRDs and pods need', async () => {

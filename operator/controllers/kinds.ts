@@ -11,6 +11,7 @@ import { API_GROUP, API_VERSION } from '../api/names.ts'
 import { readLogPipeline, readTicketingRoute } from '../api/read-object.ts'
 import { TICKETING_ROUTE_KIND } from '../api/ticketing-route.ts'
 import { USED_KINDS } from '../api/used-kinds.ts'
+import { readExternalSecret, readKafka, readKafkaTopic } from '../observed/read-foreign.ts'
 import { topicsKeys } from '../observed/shared-topics.ts'
 
 type UsedKind = (typeof USED_KINDS)[number]
@@ -41,12 +42,22 @@ const WATCHING: Readonly<Partial<Record<UsedKind['kind'], Watching>>> = {
   Secret: { ...METADATA_ONLY, selection: { ...METADATA_ONLY.selection, fieldSelector: 'type!=helm.sh/release.v1' } },
   Pod: {
     selection: { labelSelector: `app.kubernetes.io/managed-by=${OPERATOR_NAME}` },
-    slim: keepFields(['status.phase', 'status.podIP', 'status.conditions', 'status.containerStatuses', 'status.initContainerStatuses']),
+    slim: keepFields([
+      'status.phase',
+      'status.reason',
+      'status.message',
+      'status.podIP',
+      'status.conditions',
+      'status.containerStatuses',
+      'status.initContainerStatuses',
+    ]),
     indexes: { [INSTANCE_INDEX]: pipelineOfPod },
   },
-  ExternalSecret: { slim: keepFields(['spec.target.name', 'status.conditions', 'status.binding'], { stubMetadata: true }) },
-  Kafka: { slim: keepFields(['status.conditions', 'status.listeners'], { stubMetadata: true }) },
-  KafkaTopic: { slim: keepFields(['spec.topicName', 'status'], { stubForeign: true }) },
+  ExternalSecret: {
+    slim: reading(readExternalSecret, keepFields(['spec.target.name', 'status.conditions', 'status.binding'], { stubMetadata: true })),
+  },
+  Kafka: { slim: reading(readKafka, keepFields(['status.conditions', 'status.listeners'], { stubMetadata: true })) },
+  KafkaTopic: { slim: reading(readKafkaTopic, keepFields(['spec.topicName', 'status'], { stubForeign: true })) },
 }
 
 const KEEP_OWN = keepFields(['spec', 'status'])
@@ -94,6 +105,10 @@ function ownKind(kind: string, plural: string): Resource {
 function pipelineOfPod({ metadata: { namespace, labels } }: KubernetesObject): readonly string[] {
   const name = labels?.['app.kubernetes.io/instance']
   return name === undefined ? [] : [keyOf(namespace === undefined ? { name } : { namespace, name })]
+}
+
+function reading(read: Slim, slim: Slim): Slim {
+  return object => read(slim(object))
 }
 
 interface WithContainers {

@@ -16,7 +16,7 @@ import { type PipelineView, viewPipeline, viewRunning } from '../observed/pipeli
 import { pipelineReferences, routeReference } from '../observed/references.ts'
 import { startDeadlineMs } from '../observed/start-deadline.ts'
 import { isPrefixNew, topicPrefixOf } from '../observed/topic-prefix.ts'
-import type { ObjectProblem, ObjectReconciler } from '../reconcile/reconcile-objects.ts'
+import type { ObjectProblem, ObjectReconciler, ReconcileReport } from '../reconcile/reconcile-objects.ts'
 import { hasStatus } from '../reconcile/write-status.ts'
 import { failedBy, type ReconcileOutcome } from '../runtime/controller.ts'
 import type { BridgeHealthSource } from './bridge-health.ts'
@@ -47,14 +47,18 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
   const prefixes = createToldPrefixes()
   const pace = createStatusPace(PIPELINE_SUMMARY)
 
-  const applyPlan = async (pipeline: LogPipeline, { objects, held, madeOnce }: PipelinePlan): Promise<readonly ObjectProblem[]> => {
+  const applyPlan = async (
+    pipeline: LogPipeline,
+    { objects, held, madeOnce }: PipelinePlan,
+    before: readonly ObjectProblem[] | undefined = [],
+  ): Promise<Pick<ReconcileReport, 'problems' | 'againMs'>> => {
     const found = objects.map(object => ({ object, resource: resourceOf(object, view.served()) }))
     const known = found.flatMap(({ object, resource }) => (resource === undefined ? [] : [{ object, resource }]))
     const unknown = found.flatMap(({ object, resource }) => (resource === undefined ? [unknownKind(object)] : []))
     const isKept = (object: KubernetesObject) => held.some(sameObject(object))
     const unmade = await makeOnce(deps, madeOnce)
-    const { problems } = await deps.reconcileObjects({ owner: pipeline, objects: known, isKept })
-    return [...unmade, ...problems, ...unknown]
+    const { problems, ...rest } = await deps.reconcileObjects({ owner: pipeline, objects: known, isKept, before })
+    return { ...rest, problems: [...unmade, ...problems, ...unknown] }
   }
 
   const gather = (key: string, pipeline: LogPipeline, referred: Referred): Gathered => {
@@ -123,7 +127,8 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
     ])
     const seen = await tellFirst(key, viewPipeline(gather(key, pipeline, referred)))
     const plan = planPipeline(seen, settings)
-    if (!seen.isPaused) lastProblems.set(key, await applyPlan(pipeline, plan))
+    const applied = seen.isPaused ? undefined : await applyPlan(pipeline, plan, lastProblems.get(key))
+    if (applied !== undefined) lastProblems.set(key, applied.problems)
     const latest = find() ?? pipeline
     // Other Secrets may be wanted now.
     if (latest.metadata.generation !== pipeline.metadata.generation) return { kind: 'again', afterMs: 0, isUnderWay: true }
@@ -132,11 +137,15 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
     const problems = lastProblems.get(key) ?? []
     const isUnderWay = isReconciling(status)
     const lookAgainMs = startDeadlineMs(status, { generation: status.observedGeneration ?? 0, inputsHash: status.inputsHash ?? '' })
-    const waitMs = problems.length > 0 || referred.failure !== undefined ? 0 : pace.waitMs(key, latest.status, status, deps.clock.nowMs())
+    const isInTrouble = problems.some(isRefusal) || referred.failure !== undefined
+    const waitMs = isInTrouble ? 0 : pace.waitMs(key, latest.status, status, deps.clock.nowMs())
     if (waitMs > 0 && !hasStatus(latest, status)) return { kind: 'again', afterMs: waitMs, isUnderWay }
     const written = await writePipelineStatus(key, latest, status)
     if (written.ok && referred.failure !== undefined) return failedBy(referred.failure)
-    if (written.ok) return { ...notAfter(outcomeOf(problems), (lookAgainMs ?? 0) - deps.clock.nowMs()), isUnderWay }
+    if (written.ok) {
+      const outcome = notAfter(outcomeOf(problems), (lookAgainMs ?? 0) - deps.clock.nowMs())
+      return { ...notAfter(outcome, applied?.againMs ?? 0), isUnderWay }
+    }
     // Deleted meanwhile: the watch tells of it.
     if (written.failure.status === 404) return { kind: 'settled' }
     return failedBy(written.failure)
@@ -153,10 +162,12 @@ function isReconciling({ conditions = [] }: LogPipelineStatus): boolean {
   return conditions.some(({ type, status }) => type === 'Reconciling' && status === 'True')
 }
 
+const isRefusal = ({ reason }: ObjectProblem) => reason !== 'ChangedByOthers'
+
 function outcomeOf(problems: readonly ObjectProblem[]): ReconcileOutcome {
-  const failed = problems.find(({ reason }) => reason !== 'ForeignObject')
+  const failed = problems.find(problem => isRefusal(problem) && problem.reason !== 'ForeignObject')
   if (failed !== undefined) return failed.failure === undefined ? { kind: 'failed', message: failed.message } : failedBy(failed.failure)
-  return problems.length === 0 ? { kind: 'settled' } : { kind: 'again', afterMs: FOREIGN_MS }
+  return problems.some(({ reason }) => reason === 'ForeignObject') ? { kind: 'again', afterMs: FOREIGN_MS } : { kind: 'settled' }
 }
 
 function unknownKind(object: KubernetesObject): ObjectProblem {

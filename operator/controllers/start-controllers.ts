@@ -32,6 +32,8 @@ export interface ControllersDeps {
   readonly clock: Clock
   readonly log: Log
   readonly random: () => number
+  /** Whether the client could make a request just now. */
+  readonly hasRoom: () => boolean
 }
 
 export interface Controllers {
@@ -45,7 +47,7 @@ export interface Controllers {
   longestMs(): number
 }
 
-/** Few workers are busy at a time, since all wait for the client's rate limit. The others keep the queue moving while requests hang. */
+/** Few workers are busy at a time, since all wait for the client's rate limit. */
 const WORKERS = 16
 
 /** Nothing runs before `start`. */
@@ -67,6 +69,7 @@ export function createControllers(deps: ControllersDeps): Controllers {
   const reconcileObjects = createObjectReconciler({
     client,
     live: cache,
+    clock,
     onWrite(verb, { kind, metadata: { namespace, name } }, why) {
       metrics.written(verb, kind)
       deps.log.debug({ kind, namespace, name }, `${verb}: ${why}`)
@@ -101,12 +104,15 @@ export function createControllers(deps: ControllersDeps): Controllers {
 }
 
 function createWorkers(resource: Resource, reconcile: (key: string) => Promise<ReconcileOutcome>, deps: ControllersDeps) {
-  const { clock, random, log, metrics, cache } = deps
+  const { clock, random, log, metrics, cache, hasRoom } = deps
   const name = resource.kind.toLowerCase()
   const { observer, attach } = metrics.queue(name)
   const queue = new WorkQueue({ clock, random, observer })
   attach(queue)
-  const controller = createController({ name, workers: WORKERS, reconcile }, { queue, clock, log, ...metrics.controller(name, WORKERS) })
+  const controller = createController(
+    { name, workers: WORKERS, reconcile },
+    { queue, clock, log, hasRoom, ...metrics.controller(name, WORKERS) },
+  )
   const addAll = () => {
     for (const { metadata } of cache.list(resource)) queue.add(keyOf(metadata))
   }

@@ -64,4 +64,22 @@ describe('Pace of the status', () => {
     pace.forget(KEY)
     expect(pace.waitMs(KEY, statusOf('False', 0), statusOf('False', 1), 1)).to.equal(0)
   })
+
+  it('the same status that somebody else replaces again and again is put back at growing intervals, and another one at once', () => {
+    const pace = createStatusPace(PIPELINE_SUMMARY)
+    const ours = (second: number): LogPipelineStatus => {
+      const status = statusOf('True', 9)
+      return { ...status, conditions: [{ ...status.conditions![0]!, lastTransitionTime: `2026-01-01T00:10:${second}Z` }] }
+    }
+    const theirs = statusOf('False', 0)
+    const writtenAt: number[] = []
+    for (let second = 0; second < 300; second++) {
+      if (pace.waitMs(KEY, theirs, ours(second), second * 1000) > 0) continue
+      pace.noteWritten(KEY, theirs, ours(second), second * 1000)
+      writtenAt.push(second)
+    }
+    expect(writtenAt).to.deep.equal([0, 1, 2, 3, 4, 5, 7, 11, 19, 35, 67, 131, 251])
+    expect(pace.waitMs(KEY, theirs, statusOf('True', 8), 300_000)).to.equal(0)
+    expect(pace.waitMs(KEY, theirs, ours(1), 251_000 + 300_000), 'after five minutes of peace').to.equal(0)
+  })
 })

@@ -1,7 +1,8 @@
 /** How often a status is written while details of it come and go: pods of a pipeline, counts of a route. */
 import { type BackOffConfig, backOffMs } from '../../dataplane/limits/back-off.ts'
 import type { LogPipelineStatus, TicketingRouteStatus } from '../api/status.ts'
-import { canonicalJson } from '../reconcile/canonical-json.ts'
+import { canonicalJson, hashOf } from '../reconcile/canonical-json.ts'
+import { CALM_MS, FREE_PUT_BACKS, PUT_BACKS } from '../reconcile/put-backs.ts'
 
 /** Waits between writes that tell details alone, one after the other, until the summary changes. */
 const DETAILS: BackOffConfig = { firstMs: 5000, maxMs: 30_000 }
@@ -25,12 +26,13 @@ export interface StatusSummary<S> {
 }
 
 export function createStatusPace<S>({ summaryOf, reasonOf }: StatusSummary<S>): StatusPace<S> {
-  /** By key: the last write, and how many in a row told details alone. */
-  const written = new Map<string, { readonly atMs: number; readonly details: number }>()
+  const written = new Map<string, Written>()
   const turns = createTurns()
   return {
     waitMs(key, before, after, nowMs) {
       const last = written.get(key)
+      const putBackMs = last === undefined ? 0 : putBackWaitMs(last, after, nowMs)
+      if (putBackMs > 0) return putBackMs
       if (last === undefined || summaryOf(before) !== summaryOf(after)) return 0
       const ownMs = Math.max(0, last.atMs + backOffMs(DETAILS, last.details + 1, () => 0) - nowMs)
       if (ownMs > 0 || reasonOf(before) !== reasonOf(after)) return ownMs
@@ -38,7 +40,11 @@ export function createStatusPace<S>({ summaryOf, reasonOf }: StatusSummary<S>): 
     },
     noteWritten(key, before, after, nowMs) {
       const isDetail = summaryOf(before) === summaryOf(after)
-      written.set(key, { atMs: nowMs, details: isDetail ? (written.get(key)?.details ?? 0) + 1 : 0 })
+      const last = written.get(key)
+      const hash = contentOf(after)
+      const isRepeat = last?.hash === hash && nowMs - last.atMs < CALM_MS
+      const repeats = isRepeat ? last.repeats + 1 : 0
+      written.set(key, { atMs: nowMs, details: isDetail ? (last?.details ?? 0) + 1 : 0, hash, repeats })
       turns.end(key)
     },
     forget(key) {
@@ -46,6 +52,26 @@ export function createStatusPace<S>({ summaryOf, reasonOf }: StatusSummary<S>): 
       turns.end(key)
     },
   }
+}
+
+interface Written {
+  readonly atMs: number
+  /** How many writes in a row told details alone. */
+  readonly details: number
+  readonly hash: string
+  /** How many in a row said the same again, since somebody else had written another status. */
+  readonly repeats: number
+}
+
+/** Somebody who writes the status again and again must not take the requests of others. */
+function putBackWaitMs({ hash, repeats, atMs }: Written, after: unknown, nowMs: number): number {
+  if (repeats < FREE_PUT_BACKS || nowMs - atMs >= CALM_MS || hash !== contentOf(after)) return 0
+  return Math.max(0, atMs + backOffMs(PUT_BACKS, repeats - FREE_PUT_BACKS + 1, () => 0) - nowMs)
+}
+
+/** Without the times of conditions, which begin anew where somebody else turned one. */
+function contentOf(status: unknown): string {
+  return hashOf(JSON.parse(JSON.stringify(status, (name, value) => (name === 'lastTransitionTime' ? undefined : value)) ?? 'null'))
 }
 
 /** Gives each key a turn of its own, at the pace of `SHARED`. A key keeps its turn until it ends it. */

@@ -54,7 +54,9 @@ describe('What ticketing agents have sent', () => {
   let news: string[]
   let answers: Record<string, string>
   let counts: TicketCounts
+  let hanging: PromiseWithResolvers<string>
   beforeEach(() => {
+    hanging = Promise.withResolvers()
     clock = createFakeClock()
     pods = [pod('shop-ticketing-x')]
     routes = [route('chat', 'slack'), route('payments', 'slack:payments')]
@@ -69,6 +71,7 @@ describe('What ticketing agents have sent', () => {
       },
       async get(url) {
         asked.push(url)
+        if (url.startsWith('http://10.1.')) return hanging.promise
         const answer = answers[url]
         if (answer === undefined) throw new Error('refused')
         return answer
@@ -76,7 +79,10 @@ describe('What ticketing agents have sent', () => {
       onNews: key => void news.push(key),
     })
   })
-  afterEach(() => counts.stop())
+  afterEach(() => {
+    hanging.reject(new Error('the test is over'))
+    return counts.stop()
+  })
 
   const METRICS = 'http://10.0.0.7:18081/metrics'
   const INCIDENTS = 'http://10.0.0.7:18081/api/incidents?limit=10'
@@ -150,12 +156,36 @@ describe('What ticketing agents have sent', () => {
     expect(counts.of('ns/shop')).to.deep.equal([])
   })
 
+  it('is asked of others meanwhile, and not behind them, when pods did not answer the last time', async () => {
+    answers = { [METRICS]: await metricsOf({ slack: { dispatched: 3 } }) }
+    pods = [...Array.from({ length: 40 }, (_, n) => pod(`hangs-${n}`, `10.1.0.${n}`)), pod('shop-ticketing-x')]
+    counts.start()
+    for (let times = 0; times < 3; times++) {
+      await settle()
+      hanging.reject(new Error('no answer in time'))
+      hanging = Promise.withResolvers()
+    }
+    await settle()
+    expect(seen('slack')).to.deep.equal([{ dispatched: 3, failed: 0 }])
+    answers = { [METRICS]: await metricsOf({ slack: { dispatched: 4 } }) }
+    news = []
+    await nextRound()
+    expect(seen('slack')).to.deep.equal([{ dispatched: 4, failed: 0 }])
+    expect(news).to.include('ns/chat')
+    hanging.resolve(await metricsOf({ slack: { dispatched: 9 } }))
+    await settle()
+    expect(seen('slack')).to.have.length(41)
+  })
+
   it('passes over what is no count', async () => {
     const lines = ['{target="a b"} 1', '{target="slack"} -1', '{target="slack"} NaN', '{target="jira"} 1e300', '{target="email"} 2']
     answers = { [METRICS]: lines.map(line => `${TARGET_METRICS.dispatched.name}${line}`).join('\n') }
     counts.start()
     await settle()
     expect([...counts.of('ns/shop')[0]!.targets]).to.deep.equal([['email', { dispatched: 2, failed: 0 }]])
+    answers = { [METRICS]: `${await metricsOf({ slack: { dispatched: 1 } })}${TARGET_METRICS.lastDispatch.name}{target="slack"} 9e12\n` }
+    await nextRound()
+    expect(seen('slack'), 'a time that no calendar has').to.deep.equal([{ dispatched: 1, failed: 0 }])
   })
 
   it('has the error of a target that fails from the newest incident that was to be told of, asked for once for each failure', async () => {

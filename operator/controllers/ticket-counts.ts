@@ -1,4 +1,7 @@
-/** Asks the ticketing agents of pipelines with routes what they have sent, at a slow pace, and keeps their last answers. */
+/**
+ * Asks the ticketing agents of pipelines with routes what they have sent, at a slow pace, and keeps their last answers. Agents that did
+ * not answer the last time are asked in rounds apart, so that nobody waits for them.
+ */
 import { TARGET_METRICS } from '../../dataplane/contract/counters.ts'
 import { PORTS } from '../../dataplane/contract/roles.ts'
 import type { ObjectCache } from '../../dataplane/kube/informers/object-cache.ts'
@@ -41,9 +44,11 @@ const AGENTS: ReadonlySet<string | undefined> = new Set(['ticketing', 'standalon
 
 export function createTicketCounts({ cache, clock, get = getText, onNews }: TicketCountsDeps): TicketCounts {
   /** By uid of the pod. */
-  let answers = new Map<string, AgentCounts>()
+  const answers = new Map<string, AgentCounts>()
+  /** Uids of pods that did not answer the last time. */
+  const silent = new Set<string>()
   const stopping = new AbortController()
-  let asking: Promise<void> | undefined
+  let asking: Promise<unknown> | undefined
 
   const agentsOf = (pipelineKey: string) => (cache.byIndex(PODS, INSTANCE_INDEX, pipelineKey) as readonly Pod[]).filter(isAgent)
 
@@ -55,31 +60,39 @@ export function createTicketCounts({ cache, clock, get = getText, onNews }: Tick
       const counts = readCounts(pod.metadata.name, await fetchText('/metrics'))
       return { ...counts, targets: await explain(counts.targets, before?.targets, fetchText) }
     } catch {
-      return before
+      return undefined
     }
   }
 
-  const round = async () => {
+  const round = async (ofSilent: boolean) => {
     const routes = (cache.list(TICKETING_ROUTES) as readonly TicketingRoute[]).filter(
       ({ spec, problems }) => problems === undefined && spec.enabled,
     )
     const pipelines = new Set(routes.flatMap(pipelineKeys))
     const pods = [...pipelines].flatMap(agentsOf)
-    const fresh = new Map<string, AgentCounts>()
+    forgetAllBut(new Set(pods.map(uidOf)))
     const news = new Set<string>()
-    await inTurns(pods, async pod => {
+    const asked = pods.filter(pod => silent.has(uidOf(pod)) === ofSilent)
+    await inTurns(asked, async pod => {
+      const uid = uidOf(pod)
       const answer = await ask(pod)
+      if (answer === undefined) silent.add(uid)
+      else silent.delete(uid)
       if (answer === undefined) return
-      fresh.set(uidOf(pod), answer)
       const pipeline = pipelineOf(pod)
-      for (const target of changedTargets(answers.get(uidOf(pod)), answer)) news.add(`${pipeline} ${target}`)
-      if (!answers.has(uidOf(pod))) news.add(`${pipeline} `)
+      for (const target of changedTargets(answers.get(uid), answer)) news.add(`${pipeline} ${target}`)
+      if (!answers.has(uid)) news.add(`${pipeline} `)
+      answers.set(uid, answer)
     })
-    answers = fresh
     for (const route of routes) {
       const isConcerned = pipelineKeys(route).some(key => news.has(`${key} ${route.status?.target}`) || news.has(`${key} `))
       if (isConcerned) onNews(keyOf(route.metadata))
     }
+  }
+
+  const forgetAllBut = (uids: ReadonlySet<string>): void => {
+    for (const uid of answers.keys()) if (!uids.has(uid)) answers.delete(uid)
+    for (const uid of silent) if (!uids.has(uid)) silent.delete(uid)
   }
 
   const inTurns = async <T>(items: readonly T[], work: (item: T) => Promise<void>) => {
@@ -90,9 +103,9 @@ export function createTicketCounts({ cache, clock, get = getText, onNews }: Tick
     await Promise.all(Array.from({ length: AT_ONCE }, worker))
   }
 
-  const keepAsking = async () => {
+  const keepAsking = async (ofSilent: boolean) => {
     while (!stopping.signal.aborted) {
-      await round()
+      await round(ofSilent)
       await clock.sleep(EVERY_MS, stopping.signal)
     }
   }
@@ -100,7 +113,7 @@ export function createTicketCounts({ cache, clock, get = getText, onNews }: Tick
   return {
     of: pipelineKey => agentsOf(pipelineKey).flatMap(pod => answers.get(uidOf(pod)) ?? []),
     start() {
-      asking ??= keepAsking()
+      asking ??= Promise.all([keepAsking(false), keepAsking(true)])
     },
     async stop() {
       stopping.abort()
@@ -131,6 +144,9 @@ const FIELDS = [
   ['lastFailureMs', TARGET_METRICS.lastFailure.name, 1_000],
 ] as const
 
+/** The last time of a `Date`. */
+const MAX_TIME_MS = 8.64e15
+
 /** Reads the text format of metrics. Throws for any other. */
 function readCounts(pod: string, text: string): AgentCounts {
   const [, started] = /^process_start_time_seconds (\S+)$/m.exec(text) ?? []
@@ -138,7 +154,7 @@ function readCounts(pod: string, text: string): AgentCounts {
   for (const [, name, target = '', value] of text.matchAll(/^(logpipeline_ticketing_\w+)\{target="([a-z0-9:-]+)"\} (\S+)$/gm)) {
     const [field, , unit] = FIELDS.find(([, known]) => known === name) ?? []
     const figure = Math.round(Number(value) * (unit ?? 0))
-    if (field === undefined || !Number.isSafeInteger(figure) || figure < 0) continue
+    if (field === undefined || !Number.isSafeInteger(figure) || figure < 0 || (unit !== 1 && figure > MAX_TIME_MS)) continue
     targets.set(target, { ...(targets.get(target) ?? { dispatched: 0, failed: 0 }), [field]: figure })
   }
   if (started === undefined && !text.includes(TARGET_METRICS.dispatched.name)) throw new Error('expected metrics of a ticketing agent')

@@ -119,7 +119,10 @@ function checkObjects({ gathered: { problems } }: PipelineView): readonly Findin
   const message = problems
     .map(({ object: { kind, name }, message }) => (message.includes(name) ? message : `${kind} ${name}: ${message}`))
     .join('; ')
-  return [{ type, status: 'False', reason: first.reason, message, effect: effectOfRefusal(first) }]
+  const cause = problems.find(({ reason }) => reason !== 'ChangedByOthers')
+  // It serves, and is put back.
+  if (cause === undefined) return [{ type, status: 'False', reason: first.reason, message }]
+  return [{ type, status: 'False', reason: cause.reason, message, effect: effectOfRefusal(cause) }]
 }
 
 /** Only where a ServiceMonitor is asked for. Nothing of the pipeline suffers from it: alerts do. */

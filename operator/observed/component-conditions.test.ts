@@ -123,6 +123,28 @@ describe('components of a LogPipeline', () => {
       'bridge: 0 of 1 pods are ready; 0 of the newest version; exceeded quota',
     ],
     [
+      'whose pod was evicted, while there is no other yet',
+      [
+        workload('bridge', { available: 0 }),
+        pod('bridge', { phase: 'Failed', reason: 'Evicted', message: 'The node was low on resource: memory.' }),
+      ],
+      { ...progressing('Evicted'), BridgeAvailable: 'False Evicted' },
+      'bridge: 0 of 1 pods are ready; 1 of the newest version; pod shop-bridge-x: The node was low on resource: memory.',
+    ],
+    [
+      'whose pod was evicted, and the one in its place fits nowhere',
+      [
+        workload('bridge', { available: 0 }),
+        pod('bridge', { phase: 'Failed', reason: 'Evicted' }),
+        {
+          ...pod('bridge', { phase: 'Pending', conditions: [{ type: 'Ready', status: 'False', message: 'starting' }] }),
+          metadata: { ...pod('bridge', {}).metadata, name: 'shop-bridge-y' },
+        },
+      ],
+      progressing('PodsNotReady'),
+      'bridge: 0 of 1 pods are ready; 1 of the newest version; pod shop-bridge-y: starting',
+    ],
+    [
       'that are not ready yet',
       [
         workload('bridge', { available: 0 }),
@@ -145,6 +167,12 @@ describe('components of a LogPipeline', () => {
       expect(messageOf(status, 'BridgeAvailable')).to.equal(message)
     })
   }
+
+  it('pods that were evicted some day and stay in the list are none of the trouble', () => {
+    const status = statusOf([pipelineObject(SPEC), ...others, workload('bridge'), pod('bridge', { phase: 'Failed', reason: 'Evicted' })])
+    expect(summary(status)).to.include({ Ready: 'True Ready', BridgeAvailable: 'True Available' })
+    expect(status.components?.['bridge']).not.to.have.property('message')
+  })
 
   it('pods beyond the least of an autoscaler do not count against it', () => {
     const spec = { ...SPEC, collector: { autoscaling: { minReplicas: 2, maxReplicas: 9 } } }

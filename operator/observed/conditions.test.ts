@@ -122,6 +122,18 @@ describe('objects of a LogPipeline that could not be applied', () => {
     })
   }
 
+  it('ChangedByOthers: it is told and takes nothing from Ready; beside another problem it is not the cause', () => {
+    const fought = { object: service, reason: 'ChangedByOthers', message: 'Service shop-bridge is changed again and again' }
+    const alone = statusOf([pipelineObject(SPEC), ...running(DISTRIBUTED)], { problems: [fought] })
+    expect(summary(alone)).to.include({ ...SETTLED, Ready: 'True Ready', ObjectsApplied: 'False ChangedByOthers' })
+    expect(messageOf(alone, 'ObjectsApplied')).to.equal(fought.message)
+    const both = { problems: [fought, { object: service, reason: 'Forbidden', message: 'Service shop-bridge: no right' }] }
+    expect(summary(statusOf([pipelineObject(SPEC), ...running(DISTRIBUTED)], both))).to.include({
+      ...stalled('Forbidden'),
+      ObjectsApplied: 'False Forbidden',
+    })
+  })
+
   for (const [reason, expected] of [
     ['ForeignObject', stalled('ForeignObject')],
     ['ApplyFailed', progressing('ApplyFailed')],

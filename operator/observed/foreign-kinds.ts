@@ -80,6 +80,8 @@ export interface ContainerStatus {
 export interface Pod extends KubernetesObject {
   readonly status?: {
     readonly phase?: string
+    readonly reason?: string
+    readonly message?: string
     readonly podIP?: string
     readonly conditions?: readonly ForeignCondition[]
     readonly containerStatuses?: readonly ContainerStatus[]

@@ -14,7 +14,7 @@ const IMAGE_REASONS = [
 ]
 
 /** The first that applies counts. */
-const CHECKS: readonly Check[] = [unschedulable, imageTrouble, crashLooping, otherWaiting, notReady]
+const CHECKS: readonly Check[] = [failed, unschedulable, imageTrouble, crashLooping, otherWaiting, notReady]
 
 /** Undefined for a pod that is ready. One that is about to go is none of the trouble. */
 export function podTrouble(pod: Pod): Problem | undefined {
@@ -26,6 +26,13 @@ export function podTrouble(pod: Pod): Problem | undefined {
       if (trouble !== undefined) return trouble
     }
   return undefined
+}
+
+/** The kubelet gave it up, such as for want of memory; a pod whose container failed has no reason of its own. */
+function failed(pod: Pod): Problem | undefined {
+  const { phase, reason, message } = pod.status ?? {}
+  if (phase !== 'Failed' || reason === undefined) return undefined
+  return { reason, message: `pod ${pod.metadata.name}: ${message || reason}` }
 }
 
 function unschedulable(pod: Pod): Problem | undefined {

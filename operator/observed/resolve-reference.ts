@@ -1,10 +1,12 @@
 /** Resolves references to Secrets: to values, or to a problem. */
 import { SETTINGS, type SettingName } from '../../dataplane/contract/env.ts'
+import { parseField } from '../../dataplane/domain/tickets/platform-field.ts'
 import { firstOf } from '../../dataplane/text/listed.ts'
 import type { Problem } from './finding.ts'
 import type { ExternalSecret, ForeignCondition, Secret } from './foreign-kinds.ts'
 import { isServed, ownOf, type SecretsRead } from './gathered.ts'
 import { type Reference, targetOf } from './references.ts'
+import { FIELD_RULES } from './route-settings.ts'
 
 /** A value that is there: `key` of `secret`, and its content in base64. */
 export interface SecretValue {
@@ -105,14 +107,16 @@ function valueProblem(setting: string, key: string, { data, longValues }: Secret
   const base64 = ownOf(data, key)!
   const text = decode(base64).replace(/\r?\n$/, '')
   if (text === '') return `key ${key} to hold a value, found it empty`
-  if (!Object.hasOwn(SETTINGS, setting)) return fieldProblem(key, ownOf(longValues, key) ?? bytesOf(base64).byteLength)
+  if (!Object.hasOwn(SETTINGS, setting)) return fieldProblem(setting, key, text, ownOf(longValues, key) ?? bytesOf(base64).byteLength)
   const { value, ...rest } = SETTINGS[setting as SettingName]
   if ('pem' in rest) return text.includes('-----BEGIN ') ? undefined : `key ${key} to hold PEM`
   return value.schema.safeParse(text).success ? undefined : `key ${key} to hold ${value.expected}`
 }
 
-function fieldProblem(key: string, bytes: number): string | undefined {
-  return bytes <= MAX_FIELD_BYTES ? undefined : `key ${key} to hold at most ${MAX_FIELD_BYTES} bytes, found ${bytes}`
+function fieldProblem(field: string, key: string, text: string, bytes: number): string | undefined {
+  if (bytes > MAX_FIELD_BYTES) return `key ${key} to hold at most ${MAX_FIELD_BYTES} bytes, found ${bytes}`
+  const parsed = parseField(field, text, FIELD_RULES)
+  return parsed.ok ? undefined : `key ${key} to hold ${parsed.expected}`
 }
 
 function decode(base64: string): string {

@@ -10,6 +10,7 @@ import type { RoutesRead } from './gathered.ts'
 import { resolveRoute } from './route-credentials.ts'
 import { MAX_ROUTE_BYTES, routesWithRoom } from './route-room.ts'
 import { isSelected } from './route-selector.ts'
+import { checkSettings } from './route-settings.ts'
 import { assignTargets, MAX_TARGETS } from './route-targets.ts'
 
 export interface RouteStatusInput {
@@ -34,7 +35,7 @@ export function routeStatus({ route, pipelines, read, agentsOf, isThere, now }: 
   const counted = countDispatches({ before: route.status, target, agents, isThere })
   const generation = route.metadata.generation ?? 0
   const times = { generation, now, previous: route.status?.conditions ?? [] }
-  const accepted = checkTarget(route, target) ?? checkRoom(route, selecting, read) ?? acceptedAs(target)
+  const accepted = notOfTheirForm(route) ?? checkTarget(route, target) ?? checkRoom(route, selecting, read) ?? acceptedAs(target)
   const credentials = checkCredentials(route, read)
   const ready = notUsed(route, pipelines, names.length) ?? aggregate(names.length, target, [accepted, credentials])
   const dispatching = checkDispatching({ route, ready, target, agents, dispatched: counted.dispatched })
@@ -54,6 +55,11 @@ function acceptedAs(target: TargetId | undefined): Finding {
     ...ACCEPTED,
     message: target === undefined ? 'gets a platform id once it is enabled' : `the platform id of the route is ${target}`,
   }
+}
+
+function notOfTheirForm(route: TicketingRoute): Finding | undefined {
+  const problem = checkSettings(route)
+  return problem && { ...ACCEPTED, status: 'False', ...problem }
 }
 
 function checkTarget({ spec }: TicketingRoute, target: TargetId | undefined): Finding | undefined {

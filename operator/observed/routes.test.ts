@@ -131,6 +131,67 @@ describe('status of a TicketingRoute', () => {
     expect(summary(jira({ apiToken: 'dG9r', baseUrl: 'aHR0cHM6Ly9h' }))).to.include({ Ready: 'True Ready' })
   })
 
+  it('is not accepted with fields that are not of their form: an older CRD takes what PATCH refuses', () => {
+    const secret = { ...SECRET, data: { apiToken: 'dG9r', password: 'cA==' } }
+    const jira = { baseUrl: 'https://shop.example', userEmail: 'bot@shop.example' }
+    const mail = { host: 'smtp.example', port: 587, from: 'a@b.example', to: 'c@d.example, e@f.example', user: 'u' }
+    const address = 'expected an https URL such as https://example.com, without user name and fragment'
+    const look = (platform: 'jira' | 'email', settings: Readonly<Record<string, string | number>>) => {
+      const admitted = gatheredFrom([pipeline(), route('a', { platform, settings: platform === 'jira' ? jira : mail }), secret])
+      const routes = admitted.routes.map(each => ({ ...each, spec: { ...each.spec, settings } }))
+      const gathered = { ...admitted, routes }
+      const pipelines = [gathered.pipeline]
+      const status = routeStatus({ route: routes[0]!, pipelines, read: gathered, now: NOW, agentsOf: () => [], isThere: () => true })
+      const objects = buildPipeline({ gathered, settings: { image: 'logpipeline:1' } })
+      const { data } = objects.find(({ metadata }) => metadata.name === 'shop-ticketing') as { readonly data?: Record<string, string> }
+      return { status, declared: (JSON.parse(data!['ticketing.json']!) as { readonly routes: readonly unknown[] }).routes.length }
+    }
+    for (const { status, declared } of [
+      look('jira', { ...jira, baseUrl: 'http://jira.ns.svc:8080/' }),
+      look('email', { ...mail, port: '587', secure: 'true' }),
+    ]) {
+      expect(summary(status)).to.include({ Ready: 'True Ready' })
+      expect(declared).to.equal(1)
+    }
+    for (const [found, problem] of [
+      [look('jira', { ...jira, baseUrl: 'shop.example' }), `spec.settings.baseUrl: ${address}, seen "shop.example"`],
+      [
+        look('jira', { ...jira, baseUrl: 'https://b:pw@shop.example' }),
+        `spec.settings.baseUrl: ${address}, seen "https://****@shop.example"`,
+      ],
+      [look('jira', { ...jira, baseUrl: 7 }), `spec.settings.baseUrl: ${address}, seen 7`],
+      [look('email', { ...mail, port: 'smtp' }), 'spec.settings.port: expected a port number from 1 to 65535, seen "smtp"'],
+      [
+        look('email', { ...mail, to: 'nobody', secure: 'yes' }),
+        'spec.settings.to: expected an e-mail address, or a list of 1 to 50, seen "nobody"; spec.settings.secure: expected true or false, seen "yes"',
+      ],
+      [look('email', { ...mail, user: 'a\nb' }), 'spec.settings.user: expected text of 1 to 2048 characters in one line, seen "a\\nb"'],
+    ] as const) {
+      const both = { Ready: 'False InvalidSettings', Accepted: 'False InvalidSettings', CredentialsReady: 'True Found' }
+      expect(summary(found.status), problem).to.include(both)
+      expect(messageOf(found.status, 'Ready')).to.equal(problem)
+      expect(found.declared, 'the others count').to.equal(0)
+    }
+  })
+
+  it('does not take credentials that are not of their form, and shows none of them', () => {
+    for (const [platform, data, problem] of [
+      [
+        'slack',
+        { webhookUrl: 'hooks.example' },
+        'key webhookUrl to hold an https URL such as https://example.com, without user name and fragment',
+      ],
+      ['pagerduty', { routingKey: 'a\nb' }, 'key routingKey to hold text of 1 to 2048 characters in one line'],
+    ] as const) {
+      const encoded = Object.fromEntries(Object.entries(data).map(([key, value]) => [key, btoa(value)]))
+      const status = statusOf('a', [pipeline(), route('a', { platform }), { ...SECRET, data: encoded }])
+      expect(summary(status)).to.include({ Ready: 'False InvalidSecret', CredentialsReady: 'False InvalidSecret' })
+      expect(messageOf(status, 'CredentialsReady')).to.equal(`spec.credentials: Secret pager: expected ${problem}`)
+    }
+    const newline = { ...SECRET, data: { webhookUrl: btoa('https://hooks.example/x\n') } }
+    expect(summary(statusOf('a', [pipeline(), route('a', { platform: 'slack' }), newline]))).to.include({ Ready: 'True Ready' })
+  })
+
   it('names a Secret that is missing, and the fields that it lacks', () => {
     expect(summary(statusOf('a', [pipeline(), route('a')]))).to.include({ Ready: 'False MissingSecret' })
     const jira = route('a', { platform: 'jira', settings: { baseUrl: 'https://a' } })

@@ -7,12 +7,13 @@ import type { ResolvedReference } from './resolve-reference.ts'
 import { resolveRoute } from './route-credentials.ts'
 import { routesWithRoom } from './route-room.ts'
 import { selectedRoutes } from './route-selector.ts'
+import { checkSettings } from './route-settings.ts'
 import { assignTargets } from './route-targets.ts'
 
 export interface SelectedRoute {
   readonly route: TicketingRoute
   readonly credentials: ResolvedReference
-  /** Undefined: the namespace or the pipeline has too many. */
+  /** Undefined: the namespace or the pipeline has too many, or the route has settings that are no good. */
   readonly target: TargetId | undefined
 }
 
@@ -22,6 +23,7 @@ export function selectRoutes(pipeline: LogPipeline, read: RoutesRead): readonly 
   const withRoom = routesWithRoom(pipeline, read.routes)
   return selectedRoutes(pipeline, read.routes).map(route => {
     const { name } = route.metadata
-    return { route, credentials: resolveRoute(route, read), target: withRoom.has(name) ? targets.get(name) : undefined }
+    const isGood = withRoom.has(name) && checkSettings(route) === undefined
+    return { route, credentials: resolveRoute(route, read), target: isGood ? targets.get(name) : undefined }
   })
 }

@@ -58,9 +58,17 @@ function worstTrouble(workload: Workload, pods: readonly Pod[]): Problem | undef
     return { reason: failure.reason ?? 'ReplicaFailure', message: failure.message ?? 'pods cannot be created' }
   if (isWithoutPods(workload, pods)) return { reason: 'FailedCreate', message: whereRefusalsStand(workload.metadata) }
   const rank = ({ reason }: Problem) => (ORDER.includes(reason) ? ORDER.indexOf(reason) : ORDER.length)
-  const troubles = [...pods].sort(byName).flatMap(pod => podTrouble(pod) ?? [])
-  return troubles.sort((a, b) => rank(a) - rank(b))[0]
+  const worstOf = (some: readonly Pod[]) => {
+    const troubles = some.toSorted(byName).flatMap(pod => podTrouble(pod) ?? [])
+    return troubles.sort((a, b) => rank(a) - rank(b))[0]
+  }
+  const { true: over = [], false: others = [] } = Object.groupBy(pods, pod => `${isOver(pod)}` as const)
+  const isLacking = (workload.status?.readyReplicas ?? 0) < (workload.spec?.replicas ?? 1)
+  return worstOf(others) ?? (isLacking ? worstOf(over) : undefined)
 }
+
+/** It stays in the list, for days, beside the one in its place. */
+const isOver = ({ status }: Pod): boolean => status?.phase === 'Failed' || status?.phase === 'Succeeded'
 
 /** Its controller has looked at it and made no pod. The pod comes before the status that speaks of it, so this is no passing state. */
 function isWithoutPods({ kind, metadata, spec, status = {} }: Workload, pods: readonly Pod[]): boolean {

@@ -32,8 +32,8 @@ export type Step =
   | { readonly kind: 'delete'; readonly resource: Resource; readonly object: KubernetesObject }
   /** Somebody else's object has the wanted name. */
   | { readonly kind: 'leave'; readonly resource: Resource; readonly object: KubernetesObject; readonly belongsTo: string }
-  /** That of an earlier owner of the same name, whose objects are on their way out. */
-  | { readonly kind: 'wait'; readonly resource: Resource; readonly object: KubernetesObject }
+  /** It is on its way out: that of an earlier owner of the same name, or ours, which somebody deletes. */
+  | { readonly kind: 'wait'; readonly resource: Resource; readonly object: KubernetesObject; readonly isOurs: boolean }
 
 export interface Wanted {
   readonly owner: KubernetesObject
@@ -75,11 +75,10 @@ function planObject(
   const found = live.get(resource, object.metadata.namespace, object.metadata.name)
   const wanted = withHash(object)
   if (found === undefined) return [{ kind: 'apply', resource, object: wanted, force: false, why: 'it is missing' }]
-  if (isOfPredecessor(found, owner)) return [{ kind: 'wait', resource, object: found }]
+  if (isOfPredecessor(found, owner)) return [{ kind: 'wait', resource, object: found, isOurs: false }]
   const belongsTo = foreignOwner(found, owner)
   if (belongsTo !== undefined) return [{ kind: 'leave', resource, object: found, belongsTo }]
-  // It comes again once it is gone.
-  if (found.metadata.deletionTimestamp !== undefined) return []
+  if (found.metadata.deletionTimestamp !== undefined) return [{ kind: 'wait', resource, object: found, isOurs: true }]
   const why = whyApply(wanted, found, settled)
   if (why === undefined) return []
   const { uid } = found.metadata

@@ -5,7 +5,8 @@ import { keyOf, qualifiedName, type Resource } from '../../dataplane/kube/resour
 import { CONFIG_MAPS, configMap, DEPLOYMENTS, deployment, SERVICES, WIDGETS } from '../../dataplane/kube/testing/resources.ts'
 import { startTestCluster, type TestCluster } from '../../dataplane/kube/testing/test-cluster.ts'
 import type { Addressed, Wanted } from './plan.ts'
-import { createObjectReconciler, type ObjectReconciler, type WritableLiveObjects } from './reconcile-objects.ts'
+import { CALM_MS, FREE_PUT_BACKS } from './put-backs.ts'
+import { createObjectReconciler, type ObjectProblem, type ObjectReconciler, type WritableLiveObjects } from './reconcile-objects.ts'
 import { writeStatus } from './write-status.ts'
 
 const KINDS = [CONFIG_MAPS, DEPLOYMENTS, SERVICES, WIDGETS]
@@ -63,7 +64,7 @@ describe('Applying what is wanted', () => {
 
   beforeEach(async () => {
     cluster = await startTestCluster(KINDS)
-    reconcile = createObjectReconciler({ client: cluster.client, live: createLive() })
+    reconcile = createObjectReconciler({ client: cluster.client, clock: cluster.clock, live: createLive() })
   })
   afterEach(() => cluster.stop())
 
@@ -73,7 +74,7 @@ describe('Applying what is wanted', () => {
     expect(cluster.server.requests).to.have.length(2)
     cluster.server.forgetRequests()
     expect(await reconcile(wanted(settings, web))).to.deep.equal({ applied: [], deleted: [], problems: [] })
-    await createObjectReconciler({ client: cluster.client, live: createLive() })(wanted(settings, web))
+    await createObjectReconciler({ client: cluster.client, clock: cluster.clock, live: createLive() })(wanted(settings, web))
     expect(cluster.server.requests).to.deep.equal([])
   })
 
@@ -211,9 +212,76 @@ describe('Applying what is wanted', () => {
     expect((await reconcile(wanted(settings))).problems).to.deep.equal([])
   })
 
+  it('says of an object that somebody deletes that it is going, what holds it, and makes it anew once it is gone', async () => {
+    await reconcile(wanted(settings, web))
+    const going = { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['foregroundDeletion', 'example.dev/backup'] }
+    patch(DEPLOYMENTS, 'web', { metadata: going })
+    cluster.server.forgetRequests()
+    const { problems } = await reconcile(wanted(settings, web))
+    expect(problems.map(({ reason, message }) => [reason, message])).to.deep.equal([
+      [
+        'ApplyFailed',
+        'Deployment web is being deleted (finalizers: foregroundDeletion, example.dev/backup): it is made anew once it is gone',
+      ],
+    ])
+    expect(cluster.server.requests).to.deep.equal([])
+    cluster.server.storage.delete('deployments.apps', 'shop/web')
+    expect((await reconcile(wanted(settings, web))).problems).to.deep.equal([])
+    expect(found(DEPLOYMENTS, 'web')).not.to.equal(undefined)
+  })
+
+  it('puts an object back at growing intervals while somebody fights over it, says so, and is told to look again', async () => {
+    const { clock } = cluster
+    await reconcile(wanted(settings, web))
+    for (let times = 0; times < FREE_PUT_BACKS; times++) {
+      patch(DEPLOYMENTS, 'web', { spec: { replicas: 9 } })
+      expect((await reconcile(wanted(settings, web))).applied, `${times}`).to.have.length(1)
+    }
+    const start = clock.nowMs()
+    const appliedAt: number[] = []
+    let report = await reconcile(wanted(settings, web))
+    while (clock.nowMs() - start < 600_000) {
+      patch(DEPLOYMENTS, 'web', { spec: { replicas: 9 } })
+      report = await reconcile(wanted(settings, web))
+      if (report.applied.length > 0) appliedAt.push((clock.nowMs() - start) / 1000)
+      clock.advance(1000)
+    }
+    expect(appliedAt).to.deep.equal([2, 6, 14, 30, 62, 126, 246, 366, 486])
+    expect(report.problems.map(({ reason, message }) => [reason, message])).to.deep.equal([
+      [
+        'ChangedByOthers',
+        'Deployment web is changed or deleted by somebody else again and again: it is put back at growing intervals, each two minutes in the end',
+      ],
+    ])
+    expect(report.againMs).to.be.within(1, 120_000)
+    const more = { ...web, object: owned(deployment('web', { ...WEB, replicas: 3 })) }
+    expect((await reconcile(wanted(settings, more))).applied, 'other content is no putting back').to.have.length(1)
+    expect((await reconcile(wanted(settings, more))).problems).to.deep.equal([])
+  })
+
+  it('puts back at once again what was left in peace for five minutes', async () => {
+    const { clock } = cluster
+    await reconcile(wanted(web))
+    for (let times = 0; times <= FREE_PUT_BACKS; times++) {
+      cluster.server.storage.delete('deployments.apps', 'shop/web')
+      await reconcile(wanted(web))
+    }
+    clock.advance(2000)
+    const { problems, applied, againMs } = await reconcile(wanted(web))
+    expect(
+      problems.map(({ reason }) => reason),
+      'deletions are a fight, too',
+    ).to.deep.equal(['ChangedByOthers'])
+    expect([applied.length, againMs]).to.deep.equal([1, CALM_MS])
+    clock.advance(CALM_MS)
+    expect(await reconcile(wanted(web))).to.deep.equal({ applied: [], deleted: [], problems: [] })
+    cluster.server.storage.delete('deployments.apps', 'shop/web')
+    expect((await reconcile(wanted(web))).applied).to.have.length(1)
+  })
+
   it('does not take over an object that appeared just now', async () => {
     cluster.server.storage.create('configmaps', 'shop/settings', configMap('settings', { a: 'theirs' }), 'kubectl')
-    const blind = createObjectReconciler({ client: cluster.client, live: { ...createLive(), get: () => undefined } })
+    const blind = createObjectReconciler({ client: cluster.client, clock: cluster.clock, live: { ...createLive(), get: () => undefined } })
     expect((await blind(wanted(settings))).problems[0]).to.include({ reason: 'ApplyFailed' })
     expect(found(CONFIG_MAPS, 'settings')['data']).to.deep.equal({ a: 'theirs' })
   })
@@ -258,6 +326,31 @@ describe('Applying what is wanted', () => {
     expect(cluster.server.requests).to.have.length(1)
   })
 
+  it('begins with the others when one was answered by trouble, such as that of a webhook, and comes to each of several in turn', async () => {
+    const message = 'failed calling webhook "images.example": context deadline exceeded'
+    const ends = ['settings', 'web'].map(name =>
+      cluster.server.fault({ name }, { kind: 'status', code: 500, reason: 'InternalError', message }, Number.POSITIVE_INFINITY),
+    )
+    const more = ['one', 'two'].map(name => ({ resource: CONFIG_MAPS, object: owned(configMap(name, { a: '1' })) }))
+    const all = [settings, more[0]!, web, more[1]!]
+    const named = (objects: readonly { readonly name: string }[]) => objects.map(({ name }) => name)
+    let before: readonly ObjectProblem[] = []
+    const pass = async () => {
+      const { applied, problems } = await reconcile({ ...wanted(...all), before })
+      before = problems
+      return [named(applied), named(problems.map(({ object }) => object))]
+    }
+    expect(await pass()).to.deep.equal([[], ['settings']])
+    expect(await pass()).to.deep.equal([['one'], ['settings', 'web']])
+    expect(await pass()).to.deep.equal([['two'], ['web', 'settings']])
+    ends[1]!()
+    expect(await pass(), 'the other one is not there yet').to.deep.equal([['web'], ['settings']])
+    ends[0]!()
+    expect(await pass()).to.deep.equal([['settings'], []])
+    const { problems } = await reconcile({ ...wanted(...all), before: [{ object: REFERENCE, reason: 'ApplyFailed', message: 'gone' }] })
+    expect(problems, 'what is wanted no more').to.deep.equal([])
+  })
+
   it('asks for nothing more in a namespace that is being deleted', async () => {
     const message = 'configmaps "settings" is forbidden: unable to create new content in namespace shop because it is being terminated'
     cluster.server.fault({}, { kind: 'status', code: 403, reason: 'Forbidden', message }, 99)
@@ -285,7 +378,7 @@ describe('Applying what is wanted', () => {
         return answer.ok ? ({ ok: true, value: dropping.get(args[0], namespace, name)! } as const) : answer
       },
     }
-    const limited = createObjectReconciler({ client, live: dropping })
+    const limited = createObjectReconciler({ client, clock: cluster.clock, live: dropping })
     for (const _ of Array(4)) await limited(wanted(settings))
     expect(cluster.server.requests).to.have.length(1)
     await limited(wanted({ ...settings, object: owned(configMap('settings', { a: '9' })) }))
@@ -310,7 +403,7 @@ describe('Applying what is wanted', () => {
         const answer = await cluster.client.apply(...args)
         return answer.ok ? { ok: true, value: strip(answer.value) } : answer
       }
-      return createObjectReconciler({ client: { ...cluster.client, apply }, live: stripped(createLive()) })
+      return createObjectReconciler({ client: { ...cluster.client, apply }, clock: cluster.clock, live: stripped(createLive()) })
     }
 
     it('applies once after each start, and then when other things are wanted', async () => {

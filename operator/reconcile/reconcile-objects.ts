@@ -3,13 +3,16 @@ import type { ApiFailure } from '../../dataplane/kube/api-failure.ts'
 import type { KubeClient } from '../../dataplane/kube/kube-client.ts'
 import { type KubernetesObject, type ObjectReference, referenceTo } from '../../dataplane/kube/object.ts'
 import type { Resource } from '../../dataplane/kube/resource.ts'
+import type { Clock } from '../../dataplane/ports/clock.ts'
+import { firstOf } from '../../dataplane/text/listed.ts'
 import { appliedFields, findLostField } from './field-ownership.ts'
 import { APPLIED_HASH_ANNOTATION, type LiveObjects, plan, type Step, type Wanted } from './plan.ts'
+import { createPutBacks } from './put-backs.ts'
 
 /** Why an object is not as it should be. */
 export interface ObjectProblem {
   readonly object: ObjectReference
-  readonly reason: 'ForeignObject' | 'QuotaExceeded' | 'AdmissionDenied' | 'Forbidden' | 'Invalid' | 'ApplyFailed'
+  readonly reason: 'ForeignObject' | 'QuotaExceeded' | 'AdmissionDenied' | 'Forbidden' | 'Invalid' | 'ApplyFailed' | 'ChangedByOthers'
   readonly message: string
   /** The answer of the API server; missing where it was not asked. */
   readonly failure?: ApiFailure
@@ -19,6 +22,8 @@ export interface ReconcileReport {
   readonly applied: readonly ObjectReference[]
   readonly deleted: readonly ObjectReference[]
   readonly problems: readonly ObjectProblem[]
+  /** Ms after which to look again, as somebody fights over an object. */
+  readonly againMs?: number
 }
 
 /** The cache of the cluster, which learns of our writes at once. */
@@ -30,18 +35,26 @@ export interface WritableLiveObjects extends LiveObjects {
 export interface ObjectReconcilerDeps {
   readonly client: KubeClient
   readonly live: WritableLiveObjects
+  readonly clock: Clock
   /** Called for each write that succeeded. */
   readonly onWrite?: (verb: 'apply' | 'delete', object: KubernetesObject, why: string) => void
 }
 
-/** Never rejects for what the API server answers. Makes no request when nothing differs. */
-export type ObjectReconciler = (wanted: Wanted) => Promise<ReconcileReport>
+export interface WantedObjects extends Wanted {
+  /** Problems of the last time: their objects come after the others, in this order, since the first that meets trouble ends the round. Default: none. */
+  readonly before?: readonly ObjectProblem[]
+}
 
-export function createObjectReconciler({ client, live, onWrite }: ObjectReconcilerDeps): ObjectReconciler {
+/** Never rejects for what the API server answers. Makes no request when nothing differs. */
+export type ObjectReconciler = (wanted: WantedObjects) => Promise<ReconcileReport>
+
+export function createObjectReconciler({ client, live, clock, onWrite }: ObjectReconcilerDeps): ObjectReconciler {
+  const putBacks = createPutBacks(clock)
   const settled = new Map<string, string>()
 
   const noteApplied = (step: Step & { readonly kind: 'apply' }, result: KubernetesObject): void => {
     live.noteApplied(step.resource, result)
+    putBacks.noteApplied(nameOf(step.object), hashIn(step.object))
     const { uid = '' } = result.metadata
     const owned = appliedFields(result)
     if (owned !== undefined && findLostField(step.object, owned) === undefined) settled.delete(uid)
@@ -52,7 +65,7 @@ export function createObjectReconciler({ client, live, onWrite }: ObjectReconcil
   const perform = async (step: Step): Promise<ObjectProblem | undefined> => {
     const { resource, object } = step
     if (step.kind === 'leave') return foreign(step.object, step.belongsTo)
-    if (step.kind === 'wait') return leaving(step.object)
+    if (step.kind === 'wait') return leaving(step)
     if (step.kind === 'apply') {
       const answer = await client.apply(resource, object, { force: step.force })
       if (!answer.ok) return problemOf(object, answer.failure)
@@ -68,18 +81,52 @@ export function createObjectReconciler({ client, live, onWrite }: ObjectReconcil
     return undefined
   }
 
-  return async wanted => {
+  return async ({ before = [], ...wanted }) => {
     const done = { apply: [] as ObjectReference[], delete: [] as ObjectReference[] }
     const problems: ObjectProblem[] = []
-    for (const step of plan(wanted, live, settled)) {
+    const planned = inTurn(plan(wanted, live, settled), before)
+    const waitOf = (step: Step) => (step.kind === 'apply' ? putBacks.waitMs(nameOf(step.object), hashIn(step.object)) : 0)
+    const steps = planned.filter(step => waitOf(step) === 0)
+    const waitsMs = planned.map(waitOf).filter(ms => ms > 0)
+    for (const [n, step] of steps.entries()) {
       const problem = await perform(step)
       if (problem === undefined && (step.kind === 'apply' || step.kind === 'delete')) done[step.kind].push(referenceTo(step.object))
       if (problem !== undefined) problems.push(problem)
-      // As with this one, so with the others.
-      if (problem?.failure !== undefined && (isServerTrouble(problem.failure) || isNamespaceGoing(problem.failure))) break
+      if (problem?.failure === undefined || !(isServerTrouble(problem.failure) || isNamespaceGoing(problem.failure))) continue
+      // As with this one, so with the others, of which those with a problem keep it and come first the next time.
+      const left = steps.slice(n + 1).map(({ object }) => nameOf(object))
+      return {
+        applied: done.apply,
+        deleted: done.delete,
+        problems: [...before.filter(({ object }) => left.includes(nameOf(object))), ...problems],
+      }
     }
-    return { applied: done.apply, deleted: done.delete, problems }
+    const fought = wanted.objects.flatMap(({ object }) => {
+      const calmMs = putBacks.calmMs(nameOf(object))
+      return calmMs === undefined ? [] : [{ calmMs, problem: foughtOver(object) }]
+    })
+    if (fought.length === 0) return { applied: done.apply, deleted: done.delete, problems }
+    problems.push(...fought.map(({ problem }) => problem))
+    return { applied: done.apply, deleted: done.delete, problems, againMs: Math.min(...waitsMs, ...fought.map(({ calmMs }) => calmMs)) }
   }
+}
+
+const hashIn = ({ metadata }: KubernetesObject) => metadata.annotations?.[APPLIED_HASH_ANNOTATION] ?? ''
+
+/** Deletions stay last. */
+function inTurn(steps: readonly Step[], before: readonly ObjectProblem[]): readonly Step[] {
+  if (before.length === 0) return steps
+  const turns = new Map(before.map(({ object }, n) => [nameOf(object), n + 1]))
+  const turnOf = ({ object, kind }: Step) => [Number(kind === 'delete'), turns.get(nameOf(object)) ?? 0] as const
+  return steps.toSorted((a, b) => {
+    const [ofA, ofB] = [turnOf(a), turnOf(b)]
+    return ofA[0] - ofB[0] || ofA[1] - ofB[1]
+  })
+}
+
+function nameOf(object: KubernetesObject | ObjectReference): string {
+  const { apiVersion, kind, namespace, name } = 'metadata' in object ? referenceTo(object) : object
+  return `${apiVersion} ${kind} ${namespace ?? ''}/${name}`
 }
 
 function isServerTrouble(failure: ApiFailure): boolean {
@@ -112,14 +159,26 @@ function problemOf(object: KubernetesObject, failure: ApiFailure): ObjectProblem
   return { object: referenceTo(object), reason, message: advice === undefined ? message : `${message}; ${advice}`, failure }
 }
 
+function foughtOver(object: KubernetesObject): ObjectProblem {
+  const { kind, metadata } = object
+  const message = `${kind} ${metadata.name} is changed or deleted by somebody else again and again: it is put back at growing intervals, each two minutes in the end`
+  return { object: referenceTo(object), reason: 'ChangedByOthers', message }
+}
+
 function foreign(object: KubernetesObject, belongsTo: string): ObjectProblem {
   const { kind, metadata } = object
   const message = `${kind} ${metadata.name} is there already and belongs to ${belongsTo}: it is left alone; rename or delete it`
   return { object: referenceTo(object), reason: 'ForeignObject', message }
 }
 
-function leaving(object: KubernetesObject): ObjectProblem {
+function leaving({ object, isOurs }: Step & { readonly kind: 'wait' }): ObjectProblem {
   const { kind, metadata } = object
-  const message = `${kind} ${metadata.name} is still that of an earlier resource of the same name, with which it goes: it is made anew then`
+  const finalizers = metadata.finalizers ?? []
+  const held = finalizers.length === 0 ? '' : ` (finalizers: ${firstOf(finalizers, MAX_FINALIZERS)})`
+  const message = isOurs
+    ? `${kind} ${metadata.name} is being deleted${held}: it is made anew once it is gone`
+    : `${kind} ${metadata.name} is still that of an earlier resource of the same name, with which it goes: it is made anew then`
   return { object: referenceTo(object), reason: 'ApplyFailed', message }
 }
+
+const MAX_FINALIZERS = 3

@@ -62,6 +62,19 @@ describe('Event recorder', () => {
     expect(Buffer.byteLength(String(written()[0]?.['note']))).to.equal(1024)
   })
 
+  it('writes those of other namespaces while those of one hang, and drops of that one first', async () => {
+    cluster.server.fault({ verb: 'create', namespace: 'hangs' }, { kind: 'silence' }, Number.POSITIVE_INFINITY)
+    const hanging = { ...about, metadata: { name: 'shop', namespace: 'hangs', uid: 'u2' } }
+    recorder.record(about, { ...READY, note: 'first' })
+    for (let n = 0; n < 250; n++) recorder.record(hanging, { ...READY, note: `${n}` })
+    for (const note of ['second', 'third']) recorder.record(about, { ...READY, note })
+    await eventually('they are there', () => written().length === 3)
+    expect(written().map(({ note }) => note)).to.deep.equal(['first', 'second', 'third'])
+    const stopped = recorder.stop()
+    cluster.clock.advance(2000)
+    await stopped
+  })
+
   it('cuts notes between characters, at the bytes that the API server counts', async () => {
     recorder.record(about, { ...READY, note: '\ud83d\ude00'.repeat(600) })
     await recorder.stop()

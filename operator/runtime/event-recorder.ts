@@ -1,4 +1,7 @@
-/** Writes Kubernetes Events without delaying the work: a bounded queue, a slow pace, no repeats. */
+/**
+ * Writes Kubernetes Events without delaying the work: a bounded queue, a slow pace, no repeats. Each namespace has a line of its own,
+ * as its admission webhooks may not answer.
+ */
 
 import type { KubeClient } from '../../dataplane/kube/kube-client.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
@@ -44,16 +47,22 @@ const MAX_REMEMBERED = 5000
 /** The same event about the same object is not written again within this time. */
 const REPEAT_MS = 10 * 60_000
 const STOP_MS = 2000
+/** Namespaces whose events are on their way at once, one of each. */
+const AT_ONCE = 40
 /** The API server's limit on `note`, bytes. */
 const MAX_NOTE = 1024
 
 export function createEventRecorder({ controller, instance }: EventRecorderConfig, deps: EventRecorderDeps): EventRecorder {
   const { client, clock, log } = deps
-  const queue: KubernetesObject[] = []
+  /** Events that wait, by namespace; a namespace without any is not in it. */
+  const lines = new Map<string, KubernetesObject[]>()
+  /** Namespaces that have an event on its way. */
+  const busy = new Set<string>()
+  const senders = new Set<Promise<void>>()
   const written = new Map<string, number>()
   const stopped = new AbortController()
   let count = 0
-  let sending: Promise<void> | undefined
+  let queued = 0
 
   const isRepeat = (key: string): boolean => {
     const lastMs = written.get(key)
@@ -88,33 +97,65 @@ export function createEventRecorder({ controller, instance }: EventRecorderConfi
     }
   }
 
+  const takeOf = (namespace: string, line: KubernetesObject[]): KubernetesObject => {
+    queued -= 1
+    const [event] = line.splice(0, 1)
+    // Its next one comes after those of the others.
+    lines.delete(namespace)
+    if (line.length > 0) lines.set(namespace, line)
+    return event!
+  }
+
+  const next = (): KubernetesObject | undefined => {
+    for (const [namespace, line] of lines) if (!busy.has(namespace)) return takeOf(namespace, line)
+    return undefined
+  }
+
+  /** The oldest of the namespace that has most. */
+  const drop = (): void => {
+    const [first, ...others] = lines
+    if (first === undefined) return
+    takeOf(...others.reduce((longest, other) => (other[1].length > longest[1].length ? other : longest), first))
+    deps.onDropped?.()
+  }
+
   const send = async (): Promise<void> => {
-    for (let event = queue.shift(); event !== undefined && !stopped.signal.aborted; event = queue.shift()) {
+    for (let event = next(); event !== undefined && !stopped.signal.aborted; event = next()) {
+      const { namespace = '' } = event.metadata
+      busy.add(namespace)
       const answer = await client.create(EVENTS, event, { signal: stopped.signal })
+      busy.delete(namespace)
       if (answer.ok || stopped.signal.aborted) continue
       const { reason, message, advice } = answer.failure
       log.warn({ reason, advice }, `an event is lost: ${message}`)
       deps.onDropped?.()
     }
-    sending = undefined
+  }
+
+  const begin = (): void => {
+    if (senders.size >= AT_ONCE) return
+    const sender = send().finally(() => senders.delete(sender))
+    senders.add(sender)
   }
 
   return {
     record(about, transition) {
       if (stopped.signal.aborted || isRepeat(`${about.metadata.uid} ${transition.reason} ${transition.note}`)) return
-      if (queue.length >= MAX_QUEUED) {
-        queue.shift()
-        deps.onDropped?.()
-      }
-      queue.push(build(about, transition))
-      sending ??= send()
+      if (queued >= MAX_QUEUED) drop()
+      const event = build(about, transition)
+      const { namespace = '' } = event.metadata
+      const line = lines.get(namespace) ?? []
+      line.push(event)
+      lines.set(namespace, line)
+      queued += 1
+      begin()
     },
     async stop() {
       const timer = new AbortController()
-      await Promise.race([sending, clock.sleep(STOP_MS, timer.signal)])
+      await Promise.race([Promise.all(senders), clock.sleep(STOP_MS, timer.signal)])
       timer.abort()
       stopped.abort()
-      await sending
+      await Promise.all(senders)
     },
   }
 }

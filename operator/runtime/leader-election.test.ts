@@ -93,6 +93,27 @@ describe('Leader election', () => {
     expect(election.leads).to.equal(false)
   })
 
+  it('makes the Lease anew when somebody deletes it, and goes on; where another was quicker it has lost', async () => {
+    const remove = () => cluster.server.storage.delete('leases.coordination.k8s.io', 'ops/operator')
+    const election = run('a')
+    await election.acquired
+    await tick(2, 1)
+    remove()
+    await tick(20, 1)
+    expect([election.leads, election.surelyLeads]).to.deep.equal([true, true])
+    expect(spec()).to.include({ holderIdentity: 'a' })
+    remove()
+    const now = '2026-01-01T00:00:22.000000Z'
+    const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { namespace: 'ops', name: 'operator' } }
+    const taken = { ...lease, spec: { holderIdentity: 'b', leaseDurationSeconds: 15, renewTime: now } }
+    cluster.server.storage.create('leases.coordination.k8s.io', 'ops/operator', taken, 'b')
+    await tick(2, 1)
+    cluster.clock.advance(2000)
+    const error = await election.lost.catch((error: Error) => error)
+    expect(error.message).to.contain('a no longer leads')
+    expect(spec()).to.include({ holderIdentity: 'b' })
+  })
+
   it('no longer leads for sure once the time to renew is over, before it has noticed', async () => {
     const election = run('a')
     await election.acquired

@@ -1,7 +1,7 @@
 /** Leader election: of several operators the holder of the Lease (coordination.k8s.io) leads, as with client-go. */
 
 import { performance } from 'node:perf_hooks'
-import type { ApiAnswer, ApiFailure } from '../../dataplane/kube/api-failure.ts'
+import { type ApiAnswer, type ApiFailure, NO_ANSWER } from '../../dataplane/kube/api-failure.ts'
 import type { KubeClient } from '../../dataplane/kube/kube-client.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import type { Resource } from '../../dataplane/kube/resource.ts'
@@ -93,7 +93,8 @@ export function createLeaderElection(config: LeaderElectionConfig, deps: LeaderE
     mayHold = true
     const written = await write(nextSpec(seen === undefined ? undefined : specOf(seen.lease)), options)
     if (!written.ok) {
-      if (written.failure.status === 409) seen = undefined
+      // Another's, or deleted.
+      if (written.failure.status === 409 || written.failure.status === 404) seen = undefined
       return tell(written.failure)
     }
     remember(written.value)
@@ -127,7 +128,8 @@ export function createLeaderElection(config: LeaderElectionConfig, deps: LeaderE
 
   const tell = ({ reason, message, advice }: ApiFailure): false => {
     if (!stopped.signal.aborted && lastFailure !== message) log.warn({ reason, advice }, `leader election: ${message}`)
-    lastFailure = message
+    // In the last moment there is no time for an answer: the failure before says why.
+    if (reason !== NO_ANSWER.timeout || lastFailure === '') lastFailure = message
     return false
   }
 

@@ -4,8 +4,8 @@ import { describe, it } from 'mocha'
 import { eventually } from '../../dataplane/kube/testing/eventually.ts'
 import { SILENT } from '../../dataplane/telemetry/log.ts'
 import { createFakeClock } from '../../dataplane/testing/fake-clock.ts'
-import { createController, type ReconcileOutcome } from './controller.ts'
-import { WorkQueue } from './work-queue.ts'
+import { createController, HANGING_WORKERS, MAX_STAND_INS, type ReconcileOutcome } from './controller.ts'
+import { HANG_MS, WorkQueue } from './work-queue.ts'
 
 const SETTLED = { kind: 'settled' } as const
 const FAILED = { kind: 'failed' } as const
@@ -113,6 +113,34 @@ describe('Work queue', () => {
     expect(queue.depth).to.equal(1)
   })
 
+  it('keeps keys that hung twice in a row in a line apart, until their work no longer hangs', async () => {
+    const { queue, clock } = create()
+    const hang = (key: string) => {
+      clock.advance(HANG_MS)
+      queue.done(key, FAILED)
+    }
+    for (const times of [1, 2]) {
+      queue.add('bad')
+      expect(await queue.take(), `${times}`).to.equal('bad')
+      hang('bad')
+    }
+    queue.add('bad')
+    expect(queue.depth).to.equal(1)
+    queue.add('good')
+    expect(await queue.take()).to.equal('good')
+    expect(await queue.take('hanging')).to.equal('bad')
+    hang('bad')
+    const waiting = queue.take('hanging')
+    queue.add('bad')
+    expect(await waiting).to.equal('bad')
+    queue.done('bad', SETTLED)
+    queue.add('bad')
+    expect(await queue.take()).to.equal('bad')
+    queue.done('bad', FAILED)
+    queue.add('bad')
+    expect(await queue.take(), 'it failed at once').to.equal('bad')
+  })
+
   it('tells what metrics need', async () => {
     const { queue, clock, seen } = create()
     queue.add('a')
@@ -177,15 +205,15 @@ describe('Work queue', () => {
 })
 
 describe('Controller', () => {
-  const start = (reconcile: (key: string) => Promise<ReconcileOutcome>, workers = 2) => {
+  const start = (reconcile: (key: string) => Promise<ReconcileOutcome>, hasRoom = () => true) => {
     const { queue, clock } = create()
     const results: string[] = []
     const lines: string[] = []
     const warn = (_fields: object, message: string) => void lines.push(message)
     const log = { ...SILENT, child: () => ({ ...SILENT, warn, info: warn }) }
     const controller = createController(
-      { name: 'pipelines', workers, reconcile },
-      { queue, clock, log, onReconcile: result => void results.push(result) },
+      { name: 'pipelines', workers: 2, reconcile },
+      { queue, clock, log, hasRoom, onReconcile: result => void results.push(result) },
     )
     controller.start()
     return { queue, clock, controller, results, lines }
@@ -236,5 +264,65 @@ describe('Controller', () => {
     await eventually('the others', () => done.length === 3)
     expect(done).to.deep.equal(['a', 'b', 'c'])
     void controller.stop()
+  })
+
+  it('has another worker stand in for one whose key hangs, while requests could be made, and for so many at once', async () => {
+    const heal = Promise.withResolvers<void>()
+    const done: string[] = []
+    let hasRoom = false
+    const { queue, clock, controller } = start(
+      async key => {
+        if (key.startsWith('hangs')) await heal.promise
+        done.push(key)
+        return SETTLED
+      },
+      () => hasRoom,
+    )
+    const seconds = async (count: number) => {
+      for (let n = 0; n < count; n++) {
+        clock.advance(1000)
+        await new Promise(resolve => setImmediate(resolve))
+      }
+    }
+    const hanging = MAX_STAND_INS + 2
+    for (let n = 0; n < hanging; n++) queue.add(`hangs-${n}`)
+    queue.add('good')
+    await seconds(3)
+    expect(queue.workedMs(), 'all requests wait for their turn').to.have.length(2)
+    hasRoom = true
+    await seconds(MAX_STAND_INS)
+    expect(queue.workedMs()).to.have.length(hanging)
+    expect(done, 'no more stand in').to.deep.equal([])
+    heal.resolve()
+    await eventually('all', () => done.length === hanging + 1)
+    queue.add('later')
+    await eventually('the workers there were at first', () => done.includes('later'))
+    await controller.stop()
+    expect(clock.sleepers).to.equal(0)
+  })
+
+  it('has workers apart for keys that hang time and again, which nobody stands in for', async () => {
+    let isStopped = false
+    const working = new Set<string>()
+    const { queue, clock, controller } = start(async key => {
+      if (!key.startsWith('hangs')) return SETTLED
+      working.add(key)
+      await clock.sleep(HANG_MS)
+      working.delete(key)
+      return isStopped ? SETTLED : { kind: 'failed', message: 'no answer' }
+    })
+    const keys = Array.from({ length: 3 * HANGING_WORKERS }, (_, n) => `hangs-${n}`)
+    for (const key of keys) queue.add(key)
+    let most = 0
+    for (let n = 0; n < 600; n++) {
+      clock.advance(1000)
+      await new Promise(resolve => setImmediate(resolve))
+      if (n > 60) most = Math.max(most, working.size)
+    }
+    expect(most).to.equal(HANGING_WORKERS)
+    isStopped = true
+    const stopped = controller.stop()
+    clock.advance(HANG_MS)
+    await stopped
   })
 })

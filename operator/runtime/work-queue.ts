@@ -1,6 +1,7 @@
 /**
  * Keys that need work: each at most once in the queue and never twice at work, with a back-off of its own for each that fails.
- * Keys that are under way go before new ones, so that the first of many pipelines are done early.
+ * Keys that are under way go before new ones, so that the first of many pipelines are done early. Keys whose requests hang time and
+ * again wait in a line apart, for workers of their own: an object that hangs never costs another its turn.
  */
 
 import { type BackOffConfig, backOffMs } from '../../dataplane/limits/back-off.ts'
@@ -34,11 +35,20 @@ export type WorkOutcome =
 /** Every fourth key that is taken is a new one, if there is any, so that new keys never wait for ever. */
 const OTHERS_TURN = 4
 
+/** The line of all keys, or that of keys which hang. */
+export type LineName = 'all' | 'hanging'
+
+/** Work that fails after so long hung: the API server answers within milliseconds. */
+export const HANG_MS = 5000
+/** Once may be the API server's restart. */
+const HANGS_IN_A_ROW = 2
+
 export class WorkQueue {
   readonly #deps: WorkQueueDeps
   /** Keys under way and all others, each in the order of arrival and with the time of arrival. */
   readonly #waitingFirst = new Map<string, number>()
   readonly #waiting = new Map<string, number>()
+  readonly #waitingHanging = new Map<string, number>()
   readonly #underWay = new Set<string>()
   /** At work, since when. */
   readonly #working = new Map<string, number>()
@@ -46,7 +56,9 @@ export class WorkQueue {
   readonly #again = new Set<string>()
   readonly #failures = new Map<string, number>()
   readonly #delayed = new Map<string, { readonly dueMs: number; readonly cancel: AbortController }>()
-  readonly #takers: ((key: string | undefined) => void)[] = []
+  /** How often in a row the work at a key hung and failed. */
+  readonly #hangs = new Map<string, number>()
+  readonly #takers: Readonly<Record<LineName, ((key: string | undefined) => void)[]>> = { all: [], hanging: [] }
   #stopped = false
   #taken = 0
 
@@ -56,7 +68,7 @@ export class WorkQueue {
 
   /** Keys that wait for a worker now. */
   get depth(): number {
-    return this.#waiting.size + this.#waitingFirst.size
+    return this.#waiting.size + this.#waitingFirst.size + this.#waitingHanging.size
   }
 
   /** For each key at work, for how long. */
@@ -81,9 +93,15 @@ export class WorkQueue {
   #arrive(key: string): void {
     this.#deps.observer?.added?.()
     const nowMs = monotonicMs(this.#deps.clock)
-    const taker = this.#takers.shift()
-    if (taker === undefined) (this.#underWay.has(key) ? this.#waitingFirst : this.#waiting).set(key, nowMs)
-    else taker(this.#begin(key, nowMs))
+    const line = this.#lineOf(key)
+    const taker = this.#takers[line].shift()
+    if (taker !== undefined) taker(this.#begin(key, nowMs))
+    else if (line === 'hanging') this.#waitingHanging.set(key, nowMs)
+    else (this.#underWay.has(key) ? this.#waitingFirst : this.#waiting).set(key, nowMs)
+  }
+
+  #lineOf(key: string): LineName {
+    return (this.#hangs.get(key) ?? 0) >= HANGS_IN_A_ROW ? 'hanging' : 'all'
   }
 
   /** After a time, unless it is due or asked for sooner. */
@@ -103,12 +121,12 @@ export class WorkQueue {
     })
   }
 
-  /** The next key, which then is at work until `done`; undefined once the queue has stopped. */
-  take(): Promise<string | undefined> {
+  /** The next key of the line, which then is at work until `done`; undefined once the queue has stopped. */
+  take(of: LineName = 'all'): Promise<string | undefined> {
     if (this.#stopped) return Promise.resolve(undefined)
-    const line = this.#nextLine()
+    const line = of === 'hanging' ? this.#waitingHanging : this.#nextLine()
     const next = line.entries().next()
-    if (next.done === true) return new Promise(resolve => this.#takers.push(resolve))
+    if (next.done === true) return new Promise(resolve => this.#takers[of].push(resolve))
     const [key, sinceMs] = next.value
     line.delete(key)
     return Promise.resolve(this.#begin(key, sinceMs))
@@ -120,7 +138,7 @@ export class WorkQueue {
   }
 
   #isWaiting(key: string): boolean {
-    return this.#waiting.has(key) || this.#waitingFirst.has(key)
+    return this.#waiting.has(key) || this.#waitingFirst.has(key) || this.#waitingHanging.has(key)
   }
 
   /** The work at a key ended. A key that was added meanwhile comes again at once, with any outcome. */
@@ -128,7 +146,10 @@ export class WorkQueue {
     const startMs = this.#working.get(key)
     if (startMs === undefined) throw new Error(`work queue: ${key} is not at work`)
     this.#working.delete(key)
-    this.#deps.observer?.ended?.(monotonicMs(this.#deps.clock) - startMs)
+    const workedMs = monotonicMs(this.#deps.clock) - startMs
+    this.#deps.observer?.ended?.(workedMs)
+    if (outcome.kind === 'failed' && workedMs >= HANG_MS) this.#hangs.set(key, (this.#hangs.get(key) ?? 0) + 1)
+    else this.#hangs.delete(key)
     const failures = outcome.kind === 'failed' ? this.failures(key) + 1 : 0
     if (failures === 0) this.#failures.delete(key)
     else this.#failures.set(key, failures)
@@ -148,7 +169,8 @@ export class WorkQueue {
     this.#delayed.clear()
     this.#waiting.clear()
     this.#waitingFirst.clear()
-    for (const taker of this.#takers.splice(0)) taker(undefined)
+    this.#waitingHanging.clear()
+    for (const takers of Object.values(this.#takers)) for (const taker of takers.splice(0)) taker(undefined)
   }
 
   #begin(key: string, sinceMs: number): string {

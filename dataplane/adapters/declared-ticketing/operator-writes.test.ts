@@ -43,10 +43,17 @@ async function readMountOf(input: PipelineInput, workload: string): Promise<Decl
 
 const metadata = { name: 'shop', namespace: 'shop', uid: 'u' }
 
+/** Values that the API server takes, and some that it takes though they are odd. */
+function samplesOf(field: string): readonly [string | number, ...(string | number)[]] {
+  if (/url$/i.test(field)) return ['https://a.example']
+  if (/^(from|to|escalationTo)$/.test(field)) return ['a@b.example', 'a@b@c.example']
+  return field === 'port' ? [587, '587'] : field === 'secure' ? ['true'] : ['text', 587, ' ']
+}
+
 /** Routes as users write them, with texts that hold nothing among their fields. */
 const AnyRoute = fc.constantFrom(...PLATFORM_NAMES).chain(platform => {
   const { required, optional } = PLATFORMS[platform]
-  const settings = Object.fromEntries([...required, ...optional].map(field => [field, fc.constantFrom('', 'text', 587)]))
+  const settings = Object.fromEntries([...required, ...optional].map(field => [field, fc.constantFrom('', ...samplesOf(field))]))
   return fc.record({
     platform: fc.constant(platform),
     severities: fc.subarray([...SEVERITIES], { minLength: 1 }),
@@ -64,7 +71,7 @@ const secretOf = (name: string, fields: readonly string[]) => ({
   apiVersion: 'v1',
   kind: 'Secret',
   metadata: { name, namespace: 'shop' },
-  data: Object.fromEntries(fields.map(field => [field, btoa(field)])),
+  data: Object.fromEntries(fields.map(field => [field, btoa(String(samplesOf(field)[0]))])),
 })
 
 describe('What the operator mounts for ticketing', () => {

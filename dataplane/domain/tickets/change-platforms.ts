@@ -2,7 +2,7 @@
 import { FIELD_PAIRS, type PlatformName } from '../../contract/platforms.ts'
 import { parseTargetId, TARGET_ID_RULE, type TargetId } from '../../contract/target-id.ts'
 import { shortened } from '../../text/shortened.ts'
-import { type FieldRules, fieldNames, MASK, parseField, requiredFields, secretFields, withoutUserInfo } from './platform-field.ts'
+import { type FieldRules, fieldNames, MASK, parseField, requiredFields, secretFields, shownField } from './platform-field.ts'
 import type { FieldValue } from './target.ts'
 
 /** A target as it is stored. */
@@ -24,7 +24,7 @@ export type PlatformsChanged =
 export type Seal = (target: TargetId, field: string, secret: string) => string
 
 const MAX_TARGETS = 100
-/** Longest id, field or value that a problem shows. */
+/** Longest id or name of a field that a problem shows. */
 const MAX_SHOWN = 60
 
 /** A map from target id to its fields; null removes a target or a field; `****` leaves a secret as it is. Nothing is sealed where there is a problem. */
@@ -41,7 +41,7 @@ export function changePlatforms(
     const platform = parseTargetId(id)?.platform
     if (platform === undefined) problems.push(`${shortened(id, MAX_SHOWN)}: expected ${TARGET_ID_RULE}`)
     else if (wanted === null) drafts.delete(id)
-    else if (!isMap(wanted)) problems.push(`${id}: expected an object with fields of ${platform}, or null, seen ${seen(wanted)}`)
+    else if (!isMap(wanted)) problems.push(`${id}: expected an object with fields of ${platform}, or null, seen ${shownField(wanted)}`)
     else {
       const draft = drafts.get(id) ?? draftOf({ enabled: true, fields: {}, secrets: {} })
       problems.push(...applyFields(draft, platform, wanted, rules).map(problem => `${id}.${problem}`))
@@ -91,7 +91,7 @@ function applyFields(
   for (const [field, value] of Object.entries(wanted)) {
     if (field === 'enabled') {
       if (typeof value === 'boolean') draft.enabled = value
-      else problems.set(field, `expected true or false, seen ${seen(value)}`)
+      else problems.set(field, `expected true or false, seen ${shownField(value)}`)
     } else if (!known.includes(field)) problems.set(shortened(field, MAX_SHOWN), 'unknown field')
     else {
       const problem = secret.includes(field) ? applySecret(draft, field, value, rules) : applyPlain(draft, field, value, rules)
@@ -110,7 +110,7 @@ function applyPlain({ fields }: Draft, field: string, value: unknown, rules: Fie
   fields.delete(field)
   if (value === null) return undefined
   const parsed = parseField(field, value, rules)
-  if (!parsed.ok) return `expected ${parsed.expected}, seen ${seen(value)}`
+  if (!parsed.ok) return `expected ${parsed.expected}, seen ${shownField(value)}`
   fields.set(field, parsed.value)
   return undefined
 }
@@ -127,10 +127,4 @@ function applySecret({ sealed, fresh }: Draft, field: string, value: unknown, ru
 
 export function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function seen(value: unknown): string {
-  if (Array.isArray(value)) return `an array of ${value.length}`
-  if (typeof value === 'object' && value !== null) return 'an object'
-  return typeof value === 'string' ? JSON.stringify(shortened(withoutUserInfo(value), MAX_SHOWN)) : String(value)
 }

@@ -1,5 +1,6 @@
 /** Rules for the fields of a platform (Spec: Ticketing runtime configuration; Decisions 6). */
 import { PLATFORMS, type PlatformFields, type PlatformName } from '../../contract/platforms.ts'
+import { shortened } from '../../text/shortened.ts'
 import type { FieldValue } from './target.ts'
 
 /** Stands for a secret wherever callers see it; sent back it leaves the secret as it is. */
@@ -7,6 +8,8 @@ export const MASK = '****'
 
 const MAX_TEXT = 2_048
 const MAX_LIST = 50
+/** Longest value that a problem shows. */
+const MAX_SHOWN = 60
 
 export interface FieldRules {
   /** Plain http is an address like any other: it is by `ALLOW_PRIVATE_TARGETS` alone. */
@@ -122,6 +125,13 @@ export function hostOf(targetUrl: string): string {
 /** The text for an error message: what stands before the host of an address may be a password. */
 export function withoutUserInfo(text: string): string {
   return text.replaceAll(/\/\/[^/?#\s]*@/g, `//${MASK}@`)
+}
+
+/** A value that is no secret, for a message. */
+export function shownField(value: unknown): string {
+  if (Array.isArray(value)) return `an array of ${value.length}`
+  if (typeof value === 'object' && value !== null) return 'an object'
+  return typeof value === 'string' ? JSON.stringify(shortened(withoutUserInfo(value), MAX_SHOWN)) : String(value)
 }
 
 /** A line break in a header or a subject would begin another one. */

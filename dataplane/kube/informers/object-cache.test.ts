@@ -88,7 +88,7 @@ describe('Object cache', () => {
         { resource: DEPLOYMENTS, object: owned(deployment('web', { replicas: 1, selector: { matchLabels: { a: 'b' } } })) },
       ],
     }
-    const reconcile = () => createObjectReconciler({ client: cluster.client, live: cache })(wanted)
+    const reconcile = () => createObjectReconciler({ clock: cluster.clock, client: cluster.client, live: cache })(wanted)
     await reconcile()
     await reconcile()
     expect(cluster.server.writes()).to.have.length(2)

@@ -77,7 +77,7 @@ function share(fields: FieldsV1): FieldsV1 {
 
 function copy(from: Fields, to: Record<string, unknown>, [name, ...rest]: readonly string[]): void {
   const value = name === undefined ? undefined : from[name]
-  if (name === undefined || value === undefined) return
+  if (name === undefined || value === undefined || value === null) return
   if (rest.length === 0) to[name] = value
   else {
     const inner = (to[name] ?? {}) as Record<string, unknown>

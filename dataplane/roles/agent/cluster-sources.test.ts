@@ -90,6 +90,45 @@ describe('What the agent sees of a cluster', () => {
     })
   })
 
+  it('shows all others beside an object whose status holds anything else, and nothing but what the specification has', async () => {
+    const { server } = cluster
+    for (const resource of [EXTERNAL_SECRETS, FLINK_DEPLOYMENTS, FLINK_SESSION_JOBS]) server.addResource(resource)
+    const statuses: readonly unknown[] = [
+      ...[
+        null,
+        'x',
+        7,
+        [],
+        [null],
+        { conditions: 'x', refreshTime: 5 },
+        { conditions: [null, { type: 'Ready', status: 'True', reason: 7 }] },
+      ],
+      ...[{ refreshTime: 'yesterday' }, { jobStatus: 'x' }, { jobStatus: null, error: null, jobManagerDeploymentStatus: 'MISSING' }],
+      ...[{ jobStatus: { state: ['RUNNING'] } }, { jobStatus: { state: 'RUNNING', startTime: {} }, taskManager: { replicas: '3' } }],
+      ...[
+        { jobStatus: { state: 'RUNNING' }, taskManager: { replicas: -1.5 } },
+        { lifecycleState: {}, taskManager: 'x' },
+      ],
+    ]
+    for (const [n, status] of statuses.entries()) {
+      store(server, EXTERNAL_SECRETS, { ...externalSecret(`odd-${n}`, 'SecretSynced'), status })
+      store(server, FLINK_DEPLOYMENTS, { ...flinkDeployment(`odd-${n}`, {}), status })
+      store(server, FLINK_SESSION_JOBS, { ...flinkSessionJob(`odd-job-${n}`, `odd-${n}`, {}), status })
+    }
+    store(server, EXTERNAL_SECRETS, externalSecret('sound', 'SecretSynced', SYNCED))
+    store(server, FLINK_DEPLOYMENTS, flinkDeployment('sound', { jobStatus: { state: 'RUNNING' }, taskManager: { replicas: 2 } }))
+    await start()
+    const { externalSecrets } = secretsNow()
+    expect(externalSecrets).to.have.length(statuses.length + 1)
+    expect(externalSecrets.at(-1)).to.deep.equal({ name: 'sound', status: 'SecretSynced', lastSyncTime: SYNCED })
+    for (const { status, lastSyncTime } of externalSecrets.slice(0, -1))
+      expect([status, lastSyncTime]).to.deep.equal(['SecretSyncError', null])
+    const { jobs } = streamNow()
+    expect(jobs).to.have.length(2 * statuses.length + 1)
+    expect(jobs.find(({ name }) => name === 'sound')).to.include({ state: 'RUNNING', taskManagers: 2 })
+    for (const { taskManagers } of jobs) expect(taskManagers).to.be.oneOf([0, 2])
+  })
+
   it('takes v1beta1 where v1 is not served', async () => {
     const old = { ...EXTERNAL_SECRETS, version: 'v1beta1' }
     cluster.server.addResource(old)

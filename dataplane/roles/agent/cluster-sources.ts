@@ -35,9 +35,9 @@ export function createFlinkSources(cluster: ClusterWatch, clock: Clock): readonl
   }
   /** A session job works on those of its session cluster. */
   const countTaskManagers = ({ kind, spec, status }: FlinkResource): number => {
-    if (kind === 'FlinkDeployment') return status?.taskManager?.replicas ?? 0
+    if (kind === 'FlinkDeployment') return countOf(status?.taskManager?.replicas)
     const deployments: readonly FlinkResource[] = cluster.view('FlinkDeployment').objects
-    return deployments.find(({ metadata }) => metadata.name === spec?.deploymentName)?.status?.taskManager?.replicas ?? 0
+    return countOf(deployments.find(({ metadata }) => metadata.name === spec?.deploymentName)?.status?.taskManager?.replicas)
   }
 
   return FLINK_KINDS.map(kind =>
@@ -45,24 +45,29 @@ export function createFlinkSources(cluster: ClusterWatch, clock: Clock): readonl
   )
 }
 
+const countOf = (replicas: unknown) => (typeof replicas === 'number' && Number.isSafeInteger(replicas) && replicas >= 0 ? replicas : 0)
+
 const keyOf = ({ kind, metadata: { name } }: KubernetesObject) => `${kind} ${name}`
 
 function byName(objects: readonly KubernetesObject[]): readonly KubernetesObject[] {
   return objects.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
 }
 
-/** The part of an `ExternalSecret` that the agent reads; `v1` and `v1beta1` have it in common. */
+/** The part of an `ExternalSecret` that the agent reads; `v1` and `v1beta1` have it in common. Somebody else defines it, so it may hold anything. */
 interface ExternalSecretResource extends KubernetesObject {
-  readonly status?: {
-    readonly conditions?: readonly { readonly type?: string; readonly status?: string; readonly reason?: string }[] | null
-    readonly refreshTime?: string | null
-  }
+  readonly status?: { readonly conditions?: unknown; readonly refreshTime?: unknown } | null
 }
 
-const SYNCED_REASONS: readonly (string | undefined)[] = ['SecretSynced', 'SecretDeleted']
+const SYNCED_REASONS: readonly unknown[] = ['SecretSynced', 'SecretDeleted']
 
 function readExternalSecret({ metadata, status }: ExternalSecretResource): SyncedSecret {
-  const ready = status?.conditions?.find(({ type }) => type === 'Ready')
-  const isSynced = ready?.status === 'True' && SYNCED_REASONS.includes(ready.reason)
-  return { name: metadata.name, status: isSynced ? 'SecretSynced' : 'SecretSyncError', lastSyncTime: status?.refreshTime ?? null }
+  const conditions: readonly unknown[] = Array.isArray(status?.conditions) ? status.conditions : []
+  const isSynced = conditions
+    .map(fieldsOf)
+    .some(({ type, status: is, reason }) => type === 'Ready' && is === 'True' && SYNCED_REASONS.includes(reason))
+  return { name: metadata.name, status: isSynced ? 'SecretSynced' : 'SecretSyncError', lastSyncTime: timeOf(status?.refreshTime) }
 }
+
+const fieldsOf = (value: unknown) => (typeof value === 'object' && value !== null ? value : {}) as Readonly<Record<string, unknown>>
+
+const timeOf = (value: unknown) => (typeof value === 'string' && !Number.isNaN(Date.parse(value)) ? value : null)

@@ -2,7 +2,7 @@
 import type { KubernetesObject } from '../../kube/object.ts'
 import type { JobState } from './stream-source.ts'
 
-/** `FlinkDeployment` or `FlinkSessionJob` of the Flink operator, as far as the agent reads them. */
+/** `FlinkDeployment` or `FlinkSessionJob` of the Flink operator, as far as the agent reads them. Any field may hold anything else. */
 export interface FlinkResource extends KubernetesObject {
   readonly spec?: {
     /** A deployment without one is a session cluster. */
@@ -33,11 +33,11 @@ export function hasJob({ kind, spec, status }: FlinkResource): boolean {
   return kind === 'FlinkSessionJob' || spec?.job != null || status?.jobStatus?.state !== undefined
 }
 
-export function readFlinkState({ spec, status = {} }: FlinkResource): FlinkReading {
-  const { lifecycleState = '', jobManagerDeploymentStatus: jobManager, error = '' } = status
-  const job = status.jobStatus?.state ?? ''
+export function readFlinkState({ spec, status }: FlinkResource): FlinkReading {
+  const { lifecycleState = '', jobManagerDeploymentStatus: jobManager, error, jobStatus } = status ?? {}
+  const job = jobStatus?.state ?? ''
   if (lifecycleState === 'FAILED' || FAILED_JOB.includes(job)) return 'FAILED'
-  if (jobManager === 'ERROR' || (jobManager === 'MISSING' && error !== '')) return 'FAILED'
+  if (jobManager === 'ERROR' || (jobManager === 'MISSING' && Boolean(error))) return 'FAILED'
   if (spec?.job?.state === 'suspended' || lifecycleState === 'SUSPENDED') return 'SUSPENDED'
   if (CHANGING.includes(lifecycleState)) return 'passing'
   if (ENDED_JOB.includes(job)) return 'SUSPENDED'

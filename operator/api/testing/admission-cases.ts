@@ -76,6 +76,10 @@ const GOOD: readonly (readonly [name: string, spec: object])[] = [
       },
     },
   ],
+  [
+    'with a model within the cluster',
+    { ...DISTRIBUTED, ticketing: { llm: { provider: 'ollama', model: 'm', baseUrl: 'http://ollama.ns.svc:11434/v1?a' } } },
+  ],
   ...['1s', '0.5s500ms', '15m', '1h30m', '1500ms', '6d23h59m60s', '7d'].map(
     lookbackWindow => [`with a look-back of ${lookbackWindow}`, { ...DISTRIBUTED, ticketing: { anomaly: { lookbackWindow } } }] as const,
   ),
@@ -235,6 +239,14 @@ const BAD: readonly (readonly [name: string, spec: object, problem: string])[] =
     { ...DISTRIBUTED, features: { onlineStore: { url: 'http://a' } } },
     '.spec.features.onlineStore.url: expected a URL such as redis://valkey:6379',
   ],
+  ...['https://key@models.example', 'https://u:p@models.example/v1', 'https://models.example#a', 'https://'].map(
+    baseUrl =>
+      [
+        `with the model ${baseUrl}`,
+        { ...DISTRIBUTED, ticketing: { llm: { provider: 'openai', model: 'm', baseUrl } } },
+        '.spec.ticketing.llm.baseUrl: expected a URL such as https://models.example/v1, without user name and fragment',
+      ] as const,
+  ),
   [
     'with a window that is no duration',
     { ...DISTRIBUTED, ticketing: { anomaly: { lookbackWindow: '15' } } },
@@ -326,6 +338,41 @@ const ROUTES: readonly (readonly [name: string, spec: object, problem: string | 
     'is taken with a number among the fields',
     { ...ROUTE, platform: 'email', settings: { host: 'mail', port: 587, user: 'u', from: 'a@b', to: 'c@d' } },
     undefined,
+  ],
+  [
+    'is taken with texts for a number and a flag, texts of nothing, and an address within the cluster',
+    {
+      ...ROUTE,
+      platform: 'email',
+      settings: { host: 'mail', port: '587', secure: 'true', user: '', from: 'A <a@b>', to: 'c@d,e@f', escalationTo: '' },
+    },
+    undefined,
+  ],
+  [
+    'is taken with an address within the cluster',
+    { ...ROUTE, platform: 'jira', settings: { baseUrl: 'http://jira.ns.svc:8080/a?b', userEmail: 'a@b' } },
+    undefined,
+  ],
+  ...(['shop.example', 'https://', 'https://a:b@shop.example', 'https://a#b', 7] as const).map(
+    baseUrl =>
+      [
+        `is refused with ${baseUrl} for an address`,
+        { ...ROUTE, platform: 'jira', settings: { baseUrl, userEmail: 'a@b' } },
+        '.spec.settings: baseUrl: expected a URL such as https://example.com, without user name and fragment',
+      ] as const,
+  ),
+  ...([0, 65_536, 'smtp'] as const).map(
+    port =>
+      [
+        `is refused with port ${port}`,
+        { ...ROUTE, platform: 'email', settings: { host: 'mail', port, from: 'a@b', to: 'c@d' } },
+        '.spec.settings: port: expected a port number from 1 to 65535',
+      ] as const,
+  ),
+  [
+    'is refused with a recipient that is no address',
+    { ...ROUTE, platform: 'email', settings: { host: 'mail', port: 25, from: 'a@b', to: 'ops' } },
+    '.spec.settings: to: expected an e-mail address, or several with commas between',
   ],
   [
     'is refused with fields of another platform',
