@@ -154,7 +154,13 @@ describe('writing documents to OpenSearch', function () {
 
   it('an index that is deleted in the middle, and one that is closed: what comes is stored as it is', async () => {
     let folded = 0
-    const counting: BulkWriterDeps = { ...deps, fold: operation => (folded++, fold(operation)) }
+    const counting: BulkWriterDeps = {
+      ...deps,
+      fold(operation) {
+        folded++
+        return fold(operation)
+      },
+    }
     const custom = (at: number) => log(at, { 'user.id': `${at}` })
     let isOver = false
     const deleting = (async () => {
