@@ -9,6 +9,13 @@ const HOUR_MS = 3_600_000
 const PATIENCE_MS = 60_000
 
 describe('requests that are tried again', () => {
+  it('say how long was waited, in whole milliseconds', async () => {
+    const clock = { ...createFakeClock(), monotonicMs: () => 0.7 }
+    const cluster = new Cluster(withDefaults({ brokers: [], topics: [], clock }))
+    const error = await cluster.retry(20, 'asking', () => new Promise(() => undefined)).catch((failure: Error) => failure)
+    expect((error as Error).message).to.equal('asking: Kafka has not answered within 19 ms')
+  })
+
   for (const [name, shiftMs] of [
     ['ahead', HOUR_MS],
     ['back', -HOUR_MS],
