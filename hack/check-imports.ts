@@ -208,7 +208,13 @@ const ALLOWED: ImportTable = {
     '@opensearch-project/opensearch',
     '*',
   ],
-  'dataplane/adapters/online-store/redis': ['dataplane/limits/portions-of.ts', 'dataplane/ports', 'dataplane/domain', '@redis/client'],
+  'dataplane/adapters/online-store/redis': [
+    'dataplane/limits/portions-of.ts',
+    'dataplane/ports',
+    'dataplane/domain',
+    'node:crypto',
+    '@redis/client',
+  ],
   'dataplane/adapters/online-store/embedded': ['dataplane/ports', 'dataplane/lifecycle/durable-directory.ts', '*'],
   'dataplane/adapters/clock': ['dataplane/ports', '*'],
   'dataplane/adapters/language-model': [

@@ -80,6 +80,20 @@ describe('who a key stands for', () => {
     expect(await check.check(key)).to.deep.equal({ id, tenant: 'acme' })
   })
 
+  for (const [name, shiftMs] of [
+    ['ahead', 3_600_000],
+    ['back', -3_600_000],
+  ] as const)
+    it(`is that for five minutes, too, when the time of day is set ${name}`, async () => {
+      await check.check(key)
+      store.unavailable = true
+      clock.shiftTimeOfDay(shiftMs)
+      clock.advance(299_000)
+      expect(await check.check(key)).to.deep.equal({ id, tenant: 'acme' })
+      clock.advance(2_000)
+      expect(await Promise.resolve(check.check(key)).catch(error => error.name)).to.equal('SearchStoreUnavailable')
+    })
+
   it('is not forgotten over keys that somebody makes up, however many', async () => {
     await check.check(key)
     for (let n = 0; n < 10_001; n++) await check.check(`svc_proj_${n.toString(16).padStart(64, '0')}`)

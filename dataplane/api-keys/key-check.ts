@@ -1,7 +1,7 @@
 /** Says whom a key stands for, without asking the search store for each request; notes when keys are used. */
 import { isKeyFormed } from '../domain/api-keys/api-key.ts'
 import { keepBounded } from '../limits/keep-bounded.ts'
-import type { Clock } from '../ports/clock.ts'
+import { type Clock, monotonicMs } from '../ports/clock.ts'
 import { SearchStoreUnavailable } from '../ports/search-store.ts'
 import type { Log } from '../telemetry/log.ts'
 import { type ApiKeyStore, hashKey, type KeyOwner, onRevoked } from './key-store.ts'
@@ -31,7 +31,7 @@ export interface KeyCheck {
 
 interface Known {
   owner: KeyOwner | undefined
-  /** The start of the look-up that this is known from. */
+  /** The start of the look-up that this is known from, by monotonic time. */
   sinceMs: number
   lookup: Promise<void> | undefined
   isRevoked: boolean
@@ -68,7 +68,7 @@ export function createKeyCheck({ keys, clock, log }: KeyCheckDeps): KeyCheck {
   }
   const lookUp = (hash: string, entry: Known): Promise<void> => {
     const look = async () => {
-      const sinceMs = clock.nowMs()
+      const sinceMs = monotonicMs(clock)
       if (entry.owner === undefined && lookups >= MAX_LOOKUPS) throw new SearchStoreUnavailable('too many unknown keys at a time')
       lookups++
       try {
@@ -96,7 +96,7 @@ export function createKeyCheck({ keys, clock, log }: KeyCheckDeps): KeyCheck {
     try {
       await lookUp(hash, entry)
     } catch (error) {
-      const isTrusted = entry.owner !== undefined && clock.nowMs() - entry.sinceMs < GRACE_MS
+      const isTrusted = entry.owner !== undefined && monotonicMs(clock) - entry.sinceMs < GRACE_MS
       if (!isTrusted || !(error instanceof SearchStoreUnavailable)) throw error
     }
     return answer(hash, entry)
@@ -124,8 +124,8 @@ export function createKeyCheck({ keys, clock, log }: KeyCheckDeps): KeyCheck {
       if (typeof header !== 'string' || !isKeyFormed(header)) return undefined
       const hash = hashKey(header)
       const entry = entryOf(hash)
-      const age = clock.nowMs() - entry.sinceMs
-      if (age < 0 || age >= TRUST_MS) return lookUpFirst(hash, entry)
+      const age = monotonicMs(clock) - entry.sinceMs
+      if (age >= TRUST_MS) return lookUpFirst(hash, entry)
       // A look-up that fails is made again by the request for which it is due.
       if (age >= RENEW_MS) lookUp(hash, entry).catch(() => undefined)
       return answer(hash, entry)

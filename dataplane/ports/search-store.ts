@@ -19,8 +19,8 @@ export type BulkOutcome =
   | { readonly status: 'done'; readonly created: boolean; readonly version?: number }
   /** `create` found the id taken: the same document, written before. */
   | { readonly status: 'exists' }
-  /** The store will never take it as it is (mapping conflict, too many fields …). */
-  | { readonly status: 'refused'; readonly reason: string }
+  /** The store will never take it as it is (mapping conflict, too many fields …). `isMissing`: its index is not there; it may just have been deleted. */
+  | { readonly status: 'refused'; readonly reason: string; readonly isMissing?: true }
   /**
    * Not now (429, 503, …). `isTooMuch`: fewer at a time may pass (413, 429); `isBusy`: or as many, later (429). `hasNoRoom`: the index is not there, and the store makes no more of
    * them. `isDown`: this index takes nothing (its shard is away, its writes are blocked), others may.

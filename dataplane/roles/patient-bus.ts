@@ -3,6 +3,7 @@ import { backOffMs } from '../limits/back-off.ts'
 import { type Bus, BusError } from '../ports/bus.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../telemetry/log.ts'
+import { busRemedy } from './bus-remedy.ts'
 
 /** A bus on a Kafka that need not answer yet. */
 export interface PatientBus extends Bus {
@@ -117,7 +118,7 @@ function createTelling({ brokers, clock, log }: PatientBusDeps) {
       if (last !== undefined && (last.problem === kind || nowMs - last.atMs < TOLD_EVERY_MS)) return
       last = { problem: kind, atMs: nowMs }
       log.warn(
-        { busBrokers: brokers, problem, remedy: 'start it, or correct BUS_BROKERS' },
+        { busBrokers: brokers, problem, remedy: busRemedy(problem) },
         'the Kafka that BUS_BROKERS names cannot be used yet; trying again',
       )
     },

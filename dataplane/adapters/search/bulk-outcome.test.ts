@@ -13,6 +13,7 @@ const CASES: readonly { name: string; action: BulkOperation['action']; item: Bul
   { name: 'disk full', action: 'index', item: { status: 507, error: { type: 'disk_full' } }, expected: 'retry' },
   { name: 'index read-only', action: 'index', item: { status: 403, error: { type: 'cluster_block_exception' } }, expected: 'retry' },
   { name: 'document damaged', action: 'update', item: { status: 503, error: { type: 'damaged_document_exception' } }, expected: 'refused' },
+  { name: 'index closed', action: 'create', item: { status: 400, error: { type: 'index_closed_exception' } }, expected: 'retry' },
   { name: 'out of shards', action: 'index', item: { status: 400, error: { type: 'validation_exception' } }, expected: 'retry' },
   { name: 'mapping conflict', action: 'create', item: { status: 400, error: { type: 'mapper_parsing_exception' } }, expected: 'refused' },
   { name: 'too many fields', action: 'create', item: { status: 400, error: { type: 'illegal_argument_exception' } }, expected: 'refused' },
@@ -36,6 +37,12 @@ describe('outcome of a bulk item', () => {
       reason: '400 validation_exception: full',
       hasNoRoom: true,
     })
+  })
+
+  it('says that an index is not there', () => {
+    const error = { type: 'index_not_found_exception', reason: 'no such index [a]' }
+    const reason = '404 index_not_found_exception: no such index [a]'
+    expect(bulkOutcome('create', { status: 404, error })).to.deep.equal({ status: 'refused', reason, isMissing: true })
   })
 
   it('tells new documents from changed ones', () => {

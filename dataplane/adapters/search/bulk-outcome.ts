@@ -20,8 +20,16 @@ export const NO_ROOM_ERROR = 'validation_exception'
 /** The embedded store has the document, and cannot read it: its file is damaged. OpenSearch knows no such error. */
 const DAMAGED_ERROR = 'damaged_document_exception'
 
-/** Refusals that are the cluster's state, not the document's fault, such as a disk that is full (index made read-only). */
-const PASSING_ERRORS = new Set(['cluster_block_exception', 'unavailable_shards_exception', 'circuit_breaking_exception'])
+/** Refusals that are the cluster's state, not the document's fault, such as a disk that is full (index made read-only), or an index that somebody closed. */
+const PASSING_ERRORS = new Set([
+  'cluster_block_exception',
+  'unavailable_shards_exception',
+  'circuit_breaking_exception',
+  'index_closed_exception',
+])
+
+/** The index is made for the document, unless it is being deleted in that moment, or the store may not make it. */
+const MISSING_ERROR = 'index_not_found_exception'
 
 /** Whether the store refuses to write because of its disk. */
 export function isDiskFull(error: BulkItemResponse['error']): boolean {
@@ -47,6 +55,7 @@ export function bulkOutcome(action: BulkOperation['action'], { status, error, _v
   if (status === 409) return { status: 'retry', reason }
   if (error?.type === DAMAGED_ERROR) return { status: 'refused', reason }
   if (isUnavailableStatus(status) || PASSING_ERRORS.has(error?.type ?? '')) return { status: 'retry', reason, isDown: true }
+  if (error?.type === MISSING_ERROR) return { status: 'refused', reason, isMissing: true }
   return { status: 'refused', reason }
 }
 

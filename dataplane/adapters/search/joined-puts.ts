@@ -1,7 +1,7 @@
 /** Writes of single documents that come together, sent to the store as one bulk. */
 import { SearchStoreRefusal, SearchStoreUnavailable, type Version, VersionConflict } from '../../ports/search-store.ts'
 import { type BulkItemResponse, isDiskFull, isUnavailableStatus, NO_ROOM_ERROR, SHARD_TIMEOUT } from './bulk-outcome.ts'
-import type { StoreTransport } from './transport.ts'
+import { type StoreTransport, strangeAnswer } from './transport.ts'
 
 export type PutCondition = { readonly only: 'new' } | Version
 
@@ -45,8 +45,9 @@ export function createJoinedPuts(transport: StoreTransport, alone: (put: Put) =>
       if (items.length !== puts.length)
         throw new SearchStoreUnavailable(`search store answered ${items.length} items to a bulk of ${puts.length}`)
       for (const [i, { put, resolve, reject }] of puts.entries()) {
-        const item = Object.values(items[i]!)[0]!
-        if (item.status < 300) resolve({ seqNo: item._seq_no, primaryTerm: item._primary_term })
+        const item = Object.values(items[i]!)[0]
+        if (typeof item?.status !== 'number') reject(strangeAnswer(`a write of ${put.index}/${put.id}`))
+        else if (item.status < 300) resolve({ seqNo: item._seq_no, primaryTerm: item._primary_term })
         else reject(failureOf(put, item))
       }
     } catch (error) {

@@ -18,6 +18,8 @@ interface Seen {
 interface Reply {
   readonly status?: number
   readonly body?: unknown
+  /** Default: JSON. */
+  readonly type?: string
   /** Cut the connection instead. */
   readonly cut?: true
   /** Cut it in the midst of the answer. */
@@ -46,11 +48,11 @@ describe('the search store over the OpenSearch REST API', () => {
         headers: request.headers,
         body: Buffer.concat(chunks).toString(),
       })
-      const { status = 200, body = {}, cut, halved } = replies.shift() ?? {}
+      const { status = 200, body = {}, type = 'application/json', cut, halved } = replies.shift() ?? {}
       if (cut) return void request.socket.destroy()
-      response.writeHead(status, { 'content-type': 'application/json' })
+      response.writeHead(status, { 'content-type': type })
       if (halved) return void response.write('{"items":[', () => request.socket.destroy())
-      response.end(JSON.stringify(body))
+      response.end(type === 'application/json' ? JSON.stringify(body) : String(body))
     })
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
     const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -266,6 +268,47 @@ describe('the search store over the OpenSearch REST API', () => {
     expect(await failure(store.put('i', '1', {}))).to.include({ forCallers: 'the search store cannot be reached' })
   })
 
+  describe('an answer of another server in its place is none', () => {
+    const PAGE = { type: 'text/html', body: '<html>log in</html>' }
+    const strange: Readonly<Record<string, Reply>> = {
+      'a page': PAGE,
+      'a page that says 404': { ...PAGE, status: 404 },
+      'a redirection': { ...PAGE, status: 302 },
+      nothing: { type: 'text/plain', body: '' },
+      null: { body: null },
+      'another 404': { status: 404, body: { message: 'no Route matched with those values' } },
+      'another object': { body: { ok: true } },
+    }
+    const requests: Readonly<Record<string, () => Promise<unknown>>> = {
+      bulk: () => store.bulk([{ action: 'create', index: 'i', id: '1', body: '{}' }]),
+      put: () => store.put('i', '1', {}),
+      puts: () => Promise.all([store.put('i', '1', {}), store.put('i', '2', {})]),
+      get: () => store.get('i', '1'),
+      getMany: () => store.getMany('i', ['1']),
+      search: () => store.search({ index: 'i', body: {} }),
+      listIndices: () => store.listIndices('*'),
+      deleteByQuery: () => store.deleteByQuery('i', {}, 1),
+      clusterStatus: () => store.clusterStatus(),
+    }
+    for (const [what, reply] of Object.entries(strange))
+      it(`${what}: neither written, nor read, nor missing`, async () => {
+        for (const [name, request] of Object.entries(requests)) {
+          replies = [reply, reply]
+          expect(await failure(request()), name).to.be.instanceOf(SearchStoreUnavailable)
+        }
+      })
+
+    it('an item of a bulk without a status: neither written nor refused', async () => {
+      replies = [{ body: { items: [{ create: {} }] } }]
+      expect(await failure(requests['bulk']!())).to.be.instanceOf(SearchStoreUnavailable)
+    })
+
+    it('a page that says 413 is a refusal for size: proxies have limits of their own', async () => {
+      replies = [{ ...PAGE, status: 413 }]
+      expect(await requests['bulk']!()).to.deep.equal([{ status: 'refused', reason: '413 larger than the search store takes' }])
+    })
+  })
+
   it('a read that is answered 429 is sent again, a write is not', async () => {
     const hits = { hits: { hits: [{ _id: '1', _source: { a: 1 } }] } }
     replies.push(refusal('rejected_execution_exception', 429), { body: hits })
@@ -339,9 +382,11 @@ describe('the search store over the OpenSearch REST API', () => {
       requestsOf.set(socket, before + 1)
       if (before > 0 && requestsOf.size === 4) socket.destroy()
     })
+    replies = Array.from({ length: 4 }, () => ({ body: { status: 'green' } }))
     await Promise.all(Array.from({ length: 4 }, () => store.clusterStatus()))
     expect(requestsOf.size).to.equal(4)
     expect(await failure(store.put('i', '1', {}))).to.include({ isOfKeptConnection: true })
+    replies = [{ body: { _seq_no: 1, _primary_term: 1 } }]
     await store.put('i', '1', {})
     expect(requestsOf.size).to.equal(5)
   })

@@ -11,7 +11,6 @@ import {
   type SearchRequest,
   type SearchResult,
   type SearchStore,
-  SearchStoreRefusal,
   SearchStoreUnavailable,
   type Version,
   VersionConflict,
@@ -20,7 +19,7 @@ import {
 import { buildBulkBody } from './bulk-body.ts'
 import { BULK_FILTER_PATH, type BulkItemResponse, bulkOutcome, SHARD_TIMEOUT } from './bulk-outcome.ts'
 import { createJoinedPuts, type Put, type PutCondition } from './joined-puts.ts'
-import { createStoreTransport, type SearchConnectionConfig, type StoreTransport } from './transport.ts'
+import { createStoreTransport, type SearchConnectionConfig, type StoreTransport, strangeAnswer } from './transport.ts'
 
 /** A query over an index that is not there (yet) finds nothing, instead of failing. */
 const MISSING_IS_EMPTY = { ignore_unavailable: true, allow_no_indices: true }
@@ -91,12 +90,17 @@ export function createSearchStore(config: SearchConnectionConfig): SearchStore {
     product: () => product(transport),
     async clusterStatus() {
       const { body } = await transport.request({ method: 'GET', path: '/_cluster/health' })
-      return (body as { readonly status: 'green' | 'yellow' | 'red' }).status
+      const { status } = body as { readonly status?: ClusterStatus }
+      if (status === undefined || !CLUSTER_STATUSES.has(status)) throw strangeAnswer('a look at its health')
+      return status
     },
     indexHealth: () => indexHealth(transport),
     close: () => transport.close(),
   }
 }
+
+type ClusterStatus = Awaited<ReturnType<SearchStore['clusterStatus']>>
+const CLUSTER_STATUSES: ReadonlySet<ClusterStatus> = new Set<ClusterStatus>(['green', 'yellow', 'red'])
 
 async function indexHealth(transport: StoreTransport): Promise<ReadonlyMap<string, IndexHealth>> {
   const query = { level: 'indices', filter_path: 'indices.*.status,indices.*.initializing_shards' }
@@ -142,8 +146,8 @@ async function bulk(
   const { status, body } = await transport.request({ method: 'POST', path: '/_bulk', query, bulkBody, headers, expect: [413] })
   if (status === 413) return tooLarge(operations)
   const { items = [] } = body as { readonly items?: readonly Readonly<Record<string, BulkItemResponse>>[] }
-  if (items.length !== operations.length)
-    throw new SearchStoreRefusal(status, `search store answered ${items.length} items to a bulk of ${operations.length}`)
+  if (items.length !== operations.length || operations.some(({ action }, i) => typeof items[i]![action]?.status !== 'number'))
+    throw strangeAnswer(`${items.length} items to a bulk of ${operations.length}`)
   // With an answer for each operation the store has read all of it.
   bodies.giveBack(bulkBody)
   return operations.map(({ action }, i) => bulkOutcome(action, items[i]![action]!))
@@ -164,7 +168,8 @@ async function search<T>(transport: StoreTransport, request: SearchRequest): Pro
     body: { seq_no_primary_term: true, ...request.body },
     ...(request.isBackground === true && { headers: IN_BACKGROUND }),
   })
-  const { hits, aggregations } = body as RawSearch<T>
+  const { hits, aggregations } = body as Partial<RawSearch<T>>
+  if (hits === undefined) throw strangeAnswer(`a search of ${request.index}`)
   return {
     total: hits.total?.value ?? 0,
     hits: hits.hits.map(toHit),
@@ -190,12 +195,14 @@ async function deleteByQuery(transport: StoreTransport, index: string, query: ob
     query: { ...MISSING_IS_EMPTY, conflicts: 'proceed', refresh: true },
     body: { query, max_docs: maxDocuments },
   })
-  return (body as { readonly deleted: number }).deleted
+  const { deleted } = body as { readonly deleted?: number }
+  if (deleted === undefined) throw strangeAnswer(`a deletion in ${index}`)
+  return deleted
 }
 
 async function get<T>(transport: StoreTransport, index: string, id: string): Promise<Versioned<T> | undefined> {
   const { status, body } = await transport.request({ method: 'GET', path: documentPath(index, id), expect: [404] })
-  return status === 404 ? undefined : versioned(body as RawHit<T>)
+  return status === 404 ? undefined : versioned(expectVersion(body, `a look at ${index}/${id}`))
 }
 
 async function getMany<T>(
@@ -213,7 +220,8 @@ async function getMany<T>(
     expect: [404],
   })
   if (status === 404) return new Map()
-  const { docs } = body as { readonly docs: readonly RawGet<T>[] }
+  const { docs } = body as { readonly docs?: readonly RawGet<T>[] }
+  if (docs === undefined) throw strangeAnswer(`a look at documents of ${index}`)
   const failed = docs.find(({ error }) => error !== undefined && error.type !== 'index_not_found_exception')
   if (failed !== undefined) throw new SearchStoreUnavailable(`search store could not read ${index}/${failed._id}: ${failed.error?.type}`)
   return new Map(docs.filter(({ found }) => found === true).map(doc => [doc._id, versioned(doc)]))
@@ -228,7 +236,7 @@ async function put(transport: StoreTransport, { index, id, body: document, condi
     expect: [409],
   })
   if (status === 409) throw new VersionConflict(index, id)
-  const { _seq_no: seqNo, _primary_term: primaryTerm } = body as RawHit<unknown>
+  const { _seq_no: seqNo, _primary_term: primaryTerm } = expectVersion(body, `a write of ${index}/${id}`)
   return { seqNo, primaryTerm }
 }
 
@@ -236,6 +244,13 @@ function conditionQuery(condition: PutCondition | undefined): Record<string, str
   if (condition === undefined) return {}
   if ('only' in condition) return { op_type: 'create' }
   return { if_seq_no: condition.seqNo, if_primary_term: condition.primaryTerm }
+}
+
+/** Each document that was read or written has one. */
+function expectVersion<T>(body: unknown, what: string): RawHit<T> {
+  const hit = body as RawHit<T>
+  if (typeof hit._seq_no !== 'number') throw strangeAnswer(what)
+  return hit
 }
 
 function versioned<T>(hit: RawHit<T>): Versioned<T> {
@@ -259,5 +274,7 @@ interface CatIndex {
 async function catIndices(transport: StoreTransport, pattern: string, columns: string): Promise<readonly CatIndex[]> {
   const query = { format: 'json', bytes: 'b', h: columns }
   const { status, body } = await transport.request({ method: 'GET', path: `/_cat/indices/${encode(pattern)}`, query, expect: [404] })
-  return status === 404 ? [] : (body as readonly CatIndex[])
+  if (status === 404) return []
+  if (!Array.isArray(body)) throw strangeAnswer(`a list of ${pattern}`)
+  return body
 }

@@ -100,8 +100,10 @@ export function createStoreTransport(config: SearchConnectionConfig): StoreTrans
     // The client's own timeout ends with the first byte of the answer.
     const deadline = setTimeout(() => answer.abort(), timeoutMs)
     try {
-      const response = await answer
-      return { status: response.statusCode ?? 0, body: response.body }
+      const { statusCode, body: answered } = await answer
+      const status = statusCode ?? 0
+      if (!isOfStore(status, answered)) throw strangeAnswer(`${status} to ${method} ${path}`)
+      return { status, body: answered }
     } catch (error) {
       throw translate(error, `${method} ${path}`)
     } finally {
@@ -122,6 +124,25 @@ export function createStoreTransport(config: SearchConnectionConfig): StoreTrans
     },
     close: () => new Promise(done => connections.empty(done)),
   }
+}
+
+const TOO_LARGE = 413
+/** Also by a proxy that asks who it is. */
+const REFUSED_USER = new Set([401, 403])
+
+/**
+ * Whether a search store gave the answer, not something in its place: a page to log in at, a redirection to one, a proxy without a route. What such a
+ * server says of a document, that it is written, or that there is none, must not be believed. Proxies refuse what is too large in any form.
+ */
+function isOfStore(status: number, body: unknown): boolean {
+  if (status === TOO_LARGE) return true
+  if ((status >= 300 && status < 400) || typeof body !== 'object' || body === null) return false
+  return status < 400 || 'error' in body || 'found' in body
+}
+
+/** The store is not there, or another server is in its place. `what`: the status, and the request. */
+export function strangeAnswer(what: string): SearchStoreUnavailable {
+  return new SearchStoreUnavailable(`SEARCH_ENDPOINT answered ${what} with what is no answer of a search store`)
 }
 
 function isReading({ method, path }: Pick<StoreRequest, 'method' | 'path'>): boolean {
@@ -148,12 +169,14 @@ function bulk(bytes: Buffer | undefined): { bulkBody?: string } {
 function translate(error: unknown, what: string): Error {
   if (error instanceof errors.ResponseError) {
     const status = error.statusCode ?? 0
+    if (!isUnavailableStatus(status) && !REFUSED_USER.has(status) && !isOfStore(status, error.body))
+      return strangeAnswer(`${status} to ${what}`)
     const message = `search store answered ${status} to ${what}: ${error.message}`
     return isUnavailableStatus(status)
       ? new SearchStoreUnavailable(message, { cause: error, isBusy: status === BUSY, isDiskFull: isDiskFull(errorOf(error.body)) })
       : new SearchStoreRefusal(status, message, { cause: error, hasNoRoom: errorOf(error.body)?.type === NO_ROOM_ERROR })
   }
-  // A body that is no JSON comes from something else than a search store, such as a proxy in its place.
+  // Also a body that claims to be JSON and is none.
   if (error instanceof errors.OpenSearchClientError)
     return new SearchStoreUnavailable(`search store did not answer ${what}: ${error.message}`, {
       cause: error,

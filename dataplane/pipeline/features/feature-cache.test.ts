@@ -119,6 +119,18 @@ describe('features for enrichment', () => {
     expect(rate(cache)).to.equal(0.4)
   })
 
+  it('what was read is good for as long when the time of day is set back meanwhile', async () => {
+    await store.write([row('checkout', 0.3)])
+    const cache = await started()
+    store.unavailable = true
+    await pass(1_000)
+    clock.shiftTimeOfDay(-3_600_000)
+    await pass(8_000)
+    expect(rate(cache)).to.equal(0.3)
+    await pass(2_000)
+    expect(rate(cache)).to.equal('unreachable')
+  })
+
   it('features written more than three hours ago are none', async () => {
     await store.write([row('checkout', 0.3)])
     const cache = await started()

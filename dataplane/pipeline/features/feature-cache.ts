@@ -2,7 +2,7 @@
 
 import type { MlFeatures } from '../../domain/features/enrichment.ts'
 import { isRecent } from '../../limits/is-recent.ts'
-import type { Clock } from '../../ports/clock.ts'
+import { type Clock, monotonicMs } from '../../ports/clock.ts'
 import type { FeatureValues, OnlineStore } from '../../ports/online-store.ts'
 import type { Log } from '../../telemetry/log.ts'
 
@@ -30,7 +30,6 @@ const POLL_MS = 1_000
 const GRACE_MS = 10_000
 /** Reading takes at most this part of the time. */
 const READING_SHARE = 0.1
-/** However long the clock says that a reading took. */
 const MAX_WAIT_MS = 60_000
 /** Features that were written longer ago say nothing of now: their job stands still. */
 const FRESH_MS = 3 * 3_600_000
@@ -53,23 +52,23 @@ export function createFeatureCache(deps: FeatureCacheDeps): FeatureCache {
   /** How long to wait before the next look. */
   const look = async (): Promise<number> => {
     store ??= await deps.open()
-    const startedMs = clock.nowMs()
+    const startedMs = monotonicMs(clock)
     const version = await store.version()
     if (version === read?.version && startedMs - read.atMs < REREAD_MS) return POLL_MS
-    const found = await readAll(store, startedMs - FRESH_MS, maxServices)
+    const found = await readAll(store, clock.nowMs() - FRESH_MS, maxServices)
     if (found.size === maxServices) log.warn({ maxServices }, 'feature store holds more services than are kept in memory')
     features = found
     read = { version, atMs: startedMs }
-    return Math.min(MAX_WAIT_MS, Math.max(POLL_MS, (clock.nowMs() - startedMs) / READING_SHARE))
+    return Math.min(MAX_WAIT_MS, Math.max(POLL_MS, (monotonicMs(clock) - startedMs) / READING_SHARE))
   }
   const onAnswer = () => {
-    answeredMs = clock.nowMs()
+    answeredMs = monotonicMs(clock)
     if (state !== 'reachable') log.info({ services: features.size }, 'feature store reached')
     state = 'reachable'
     firstAnswer.resolve()
   }
   const onFailure = (error: unknown) => {
-    if (state === 'unreachable' || (state === 'reachable' && isRecent(answeredMs, GRACE_MS, clock.nowMs()))) return
+    if (state === 'unreachable' || (state === 'reachable' && isRecent(answeredMs, GRACE_MS, monotonicMs(clock)))) return
     log.warn({ error }, 'feature store cannot be reached: records get zeros')
     state = 'unreachable'
     read = undefined

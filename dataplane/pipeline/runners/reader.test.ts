@@ -11,7 +11,7 @@ function record(partition: number, offset: number): ConsumedRecord {
 }
 
 /** A bus with one subscription whose every poll finds `records`. */
-function busWith(records: readonly ConsumedRecord[], committed: readonly TopicPartitionOffset[]) {
+function busWith(records: readonly ConsumedRecord[], committed: readonly TopicPartitionOffset[], endOffset = 1_000) {
   const sought: TopicPartitionOffset[] = []
   let config: SubscriptionConfig | undefined
   let duringPoll = () => {}
@@ -40,6 +40,10 @@ function busWith(records: readonly ConsumedRecord[], committed: readonly TopicPa
         return subscription
       },
       committedOffsets: async () => committed,
+      describe: async () => ({
+        brokers: 1,
+        partitions: [0, 1, 2].map(partition => ({ topic: 't', partition, startOffset: 0, endOffset })),
+      }),
     },
   }
 }
@@ -112,6 +116,15 @@ describe('reading with a memory to restore', () => {
     whilePolling(() => {})
     await reader.rewind()
     expect(await reader.poll(LIMITS)).to.deep.equal({ kind: 'records', repeated: [], fresh: [record(0, 500)] })
+  })
+
+  it('takes the records of a partition that holds fewer than were committed for fresh: they are of another log', async () => {
+    const { bus, sought, assign } = busWith([record(0, 50), record(1, 19)], COMMITTED, 100)
+    const reader = await openReader(bus, workWith(10))
+    assign()
+    await reader.rewind()
+    expect(sought.map(({ offset }) => offset)).to.deep.equal([0, 10, 0])
+    expect(await reader.poll(LIMITS)).to.deep.equal({ kind: 'records', repeated: [record(1, 19)], fresh: [record(0, 50)] })
   })
 
   it('without a memory takes records as they come', async () => {

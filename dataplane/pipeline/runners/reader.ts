@@ -27,7 +27,7 @@ const keyOf = ({ topic, partition }: TopicPartition) => `${topic}/${partition}`
 const MOVED = { kind: 'moved' } as const
 
 export async function openReader(
-  bus: Pick<Bus, 'subscribe' | 'committedOffsets'>,
+  bus: Pick<Bus, 'subscribe' | 'committedOffsets' | 'describe'>,
   { subscription: config, memory }: Work,
 ): Promise<Reader> {
   let hasMoved = false
@@ -50,7 +50,7 @@ export async function openReader(
     },
     async rewind() {
       hasMoved = false
-      committed = new Map((await bus.committedOffsets(config.groupId)).map(({ offset, ...of }) => [keyOf(of), offset]))
+      committed = await readCommitted(bus, config.groupId)
       if (memory === undefined) return goBack(() => 0)
       const { records, weigh } = memory
       if (weigh === undefined) return goBack(() => records)
@@ -89,6 +89,20 @@ export async function openReader(
     }
     return new Map([...weighed].map(([key, { messages, weight }]) => [key, weight / messages]))
   }
+}
+
+/**
+ * By partition. Offsets behind its end are left out: they are of another log, which was cut off or made anew since, and all that comes until
+ * then would count as repeated.
+ */
+async function readCommitted(bus: Pick<Bus, 'committedOffsets' | 'describe'>, groupId: string): Promise<ReadonlyMap<string, number>> {
+  const offsets = await bus.committedOffsets(groupId)
+  if (offsets.length === 0) return new Map()
+  const { partitions } = await bus.describe()
+  const ends = new Map(partitions.map(({ endOffset, ...of }) => [keyOf(of), endOffset]))
+  return new Map(
+    offsets.map(({ offset, ...of }) => [keyOf(of), offset] as const).filter(([key, offset]) => offset <= (ends.get(key) ?? offset)),
+  )
 }
 
 /** So many of a partition's last messages tell how much its messages hold. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
@@ -72,6 +73,10 @@ describe('writing documents to OpenSearch', function () {
     await direct.refresh(INDEX)
     return (await direct.search({ index: INDEX, body: { size: 0, track_total_hits: true } })).total
   }
+  const post = async (path: string) => {
+    const answer = await fetch(`${backendAddress('opensearch')}/${path}`, { method: 'POST' })
+    expect(answer.status, `${path}: ${await answer.text()}`).to.equal(200)
+  }
   const isBulk = (path: string) => path.startsWith('/_bulk')
 
   it('413: sends less at a time, and more again once it may', async () => {
@@ -145,6 +150,42 @@ describe('writing documents to OpenSearch', function () {
     const [cut, beside] = Object.keys(source.attributes)
     expect([cut!.length, source.attributes[cut!], beside]).to.deep.equal([1_017, 5, `${cut}.key`])
     expect(source.attributes[beside!]!.join('')).to.equal(key)
+  })
+
+  it('an index that is deleted in the middle, and one that is closed: what comes is stored as it is', async () => {
+    let folded = 0
+    const counting: BulkWriterDeps = {
+      ...deps,
+      fold(operation) {
+        folded++
+        return fold(operation)
+      },
+    }
+    const custom = (at: number) => log(at, { 'user.id': `${at}` })
+    let isOver = false
+    const deleting = (async () => {
+      while (!isOver) {
+        await direct.deleteIndex(INDEX)
+        await sleep(700)
+      }
+    })()
+    const refused: unknown[] = []
+    const write = async (lane: number) => {
+      for (let at = 0; at < 300; at += 3) refused.push(...(await writeBulk([custom(at + lane)], counting)).refused)
+    }
+    await Promise.all([0, 1, 2].map(write)).finally(() => {
+      isOver = true
+    })
+    await deleting
+    expect(refused).to.deep.equal([])
+    expect((await writeBulk([custom(1_000)], counting)).refused).to.deep.equal([])
+    await post(`${INDEX}/_close`)
+    const writing = writeBulk([custom(1_001)], counting)
+    await sleep(1_000)
+    await post(`${INDEX}/_open`)
+    expect((await writing).refused).to.deep.equal([])
+    expect(folded, 'documents folded').to.equal(0)
+    expect((await direct.get<object>(INDEX, 'log-1001'))?.source).to.include({ 'user.id': '1001' })
   })
 
   it('an index made read-only, as at the flood stage, is waited for', async () => {

@@ -69,6 +69,16 @@ describe('writing documents', () => {
     expect(calls.map(call => call.map(({ id }) => id))).to.deep.equal([['a', 'slow'], ['slow'], ['slow']])
   })
 
+  it('tries a document again as it is whose index is not there, as while somebody deletes it; not for ever', async () => {
+    const missing: BulkOutcome = { status: 'refused', reason: '404', isMissing: true }
+    const deleted = storeWith((_, call) => (call < 3 ? missing : { status: 'done', created: true }))
+    expect(await writeBulk([create('a')], { store: deleted.store, clock, signal, fold })).to.deep.include({ created: 1, refused: [] })
+    expect(new Set(deleted.calls.flat().map(({ body }) => body))).to.deep.equal(new Set(['{}']))
+    const forbidden = storeWith(() => missing)
+    const { refused } = await writeBulk([create('a')], { store: forbidden.store, clock, signal, fold })
+    expect(refused).to.deep.equal([{ item: 0, reason: '404', hasNoRoom: false }])
+  })
+
   it('folds the custom attributes of a refused document, and gives up only when that is refused too', async () => {
     const { store } = storeWith(({ id, body }) =>
       id === 'bad' || body === '{}' ? { status: 'refused', reason: 'mapping' } : { status: 'done', created: true },

@@ -89,24 +89,30 @@ export async function writeBulk(operations: readonly BulkOperation[], deps: Bulk
 
 /** Forms of a document behind the one that it has. */
 const MAX_FOLDS = 2
+/** How often a document is tried again whose index is not there: somebody who deletes it is in the way for less than a second. */
+const MAX_MISSED = 5
 
 interface Item {
   readonly operation: BulkOperation
   readonly position: number
   /** How often it was folded: the second time it holds nothing that the store could refuse it for. */
   readonly folds: number
+  /** How often its index was not there. */
+  readonly missed: number
   /** A request with it got no answer: the document may be there by it, which its version then tells. */
   readonly isInDoubt: boolean
   /** The store's answer to the last request with it, where its index took nothing. */
   readonly downReason: string | undefined
 }
 
+const isMissing = (outcome: BulkOutcome) => outcome.status === 'refused' && outcome.isMissing === true
+
 function writesTheSame(a: BulkOperation, b: BulkOperation): boolean {
   return Buffer.from(a.upsert ?? a.body).equals(Buffer.from(b.upsert ?? b.body))
 }
 
 function newItem(operation: BulkOperation, position: number): Item {
-  return { operation, position, folds: 0, isInDoubt: false, downReason: undefined }
+  return { operation, position, folds: 0, missed: 0, isInDoubt: false, downReason: undefined }
 }
 
 /** The outcome of one request. */
@@ -218,7 +224,7 @@ class Write {
       const item = itemAt(at)
       const next = outcome === undefined ? this.#unanswered(item) : this.#settle(item, outcome)
       if (next !== undefined) again.push(next)
-      if (outcome === undefined || outcome.status === 'retry') mustWait = true
+      if (outcome === undefined || outcome.status === 'retry' || (next !== undefined && isMissing(outcome))) mustWait = true
       if (outcome?.status !== 'retry') continue
       if (outcome.isBusy === true) isBusy = true
       else if (outcome.isTooMuch === true) isTooMuch = true
@@ -301,6 +307,7 @@ class Write {
     this.lastReason = outcome.reason
     const { fold, refusesWithoutRoom = false } = this.#deps
     const hasNoRoom = outcome.status === 'retry' && outcome.hasNoRoom === true
+    if (isMissing(outcome) && item.missed < MAX_MISSED) return { ...item, missed: item.missed + 1, downReason: undefined }
     if (outcome.status === 'retry' && outcome.isDown === true) return { ...item, downReason: outcome.reason }
     if (outcome.status === 'retry' && !(hasNoRoom && refusesWithoutRoom)) return { ...item, downReason: undefined }
     if (!hasNoRoom && fold !== undefined && item.folds < MAX_FOLDS) {

@@ -18,6 +18,8 @@ import type { SearchStore } from '../../ports/search-store.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { attachSharedCounters } from '../../telemetry/shared-counters.ts'
 import { connectBus, connectSearchStore, openOnlineStore } from '../backends.ts'
+import { installIndexTemplates } from './install-index-templates.ts'
+import { withKeptTemplates } from './kept-templates.ts'
 import { attachRuntimeConfig } from './runtime-config.ts'
 import type { DocumentWriter } from './threads/document-writer.ts'
 import type { ThreadDeps } from './threads/thread-deps.ts'
@@ -102,7 +104,12 @@ async function runThread(thread: BridgeThread): Promise<void> {
 }
 
 function openStore(): Promise<SearchStore> {
-  store ??= connectSearchStore(settings, { bulkPort: searchPort, isBackground: true })
+  store ??= connectSearchStore(settings, { bulkPort: searchPort, isBackground: true }).then(own =>
+    // A store of the same process comes and goes with it.
+    own.bulkPacked === undefined
+      ? withKeptTemplates(own, { install: () => installIndexTemplates(own, settings), clock, signal: stopping.signal })
+      : own,
+  )
   return store
 }
 

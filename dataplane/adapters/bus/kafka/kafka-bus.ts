@@ -19,7 +19,7 @@ export async function openKafkaBus(config: KafkaConfig): Promise<Bus> {
   const settings = withDefaults(config)
   const cluster = new Cluster(settings)
   try {
-    const layouts = await ensureTopics(cluster, settings.clock.nowMs() + settings.startTimeoutMs)
+    const layouts = await ensureTopics(cluster, cluster.deadlineIn(settings.startTimeoutMs))
     return createClientBus(settings, layouts, createClient({ cluster, compressions: new TopicCompressions(settings.log, layouts) }))
   } catch (error) {
     await cluster.close()
@@ -44,7 +44,7 @@ function createClient(deps: ProduceDeps): KafkaClient<GroupSubscription> {
     },
     async committedOffsets(groupId) {
       try {
-        return await fetchCommitted(cluster, groupId, settings.clock.nowMs() + STABLE_PATIENCE_MS, allPartitions())
+        return await fetchCommitted(cluster, groupId, cluster.deadlineIn(STABLE_PATIENCE_MS), allPartitions())
       } catch (error) {
         if (!hasCode((error as Error).cause, 'UNSTABLE_OFFSET_COMMIT')) throw error
         return fetchCommitted(cluster, groupId, cluster.deadlineMs(), allPartitions(), 'latest')

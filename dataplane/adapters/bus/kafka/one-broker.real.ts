@@ -1,5 +1,6 @@
 import { testBusContract } from '../testing/bus-contract-suite.ts'
 import { testAccess } from './both-clients/testing/access-suite.ts'
+import { testTopicChanges } from './both-clients/testing/change-suite.ts'
 import { testClientDefects } from './both-clients/testing/defect-suite.ts'
 import { testBrokerFaults } from './both-clients/testing/fault-suite.ts'
 import { makeKafkaHarness } from './both-clients/testing/kafka-harness.ts'
@@ -11,3 +12,4 @@ testBusContract('@platformatic/kafka, one broker', () => makeKafkaHarness(openKa
 testAccess('@platformatic/kafka', openKafkaBus)
 testClientDefects('@platformatic/kafka', openKafkaBus)
 testBrokerFaults({ name: '@platformatic/kafka', openBus: openKafkaBus, isCooperative: true })
+testTopicChanges({ name: '@platformatic/kafka', openBus: openKafkaBus, knowsTopics: true })

@@ -12,8 +12,8 @@ const CREATE_TIMEOUT_MS = 10_000
 
 /** Creates the topics that are missing, and tells how all are laid out. */
 export async function ensureTopics(cluster: Cluster, deadlineMs: number): Promise<ReadonlyMap<string, TopicLayout>> {
-  const { topics, log, clock, reachTimeoutMs } = cluster.settings
-  await cluster.retry(Math.min(deadlineMs, clock.nowMs() + reachTimeoutMs), 'reaching Kafka', () => cluster.refresh())
+  const { topics, log, reachTimeoutMs } = cluster.settings
+  await cluster.retry(Math.min(deadlineMs, cluster.deadlineIn(reachTimeoutMs)), 'reaching Kafka', () => cluster.refresh())
   const missing = topics.filter(({ name }) => !cluster.has(name))
   if (missing.length > 0) {
     await cluster.retry(deadlineMs, `creating ${missing.map(({ name }) => name).join(', ')}`, () => createTopics(cluster, missing))

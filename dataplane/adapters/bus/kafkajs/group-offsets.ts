@@ -44,7 +44,10 @@ export async function fetchStarts(
   return partitions.map(({ topic, partition }) => {
     const is = (other: TopicPartition) => other.topic === topic && other.partition === partition
     const state = states.find(is)!
-    const offset = committed.find(is)?.offset ?? (startFrom === 'latest' ? state.endOffset : state.startOffset)
+    const known = committed.find(is)?.offset
+    // Behind the end: of another log, which was cut off or made anew since.
+    if (known !== undefined && known > state.endOffset) return { topic, partition, offset: state.startOffset }
+    const offset = known ?? (startFrom === 'latest' ? state.endOffset : state.startOffset)
     return { topic, partition, offset: Math.max(offset, state.startOffset) }
   })
 }

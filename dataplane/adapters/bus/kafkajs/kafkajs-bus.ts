@@ -18,10 +18,9 @@ export async function openKafkaJsBus(config: KafkaConfig): Promise<Bus> {
   const client = createKafkajsClient(settings)
   const admin = client.kafka.admin({ retry: RETRY })
   const disconnect = () => client.close(() => admin.disconnect())
-  const deadlineMs = settings.clock.nowMs() + settings.startTimeoutMs
   const open = async () => {
     await withDeadline(admin.connect(), settings.reachTimeoutMs, 'reaching Kafka')
-    return retryPassing(settings.clock, deadlineMs, () => ensureTopics(admin, settings))
+    return retryPassing(settings.clock, settings.startTimeoutMs, () => ensureTopics(admin, settings))
   }
   try {
     const layouts = await withDeadline(open(), settings.startTimeoutMs, 'reaching Kafka')
@@ -42,7 +41,7 @@ function createKafkaClient(settings: KafkaSettings, admin: Admin, disconnect: ()
   const producers = createProducerPool(settings, transactionalId => new TransactionalProducer({ admin, settings, transactionalId }))
   const ask = async <T>(work: () => Promise<T>, doing: string): Promise<T> => {
     try {
-      return await withDeadline(retryPassing(clock, clock.nowMs() + deliveryTimeoutMs, work), deliveryTimeoutMs, doing)
+      return await withDeadline(retryPassing(clock, deliveryTimeoutMs, work), deliveryTimeoutMs, doing)
     } catch (error) {
       throw toBusError(error, doing)
     }

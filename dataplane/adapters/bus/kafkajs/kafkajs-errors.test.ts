@@ -19,14 +19,14 @@ describe('errors of kafkajs that pass', () => {
   })
 
   /** Rejects with each of `errors`, then resolves; gives the number of attempts too. */
-  async function attempt(errors: readonly Error[], deadlineMs: number) {
+  async function attempt(errors: readonly Error[], ms: number) {
     let attempts = 0
     const work = async () => {
       const error = errors[attempts++]
       if (error !== undefined) throw error
       return 'done'
     }
-    const outcome = await retryPassing(clock, deadlineMs, work).catch((error: unknown) => error)
+    const outcome = await retryPassing(clock, ms, work).catch((error: unknown) => error)
     return { outcome, attempts }
   }
 

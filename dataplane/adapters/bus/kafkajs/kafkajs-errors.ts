@@ -1,5 +1,5 @@
 import { BusError } from '../../../ports/bus.ts'
-import type { Clock } from '../../../ports/clock.ts'
+import { type Clock, monotonicMs } from '../../../ports/clock.ts'
 import { kafkaError } from '../kafka/both-clients/kafka-errors.ts'
 
 /** The name of Kafka's error code in what `kafkajs` rejects with; undefined when there was no answer. */
@@ -34,14 +34,15 @@ const PASSING: ReadonlySet<string | undefined> = new Set([
 ])
 const BACKOFF_MS = 100
 
-/** Repeats `work` while its errors pass, until the clock shows `deadlineMs`. */
-export async function retryPassing<T>(clock: Clock, deadlineMs: number, work: () => Promise<T>): Promise<T> {
+/** Repeats `work` while its errors pass, for `ms`. */
+export async function retryPassing<T>(clock: Clock, ms: number, work: () => Promise<T>): Promise<T> {
+  const deadlineMs = monotonicMs(clock) + ms
   for (;;) {
     try {
       return await work()
     } catch (error) {
       const passes = PASSING.has(codeOf(error)) || isTimeOut(error)
-      if (!passes || clock.nowMs() + BACKOFF_MS > deadlineMs) throw error
+      if (!passes || monotonicMs(clock) + BACKOFF_MS > deadlineMs) throw error
       await clock.sleep(BACKOFF_MS)
     }
   }

@@ -9,6 +9,7 @@ import {
   type TopicPartition,
   type TopicPartitionOffset,
 } from '../../../ports/bus.ts'
+import { monotonicMs } from '../../../ports/clock.ts'
 import { withDeadline } from '../kafka/both-clients/deadline.ts'
 import type { KafkaSettings } from '../kafka/both-clients/kafka-config.ts'
 import { unpacked } from '../kafka/both-clients/partition-queues.ts'
@@ -65,8 +66,8 @@ export class KafkaJsSubscription extends QueuedSubscription {
   /** The library would commit under whatever generation it is in by then: whether the partition is still ours is checked before and after. */
   async #commit(offsets: readonly TopicPartitionOffset[]): Promise<void> {
     const { clock, deliveryTimeoutMs } = this.settings
-    const deadlineMs = clock.nowMs() + deliveryTimeoutMs
-    while (this.#isRebalancing && !this.isClosed && clock.nowMs() < deadlineMs) await clock.sleep(20)
+    const deadlineMs = monotonicMs(clock) + deliveryTimeoutMs
+    while (this.#isRebalancing && !this.isClosed && monotonicMs(clock) < deadlineMs) await clock.sleep(20)
     this.#expectAssigned(offsets)
     await this.#member!.commit(offsets)
     this.#expectAssigned(offsets)
@@ -80,7 +81,7 @@ export class KafkaJsSubscription extends QueuedSubscription {
   protected statesOf(partitions: readonly TopicPartition[]): Promise<readonly PartitionState[]> {
     const topics = [...new Set(partitions.map(({ topic }) => topic))]
     const { clock, deliveryTimeoutMs } = this.settings
-    const asked = retryPassing(clock, clock.nowMs() + deliveryTimeoutMs, () => fetchStates(this.#admin, topics))
+    const asked = retryPassing(clock, deliveryTimeoutMs, () => fetchStates(this.#admin, topics))
     return withDeadline(asked, deliveryTimeoutMs, 'asking for offsets')
   }
 

@@ -1,6 +1,7 @@
 /** Writes the content of a transaction with the transactions of `kafkajs`. */
 import type { Admin, Transaction } from 'kafkajs'
 import { BusError, type TopicPartitionOffset } from '../../../ports/bus.ts'
+import { monotonicMs } from '../../../ports/clock.ts'
 import type { TransactionContent } from '../kafka/both-clients/buffered-transaction.ts'
 import type { KafkaSettings } from '../kafka/both-clients/kafka-config.ts'
 import { FENCED } from '../kafka/both-clients/kafka-errors.ts'
@@ -75,8 +76,8 @@ export class TransactionalProducer {
   /** The coordinator answers before it has written the offsets: who took over at once would start at older ones. */
   async #waitUntilVisible(groupId: string, offsets: readonly TopicPartitionOffset[]): Promise<void> {
     const { admin, settings } = this.#deps
-    const deadlineMs = settings.clock.nowMs() + settings.requestTimeoutMs
-    while (settings.clock.nowMs() < deadlineMs) {
+    const deadlineMs = monotonicMs(settings.clock) + settings.requestTimeoutMs
+    while (monotonicMs(settings.clock) < deadlineMs) {
       const committed = await fetchCommitted(admin, groupId).catch(() => [])
       const isVisible = ({ topic, partition, offset }: TopicPartitionOffset) =>
         committed.some(known => known.topic === topic && known.partition === partition && known.offset >= offset)

@@ -1,3 +1,4 @@
+import { createClient } from '@redis/client'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { type OnlineStore, OnlineStoreUnavailable } from '../../../ports/online-store.ts'
@@ -24,6 +25,14 @@ describe('a Redis that is gone', () => {
   })
 
   const row = { tenant: 'acme', service: 'checkout', values: { ml_error_rate_1h: 0.3 }, eventMs: 1, writtenMs: 2 }
+  const command = async (words: readonly string[]) => {
+    const client = createClient({ url: redis!.url })
+    await client.connect()
+    await client.sendCommand([...words])
+    client.destroy()
+  }
+  /** The first call after a restart may find the old connection. */
+  const eventuallyWrites = () => store.write([row]).catch(() => store.write([row]))
   const failure = () =>
     store.version().then(
       () => undefined,
@@ -48,6 +57,40 @@ describe('a Redis that is gone', () => {
     expect(performance.now() - startedMs).to.be.below(5 * TIMEOUT_MS)
     redis!.resume()
     expect(await store.read([row])).to.deep.equal([row])
+  })
+
+  it('started again empty, or emptied: the version is another one, however many writes there were', async () => {
+    await redis!.restart()
+    const versions: string[] = []
+    for (let round = 0; round < 3; round++) {
+      await eventuallyWrites()
+      versions.push(await store.version())
+      if (round === 0) await redis!.restart()
+      else await command(['FLUSHALL'])
+    }
+    expect(new Set(versions).size, versions.join(', ')).to.equal(3)
+    expect(await store.version()).not.to.equal(versions[2])
+  })
+
+  it('full, and a replica of another: it writes nothing and is read; afterwards it writes again', async () => {
+    await eventuallyWrites()
+    for (const [state, ended] of [
+      [
+        ['CONFIG', 'SET', 'maxmemory', '1'],
+        ['CONFIG', 'SET', 'maxmemory', '0'],
+      ],
+      [
+        ['REPLICAOF', '127.0.0.1', '1'],
+        ['REPLICAOF', 'NO', 'ONE'],
+      ],
+    ] as const) {
+      await command(state)
+      const error = await store.write([{ ...row, eventMs: 9 }]).catch((reason: unknown) => reason)
+      expect(error, state.join(' ')).to.be.instanceOf(OnlineStoreUnavailable)
+      expect(await store.read([row]), state.join(' ')).to.deep.equal([row])
+      await command(ended)
+      await store.write([row])
+    }
   })
 
   it('an answer that is an error is the store not doing it', async () => {

@@ -1,4 +1,5 @@
-/** The online store in Redis or Valkey: a hash for each service, a set of all services, a counter of writes. */
+/** The online store in Redis or Valkey: a hash for each service, a set of all services, a text that each write changes. */
+import { randomUUID } from 'node:crypto'
 import { FEATURE_NAMES, type FeatureName } from '../../../domain/features/feature-view.ts'
 import { portionsOf } from '../../../limits/portions-of.ts'
 import type { FeatureKey, FeatureRow, OnlineStore } from '../../../ports/online-store.ts'
@@ -7,7 +8,8 @@ import { createRedisConnection, type RedisConnectionConfig } from './redis-conne
 /** One hash slot for all keys, so that a write is one transaction in a cluster too. */
 const PREFIX = '{logpipeline:features}:'
 const ALL_SERVICES = `${PREFIX}services`
-const VERSION = `${PREFIX}version`
+/** No counter: a server that was emptied would come back to the same number. */
+const VERSION = `${PREFIX}last-write`
 const EVENT_FIELD = 'event_ms'
 const WRITTEN_FIELD = 'written_ms'
 
@@ -32,7 +34,7 @@ export function createRedisOnlineStore(config: RedisConnectionConfig): OnlineSto
         await connection.run(client => {
           const transaction = client.multi()
           for (const row of page) transaction.hSet(hashOf(memberOf(row)), toHash(row))
-          return transaction.sAdd(ALL_SERVICES, page.map(memberOf)).incr(VERSION).exec()
+          return transaction.sAdd(ALL_SERVICES, page.map(memberOf)).set(VERSION, randomUUID()).exec()
         })
     },
     async read(keys) {
@@ -52,7 +54,9 @@ export function createRedisOnlineStore(config: RedisConnectionConfig): OnlineSto
     async remove(keys) {
       for (const page of portionsOf(keys, PAGE_ROWS)) {
         const members = page.map(memberOf)
-        await connection.run(client => client.multi().del(members.map(hashOf)).sRem(ALL_SERVICES, members).incr(VERSION).exec())
+        await connection.run(client =>
+          client.multi().del(members.map(hashOf)).sRem(ALL_SERVICES, members).set(VERSION, randomUUID()).exec(),
+        )
       }
     },
     version: () => connection.run(async client => (await client.get(VERSION)) ?? '0'),

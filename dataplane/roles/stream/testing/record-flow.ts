@@ -29,7 +29,10 @@ export interface RecordFlow {
   close(): Promise<void>
 }
 
-export async function startFlow(): Promise<RecordFlow> {
+/** Longer than a broker is away: a message that is sent again under another identity could be there twice. */
+const DELIVERY_TIMEOUT_MS = 180_000
+
+export async function startFlow(kafka: 'kafka' | 'kafka-3' = 'kafka'): Promise<RecordFlow> {
   const id = randomUUID().slice(0, 8)
   const names = {
     RAW_TOPIC: `raw-${id}`,
@@ -38,8 +41,8 @@ export async function startFlow(): Promise<RecordFlow> {
     DEAD_LETTER_TOPIC: `dead-${id}`,
   }
   const topics = Object.values(TOPICS).map(({ setting, partitions, retentionMs }) => ({ name: names[setting], partitions, retentionMs }))
-  const brokers = backendAddress('kafka')
-  const bus = await openKafkaBus({ brokers: brokers.split(','), clock: systemClock, topics })
+  const brokers = backendAddress(kafka)
+  const bus = await openKafkaBus({ brokers: brokers.split(','), clock: systemClock, topics, deliveryTimeoutMs: DELIVERY_TIMEOUT_MS })
   const stop = new AbortController()
   const enriched = new Map<number, number>()
   const anomalies = new Map<number, number>()

@@ -2,7 +2,7 @@ import { BusError } from '../../../../ports/bus.ts'
 
 /** `doing` took longer than `ms`. */
 export function tooLate(doing: string, ms: number): BusError {
-  return new BusError('unavailable', `${doing}: Kafka has not answered within ${ms} ms`)
+  return new BusError('unavailable', `${doing}: Kafka has not answered within ${Math.round(ms)} ms`)
 }
 
 /** Ends the wait for `work` after `ms` with an `unavailable` error; the work itself goes on unheard. */

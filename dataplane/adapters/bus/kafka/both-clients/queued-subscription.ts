@@ -12,6 +12,7 @@ import {
 import type { GroupClaim } from './buffered-transaction.ts'
 import type { KafkaSettings } from './kafka-config.ts'
 import { PartitionQueues } from './partition-queues.ts'
+import { withSoundTimes } from './record-time.ts'
 
 /** Called as it begins to close; `leaving` resolves when nothing of the subscription is left. */
 export type OnClosed = (leaving: Promise<void>) => void
@@ -52,7 +53,7 @@ export abstract class QueuedSubscription implements Subscription {
     const records = await this.queues.poll(limits)
     if (this.isClosed) return []
     this.refill()
-    return records
+    return withSoundTimes(records, this.settings.clock.nowMs())
   }
 
   async commit(offsets: readonly TopicPartitionOffset[]): Promise<void> {

@@ -15,3 +15,12 @@ export function onlyCommitted(offsets: readonly TopicPartitionOffset[]): readonl
     .filter(({ offset }) => offset >= 0)
     .sort((a, b) => (a.topic < b.topic ? -1 : a.topic > b.topic ? 1 : a.partition - b.partition))
 }
+
+/** Committed offsets without those behind the end of their partition: records of another log, which was cut off or made anew since. */
+export function withinLog(
+  committed: readonly TopicPartitionOffset[],
+  ends: readonly TopicPartitionOffset[],
+): readonly TopicPartitionOffset[] {
+  const endOf = new Map(ends.map(({ topic, partition, offset }) => [queueKey(topic, partition), offset]))
+  return committed.filter(({ topic, partition, offset }) => offset <= (endOf.get(queueKey(topic, partition)) ?? offset))
+}

@@ -1,6 +1,7 @@
 /** Connections to the brokers, who of them leads or coordinates what, and how long a request is tried again. */
 import { backOffMs } from '../../../../limits/back-off.ts'
 import { BusError, closedError, unknownTopic } from '../../../../ports/bus.ts'
+import { monotonicMs } from '../../../../ports/clock.ts'
 import { settledWithin, withDeadline } from '../both-clients/deadline.ts'
 import type { KafkaSettings } from '../both-clients/kafka-config.ts'
 import { kafkaError } from '../both-clients/kafka-errors.ts'
@@ -60,7 +61,17 @@ export class Cluster {
 
   /** When what begins now must have come to an end. */
   deadlineMs(): number {
-    return this.settings.clock.nowMs() + this.settings.deliveryTimeoutMs
+    return this.deadlineIn(this.settings.deliveryTimeoutMs)
+  }
+
+  /** The end of a wait that begins now; a time of day that is set meanwhile does not move it. */
+  deadlineIn(ms: number): number {
+    return monotonicMs(this.settings.clock) + ms
+  }
+
+  /** Until then; negative when it is over. */
+  timeLeftMs(deadlineMs: number): number {
+    return deadlineMs - monotonicMs(this.settings.clock)
   }
 
   has(topic: string): boolean {
@@ -116,9 +127,9 @@ export class Cluster {
     })
   }
 
-  /** Repeats `work` while its errors pass, until the clock shows `deadlineMs`: then it has failed, whatever still is under way. */
+  /** Repeats `work` while its errors pass, until `deadlineMs`: then it has failed, whatever still is under way. */
   async retry<T>(deadlineMs: number, doing: string, work: () => Promise<T>): Promise<T> {
-    return withDeadline(this.#repeat(deadlineMs, doing, work), Math.max(0, deadlineMs - this.settings.clock.nowMs()), doing)
+    return withDeadline(this.#repeat(deadlineMs, doing, work), Math.max(0, this.timeLeftMs(deadlineMs)), doing)
   }
 
   async #repeat<T>(deadlineMs: number, doing: string, work: () => Promise<T>): Promise<T> {
@@ -128,7 +139,7 @@ export class Cluster {
         return await work()
       } catch (error) {
         const backoffMs = backOffMs(BACK_OFF, failures)
-        if (!isPassing(error) || this.#closed || clock.nowMs() + backoffMs > deadlineMs) throw toBusError(error, doing)
+        if (!isPassing(error) || this.#closed || backoffMs > this.timeLeftMs(deadlineMs)) throw toBusError(error, doing)
         await clock.sleep(backoffMs)
       }
     }

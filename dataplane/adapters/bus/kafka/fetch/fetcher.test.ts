@@ -7,12 +7,16 @@ import { PartitionQueues } from '../both-clients/partition-queues.ts'
 import type { FetchAnswer } from './fetch-answer.ts'
 import { Fetcher, type FetcherDeps } from './fetcher.ts'
 
+const OFFSET_OUT_OF_RANGE = 1
+
 describe('reading ahead from Kafka', () => {
   const build = (leaders: readonly number[]) => {
     const clock = createFakeClock()
     const warnings: object[] = []
     const log = { info: () => undefined, warn: (fields: object) => void warnings.push(fields), error: () => undefined }
     const asked: number[] = []
+    const topic = { id: 'id' }
+    const startedOver: number[] = []
     /** By default all brokers are away. */
     const broker = { answer: async (): Promise<FetchAnswer> => Promise.reject(new Error('gone')) }
     const ask = (nodeId: number) => {
@@ -22,14 +26,23 @@ describe('reading ahead from Kafka', () => {
     const cluster: FetcherDeps['cluster'] = {
       settings: { ...withDefaults({ brokers: [], topics: [], clock }), log },
       has: () => true,
-      topic: () => ({ id: 'id', leaders }),
+      topic: () => ({ id: topic.id, leaders }),
       refresh: async () => undefined,
       ask: ask as FetcherDeps['cluster']['ask'],
     }
     const queues = new PartitionQueues(clock, 1 << 20)
     for (const partition of leaders.keys()) queues.add({ topic: 'logs', partition, offset: 0 })
-    const fetcher = new Fetcher({ cluster, queues, resetOffset: async () => 0 })
-    return { clock, warnings, asked, fetcher, broker }
+    const fetcher = new Fetcher({
+      ...{ cluster, queues },
+      resetOffset: async () => 7,
+      startOver: list => {
+        for (const queue of list) {
+          startedOver.push(queue.partition)
+          queues.remove(queue)
+        }
+      },
+    })
+    return { clock, warnings, asked, topic, startedOver, queues, fetcher, broker }
   }
 
   it('a partition without a leader is looked for in a while, and holds nothing up meanwhile', async () => {
@@ -80,5 +93,43 @@ describe('reading ahead from Kafka', () => {
     await rounds(2)
     expect(warnings.slice(2)).to.deep.equal([{ problem: 'gone' }])
     fetcher.close()
+  })
+
+  describe('outside of what a partition keeps', () => {
+    const outOfRange = async (offset: number) => {
+      const built = build([1])
+      const { queues, fetcher, broker, startedOver } = built
+      queues.get('logs', 0)!.seek(offset)
+      const partition = { topicId: 'id', partition: 0, errorCode: OFFSET_OUT_OF_RANGE, abortedTransactions: [], batches: [] }
+      broker.answer = async () => {
+        broker.answer = () => new Promise(() => undefined)
+        return { errorCode: 0, partitions: [partition] }
+      }
+      fetcher.pump()
+      for (let i = 0; i < 5; i++) await turn()
+      fetcher.close()
+      return { startedOver, next: queues.get('logs', 0)?.fetchOffset }
+    }
+
+    it('reading goes on at the first record that is kept', async () => {
+      expect(await outOfRange(3)).to.deep.equal({ startedOver: [], next: 7 })
+    })
+
+    it('the partition starts over where fewer records are kept than were read', async () => {
+      expect(await outOfRange(1_000)).to.deep.equal({ startedOver: [0], next: undefined })
+    })
+  })
+
+  it('a topic that was made anew starts over, and is not asked for where the one before was read to', async () => {
+    const { clock, topic, startedOver, asked, fetcher } = build([1, 1])
+    fetcher.pump()
+    await turn()
+    const before = asked.length
+    topic.id = 'another'
+    clock.advance(1_000)
+    for (let i = 0; i < 5; i++) await turn()
+    fetcher.close()
+    expect(startedOver).to.deep.equal([0, 1])
+    expect(asked.length - before).to.equal(0)
   })
 })

@@ -39,8 +39,10 @@ interface Leader {
 export interface FetcherDeps {
   readonly cluster: Pick<Cluster, 'settings' | 'has' | 'topic' | 'refresh' | 'ask'>
   readonly queues: PartitionQueues
-  /** The position lies outside of what the partition keeps: where to go on. */
+  /** The position lies outside of what the partition keeps: where what is kept begins. */
   readonly resetOffset: (queue: PartitionQueue) => Promise<number>
+  /** The partition holds other records than those that were read: what is known of it is of no use. */
+  readonly startOver: (queues: readonly PartitionQueue[]) => void
 }
 
 /** Reads ahead for the partitions whose queues are low. */
@@ -51,6 +53,8 @@ export class Fetcher {
   readonly #failing = new Set<number>()
   /** Problems that were told since reading last worked. */
   readonly #told = new Set<string>()
+  /** The topic that each queue is read from. */
+  readonly #topicIds = new WeakMap<PartitionQueue, string>()
   #closed = false
 
   constructor(deps: FetcherDeps) {
@@ -79,7 +83,7 @@ export class Fetcher {
   /** Negative while there is none. */
   #leaderOf({ topic, partition }: PartitionQueue): number {
     const { cluster } = this.#deps
-    return cluster.has(topic) ? cluster.topic(topic).leaders[partition]! : -1
+    return cluster.has(topic) ? (cluster.topic(topic).leaders[partition] ?? -1) : -1
   }
 
   #leader(id: number): Leader {
@@ -111,11 +115,13 @@ export class Fetcher {
     this.pump()
   }
 
-  async #fetch(id: number, lane: Lane, waitMs: number, leader: Leader, queues: readonly PartitionQueue[]): Promise<boolean> {
+  async #fetch(id: number, lane: Lane, waitMs: number, leader: Leader, hungry: readonly PartitionQueue[]): Promise<boolean> {
     const { cluster } = this.#deps
     // First of all, as what is not asked for would be asked for at once.
-    for (const queue of queues) leader.epochs.set(queue, queue.epoch)
+    for (const queue of hungry) leader.epochs.set(queue, queue.epoch)
     if (id < 0) return this.#report(id, 'a partition has no leader')
+    const queues = this.#ofSameTopics(hungry)
+    if (queues.length === 0) return true
     const asked = new Map(
       queues.map(queue => [
         `${cluster.topic(queue.topic).id}/${queue.partition}`,
@@ -133,6 +139,25 @@ export class Fetcher {
     return isFine
   }
 
+  /** Those whose topic is the one that they were read from; a topic that was deleted and made again starts over. */
+  #ofSameTopics(queues: readonly PartitionQueue[]): readonly PartitionQueue[] {
+    const { cluster, startOver } = this.#deps
+    const others: PartitionQueue[] = []
+    for (const queue of queues) {
+      const { id } = cluster.topic(queue.topic)
+      const known = this.#topicIds.get(queue)
+      if (known === undefined) this.#topicIds.set(queue, id)
+      else if (known !== id) others.push(queue)
+    }
+    if (others.length === 0) return queues
+    cluster.settings.log.warn(
+      { topics: [...new Set(others.map(({ topic }) => topic))] },
+      'a topic was made anew, it is read from its beginning',
+    )
+    startOver(others)
+    return queues.filter(queue => !others.includes(queue))
+  }
+
   #ask(id: number, lane: Lane, waitMs: number, queues: readonly PartitionQueue[]): Promise<FetchAnswer> {
     const { cluster } = this.#deps
     const topics = byTopic(queues, ({ partition, fetchOffset }) => ({
@@ -146,7 +171,7 @@ export class Fetcher {
   }
 
   async #take(id: number, { queue, epoch, offset: asked }: Asked, fetched: FetchedPartition): Promise<boolean> {
-    const { queues, resetOffset, cluster } = this.#deps
+    const { queues, resetOffset, startOver, cluster } = this.#deps
     // Not when it was moved, or answered by another request, meanwhile.
     const isCurrent = () => !this.#closed && queues.isCurrent(queue, epoch) && queue.fetchOffset === asked
     if (!isCurrent()) return true
@@ -154,11 +179,14 @@ export class Fetcher {
     if (code === 'OFFSET_OUT_OF_RANGE') {
       const { topic, partition: index, fetchOffset } = queue
       const offset = await resetOffset(queue)
+      const isShorter = offset < fetchOffset
       cluster.settings.log.warn(
         { topic, partition: index, offset: fetchOffset, next: offset },
-        'records to be read are no longer kept by Kafka',
+        isShorter ? 'Kafka has fewer records than were read, all are read again' : 'records to be read are no longer kept by Kafka',
       )
-      if (isCurrent()) queue.seek(offset)
+      if (!isCurrent()) return true
+      if (isShorter) startOver([queue])
+      else queue.seek(offset)
       return true
     }
     if (code !== undefined) return this.#report(id, `partition ${queue.partition} of ${queue.topic}: ${code}`)

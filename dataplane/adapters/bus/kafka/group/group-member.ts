@@ -1,5 +1,6 @@
 /** A member's side of the group protocol: join, sync, heartbeat, let go, leave. */
 import { BusError, closedError, type TopicPartition } from '../../../../ports/bus.ts'
+import { monotonicMs } from '../../../../ports/clock.ts'
 import { settledWithin } from '../both-clients/deadline.ts'
 import { queueKey } from '../both-clients/topic-partitions.ts'
 import { type Api, HEARTBEAT, JOIN_GROUP, LEAVE_GROUP, SYNC_GROUP } from '../cluster/apis.ts'
@@ -10,6 +11,8 @@ import { assignGroup, encodeOffer, PROTOCOL } from './group-assignment.ts'
 
 const BACKOFF_MS = 200
 const STOP_PATIENCE_MS = 1_000
+/** How often the leader of a group looks whether topics have other partitions than it has shared out. */
+const LOOK_MS = 10_000
 const PROTOCOL_TYPE = 'consumer'
 
 export interface GroupMemberDeps {
@@ -47,6 +50,9 @@ export class GroupMember {
   #isStable = false
   #loop: Promise<void> | undefined
   readonly #gains = new Set<Promise<void>>()
+  /** Partitions of each topic that this member has shared out; undefined where another is the leader of the group. */
+  #sharedOut: ReadonlyMap<string, number> | undefined
+  #lookedMs = 0
 
   constructor(deps: GroupMemberDeps) {
     this.#deps = deps
@@ -55,8 +61,7 @@ export class GroupMember {
   /** Joins; resolves with the first assignment, which may be empty while other members let go of their partitions. */
   async start(): Promise<void> {
     const { cluster, groupId } = this.#deps
-    const { clock, joinTimeoutMs } = cluster.settings
-    await cluster.retry(clock.nowMs() + joinTimeoutMs, `joining group ${groupId}`, () => this.#join())
+    await cluster.retry(cluster.deadlineIn(cluster.settings.joinTimeoutMs), `joining group ${groupId}`, () => this.#join())
     this.#loop = this.#live()
     await Promise.all(this.#gains)
   }
@@ -96,6 +101,7 @@ export class GroupMember {
         if (!this.#isStable) await this.#join()
         await clock.sleep(heartbeatMs, signal)
         if (!signal.aborted) await this.#heartbeat()
+        this.#lookAtTopics()
         if (isFailing) log.info({ groupId }, 'member of the group again')
         isFailing = false
       } catch (error) {
@@ -105,6 +111,33 @@ export class GroupMember {
         await clock.sleep(BACKOFF_MS, signal)
       }
     }
+  }
+
+  /** Lets go of partitions, and has the group find again who reads them, and from where. */
+  startOver(partitions: readonly TopicPartition[]): void {
+    this.#drop(partitions.filter(({ topic, partition }) => this.owns(topic, partition)))
+    this.#isStable = false
+  }
+
+  /** Partitions that were added would be read by nobody. Nothing waits for the answer: a broker that hangs must not hold the heartbeats up. */
+  #lookAtTopics(): void {
+    const { cluster, groupId } = this.#deps
+    const nowMs = monotonicMs(cluster.settings.clock)
+    const sharedOut = this.#sharedOut
+    if (sharedOut === undefined || nowMs - this.#lookedMs < LOOK_MS) return
+    this.#lookedMs = nowMs
+    const compare = () => {
+      const grown = [...sharedOut].filter(([topic, partitions]) => this.#partitionsOf(topic) !== partitions).map(([topic]) => topic)
+      if (grown.length === 0 || sharedOut !== this.#sharedOut || this.#stopping.signal.aborted) return
+      cluster.settings.log.info({ groupId, topics: grown }, 'topics have other partitions than before, the group shares them out anew')
+      this.#isStable = false
+    }
+    cluster.refresh().then(compare, () => undefined)
+  }
+
+  #partitionsOf(topic: string): number | undefined {
+    const { cluster } = this.#deps
+    return cluster.has(topic) ? cluster.topic(topic).leaders.length : undefined
   }
 
   async #heartbeat(): Promise<void> {
@@ -196,6 +229,7 @@ export class GroupMember {
       const joined = await this.#askJoin()
       this.#memberId = joined.memberId
       this.#generationId = joined.generationId
+      this.#sharedOut = undefined
       const assignments = joined.leader === joined.memberId ? await this.#assign(joined) : []
       const args = [groupId, joined.generationId, joined.memberId, null, PROTOCOL_TYPE, PROTOCOL, assignments] as const
       const { assignment } = await this.#askForRound(SYNC_GROUP, ...args)
@@ -223,21 +257,26 @@ export class GroupMember {
   /** Asks the group's coordinator. */
   #ask<A extends unknown[], R>(apis: readonly Api<A, R>[], ...args: A): Promise<R> {
     const { cluster, groupId } = this.#deps
-    const { clock, requestTimeoutMs } = cluster.settings
-    return cluster.askCoordinator({ type: 'group', id: groupId }, clock.nowMs() + requestTimeoutMs, apis, ...args)
+    return cluster.askCoordinator({ type: 'group', id: groupId }, cluster.deadlineIn(cluster.settings.requestTimeoutMs), apis, ...args)
   }
 
   /** As `ask`, for what is answered once all members of the group have said their part. */
   #askForRound<A extends unknown[], R>(apis: readonly Api<A, R>[], ...args: A): Promise<R> {
     const { cluster, groupId } = this.#deps
-    const deadlineMs = cluster.settings.clock.nowMs() + rebalanceTimeoutMs(cluster.settings)
+    const deadlineMs = cluster.deadlineIn(rebalanceTimeoutMs(cluster.settings))
     return cluster.askCoordinator({ type: 'group', id: groupId, lane: `join ${groupId}` }, deadlineMs, apis, ...args)
   }
 
   /** The leader of the group decides who gets what. */
   async #assign({ members }: JoinAnswer): Promise<{ memberId: string; assignment: Buffer }[]> {
-    const { cluster } = this.#deps
-    await cluster.refresh()
-    return assignGroup(this.#memberId, members, topic => (cluster.has(topic) ? cluster.topic(topic).leaders.length : undefined))
+    await this.#deps.cluster.refresh()
+    const sharedOut = new Map<string, number>()
+    const assignments = assignGroup(this.#memberId, members, topic => {
+      const partitions = this.#partitionsOf(topic)
+      if (partitions !== undefined) sharedOut.set(topic, partitions)
+      return partitions
+    })
+    this.#sharedOut = sharedOut
+    return assignments
   }
 }

@@ -7,7 +7,7 @@ import {
   type TopicPartitionOffset,
 } from '../../../../ports/bus.ts'
 import { type OnClosed, QueuedSubscription } from '../both-clients/queued-subscription.ts'
-import { queueKey } from '../both-clients/topic-partitions.ts'
+import { queueKey, withinLog } from '../both-clients/topic-partitions.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import { Fetcher } from '../fetch/fetcher.ts'
 import { GroupMember, type Membership } from './group-member.ts'
@@ -23,7 +23,11 @@ export class GroupSubscription extends QueuedSubscription {
   constructor(cluster: Cluster, config: SubscriptionConfig, onClosed: OnClosed) {
     super(cluster.settings, config, onClosed)
     this.#cluster = cluster
-    this.#fetcher = new Fetcher({ cluster, queues: this.queues, resetOffset: queue => this.#firstOffset(queue) })
+    this.#fetcher = new Fetcher({
+      ...{ cluster, queues: this.queues },
+      resetOffset: queue => this.#firstOffset(queue),
+      startOver: queues => this.#member.startOver(queues),
+    })
     this.#member = new GroupMember({
       cluster,
       groupId: config.groupId,
@@ -91,14 +95,18 @@ export class GroupSubscription extends QueuedSubscription {
    * offset before it would hand records out twice.
    */
   async #startOffsets(partitions: readonly TopicPartition[]): Promise<readonly TopicPartitionOffset[]> {
-    const { clock, transactionTimeoutMs, deliveryTimeoutMs } = this.settings
+    const { transactionTimeoutMs, deliveryTimeoutMs } = this.settings
     const patienceMs = Math.max(transactionTimeoutMs, deliveryTimeoutMs)
-    const committed = await fetchCommitted(this.#cluster, this.groupId, clock.nowMs() + patienceMs, partitions)
-    const known = new Set(committed.map(({ topic, partition }) => queueKey(topic, partition)))
+    const committed = await fetchCommitted(this.#cluster, this.groupId, this.#cluster.deadlineIn(patienceMs), partitions)
+    const ends = await listOffsets(this.#cluster, partitions, LATEST, this.#cluster.deadlineMs())
+    const starts = withinLog(committed, ends)
+    if (starts.length < committed.length)
+      this.settings.log.warn({ groupId: this.groupId }, 'Kafka has fewer records than the group has committed, all of them are read')
+    const known = new Set(starts.map(({ topic, partition }) => queueKey(topic, partition)))
     const fresh = partitions.filter(({ topic, partition }) => !known.has(queueKey(topic, partition)))
-    if (fresh.length === 0) return committed
+    if (fresh.length === 0) return starts
     const from = this.config.startFrom === 'latest' ? LATEST : EARLIEST
-    return [...committed, ...(await listOffsets(this.#cluster, fresh, from, this.#cluster.deadlineMs()))]
+    return [...starts, ...(await listOffsets(this.#cluster, fresh, from, this.#cluster.deadlineMs()))]
   }
 
   async #firstOffset(partition: TopicPartition): Promise<number> {

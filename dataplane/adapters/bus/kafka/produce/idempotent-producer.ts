@@ -60,7 +60,8 @@ export async function produce(
     }
     failures = left.length < before ? 1 : failures + 1
     const backoffMs = backOffMs(BACK_OFF, failures)
-    if (clock.nowMs() + backoffMs > deadlineMs || cluster.isClosed) throw new BusError('unavailable', `writing to ${topic}: ${lastError}`)
+    if (backoffMs > cluster.timeLeftMs(deadlineMs) || cluster.isClosed)
+      throw new BusError('unavailable', `writing to ${topic}: ${lastError}`)
     await clock.sleep(backoffMs)
     await cluster.refresh().catch(() => undefined) // then the next attempt fails, and says why
   }

@@ -95,6 +95,21 @@ export function testClientDefects(name: string, openBus: OpenBus): void {
       expect((await readAll(subscription, 3)).map(textOf)).to.deep.equal(['before', 'behind', 'in the next transaction'])
     })
 
+    it('records whose producer gives no time, or one in seconds, are of now: their documents would be of 1970, which retention deletes', async () => {
+      const bus = await topic.open()
+      await alterTopic(topic.name, 'message.timestamp.type', 'CreateTime')
+      const beforeMs = Date.now()
+      const producer = newClient().producer({ createPartitioner: DefaultPartitioner })
+      await producer.connect()
+      const times = ['-1', String(Math.floor(beforeMs / 1_000)), String(beforeMs - 5)]
+      await producer.send({ topic: topic.name, messages: times.map(timestamp => ({ value: timestamp, timestamp })) })
+      await producer.disconnect()
+      const subscription = await bus.subscribe({ groupId: topic.group, topics: [topic.name] })
+      const seen = (await readAll(subscription, 3)).map(({ timestampMs }) => timestampMs)
+      expect(seen[2]).to.equal(beforeMs - 5)
+      for (const ms of seen.slice(0, 2)) expect(ms).to.be.within(beforeMs, Date.now())
+    })
+
     it('a partition that is full is paused alone: the others go on, and memory stays bounded', async () => {
       await topic.close()
       topic = createTestTopic(openBus, 'kafka', 2)
@@ -247,10 +262,13 @@ export function testClientDefects(name: string, openBus: OpenBus): void {
 }
 
 /** Behind the back of a bus that knows the topic's limit since it was opened. */
-async function lowerMaxMessageBytes(topic: string, bytes: number): Promise<void> {
+const lowerMaxMessageBytes = (topic: string, bytes: number) => alterTopic(topic, 'max.message.bytes', String(bytes))
+
+/** Its other settings become those of the brokers. */
+async function alterTopic(topic: string, name: string, value: string): Promise<void> {
   const admin = newClient().admin()
   await admin.connect()
-  const configEntries = [{ name: 'max.message.bytes', value: String(bytes) }]
+  const configEntries = [{ name, value }]
   await admin.alterConfigs({
     validateOnly: false,
     resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name: topic, configEntries }],

@@ -1,0 +1,95 @@
+/** Topics that change while they are in use: a suite for both clients. */
+import { expect } from 'chai'
+import kafkajs from 'kafkajs'
+import { afterEach, beforeEach, describe, it } from 'mocha'
+import { backendAddress } from '../../../../../testing/real/address.ts'
+import { partitionOf } from '../../../partitioner.ts'
+import { nextOffsets, record, textOf } from '../../../testing/records.ts'
+import type { OpenBus } from './kafka-harness.ts'
+import { createTestTopic, readAll, type TestTopic } from './topics.ts'
+
+const TEXTS = Array.from({ length: 40 }, (_, i) => `${i}`)
+const RECORDS = TEXTS.map(text => record(`key ${text}`, text))
+
+export interface ChangeSuite {
+  readonly name: string
+  readonly openBus: OpenBus
+  /** A topic that was made anew is told from the one before. */
+  readonly knowsTopics: boolean
+}
+
+export function testTopicChanges({ name, openBus, knowsTopics }: ChangeSuite): void {
+  describe(`topics that change under way: ${name}`, function () {
+    this.timeout(90_000)
+    let topic: TestTopic
+    beforeEach(() => {
+      topic = createTestTopic(openBus, 'kafka', 2)
+    })
+    afterEach(() => topic.close())
+
+    it('partitions that were added are read by members that were there before', async () => {
+      const before = await topic.open()
+      const member = await before.subscribe({ groupId: topic.group, topics: [topic.name] })
+      await withAdmin(admin => admin.createPartitions({ topicPartitions: [{ topic: topic.name, count: 5 }] }))
+      const after = await topic.open()
+      await after.send(topic.name, RECORDS)
+      expect(RECORDS.some(({ key }) => partitionOf(key, 5) >= 2)).to.equal(true)
+      const read: string[] = []
+      for (const deadlineMs = Date.now() + 60_000; read.length < TEXTS.length && Date.now() < deadlineMs; )
+        read.push(...(await member.poll({ maxRecords: 100, maxBytes: 1 << 20, waitMs: 50 })).map(textOf))
+      expect(read.toSorted(byNumber)).to.deep.equal(TEXTS)
+    })
+
+    it('a group whose offsets lie behind the end of what Kafka has begins at the first record', async () => {
+      const bus = await topic.open()
+      const gone = await bus.subscribe({ groupId: topic.group, topics: [topic.name] })
+      await gone.commit([0, 1].map(partition => ({ topic: topic.name, partition, offset: 1_000_000 })))
+      await gone.close()
+      await bus.send(topic.name, RECORDS)
+      const subscription = await bus.subscribe({ groupId: topic.group, topics: [topic.name] })
+      const read = await readAll(subscription, TEXTS.length)
+      expect(read.map(textOf).toSorted(byNumber)).to.deep.equal(TEXTS)
+      await subscription.commit(nextOffsets(read))
+    })
+
+    it('records that were deleted before they were read are passed over, also under a member that waits for more', async () => {
+      const bus = await topic.open()
+      const gone = await bus.subscribe({ groupId: topic.group, topics: [topic.name] })
+      await bus.send(topic.name, RECORDS)
+      await gone.commit(nextOffsets((await readAll(gone, TEXTS.length)).slice(0, 5)))
+      await gone.close()
+      await bus.purge(topic.name)
+      const subscription = await bus.subscribe({ groupId: topic.group, topics: [topic.name] })
+      await bus.send(topic.name, RECORDS)
+      expect((await readAll(subscription, TEXTS.length)).map(textOf).toSorted(byNumber)).to.deep.equal(TEXTS)
+      await bus.purge(topic.name)
+      await bus.send(topic.name, RECORDS)
+      expect((await readAll(subscription, TEXTS.length)).map(textOf).toSorted(byNumber)).to.deep.equal(TEXTS)
+    })
+
+    if (knowsTopics)
+      it('a topic that was deleted and made again is written and read by those who knew the old one', async () => {
+        const bus = await topic.open({ deliveryTimeoutMs: 20_000 })
+        const subscription = await bus.subscribe({ groupId: topic.group, topics: [topic.name] })
+        await bus.send(topic.name, RECORDS)
+        const read = await readAll(subscription, TEXTS.length)
+        await subscription.commit(nextOffsets(read))
+        await withAdmin(admin => admin.deleteTopics({ topics: [topic.name] }))
+        await topic.open()
+        await bus.send(topic.name, RECORDS)
+        expect((await readAll(subscription, TEXTS.length, 40_000)).map(textOf).toSorted(byNumber)).to.deep.equal(TEXTS)
+      })
+  })
+}
+
+const byNumber = (a: string, b: string) => Number(a) - Number(b)
+
+async function withAdmin(work: (admin: kafkajs.Admin) => Promise<unknown>): Promise<void> {
+  const admin = new kafkajs.Kafka({ brokers: backendAddress('kafka').split(','), logLevel: kafkajs.logLevel.NOTHING }).admin()
+  await admin.connect()
+  try {
+    await work(admin)
+  } finally {
+    await admin.disconnect()
+  }
+}
