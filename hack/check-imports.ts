@@ -323,6 +323,7 @@ const ALLOWED: ImportTable = {
     'dataplane/domain/tickets/silence.ts',
     'dataplane/domain/tickets/target.ts',
     'dataplane/domain/tickets/ticket-event.ts',
+    'dataplane/domain/tickets/ticket-statistics.ts', // types
     'dataplane/domain/tickets/ticket-thread.ts', // types
     'dataplane/json/json-of.ts',
     'dataplane/ports/declared-ticketing.ts', // types
