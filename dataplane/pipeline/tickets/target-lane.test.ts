@@ -102,7 +102,8 @@ describe('the lane of a target', () => {
   it('a refusal of the settings for good holds the target until they change, are gone, or somebody asks', async () => {
     const hold = async () => {
       await attempt({ ...BROKEN, untilChanged: true })
-      expect(lane.pause(nowMs)).to.include({ untilMs: nowMs + 86_400_000, reason: '401', isOfPlatform: false })
+      const reason = '401; nothing is sent until its settings change, or somebody asks for it'
+      expect(lane.pause(nowMs)).to.include({ untilMs: nowMs + 86_400_000, reason, isOfPlatform: false })
     }
     lane.configured('a')
     await hold()

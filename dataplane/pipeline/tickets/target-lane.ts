@@ -111,8 +111,8 @@ export function createTargetLane(limits: TargetLimits, startMs: number, random: 
         const { outcome } = attempt
         // Others that were under way may end after the breaker has opened.
         if (policy.state === CircuitState.Open && isTargetFailure(attempt)) {
-          const ms = refusesAll(attempt) ? refusalMs(outcome) : backOffMs(OPEN, openings, random)
-          pauseFor(ms, nowMs(), reasonOf(outcome), false)
+          if (isForGood(outcome)) this.held(outcome.reason, nowMs())
+          else pauseFor(refusesAll(attempt) ? REFUSED_PAUSE_MS : backOffMs(OPEN, openings, random), nowMs(), reasonOf(outcome), false)
         }
         if (outcome.kind === 'retryable' && outcome.afterMs !== undefined)
           pauseFor(Math.min(outcome.afterMs, MAX_ASKED_MS), nowMs(), outcome.reason, true)
@@ -128,7 +128,7 @@ export function createTargetLane(limits: TargetLimits, startMs: number, random: 
       pauseFor(Math.min(untilMs - nowMs, MAX_ASKED_MS), nowMs, reason, true)
     },
     held(reason, nowMs) {
-      pauseFor(HELD_MS, nowMs, reason, false)
+      pauseFor(HELD_MS, nowMs, `${reason}; nothing is sent until its settings change, or somebody asks for it`, false)
     },
     handedOver(generation, nowMs) {
       if (generation === seenGeneration) return
@@ -156,8 +156,8 @@ function refusesAll({ outcome, isOpening }: Attempt): boolean {
   return outcome.kind === 'rejected' && outcome.isTargetBroken === true && (isOpening || outcome.isForbidden !== true)
 }
 
-function refusalMs(outcome: TicketOutcome): number {
-  return outcome.kind === 'rejected' && outcome.untilChanged === true ? HELD_MS : REFUSED_PAUSE_MS
+function isForGood(outcome: TicketOutcome): outcome is Extract<TicketOutcome, { kind: 'rejected' }> {
+  return outcome.kind === 'rejected' && outcome.isTargetBroken === true && outcome.untilChanged === true
 }
 
 function isTargetFailure(attempt: Attempt): boolean {

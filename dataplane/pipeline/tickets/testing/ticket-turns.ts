@@ -116,7 +116,8 @@ export function tellTurns(story: TicketStory): void {
       const [failed, waiting] = shown[0]?.status === 'failed' ? shown : shown.toReversed()
       expect(failed).to.deep.include({ status: 'failed', attempts: 1 })
       expect(failed!.lastError).to.include('Invalid routing key; needs attention: tried again once its settings change')
-      expect(waiting).to.deep.include({ status: 'pending', attempts: 0, lastError: 'waits: Invalid routing key' })
+      const lastError = 'waits: Invalid routing key; nothing is sent until its settings change, or somebody asks for it'
+      expect(waiting).to.deep.include({ status: 'pending', attempts: 0, lastError })
       configure('new')
       story.world.clock.advance(1_000)
       await story.world.settle()
