@@ -31,6 +31,14 @@ const READ_INCIDENTS = `(async () => {
   }
   return { severities: Object.values(severities), drawn }
 })()`
+/** The name of what has the focus, and whether one sees that it has: by an outline, of the whole row for its link, or by the border of a field. */
+const FOCUSED = `(() => {
+  const focused = document.activeElement
+  const labels = [...(focused.labels ?? [])].map(label => label.textContent)
+  const name = focused.getAttribute('aria-label') ?? (labels.join(' ') || focused.textContent.trim())
+  const isOutlined = pseudo => getComputedStyle(focused, pseudo).outlineStyle === 'solid'
+  return [name, isOutlined() || isOutlined('::after') || focused.matches('input, textarea')]
+})()`
 const MAX_DRAWN = 60
 /** A page that scrolls by itself has done so by then. */
 const SCROLLED_MS = 500
@@ -55,7 +63,7 @@ describe('lists of the console', function () {
     const lines = Array.from({ length: INCIDENTS }, (_, i) => {
       const createdAt = new Date(Date.now() - (INCIDENTS - i) * 60_000).toISOString()
       const incident = {
-        ...{ id: `storm-${i}`, tenantId, title: `shop: storm ${i}`, service: 'shop', status: 'open', createdAt },
+        ...{ id: `${tenantId}-${i}`, tenantId, title: `shop: storm ${i}`, service: 'shop', status: 'open', createdAt },
         ...{
           severity: SEVERITIES[Math.floor(i / CRITICAL)],
           firstSeen: createdAt,
@@ -167,4 +175,63 @@ describe('lists of the console', function () {
     await page.getByText('No logs yet').waitFor()
     expect(await page.getByRole('region', { name: 'Open incidents' }).count()).to.equal(0)
   })
+
+  for (const width of [1_280, 390])
+    it(`by the keyboard alone, ${width} px wide: from the list to an incident, through its states, to its logs and back`, async () => {
+      await fillIncidents(`keys-${width}`)
+      const page = await at.open(`/incidents?tenant=keys-${width}`, { width })
+      await incidentRows(page).first().waitFor()
+      /** Tab until something of that name is focused, within a few steps; each stop is seen and has a name. */
+      const tabTo = async (name: RegExp, most: number) => {
+        for (let step = 1; step <= most; step++) {
+          await page.keyboard.press('Tab')
+          const [focused, isSeen] = (await page.evaluate(FOCUSED)) as [string, boolean]
+          expect(focused, 'a stop without a name').to.not.equal('')
+          expect(isSeen, `the focus on ${focused}`).to.equal(true)
+          if (name.test(focused)) return
+        }
+        expect.fail(`${name} is not within ${most} stops`)
+      }
+      const detail = page.getByRole('article', { name: /^Incident of/ })
+      const isState = (state: string) => detail.getByText(state, { exact: true }).first().waitFor()
+      await tabTo(/^Choose /, 40)
+      await tabTo(/\S/, 1)
+      await page.keyboard.press('Enter')
+      await page.waitForURL(/\/incidents\/./)
+      await detail.waitFor()
+      await tabTo(/^Acknowledge/, 4)
+      await page.keyboard.press('Enter')
+      await isState('acknowledged')
+      await tabTo(/^Note, /, 8)
+      await page.keyboard.type('it is the new index')
+      await tabTo(/^Comment/, 2)
+      await page.keyboard.press('Enter')
+      await page.getByRole('region', { name: 'Timeline' }).getByText('it is the new index').waitFor()
+      await page.keyboard.press('Shift+Tab')
+      await page.keyboard.press('Shift+Tab')
+      await page.keyboard.press('Escape')
+      await page.keyboard.press('r')
+      await isState('resolved')
+      await tabTo(/^shop$/, 12)
+      const place = page.url()
+      await page.keyboard.press('Enter')
+      await page.waitForURL(/\/logs/)
+      await page.goBack()
+      await page.waitForURL(place)
+      await detail.waitFor()
+      if (width < 1_200) await page.keyboard.press('u')
+      else {
+        await page.keyboard.press('?')
+        await page.getByRole('dialog').waitFor()
+        await page.keyboard.press('Escape')
+        await page.getByRole('dialog').waitFor({ state: 'detached' })
+        await page.keyboard.press('Enter')
+        await tabTo(/^Copy the link/, 1)
+        // The first one closes the hint of the button.
+        for (const key of ['Escape', 'Escape']) await page.keyboard.press(key)
+      }
+      await incidentRows(page).first().waitFor()
+      if (width >= 1_200)
+        expect(await page.evaluate('document.activeElement.closest("ul")?.ariaLabel'), 'Escape leads to the list').to.equal('Incidents')
+    })
 })

@@ -10,7 +10,7 @@ import { seedShop } from '../dataplane/console/testing/seed-shop.ts'
 import { untilIncidents, useConsole } from './testing/console-suite.ts'
 import { eventually } from './testing/standalone-process.ts'
 
-const PAGES = ['/', '/logs', '/incidents', '/upload', '/status', '/settings/api-keys', '/no-such-page'] as const
+const PAGES = ['/', '/logs', '/incidents', '/trends', '/upload', '/status', '/settings/api-keys', '/no-such-page'] as const
 const SECTIONS = ['platforms', 'routing', 'thresholds', 'model', 'silences', 'escalation'].map(name => `/settings/${name}`)
 /** A page is loaded once, and looked at as each of these. */
 const VIEWS = [

@@ -51,6 +51,7 @@ const ALLOWED: ImportTable = {
     'dataplane/contract/headers.ts',
     'dataplane/http/http2',
     'dataplane/http/http-error.ts',
+    'dataplane/http/interim-answers.ts',
     'dataplane/lifecycle/at-first-use.ts',
     'dataplane/limits/turns.ts',
     'dataplane/telemetry/log.ts',
@@ -133,6 +134,7 @@ const ALLOWED: ImportTable = {
     'dataplane/telemetry',
     'dataplane/ports',
     'express',
+    'undici', // types alone
     'zod',
     '*',
   ],
@@ -226,6 +228,7 @@ const ALLOWED: ImportTable = {
   ],
   // They connect to addresses of users: under one guard, which comes in as a port.
   'dataplane/adapters/outbound-http': [
+    'dataplane/http/interim-answers.ts',
     'dataplane/lifecycle/at-first-use.ts',
     'dataplane/limits/keep-bounded.ts',
     'dataplane/ports',
@@ -326,6 +329,7 @@ const ALLOWED: ImportTable = {
     'dataplane/domain/tickets/silence.ts',
     'dataplane/domain/tickets/target.ts',
     'dataplane/domain/tickets/ticket-event.ts',
+    'dataplane/domain/tickets/ticket-statistics.ts', // types
     'dataplane/domain/tickets/ticket-thread.ts', // types
     'dataplane/json/json-of.ts',
     'dataplane/ports/declared-ticketing.ts', // types

@@ -15,6 +15,15 @@ describe('DELETE /api/admin/api-keys', () => {
   const revoke = apiKeyRoutes({ keys, clock }).find(({ method }) => method === 'DELETE')!
   const isRevoked = () => [...store.documents(API_KEYS_INDEX).values()].some(source => 'revokedAt' in source)
 
+  it('a key that is sent in place of its id is told back in its masked form alone', async () => {
+    const { key } = (await keys.create('acme', 'mistaken'))!
+    const asked = { headers: {}, params: {}, query: undefined, body: { id: key }, tenant: 'acme' }
+    const error = await Promise.resolve(revoke.handle(asked)).catch(each => String(each))
+    expect(error)
+      .to.include(`no such key: ${key.slice(0, 13)}…${key.slice(-4)}`)
+      .and.not.include(key.slice(14, 30))
+  })
+
   it('a revoked key stops working at once: the answer comes when no gateway trusts the key any more', async () => {
     const { id, key } = (await keys.create('acme', 'ci'))!
     const elsewhere = createKeyCheck({ keys: createApiKeyStore({ store, clock }), clock, log: SILENT })

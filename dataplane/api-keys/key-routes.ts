@@ -1,7 +1,7 @@
 /** The routes of `/api/admin/api-keys`, which gateway and dashboard serve (Spec: API keys). */
 import { z } from 'zod'
 import { DEFAULT_TENANT } from '../contract/tenant-id.ts'
-import { MAX_KEY_NAME_LENGTH } from '../domain/api-keys/api-key.ts'
+import { MAX_KEY_NAME_LENGTH, withoutKeys } from '../domain/api-keys/api-key.ts'
 import { HttpError } from '../http/http-error.ts'
 import { type Route, route } from '../http/route.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -53,7 +53,7 @@ export function apiKeyRoutes({ keys, clock, flushUses }: KeyRoutesDeps): readonl
       path: API_KEYS_PATH,
       body: KeyToRevoke,
       async handle({ tenant = DEFAULT_TENANT, body: { id } }) {
-        if (!(await keys.revoke(tenant, id))) throw new HttpError(404, `no such key: ${id}`)
+        if (!(await keys.revoke(tenant, id))) throw new HttpError(404, `no such key: ${withoutKeys(id)}`)
         // A revoked key stops working at once (Spec: API keys). Gateways in other processes trust it for so long.
         await clock.sleep(TRUST_MS)
         return { body: { status: 'ok', revokedId: id } }

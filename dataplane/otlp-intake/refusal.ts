@@ -17,6 +17,7 @@ export const GRPC = {
   resourceExhausted: 8,
   unimplemented: 12,
   unavailable: 14,
+  unauthenticated: 16,
 } as const
 
 export const REFUSALS = {

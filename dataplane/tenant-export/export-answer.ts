@@ -51,7 +51,8 @@ export function refusedAnswer(type: string, { kind, message, reason }: Refusal):
 
 /** An error that the collector had no part in. */
 export function failedAnswer(type: string, { status, message, headers }: Failure): ExportAnswer {
-  const code = Object.values(REFUSALS).find(({ httpStatus }) => httpStatus === status)?.grpcCode ?? GRPC.unavailable
+  const refusal = Object.values(REFUSALS).find(({ httpStatus }) => httpStatus === status)
+  const code = status === 401 ? GRPC.unauthenticated : (refusal?.grpcCode ?? GRPC.unavailable)
   const { 'retry-after': wait, ...others } = headers
   return errorAnswer(type, status, { code, message, retryAfterSeconds: wait === undefined ? undefined : Number(wait) }, others)
 }

@@ -295,6 +295,16 @@ describe('a request to a back end', () => {
     expect([status, JSON.parse(text).error]).to.deep.equal([502, 'the shop gave an answer that cannot be passed on'])
   })
 
+  for (const interim of ['100 Continue', '102 Processing', '103 Early Hints'])
+    it(`${interim}, which nobody asked for, is no answer`, async () => {
+      onBytes = socket => socket.write(`HTTP/1.1 ${interim}\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok`)
+      for (const method of ['GET', 'POST', 'GET']) {
+        const { status, text } = await ask(method, method === 'POST' ? 'x' : undefined)
+        expect([method, status, text]).to.deep.equal([method, 200, 'ok'])
+      }
+      expect(await upstream.json({ method: 'GET', path: '/' }).catch(error => String(error))).to.include('no JSON')
+    })
+
   it('an answer that is no HTTP: 502', async () => {
     onBytes = socket => socket.end('SSH-2.0-OpenSSH\r\n\r\n')
     expect((await ask('GET')).status).to.equal(502)

@@ -2,6 +2,7 @@
 import { PassThrough } from 'node:stream'
 import type { Client, Dispatcher, Pool } from 'undici'
 import { HttpError } from '../http/http-error.ts'
+import { withInterimAnswers } from '../http/interim-answers.ts'
 import { atFirstUse } from '../lifecycle/at-first-use.ts'
 import { createTurns, type Turns } from '../limits/turns.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -87,12 +88,11 @@ export function createUpstream(config: UpstreamConfig, log: Log): Upstream {
   const { endpoint, name, headers: own = {}, policy, ca } = config
   const { origin, pathname } = new URL(endpoint)
   const prefix = pathname.replace(/\/$/, '')
-  const options: Client.Options = {
-    ...{ keepAliveTimeout: KEEP_MS, keepAliveMaxTimeout: KEEP_MS, pipelining: 1, headersTimeout: ANSWER_MS, bodyTimeout: ANSWER_MS },
-    connect: { timeout: CONNECT_MS, noDelay: true, ...(ca !== undefined && { ca }) },
-  }
+  const times = { keepAliveTimeout: KEEP_MS, keepAliveMaxTimeout: KEEP_MS, headersTimeout: ANSWER_MS, bodyTimeout: ANSWER_MS }
   const connections = atFirstUse<Connections>(async () => {
-    const { Client, Pool } = await import('undici')
+    const { buildConnector, Client, Pool } = await import('undici')
+    const connect = withInterimAnswers(buildConnector({ timeout: CONNECT_MS, noDelay: true, ...(ca !== undefined && { ca }) }))
+    const options: Client.Options = { ...times, pipelining: 1, connect }
     return { pool: new Pool(origin, { ...options, connections: MAX_CONNECTIONS }), fresh: () => new Client(origin, options) }
   })
   let underWay = 0

@@ -148,7 +148,7 @@ describe('PagerDuty', () => {
 
   it('holds the target for broken when its routing key is refused, also in plain text, and tells nothing of the key', async () => {
     const { outcome } = await sendScripted(pagerduty, buildRequest('pagerduty'), { status: 400, body: `Invalid routing key ${KEY}` })
-    expect(outcome).to.include({ kind: 'rejected', isTargetBroken: true })
+    expect(outcome).to.include({ kind: 'rejected', isTargetBroken: true, untilChanged: true })
     expect(JSON.stringify(outcome)).to.include('Invalid routing key ****')
   })
 

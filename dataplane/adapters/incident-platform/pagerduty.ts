@@ -106,7 +106,7 @@ async function enqueue(target: Target, event: object, calls: TargetCalls): Promi
 function refused(reply: Reply): NotDelivered {
   const failure = reply.failure()
   const blamesKey = /routing[ _]key|service key/i.test(reply.text)
-  return new NotDelivered(blamesKey ? { kind: 'rejected', reason: failure.reason, isTargetBroken: true } : failure)
+  return new NotDelivered(blamesKey ? { kind: 'rejected', reason: failure.reason, isTargetBroken: true, untilChanged: true } : failure)
 }
 
 /** The event with as much detail as PagerDuty takes. */

@@ -114,11 +114,13 @@ describe('Slack', () => {
     expect(String(at(again.body(1), 'text'))).to.not.match(/<!|&[a-z]{0,3}…/)
   })
 
+  const DEAD = { kind: 'rejected', isTargetBroken: true, untilChanged: true }
   const refusals = [
     { status: 400, body: 'invalid_payload', expected: { kind: 'rejected' } },
-    { status: 400, body: 'no_service', expected: { kind: 'rejected', isTargetBroken: true } },
-    { status: 403, body: 'action_prohibited', expected: { kind: 'rejected', isTargetBroken: true } },
-    { status: 410, body: 'channel_is_archived', expected: { kind: 'rejected', isTargetBroken: true } },
+    { status: 400, body: 'no_service', expected: DEAD },
+    { status: 403, body: 'action_prohibited', expected: DEAD },
+    { status: 404, body: 'channel_not_found', expected: DEAD },
+    { status: 410, body: 'channel_is_archived', expected: DEAD },
     { status: 429, body: 'rate_limited', headers: { 'retry-after': '3' }, expected: { kind: 'retryable', afterMs: 3_000 } },
     { status: 500, body: 'rollup_error', expected: { kind: 'retryable', isAmbiguous: true, isTargetDown: true } },
     { status: 200, body: '<html><body>Hello</body></html>', expected: { kind: 'retryable', isAmbiguous: true, isTargetDown: true } },

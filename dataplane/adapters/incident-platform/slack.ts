@@ -10,6 +10,8 @@ import { field } from './target-field.ts'
 import { toldSeverity } from './told-severity.ts'
 
 /** Slack has no codes in its 400s; these say that the webhook itself is dead. */
+/** A webhook knows one kind of request: it is dead, and is not asked again. */
+const DEAD: readonly number[] = [403, 404, 410]
 const DEAD_WEBHOOK = /^(no_service|no_team|invalid_token|team_disabled|user_not_found)$/
 /** Slack took nothing, and may take the same as text. */
 const REFUSED_BLOCKS = /^(invalid_(blocks|attachments)|msg_(blocks_)?too_long)\w{0,40}$/
@@ -40,7 +42,7 @@ export const slack: HttpContract = {
 /** Resolves with Slack's word where it refused what the caller can say in another way. */
 async function post(target: Target, message: SlackMessage | object, calls: TargetCalls, avoidable?: RegExp): Promise<string | undefined> {
   const url = field(target, 'webhookUrl') ?? ''
-  const reply = await calls.call({ method: 'POST', url, body: message, expects: [200], also: [400, 403] })
+  const reply = await calls.call({ method: 'POST', url, body: message, expects: [200], also: [400, ...DEAD] })
   const word = reply.text.trim()
   if (reply.status === 400 && avoidable?.test(word)) return word
   if (reply.status !== 200) throw refused(reply)
@@ -50,9 +52,8 @@ async function post(target: Target, message: SlackMessage | object, calls: Targe
 
 function refused(reply: Reply): NotDelivered {
   const failure = reply.failure()
-  // A webhook knows one kind of request: forbidden, it is dead.
-  const isDead = reply.status === 403 || DEAD_WEBHOOK.test(reply.text.trim())
-  return new NotDelivered(isDead ? { kind: 'rejected', reason: failure.reason, isTargetBroken: true } : failure)
+  const isDead = DEAD.includes(reply.status) || DEAD_WEBHOOK.test(reply.text.trim())
+  return new NotDelivered(isDead ? { kind: 'rejected', reason: failure.reason, isTargetBroken: true, untilChanged: true } : failure)
 }
 
 export function messageOf(request: TicketRequest): SlackMessage {

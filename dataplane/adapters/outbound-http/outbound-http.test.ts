@@ -96,6 +96,82 @@ describe('outbound HTTP', () => {
     expect(error).to.be.instanceOf(TargetUnreachable).with.property('wasSent', true)
   })
 
+  describe('interim answers that nobody asked for are no answer', () => {
+    const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
+    const serveBytes = async (...pieces: readonly string[]) => {
+      let connections = 0
+      const answer = async (socket: Socket) => {
+        for (const piece of pieces) {
+          socket.write(piece, 'latin1')
+          await new Promise(done => setTimeout(done, pieces.length === 1 ? 0 : 5))
+        }
+      }
+      const port = await listen(
+        createTcpServer(socket => {
+          connections++
+          socket.setNoDelay()
+          socket.on('data', bytes => /}$|^GET/.test(String(bytes)) && answer(socket))
+        }),
+      )
+      return { url: `http://127.0.0.1:${port}`, connections: () => connections }
+    }
+    const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
+    const HINTS = 'HTTP/1.1 103 Early Hints\r\nlink: </a.css>; rel=preload\r\n\r\n'
+    for (const { name, pieces } of [
+      { name: 'none, for comparison', pieces: [OK] },
+      { name: '100 Continue', pieces: [CONTINUE + OK] },
+      { name: '100 Continue in a packet of its own', pieces: [CONTINUE, OK] },
+      { name: '100 Continue with fields', pieces: [`HTTP/1.1 100 Continue\r\nserver: x\r\n\r\n${OK}`] },
+      { name: '102 Processing', pieces: [`HTTP/1.1 102 Processing\r\n\r\n${OK}`] },
+      { name: '103 Early Hints', pieces: [HINTS + OK] },
+      { name: 'several of them', pieces: [CONTINUE, HINTS + CONTINUE, CONTINUE + OK] },
+      { name: '100 Continue byte by byte', pieces: [...(HINTS + CONTINUE + HINTS + OK)] },
+      { name: '100 Continue cut within its end', pieces: [CONTINUE.slice(0, -2), `\r\n${CONTINUE.slice(0, 10)}`, CONTINUE.slice(10) + OK] },
+    ])
+      it(name, async () => {
+        const { url, connections } = await serveBytes(...pieces)
+        // A kept connection is told of them anew.
+        for (let i = 0; i < 6; i++)
+          expect(await get(url, { method: 'POST', body: { text: 'x' } }), String(i)).to.include({ status: 200, text: 'ok' })
+        expect(connections()).to.be.below(3)
+      })
+
+    it('one alone is none, and the request may have arrived', async () => {
+      const { url } = await serveBytes(CONTINUE)
+      const error = await failureOf(get(url, { timeoutMs: 100 }))
+      expect(String(error)).to.include('no answer within 0.1 s')
+      expect(error).to.have.property('wasSent', true)
+    })
+
+    it('a body that looks like one stays as it is', async () => {
+      const body = `${CONTINUE}HTTP/1.1 100 `
+      const { url } = await serveBytes(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n`, CONTINUE, 'HTTP/1.1 100 ')
+      expect(await get(url)).to.include({ status: 200, text: body })
+    })
+
+    it('over TLS, too', async () => {
+      const { cert, key } = makeSelfSigned({
+        commonName: 'localhost',
+        hosts: ['localhost'],
+        notBeforeMs: Date.now() - 1_000,
+        notAfterMs: Date.now() + 60_000,
+      })
+      const server = createTlsServer({ cert, key }, (_, response) => {
+        response.writeContinue()
+        response.writeEarlyHints({ link: '</a.css>; rel=preload' })
+        response.end('ok')
+      })
+      const port = await listen(server)
+      const trusting = createOutboundHttp({ allowPrivate: true, ca: cert })
+      try {
+        const answer = await trusting.request({ method: 'POST', url: `https://localhost:${port}`, body: {}, timeoutMs: 5_000 })
+        expect(answer).to.include({ status: 200, text: 'ok' })
+      } finally {
+        await trusting.close()
+      }
+    })
+  })
+
   it('stops at once when told to', async () => {
     const stop = new AbortController()
     const url = await serve(() => stop.abort())

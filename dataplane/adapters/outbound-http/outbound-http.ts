@@ -1,6 +1,7 @@
 /** Requests to addresses that users configured, guarded against server-side request forgery, with undici. */
 import { isIP, type LookupFunction } from 'node:net'
 import type { Agent, buildConnector, Dispatcher } from 'undici'
+import { withInterimAnswers } from '../../http/interim-answers.ts'
 import { atFirstUse } from '../../lifecycle/at-first-use.ts'
 import { keepBounded } from '../../limits/keep-bounded.ts'
 import type { OutboundAddresses } from '../../ports/outbound-addresses.ts'
@@ -50,10 +51,12 @@ export function createOutboundHttp({
   const connections = atFirstUse(async () => {
     const { Agent, buildConnector } = await import('undici')
     const connectorAt = perPort(port =>
-      buildConnector({
-        ...{ timeout: CONNECT_MS, allowH2: false, maxCachedSessions: MAX_SESSIONS },
-        ...{ lookup: lookupAt(port), ...(ca !== undefined && { ca }) },
-      }),
+      withInterimAnswers(
+        buildConnector({
+          ...{ timeout: CONNECT_MS, allowH2: false, maxCachedSessions: MAX_SESSIONS },
+          ...{ lookup: lookupAt(port), ...(ca !== undefined && { ca }) },
+        }),
+      ),
     )
     return new Agent({
       connect: (to, done) => connectorAt(portOf(to))(to, done),

@@ -1,5 +1,5 @@
 /** The search store (Spec: Search store): queries in OpenSearch's DSL. */
-import { ALL_ANOMALIES, ALL_LOGS, anomaliesIndex } from '../../contract/indices.ts'
+import { ALL_ANOMALIES, ALL_INCIDENTS, ALL_LOGS, anomaliesIndex, incidentsIndex } from '../../contract/indices.ts'
 import { parseTenant } from '../url-state/tenant.ts'
 import { noteAnswer } from './note-missing.ts'
 import { request } from './request.ts'
@@ -65,6 +65,11 @@ export function searchLogsEach(bodies: readonly SearchBody[], signal?: AbortSign
 export function searchAnomalies<T>(body: SearchBody, signal?: AbortSignal): Promise<SearchAnswer<T>> {
   const tenant = parseTenant(window.location.search)
   return searchIndex<T>(tenant === undefined ? ALL_ANOMALIES : anomaliesIndex(tenant), body, signal)
+}
+
+export function searchIncidents<T>(body: SearchBody, signal?: AbortSignal): Promise<SearchAnswer<T>> {
+  const tenant = parseTenant(window.location.search)
+  return searchIndex<T>(tenant === undefined ? ALL_INCIDENTS : incidentsIndex(tenant), body, signal)
 }
 
 /** An index that is not there yet has no documents. */

@@ -9,6 +9,7 @@ import {
   INCIDENT_STATUSES as STATUSES,
 } from '../../domain/incidents/incident-status.ts'
 import type { Candidate, Reason, RootCause } from '../../domain/root-cause/root-cause.ts'
+import type { TicketStatistics } from '../../domain/tickets/ticket-statistics.ts'
 import type { ShownRow } from '../../domain/tickets/ticket-thread.ts'
 import { request, requestWithHeaders } from './request.ts'
 
@@ -82,6 +83,11 @@ export function changeIncidents(ids: readonly string[], action: IncidentAction, 
 export async function readAudit(incidentId: string, signal?: AbortSignal): Promise<readonly AuditEntry[]> {
   const { entries } = await request<{ entries: readonly AuditEntry[] }>(`${API}/v1/audit`, { query: { incident_id: incidentId }, signal })
   return entries
+}
+
+/** Statistics over the incidents that were created in a time, ISO-8601, both ends included. */
+export function readStatistics(period: { readonly from: string; readonly to: string }, signal?: AbortSignal): Promise<TicketStatistics> {
+  return request(`${API}/v1/stats`, { query: { ...period }, signal })
 }
 
 /** A row of the outbox. */

@@ -1,5 +1,13 @@
 /** The pages: where they are, what the navigation calls them, which keys lead there. Each is loaded when it is opened. */
-import { IconActivityHeartbeat, IconAlertHexagon, IconLayoutDashboard, IconListSearch, IconSettings, IconUpload } from '@tabler/icons-react'
+import {
+  IconActivityHeartbeat,
+  IconAlertHexagon,
+  IconChartHistogram,
+  IconLayoutDashboard,
+  IconListSearch,
+  IconSettings,
+  IconUpload,
+} from '@tabler/icons-react'
 import type { ComponentType } from 'react'
 import { lazyPart } from '../components/lazy-part.ts'
 
@@ -38,6 +46,14 @@ export const ROUTES: readonly PageRoute[] = [
     keys: 'g i',
     icon: IconAlertHexagon,
     Content: lazyPart(() => import('../pages/incidents/page.tsx')),
+  },
+  {
+    href: '/trends',
+    pattern: '/trends',
+    title: 'Trends',
+    keys: 'g t',
+    icon: IconChartHistogram,
+    Content: lazyPart(() => import('../pages/trends/page.tsx')),
   },
   {
     href: '/upload',

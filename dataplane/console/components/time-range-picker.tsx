@@ -5,6 +5,7 @@ import { type FormEvent, useState } from 'react'
 import { serverNow } from '../api/server-clock.ts'
 import {
   absoluteRange,
+  DEFAULT_RANGE,
   fromLocalInput,
   relativeRange,
   sayTimeRange,
@@ -18,8 +19,9 @@ import { useShortcut } from './use-shortcut.ts'
 
 const OFFERED = ['5m', '15m', '30m', '1h', '3h', '6h', '12h', '1d', '2d', '7d', '14d', '30d'] as const
 
-export function TimeRangePicker() {
-  const [range, setRange] = useTimeRange()
+/** `usual`: as for `useTimeRange`. */
+export function TimeRangePicker({ usual = DEFAULT_RANGE }: { readonly usual?: TimeRange }) {
+  const [range, setRange] = useTimeRange(usual)
   const [isOpen, setOpen] = useState(false)
   useShortcut('t', 'Choose the time range', () => setOpen(true))
   const choose = (next: TimeRange) => {

@@ -17,11 +17,11 @@ export const DEFAULT_RANGE: TimeRange = { kind: 'relative', text: '1h', ms: 3_60
 /** The parameters that hold it. */
 export const RANGE_PARAMETERS = ['range', 'from', 'to'] as const
 
-export function parseTimeRange(search: string): TimeRange {
+export function parseTimeRange(search: string, usual = DEFAULT_RANGE): TimeRange {
   const parameters = new URLSearchParams(search)
   const fromMs = Date.parse(parameters.get('from') ?? '')
   const toMs = Date.parse(parameters.get('to') ?? '')
-  return absoluteRange(fromMs, toMs) ?? relativeRange(parameters.get('range') ?? '') ?? DEFAULT_RANGE
+  return absoluteRange(fromMs, toMs) ?? relativeRange(parameters.get('range') ?? '') ?? usual
 }
 
 /** Records are of 1970 to 2554. The time before a range has years of four digits, too, which the store asks for. */
@@ -39,13 +39,13 @@ export function relativeRange(text: string): TimeRange | undefined {
 }
 
 /** The search part of the URL with this range in it. */
-export function writeTimeRange(search: string, range: TimeRange): string {
+export function writeTimeRange(search: string, range: TimeRange, usual = DEFAULT_RANGE): string {
   const parameters = new URLSearchParams(search)
   for (const name of RANGE_PARAMETERS) parameters.delete(name)
   if (range.kind === 'absolute') {
     parameters.set('from', new Date(range.fromMs).toISOString())
     parameters.set('to', new Date(range.toMs).toISOString())
-  } else if (range.text !== (DEFAULT_RANGE as { text: string }).text) parameters.set('range', range.text)
+  } else if (!(usual.kind === 'relative' && range.text === usual.text)) parameters.set('range', range.text)
   const written = parameters.toString()
   return written === '' ? '' : `?${written}`
 }

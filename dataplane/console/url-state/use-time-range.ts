@@ -1,15 +1,18 @@
 import { useCallback, useMemo } from 'react'
 import { navigate } from 'wouter/use-browser-location'
-import { parseTimeRange, type TimeRange, writeTimeRange } from './time-range.ts'
+import { DEFAULT_RANGE, parseTimeRange, type TimeRange, writeTimeRange } from './time-range.ts'
 import { useSearch } from './use-search.ts'
 
-/** The range keeps its identity as long as the URL says the same. */
-export function useTimeRange(): readonly [TimeRange, (range: TimeRange) => void] {
+/** The range keeps its identity as long as the URL says the same. `usual`: that of the page where the URL says none. */
+export function useTimeRange(usual: TimeRange = DEFAULT_RANGE): readonly [TimeRange, (range: TimeRange) => void] {
   const search = useSearch()
-  const range = useMemo(() => parseTimeRange(search), [search])
-  const set = useCallback((next: TimeRange) => {
-    const { pathname, search: current, hash } = window.location
-    navigate(`${pathname}${writeTimeRange(current, next)}${hash}`)
-  }, [])
+  const range = useMemo(() => parseTimeRange(search, usual), [search, usual])
+  const set = useCallback(
+    (next: TimeRange) => {
+      const { pathname, search: current, hash } = window.location
+      navigate(`${pathname}${writeTimeRange(current, next, usual)}${hash}`)
+    },
+    [usual],
+  )
   return [range, set]
 }

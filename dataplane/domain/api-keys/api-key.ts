@@ -37,3 +37,10 @@ export function isKeyFormed(text: string): boolean {
 export function maskKey(key: string): string {
   return `${key.slice(0, KEY_PREFIX.length + SHOWN)}…${key.slice(-SHOWN)}`
 }
+
+const KEYS = /svc_proj_[0-9a-f]{16,}/g
+
+/** A text that a caller sent, for errors: keys in it are masked, as people send one in place of its id. */
+export function withoutKeys(text: string): string {
+  return text.replace(KEYS, maskKey)
+}

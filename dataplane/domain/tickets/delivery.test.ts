@@ -7,6 +7,7 @@ import {
   expireRows,
   explainWait,
   hastenThread,
+  keepRefused,
   noteWriting,
   retryThread,
   whyNoRetry,
@@ -165,6 +166,30 @@ describe('attempts', () => {
     })
     expect(thread).to.include({ state: 'pending', dueAt: iso(60_000) })
     expect(statuses(attempt(thread, { kind: 'delivered' }, 60_000))).to.deep.equal(['open sent'])
+  })
+
+  it('a refusal of the settings for good: not tried until they change, or somebody asks', () => {
+    const thread = attempt(open(), { kind: 'rejected', reason: '400', isTargetBroken: true, untilChanged: true, settings: 'a' })
+    expect(describeDispatch(thread)).to.deep.equal({
+      status: 'failed',
+      attempts: 1,
+      lastError: '400; needs attention: tried again once its settings change, or somebody asks for it',
+    })
+    expect(headOf(thread)).to.include({ refusedSettings: 'a' })
+    const kept = keepRefused(thread, NOW_MS + 60_000)
+    expect(kept).to.include({ state: 'pending', dueAt: iso(120_000) })
+    expect(headOf(kept)).to.include({ status: 'refused', refusedSettings: 'a', attempts: 1 })
+    for (const asked of [hastenThread(kept, NOW_MS)!, retryThread(kept, NOW_MS)!, begin(kept)])
+      expect(headOf(asked)).to.not.have.property('refusedSettings')
+    expect(statuses(expireRows(kept, NOW_MS + DAY_MS))).to.deep.equal(['open failed'])
+    const elsewhere = attempt(open(), { kind: 'rejected', reason: '401', isTargetBroken: true, settings: 'a' })
+    expect(headOf(elsewhere)).to.not.have.property('refusedSettings')
+  })
+
+  it('settings that changed under an attempt are tried a moment later, however many attempts failed before', () => {
+    let thread = open()
+    for (let i = 0; i < 8; i++) thread = attempt(thread, { kind: 'retryable', reason: '503' })
+    expect(attempt(thread, { kind: 'retryable', reason: '503', settingsChanged: true }).dueAt).to.equal(iso(1_500))
   })
 
   it('a refused opening is what shows, whatever has happened to the incident since, and can be retried', () => {

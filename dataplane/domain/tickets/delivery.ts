@@ -9,14 +9,16 @@ import { arrange, headOf, isOpening, newestDispatch, ROW_LIFE_MS, type SenderLea
 
 /** How an attempt ended. `interrupted`: the program stopped before it was known. */
 export type AttemptEnd =
-  /** `restsUntilMs`: the target rests, and takes nothing before. */
-  | (TicketOutcome & { readonly restsUntilMs?: number })
+  /** `restsUntilMs`: the target rests, and takes nothing before. `settings`: names those that the attempt was made with. */
+  | (TicketOutcome & { readonly restsUntilMs?: number; readonly settings?: string })
   | { readonly kind: 'interrupted'; readonly wasSent: boolean }
   /** The target was removed or switched off. */
   | { readonly kind: 'gone'; readonly reason: string }
 
 /** Pauses between the attempts of a row whose target does not rest. */
 const RETRY: BackOffConfig = { firstMs: 2_000, maxMs: 60_000 }
+/** From an attempt with settings that count no longer to one with those that do: every agent has them by then. */
+const SOON_MS = 1_500
 /** How long a target that refuses everything is left alone: once it is mended, tickets go out within this time. */
 export const REFUSED_PAUSE_MS = 60_000
 /** The longest pause that a platform may ask for. */
@@ -33,7 +35,7 @@ export function beginAttempt(thread: TicketThread, { by, until }: Omit<SenderLea
   const lease: SenderLease = { by, until, ...(isLooking && { isLooking }) }
   const { limitedUntil: _l, ...unlimited } = withoutRest(thread)
   return changeHead({ ...unlimited, lease }, now, row => {
-    const { status: _s, ...rest } = row
+    const { status: _s, refusedSettings: _r, ...rest } = row
     return { ...rest, status: 'pending', attempts: row.attempts + 1, isUnderWay: true, ...(wasLost && lost(now)) }
   })
 }
@@ -94,6 +96,11 @@ function statusAfter({ rows, ticketStatus }: TicketThread): TicketThread['ticket
   return STATUS_AFTER[(there ?? head).event] ?? ticketStatus
 }
 
+/** The first row was due, and its target has still the settings that it refused for good: it is not asked again. */
+export function keepRefused(thread: TicketThread, nowMs: number): TicketThread {
+  return changeHead(thread, new Date(nowMs).toISOString(), row => tryLater(row, nowMs, REFUSED_PAUSE_MS))
+}
+
 /** Gives up the rows whose time is over; the same thread when there are none. */
 export function expireRows(thread: TicketThread, nowMs: number): TicketThread {
   const now = new Date(nowMs).toISOString()
@@ -125,7 +132,7 @@ export function retryThread(thread: TicketThread, nowMs: number): TicketThread |
   const rows = thread.rows.map((row): OutboxRow => {
     if (row === head && isHeldUp(row)) return { ...row, nextAttemptAt: now }
     if (!missed.includes(row) && !(row.suppressedBy === 'unopened' && missed.some(({ seq }) => seq < row.seq))) return row
-    const { suppressedBy: _s, ...rest } = row
+    const { suppressedBy: _s, refusedSettings: _r, ...rest } = row
     return { ...rest, status: 'pending', nextAttemptAt: now, deadlineAt }
   })
   return arrange({ ...withoutRest(thread), rows, askedAt: now }, now)
@@ -136,7 +143,7 @@ export function hastenThread(thread: TicketThread, nowMs: number): TicketThread 
   const now = new Date(nowMs).toISOString()
   const head = headOf(thread)
   if (head === undefined || head.isUnderWay === true) return undefined
-  return { ...changeHead(withoutRest(thread), now, row => ({ ...row, nextAttemptAt: now })), askedAt: now }
+  return { ...changeHead(withoutRest(thread), now, ({ refusedSettings: _r, ...row }) => ({ ...row, nextAttemptAt: now })), askedAt: now }
 }
 
 /** Why nothing of a thread can be tried again, and what to do, for people. */
@@ -188,12 +195,20 @@ function afterFailure(row: OutboxRow, end: Exclude<AttemptEnd, { kind: 'delivere
     case 'rejected':
       if (end.isTargetBroken !== true && row.unreached !== undefined) return withoutUnreached({ ...rest, lastError: cut(end.reason) })
       if (end.isTargetBroken !== true) return { ...rest, status: 'failed', lastError: cut(end.reason) }
-      return tryLater({ ...rest, status: 'refused', lastError: cut(end.reason) }, nowMs, REFUSED_PAUSE_MS)
+      return tryLater(
+        {
+          ...rest,
+          ...{ status: 'refused', lastError: cut(end.reason) },
+          ...(end.untilChanged && end.settings !== undefined && { refusedSettings: end.settings }),
+        },
+        nowMs,
+        REFUSED_PAUSE_MS,
+      )
     case 'retryable': {
       const ownMs = Math.max(backOffMs(RETRY, row.attempts, random), Math.min(end.afterMs ?? 0, MAX_ASKED_MS))
       // A row whose target is down is no worse than the others: it may be the one that tries the target next.
       const restMs = (end.restsUntilMs ?? nowMs) - nowMs
-      const pauseMs = restMs > 0 && end.isTargetDown === true ? restMs : Math.max(ownMs, restMs)
+      const pauseMs = end.settingsChanged ? SOON_MS : restMs > 0 && end.isTargetDown === true ? restMs : Math.max(ownMs, restMs)
       const mayBeThere = end.isUnanswered === true ? lost(isoTime(nowMs)) : end.isAmbiguous === true ? { mayBeThere: true as const } : {}
       return tryLater({ ...rest, ...mayBeThere, lastError: cut(end.reason) }, nowMs, pauseMs)
     }

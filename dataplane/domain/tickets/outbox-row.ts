@@ -43,6 +43,8 @@ export interface OutboxRow {
   readonly unansweredAt?: string
   readonly suppressedBy?: SuppressedBy
   readonly lastError?: string
+  /** Names the settings that the target refused for good: they are not tried again by themselves. */
+  readonly refusedSettings?: string
   /** Delivered, except to these recipients: the row waits for them, until there is something newer to tell. */
   readonly unreached?: readonly string[]
   /** The platform's deviation from the request. */

@@ -25,12 +25,19 @@ export type TicketOutcome =
     }
   /**
    * The platform will never take it. `isTargetBroken`: nor anything else until somebody mends the configuration (401, 403, 404, 410). `isForbidden`: it
-   * may be changes of this kind alone that the account has no right to.
+   * may be changes of this kind alone that the account has no right to. `untilChanged`: the same settings are refused however often they are tried.
    */
-  | { readonly kind: 'rejected'; readonly reason: string; readonly isTargetBroken?: true; readonly isForbidden?: true }
+  | {
+      readonly kind: 'rejected'
+      readonly reason: string
+      readonly isTargetBroken?: true
+      readonly isForbidden?: true
+      readonly untilChanged?: true
+    }
   /**
    * Not now. `afterMs`: what the platform asked for (`Retry-After`). `isAmbiguous`: it may have been taken (reset or time-out after the request was
-   * sent, 5xx); `isUnanswered`: nothing speaks against it. `isTargetDown`: the platform, not this event, is to blame.
+   * sent, 5xx); `isUnanswered`: nothing speaks against it. `isTargetDown`: the platform, not this event, is to blame. `settingsChanged`: the attempt was
+   * made with settings that count no longer.
    */
   | {
       readonly kind: 'retryable'
@@ -39,4 +46,5 @@ export type TicketOutcome =
       readonly isAmbiguous?: true
       readonly isUnanswered?: true
       readonly isTargetDown?: true
+      readonly settingsChanged?: true
     }

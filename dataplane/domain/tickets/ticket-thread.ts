@@ -224,8 +224,11 @@ function shownStatus({ status }: OutboxRow): IncidentDispatch['status'] {
 }
 
 /** `failed` alone would say that nothing more is tried. */
-function shownError({ status, lastError }: OutboxRow): string | undefined {
-  return status === 'refused' && lastError !== undefined ? `${lastError}; needs attention: tried each minute until it is mended` : lastError
+function shownError({ status, lastError, refusedSettings }: OutboxRow): string | undefined {
+  if (status !== 'refused' || lastError === undefined) return lastError
+  const next =
+    refusedSettings === undefined ? 'tried each minute until it is mended' : 'tried again once its settings change, or somebody asks for it'
+  return `${lastError}; needs attention: ${next}`
 }
 
 function shownTicket(ticket: ExternalTicket | undefined) {

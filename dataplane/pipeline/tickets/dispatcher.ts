@@ -189,7 +189,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     const lane = laneOf(name)
     const { tenant, target } = partsOf(name)
     const configured = (await config.load(tenant)).targets.get(target)
-    if (configured !== undefined) lane.configured(fingerprint(configured))
+    // A target that is gone is waited for no longer, either.
+    lane.configured(configured === undefined ? '' : fingerprint(configured))
     const pause = lane.pause(clock.nowMs())
     if (pause === undefined) return
     const restsUntil = new Date(pause.untilMs).toISOString()

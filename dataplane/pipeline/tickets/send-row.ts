@@ -1,8 +1,9 @@
 /** Sends the first waiting row of a thread: notes the attempt, sends, notes how it ended (Decisions 6). */
+import { createHash } from 'node:crypto'
 import { incidentsIndex } from '../../contract/indices.ts'
 import { buildTicketContent } from '../../domain/tickets/build-ticket-content.ts'
 import { configuredSecrets } from '../../domain/tickets/configured-secrets.ts'
-import { type AttemptEnd, beginAttempt, endAttempt, noteWriting } from '../../domain/tickets/delivery.ts'
+import { type AttemptEnd, beginAttempt, endAttempt, keepRefused, noteWriting } from '../../domain/tickets/delivery.ts'
 import type { TicketedIncident } from '../../domain/tickets/incident-tickets.ts'
 import type { OutboxRow } from '../../domain/tickets/outbox-row.ts'
 import { type Target, whyGone } from '../../domain/tickets/target.ts'
@@ -44,6 +45,8 @@ const SEND_TIMEOUT_MS = 30_000
 const LOOK_TIMEOUT_MS = 75_000
 /** A sender's lease lasts so much longer than the attempt: for the write of its end. */
 const LEASE_MARGIN_MS = 15_000
+/** How often an attempt looks whether its settings still count. */
+const WATCH_MS = 1_000
 /** Samples of a ticket are worth no more waiting. */
 const SAMPLES_TIMEOUT_MS = 3_000
 /** How long the end of an attempt is kept in memory while the store takes nothing. */
@@ -67,8 +70,8 @@ export async function sendRow(
     const { tenantId, incidentId, platform } = thread
     const row = headOf(thread)
     if (row === undefined) return await write(store, hit, thread)
-    const [stored, settings] = await Promise.all([store.get<unknown>(incidentsIndex(tenantId), incidentId), config.load(tenantId)])
-    const { targets, unusable } = settings
+    const [stored, loaded] = await Promise.all([store.get<unknown>(incidentsIndex(tenantId), incidentId), config.load(tenantId)])
+    const { targets, unusable } = loaded
     const target = targets.get(platform)
     const problem = unusable?.get(platform)
     if (stored !== undefined && problem !== undefined) {
@@ -80,6 +83,11 @@ export async function sendRow(
     if (stored === undefined || target === undefined || gone !== undefined)
       return await write(store, hit, endAttempt(thread, { kind: 'gone', reason: gone ?? '' }, clock.nowMs()))
     lane.configured(fingerprint(target))
+    const settings = settingsName(target, hit.id)
+    if (row.refusedSettings === settings) {
+      lane.held(row.lastError ?? '', clock.nowMs())
+      return await write(store, hit, keepRefused(thread, clock.nowMs()))
+    }
     const incident = incidentOf(stored)
     const isLook = row.mayBeThere === true || row.isUnderWay === true
     const timeoutMs = isLook ? LOOK_TIMEOUT_MS : SEND_TIMEOUT_MS
@@ -118,7 +126,8 @@ export async function sendRow(
       return lane.run(
         async () => {
           wasSent = true
-          const outcome = await sendWithin(deps, timeoutMs, stopping, signal =>
+          const outdated = watchSettings(deps, tenantId, target)
+          const outcome = await sendWithin(deps, timeoutMs, stopping, outdated.signal, signal =>
             deps.platforms[target.platform].send(
               {
                 target,
@@ -130,13 +139,14 @@ export async function sendRow(
                 ...(first.unreached !== undefined && { only: first.unreached }),
                 mayBeThere: first.mayBeThere === true,
                 beforeWriting,
-                secrets: configuredSecrets(settings),
+                secrets: configuredSecrets(loaded),
                 ...(first.unansweredAt !== undefined && { unansweredForMs: clock.nowMs() - Date.parse(first.unansweredAt) }),
               },
               signal,
             ),
-          )
-          return outcome.kind === 'rejected' && (await isConfiguredAnew(config, tenantId, target)) ? againWith(outcome.reason) : outcome
+          ).finally(outdated.end)
+          const now = outdated.settings() ?? (outcome.kind === 'rejected' ? await settingsSince(config, tenantId, target) : undefined)
+          return now === undefined ? outcome : againWith(outcome, target, now)
         },
         () => clock.nowMs(),
         begun.ticketStatus === undefined,
@@ -147,7 +157,7 @@ export async function sendRow(
     const end: AttemptEnd =
       outcome === undefined || isCutShort(outcome, stopping)
         ? { kind: 'interrupted', wasSent }
-        : { ...outcome, ...(restsUntilMs !== undefined && { restsUntilMs }) }
+        : { ...outcome, settings, ...(restsUntilMs !== undefined && { restsUntilMs }) }
     const recorded = await record(deps, hit, lease, end, stopping, noted)
     if (recorded === undefined) return undefined
     return { thread: recorded, before: begun, row: first, incident, ...(outcome !== undefined && { outcome }) }
@@ -168,16 +178,58 @@ export function fingerprint({ enabled, fields }: Target): string {
   return `${a}/${b}`
 }
 
-/** Whether the target has other settings by now than those that an attempt was made with. */
-async function isConfiguredAnew(config: TicketingConfigSource, tenant: string, target: Target): Promise<boolean> {
-  const { targets } = await config.load(tenant).catch(() => ({ targets: undefined }))
-  const now = targets?.get(target.id)
-  return now !== undefined && fingerprint(now) !== fingerprint(target)
+/** The settings as they are stored with a row: no one finds the secrets in them, and they are no other row's. */
+function settingsName({ enabled, fields }: Target, threadId: string): string {
+  return createHash('sha256')
+    .update(`${threadId} ${enabled} ${JSON.stringify(fields)}`)
+    .digest('hex')
+    .slice(0, 16)
 }
 
-/** A refusal of settings that count no longer says nothing of the new ones. */
-function againWith(reason: string): TicketOutcome {
-  return { kind: 'retryable', reason: `${reason}; the settings have changed since, and are tried next` }
+/** The settings that a target has by now, `gone` where it has none; undefined where they are those that an attempt was made with, or cannot be read. */
+async function settingsSince(config: TicketingConfigSource, tenant: string, target: Target): Promise<Target | 'gone' | undefined> {
+  const loaded = await config.load(tenant).catch(() => undefined)
+  if (loaded === undefined || loaded.unusable?.has(target.id)) return undefined
+  const now = loaded.targets.get(target.id)
+  if (now === undefined) return 'gone'
+  return fingerprint(now) === fingerprint(target) ? undefined : now
+}
+
+/** Looks now and then whether the settings of an attempt still count; aborts when they do not, as the old address may hold it up for long. */
+function watchSettings({ clock, config }: SendDeps, tenant: string, target: Target) {
+  const outdated = new AbortController()
+  const ended = new AbortController()
+  let settings: Target | 'gone' | undefined
+  const watch = async () => {
+    for (;;) {
+      await clock.sleep(WATCH_MS, ended.signal)
+      if (ended.signal.aborted) return
+      settings = await settingsSince(config, tenant, target)
+      if (settings !== undefined) return outdated.abort()
+    }
+  }
+  void watch()
+  return { signal: outdated.signal, settings: () => (outdated.signal.aborted ? settings : undefined), end: () => ended.abort() }
+}
+
+/** Where a target is: what is at one address is at no other. */
+function addressOf({ fields }: Target): string {
+  const { baseUrl, instanceUrl, apiBaseUrl, webhookUrl, host } = fields
+  return JSON.stringify([baseUrl, instanceUrl, apiBaseUrl, webhookUrl, host])
+}
+
+/** How an attempt ended with settings that count no longer: that says nothing of the new ones. */
+function againWith(outcome: TicketOutcome, before: Target, now: Target | 'gone'): TicketOutcome {
+  if (outcome.kind === 'delivered') return outcome
+  const isElsewhere = now === 'gone' || addressOf(before) !== addressOf(now)
+  const { isAmbiguous, isUnanswered } = outcome.kind === 'retryable' ? outcome : {}
+  return {
+    kind: 'retryable',
+    reason: `${outcome.reason}; the settings have changed since, and are tried next`,
+    settingsChanged: true,
+    ...(isAmbiguous && !isElsewhere && { isAmbiguous }),
+    ...(isUnanswered && !isElsewhere && { isUnanswered }),
+  }
 }
 
 /** Undefined when somebody else was first. */
@@ -214,6 +266,7 @@ async function sendWithin(
   { clock, log }: SendDeps,
   timeoutMs: number,
   stopping: AbortSignal,
+  outdated: AbortSignal,
   send: (signal: AbortSignal) => Promise<TicketOutcome>,
 ): Promise<TicketOutcome> {
   const ended = new AbortController()
@@ -229,7 +282,7 @@ async function sendWithin(
     else stopping.addEventListener('abort', stop, { once: true, signal: ended.signal })
   })
   try {
-    return await Promise.race([send(AbortSignal.any([late.signal, stopping])), timeout, stopped])
+    return await Promise.race([send(AbortSignal.any([late.signal, stopping, outdated])), timeout, stopped])
   } catch (error) {
     log.error({ error }, 'a ticket platform failed in a way that it should not')
     return { kind: 'retryable', reason: 'internal error', isAmbiguous: true }

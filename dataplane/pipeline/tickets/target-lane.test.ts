@@ -99,6 +99,26 @@ describe('the lane of a target', () => {
     expect(lane.room(nowMs)).to.equal(2)
   })
 
+  it('a refusal of the settings for good holds the target until they change, are gone, or somebody asks', async () => {
+    const hold = async () => {
+      await attempt({ ...BROKEN, untilChanged: true })
+      const reason = '401; nothing is sent until its settings change, or somebody asks for it'
+      expect(lane.pause(nowMs)).to.include({ untilMs: nowMs + 86_400_000, reason, isOfPlatform: false })
+    }
+    lane.configured('a')
+    await hold()
+    nowMs += 3_600_000
+    lane.configured('a')
+    expect([lane.room(nowMs), lane.isIdle]).to.deep.equal([0, false])
+    lane.configured('b')
+    expect(lane.room(nowMs)).to.equal(1)
+    await hold()
+    lane.asked(nowMs)
+    expect(lane.room(nowMs)).to.equal(1)
+    lane.held('401', nowMs)
+    expect(lane.room(nowMs)).to.equal(0)
+  })
+
   it('a change of a ticket that the account has no right to says nothing of other tickets', async () => {
     expect(lane.take(nowMs)).to.equal(true)
     const outcome = await lane.run(

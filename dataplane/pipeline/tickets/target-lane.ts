@@ -1,6 +1,7 @@
 /** The lane of one target: its rate, its pauses and its breaker. Every target has a lane of its own, so none waits for another. */
 import { CircuitState, ConsecutiveBreaker, circuitBreaker, handleWhenResult } from 'cockatiel'
 import { REFUSED_PAUSE_MS } from '../../domain/tickets/delivery.ts'
+import { ROW_LIFE_MS } from '../../domain/tickets/ticket-thread.ts'
 import { type BackOffConfig, backOffMs } from '../../limits/back-off.ts'
 import { TokenBucket } from '../../limits/token-bucket.ts'
 import type { TicketOutcome } from '../../ports/incident-platform.ts'
@@ -10,6 +11,8 @@ import type { TargetLimits } from './target-limits.ts'
 const MAX_FAILURES = 3
 /** How long an open breaker keeps a target alone before one attempt tries it. The longest pause is what people wait for once the target works again. */
 const OPEN: BackOffConfig = { firstMs: 5_000, maxMs: 10_000 }
+/** How long a target is left alone whose settings are refused for good, unless they change: as long as a row waits. */
+const HELD_MS = ROW_LIFE_MS
 /** The longest pause that a platform may ask for. */
 const MAX_ASKED_MS = 3_600_000
 
@@ -27,6 +30,8 @@ export interface TargetLane {
   asked(atMs: number): void
   /** The platform asked another agent, or this one before a restart, for no requests until then, ms since the epoch. */
   limited(untilMs: number, reason: string, nowMs: number): void
+  /** The target has the settings that it refused for good. */
+  held(reason: string, nowMs: number): void
   /** In other agents' hands since, by the generation of its owners: they may have used its rate up a moment ago. */
   handedOver(generation: number, nowMs: number): void
   /** The target's settings as a fingerprint: other ones end its pause. */
@@ -106,8 +111,8 @@ export function createTargetLane(limits: TargetLimits, startMs: number, random: 
         const { outcome } = attempt
         // Others that were under way may end after the breaker has opened.
         if (policy.state === CircuitState.Open && isTargetFailure(attempt)) {
-          const ms = refusesAll(attempt) ? REFUSED_PAUSE_MS : backOffMs(OPEN, openings, random)
-          pauseFor(ms, nowMs(), reasonOf(outcome), false)
+          if (isForGood(outcome)) this.held(outcome.reason, nowMs())
+          else pauseFor(refusesAll(attempt) ? REFUSED_PAUSE_MS : backOffMs(OPEN, openings, random), nowMs(), reasonOf(outcome), false)
         }
         if (outcome.kind === 'retryable' && outcome.afterMs !== undefined)
           pauseFor(Math.min(outcome.afterMs, MAX_ASKED_MS), nowMs(), outcome.reason, true)
@@ -121,6 +126,9 @@ export function createTargetLane(limits: TargetLimits, startMs: number, random: 
     },
     limited(untilMs, reason, nowMs) {
       pauseFor(Math.min(untilMs - nowMs, MAX_ASKED_MS), nowMs, reason, true)
+    },
+    held(reason, nowMs) {
+      pauseFor(HELD_MS, nowMs, `${reason}; nothing is sent until its settings change, or somebody asks for it`, false)
     },
     handedOver(generation, nowMs) {
       if (generation === seenGeneration) return
@@ -146,6 +154,10 @@ interface Attempt {
 /** Whether a target takes nothing, whatever it is told, until somebody mends its settings. */
 function refusesAll({ outcome, isOpening }: Attempt): boolean {
   return outcome.kind === 'rejected' && outcome.isTargetBroken === true && (isOpening || outcome.isForbidden !== true)
+}
+
+function isForGood(outcome: TicketOutcome): outcome is Extract<TicketOutcome, { kind: 'rejected' }> {
+  return outcome.kind === 'rejected' && outcome.isTargetBroken === true && outcome.untilChanged === true
 }
 
 function isTargetFailure(attempt: Attempt): boolean {

@@ -12,6 +12,7 @@ import { type Clock, monotonicMs } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createMetrics } from '../../telemetry/metrics.ts'
 import { DROPPED_BY_DASHBOARD } from '../../tenant-export/attribute-names.ts'
+import { failedAnswer, mediaTypeOf, PROTOBUF_TYPE } from '../../tenant-export/export-answer.ts'
 import { exportHttp } from '../../tenant-export/export-http.ts'
 import { answerSearch, createSearchDoor } from '../../tenant-search/search-endpoints.ts'
 import type { TenantExchange } from '../../upstream/exchange.ts'
@@ -160,14 +161,21 @@ function refuse(request: IncomingMessage, response: ServerResponse, error: unkno
   if (status >= 500) log[status === 500 ? 'error' : 'warn']({ error, method: request.method, path: request.url }, 'request failed')
   if (response.getHeader('content-security-policy') === undefined) setSecurityHeaders(response, undefined)
   const isUnread = !request.complete
-  const body = JSON.stringify(answer.toBody())
+  const { type, body } = errorOf(request, answer)
   response.writeHead(status, {
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': Buffer.byteLength(body),
+    ...{ 'content-type': type, 'content-length': body.length },
     ...headers,
     ...(isUnread && { connection: 'close' }),
   })
   if (!isUnread) return void response.end(body)
   response.write(body)
   endAfterRequest(request, response, REFUSED_BODY_MS)
+}
+
+/** An export in protobuf is refused in protobuf, by whomever (Decisions 3). */
+function errorOf(request: IncomingMessage, error: HttpError): { readonly type: string; readonly body: Uint8Array } {
+  const service = findService((request.url ?? '').split('?', 1)[0]!)
+  const isProtobuf = service?.name === 'collector' && mediaTypeOf(request.headers['content-type']) === PROTOBUF_TYPE
+  if (isProtobuf) return { type: PROTOBUF_TYPE, body: failedAnswer(PROTOBUF_TYPE, error).body }
+  return { type: 'application/json; charset=utf-8', body: Buffer.from(JSON.stringify(error.toBody())) }
 }

@@ -9,6 +9,7 @@ import { systemClock } from '../../adapters/clock/system-clock.ts'
 import { createSearchStore } from '../../adapters/search/search-store.ts'
 import { apiKeyRoutes } from '../../api-keys/key-routes.ts'
 import { createApiKeyStore } from '../../api-keys/key-store.ts'
+import { decodeMessage } from '../../otlp/testing/logs-proto.ts'
 import { type DashboardFixture, startDashboardFixture, textOf } from './testing/dashboard-fixture.ts'
 
 describe('the dashboard as a keyless proxy', () => {
@@ -131,6 +132,22 @@ describe('the dashboard as a keyless proxy', () => {
     const { status, body } = await call('/api/otel/v1/logs', { method: 'POST', body: '{}' })
     expect(status).to.equal(502)
     expect(body).to.deep.equal({ error: 'the request could not be forwarded to the collector', status: 502 })
+  })
+
+  it('answers 502 to an export in protobuf as a google.rpc.Status in protobuf', async () => {
+    await dashboard.stopBackend('collector')
+    for (const tenant of [{}, { 'x-service-tenant-id': 'acme' }]) {
+      const headers = { 'content-type': 'application/x-protobuf', ...tenant }
+      const response = await fetch(`${dashboard.url}/api/otel/v1/logs?a=b`, { method: 'POST', headers, body: new Uint8Array() })
+      expect([response.status, response.headers.get('content-type')]).to.deep.equal([502, 'application/x-protobuf'])
+      expect(decodeMessage('Status', Buffer.from(await response.arrayBuffer()))).to.include({
+        code: 14,
+        message: 'the request could not be forwarded to the collector',
+      })
+    }
+    const other = await call('/api/otel/v1/traces', { method: 'POST', headers: { 'content-type': 'application/x-protobuf' } })
+    expect(other.status).to.equal(404)
+    expect(other.body).to.include({ status: 404 })
   })
 
   it('passes statuses and errors of back ends on as they are', async () => {

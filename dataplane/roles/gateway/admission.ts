@@ -8,8 +8,6 @@ import { SearchStoreUnavailable } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { RateLimit } from './rate-limit.ts'
 
-/** The code of gRPC, which the collector itself has no use for. */
-const UNAUTHENTICATED = 16
 const MISSING_KEY = `missing or invalid API key: send one in the header ${API_KEY_HEADER}`
 
 export interface Refused {
@@ -35,7 +33,7 @@ export type Admit = (key: string | readonly string[] | undefined) => Admission |
 /** The admission is there at once where the key is known. */
 export function createAdmit({ check, limit, requestsPerSecond, clock, log }: AdmissionDeps): Admit {
   const admit = (owner: KeyOwner | undefined): Admission => {
-    if (owner === undefined) return { refused: { status: 401, grpcCode: UNAUTHENTICATED, message: MISSING_KEY } }
+    if (owner === undefined) return { refused: { status: 401, grpcCode: GRPC.unauthenticated, message: MISSING_KEY } }
     const retryAfterSeconds = limit.take(owner.id, clock.nowMs())
     if (retryAfterSeconds === 0) return { owner }
     const message = `this API key may ask ${requestsPerSecond} times a second; try again later`

@@ -297,6 +297,25 @@ describe('the gateway, when back ends are away', () => {
     }
   })
 
+  for (const http2 of [false, true])
+    it(`401 and 502 of a protobuf export are a google.rpc.Status in protobuf, over HTTP/${http2 ? 2 : 1.1}`, async () => {
+      harness = await startHarness({ collector: { http: away, grpc: away } })
+      for (const path of ['/v1/logs', '/api/otel/v1/logs']) {
+        const asked = { body: buildProtobuf(ONE), headers: PROTOBUF, http2 }
+        const unreachable = await harness.call(path, asked)
+        expect([unreachable.status, unreachable.headers['content-type']]).to.deep.equal([502, 'application/x-protobuf'])
+        expect(decodeMessage('Status', unreachable.body)).to.include({
+          code: 14,
+          message: 'the request could not be forwarded to the collector',
+        })
+        const keyless = await harness.call(path, { ...asked, key: undefined })
+        expect([keyless.status, keyless.headers['content-type']]).to.deep.equal([401, 'application/x-protobuf'])
+        const said = decodeMessage('Status', keyless.body)
+        expect(said['code']).to.equal(16)
+        expect(said['message']).to.include('x-service-api-key')
+      }
+    })
+
   it('a rate limit: 429 with Retry-After', async () => {
     harness = await startHarness({ requestsPerSecond: 1 })
     const answers = await Promise.all(Array.from({ length: 10 }, () => harness.call('/health')))

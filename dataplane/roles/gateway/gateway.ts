@@ -16,7 +16,7 @@ import { SearchStoreUnavailable } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createMetrics, type Metrics } from '../../telemetry/metrics.ts'
 import { DROPPED_BY_GATEWAY } from '../../tenant-export/attribute-names.ts'
-import { failedAnswer, mediaTypeOf } from '../../tenant-export/export-answer.ts'
+import { failedAnswer, mediaTypeOf, PROTOBUF_TYPE } from '../../tenant-export/export-answer.ts'
 import { COLLECTOR_AWAY, exportHttp } from '../../tenant-export/export-http.ts'
 import { answerSearch, createSearchDoor } from '../../tenant-search/search-endpoints.ts'
 import {
@@ -235,15 +235,16 @@ function createFront(config: GatewayConfig, check: KeyCheck, metrics: Metrics) {
   }
 }
 
-/** Statuses whose bodies the specification shows, for requests of every type. */
+/** Statuses whose JSON bodies the specification shows. */
 const SHOWN: ReadonlySet<number> = new Set([401, 502])
 
 /** That of an export has the collector's form (Decisions 3). */
 function answerFailure(request: GatewayRequest, response: GatewayResponse, error: HttpError): void {
   const isExport = EXPORT_PATHS.includes((request.url ?? '').split('?', 1)[0]!)
-  if (!isExport || SHOWN.has(error.status)) answerError(response, error)
+  const type = mediaTypeOf(request.headers['content-type'])
+  if (!isExport || (type !== PROTOBUF_TYPE && SHOWN.has(error.status))) answerError(response, error)
   else {
-    const { status, headers, body } = failedAnswer(mediaTypeOf(request.headers['content-type']), error)
+    const { status, headers, body } = failedAnswer(type, error)
     answerBytes(response, status, headers, body)
   }
 }

@@ -7,7 +7,7 @@ import { type CommandDeps, EXIT, PROCESS, refusalsOf } from '../../command-line/
 import { obey, parseWords, type Words } from '../../command-line/words.ts'
 import { loadSomeSettings } from '../../config/environment.ts'
 import { TENANT_ID } from '../../contract/setting.ts'
-import type { ApiKey } from '../../domain/api-keys/api-key.ts'
+import { type ApiKey, withoutKeys } from '../../domain/api-keys/api-key.ts'
 import { DirectoryInUse, type DirectoryLock, lockDirectory } from '../../lifecycle/directory-lock.ts'
 import { SearchStoreRefusal, SearchStoreUnavailable } from '../../ports/search-store.ts'
 import { SILENT } from '../../telemetry/log.ts'
@@ -73,9 +73,10 @@ const RUN: Readonly<Record<Action, (keys: ApiKeyStore, options: Options, deps: C
     if (named.length > 1)
       return refuse(deps, `tenant ${tenant} has ${named.length} keys named ${name}: expected an id of ${idsOf(named)}`, EXIT.failed)
     const id = given ?? named[0]?.id
-    if (id === undefined) return refuse(deps, `tenant ${tenant} has no key named ${name} (keys list --tenant ${tenant})`, EXIT.failed)
+    if (id === undefined)
+      return refuse(deps, `tenant ${tenant} has no key named ${withoutKeys(name ?? '')} (keys list --tenant ${tenant})`, EXIT.failed)
     if (!(await keys.revoke(tenant, id)))
-      return refuse(deps, `tenant ${tenant} has no key ${id} (keys list --tenant ${tenant})`, EXIT.failed)
+      return refuse(deps, `tenant ${tenant} has no key ${withoutKeys(id)} (keys list --tenant ${tenant})`, EXIT.failed)
     // Gateways are other processes, which know a key for so long without asking.
     await deps.clock.sleep(TRUST_MS)
     deps.stderr.write(`revoked ${id}\n`)

@@ -42,6 +42,17 @@ describe('logpipeline keys', () => {
     expect((await run(['list', '--tenant', 'acme'], atSearch())).stdout).to.equal('')
   })
 
+  it('revoke with a key in place of its id tells its masked form alone', async () => {
+    const key = (await run(['create', '--tenant', 'acme'], atSearch())).stdout.trim()
+    for (const args of [[key], ['--name', key]]) {
+      const { code, stderr } = await run(['revoke', '--tenant', 'acme', ...args], atSearch())
+      expect(code).to.equal(1)
+      expect(stderr)
+        .to.include(`${key.slice(0, 13)}…${key.slice(-4)}`)
+        .and.not.include(key.slice(14, 30))
+    }
+  })
+
   it('revoke says so once no gateway takes the key any more', async () => {
     await run(['create', '--tenant', 'acme', '--name', 'ci'], atSearch())
     const done: string[] = []

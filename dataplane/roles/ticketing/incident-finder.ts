@@ -13,17 +13,22 @@ export type Place =
 
 const UNKNOWN: Place = { kind: 'unknown' }
 
-/** One search for all ids; at most 500. */
+/** One search for all ids, at most 500; one more for those that are not the caller's. Other tenants may have an incident of the same id. */
 export async function locateIncidents(
   store: SearchStore,
   ids: readonly string[],
   tenant: string | undefined,
 ): Promise<(id: string) => Place> {
-  const body = { size: ids.length, _source: ['tenantId'], query: { ids: { values: ids } } }
-  const { hits } = await store.search({ index: ALL_INCIDENTS, body })
-  const places = new Map<string, Place>()
-  for (const { id, index } of hits)
-    places.set(id, tenant === undefined || index === incidentsIndex(tenant) ? { kind: 'found', index } : { kind: 'foreign' })
+  const find = async (index: string, values: readonly string[]) => {
+    if (values.length === 0) return []
+    const body = { size: values.length, track_total_hits: false, _source: ['tenantId'], query: { ids: { values } } }
+    return (await store.search({ index, body })).hits
+  }
+  const own = await find(tenant === undefined ? ALL_INCIDENTS : incidentsIndex(tenant), ids)
+  const places = new Map<string, Place>(own.map(({ id, index }) => [id, { kind: 'found', index }]))
+  if (tenant === undefined) return id => places.get(id) ?? UNKNOWN
+  const missing = ids.filter(id => !places.has(id))
+  for (const { id } of await find(ALL_INCIDENTS, missing)) places.set(id, { kind: 'foreign' })
   return id => places.get(id) ?? UNKNOWN
 }
 

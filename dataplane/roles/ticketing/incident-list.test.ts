@@ -77,4 +77,25 @@ describe('times of the incident list', () => {
     expect(fromOf('2026-01-31T12:00Z')).to.equal('2026-01-31T12:00:00.000Z')
     expect(fromOf('2026-01-31T12:00+01:00')).to.equal('2026-01-31T11:00:00.000Z')
   })
+
+  it('are in UTC where they name no zone, wherever the agent runs', () => {
+    const zone = process.env['TZ']
+    process.env['TZ'] = 'America/New_York'
+    try {
+      expect(new Date('2026-01-31T12:00:00').toISOString()).to.equal('2026-01-31T17:00:00.000Z')
+      for (const [text, time] of [
+        ['2026-01-31T12:00:00', '2026-01-31T12:00:00.000Z'],
+        ['2026-01-31T12:00:00.125', '2026-01-31T12:00:00.125Z'],
+        ['2026-01-31T12:00', '2026-01-31T12:00:00.000Z'],
+        ['2026-01-31', '2026-01-31T00:00:00.000Z'],
+        ['2026-01-31T12:00:00-05:00', '2026-01-31T17:00:00.000Z'],
+      ])
+        expect(INCIDENT_FILTERS.safeParse({ from: text }).data?.from, text).to.equal(time)
+    } finally {
+      if (zone === undefined) delete process.env['TZ']
+      else process.env['TZ'] = zone
+    }
+    for (const from of ['2026-02-30T12:00:00', '2026-01-31T25:00', '2026-01-31 12:00:00', '12:00', '2026-01', '2026-01-31T12:00:00 02:00'])
+      expect(problems({ from })?.[0], from).to.match(/^from: expected an ISO-8601 time such as 2026-01-31T12:00:00Z/)
+  })
 })

@@ -17,9 +17,13 @@ const FIRST_TIME = Date.parse('0001-01-01T00:00:00Z')
 const LAST_TIME = Date.parse('9999-12-31T23:59:59.999Z')
 const TIME_FORM = 'expected an ISO-8601 time such as 2026-01-31T12:00:00Z'
 
-/** A moment as text in UTC with milliseconds. A day alone is its first moment. */
+const FORM = { offset: true, local: true } as const
+const NAMES_NO_ZONE = /T[^Z+-]*$/
+
+/** A moment as text in UTC with milliseconds. A day alone is its first moment; a time without a zone is in UTC, as every time that the API tells. */
 export const TIME = z
-  .union([z.iso.datetime({ offset: true }), z.iso.datetime({ offset: true, precision: -1 }), z.iso.date()], { error: TIME_FORM })
+  .union([z.iso.datetime(FORM), z.iso.datetime({ ...FORM, precision: -1 }), z.iso.date()], { error: TIME_FORM })
+  .transform(text => (NAMES_NO_ZONE.test(text) ? `${text}Z` : text))
   .refine(text => isWithin(Date.parse(text), FIRST_TIME, LAST_TIME), `${TIME_FORM}, from the years 0001 to 9999 in UTC`)
   .transform(text => new Date(text).toISOString())
 

@@ -11,11 +11,11 @@ import { TIME } from './incident-list.ts'
 const MAX_GLOBS = 100
 const SILENCE = z
   .strictObject({
-    services: boundedList(z.string().min(1).max(256), { least: 1, most: MAX_GLOBS }),
+    services: boundedList(z.string().trim().min(1).max(256), { least: 1, most: MAX_GLOBS }),
     severities: boundedList(z.enum(SEVERITIES), { least: 1, most: SEVERITIES.length }).optional(),
     from: TIME,
     to: TIME,
-    reason: z.string().min(1).max(500),
+    reason: z.string().trim().min(1).max(500),
   })
   .check(({ value: { from, to }, issues }) => {
     if (Date.parse(to) <= Date.parse(from)) issues.push({ code: 'custom', path: ['to'], input: to, message: 'expected a time after from' })

@@ -218,6 +218,24 @@ describe('ticketing', () => {
       expect((await api.get('/api/incidents/i1')).body.status).to.equal('open')
     })
 
+    it('an id that another tenant has, too, is one of the caller, however many tenants have it', async () => {
+      const tenants = ['acme', 'beta', 'gamma', 'delta']
+      await storeIncidents(
+        store,
+        ...tenants.flatMap(tenantId => [
+          { id: 'same-1', tenantId },
+          { id: 'same-2', tenantId },
+        ]),
+      )
+      for (const tenant of tenants) {
+        expect((await act('same-1', 'acknowledge', undefined, tenant)).status, tenant).to.equal(200)
+        const { body } = await api.send('POST', '/api/v1/incidents/batch', { ids: ['same-1', 'same-2'], action: 'resolve' }, tenant)
+        expect(body, tenant).to.deep.include({ updated: 2, ids: ['same-1', 'same-2'] })
+        expect((await api.get('/api/incidents/same-2', tenant)).body).to.deep.include({ tenantId: tenant, status: 'resolved' })
+      }
+      expect((await act('same-1', 'resolve', undefined, 'epsilon')).status).to.equal(403)
+    })
+
     it("403 for another tenant's incident, 404 for an unknown one", async () => {
       expect((await act('i1', 'acknowledge', undefined, 'acme')).status).to.equal(403)
       expect((await act('i9', 'acknowledge')).status).to.equal(404)

@@ -428,6 +428,18 @@ describe('tickets through HTTP', function () {
       expect((await api.get('/api/v1/silences', tenant)).body).to.deep.equal([])
     })
 
+    it('400 without a reason or a service, blank ones included', async () => {
+      const asked = { services: ['check*'], from, to, reason: 'release' }
+      for (const [field, value] of Object.entries({ reason: ' \t', services: [' '] })) {
+        const { status, body } = await silence({ ...asked, [field]: value })
+        expect([field, status]).to.deep.equal([field, 400])
+        expect(body.error).to.match(new RegExp(`^${field}`))
+      }
+      const { body } = await silence({ ...asked, services: [' check* '], reason: ' release ' })
+      expect(body).to.deep.include({ services: ['check*'], reason: 'release' })
+      await api.send('DELETE', `/api/v1/silences/${body.id}`, undefined, tenant)
+    })
+
     it('suppress the dispatches of incidents that match; deleted, the incident is dispatched', async () => {
       const { body } = await silence({ services: ['checkout'], from, to, reason: 'release' })
       await add()

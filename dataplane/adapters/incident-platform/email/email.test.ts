@@ -123,7 +123,7 @@ describe('e-mail', () => {
     {
       says: 'a server that greets with 554 takes no mail at all',
       options: { onConnect: (_, done) => done(smtpError(554, 'No SMTP service for you')) },
-      is: { kind: 'rejected', isTargetBroken: true },
+      is: { kind: 'rejected', isTargetBroken: true, untilChanged: true },
       isNot: 'isAmbiguous',
     },
     {
@@ -135,19 +135,19 @@ describe('e-mail', () => {
     {
       says: 'a log-in that is missing is a matter of the settings',
       options: { onMailFrom: (_, __, done) => done(smtpError(530, 'Authentication required')) },
-      is: { kind: 'rejected', isTargetBroken: true },
+      is: { kind: 'rejected', isTargetBroken: true, untilChanged: true },
       isNot: 'isTargetDown',
     },
     {
       says: 'a sender that the server does not take is a matter of the settings',
       options: { onMailFrom: (_, __, done) => done(smtpError(550, 'Sender address rejected')) },
-      is: { kind: 'rejected', isTargetBroken: true },
+      is: { kind: 'rejected', isTargetBroken: true, untilChanged: true },
       isNot: 'isAmbiguous',
     },
     {
       says: 'recipients none of whom the server takes are a matter of the settings',
       options: { onRcptTo: (_, __, done) => done(smtpError(550, 'No such user here')) },
-      is: { kind: 'rejected', isTargetBroken: true },
+      is: { kind: 'rejected', isTargetBroken: true, untilChanged: true },
       isNot: 'isAmbiguous',
     },
     {

@@ -29,7 +29,7 @@ export function outcomeOfSmtpError(error: unknown, { isStopping, isRest = false,
   const isOfMail = code !== undefined && OF_MAIL.has(code) && !NO_LOG_IN.has(responseCode ?? 0)
   const isOfSettings = command !== undefined && ENVELOPE.has(command) && responseCode !== TOO_LARGE && !isRest
   if (responseCode !== undefined && responseCode >= 500)
-    return { kind: 'rejected', reason, ...((!isOfMail || isOfSettings) && { isTargetBroken: true }) }
+    return { kind: 'rejected', reason, ...((!isOfMail || isOfSettings) && { isTargetBroken: true, untilChanged: true }) }
   if (responseCode !== undefined && responseCode >= 400)
     return { kind: 'retryable', reason, ...((!isOfMail || responseCode === CLOSING) && { isTargetDown: true }) }
   if (code !== undefined && BROKEN.has(code)) return { kind: 'rejected', reason, isTargetBroken: true }

@@ -46,7 +46,8 @@ export default function IncidentsPage() {
   const anyLogs = useAnyLogs()
   const isEmpty = !list.isPending && list.error === null && list.incidents.length === 0 && urlId === undefined && !isFiltered(filters)
   const { currentId, moveTo } = useCurrent(list.incidents, urlId, { isSplit, hrefOf })
-  useListKeys(list.incidents, { currentId, urlId, isSplit, moveTo, hrefOf })
+  const { detail, goToDetail } = useWayToDetail(isSplit)
+  useListKeys(list.incidents, { currentId, urlId, isSplit, moveTo, hrefOf, goToDetail })
 
   const known = list.incidents.find(({ id }) => id === (urlId ?? currentId))
   if (!isSplit && urlId !== undefined) {
@@ -75,13 +76,15 @@ export default function IncidentsPage() {
       <div className={isSplit ? styles.split : styles.narrow}>
         <div className={styles.listColumn}>
           <FilterBar filters={filters} counts={counts} onChange={setFilters} />
-          <ListPanel {...{ list, filters, counts, currentId, isSplit, hrefOf, setFilters }} />
+          <ListPanel {...{ list, filters, counts, currentId, isSplit, hrefOf, setFilters, goToDetail }} />
         </div>
         {isSplit &&
           (shownId === undefined ? (
             <NothingShown isKnown={!list.isPending && anyLogs !== undefined} isQuiet={isEmpty} />
           ) : (
-            <IncidentDetail key={shownId} id={shownId} known={known} namesTab={urlId !== undefined} />
+            <section ref={detail} tabIndex={-1} className={styles.beside} aria-label="The incident">
+              <IncidentDetail key={shownId} id={shownId} known={known} namesTab={urlId !== undefined} />
+            </section>
           ))}
       </div>
     </Page>
@@ -137,15 +140,31 @@ function useCurrent(
   return { currentId: urlId ?? chosenId ?? firstId, moveTo }
 }
 
+/** Beside the list: who opens an incident by the keyboard is at it, as Tab would go through all rows first; Escape leads back to its row. */
+function useWayToDetail(isSplit: boolean) {
+  const detail = useRef<HTMLElement>(null)
+  // Once the incident that was opened is drawn.
+  const goToDetail = useCallback(() => void requestAnimationFrame(() => detail.current?.focus({ preventScroll: true })), [])
+  const goBack = () => {
+    const rows = [...document.querySelectorAll<HTMLElement>(`.${listStyles.rowTitle}`)]
+    // One that is resolved has left the list.
+    const row = rows.find(each => each.ariaCurrent === 'true') ?? rows[0]
+    row?.focus()
+  }
+  useShortcut('Escape', 'Back to the list', goBack, { group: 'This incident', enabled: isSplit })
+  return { detail, goToDetail }
+}
+
 interface ListKeys {
   readonly currentId: string | undefined
   readonly urlId: string | undefined
   readonly isSplit: boolean
   readonly moveTo: (id: string) => void
   readonly hrefOf: (id: string | undefined) => string
+  readonly goToDetail: () => void
 }
 
-function useListKeys(incidents: readonly Incident[], { currentId, urlId, isSplit, moveTo, hrefOf }: ListKeys): void {
+function useListKeys(incidents: readonly Incident[], { currentId, urlId, isSplit, moveTo, hrefOf, goToDetail }: ListKeys): void {
   const [, navigate] = useLocation()
   const change = useIncidentChange()
   const [actor] = useActor()
@@ -165,10 +184,12 @@ function useListKeys(incidents: readonly Incident[], { currentId, urlId, isSplit
   }
   useShortcut('j', 'Next incident', () => move(1), { group, enabled: incidents.length > 0 })
   useShortcut('k', 'Incident before', () => move(-1), { group, enabled: incidents.length > 0 })
-  useShortcut('Enter', 'Open the incident', () => currentId !== undefined && navigate(hrefOf(currentId)), {
-    group,
-    enabled: urlId === undefined,
-  })
+  const open = () => {
+    if (currentId === undefined) return
+    if (urlId === undefined) navigate(hrefOf(currentId))
+    if (isSplit) goToDetail()
+  }
+  useShortcut('Enter', 'Open the incident', open, { group, enabled: urlId === undefined || isSplit })
   useShortcut('a', 'Acknowledge', () => act('acknowledge'), { group, enabled: isList })
   useShortcut('r', 'Resolve', () => act('resolve'), { group, enabled: isList })
   useShortcut('u', 'Back to the list', () => navigate(hrefOf(undefined)), { group, enabled: urlId !== undefined && !isSplit })
@@ -182,9 +203,10 @@ interface ListPanelProps {
   readonly isSplit: boolean
   readonly hrefOf: (id: string) => string
   readonly setFilters: (changes: Partial<Record<keyof IncidentFilters, unknown>>) => void
+  readonly goToDetail: () => void
 }
 
-function ListPanel({ list, filters, counts, currentId, isSplit, hrefOf, setFilters }: ListPanelProps) {
+function ListPanel({ list, filters, counts, currentId, isSplit, hrefOf, setFilters, goToDetail }: ListPanelProps) {
   const { incidents, error, isPending, hasMore, isLoadingMore, loadMore, retry } = list
   const { chosen, choose, chooseAll, clear } = useChosen(incidents)
   const current = useRef(currentId)
@@ -215,6 +237,7 @@ function ListPanel({ list, filters, counts, currentId, isSplit, hrefOf, setFilte
           total={counts && countOf(counts, filters.status)}
           onChoose={choose}
           onMore={loadMore}
+          onOpenByKey={isSplit ? goToDetail : undefined}
           scrollsWithPage={!isSplit}
         />
       )}

@@ -15,7 +15,7 @@ import { OpenIncidents } from './open-incidents.tsx'
 import styles from './overview.module.css'
 import type { Counts } from './overview-data.ts'
 import { Services } from './services.tsx'
-import { Tiles } from './tiles.tsx'
+import { CountTiles } from './tiles.tsx'
 import { useCounts, useNewest, useOpenIncidents } from './use-overview.ts'
 
 export default function OverviewPage() {
@@ -46,7 +46,7 @@ export default function OverviewPage() {
         )
       ) : (
         <>
-          <Tiles counts={counts.data} incidents={incidents.data} windowMs={windowMs(range)} />
+          <CountTiles counts={counts.data} incidents={incidents.data} windowMs={windowMs(range)} />
           <Panel title="Records by level" actions={<ChartLegend series={counts.data.chart.series} />}>
             {counts.data.records === 0 && newest.data?.timestamp !== undefined ? (
               <Elsewhere timestamp={newest.data.timestamp} />

@@ -1,23 +1,22 @@
-import type { ReactNode } from 'react'
 import { compareCounts, formatCount, formatShare, formatShort } from '../../components/format.ts'
-import styles from './overview.module.css'
+import { Tile, Tiles } from '../../components/tile.tsx'
 import type { Counts } from './overview-data.ts'
 import type { OpenIncidentsRead } from './read-open-incidents.ts'
 
-export interface TilesProps {
+export interface CountTilesProps {
   readonly counts: Counts
   readonly incidents: OpenIncidentsRead | undefined
   readonly windowMs: number
 }
 
-export function Tiles({ counts, incidents, windowMs }: TilesProps) {
+export function CountTiles({ counts, incidents, windowMs }: CountTilesProps) {
   const { records, errors, recordsBefore, errorsBefore, services, hasMoreServices } = counts
   const share = records === 0 ? 0 : errors / records
   const shareBefore = recordsBefore === 0 ? 0 : errorsBefore / recordsBefore
   const urgent = incidents?.urgent ?? 0
   const silent = services.filter(service => service.records === 0).length
   return (
-    <dl className={styles.tiles}>
+    <Tiles>
       <Tile title="Records" value={formatShort(records)}>
         {rateOf(records, windowMs)}
         {recordsBefore > 0 && `, ${compareCounts(records, recordsBefore).text}`}
@@ -36,26 +35,7 @@ export function Tiles({ counts, incidents, windowMs }: TilesProps) {
       <Tile title="Services" value={`${formatCount(services.length - silent)}${hasMoreServices ? '+' : ''}`}>
         {silent > 0 ? `${silent} fell silent` : 'with records'}
       </Tile>
-    </dl>
-  )
-}
-
-interface TileProps {
-  readonly title: string
-  readonly value: string
-  readonly tone?: 'bad' | undefined
-  readonly children: ReactNode
-}
-
-function Tile({ title, value, tone, children }: TileProps) {
-  return (
-    <div className={styles.tile} data-tone={tone}>
-      <dt>{title}</dt>
-      <dd>
-        <span>{value}</span>
-        <small>{children}</small>
-      </dd>
-    </div>
+    </Tiles>
   )
 }
 

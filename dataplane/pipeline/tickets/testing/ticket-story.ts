@@ -32,7 +32,7 @@ export interface TicketStory {
   act(action: IncidentAction, status: Incident['status']): Promise<void>
   /** As `<target> <event> <status>`. */
   rows(n?: number): Promise<readonly string[]>
-  dispatches(): Promise<Readonly<Record<string, IncidentDispatch>>>
+  dispatches(n?: number): Promise<Readonly<Record<string, IncidentDispatch>>>
   /** Changes the first incident as the bridge does. */
   grow(edit: Partial<Incident>): Promise<void>
 }
@@ -84,8 +84,8 @@ export function describeTicketStory(title: string, open: OpenStore, tell: (story
         (await readThreads(opened.store, (await read(n)).source))
           .flatMap(thread => showRows(thread, nowIso()))
           .map(({ platform, event, status }) => `${platform} ${event} ${status}`),
-      async dispatches() {
-        const { source } = await read()
+      async dispatches(n = 1) {
+        const { source } = await read(n)
         return (await readDispatches(opened.store, [source]))(source)
       },
       grow: edit => change(incident => ({ ...incident, ...edit, ticketing: { ...incident.ticketing, attentionAt: nowIso() } })),

@@ -1,12 +1,17 @@
 /** Turns that the way from incident to ticket may take: opened again, changed on a platform, settings and clocks that change meanwhile. */
 import { expect } from 'chai'
-import { it } from 'mocha'
+import { beforeEach, describe, it } from 'mocha'
 import { oweChange } from '../../../domain/tickets/incident-tickets.ts'
 import type { TicketOutcome } from '../../../ports/incident-platform.ts'
 import { buildTarget } from './fake-config.ts'
 import type { TicketStory } from './ticket-story.ts'
 
 const HOUR_MS = 3_600_000
+
+/** Lets what was begun go on, a store of its own thread included. */
+async function turnsUntil(isDone: () => boolean, most = 200): Promise<void> {
+  for (let i = 0; i < most && !isDone(); i++) await new Promise(done => setTimeout(done, 5))
+}
 
 export function tellTurns(story: TicketStory): void {
   const { use, add, id, change, act, rows, dispatches } = story
@@ -77,9 +82,118 @@ export function tellTurns(story: TicketStory): void {
       await add()
       await story.world.settle()
       expect(await rows()).to.deep.equal(['slack open pending'])
-      story.world.clock.advance(2_000)
+      story.world.clock.advance(1_500)
       await story.world.settle()
       expect(await rows()).to.deep.equal(['slack open sent'])
+    })
+
+  describe('a refusal that no further attempt changes', () => {
+    const refusal: TicketOutcome = { kind: 'rejected', reason: 'Invalid routing key', isTargetBroken: true, untilChanged: true }
+    const configure = (routingKey: string) =>
+      use(['pagerduty'], { targets: new Map([['pagerduty', buildTarget('pagerduty', { routingKey })]]) })
+    const asked = () =>
+      story.world.platforms.arrived
+        .filter(({ content }) => content.tenantId === story.tenant)
+        .map(({ target }) => target.fields['routingKey'])
+    beforeEach(() => {
+      configure('old')
+      story.world.platforms.answer = ({ target }) => (target.fields['routingKey'] === 'old' ? refusal : undefined)
+    })
+    const waitMinutes = async (dispatcher = story.world.dispatcher) => {
+      for (let minute = 0; minute < 5; minute++) {
+        story.world.clock.advance(60_000)
+        await story.world.settle(dispatcher)
+      }
+    }
+
+    it('is asked for once, whatever else waits, and is shown as failed until the settings change', async () => {
+      await add()
+      await story.world.settle()
+      await add({ id: id(2) })
+      await waitMinutes()
+      expect(asked()).to.deep.equal(['old'])
+      const shown = [await dispatches(1), await dispatches(2)].map(each => each['pagerduty'])
+      const [failed, waiting] = shown[0]?.status === 'failed' ? shown : shown.toReversed()
+      expect(failed).to.deep.include({ status: 'failed', attempts: 1 })
+      expect(failed!.lastError).to.include('Invalid routing key; needs attention: tried again once its settings change')
+      const lastError = 'waits: Invalid routing key; nothing is sent until its settings change, or somebody asks for it'
+      expect(waiting).to.deep.include({ status: 'pending', attempts: 0, lastError })
+      configure('new')
+      story.world.clock.advance(1_000)
+      await story.world.settle()
+      expect(asked()).to.deep.equal(['old', 'new', 'new'])
+      expect([await rows(1), await rows(2)]).to.deep.equal([['pagerduty open sent'], ['pagerduty open sent']])
+    })
+
+    it('is not asked for again by an agent that was started since, which sends with new settings', async () => {
+      await add()
+      await story.world.settle()
+      const { dispatcher } = story.world.replica()
+      await waitMinutes(dispatcher)
+      expect(asked()).to.deep.equal(['old'])
+      configure('new')
+      await waitMinutes(dispatcher)
+      expect(asked()).to.deep.equal(['old', 'new'])
+    })
+
+    it('a target that is removed or switched off meanwhile is waited for no longer', async () => {
+      await add()
+      await story.world.settle()
+      await add({ id: id(2) })
+      await waitMinutes()
+      use(['pagerduty'], { targets: new Map() })
+      story.world.clock.advance(60_000)
+      await story.world.settle()
+      expect([await rows(1), await rows(2)]).to.deep.equal([['pagerduty open suppressed'], ['pagerduty open suppressed']])
+      expect(asked()).to.deep.equal(['old'])
+    })
+  })
+
+  for (const { name, settings } of [
+    { name: 'another address', settings: () => ({ webhookUrl: 'https://new' }) },
+    { name: 'switched off', settings: () => undefined },
+  ])
+    it(`an attempt under way with settings that change is cut short: ${name}`, async () => {
+      const configure = (webhookUrl: string, enabled = true) =>
+        use(['slack'], { targets: new Map([['slack', buildTarget('slack', { webhookUrl }, enabled)]]) })
+      configure('https://old')
+      let endedAfterMs: number | undefined
+      const { clock, platforms, dispatcher } = story.world
+      const own = () => platforms.arrived.filter(({ content }) => content.tenantId === story.tenant)
+      platforms.answer = ({ target }, signal) => {
+        if (target.fields['webhookUrl'] !== 'https://old') return undefined
+        const beganMs = clock.nowMs()
+        return new Promise(resolve => {
+          signal.addEventListener('abort', () => {
+            endedAfterMs = clock.nowMs() - beganMs
+            resolve({ kind: 'retryable', reason: 'given up by the caller', isAmbiguous: true, isUnanswered: true })
+          })
+        })
+      }
+      await add()
+      await story.world.intake.round()
+      await story.world.intake.idle()
+      await dispatcher.round()
+      await turnsUntil(() => own().length > 0)
+      for (let i = 0; i < 5; i++) {
+        clock.advance(1_000)
+        await turnsUntil(() => false, 2)
+      }
+      expect(endedAfterMs).to.equal(undefined)
+      const changed = settings()
+      if (changed === undefined) configure('https://old', false)
+      else configure(changed.webhookUrl)
+      for (let i = 0; i < 2; i++) {
+        clock.advance(1_000)
+        await turnsUntil(() => endedAfterMs !== undefined, 20)
+      }
+      expect(endedAfterMs).to.be.at.most(7_000)
+      await dispatcher.idle()
+      clock.advance(1_500)
+      await story.world.settle()
+      expect(await rows()).to.deep.equal([`slack open ${changed === undefined ? 'suppressed' : 'sent'}`])
+      // Nothing can be at the new address: a platform is not looked at first.
+      if (changed !== undefined) expect(own().map(({ mayBeThere }) => mayBeThere)).to.deep.equal([false, false])
     })
 
   it('recipients that were put off are told again without the others, and hold up nothing newer', async () => {

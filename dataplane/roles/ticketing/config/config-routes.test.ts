@@ -327,6 +327,15 @@ describe('ticketing configuration', () => {
       expect(await platforms('acme')).to.deep.equal({ slack: { enabled: true, webhookUrl: '****' } })
     })
 
+    it('a section that a tenant set in part is its own: what it did not name stays as default had it', async () => {
+      await patch('routing', { critical: ['pagerduty'], high: ['slack'] })
+      expect((await patch('routing', { high: ['jira'] }, 'acme')).body.routing).to.deep.equal({ critical: ['pagerduty'], high: ['jira'] })
+      await patch('routing', { critical: ['opsgenie'], low: ['slack'] })
+      const routing = async (tenant: string) => (await api.get('/api/v1/config', tenant)).body.routing
+      expect(await routing('acme')).to.deep.equal({ critical: ['pagerduty'], high: ['jira'], medium: [], low: [] })
+      expect(await routing('other')).to.deep.equal({ critical: ['opsgenie'], high: ['slack'], medium: [], low: ['slack'] })
+    })
+
     it('a tenant that sets its own begins with none, so that no secret of default is sent where it says', async () => {
       await patch('platforms', { jira: REQUIRED.jira })
       expect(await errorOf('platforms', { jira: { baseUrl: 'https://evil.example', apiToken: '****' } }, 'acme')).to.include(

@@ -1,15 +1,11 @@
 /** Incidents as the pages read them: the list by filters, its counts, one incident with all that belongs to it. */
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { ALL_INCIDENTS, incidentsIndex } from '../../../../contract/indices.ts'
-import { noteAnswer } from '../../../api/note-missing.ts'
-import { request } from '../../../api/request.ts'
-import { type SearchBody, searchLogs } from '../../../api/search.ts'
+import { type SearchBody, searchIncidents, searchLogs } from '../../../api/search.ts'
 import { serverNow } from '../../../api/server-clock.ts'
 import type { Incident } from '../../../api/ticketing.ts'
 import { listDispatches, listIncidents, readAudit, readIncident } from '../../../api/ticketing.ts'
 import { listSilences } from '../../../api/ticketing-config.ts'
-import { parseTenant } from '../../../url-state/tenant.ts'
 import { countsQuery, type IncidentCounts, type IncidentFilters, listQuery, readCounts } from '../rules/incident-filters.ts'
 import { type ListPage, listOf, readPage } from '../rules/incident-pages.ts'
 import { findSeenBefore, lastNote, READ_BEFORE } from '../rules/seen-before.ts'
@@ -62,14 +58,8 @@ export function useIncidentList(filters: IncidentFilters): IncidentList {
 }
 
 export async function readIncidentCounts(filters: IncidentFilters, signal: AbortSignal): Promise<IncidentCounts> {
-  const tenant = parseTenant(window.location.search)
-  const index = tenant === undefined ? ALL_INCIDENTS : incidentsIndex(tenant)
-  const answer = await request<Parameters<typeof readCounts>[0]>(`/api/search/${index}/_search`, {
-    ...{ method: 'POST', body: countsQuery(filters, serverNow()), signal },
-    query: { ignore_unavailable: true },
-  })
-  noteAnswer(signal, answer)
-  return readCounts(answer)
+  const answer = await searchIncidents(countsQuery(filters, serverNow()), signal)
+  return readCounts(answer as Parameters<typeof readCounts>[0])
 }
 
 export function useIncidentCounts(filters: IncidentFilters) {

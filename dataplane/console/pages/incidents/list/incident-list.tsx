@@ -33,6 +33,8 @@ export interface IncidentListProps {
   readonly hrefOf: (id: string) => string
   readonly onChoose: (id: string, isChosen: boolean) => void
   readonly onMore: () => void
+  /** An incident was opened by the keyboard. */
+  readonly onOpenByKey: (() => void) | undefined
 }
 
 /** Beside an incident the list scrolls by itself, elsewhere with the page: on a phone a list within the page is hard to get past. */
@@ -114,12 +116,12 @@ function Rows({ virtualizer, incidents, currentId, hasMore, total, isLoadingMore
   )
 }
 
-interface IncidentRowProps extends Pick<IncidentListProps, 'chosen' | 'hrefOf' | 'onChoose'> {
+interface IncidentRowProps extends Pick<IncidentListProps, 'chosen' | 'hrefOf' | 'onChoose' | 'onOpenByKey'> {
   readonly incident: Incident
   readonly isCurrent: boolean
 }
 
-function IncidentRow({ incident, isCurrent, chosen, hrefOf, onChoose }: IncidentRowProps) {
+function IncidentRow({ incident, isCurrent, chosen, hrefOf, onChoose, onOpenByKey }: IncidentRowProps) {
   const { id, title, severity, status, service, anomalyCount, lastSeen, recurring, rootCause, affectedServices } = incident
   const failed = Object.values(incident.dispatches ?? {}).filter(dispatch => dispatch.status === 'failed').length
   const looksAt = parseTenant(useSearch())
@@ -137,6 +139,8 @@ function IncidentRow({ incident, isCurrent, chosen, hrefOf, onChoose }: Incident
         <div className={styles.line}>
           <Link
             href={hrefOf(id)}
+            // A click of a mouse has a count.
+            onClick={event => event.detail === 0 && onOpenByKey?.()}
             className={styles.rowTitle}
             aria-current={isCurrent ? 'true' : undefined}
             title={visibleText(title)}

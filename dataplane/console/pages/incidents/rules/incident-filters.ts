@@ -105,7 +105,7 @@ export function listQuery(
 }
 
 /** The search store's query for the same incidents, with one dimension left open, so that its counts say what another choice would show. */
-export function countsQuery(filters: IncidentFilters, nowMs: number): object {
+export function countsQuery(filters: IncidentFilters, nowMs: number): Readonly<Record<string, unknown>> {
   const { severity, service, since, showsRecurring, status } = filters
   const span = since === undefined ? undefined : SPANS[since]
   const recurring = { term: { recurring: true } }

@@ -1,0 +1,86 @@
+/** Trends: how many incidents there are, how fast people take care of them, and which services make the noise. */
+import { useMemo } from 'react'
+import { compareCounts, formatCount } from '../../components/format.ts'
+import { Page, Panel } from '../../components/panel.tsx'
+import { EmptyState, ErrorPanel, Pending } from '../../components/states.tsx'
+import { Tile, Tiles } from '../../components/tile.tsx'
+import { ChartLegend, TimeChart } from '../../components/time-chart.tsx'
+import { TimeRangePicker } from '../../components/time-range-picker.tsx'
+import { sayTimeRange } from '../../url-state/time-range.ts'
+import { useTimeRange } from '../../url-state/use-time-range.ts'
+import { NoisyServices } from './noisy-services.tsx'
+import { sayMean, USUAL_RANGE } from './trends-data.ts'
+import { useStatistics, useTrends } from './use-trends.ts'
+
+const CHART = 'Incidents by severity'
+
+export default function TrendsPage() {
+  const [range, setRange] = useTimeRange(USUAL_RANGE)
+  const trends = useTrends(range)
+  const statistics = useStatistics(range)
+  const services = statistics.data && Object.keys(statistics.data.now.byService).length
+  const chart = useMemo(() => trends.data && { ...trends.data }, [trends.data])
+  return (
+    <Page
+      title="Trends"
+      description={`Incidents that began in: ${sayTimeRange(range)}, against the time before`}
+      actions={<TimeRangePicker usual={USUAL_RANGE} />}
+    >
+      <Means statistics={statistics} />
+      <Panel title={CHART} actions={chart && <ChartLegend series={chart.series} />}>
+        {chart === undefined ? (
+          trends.isError ? (
+            <ErrorPanel small error={trends.error} onRetry={() => trends.refetch()} />
+          ) : (
+            <Pending what="Counting incidents" />
+          )
+        ) : chart.series.length === 0 ? (
+          <EmptyState small title="No incident began in this time" />
+        ) : (
+          <TimeChart
+            label={CHART}
+            {...{ starts: chart.starts, bucketMs: chart.bucketMs, series: chart.series }}
+            height={200}
+            onSelect={(fromMs, toMs) => setRange({ kind: 'absolute', fromMs, toMs })}
+          />
+        )}
+      </Panel>
+      {chart !== undefined && chart.services.length > 0 && <NoisyServices services={chart.services} count={services} />}
+    </Page>
+  )
+}
+
+function Means({ statistics: { data, isError, error, refetch } }: { readonly statistics: ReturnType<typeof useStatistics> }) {
+  if (data === undefined)
+    return isError ? (
+      <Panel title="Times">
+        <ErrorPanel small error={error} onRetry={() => refetch()} />
+      </Panel>
+    ) : (
+      <Pending what="Reading times" />
+    )
+  const { now, before } = data
+  const urgent = now.bySeverity.critical + now.bySeverity.high
+  return (
+    <Tiles>
+      <Tile title="Incidents" value={formatCount(now.incidents)}>
+        {before.incidents > 0
+          ? `${compareCounts(now.incidents, before.incidents).text}, before ${formatCount(before.incidents)}`
+          : 'none before'}
+      </Tile>
+      <Tile title="Critical or high" value={formatCount(urgent)} tone={now.bySeverity.critical > 0 ? 'bad' : undefined}>
+        {formatCount(now.bySeverity.critical)} critical
+      </Tile>
+      <Tile title="Mean time to acknowledge" value={sayMean(now.mttaSeconds)}>
+        {now.mttaSeconds === null ? 'none was acknowledged' : sayBefore(before.mttaSeconds)}
+      </Tile>
+      <Tile title="Mean time to resolve" value={sayMean(now.mttrSeconds)}>
+        {now.mttrSeconds === null ? 'none is resolved' : sayBefore(before.mttrSeconds)}
+      </Tile>
+    </Tiles>
+  )
+}
+
+function sayBefore(seconds: number | null): string {
+  return seconds === null ? 'nothing before' : `before ${sayMean(seconds)}`
+}
