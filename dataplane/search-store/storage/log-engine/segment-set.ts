@@ -103,8 +103,8 @@ export class SegmentSet implements BatchTarget {
     this.#saveState = saveState
     this.#saved = textOf(listed)
     this.#unopened = found.open
-      .filter(({ listedBytes }) => listedBytes > 0)
-      .map(({ number, listedBytes, dead }) => ({ number, bytes: listedBytes, dead: dead?.savedCount ?? 0, of: [] }))
+      .filter(({ listed }) => listed !== undefined)
+      .map(({ listed, dead }) => ({ ...listed!, dead: dead?.savedCount ?? 0, of: [] }))
     this.#nextNumber = found.nextNumber
   }
 
@@ -112,7 +112,6 @@ export class SegmentSet implements BatchTarget {
   async open(): Promise<void> {
     for (const segment of this.#found.sealed) this.#addSealed(segment)
     for (const found of this.#found.open) {
-      if (this.#tail !== undefined) await this.#sealTail()
       const { tail, nextSeqNo } = replayTail(this.#context, this.mapping, found, this.#high, (segment, doc) => {
         // A dropped segment keeps its number: its deletions must never count for another segment.
         this.#nextNumber = Math.max(this.#nextNumber, segment + 1)
@@ -122,8 +121,10 @@ export class SegmentSet implements BatchTarget {
       for (const doc of found.dead ?? []) tail.dead.add(doc)
       this.nextSeqNo = Math.max(this.nextSeqNo, nextSeqNo)
       this.#setTail(tail)
+      if (!found.isNewest) await this.#sealOpen()
     }
-    if (this.#tail === undefined) {
+    this.#sealed.sort((a, b) => a.firstSeqNo - b.firstSeqNo)
+    if (!this.#found.open.some(({ isNewest }) => isNewest)) {
       const number = this.#nextNumber++
       this.#setNewTail(new Tail(this.#context, number, this.#files.create(number), this.#high))
     }
@@ -147,7 +148,7 @@ export class SegmentSet implements BatchTarget {
 
   #listed(sealed: readonly SealedSegment[] = this.#sealed, tailBytes = this.#tail.end): ListedSegment[] {
     const { number, dead } = this.#tail
-    const tail = tailBytes > 0 ? [{ number, bytes: tailBytes, dead: dead.savedCount, of: [] }] : []
+    const tail = tailBytes > 0 ? [{ number, bytes: tailBytes, areCommits: true, dead: dead.savedCount, of: [] }] : []
     return [...listOf(sealed), ...this.#unopened, ...tail]
   }
 
@@ -357,20 +358,25 @@ export class SegmentSet implements BatchTarget {
 
   /** Everything that can fail comes first: when this throws, the tail is as it was. */
   async #sealTail(): Promise<void> {
-    const tail = this.#tail
     const number = this.#nextNumber++
     const file = this.#files.create(number)
-    let sealed: SealedSegment
+    // After a full tail another one is likely.
+    const expectedTerms = this.#tail.count > SEAL_DOCS ? this.#tail.index.terms.size : 0
     try {
-      this.#files.saveDead([...this.#sealed, tail])
-      sealed = await this.#files.seal(tail, this.nextSeqNo, this.#log, leastBytes => this.#save(this.#listed(this.#sealed, leastBytes)))
+      await this.#sealOpen()
     } catch (error) {
       file.close()
       this.#files.remove(number)
       throw error
     }
-    // After a full tail another one is likely.
-    const expectedTerms = tail.count > SEAL_DOCS ? tail.index.terms.size : 0
+    this.#setNewTail(new Tail(this.#context, number, file, this.#high, expectedTerms))
+  }
+
+  /** Seals the tail, behind which another one must follow. */
+  async #sealOpen(): Promise<void> {
+    const tail = this.#tail
+    this.#files.saveDead([...this.#sealed, tail])
+    const sealed = await this.#files.seal(tail, this.nextSeqNo, this.#log, leastBytes => this.#save(this.#listed(this.#sealed, leastBytes)))
     for (const [number, column] of tail.index.keywords.entries()) if (column?.isPartial) this.#high.add(number)
     const ordinal = this.#ordinals.get(tail)!
     this.#ordinals.delete(tail)
@@ -379,7 +385,6 @@ export class SegmentSet implements BatchTarget {
     this.#sealed.push(sealed)
     tail.becomeSealed(sealed)
     this.revision++
-    this.#setNewTail(new Tail(this.#context, number, file, this.#high, expectedTerms))
   }
 
   /** Merges small neighbours beside the running writes; undefined when there is nothing to merge. `finishMerge` must follow. */
@@ -536,7 +541,13 @@ export class SegmentSet implements BatchTarget {
 const listOf = (segments: readonly SealedSegment[]): ListedSegment[] =>
   segments
     .filter(({ liveCount }) => liveCount > 0)
-    .map(({ number, sizeBytes, dead }) => ({ number, bytes: sizeBytes, dead: dead.savedCount, of: [] }))
+    .map(({ number, sizeBytes, commitsEnd, dead }) => ({
+      number,
+      bytes: commitsEnd ?? sizeBytes,
+      areCommits: commitsEnd !== undefined,
+      dead: dead.savedCount,
+      of: [],
+    }))
 
 const textOf = (list: readonly ListedSegment[]): string => JSON.stringify(rowsOf(list))
 
