@@ -53,7 +53,7 @@ export function numberOf(path: string, { type, format, nanos }: NumberField, giv
   const number = typeof text === 'number' ? text : isDecimal(text) ? Number(text) : Number.NaN
   if (Number.isNaN(number)) throw refused(path, type, value, `For input string: "${String(value)}"`)
   const [low, high] = NUMBER_BOUNDS[type]!
-  if (!(number >= low && number <= high) || (TOO_LONG.has(type) && (number === low || number === high) && isBeyond(type, String(given))))
+  if (!(number >= low && number <= high) || ((number === low || number === high) && TOO_LONG.has(type) && isBeyond(type, String(given))))
     throw refused(path, type, value, `Value [${String(value)}] is out of range for a ${type}`)
   if (type === 'float') return Math.fround(number)
   return WHOLE.has(type) ? Math.trunc(number) : number
