@@ -9,6 +9,13 @@ const COMING_SHARE = 0.75
  * time: 1.2 MB at 1 Mbit/s is not.
  */
 const SLOW_AFTER_MS = 5_000
+/**
+ * The same where others come from an address that has much less of the memory: callers who come again at once would have all of it, however often
+ * their bodies are given up. Bodies that come at the usual speed are whole by then.
+ */
+const SLOW_OF_MANY_AFTER_MS = 500
+/** Much less: half as much, with what is asked for. */
+const MUCH_LESS = 0.5
 
 export interface BodyErrors {
   /** `whose`: a part of a sentence, such as ` of acme`; empty for all requests. */
@@ -36,9 +43,9 @@ export class BodyMemory {
     return this.#all.usedBytes
   }
 
-  /** `owner`: whose request it is, such as a tenant. */
-  lease(owner?: string): BodyLease {
-    return new BodyLease(this, owner)
+  /** `owner`: whose request it is, such as a tenant. `source`: where it comes from, such as an address; absent: nothing is known of that. */
+  lease(owner?: string, source?: string): BodyLease {
+    return new BodyLease(this, owner, source)
   }
 
   /** Throws where there is no room. `isPartial`: more of the body has to come. */
@@ -67,24 +74,35 @@ export class BodyMemory {
     for (;;) {
       const full = share.limitThatHolds(bytes, lease.heldBytes, isPartial)
       if (full === undefined) return
-      const slowest = this.#slowest(share === this.#all ? undefined : lease.owner)
-      if (slowest === undefined || slowest === lease) throw this.#errors.full(share.whose, full.usedBytes, full.limitBytes)
-      slowest.giveUp(this.#errors.slow())
+      const slowest = this.#slowest(each => share === this.#all || each.owner === lease.owner, SLOW_AFTER_MS)
+      const givenUp = slowest === undefined || slowest === lease ? this.#ofLargestSource(share, bytes, lease) : slowest
+      if (givenUp === undefined) throw this.#errors.full(share.whose, full.usedBytes, full.limitBytes)
+      givenUp.giveUp(this.#errors.slow())
     }
   }
 
   /** The slow body that costs most, by its bytes and how long they have been held. */
-  #slowest(owner: string | undefined): BodyLease | undefined {
+  #slowest(counts: (lease: BodyLease) => boolean, afterMs: number): BodyLease | undefined {
     const now = this.nowMs()
     let found: BodyLease | undefined
     let most = 0
     for (const lease of this.#coming) {
       const cost = lease.costAt(now)
-      if (cost <= most || cost < SLOW_AFTER_MS * lease.heldBytes || (owner !== undefined && lease.owner !== owner)) continue
+      if (cost <= most || cost < afterMs * lease.heldBytes || !counts(lease)) continue
       most = cost
       found = lease
     }
     return found
+  }
+
+  /** A slow body of the source that has most of the memory, where that of the lease has much less. */
+  #ofLargestSource(share: Share, bytes: number, { source }: BodyLease): BodyLease | undefined {
+    if (share !== this.#all || source === undefined) return undefined
+    const held = new Map<string, number>()
+    for (const each of this.#coming) if (each.source !== undefined) held.set(each.source, (held.get(each.source) ?? 0) + each.heldBytes)
+    const [largest, most] = [...held].reduce((a, b) => (b[1] > a[1] ? b : a), ['', 0])
+    if ((held.get(source) ?? 0) + bytes > MUCH_LESS * most) return undefined
+    return this.#slowest(each => each.source === largest, SLOW_OF_MANY_AFTER_MS)
   }
 
   #shareOf(owner: string): Share {
@@ -135,15 +153,17 @@ class Share {
 export class BodyLease {
   readonly #memory: BodyMemory
   readonly owner: string | undefined
+  readonly source: string | undefined
   heldBytes = 0
   /** The sum of the held bytes, each times the time since which it is held. */
   #byteTimes = 0
   #onGivenUp: ((error: Error) => void) | undefined
   #givenUp: Error | undefined
 
-  constructor(memory: BodyMemory, owner: string | undefined) {
+  constructor(memory: BodyMemory, owner: string | undefined, source: string | undefined) {
     this.#memory = memory
     this.owner = owner
+    this.source = source
   }
 
   get isComing(): boolean {

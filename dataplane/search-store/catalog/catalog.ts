@@ -295,6 +295,8 @@ export class Catalog {
     { stream, providedName }: { readonly stream?: NewStreamIndex; readonly providedName?: string },
   ): Promise<CatalogIndex> {
     for (const alias of Object.keys(blueprint.aliases)) this.#checkAliasIsNoIndex(alias, name)
+    const added = Object.entries(blueprint.aliases).map(([alias, config]): AliasChange => ({ action: 'add', index: name, alias, config }))
+    this.#checkWriteIndices(added)
     const record: IndexRecord = {
       uuid: randomBytes(16).toString('base64url'),
       createdAtMs: this.#clock.nowMs(),
@@ -306,6 +308,13 @@ export class Catalog {
     const storage = await this.#open(name, record, false).catch((error: unknown) => {
       throw error instanceof DocumentRejected ? new ApiError(400, error.type, error.message) : error
     })
+    try {
+      // Another index may have come meanwhile.
+      this.#checkWriteIndices(added)
+    } catch (error) {
+      await storage.destroy()
+      throw error
+    }
     const aliases = new Map(Object.entries(blueprint.aliases))
     const index = { name, ...record, ...stateOf(record), counts: new OperationCounts(), aliases, storage }
     this.#store([index], () => {
@@ -367,6 +376,7 @@ export class Catalog {
       if (!this.#indices.has(index)) throw indexNotFound(index)
       if (action === 'add' && !gone.has(alias)) this.#checkAliasIsNoIndex(alias, index)
     }
+    this.#checkWriteIndices(changes, gone)
     const removedIndices = removed.flatMap(name => this.#indices.get(name) ?? [])
     this.#entries.transaction(() => {
       for (const { name } of removedIndices) this.#entries.deleteIndex(name)
@@ -412,6 +422,25 @@ export class Catalog {
 
   #aliased(alias: string): readonly CatalogIndex[] {
     return Array.from(this.#aliases.indicesOf(alias), name => this.#indices.get(name)!)
+  }
+
+  /** Throws 400 where an alias would have more than one index to write to after the changes. `gone`: indices that go with them. */
+  #checkWriteIndices(changes: readonly AliasChange[], gone: ReadonlySet<string> = new Set()): void {
+    const written = new Set(
+      changes.filter(({ action, config }) => action === 'add' && config.is_write_index === true).map(({ alias }) => alias),
+    )
+    const indices = new Map(
+      Array.from(written, alias => {
+        const now = this.#aliased(alias).filter(({ name, aliases }) => !gone.has(name) && aliases.get(alias)!.is_write_index === true)
+        return [alias, new Set(now.map(({ name }) => name))] as const
+      }),
+    )
+    for (const { action, index, alias, config } of changes)
+      if (action === 'add' && config.is_write_index === true) indices.get(alias)?.add(index)
+      else indices.get(alias)?.delete(index)
+    for (const [alias, names] of indices)
+      if (names.size > 1)
+        throw new ApiError(400, 'illegal_state_exception', `alias [${alias}] has more than one write index [${[...names].join(',')}]`)
   }
 
   #checkAliasIsNoIndex(alias: string, index: string): void {

@@ -1,5 +1,5 @@
 /** Index settings: kept flat (`index.refresh_interval`), shown nested, all values as text. */
-import { illegalArgument, unsupported } from '../api-error.ts'
+import { ApiError, illegalArgument, unsupported } from '../api-error.ts'
 import { parseDurationMs } from '../dates/time-value.ts'
 import { isObject, readObject } from '../json/json-reader.ts'
 import { textOf } from '../json/text-of.ts'
@@ -93,7 +93,9 @@ export function refuseUndone(settings: Settings): void {
     if (name.startsWith('index.sort.') || isRedefinition(name, value)) throw unsupported(`setting [${name}]`)
     if (isDone !== undefined && !isDone(textOf(value))) throw unsupported(`setting [${name}] with the value [${textOf(value)}]`)
     if (isDone === undefined && !KNOWN_GROUPS.has(name.split('.')[1] ?? ''))
-      throw illegalArgument(
+      throw new ApiError(
+        400,
+        'settings_exception',
         `unknown setting [${name}] please check that any required plugins are installed, or check the breaking changes documentation for removed settings`,
       )
   }

@@ -79,12 +79,18 @@ export function parseComposableTemplate(body: JsonObject): IndexTemplate {
   refuseUnknown(body, 'index_template', COMPOSABLE_KEYS)
   return {
     ...readCommon(body),
-    priority: body['priority'] === undefined ? 0 : readInteger(body['priority'], 'priority', 0),
+    priority: body['priority'] === undefined ? 0 : readPriority(body['priority']),
     ...(body['priority'] !== undefined && { isPriorityGiven: true }),
     ...readInner(body),
     ...(body['data_stream'] !== undefined && { timestampField: parseDataStream(body['data_stream']) }),
     ...(body['composed_of'] !== undefined && { composedOf: readStrings(body['composed_of'], 'composed_of') }),
   }
+}
+
+function readPriority(value: unknown): number {
+  const priority = readInteger(value, 'priority', Number.MIN_SAFE_INTEGER)
+  if (priority < 0) throw validationError('index template priority must be >= 0')
+  return priority
 }
 
 export const DEFAULT_TIMESTAMP_FIELD = '@timestamp'

@@ -68,15 +68,15 @@ function shardsOf(indices: readonly CatalogIndex[]) {
 }
 
 function showHealth(call: Call): Reply | Promise<Reply> {
-  const indices = resolveShown(call, { expand: 'all' }).map(({ index }) => index)
+  const { indices, isMissing } = waitedFor(call)
   const level = call.query.get('level')
   if (level !== null && !LEVELS.has(level))
     throw illegalArgument(`level parameter must be one of [cluster], [indices] or [shards] but was [${level}]`)
   const shards = shardsOf(indices)
-  const isTimedOut = !isAsWaitedFor(call.query, indices)
+  const isTimedOut = isMissing || !isAsWaitedFor(call.query, indices)
   const health = {
     cluster_name: CLUSTER_NAME,
-    status: statusOf(indices),
+    status: isMissing ? 'red' : statusOf(indices),
     timed_out: isTimedOut,
     number_of_nodes: 1,
     number_of_data_nodes: 1,
@@ -98,6 +98,17 @@ function showHealth(call: Call): Reply | Promise<Reply> {
     under: 'indices',
     members: indices.map(index => [index.name, indexHealth(index, withShards)]),
   })
+}
+
+/** The indices that a request for the health names. One that is not there may come: it counts as red, and nobody waits for it. */
+function waitedFor(call: Call): { readonly indices: readonly CatalogIndex[]; readonly isMissing: boolean } {
+  const { catalog } = call.deps
+  const names = (call.path['index'] ?? '_all').split(',')
+  const isThere = (name: string) => name.includes('*') || name === '_all' || catalog.has(name)
+  const there = names.filter(isThere)
+  const expression = there.length === 0 ? undefined : there.join(',')
+  const indices = expression === undefined ? [] : resolveShown(call, { expand: 'all', expression }).map(({ index }) => index)
+  return { indices, isMissing: there.length < names.length }
 }
 
 const LEVELS = new Set(['cluster', 'indices', 'shards'])

@@ -9,8 +9,8 @@ describe('the memory of answers that clients have not read yet', () => {
   let nowMs = 0
   const cuts: string[] = []
 
-  function held(answers: HeldAnswers, name: string, bytes: number) {
-    const lease = answers.lease()
+  function held(answers: HeldAnswers, name: string, bytes: number, source?: string) {
+    const lease = answers.lease(source)
     expect(lease.take(bytes)).to.equal(true)
     const pace = new ReadingPace(() => nowMs)
     const leave = lease.readBy({ pace, cut: () => cuts.push(name) })
@@ -36,6 +36,16 @@ describe('the memory of answers that clients have not read yet', () => {
     expect([next.take(3 * MIB), cuts.splice(0)]).to.deep.equal([false, []])
     slowest.lease.release()
     expect(answers.usedBytes).to.equal(7 * MIB + 1)
+  })
+
+  it('goes from the address that has most of it to one that has much less after half a second', () => {
+    const answers = new HeldAnswers(10 * MIB)
+    for (const name of ['a', 'b', 'c']) held(answers, name, 3 * MIB, 'many')
+    nowMs += 500
+    expect([answers.lease().take(2 * MIB), answers.lease('many').take(2 * MIB), cuts.splice(0)]).to.deep.equal([false, false, []])
+    const other = answers.lease('one')
+    expect([other.take(2 * MIB), cuts.splice(0)]).to.deep.equal([true, ['c']])
+    expect([other.take(3 * MIB), cuts.splice(0)]).to.deep.equal([false, []])
   })
 
   it('is not looked for at a client that is gone', () => {

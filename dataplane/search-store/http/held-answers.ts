@@ -7,6 +7,9 @@ import type { ReadingPace } from './reading-pace.ts'
 export const MAX_HELD_ANSWER_BYTES = 128 * 1024 * 1024
 /** A client that takes longer for a part of its answer (`MIN_READ_BYTES`), ms, is slow. */
 const SLOW_READER_MS = 5_000
+/** The same where the answer is for an address that has much less of the memory, half as much at most, with what is asked for (`limits/body-memory.ts`). */
+const SLOW_READER_OF_MANY_MS = 500
+const MUCH_LESS = 0.5
 
 /** The client that an answer goes out to. */
 export interface AnswerReader {
@@ -18,7 +21,7 @@ export interface AnswerReader {
 /** Where there is no room for an answer, clients that read theirs slowly lose them, the slowest first. */
 export class HeldAnswers {
   readonly #pool: MemoryPool
-  readonly #readers = new Map<AnswerReader, MemoryLease>()
+  readonly #readers = new Map<AnswerReader, { readonly lease: MemoryLease; readonly source: string | undefined }>()
 
   constructor(maxBytes: number = MAX_HELD_ANSWER_BYTES) {
     this.#pool = new MemoryPool(maxBytes)
@@ -28,33 +31,49 @@ export class HeldAnswers {
     return this.#pool.usedBytes
   }
 
-  lease(): AnswerLease {
-    return new AnswerLease(this, this.#pool.lease())
+  /** `source`: where the request comes from, such as an address; absent: nothing is known of that. */
+  lease(source?: string): AnswerLease {
+    return new AnswerLease(this, this.#pool.lease(), source)
   }
 
-  add(reader: AnswerReader, lease: MemoryLease): void {
-    this.#readers.set(reader, lease)
+  add(reader: AnswerReader, lease: MemoryLease, source: string | undefined): void {
+    this.#readers.set(reader, { lease, source })
   }
 
   remove(reader: AnswerReader): void {
     this.#readers.delete(reader)
   }
 
-  /** Whether there was one that holds memory. */
-  cutSlowest(): boolean {
-    let slowest: AnswerReader | undefined
-    let waitMs = SLOW_READER_MS
-    for (const [reader, { heldBytes }] of this.#readers) {
-      const ms = reader.pace.waitMs()
-      if (ms < waitMs || heldBytes === 0) continue
-      slowest = reader
-      waitMs = ms
-    }
+  /** Whether there was one that holds memory. `bytes`: which the asking answer has then, from the source. */
+  cutSlowest(bytes: number, source: string | undefined): boolean {
+    const slowest = this.#slowest(() => true, SLOW_READER_MS) ?? this.#ofLargestSource(bytes, source)
     if (slowest === undefined) return false
-    this.#readers.get(slowest)!.release()
+    this.#readers.get(slowest)!.lease.release()
     this.#readers.delete(slowest)
     slowest.cut()
     return true
+  }
+
+  #slowest(counts: (source: string | undefined) => boolean, afterMs: number): AnswerReader | undefined {
+    let slowest: AnswerReader | undefined
+    let waitMs = afterMs
+    for (const [reader, { lease, source }] of this.#readers) {
+      const ms = reader.pace.waitMs()
+      if (ms < waitMs || lease.heldBytes === 0 || !counts(source)) continue
+      slowest = reader
+      waitMs = ms
+    }
+    return slowest
+  }
+
+  #ofLargestSource(bytes: number, asking: string | undefined): AnswerReader | undefined {
+    if (asking === undefined) return undefined
+    const held = new Map<string, number>()
+    for (const { lease, source } of this.#readers.values())
+      if (source !== undefined) held.set(source, (held.get(source) ?? 0) + lease.heldBytes)
+    const [largest, most] = [...held].reduce((a, b) => (b[1] > a[1] ? b : a), ['', 0])
+    if ((held.get(asking) ?? 0) + bytes > MUCH_LESS * most) return undefined
+    return this.#slowest(source => source === largest, SLOW_READER_OF_MANY_MS)
   }
 }
 
@@ -62,10 +81,12 @@ export class HeldAnswers {
 export class AnswerLease implements MemoryLease {
   readonly #answers: HeldAnswers
   readonly #lease: MemoryLease
+  readonly #source: string | undefined
 
-  constructor(answers: HeldAnswers, lease: MemoryLease) {
+  constructor(answers: HeldAnswers, lease: MemoryLease, source: string | undefined) {
     this.#answers = answers
     this.#lease = lease
+    this.#source = source
   }
 
   get heldBytes(): number {
@@ -73,7 +94,7 @@ export class AnswerLease implements MemoryLease {
   }
 
   take(bytes: number): boolean {
-    while (!this.#lease.take(bytes)) if (!this.#answers.cutSlowest()) return false
+    while (!this.#lease.take(bytes)) if (!this.#answers.cutSlowest(this.#lease.heldBytes + bytes, this.#source)) return false
     return true
   }
 
@@ -87,7 +108,7 @@ export class AnswerLease implements MemoryLease {
 
   /** The answer goes out to this client from here on; to be called back once the client is gone, or has all of it. */
   readBy(reader: AnswerReader): () => void {
-    this.#answers.add(reader, this.#lease)
+    this.#answers.add(reader, this.#lease, this.#source)
     return () => this.#answers.remove(reader)
   }
 }

@@ -3,10 +3,12 @@ import { ApiError, illegalArgument, indexNotFound, unsupported, validationError 
 import type { CatalogIndex } from '../catalog/catalog.ts'
 import { shownTimestampField } from '../catalog/data-stream.ts'
 import type { ResolvedIndex } from '../catalog/resolve.ts'
-import { nestSettings, parseSettings, refuseUndone } from '../catalog/settings.ts'
+import { nestSettings, parseSettings, refuseUndone, totalFieldsLimit } from '../catalog/settings.ts'
 import { parseBlueprint } from '../catalog/template.ts'
 import { type JsonObject, readObject, refuseUnknown } from '../json/json-reader.ts'
 import { DocumentRejected } from '../mapping/document-rejected.ts'
+import { openMapping } from '../mapping/mapping.ts'
+import { mappingConfigOf } from '../mapping/mapping-config.ts'
 import { refuseUndoneMappings } from '../mapping/undone.ts'
 import { isObjectType, writtenFields } from '../mapping/written-fields.ts'
 import { Turns } from '../turns.ts'
@@ -169,18 +171,37 @@ async function putMapping(call: Call): Promise<Reply> {
   refuseUndoneMappings({ properties })
   const turns = new Turns()
   const isPattern = call.path['index']!.includes('*')
-  for (const { index } of resolveChanged(call)) {
-    // A pattern stands for the indices that work: one that could not be opened keeps no other from its fields.
-    if (isPattern && index.storage.problem !== undefined) continue
-    await putMappingOf(index, properties)
-    if (turns.isDue()) await turns.next()
-  }
+  const resolved = resolveChanged(call).map(({ index }) => index)
+  // A pattern stands for the indices that work: one that could not be opened keeps no other from its fields.
+  const changed = isPattern ? resolved.filter(({ storage }) => storage.problem === undefined) : resolved
+  // All are changed, or none.
+  const steps = changed.length > 1 ? [checkMappingOf, putMappingOf] : [putMappingOf]
+  for (const step of steps)
+    for (const index of changed) {
+      await step(index, properties)
+      if (turns.isDue()) await turns.next()
+    }
   return acknowledged()
 }
 
-async function putMappingOf(index: CatalogIndex, properties: JsonObject): Promise<void> {
+const putMappingOf = (index: CatalogIndex, properties: JsonObject): Promise<void> => asRefusal(() => index.storage.putMapping(properties))
+
+/** Throws as `putMappingOf` does, and changes nothing. */
+function checkMappingOf({ storage, settings }: CatalogIndex, properties: JsonObject): Promise<void> {
+  return asRefusal(async () => {
+    if (storage.problem !== undefined) await storage.putMapping(properties)
+    const copy = openMapping(mappingConfigOf(storage.mapping.toJson(), totalFieldsLimit(settings)))
+    try {
+      copy.put(properties)
+    } finally {
+      copy.release()
+    }
+  })
+}
+
+async function asRefusal(run: () => Promise<void>): Promise<void> {
   try {
-    await index.storage.putMapping(properties)
+    await run()
   } catch (error) {
     if (error instanceof DocumentRejected) throw new ApiError(400, error.type, error.message)
     if (error instanceof TypeError) throw new ApiError(400, 'mapper_parsing_exception', error.message)
@@ -234,6 +255,7 @@ const FIXED_SETTINGS = ['index.number_of_shards', 'index.uuid', 'index.creation_
 function putSettings(call: Call): Reply {
   const body = call.json()
   const settings = parseSettings(body['settings'] ?? body)
+  if (Object.keys(settings).length === 0) throw validationError('no settings to update')
   const names = resolveChanged(call, { expand: 'open,closed' }).map(({ index }) => index.name)
   const fixed = FIXED_SETTINGS.filter(name => settings[name] !== undefined)
   if (fixed.length > 0)

@@ -9,6 +9,7 @@ import type { BodyLease, BodyErrors as MemoryErrors } from '../../limits/body-me
 import type { LentBuffers } from '../../memory/lent-buffers.ts'
 import { releaseBytes } from '../../memory/release-bytes.ts'
 import { ApiError, illegalArgument, parsingError, tryLater } from '../api-error.ts'
+import { duplicateName } from '../json/duplicate-name.ts'
 import { parseLongDigits } from '../json/exact-numbers.ts'
 import { isObject, type JsonObject, kindOf } from '../json/json-reader.ts'
 
@@ -119,9 +120,12 @@ const JSON_ERRORS: http.JsonErrors = {
 
 const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
 
-/** Undefined for an empty body. */
+/** Undefined for an empty body. Throws 400 for what is no JSON, or where an object has a name twice. */
 export function parseJsonBody(body: Buffer): unknown {
-  return http.parseJson(body, MAX_SEARCH_BODY_DEPTH, JSON_ERRORS, parseLongDigits)
+  const value = http.parseJson(body, MAX_SEARCH_BODY_DEPTH, JSON_ERRORS, parseLongDigits)
+  const duplicate = duplicateName(body, value)
+  if (duplicate !== undefined) throw new ApiError(400, 'json_parse_exception', `Duplicate field '${duplicate}'`)
+  return value
 }
 
 /** The body as a JSON object, or the parameter `source` where there is none; empty without both. Throws 400 when it is anything else. */

@@ -111,6 +111,11 @@ interface Shared {
   }
 }
 
+/** Callers who count as one: those of an address, or of the network that one site has in IPv6. */
+function sourceOf(address: string | undefined): string | undefined {
+  return address?.includes(':') && !address.includes('.') ? address.split(':').slice(0, 4).join(':') : address
+}
+
 class Exchange {
   readonly #shared: Shared
   readonly #request: IncomingMessage
@@ -122,13 +127,15 @@ class Exchange {
   readonly #answerMemory: AnswerLease
   /** Documents may have been written. */
   #isWrite = false
+  readonly #source: string | undefined
 
   constructor(shared: Shared, request: IncomingMessage, response: ServerResponse) {
     this.#shared = shared
     this.#request = request
     this.#response = response
     this.#method = request.method ?? 'GET'
-    this.#answerMemory = shared.held.answers.lease()
+    this.#source = sourceOf(request.socket.remoteAddress)
+    this.#answerMemory = shared.held.answers.lease(this.#source)
   }
 
   async run(): Promise<void> {
@@ -159,7 +166,7 @@ class Exchange {
     // A filter that is not valid is refused before anything is done.
     parseFilterPath(this.#query.get('filter_path'))
     const path = Object.fromEntries(Object.entries(found.path).map(([name, value]) => [name, decodePart(value)]))
-    const lease = (isWrite(route) ? this.#shared.held.documents : this.#shared.held.query).lease()
+    const lease = (isWrite(route) ? this.#shared.held.documents : this.#shared.held.query).lease(undefined, this.#source)
     const operations = this.#shared.held.operations.lease()
     try {
       const body = await this.#readBody(route, lease)

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { connect, type Socket } from 'node:net'
 import { expect } from 'chai'
 import { afterEach, describe, it } from 'mocha'
+import { systemClock } from '../../adapters/clock/system-clock.ts'
 import { createFakeClock } from '../../testing/fake-clock.ts'
 import { NOW_MS, startTestStore, type TestStore } from '../testing/test-store.ts'
 import { MAX_HELD_ANSWER_BYTES } from './held-answers.ts'
@@ -79,6 +80,45 @@ describe('clients of the store that are slow', () => {
       .and.to.include('came too slowly')
     expect(others).to.deep.equal([''])
   })
+
+  it('and come again at once from one address leave room for large bodies from another', async () => {
+    const store = await startTestStore({ maxBulkBytes: 4 * MIB, clock: systemClock })
+    close = () => store.stop()
+    let isOver = false
+    let given = 0
+    const port = Number(new URL(store.url).port)
+    const body = bulkOf(0.5 * MIB)
+    const flood = () => {
+      if (isOver) return
+      const socket = connect({ port, host: '127.0.0.1', localAddress: '127.0.0.2' })
+      sockets.push(socket)
+      socket.on('error', () => undefined)
+      socket.on('data', () => socket.destroy())
+      socket.on('close', () => {
+        given++
+        setTimeout(flood, 20)
+      })
+      socket.write(`POST /things/_bulk HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: ${MIB}\r\n\r\n`)
+      socket.write(body)
+    }
+    for (let caller = 0; caller < 40; caller++) flood()
+    await until(() => given > 40)
+    const statuses: number[] = []
+    const send = () => store.request('POST', '/things/_bulk?filter_path=errors', bulkOf(0.9 * MIB))
+    for (let turn = 0; turn < 8; turn++) {
+      // A client comes again after a second, as it is told.
+      for (let attempt = 0, status = 429; attempt < 2 && status === 429; attempt++) {
+        status = (await send()).status
+        statuses.push(status)
+        if (status === 429) await new Promise(resolve => setTimeout(resolve, 1_000))
+      }
+    }
+    isOver = true
+    expect(
+      statuses.filter(status => status === 200),
+      String(statuses),
+    ).to.have.length.above(5)
+  }).timeout(60_000)
 
   describe('in taking answers', () => {
     const LENGTH = 100_000

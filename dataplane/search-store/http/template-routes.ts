@@ -2,6 +2,7 @@
 import { wildcardPattern } from '../analysis/term-pattern.ts'
 import { ApiError, illegalArgument } from '../api-error.ts'
 import type { DataStream } from '../catalog/data-stream.ts'
+import { mayOverlap } from '../catalog/overlapping-patterns.ts'
 import { nestSettings, type Settings } from '../catalog/settings.ts'
 import {
   bestTemplate,
@@ -63,7 +64,9 @@ export const TEMPLATE_ROUTES: readonly Route[] = [
 function put(kind: TemplateKind, call: Call): Reply {
   const name = call.path['name']!
   if (name === '' || /[\s,#*]/.test(name) || name.startsWith('_') || name !== name.toLowerCase())
-    throw illegalArgument(
+    throw new ApiError(
+      400,
+      'invalid_index_template_exception',
       `invalid template name [${name}]: it must be lower case, without spaces, commas, [#] or [*], and not start with [_]`,
     )
   const body = call.json()
@@ -71,10 +74,36 @@ function put(kind: TemplateKind, call: Call): Reply {
   const { catalog } = call.deps
   if (booleanParameter(call.query, 'create') && catalog.templates[kind].has(name))
     throw illegalArgument(`${KINDS[kind].one.replace('_', ' ')} [${name}] already exists`)
+  checkPatterns(name, template)
   checkComponents(name, template, catalog.templates)
-  if (kind === 'template') checkStreams(name, template, call)
+  if (kind === 'template') {
+    checkPriority(name, template, catalog.templates)
+    checkStreams(name, template, call)
+  }
   catalog.templates.put(kind, name, template)
   return acknowledged()
+}
+
+/** Characters that no name of an index has, each with the word for what a pattern has then. */
+const NOT_IN_PATTERNS: readonly (readonly [test: (pattern: string) => boolean, problem: string])[] = [
+  [pattern => pattern.startsWith('_'), "must not start with '_'"],
+  [pattern => pattern.includes(' '), 'must not contain a space'],
+  [pattern => pattern.includes('#'), "must not contain a '#'"],
+  [pattern => pattern.includes(':'), "must not contain a ':'"],
+  [pattern => /[ "\\<|,>/?]/.test(pattern), 'must not contain the following characters [ , ", *, \\, <, |, ,, >, /, ?]'],
+]
+
+/** Throws 400 for patterns that no index could fit. */
+function checkPatterns(name: string, { patterns }: IndexTemplate): void {
+  for (const pattern of patterns) {
+    const problem = NOT_IN_PATTERNS.find(([test]) => test(pattern))?.[1]
+    if (problem !== undefined)
+      throw new ApiError(
+        400,
+        'invalid_index_template_exception',
+        `index_template [${name}] invalid, cause [Validation Failed: 1: index_pattern [${pattern}] ${problem};]`,
+      )
+  }
 }
 
 /** Throws 400 for components that there are not, or that do not go together. */
@@ -89,6 +118,19 @@ function checkComponents(name: string, template: IndexTemplate, templates: Templ
   const { settings, mappings } = composed(template, templates)
   checkMappings(mappings, settings)
   checkTimestampField(mappings, template)
+}
+
+/** Throws 400 where another template of the same priority may fit the same name: nobody could say which of both counts. */
+function checkPriority(name: string, { patterns, priority }: IndexTemplate, { template: templates }: Templates): void {
+  const equal = [...templates].filter(
+    ([each, other]) => each !== name && other.priority === priority && other.patterns.some(a => patterns.some(b => mayOverlap(a, b))),
+  )
+  if (equal.length > 0)
+    throw illegalArgument(
+      `index template [${name}] has index patterns [${patterns.join(', ')}] matching patterns from existing templates ` +
+        `[${equal.map(([each]) => each).join(',')}] with patterns (${equal.map(([each, other]) => `${each} => [${other.patterns.join(', ')}]`).join(',')}) ` +
+        `that have the same priority [${priority}], multiple index templates may not match during index creation, please use a different priority`,
+    )
 }
 
 function matching(kind: TemplateKind, call: Call): readonly (readonly [string, IndexTemplate])[] {
@@ -208,6 +250,7 @@ function withBody(call: Call, name: string): Templates {
   if (call.body.length === 0) return templates
   const template = parseComposableTemplate(call.json())
   checkComponents(name, template, templates)
+  checkPriority(name, template, templates)
   return { ...templates, template: new Map([...templates.template, [name, template]]) }
 }
 
@@ -234,10 +277,4 @@ function simulateTemplate(call: Call): Reply {
     ([each, { patterns }]) => each !== name && patterns.some(a => template.patterns.some(b => mayOverlap(a, b))),
   )
   return ok({ template: simulated(composed(template, templates)), overlapping: showOverlapping(others) })
-}
-
-/** Whether a name may fit both patterns: up to their first stars they agree. */
-function mayOverlap(a: string, b: string): boolean {
-  const [first, second] = [a, b].map(pattern => pattern.split('*')[0]!) as [string, string]
-  return first.startsWith(second) || second.startsWith(first)
 }

@@ -1,4 +1,5 @@
 /** The fields of an index as a tree of names. */
+import { textOf } from '../json/text-of.ts'
 import { DocumentRejected } from './document-rejected.ts'
 import type { FieldMapping } from './field-types.ts'
 
@@ -68,7 +69,8 @@ export function propertiesJson(node: FieldNode): Record<string, unknown> {
 
 function nodeJson(node: FieldNode): Record<string, unknown> {
   if (node.mapping.type !== 'object') return node.json
-  const own = { ...node.json }
+  const own: Record<string, unknown> = { ...node.json }
+  if (own['dynamic'] !== undefined) own['dynamic'] = textOf(own['dynamic'])
   if (node.children.size > 0 && own['type'] === 'object') delete own['type']
   return node.children.size === 0 ? { type: 'object', ...own } : { ...own, properties: propertiesJson(node) }
 }

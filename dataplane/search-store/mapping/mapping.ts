@@ -255,7 +255,11 @@ class FieldTreeMapping implements MutableMapping {
     for (const [key, json] of Object.entries(properties)) {
       const names = splitKey(key)
       let node = this.#tree.nodeOf(parent)
-      for (const name of names.slice(0, -1)) node = node.children.get(name) ?? this.#add(node, name, { type: 'object' }, { type: 'object' })
+      for (const name of names.slice(0, -1)) {
+        node = node.children.get(name) ?? this.#add(node, name, { type: 'object' }, { type: 'object' })
+        if (node.mapping.type !== 'object')
+          throw new DocumentRejected(`can't merge a non object mapping [${node.path}] with an object mapping`, 'illegal_argument_exception')
+      }
       const name = names.at(-1)!
       if (isObject(json) && json['type'] === 'alias') aliases.push({ parent: node, name, json })
       else this.#mergeField(node, name, json, aliases)

@@ -53,9 +53,17 @@ export function numberOf(path: string, { type, format, nanos }: NumberField, giv
   const number = typeof text === 'number' ? text : isDecimal(text) ? Number(text) : Number.NaN
   if (Number.isNaN(number)) throw refused(path, type, value, `For input string: "${String(value)}"`)
   const [low, high] = NUMBER_BOUNDS[type]!
-  if (!(number >= low && number <= high)) throw refused(path, type, value, `Value [${String(value)}] is out of range for a ${type}`)
+  if (!(number >= low && number <= high) || ((number === low || number === high) && TOO_LONG.has(type) && isBeyond(type, String(given))))
+    throw refused(path, type, value, `Value [${String(value)}] is out of range for a ${type}`)
   if (type === 'float') return Math.fround(number)
   return WHOLE.has(type) ? Math.trunc(number) : number
+}
+
+/** Whether the digits of a whole number are beyond what the type holds, where a double cannot tell. */
+function isBeyond(type: FieldType, digits: string): boolean {
+  if (!/^[+-]?\d+$/.test(digits)) return false
+  const number = BigInt(digits.replace('+', ''))
+  return type === 'long' ? BigInt.asIntN(64, number) !== number : BigInt.asUintN(64, number) !== number
 }
 
 const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/

@@ -23,7 +23,7 @@ import type { Scalar } from '../parse/query.ts'
 import type { SortSpec } from '../parse/sort-spec.ts'
 import { readExactDocument, type SegmentUnit } from './segment-unit.ts'
 
-/** Undefined: the document has no value. */
+/** Undefined: the document has no text. One without a number has the largest or smallest of the type, as OpenSearch has it. */
 export type SortValue = number | bigint | string | undefined
 
 export interface SortReader {
@@ -55,7 +55,7 @@ export function sortReader(spec: SortSpec, unit: SegmentUnit): SortReader {
       return reader.column
     },
     read: reader.read,
-    show: value => showSortValue(value, spec, field?.type),
+    show: value => showSortValue(value, field?.type),
     threshold: value => {
       if (value === undefined || typeof value === 'string') return Number.NaN
       return field?.hasNanos === true ? Number(BigInt(Math.floor(Number(value))) / NANOS_PER_MS) : Number(value)
@@ -115,14 +115,16 @@ export function refuseTextField(field: Field): void {
   )
 }
 
-function missingValue(spec: SortSpec): SortValue {
-  if (spec.missing === '_last' || spec.missing === '_first') return undefined
+const isEdge = ({ missing }: SortSpec): boolean => missing === '_last' || missing === '_first'
+
+function missingValue(spec: SortSpec, type: string | undefined): SortValue {
+  if (isEdge(spec)) return extremeOf(type, spec)
   return typeof spec.missing === 'boolean' ? Number(spec.missing) : spec.missing
 }
 
 /** The same where the index lacks the field. */
 function unmappedMissing(spec: SortSpec): SortValue {
-  const missing = missingValue(spec)
+  const missing = missingValue(spec, spec.unmappedType)
   if (spec.unmappedType === 'keyword') return missingText(spec)
   const number = typeof missing === 'string' && missing.trim() !== '' ? Number(missing) : Number.NaN
   return Number.isNaN(number) ? missing : number
@@ -130,14 +132,12 @@ function unmappedMissing(spec: SortSpec): SortValue {
 
 /** The same of a field of texts. */
 function missingText(spec: SortSpec): SortValue {
-  const missing = missingValue(spec)
-  return missing === undefined ? undefined : String(spec.missing)
+  return isEdge(spec) ? undefined : String(spec.missing)
 }
 
 /** The same of a field of numbers or dates: a number, or the text of one. */
 function missingNumber(spec: SortSpec, field: Field): SortValue {
-  const missing = missingValue(spec)
-  if (missing === undefined) return undefined
+  if (isEdge(spec)) return extremeOf(field.type, spec)
   const { missing: given } = spec
   const number = typeof given === 'boolean' || (typeof given === 'string' && given.trim() === '') ? Number.NaN : Number(given)
   if (Number.isNaN(number)) throw illegalArgument(`For input string: "${String(given)}"`)
@@ -166,7 +166,7 @@ function fieldReader(field: Field, spec: SortSpec, unit: SegmentUnit): ValueRead
   const valuesOf = numbersOf(field, unit)
   return {
     get column() {
-      return typeof missing === 'number' ? undefined : valuesOf()
+      return typeof missing === 'number' && !isEdge(spec) ? undefined : valuesOf()
     },
     read(doc, score, document) {
       const values = valuesOf()
@@ -201,7 +201,7 @@ function exactReader(field: Field, spec: SortSpec, unit: SegmentUnit): ValueRead
   }
   return {
     get column() {
-      return typeof missing === 'number' ? undefined : valuesOf()
+      return typeof missing === 'number' && !isEdge(spec) ? undefined : valuesOf()
     },
     read: doc => {
       const value = valuesOf()?.[doc]
@@ -211,42 +211,43 @@ function exactReader(field: Field, spec: SortSpec, unit: SegmentUnit): ValueRead
   }
 }
 
-function showSortValue(value: SortValue, spec: SortSpec, type: FieldType | undefined): unknown {
-  if (value === undefined) return extremeText(type ?? spec.unmappedType, spec)
+function showSortValue(value: SortValue, type: FieldType | undefined): unknown {
+  if (value === undefined) return null
   if (typeof value === 'bigint') return rawNumber(value)
+  if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY) return String(value)
   return type === 'float' && typeof value === 'number' ? shortestFloat(value) : value
 }
 
 const MAX_INT = 2 ** 31 - 1
+const MAX_LONG = 2n ** 63n - 1n
 
-/** OpenSearch shows missing numbers as the largest or smallest that the type has; [largest, smallest]. */
-const EXTREMES: Readonly<Record<string, readonly [unknown, unknown]>> = {
-  long: [rawNumber(2n ** 63n - 1n), rawNumber(-(2n ** 63n))],
-  date: [rawNumber(2n ** 63n - 1n), rawNumber(-(2n ** 63n))],
-  unsigned_long: [rawNumber(2n ** 64n - 1n), 0],
+/** The largest and smallest number of a type, which documents without one have in OpenSearch. */
+const EXTREMES: Readonly<Record<string, readonly [largest: number | bigint, smallest: number | bigint]>> = {
+  long: [MAX_LONG, -MAX_LONG - 1n],
+  date: [MAX_LONG, -MAX_LONG - 1n],
+  unsigned_long: [2n ** 64n - 1n, 0],
   integer: [MAX_INT, -MAX_INT - 1],
   short: [MAX_INT, -MAX_INT - 1],
   byte: [MAX_INT, -MAX_INT - 1],
   boolean: [MAX_INT, -MAX_INT - 1],
-  double: ['Infinity', '-Infinity'],
-  float: ['Infinity', '-Infinity'],
+  double: [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY],
+  float: [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY],
 }
 
-function extremeText(type: string | undefined, spec: SortSpec): unknown {
-  if (type === undefined || !Object.hasOwn(EXTREMES, type)) return null
-  return EXTREMES[type]![(spec.missing === '_last') === (spec.order === 'asc') ? 0 : 1]
-}
+const extremesOf = (type: string | undefined) => (type !== undefined && Object.hasOwn(EXTREMES, type) ? EXTREMES[type] : undefined)
 
-/** Whether a `search_after` value stands for a missing one: an extreme, as JSON numbers can hold it. */
-function isMissingText(value: Scalar, type: string | undefined): boolean {
-  if (value === 'Infinity' || value === '-Infinity') return true
-  if (type === 'unsigned_long') return isDigits(value) && BigInt(value) >= 2n ** 64n - 1n
-  if (isDigits(value) || typeof value === 'number') {
-    const number = Number(value)
-    if (Math.abs(number) >= 2 ** 63) return !isDigits(value) || BigInt(value) >= 2n ** 63n - 1n || BigInt(value) <= -(2n ** 63n)
-  }
-  const [max, min] = (type !== undefined && Object.hasOwn(EXTREMES, type) && EXTREMES[type]) || []
-  return value === max || value === min
+/** The value of documents without one; undefined for types without numbers. */
+const extremeOf = (type: string | undefined, spec: SortSpec): SortValue =>
+  extremesOf(type)?.[(spec.missing === '_last') === (spec.order === 'asc') ? 0 : 1]
+
+/** The extreme that a `search_after` value stands for, or is beyond, as it is where a client holds numbers in doubles. */
+function extremeAt(value: Scalar, type: string | undefined): SortValue {
+  const [largest, smallest] = extremesOf(type) ?? []
+  if (largest === undefined || smallest === undefined) return undefined
+  const number = isDigits(value) ? BigInt(value) : Number(value)
+  // Numbers of a double or of an integer type are what they are.
+  if (typeof largest === 'number' && Number.isFinite(Number(value))) return undefined
+  return number >= largest ? largest : number <= smallest ? smallest : undefined
 }
 
 /** Large whole numbers of a request come as texts, with all their digits. */
@@ -255,24 +256,27 @@ const isDigits = (value: Scalar): value is string => typeof value === 'string' &
 /** Names beside the fields of the mapping that sort as numbers. */
 const NUMBERED: readonly string[] = ['_score', '_doc', '_seq_no']
 
-/** Reads a `search_after` value for comparison with an index's values. */
+/** Reads a `search_after` value for comparison with an index's values, those of documents without one too. */
 export function parseSortValue(value: Scalar | null, spec: SortSpec, unit: SegmentUnit): SortValue {
   if (value === null) return undefined
   const field = findField(unit.bound.mapping, spec.field)
   const fieldClass = field === undefined ? undefined : classOf(field)
   const isNumber = fieldClass === 'number' || fieldClass === 'date' || fieldClass === 'boolean' || NUMBERED.includes(spec.field)
   const type = field?.type ?? spec.unmappedType
-  if (type !== undefined && type !== 'keyword' && isMissingText(value, type)) return undefined
+  const extreme = extremeAt(value, type)
+  if (extreme !== undefined) return extreme
   if (field !== undefined && isExact(field)) return exactSortValue(value, spec, field)
+  const isUnmappedNumber = field === undefined && extremesOf(type) !== undefined && !Number.isNaN(Number(value))
+  if (isUnmappedNumber) return isDigits(value) ? BigInt(value) : Number(value)
   if (!isNumber) return fieldClass === undefined && typeof value === 'number' ? value : String(value)
-  if (typeof value === 'number') return value
+  if (typeof value === 'number') return type === 'float' ? Math.fround(value) : value
   if (fieldClass === 'date') {
     return parseDateMath(String(value), { nowMs: 0, format: formatOf(field!) })
   }
   if (fieldClass === 'boolean') return value === true || value === 'true' ? 1 : 0
   const number = Number(value)
   if (Number.isNaN(number)) throw illegalArgument(`Failed to parse search_after value for field [${spec.field}].`)
-  return number
+  return type === 'float' ? Math.fround(number) : number
 }
 
 function exactSortValue(value: Scalar, spec: SortSpec, field: Field): SortValue {

@@ -2,16 +2,16 @@
 import type { MutableMapping } from '../../mapping/mapping.ts'
 import { type FrozenIndex, frozenFeed } from '../frozen-index.ts'
 import type { IndexFiles } from './format/index-files.ts'
+import type { HeldSegments } from './held-segments.ts'
 import { segmentPath } from './index-directory.ts'
 import { createLogFeed } from './log-feed.ts'
-import type { SegmentSet } from './segment-set.ts'
 
 /** `from`: where the index is; `to`: where its second names go. */
 export function freezeLog(
   identity: { readonly name: string; readonly uuid: string },
   places: { readonly from: string; readonly to: string },
   mapping: MutableMapping,
-  segments: SegmentSet,
+  segments: HeldSegments,
   files: IndexFiles,
 ): FrozenIndex {
   const { sealed, tail } = segments

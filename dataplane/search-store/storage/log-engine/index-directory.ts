@@ -10,9 +10,10 @@ import { type MappingConfig, mappingConfigOf } from '../../mapping/mapping-confi
 import { DeadDocuments } from './format/dead-documents.ts'
 import { type IndexFiles, readWhole, replaceFile } from './format/index-files.ts'
 import { SegmentFile } from './format/segment-file.ts'
-import { SealedSegment } from './sealed/sealed-segment.ts'
+import { DamagedDirectory, SealedSegment } from './sealed/sealed-segment.ts'
 import type { SegmentContext } from './segment-context.ts'
 import { type ListedSegment, type Loss, lastListed, listOfRows, lossesOf, rowsOf } from './segment-list.ts'
+import { hasCommits, replacedBy } from './tail/read-frame.ts'
 
 export interface IndexIdentity {
   readonly uuid: string
@@ -98,14 +99,16 @@ export interface OpenSegment {
   readonly isNewest: boolean
   /** Documents that are known to be dead beside those that its frames name. */
   readonly dead?: DeadDocuments | undefined
-  /** Its file has at least so many; 0: not listed. */
-  readonly listedBytes: number
+  /** As the list names it. */
+  readonly listed: ListedSegment | undefined
+  /** Its commits end there at the earliest; 0: that is not known, or their loss is accepted. */
+  readonly leastEnd: number
 }
 
 export interface FoundSegments {
   /** In order of arrival. */
   readonly sealed: readonly SealedSegment[]
-  /** Not sealed, in order of arrival; usually one. */
+  /** Not sealed, or without their index; usually one. That which may be written to comes last. */
   readonly open: readonly OpenSegment[]
   readonly nextNumber: number
   /** Numbers of segments whose loss was accepted by hand. */
@@ -123,47 +126,67 @@ export function openSegments(context: SegmentContext, dir: string, listed: reado
   // There may be thousands.
   const known = new Set(names)
   const sealed = new Map<number, SealedSegment>()
-  const open: Omit<OpenSegment, 'isNewest' | 'listedBytes'>[] = []
+  const unsealed: Omit<OpenSegment, 'isNewest' | 'listed' | 'leastEnd'>[] = []
   const seen = new Map<number, { readonly bytes: number; readonly dead: number }>()
   for (const number of numbers.sort((a, b) => a - b)) {
     const file = new SegmentFile(files, segmentPath(dir, number))
     const dead = known.has(basename(deadPath(dir, number))) ? DeadDocuments.load(files, deadPath(dir, number)) : undefined
-    const segment = SealedSegment.open(context, number, file, dead)
+    const segment = openSealed(context, number, file, dead)
     seen.set(number, { bytes: file.sizeBytes, dead: dead?.count ?? 0 })
-    if (segment === undefined) open.push({ number, file, dead })
+    if (segment === undefined) unsealed.push({ number, file, dead })
     else {
       file.shareDescriptor(file.path)
       sealed.set(number, segment)
     }
   }
-  const replaced = new Set([...sealed.values()].flatMap(({ replaces }) => replaces))
+  const merged = new Map(unsealed.map(({ number, file }) => [number, replacedBy(file)]))
+  const replaced = new Set([...[...sealed.values()].flatMap(({ replaces }) => replaces), ...[...merged.values()].flat()])
   const accepted = new Set(names.filter(name => /^\d+\.lost$/.test(name)).map(name => Number.parseInt(name, 10)))
   const losses = lossesOf(listed, { segments: seen, replaced, accepted })
   if (losses.length > 0) {
-    for (const { file } of [...sealed.values(), ...open]) file.close()
+    for (const { file } of [...sealed.values(), ...unsealed]) file.close()
     throw new Error(lossText(dir, losses))
   }
   removeLeftovers(files, dir, names, known)
-  for (const { number, file } of open.filter(({ number }) => seen.get(number)!.bytes === 0)) {
+  const isOver = ({ number }: { readonly number: number }) => seen.get(number)!.bytes === 0 || replaced.has(number)
+  for (const { number, file } of unsealed.filter(isOver)) {
     file.close()
     removeSegment(files, dir, number)
   }
-  const written = open.filter(({ number }) => seen.get(number)!.bytes > 0)
-  const newest = Math.max(...written.map(({ number }) => number), ...ownNumbers(sealed.values()))
+  const written = unsealed.filter(each => !isOver(each))
+  const own = written.map(({ number }) => number).filter(number => merged.get(number)!.length === 0)
+  const newest = Math.max(...own, ...ownNumbers(sealed.values()))
   for (const number of replaced) {
     sealed.get(number)?.file.close()
     if (sealed.delete(number)) removeSegment(files, dir, number)
   }
-  const listedBytes = new Map(listed.map(({ number, bytes }) => [number, bytes]))
+  const rows = new Map(listed.map(each => [each.number, each]))
   return {
     sealed: [...sealed.values()].sort((a, b) => a.firstSeqNo - b.firstSeqNo),
-    open: written.map(segment => ({
-      ...segment,
-      isNewest: segment.number === newest,
-      listedBytes: listedBytes.get(segment.number) ?? 0,
-    })),
+    open: written
+      .map(segment => {
+        const row = rows.get(segment.number)
+        const leastEnd = row?.areCommits === true && !accepted.has(segment.number) ? row.bytes : 0
+        return { ...segment, isNewest: segment.number === newest, listed: row, leastEnd }
+      })
+      .sort((a, b) => Number(a.isNewest) - Number(b.isNewest)),
     nextNumber: Math.max(numbers.at(-1) ?? 0, lastListed(listed)) + 1,
     accepted: [...accepted],
+  }
+}
+
+/** Undefined where the segment is not sealed, or has lost its directory and can be indexed anew. */
+function openSealed(
+  context: SegmentContext,
+  number: number,
+  file: SegmentFile,
+  dead: DeadDocuments | undefined,
+): SealedSegment | undefined {
+  try {
+    return SealedSegment.open(context, number, file, dead)
+  } catch (error) {
+    if (error instanceof DamagedDirectory && hasCommits(file)) return undefined
+    throw error
   }
 }
 

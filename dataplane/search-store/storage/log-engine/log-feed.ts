@@ -2,7 +2,7 @@
 import type { MutableMapping } from '../../mapping/mapping.ts'
 import type { FeedMessage, IndexFeed, LogFeedHead } from '../index-feed.ts'
 import type { DeadDocuments } from './format/dead-documents.ts'
-import type { SegmentSet } from './segment-set.ts'
+import type { HeldSegments } from './held-segments.ts'
 
 /**
  * Tells a copy which segments there are, how far the tail is durable and which documents are dead. Documents and the index over them it does
@@ -11,7 +11,7 @@ import type { SegmentSet } from './segment-set.ts'
 export function createLogFeed(
   identity: { readonly name: string; readonly uuid: string; readonly dir: string },
   mapping: MutableMapping,
-  segments: SegmentSet,
+  segments: HeldSegments,
 ): IndexFeed {
   let told = -1
   let toldMapping = -1

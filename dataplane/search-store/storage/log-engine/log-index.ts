@@ -20,7 +20,7 @@ import { pinLog } from './pin-log.ts'
 import type { ByteCache } from './sealed/byte-cache.ts'
 import { createSegmentContext, type SegmentContext } from './segment-context.ts'
 import type { ListedSegment } from './segment-list.ts'
-import { SegmentSet } from './segment-set.ts'
+import { openSegmentSet, type SegmentSet } from './segment-set.ts'
 
 export interface LogIndexConfig {
   /** Holds this index alone; made where missing. */
@@ -68,8 +68,7 @@ export async function openLogIndex(config: LogIndexConfig, deps: LogIndexDeps): 
   const context = createSegmentContext(mapping, files, deps.cache)
   const found = openSegments(context, config.dir, listed)
   const save = (list: readonly ListedSegment[]) => saveState(files, config.dir, identity, mapping, totalFieldsLimit, list)
-  const segments = new SegmentSet(context, mapping, config.dir, found, listed, save, deps.maxIdsInMemory)
-  await segments.open()
+  const segments = await openSegmentSet(context, mapping, config.dir, found, listed, save, deps.maxIdsInMemory)
   return new StoredLogIndex(config, deps, identity, mapping, context, segments)
 }
 
@@ -114,19 +113,19 @@ class StoredLogIndex implements LogIndex {
   }
 
   get docCount(): number {
-    return this.#segments.docCount
+    return this.#segments.held.docCount
   }
 
   get deletedCount(): number {
-    return this.#segments.deletedCount
+    return this.#segments.held.deletedCount
   }
 
   get sizeBytes(): number {
-    return this.#segments.sizeBytes
+    return this.#segments.held.sizeBytes
   }
 
   get memoryBytes(): number {
-    return this.#segments.memoryBytes
+    return this.#segments.held.memoryBytes
   }
 
   apply(ops: readonly WriteOp[]): Promise<readonly WriteOutcome[]> {
@@ -158,33 +157,33 @@ class StoredLogIndex implements LogIndex {
   }
 
   newsFor(known: WalkerKnowledge | undefined): WalkerNews | undefined {
-    return this.#segments.newsFor(known)
+    return this.#segments.batch.newsFor(known)
   }
 
   get(id: string): StoredDocument | undefined {
-    return this.#segments.get(idKeyOf(id), id)
+    return this.#segments.held.get(idKeyOf(id), id)
   }
 
   getMany<T>(ids: readonly string[], show: (document: StoredDocument, at: number) => T | Promise<T>): Promise<readonly (T | undefined)[]> {
-    return this.#segments.getMany(ids.map(idKeyOf), ids, show)
+    return this.#segments.held.getMany(ids.map(idKeyOf), ids, show)
   }
 
   segments(): readonly Segment[] {
-    this.#view ??= this.#segments.view()
+    this.#view ??= this.#segments.held.view()
     return this.#view
   }
 
   feed(): IndexFeed {
-    return createLogFeed({ name: this.name, uuid: this.uuid, dir: this.#dir }, this.#mapping, this.#segments)
+    return createLogFeed({ name: this.name, uuid: this.uuid, dir: this.#dir }, this.#mapping, this.#segments.held)
   }
 
   freeze(dir: string): FrozenIndex {
     const { name, uuid } = this
-    return freezeLog({ name, uuid }, { from: this.#dir, to: dir }, this.#mapping, this.#segments, this.#context.files)
+    return freezeLog({ name, uuid }, { from: this.#dir, to: dir }, this.#mapping, this.#segments.held, this.#context.files)
   }
 
   pin(dir: string): readonly PinnedFile[] {
-    const { number, end } = this.#segments.tail
+    const { number, end } = this.#segments.held.tail
     return pinLog(this.#context.files, this.#dir, dir, { path: segmentPath(this.#dir, number), end })
   }
 
@@ -193,18 +192,18 @@ class StoredLogIndex implements LogIndex {
       if (!isChange(this.#mapping, properties)) return
       // Documents are indexed anew when the tail is replayed: none may meet a mapping that it was not taken under.
       this.#view = undefined
-      await this.#segments.seal()
+      await this.#segments.sealing.seal()
       this.#mapping.put(properties)
       this.#context.slots.invalidate()
-      this.#segments.saveState()
+      this.#segments.list.save()
     })
   }
 
   seal(): Promise<void> {
     return this.#queue.exclusive(async () => {
       this.#view = undefined
-      await this.#segments.seal()
-      await this.#segments.dropEmpty()
+      await this.#segments.sealing.seal()
+      await this.#segments.merges.dropEmpty()
     })
   }
 
@@ -219,24 +218,24 @@ class StoredLogIndex implements LogIndex {
     const restMs = this.#clock.nowMs() - this.#lastWriteMs
     if (restMs >= IDLE_MS) {
       await this.seal()
-      await this.#queue.exclusive(() => this.#segments.places.unload())
+      await this.#queue.exclusive(() => this.#segments.held.places.unload())
     } else if (restMs >= REST_MS) await this.#sealAtRest()
     await this.#mergeSegments()
     await this.#mergeIdRuns()
   }
 
   async #mergeSegments(): Promise<void> {
-    const merged = await this.#segments.prepareMerge()
+    const merged = await this.#segments.merges.prepare()
     if (merged === undefined) return
     await this.#queue.exclusive(async () => {
       this.#view = undefined
-      this.#segments.finishMerge(merged)
-      await this.#segments.dropEmpty()
+      this.#segments.merges.finish(merged)
+      await this.#segments.merges.dropEmpty()
     })
   }
 
   async #mergeIdRuns(): Promise<void> {
-    const { places } = this.#segments
+    const { places } = this.#segments.held
     const merged = await places.prepareMerge()
     if (merged !== undefined) await this.#queue.exclusive(async () => places.finishMerge(merged))
   }
@@ -244,7 +243,7 @@ class StoredLogIndex implements LogIndex {
   #sealAtRest(): Promise<void> {
     return this.#queue.exclusive(async () => {
       this.#view = undefined
-      await this.#segments.sealAtRest()
+      await this.#segments.sealing.sealAtRest()
     })
   }
 
@@ -252,19 +251,19 @@ class StoredLogIndex implements LogIndex {
   async #settle(): Promise<void> {
     await this.#queue.close()
     await this.#maintenance?.catch(() => undefined)
-    await this.#segments.places.settle()
+    await this.#segments.held.places.settle()
   }
 
   async close(): Promise<void> {
     await this.#settle()
-    await this.#segments.sealForClose()
-    this.#segments.closeFiles()
+    await this.#segments.sealing.sealForClose()
+    this.#segments.held.closeFiles()
   }
 
   async destroy(): Promise<void> {
     await this.#settle()
     this.#view = undefined
-    this.#segments.abandon()
+    this.#segments.held.abandon()
     this.#writes.forget(this.name)
     this.#mapping.release()
     this.#context.files.removeDirectory(this.#dir)

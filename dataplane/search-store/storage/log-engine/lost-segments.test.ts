@@ -42,6 +42,12 @@ async function written(dir: string): Promise<(name: string) => string> {
   return name => join(dir, 'index', name)
 }
 
+/** The least length that the list of segments gives a segment: that of its commits. */
+const listedBytes = (dir: string, name: string): number =>
+  (JSON.parse(readFileSync(join(dir, 'index', 'index.json'), 'utf8')) as { segments: [number, number][] }).segments.find(
+    ([number]) => number === Number.parseInt(name, 10),
+  )![1]
+
 describe('a file of an index', function () {
   this.timeout(30_000)
 
@@ -54,8 +60,8 @@ describe('a file of an index', function () {
         (path: string, bytes: number) => `${path} is damaged at byte 0: it ends there, and had at least ${bytes} bytes`,
       ],
       [
-        'a byte short',
-        (path: string) => truncateSync(path, statSync(path).size - 1),
+        'a byte short of its commits',
+        (path: string, bytes: number) => truncateSync(path, bytes - 1),
         (path: string, bytes: number) => `${path} is damaged at byte ${bytes - 1}: it ends there, and had at least ${bytes} bytes`,
       ],
     ] as const)
@@ -63,10 +69,11 @@ describe('a file of an index', function () {
         withDirectory(async dir => {
           const path = (await written(dir))(name)
           const whole = readFileSync(path)
-          lose(path)
+          const bytes = listedBytes(dir, name)
+          lose(path, bytes)
           const before = readdirSync(join(dir, 'index'))
           expect(await problemOf(dir))
-            .to.contain(told(path, whole.length))
+            .to.contain(told(path, bytes))
             .and.contain(`touch ${path.replace(/seg$/, 'lost')}`)
           expect(readdirSync(join(dir, 'index'))).to.deep.equal(before)
           writeFileSync(path, whole)

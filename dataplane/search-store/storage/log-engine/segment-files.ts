@@ -71,7 +71,7 @@ export class SegmentFiles {
 
   /**
    * Writes the index of a tail behind its documents, which `saveDead` goes before. `log`: removed once the index takes its place.
-   * `saveState` saves mapping and list of segments, before the segment counts as sealed; it is told how many bytes the segment's file has after any crash.
+   * `saveState` saves mapping and list of segments, before the segment counts as sealed; it is told how many bytes of commits the segment's file has after any crash.
    */
   async seal(tail: Tail, nextSeqNo: number, log: IndexLog | undefined, saveState: SaveSealed): Promise<SealedSegment> {
     const file = hasPoorBlocks(tail)
@@ -86,7 +86,7 @@ export class SegmentFiles {
   async #appendIndex(tail: Tail, nextSeqNo: number, log: IndexLog | undefined, saveState: SaveSealed): Promise<SegmentFile> {
     saveState(tail.end)
     try {
-      const index = await encodeIndex(this.#context, tail, tail.blocks, tail.end, nextSeqNo, [])
+      const index = await encodeIndex(this.#context, tail, tail.blocks, tail.end, nextSeqNo)
       log?.remove()
       await tail.file.append(index, tail.end)
       releaseBytes(index)
@@ -105,10 +105,10 @@ export class SegmentFiles {
     files.remove(temporary)
     const file = new SegmentFile(files, temporary)
     try {
-      const { blocks, end } = await repackBlocks(tail, (bytes, at) => file.writeSync(bytes, at))
-      const index = await encodeIndex(this.#context, tail, blocks, end, nextSeqNo, [])
+      const { blocks, end } = await repackBlocks(tail, nextSeqNo, (bytes, at) => file.writeSync(bytes, at))
+      const index = await encodeIndex(this.#context, tail, blocks, end, nextSeqNo)
       await file.append(index, end)
-      saveState(Math.min(tail.end, end + index.length))
+      saveState(Math.min(tail.end, end))
       releaseBytes(index)
       // Readers of the log count on the segment being the one that it was written for.
       log?.remove()

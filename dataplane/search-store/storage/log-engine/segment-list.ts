@@ -4,6 +4,8 @@ export interface ListedSegment {
   readonly number: number
   /** Its file has at least so many. */
   readonly bytes: number
+  /** These bytes are commits, from which the rest can be made anew. False: of a segment that was sealed before 2026-11-30 they are the whole file. */
+  readonly areCommits: boolean
   /** Its `.del` names at least so many documents. */
   readonly dead: number
   /** The segments that it takes the place of: either it is there, or all of these are. Empty for any other. */
@@ -44,10 +46,13 @@ function isWhole(listed: ListedSegment, seen: SeenSegments): boolean {
 export const lastListed = (list: readonly ListedSegment[]): number =>
   list.reduce((last, { number, of }) => Math.max(last, number, lastListed(of)), 0)
 
-type Row = readonly [number: number, bytes: number, dead: number, of?: readonly Row[]]
+type Row = readonly [number: number, bytes: number, dead: number, of?: readonly Row[], areCommits?: 1]
 
 export const rowsOf = (list: readonly ListedSegment[]): readonly Row[] =>
-  list.map(({ number, bytes, dead, of }) => (of.length === 0 ? [number, bytes, dead] : [number, bytes, dead, rowsOf(of)]))
+  list.map(({ number, bytes, areCommits, dead, of }): Row => {
+    if (areCommits) return [number, bytes, dead, rowsOf(of), 1]
+    return of.length === 0 ? [number, bytes, dead] : [number, bytes, dead, rowsOf(of)]
+  })
 
 export const listOfRows = (rows: readonly Row[]): readonly ListedSegment[] =>
-  rows.map(([number, bytes, dead, of = []]) => ({ number, bytes, dead, of: listOfRows(of) }))
+  rows.map(([number, bytes, dead, of = [], areCommits]) => ({ number, bytes, areCommits: areCommits === 1, dead, of: listOfRows(of) }))

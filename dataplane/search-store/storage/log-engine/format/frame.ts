@@ -4,6 +4,7 @@
  */
 import { crc32 } from 'node:zlib'
 import { type BlockRef, blockBytes, type EncodedBlock, readBlockRef } from './block.ts'
+import type { NumberRuns } from './number-runs.ts'
 
 const MAGIC = 0x3146504c
 const HEADER_BYTES = 16
@@ -22,6 +23,8 @@ export interface FrameHead {
   readonly idsTellTimes?: true
   /** `[segment, document]` that the commit deleted or replaced. */
   readonly dead?: readonly (readonly [number, number])[]
+  /** In the first frame of a merged segment: numbers of the segments that it took the place of. */
+  readonly replaces?: readonly number[]
 }
 
 export interface Frame {
@@ -61,6 +64,33 @@ export function placeBlocks(frame: Buffer, blocks: readonly EncodedBlock[], at: 
     offset += block.sizeBytes
     return ref
   })
+}
+
+/** The head of documents that are written anew, `docs` of them from `firstDoc` on, with the numbers that they had. `next`: where others follow, the number after the last. */
+export function headOf(
+  numbers: { readonly seqs: NumberRuns; readonly versions: ReadonlyMap<number, number>; readonly idsTellTimes: boolean },
+  firstDoc: number,
+  docs: number,
+  next?: number,
+): FrameHead {
+  const seqs: [number, number][] = []
+  const versions: [number, number][] = []
+  const first = docs === 0 ? next! : numbers.seqs.at(firstDoc)
+  let expected = first
+  for (let k = 0; k < docs; k++) {
+    const seq = numbers.seqs.at(firstDoc + k)
+    if (seq !== expected) seqs.push([k, seq])
+    expected = seq + 1
+    const version = numbers.versions.get(firstDoc + k)
+    if (version !== undefined) versions.push([k, version])
+  }
+  return {
+    seq: first,
+    next: next ?? expected,
+    ...(seqs.length > 0 && { seqs }),
+    ...(versions.length > 0 && { versions }),
+    ...(numbers.idsTellTimes && { idsTellTimes: true }),
+  }
 }
 
 /** Bytes of the whole frame by its header; undefined when no frame begins there. */

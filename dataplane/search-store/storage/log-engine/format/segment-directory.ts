@@ -39,6 +39,8 @@ export interface SegmentDirectory {
   readonly blockWords?: number
   /** No other document of the index ever has the id of one of these at another time; absent where that is not known. */
   readonly idsTellTimes?: true
+  /** Where its commits end, from which the rest can be made anew; absent in segments that were sealed before 2026-11-30, where commits may be missing. */
+  readonly commitsEnd?: number
   /** Numbers of the segments that this one took the place of. */
   readonly replaces: readonly number[]
 }

@@ -6,6 +6,7 @@ import { Turns } from '../../../turns.ts'
 import type { Creations, WriteError, WriteOp, WriteOutcome } from '../../index-storage.ts'
 import { BLOCK_DOCS, type EncodedBlock, encodeRows, nextBlockLength, openPacked } from '../format/block.ts'
 import { encodeFrame, type FrameHead, placeBlocks } from '../format/frame.ts'
+import type { HeldSegments } from '../held-segments.ts'
 import type { SegmentSet } from '../segment-set.ts'
 import { type CommitFailure, isList, type Share } from './commit-queue.ts'
 import type { StagedDocuments } from './staged-documents.ts'
@@ -17,44 +18,50 @@ export async function commitBatch(
   mapping: MutableMapping,
   shares: readonly Share[],
 ): Promise<readonly WriteOutcome[] | CommitFailure> {
+  const { held, batch: running, sealing, merges } = segments
   const count = shares.reduce((sum, { from, to }) => sum + to - from, 0)
   try {
-    await segments.makeRoom(count)
+    await sealing.makeRoom(count)
   } catch (error) {
     return { failure: failureOf(error) }
   }
-  await segments.places.load()
+  await held.places.load()
   const batch = await stage(segments, mapping, shares, count)
-  if (batch.nextSeqNo === segments.nextSeqNo) {
-    segments.abort()
+  if (batch.nextSeqNo === held.nextSeqNo) {
+    running.abort()
     return batch.outcomes
   }
   const blocks = await encodeBlocks(batch.documents)
-  const head = headOf(batch, segments)
+  const head = headOf(batch, held)
   const frame = encodeFrame(head, blocks)
-  const placed = placeBlocks(frame, blocks, segments.tail.end)
+  const placed = placeBlocks(frame, blocks, held.tail.end)
   try {
-    await segments.writeBatch(frame, head, placed)
+    await running.writeBatch(frame, head, placed)
   } catch (error) {
     mapping.rollback(0)
-    segments.abort()
+    running.abort()
     return { failure: failureOf(error) }
   }
-  await segments.indexBatch()
-  segments.commit(batch, placed, blocks, frame.length)
+  await running.indexBatch()
+  running.commit(batch, placed, blocks, frame.length)
   mapping.commit()
   releaseWritten(frame, blocks)
-  await segments.sealWhenFull()
-  await segments.places.makeRoom()
-  await segments.dropEmpty()
+  await sealing.sealWhenFull()
+  await held.places.makeRoom()
+  await merges.dropEmpty()
   return batch.outcomes
 }
 
 /** Others run meanwhile: nothing of a batch counts for them. */
-async function stage(segments: SegmentSet, mapping: MutableMapping, shares: readonly Share[], count: number): Promise<WriteBatch> {
+async function stage(
+  { held, batch: running }: SegmentSet,
+  mapping: MutableMapping,
+  shares: readonly Share[],
+  count: number,
+): Promise<WriteBatch> {
   const turns = new Turns()
-  const batch = new WriteBatch(segments, segments.staged, segments.nextSeqNo, turns)
-  segments.begin(count, batch.seqNos, batch.versions)
+  const batch = new WriteBatch(running, running.documents, held.nextSeqNo, turns)
+  running.begin(count, batch.seqNos, batch.versions)
   try {
     for (const share of shares) {
       if (isList(share.writes)) await addOps(batch, share.writes, share, turns)
@@ -62,7 +69,7 @@ async function stage(segments: SegmentSet, mapping: MutableMapping, shares: read
     }
   } catch (error) {
     mapping.rollback(0)
-    segments.abort()
+    running.abort()
     throw error
   }
   return batch
@@ -131,7 +138,7 @@ function releaseWritten(frame: Buffer, blocks: readonly EncodedBlock[]): void {
   }
 }
 
-function headOf(batch: WriteBatch, segments: SegmentSet): FrameHead {
+function headOf(batch: WriteBatch, held: HeldSegments): FrameHead {
   const first = batch.seqNos[0] ?? batch.nextSeqNo
   const seqs: [number, number][] = []
   const versions: [number, number][] = []
@@ -147,7 +154,7 @@ function headOf(batch: WriteBatch, segments: SegmentSet): FrameHead {
     ...(seqs.length === 0 ? {} : { seqs }),
     ...(versions.length === 0 ? {} : { versions }),
     ...(batch.idsTellTimes && { idsTellTimes: true }),
-    ...(batch.buried.length === 0 ? {} : { dead: batch.buried.map(place => segments.addressOf(place)) }),
+    ...(batch.buried.length === 0 ? {} : { dead: batch.buried.map(place => held.addressOf(place)) }),
   }
 }
 

@@ -83,25 +83,17 @@ describe('a segment whose end is damaged', () => {
     return path
   }
 
-  it('is put together again from its commits, without what was deleted', () =>
-    withDirectory(async dir => {
-      await damagedIndex(dir, 1)
-      const index = await openIndex(dir, NO_DYNAMIC)
-      expect(index.docCount).to.equal(199)
-      await index.close()
-    }))
-
-  it('keeps the index from opening where it was written anew, and keeps every byte', () =>
-    withDirectory(async dir => {
-      const path = await damagedIndex(dir, 200)
-      const before = readFileSync(path)
-      const problem = await openIndex(dir, NO_DYNAMIC).then(
-        () => 'open',
-        (error: Error) => error.message,
-      )
-      expect(problem).to.match(/00000001.seg is damaged/)
-      expect(readFileSync(path).equals(before)).to.equal(true)
-    }))
+  for (const [what, commits] of [
+    ['', 1],
+    [' where it was written anew', 200],
+  ] as const)
+    it(`is put together again from its commits, without what was deleted${what}`, () =>
+      withDirectory(async dir => {
+        await damagedIndex(dir, commits)
+        const index = await openIndex(dir, NO_DYNAMIC)
+        expect(index.docCount).to.equal(199)
+        await index.close()
+      }))
 })
 
 describe('documents by their ids, without the table of ids', () => {

@@ -166,35 +166,6 @@ describe('a wrong bit in a column', function () {
     }))
 })
 
-describe('a wrong bit in the directory of a segment', () => {
-  it('keeps the index from opening, and the file is named', () =>
-    withDirectory(async dir => {
-      const next = createLogDocuments(7, Date.UTC(2026, 10, 29))
-      const index = await openIndex(dir, LOG_MAPPING)
-      await index.apply(Array.from({ length: 400 }, (): WriteOp => ({ action: 'create', ...next() })))
-      await index.seal()
-      await index.close()
-      const path = join(dir, 'index', readdirSync(join(dir, 'index')).find(name => name.endsWith('.seg'))!)
-      const sound = readFileSync(path)
-      const file = new SegmentFile(nodeFiles, path)
-      const [at, bytes] = findDirectory(file, sound.length)!
-      file.close()
-      for (let k = 0; k < 16; k++) {
-        const wrong = Buffer.from(sound)
-        wrong[at + Math.floor((k * bytes) / 16)]! ^= 1 << (k % 8)
-        writeFileSync(path, wrong)
-        const problem = await openIndex(dir, LOG_MAPPING).then(
-          async opened => {
-            await opened.close()
-            return 'it opened'
-          },
-          (error: Error) => error.message,
-        )
-        expect(problem, `byte ${k} of 16ths`).to.contain(`${path} is damaged at byte ${at}, where its directory begins (`)
-      }
-    }))
-})
-
 function valuesOf(segment: SealedSegment, field: string): unknown {
   const column = segment.column(field)
   return column?.kind === 'number' ? [...column.values] : [column?.codes, column?.dictionary]

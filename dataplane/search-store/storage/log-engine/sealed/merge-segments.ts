@@ -3,9 +3,10 @@ import { setImmediate } from 'node:timers/promises'
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import type { MutableMapping } from '../../../mapping/mapping.ts'
 import { Turns } from '../../../turns.ts'
-import { BLOCK_DOCS, encodeRows, nextBlockLength } from '../format/block.ts'
+import { BLOCK_DOCS, type EncodedBlock, encodeRows, nextBlockLength } from '../format/block.ts'
 import { idKey } from '../format/document-id.ts'
 import { DocumentRows } from '../format/document-rows.ts'
+import { encodeFrame, headOf, placeBlocks } from '../format/frame.ts'
 import type { SegmentFile } from '../format/segment-file.ts'
 import type { StagedDocument } from '../format/staged-document.ts'
 import { DocumentWalker } from '../ingest/document-walker.ts'
@@ -17,8 +18,9 @@ import type { SealedSegment } from './sealed-segment.ts'
 /** So many neighbours that fit one segment are merged. */
 const MIN_MERGED = 8
 const MAX_MERGED_DOCS = 57_344
-/** Documents between two pauses for other work: a full block, so that no rest of a slice makes a poor one. */
-const SLICE_DOCS = BLOCK_DOCS
+/** A slice, which becomes a frame, ends with a full block, so that no rest makes a poor one: with so many documents, or so many bytes of them. */
+const SLICE_DOCS = 8 * BLOCK_DOCS
+const SLICE_BYTES = 512 * 1024
 
 /** The newest run of small neighbours worth merging; empty when there is none. */
 export function mergeCandidates(segments: readonly SealedSegment[], damaged = new WeakSet<object>()): readonly SealedSegment[] {
@@ -57,10 +59,12 @@ export async function mergeSegments(
   high: HighCardinality,
 ): Promise<Merged> {
   const tail = new Tail(context, number, file, high)
+  tail.replaces = replaces
   tail.idsTellTimes = sources.every(({ idsTellTimes }) => idsTellTimes)
   const walker = new DocumentWalker(mapping, context.slots, tail.index)
   const origins: { segment: SealedSegment; doc: number; hash: number }[] = []
   let slice: StagedDocument[] = []
+  let bytes = 0
   for (const segment of sources) {
     for (let doc = 0; doc < segment.size; doc++) {
       if (!segment.isLive(doc)) continue
@@ -69,22 +73,30 @@ export async function mergeSegments(
       tail.seqs.add(origins.length, segment.seqNo(doc))
       if (segment.version(doc) !== 1) tail.versions.set(origins.length, segment.version(doc))
       origins.push({ segment, doc, hash: key.hash })
-      slice.push({ id: key, source: segment.source(doc) })
-      if (slice.length < SLICE_DOCS) continue
+      const source = segment.source(doc)
+      slice.push({ id: key, source })
+      bytes += source.length
+      if (slice.length % BLOCK_DOCS !== 0) continue
+      if (slice.length < SLICE_DOCS && bytes < SLICE_BYTES) {
+        await setImmediate()
+        continue
+      }
       await writeSlice(tail, walker, slice)
       slice = []
-      await setImmediate()
+      bytes = 0
     }
   }
-  if (slice.length > 0) await writeSlice(tail, walker, slice)
-  const index = await encodeIndex(context, tail, tail.blocks, tail.end, sources.at(-1)?.nextSeqNo ?? 0, replaces)
+  const nextSeqNo = sources.at(-1)?.nextSeqNo ?? 0
+  await writeSlice(tail, walker, slice, nextSeqNo)
+  const index = await encodeIndex(context, tail, tail.blocks, tail.end, nextSeqNo)
   await file.append(index, tail.end)
   releaseBytes(index)
   tail.index.release()
   return { tail, origins }
 }
 
-async function writeSlice(tail: Tail, walker: DocumentWalker, documents: readonly StagedDocument[]): Promise<void> {
+/** `next`: of the last slice, which may be empty: the number after those of all sources. */
+async function writeSlice(tail: Tail, walker: DocumentWalker, documents: readonly StagedDocument[], next?: number): Promise<void> {
   walker.events.clear()
   const turns = new Turns()
   const rows = new DocumentRows()
@@ -92,21 +104,22 @@ async function writeSlice(tail: Tail, walker: DocumentWalker, documents: readonl
     await walker.addStoredInTurns(source, turns)
     rows.addDocument({ id, source, message: walker.events.message })
   }
-  const parts: Uint8Array[] = []
-  const blocks = []
-  const ids = []
-  let end = tail.end
+  const blocks: EncodedBlock[] = []
   for (let at = 0; at < rows.length; ) {
     const length = nextBlockLength(rows, at)
-    const block = encodeRows(rows, at, at + length, 0)
-    blocks.push({ ...block.ref, firstDoc: tail.count + at, offset: end + block.ref.offset })
-    ids.push(Buffer.from(block.parts[1]!))
-    parts.push(...block.parts)
-    end += block.sizeBytes
+    blocks.push(encodeRows(rows, at, at + length, tail.count + at))
     at += length
+    if (turns.isDue()) await turns.next()
   }
-  await tail.file.write(Buffer.concat(parts), tail.end)
-  tail.end = end
+  const head = headOf(tail, tail.count, rows.length, next)
+  const frame = encodeFrame(tail.end === 0 ? { ...head, replaces: tail.replaces } : head, blocks)
+  const placed = placeBlocks(frame, blocks, tail.end)
+  await tail.file.write(frame, tail.end)
+  tail.end += frame.length
   await tail.index.applyInTurns(walker.events, tail.count)
-  tail.append(blocks, ids, walker.events)
+  tail.append(
+    placed,
+    blocks.map(({ parts }) => Buffer.from(parts[1]!)),
+    walker.events,
+  )
 }

@@ -2,9 +2,10 @@
 import { compressChecked } from '../../../../compression/zstd.ts'
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import { Turns } from '../../../turns.ts'
-import { BLOCK_DOCS, type BlockRef, encodeRows, nextBlockLength } from '../format/block.ts'
+import { BLOCK_DOCS, type BlockRef, type EncodedBlock, encodeRows, nextBlockLength } from '../format/block.ts'
 import { type ColumnEntry, encodeKeywords, encodeNumbers, type Span } from '../format/column-codec.ts'
 import { DocumentRows } from '../format/document-rows.ts'
+import { encodeFrame, headOf, placeBlocks } from '../format/frame.ts'
 import type { ShapesEntry } from '../format/message-shapes.ts'
 import { BLOCK_WORDS, encodeBlockRefs, encodeDirectory, type SegmentDirectory } from '../format/segment-directory.ts'
 import { encodeTerms, type TermSections } from '../format/term-index.ts'
@@ -53,10 +54,9 @@ export async function encodeIndex(
   blocks: readonly BlockRef[],
   at: number,
   nextSeqNo: number,
-  replaces: readonly number[],
 ): Promise<Buffer> {
   const turns = new Turns()
-  const making = indexInPieces(context, tail, blocks, at, nextSeqNo, replaces)
+  const making = indexInPieces(context, tail, blocks, at, nextSeqNo)
   for (;;) {
     const piece = making.next()
     if (piece.done === true) return piece.value
@@ -70,7 +70,6 @@ function* indexInPieces(
   blocks: readonly BlockRef[],
   at: number,
   nextSeqNo: number,
-  replaces: readonly number[],
 ): Generator<void, Buffer, undefined> {
   const writer = new IndexWriter(at)
   const view = new TailView(context, tail)
@@ -95,7 +94,8 @@ function* indexInPieces(
     blocks: writer.packed(encodeBlockRefs(blocks)),
     blockWords: BLOCK_WORDS,
     ...(tail.idsTellTimes && { idsTellTimes: true }),
-    replaces,
+    commitsEnd: at,
+    replaces: tail.replaces,
   }
   yield
   const end = encodeDirectory(directory, writer.at)
@@ -160,9 +160,14 @@ export function hasPoorBlocks(tail: Tail): boolean {
   return tail.blocks.length > 1 && tail.count / tail.blocks.length < POOR_BLOCK_DOCS
 }
 
-/** The tail's documents in full blocks; `append` gets the bytes piece by piece, the first at offset 0. Others run meanwhile, as above. */
+/** A frame of full blocks ends at so many, or at this many bytes of documents. */
+const FRAME_BLOCKS = 8
+const FRAME_BYTES = 512 * 1024
+
+/** The tail's documents in frames of full blocks; `append` gets them one by one, the first at offset 0. Others run meanwhile, as above. */
 export async function repackBlocks(
   tail: Tail,
+  nextSeqNo: number,
   append: (bytes: Uint8Array, at: number) => void,
 ): Promise<{ readonly blocks: BlockRef[]; readonly end: number }> {
   const turns = new Turns()
@@ -170,19 +175,30 @@ export async function repackBlocks(
   let end = 0
   let waiting = new DocumentRows()
   let bytes = 0
+  let framed: EncodedBlock[] = []
+  let firstDoc = 0
+  let docs = 0
+  const writeFrame = (next?: number) => {
+    const head = headOf(tail, firstDoc, docs, next)
+    const frame = encodeFrame(firstDoc === 0 && tail.replaces.length > 0 ? { ...head, replaces: tail.replaces } : head, framed)
+    for (const ref of placeBlocks(frame, framed, end)) blocks.push(ref)
+    append(frame, end)
+    end += frame.length
+    firstDoc += docs
+    docs = 0
+    framed = []
+  }
   const flush = (isLast: boolean) => {
     while (waiting.length > 0) {
       const length = nextBlockLength(waiting, 0)
       if (length === waiting.length && !isLast) return
-      const block = encodeRows(waiting, 0, length, 0)
-      append(Buffer.concat(block.parts), end)
-      const before = blocks.at(-1)
-      blocks.push({ ...block.ref, firstDoc: before === undefined ? 0 : before.firstDoc + before.docs, offset: end + block.ref.offset })
-      end += block.sizeBytes
+      framed.push(encodeRows(waiting, 0, length, firstDoc + docs))
+      docs += length
       const rest = new DocumentRows()
       for (let k = length; k < waiting.length; k++) rest.addDocument(waiting.document(k))
       waiting = rest
       bytes = 0
+      if (framed.length === FRAME_BLOCKS || framedBytes(framed) >= FRAME_BYTES) writeFrame()
     }
   }
   for (let doc = 0; doc < tail.count; doc++) {
@@ -194,5 +210,9 @@ export async function repackBlocks(
     if (turns.isDue()) await turns.next()
   }
   flush(true)
+  // Deletions at the end took numbers, too.
+  writeFrame(nextSeqNo)
   return { blocks, end }
 }
+
+const framedBytes = (blocks: readonly EncodedBlock[]) => blocks.reduce((sum, { ref }) => sum + ref.rawBytes + ref.messageRawBytes, 0)

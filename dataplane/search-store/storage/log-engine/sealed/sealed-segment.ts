@@ -38,6 +38,9 @@ import { createStoredBlocks, nextCacheName, type StoredBlocks } from './stored-b
 /** Memory that a count by minute takes, roughly, bytes. */
 const COUNT_BYTES = 120
 
+/** A sealed segment does not know what stands where in its file. */
+export class DamagedDirectory extends Error {}
+
 /** A segment that takes no more documents; everything but a few numbers is read from its file when asked for. */
 export class SealedSegment implements Segment {
   readonly bareMember = MESSAGE_MEMBER
@@ -51,6 +54,8 @@ export class SealedSegment implements Segment {
   /** No other document of the index ever has the id of one of these at another time. */
   readonly idsTellTimes: boolean
   readonly replaces: readonly number[]
+  /** Where its commits end; undefined where it may have none: it was sealed before 2026-11-30. */
+  readonly commitsEnd: number | undefined
   readonly dead: DeadDocuments
   readonly file: SegmentFile
   readonly sizeBytes: number
@@ -85,11 +90,12 @@ export class SealedSegment implements Segment {
     this.isTimed = directory.counts !== undefined
     this.idsTellTimes = directory.idsTellTimes === true
     this.replaces = directory.replaces
+    this.commitsEnd = directory.commitsEnd
     this.dead = dead ?? new DeadDocuments(this.size)
     this.#stored = same === undefined ? createStoredBlocks(file, this.#name, context.cache, () => this.blocks()) : same.#stored
   }
 
-  /** Opens a segment's file; undefined when it is not sealed. */
+  /** Opens a segment's file; undefined when it is not sealed. Throws DamagedDirectory. */
   static open(context: SegmentContext, number: number, file: SegmentFile, dead?: DeadDocuments): SealedSegment | undefined {
     const { sizeBytes } = file
     const span = findDirectory(file, sizeBytes)
@@ -99,7 +105,7 @@ export class SealedSegment implements Segment {
     } catch (error) {
       if (error instanceof SnapshotGone || (error instanceof Error && 'syscall' in error)) throw error
       const why = error instanceof Error ? error.message : String(error)
-      throw new Error(`${file.path} is damaged at byte ${span[0]}, where its directory begins (${why})`, { cause: error })
+      throw new DamagedDirectory(`${file.path} is damaged at byte ${span[0]}, where its directory begins (${why})`, { cause: error })
     }
   }
 

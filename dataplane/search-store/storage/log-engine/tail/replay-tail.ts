@@ -1,14 +1,15 @@
 /** Reads the tail again from its file after a start. */
 import type { MutableMapping } from '../../../mapping/mapping.ts'
 import type { BlockRef } from '../format/block.ts'
-import { decodeFrame, FRAME_HEADER_BYTES, FRAME_MAGIC_BYTES, type Frame, frameLength } from '../format/frame.ts'
+import { FRAME_HEADER_BYTES, FRAME_MAGIC_BYTES, type Frame, frameLength } from '../format/frame.ts'
 import type { SegmentFile } from '../format/segment-file.ts'
 import type { OpenSegment } from '../index-directory.ts'
 import type { IndexEvents } from '../ingest/document-events.ts'
 import { DocumentWalker } from '../ingest/document-walker.ts'
 import { readContent, sourceReader } from '../sealed/stored-blocks.ts'
 import type { SegmentContext } from '../segment-context.ts'
-import { type HighCardinality, MAX_SEGMENT_DOCS, Tail } from './tail.ts'
+import { readFrame } from './read-frame.ts'
+import { type HighCardinality, Tail } from './tail.ts'
 
 export interface Replayed {
   readonly tail: Tail
@@ -21,13 +22,13 @@ const SEARCHED_BYTES = 4 * 1024 * 1024
 
 /**
  * Builds the index of an unsealed segment again from its frames. A torn or damaged end was not acknowledged: it is cut off. Throws where
- * commits follow behind what is damaged: those were acknowledged.
+ * commits follow behind what is damaged, or where the list of segments says that there were more: those were acknowledged.
  * `bury` is told of each document of another segment that a frame deleted.
  */
 export function replayTail(
   context: SegmentContext,
   mapping: MutableMapping,
-  { number, file, isNewest }: Pick<OpenSegment, 'number' | 'file' | 'isNewest'>,
+  { number, file, isNewest, leastEnd }: Pick<OpenSegment, 'number' | 'file' | 'isNewest' | 'leastEnd'>,
   high: HighCardinality,
   bury: (segment: number, doc: number) => void,
 ): Replayed {
@@ -43,8 +44,10 @@ export function replayTail(
       else bury(segment, doc)
     }
     nextSeqNo = frame.head.next
+    tail.replaces = frame.head.replaces ?? tail.replaces
     mapping.commit()
   }
+  if (tail.end < leastEnd) throw damaged(tail)
   if (tail.end < sizeBytes) {
     if (!isNewest && beginsCommit(file, tail.end)) throw damaged(tail)
     refuseCommitsBehind(tail, sizeBytes, nextSeqNo)
@@ -81,15 +84,6 @@ function refuseCommitsBehind(tail: Tail, sizeBytes: number, nextSeqNo: number): 
     // The magic may lie across the end of what was read.
     at += Math.max(1, bytes.length - FRAME_MAGIC_BYTES.length + 1)
   }
-}
-
-/** Undefined where the frame at `at` does not lie whole and sound before `sizeBytes`. */
-export function readFrame(file: SegmentFile, at: number, sizeBytes: number, firstDoc: number): Frame | undefined {
-  if (at + FRAME_HEADER_BYTES > sizeBytes) return undefined
-  const length = frameLength(file.read(FRAME_HEADER_BYTES, at))
-  if (length === undefined || at + length > sizeBytes) return undefined
-  const frame = decodeFrame(file.read(length, at), at, firstDoc)
-  return frame !== undefined && firstDoc + frame.docs <= MAX_SEGMENT_DOCS ? frame : undefined
 }
 
 function replayFrame(tail: Tail, walker: DocumentWalker, frame: Frame, file: SegmentFile): void {

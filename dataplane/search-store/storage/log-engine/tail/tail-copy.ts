@@ -10,7 +10,8 @@ import { DocumentWalker } from '../ingest/document-walker.ts'
 import { readContent, sourceReader } from '../sealed/stored-blocks.ts'
 import type { SegmentContext } from '../segment-context.ts'
 import { IndexLogReader, type LoggedTerms } from './index-log-reader.ts'
-import { readFrame, takeFrame } from './replay-tail.ts'
+import { readFrame } from './read-frame.ts'
+import { takeFrame } from './replay-tail.ts'
 import { Tail } from './tail.ts'
 
 /** Bytes of documents between two looks at the clock: half a millisecond of work, as a rule. */

@@ -46,6 +46,8 @@ export class Tail {
   maxTimestampMs = Number.NaN
   /** See `SealedSegment`. */
   idsTellTimes = true
+  /** Numbers of the segments that a merged one takes the place of. */
+  replaces: readonly number[] = []
   readonly identity = undefined
   /** Takes in a piece of the terms that the index lacks; false when it has all of them. Absent: it has. */
   takeTerms: (() => boolean) | undefined
