@@ -362,6 +362,7 @@ describe('tickets through HTTP', function () {
       api = createCaller(`http://127.0.0.1:${server.port}`)
     })
     const slack = { slack: { webhookUrl: 'https://hooks.example/a' } }
+    const rotated = { slack: { webhookUrl: 'https://hooks.example/b' } }
     const patch = (of: string, section = 'platforms', body: object = slack) => api.send('PATCH', `/api/v1/config/${section}`, body, of)
     const route = { critical: ['slack'], high: ['slack'], medium: ['slack'], low: ['slack'] }
     const refused = async () => {
@@ -381,11 +382,20 @@ describe('tickets through HTTP', function () {
       expect(seen).to.deep.equal(['slack open sent', 'slack open sent'])
     }
 
-    for (const [what, mend] of [
-      ['a PATCH of it', () => patch(tenant)],
-      ['a connection test of it as it is stored', () => api.send('POST', '/api/v1/test-connection', { platform: 'slack' }, tenant)],
+    for (const [what, mend, untilChanged] of [
+      ['a PATCH of it', () => patch(tenant), undefined],
+      [
+        'a connection test of it as it is stored',
+        () => api.send('POST', '/api/v1/test-connection', { platform: 'slack' }, tenant),
+        undefined,
+      ],
+      ['another secret, where the old one was refused for good', () => patch(tenant, 'platforms', rotated), true],
+      ['the same secret sent again, where it was refused for good', () => patch(tenant), true],
     ] as const)
       it(`has its tickets at once: ${what}`, async () => {
+        if (untilChanged)
+          fake.answer = ({ content }) =>
+            isMendedFor.has(content.tenantId) ? undefined : { kind: 'rejected', reason: '404', isTargetBroken: true, untilChanged }
         await patch(tenant)
         await patch(tenant, 'routing', route)
         await refused()
