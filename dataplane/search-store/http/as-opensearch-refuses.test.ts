@@ -133,6 +133,7 @@ describe('a request that OpenSearch refuses', () => {
   it('names a setting that nobody knows, or none', async () => {
     expect(await refusal('PUT', '/s-1', { settings: { nosuch: 1 } })).to.match(/^400 settings_exception: unknown setting \[index.nosuch\]/)
     expect(await refusal('PUT', '/m-1/_settings', {})).to.match(/^400 action_request_validation_exception: .*no settings to update/)
+    expect((await ask('PUT', '/m-1/_settings', { 'index.refresh_interval': null })).status).to.equal(200)
   })
 
   it('has a whole number beyond its type, by its digits', async () => {

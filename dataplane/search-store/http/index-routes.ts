@@ -5,7 +5,7 @@ import { shownTimestampField } from '../catalog/data-stream.ts'
 import type { ResolvedIndex } from '../catalog/resolve.ts'
 import { nestSettings, parseSettings, refuseUndone, totalFieldsLimit } from '../catalog/settings.ts'
 import { parseBlueprint } from '../catalog/template.ts'
-import { type JsonObject, readObject, refuseUnknown } from '../json/json-reader.ts'
+import { isObject, type JsonObject, readObject, refuseUnknown } from '../json/json-reader.ts'
 import { DocumentRejected } from '../mapping/document-rejected.ts'
 import { openMapping } from '../mapping/mapping.ts'
 import { mappingConfigOf } from '../mapping/mapping-config.ts'
@@ -254,8 +254,10 @@ const FIXED_SETTINGS = ['index.number_of_shards', 'index.uuid', 'index.creation_
 
 function putSettings(call: Call): Reply {
   const body = call.json()
-  const settings = parseSettings(body['settings'] ?? body)
-  if (Object.keys(settings).length === 0) throw validationError('no settings to update')
+  const given = body['settings'] ?? body
+  const settings = parseSettings(given)
+  // A setting that is null is one that is to be as it was.
+  if (isObject(given) && Object.keys(given).length === 0) throw validationError('no settings to update')
   const names = resolveChanged(call, { expand: 'open,closed' }).map(({ index }) => index.name)
   const fixed = FIXED_SETTINGS.filter(name => settings[name] !== undefined)
   if (fixed.length > 0)
