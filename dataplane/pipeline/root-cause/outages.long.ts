@@ -15,7 +15,7 @@ describe('causes of outages as companies know them', function () {
     [false, 40],
   ] as const)
     it(`are first ${hasTraces ? 'with trace ids' : 'without trace ids'} in nearly all, and their summaries say why`, async () => {
-      const judged = await Promise.all(faults.map(name => judgeOutage(name, { seed: SEED, hasTraces })))
+      const judged = await Promise.all(faults.map(name => judgeOutage(OUTAGES[name]!, { seed: SEED, hasTraces })))
       const missed = faults.filter((_, at) => judged[at]!.rank > 1)
       expect(faults.length - missed.length, `not first: ${missed.join(', ')}`).to.be.at.least(first)
       const silent = faults.filter((_, at) => judged[at]!.says === false)
@@ -26,6 +26,7 @@ describe('causes of outages as companies know them', function () {
     const calm = Object.keys(OUTAGES).filter(name => !faults.includes(name))
     expect(calm).to.have.length.above(3)
     for (const name of calm)
-      for (const hasTraces of [true, false]) expect((await judgeOutage(name, { seed: SEED, hasTraces })).isLikely, name).to.equal(false)
+      for (const hasTraces of [true, false])
+        expect((await judgeOutage(OUTAGES[name]!, { seed: SEED, hasTraces })).isLikely, name).to.equal(false)
   })
 })
