@@ -1,5 +1,6 @@
 /** The services that an incident most likely comes from: the detectors' findings made comparable, the strongest first (Decisions 6). */
 
+import { wordsOfPattern } from '../records/pattern-words.ts'
 import { lacksWords } from '../records/readable-text.ts'
 import { isOfSlowStatement } from './awaited.ts'
 import { coldCacheBefore } from './cold-cache.ts'
@@ -233,7 +234,7 @@ function describe({ service, score, hints }: Suspect, system: ObservedSystem, { 
 }
 
 /** Readers cannot tell one JSON record from another by its keys. */
-const isOfWords = ({ pattern, errorTexts }: Kind) => errorTexts.length > 0 || !lacksWords(pattern)
+const isOfWords = ({ pattern, errorTexts }: Kind) => errorTexts.length > 0 || !lacksWords(pattern) || wordsOfPattern(pattern) !== undefined
 
 /** The samples that are looked at. */
 function samplesSeen({ samples }: CauseEvidence): readonly ObservedRecord[] {

@@ -13,7 +13,8 @@ describe('words of reasons', () => {
       '“java.lang.IllegalStateException: No instances available for ts-seat-service”',
     )
     expect(quoted('{"level":"info","ts":<*>,"msg":<*>}')).to.equal('a JSON record (ts, msg)')
-    expect(quoted('{"level":"info","msg":"order stored"}')).to.equal('“{"level":"info","msg":"order stored"}”')
+    expect(quoted('{"level":"info","msg":"order <*> stored"}')).to.equal('“order <*> stored”')
+    expect(quoted('{"level":"info","kind":"order"}')).to.equal('“{"level":"info","kind":"order"}”')
     expect(quoted(' \n')).to.equal('a record without a message')
   })
 

@@ -1,6 +1,7 @@
 /** Words and numbers of reasons, for people who were just woken up (Decisions 6). */
 
 import { shortened } from '../../text/shortened.ts'
+import { wordsOfPattern } from '../records/pattern-words.ts'
 import { wordsOfLine } from '../records/words-of-line.ts'
 import { withoutWrapping } from '../records/wrapped-exception.ts'
 import { reasonIn } from './read-error-words.ts'
@@ -14,8 +15,9 @@ const MAX_LINE = 4_096
 
 /** A log message on one line, without the head that its logger wrote and the words in which a framework wraps an exception, cut. */
 export function quoted(message: string): string {
-  if (message.startsWith('{') && message.includes('<*>')) return recordWith(message)
-  const line = wordsOfLine(withoutWrapping(message).slice(0, MAX_LINE)).replaceAll(/\s+/g, ' ').trim()
+  const said = wordsOfPattern(message) ?? message
+  if (said.startsWith('{') && said.includes('<*>')) return recordWith(said)
+  const line = wordsOfLine(withoutWrapping(said).slice(0, MAX_LINE)).replaceAll(/\s+/g, ' ').trim()
   if (line === '') return 'a record without a message'
   return `“${aroundReason(line)}”`
 }

@@ -1,4 +1,4 @@
-/** What outages are made of: lines of services and of what runs them, and who does what in them. */
+/** The parts of outages: lines of services and of what runs them, and who does what in them. */
 import type { Line } from './log-styles.ts'
 import { type Behaviour, type Call, type Further, OUTAGE_AT_MS, type Outage, type Role, stamp } from './outage-system.ts'
 

@@ -63,7 +63,7 @@ export interface Call {
   /** Since the outage began. */
   readonly minute: number
   readonly pod: string
-  /** Of the two that a service has. */
+  /** Number of the replica, of two. */
   readonly replica: number
 }
 
