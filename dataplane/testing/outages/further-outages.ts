@@ -115,7 +115,7 @@ export const FURTHER_OUTAGES: Readonly<Record<string, KnownOutage>> = {
   // Fifteen more.
   'DNS: a client keeps the old address after a move': {
     culprits: ['stock', 'database'],
-    says: /10\.1\.4\.9|route|timed? ?out|ETIMEDOUT|5432/i,
+    says: /EHOSTUNREACH|route|timed? ?out|ETIMEDOUT/i,
     outage: structured({
       behave: (role, { caller, share }) =>
         role === 'stock' && caller === 'orders' && share < 0.9
