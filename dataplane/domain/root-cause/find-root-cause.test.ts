@@ -53,6 +53,9 @@ describe('root cause by rules', () => {
     )
     expect(candidates[0]?.service).to.equal('orders')
     expect(candidates[0]?.reasons[0]?.text).to.match(/^“order refused: signature of key march does not hold” is new: in 120 of 120 visits/)
+    // It is as sure as the errors of the callers make it.
+    const few = shop(i => (i % 25 === 0 ? failing : USUAL)).map(each => ({ ...each, traceId: '', spanId: '' }))
+    expect(rootCauseOf(asWarnings(few, refused.says)).summary).to.match(/^Most likely orders: “order refused/)
   })
 
   it('does not quote a warning that came before, nor one of trying again', () => {
