@@ -26,7 +26,7 @@ describe('pattern: the message with numbers, hex, UUIDs, addresses, quoted strin
     { name: 'an apostrophe', input: "can't, won't", expected: "can't, won't" },
     { name: 'a quote without end', input: 'open " here', expected: 'open " here' },
     { name: 'JSON keys stay', input: '{"user":"bob","n":5}', expected: '{"user":<*>,"n":<*>}' },
-    { name: 'a level stays', input: '{"level":"error","msg":"no charge"}', expected: '{"level":"error","msg":<*>}' },
+    { name: 'a level stays', input: '{"level":"error","msg":"no charge"}', expected: '{"level":"error","msg":"no charge"}' },
     { name: 'a level behind a blank', input: '{"log.level": "WARNING", "n": 5}', expected: '{"log.level": "WARNING", "n": <*>}' },
     { name: 'a level of pino', input: '{"level":50,"time":1772510401000}', expected: '{"level":50,"time":<*>}' },
     {
@@ -40,11 +40,11 @@ describe('pattern: the message with numbers, hex, UUIDs, addresses, quoted strin
       expected: '{"type":<*>,"a":{"type":<*>},"type":<*>,"type": "Warning"}',
     },
     { name: 'a type without an end', input: '{"type":"Warn', expected: '{"type":"Warn' },
-    { name: 'a level of Cloud Logging', input: '{"msg":"gone","severity":"ERROR"}', expected: '{"msg":<*>,"severity":"ERROR"}' },
+    { name: 'a level of Cloud Logging', input: '{"msg":"gone","severity":"ERROR"}', expected: '{"msg":"gone","severity":"ERROR"}' },
     {
       name: 'a level of MongoDB',
       input: '{"t":{"$date":"2026-03-03T04:00:01.123+00:00"},"s":"E",  "c":"STORAGE","id":22435,"msg":"gone"}',
-      expected: '{"t":{"$date":<*>},"s":"E",  "c":<*>,"id":<*>,"msg":<*>}',
+      expected: '{"t":{"$date":<*>},"s":"E",  "c":<*>,"id":<*>,"msg":"gone"}',
     },
     { name: 'other letters of its key', input: '{"s":"X","s":"EE","s":5}', expected: '{"s":<*>,"s":<*>,"s":<*>}' },
     { name: 'other words of a key for levels', input: '{"level":"floor 3","lvl":"x y"}', expected: '{"level":<*>,"lvl":<*>}' },
@@ -52,6 +52,23 @@ describe('pattern: the message with numbers, hex, UUIDs, addresses, quoted strin
       name: 'other numbers of a key for levels',
       input: '{"level":57,"level":500,"level":50.5}',
       expected: '{"level":<*>,"level":<*>,"level":<*>}',
+    },
+    {
+      name: 'the words of a JSON message, and of its error, masked as those of a line',
+      input: '{"level":30,"msg":"order 17 of \\"bob\\" took 5 ms","err":{"message":"dial tcp 10.0.0.1:80: refused"},"user":"bob"}',
+      expected: '{"level":30,"msg":"order <*> of <*> took <*> ms","err":{"message":"dial tcp <*>: refused"},"user":<*>}',
+    },
+    {
+      name: 'of several lines the first',
+      input: '{"@m":"no charge","@x":"Shop.Refused: card 4711\\n   at Shop.Pay()","event": "it\'s \\\\n gone"}',
+      expected: '{"@m":"no charge","@x":"Shop.Refused: card <*><*>","event": "it\'s \\\\n gone"}',
+    },
+    { name: 'words of a message that is cut off', input: '{"msg":"order 17 \\"b', expected: '{"msg":"order <*> \\"b' },
+    { name: 'no words where the text is no JSON', input: 'got {"message":"order 17"}', expected: 'got {"message":<*>}' },
+    {
+      name: 'no words of values that are no text',
+      input: '{"event":{"kind":"x"},"error":17}',
+      expected: '{"event":{"kind":<*>},"error":<*>}',
     },
     { name: 'words of other keys', input: '{"riskLevel":"high","user":"error"}', expected: '{"riskLevel":<*>,"user":<*>}' },
     { name: 'a level without an end', input: '{"level":"err', expected: '{"level":"err' },
@@ -80,10 +97,12 @@ describe('pattern: the message with numbers, hex, UUIDs, addresses, quoted strin
   it('changes nothing in a masked message', () => {
     const piece = fc.oneof(
       fc.constantFrom('"', "'", '`', ' ', ':', '::', '-', '.', '1', '23', 'a1', 'beef', 'T', 'Z', '<', '>', '{', ',', '\\', '0x1f', 'g'),
-      fc.constantFrom('"level":', '"level": ', '"error"', '50'),
+      fc.constantFrom('"level":', '"level": ', '"error"', '50', '"msg":"', '"error": "', '\\n', '\\"', '\\\\'),
       fc.string({ maxLength: 4 }),
     )
-    const message = fc.array(piece, { maxLength: 30 }).map(pieces => pieces.join(''))
+    const message = fc
+      .tuple(fc.constantFrom('', '{', '{"msg":"'), fc.array(piece, { maxLength: 30 }))
+      .map(([start, pieces]) => `${start}${pieces.join('')}`)
     fc.assert(
       fc.property(message, text => {
         const once = maskMessage(text)

@@ -31,7 +31,7 @@ const HEX_LETTER = 4
 const WORD = DIGIT | LETTER | HEX_LETTER
 /** Characters that join the digits around them to one number, date, time or address. */
 const JOINER = 8
-/** Something may start here that is masked and is no word: a quoted string, a signed number, an IPv6 address. */
+/** Something may start here that is masked and is no word: a quoted string, a signed number, an IPv6 address, a line behind the first of a JSON text. */
 const OPENER = 16
 
 /** The class of each byte of a text; bytes beyond ASCII have none. */
@@ -41,7 +41,7 @@ for (let code = 0; code < 128; code++) {
   if (/[0-9]/.test(char)) CLASS[code] = DIGIT
   else if (/[a-f]/i.test(char)) CLASS[code] = HEX_LETTER
   else if (/[a-z]/i.test(char)) CLASS[code] = LETTER
-  else CLASS[code] = (/[,\-./:]/.test(char) ? JOINER : 0) | (/["'`+\-:]/.test(char) ? OPENER : 0)
+  else CLASS[code] = (/[,\-./:]/.test(char) ? JOINER : 0) | (/["'`+\-:\\]/.test(char) ? OPENER : 0)
 }
 
 const BLANK = 32
@@ -55,12 +55,14 @@ const GREATER = 62
 const BACKSLASH = 92
 const BACKTICK = 96
 const UPPER_T = 84
+const LOWER_N = 110
 const LOWER_S = 115
 const LOWER_T = 116
 const UPPER_X = 88
 const UPPER_Z = 90
 const LOWER_X = 120
 const LOWER_Z = 122
+const BRACE = 123
 
 /** A message with a byte per UTF-16 code unit, and a 0 after the last; what is beyond ASCII is all the same here. */
 const units = new Uint8Array(MAX_PATTERN_INPUT + 1)
@@ -111,6 +113,11 @@ export const wordRanges = new Int32Array(1 + 2 * MAX_PATTERN_INPUT)
 /** The part that was looked at last holds letters beyond `f`. */
 let holdsWords = false
 
+/** The text begins as a JSON object. */
+let isJson = false
+/** Where the value ends whose words stay, at its closing quote; before the place that is looked at where there is none. */
+let wordsEnd = -1
+
 /**
  * Finds what is masked between `from` and `to`, at most `MAX_PATTERN_INPUT` characters, and returns how many parts there are. One pass without
  * regular expressions, as every record goes through it. Works on UTF-8 as well as on a byte per character; there must be a 0 at `to`.
@@ -119,6 +126,8 @@ export function findMasked(text: Uint8Array, from: number, to: number): number {
   let found = 0
   let words = 0
   let at = from
+  isJson = text[from] === BRACE
+  wordsEnd = from - 1
   while (at < to) {
     const code = text[at]!
     const kind = CLASS[code]!
@@ -175,8 +184,12 @@ const ONLY_DIGITS = 0
 
 function endOfSpecial(text: Uint8Array, from: number, at: number, code: number, to: number): number {
   const stays = -(at + 1)
-  if (code === DOUBLE_QUOTE || code === BACKTICK) return endOfQuoted(text, at, code, to)
-  if (code === SINGLE_QUOTE) return at > from && isWordLike(text, at - 1, GREATER) ? stays : endOfQuoted(text, at, code, to)
+  if (at <= wordsEnd && (code === DOUBLE_QUOTE || code === BACKSLASH)) return endWithinWords(text, at, code)
+  if (code === BACKSLASH) return stays
+  if (code === DOUBLE_QUOTE) return endOfQuoted(text, at, code, to)
+  if (code === BACKTICK) return endOfQuoted(text, at, code, at < wordsEnd ? wordsEnd : to)
+  if (code === SINGLE_QUOTE)
+    return at > from && isWordLike(text, at - 1, GREATER) ? stays : endOfQuoted(text, at, code, at < wordsEnd ? wordsEnd : to)
   if (code === COLON) return text[at + 1] === COLON ? endOfColonGroups(text, at) || stays : stays
   if ((classOf(text, at + 1) & DIGIT) === 0 || (at > from && isWordLike(text, at - 1, GREATER))) return stays
   const end = endOfWord(text, at + 1)
@@ -195,9 +208,10 @@ function endOfQuoted(text: Uint8Array, at: number, quote: number, to: number): n
   // A JSON key says what kind of message this is: it stays.
   if (text[end + 1] === COLON && text[end + 2] !== COLON && isPlainKey(text, at + 1, end))
     return -(
-      (isLevelKey(text, at + 1, end) && endOfLevel(text, end + 2)) ||
+      (hasKey(LEVEL_KEYS_BY_LENGTH, text, at + 1, end) && endOfLevel(text, end + 2)) ||
       (isTypeKey(text, at + 1, end) && endOfWarning(text, end + 2)) ||
       (isMongoKey(text, at + 1, end) && endOfMongoLevel(text, end + 2)) ||
+      (isJson && hasKey(WORDS_KEYS, text, at + 1, end) && startOfWords(text, end + 2, to)) ||
       end + 1
     )
   holdsWords = true
@@ -225,18 +239,49 @@ function isPlainKey(text: Uint8Array, from: number, end: number): boolean {
 const LEVEL_KEYS = 'lvl @l level @level levelname loglevel log.level log_level severity severitytext severity_text'.split(' ')
 /** Makes letters small, and leaves `.`; other marks lose a bit in keys and texts alike. */
 const SMALL = 0x20
-const LEVEL_KEYS_BY_LENGTH = Map.groupBy(
-  LEVEL_KEYS.map(key => Uint8Array.from(key, char => char.charCodeAt(0) | SMALL)),
-  ({ length }) => length,
-)
+const byLength = (keys: readonly string[]) =>
+  Map.groupBy(
+    keys.map(key => Uint8Array.from(key, char => char.charCodeAt(0) | SMALL)),
+    ({ length }) => length,
+  )
+const LEVEL_KEYS_BY_LENGTH = byLength(LEVEL_KEYS)
+/** Keys under which loggers write what happened, and keys under which they write the error beside it. */
+export const MESSAGE_KEYS = 'message msg @message short_message event log @m renderedmessage @mt messagetemplate'.split(' ')
+export const ERROR_KEYS = 'error err error.message exception exception.message @x'.split(' ')
+const WORDS_KEYS = byLength([...MESSAGE_KEYS, ...ERROR_KEYS])
 
-function isLevelKey(text: Uint8Array, from: number, end: number): boolean {
-  for (const key of LEVEL_KEYS_BY_LENGTH.get(end - from) ?? []) {
+function hasKey(keys: typeof WORDS_KEYS, text: Uint8Array, from: number, end: number): boolean {
+  for (const key of keys.get(end - from) ?? []) {
     let at = 0
     while (at < key.length && (text[from + at]! | SMALL) === key[at]) at++
     if (at === key.length) return true
   }
   return false
+}
+
+/** Behind the colon of a key for words: where the words of its text begin, which are masked as those of a message are; 0 for other values. */
+function startOfWords(text: Uint8Array, from: number, to: number): number {
+  const at = text[from] === BLANK ? from + 1 : from
+  if (text[at] !== DOUBLE_QUOTE) return 0
+  let end = at + 1
+  while (end < to && text[end] !== DOUBLE_QUOTE) end += text[end] === BACKSLASH ? 2 : 1
+  wordsEnd = Math.min(end, to)
+  return at + 1
+}
+
+/** At a quote or a backslash within such a text, or at its end: what is quoted is masked, as are the lines behind the first. */
+function endWithinWords(text: Uint8Array, at: number, code: number): number {
+  if (code === DOUBLE_QUOTE || at === wordsEnd) return -(at + 1)
+  if (text[at + 1] === LOWER_N) {
+    holdsWords = true
+    return wordsEnd
+  }
+  if (text[at + 1] !== DOUBLE_QUOTE) return -(at + 2)
+  let end = at + 2
+  while (end < wordsEnd && !(text[end] === BACKSLASH && text[end + 1] === DOUBLE_QUOTE)) end += text[end] === BACKSLASH ? 2 : 1
+  if (end >= wordsEnd) return -(at + 2)
+  holdsWords = true
+  return end + 2
 }
 
 /** An event of Kubernetes tells by this that something is wrong: `"type":"Warning"`. Other values are masked. */

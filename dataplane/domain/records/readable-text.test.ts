@@ -22,6 +22,17 @@ describe('readable text of a message', () => {
     )
   })
 
+  it('of a stack trace, where nothing else tells the error, the exception that caused the others', () => {
+    const stack =
+      'com.shop.OrderFailed: order 17\n\tat com.shop.Orders.place(Orders.java:8)\nCaused by: java.net.ConnectException: refused\n\tat x'
+    expect(readableText(JSON.stringify({ message: 'no order', stack_trace: stack }))).to.include('java.net.ConnectException: refused')
+    expect(readableText(JSON.stringify({ message: 'no order', stack_trace: 'com.shop.Gone: cart\n\tat com.shop.Carts' }))).to.equal(
+      'no order: com.shop.Gone: cart',
+    )
+    expect(readableText('{"msg":"no order","error":"refused","stacktrace":"main.handle\\n\\t/src/a.go:17"}')).to.equal('no order: refused')
+    expect(readableText('{"msg":"no order","stacktrace":"main.handle\\n\\t/src/a.go:17"}')).to.equal('no order')
+  })
+
   it('of an event of Kubernetes its object as well', () => {
     const event = (key: string) =>
       JSON.stringify({ type: 'Warning', reason: 'Unhealthy', message: 'probe failed', [key]: { kind: 'Pod', name: 'db-0' } })

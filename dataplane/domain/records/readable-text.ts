@@ -32,10 +32,15 @@ const TEXT_KEYS = [
   'reason',
   'attr',
 ] as const
+/** Fields of stack traces, where no other field tells the error: what they begin with, or were caused by. */
+const STACK_KEYS = ['stack_trace', 'error.stack_trace', 'stackTrace', 'stacktrace', 'stack', 'throwable', 'thrown'] as const
+/** A line of a stack trace that names an exception. */
+const THROWN = /^(?:[A-Za-z_$][\w$]{0,60}\.){0,10}[A-Z][\w$]{0,80}(?::|$)/
 /** The object that an event of Kubernetes tells of, in its two versions. */
 const OBJECT_KEYS = ['involvedObject', 'regarding'] as const
 /** Fields with an error of its own, in which an address is the one that was asked. */
 const ERROR_KEYS: ReadonlySet<string> = new Set(['error', 'err', 'exception', 'cause'])
+const ERROR_NAMES = ['error', 'error.message', 'err', 'exception', 'Exception', '@x', 'exc_info'] as const
 /** Parts are read in this order, with this between them. */
 const BETWEEN = ': '
 
@@ -119,9 +124,16 @@ function collect(value: unknown, texts: Set<string>, depth: number, isOfError = 
   const template = TEMPLATE_KEYS.find(key => fields[key] !== undefined)
   if (template !== undefined) collect(fields[template], texts, depth + 1)
   for (const key of TEXT_KEYS) collect(fields[key], texts, depth + 1, ERROR_KEYS.has(key))
+  const stack = ERROR_NAMES.some(key => fields[key] !== undefined) ? undefined : STACK_KEYS.map(key => fields[key]).find(Boolean)
+  if (typeof stack === 'string') collectThrown(stack, texts)
   for (const key of OBJECT_KEYS) {
     const { kind, name } = (fields[key] ?? {}) as Readonly<Record<string, unknown>>
     if (typeof kind === 'string' && typeof name === 'string') collect(`${kind} ${name}`, texts, depth + 1)
   }
   if (isOfError) collect(fields['url'], texts, depth + 1)
+}
+
+function collectThrown(stack: string, texts: Set<string>): void {
+  const [first = ''] = withoutWrapping(stack).split('\n', 1)
+  if (THROWN.test(first)) collect(first.trim(), texts, MAX_DEPTH)
 }

@@ -63,6 +63,32 @@ describe('for whom services wait', () => {
     expect(firstOf(given(() => outermost))).to.equal('payments')
   })
 
+  it('without traces it is the one that begins and does not end, and complains of nobody', () => {
+    const hung = until(
+      'receipt written',
+      error('orders', 'Read timed out'),
+      error('gateway', 'POST http://orders:8080 failed: Read timed out'),
+    )
+    const untraced = given(() => hung).map(each => ({ ...each, traceId: '', spanId: '' }))
+    const [found, ...others] = rootCauseOf(untraced).candidates
+    expect(found?.service).to.equal('payments')
+    expect(found?.reasons[0]?.text).to.match(/^“receipt written” .*, while orders waits: “Read timed out”/)
+    expect(others.map(({ service }) => service)).to.include('stock')
+    // One that gives its answers all the same is not meant.
+    const answered = untraced.concat(
+      given(() => until('order paid')).flatMap(each =>
+        each.service === 'payments' && each.timeMs >= AT_MS ? [{ ...each, traceId: '', spanId: '' }] : [],
+      ),
+    )
+    expect(firstOf(answered)).to.not.equal('payments')
+  })
+
+  it('comes before one that is merely not reached, where the clocks of both are off', () => {
+    const hung = until('receipt written', error('orders', 'Read timed out'), error('gateway', 'order failed'))
+    const late = given(() => hung).map(each => (each.service === 'payments' ? { ...each, timeMs: each.timeMs + 1_200 } : each))
+    expect(firstOf(late)).to.equal('payments')
+  })
+
   it('of several that are silent it is the one that requests reach first', () => {
     expect(
       firstOf(given(() => until('row inserted', error('orders', 'context deadline exceeded'), error('gateway', 'order failed')))),

@@ -40,22 +40,28 @@ export function findAwaited(all: readonly Seen[], system: ObservedSystem): Await
   const isHeard = heardLater(system, traced)
   const isMute = ({ nature, service }: Seen) => (nature === 'silence' ? !isHeard(service) : nature === 'broken' && traced.has(service))
   const mute = new Set(servicesOf(strongest(all.filter(isMute))))
+  const begun = servicesOf(strongest(all.filter(beginsOnly)))
   const slow = servicesOf(
     strongest(all.filter(({ hints }) => hints.some(each => each.strength >= LEAST_SLOW && isOfSlowStatement(each.hint, kinds)))),
   )
+  const isBeside = findBeside(baseline, new Set(servicesOf(waiting)), new Set(begun))
   const isWithin = findWithin(baseline, new Set(servicesOf(waiting)), new Set([...mute, ...slow]))
   const mayWait = (service: number, other: number) => service !== other && (!traced.has(service) || isWithin(service, other))
   const found = new Map<number, ReadonlyMap<number, number>>()
   for (const { service, hints } of waiting) {
     // Without a connection nobody is called.
     const isUnanswered = hints.some(({ hint }) => hint.waits === 'answer')
-    const unheard = isUnanswered ? [...mute].filter(other => mayWait(service, other)) : []
+    const hanging = isUnanswered
+      ? begun.filter(other => other !== service && (!traced.has(service) || !traced.has(other) || isBeside(service, other)))
+      : []
+    const unheard = isUnanswered && hanging.length === 0 ? [...mute].filter(other => mayWait(service, other)) : []
     const busy = slow.filter(other => other !== service && (!traced.has(other) || mayWait(service, other)))
     const explaining = [
+      ...hanging.map(other => [other, NEAR_UNHEARD] as const),
       ...firstBehind(baseline, service, unheard).map(other => [other, NEAR_UNHEARD] as const),
       ...busy.map(other => [other, NEAR_SLOW] as const),
     ]
-    if (unheard.length + busy.length > 0) found.set(service, new Map(explaining))
+    if (hanging.length + unheard.length + busy.length > 0) found.set(service, new Map(explaining))
   }
   return found
 }
@@ -69,6 +75,11 @@ function waits({ nature, score, hints }: Seen): boolean {
   const isWaiting = ({ hint: { waits = 'nothing' }, strength }: Seen['hints'][number]) =>
     waits !== 'nothing' && strength >= MOST_OF_WAITING * score
   return OF_WAITING.includes(nature) && hints.some(isWaiting) && hints.every(({ hint }) => hint.waits !== 'nothing')
+}
+
+/** It takes calls and does not end them, and does not complain of anybody: those behind it are not called any more. */
+function beginsOnly({ nature, hints }: Seen): boolean {
+  return nature === 'broken' && hints.every(({ hint }) => hint.isErrors !== true)
 }
 
 const strongest = (seen: readonly Seen[]) => seen.toSorted((a, b) => b.score - a.score).slice(0, MAX_LOOKED_AT)
@@ -114,6 +125,29 @@ function findWithin(
     }
   }
   return (service, other) => 2 * (within.get(service)?.get(other) ?? 0) > (reached.get(other) ?? 0)
+}
+
+/** Whether most requests that reach the other service reach the first one, in whatever order: clocks differ. */
+function findBeside(
+  { requests }: ObservedPeriod,
+  services: ReadonlySet<number>,
+  others: ReadonlySet<number>,
+): (service: number, other: number) => boolean {
+  const reached = new Map<number, number>()
+  const beside = new Map<number, Map<number, number>>()
+  for (const { visits } of others.size === 0 ? [] : requests) {
+    const all = new Set(visits.map(({ type }) => type.service))
+    for (const other of all) {
+      if (!others.has(other)) continue
+      reached.set(other, (reached.get(other) ?? 0) + 1)
+      for (const service of all) {
+        if (!services.has(service)) continue
+        const counts = entryOf(beside, service, () => new Map<number, number>())
+        counts.set(other, (counts.get(other) ?? 0) + 1)
+      }
+    }
+  }
+  return (service, other) => 2 * (beside.get(service)?.get(other) ?? 0) > (reached.get(other) ?? 0)
 }
 
 /** The one of the others that most requests reach first behind a service: those behind that one are not called any more. */

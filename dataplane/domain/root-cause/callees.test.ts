@@ -46,6 +46,7 @@ describe('callees', () => {
       queues: new Set(),
       isError: true,
       isDebug: false,
+      isWarning: false,
     })
     const at = (kind: Kind, timeMs: number): ObservedRecord => ({ kind, timeMs, isError: false, source: SOURCE })
     const records = [statement(0, 0), statement(1, 1), statement(0, 2), statement(2, 3), statement(1, 4)].map(at)

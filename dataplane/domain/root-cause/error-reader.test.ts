@@ -18,6 +18,7 @@ const kind = (service: string, ...texts: readonly string[]): Kind => {
     queues: new Set(),
     isError: true,
     isDebug: false,
+    isWarning: false,
   }
 }
 const namedBy = (...kinds: readonly Kind[]) => {

@@ -1,5 +1,6 @@
 /** Errors whose records are worth reading: patterns lack what is quoted, numbers, all of a JSON body, and attributes (Decisions 6). */
 import { maskMessage } from '../records/pattern.ts'
+import { wordsOfPattern } from '../records/pattern-words.ts'
 import { lacksWords, readableText } from '../records/readable-text.ts'
 import { withoutWrapping } from '../records/wrapped-exception.ts'
 import type { Called } from './called-service.ts'
@@ -84,7 +85,8 @@ interface Seen {
 }
 
 function seenOf(pattern: string): Seen {
-  return { mayTell: lacksWords(pattern) || changeIn(pattern) !== undefined, isOfEvents: isEvent(pattern), times: new Map() }
+  const isHidden = lacksWords(pattern) && (isEvent(pattern) || wordsOfPattern(pattern) === undefined)
+  return { mayTell: isHidden || changeIn(pattern) !== undefined, isOfEvents: isEvent(pattern), times: new Map() }
 }
 
 /** By service and pattern, each in the order of time. */

@@ -30,6 +30,62 @@ describe('root cause by rules', () => {
     expect(summary).to.match(/^Most likely orders: “order stored” is missing: in 0 of 120 visits, 120 expected; first at 12:00:00 UTC\./)
   })
 
+  const refused: Line = { service: 'orders', says: 'order refused: signature of key march does not hold', afterMs: 5 }
+  const asWarnings = (observations: readonly Observation[], says: string) =>
+    observations.map(each => (each.pattern === says ? { ...each, isWarning: true } : each))
+
+  it('quotes the new warning of a service before what is counted of it, and before what others say of it', () => {
+    const failing = [
+      ...without('order stored', 'card charged', 'receipt written', 'order answered'),
+      refused,
+      {
+        service: 'gateway',
+        says: 'HTTPError: 401 Client Error: Unauthorized for url: http://orders:8080/place',
+        afterMs: 3,
+        isError: true,
+      },
+    ]
+    const { candidates } = rootCauseOf(
+      asWarnings(
+        shop(() => failing),
+        refused.says,
+      ),
+    )
+    expect(candidates[0]?.service).to.equal('orders')
+    expect(candidates[0]?.reasons[0]?.text).to.match(/^“order refused: signature of key march does not hold” is new: in 120 of 120 visits/)
+    // It is as sure as the errors of the callers make it.
+    const few = shop(i => (i % 25 === 0 ? failing : USUAL)).map(each => ({ ...each, traceId: '', spanId: '' }))
+    expect(rootCauseOf(asWarnings(few, refused.says)).summary).to.match(/^Most likely orders: “order refused/)
+  })
+
+  it('does not quote a warning that came before, nor one of trying again', () => {
+    const retried: Line = { service: 'orders', says: 'no answer, retrying', afterMs: 5 }
+    for (const [line, before] of [
+      [refused, [...USUAL, refused]],
+      [retried, USUAL],
+    ] as const) {
+      const observations = [
+        ...traffic({ from: -15, to: 0, perMinute: 40, lines: () => before }),
+        ...traffic({ from: 0, to: 3, perMinute: 40, lines: () => [...without('order stored'), line] }),
+      ]
+      const [found] = rootCauseOf(asWarnings(observations, line.says)).candidates
+      expect(found?.service).to.equal('orders')
+      expect(found?.reasons[0]?.text).to.match(/^“order stored” is missing/)
+    }
+  })
+
+  it('names the service that tells of pauses, where the next one is the slower by what is measured', () => {
+    const paused = (i: number): readonly Line[] => {
+      const pause: Line = { service: 'orders', says: '[gc] Pause Full (Ergonomics) <*>M-><*>M(<*>M) <*>ms', afterMs: 1 }
+      const late = USUAL.map(line => (line.says === 'card charged' ? { ...line, afterMs: 4_000 } : line))
+      return i % 8 === 0 ? late.flatMap(line => (line.says === 'order stored' ? [line, pause] : [line])) : late
+    }
+    const { candidates } = rootCauseOf(shop(paused))
+    expect(candidates[0]?.service).to.equal('orders')
+    expect(candidates[0]?.reasons[0]?.text).to.match(/^“\[gc\] Pause Full/)
+    expect(rootCauseOf(shop(i => paused(i).filter(({ says }) => !says.includes('Pause')))).candidates[0]?.service).to.equal('payments')
+  })
+
   it('blames no service whose errors stopped, nor those that it calls again', () => {
     const broken = [
       ...without('card charged', 'receipt written', 'order stored'),

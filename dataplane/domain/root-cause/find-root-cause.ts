@@ -1,5 +1,6 @@
 /** The services that an incident most likely comes from: the detectors' findings made comparable, the strongest first (Decisions 6). */
 
+import { wordsOfPattern } from '../records/pattern-words.ts'
 import { lacksWords } from '../records/readable-text.ts'
 import { isOfSlowStatement } from './awaited.ts'
 import { coldCacheBefore } from './cold-cache.ts'
@@ -211,7 +212,11 @@ function describe({ service, score, hints }: Suspect, system: ObservedSystem, { 
   // Errors tell of themselves, better than that requests come to them.
   const hasOwnWords = isOfErrors(hints[0]!.hint) && hints.some(({ hint }) => hint.isErrors === true)
   const worthTelling = hints.filter(({ hint, strength }, at) => {
-    const isReason = (hint.isErrors === true && hint.nature === 'cause') || isOfSlowStatement(hint, system.kinds)
+    const isReason =
+      (hint.isErrors === true && hint.nature === 'cause') ||
+      hint.isWarning === true ||
+      hint.isStall === true ||
+      isOfSlowStatement(hint, system.kinds)
     const saysWhy = isReason && strength >= SAYS_WHY
     const isStrong = saysWhy || strength >= WORTH_TELLING * hints[0]!.strength || (hasOwnWords && hint.isErrors === true)
     if (!isStrong || subjects.has(hint.subject)) return false
@@ -233,7 +238,7 @@ function describe({ service, score, hints }: Suspect, system: ObservedSystem, { 
 }
 
 /** Readers cannot tell one JSON record from another by its keys. */
-const isOfWords = ({ pattern, errorTexts }: Kind) => errorTexts.length > 0 || !lacksWords(pattern)
+const isOfWords = ({ pattern, errorTexts }: Kind) => errorTexts.length > 0 || !lacksWords(pattern) || wordsOfPattern(pattern) !== undefined
 
 /** The samples that are looked at. */
 function samplesSeen({ samples }: CauseEvidence): readonly ObservedRecord[] {
@@ -248,11 +253,14 @@ const onsetOf = (samples: readonly ObservedRecord[]): number => Math.min(...samp
 /** Errors by how much they tell; of a service that is itself at fault before one that complains. */
 const TELLING: readonly Nature[] = ['cause', 'fault', 'remote']
 
-/** Words of a service on its failure, else those of others on it, come before what is counted of the failure: readers know that requests break off where an error is written. */
+/** Words of a service on its failure, its new warnings among them, else those of others on it, come before what is counted of the failure: readers know that requests break off where an error is written. */
 function tellingFirst(hints: readonly Hint[], { kinds }: ObservedSystem): readonly Hint[] {
   const own = hints.filter(({ isOwnWords }) => isOwnWords === true)
+  const notice = hints.find(({ isStall }) => isStall === true) ?? hints.find(({ isWarning }) => isWarning === true)
   const first =
-    TELLING.map(nature => own.find(hint => hint.nature === nature)).find(hint => hint !== undefined) ??
+    TELLING.map(nature => own.find(hint => hint.nature === nature) ?? (nature === 'fault' ? notice : undefined)).find(
+      hint => hint !== undefined,
+    ) ??
     // The platform tells why a service that says nothing is gone, and of that it was killed before that it is started again; callers, that it is.
     hints.find(({ isErrors, nature, namesReason }) => isErrors === true && nature === 'cause' && namesReason === true) ??
     hints.find(({ isErrors, nature }) => isErrors === true && nature === 'cause') ??

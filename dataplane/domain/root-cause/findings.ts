@@ -44,6 +44,10 @@ export interface Hint {
   readonly isOwnWords?: boolean
   /** Errors that tell why something failed, and not only that. */
   readonly namesReason?: boolean
+  /** Warnings that the service did not write before. */
+  readonly isWarning?: boolean
+  /** Lines that tell that the service stood still: a pause of its collector. */
+  readonly isStall?: boolean
   /** Errors that the service writes itself: what it waited for. Absent for others, and for those that say only that something failed. */
   readonly waits?: Waiting
   readonly tell: () => CauseEvidence
@@ -69,7 +73,9 @@ function leavesBefore(hint: Hint, other: Hint): boolean {
   return saysWhy(hint) === saysWhy(other) ? hint.strength < other.strength : saysWhy(other)
 }
 
-/** Collects hints: of each service those that say why it fails, and the strongest few, one for each subject. */
+const strongestOf = (hints: readonly Hint[]): Hint | undefined => hints.toSorted((a, b) => b.strength - a.strength)[0]
+
+/** Collects hints: of each service those that say why it fails, the strongest new warning, and the strongest few, one for each subject. */
 export class HintBoard {
   readonly #byService = new Map<number, Map<number | string, Hint>>()
 
@@ -79,7 +85,10 @@ export class HintBoard {
     if (known !== undefined && known.strength >= hint.strength) return
     hints.set(hint.subject, hint)
     if (hints.size <= MAX_HINTS) return
-    const least = [...hints.values()].reduce((weakest, each) => (leavesBefore(each, weakest) ? each : weakest))
+    const kept = strongestOf([...hints.values()].filter(({ isWarning, isStall }) => isWarning === true || isStall === true))
+    const least = [...hints.values()]
+      .filter(each => each !== kept)
+      .reduce((weakest, each) => (leavesBefore(each, weakest) ? each : weakest))
     hints.delete(least.subject)
   }
 

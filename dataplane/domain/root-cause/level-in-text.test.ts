@@ -14,6 +14,7 @@ describe('level in the text of a record without severity', () => {
     '{"msg":<*>,"severity":"ERROR"}',
     '{"@t":<*>,"@mt":<*>,"@l":"Fatal"}',
     '{"EventId":<*>,"LogLevel":"Error","Category":<*>}',
+    `{"@timestamp":<*>,"message":"${'a long message '.repeat(15)}","level":"ERROR"}`,
     // MongoDB.
     '{"t":{"$date":<*>},"s":"E",  "c":<*>,"id":<*>,"ctx":<*>,"msg":<*>}',
     '{"t":{"$date":"2026-03-03T04:00:01.123+00:00"},"s":"F",  "c":"CONTROL", "msg":"fatal assertion"}',
@@ -68,6 +69,8 @@ describe('level in the text of a record without severity', () => {
     'warning: error: <*>',
     '{"level":"info","msg":<*>,"inner":{"level":"error"}}',
     '{"level":30,"msg":<*>}',
+    '{"msg":"seen ERROR [main] before","level":"info"}',
+    '{"@m":"level=error was asked for"}',
     '{"level":<*>,"msg":<*>}',
     '{"msg":<*>,"error":null}',
     '{"t":{"$date":<*>},"s":"I",  "c":<*>,"msg":<*>}',

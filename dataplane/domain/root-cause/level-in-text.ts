@@ -15,14 +15,20 @@ const LEVEL = new RegExp(
     `(?:^|[\\s[(<|]|\\w\\.(?=[A-Z]{4,9}:))(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|SEVERE|CRITICAL|CRIT|FATAL|PANIC|EMERG|DBG|INF|WRN|ERR|FTL)(?=[\\s\\])>|:,/]|$)`,
     // Small letters are words as well: at the start, behind a time, a program of syslog or a tab of zap.
     `(?:^(?:<\\*> ){0,3}|\\]: |\\t)(trace|debug|info|notice|warn|warning|error|dpanic|panic|crit|critical|fatal|alert|emerg)(?=: |\\t)`,
-    // JSON, whose pattern has the level (records/pattern.ts), by the word or as pino and bunyan number it.
-    `"(?:@?[Ll]evel|[Ll]og[._]?[Ll]evel|levelname|lvl|@l|[Ss]everity(?:_?[Tt]ext)?)": ?"?(\\w+)`,
-    // MongoDB: by a letter, behind the time. `s` alone may stand for anything.
-    `^\\{"t": ?\\{"\\$date": ?(?:<\\*>|"[^"]{1,40}")\\}, {0,2}"s": ?"([DIWEF])"`,
     `\\b(?:level|lvl|severity)=["']?(\\w+)`,
     `\\[(debug|info|[Nn]ote|notice|warn|[Ww]arning|error|crit|alert|emerg)\\]`,
   ].join('|'),
 )
+/** JSON, whose pattern has the level wherever its key stands (records/pattern.ts): what its message says tells no level. */
+const JSON_LEVEL = new RegExp(
+  [
+    // By the word, or as pino and bunyan number it.
+    `"(?:@?[Ll]evel|[Ll]og[._]?[Ll]evel|levelname|lvl|@l|[Ss]everity(?:_?[Tt]ext)?)": ?"?(\\w+)`,
+    // MongoDB: by a letter, behind the time. `s` alone may stand for anything.
+    `^\\{"t": ?\\{"\\$date": ?(?:<\\*>|"[^"]{1,40}")\\}, {0,2}"s": ?"([DIWEF])"`,
+  ].join('|'),
+)
+const MAX_JSON = 1_024
 /** Programs that die write no level, nor do the kernel that kills one, PHP behind its process manager, and SQL Server. */
 const CRASH =
   /^(?:.{0,80}\b(?:[Oo]ut of memory: Kill|PHP (?:Fatal|Parse) error: |Error: (?:\d+|<\*>), Severity: )|runtime: out of memory|panic: |Traceback \(most recent call last\)|Exception in thread |[Uu]nhandled exception\b|Uncaught \w*(?:Error|Exception)\b|(?:PHP )?[Ff]atal error: |thread .{1,60} panicked at |terminate called |Segmentation fault|\(node:<\*>\) UnhandledPromiseRejection)/
@@ -43,7 +49,8 @@ export function levelInText(message: string): 'error' | 'warning' | 'debug' | un
   const start = withoutTerminalCodes(message.slice(0, MAX_CHARACTERS))
   if (CRASH.test(start) || EXCEPTION.test(start)) return 'error'
   if (EVENT.test(message)) return 'error'
-  const [, ...levels] = LEVEL.exec(start) ?? []
+  const isJson = message.startsWith('{')
+  const [, ...levels] = (isJson ? JSON_LEVEL.exec(message.slice(0, MAX_JSON)) : LEVEL.exec(start)) ?? []
   const level = levels.find(each => each !== undefined)?.toUpperCase() ?? ''
   if (ERRORS.has(level)) return 'error'
   return WARNINGS.has(level) ? 'warning' : DEBUGS.has(level) ? 'debug' : undefined

@@ -24,6 +24,8 @@ export interface Observation {
   readonly isError: boolean
   /** Level DEBUG or TRACE. */
   readonly isDebug?: boolean
+  /** Level WARN, of the record or else in its text. */
+  readonly isWarning?: boolean
   /** The pod, else the host, that wrote it. */
   readonly instance?: string
   /** The node on which it was written. */

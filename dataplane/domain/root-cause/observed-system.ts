@@ -13,6 +13,8 @@ export interface Kind {
   readonly patternId: string
   /** All of its records are errors. */
   isError: boolean
+  /** All of its records are warnings. */
+  isWarning: boolean
   /** All of its records are of level DEBUG or TRACE. */
   isDebug: boolean
   /** Words of its errors that were read: a few, all different. */
@@ -104,6 +106,7 @@ export function* orderRecords(observations: readonly Observation[]): Generator<v
         pattern: source.pattern,
         patternId: source.patternId,
         isError: true,
+        isWarning: true,
         isDebug: true,
         errorTexts: [],
         called: [],
@@ -113,6 +116,7 @@ export function* orderRecords(observations: readonly Observation[]): Generator<v
       kindsOf[service].set(source.template, kind)
     }
     kind.isError &&= source.isError
+    kind.isWarning &&= source.isWarning === true
     kind.isDebug &&= source.isDebug === true
     const { errorText, called, queue } = source
     if (queue !== undefined) kind.queues.add(queue)

@@ -7,7 +7,7 @@ import type { Failures } from './failures.ts'
 import { type Findings, HintBoard, MAX_NEWCOMER } from './findings.ts'
 import { MinuteSeries } from './minute-series.ts'
 import type { Kind, ObservedPeriod, ObservedRecord, ObservedSystem } from './observed-system.ts'
-import { waitsForOthers } from './read-error-words.ts'
+import { tellsStall, waitsForOthers } from './read-error-words.ts'
 import type { ReasonKind } from './root-cause.ts'
 import { countShift, median } from './statistics.ts'
 import { quoted, recordsOf, rounded } from './wording.ts'
@@ -100,6 +100,8 @@ export function* findRates(system: ObservedSystem, { risen, worstShare, origins 
       strength: Math.abs(shift),
       subject: isGone ? SILENCE : kind.id,
       statement: kind.id,
+      ...(!isEffect && shift > 0 && kind.isWarning && series.total === 0 && { isWarning: true }),
+      ...(shift > 0 && tellsStall(kind.pattern) && { isStall: true }),
       nature: isEffect ? 'remote' : shift > 0 || isReplaced(kind.service) ? 'change' : isHeard ? 'broken' : 'silence',
       tell: () =>
         isGone

@@ -9,6 +9,7 @@ import {
   tellsOomKill,
   tellsRestarts,
   tellsSlowStatement,
+  tellsStall,
   waitsForOthers,
   withOpenReasons,
 } from './read-error-words.ts'
@@ -150,6 +151,26 @@ describe('words of errors', () => {
       expect(tellsSlowStatement(text), text).to.equal(true)
     for (const text of ['order stored in 12 ms', 'checkpoint complete', 'duration: 12 ms'])
       expect(tellsSlowStatement(text), text).to.equal(false)
+  })
+
+  it('tells lines by which a runtime says that it stood still', () => {
+    for (const text of [
+      '[gc] GC(<*>) Pause Full (G1 Compaction Pause) <*>M-><*>M(<*>M) <*>ms',
+      '[<*>:<*>] <*> ms: Mark-sweep <*> (<*>) -> <*> (<*>) MB, <*> / <*> ms allocation failure',
+      'Detected pause in JVM or host machine (eg GC): pause of approximately <*>ms',
+      '[gc][young][<*>][<*>] overhead, spent [<*>s] collecting in the last [<*>s]',
+      'HikariPool-<*> - Thread starvation or clock leap detected (housekeeper delta=<*>s).',
+      'the heartbeat has been running for <*> which is longer than <*>. This could be caused by thread pool starvation.',
+      'event loop was blocked for <*> ms',
+    ])
+      expect(tellsStall(text), text).to.equal(true)
+    for (const text of [
+      '[gc] GC(<*>) Pause Young (Normal) (G1 Evacuation Pause) <*>M-><*>M',
+      'job paused by user',
+      'order <*> accepted',
+      '',
+    ])
+      expect(tellsStall(text), text).to.equal(false)
   })
 
   it('tell that the certificate of the other end does not hold, and not that it refused the speaker’s', () => {

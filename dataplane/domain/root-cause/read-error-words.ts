@@ -93,7 +93,10 @@ const CLIENT =
 
 /** Packages and exceptions of clients, by the system that they ask. */
 const CLIENTS_OF: readonly (readonly [string, RegExp])[] = [
-  ['postgresql', /\bpsqlexception|org\.postgresql|psycopg|asyncpg|\bpq: |\bpgx|\bpg::|npgsql/i],
+  [
+    'postgresql',
+    /\bpsqlexception|org\.postgresql|psycopg|asyncpg|\bpq: |\bpgx|\bpg::|npgsql|\bthe database system is (?:starting|shutting|in recovery|not)|due to administrator command|\bconnection terminated (?:due to connection timeout|unexpectedly)/i,
+  ],
   ['mysql', /mysqlconnector|mysqlexception|com\.mysql|pymysql|mysql2|mysqldb/i],
   [
     'redis',
@@ -106,7 +109,7 @@ const CLIENTS_OF: readonly (readonly [string, RegExp])[] = [
 ]
 /** A client has no connection. */
 const CUT_OFF =
-  /unable to connect|could not connect|can(?:not|'t) connect|connect(?:ion)? (?:attempt )?failed|channel is already closed|not present in metadata|has passed since batch creation/i
+  /unable to connect|could not connect|\bconnection terminated\b|can(?:not|'t) connect|connect(?:ion)? (?:attempt )?failed|channel is already closed|not present in metadata|has passed since batch creation/i
 /** A server refuses everybody. */
 const REFUSED =
   /statement timeout|lock timeout|terminating connection|the database system is|not ?enough ?(?:in-sync )?replicas|not ?(?:writable ?)?primary|no primary\b|cluster_block_exception|circuit_breaking_exception|\bclusterdown\b|\breadonly you can't write|\bredis is loading the dataset|\bmasterdown link/i
@@ -212,6 +215,15 @@ const SLOW_STATEMENT =
 /** Whether a line of a database tells of a statement that took long. */
 export function tellsSlowStatement(pattern: string): boolean {
   return SLOW_STATEMENT.test(pattern.slice(0, MAX_CHARACTERS))
+}
+
+/** Runtimes tell that nothing ran for a while: a collector, threads that are all taken, a clock that leapt. */
+const STALL =
+  /\bpause (?:full|remark|cleanup|init)|\b(?:detected|long|longest|total) (?:gc )?pause|\bfull gc\b|\bmark-(?:sweep|compact)\b|stop[- ]the[- ]world|\bsafepoint\b|\bgc overhead\b|\bcollecting in the last\b|\boverhead, spent\b|heartbeat has been running|(?:event|main) ?loop (?:is |was )?(?:blocked|lag|delay|stalled)|\bthread starvation\b|\bclock leap\b|\bunresponsive for\b/i
+
+/** Whether a line tells that its process stood still. */
+export function tellsStall(pattern: string): boolean {
+  return STALL.test(pattern.slice(0, MAX_CHARACTERS))
 }
 
 /** A host whose port is masked, in a pattern. */

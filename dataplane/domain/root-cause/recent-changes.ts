@@ -3,6 +3,7 @@
  * is no evidence: a change is told beside a cause, and moves none (Decisions 6).
  */
 import { maskMessage } from '../records/pattern.ts'
+import { wordsOfPattern } from '../records/pattern-words.ts'
 import { lacksWords } from '../records/readable-text.ts'
 import { wordsOfLine } from '../records/words-of-line.ts'
 import { entryOf } from './entry-of.ts'
@@ -78,7 +79,7 @@ const NO_CHANGE =
 
 /** The change that a line of a log tells of; undefined for most. */
 export function changeIn(line: string): ChangeNature | undefined {
-  const words = wordsOfLine(line).slice(0, MAX_CHARACTERS)
+  const words = wordsOfLine(wordsOfPattern(line) ?? line).slice(0, MAX_CHARACTERS)
   const found = CHANGES.find(([, pattern]) => pattern.test(words))
   return found === undefined || NO_CHANGE.test(words) ? undefined : found[0]
 }
@@ -88,7 +89,7 @@ export function* findChanges({ services, kinds, baseline, window }: ObservedSyst
   const find = { named: createFindNamed(services), host: createFindHost(services) }
   const natures = new Map<Kind, ChangeNature | undefined>()
   for (const kind of kinds) {
-    natures.set(kind, lacksWords(kind.pattern) ? undefined : changeIn(kind.pattern))
+    natures.set(kind, lacksWords(kind.pattern) && wordsOfPattern(kind.pattern) === undefined ? undefined : changeIn(kind.pattern))
     if (natures.size % 500 === 0) yield
   }
   const byStatement = new Map<string, Change[]>()

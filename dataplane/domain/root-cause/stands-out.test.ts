@@ -19,6 +19,8 @@ describe('a candidate stands out', () => {
 
   it('from a score of 0.5 on by errors that were never there before', () => {
     expect([stands(0.5, 'errors', 0), stands(0.49, 'errors', 0)]).to.deep.equal([true, false])
+    const warned = (...reasons: Reason[]) => standsOut({ score: 0.5, reasons: [reason('new', 0), ...reasons] })
+    expect([warned(reason('rate', 3), reason('errors', 0)), warned(reason('errors', 1)), warned()]).to.deep.equal([true, false, false])
     expect([stands(0.99, 'errors', 1), stands(0.99, 'new', 0), stands(0.99, 'errors')]).to.deep.equal([false, false, false])
   })
 })
@@ -26,6 +28,8 @@ describe('a candidate stands out', () => {
 describe('a candidate that stands out is likely', () => {
   it('from a score of 2 on, or by errors', () => {
     const likely = (score: number, kind: Reason['kind']) => isLikely({ score, reasons: [reason(kind)] })
+    expect(isLikely({ score: 1, reasons: [reason('new', 0), reason('errors', 0)] })).to.equal(true)
+    expect(isLikely({ score: 1, reasons: [reason('missing', 9), reason('errors', 0)] })).to.equal(false)
     expect([likely(2, 'missing'), likely(1.99, 'missing'), likely(1, 'errors')]).to.deep.equal([true, false, true])
   })
 

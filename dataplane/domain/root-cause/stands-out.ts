@@ -1,4 +1,4 @@
-import type { Candidate, ReasonKind } from './root-cause.ts'
+import type { Candidate, Reason, ReasonKind } from './root-cause.ts'
 
 const CLEAR = 1
 /** Twice what a window without a fault shows: of fifteen of them one had more (README: Calibration). */
@@ -6,8 +6,15 @@ const LIKELY = 2
 const CLEAR_ERRORS = 0.5
 
 /** Whether chance alone hardly shows as much as a candidate has; errors that were never there before need less (Decisions 6). */
-export function standsOut({ score, reasons: [first] }: Pick<Candidate, 'score' | 'reasons'>): boolean {
-  return score >= CLEAR || (score >= CLEAR_ERRORS && first?.kind === 'errors' && first.expected === 0)
+export function standsOut({ score, reasons }: Pick<Candidate, 'score' | 'reasons'>): boolean {
+  return score >= CLEAR || (score >= CLEAR_ERRORS && errorsOf(reasons)?.expected === 0)
+}
+
+/** Errors that come first, or behind a new line: the warning of a service is told before the errors of its callers. */
+function errorsOf(reasons: Candidate['reasons']): Reason | undefined {
+  const [first] = reasons
+  if (first?.kind === 'errors') return first
+  return first?.kind === 'new' ? reasons.find(({ kind, expected }) => kind === 'errors' && expected === 0) : undefined
 }
 
 /** More of what was always there: a job that begins, or users who come, show as much. */
@@ -24,7 +31,7 @@ type Judged = Pick<Candidate, 'score' | 'reasons'>
  */
 export function isLikely({ score, reasons }: Judged, others: readonly Judged[] = []): boolean {
   const kind = reasons[0]?.kind
-  if (kind === 'errors') return true
+  if (errorsOf(reasons) !== undefined) return true
   if (score < LIKELY || MERELY_MORE.includes(kind)) return false
   return kind !== 'new' || [reasons, ...others.filter(standsOut).map(other => other.reasons)].some(tellsOfHarm)
 }

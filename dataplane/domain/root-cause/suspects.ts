@@ -68,6 +68,11 @@ function strongestNature(hints: Suspect['hints']): Nature {
   const [{ hint, strength: most }] = hints as [Suspect['hints'][number]]
   const isOfOthers = hint.nature === 'silence' || (hint.nature === 'fault' && hint.isErrors === true && hint.isOwnWords !== true)
   const least = isOfOthers ? NEAR_CAUSE_OF_MUTE : hint.nature === 'change' ? NEAR_TIE : Number.POSITIVE_INFINITY
+  const isStalled =
+    hint.nature !== 'cause' &&
+    hint.isOwnWords !== true &&
+    hints.some(({ hint, strength }) => hint.isStall === true && strength >= NEAR_CAUSE_OF_MUTE * most)
+  if (isStalled) return 'cause'
   const isExplained = hints.some(({ hint, strength }) => hint.nature === 'cause' && strength >= least * most)
   return isExplained ? 'cause' : hint.nature
 }

@@ -1,5 +1,6 @@
 /** Which log statement a record comes from: its call site where it names one, else the first words of its message (Decisions 6). */
 import { withoutHead } from '../records/line-head.ts'
+import { wordsOfPattern } from '../records/pattern-words.ts'
 import { withoutTerminalCodes } from '../records/terminal-codes.ts'
 
 /** Attribute keys that name a call site, by what they give. OpenTelemetry's semantic conventions, old and new, and what appenders send. */
@@ -45,7 +46,7 @@ function endsWithLine(site: string): boolean {
 
 /** The words by which a statement is known: the first ones behind the head that a logger wrote. */
 export function statementWords(pattern: string): string {
-  return firstWords(withoutHead(withoutTerminalCodes(pattern)))
+  return firstWords(withoutHead(withoutTerminalCodes(wordsOfPattern(pattern) ?? pattern)))
 }
 
 /** The first words of a message, each with a digit or a mask in it as `*`. */

@@ -6,7 +6,7 @@ import { entryOf } from './entry-of.ts'
 import type { Failures } from './failures.ts'
 import { type Findings, HintBoard, MAX_NEWCOMER } from './findings.ts'
 import type { Kind, ObservedPeriod, ObservedRecord, ObservedSystem, TracedRequest } from './observed-system.ts'
-import { waitsForOthers } from './read-error-words.ts'
+import { tellsStall, waitsForOthers } from './read-error-words.ts'
 import { type Shifted, sharedShift, type Triple } from './statistics.ts'
 import { atLeast, quoted, rounded } from './wording.ts'
 
@@ -43,6 +43,8 @@ export function* findStructure(system: ObservedSystem, { recovered }: Pick<Failu
         strength: Math.abs(shift),
         subject: kind.id,
         statement: kind.id,
+        ...(!isEffect && shift > 0 && kind.isWarning && found.count[0] === 0 && { isWarning: true }),
+        ...(shift > 0 && tellsStall(kind.pattern) && { isStall: true }),
         nature: isEffect ? 'remote' : shift > 0 ? 'change' : 'broken',
         tell: () => tell(system, { ...found, type, kind, level, shift }),
       })

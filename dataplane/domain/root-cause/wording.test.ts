@@ -5,6 +5,9 @@ import { atLeast, clockTime, duration, listed, quoted, recordsOf, rounded, times
 describe('words of reasons', () => {
   it('a message is quoted on one line and cut', () => {
     expect(quoted('order\n  stored ')).to.equal('“order stored”')
+    expect(quoted('order lost\nShop.Gone: cart\n\tat com.shop.Carts.find(Carts.java:8)\n\tat com.shop.Main.run(Main.java:3)')).to.equal(
+      '“order lost Shop.Gone: cart”',
+    )
     expect(quoted('x'.repeat(500))).to.have.length(122)
     expect(quoted('<*> ERROR <*> --- [main] c.s.orders.Charge : no charge')).to.equal('“no charge”')
     const servlet =
@@ -13,7 +16,8 @@ describe('words of reasons', () => {
       '“java.lang.IllegalStateException: No instances available for ts-seat-service”',
     )
     expect(quoted('{"level":"info","ts":<*>,"msg":<*>}')).to.equal('a JSON record (ts, msg)')
-    expect(quoted('{"level":"info","msg":"order stored"}')).to.equal('“{"level":"info","msg":"order stored"}”')
+    expect(quoted('{"level":"info","msg":"order <*> stored"}')).to.equal('“order <*> stored”')
+    expect(quoted('{"level":"info","kind":"order"}')).to.equal('“{"level":"info","kind":"order"}”')
     expect(quoted(' \n')).to.equal('a record without a message')
   })
 

@@ -1,6 +1,8 @@
 /** Words and numbers of reasons, for people who were just woken up (Decisions 6). */
 
 import { shortened } from '../../text/shortened.ts'
+import { wordsOfPattern } from '../records/pattern-words.ts'
+import { isStackFrame } from '../records/stack-frame.ts'
 import { wordsOfLine } from '../records/words-of-line.ts'
 import { withoutWrapping } from '../records/wrapped-exception.ts'
 import { reasonIn } from './read-error-words.ts'
@@ -14,10 +16,20 @@ const MAX_LINE = 4_096
 
 /** A log message on one line, without the head that its logger wrote and the words in which a framework wraps an exception, cut. */
 export function quoted(message: string): string {
-  if (message.startsWith('{') && message.includes('<*>')) return recordWith(message)
-  const line = wordsOfLine(withoutWrapping(message).slice(0, MAX_LINE)).replaceAll(/\s+/g, ' ').trim()
+  const said = wordsOfPattern(message) ?? message
+  if (said.startsWith('{') && said.includes('<*>')) return recordWith(said)
+  const line = wordsOfLine(withoutFrames(withoutWrapping(said).slice(0, MAX_LINE)))
+    .replaceAll(/\s+/g, ' ')
+    .trim()
   if (line === '') return 'a record without a message'
   return `“${aroundReason(line)}”`
+}
+
+/** Without the frames of a stack trace behind the first line. */
+function withoutFrames(message: string): string {
+  if (!message.includes('\n')) return message
+  const [first = '', ...lines] = message.split('\n')
+  return [first, ...lines.filter(line => !isStackFrame(line))].join('\n')
 }
 
 /** At most `MAX_QUOTE` characters: the start of a line, and where a reason stands further behind, that with the words around it. */

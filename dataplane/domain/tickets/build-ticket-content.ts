@@ -4,6 +4,7 @@ import { listWords } from '../../text/listed.ts'
 import { shortened } from '../../text/shortened.ts'
 import { inReadingOrder } from '../incidents/evidence-order.ts'
 import type { Incident } from '../incidents/incident-fields.ts'
+import { wordsOfPattern } from '../records/pattern-words.ts'
 import { readableText, wordsOfFields } from '../records/readable-text.ts'
 import { wordsOfLine } from '../records/words-of-line.ts'
 import type { RootCause } from '../root-cause/root-cause.ts'
@@ -85,7 +86,7 @@ function buildEvidence({ evidence }: Incident, samples: ReadonlyMap<string, Samp
 /** The pattern behind the head that its logger wrote; where it says nothing, the words of a sample. */
 function wordsOf({ pattern, patternId, logIds }: Incident['evidence'][number], samples: ReadonlyMap<string, SampleLine>): string {
   const [sample] = logIds.flatMap(id => samples.get(sampleKey(patternId, id)) ?? [])
-  return maskCredentials((sample && wordsOfFields(pattern, sample.message)) ?? wordsOfLine(pattern))
+  return maskCredentials((sample && wordsOfFields(pattern, sample.message)) ?? wordsOfLine(wordsOfPattern(pattern) ?? pattern))
 }
 
 function buildCause({ summary, mode, fallback, candidates }: RootCause): NonNullable<TicketContent['cause']> {

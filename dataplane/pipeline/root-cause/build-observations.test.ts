@@ -34,6 +34,12 @@ function heapUsed(): number {
   return process.memoryUsage().heapUsed
 }
 
+const built = (level: string | undefined, pattern: string) =>
+  new ObservationBuilder().build(
+    { time_unix_nano: '0', service: 'a', log_id: 'l', pattern_id: 'p', pattern, ...(level !== undefined && { level }) },
+    undefined,
+  )
+
 describe('observations of stored records', () => {
   it('name the pod, else the host, that wrote them', () => {
     const [{ source }] = page(0, 1) as [ReturnType<typeof page>[number]]
@@ -74,17 +80,26 @@ describe('observations of stored records', () => {
   })
 
   it('are for those who look for mistakes by their level, or by the line alone, and statements of their own', () => {
-    const built = (level: string | undefined, pattern: string) =>
-      new ObservationBuilder().build(
-        { time_unix_nano: '0', service: 'a', log_id: 'l', pattern_id: 'p', pattern, ...(level !== undefined && { level }) },
-        undefined,
-      )
     const line = 'time=<*> level=debug msg=<*>'
     expect(
       [built('DEBUG', 'seen'), built('TRACE', 'seen'), built('INFO', line), built(undefined, line)].map(({ isDebug }) => isDebug),
     ).to.deep.equal([true, true, true, true])
     expect([built('INFO', 'seen'), built('ERROR', line)].map(({ isDebug }) => isDebug)).to.deep.equal([undefined, undefined])
     expect(built('INFO', line).template).to.not.equal(built('INFO', 'time=<*> level=info msg=<*>').template)
+  })
+
+  it('takes the level of a warning from the record, else from its text', () => {
+    const line = '<*> WARN [main] order refused'
+    expect(
+      [built('WARN', 'seen'), built('INFO', line), built(undefined, '{"level":40,"msg":"order refused"}')].map(
+        ({ isWarning }) => isWarning,
+      ),
+    ).to.deep.equal([true, true, true])
+    expect([built('INFO', 'seen'), built('ERROR', line), built('DEBUG', line)].map(({ isWarning }) => isWarning)).to.deep.equal([
+      undefined,
+      undefined,
+      undefined,
+    ])
   })
 
   it('take the first pattern of an id, which a page of patterns may have told before', () => {

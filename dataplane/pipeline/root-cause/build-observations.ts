@@ -34,6 +34,8 @@ interface SharedPattern {
   readonly textIsError: boolean
   /** The text itself says that it is for those who look for mistakes. */
   readonly textIsDebug: boolean
+  /** The text itself says that it is a warning. */
+  readonly textIsWarning: boolean
   /** The text names a reason that lies where it is written: no space left. A warning of that tells more than the errors that follow from it. */
   readonly namesReason: boolean
 }
@@ -61,7 +63,7 @@ export class ObservationBuilder {
   /** The record's own pattern counts where that of its id is not known. */
   build(record: StoredRecord, fields: Fields | undefined): Observation {
     const { time_unix_nano: time, trace_id: traceId = '', span_id: spanId = '', level } = record
-    const { id, text, words, textIsError, textIsDebug, namesReason } = this.#pattern(record.pattern_id, record.pattern ?? '')
+    const { id, text, words, textIsError, textIsDebug, textIsWarning, namesReason } = this.#pattern(record.pattern_id, record.pattern ?? '')
     const node = fields?.[NODE_KEY]?.[0]
     const isDebug = level === 'DEBUG' || level === 'TRACE' || ((level ?? 'INFO') === 'INFO' && textIsDebug)
     const template = fields === undefined ? words : buildTemplate(words, key => fields[key]?.[0])
@@ -75,6 +77,7 @@ export class ObservationBuilder {
       template: isDebug || fields !== undefined ? this.#shared(`${isDebug ? 'DEBUG ' : ''}${template}`) : words,
       isError: level === 'ERROR' || level === 'FATAL' || (level === 'WARN' && namesReason) || ((level ?? 'INFO') === 'INFO' && textIsError),
       ...(isDebug && { isDebug }),
+      ...((level === 'WARN' || ((level ?? 'INFO') === 'INFO' && textIsWarning)) && { isWarning: true }),
       ...(instance !== undefined && { instance: this.#shared(String(instance)) }),
       ...(typeof node === 'string' && { node: this.#shared(node) }),
       logId: record.log_id,
@@ -88,7 +91,15 @@ export class ObservationBuilder {
       const namesReason = readErrorWords(text).sense === 'own'
       const level = levelInText(text)
       const textIsError = level === 'error' || tellsKernelKill(text) || (namesReason && (level === 'warning' || tellsLastingState(text)))
-      return { id, text, words: statementWords(text), textIsError, textIsDebug: level === 'debug', namesReason }
+      return {
+        id,
+        text,
+        words: statementWords(text),
+        textIsError,
+        textIsDebug: level === 'debug',
+        textIsWarning: level === 'warning',
+        namesReason,
+      }
     })
   }
 

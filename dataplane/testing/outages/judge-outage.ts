@@ -2,8 +2,8 @@
 import { findRootCause } from '../../domain/root-cause/find-root-cause.ts'
 import { runInTurns } from '../../limits/run-in-turns.ts'
 import { observe } from './outage-observations.ts'
+import type { KnownOutage } from './outage-parts.ts'
 import { buildSystem, OUTAGE_AT_MS } from './outage-system.ts'
-import { OUTAGES } from './outages.ts'
 
 export interface Judged {
   /** Place of a service at fault, from 1 on; Infinity: not among the candidates, or none is at fault. */
@@ -12,18 +12,17 @@ export interface Judged {
   readonly says: boolean | undefined
   /** Whether the summary is sure. */
   readonly isLikely: boolean
+  readonly summary: string
 }
 
-/** `name`: one of `OUTAGES`. */
 export async function judgeOutage(
-  name: string,
+  { outage, culprits, says }: KnownOutage,
   { seed, hasTraces }: { readonly seed: number; readonly hasTraces: boolean },
 ): Promise<Judged> {
-  const { outage, culprits, says } = OUTAGES[name]!
   const { records, names } = buildSystem(outage, { seed, hasTraces })
   const observations = observe(records, OUTAGE_AT_MS)
   const { summary, candidates } = await runInTurns(findRootCause({ observations, atMs: OUTAGE_AT_MS }))
   const services = culprits.map(role => names.of(role))
   const rank = candidates.findIndex(({ service }) => services.includes(service)) + 1 || Number.POSITIVE_INFINITY
-  return { rank, says: says?.test(summary), isLikely: summary.startsWith('Most likely') }
+  return { rank, says: says?.test(summary), isLikely: summary.startsWith('Most likely'), summary }
 }

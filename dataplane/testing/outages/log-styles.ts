@@ -151,6 +151,9 @@ const storeOfDotnet: FailedStore = (system, { host, port }, tells) =>
 const DOTNET_LEVELS: Readonly<Record<Level, string>> = { debug: 'dbug', info: 'info', warn: 'warn', error: 'fail' }
 const PINO_LEVELS: Readonly<Record<Level, number>> = { debug: 20, info: 30, warn: 40, error: 50 }
 
+const LOGSTASH_LEVELS: Readonly<Record<Level, number>> = { debug: 10_000, info: 20_000, warn: 30_000, error: 40_000 }
+const SERILOG_LEVELS: Readonly<Record<Level, string>> = { debug: 'Debug', info: 'Information', warn: 'Warning', error: 'Error' }
+
 export const LOG_STYLES = {
   logback: {
     write: (timeMs, name, { level, text, thrown }) => {
@@ -203,6 +206,54 @@ export const LOG_STYLES = {
         ...(thrown !== undefined && {
           err: { type: 'Error', message: thrown, stack: `${thrown}\n    at handle (/app/src/${name}.js:71:13)` },
         }),
+      }),
+    failedCall: ofNode,
+    failedStore: storeOfNode,
+  },
+  logstash: {
+    write: (timeMs, name, { level, text, thrown }) =>
+      JSON.stringify({
+        ...{ '@timestamp': iso(timeMs), '@version': '1', message: text },
+        ...{
+          logger_name: `com.acme.${name.replaceAll('-', '')}.${camel(name)}Service`,
+          thread_name: `http-nio-8080-exec-${(timeMs % 9) + 1}`,
+        },
+        ...{ level: level.toUpperCase(), level_value: LOGSTASH_LEVELS[level] },
+        ...(thrown !== undefined && {
+          stack_trace: `${thrown}\n\tat com.acme.${camel(name)}Service.handle(${camel(name)}Service.java:118)${causedBy(thrown)}\n`,
+        }),
+      }),
+    failedCall: ofJava,
+    failedStore: storeOfJava,
+  },
+  structlog: {
+    write: (timeMs, name, { level, text, thrown }) =>
+      JSON.stringify({
+        ...{ service: name, event: text, level: level === 'warn' ? 'warning' : level, timestamp: iso(timeMs), logger: `${name}.views` },
+        ...(thrown !== undefined && {
+          exception: `Traceback (most recent call last):\n  File "/app/views.py", line 88, in handle\n    return self.process(request)\n${thrown}`,
+        }),
+      }),
+    failedCall: ofPython,
+    failedStore: storeOfPython,
+  },
+  serilog: {
+    write: (timeMs, name, { level, text, thrown }) =>
+      JSON.stringify({
+        ...{ '@t': iso(timeMs), '@m': text, '@i': 'a1b2c3d4' },
+        ...(level !== 'info' && { '@l': SERILOG_LEVELS[level] }),
+        ...(thrown !== undefined && { '@x': `${thrown}\n   at Acme.${camel(name)}.Handler.Handle() in /src/Handler.cs:line 61` }),
+        SourceContext: `Acme.${camel(name)}.Handler`,
+      }),
+    failedCall: ofDotnet,
+    failedStore: storeOfDotnet,
+  },
+  bunyan: {
+    write: (timeMs, name, { level, text, thrown }) =>
+      JSON.stringify({
+        ...{ name, hostname: `${name}-6c8d`, pid: 1, level: PINO_LEVELS[level] },
+        ...(thrown !== undefined && { err: { message: thrown, name: 'Error', stack: `${thrown}\n    at handle (/app/${name}.js:71:13)` } }),
+        ...{ msg: text, time: iso(timeMs), v: 0 },
       }),
     failedCall: ofNode,
     failedStore: storeOfNode,

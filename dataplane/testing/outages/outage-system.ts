@@ -56,12 +56,20 @@ export interface Behaviour {
   readonly tells?: string
 }
 
+export interface Call {
+  readonly caller: Role | undefined
+  /** From 0 to 1, by chance. */
+  readonly share: number
+  /** Since the outage began. */
+  readonly minute: number
+  readonly pod: string
+  /** Number of the replica, of two. */
+  readonly replica: number
+}
+
 export interface Outage {
   /** The work of the service of a role in one call of the window. `share` is a number from 0 to 1, of the call. */
-  readonly behave?: (
-    role: Role,
-    call: { readonly caller: Role | undefined; readonly share: number; readonly minute: number; readonly pod: string },
-  ) => Behaviour | undefined
+  readonly behave?: (role: Role, call: Call) => Behaviour | undefined
   /** Further records; those before the window have negative times, ms from its start. */
   readonly also?: (system: SystemNames) => readonly Further[]
   /** Calls of a caller to others are tried so many times when they fail. */
@@ -70,6 +78,8 @@ export interface Outage {
   readonly consumes?: (share: number) => Behaviour | undefined
   /** Requests in the window by those before. */
   readonly load?: number
+  /** The loggers of the services. */
+  readonly styles?: keyof typeof STYLES
 }
 
 export interface Further {
@@ -146,7 +156,10 @@ const NAMES: readonly Readonly<Record<Role, string>>[] = [
 ]
 
 const APPLICATIONS: readonly Role[] = ['web', 'orders', 'stock', 'prices', 'payments', 'users', 'search', 'worker']
-const STYLES: readonly StyleName[] = ['logback', 'zap', 'python', 'pino', 'dotnet', 'logrus']
+const STYLES = {
+  usual: ['logback', 'zap', 'python', 'pino', 'dotnet', 'logrus'],
+  structured: ['logstash', 'zap', 'structlog', 'pino', 'serilog', 'logback', 'bunyan'],
+} as const satisfies Record<string, readonly StyleName[]>
 const PORTS: Readonly<Partial<Record<Role, number>>> = { web: 3000, database: 5432, cache: 6379 }
 const NODES = ['ip-10-0-1-17', 'ip-10-0-2-44', 'ip-10-0-3-81']
 
@@ -173,7 +186,8 @@ export function buildSystem(
 ): { readonly records: readonly RawRecord[]; readonly names: SystemNames } {
   const random = randomOf(seed)
   const names = NAMES[seed % NAMES.length]!
-  const styles = new Map<Role, StyleName>(APPLICATIONS.map((role, at) => [role, STYLES[(at * 5 + seed) % STYLES.length]!] as const))
+  const loggers: readonly StyleName[] = STYLES[outage.styles ?? 'usual']
+  const styles = new Map<Role, StyleName>(APPLICATIONS.map((role, at) => [role, loggers[(at * 5 + seed) % loggers.length]!] as const))
   styles.set('edge', 'nginx')
   // Some agents tell the level of a record, others leave it in the text.
   const tellsLevel = (role: Role) => (role.length + seed) % 3 !== 0
@@ -215,7 +229,8 @@ export function buildSystem(
     const of = { traceId, spanId: hex(random, 16), replica: Math.floor(random() * 2) }
     const share = random()
     const minute = (startMs - OUTAGE_AT_MS) / MINUTE_MS
-    const odd = (inWindow ? outage.behave?.(role, { caller, share, minute, pod: podOf(role, of.replica) }) : undefined) ?? {}
+    const odd =
+      (inWindow ? outage.behave?.(role, { caller, share, minute, pod: podOf(role, of.replica), replica: of.replica }) : undefined) ?? {}
     const id = Math.floor(1e4 + random() * 9e4)
     const say = (text: string) => text.replaceAll('%d', String(id))
     let timeMs = startMs + 1 + random() * 6
@@ -264,7 +279,8 @@ export function buildSystem(
     const of = { traceId, spanId: hex(random, 16), replica: 0 }
     const entry: Role = flow[0] === 'orders' ? 'web' : flow[0]!
     const path = `/${entry === 'web' ? 'checkout' : entry}/${Math.floor(random() * 1e4)}`
-    const edge = (inWindow ? outage.behave?.('edge', { caller: undefined, share: random(), minute: 0, pod: '' }) : undefined) ?? {}
+    const edge =
+      (inWindow ? outage.behave?.('edge', { caller: undefined, share: random(), minute: 0, pod: '', replica: 0 }) : undefined) ?? {}
     for (const line of edge.lines ?? []) put('edge', startMs, 'none', LOG_STYLES.nginx.write(startMs, '', line), of)
     const answer = edge.status === undefined ? call(entry, 'edge', startMs, traceId) : { endMs: startMs + 1, failure: edge.status }
     const { failure } = answer

@@ -1,87 +1,22 @@
 /** Outages as they are known from real companies, and times without one: what each service does in them, and whose fault it is. */
-import type { Line } from './log-styles.ts'
-import { type Behaviour, type Further, OUTAGE_AT_MS, type Outage, type Role, type SystemNames, stamp } from './outage-system.ts'
 
-export interface KnownOutage {
-  readonly outage: Outage
-  /** Any of these is right; none: nothing is wrong. */
-  readonly culprits: readonly Role[]
-  /** Words that the summary should hold. */
-  readonly says?: RegExp
-}
-
-const error = (text: string, thrown?: string): Line => ({ level: 'error', text, ...(thrown !== undefined && { thrown }) })
-const warn = (text: string): Line => ({ level: 'warn', text })
-const info = (text: string): Line => ({ level: 'info', text })
-
-const every = (fromMs: number, stepMs: number, make: (atMs: number, at: number) => Further | readonly Further[]): readonly Further[] =>
-  Array.from({ length: Math.max(0, Math.floor((150_000 - fromMs) / stepMs)) }, (_, at) => make(fromMs + at * stepMs, at)).flat()
-
-const postgres = (atMs: number, text: string): Further => ({
-  atMs,
-  role: 'database',
-  level: 'none',
-  line: `${stamp(OUTAGE_AT_MS + atMs)} UTC [${900 + (atMs % 97)}] ${text}`,
-})
-const klog = (atMs: number, level: 'I' | 'W' | 'E', text: string): Further => ({
-  atMs,
-  role: 'kubelet',
-  level: 'none',
-  line: `${level}0303 04:00:${String(Math.floor(((atMs + 600_000) / 1_000) % 60)).padStart(2, '0')}.118273    2114 ${text}`,
-})
-const kernel = (atMs: number, text: string): Further => ({
-  atMs,
-  role: 'kernel',
-  level: 'none',
-  line: `kernel: [${8_000 + Math.floor(atMs / 1_000)}.118] ${text}`,
-})
-const event = (
-  atMs: number,
-  {
-    pod,
-    reason,
-    message,
-    isWarning = true,
-    kind = 'Pod',
-  }: { pod: string; reason: string; message: string; isWarning?: boolean; kind?: string },
-): Further => ({
-  atMs,
-  role: 'events',
-  level: 'none',
-  line: JSON.stringify({
-    kind: 'Event',
-    involvedObject: { kind, namespace: 'prod', name: pod },
-    reason,
-    message,
-    type: isWarning ? 'Warning' : 'Normal',
-    count: 3,
-    source: { component: 'kubelet', host: 'ip-10-0-1-17' },
-  }),
-})
-const failing = (thrown: string, text = 'unhandled exception while handling request'): Behaviour => ({
-  lines: [error(text, thrown)],
-  status: 500,
-})
-const only =
-  (
-    role: Role,
-    behave: (call: {
-      readonly caller: Role | undefined
-      readonly share: number
-      readonly minute: number
-      readonly pod: string
-    }) => Behaviour | undefined,
-  ): NonNullable<Outage['behave']> =>
-  (other, call) =>
-    other === role ? behave(call) : undefined
-const shareOf =
-  (part: number, behaviour: Behaviour): ((call: { readonly share: number }) => Behaviour | undefined) =>
-  ({ share }) =>
-    share < part ? behaviour : undefined
-const starts = (role: Role, atMs: number): readonly Further[] => [
-  { atMs, role, level: 'info', line: info('starting up, version 4.12.0') },
-  { atMs: atMs + 2_100, role, level: 'info', line: info('listening on port 8080') },
-]
+import {
+  error,
+  event,
+  every,
+  failing,
+  info,
+  type KnownOutage,
+  kernel,
+  klog,
+  only,
+  postgres,
+  shareOf,
+  starts,
+  warn,
+} from './outage-parts.ts'
+import type { Further } from './outage-system.ts'
+import { OUTAGE_AT_MS, stamp } from './outage-system.ts'
 
 export const OUTAGES: Readonly<Record<string, KnownOutage>> = {
   'wrong configuration: answers 401 to all callers': {
@@ -737,5 +672,3 @@ export const OUTAGES: Readonly<Record<string, KnownOutage>> = {
   },
   'nothing: as ever': { culprits: [], outage: {} },
 }
-
-export type { SystemNames }
