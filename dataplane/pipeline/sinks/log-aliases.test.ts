@@ -115,6 +115,19 @@ describe('a filtered alias service-logs-{tenant} per tenant', () => {
     expect(requests).to.deep.equal([['shop'], ['shop']])
   })
 
+  it('comes back though no more logs follow those that made the index anew', async () => {
+    aliases.note(DAY, 'shop')
+    await settle()
+    store.listAliases = async () => []
+    clock.advance(10_000)
+    aliases.note(DAY, 'shop')
+    await settle()
+    expect(requests.length).to.equal(1)
+    clock.advance(20_000)
+    await settle()
+    expect(requests).to.deep.equal([['shop'], ['shop']])
+  })
+
   it('is tried again after a failure', async () => {
     const { putAliases } = store
     store.putAliases = () => Promise.reject(new SearchStoreUnavailable('away'))

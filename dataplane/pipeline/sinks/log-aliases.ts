@@ -43,6 +43,7 @@ const WARN_EVERY_MS = 60_000
 export function createLogAliases({ store, clock, log, signal, onDelayed }: LogAliasesDeps): LogAliases {
   const aliases = new WantedAliases(clock)
   let isWorking = false
+  let isLookPlanned = false
   let isSearching = false
   let caughtUpMs = Number.NEGATIVE_INFINITY
   let warnedMs = Number.NEGATIVE_INFINITY
@@ -155,6 +156,13 @@ export function createLogAliases({ store, clock, log, signal, onDelayed }: LogAl
       if (aliases.waiting > 0 && !signal.aborted) start()
     })
   }
+  /** Looks again once the aliases of these records are not trusted any more: they may be the last that the index gets. */
+  const startLater = async ({ checkedMs }: IndexAliases) => {
+    isLookPlanned = true
+    await clock.sleep(checkedMs + TRUSTED_MS - clock.nowMs(), signal)
+    isLookPlanned = false
+    if (!signal.aborted) start()
+  }
   const isDue = (state: IndexAliases) =>
     state.there === undefined || !isRecent(state.checkedMs, TRUSTED_MS, clock.nowMs()) || !isRecent(caughtUpMs, CATCH_UP_MS, clock.nowMs())
 
@@ -164,7 +172,10 @@ export function createLogAliases({ store, clock, log, signal, onDelayed }: LogAl
     note(index, tenant) {
       const state = aliases.of(index)
       if (state.there?.has(tenant) !== true) aliases.want(state, tenant)
-      else if (!isDue(state)) return
+      else if (!isDue(state)) {
+        if (!isLookPlanned) void startLater(state)
+        return
+      }
       start()
     },
   }
