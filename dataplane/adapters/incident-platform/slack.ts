@@ -9,9 +9,9 @@ import { describeEvent, FULL, SHORT, SHORTER, SHORTEST } from './rendering/ticke
 import { field } from './target-field.ts'
 import { toldSeverity } from './told-severity.ts'
 
-/** Slack has no codes in its 400s; these say that the webhook itself is dead. */
 /** A webhook knows one kind of request: it is dead, and is not asked again. */
 const DEAD: readonly number[] = [403, 404, 410]
+/** Slack has no codes in its 400s; these say that the webhook itself is dead. */
 const DEAD_WEBHOOK = /^(no_service|no_team|invalid_token|team_disabled|user_not_found)$/
 /** Slack took nothing, and may take the same as text. */
 const REFUSED_BLOCKS = /^(invalid_(blocks|attachments)|msg_(blocks_)?too_long)\w{0,40}$/

@@ -13,6 +13,15 @@ const BROKERS = [1, 2, 3] as const
 /** Longer than Kafka waits for a broker that does not answer. */
 const FROZEN_MS = 30_000
 
+/** A broker that was killed while it recovered may end itself once more as it starts: the file of its metadata is closed under it. */
+async function restartAtLast(id: number): Promise<void> {
+  try {
+    await restartBroker('kafka-3', id)
+  } catch {
+    await restartBroker('kafka-3', id)
+  }
+}
+
 describe('stream jobs on three brokers', function () {
   this.timeout(600_000)
   let flow: RecordFlow
@@ -47,10 +56,9 @@ describe('stream jobs on three brokers', function () {
     for (const id of BROKERS) {
       await stopBroker('kafka-3', id, 'SIGKILL')
       await sleep(2_000)
-      const restarting = restartBroker('kafka-3', id)
-      await restarting
-      await stopBroker('kafka-3', id, 'SIGKILL')
       await restartBroker('kafka-3', id)
+      await stopBroker('kafka-3', id, 'SIGKILL')
+      await restartAtLast(id)
       await sleep(4_000)
     }
     const given = await stopPouring()

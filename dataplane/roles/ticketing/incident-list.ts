@@ -18,7 +18,7 @@ const LAST_TIME = Date.parse('9999-12-31T23:59:59.999Z')
 const TIME_FORM = 'expected an ISO-8601 time such as 2026-01-31T12:00:00Z'
 
 const FORM = { offset: true, local: true } as const
-const NAMES_NO_ZONE = /T[^Z+-]*$/
+const NAMES_NO_ZONE = /T[^TZ+-]*$/
 
 /** A moment as text in UTC with milliseconds. A day alone is its first moment; a time without a zone is in UTC, as every time that the API tells. */
 export const TIME = z
