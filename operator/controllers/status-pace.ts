@@ -2,7 +2,7 @@
 import { type BackOffConfig, backOffMs } from '../../dataplane/limits/back-off.ts'
 import type { LogPipelineStatus, TicketingRouteStatus } from '../api/status.ts'
 import { canonicalJson, hashOf } from '../reconcile/canonical-json.ts'
-import { CALM_MS, FREE_PUT_BACKS, PUT_BACKS } from '../reconcile/put-backs.ts'
+import { CALM_MS, type PutBack, putBackWaitMs } from '../reconcile/put-backs.ts'
 
 /** Waits between writes that tell details alone, one after the other, until the summary changes. */
 const DETAILS: BackOffConfig = { firstMs: 5000, maxMs: 30_000 }
@@ -31,7 +31,7 @@ export function createStatusPace<S>({ summaryOf, reasonOf }: StatusSummary<S>): 
   return {
     waitMs(key, before, after, nowMs) {
       const last = written.get(key)
-      const putBackMs = last === undefined ? 0 : putBackWaitMs(last, after, nowMs)
+      const putBackMs = last === undefined ? 0 : repeatWaitMs(last, after, nowMs)
       if (putBackMs > 0) return putBackMs
       if (last === undefined || summaryOf(before) !== summaryOf(after)) return 0
       const ownMs = Math.max(0, last.atMs + backOffMs(DETAILS, last.details + 1, () => 0) - nowMs)
@@ -54,19 +54,16 @@ export function createStatusPace<S>({ summaryOf, reasonOf }: StatusSummary<S>): 
   }
 }
 
-interface Written {
-  readonly atMs: number
+interface Written extends PutBack {
   /** How many writes in a row told details alone. */
   readonly details: number
   readonly hash: string
-  /** How many in a row said the same again, since somebody else had written another status. */
-  readonly repeats: number
 }
 
 /** Somebody who writes the status again and again must not take the requests of others. */
-function putBackWaitMs({ hash, repeats, atMs }: Written, after: unknown, nowMs: number): number {
-  if (repeats < FREE_PUT_BACKS || nowMs - atMs >= CALM_MS || hash !== contentOf(after)) return 0
-  return Math.max(0, atMs + backOffMs(PUT_BACKS, repeats - FREE_PUT_BACKS + 1, () => 0) - nowMs)
+function repeatWaitMs(last: Written, after: unknown, nowMs: number): number {
+  const waitMs = nowMs - last.atMs >= CALM_MS ? 0 : putBackWaitMs(last, nowMs)
+  return waitMs > 0 && last.hash === contentOf(after) ? waitMs : 0
 }
 
 /** Without the times of conditions, which begin anew where somebody else turned one. */

@@ -5,7 +5,7 @@ import { type Clock, monotonicMs } from '../../dataplane/ports/clock.ts'
 /** Times in a row that an object is put back at once. */
 export const FREE_PUT_BACKS = 5
 /** The waits after that. */
-export const PUT_BACKS: BackOffConfig = { firstMs: 2000, maxMs: 120_000 }
+const PUT_BACKS: BackOffConfig = { firstMs: 2000, maxMs: 120_000 }
 /** After so long without a change the fight is over. */
 export const CALM_MS = 5 * 60_000
 
@@ -17,11 +17,20 @@ export interface PutBacks {
   calmMs(name: string): number | undefined
 }
 
-interface Applied {
-  readonly hash: string
+export interface PutBack {
   readonly atMs: number
   /** How often before, in a row, with the same content. */
   readonly repeats: number
+}
+
+interface Applied extends PutBack {
+  readonly hash: string
+}
+
+/** Ms until the next one of the same content. */
+export function putBackWaitMs({ atMs, repeats }: PutBack, nowMs: number): number {
+  if (repeats < FREE_PUT_BACKS) return 0
+  return Math.max(0, atMs + backOffMs(PUT_BACKS, repeats - FREE_PUT_BACKS + 1, () => 0) - nowMs)
 }
 
 export function createPutBacks(clock: Clock): PutBacks {
@@ -34,8 +43,7 @@ export function createPutBacks(clock: Clock): PutBacks {
   return {
     waitMs(name, hash) {
       const found = find(name)
-      if (found === undefined || found.hash !== hash || found.repeats < FREE_PUT_BACKS) return 0
-      return Math.max(0, found.atMs + backOffMs(PUT_BACKS, found.repeats - FREE_PUT_BACKS + 1, () => 0) - monotonicMs(clock))
+      return found?.hash === hash ? putBackWaitMs(found, monotonicMs(clock)) : 0
     },
     noteApplied(name, hash) {
       const before = find(name)

@@ -1,11 +1,6 @@
 /** Names that one object of JSON has twice, which `JSON.parse` passes over. */
-import { stringEnd } from '../../json/bytes.ts'
+import { CLOSE_OBJECT, COLON, OPEN_OBJECT, QUOTE, stringEnd } from '../../json/bytes.ts'
 import { hasMoreNamesThan } from '../../json/mark-count.ts'
-
-const QUOTE = 0x22
-const COLON = 0x3a
-const OPEN_OBJECT = 0x7b
-const CLOSE_OBJECT = 0x7d
 
 /** The first such name of `json`, which was parsed to `value`; undefined without one. */
 export function duplicateName(json: Uint8Array, value: unknown): string | undefined {
