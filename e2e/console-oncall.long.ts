@@ -208,7 +208,7 @@ describe('the console of an engineer on call', function () {
     await box.press('Enter')
     await searched('level:ERROR')
     const other = await page.context().newPage()
-    // The other one has seen that there are none, and is at another page when one is saved.
+    // The other one has seen an empty list, and is at another page when an entry is saved.
     await other.goto(`${at.app.dashboard}/logs?range=3h`)
     await other.getByRole('button', { name: 'Views' }).waitFor()
     await other.getByRole('link', { name: 'Upload', exact: true }).click()

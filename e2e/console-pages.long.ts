@@ -116,7 +116,7 @@ describe('pages of the console', function () {
     await page.getByRole('button', { name: 'Copy the key', exact: true }).and(page.locator(':focus')).press('Enter')
     const key = (await page.evaluate('navigator.clipboard.readText()')) as string
     expect(key).to.match(/^svc_proj_[0-9a-f]{64}$/)
-    // The command leads to this gateway, whatever its port.
+    // The command leads to this gateway on its own port.
     await page.getByRole('button', { name: 'Copy the command', exact: true }).click()
     await eventually(async () => expect(await page.evaluate('navigator.clipboard.readText()')).to.match(/^curl /))
     const command = (await page.evaluate('navigator.clipboard.readText()')) as string

@@ -23,7 +23,7 @@ describe('a feature store that is gone stalls nothing', () => {
     const df = { tenant_id: ['default'], service: ['checkout'], ml_error_rate_1h: [0.3] }
     expect((await post(`${app!.features}/push`, { push_source_name: 'service_stats', df })).status).to.equal(200)
   }
-  /** A record from its sending to its document: at most two seconds, whatever becomes of the store. */
+  /** A record from its sending to its document: at most two seconds, also while the store is away. */
   const pass = async () => {
     const message = `record${sent++}`
     const attributes = [{ key: 'service.name', value: { stringValue: 'checkout' } }]

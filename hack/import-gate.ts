@@ -18,7 +18,7 @@ export type ImportGraph = ReadonlyMap<string, readonly Import[]>
 
 const TEST_CODE = /\.(test|long|real|cluster)\.tsx?$|(^|\/)testing\//
 
-/** All other files of `dataplane` and `operator` are the product, whatever their names: they are built (`tsconfig.build.json`) and lie in the table. */
+/** All other files of `dataplane` and `operator` are the product: they are built (`tsconfig.build.json`) and lie in the table. */
 export const isTestCode = (file: string) => TEST_CODE.test(file)
 
 /** Paths from `root`, sorted. */

@@ -46,5 +46,5 @@ export const TIMESTAMP_TYPE = 'LogAppendTime'
 
 /** Largest bus message, in bytes before compression (decisions section 3). */
 export const MAX_BUS_MESSAGE_BYTES = 900 * 1024
-/** A record, resource or scope with the text of so many messages fits none, whatever edits leave out: the rest of it is not worth any work. */
+/** A record, resource or scope with the text of so many messages fits none, even with all its edits left out: the rest of it is not worth any work. */
 export const MAX_PART_BYTES = 2 * MAX_BUS_MESSAGE_BYTES

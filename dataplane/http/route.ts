@@ -36,7 +36,7 @@ export interface Route<Query = unknown, Body = unknown> extends RouteForm<RouteR
   readonly lists?: readonly string[]
   /** Without one the route takes no body. A request without a body is held against it as `undefined`. */
   readonly body?: z.ZodType<Body>
-  /** `body` is the bytes as they were sent, of whatever type, for signatures over them; empty without a body. `body` above is then none. */
+  /** `body` is the bytes as they were sent, of any type, for signatures over them; empty without a body. `body` above is then none. */
   readonly takesBytes?: true
 }
 

@@ -242,7 +242,7 @@ export function decodeCanonical(value: Uint8Array, layout: Layout | undefined): 
   return isFlatRecord(record) ? record : undefined
 }
 
-/** The whole record, whatever wrote it; undefined when it cannot be read. */
+/** The whole record, of any writer; undefined when it cannot be read. */
 export function decodeFlatRecord(value: Uint8Array): DecodedRecord | undefined {
   const text = asBuffer(value).toString()
   const record = parseObject(text)

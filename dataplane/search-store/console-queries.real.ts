@@ -1,4 +1,4 @@
-/** Requests of the console's Logs page and overview: OpenSearch and the embedded store answer alike, whatever is searched. */
+/** Requests of the console's Logs page and overview: OpenSearch and the embedded store answer alike for each of them. */
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { EMPTY_LIVE, liveRequest } from '../console/pages/logs/live/live-buffer.ts'
@@ -159,7 +159,7 @@ describe('every query of the logs page: OpenSearch and the embedded store answer
     const body = patternDetailsBody(scope, ['0000000000000000', '0000000000000003'])
     const [real, embedded] = await stores.ask('POST', '/service-logs-*/_search', body)
     const shape = (answer: typeof real) =>
-      // biome-ignore lint/suspicious/noExplicitAny: whatever a store answers
+      // biome-ignore lint/suspicious/noExplicitAny: answers of a store have any shape
       answer.body.aggregations.patterns.buckets.map(({ key, doc_count, services }: any) => ({ key, doc_count, services }))
     expect(shape(embedded)).to.deep.equal(shape(real))
     expect(embedded.body.aggregations.trends).to.deep.equal(real.body.aggregations.trends)

@@ -25,7 +25,7 @@ export function* injectProtobufSteps(body: Buffer, injection: Injection, headroo
   }
 }
 
-/** Bytes one behind the other. They are put together once, whatever changes inside. */
+/** Bytes one behind the other. They are put together once, after all changes inside. */
 type Pieces = readonly Buffer[]
 
 /** Field 15 with bytes, which no message of OTLP's logs has. */

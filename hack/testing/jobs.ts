@@ -35,7 +35,7 @@ const FIRST_FILES: readonly string[] = [
   ...['console', 'console-oncall', 'console-content', 'console-pages', 'kill-under-load', 'package'].map(name => `e2e/${name}.long.ts`),
 ]
 
-/** Scripts run with this Node, whatever `node` the machine has. */
+/** Scripts run with this Node, not with the `node` of the machine. */
 const script = (file: string, ...args: string[]) => [process.execPath, file, ...args] as const
 
 /** One checker: each of several works out the types of the libraries anew. What it found is kept, so that the next run checks what has changed since. */

@@ -24,7 +24,7 @@ export interface OperatorHarness {
   writes(): readonly FakeRequest[]
   /** Messages of operators at level error. */
   errors(): readonly string[]
-  /** Stops whatever runs. */
+  /** Stops all that runs. */
   close(): Promise<void>
 }
 

@@ -130,7 +130,7 @@ function reasonOf(answer: unknown): string | undefined {
   return [(Object(error) as Record<string, unknown>)['message'], error, message, detail].find(value => typeof value === 'string')
 }
 
-/** One line, bounded; the key and whatever else looks like a secret masked: providers repeat parts of keys. */
+/** One line, bounded; the key and all that looks like a secret masked: providers repeat parts of keys. */
 function withoutKey(text: string, { apiKey }: LlmConfig): string {
   const bare = apiKey === undefined || apiKey === '' ? text : text.replaceAll(apiKey, '****')
   return maskPrivate(plainText(bare.slice(0, 4 * MAX_REASON_LENGTH))).slice(0, MAX_REASON_LENGTH)

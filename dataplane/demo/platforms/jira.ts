@@ -29,7 +29,7 @@ export function createJira(clock: Clock): StubPlatform {
   const nowIso = () => new Date(clock.nowMs()).toISOString()
   const find = (idOrKey: string) => issues.get(idOrKey.toUpperCase()) ?? issues.all().find(({ id }) => id === idOrKey)
 
-  /** Answers for the issue that the path names, or that there is none. */
+  /** Answers for the issue that the path names; 404 without one. */
   const onIssue =
     (handle: (issue: Issue, request: StubRequest) => StubAnswer) =>
     (request: StubRequest): StubAnswer => {

@@ -40,11 +40,11 @@ const PATTERN_CLASSES: readonly PatternClass[] = [
   patternClass('SSL or TLS', 0.15, /\b(?:ssl|tls)\b/i),
 ]
 
-/** Matches whatever any of the classes matches, and a little more: most messages are done with this one look. */
+/** Matches all that any of the classes matches, and a little more: most messages are done with this one look. */
 const ANY_PATTERN =
   /of[ _-]?memory|\boom|tim(?:e|ed)[ _-]?out|refused|\bnpe\b|null[ _-]?pointer|seg[ _-]?fault|segmentation|disk|\b(?:ssl|tls)\b/i
 
-/** Matches the fixed part of a message where any of the classes may match the message, whatever stands before and behind that part. */
+/** Matches the fixed part of a message where any of the classes may match the message with any text before and behind that part. */
 const LOOSE_PATTERN = /of[ _-]?memory|oom|tim(?:e|ed)[ _-]?out|refused|npe|null[ _-]?pointer|seg[ _-]?fault|segmentation|disk|ssl|tls/i
 
 /** Two letters of each word in the classes, by which a text without any of them is told apart. */

@@ -28,7 +28,7 @@ const HAS_FIELDS = /^400 \w+: object mapping for \[([^[\]\s]+)\] tried to parse 
 /** Remembers which custom fields each tenant has in each daily index. */
 export class CustomKeys {
   readonly #keys = new Map<string, Remembered>()
-  /** Names in the index of a day, of whatever tenant, as refusals of the store told them. */
+  /** Names in the index of a day, of all tenants, as refusals of the store told them. */
   readonly #told = new Map<string, Names>()
   #characters = 0
 

@@ -64,7 +64,7 @@ const OLDER_NAMES: ReadonlySet<string> = new Set(['deployment.environment', 'cod
 const MAX_SEGMENTS = 20
 const MAX_KEY_LENGTH = 512
 
-/** Whether an attribute's key flattens to a canonical name, in whatever spelling (`is.anomaly`): such a one never becomes that field. */
+/** Whether an attribute's key flattens to a canonical name, in any spelling (`is.anomaly`): such a one never becomes that field. */
 export function isCanonicalName(flattenedKey: string): boolean {
   return CANONICAL_FIELDS.has(flattenedKey)
 }

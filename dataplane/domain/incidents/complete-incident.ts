@@ -1,4 +1,4 @@
-/** An incident from whatever document is stored: earlier versions lacked fields, and other programs write into the index as well (Decisions 6). */
+/** An incident from any document that is stored: earlier versions lacked fields, and other programs write into the index as well (Decisions 6). */
 import { SEVERITIES } from '../../contract/platforms.ts'
 import { TENANT_ID_PATTERN } from '../../contract/tenant-id.ts'
 import { INCIDENT_STATUSES } from './incident-status.ts'

@@ -181,7 +181,7 @@ function openOrWait(tenant: TenantState, state: ServiceState, member: WindowMemb
   return { kind: 'open', ...change(tenant, state.service, incident, group) }
 }
 
-/** A member, and whatever waits in its window, joins an incident. */
+/** A member, and all that wait in its window, join an incident. */
 function join(tenant: TenantState, state: ServiceState, incident: KnownIncident, member: WindowMember): GroupingDecision {
   const joining = windowAround(
     member,

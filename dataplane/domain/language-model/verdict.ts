@@ -1,4 +1,4 @@
-/** Whether a model's answer may be used (Decisions 6). A model explains the verdict of the rules; it has none of its own, whatever it says. */
+/** Whether a model's answer may be used (Decisions 6). A model explains the verdict of the rules; a verdict of its own counts for nothing. */
 
 import { maskPrivate } from './mask-private.ts'
 import { speaksToReaders } from './orders.ts'

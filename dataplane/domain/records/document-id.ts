@@ -29,7 +29,7 @@ export function buildDocumentId(tenant: string, logId: string, content: RecordCo
   return uuid(`${tenant}:${logId}:${resourceDigest},${scopeDigest},${lengths},${severityNumber},${attributes}${severityText}${message}`)
 }
 
-/** 40 hex digits over a set of attributes, whatever their order. */
+/** 40 hex digits over a set of attributes, the same for any order of them. */
 export function attributesDigest(attributes: FlatAttributes): string {
   return hash('sha1', stableAttributes(attributes), 'hex')
 }

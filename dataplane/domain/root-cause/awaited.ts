@@ -127,7 +127,7 @@ function findWithin(
   return (service, other) => 2 * (within.get(service)?.get(other) ?? 0) > (reached.get(other) ?? 0)
 }
 
-/** Whether most requests that reach the other service reach the first one, in whatever order: clocks differ. */
+/** Whether most requests that reach the other service reach the first one, in either order: clocks differ. */
 function findBeside(
   { requests }: ObservedPeriod,
   services: ReadonlySet<number>,

@@ -44,7 +44,7 @@ const MAX_REASONS = 5
 const LEAST_SCORE = 0.1
 /** Share of the strength of a service's strongest reason. */
 const WORTH_TELLING = 0.5
-/** The strength from which an error that says why it happened is told, beside whatever else: a service that dies says so a few times at most. */
+/** The strength from which an error that says why it happened is told beside all other reasons: a service that dies says so a few times at most. */
 const SAYS_WHY = 0.25
 const MAX_SAMPLES = 5
 /** Samples are looked for among so many records. */
@@ -61,7 +61,7 @@ export interface Question {
   readonly detectors?: readonly Detector[]
 }
 
-/** Yields every few ms, so that others get their turn between. The answer is the same in whatever order the records come. */
+/** Yields every few ms, so that others get their turn between. The answer is the same for any order of the records. */
 export function* findRootCause(question: Question): Generator<void, RootCause> {
   return causeOf(yield* rankCauses(question, MAX_CANDIDATES))
 }

@@ -28,7 +28,7 @@ export interface ErrorWords {
   readonly isPoolEmpty: boolean
   /** The certificate of the other end does not hold: it did not get its call, either. */
   readonly refusesPeer: boolean
-  /** The speaker could not even call: whatever it names did nothing. */
+  /** The speaker could not even call: the services that it names did nothing. */
   readonly isOfNearEnd: boolean
   /** The text without those words that tell who asked, and of what: `request from orders`, `topic orders.paid`. */
   readonly withoutCallers: string

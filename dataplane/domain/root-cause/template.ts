@@ -17,7 +17,7 @@ const WORDS = 8
 /** Characters of a message, or of a call site, that are looked at. */
 const MAX_CHARACTERS = 400
 
-/** `words` are the first ones of its message; `attribute` gives an attribute's value by its original key. Takes time by `MAX_CHARACTERS`, whatever comes. */
+/** `words` are the first ones of its message; `attribute` gives an attribute's value by its original key. The time that it takes is bounded by `MAX_CHARACTERS`. */
 export function buildTemplate(words: string, attribute: (key: string) => unknown): string {
   const logger = firstOf(LOGGER_KEYS, attribute)
   const file = firstOf(FILE_KEYS, attribute)

@@ -1,4 +1,4 @@
-/** Answers that are given before the request is whole: the client gets them, whatever it still sends. */
+/** Answers that are given before the request is whole: the client gets them while it still sends. */
 import { connect } from 'node:http2'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'

@@ -5,7 +5,7 @@ import { nextOffsets, type RunnerDeps } from './work.ts'
 const MIN_TRANSACTION_MS = 50
 
 /**
- * Consumes, processes, and commits output and offsets in one transaction: neither is seen without the other, whatever fails in between.
+ * Consumes, processes, and commits output and offsets in one transaction: neither is seen without the other, also when something fails in between.
  * Offsets are claimed before the work begins: a member that lost a partition meanwhile, though only for a moment, cannot commit.
  * See `consume` for when it ends.
  */

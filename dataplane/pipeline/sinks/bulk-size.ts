@@ -14,7 +14,7 @@ export interface BulkSize {
 
 const LEAST_BYTES = 16 * 1024
 const MOST_BYTES = 8 * 1024 * 1024
-/** A store that refuses requests as busy gets none below this part of the most for it, whatever the share that it refuses. */
+/** A store that refuses requests as busy gets none below this part of the most for it, even when it refuses them all. */
 const LEAST_BUSY_SHARE = 1 / 16
 const GROWTH = 1.1
 

@@ -151,7 +151,7 @@ interface Attempt {
   readonly isOpening: boolean
 }
 
-/** Whether a target takes nothing, whatever it is told, until somebody mends its settings. */
+/** Whether a target takes nothing at all until somebody mends its settings. */
 function refusesAll({ outcome, isOpening }: Attempt): boolean {
   return outcome.kind === 'rejected' && outcome.isTargetBroken === true && (isOpening || outcome.isForbidden !== true)
 }

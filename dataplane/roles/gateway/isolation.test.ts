@@ -1,4 +1,4 @@
-/** Tries to reach another tenant's data through the gateway, in whatever way a search or a path can be written. */
+/** Tries to reach another tenant's data through the gateway, in each way that a search or a path can be written. */
 import { connect, constants } from 'node:http2'
 import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'

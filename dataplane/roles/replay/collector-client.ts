@@ -74,7 +74,7 @@ export function createCollectorClient(
   }
 }
 
-/** A collector that answers 200 has taken the request, whatever its body looks like. */
+/** A collector that answers 200 has taken the request, with any body. */
 function partialSuccess(text: string): { readonly rejected: number; readonly message: string } {
   const { rejectedLogRecords, errorMessage } = readPartialSuccess(text)
   const rejected = Number(rejectedLogRecords ?? 0)

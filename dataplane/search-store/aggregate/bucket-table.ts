@@ -130,7 +130,7 @@ export class BucketTable<K> {
     }
     const first = metricOf(a)
     const second = metricOf(b)
-    // Buckets without a value come last, whatever the direction.
+    // Buckets without a value come last in both directions.
     if (Number.isNaN(first) || Number.isNaN(second)) return Number(Number.isNaN(first)) - Number(Number.isNaN(second))
     return sign * (first - second)
   }

@@ -171,7 +171,7 @@ function runEnd(text: string, from: number, limit: number): number {
   return Math.min(at, limit)
 }
 
-/** A flag, or pictographs joined by the zero-width joiner, with whatever marks. */
+/** A flag, or pictographs joined by the zero-width joiner, with their marks. */
 function emojiEnd(text: string, start: number, next: number): number {
   const limit = start + MAX_TOKEN_LENGTH
   if (isRegionalIndicator(text, start)) {

@@ -39,7 +39,7 @@ export function checkStreamName(name: string): void {
   if (name.startsWith('.')) throw illegalArgument(`data_stream [${name}] must not start with '.'`)
 }
 
-/** Each index of a stream has a date, and is passed over by patterns, whatever the template says. */
+/** Each index of a stream has a date, and is passed over by patterns, also where the template says otherwise. */
 export function streamBlueprint(timestampField: string, template: IndexBlueprint): IndexBlueprint {
   const base = { settings: {}, mappings: { properties: { [timestampField]: { type: 'date' } } }, aliases: {} }
   return mergeBlueprints(mergeBlueprints(base, template), { settings: { 'index.hidden': 'true' }, mappings: {}, aliases: {} })

@@ -1,4 +1,4 @@
-/** Pages by `search_after`: each hit comes once, whatever its values, those at the borders of types and missing ones among them. */
+/** Pages by `search_after`: each hit comes once, with values at the borders of types and with missing ones too. */
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { startTestStore, type TestStore } from '../testing/test-store.ts'

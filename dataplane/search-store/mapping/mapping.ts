@@ -25,7 +25,7 @@ import { looksLikeDate } from './values.ts'
 /** OpenSearch's `index.mapping.total_fields.limit`. */
 const DEFAULT_TOTAL_FIELDS_LIMIT = 1000
 
-/** Fields of one index, whatever its own limit is. One document may bring as many, and the mapping is written anew for each new field. */
+/** Fields of one index, even where its own limit is higher. One document may bring as many, and the mapping is written anew for each new field. */
 const MAX_FIELDS = 10_000
 
 /** Fields of all indices together; indices with the same fields count once. A field takes half a kilobyte, in the store and where queries run. */

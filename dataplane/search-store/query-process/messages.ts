@@ -45,7 +45,7 @@ export type ToProcess =
   /** So many bytes of the answer have gone on. */
   | { readonly kind: 'taken'; readonly id: number; readonly bytes: number }
   | { readonly kind: 'cancel'; readonly id: number }
-  /** Answered at once, whatever is under way. */
+  /** Answered at once, also while queries are under way. */
   | { readonly kind: 'areYouThere' }
 
 export type FromProcess =

@@ -94,7 +94,7 @@ export interface IndexStorage extends ReadableIndex {
   putMapping(properties: Readonly<Record<string, unknown>>): Promise<void>
   /** For one copy of the index elsewhere. */
   feed(): IndexFeed
-  /** The index as it is now, whatever is written later; its files go into `dir`, which is made. */
+  /** The index as it is now, without later writes; its files go into `dir`, which is made. */
   freeze(dir: string): FrozenIndex
   /** Gives its files second names in `dir`, which is made: the index as a crash at this moment would leave it. Absent: it has no files of its own. */
   pin?(dir: string): readonly PinnedFile[]

@@ -12,7 +12,7 @@ export const NOW_MS = Date.UTC(2026, 10, 21, 12, 0, 0)
 
 export interface Answer {
   readonly status: number
-  // biome-ignore lint/suspicious/noExplicitAny: whatever the server answers
+  // biome-ignore lint/suspicious/noExplicitAny: answers of the server have any shape
   readonly body: any
   readonly headers: Headers
   readonly text: string

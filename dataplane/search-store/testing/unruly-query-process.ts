@@ -30,7 +30,7 @@ const DEEDS: Readonly<Record<string, (turns: QueryTurns, leftMs: () => number) =
   async late(turns, leftMs) {
     while (leftMs() >= 0) await busy(turns, 8)
   },
-  /** Takes turns for ever, whatever its time. */
+  /** Takes turns for ever, beyond its time. */
   async deaf(turns) {
     for (;;) await busy(turns, 8)
   },

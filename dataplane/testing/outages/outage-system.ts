@@ -9,7 +9,7 @@ const WINDOW_MS = 2.5 * MINUTE_MS
 const REQUESTS_PER_MINUTE = 30
 const TIMEOUT_MS = 5_000
 
-/** The purpose of a service, whatever its name. */
+/** The purpose of a service; its name may be any. */
 export type Role =
   | 'edge'
   | 'web'

@@ -18,7 +18,7 @@ interface Load {
   readonly recordsPerSecondBy?: Readonly<Record<Batch, number>>
 }
 
-/** `n at once`: so many requests are always under way. `steady`: requests come at a fixed rate, whatever the answers. */
+/** `n at once`: so many requests are always under way. `steady`: requests come at a fixed rate and wait for no answers. */
 const LOADS: Readonly<Record<LoadKind, Load>> = {
   '16 at once': { lanes: 16 },
   '128 at once': { lanes: 128 },

@@ -40,7 +40,7 @@ else
   })
 
 async function main(): Promise<void> {
-  // The servers are processes of their own: they have to be ended whatever happens.
+  // The servers are processes of their own: they have to be ended after errors too.
   const interrupted = new Promise<never>((_, reject) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => reject(new Error(`ended by ${signal}`)))
   })

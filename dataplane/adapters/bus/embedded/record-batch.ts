@@ -210,7 +210,7 @@ export class RecordCursor {
   }
 
   /**
-   * Appends records to `out` until one of the limits is reached, and returns the bytes of their values; a first record is taken whatever its size.
+   * Appends records to `out` until one of the limits is reached, and returns the bytes of their values; a first record is taken even where it alone is over them.
    * `nextOffsets` (by partition, -1: not wanted) says which are wanted, and moves on. `done` tells whether any are left.
    */
   take(out: ConsumedRecord[], maxRecords: number, maxBytes: number, nextOffsets: Float64Array): number {

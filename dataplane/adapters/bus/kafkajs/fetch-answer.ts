@@ -1,6 +1,6 @@
 /**
- * The messages in a broker's answer to a Fetch request, read by the reader of `kafka` in place of the library's. The library unpacks whatever comes out of
- * a batch, asks for nothing behind a batch that it cannot read, and takes the square of the time for the headers of a record.
+ * The messages in a broker's answer to a Fetch request, read by the reader of `kafka` in place of the library's. The library unpacks a batch to
+ * any size, asks for nothing behind a batch that it cannot read, and takes the square of the time for the headers of a record.
  */
 import type { ConsumedRecord } from '../../../ports/bus.ts'
 import { MAX_PLAIN_BYTES } from '../kafka/batches/compression.ts'

@@ -63,7 +63,7 @@ export class KafkaJsSubscription extends QueuedSubscription {
     return withDeadline(this.#commit(offsets), this.settings.deliveryTimeoutMs, `committing offsets of group ${this.groupId}`)
   }
 
-  /** The library would commit under whatever generation it is in by then: whether the partition is still ours is checked before and after. */
+  /** The library would commit under the generation that it is in by then: whether the partition is still ours is checked before and after. */
   async #commit(offsets: readonly TopicPartitionOffset[]): Promise<void> {
     const { clock, deliveryTimeoutMs } = this.settings
     const deadlineMs = monotonicMs(clock) + deliveryTimeoutMs

@@ -15,7 +15,7 @@ import { ErrorPanel, Pending } from '../../components/states.tsx'
 import { LAG_TO_MENTION, START_IT } from './find-faults.ts'
 import styles from './health.module.css'
 
-/** The state of parts that there are none of: nothing that could be healthy. */
+/** The state of a part without members: nothing in it could be healthy. */
 const NONE = 'none'
 
 interface CardProps<T> {

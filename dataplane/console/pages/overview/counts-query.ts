@@ -4,7 +4,7 @@ import { allClauses, type SearchBody, timeClause } from '../logs/requests/scope.
 
 /** Services that are counted, far more than a page shows: those of the most records. */
 const SERVICES_COUNTED = 1_000
-/** Services of the most errors, whatever their number of records. */
+/** Services of the most errors, also where they have few records. */
 const FAILING_COUNTED = 100
 const LEVELS = 6
 const BY_LEVEL = { terms: { field: 'level', size: LEVELS } } as const

@@ -68,7 +68,7 @@ export function meanShift({ table, sums, units, open }: Compared, matters: Matte
   return { strength: (now - before) / Math.sqrt(spread * (1 / nNow + 1 / nBefore) + MINUTES_DIFFER ** 2), of: nNow, before, now }
 }
 
-/** Deviation that means of two minutes have from each other whatever the baseline shows: a time before that was quieter than usual. */
+/** Deviation that means of two minutes have from each other at the least: a time before that was quieter than usual. */
 const MINUTES_DIFFER = 0.3
 
 /**

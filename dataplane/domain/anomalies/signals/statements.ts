@@ -17,7 +17,7 @@ export class Statements {
   readonly #patterns = new Int32Array(CACHED)
   readonly #cached = new Uint8Array(CACHED)
   readonly #told = new Uint8Array(CACHED)
-  /** The pattern that was looked up last says by its words that it is an error, whatever its level. */
+  /** The pattern that was looked up last says by its words that it is an error, at any level. */
   saysError = false
   /** The same for a warning. */
   saysWarning = false

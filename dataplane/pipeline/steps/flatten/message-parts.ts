@@ -26,7 +26,7 @@ export interface PartPlace extends Surroundings {
 }
 
 export type MessagePart =
-  /** `value` is JSON, whatever it may be. */
+  /** `value` is JSON of any type. */
   | { readonly kind: 'record'; readonly value: unknown; readonly range: Range; readonly around: ReadSurroundings }
   /** `records`: how many log records are in it, as far as they can be told. */
   | { readonly kind: 'unreadable'; readonly place: PartPlace; readonly reason: string; readonly records: number }

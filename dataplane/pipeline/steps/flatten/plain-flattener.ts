@@ -33,7 +33,7 @@ export interface RecordFlattener {
   start(origin: MessageOrigin): void
   /** Sets resource and scope of the records that follow. */
   setSurroundings(resource: Resource | undefined, scope: InstrumentationScope | undefined): void
-  /** `record` is what stands in `logRecords`, whatever that may be. */
+  /** `record` is an element of `logRecords`, of any type. */
   flatten(record: unknown): Outcome<KeyedRecord>
 }
 

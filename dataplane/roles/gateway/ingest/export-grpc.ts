@@ -47,7 +47,7 @@ export function isGrpc(head: RequestHead): boolean {
   return /^application\/grpc(?:\+proto)?(?:;|$)/.test(head.get('content-type') ?? '')
 }
 
-/** One call of whatever method. Nothing of its body is looked at before its key is known. */
+/** One call of any method. Nothing of its body is looked at before its key is known. */
 export class GrpcCall implements RequestReceiver, Caller {
   readonly #deps: GrpcDeps
   readonly #source: object

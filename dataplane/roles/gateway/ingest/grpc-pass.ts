@@ -5,7 +5,7 @@ import { releaseBytes } from '../../../memory/release-bytes.ts'
 import { COLLECTOR_AWAY } from '../../../tenant-export/export-http.ts'
 import type { GrpcUpstream } from './grpc-upstream.ts'
 
-/** The longest that the collector is waited for, whatever the caller's deadline. */
+/** The longest that the collector is waited for, also where the caller's deadline is later. */
 const ANSWER_MS = 60_000
 /** The collector's answer, which says how many records were refused. */
 const MAX_ANSWER_BYTES = 1024 * 1024

@@ -67,7 +67,7 @@ const PAGERDUTY = form(PAGERDUTY_EVENT, {
   },
 })
 
-/** Admin webhooks with a secret: `X-Hub-Signature: sha256=<hex>`. The category of the status counts, whatever its name. */
+/** Admin webhooks with a secret: `X-Hub-Signature: sha256=<hex>`. The category of the status counts, not its name. */
 const JIRA_EVENT = z.looseObject({
   webhookEvent: z.string(),
   timestamp: z.number().nullish(),

@@ -16,7 +16,7 @@ const knownWords = new WeakMap<readonly string[], Named>()
 const known = new WeakMap<Condition, string | undefined>()
 
 /**
- * Equal for conditions of one index that the same documents fulfil, whatever they score. Undefined for those that hardly come again: with
+ * Equal for conditions of one index that the same documents fulfil; their scores may differ. Undefined for those that hardly come again: with
  * bounds on the time of records, which move on, and with patterns that do not tell how they were written.
  */
 export function conditionKey(condition: Condition): string | undefined {

@@ -37,7 +37,7 @@ export async function executeSearch(
   return { ...hits, aggregations, timedOut, failures, newPace }
 }
 
-/** Goes over all documents once for the aggregations that show terms without a match, whatever the query and the filters of aliases leave out. */
+/** Goes over all documents once for the aggregations that show terms without a match, those too that the query and the filters of aliases leave out. */
 async function readVocabularies(
   units: readonly SegmentUnit[],
   request: SearchRequest,

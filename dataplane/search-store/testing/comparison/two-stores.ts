@@ -7,7 +7,7 @@ import type { ComparedDocument } from './compared-documents.ts'
 
 export interface StoreAnswer {
   readonly status: number
-  // biome-ignore lint/suspicious/noExplicitAny: whatever a store answers
+  // biome-ignore lint/suspicious/noExplicitAny: answers of a store have any shape
   readonly body: any
 }
 

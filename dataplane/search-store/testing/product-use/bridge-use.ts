@@ -15,7 +15,7 @@ import { createFakeClock } from '../../../testing/fake-clock.ts'
 import { createRecordingBus } from '../../../testing/recording-bus.ts'
 import type { RecordedStore } from './recorded-store.ts'
 
-/** Nothing else is of that day, and whatever is older is older than any other suite's. */
+/** Nothing else is of that day, and no other suite has records of a day before it. */
 const NOW_MS = Date.UTC(2001, 4, 6, 12)
 const TENANT = 'product-use'
 const TOPICS = { RAW_TOPIC: 'raw', ENRICHED_TOPIC: 'enriched', ANOMALY_TOPIC: 'anomaly', DEAD_LETTER_TOPIC: 'dead' }

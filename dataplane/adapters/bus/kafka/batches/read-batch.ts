@@ -26,7 +26,7 @@ const ABORT_MARKER = 0
 
 const FORMAT = 2
 /**
- * Records and headers of records that are read from one batch: each becomes an object or a text, and a record a dead letter at worst, whatever its size. A
+ * Records and headers of records that are read from one batch: each becomes an object or a text, and a record of any size a dead letter at worst. A
  * header takes two bytes at least, so that no batch has more that is sent uncompressed to a broker with its default `message.max.bytes` (1,048,588).
  */
 export const MAX_BATCH_PARTS = 524_288
@@ -88,7 +88,7 @@ export interface ReadPortion {
   readonly memory: Uint8Array
   /** Bytes that the portion takes in what came out of the batch. */
   readonly plainBytes: number
-  /** Records and headers that were read: each is an object or a text, whatever its size. */
+  /** Records and headers that were read: each is an object or a text, small or large. */
   readonly parts: number
   /** Bytes behind the portion that came out of the batch, too; undefined: it was the last. */
   readonly restBytes: number | undefined

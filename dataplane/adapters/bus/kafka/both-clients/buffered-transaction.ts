@@ -21,7 +21,7 @@ export interface TransactionContent {
 
 export interface BufferedTransactionDeps {
   readonly budget: ByteBudget
-  /** Throws for a topic that there is none of. */
+  /** Throws for a topic that does not exist. */
   readonly layoutOf: (topic: string) => TopicLayout
   /** Throws when the bus's member of the group does not have one of the partitions; undefined when it has no member. */
   readonly claim: (groupId: string, offsets: readonly TopicPartitionOffset[]) => GroupClaim | undefined

@@ -12,7 +12,7 @@ export function sizeOf({ key, value, headers }: BusRecord): number {
   return size
 }
 
-/** Largest sum of `sizeOf` in one batch, so that the broker takes it whatever compression makes of it. */
+/** Largest sum of `sizeOf` in one batch, so that the broker takes it even where compression makes it no smaller. */
 export const batchBytesFor = (maxMessageBytes: number) => maxMessageBytes - BATCH_OVERHEAD - Math.ceil(maxMessageBytes / 200)
 
 export function tooLarge(size: number, limit: number): BusError {

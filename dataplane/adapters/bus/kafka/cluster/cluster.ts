@@ -127,7 +127,7 @@ export class Cluster {
     })
   }
 
-  /** Repeats `work` while its errors pass, until `deadlineMs`: then it has failed, whatever still is under way. */
+  /** Repeats `work` while its errors pass, until `deadlineMs`: then it has failed, also where an attempt is still under way. */
   async retry<T>(deadlineMs: number, doing: string, work: () => Promise<T>): Promise<T> {
     return withDeadline(this.#repeat(deadlineMs, doing, work), Math.max(0, this.timeLeftMs(deadlineMs)), doing)
   }

@@ -44,7 +44,7 @@ export interface SurroundingOptions {
   readonly size?: number
 }
 
-/** Nearest first, whatever the side. Days that cannot hold one are left out by the range. */
+/** Nearest first, earlier or later. Days that cannot hold one are left out by the range. */
 export function surroundingBody({ sort, side, service, host, tenant, size = SURROUNDING_SIZE }: SurroundingOptions): SearchBody {
   const time = new Date(Number(sort[0])).toISOString()
   const range: Query = { range: { timestamp: side === 'before' ? { lte: time } : { gte: time } } }

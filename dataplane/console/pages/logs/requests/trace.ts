@@ -8,7 +8,7 @@ const TRACE_ID = /^[0-9a-f]{32}$/i
 
 export const isTraceId = (text: string): boolean => TRACE_ID.test(text)
 
-/** At whatever time: a trace is looked for in all that is kept. */
+/** At any time: a trace is looked for in all that is kept. */
 export function traceBody(traceId: string): SearchBody {
   return {
     size: TRACE_SIZE,

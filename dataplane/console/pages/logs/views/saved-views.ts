@@ -47,7 +47,7 @@ export function viewOf(search: string): string {
   return text === '' ? '' : `?${text}`
 }
 
-/** Whether the page shows the view, in whatever order the parameters stand. */
+/** Whether the page shows the view, in any order of the parameters. */
 export function isView(view: string, search: string): boolean {
   const sorted = (text: string) => [...new URLSearchParams(viewOf(text))].map(pair => pair.join('=')).sort().join('&') // biome-ignore format: one line
   return sorted(view) === sorted(search)

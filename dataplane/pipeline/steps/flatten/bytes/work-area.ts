@@ -27,7 +27,7 @@ const BEHIND_BYTES = 8
 const MESSAGE_AT = OUTPUT_AT + OUTPUT_BYTES
 
 /**
- * One allocation that holds a message and everything that is made of one of its records: moving bytes within it takes 18 ns whatever their
+ * One allocation that holds a message and everything that is made of one of its records: moving bytes within it takes 18 ns for any
  * number, from one buffer to another twice that and a view each (measured). Only what is used of it takes memory.
  */
 export class WorkArea {
