@@ -125,6 +125,8 @@ export interface SearchStore {
   deleteIndex(name: string): Promise<void>
   /** Name and version of the store; rejects when it cannot be reached. */
   product(): Promise<SearchProduct>
+  /** The store's own time of day, to the second; undefined where it does not say. Rejects when it cannot be reached. */
+  timeMs(): Promise<number | undefined>
   /** Resolves to the cluster status; rejects when the store cannot be reached. */
   clusterStatus(): Promise<'green' | 'yellow' | 'red'>
   /** The health of each index by its name; rejects when the store cannot be reached. */

@@ -31,6 +31,7 @@ const USES: Readonly<Record<string, (recorded: RecordedStore) => Promise<unknown
 const ELSEWHERE: Readonly<Record<string, string>> = {
   clusterStatus: 'one is yellow and the other green; the contract suite asks both',
   indexHealth: 'the same, and all indices of the store',
+  timeMs: 'the time goes on; the contract suite asks both',
   indexSizes: 'sizes differ; the contract suite asks both',
 }
 

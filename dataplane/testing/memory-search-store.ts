@@ -111,6 +111,10 @@ export function createMemorySearchStore(): MemorySearchStore {
     },
     async putIndexTemplate() {},
     product: async () => ({ distribution: 'opensearch', version: '3.5.0' }),
+    async timeMs() {
+      assertAvailable(store)
+      return Date.now()
+    },
     async putAliases(index, added) {
       assertAvailable(store)
       const own = aliases.get(index) ?? new Set<string>()

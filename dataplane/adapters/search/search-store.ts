@@ -88,6 +88,7 @@ export function createSearchStore(config: SearchConnectionConfig): SearchStore {
       await transport.request({ method: 'DELETE', path: `/${encode(name)}`, expect: [404] })
     },
     product: () => product(transport),
+    timeMs: () => timeMs(transport),
     async clusterStatus() {
       const { body } = await transport.request({ method: 'GET', path: '/_cluster/health' })
       const { status } = body as { readonly status?: ClusterStatus }
@@ -131,6 +132,14 @@ async function product(transport: StoreTransport): Promise<SearchProduct> {
 interface RawVersion {
   readonly distribution?: string
   readonly number?: string
+}
+
+/** OpenSearch sends no `Date`. A user without the right to ask gets no time. */
+async function timeMs(transport: StoreTransport): Promise<number | undefined> {
+  const query = { format: 'json', h: 'epoch' }
+  const { body } = await transport.request({ method: 'GET', path: '/_cat/health', query, expect: [400, 401, 403, 404, 405] })
+  const seconds = Number((body as readonly { readonly epoch?: string }[])[0]?.epoch ?? Number.NaN)
+  return Number.isFinite(seconds) ? seconds * 1_000 : undefined
 }
 
 async function bulk(

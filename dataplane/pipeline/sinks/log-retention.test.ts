@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { dropExpiredLogs, dropOversizedLogs, expiredIndices } from './log-retention.ts'
+import { dropExpiredLogs, dropOversizedLogs, expiredIndices, listLogDays } from './log-retention.ts'
 
 const NOW = Date.UTC(2026, 10, 21, 12)
 
 describe('retention deletes whole daily indices', () => {
-  it('names those whose whole day is older than the retention', () => {
+  it('names those whose whole day is older than the retention', async () => {
     const names = [
       'service-logs-2026.10.21',
       'service-logs-2026.10.22',
@@ -16,7 +16,8 @@ describe('retention deletes whole daily indices', () => {
       'service-logs-2020.01.01-copy',
       'myservice-logs-2020.01.01',
     ]
-    expect(expiredIndices(names, 30, NOW)).to.deep.equal(['service-logs-2026.10.21'])
+    const days = await listLogDays({ listIndices: async () => names })
+    expect(expiredIndices(days, 30, NOW)).to.deep.equal(['service-logs-2026.10.21'])
   })
 
   it('deletes them and says which', async () => {
@@ -25,7 +26,10 @@ describe('retention deletes whole daily indices', () => {
       listIndices: async () => ['service-logs-2026.01.01', 'service-logs-2026.11.20'],
       deleteIndex: async (name: string) => void deleted.push(name),
     }
-    expect(await dropExpiredLogs(store, 30, NOW)).to.deep.equal({ dropped: ['service-logs-2026.01.01'], failed: [] })
+    expect(await dropExpiredLogs(store, await listLogDays(store), 30, NOW)).to.deep.equal({
+      dropped: ['service-logs-2026.01.01'],
+      failed: [],
+    })
     expect(deleted).to.deep.equal(['service-logs-2026.01.01'])
   })
 
@@ -35,7 +39,7 @@ describe('retention deletes whole daily indices', () => {
       listIndices: async () => ['service-logs-2026.01.01', 'service-logs-2026.01.02', 'service-logs-2026.01.03'],
       deleteIndex: (name: string) => (name.endsWith('02') ? Promise.reject(busy) : Promise.resolve()),
     }
-    expect(await dropExpiredLogs(store, 30, NOW)).to.deep.equal({
+    expect(await dropExpiredLogs(store, await listLogDays(store), 30, NOW)).to.deep.equal({
       dropped: ['service-logs-2026.01.01', 'service-logs-2026.01.03'],
       failed: [{ name: 'service-logs-2026.01.02', error: busy }],
     })
@@ -65,5 +69,21 @@ describe('retention by bytes', () => {
     const { dropped, keptBytes } = await drop(5)
     expect(dropped).to.deep.equal(['service-logs-2026.11.19', 'service-logs-2026.11.20'])
     expect(keptBytes).to.equal(60)
+  })
+
+  it('keeps the newest day also when a clock that is ahead says that it is over', async () => {
+    const store = {
+      indexSizes: async () => new Map([...sizes].filter(([name]) => !name.endsWith('22'))),
+      deleteIndex: async () => undefined,
+    }
+    const { dropped, keptBytes } = await dropOversizedLogs(store, 5, NOW + 3650 * 86_400_000)
+    expect(dropped).to.deep.equal(['service-logs-2026.11.19', 'service-logs-2026.11.20'])
+    expect(keptBytes).to.equal(50)
+  })
+
+  it('keeps no more than three days when a clock that is behind says that none is over', async () => {
+    const store = { indexSizes: async () => sizes, deleteIndex: async () => undefined }
+    const { dropped } = await dropOversizedLogs(store, 5, NOW - 3650 * 86_400_000)
+    expect(dropped).to.deep.equal(['service-logs-2026.11.19'])
   })
 })

@@ -5,12 +5,15 @@ import type { SearchStore } from '../../ports/search-store.ts'
 
 const DAY_MS = 86_400_000
 
-/** The daily indices among `names` whose whole day is older than `retentionDays` at `nowMs`. */
-export function expiredIndices(names: readonly string[], retentionDays: number, nowMs: number): readonly string[] {
-  return names.filter(name => {
-    const startOfDayMs = dayOf(name)
-    return startOfDayMs !== undefined && startOfDayMs + DAY_MS + retentionDays * DAY_MS <= nowMs
-  })
+/** The daily indices that there are, each with the start of its UTC day. */
+export async function listLogDays(store: Pick<SearchStore, 'listIndices'>): Promise<ReadonlyMap<string, number>> {
+  const days = (await store.listIndices(ALL_LOGS)).map(name => [name, dayOf(name)] as const)
+  return new Map(days.filter((day): day is readonly [string, number] => day[1] !== undefined))
+}
+
+/** The daily indices among `days` whose whole day is older than `retentionDays` at `nowMs`. */
+export function expiredIndices(days: ReadonlyMap<string, number>, retentionDays: number, nowMs: number): readonly string[] {
+  return [...days].filter(([, startMs]) => startMs + DAY_MS + retentionDays * DAY_MS <= nowMs).map(([name]) => name)
 }
 
 /** Start of the UTC day of a daily index; undefined for any other. */
@@ -32,13 +35,14 @@ export interface RetentionResult {
   readonly failed: readonly { readonly name: string; readonly error: unknown }[]
 }
 
-/** Deletes daily indices past retention; one that cannot be deleted keeps none of the others. */
-export async function dropExpiredLogs(
-  store: Pick<SearchStore, 'listIndices' | 'deleteIndex'>,
+/** Deletes the daily indices past retention among `days`; one that cannot be deleted keeps none of the others. */
+export function dropExpiredLogs(
+  store: Pick<SearchStore, 'deleteIndex'>,
+  days: ReadonlyMap<string, number>,
   retentionDays: number,
   nowMs: number,
 ): Promise<RetentionResult> {
-  return dropAll(store, expiredIndices(await store.listIndices(ALL_LOGS), retentionDays, nowMs))
+  return dropAll(store, expiredIndices(days, retentionDays, nowMs))
 }
 
 export interface SizeRetentionResult extends RetentionResult {
@@ -46,7 +50,13 @@ export interface SizeRetentionResult extends RetentionResult {
   readonly keptBytes?: number
 }
 
-/** Deletes the oldest daily indices while all of them take more than `maxBytes` of disk; never one whose day is not over. */
+/** The days that are kept whatever they take: yesterday by one clock, today, and tomorrow. */
+const MOST_KEPT_DAYS = 3
+
+/**
+ * Deletes the oldest daily indices while all of them take more than `maxBytes` of disk; never one whose day is not over, save where a clock that is behind
+ * says so of more than the newest three, nor the newest of those that have begun: a clock that is ahead says that it is over.
+ */
 export async function dropOversizedLogs(
   store: Pick<SearchStore, 'indexSizes' | 'deleteIndex'>,
   maxBytes: number,
@@ -57,9 +67,10 @@ export async function dropOversizedLogs(
     .filter(({ startMs }) => startMs !== undefined)
     .sort((a, b) => a.startMs! - b.startMs!)
   let bytes = days.reduce((sum, day) => sum + day.bytes, 0)
+  const newest = days.findLast(({ startMs }) => startMs! <= nowMs)
   const oldest: string[] = []
-  for (const day of days) {
-    if (bytes <= maxBytes || day.startMs! + DAY_MS > nowMs) break
+  for (const [i, day] of days.entries()) {
+    if (bytes <= maxBytes || day === newest || (day.startMs! + DAY_MS > nowMs && i >= days.length - MOST_KEPT_DAYS)) break
     oldest.push(day.name)
     bytes -= day.bytes
   }

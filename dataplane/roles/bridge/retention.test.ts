@@ -8,6 +8,9 @@ import { createMemorySearchStore } from '../../testing/memory-search-store.ts'
 import { startRetention } from './retention.ts'
 
 const MINUTE_MS = 60_000
+const DAY_MS = 1_440 * MINUTE_MS
+/** Days of the fake clock that are not over for long. */
+const YOUNG = ['service-logs-2025.12.31', 'service-logs-2026.01.01']
 
 /** Resolves once the check is over and the next one waited for. */
 async function untilAsleep(clock: FakeClock): Promise<void> {
@@ -21,6 +24,7 @@ describe('retention in the bridge', () => {
     const anomalies = createMemorySearchStore()
     const store = {
       ...anomalies,
+      timeMs: async () => clock.nowMs(),
       listIndices: (pattern: string) => (pattern === ALL_LOGS ? listIndices() : anomalies.listIndices(pattern)),
       deleteIndex: async (name: string) => void deleted.push(name),
     }
@@ -28,10 +32,11 @@ describe('retention in the bridge', () => {
   }
 
   it('deletes what has expired when the bridge starts, and every ten minutes', async () => {
-    let checks = 0
-    const { clock, deleted, retention } = started(async () => [`service-logs-2020.01.0${++checks}`])
+    let day = 1
+    const { clock, deleted, retention } = started(async () => [`service-logs-2020.01.0${day}`, ...YOUNG])
     await untilAsleep(clock)
     expect(deleted).to.deep.equal(['service-logs-2020.01.01'])
+    day = 2
     clock.advance(10 * MINUTE_MS - 1)
     await untilAsleep(clock)
     expect(deleted).to.have.length(1)
@@ -75,7 +80,7 @@ describe('retention in the bridge', () => {
     let isDown = true
     const { clock, deleted, retention } = started(async () => {
       if (isDown) throw new Error('no answer')
-      return ['service-logs-2020.01.01']
+      return ['service-logs-2020.01.01', ...YOUNG]
     })
     await untilAsleep(clock)
     isDown = false
@@ -96,5 +101,106 @@ describe('retention in the bridge', () => {
     while (clock.sleepers < 2) await new Promise(setImmediate)
     expect(await store.listIndices(ALL_LOGS)).to.deep.equal([day(0)])
     await retention.stop()
+  })
+
+  describe('a clock that is far ahead', () => {
+    /** A store with logs of the last days, and one day past retention, whose own clock is `storeAheadMs` ahead of the right time. */
+    const startedOn = (clock: FakeClock, storeAheadMs: number | undefined, rightMs = clock.nowMs()) => {
+      const startedMs = clock.monotonicMs!()
+      const right = () => rightMs + clock.monotonicMs!() - startedMs
+      const memory = createMemorySearchStore()
+      const days = new Set([31, 30, 20, 2, 1, 0].map(ago => `service-logs-${formatDay(rightMs - ago * DAY_MS)}`))
+      const errors: string[] = []
+      const store = {
+        ...memory,
+        listIndices: async (pattern: string) => (pattern === ALL_LOGS ? [...days] : []),
+        timeMs: async () => (storeAheadMs === undefined ? undefined : right() + storeAheadMs),
+        deleteIndex: async (name: string) => void days.delete(name),
+      }
+      const log = { ...SILENT, error: (_: object, message: string) => void errors.push(message) }
+      const retention = startRetention({ store, retentionDays: 30, clock, log })
+      const pass = async (ms: number) => {
+        for (let passed = 0; passed < ms; passed += 10 * MINUTE_MS) {
+          clock.advance(10 * MINUTE_MS)
+          await untilAsleep(clock)
+        }
+      }
+      return { days, errors, retention, pass }
+    }
+    const AHEAD = { 'a day': DAY_MS, 'forty days': 40 * DAY_MS, 'ten years': 3650 * DAY_MS }
+
+    for (const [text, aheadMs] of Object.entries(AHEAD)) {
+      it(`by ${text} at the start deletes nothing that is young by the store's clock, however long it stays so`, async () => {
+        const clock = createFakeClock()
+        const rightMs = clock.nowMs()
+        clock.shiftTimeOfDay(aheadMs)
+        const { days, errors, retention, pass } = startedOn(clock, 0, rightMs)
+        await untilAsleep(clock)
+        expect([...days]).to.have.length(5)
+        await pass(1.5 * DAY_MS)
+        expect([...days]).to.have.length(4)
+        expect(errors).to.have.length(1)
+        expect(errors[0]).to.match(/^this machine's clock and the search store's differ/)
+        await retention.stop()
+      })
+
+      it(`by ${text}, with that of the store, deletes in the first day at most what is due within two`, async () => {
+        const clock = createFakeClock()
+        const rightMs = clock.nowMs()
+        clock.shiftTimeOfDay(aheadMs)
+        const { days, retention, pass } = startedOn(clock, aheadMs, rightMs)
+        await untilAsleep(clock)
+        await pass(DAY_MS - 20 * MINUTE_MS)
+        expect([...days]).to.have.length.of.at.least(4)
+        await retention.stop()
+      })
+
+      it(`set ahead by ${text} while the bridge runs deletes nothing for a day, and goes on from where it was when it is set right`, async () => {
+        const clock = createFakeClock()
+        const { days, errors, retention, pass } = startedOn(clock, undefined)
+        await untilAsleep(clock)
+        expect([...days]).to.have.length(5)
+        clock.shiftTimeOfDay(aheadMs)
+        await pass(DAY_MS - 20 * MINUTE_MS)
+        expect([...days]).to.have.length(5)
+        clock.shiftTimeOfDay(-aheadMs)
+        await pass(DAY_MS)
+        expect([...days]).to.have.length(4)
+        expect(errors).to.have.length(1)
+        expect(errors[0]).to.match(/^the clock says that these daily indices are past retention, and nothing else does/)
+        await retention.stop()
+      })
+    }
+
+    it('is believed after a day: nothing has come for a month', async () => {
+      const clock = createFakeClock()
+      const { days, retention, pass } = startedOn(clock, 32 * DAY_MS, clock.nowMs() - 32 * DAY_MS)
+      await untilAsleep(clock)
+      await pass(DAY_MS - 20 * MINUTE_MS)
+      expect([...days]).to.have.length.of.at.least(4)
+      await pass(40 * MINUTE_MS)
+      expect([...days]).to.deep.equal([])
+      await retention.stop()
+    })
+
+    it('of a store that is ahead deletes nothing that is young by that of the machine', async () => {
+      const clock = createFakeClock()
+      const { days, retention } = startedOn(clock, 3650 * DAY_MS)
+      await untilAsleep(clock)
+      expect([...days]).to.have.length(5)
+      await retention.stop()
+    })
+
+    it('that made logs of its own day says nothing for them', async () => {
+      const clock = createFakeClock()
+      const rightMs = clock.nowMs()
+      clock.shiftTimeOfDay(400 * DAY_MS)
+      const { days, retention, pass } = startedOn(clock, 400 * DAY_MS, rightMs)
+      days.add(`service-logs-${formatDay(clock.nowMs())}`)
+      await untilAsleep(clock)
+      await pass(DAY_MS - 20 * MINUTE_MS)
+      expect([...days]).to.have.length.of.at.least(5)
+      await retention.stop()
+    })
   })
 })

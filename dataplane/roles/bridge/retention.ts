@@ -1,13 +1,14 @@
 /** When the bridge looks for logs, anomalies and dispatches past retention, and what it says of them. */
 import { deleteExpiredAnomalies } from '../../pipeline/sinks/anomaly-retention.ts'
-import { dropExpiredLogs, dropOversizedLogs } from '../../pipeline/sinks/log-retention.ts'
+import { dropExpiredLogs, dropOversizedLogs, expiredIndices, listLogDays } from '../../pipeline/sinks/log-retention.ts'
 import { deleteFinishedThreads } from '../../pipeline/sinks/thread-retention.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'
+import { createRetentionTime, TOLERATED_MS } from './retention-time.ts'
 
 export interface RetentionDeps {
-  readonly store: Pick<SearchStore, 'listIndices' | 'indexSizes' | 'deleteIndex' | 'search' | 'getMany' | 'deleteByQuery'>
+  readonly store: Pick<SearchStore, 'listIndices' | 'indexSizes' | 'timeMs' | 'deleteIndex' | 'search' | 'getMany' | 'deleteByQuery'>
   readonly retentionDays: number
   /** Disk that daily indices may take, bytes. Default: any. */
   readonly retentionBytes?: number | undefined
@@ -22,32 +23,57 @@ const CHECK_SIZES_MS = 15_000
 
 /**
  * Deletes expired daily indices and anomalies, and what was told of incidents long resolved, at once and every ten minutes; a minute after a
- * failure. Looks four times a minute whether daily indices take more disk than they may (Decisions 8).
+ * failure; by a time that no single clock that is ahead gives (`retention-time.ts`). Looks four times a minute whether daily indices take more disk than they may (Decisions 8).
  */
 export function startRetention({ store, retentionDays, retentionBytes, clock, log }: RetentionDeps): { stop(): Promise<void> } {
   const stopping = new AbortController()
   const warnOf = (failed: readonly { readonly name: string; readonly error: unknown }[], things: string) => {
     for (const { name, error } of failed) log.warn({ index: name, error }, `${things} not deleted, tried again`)
   }
-  const checkAnomalies = async (): Promise<boolean> => {
-    const { deleted, isUnfinished, failed } = await deleteExpiredAnomalies({ store, clock, signal: stopping.signal }, retentionDays)
+  const readTime = createRetentionTime(clock)
+  let isDoubtSaid = false
+  let isDifferenceSaid = false
+  /** The clock of one check. */
+  const trusted = async (days: ReadonlyMap<string, number>): Promise<Clock> => {
+    const { nowMs, heldMs, aheadOfStoreMs } = readTime({ storeMs: await store.timeMs(), days: [...days.values()] })
+    const expired = expiredIndices(days, retentionDays, nowMs)
+    const held = expiredIndices(days, retentionDays, nowMs + heldMs).filter(name => !expired.includes(name))
+    if (held.length > 0 && !isDoubtSaid)
+      log.error(
+        { kept: held, clock: new Date(nowMs + heldMs).toISOString(), believed: new Date(nowMs).toISOString() },
+        'the clock says that these daily indices are past retention, and nothing else does: they are deleted in a day unless it is set right',
+      )
+    isDoubtSaid = held.length > 0
+    const isDifferent = Math.abs(aheadOfStoreMs ?? 0) > TOLERATED_MS
+    if (isDifferent && !isDifferenceSaid)
+      log.error(
+        { aheadSeconds: Math.round(aheadOfStoreMs! / 1000) },
+        "this machine's clock and the search store's differ: retention goes by the earlier one until they are set right",
+      )
+    isDifferenceSaid = isDifferent
+    return { ...clock, nowMs: () => nowMs }
+  }
+  const checkAnomalies = async (now: Clock): Promise<boolean> => {
+    const { deleted, isUnfinished, failed } = await deleteExpiredAnomalies({ store, clock: now, signal: stopping.signal }, retentionDays)
     if (deleted > 0) log.info({ deleted, retentionDays }, 'anomalies past retention deleted')
     warnOf(failed, 'anomalies past retention')
     return !isUnfinished && failed.length === 0
   }
-  const checkThreads = async (): Promise<boolean> => {
-    const { deleted, failed } = await deleteFinishedThreads({ store, clock, signal: stopping.signal }, retentionDays)
+  const checkThreads = async (now: Clock): Promise<boolean> => {
+    const { deleted, failed } = await deleteFinishedThreads({ store, clock: now, signal: stopping.signal }, retentionDays)
     if (deleted > 0) log.info({ deleted, retentionDays }, 'dispatches of incidents long resolved deleted')
     warnOf(failed, 'dispatches past retention')
     return failed.length === 0
   }
   const check = async (): Promise<number> => {
     try {
-      const { dropped, failed } = await dropExpiredLogs(store, retentionDays, clock.nowMs())
+      const days = await listLogDays(store)
+      const now = await trusted(days)
+      const { dropped, failed } = await dropExpiredLogs(store, days, retentionDays, now.nowMs())
       if (dropped.length > 0) log.info({ dropped, retentionDays }, 'daily indices past retention deleted')
       warnOf(failed, 'daily index past retention')
-      const areAnomaliesDone = await checkAnomalies()
-      const areThreadsDone = await checkThreads()
+      const areAnomaliesDone = await checkAnomalies(now)
+      const areThreadsDone = await checkThreads(now)
       return failed.length > 0 || !areAnomaliesDone || !areThreadsDone ? RETRY_MS : CHECK_MS
     } catch (error) {
       log.warn({ error }, 'retention check failed, tried again in a minute')
@@ -57,7 +83,7 @@ export function startRetention({ store, retentionDays, retentionBytes, clock, lo
   let isTodayTooLarge = false
   const checkSizes = async (maxBytes: number): Promise<number> => {
     try {
-      const { dropped, failed, keptBytes } = await dropOversizedLogs(store, maxBytes, clock.nowMs())
+      const { dropped, failed, keptBytes } = await dropOversizedLogs(store, maxBytes, (await store.timeMs()) ?? clock.nowMs())
       if (dropped.length > 0) log.warn({ dropped, retentionBytes }, 'daily indices beyond RETENTION_BYTES deleted')
       warnOf(failed, 'daily index beyond RETENTION_BYTES')
       if (keptBytes !== undefined && !isTodayTooLarge)

@@ -209,6 +209,10 @@ export function describeSearchStore(name: string, open: () => Promise<StoreUnder
       expect((await store.indexHealth()).get(`${index}-healthy`)).to.include({ isRed: false })
     })
 
+    it('says its time of day', async () => {
+      expect(await store.timeMs()).to.be.within(Date.now() - 60_000, Date.now() + 60_000)
+    })
+
     it('a filtered alias shows its part of an index', async function () {
       if (!hasMappings) skipBecause(this, 'the store in memory has no mappings')
       const on = `${index}-alias`

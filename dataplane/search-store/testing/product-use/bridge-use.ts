@@ -1,7 +1,7 @@
 /** Requests of the bridge's indexer and lifecycle to the search store: templates, bulks, aliases, incidents under concurrency, retention. */
 import type { Work } from '../../../pipeline/runners/work.ts'
 import { deleteExpiredAnomalies } from '../../../pipeline/sinks/anomaly-retention.ts'
-import { dropExpiredLogs } from '../../../pipeline/sinks/log-retention.ts'
+import { dropExpiredLogs, listLogDays } from '../../../pipeline/sinks/log-retention.ts'
 import { createDetector } from '../../../pipeline/steps/detect.ts'
 import { createEtl } from '../../../pipeline/steps/flatten/etl.ts'
 import type { BusRecord, ConsumedRecord } from '../../../ports/bus.ts'
@@ -171,7 +171,7 @@ export async function useAsBridge(recorded: RecordedStore): Promise<unknown> {
   const expired = await deleteExpiredAnomalies({ store, clock: { nowMs: clock.nowMs, sleep: async () => {} }, signal: deps.signal }, 30)
 
   for (const day of ['2000.01.01', '2000.02.30', '2001.04.05']) await store.put(`service-logs-${day}`, '1', { message: 'old' })
-  const dropped = await dropExpiredLogs(store, 30, NOW_MS)
+  const dropped = await dropExpiredLogs(store, await listLogDays(store), 30, NOW_MS)
   return { dropped, expired, dead: bus.sent.map(({ record }) => record.headers), seen: await stored(store) }
 }
 

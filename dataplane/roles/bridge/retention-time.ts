@@ -1,0 +1,69 @@
+/** The time by which retention deletes: no single clock that is far ahead takes logs that are young to all others. */
+import type { Clock } from '../../ports/clock.ts'
+import { monotonicMs } from '../../ports/clock.ts'
+
+const DAY_MS = 86_400_000
+/** Clocks differ by less where they are kept right. */
+export const TOLERATED_MS = 3_600_000
+/** A time that nothing but clocks speaks for is believed after so long, in which somebody may set them right. */
+export const HELD_MS = DAY_MS
+/** Days of logs further apart say nothing for one another: the later ones may be of a clock that was ahead. */
+const NEIGHBOURS_MS = 7 * DAY_MS
+
+export interface RetentionTime {
+  readonly nowMs: number
+  /** How far ahead of it the clocks are which are not believed yet; 0 when they are. */
+  readonly heldMs: number
+  /** How far this machine's clock is ahead of the search store's, where it says its time; negative: behind. */
+  readonly aheadOfStoreMs: number | undefined
+}
+
+/** Times that others tell. */
+export interface TimesTold {
+  readonly storeMs: number | undefined
+  /** Starts of the UTC days that there are logs of. */
+  readonly days: readonly number[]
+}
+
+/**
+ * The earlier one of this machine's clock and the store's. Where that has gone on by more than the time that has passed, or at the start is more than a
+ * day ahead of the newest logs, it is held back for a day, and goes on evenly from where it was.
+ */
+export function createRetentionTime(clock: Clock): (told: TimesTold) => RetentionTime {
+  let known: Moment | undefined
+  let doubted: Moment | undefined
+  return ({ storeMs, days }) => {
+    const ownMs = clock.nowMs()
+    const passedMs = monotonicMs(clock)
+    const toldMs = Math.min(ownMs, storeMs ?? ownMs)
+    const aheadOfStoreMs = storeMs === undefined ? undefined : ownMs - storeMs
+    const expectedMs = known === undefined ? endOfNewest(days, toldMs) : after(known, passedMs)
+    const heldMs = toldMs - expectedMs
+    if (heldMs > TOLERATED_MS) {
+      // Another step of the clock: a time of its own to wait for.
+      if (doubted === undefined || Math.abs(toldMs - after(doubted, passedMs)) > TOLERATED_MS) doubted = { ms: toldMs, passedMs }
+      if (passedMs - doubted.passedMs < HELD_MS) {
+        known ??= { ms: expectedMs, passedMs }
+        return { nowMs: expectedMs, heldMs, aheadOfStoreMs }
+      }
+    }
+    doubted = undefined
+    known = { ms: toldMs, passedMs }
+    return { nowMs: toldMs, heldMs: 0, aheadOfStoreMs }
+  }
+}
+
+interface Moment {
+  readonly ms: number
+  /** On the clock that goes on evenly. */
+  readonly passedMs: number
+}
+
+const after = ({ ms, passedMs: thenMs }: Moment, passedMs: number) => ms + passedMs - thenMs
+
+/** A day after the newest logs end that have others near them; `toldMs` when there are none. */
+function endOfNewest(days: readonly number[], toldMs: number): number {
+  const sorted = [...days].sort((a, b) => b - a)
+  const newest = sorted.find((day, i) => day <= toldMs && (sorted[i + 1] === undefined || day - sorted[i + 1]! <= NEIGHBOURS_MS))
+  return newest === undefined ? toldMs : Math.min(toldMs, newest + 2 * DAY_MS)
+}
