@@ -122,6 +122,8 @@ export interface SearchStore {
   listIndices(pattern: string): Promise<readonly string[]>
   /** Bytes on disk, with all copies, of each index that matches a wildcard expression. */
   indexSizes(pattern: string): Promise<ReadonlyMap<string, number>>
+  /** When each index that matches a wildcard expression was made, Unix ms by the store's clock. */
+  indexCreations(pattern: string): Promise<ReadonlyMap<string, number>>
   deleteIndex(name: string): Promise<void>
   /** Name and version of the store; rejects when it cannot be reached. */
   product(): Promise<SearchProduct>

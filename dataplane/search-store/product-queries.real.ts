@@ -33,6 +33,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   indexHealth: 'the same, and all indices of the store',
   timeMs: 'the time goes on; the contract suite asks both',
   indexSizes: 'sizes differ; the contract suite asks both',
+  indexCreations: 'times differ; the contract suite asks both',
 }
 
 /** Files and folders that other suites run on both stores: what they ask depends on time and on keys made up, and no two runs ask alike. */

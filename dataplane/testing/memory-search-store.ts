@@ -145,6 +145,9 @@ export function createMemorySearchStore(): MemorySearchStore {
       const names = [...indices.keys()].filter(expression(pattern))
       return new Map(names.map(name => [name, JSON.stringify([...indices.get(name)!.values()]).length]))
     },
+    async indexCreations(pattern) {
+      return new Map([...indices.keys()].filter(expression(pattern)).map(name => [name, Date.now()]))
+    },
     async deleteIndex(name) {
       indices.delete(name)
     },

@@ -84,6 +84,8 @@ export function createSearchStore(config: SearchConnectionConfig): SearchStore {
     indexSizes: async pattern =>
       // An index whose shards are away has no size.
       new Map((await catIndices(transport, pattern, 'index,store.size')).map(row => [row.index, Number(row['store.size'] ?? 0)])),
+    indexCreations: async pattern =>
+      new Map((await catIndices(transport, pattern, 'index,creation.date')).map(row => [row.index, Number(row['creation.date'])])),
     async deleteIndex(name) {
       await transport.request({ method: 'DELETE', path: `/${encode(name)}`, expect: [404] })
     },
@@ -278,6 +280,7 @@ function encode(segment: string): string {
 interface CatIndex {
   readonly index: string
   readonly 'store.size'?: string | null
+  readonly 'creation.date'?: string
 }
 
 async function catIndices(transport: StoreTransport, pattern: string, columns: string): Promise<readonly CatIndex[]> {

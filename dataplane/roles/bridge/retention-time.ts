@@ -21,13 +21,20 @@ export interface RetentionTime {
 /** Times that others tell. */
 export interface TimesTold {
   readonly storeMs: number | undefined
-  /** Starts of the UTC days that there are logs of. */
-  readonly days: readonly number[]
+  readonly days: readonly LogDay[]
+}
+
+/** A daily index. */
+export interface LogDay {
+  /** Start of its UTC day. */
+  readonly startMs: number
+  /** When the store made it. */
+  readonly madeMs: number | undefined
 }
 
 /**
  * The earlier one of this machine's clock and the store's. Where that has gone on by more than the time that has passed, or at the start is more than a
- * day ahead of the newest logs, it is held back for a day, and goes on evenly from where it was.
+ * day ahead of the newest logs, and no index was made for a day long past by then, it is held back for a day, and goes on evenly from where it was.
  */
 export function createRetentionTime(clock: Clock): (told: TimesTold) => RetentionTime {
   let known: Moment | undefined
@@ -37,7 +44,7 @@ export function createRetentionTime(clock: Clock): (told: TimesTold) => Retentio
     const passedMs = monotonicMs(clock)
     const toldMs = Math.min(ownMs, storeMs ?? ownMs)
     const aheadOfStoreMs = storeMs === undefined ? undefined : ownMs - storeMs
-    const expectedMs = known === undefined ? endOfNewest(days, toldMs) : after(known, passedMs)
+    const expectedMs = known === undefined ? spokenFor(days, toldMs) : after(known, passedMs)
     const heldMs = toldMs - expectedMs
     if (heldMs > TOLERATED_MS) {
       // Another step of the clock: a time of its own to wait for.
@@ -61,9 +68,14 @@ interface Moment {
 
 const after = ({ ms, passedMs: thenMs }: Moment, passedMs: number) => ms + passedMs - thenMs
 
-/** A day after the newest logs end that have others near them; `toldMs` when there are none. */
-function endOfNewest(days: readonly number[], toldMs: number): number {
-  const sorted = [...days].sort((a, b) => b - a)
-  const newest = sorted.find((day, i) => day <= toldMs && (sorted[i + 1] === undefined || day - sorted[i + 1]! <= NEIGHBOURS_MS))
-  return newest === undefined ? toldMs : Math.min(toldMs, newest + 2 * DAY_MS)
+/**
+ * A day after the newest logs end that have others near them, or after an index was made for a day long past: old logs were sent by then. `toldMs` when
+ * there are no logs.
+ */
+function spokenFor(days: readonly LogDay[], toldMs: number): number {
+  const starts = days.map(({ startMs }) => startMs).sort((a, b) => b - a)
+  const newest = starts.find((day, i) => day <= toldMs && (starts[i + 1] === undefined || day - starts[i + 1]! <= NEIGHBOURS_MS))
+  if (newest === undefined) return toldMs
+  const madeLate = days.flatMap(({ startMs, madeMs = 0 }) => (madeMs > startMs + 2 * DAY_MS && madeMs <= toldMs ? madeMs : []))
+  return Math.min(toldMs, Math.max(newest + 2 * DAY_MS, ...madeLate.map(ms => ms + DAY_MS)))
 }

@@ -12,6 +12,8 @@ const DAY_MS = 1_440 * MINUTE_MS
 /** Days of the fake clock that are not over for long. */
 const YOUNG = ['service-logs-2025.12.31', 'service-logs-2026.01.01']
 
+const startOf = (name: string) => Date.parse(name.slice(-10).replaceAll('.', '-'))
+
 /** Resolves once the check is over and the next one waited for. */
 async function untilAsleep(clock: FakeClock): Promise<void> {
   while (clock.sleepers === 0) await new Promise(setImmediate)
@@ -105,7 +107,7 @@ describe('retention in the bridge', () => {
 
   describe('a clock that is far ahead', () => {
     /** A store with logs of the last days, and one day past retention, whose own clock is `storeAheadMs` ahead of the right time. */
-    const startedOn = (clock: FakeClock, storeAheadMs: number | undefined, rightMs = clock.nowMs()) => {
+    const startedOn = (clock: FakeClock, storeAheadMs: number | undefined, rightMs = clock.nowMs(), madeMs?: number) => {
       const startedMs = clock.monotonicMs!()
       const right = () => rightMs + clock.monotonicMs!() - startedMs
       const memory = createMemorySearchStore()
@@ -115,6 +117,7 @@ describe('retention in the bridge', () => {
         ...memory,
         listIndices: async (pattern: string) => (pattern === ALL_LOGS ? [...days] : []),
         timeMs: async () => (storeAheadMs === undefined ? undefined : right() + storeAheadMs),
+        indexCreations: async () => new Map([...days].map(name => [name, madeMs ?? startOf(name) + DAY_MS / 2])),
         deleteIndex: async (name: string) => void days.delete(name),
       }
       const log = { ...SILENT, error: (_: object, message: string) => void errors.push(message) }
@@ -179,6 +182,14 @@ describe('retention in the bridge', () => {
       await pass(DAY_MS - 20 * MINUTE_MS)
       expect([...days]).to.have.length.of.at.least(4)
       await pass(40 * MINUTE_MS)
+      expect([...days]).to.deep.equal([])
+      await retention.stop()
+    })
+
+    it('is believed at once where the index of a day long past was made by that time: only old logs have been sent', async () => {
+      const clock = createFakeClock()
+      const { days, retention } = startedOn(clock, 32 * DAY_MS, clock.nowMs() - 32 * DAY_MS, clock.nowMs() - 2 * MINUTE_MS)
+      await untilAsleep(clock)
       expect([...days]).to.deep.equal([])
       await retention.stop()
     })

@@ -1,4 +1,6 @@
 /** When the bridge looks for logs, anomalies and dispatches past retention, and what it says of them. */
+
+import { ALL_LOGS } from '../../contract/indices.ts'
 import { deleteExpiredAnomalies } from '../../pipeline/sinks/anomaly-retention.ts'
 import { dropExpiredLogs, dropOversizedLogs, expiredIndices, listLogDays } from '../../pipeline/sinks/log-retention.ts'
 import { deleteFinishedThreads } from '../../pipeline/sinks/thread-retention.ts'
@@ -8,7 +10,10 @@ import type { Log } from '../../telemetry/log.ts'
 import { createRetentionTime, TOLERATED_MS } from './retention-time.ts'
 
 export interface RetentionDeps {
-  readonly store: Pick<SearchStore, 'listIndices' | 'indexSizes' | 'timeMs' | 'deleteIndex' | 'search' | 'getMany' | 'deleteByQuery'>
+  readonly store: Pick<
+    SearchStore,
+    'listIndices' | 'indexSizes' | 'indexCreations' | 'timeMs' | 'deleteIndex' | 'search' | 'getMany' | 'deleteByQuery'
+  >
   readonly retentionDays: number
   /** Disk that daily indices may take, bytes. Default: any. */
   readonly retentionBytes?: number | undefined
@@ -35,7 +40,9 @@ export function startRetention({ store, retentionDays, retentionBytes, clock, lo
   let isDifferenceSaid = false
   /** The clock of one check. */
   const trusted = async (days: ReadonlyMap<string, number>): Promise<Clock> => {
-    const { nowMs, heldMs, aheadOfStoreMs } = readTime({ storeMs: await store.timeMs(), days: [...days.values()] })
+    const creations = await store.indexCreations(ALL_LOGS)
+    const logDays = [...days].map(([name, startMs]) => ({ startMs, madeMs: creations.get(name) }))
+    const { nowMs, heldMs, aheadOfStoreMs } = readTime({ storeMs: await store.timeMs(), days: logDays })
     const expired = expiredIndices(days, retentionDays, nowMs)
     const held = expiredIndices(days, retentionDays, nowMs + heldMs).filter(name => !expired.includes(name))
     if (held.length > 0 && !isDoubtSaid)

@@ -202,6 +202,8 @@ export function describeSearchStore(name: string, open: () => Promise<StoreUnder
       const sizes = await store.indexSizes(`${index}-g*`)
       expect([...sizes.keys()]).to.deep.equal([`${index}-gone`])
       expect(sizes.get(`${index}-gone`)).to.be.greaterThan(0)
+      const creations = await store.indexCreations(`${index}-g*`)
+      expect(creations.get(`${index}-gone`)).to.be.within(Date.now() - 60_000, Date.now() + 60_000)
       await store.deleteIndex(`${index}-gone`)
       expect(await store.listIndices(`${index}-g*`)).to.deep.equal([])
       expect(await store.clusterStatus()).to.be.oneOf(['green', 'yellow'])

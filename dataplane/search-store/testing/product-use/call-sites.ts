@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 
 const ROOT = resolve(import.meta.dirname, '../../../..')
 const CALL =
-  /\b(?:store|search)\.(search|get|getMany|put|bulk|refresh|putIndexTemplate|putMapping|putAliases|listAliases|listIndices|indexSizes|deleteIndex|deleteByQuery|product|timeMs|clusterStatus|indexHealth)[<(]/g
+  /\b(?:store|search)\.(search|get|getMany|put|bulk|refresh|putIndexTemplate|putMapping|putAliases|listAliases|listIndices|indexSizes|indexCreations|deleteIndex|deleteByQuery|product|timeMs|clusterStatus|indexHealth)[<(]/g
 
 /** As `file:line`, with the method that is called. */
 export function findCallSites(): ReadonlyMap<string, string> {
