@@ -89,10 +89,12 @@ export interface Connections {
 /** Rejects with the setting to change when the port cannot be had. */
 export async function listen(server: NetServer, at: ListenConfig, connections: Connections): Promise<HttpServer> {
   limitConnections(server)
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', error => reject(listenError(error, at)))
-    server.listen(at.port, at.host, resolve)
-  })
+  await bind(server, at)
+    .catch((error: NodeJS.ErrnoException) => {
+      const isWithoutIpv6 = at.host === EVERY_ADDRESS && WITHOUT_IPV6.has(error.code ?? '')
+      return isWithoutIpv6 ? bind(server, { ...at, host: EVERY_IPV4_ADDRESS }) : Promise.reject(error)
+    })
+    .catch(error => Promise.reject(listenError(error, at)))
   const { address, port } = server.address() as AddressInfo
   return {
     host: address,
@@ -107,6 +109,19 @@ export async function listen(server: NetServer, at: ListenConfig, connections: C
         connections.close()
       }),
   }
+}
+
+/** Every address of the machine, of IPv6 and IPv4. */
+const EVERY_ADDRESS = '::'
+const EVERY_IPV4_ADDRESS = '0.0.0.0'
+/** Errors of a machine whose kernel speaks IPv4 alone. */
+const WITHOUT_IPV6: ReadonlySet<string> = new Set(['EAFNOSUPPORT', 'EADDRNOTAVAIL'])
+
+function bind(server: NetServer, { port, host }: ListenConfig): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
+  })
 }
 
 /** Gives the connections of an event to the lane, and those of other protocols to the server as before. */
@@ -137,5 +152,6 @@ function listenError(error: NodeJS.ErrnoException, { host, port, setting }: List
     EADDRNOTAVAIL: 'this machine has no such address (HOST)',
     ENOTFOUND: 'the name HOST cannot be resolved',
   }
-  return new Error(`${setting}: cannot listen on ${host}:${port}: ${why[error.code ?? ''] ?? error.message}`)
+  const shown = host.includes(':') ? `[${host}]` : host
+  return new Error(`${setting}: cannot listen on ${shown}:${port}: ${why[error.code ?? ''] ?? error.message}`)
 }

@@ -29,7 +29,7 @@ export const TOPICS_INDEX = 'topics'
 export const INSTANCE_INDEX = 'instance'
 
 const WORKLOAD: Watching = {
-  slim: withImagesOnly(keepFields(['spec.replicas', 'spec.template.spec.containers', 'status'], { stubForeign: true })),
+  slim: withImagesOnly(keepFields(['spec.replicas', 'spec.paused', 'spec.template.spec.containers', 'status'], { stubForeign: true })),
 }
 
 /** The default: the operator only has to know that an object exists and is as it was applied. */

@@ -94,6 +94,8 @@ function buildStatefulSet(context: PipelineContext): KubernetesObject {
       serviceName: context.name,
       // In order, a pod that cannot start would keep the template that mends it from being used.
       podManagementPolicy: 'Parallel',
+      // Given, so that a partition or `OnDelete` of somebody else, with which nothing would roll, is put back.
+      updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } },
       revisionHistoryLimit: 3,
       selector: { matchLabels: { ...selectorLabels(context, 'standalone') } },
       template: buildPodTemplate(context, {

@@ -29,8 +29,11 @@ export const busConfigMapName = ({ name }: Pick<PipelineContext, 'name'>) => `${
 export const BUS_CA_KEY = 'ca.crt'
 export const BUS_USERNAME_KEY = 'username'
 
+/** All addresses of the pod, of IPv4 and IPv6: which of them the cluster uses is not known. */
+const EVERY_ADDRESS = '::'
+
 export function commonSettings({ spec }: PipelineContext): RoleSettings {
-  return { HOST: '0.0.0.0', ...(spec.logLevel === undefined ? {} : { LOG_LEVEL: spec.logLevel }) }
+  return { HOST: EVERY_ADDRESS, ...(spec.logLevel === undefined ? {} : { LOG_LEVEL: spec.logLevel }) }
 }
 
 export type TopicNames = Readonly<Record<keyof typeof TOPICS, string>>

@@ -63,6 +63,6 @@ function checkState(component: Component, state: WorkloadState): Verdict {
     hasDeadlinePassed ? 'no progress within the deadline' : undefined,
   ]
   const message = parts.filter(part => part !== undefined).join('; ')
-  if (!hasDeadlinePassed) return { status, reason, message, effect: 'progressing' }
+  if (!hasDeadlinePassed) return { status, reason, message, effect: trouble?.effect ?? 'progressing' }
   return { status, reason, message, effect: 'stalled', stalledReason: 'ProgressDeadlineExceeded' }
 }

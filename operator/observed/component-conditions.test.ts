@@ -21,6 +21,12 @@ describe('components of a LogPipeline', () => {
   const LATE = [{ type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded' }]
   const crashed = { terminated: { reason: 'Error', exitCode: 78, message: 'BUS_BROKERS: expected brokers' } }
 
+  const paused = ({ spec, ...object }: KubernetesObject & { readonly spec?: object }) => ({
+    ...object,
+    metadata: { ...object.metadata, namespace: 'observability' },
+    spec: { ...spec, paused: true },
+  })
+
   const CASES: readonly (readonly [name: string, objects: readonly KubernetesObject[], summary: object, message: string])[] = [
     [
       'that are rolled out right now',
@@ -39,6 +45,24 @@ describe('components of a LogPipeline', () => {
       [workload('bridge', { available: 0 }, LATE)],
       { ...stalled('ProgressDeadlineExceeded'), BridgeAvailable: 'False ProgressDeadlineExceeded' },
       'bridge: 0 of 1 pods are ready; 1 of the newest version; no progress within the deadline',
+    ],
+    [
+      'whose roll-out somebody paused',
+      [paused(workload('bridge', { updated: 0 }))],
+      { ...stalled('RolloutPaused'), BridgeAvailable: 'True RolloutPaused' },
+      'bridge: 1 of 1 pods are ready; 0 of the newest version; the roll-out is paused (spec.paused of the Deployment): `kubectl rollout resume deployment shop-bridge --namespace observability` lets it go on',
+    ],
+    [
+      'whose roll-out somebody paused, and whose pods crash',
+      [paused(workload('bridge', { available: 0 })), pod('bridge', waiting('CrashLoopBackOff', 'back-off'))],
+      { ...progressing('CrashLooping'), BridgeAvailable: 'False CrashLooping' },
+      'bridge: 0 of 1 pods are ready; 1 of the newest version; pod shop-bridge-x: ended 0 times',
+    ],
+    [
+      'that are rolled out and paused since',
+      [paused(workload('bridge'))],
+      { Ready: 'True Ready', Reconciling: 'False Settled', Stalled: 'False Settled', BridgeAvailable: 'True Available' },
+      'bridge: 1 of 1 pods are ready',
     ],
     [
       'whose image cannot be pulled',

@@ -51,6 +51,8 @@ export interface KafkaTopic extends KubernetesObject {
 export interface Workload extends KubernetesObject {
   readonly spec?: {
     readonly replicas?: number
+    /** Deployments alone can be paused. */
+    readonly paused?: boolean
     readonly template?: { readonly spec?: { readonly containers?: readonly { readonly image?: string }[] } }
   }
   readonly status?: {

@@ -105,6 +105,18 @@ describe('Status of a LogPipeline on a real API server', function () {
     await objects.condition('LogPipeline', 'slow', 'Ready', 'True')
   })
 
+  it('says of a roll-out that somebody paused how it goes on', async () => {
+    const { kubectl, objects, namespace } = suite
+    await suite.ready('paused-by-hand')
+    const rollout = (action: string) => kubectl.run(['rollout', action, 'deployment/paused-by-hand-bridge', '--namespace', namespace])
+    await rollout('pause')
+    await objects.apply(suite.pipeline('paused-by-hand', { logLevel: 'debug' }))
+    const stalled = await objects.condition('LogPipeline', 'paused-by-hand', 'Stalled', 'RolloutPaused')
+    expect(conditionOf(stalled, 'BridgeAvailable').message).to.contain('`kubectl rollout resume deployment paused-by-hand-bridge ')
+    await rollout('resume')
+    await objects.condition('LogPipeline', 'paused-by-hand', 'Ready', 'True')
+  })
+
   it('tells of a quota that keeps pods from being made', async () => {
     const { objects, namespace } = suite
     const { objects: beside, name } = await suite.namespaceBeside()

@@ -24,9 +24,10 @@ export function workloadState(workload: Workload, pods: readonly Pod[], least?: 
   const ready = status.readyReplicas ?? 0
   const isSeen = (status.observedGeneration ?? 0) >= (workload.metadata.generation ?? 0)
   const isAvailable = (status.availableReplicas ?? 0) >= needed
-  const isRolledOut = isSeen && isAvailable && updated >= Math.max(needed, status.replicas ?? 0) && isNewestRevision(workload)
+  const isNewest = isSeen && updated >= Math.max(needed, status.replicas ?? 0) && isNewestRevision(workload)
+  const isRolledOut = isNewest && isAvailable
   const progressing = conditionOf(workload, 'Progressing')
-  const trouble = worstTrouble(workload, pods)
+  const trouble = (isNewest ? undefined : pausedRollout(workload)) ?? worstTrouble(workload, pods)
   const image = workload.spec?.template?.spec?.containers?.[0]?.image
   const counts = {
     desired,
@@ -47,6 +48,13 @@ export function workloadState(workload: Workload, pods: readonly Pod[], least?: 
 /** A StatefulSet counts a pod as updated before it has replaced it. */
 function isNewestRevision({ status: { currentRevision, updateRevision } = {} }: Workload): boolean {
   return currentRevision === updateRevision
+}
+
+/** By `kubectl rollout pause`: the field is not ours, so it stays, and the API server counts no deadline meanwhile. */
+function pausedRollout({ metadata: { name, namespace }, spec }: Workload): Problem | undefined {
+  if (spec?.paused !== true) return undefined
+  const message = `the roll-out is paused (spec.paused of the Deployment): \`kubectl rollout resume deployment ${name} --namespace ${namespace}\` lets it go on`
+  return { reason: 'RolloutPaused', message, effect: 'stalled' }
 }
 
 /** Reasons that tell more, first. */

@@ -138,6 +138,24 @@ describe('Objects of a LogPipeline on a real API server', function () {
     await objects.condition('LogPipeline', 'taken', 'Ready', 'True')
   })
 
+  it('that come back from a backup, without their owner and before it, are its own again', async () => {
+    const { objects, namespace } = suite
+    await suite.ready('restored')
+    const kinds = KINDS.filter(kind => kind !== 'NetworkPolicy')
+    const listed = await objectsOf('restored', kinds)
+    const backup = await Promise.all(listed.map(({ kind, metadata }) => objects.get(kind, metadata.name)))
+    await objects.remove('LogPipeline', 'restored')
+    await until('all is gone', async () => (await objectsOf('restored')).length === 0)
+    for (const { apiVersion, kind, spec, data, rules, roleRef, subjects, metadata } of backup) {
+      const { name, labels, annotations } = metadata
+      const body = { apiVersion, kind, metadata: { name, namespace, labels, annotations }, spec, data, rules, roleRef, subjects }
+      await suite.kubectl.run(['create', '--filename=-'], JSON.stringify(body))
+    }
+    const { metadata } = await suite.ready('restored')
+    for (const { kind, metadata: child } of await objectsOf('restored'))
+      expect(child.ownerReferences?.[0]?.uid, `${kind} ${child.name}`).to.equal(metadata.uid)
+  })
+
   it('go when what they are for is switched off', async () => {
     const { objects } = suite
     await suite.ready('pruned', DOORS)

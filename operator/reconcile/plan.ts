@@ -102,8 +102,8 @@ function foreignOwner(found: KubernetesObject, owner: KubernetesObject): string 
   if (references.some(({ uid }) => uid === owner.metadata.uid)) return undefined
   const controller = references.find(reference => reference.controller === true) ?? references[0]
   if (controller !== undefined) return `${controller.kind} ${controller.name}`
-  // Our own object, from which another manager took the owner reference: it is put back.
-  if (wasAppliedByUs(found)) return undefined
+  // Our own object, from which another manager took the owner reference, or that a backup brought back without: it is put back.
+  if (wasAppliedByUs(found) || hasOurMark(found)) return undefined
   return 'nobody that it names'
 }
 
@@ -116,8 +116,11 @@ export function isOfPredecessor(found: KubernetesObject, { apiVersion, kind, met
 
 /** Others may name our resource as the owner of their objects too. The hash is the mark of ours where nothing tells who manages fields. */
 function wasAppliedByUs(object: KubernetesObject): boolean {
-  if (saysWhoManages(object)) return appliedFields(object) !== undefined
-  return object.metadata.annotations?.[APPLIED_HASH_ANNOTATION] !== undefined
+  return saysWhoManages(object) ? appliedFields(object) !== undefined : hasOurMark(object)
+}
+
+function hasOurMark({ metadata }: KubernetesObject): boolean {
+  return metadata.annotations?.[APPLIED_HASH_ANNOTATION] !== undefined
 }
 
 function nameOf({ group, plural }: Resource, { metadata }: KubernetesObject): string {

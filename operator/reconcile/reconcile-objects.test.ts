@@ -201,6 +201,17 @@ describe('Applying what is wanted', () => {
       expect(found(CONFIG_MAPS, 'settings')['data'], 'nor is it deleted').to.deep.equal({ theirs: 'yes' })
     })
 
+  it('takes an object that it applied and that came back from a backup: without owner, written by another manager', async () => {
+    await reconcile(wanted(settings))
+    const { uid: _uid, managedFields: _fields, ownerReferences: _owners, ...metadata } = found(CONFIG_MAPS, 'settings').metadata
+    const backup = { ...found(CONFIG_MAPS, 'settings'), metadata }
+    cluster.server.storage.delete('configmaps', 'shop/settings')
+    cluster.server.storage.create('configmaps', 'shop/settings', backup, 'velero-server')
+    expect((await reconcile(wanted(settings))).problems).to.deep.equal([])
+    expect(found(CONFIG_MAPS, 'settings').metadata.ownerReferences).to.deep.equal([REFERENCE])
+    expect((await reconcile(wanted())).deleted.map(({ name }) => name)).to.deep.equal(['settings'])
+  })
+
   it('waits for an object of an owner that was deleted and made anew: it goes by itself', async () => {
     const earlier = owned(configMap('settings', { a: '0' }), [{ ...REFERENCE, uid: 'owner-0' }])
     cluster.server.storage.create('configmaps', 'shop/settings', earlier, 'logpipeline-operator')

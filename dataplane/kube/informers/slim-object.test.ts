@@ -62,6 +62,14 @@ describe('What is kept of an object', () => {
     expect(keepFields(['status'], { stubForeign: true })(web)).to.have.property('status')
   })
 
+  it('is as of our own where our label tells of it, and another manager made it anew (a backup)', () => {
+    const labels = { 'app.kubernetes.io/managed-by': 'logpipeline-operator' }
+    const restored = { ...web, metadata: { ...web.metadata, labels, managedFields: [{ ...OURS, manager: 'velero-server' }] } }
+    const kept = keepFields(['status'], { stubForeign: true })(restored)
+    expect(kept).to.have.property('status')
+    expect(kept.metadata.annotations).to.deep.equal({ note: 'x' })
+  })
+
   it('is as of our own where nothing tells who manages fields', () => {
     const { managedFields: _stripped, ...metadata } = web.metadata
     const { annotations: _all, ...rest } = metadata

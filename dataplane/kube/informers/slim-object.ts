@@ -10,20 +10,25 @@ const REPLICAS: FieldsV1 = { 'f:spec': { 'f:replicas': {} } }
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 
 /**
- * Keeps the metadata that matters and the named fields, such as `spec.replicas` or `status`. Of an object that we did not apply, `stubForeign` leaves
- * its name and owner, unless the API server says nothing of who did; `stubMetadata` leaves these of the metadata of any object.
+ * Keeps the metadata that matters and the named fields, such as `spec.replicas` or `status`. Of an object that we did not apply and that has not our label,
+ * `stubForeign` leaves its name and owner, unless the API server says nothing of who did; `stubMetadata` leaves these of the metadata of any object.
  */
 export function keepFields(paths: readonly string[], { stubForeign = false, stubMetadata = false } = {}): Slim {
   const parts = paths.map(path => path.split('.'))
   return object => {
     const { apiVersion, kind, metadata } = object
     const entries = metadata.managedFields?.flatMap(slimEntry)
-    if (stubForeign && entries !== undefined && !entries.some(({ manager }) => manager === OPERATOR_NAME))
+    if (stubForeign && entries !== undefined && !entries.some(({ manager }) => manager === OPERATOR_NAME) && !hasOurLabel(metadata))
       return { apiVersion, kind, metadata: stubOf(metadata) }
     const kept: Record<string, unknown> = {}
     for (const path of parts) copy(object, kept, path)
     return { ...kept, apiVersion, kind, metadata: stubMetadata ? stubOf(metadata) : slimMetadata(metadata, entries) }
   }
+}
+
+/** A backup brings back our objects as those of another manager. */
+function hasOurLabel({ labels }: ObjectMeta): boolean {
+  return labels?.['app.kubernetes.io/managed-by'] === OPERATOR_NAME
 }
 
 function slimMetadata(

@@ -140,7 +140,7 @@ const BRIDGE_WAIT_MS = 10_000
 
 /** An address on this machine where a listener on `host` answers. */
 function reachable(host: string): string {
-  if (host === '0.0.0.0' || host === '') return '127.0.0.1'
-  if (host === '::') return '[::1]'
+  // A listener on :: takes IPv4 as well, which each machine has.
+  if (host === '0.0.0.0' || host === '::' || host === '') return '127.0.0.1'
   return host.includes(':') ? `[${host}]` : host
 }
