@@ -15,6 +15,7 @@ import type { OnlineStore } from '../ports/online-store.ts'
 import type { SearchStore } from '../ports/search-store.ts'
 import type { Log } from '../telemetry/log.ts'
 import { checkSearchStore } from './check-search-store.ts'
+import { noteFormat, refuseLaterFormat } from './data-format.ts'
 import { openPatiently, type PatientBus } from './patient-bus.ts'
 
 const KAFKA_SETTINGS = [
@@ -151,6 +152,7 @@ export function searchConnection(settings: SearchStoreSettings): SearchConnectio
 /** The online store that the settings name: Redis, or the embedded one in `DATA_DIR/features`. Only the one that is used is loaded. */
 export async function openOnlineStore({ ONLINE_STORE_URL: url, DATA_DIR }: OnlineStoreSettings): Promise<OnlineStore> {
   if (url !== undefined) return (await import('../adapters/online-store/redis/redis-online-store.ts')).createRedisOnlineStore({ url })
+  refuseLaterFormat(DATA_DIR)
   return (await import('../adapters/online-store/embedded/embedded-online-store.ts')).openEmbeddedOnlineStore(join(DATA_DIR, 'features'))
 }
 
@@ -194,9 +196,12 @@ const loadEmbedded = () => import('../adapters/bus/embedded/embedded-bus.ts')
 
 /** The embedded bus in `DATA_DIR/bus`. Rejects with `DirectoryInUse`. */
 export async function openEmbedded(settings: BusSettings, clock: Clock, log: Log): Promise<EmbeddedBus> {
+  refuseLaterFormat(settings.DATA_DIR)
   const { openEmbeddedBus } = await loadEmbedded()
   const dir = join(settings.DATA_DIR, 'bus')
-  return openEmbeddedBus({ dir, topics: topicsOf(settings), maxBytes: settings.BUS_MAX_BYTES, clock, log })
+  const bus = await openEmbeddedBus({ dir, topics: topicsOf(settings), maxBytes: settings.BUS_MAX_BYTES, clock, log })
+  noteFormat(settings.DATA_DIR)
+  return bus
 }
 
 /** The bus in another thread than that which opened it. */

@@ -9,6 +9,7 @@ import { DirectoryInUse, lockDirectory } from '../../lifecycle/directory-lock.ts
 import { makeDurableDirectory, syncDirectory } from '../../lifecycle/durable-directory.ts'
 import { type Clock, monotonicMs } from '../../ports/clock.ts'
 import { backUpClosedStore } from '../../search-store/back-up-store.ts'
+import { refuseLaterFormat } from '../data-format.ts'
 import { copyFile } from './copy-file.ts'
 import { type BackedUpFile, readManifest, writeManifest } from './manifest.ts'
 import { removeStage, type StagedFile, stageBackup } from './stage.ts'
@@ -123,6 +124,7 @@ async function withStagedFiles(dataDir: string, use: (files: readonly StagedFile
 async function withStoppedFiles(dataDir: string, use: (files: readonly StagedFile[]) => Promise<void>): Promise<void> {
   const locks = [lockDirectory(dataDir)]
   try {
+    refuseLaterFormat(dataDir)
     if (existsSync(join(dataDir, 'bus'))) locks.push(lockDirectory(join(dataDir, 'bus')))
     removeStage(dataDir)
     const search = join(dataDir, 'search')
@@ -138,6 +140,7 @@ async function withStoppedFiles(dataDir: string, use: (files: readonly StagedFil
 
 async function restore(dir: string, dataDir: string): Promise<string> {
   const { files, createdAt } = readManifest(dir)
+  refuseLaterFormat(dir)
   const mark = join(dataDir, RESTORE_MARK)
   if (existsSync(mark)) for (const name of readdirSync(dataDir)) if (name !== RESTORE_MARK) rmSync(join(dataDir, name), { recursive: true })
   if (!existsSync(mark)) checkEmpty(dataDir, 'DATA_DIR')

@@ -12,6 +12,7 @@ import { DirectoryInUse, type DirectoryLock, lockDirectory } from '../../lifecyc
 import { SearchStoreRefusal, SearchStoreUnavailable } from '../../ports/search-store.ts'
 import { SILENT } from '../../telemetry/log.ts'
 import { connectSearchStore, SEARCH_STORE_SETTINGS, type SearchStoreSettings } from '../backends.ts'
+import { noteFormat } from '../data-format.ts'
 import { readSearchAddress } from '../search-address-file.ts'
 
 const USAGE = `Usage: logpipeline keys create --tenant T [--name N]
@@ -128,6 +129,7 @@ async function withStore(settings: StoreSettings, { clock }: CommandDeps, use: (
     return useAt(running, use)
   }
   try {
+    noteFormat(settings.DATA_DIR)
     const dir = join(settings.DATA_DIR, 'search')
     const { createSearchServer } = await import('../../search-store/search-server.ts')
     const server = createSearchServer({ dir, host: '127.0.0.1', port: 0, clock, log: SILENT })

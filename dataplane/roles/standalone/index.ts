@@ -9,6 +9,7 @@ import { type Running, startTogether } from '../../lifecycle/running.ts'
 import { createBackends } from '../backends.ts'
 import { createBackupHandler } from '../backup/backup-handler.ts'
 import { refuseUnfinishedRestore } from '../backup/unfinished-restore.ts'
+import { noteFormat } from '../data-format.ts'
 import { createDlqHandler } from '../dlq/dlq-handler.ts'
 import type { RoleContext } from '../role.ts'
 import { ROLE_MODULES } from '../role-modules.ts'
@@ -43,6 +44,7 @@ export function start({ settings, log, clock }: RoleContext<'standalone'>): Prom
     refuseUnfinishedRestore(DATA_DIR)
     const isEmpty = !existsSync(join(DATA_DIR, 'search'))
     keep(lockDirectory(DATA_DIR), lock => lock.release())
+    noteFormat(DATA_DIR)
     const search = settings.SEARCH_ENDPOINT === undefined ? await startEmbeddedSearch() : undefined
     const searchEndpoint = settings.SEARCH_ENDPOINT ?? `http://${reachable(host)}:${search!.port}`
     keep(publishSearchAddress(searchEndpoint, { dataDir: DATA_DIR, clock, log }))
