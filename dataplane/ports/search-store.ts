@@ -67,9 +67,13 @@ export interface SearchRequest {
   readonly body: Readonly<Record<string, unknown>>
   /** No user waits for it: the embedded store lets the queries of users go first. */
   readonly isBackground?: boolean
+  /** An answer that lacks a part of the store is taken, and says so. Absent: such an answer rejects with `SearchStoreUnavailable`. */
+  readonly takesPart?: true
 }
 
 export interface SearchResult<T> {
+  /** Where the answer is a part: shards that gave none, of how many; 0 where the store ended the search before its end. */
+  readonly missing?: { readonly shards: number; readonly of: number }
   readonly total: number
   readonly hits: readonly (Versioned<T> & {
     readonly sort?: readonly (string | number)[]
@@ -99,7 +103,7 @@ export interface SearchStore {
    * Rejects with `SearchStoreUnavailable` when there is no answer: the memory is gone then.
    */
   readonly bulkPacked?: ((bulk: PackedBulk) => Promise<PackedOutcomes>) | undefined
-  /** Missing indices count as empty. */
+  /** Missing indices count as empty; those that are there and cannot be read make a part of the answer (`takesPart`). */
   search<T>(request: SearchRequest): Promise<SearchResult<T>>
   /** The latest version, whether refreshed or not; undefined when there is none. */
   get<T>(index: string, id: string): Promise<Versioned<T> | undefined>

@@ -77,7 +77,12 @@ export function createMemorySearchStore(): MemorySearchStore {
     async search<T>(request: SearchRequest) {
       assertAvailable(store)
       assertNotRed(store, request.index)
-      return search<T>(indices, request)
+      const isAsked = expression(request.index)
+      const away = [...store.red].filter(isAsked)
+      if (away.length > 0 && request.takesPart !== true) throw new SearchStoreUnavailable(`${away.join(', ')} cannot be read`)
+      const readable = new Map([...indices].filter(([name]) => !store.red.has(name)))
+      const of = [...new Set([...indices.keys(), ...store.red])].filter(isAsked).length
+      return { ...search<T>(readable, request), ...(away.length > 0 && { missing: { shards: away.length, of } }) }
     },
     async get<T>(index: string, id: string) {
       assertAvailable(store)

@@ -123,6 +123,43 @@ describe('the search store over the OpenSearch REST API', () => {
     expect(seen.map(({ body }) => body)).to.deep.equal(Array(2).fill('{"seq_no_primary_term":true}'))
   })
 
+  describe('a search that a part of the store did not answer', () => {
+    const hits = { total: { value: 0 }, hits: [] }
+    const PARTS = [
+      // As OpenSearch answers while the primary shards of an index are unassigned.
+      { timed_out: false, _shards: { total: 3, successful: 1, skipped: 0, failed: 0 }, shards: 2 },
+      { timed_out: false, _shards: { total: 3, successful: 2, skipped: 0, failed: 1 }, shards: 1 },
+      { timed_out: true, _shards: { total: 3, successful: 3, skipped: 0, failed: 0 }, shards: 0 },
+    ]
+
+    it('rejects as if the store were away', async () => {
+      for (const { shards: _, ...part } of PARTS) {
+        replies.push({ body: { ...part, hits } })
+        const error = await failure(store.search({ index: 'i', body: {} }))
+        expect(error).to.be.instanceOf(SearchStoreUnavailable)
+        expect(error?.message).to.match(/^search store answered a search of i in part: /)
+      }
+    })
+
+    it('is taken by who asks for a part, and says what is missing', async () => {
+      for (const { shards, ...part } of PARTS) {
+        replies.push({ body: { ...part, hits } })
+        const { missing } = await store.search({ index: 'i', body: {}, takesPart: true })
+        expect(missing).to.deep.equal({ shards, of: 3 })
+      }
+    })
+
+    it('is whole with shards that were skipped, and of no index at all', async () => {
+      for (const _shards of [
+        { total: 3, successful: 3, skipped: 2, failed: 0 },
+        { total: 0, successful: 0, skipped: 0, failed: 0 },
+      ]) {
+        replies.push({ body: { timed_out: false, _shards, hits } })
+        expect(await store.search({ index: 'i', body: {} })).to.not.have.property('missing')
+      }
+    })
+  })
+
   it('an empty bulk asks nobody', async () => {
     expect(await store.bulk([])).to.deep.equal([])
     expect(seen).to.deep.equal([])

@@ -43,6 +43,8 @@ interface RawGet<T> extends RawHit<T> {
 interface RawSearch<T> {
   readonly hits: { readonly total?: { readonly value: number }; readonly hits: readonly RawHit<T>[] }
   readonly aggregations?: Readonly<Record<string, unknown>>
+  readonly timed_out?: boolean
+  readonly _shards?: { readonly total: number; readonly successful: number; readonly failed: number }
 }
 
 export function createSearchStore(config: SearchConnectionConfig): SearchStore {
@@ -179,9 +181,18 @@ async function search<T>(transport: StoreTransport, request: SearchRequest): Pro
     body: { seq_no_primary_term: true, ...request.body },
     ...(request.isBackground === true && { headers: IN_BACKGROUND }),
   })
-  const { hits, aggregations } = body as Partial<RawSearch<T>>
+  const { hits, aggregations, timed_out: isTimedOut = false, _shards: shards } = body as Partial<RawSearch<T>>
   if (hits === undefined) throw strangeAnswer(`a search of ${request.index}`)
+  // OpenSearch does not count shards that are not there as failed.
+  const { total: of = 0, successful = of, failed = 0 } = shards ?? {}
+  const missing = { shards: Math.max(failed, of - successful), of }
+  const isPart = isTimedOut || missing.shards > 0
+  if (isPart && request.takesPart !== true) {
+    const why = missing.shards > 0 ? `${missing.shards} of ${of} shards did not` : 'it ended the search before its end'
+    throw new SearchStoreUnavailable(`search store answered a search of ${request.index} in part: ${why}`)
+  }
   return {
+    ...(isPart && { missing }),
     total: hits.total?.value ?? 0,
     hits: hits.hits.map(toHit),
     ...(aggregations === undefined ? {} : { aggregations }),

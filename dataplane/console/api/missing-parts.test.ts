@@ -8,6 +8,7 @@ describe('a part of the store that a search lacks', () => {
   it('is a shard that failed, or the time limit of the store', () => {
     expect(missingParts({ timed_out: false, _shards: { total: 3, successful: 3, failed: 0 } })).to.equal(undefined)
     expect(missingParts({ timed_out: false, _shards: { total: 3, successful: 2, failed: 1 } })).to.deep.equal({ failed: 1, total: 3 })
+    expect(missingParts({ timed_out: false, _shards: { total: 3, successful: 1, failed: 0 } })).to.deep.equal({ failed: 2, total: 3 })
     expect(missingParts({ timed_out: true, _shards: { total: 3, successful: 3, failed: 0 } })).to.deep.equal({ failed: 0, total: 3 })
     expect([{}, null, undefined, []].map(missingParts)).to.deep.equal([undefined, undefined, undefined, undefined])
   })

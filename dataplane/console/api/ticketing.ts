@@ -1,4 +1,5 @@
 /** The ticketing agent (Spec: Ticketing): incidents, their audit trail and dispatches. Its configuration: `ticketing-config.ts`. */
+import { MISSING_SHARDS_HEADER } from '../../contract/headers.ts'
 import { SEVERITIES, type Severity } from '../../contract/platforms.ts'
 import type { AuditEntry } from '../../domain/incidents/audit-entry.ts'
 import type { Incident as AnyIncident, Evidence, IncidentDispatch, IncidentSteps } from '../../domain/incidents/incident-fields.ts'
@@ -11,6 +12,7 @@ import {
 import type { Candidate, Reason, RootCause } from '../../domain/root-cause/root-cause.ts'
 import type { TicketStatistics } from '../../domain/tickets/ticket-statistics.ts'
 import type { ShownRow } from '../../domain/tickets/ticket-thread.ts'
+import { noteAnswer } from './note-missing.ts'
 import { request, requestWithHeaders } from './request.ts'
 
 export type { AuditEntry, Candidate, Evidence, IncidentAction, IncidentDispatch, IncidentStatus, Reason, RootCause, Severity }
@@ -42,6 +44,8 @@ const API = '/api/ticketing/api'
 /** Those of a tenant; undefined: of that of the page. */
 export async function listIncidents(filter: IncidentFilter = {}, signal?: AbortSignal, tenant?: string): Promise<IncidentPage> {
   const { body, headers } = await requestWithHeaders<readonly Incident[]>(`${API}/incidents`, { query: { ...filter }, signal, tenant })
+  const missing = headers.get(MISSING_SHARDS_HEADER)?.split('/').map(Number)
+  if (missing !== undefined) noteAnswer(signal, { timed_out: true, _shards: { failed: missing[0], total: missing[1] } })
   return { incidents: body, nextCursor: headers.get('x-next-cursor') ?? undefined }
 }
 

@@ -31,7 +31,7 @@ export async function readLines(
   const timestamp = { gte: isoTime((Date.parse(firstSeen) || 0) - AROUND_MS), lte: isoTime((Date.parse(lastSeen) || 0) + AROUND_MS) }
   const filter = [{ term: { tenant_id: tenantId } }, { terms: { log_id: logIds } }, { range: { timestamp } }]
   const body = { size: MAX_LINES, track_total_hits: false, _source: LINE_FIELDS, query: { bool: { filter } } }
-  const { hits } = await store.search<StoredLine>({ index: ALL_LOGS, body })
+  const { hits } = await store.search<StoredLine>({ index: ALL_LOGS, body, takesPart: true })
   const byId = new Map(hits.map(({ source }) => [source.log_id, source]))
   return logIds.flatMap(id => byId.get(id) ?? [])
 }

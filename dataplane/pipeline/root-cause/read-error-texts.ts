@@ -1,5 +1,4 @@
 /** Reads the records of a few errors of a window: their patterns lack hosts, ports, all that is quoted, and attributes (Decisions 6). */
-import { ALL_LOGS } from '../../contract/indices.ts'
 import { EXCEPTION_KEYS, joinException } from '../../domain/records/exception-message.ts'
 import { CALLED_KEYS, readCalled, readQueue } from '../../domain/root-cause/called-service.ts'
 import { chooseChanges, chooseErrors, messageKey, type ReadError, withErrorTexts } from '../../domain/root-cause/error-texts.ts'
@@ -10,6 +9,7 @@ import { runInTurns } from '../../limits/run-in-turns.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'
+import { searchLogs } from '../search-logs.ts'
 import { within } from '../within.ts'
 import type { Period } from './read-observations.ts'
 
@@ -81,8 +81,8 @@ async function readMessages(
       { terms: { service: distinct(page.map(({ service }) => service)) } },
       { terms: { pattern_id: distinct(page.map(({ patternId }) => patternId)) } },
     ]
-    const { hits } = await store.search<StoredMessage>({
-      index: ALL_LOGS,
+    const { hits } = await searchLogs<StoredMessage>(store, {
+      ...{ fromMs, toMs },
       body: {
         size: PAGE_RECORDS,
         track_total_hits: false,

@@ -1,12 +1,12 @@
 /** Reads what the search for a root cause looks at: a bounded number of records of one tenant, whole traces where there are more (Decisions 6). */
 
-import { ALL_LOGS } from '../../contract/indices.ts'
 import type { Observation } from '../../domain/root-cause/observation.ts'
 import { CALL_SITE_KEYS } from '../../domain/root-cause/template.ts'
 import { isoTime } from '../../domain/time/iso-time.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
+import { searchLogs } from '../search-logs.ts'
 import { INSTANCE_KEYS, NODE_KEY, ObservationBuilder, type StoredRecord } from './build-observations.ts'
-import { readPatterns } from './read-patterns.ts'
+import { type Page, readPatterns } from './read-patterns.ts'
 import { sliceTime, type TimeSlice } from './time-slices.ts'
 
 /** Records of baseline and window that are looked at; where there are more, a sample of about so many. */
@@ -66,7 +66,7 @@ export async function baselineStart(store: SearchStore, { tenant, atMs, toMs }: 
   const startOf = (lengthMs: number) => Math.max(atMs - lengthMs, Math.min(0, atMs))
   if (toMs <= atMs) return startOf(USUAL_BASELINE_MS)
   for (const { lengthMs, enough } of BASELINES.slice(0, -1)) {
-    const { total } = await count(store, inTime(tenant, startOf(lengthMs), atMs), enough)
+    const { total } = await count(store, tenant, { fromMs: startOf(lengthMs), toMs: atMs }, enough)
     if (total >= enough) return startOf(lengthMs)
   }
   return startOf(BASELINES.at(-1)!.lengthMs)
@@ -79,7 +79,7 @@ export async function readObservations(
   most: number = MAX_OBSERVATIONS,
 ): Promise<readonly Observation[]> {
   if (toMs <= atMs || toMs <= 0) return []
-  if ((await count(store, inTime(tenant, atMs, toMs), 1)).total === 0) return []
+  if ((await count(store, tenant, { fromMs: atMs, toMs }, 1)).total === 0) return []
   const { total, buckets } = await survey(store, { tenant, fromMs, atMs, toMs })
   const lookedAt = Math.min((most * LOOKED_AT_PER_READ) / total, 1)
   const share = Math.min(most / (total * lookedAt), 1)
@@ -100,13 +100,13 @@ export async function readObservations(
       docvalue_fields: DOC_VALUES,
       query: { bool: { filter } },
     }
-    const { hits } = await store.search<StoredRecord>({ index: ALL_LOGS, body })
+    const { hits } = await searchLogs<StoredRecord>(store, { body, fromMs, toMs })
     const middleMs = Math.floor((fromMs + toMs) / 2)
     if (hits.length === PAGE_RECORDS && middleMs > fromMs) {
       await read(middleMs, toMs)
       return await read(fromMs, middleMs)
     }
-    if (!hasPatterns && !(await learn(filter, hits))) {
+    if (!hasPatterns && !(await learn({ filter, fromMs, toMs }, hits))) {
       areFew = false
       return await read(fromMs, toMs)
     }
@@ -114,11 +114,11 @@ export async function readObservations(
     if (hasPatterns) areFew = hits.length > MAX_NEW_PATTERNS && builder.patternCount <= MAX_NEW_PATTERNS
   }
   /** False: too many patterns of a page are new. */
-  const learn = async (filter: readonly object[], hits: readonly { readonly source: StoredRecord }[]): Promise<boolean> => {
+  const learn = async (page: Page, hits: readonly { readonly source: StoredRecord }[]): Promise<boolean> => {
     const fresh = new Set<string>()
     for (const { source } of hits) if (!builder.knowsPattern(source.pattern_id)) fresh.add(source.pattern_id)
     if (fresh.size > MAX_NEW_PATTERNS) return false
-    for (const [id, pattern] of await readPatterns(store, filter, [...fresh])) builder.learnPattern(id, pattern)
+    for (const [id, pattern] of await readPatterns(store, page, [...fresh])) builder.learnPattern(id, pattern)
     return true
   }
   const { key: firstMs } = buckets[0] ?? { key: fromMs }
@@ -168,7 +168,7 @@ async function lookCloser(
 }
 
 async function countBySteps(store: SearchStore, tenant: string, { fromMs, toMs }: TimeSlice, stepMs: number) {
-  const { total, aggregations } = await count(store, inTime(tenant, fromMs, toMs), true, {
+  const { total, aggregations } = await count(store, tenant, { fromMs, toMs }, true, {
     times: { date_histogram: { field: 'timestamp', fixed_interval: `${stepMs}ms`, min_doc_count: 1 } },
   })
   const { times } = aggregations as { readonly times: { readonly buckets: readonly TimeBucket[] } }
@@ -216,8 +216,8 @@ async function chooseSample(store: SearchStore, { tenant, fromMs, toMs }: Omit<P
   const ofHash = { range: { log_id: { lt: end } } }
   const untraced = { bool: { must_not: [{ exists: { field: 'trace_id' } }], filter: [ofHash] } }
   const whole = [{ bool: { should: [{ range: { trace_id: { lt: end } } }, untraced], minimum_should_match: 1 } }]
-  const probed = inTime(tenant, fromMs, toMs)
-  const [all, chosen] = await Promise.all([count(store, probed, true), count(store, [...probed, ...whole], true)])
+  const probed = { fromMs, toMs }
+  const [all, chosen] = await Promise.all([count(store, tenant, probed, true), count(store, tenant, { ...probed, and: whole }, true)])
   const expected = all.total * share
   return chosen.total > expected * EVEN_SHARE && chosen.total <= expected * MAX_SPREAD ? whole : [ofHash]
 }
@@ -229,7 +229,13 @@ function inTime(tenant: string, fromMs: number, toMs: number): readonly object[]
 }
 
 /** `upTo`: counted no further; true: all. */
-function count(store: SearchStore, filter: readonly object[], upTo: number | true, aggs?: object) {
-  const body = { size: 0, track_total_hits: upTo, query: { bool: { filter } }, ...(aggs !== undefined && { aggs }) }
-  return store.search({ index: ALL_LOGS, body })
+function count(store: SearchStore, tenant: string, { fromMs, toMs, and = [] }: Counted, upTo: number | true, aggs?: object) {
+  const query = { bool: { filter: [...inTime(tenant, fromMs, toMs), ...and] } }
+  const body = { size: 0, track_total_hits: upTo, query, ...(aggs !== undefined && { aggs }) }
+  return searchLogs(store, { body, fromMs, toMs })
+}
+
+interface Counted extends TimeSlice {
+  /** Further filters. */
+  readonly and?: readonly object[]
 }

@@ -1,21 +1,27 @@
 /** Patterns by id, for records that were read without: few patterns serve most records, and each is longer than the rest of a record. */
-import { ALL_LOGS } from '../../contract/indices.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
+import { searchLogs } from '../search-logs.ts'
+import type { TimeSlice } from './time-slices.ts'
+
+/** Records of a time that fulfil a filter, which says the time as well. */
+export interface Page extends TimeSlice {
+  readonly filter: readonly object[]
+}
 
 interface PatternBucket {
   readonly key: string
   readonly first: { readonly hits: { readonly hits: readonly { readonly _source: { readonly pattern?: string } }[] } }
 }
 
-/** One pattern for each of the ids that a record fulfilling `filter` has. */
+/** One pattern for each of the ids that a record of the page has. */
 export async function readPatterns(
   store: SearchStore,
-  filter: readonly object[],
+  { filter, fromMs, toMs }: Page,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   if (ids.length === 0) return new Map()
-  const { aggregations } = await store.search({
-    index: ALL_LOGS,
+  const { aggregations } = await searchLogs(store, {
+    ...{ fromMs, toMs },
     body: {
       size: 0,
       track_total_hits: false,

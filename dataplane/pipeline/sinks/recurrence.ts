@@ -1,5 +1,4 @@
 /** Tells whether incidents are recurring, from the records that the search store has of the time before (Decisions 6). */
-import { ALL_LOGS } from '../../contract/indices.ts'
 import type { GroupedAnomaly } from '../../domain/incidents/anomaly-window.ts'
 import type { GroupingChange } from '../../domain/incidents/grouping.ts'
 import type { Incident } from '../../domain/incidents/incident-fields.ts'
@@ -9,6 +8,7 @@ import { portionsOf } from '../../limits/portions-of.ts'
 import { perMinute, TokenBucket } from '../../limits/token-bucket.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
+import { searchLogs } from '../search-logs.ts'
 import { forEachTenant } from './tenant-failure.ts'
 
 export interface Recurrence {
@@ -130,10 +130,11 @@ async function readEarliest(store: SearchStore, incidents: readonly Asked[]): Pr
   const tenants = [...new Set(incidents.map(({ tenant }) => tenant))]
   const services = [...new Set(incidents.map(({ service }) => service))]
   const times = incidents.map(({ firstSeenMs }) => firstSeenMs)
-  const before = range(Math.min(...times) - MAX_BASELINE_MS, Math.max(...times))
+  const [fromMs, toMs] = [Math.min(...times) - MAX_BASELINE_MS, Math.max(...times)]
+  const before = range(fromMs, toMs)
   const first = { min: { field: 'timestamp' } }
-  const { aggregations } = await store.search({
-    index: ALL_LOGS,
+  const { aggregations } = await searchLogs(store, {
+    ...{ fromMs, toMs },
     body: {
       size: 0,
       track_total_hits: false,
@@ -169,8 +170,8 @@ async function readBaseline(
   patterns: readonly string[],
 ): Promise<RecurrenceBaseline> {
   const before = [{ term: { tenant_id: tenant } }, { term: { service } }, range(toMs - MAX_BASELINE_MS, toMs)]
-  const { aggregations: earliest } = await store.search({
-    index: ALL_LOGS,
+  const { aggregations: earliest } = await searchLogs(store, {
+    ...{ fromMs: toMs - MAX_BASELINE_MS, toMs },
     body: {
       size: 0,
       track_total_hits: false,
@@ -182,8 +183,8 @@ async function readBaseline(
   if (toMs - fromMs < MIN_BASELINE_MS) return { fromMs: toMs, toMs, counts: new Map() }
   const edge = (part: number) => Math.round(fromMs + (part / BASELINE_PARTS) * (toMs - fromMs))
   const parts = Array.from({ length: BASELINE_PARTS }, (_, part) => [`${part}`, { range: rangeOf(edge(part), edge(part + 1)) }] as const)
-  const { aggregations } = await store.search({
-    index: ALL_LOGS,
+  const { aggregations } = await searchLogs(store, {
+    ...{ fromMs, toMs },
     body: {
       size: 0,
       track_total_hits: false,

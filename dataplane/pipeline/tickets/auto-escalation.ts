@@ -32,6 +32,7 @@ export async function escalateOverdue({ store, clock, config, escalate }: AutoEs
   const open = [{ term: { status: 'open' } }, { exists: { field: 'ticketing.dispatchedAt' } }]
   const { aggregations } = await store.search({
     index: ALL_INCIDENTS,
+    takesPart: true,
     body: {
       size: 0,
       track_total_hits: false,

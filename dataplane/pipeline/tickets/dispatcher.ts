@@ -225,6 +225,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     const search = (filter: readonly object[], field: string, size: number) =>
       store.search<TicketThread>({
         index: ALL_DISPATCHES,
+        takesPart: true,
         body: {
           size,
           track_total_hits: false,

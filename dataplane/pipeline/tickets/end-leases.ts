@@ -53,6 +53,7 @@ export function createLeaseEnding({ store, clock, log, soleName }: LeaseEndingDe
 async function findWaiting(store: LeaseEndingDeps['store'], now: string) {
   const { hits } = await store.search<TicketThread>({
     index: ALL_DISPATCHES,
+    takesPart: true,
     body: {
       size: MAX_LOOKED_AT,
       track_total_hits: false,

@@ -44,6 +44,7 @@ export async function findDue<T>({ store, index, filter, sort, groupField, room 
     const query = { bool: { filter: filters, should: BY_SEVERITY } }
     return store.search<T>({
       index,
+      takesPart: true,
       body: { size, track_total_hits: false, query, sort: [MOST_SEVERE_FIRST, ...sort], ...(aggs !== undefined && { aggs }) },
     })
   }

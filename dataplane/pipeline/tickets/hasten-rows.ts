@@ -40,6 +40,7 @@ export function createHastening({ store, clock, log, config, onRows }: Hastening
     const isOwn = tenant === DEFAULT_TENANT ? await sharedWith(tenant, target) : async () => true
     const { hits } = await store.search<TicketThread>({
       index: ALL_DISPATCHES,
+      takesPart: true,
       body: {
         size: MAX_HASTENED,
         track_total_hits: false,

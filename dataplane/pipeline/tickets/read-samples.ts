@@ -32,6 +32,7 @@ export async function readSamples(store: SearchStore, incident: Incident): Promi
   const lte = new Date(Date.parse(incident.lastSeen) + MARGIN_MS).toISOString()
   const { hits } = await store.search<StoredRecord>({
     index: ALL_LOGS,
+    takesPart: true,
     body: {
       size: MAX_RECORDS,
       track_total_hits: false,

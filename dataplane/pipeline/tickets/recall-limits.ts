@@ -19,6 +19,7 @@ export async function recallLimits(store: Pick<SearchStore, 'search'>, nowMs: nu
   const [gt, lte] = [nowMs, nowMs + TOO_FAR_MS].map(ms => new Date(ms).toISOString())
   const { hits } = await store.search<TicketThread>({
     index: ALL_DISPATCHES,
+    takesPart: true,
     body: {
       size: MAX_RECALLED,
       track_total_hits: false,

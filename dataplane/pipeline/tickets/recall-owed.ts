@@ -68,6 +68,7 @@ export function createRecall({ store, clock, log }: RecallDeps): Recall {
 async function findIdle(store: RecallDeps['store'], after: Position | undefined) {
   const { hits } = await store.search<TicketedIncident>({
     index: ALL_INCIDENTS,
+    takesPart: true,
     body: {
       size: PAGE_SIZE,
       track_total_hits: false,

@@ -3,7 +3,7 @@ import { ALL_INCIDENTS, incidentsIndex } from '../../contract/indices.ts'
 import type { StoredIncident } from '../../domain/incidents/stored-incident.ts'
 import { HttpError } from '../../http/http-error.ts'
 import { readStoredIncident } from '../../pipeline/incident-of.ts'
-import type { SearchStore, Versioned } from '../../ports/search-store.ts'
+import { type SearchResult, type SearchStore, SearchStoreUnavailable, type Versioned } from '../../ports/search-store.ts'
 
 export type Place =
   | { readonly kind: 'found'; readonly index: string }
@@ -11,6 +11,7 @@ export type Place =
   | { readonly kind: 'foreign' }
   | { readonly kind: 'unknown' }
 
+const NONE: SearchResult<unknown> = { total: 0, hits: [] }
 const UNKNOWN: Place = { kind: 'unknown' }
 
 /** One search for all ids, at most 500; one more for those that are not the caller's. Other tenants may have an incident of the same id. */
@@ -20,15 +21,18 @@ export async function locateIncidents(
   tenant: string | undefined,
 ): Promise<(id: string) => Place> {
   const find = async (index: string, values: readonly string[]) => {
-    if (values.length === 0) return []
+    if (values.length === 0) return NONE
     const body = { size: values.length, track_total_hits: false, _source: ['tenantId'], query: { ids: { values } } }
-    return (await store.search({ index, body })).hits
+    return await store.search({ index, body, takesPart: true })
   }
   const own = await find(tenant === undefined ? ALL_INCIDENTS : incidentsIndex(tenant), ids)
-  const places = new Map<string, Place>(own.map(({ id, index }) => [id, { kind: 'found', index }]))
+  // An incident that is not found may be in what is missing.
+  if (own.missing !== undefined && own.hits.length < new Set(ids).size)
+    throw new SearchStoreUnavailable('search store cannot read all incidents: one is not found')
+  const places = new Map<string, Place>(own.hits.map(({ id, index }) => [id, { kind: 'found', index }]))
   if (tenant === undefined) return id => places.get(id) ?? UNKNOWN
   const missing = ids.filter(id => !places.has(id))
-  for (const { id } of await find(ALL_INCIDENTS, missing)) places.set(id, { kind: 'foreign' })
+  for (const { id } of (await find(ALL_INCIDENTS, missing)).hits) places.set(id, { kind: 'foreign' })
   return id => places.get(id) ?? UNKNOWN
 }
 

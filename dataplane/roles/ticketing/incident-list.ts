@@ -7,7 +7,7 @@ import { INCIDENT_STATUSES } from '../../domain/incidents/incident-status.ts'
 import { toIncident } from '../../domain/incidents/stored-incident.ts'
 import { incidentOf } from '../../pipeline/incident-of.ts'
 import { readDispatches } from '../../pipeline/tickets/thread-store.ts'
-import type { SearchStore } from '../../ports/search-store.ts'
+import type { SearchResult, SearchStore } from '../../ports/search-store.ts'
 
 const MAX_LIMIT = 1000
 const RECURRING = { term: { recurring: true } }
@@ -62,12 +62,14 @@ export interface IncidentPage {
   readonly incidents: readonly Incident[]
   /** Absent on the last page. */
   readonly nextCursor?: string
+  /** Where incidents may be missing. */
+  readonly missing?: SearchResult<unknown>['missing']
 }
 
 /** Without a tenant: those of all tenants. */
 export async function listIncidents(store: SearchStore, filters: IncidentFilters, tenant: string | undefined): Promise<IncidentPage> {
   const index = tenant === undefined ? ALL_INCIDENTS : incidentsIndex(tenant)
-  const { hits } = await store.search<unknown>({ index, body: buildListQuery(filters) })
+  const { hits, missing } = await store.search<unknown>({ index, body: buildListQuery(filters), takesPart: true })
   const shown = hits.slice(0, filters.limit)
   const next = hits.length > filters.limit ? cursorAfter(shown.at(-1)?.sort) : undefined
   const page = shown.map(incidentOf)
@@ -75,6 +77,7 @@ export async function listIncidents(store: SearchStore, filters: IncidentFilters
   return {
     incidents: page.map(incident => toIncident(incident, dispatchesOf(incident))),
     ...(next !== undefined && { nextCursor: formatCursor(next) }),
+    ...(missing !== undefined && { missing }),
   }
 }
 

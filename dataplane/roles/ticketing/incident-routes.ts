@@ -1,6 +1,6 @@
 /** Incidents over HTTP (Spec: Ticketing). */
 import { z } from 'zod'
-import { NEXT_CURSOR_HEADER } from '../../contract/headers.ts'
+import { MISSING_SHARDS_HEADER, NEXT_CURSOR_HEADER } from '../../contract/headers.ts'
 import { INCIDENT_ACTIONS, type IncidentAction } from '../../domain/incidents/incident-status.ts'
 import { toIncident } from '../../domain/incidents/stored-incident.ts'
 import { boundedList } from '../../http/bounded-list.ts'
@@ -38,8 +38,12 @@ export function incidentRoutes(deps: ChangeDeps, onChanged: OnChanged): readonly
       path: '/api/incidents',
       query: INCIDENT_FILTERS,
       async handle({ query, tenant }) {
-        const { incidents, nextCursor } = await listIncidents(store, query, tenant)
-        return { headers: nextCursor === undefined ? {} : { [NEXT_CURSOR_HEADER]: nextCursor }, body: incidents }
+        const { incidents, nextCursor, missing } = await listIncidents(store, query, tenant)
+        const headers = {
+          ...(nextCursor !== undefined && { [NEXT_CURSOR_HEADER]: nextCursor }),
+          ...(missing !== undefined && { [MISSING_SHARDS_HEADER]: `${missing.shards}/${missing.of}` }),
+        }
+        return { headers, body: incidents }
       },
     }),
     route({

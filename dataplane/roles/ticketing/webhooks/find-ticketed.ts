@@ -2,7 +2,7 @@
 import { ALL_DISPATCHES } from '../../../contract/indices.ts'
 import type { TargetId } from '../../../contract/target-id.ts'
 import type { TicketThread } from '../../../domain/tickets/ticket-thread.ts'
-import type { SearchStore } from '../../../ports/search-store.ts'
+import { type SearchStore, SearchStoreUnavailable } from '../../../ports/search-store.ts'
 
 export interface IncidentOfTicket {
   readonly tenantId: string
@@ -42,7 +42,11 @@ async function search(store: SearchStore, { target, names, isPossible }: TicketQ
       _source: ['tenantId', 'incidentId'],
       query: { bool: { filter: [{ term: { platform: target } }, isNamed], must_not: [{ terms: { tenantId: [...others] } }] } },
     }
-    const { hits } = await store.search<Pick<TicketThread, 'tenantId' | 'incidentId'>>({ index: ALL_DISPATCHES, body })
+    const { hits, missing } = await store.search<Pick<TicketThread, 'tenantId' | 'incidentId'>>({
+      ...{ index: ALL_DISPATCHES, body, takesPart: true },
+    })
+    if (hits.length === 0 && missing !== undefined)
+      throw new SearchStoreUnavailable('search store cannot read all dispatches: a ticket is not found')
     if (hits.length === 0) return undefined
     for (const { index, id, source } of hits) {
       const { tenantId, incidentId } = source

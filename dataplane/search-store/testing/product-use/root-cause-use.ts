@@ -45,11 +45,10 @@ function refusals(): readonly Observation[] {
 function patternsOf(store: SearchStore): Promise<ReadonlyMap<string, string>> {
   const patterns = shop(() => USUAL.slice(0, 3)).map(({ pattern }) => pattern)
   const first = [...new Set(patterns)].map(pattern => `${TENANT}-${patterns.indexOf(pattern)}`)
-  return readPatterns(
-    store,
-    [{ term: { tenant_id: TENANT } }, { ids: { values: first } }],
-    [...new Set(patterns.map(pattern => hex(pattern, 16))), hex('a pattern that no record has', 16)],
-  )
+  return readPatterns(store, { filter: [{ term: { tenant_id: TENANT } }, { ids: { values: first } }], fromMs: 0, toMs: 0 }, [
+    ...new Set(patterns.map(pattern => hex(pattern, 16))),
+    hex('a pattern that no record has', 16),
+  ])
 }
 
 export async function useAsRootCause({ store }: RecordedStore): Promise<unknown> {
