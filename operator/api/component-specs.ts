@@ -178,9 +178,9 @@ const ROUTE_SELECTOR = described(
         .array(
           described(
             z.object({
-              key: z.string().min(1).max(317),
-              operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist']),
-              values: z.array(LABEL_VALUE).max(32).optional(),
+              key: described(z.string().min(1).max(317), 'Key of the label.'),
+              operator: described(z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist']), 'What is asked of the label.'),
+              values: described(z.array(LABEL_VALUE).max(32), 'Values that the label must, or must not, have one of.').optional(),
             }),
             'A rule for one label.',
             {

@@ -7,8 +7,24 @@ import { REFERENCE_FILE, referenceText } from './testing/reference-file.ts'
 
 const folder = new URL('../../crds/', import.meta.url)
 
+interface Field {
+  readonly description?: string
+  readonly default?: unknown
+  readonly properties?: Readonly<Record<string, Field>>
+  readonly items?: Field
+  readonly additionalProperties?: Field
+}
+
 interface VersionView {
-  readonly schema: { readonly openAPIV3Schema: { readonly properties: { readonly status: { readonly default?: unknown } } } }
+  readonly schema: { readonly openAPIV3Schema: { readonly properties: { readonly spec: Field; readonly status: Field } } }
+}
+
+function fieldsWithoutDescription({ description, properties = {}, items, additionalProperties }: Field, path: string): readonly string[] {
+  const inner = { ...properties, ...items?.properties, ...additionalProperties?.properties }
+  return [
+    ...(description === undefined ? [path] : []),
+    ...Object.entries(inner).flatMap(([name, field]) => fieldsWithoutDescription(field, `${path}.${name}`)),
+  ]
 }
 
 describe('crds', () => {
@@ -28,6 +44,14 @@ describe('crds', () => {
       const { status } = spec.versions[0]!.schema.openAPIV3Schema.properties
       expect(status.default).to.deep.equal(UNSEEN_STATUS)
       expect(kind.status.parse(UNSEEN_STATUS)).to.deep.equal(UNSEEN_STATUS)
+    }
+  })
+
+  it('explain every field, so that kubectl explain leaves none without a description', () => {
+    for (const kind of KINDS) {
+      const { spec } = buildCustomResourceDefinition(kind) as unknown as { readonly spec: { readonly versions: readonly VersionView[] } }
+      const { spec: wanted, status } = spec.versions[0]!.schema.openAPIV3Schema.properties
+      expect([...fieldsWithoutDescription(wanted, 'spec'), ...fieldsWithoutDescription(status, 'status')], kind.kind).to.deep.equal([])
     }
   })
 

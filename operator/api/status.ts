@@ -5,18 +5,19 @@ import { annotated, described } from './schema.ts'
 /** As of `metav1.Time`. */
 const TIME = z.string().meta({ format: 'date-time' })
 
+const CONDITION_TYPE = z
+  .string()
+  .max(316)
+  .regex(/^[A-Za-z][A-Za-z0-9]*$/)
+
 /** As of `metav1.Condition`. */
 export const CONDITION = z.object({
-  type: z
-    .string()
-    .max(316)
-    .regex(/^[A-Za-z][A-Za-z0-9]*$/),
-  status: z.enum(['True', 'False', 'Unknown']),
-  observedGeneration: z.int().min(0).optional(),
-  lastTransitionTime: TIME,
-  /** One precise word in CamelCase. */
-  reason: z.string().min(1).max(1_024),
-  message: z.string().max(32_768),
+  type: described(CONDITION_TYPE, 'What is spoken of, such as Ready.'),
+  status: described(z.enum(['True', 'False', 'Unknown']), 'Whether it is so.'),
+  observedGeneration: described(z.int().min(0), 'The generation that the condition speaks of.').optional(),
+  lastTransitionTime: annotated(TIME, { description: 'When status changed last.' }),
+  reason: described(z.string().min(1).max(1_024), 'Why, in one precise word.'),
+  message: described(z.string().max(32_768), 'Why, in a sentence that names the field or the object.'),
 })
 export type Condition = Readonly<z.output<typeof CONDITION>>
 
@@ -30,7 +31,7 @@ const COMPONENT_STATUS = z.object({
   desired: described(z.int(), 'Pods that are wanted.'),
   ready: described(z.int(), 'Pods that are ready.'),
   updated: described(z.int(), 'Pods of the newest version.'),
-  image: z.string().optional(),
+  image: described(z.string(), 'Image that the pods are to run.').optional(),
   message: described(z.string(), 'Why pods are not ready.').optional(),
 })
 export type ComponentStatus = Readonly<z.output<typeof COMPONENT_STATUS>>
@@ -55,8 +56,8 @@ export type LogPipelineStatus = Readonly<z.output<typeof LOG_PIPELINE_STATUS>>
 const POD_COUNTS = z.object({
   pod: described(z.string(), 'Name of the pod.'),
   since: described(z.string(), 'When its process began.'),
-  dispatched: z.int(),
-  failed: z.int(),
+  dispatched: described(z.int(), 'What its counter of dispatches said last.'),
+  failed: described(z.int(), 'What its counter of failures said last.'),
 })
 
 export const TICKETING_ROUTE_STATUS = described(

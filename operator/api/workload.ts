@@ -72,11 +72,14 @@ export const LAG_AUTOSCALING = described(
 export type Autoscaling = z.output<typeof LAG_AUTOSCALING>
 
 const TOLERATION = z.object({
-  key: z.string().max(317).optional(),
-  operator: z.enum(['Exists', 'Equal']).optional(),
-  value: z.string().max(63).optional(),
-  effect: z.enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute']).optional(),
-  tolerationSeconds: z.int().optional(),
+  key: described(z.string().max(317), 'Key of the taint; all keys when not given, with the operator Exists.').optional(),
+  operator: described(z.enum(['Exists', 'Equal']), 'Whether value has to be that of the taint; Equal when not given.').optional(),
+  value: described(z.string().max(63), 'Value of the taint, with the operator Equal.').optional(),
+  effect: described(z.enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute']), 'Effect of the taint; all effects when not given.').optional(),
+  tolerationSeconds: described(
+    z.int(),
+    'How long pods stay that run already, with the effect NoExecute; for ever when not given.',
+  ).optional(),
 })
 
 const MAX_ID = 2_147_483_647

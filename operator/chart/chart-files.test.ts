@@ -5,6 +5,7 @@ import { parse } from 'yaml'
 import { settingsOfRole } from '../../dataplane/contract/env.ts'
 import { PORTS } from '../../dataplane/contract/roles.ts'
 import { crdFiles } from '../api/testing/crd-files.ts'
+import { createOperatorMetrics } from '../runtime/operator-metrics.ts'
 import { CHART, chartFiles, readChartFile } from './testing/chart-files.ts'
 
 interface Schema {
@@ -57,6 +58,19 @@ describe('The chart', () => {
     expect(names).to.include.members(required)
     expect(deployment).to.contain(`containerPort: ${PORTS.operator}\n`)
     expect(readChartFile('templates/service.yaml')).to.contain(`port: ${PORTS.operator}\n`)
+  })
+
+  it('alerts by metrics that the operator has', async () => {
+    const { text } = createOperatorMetrics()
+    const known = [...(await text()).matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name!)
+    const wiring = readFileSync(new URL('../main.ts', import.meta.url), 'utf8')
+    const added = [...wiring.matchAll(/metrics\.gauge\('(\w+)'/g)].map(([, name]) => name!)
+    const expressions = [...readChartFile('templates/prometheus-rule.yaml').matchAll(/^ +expr: (.*)$/gm)].map(
+      ([, expression]) => expression!,
+    )
+    const used = expressions.flatMap(expression => [...expression.matchAll(/(\w+)\{ /g)].map(([, name]) => name!))
+    expect(used).to.have.length.above(expressions.length - 1)
+    expect(used.filter(name => ![...known, ...added, 'up'].includes(name))).to.deep.equal([])
   })
 
   it('packs no examples', () => {

@@ -95,7 +95,7 @@ for (const tool of ['helm3', 'helm4'] as const)
       expect(container!.args).to.deep.equal(['operator'])
       const env = Object.fromEntries(container!.env!.map(({ name, value, valueFrom }) => [name, value ?? valueFrom?.fieldRef?.fieldPath]))
       expect(env).to.deep.equal({
-        ...{ OPERATOR_IMAGE: `${IMAGE.image.repository}:${parse(readChartFile('Chart.yaml')).appVersion}`, LOG_LEVEL: 'info' },
+        ...{ OPERATOR_IMAGE: `${IMAGE.image.repository}:${parse(readChartFile('Chart.yaml')).appVersion}`, LOG_LEVEL: 'info', HOST: '::' },
         LEASE_NAME: 'logpipeline-operator',
         ...{ POD_NAME: 'metadata.name', POD_NAMESPACE: 'metadata.namespace' },
       })
@@ -155,6 +155,27 @@ for (const tool of ['helm3', 'helm4'] as const)
       expect(await has({}, ...api)).to.equal(true)
       expect(await has({ serviceMonitor: { enabled: true } })).to.equal(true)
       expect(await has({ serviceMonitor: { enabled: false } }, ...api)).to.equal(false)
+    })
+
+    it('gives Prometheus alerts about the operator when asked, of the Service that it scrapes', async () => {
+      const ruleOf = async (values: object, ...args: readonly string[]) =>
+        find<{
+          readonly spec: { readonly groups: readonly { readonly rules: readonly { readonly alert: string; readonly expr: string }[] }[] }
+        }>(await render(values, ...args), 'PrometheusRule')
+      const api = ['--api-versions', 'monitoring.coreos.com/v1/PrometheusRule']
+      expect(await ruleOf({}, ...api)).to.equal(undefined)
+      expect(await ruleOf({ prometheusRule: null }, ...api)).to.equal(undefined)
+      expect(await ruleOf({ prometheusRule: { enabled: 'auto' } })).to.equal(undefined)
+      const { rules } = (await ruleOf({ prometheusRule: { enabled: 'auto' } }, ...api))!.spec.groups[0]!
+      for (const { alert, expr } of rules) expect(expr, alert).to.contain('{namespace="system",service="logpipeline-operator"')
+      const [sleeping] = (await ruleOf({ prometheusRule: { enabled: true }, replicas: 0 }))!.spec.groups
+      const names = sleeping!.rules.map(({ alert }) => alert)
+      expect(names, 'one that is not to run is not missed').to.not.include.members(['LogPipelineOperatorDown'])
+    })
+
+    it('lets the values say where the operator listens', async () => {
+      const [container] = podOf(await render({ env: [{ name: 'HOST', value: '0.0.0.0' }] })).containers
+      expect(container!.env!.filter(({ name }) => name === 'HOST')).to.deep.equal([{ name: 'HOST', value: '0.0.0.0' }])
     })
 
     it('selects the pods of the operator, and no pod of a pipeline', async () => {

@@ -99,6 +99,32 @@ describe('What a pod lacks', () => {
     expect(looks).to.deep.equal(['shop/shop 10000'])
   })
 
+  it('is asked of one whose node has a clock that is ahead, instead of waiting until then', async () => {
+    health.look('shop/shop', [bridge('False', {}, 'bridge', START_MS + 3_600_000)])
+    await settle()
+    expect(asked).to.have.length(1)
+  })
+
+  it('is asked of sixteen pipelines at once, of each once, however long it waits for its turn', async () => {
+    const answers: (() => void)[] = []
+    answer = () => new Promise(resolve => answers.push(() => resolve('{"bus":"disconnected"}')))
+    const lookAtAll = () => {
+      for (let n = 0; n < 20; n++) health.look(`shop/${n}`, [bridge('False')])
+    }
+    lookAtAll()
+    await settle()
+    expect(asked).to.have.length(16)
+    clock.advance(60_000)
+    lookAtAll()
+    health.forget('shop/19')
+    while (answers.length > 0) {
+      for (const give of answers.splice(0)) give()
+      await settle()
+    }
+    expect(asked, 'none of one that is gone').to.have.length(19)
+    expect(health.look('shop/18', [bridge('False')])).to.deep.equal({ component: 'bridge', bus: 'disconnected' })
+  })
+
   it('is asked of a new one that stays unready beside an old one that is ready', async () => {
     health.look('shop/shop', [bridge('True', { podIP: '10.0.0.6' }), bridge('False')])
     expect(asked).to.deep.equal(['http://10.0.0.7:8080/health'])

@@ -1,5 +1,6 @@
 /** Asks pods that stay unready whether they reach the bus and the search store, as Kubernetes knows no more than that they are unready. */
 import { PORTS } from '../../dataplane/contract/roles.ts'
+import { createTurnstile } from '../../dataplane/limits/turns.ts'
 import type { Clock } from '../../dataplane/ports/clock.ts'
 import type { Component } from '../api/components.ts'
 import type { Pod } from '../observed/foreign-kinds.ts'
@@ -24,12 +25,16 @@ export interface BridgeHealthSource {
 
 interface Asked {
   readonly atMs: number
+  /** Its answer, or its turn, is still to come. */
+  readonly isUnderWay: boolean
   readonly seen?: BridgeHealth
 }
 
 /** Time for one answer, so that a pod out of reach does not delay the others. */
 const ANSWER_MS = 2_000
 const AGAIN_MS = 10_000
+/** Pipelines whose pods are asked at once: where Kafka is away, all of them have pods to ask. */
+const AT_ONCE = 16
 /** A pod that was unready for less than this is still starting. */
 const PATIENCE_MS = 15_000
 const MAX_BODY_CHARACTERS = 64 * 1024
@@ -55,6 +60,7 @@ const ASKED: readonly Asking[] = [
 
 export function createBridgeHealth({ clock, get = getText, lookAgain }: BridgeHealthDeps): BridgeHealthSource {
   const asked = new Map<string, Asked>()
+  const takeTurn = createTurnstile(AT_ONCE)
 
   const askOne = async ({ component, port, path, read, address }: Asking & { readonly address: string }) => {
     try {
@@ -65,17 +71,21 @@ export function createBridgeHealth({ clock, get = getText, lookAgain }: BridgeHe
     }
   }
 
-  const ask = async (key: string, unready: readonly UnreadyPod[]): Promise<void> => {
+  const askBest = async (unready: readonly UnreadyPod[]): Promise<BridgeHealth | undefined> => {
     let answer: BridgeHealth | undefined
     for (const asking of ASKED) {
       const pod = unready.find(({ component }) => component === asking.component)
       if (pod !== undefined) answer ??= await askOne({ ...asking, address: pod.address })
     }
+    return answer
+  }
+
+  const ask = async (key: string, unready: readonly UnreadyPod[]): Promise<void> => {
+    const answer = await takeTurn(async () => (asked.has(key) ? askBest(unready) : undefined))
     const before = asked.get(key)
     // Ready or gone meanwhile.
     if (before === undefined) return
-    const { seen: _seen, ...rest } = before
-    asked.set(key, answer === undefined ? rest : { ...rest, seen: answer })
+    asked.set(key, { atMs: before.atMs, isUnderWay: false, ...(answer !== undefined && { seen: answer }) })
     const isNews = JSON.stringify(answer) !== JSON.stringify(before.seen)
     lookAgain(key, isNews ? 0 : AGAIN_MS)
   }
@@ -84,7 +94,7 @@ export function createBridgeHealth({ clock, get = getText, lookAgain }: BridgeHe
     look(key, pods) {
       const unready = pods.flatMap(unreadyPod).toSorted((a, b) => b.sinceMs - a.sinceMs)
       const nowMs = clock.nowMs()
-      const found = unready.filter(({ sinceMs }) => nowMs - sinceMs >= PATIENCE_MS)
+      const found = unready.filter(({ sinceMs }) => isPatienceOver(nowMs - sinceMs))
       if (found.length === 0) {
         asked.delete(key)
         const [youngest] = unready
@@ -92,14 +102,19 @@ export function createBridgeHealth({ clock, get = getText, lookAgain }: BridgeHe
         return undefined
       }
       const last = asked.get(key)
-      if (last === undefined || nowMs - last.atMs >= AGAIN_MS) {
-        asked.set(key, { ...last, atMs: nowMs })
+      if (last === undefined || (!last.isUnderWay && nowMs - last.atMs >= AGAIN_MS)) {
+        asked.set(key, { ...last, atMs: nowMs, isUnderWay: true })
         void ask(key, found)
       }
       return last?.seen
     },
     forget: key => void asked.delete(key),
   }
+}
+
+/** A pod that is unready since a time to come has it from a clock that differs from ours: it would be asked only then, so it is asked now. */
+function isPatienceOver(unreadyMs: number): boolean {
+  return unreadyMs >= PATIENCE_MS || unreadyMs < -PATIENCE_MS
 }
 
 interface UnreadyPod {

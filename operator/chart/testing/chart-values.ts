@@ -17,6 +17,7 @@ export const EVERYTHING = {
     egress: [{ ports: [{ port: 443, protocol: 'TCP' }] }],
   },
   serviceMonitor: { enabled: true, labels: { release: 'prometheus' }, interval: '15s' },
+  prometheusRule: { enabled: true, labels: { release: 'prometheus' } },
   service: { annotations: { 'example.com/a': 'b' } },
   podSecurityContext: { runAsUser: 1000, fsGroup: 1000 },
   podLabels: { team: 'platform' },
