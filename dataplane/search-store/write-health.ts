@@ -7,6 +7,8 @@ export interface WriteHealth {
   wrote(what: string): void
   /** A document was to be changed that is damaged. */
   damaged(damage: string): void
+  /** A damaged file was made anew from its documents. */
+  mended(path: string): void
   /** It is not there any more. */
   forget(what: string): void
 }
@@ -15,6 +17,7 @@ export const NO_WRITE_HEALTH: WriteHealth = {
   failed: () => undefined,
   wrote: () => undefined,
   damaged: () => undefined,
+  mended: () => undefined,
   forget: () => undefined,
 }
 
@@ -37,6 +40,7 @@ export function createWriteHealth(log: Log): WriteHealth {
       log.info({ index: what }, 'the search store can write again')
     },
     damaged: createDamageLog(log),
+    mended: path => log.info({ path }, 'a damaged segment was made anew: its documents were whole'),
     forget(what) {
       if (failing?.what === what) failing = undefined
     },

@@ -7,6 +7,8 @@ import { PIECE_BYTES, piecesOf } from '../http/send-pieces.ts'
 import { openQueryMemory } from '../query/budget/query-memory.ts'
 import type { SearchTarget } from '../query/run/search-target.ts'
 import { DamagedSegment } from '../storage/damaged-segment.ts'
+import { EMPTY_SEGMENT } from '../storage/empty-segment.ts'
+import type { Segment } from '../storage/index-storage.ts'
 import { count, validateQuery } from './count.ts'
 import { listMatches } from './list-matches.ts'
 import type { QueryAnswer, QueryCall, QueryContext, QueryOperation } from './query-call.ts'
@@ -19,16 +21,21 @@ const OPERATIONS: Readonly<Record<Exclude<QueryOperation, 'matches'>, (call: Que
   validate: validateQuery,
 }
 
-/** Where a query comes upon damage, it is run again without that index, which counts as a failed shard. */
+/** So many damaged segments of an index a query goes round: each costs another run. Beyond, the index is left out. */
+const MAX_DAMAGED = 16
+
+/** Where a query comes upon damage, it is run again without that segment, whose index counts as a failed shard. */
 export async function executeQuery(call: QueryCall, surroundings: Omit<QueryContext, 'memory'>): Promise<QueryAnswer> {
   const memory = openQueryMemory()
-  const problems = new Map<string, string>()
+  const damages = new Map<string, Damages>()
   try {
     for (;;) {
       const asked: SearchTarget[] = []
       const note = (targets: readonly SearchTarget[]) => {
         asked.push(...targets)
-        return targets.map(target => withProblem(target, problems.get(target.storage.uuid)))
+        for (const { storage } of targets)
+          for (const damage of storage.damage ?? []) surroundings.tellDamage?.({ ...damage, uuid: storage.uuid })
+        return targets.map(target => withDamages(target, damages.get(target.storage.uuid)))
       }
       const context: QueryContext = {
         ...surroundings,
@@ -41,9 +48,12 @@ export async function executeQuery(call: QueryCall, surroundings: Omit<QueryCont
       } catch (error) {
         if (!(error instanceof DamagedSegment)) throw error
         const damaged = holderOf(error, asked)
-        if (damaged === undefined || problems.has(damaged)) throw error
-        problems.set(damaged, error.message)
-        surroundings.tellDamage?.(error.message)
+        const known: Damages = damages.get(damaged ?? '') ?? { segments: new Set(), texts: [] }
+        if (damaged === undefined || known.texts.length > MAX_DAMAGED) throw error
+        known.segments.add(keyOf(error.segment))
+        known.texts.push(error.message)
+        damages.set(damaged, known)
+        surroundings.tellDamage?.({ text: error.message, uuid: damaged, segment: error.segment.number })
         memory.giveBack(memory.usedBytes)
       }
     }
@@ -57,11 +67,29 @@ async function answerTo(call: QueryCall, context: QueryContext): Promise<QueryAn
   return answerOf(await OPERATIONS[call.operation](call, context), call)
 }
 
-function withProblem(target: SearchTarget, problem: string | undefined): SearchTarget {
-  return problem === undefined ? target : { ...target, storage: { ...identityOf(target), problem, segments: () => [] } }
+/** Damage of one index that a query has come upon. */
+interface Damages {
+  readonly segments: Set<Segment | number>
+  /** One for each time. */
+  readonly texts: string[]
 }
 
-const identityOf = ({ storage: { name, uuid, mapping } }: SearchTarget) => ({ name, uuid, mapping })
+/** Each run may see a sealed segment by another object. */
+const keyOf = (segment: Segment): Segment | number => segment.number ?? segment
+
+function withDamages(target: SearchTarget, damages: Damages | undefined): SearchTarget {
+  if (damages === undefined) return target
+  const { name, uuid, mapping, damage = [] } = target.storage
+  const whole = target.storage.segments()
+  const segments = whole.map(segment => (damages.segments.has(keyOf(segment)) ? EMPTY_SEGMENT : segment))
+  if (damages.texts.length > MAX_DAMAGED)
+    return { ...target, storage: { name, uuid, mapping, problem: damages.texts[0]!, segments: () => [] } }
+  if (!segments.includes(EMPTY_SEGMENT)) return target
+  return {
+    ...target,
+    storage: { name, uuid, mapping, damage: [...damages.texts.map(text => ({ text })), ...damage], segments: () => segments },
+  }
+}
 
 function holderOf({ segment }: DamagedSegment, targets: readonly SearchTarget[]): string | undefined {
   return targets.find(({ storage }) => storage.segments().includes(segment))?.storage.uuid

@@ -7,6 +7,7 @@ import type { QueryTurns } from '../query/budget/pace.ts'
 import type { QueryMemory } from '../query/budget/query-memory.ts'
 import type { PointInTime } from '../query/parse/search-request.ts'
 import type { SearchTarget } from '../query/run/search-target.ts'
+import type { Damage } from '../storage/index-storage.ts'
 
 /** `matches` lists what matches, for `_delete_by_query`. */
 export type QueryOperation = 'search' | 'multiSearch' | 'count' | 'validate' | 'matches'
@@ -80,8 +81,8 @@ export interface QueryContext {
   readonly turns: QueryTurns
   /** Time that the query still has, ms, counted from its arrival; below 0 when it is over. */
   leftMs(): number
-  /** Says in the log of the store that a part of an index is damaged, once. */
-  tellDamage?(damage: string): void
+  /** Tells the store that a part of an index is damaged: it says so in its log, once, and mends what it can. */
+  tellDamage?(damage: Damage): void
   /** Memory of the whole request; charged as the answer grows. */
   readonly memory: QueryMemory
   /** The indices that an expression stands for, with what is committed in them. Throws 404 for one that is not there. */

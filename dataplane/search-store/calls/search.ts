@@ -11,7 +11,8 @@ import { NOT_COUNTED, parseSearchRequest, type SearchRequest } from '../query/pa
 import { parseSortParameter } from '../query/parse/sort-spec.ts'
 import { executeSearch } from '../query/run/execute.ts'
 import { decodeCursor, encodeCursor, type HitPlace } from '../query/run/hit-place.ts'
-import { allShardsRefused, type SearchTarget } from '../query/run/search-target.ts'
+import type { SearchOutcome } from '../query/run/search.ts'
+import { allShardsRefused, type SearchTarget, someShardsFailed } from '../query/run/search-target.ts'
 import { placeOf } from '../query/run/top-documents.ts'
 import { sourceFilterOfParameters } from '../query/show/source-filter.ts'
 import { checkPointInTime, checkScroll } from './lasting-search.ts'
@@ -95,11 +96,19 @@ async function searchText(asked: Asked, request: SearchRequest, context: QueryCo
   const startMs = performance.now()
   const targets = await targetsOf(asked, request, context)
   const outcome = await executeSearch(targets, request, { ...context, showTopHit: topHit })
+  checkWhole(asked.parameters, outcome)
   return searchJson(request, outcome, {
     ...{ tookMs: tookSince(startMs), indexCount: targets.length, totalAsInt: booleanParameter(asked.parameters, 'rest_total_hits_as_int') },
     ...{ typedKeys: booleanParameter(asked.parameters, 'typed_keys'), nowMs: context.clock.nowMs() },
     ...{ memory: context.memory, name: request.pointInTime === undefined ? {} : { pit_id: request.pointInTime.id } },
   })
+}
+
+/** `allow_partial_search_results=false`: all or nothing. */
+function checkWhole(parameters: URLSearchParams, { failures, timedOut }: SearchOutcome): void {
+  if (booleanParameter(parameters, 'allow_partial_search_results', true)) return
+  if (failures.length > 0) throw someShardsFailed(failures)
+  if (timedOut) throw new ApiError(503, 'search_phase_execution_exception', 'the time of the request was over before all was found')
 }
 
 /** Throws 503 where the time is over before the page is: the next one would leave hits out. */

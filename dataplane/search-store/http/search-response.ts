@@ -16,7 +16,7 @@ import { namedQueries } from '../query/parse/query.ts'
 import type { SearchRequest } from '../query/parse/search-request.ts'
 import { matches } from '../query/run/matches.ts'
 import type { SearchOutcome } from '../query/run/search.ts'
-import { allShardsFailed, type ShardFailure } from '../query/run/search-target.ts'
+import { allShardsFailed, type ShardFailure, shownFailure } from '../query/run/search-target.ts'
 import { readExactDocument, sourceText } from '../query/run/segment-unit.ts'
 import { parsedOf, type RankedDocument, shownSortValues } from '../query/run/top-documents.ts'
 import { fieldsShown, type ShowFields } from '../query/show/field-formats.ts'
@@ -35,15 +35,15 @@ export interface ShardCounts {
   readonly failures?: readonly unknown[]
 }
 
-/** Throws the failure itself when no index could answer. */
+/** Throws the failure itself when no index could answer, not even in part. */
 export function shardCounts(total: number, failures: readonly ShardFailure[]): ShardCounts {
-  if (failures.length > 0 && failures.length === total) throw allShardsFailed(failures)
+  if (failures.length > 0 && failures.length === total && !failures.some(({ isPartial }) => isPartial)) throw allShardsFailed(failures)
   return {
     total,
     successful: total - failures.length,
     skipped: 0,
     failed: failures.length,
-    ...(failures.length > 0 && { failures: failures.map(({ status: _status, ...failure }) => failure) }),
+    ...(failures.length > 0 && { failures: failures.map(shownFailure) }),
   }
 }
 

@@ -5,6 +5,7 @@ import type { ResolveOptions } from '../catalog/resolve.ts'
 import type { Query } from '../query/parse/query.ts'
 import type { PointInTime } from '../query/parse/search-request.ts'
 import type { FeedHead } from '../storage/index-feed.ts'
+import type { Damage } from '../storage/index-storage.ts'
 
 /** An ApiError on its way. */
 export interface Refusal {
@@ -75,6 +76,6 @@ export type FromProcess =
   | { readonly kind: 'end'; readonly id: number }
   /** Answers `areYouThere`; the id is that of no query. */
   | { readonly kind: 'here'; readonly id: 0 }
-  /** The query came upon damage, and goes on without that index. */
-  | { readonly kind: 'damage'; readonly id: number; readonly damage: string }
+  /** The query came upon damage, and goes on without that segment. */
+  | { readonly kind: 'damage'; readonly id: number; readonly damage: Damage }
   | { readonly kind: 'failed'; readonly id: number; readonly error: Refusal | { readonly stack: string } }

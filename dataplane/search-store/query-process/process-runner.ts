@@ -11,6 +11,7 @@ import type { Leases } from '../leases/leases.ts'
 import { QUERY_BUDGET_MS } from '../query/budget/pace.ts'
 import type { Query } from '../query/parse/query.ts'
 import { createDamageLog } from '../storage/damaged-segment.ts'
+import type { Damage } from '../storage/index-storage.ts'
 import { Turns } from '../turns.ts'
 import { type AnswerStream, createAnswerStream } from './answer-stream.ts'
 import { awaitedIndices } from './awaited-indices.ts'
@@ -103,7 +104,7 @@ class ProcessRunner implements QueryRunner {
   readonly #config: ProcessRunnerConfig
   readonly #times: QueryTimes
   readonly #pending = new Map<number, Pending>()
-  readonly #tellDamage: (damage: string) => void
+  readonly #logDamage: (damage: string) => void
   readonly #ended: Record<string, number> = { stuck: 0, memory: 0, crashed: 0, killed: 0 }
   readonly #watch: NodeJS.Timeout
   #life: Life | undefined
@@ -117,7 +118,7 @@ class ProcessRunner implements QueryRunner {
 
   constructor(config: ProcessRunnerConfig) {
     this.#config = config
-    this.#tellDamage = createDamageLog(config.log)
+    this.#logDamage = createDamageLog(config.log)
     this.#times = config.times ?? TIMES
     this.#watch = setInterval(() => this.#look(), LOOK_EVERY_MS)
     this.#watch.unref()
@@ -254,12 +255,19 @@ class ProcessRunner implements QueryRunner {
         this.#finish(pending)
         break
       case 'damage':
-        this.#tellDamage(message.damage)
+        this.#noteDamage(message.damage)
         break
       case 'failed':
         this.#quickEnds = 0
         this.#giveUp(pending, errorOf(message.error))
     }
+  }
+
+  #noteDamage({ text, uuid, segment }: Damage): void {
+    this.#logDamage(text)
+    if (segment === undefined) return
+    const index = this.#config.catalog.indices.find(each => each.uuid === uuid)
+    index?.storage.noteDamage?.(segment)
   }
 
   #asked({ call }: Pending, { pointInTime, expression, options }: Extract<FromProcess, { kind: 'ask' }>): readonly Asked[] {

@@ -264,8 +264,8 @@ export class QueryService {
       this.#link.send({ kind: 'failed', id, error: { stack: error instanceof Error ? (error.stack ?? error.message) : String(error) } })
   }
 
-  #damaged(id: number, { message }: DamagedSegment): ApiError {
-    this.#link.send({ kind: 'damage', id, damage: message })
+  #damaged(id: number, { message, segment }: DamagedSegment): ApiError {
+    this.#link.send({ kind: 'damage', id, damage: { text: message, segment: segment.number } })
     return damagedError(message)
   }
 

@@ -12,15 +12,28 @@ export class DamagedSegment extends Error {
   }
 }
 
-/** The error to throw for a read that failed: damage, unless the system refused it or the file is gone. `placeOf` is asked only for damage that was not known. */
-export function damageOf(segment: Segment, path: string, placeOf: () => number, error: unknown): unknown {
+const MADE_ANEW = 'it is made anew from the documents beside it; until then searches that need it leave the documents of this segment out'
+const RESTORED =
+  'restore its directory from a backup and start again, or delete the index; searches that need this part leave the documents of this segment out'
+
+/**
+ * The error to throw for a read that failed: damage, unless the system refused it or the file is gone. `placeOf` is asked only for damage that was not
+ * known. `commitsEnd`: behind it stands what is made anew from the documents before it.
+ */
+export function damageOf(
+  segment: Segment,
+  path: string,
+  placeOf: () => number,
+  error: unknown,
+  commitsEnd = Number.POSITIVE_INFINITY,
+): unknown {
   if (error instanceof SnapshotGone) return error
   // Found by way of the same file with other deletions.
   if (error instanceof DamagedSegment) return error.segment === segment ? error : new DamagedSegment(segment, error.message, error.cause)
   if (error instanceof Error && 'syscall' in error && 'code' in error && error.code !== 'EIO') return error
   const why = error instanceof Error ? error.message : String(error)
-  const message = `${path} is damaged at byte ${placeOf()} (${why}): restore its directory from a backup and start again, or delete the index`
-  return new DamagedSegment(segment, `${message}; searches that do not read this part find the rest`, error)
+  const place = placeOf()
+  return new DamagedSegment(segment, `${path} is damaged at byte ${place} (${why}): ${place >= commitsEnd ? MADE_ANEW : RESTORED}`, error)
 }
 
 /** Beyond, damage may be told again. */

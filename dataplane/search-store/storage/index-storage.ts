@@ -64,6 +64,15 @@ export interface StoredDocument {
   readonly source: Uint8Array
 }
 
+/** A part of an index that cannot be read. */
+export interface Damage {
+  readonly text: string
+  /** The uuid of the index, where it is known. */
+  readonly uuid?: string | undefined
+  /** The number of a sealed segment. */
+  readonly segment?: number | undefined
+}
+
 /** An index, as queries read it. */
 export interface ReadableIndex {
   readonly name: string
@@ -71,6 +80,8 @@ export interface ReadableIndex {
   readonly mapping: IndexMapping
   /** Why the index could not be opened, where it could not. It then holds nothing, and requests for it are answered 503. */
   readonly problem?: string
+  /** Parts that cannot be read, whose documents the segments lack. Absent: nothing is known to be damaged. */
+  readonly damage?: readonly Damage[]
   /** A snapshot for one query: later writes do not change what these answer (deletions may show). */
   segments(): readonly Segment[]
 }
@@ -100,6 +111,8 @@ export interface IndexStorage extends ReadableIndex {
   pin?(dir: string): readonly PinnedFile[]
   /** To be called now and then, where there is housekeeping to do. */
   maintain?(): Promise<void>
+  /** A part of the sealed segment could not be read by another process: `maintain` makes it anew where its documents are whole. */
+  noteDamage?(segment: number): void
   readonly docCount: number
   readonly deletedCount: number
   readonly sizeBytes: number
@@ -110,6 +123,8 @@ export interface IndexStorage extends ReadableIndex {
 
 /** A run of documents of one index. Documents are numbered 0 … size − 1 in order of arrival. */
 export interface Segment {
+  /** Among the files of its index; absent: it has no file of its own, or is still written to. */
+  readonly number?: number
   readonly size: number
   readonly liveCount: number
   /** Bounds of the `timestamp` field, ms; NaN when no document has one. */

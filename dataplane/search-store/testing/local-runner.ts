@@ -24,7 +24,7 @@ export function createLocalRunner({
   readonly leases: Leases
   readonly log: { error(fields: object, message: string): void }
 }): QueryRunner {
-  const tellDamage = createDamageLog(log)
+  const logDamage = createDamageLog(log)
   let running = 0
   return {
     async run(call, signal) {
@@ -33,7 +33,7 @@ export function createLocalRunner({
       try {
         return await executeQuery(call, {
           clock,
-          tellDamage,
+          tellDamage: ({ text }) => logDamage(text),
           leftMs: () => endMs - clock.nowMs(),
           turns: {
             async next() {

@@ -1,13 +1,14 @@
 /** The segments that a search walks. */
 import { checkFields } from '../../aggregate/field-values.ts'
-import { NO_SHARD, unavailable } from '../../catalog/unavailable-storage.ts'
+import { damagedError, NO_SHARD, unavailable } from '../../catalog/unavailable-storage.ts'
+import { EMPTY_SEGMENT } from '../../storage/empty-segment.ts'
 import { bindQuery } from '../bind/bind.ts'
 import { allOf, unscored } from '../bind/condition.ts'
 import { findField } from '../bind/field.ts'
 import type { Pace } from '../budget/pace.ts'
 import type { Query } from '../parse/query.ts'
 import type { SearchRequest } from '../parse/search-request.ts'
-import { type SearchTarget, type ShardFailure, shardFailure } from './search-target.ts'
+import { partialFailure, type SearchTarget, type ShardFailure, shardFailure } from './search-target.ts'
 import type { BoundIndex, SegmentUnit } from './segment-unit.ts'
 import { TopDocuments } from './top-documents.ts'
 
@@ -17,7 +18,7 @@ export interface BoundTarget {
   readonly target: SearchTarget
 }
 
-/** Binds the query to each index; those that cannot run it are failures. */
+/** Binds the query to each index; those that cannot run it are failures, and those that lack a part are both. */
 export async function bindTargets(
   targets: readonly SearchTarget[],
   query: Query,
@@ -31,10 +32,12 @@ export async function bindTargets(
     const { name: index, mapping } = target.storage
     try {
       if (target.storage.problem !== undefined) throw unavailable(target.storage, NO_SHARD)
+      const partial = partialFailureOf(target)
       const bind = { index, mapping, nowMs }
       const own = bindQuery(query, bind)
       const condition = target.filter === undefined ? own : allOf([own, unscored(bindQuery(target.filter, bind))])
       bound.push({ bound: { index, mapping, condition, query: own }, target })
+      if (partial !== undefined) failures.push(partial)
     } catch (error) {
       failures.push(shardFailure(error, target.storage))
     }
@@ -42,12 +45,22 @@ export async function bindTargets(
   return { bound, failures }
 }
 
-/** A snapshot of the segments, indices in order. */
+/** Throws where nothing of the index is left. */
+function partialFailureOf({ storage }: SearchTarget): ShardFailure | undefined {
+  const [damage] = storage.damage ?? []
+  if (damage === undefined) return undefined
+  const error = damagedError(damage.text)
+  if (storage.segments().every(segment => segment === EMPTY_SEGMENT)) throw error
+  return partialFailure(error, storage)
+}
+
+/** A snapshot of the segments, indices in order. A damaged segment keeps its ordinal, by which pages go on. */
 export function unitsOf(bound: readonly BoundTarget[]): readonly SegmentUnit[] {
   let ordinal = 0
-  return bound.flatMap(({ bound: index, target }) =>
+  const all = bound.flatMap(({ bound: index, target }) =>
     target.storage.segments().map(segment => ({ ordinal: ordinal++, bound: index, segment })),
   )
+  return all.filter(({ segment }) => segment !== EMPTY_SEGMENT)
 }
 
 export interface OpenUnits {
@@ -93,19 +106,4 @@ function checkSort(request: SearchRequest, bound: BoundIndex): void {
     bound,
     segment: EMPTY_SEGMENT,
   })
-}
-
-const EMPTY_SEGMENT: SegmentUnit['segment'] = {
-  size: 0,
-  liveCount: 0,
-  minTimestampMs: Number.NaN,
-  maxTimestampMs: Number.NaN,
-  isLive: () => false,
-  postings: () => undefined,
-  column: () => undefined,
-  counts: () => undefined,
-  id: () => '',
-  seqNo: () => 0,
-  version: () => 0,
-  source: () => new Uint8Array(0),
 }

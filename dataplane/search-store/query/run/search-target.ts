@@ -15,6 +15,8 @@ export interface ShardFailure {
   readonly node: string
   readonly status: number
   readonly reason: Record<string, unknown>
+  /** The rest of the index answers. */
+  readonly isPartial?: true
 }
 
 /** Throws errors on that are not the request's fault. */
@@ -23,13 +25,23 @@ export function shardFailure(error: unknown, { name, uuid }: ReadableIndex): Sha
   return { shard: 0, index: name, node: 'embedded', status: error.status, reason: { ...error.toCause(), index: name, index_uuid: uuid } }
 }
 
+/** A part of the index cannot be read. */
+export const partialFailure = (error: ApiError, index: ReadableIndex): ShardFailure => ({ ...shardFailure(error, index), isPartial: true })
+
+/** A failure as answers have it. */
+export const shownFailure = ({ status: _status, isPartial: _isPartial, ...failure }: ShardFailure) => failure
+
 /** The answer when every index refuses. */
-export function allShardsFailed(failures: readonly ShardFailure[]): ApiError {
+export const allShardsFailed = (failures: readonly ShardFailure[]): ApiError => shardsFailed('all shards failed', failures)
+
+/** The answer when an index refuses, and the request asks for all or nothing. */
+export const someShardsFailed = (failures: readonly ShardFailure[]): ApiError => shardsFailed('Partial shards failure', failures)
+
+function shardsFailed(what: string, failures: readonly ShardFailure[]): ApiError {
   const first = failures[0]!
-  const shown = failures.map(({ status: _status, ...failure }) => failure)
-  return new ApiError(first.status, 'search_phase_execution_exception', 'all shards failed', {
+  return new ApiError(first.status, 'search_phase_execution_exception', what, {
     rootCause: failures.map(failure => failure.reason),
-    details: { phase: 'query', grouped: true, failed_shards: shown },
+    details: { phase: 'query', grouped: true, failed_shards: failures.map(shownFailure) },
     causedBy: first.reason,
   })
 }

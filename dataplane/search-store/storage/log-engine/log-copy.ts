@@ -4,15 +4,16 @@ import { DocumentRejected } from '../../mapping/document-rejected.ts'
 import type { IndexMapping } from '../../mapping/field-types.ts'
 import { createMapping, type MutableMapping } from '../../mapping/mapping.ts'
 import { mappingConfigOf } from '../../mapping/mapping-config.ts'
+import { EMPTY_SEGMENT } from '../empty-segment.ts'
 import { type IndexCopy, type IndexSnapshot, SnapshotGone } from '../index-copy.ts'
 import type { FeedHead, LogFeedHead, SealedNews, TailExtent } from '../index-feed.ts'
-import type { ReadableIndex, Segment } from '../index-storage.ts'
+import type { Damage, ReadableIndex, Segment } from '../index-storage.ts'
 import { DeadDocuments } from './format/dead-documents.ts'
 import { readOnlyFiles } from './format/index-files.ts'
 import { SegmentFile } from './format/segment-file.ts'
 import { logPath, segmentPath } from './index-directory.ts'
 import type { ByteCache } from './sealed/byte-cache.ts'
-import { SealedSegment } from './sealed/sealed-segment.ts'
+import { DamagedDirectory, SealedSegment } from './sealed/sealed-segment.ts'
 import { createSegmentContext, type SegmentContext } from './segment-context.ts'
 import { TailView } from './tail/tail.ts'
 import { TailCopy } from './tail/tail-copy.ts'
@@ -46,7 +47,9 @@ interface Known {
 
 /** The sealed segments that were opened for the last query. */
 interface OpenedSealed extends Pick<Known, 'sealed' | 'parts' | 'dead'> {
-  readonly segments: readonly SealedSegment[]
+  readonly segments: readonly Segment[]
+  /** Segments that could not be opened: an empty one stands in the place of each. */
+  readonly damage: readonly Damage[]
 }
 
 const NONE_DEAD = new DeadDocuments(0)
@@ -57,6 +60,8 @@ export class LogCopy implements IndexCopy {
   readonly #opened = new Map<number, SealedSegment>()
   #known: Known | undefined
   #lastSealed: OpenedSealed | undefined
+  /** Segments whose file was not there, though the store had told of them. */
+  readonly #missing = new Map<number, Known>()
   #tail: TailCopy | undefined
   /** The copy of the tail before, while there is none of the tail: queries that have begun may read it. */
   #before: TailCopy | undefined
@@ -107,7 +112,7 @@ export class LogCopy implements IndexCopy {
   }
 
   #forgetOthers(numbers: ReadonlySet<number>): void {
-    for (const number of this.#opened.keys()) if (!numbers.has(number)) this.#opened.delete(number)
+    for (const known of [this.#opened, this.#missing]) for (const number of known.keys()) if (!numbers.has(number)) known.delete(number)
     this.#lastSealed = undefined
   }
 
@@ -154,25 +159,45 @@ export class LogCopy implements IndexCopy {
     const { head, parts } = known
     // The tail first: its file may be gone soonest.
     const tail = await this.#tailView(known, step)
-    const segments: Segment[] = [...(await this.#openSealed(known, step))]
-    if (tail !== undefined) segments.push(tail)
-    const index = { name: head.name, uuid: head.uuid, mapping: parts.mapping satisfies IndexMapping, segments: () => segments }
+    const sealed = await this.#openSealed(known, step)
+    const segments = tail === undefined ? sealed.segments : [...sealed.segments, tail]
+    const index = {
+      ...{ name: head.name, uuid: head.uuid, mapping: parts.mapping satisfies IndexMapping, segments: () => segments },
+      ...(sealed.damage.length > 0 && { damage: sealed.damage }),
+    }
     if (this.#known === known) known.opened = index
     return index
   }
 
   /** In steps, but where nothing was sealed, merged or deleted since the last query: there are thousands, and many commits a second. */
-  async #openSealed(known: Known, step: () => Promise<unknown>): Promise<readonly SealedSegment[]> {
+  async #openSealed(known: Known, step: () => Promise<unknown>): Promise<OpenedSealed> {
     const { sealed, parts, dead } = known
     const last = this.#lastSealed
-    if (last !== undefined && last.sealed === sealed && last.parts === parts && last.dead === dead) return last.segments
-    const segments: SealedSegment[] = []
+    if (last !== undefined && last.sealed === sealed && last.parts === parts && last.dead === dead) return last
+    const segments: Segment[] = []
+    const damage: Damage[] = []
     for (const number of sealed) {
-      segments.push(this.#sealed(known, number))
+      try {
+        segments.push(this.#sealed(known, number))
+      } catch (error) {
+        damage.push({ text: this.#damageIn(error, known, number), segment: number })
+        segments.push(EMPTY_SEGMENT)
+      }
       await step()
     }
-    if (this.#known?.sealed === sealed && this.#known.parts === parts) this.#lastSealed = { sealed, parts, dead, segments }
-    return segments
+    const opened = { sealed, parts, dead, segments, damage }
+    if (this.#known?.sealed === sealed && this.#known.parts === parts) this.#lastSealed = opened
+    return opened
+  }
+
+  /** Throws what is no damage. A file that is not there is damage once the store has told of it anew. */
+  #damageIn(error: unknown, known: Known, number: number): string {
+    if (error instanceof DamagedDirectory) return error.message
+    if (!(error instanceof SnapshotGone)) throw error
+    const before = this.#missing.get(number)
+    this.#missing.set(number, before ?? known)
+    if (before === undefined || before === known) throw error
+    return `${segmentPath(known.head.dir, number)} is missing: restore its directory from a backup and start again, or delete the index`
   }
 
   #sealed({ head: { dir }, parts, dead }: Known, number: number): SealedSegment {
@@ -232,7 +257,7 @@ function openIfThere(path: string): SegmentFile | undefined {
 function openSealed(dir: string, number: number, context: SegmentContext): SealedSegment {
   const file = openFile(dir, number)
   const segment = SealedSegment.open(context, number, file, NONE_DEAD)
-  if (segment === undefined) throw new SnapshotGone(`the footer of ${file.path}`)
+  if (segment === undefined) throw new DamagedDirectory(`${file.path} is damaged at its end: it has no footer`)
   file.shareDescriptor(file.path)
   return segment
 }

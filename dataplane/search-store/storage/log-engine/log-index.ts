@@ -164,6 +164,10 @@ class StoredLogIndex implements LogIndex {
     return this.#segments.held.get(idKeyOf(id), id)
   }
 
+  noteDamage(segment: number): void {
+    this.#segments.merges.noteDamage(segment)
+  }
+
   getMany<T>(ids: readonly string[], show: (document: StoredDocument, at: number) => T | Promise<T>): Promise<readonly (T | undefined)[]> {
     return this.#segments.held.getMany(ids.map(idKeyOf), ids, show)
   }
@@ -232,6 +236,7 @@ class StoredLogIndex implements LogIndex {
       this.#segments.merges.finish(merged)
       await this.#segments.merges.dropEmpty()
     })
+    if (merged.isMended) this.#writes.mended(segmentPath(this.#dir, merged.sources[0]!.number))
   }
 
   async #mergeIdRuns(): Promise<void> {

@@ -18,6 +18,8 @@ export interface SegmentContext {
   slotOf(path: string): FieldSlot | undefined
   /** Whether a document holds the term with this key. */
   holds(source: Uint8Array, lo: number, hi: number): boolean
+  /** Told of sealed segments of which a part cannot be read, by their numbers. */
+  onDamage: (segment: number) => void
 }
 
 export function createSegmentContext(mapping: MutableMapping, files: IndexFiles, cache: ByteCache): SegmentContext {
@@ -28,6 +30,7 @@ export function createSegmentContext(mapping: MutableMapping, files: IndexFiles,
     cache,
     mapping,
     slots,
+    onDamage: () => undefined,
     slotOf(path) {
       const field = mapping.field(path)
       return field === undefined || field.type === 'object' ? undefined : slots.of(path, field)

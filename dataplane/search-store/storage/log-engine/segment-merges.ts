@@ -1,9 +1,10 @@
 /** Merges small segments, and removes those without a living document. */
-import { DamagedSegment } from '../damaged-segment.ts'
+import { SnapshotGone } from '../index-copy.ts'
 import type { Segment } from '../index-storage.ts'
 import { encodeFrame } from './format/frame.ts'
 import type { HeldSegments } from './held-segments.ts'
 import type { SavedList } from './saved-list.ts'
+import { committedDocuments, type DocumentSource } from './sealed/committed-documents.ts'
 import { type Merged, mergeCandidates, mergeSegments } from './sealed/merge-segments.ts'
 import type { SealedSegment } from './sealed/sealed-segment.ts'
 import { writeFrame } from './tail/write-frame.ts'
@@ -14,6 +15,8 @@ export interface PreparedMerge {
   readonly sources: readonly SealedSegment[]
   readonly merged: Merged
   readonly number: number
+  /** It is a single damaged segment that was made anew. */
+  readonly isMended: boolean
 }
 
 export class SegmentMerges {
@@ -22,30 +25,75 @@ export class SegmentMerges {
   #isMerging = false
   /** Segments that others took the place of, and whose files the disk did not remove: they must be gone before those others are. */
   #leftovers: readonly number[] = []
-  /** Not merged any more. */
-  readonly #damaged = new WeakSet<Segment>()
+  /** Numbers of those of which a part could not be read, and which are yet to be made anew. */
+  readonly #damaged = new Set<number>()
+  /** Their documents are damaged: they are neither merged nor made anew. */
+  readonly #lost = new WeakSet<Segment>()
 
   constructor(held: HeldSegments, list: SavedList) {
     this.#held = held
     this.#list = list
   }
 
-  /** Merges small neighbours beside the running writes; undefined when there is nothing to merge. `finish` must follow. */
+  /** A part of a sealed segment could not be read. */
+  noteDamage(number: number): void {
+    this.#damaged.add(number)
+  }
+
+  /**
+   * Makes a damaged segment anew from its documents, or merges small neighbours, beside the running writes; undefined when there is nothing to do.
+   * `finish` must follow.
+   */
   async prepare(): Promise<PreparedMerge | undefined> {
-    const held = this.#held
-    const sources = this.#isMerging ? [] : mergeCandidates(held.sealed, this.#damaged)
-    if (sources.length === 0) return undefined
+    if (this.#isMerging) return undefined
     this.#isMerging = true
+    try {
+      const prepared = (await this.#prepareMended()) ?? (await this.#prepareMerged())
+      this.#isMerging = prepared !== undefined
+      return prepared
+    } catch (error) {
+      this.#isMerging = false
+      throw error
+    }
+  }
+
+  async #prepareMended(): Promise<PreparedMerge | undefined> {
+    for (const number of this.#damaged) {
+      const segment = this.#held.sealed.find(each => each.number === number)
+      if (segment !== undefined && segment.liveCount > 0 && !this.#lost.has(segment)) {
+        const documents = await this.#committed(segment)
+        if (documents !== undefined) return this.#write([segment], new Map([[segment, documents]]))
+        this.#lost.add(segment)
+      }
+      this.#damaged.delete(number)
+    }
+    return undefined
+  }
+
+  /** Undefined where they are damaged, too, or the disk does not read them. */
+  #committed(segment: SealedSegment): Promise<DocumentSource | undefined> {
+    return committedDocuments(segment, this.#held.context.cache).catch(error => {
+      if (error instanceof SnapshotGone || (error instanceof Error && 'syscall' in error)) return undefined
+      throw error
+    })
+  }
+
+  async #prepareMerged(): Promise<PreparedMerge | undefined> {
+    const sources = mergeCandidates(this.#held.sealed, this.#lost)
+    return sources.length === 0 ? undefined : this.#write(sources)
+  }
+
+  async #write(sources: readonly SealedSegment[], documents?: ReadonlyMap<SealedSegment, DocumentSource>): Promise<PreparedMerge> {
+    const held = this.#held
     const number = held.nextNumber++
     try {
       const file = held.files.createBeside(number)
       const replaces = [...this.#leftovers, ...sources.map(each => each.number)]
-      const merged = await mergeSegments(held.context, held.mapping, { sources, replaces, number, file }, held.high)
-      return { sources, number, merged }
+      const plan = { sources, replaces, number, file, ...(documents && { documents }) }
+      const merged = await mergeSegments(held.context, held.mapping, plan, held.high)
+      return { sources, number, merged, isMended: documents !== undefined }
     } catch (error) {
-      this.#isMerging = false
       held.files.removeBeside(number)
-      if (error instanceof DamagedSegment) this.#damaged.add(error.segment)
       throw error
     }
   }
@@ -58,6 +106,7 @@ export class SegmentMerges {
     for (const [doc, { segment, doc: was }] of origins.entries()) if (!segment.isLive(was)) tail.dead.add(doc)
     const segment = this.#held.files.placeMerged(tail, number, placed => this.#list.saveMerging(placed, sources))
     this.#held.putMerged(segment, sources, origins)
+    for (const { number: gone } of sources) this.#damaged.delete(gone)
     for (const { file } of sources) file.keepDescriptor()
     this.#leftovers = [...this.#leftovers, ...sources.map(each => each.number)]
     this.#removeLeftovers()

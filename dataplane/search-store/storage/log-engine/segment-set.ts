@@ -33,6 +33,7 @@ export async function openSegmentSet(
   const held = new HeldSegments(context, mapping, files, dir, found.nextNumber, maxIdsInMemory)
   const list = new SavedList(held, found, listed, saveState)
   const set = { held, list, batch: new RunningBatch(held), sealing: new TailSealing(held, list), merges: new SegmentMerges(held, list) }
+  context.onDamage = number => set.merges.noteDamage(number)
   await fill(set, found)
   held.places.open()
   if (found.accepted.length > 0 && list.trySave()) files.forgetLost(found.accepted)

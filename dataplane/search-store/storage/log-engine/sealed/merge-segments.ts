@@ -12,6 +12,7 @@ import type { StagedDocument } from '../format/staged-document.ts'
 import { DocumentWalker } from '../ingest/document-walker.ts'
 import type { SegmentContext } from '../segment-context.ts'
 import { type HighCardinality, Tail } from '../tail/tail.ts'
+import type { DocumentSource } from './committed-documents.ts'
 import { encodeIndex } from './seal-segment.ts'
 import type { SealedSegment } from './sealed-segment.ts'
 
@@ -45,6 +46,8 @@ export interface Merged {
 /** A merge: of what, into what. */
 export interface MergePlan {
   readonly sources: readonly SealedSegment[]
+  /** The documents of those sources whose index is damaged. */
+  readonly documents?: ReadonlyMap<SealedSegment, DocumentSource>
   /** Numbers of all segments that must not come back while the merged one is there: the sources, and older ones whose files are still there. */
   readonly replaces: readonly number[]
   readonly number: number
@@ -55,7 +58,7 @@ export interface MergePlan {
 export async function mergeSegments(
   context: SegmentContext,
   mapping: MutableMapping,
-  { sources, replaces, number, file }: MergePlan,
+  { sources, documents, replaces, number, file }: MergePlan,
   high: HighCardinality,
 ): Promise<Merged> {
   const tail = new Tail(context, number, file, high)
@@ -66,14 +69,15 @@ export async function mergeSegments(
   let slice: StagedDocument[] = []
   let bytes = 0
   for (const segment of sources) {
+    const stored: DocumentSource = documents?.get(segment) ?? segment
     for (let doc = 0; doc < segment.size; doc++) {
       if (!segment.isLive(doc)) continue
-      const id = segment.checkedId(doc)
+      const id = stored.checkedId(doc)
       const key = idKey(id.bytes, id.isUuid)
-      tail.seqs.add(origins.length, segment.seqNo(doc))
-      if (segment.version(doc) !== 1) tail.versions.set(origins.length, segment.version(doc))
+      tail.seqs.add(origins.length, stored.seqNo(doc))
+      if (stored.version(doc) !== 1) tail.versions.set(origins.length, stored.version(doc))
       origins.push({ segment, doc, hash: key.hash })
-      const source = segment.source(doc)
+      const source = stored.source(doc)
       slice.push({ id: key, source })
       bytes += source.length
       if (slice.length % BLOCK_DOCS !== 0) continue

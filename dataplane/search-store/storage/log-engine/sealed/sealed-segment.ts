@@ -1,6 +1,6 @@
 /** A sealed segment as queries read it. */
 import { decompress } from '../../../../compression/zstd.ts'
-import { damageOf } from '../../damaged-segment.ts'
+import { DamagedSegment, damageOf } from '../../damaged-segment.ts'
 import { SnapshotGone } from '../../index-copy.ts'
 import type { Column, KeptResults, MinuteCount, PostingSet, Segment, TextShapes, ValueCounts } from '../../index-storage.ts'
 import type { MemberPick } from '../../member-pick.ts'
@@ -399,11 +399,17 @@ export class SealedSegment implements Segment {
     try {
       return read()
     } catch (error) {
-      throw damageOf(this, this.file.path, () => position, error)
+      throw this.#damageAt(() => position, error)
     }
   }
 
   #damageOfBlock(doc: number, error: unknown): unknown {
-    return damageOf(this, this.file.path, () => this.#stored.placeOf(doc), error)
+    return this.#damageAt(() => this.#stored.placeOf(doc), error)
+  }
+
+  #damageAt(placeOf: () => number, error: unknown): unknown {
+    const damage = damageOf(this, this.file.path, placeOf, error, this.commitsEnd)
+    if (damage instanceof DamagedSegment) this.#context.onDamage(this.number)
+    return damage
   }
 }

@@ -8,6 +8,7 @@ import type { IndexEvents } from '../ingest/document-events.ts'
 import { DocumentWalker } from '../ingest/document-walker.ts'
 import { readContent, sourceReader } from '../sealed/stored-blocks.ts'
 import type { SegmentContext } from '../segment-context.ts'
+import { noteNumbers } from './frame-numbers.ts'
 import { readFrame } from './read-frame.ts'
 import { type HighCardinality, Tail } from './tail.ts'
 
@@ -101,13 +102,6 @@ export function takeFrame(tail: Tail, events: IndexEvents, frame: Frame): void {
   noteNumbers(tail, tail.count, frame)
   tail.append(frame.blocks, idsOf(frame.blocks, tail.file), events)
   tail.end = frame.end
-}
-
-function noteNumbers(tail: Tail, firstDoc: number, { head, docs }: Frame): void {
-  if (docs > 0) tail.seqs.add(firstDoc, head.seq)
-  if (docs > 0 && head.idsTellTimes !== true) tail.idsTellTimes = false
-  for (const [k, seq] of head.seqs ?? []) tail.seqs.add(firstDoc + k, seq)
-  for (const [k, version] of head.versions ?? []) tail.versions.set(firstDoc + k, version)
 }
 
 function idsOf(blocks: readonly BlockRef[], file: SegmentFile): Buffer[] {
