@@ -35,6 +35,7 @@ function createClient(deps: ProduceDeps): KafkaClient<GroupSubscription> {
   const producers = createProducerPool(settings, transactionalId => new TransactionalProducer(deps, transactionalId))
 
   return {
+    partitionsOf: ({ name }) => cluster.usedPartitions(name),
     createProduce: () => createProduce(deps),
     writeTransaction: (content, memberOf) => producers.use(producer => producer.write(content, groupId => memberOf(groupId)?.membership())),
     createSubscription: (config, onClosed) => new GroupSubscription(cluster, config, onClosed),

@@ -11,6 +11,7 @@ import kafkajs, {
 import type { BusRecord } from '../../../ports/bus.ts'
 import { settledWithin } from '../kafka/both-clients/deadline.ts'
 import type { KafkaSettings } from '../kafka/both-clients/kafka-config.ts'
+import { PartitionGone } from '../kafka/both-clients/kafka-errors.ts'
 import type { PartitionBatches } from '../kafka/both-clients/send-queue.ts'
 import { createConnections } from './connections.ts'
 import { repairLibrary } from './library-repairs.ts'
@@ -89,18 +90,20 @@ export function createProducer(settings: KafkaSettings, config?: ProducerConfig)
 }
 
 /**
- * Writes the batches, each in a send of its own: within one send `kafkajs` takes a partition for written whose leader moves, before the
+ * Writes the batches; rejects with `PartitionGone` for one to a partition that the topic does not have, for which `kafkajs` sends nothing, and answers
+ * as if it had. Each goes in a send of its own: within one send `kafkajs` takes a partition for written whose leader moves, before the
  * attempt is repeated, to a broker that has already answered for others, and acknowledges records that it never sent.
  */
 export async function sendBatches(to: Pick<Producer, 'send'>, topic: string, batches: PartitionBatches): Promise<void> {
-  const sends = [...batches].map(([partition, records]) =>
-    to.send({
+  const sends = [...batches].map(async ([partition, records]) => {
+    const written = await to.send({
       topic,
       messages: records.map(record => toMessage(record, partition)),
       acks: -1,
       compression: kafkajs.CompressionTypes.GZIP,
-    }),
-  )
+    })
+    if (!written.some(answer => answer.partition === partition)) throw new PartitionGone(topic, partition)
+  })
   const failed = (await Promise.allSettled(sends)).find(outcome => outcome.status === 'rejected')
   if (failed !== undefined) throw failed.reason
 }

@@ -4,6 +4,7 @@ import { type Bus, BusError } from '../../../ports/bus.ts'
 import { createClientBus, createProducerPool, type KafkaClient } from '../kafka/both-clients/client-bus.ts'
 import { withDeadline } from '../kafka/both-clients/deadline.ts'
 import { type KafkaConfig, type KafkaSettings, withDefaults } from '../kafka/both-clients/kafka-config.ts'
+import { PartitionGone } from '../kafka/both-clients/kafka-errors.ts'
 import type { SendQueueDeps } from '../kafka/both-clients/send-queue.ts'
 import { createKafkajsClient, createProducer, type OpenProducer, RETRY, sendBatches } from './client.ts'
 import { ensureTopics } from './ensure-topics.ts'
@@ -38,6 +39,15 @@ export async function openKafkaJsBus(config: KafkaConfig): Promise<Bus> {
 function createKafkaClient(settings: KafkaSettings, admin: Admin, disconnect: () => Promise<void>): KafkaClient<KafkaJsSubscription> {
   const { clock, deliveryTimeoutMs } = settings
   const senders: Sender[] = []
+  /** By topic that was made anew with fewer partitions. */
+  const fewer = new Map<string, number>()
+  const learnPartitions = async (error: unknown): Promise<never> => {
+    if (error instanceof PartitionGone) {
+      const { topics } = await admin.fetchTopicMetadata({ topics: [error.topic] })
+      for (const { name, partitions } of topics) if (partitions.length > 0) fewer.set(name, partitions.length)
+    }
+    throw error
+  }
   const producers = createProducerPool(settings, transactionalId => new TransactionalProducer({ admin, settings, transactionalId }))
   const ask = async <T>(work: () => Promise<T>, doing: string): Promise<T> => {
     try {
@@ -47,14 +57,15 @@ function createKafkaClient(settings: KafkaSettings, admin: Admin, disconnect: ()
     }
   }
   return {
+    partitionsOf: ({ name, partitions }) => Math.min(partitions, fewer.get(name) ?? partitions),
     createProduce() {
       const sender = createSender(settings)
       senders.push(sender)
-      return sender.produce
+      return (topic, batches) => sender.produce(topic, batches).catch(learnPartitions)
     },
     writeTransaction: content =>
       withDeadline(
-        producers.use(producer => producer.write(content)),
+        producers.use(producer => producer.write(content).catch(learnPartitions)),
         2 * deliveryTimeoutMs,
         'the transaction',
       ),

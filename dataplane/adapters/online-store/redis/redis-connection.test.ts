@@ -11,11 +11,14 @@ describe('a connection to Redis', () => {
   /** How the next GETs end; those behind them are answered. */
   let ends: ('answer' | 'close')[]
   let gets: number
+  /** Answers GET in its place. */
+  let moved: string | undefined
 
   beforeEach(async () => {
     sockets = new Set()
     ends = []
     gets = 0
+    moved = undefined
     server = createServer(socket => {
       sockets.add(socket)
       socket.on('error', () => undefined)
@@ -24,7 +27,7 @@ describe('a connection to Redis', () => {
         for (const [, name] of data.toString().matchAll(/\*\d+\r\n\$\d+\r\n(\w+)/g)) {
           const end = name === 'GET' && gets++ >= 0 ? (ends.shift() ?? 'answer') : 'answer'
           if (end === 'close') return void socket.destroy()
-          socket.write(name === 'GET' ? '$1\r\n7\r\n' : '+OK\r\n')
+          socket.write(name === 'GET' ? (moved ?? '$1\r\n7\r\n') : '+OK\r\n')
         }
       })
     })
@@ -47,6 +50,54 @@ describe('a connection to Redis', () => {
     expect(sockets.size).to.equal(2)
     expect(await failure(get())).to.be.instanceOf(OnlineStoreUnavailable)
     expect(gets).to.equal(5)
+  })
+
+  describe('to a node of a cluster that does not have the keys', () => {
+    let other: Server
+    /** Answers of the other node; then it has the keys. */
+    let elsewhere: string[]
+    beforeEach(async () => {
+      elsewhere = []
+      other = createServer(socket => {
+        sockets.add(socket)
+        socket.on('error', () => undefined)
+        socket.on('data', data => {
+          for (const [, name] of data.toString().matchAll(/\*\d+\r\n\$\d+\r\n(\w+)/g))
+            socket.write(name === 'GET' ? (elsewhere.shift() ?? '$1\r\n8\r\n') : '+OK\r\n')
+        })
+      })
+      await new Promise<void>(resolve => other.listen(0, '127.0.0.1', resolve))
+    })
+    afterEach(() => void other.close())
+    const portOf = (of: Server) => (of.address() as AddressInfo).port
+
+    it('goes on at the one that has them, as after a failover, and stays there', async () => {
+      for (const host of ['127.0.0.1', '']) {
+        moved = `-MOVED 3999 ${host}:${portOf(other)}\r\n`
+        expect(await get()).to.equal('8')
+        moved = undefined
+        expect(await get()).to.equal('8')
+        elsewhere = [`-MOVED 3999 127.0.0.1:${portOf(server)}\r\n`]
+        expect(await get()).to.equal('7')
+      }
+    })
+
+    it('asks the node of the address again once the other fails', async () => {
+      moved = `-MOVED 3999 127.0.0.1:${portOf(other)}\r\n`
+      elsewhere = ['$1\r\n8\r\n', '-CLUSTERDOWN The cluster is down\r\n']
+      expect(await get()).to.equal('8')
+      expect(await failure(get())).to.be.instanceOf(OnlineStoreUnavailable)
+      moved = undefined
+      expect(await get()).to.equal('7')
+    })
+
+    it('ends where nodes name one another', async () => {
+      moved = `-MOVED 3999 127.0.0.1:${portOf(other)}\r\n`
+      elsewhere = Array(9).fill(`-MOVED 3999 127.0.0.1:${portOf(server)}\r\n`) as string[]
+      const error = await failure(get())
+      expect(error).to.be.instanceOf(OnlineStoreUnavailable)
+      expect(gets).to.be.below(4)
+    })
   })
 
   it('that never answered is not made anew', async () => {

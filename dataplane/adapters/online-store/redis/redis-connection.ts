@@ -13,14 +13,16 @@ export type RedisClient = ReturnType<typeof buildClient>
 
 export interface RedisConnection {
   /**
-   * Connects where need be and runs one round trip; a second time where a kept connection was closed meanwhile. Rejects with `OnlineStoreUnavailable`, at the
-   * latest after four times the time-out.
+   * Connects where need be and runs one round trip; a second time where a kept connection was closed meanwhile, or a node of a cluster names the one that
+   * has the keys. Rejects with `OnlineStoreUnavailable`, at the latest after eight times the time-out.
    */
   run<T>(work: (client: RedisClient) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
 
 const DEFAULT_TIMEOUT_MS = 2_000
+/** Nodes that are asked after the one of the URL. */
+const MAX_REDIRECTIONS = 2
 
 /**
  * Does nothing by itself: it connects for the first call, and anew for the call after one that failed. The client's own reconnecting
@@ -29,13 +31,15 @@ const DEFAULT_TIMEOUT_MS = 2_000
 export function createRedisConnection({ url, timeoutMs = DEFAULT_TIMEOUT_MS }: RedisConnectionConfig): RedisConnection {
   let current: { readonly client: RedisClient; readonly connected: Promise<unknown> } | undefined
   let isClosed = false
+  /** The node of a cluster that has the keys, when it is not the one of the URL; forgotten with the next failure. */
+  let owner: string | undefined
   /** Those that have answered: the other end may close them at any time. */
   const kept = new WeakSet<RedisClient>()
 
   const open = () => {
     if (isClosed) throw new Error('closed')
     if (current === undefined) {
-      const client = buildClient(url, timeoutMs)
+      const client = buildClient(owner ?? url, timeoutMs)
       // A caller that waits for the connection gets the error. The next call finds a connection that broke between two calls.
       client.on('error', () => drop(client))
       current = { client, connected: client.connect() }
@@ -49,7 +53,8 @@ export function createRedisConnection({ url, timeoutMs = DEFAULT_TIMEOUT_MS }: R
 
   return {
     async run(work) {
-      for (let mayBeResent = true; ; mayBeResent = false) {
+      let redirections = 0
+      for (let mayBeResent = true; ; ) {
         let client: RedisClient | undefined
         try {
           const opened = open()
@@ -60,8 +65,13 @@ export function createRedisConnection({ url, timeoutMs = DEFAULT_TIMEOUT_MS }: R
           return answer
         } catch (error) {
           if (client !== undefined) drop(client)
+          owner = ownerNamedBy(error, owner ?? url)
+          if (owner !== undefined && redirections++ < MAX_REDIRECTIONS) continue
           // Reads and writes of whole rows may be done twice.
-          if (mayBeResent && client !== undefined && kept.has(client) && wasClosed(error)) continue
+          if (mayBeResent && client !== undefined && kept.has(client) && wasClosed(error)) {
+            mayBeResent = false
+            continue
+          }
           throw new OnlineStoreUnavailable(`the online store did not do it: ${reason(error)}`, { cause: error })
         }
       }
@@ -71,6 +81,19 @@ export function createRedisConnection({ url, timeoutMs = DEFAULT_TIMEOUT_MS }: R
       if (current !== undefined) drop(current.client)
     },
   }
+}
+
+/** `MOVED 3999 10.0.0.2:6379`: a node of a cluster that does not have the keys, as after a failover, names the one that has; without a host it is its own. */
+const MOVED = /^MOVED \d+ (.*):(\d+)$/
+
+/** The address at the node that an answer names. */
+function ownerNamedBy(error: unknown, asked: string): string | undefined {
+  const [, host = '', port = ''] = MOVED.exec(error instanceof Error ? error.message : '') ?? []
+  if (port === '') return undefined
+  const address = new URL(asked)
+  if (host !== '') address.hostname = host.includes(':') ? `[${host}]` : host
+  address.port = port
+  return address.href
 }
 
 /** The other end closed the connection. */

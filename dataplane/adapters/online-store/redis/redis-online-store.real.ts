@@ -1,14 +1,89 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createClient } from '@redis/client'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { type OnlineStore, OnlineStoreUnavailable } from '../../../ports/online-store.ts'
+import { freePort } from '../../../testing/free-port.ts'
 import { describeOnlineStore } from '../testing/online-store-suite.ts'
 import { createRedisOnlineStore } from './redis-online-store.ts'
 import { type RedisProcess, startRedis } from './testing/redis-process.ts'
 
+const ROW = { tenant: 'acme', service: 'checkout', values: { ml_error_rate_1h: 0.3 }, eventMs: 1, writtenMs: 2 }
+
 describeOnlineStore('Redis', async context => {
   const redis = await startRedis(context)
   return { open: async () => createRedisOnlineStore({ url: redis.url }), stop: () => redis.kill() }
+})
+
+describe('a cluster of Redis', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'logpipeline-redis-'))
+  const nodes: RedisProcess[] = []
+  let store: OnlineStore
+  const ask = async (node: number, ...words: readonly string[]) => {
+    const client = createClient({ url: nodes[node]!.url })
+    await client.connect()
+    const answer = await client.sendCommand([...words])
+    client.destroy()
+    return String(answer)
+  }
+  const until = async (check: () => Promise<boolean>) => {
+    while (!(await check())) await new Promise(resolve => setTimeout(resolve, 50))
+  }
+  const write = async (eventMs: number) => {
+    for (const deadlineMs = Date.now() + 15_000; ; await new Promise(resolve => setTimeout(resolve, 100)))
+      try {
+        return await store.write([{ ...ROW, eventMs }])
+      } catch (error) {
+        if (!(error instanceof OnlineStoreUnavailable) || Date.now() > deadlineMs) throw error
+      }
+  }
+
+  before(async function () {
+    this.timeout(30_000)
+    for (const name of ['a', 'b', 'c']) {
+      const config = [
+        '--cluster-config-file',
+        join(directory, name),
+        '--cluster-port',
+        String(await freePort()),
+        '--cluster-node-timeout',
+        '1000',
+      ]
+      nodes.push(await startRedis(this, ['--cluster-enabled', 'yes', ...config]))
+    }
+    await ask(1, 'CLUSTER', 'ADDSLOTSRANGE', '0', '16383')
+    const { hostname, port } = new URL(nodes[1]!.url)
+    const busPort = /cluster_bus_port|@(\d+)/.exec(await ask(1, 'CLUSTER', 'NODES'))?.[1] ?? ''
+    for (const node of [0, 2]) await ask(node, 'CLUSTER', 'MEET', hostname, port, busPort)
+    await until(async () => /cluster_state:ok/.test(await ask(0, 'CLUSTER', 'INFO')))
+    await until(async () => /cluster_known_nodes:3/.test(await ask(2, 'CLUSTER', 'INFO')))
+    await ask(2, 'CLUSTER', 'REPLICATE', await ask(1, 'CLUSTER', 'MYID'))
+    await until(async () => /master_link_status:up/.test(await ask(2, 'INFO', 'replication')))
+    store = createRedisOnlineStore({ url: nodes[0]!.url })
+  })
+  after(async () => {
+    await store?.close()
+    for (const node of nodes) await node.kill()
+    rmSync(directory, { recursive: true, force: true })
+  })
+
+  it('is used through any of its nodes, and goes on where the keys are after a failover', async function () {
+    this.timeout(40_000)
+    await store.write([ROW])
+    expect(await store.read([ROW])).to.deep.equal([ROW])
+    await ask(2, 'CLUSTER', 'FAILOVER')
+    await until(async () => /role:master/.test(await ask(2, 'INFO', 'replication')))
+    await write(7)
+    expect(await store.read([ROW])).to.deep.equal([{ ...ROW, eventMs: 7 }])
+    const before = await store.version()
+    await ask(1, 'CLUSTER', 'FAILOVER')
+    await until(async () => /role:master/.test(await ask(1, 'INFO', 'replication')))
+    expect(await store.version()).to.equal(before)
+    await write(8)
+    expect(await store.read([ROW])).to.deep.equal([{ ...ROW, eventMs: 8 }])
+  })
 })
 
 describe('a Redis that is gone', () => {
@@ -24,7 +99,7 @@ describe('a Redis that is gone', () => {
     await redis?.kill()
   })
 
-  const row = { tenant: 'acme', service: 'checkout', values: { ml_error_rate_1h: 0.3 }, eventMs: 1, writtenMs: 2 }
+  const row = ROW
   const command = async (words: readonly string[]) => {
     const client = createClient({ url: redis!.url })
     await client.connect()

@@ -72,6 +72,7 @@ describe('the bus that both clients of Kafka make', () => {
       },
       describe: async () => ({ brokers: 1, partitions: [] }),
       committedOffsets: async () => [],
+      partitionsOf: ({ partitions }) => partitions,
       groupMembers: async () => [],
       purge: async () => undefined,
       async close() {

@@ -9,6 +9,8 @@ import { ByteBudget, SendQueue, type SendQueueDeps, type TopicLayout } from './s
 
 /** The calls of a client; everything rejects with a `BusError`, in time. `S` is the client's subscription. */
 export interface KafkaClient<S extends QueuedSubscription> extends Pick<Bus, 'describe' | 'committedOffsets' | 'groupMembers'> {
+  /** How many partitions records are shared out to: as found at the start, or fewer where the topic was made anew with fewer. */
+  partitionsOf(topic: TopicLayout): number
   /** How records of one topic are written. */
   createProduce(topic: TopicLayout): SendQueueDeps['produce']
   /** All of it or nothing. `memberOf` tells the bus's member of a group. */
@@ -21,9 +23,10 @@ export interface KafkaClient<S extends QueuedSubscription> extends Pick<Bus, 'de
 
 export function createClientBus<S extends QueuedSubscription>(
   { maxQueuedBytes, deliveryTimeoutMs }: KafkaSettings,
-  layouts: ReadonlyMap<string, TopicLayout>,
+  found: ReadonlyMap<string, TopicLayout>,
   client: KafkaClient<S>,
 ): Bus {
+  const layouts = new Map([...found].map(([name, layout]) => [name, layoutNow(layout, client)]))
   const budget = new ByteBudget(maxQueuedBytes)
   /** Also those that are still joining. */
   const subscriptions = new Set<S>()
@@ -104,6 +107,16 @@ export function createClientBus<S extends QueuedSubscription>(
       await Promise.all([...subscriptions].map(subscription => subscription.close()))
       await Promise.all([...[...queues.values()].map(queue => queue.close()), ...underWay])
       await client.close()
+    },
+  }
+}
+
+/** A layout whose partitions are those of the moment at which it is asked. */
+function layoutNow(found: TopicLayout, client: Pick<KafkaClient<never>, 'partitionsOf'>): TopicLayout {
+  return {
+    ...found,
+    get partitions() {
+      return client.partitionsOf(found)
     },
   }
 }

@@ -16,5 +16,14 @@ export function kafkaError(code: string | undefined, message: string, cause?: un
   return new BusError(reason, code === undefined ? message : `${message}: ${code}`, cause === undefined ? undefined : { cause })
 }
 
+/** Records were shared out to a partition that the topic, made anew, does not have: a later send goes to those that there are. */
+export class PartitionGone extends BusError {
+  readonly topic: string
+  constructor(topic: string, partition: number) {
+    super('unavailable', `${topic} has no partition ${partition} any more`)
+    this.topic = topic
+  }
+}
+
 /** Another producer has taken over the transactional id, or its own time-out ended it. */
 export const FENCED = ['INVALID_PRODUCER_EPOCH', 'PRODUCER_FENCED', 'INVALID_PRODUCER_ID_MAPPING'] as const

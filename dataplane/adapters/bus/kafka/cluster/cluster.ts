@@ -37,6 +37,7 @@ export class Cluster {
   readonly #coordinators = new Map<string, number>()
   #brokers = new Map<number, Broker>()
   readonly #topics = new Map<string, TopicMetadata>()
+  readonly #usedPartitions = new Map<string, number>()
   #refresh: Promise<void> | undefined
   #closed = false
 
@@ -57,6 +58,12 @@ export class Cluster {
     const topic = this.#topics.get(name)
     if (topic === undefined) throw unknownTopic(name, this.#topics.keys())
     return topic
+  }
+
+  /** How many partitions keys are shared out to. Those that are added stay unused, so that no key moves; a topic that is made anew is used whole. */
+  usedPartitions(name: string): number {
+    this.topic(name)
+    return this.#usedPartitions.get(name)!
   }
 
   /** When what begins now must have come to an end. */
@@ -210,6 +217,9 @@ export class Cluster {
       if (partitions.length === 0) continue
       const leaders: number[] = []
       for (const { partitionIndex, leaderId } of partitions) leaders[partitionIndex] = leaderId
+      const isSame = this.#topics.get(name!)?.id === topicId
+      const used = isSame ? this.#usedPartitions.get(name!)! : leaders.length
+      this.#usedPartitions.set(name!, Math.min(used, leaders.length))
       this.#topics.set(name!, { id: topicId, leaders })
     }
   }

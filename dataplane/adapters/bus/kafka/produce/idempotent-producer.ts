@@ -4,7 +4,7 @@ import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import { BusError } from '../../../../ports/bus.ts'
 import type { Compression } from '../batches/compression.ts'
 import { encodeBatch } from '../batches/write-batch.ts'
-import { kafkaError } from '../both-clients/kafka-errors.ts'
+import { kafkaError, PartitionGone } from '../both-clients/kafka-errors.ts'
 import type { PartitionBatches, SendQueueDeps } from '../both-clients/send-queue.ts'
 import { INIT_PRODUCER_ID, PRODUCE } from '../cluster/apis.ts'
 import type { Cluster } from '../cluster/cluster.ts'
@@ -139,6 +139,8 @@ async function produceOnce(
   const { leaders } = cluster.topic(topic)
   // The broker gives up before this side does, so that its reason arrives.
   const timeoutMs = Math.floor(cluster.settings.requestTimeoutMs * 0.8)
+  const gone = batches.find(({ partition }) => partition >= leaders.length)
+  if (gone !== undefined) throw new PartitionGone(topic, gone.partition)
   const byLeader = Map.groupBy(batches, ({ partition }) => leaders[partition] ?? -1)
   const produceAt = async (leader: number, part: readonly EncodedBatch[]): Promise<Outcome> => {
     if (leader < 0) return { unwritten: part, lastError: `no leader of partition ${part[0]!.partition}` }

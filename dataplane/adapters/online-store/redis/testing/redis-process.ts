@@ -19,10 +19,10 @@ export interface RedisProcess {
   restart(): Promise<void>
 }
 
-/** Skips the suite where the machine has no such program. */
-export async function startRedis(context: Mocha.Context): Promise<RedisProcess> {
+/** With options of the program beside its own; skips the suite where the machine has no such program. */
+export async function startRedis(context: Mocha.Context, options: readonly string[] = []): Promise<RedisProcess> {
   const port = await freePort()
-  let child = await launch(port)
+  let child = await launch(port, options)
   if (child === undefined)
     return skipBecause(context, `this machine has no ${PROGRAMS.join(' or ')} (Debian: apt-get install redis-server)`)
   const kill = async () => {
@@ -38,14 +38,14 @@ export async function startRedis(context: Mocha.Context): Promise<RedisProcess> 
     kill,
     async restart() {
       await kill()
-      child = await launch(port)
+      child = await launch(port, options)
     },
   }
 }
 
-async function launch(port: number): Promise<ChildProcess | undefined> {
+async function launch(port: number, more: readonly string[]): Promise<ChildProcess | undefined> {
   for (const program of PROGRAMS) {
-    const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', '/tmp']
+    const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', '/tmp', ...more]
     const child = spawn(program, options, { stdio: ['ignore', 'pipe', 'inherit'] })
     const isThere = once(child, 'spawn').then(
       () => true,

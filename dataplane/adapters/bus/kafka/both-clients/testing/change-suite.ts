@@ -67,6 +67,42 @@ export function testTopicChanges({ name, openBus, knowsTopics }: ChangeSuite): v
       expect((await readAll(subscription, TEXTS.length)).map(textOf).toSorted(byNumber)).to.deep.equal(TEXTS)
     })
 
+    for (const [before, after] of [
+      [4, 2],
+      [2, 4],
+    ] as const)
+      it(`a topic made anew with ${after} partitions in place of ${before} holds all that is acknowledged, soon from a running process`, async () => {
+        const changing = createTestTopic(openBus, 'kafka', before)
+        try {
+          const bus = await changing.open()
+          const subscription = knowsTopics ? await bus.subscribe({ groupId: changing.group, topics: [changing.name] }) : undefined
+          await bus.send(changing.name, RECORDS)
+          await remake(changing.name, after)
+          const acknowledged: string[] = []
+          for (let round = 0, taken = 0; taken < 3; round++) {
+            expect(round, 'sends that failed').to.be.below(6)
+            const texts = TEXTS.map(text => `${round}-${text}`)
+            const records = texts.map(text => record(`key ${text}`, text))
+            const isTaken = await bus.send(changing.name, records).then(
+              () => true,
+              (error: unknown) => expect(error).to.include({ reason: 'unavailable' }) && false,
+            )
+            if (!isTaken) continue
+            taken++
+            acknowledged.push(...texts)
+          }
+          const fresh = await (await changing.open()).subscribe({ groupId: `fresh ${changing.group}`, topics: [changing.name] })
+          expect((await readAll(fresh, acknowledged.length)).map(textOf)).to.include.members(acknowledged)
+          if (subscription === undefined) return
+          const read: string[] = []
+          for (const deadlineMs = Date.now() + 40_000; acknowledged.some(text => !read.includes(text)) && Date.now() < deadlineMs; )
+            read.push(...(await subscription.poll({ maxRecords: 1_000, maxBytes: 1 << 20, waitMs: 50 })).map(textOf))
+          expect(read).to.include.members(acknowledged)
+        } finally {
+          await changing.close()
+        }
+      })
+
     if (knowsTopics)
       it('a topic that was deleted and made again is written and read by those who knew the old one', async () => {
         const bus = await topic.open({ deliveryTimeoutMs: 20_000 })
@@ -83,6 +119,18 @@ export function testTopicChanges({ name, openBus, knowsTopics }: ChangeSuite): v
 }
 
 const byNumber = (a: string, b: string) => Number(a) - Number(b)
+
+/** Deletes a topic and makes it again. */
+async function remake(topic: string, numPartitions: number): Promise<void> {
+  await withAdmin(async admin => {
+    await admin.deleteTopics({ topics: [topic] })
+    while ((await admin.listTopics()).includes(topic)) await new Promise(resolve => setTimeout(resolve, 50))
+    while (
+      !(await admin.createTopics({ topics: [{ topic, numPartitions, replicationFactor: 1 }], waitForLeaders: true }).catch(() => false))
+    )
+      await new Promise(resolve => setTimeout(resolve, 100))
+  })
+}
 
 async function withAdmin(work: (admin: kafkajs.Admin) => Promise<unknown>): Promise<void> {
   const admin = new kafkajs.Kafka({ brokers: backendAddress('kafka').split(','), logLevel: kafkajs.logLevel.NOTHING }).admin()
