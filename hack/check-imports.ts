@@ -132,6 +132,7 @@ const ALLOWED: ImportTable = {
     'dataplane/limits/turns.ts',
     'dataplane/memory/release-bytes.ts',
     'dataplane/telemetry',
+    'dataplane/text/bracketed.ts',
     'dataplane/ports',
     'express',
     'undici', // types alone
@@ -387,6 +388,7 @@ const ALLOWED: ImportTable = {
     'dataplane/http/plain-lane',
     'dataplane/kube',
     'dataplane/telemetry',
+    'dataplane/text/bracketed.ts',
     'dataplane/lifecycle',
     'dataplane/config',
     'operator/main.ts', // a role like any other, by its table

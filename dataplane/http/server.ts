@@ -2,6 +2,7 @@
 import type { EventEmitter } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net'
+import { bracketed } from '../text/bracketed.ts'
 import { closerWhenIdle } from './close-when-idle.ts'
 import { limitConnections } from './connection-limit.ts'
 import { withOneHost } from './request-host.ts'
@@ -152,6 +153,5 @@ function listenError(error: NodeJS.ErrnoException, { host, port, setting }: List
     EADDRNOTAVAIL: 'this machine has no such address (HOST)',
     ENOTFOUND: 'the name HOST cannot be resolved',
   }
-  const shown = host.includes(':') ? `[${host}]` : host
-  return new Error(`${setting}: cannot listen on ${shown}:${port}: ${why[error.code ?? ''] ?? error.message}`)
+  return new Error(`${setting}: cannot listen on ${bracketed(host)}:${port}: ${why[error.code ?? ''] ?? error.message}`)
 }

@@ -6,6 +6,7 @@ import { consumerGroup } from '../../contract/consumer-groups.ts'
 import { portSettings } from '../../contract/env.ts'
 import { lockDirectory } from '../../lifecycle/directory-lock.ts'
 import { type Running, startTogether } from '../../lifecycle/running.ts'
+import { bracketed } from '../../text/bracketed.ts'
 import { createBackends } from '../backends.ts'
 import { createBackupHandler } from '../backup/backup-handler.ts'
 import { refuseUnfinishedRestore } from '../backup/unfinished-restore.ts'
@@ -109,18 +110,19 @@ export function start({ settings, log, clock }: RoleContext<'standalone'>): Prom
     const dashboard = keep(
       await dashboardModule.start({ ...toDashboard, standalone: { ...toDashboard.standalone, gatewayPort: gateway.port } }),
     )
+    const shown = bracketed(host)
     const addresses = {
-      dashboard: `http://${host === '127.0.0.1' ? 'localhost' : host}:${dashboard.port}`,
-      gateway: `https://${host}:${gateway.port}`,
-      otlpGrpc: `${host}:${collector.addresses.grpcPort}`,
-      otlpHttp: `http://${host}:${collector.addresses.httpPort}`,
-      health: `http://${host}:${collector.addresses.healthPort}`,
+      dashboard: `http://${host === '127.0.0.1' ? 'localhost' : shown}:${dashboard.port}`,
+      gateway: `https://${shown}:${gateway.port}`,
+      otlpGrpc: `${shown}:${collector.addresses.grpcPort}`,
+      otlpHttp: `http://${shown}:${collector.addresses.httpPort}`,
+      health: `http://${shown}:${collector.addresses.healthPort}`,
       search: searchEndpoint,
-      bridge: `http://${host}:${bridge.port}`,
-      ticketing: `http://${host}:${ticketing.port}`,
-      features: `http://${host}:${features.port}`,
-      scheduler: `http://${host}:${scheduler.port}`,
-      agent: `http://${host}:${agent.port}`,
+      bridge: `http://${shown}:${bridge.port}`,
+      ticketing: `http://${shown}:${ticketing.port}`,
+      features: `http://${shown}:${features.port}`,
+      scheduler: `http://${shown}:${scheduler.port}`,
+      agent: `http://${shown}:${agent.port}`,
       dataDir: resolve(DATA_DIR),
     }
     const missing = { ...(starting.length > 0 && { starting }), ...(missingBrokers !== undefined && { missingBrokers }) }
@@ -144,5 +146,5 @@ const BRIDGE_WAIT_MS = 10_000
 function reachable(host: string): string {
   // A listener on :: takes IPv4 as well, which each machine has.
   if (host === '0.0.0.0' || host === '::' || host === '') return '127.0.0.1'
-  return host.includes(':') ? `[${host}]` : host
+  return bracketed(host)
 }
