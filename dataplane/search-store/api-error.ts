@@ -41,6 +41,9 @@ export class ApiError extends HttpError {
 /** The request's JSON does not have the form that the named part of the API asks for. */
 export const parsingError = (reason: string): ApiError => new ApiError(400, 'parsing_exception', reason)
 
+/** An object of JSON has a name twice. */
+export const duplicateField = (name: string): ApiError => new ApiError(400, 'json_parse_exception', `Duplicate field '${name}'`)
+
 export const illegalArgument = (reason: string): ApiError => new ApiError(400, 'illegal_argument_exception', reason)
 
 /** For a part of OpenSearch that this store does not have; `what` names it, e.g. `query [fuzzy]`. */

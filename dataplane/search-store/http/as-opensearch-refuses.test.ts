@@ -130,6 +130,35 @@ describe('a request that OpenSearch refuses', () => {
     expect(body.responses[1].status).to.equal(200)
   })
 
+  for (const index of ['dup-small', 'service-logs-dup'])
+    it(`has a name twice in a document, at any depth (${index})`, async () => {
+      const twice = ['{"k":"a","k":"b"}', '{"o":{"x":1,"x":1}}', '{"o":[{"x":1},{"y":[[{"x":1,"x":2}]]}]}', '{"a\\u0062":1,"ab":2}']
+      for (const [k, body] of twice.entries()) {
+        const answer = await ask(k % 2 === 0 ? 'PUT' : 'POST', `/${index}/${k % 2 === 0 ? '_doc' : '_create'}/${k}`, body)
+        expect([answer.status, answer.body.error?.type, answer.body.error?.caused_by?.type], body).to.deep.equal([
+          400,
+          'mapper_parsing_exception',
+          'json_parse_exception',
+        ])
+      }
+      const lines = twice.map((body, k) => `{"index":{"_id":"${k}"}}\n${body}\n`).join('')
+      const bulk = await ask('POST', `/${index}/_bulk`, `${lines}{"create":{"_id":"fine"}}\n{"k":"a","o":[{"x":1},{"x":1}]}\n`)
+      expect(bulk.body.items.map((item: Record<string, { status: number }>) => Object.values(item)[0]!.status)).to.deep.equal([
+        ...[400, 400, 400, 400, 201],
+      ])
+      expect(bulk.body.items[0].index.error).to.deep.equal({
+        type: 'mapper_parsing_exception',
+        reason: 'failed to parse',
+        caused_by: { type: 'json_parse_exception', reason: "Duplicate field 'k'" },
+      })
+      expect(await refusal('POST', `/${index}/_update/fine`, '{"doc":{"o":{"x":1,"x":2}}}')).to.match(
+        /^400 x_content_parse_exception: \[UpdateRequest\] failed to parse field \[doc\]/,
+      )
+      expect(await refusal('POST', `/${index}/_update/fine`, '{"doc":{"k":1},"doc":{"k":2}}')).to.match(/^400 json_parse_exception/)
+      expect(await refusal('POST', `/${index}/_bulk`, '{"index":{"_id":"1","_id":"2"}}\n{}\n')).to.match(/^400 json_parse_exception/)
+      expect((await ask('GET', `/${index}/_count`)).body.count).to.equal(1)
+    })
+
   it('names a setting that nobody knows, or none', async () => {
     expect(await refusal('PUT', '/s-1', { settings: { nosuch: 1 } })).to.match(/^400 settings_exception: unknown setting \[index.nosuch\]/)
     expect(await refusal('PUT', '/m-1/_settings', {})).to.match(/^400 action_request_validation_exception: .*no settings to update/)

@@ -1,6 +1,7 @@
 /** The action lines of a `_bulk` body. */
 import { BACKSLASH, CLOSE_OBJECT, QUOTE } from '../../json/bytes.ts'
-import { illegalArgument, unsupported } from '../api-error.ts'
+import { duplicateField, illegalArgument, unsupported } from '../api-error.ts'
+import { duplicateName } from '../json/duplicate-name.ts'
 import { isObject, type JsonObject, words } from '../json/json-reader.ts'
 import type { WriteOp } from '../storage/index-storage.ts'
 
@@ -76,6 +77,8 @@ function parseActionLine(text: string, line: number): BulkMeta {
     if (!(cause instanceof SyntaxError)) throw cause
     throw illegalArgument(`Malformed action/metadata line [${line}], expected START_OBJECT or END_OBJECT: ${cause.message}`)
   }
+  const duplicate = duplicateName(Buffer.from(text), value)
+  if (duplicate !== undefined) throw duplicateField(duplicate)
   if (!isObject(value))
     throw illegalArgument(`Malformed action/metadata line [${line}], expected START_OBJECT but found [${text.slice(0, 50)}]`)
   let action: string | undefined

@@ -5,7 +5,7 @@ import type { WriteOp } from '../storage/index-storage.ts'
 import { Turns } from '../turns.ts'
 import { ActionLines, type BulkAction, type BulkMeta } from './bulk-action-line.ts'
 import { overloaded } from './request-body.ts'
-import { checkId, newId, parseCondition, parseUpdate } from './write-request.ts'
+import { checkId, duplicateRefusal, newId, parseCondition, parseUpdate } from './write-request.ts'
 
 export interface BulkItem {
   readonly action: BulkAction
@@ -134,13 +134,16 @@ function itemOf(meta: BulkMeta, { index: defaultIndex, requireAlias, idsTellTime
   const id = meta.id ?? newId()
   const isEmpty = id === ''
   if (!isEmpty) checkId(id)
+  // The product's own documents have no name twice.
+  const isChecked = !idsTellTimes && source !== undefined && action !== 'update'
+  const error = isEmpty ? illegalArgument('if _id is specified it must not be empty') : isChecked ? duplicateRefusal(source) : undefined
   return {
     action,
     index,
     id,
     requireAlias: meta.requireAlias ?? requireAlias,
-    op: isEmpty ? undefined : opOf(meta, id, source, idsTellTimes),
-    error: isEmpty ? illegalArgument('if _id is specified it must not be empty') : undefined,
+    op: error === undefined ? opOf(meta, id, source, idsTellTimes) : undefined,
+    error,
   }
 }
 
@@ -148,7 +151,7 @@ function opOf({ action, ifSeqNo, ifPrimaryTerm }: BulkMeta, id: string, source: 
   const condition = ifSeqNo === undefined && ifPrimaryTerm === undefined ? undefined : parseCondition(ifSeqNo, ifPrimaryTerm)
   if (action === 'delete') return { action, id, ...condition }
   if (source === undefined) throw parsingError('a document is missing')
-  if (action === 'update') return { action, id, ...parseUpdate(source, 0, source.length), ...condition, idTellsTime }
+  if (action === 'update') return { action, id, ...parseUpdate(source, 0, source.length, idTellsTime), ...condition, idTellsTime }
   if (action === 'create' && condition !== undefined)
     throw validationError('create operations do not support compare and set. use index instead')
   return condition === undefined ? { action, id, source, idTellsTime } : { action, id, source, ...condition, idTellsTime }

@@ -21,7 +21,7 @@ import { booleanParameter, NODE_PARAMETERS } from './index-parameters.ts'
 import { JSON_TYPE } from './render.ts'
 import type { Reply } from './reply.ts'
 import { type Call, type Route, routes } from './route.ts'
-import { checkId, newId, parseCondition, parseUpdate, writeResult } from './write-request.ts'
+import { checkId, duplicateRefusal, newId, parseCondition, parseUpdate, writeResult } from './write-request.ts'
 
 const SOURCE_PARAMETERS = ['_source', '_source_includes', '_source_excludes'] as const
 const READ_PARAMETERS = [...NODE_PARAMETERS, ...SOURCE_PARAMETERS, 'realtime', 'refresh', 'stored_fields', 'version', 'version_type']
@@ -110,6 +110,8 @@ async function write(call: Call, id: string, forced?: 'create'): Promise<Reply> 
   if (action === 'create' && condition.ifSeqNo !== undefined)
     throw validationError('create operations do not support compare and set. use index instead')
   if (call.body.length === 0) throw validationError('source is missing')
+  const refusal = duplicateRefusal(call.body)
+  if (refusal !== undefined) throw refusal
   return apply(call, await writeIndex(call, action), { action, id, source: call.body, ...condition })
 }
 

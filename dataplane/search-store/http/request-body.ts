@@ -8,7 +8,7 @@ import { MAX_SEARCH_BODY_DEPTH } from '../../json/depth.ts'
 import type { BodyLease, BodyErrors as MemoryErrors } from '../../limits/body-memory.ts'
 import type { LentBuffers } from '../../memory/lent-buffers.ts'
 import { releaseBytes } from '../../memory/release-bytes.ts'
-import { ApiError, illegalArgument, parsingError, tryLater } from '../api-error.ts'
+import { ApiError, duplicateField, illegalArgument, parsingError, tryLater } from '../api-error.ts'
 import { duplicateName } from '../json/duplicate-name.ts'
 import { parseLongDigits } from '../json/exact-numbers.ts'
 import { isObject, type JsonObject, kindOf } from '../json/json-reader.ts'
@@ -124,7 +124,7 @@ const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.mes
 export function parseJsonBody(body: Buffer): unknown {
   const value = http.parseJson(body, MAX_SEARCH_BODY_DEPTH, JSON_ERRORS, parseLongDigits)
   const duplicate = duplicateName(body, value)
-  if (duplicate !== undefined) throw new ApiError(400, 'json_parse_exception', `Duplicate field '${duplicate}'`)
+  if (duplicate !== undefined) throw duplicateField(duplicate)
   return value
 }
 

@@ -2,8 +2,9 @@
 import { randomBytes } from 'node:crypto'
 import { NOWHERE, skipSpace } from '../../json/bytes.ts'
 import { roughEnd, roughMembers } from '../../json/rough.ts'
-import { ApiError, unsupported, validationError } from '../api-error.ts'
+import { ApiError, duplicateField, unsupported, validationError } from '../api-error.ts'
 import type { CatalogIndex } from '../catalog/catalog.ts'
+import { duplicateNameOf } from '../json/duplicate-name.ts'
 import type { JsonObject } from '../json/json-reader.ts'
 import type { WriteError, WriteOutcome } from '../storage/index-storage.ts'
 import { didYouMean } from './did-you-mean.ts'
@@ -26,8 +27,20 @@ export const newId = (): string => randomBytes(15).toString('base64url')
 const UPDATE_MEMBERS = ['doc', 'upsert', 'doc_as_upsert', 'detect_noop', 'if_seq_no', 'if_primary_term', 'retry_on_conflict']
 const ELSEWHERE = new Set(['script', 'scripted_upsert', 'params', 'lang', 'fields', '_source'])
 
-/** The body of an update, as byte ranges of it. Throws 400 for what it must not hold. */
-export function parseUpdate(bytes: Uint8Array, start: number, end: number): { partial: Uint8Array; upsert?: Uint8Array } {
+/** The refusal of a document that has a name twice; undefined for any other. */
+export function duplicateRefusal(document: Uint8Array): ApiError | undefined {
+  const name = duplicateNameOf(document)
+  if (name === undefined) return undefined
+  return new ApiError(400, 'mapper_parsing_exception', 'failed to parse', { causedBy: duplicateField(name).toCause() })
+}
+
+/** The body of an update, as byte ranges of it. Throws 400 for what it must not hold. `isTrusted`: it has no name twice. */
+export function parseUpdate(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  isTrusted = false,
+): { partial: Uint8Array; upsert?: Uint8Array } {
   const open = skipSpace(bytes, start, end)
   const close = roughEnd(bytes, open, end)
   const isOne = close !== NOWHERE && skipSpace(bytes, close, end) === end
@@ -42,6 +55,7 @@ export function parseUpdate(bytes: Uint8Array, start: number, end: number): { pa
     const range = members.get(name)
     return range === undefined ? undefined : bytes.subarray(range.start, range.end)
   }
+  if (!isTrusted) refuseDuplicates(bytes.subarray(start, end), read)
   const textOf = (name: string): string => Buffer.from(read(name) ?? []).toString('utf8')
   if (members.has('detect_noop') && textOf('detect_noop') !== 'true')
     throw unsupported('[UpdateRequest] member [detect_noop] other than true')
@@ -50,6 +64,20 @@ export function parseUpdate(bytes: Uint8Array, start: number, end: number): { pa
   const upsert = textOf('doc_as_upsert') === 'true' ? partial : read('upsert')
   return upsert === undefined ? { partial } : { partial, upsert }
 }
+
+function refuseDuplicates(body: Uint8Array, read: (name: string) => Uint8Array | undefined): void {
+  const name = duplicateNameOf(body)
+  if (name === undefined) return
+  for (const member of ['doc', 'upsert']) {
+    const inner = duplicateNameOf(read(member) ?? NO_BYTES)
+    if (inner === undefined) continue
+    const causedBy = duplicateField(inner).toCause()
+    throw new ApiError(400, 'x_content_parse_exception', `[UpdateRequest] failed to parse field [${member}]`, { causedBy })
+  }
+  throw duplicateField(name)
+}
+
+const NO_BYTES = new Uint8Array(0)
 
 /** `if_seq_no` and `if_primary_term`, which come together. */
 export function parseCondition(ifSeqNo: unknown, ifPrimaryTerm: unknown): { ifSeqNo?: number; ifPrimaryTerm?: number } {
