@@ -181,6 +181,18 @@ describe('objects of a LogPipeline that could not be applied', () => {
     for (const status of [of({}), of({ ingress, enabled: false })]) expect(summary(status)).not.to.have.property('DashboardReachable')
   })
 
+  it('the Prometheus operator that is asked for and not installed: nothing watches the pipeline, which is well all the same', () => {
+    const of = (monitoring: object) =>
+      statusOf([pipelineObject({ ...SPEC, monitoring, networkPolicy: { enabled: false } }), ...running(DISTRIBUTED)], { servedApis: {} })
+    const both = of({ serviceMonitor: true, rules: true })
+    expect(summary(both)).to.include({ Ready: 'True Ready', MonitoringReady: 'False PrometheusOperatorNotInstalled' })
+    expect(messageOf(both, 'MonitoringReady')).to.equal(
+      'spec.monitoring.serviceMonitor: expected the Prometheus operator, found no ServiceMonitor API in this cluster; spec.monitoring.rules: expected the Prometheus operator, found no PrometheusRule API in this cluster',
+    )
+    expect(messageOf(of({ rules: true }), 'MonitoringReady')).to.match(/^spec.monitoring.rules: expected/)
+    expect(summary(of({ rules: false, serviceMonitor: false }))).not.to.have.property('MonitoringReady')
+  })
+
   it('KEDA that is asked for and not installed', () => {
     const spec = { ...SPEC, bridge: { autoscaling: { maxReplicas: 3, keda: true } } }
     expect(summary(statusOf([pipelineObject(spec), ...running(DISTRIBUTED)]))).to.include({
