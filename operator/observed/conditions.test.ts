@@ -122,6 +122,16 @@ describe('objects of a LogPipeline that could not be applied', () => {
     })
   }
 
+  it('is told in one line, as kubectl get shows no more of a message', () => {
+    const message =
+      'failed to create typed patch object (shop/shop-bridge; v1, Kind=Service): errors:\n  .spec.a: no such field\n  .spec.b: no such field\n'
+    const status = statusOf([pipelineObject(SPEC), ...running(DISTRIBUTED)], {
+      problems: [{ object: service, reason: 'Invalid', message }],
+    })
+    for (const type of ['Ready', 'Stalled', 'ObjectsApplied'])
+      expect(messageOf(status, type)).to.match(/: errors: \.spec\.a: no such field \.spec\.b: no such field$/)
+  })
+
   it('ChangedByOthers: it is told and takes nothing from Ready; beside another problem it is not the cause', () => {
     const fought = { object: service, reason: 'ChangedByOthers', message: 'Service shop-bridge is changed again and again' }
     const alone = statusOf([pipelineObject(SPEC), ...running(DISTRIBUTED)], { problems: [fought] })
