@@ -125,16 +125,28 @@ function checkObjects({ gathered: { problems } }: PipelineView): readonly Findin
   return [{ type, status: 'False', reason: cause.reason, message, effect: effectOfRefusal(cause) }]
 }
 
-/** Only where a ServiceMonitor is asked for. Nothing of the pipeline suffers from it: alerts do. */
-function checkMonitoring({ spec: { monitoring, networkPolicy } }: PipelineView): readonly Finding[] {
-  if (monitoring?.serviceMonitor !== true) return []
+/** Only where a ServiceMonitor is asked for, or what is asked for cannot be made. Nothing of the pipeline suffers from it: alerts do. */
+function checkMonitoring({ spec: { monitoring = {}, networkPolicy }, gathered }: PipelineView): readonly Finding[] {
   const type = 'MonitoringReady'
+  const missing = MONITORING.filter(([field, kind]) => monitoring[field] === true && !isServed(gathered, `${kind}.monitoring.coreos.com`))
+  if (missing.length > 0) {
+    const message = missing
+      .map(([field, kind]) => `spec.monitoring.${field}: expected the Prometheus operator, found no ${kind} API in this cluster`)
+      .join('; ')
+    return [{ type, status: 'False', reason: 'PrometheusOperatorNotInstalled', message }]
+  }
+  if (monitoring.serviceMonitor !== true) return []
   const isOpen = networkPolicy?.enabled === false || (networkPolicy?.allowFrom ?? []).length > 0
   if (isOpen) return [{ type, status: 'True', reason: 'ScrapesAllowed', message: 'Prometheus may reach the metrics' }]
   const message =
     'spec.networkPolicy.allowFrom: expected the namespace of Prometheus, seen none: NetworkPolicies shut it out, and its alerts fire'
   return [{ type, status: 'False', reason: 'PrometheusShutOut', message }]
 }
+
+const MONITORING = [
+  ['serviceMonitor', 'ServiceMonitor'],
+  ['rules', 'PrometheusRule'],
+] as const
 
 /** Only where it has an Ingress. The dashboard asks for no key: NetworkPolicies shut out whom nothing names. */
 function checkDashboard({ spec }: PipelineView): readonly Finding[] {

@@ -122,6 +122,16 @@ describe('objects of a LogPipeline that could not be applied', () => {
     })
   }
 
+  it('is told in one line, as kubectl get shows no more of a message', () => {
+    const message =
+      'failed to create typed patch object (shop/shop-bridge; v1, Kind=Service): errors:\n  .spec.a: no such field\n  .spec.b: no such field\n'
+    const status = statusOf([pipelineObject(SPEC), ...running(DISTRIBUTED)], {
+      problems: [{ object: service, reason: 'Invalid', message }],
+    })
+    for (const type of ['Ready', 'Stalled', 'ObjectsApplied'])
+      expect(messageOf(status, type)).to.match(/: errors: \.spec\.a: no such field \.spec\.b: no such field$/)
+  })
+
   it('ChangedByOthers: it is told and takes nothing from Ready; beside another problem it is not the cause', () => {
     const fought = { object: service, reason: 'ChangedByOthers', message: 'Service shop-bridge is changed again and again' }
     const alone = statusOf([pipelineObject(SPEC), ...running(DISTRIBUTED)], { problems: [fought] })
@@ -179,6 +189,18 @@ describe('objects of a LogPipeline that could not be applied', () => {
     ]
     for (const status of open) expect(summary(status)).to.include({ DashboardReachable: 'True IngressAllowed' })
     for (const status of [of({}), of({ ingress, enabled: false })]) expect(summary(status)).not.to.have.property('DashboardReachable')
+  })
+
+  it('the Prometheus operator that is asked for and not installed: nothing watches the pipeline, which is well all the same', () => {
+    const of = (monitoring: object) =>
+      statusOf([pipelineObject({ ...SPEC, monitoring, networkPolicy: { enabled: false } }), ...running(DISTRIBUTED)], { servedApis: {} })
+    const both = of({ serviceMonitor: true, rules: true })
+    expect(summary(both)).to.include({ Ready: 'True Ready', MonitoringReady: 'False PrometheusOperatorNotInstalled' })
+    expect(messageOf(both, 'MonitoringReady')).to.equal(
+      'spec.monitoring.serviceMonitor: expected the Prometheus operator, found no ServiceMonitor API in this cluster; spec.monitoring.rules: expected the Prometheus operator, found no PrometheusRule API in this cluster',
+    )
+    expect(messageOf(of({ rules: true }), 'MonitoringReady')).to.match(/^spec.monitoring.rules: expected/)
+    expect(summary(of({ rules: false, serviceMonitor: false }))).not.to.have.property('MonitoringReady')
   })
 
   it('KEDA that is asked for and not installed', () => {

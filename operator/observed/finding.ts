@@ -33,8 +33,11 @@ export function toCondition(
 ): Condition {
   const before = previous.find(condition => condition.type === type)
   const lastTransitionTime = before?.status === status ? before.lastTransitionTime : now
-  return { type, status, observedGeneration: generation, lastTransitionTime, reason, message: shortened(message) }
+  return { type, status, observedGeneration: generation, lastTransitionTime, reason, message: shortened(inOneLine(message)) }
 }
+
+/** As `kubectl get --output wide` shows no more than the first line: that of an object with several faults is `errors:`. */
+const inOneLine = (message: string): string => message.trim().replaceAll(/[\r\n]+\s*/g, ' ')
 
 /** The API server refuses longer ones. */
 const MAX_MESSAGE = 2_000

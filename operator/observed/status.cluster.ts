@@ -105,6 +105,20 @@ describe('Status of a LogPipeline on a real API server', function () {
     await objects.condition('LogPipeline', 'slow', 'Ready', 'True')
   })
 
+  it('is written, too, once all workloads are gone and none may be made', async () => {
+    const { objects: beside, name } = await suite.namespaceBeside()
+    await beside.apply({ ...suite.pipeline('bare'), metadata: { name: 'bare', namespace: name } })
+    const { status } = await beside.condition('LogPipeline', 'bare', 'Ready', 'True')
+    expect(Object.keys(status.components)).to.include('bridge')
+    const spec = { hard: { 'count/deployments.apps': '0' } }
+    await beside.apply({ apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'none', namespace: name }, spec })
+    await beside.until('the quota is in force', 'ResourceQuota', 'none', quota => quota.status?.hard !== undefined)
+    for (const { metadata } of await beside.list('Deployment')) await beside.remove('Deployment', metadata.name)
+    const bare = await beside.until('all are gone', 'LogPipeline', 'bare', ({ status }) => status.components === undefined)
+    expect(conditionOf(bare, 'Ready')).to.include({ status: 'False', reason: 'QuotaExceeded' })
+    expect(conditionOf(bare, 'BridgeAvailable')).to.include({ status: 'False', reason: 'QuotaExceeded' })
+  })
+
   it('says of a roll-out that somebody paused how it goes on', async () => {
     const { kubectl, objects, namespace } = suite
     await suite.ready('paused-by-hand')

@@ -465,6 +465,25 @@ describe('Applying what is wanted', () => {
     expect(cluster.server.requests).to.have.length(3)
   })
 
+  it('leaves a map without members out of a status: the API server refuses it where it had some', async () => {
+    const widget = { apiVersion: 'example.dev/v1', kind: 'Widget', metadata: { name: 'w', namespace: 'shop' }, spec: {} }
+    const created = cluster.server.storage.create('widgets.example.dev', keyOf(widget.metadata), widget, 'kubectl')
+    const first = await writeStatus(cluster.client, WIDGETS, created, { a: 1, parts: { web: { ready: 1 } } })
+    if (!first.ok || first.value === undefined) throw new Error('expected a write')
+    const without = { a: 1, parts: {}, list: [] }
+    const second = await writeStatus(cluster.client, WIDGETS, first.value, without)
+    expect(second.ok && second.value?.['status']).to.deep.equal({ a: 1, list: [] })
+    expect(await writeStatus(cluster.client, WIDGETS, found(WIDGETS, 'w'), without), 'written').to.deep.equal({
+      ok: true,
+      value: undefined,
+    })
+    const fromBefore = { ...found(WIDGETS, 'w'), status: without }
+    expect(await writeStatus(cluster.client, WIDGETS, fromBefore, without), 'by an earlier release').to.deep.equal({
+      ok: true,
+      value: undefined,
+    })
+  })
+
   it('writes the status only when it differs, whatever the order of its members', async () => {
     const widget = { apiVersion: 'example.dev/v1', kind: 'Widget', metadata: { name: 'w', namespace: 'shop' }, spec: {} }
     const created = cluster.server.storage.create('widgets.example.dev', keyOf(widget.metadata), widget, 'kubectl')

@@ -4,9 +4,19 @@ import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import type { Resource } from '../../dataplane/kube/resource.ts'
 import { canonicalJson } from './canonical-json.ts'
 
-/** Whether the object has this status already; the order of members does not count. */
+/** Whether the object has this status already; the order of members does not count, nor does a map without any. */
 export function hasStatus(object: KubernetesObject, status: object): boolean {
-  return canonicalJson(object['status']) === canonicalJson(status)
+  return canonicalJson(withoutEmptyMaps((object['status'] ?? {}) as object)) === canonicalJson(withoutEmptyMaps(status))
+}
+
+/**
+ * The API server makes null of a map that is applied empty and had members of ours, and refuses the whole status for it (seen with 1.34.4, 2026-11-30):
+ * a pipeline all of whose workloads are gone would stay Ready. A map that is left out goes as it should.
+ */
+function withoutEmptyMaps(status: object): Readonly<Record<string, unknown>> {
+  const isEmptyMap = (value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0
+  return Object.fromEntries(Object.entries(status).filter(([, value]) => !isEmptyMap(value)))
 }
 
 /** A field of a status that the CRD lacks, as the API server names it when it refuses an apply: one at a time. */
@@ -32,5 +42,5 @@ export async function writeStatus(
     if (!Object.hasOwn(known, undeclared)) return answer
     return write(Object.fromEntries(Object.entries(known).filter(([field]) => field !== undeclared)))
   }
-  return write({ ...status })
+  return write(withoutEmptyMaps(status))
 }

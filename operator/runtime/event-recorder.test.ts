@@ -52,6 +52,16 @@ describe('Event recorder', () => {
     expect(written()).to.have.length(3)
   })
 
+  it('tells of what comes and goes for hours each ten minutes at least: the event of the first time would be gone from the cluster', async () => {
+    for (let minutes = 0; minutes <= 60; minutes += 5) {
+      recorder.record(about, READY)
+      await eventually('it is written', () => written().length === Math.floor(minutes / 10) + 1)
+      cluster.clock.advance(5 * 60_000)
+    }
+    await recorder.stop()
+    expect(written()).to.have.length(7)
+  })
+
   it('drops the oldest when there are too many, and cuts notes that are too long', async () => {
     cluster.server.fault({}, { kind: 'silence' })
     for (let n = 0; n < 250; n++) recorder.record(about, { ...READY, note: `${n} ${'x'.repeat(2000)}` })

@@ -66,10 +66,12 @@ export function createEventRecorder({ controller, instance }: EventRecorderConfi
 
   const isRepeat = (key: string): boolean => {
     const lastMs = written.get(key)
+    const repeats = lastMs !== undefined && clock.nowMs() - lastMs < REPEAT_MS
     written.delete(key)
-    written.set(key, clock.nowMs())
+    // The time of the one that was written: what comes and goes all day is told again and again.
+    written.set(key, repeats ? lastMs : clock.nowMs())
     if (written.size > MAX_REMEMBERED) written.delete(written.keys().next().value!)
-    return lastMs !== undefined && clock.nowMs() - lastMs < REPEAT_MS
+    return repeats
   }
 
   const build = ({ apiVersion, kind, metadata }: KubernetesObject, { type, reason, action, note }: Transition): KubernetesObject => {

@@ -11,7 +11,8 @@ export async function startReleasedOperator(kubectl: Kubectl, namespace: string,
   const account = await accountKubeconfig(kubectl, namespace, serviceAccountName)
   const env: readonly ClusterObject[] = containers[0].env
   const settings = Object.fromEntries(env.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]])))
-  const place = { KUBECONFIG: account.path, POD_NAMESPACE: namespace, POD_NAME: `${name}-0` }
+  // The settings of the release have it listen on all addresses.
+  const place = { HOST: '127.0.0.1', KUBECONFIG: account.path, POD_NAMESPACE: namespace, POD_NAME: `${name}-0` }
   const operator = await startOperator(kubectl.kubeconfig, { ...settings, ...place })
   operator.child.once('exit', account.close)
   await until('the operator is ready', async () => (await fetch(`${operator.url}/readyz`)).ok)
