@@ -48,6 +48,30 @@ describe('logpipeline', function () {
     expect(stderr).to.include('roles/keys/index.ts')
   })
 
+  it('what cannot be written is told and exits 1, without a stack; a reader that went away is none', function () {
+    this.timeout(60_000)
+    const written = (args: string, to: string) =>
+      spawnSync('sh', ['-c', `"$0" --disable-warning=ExperimentalWarning "$1" ${args} ${to}`, process.execPath, MAIN], {
+        env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
+        encoding: 'utf8',
+      })
+    for (const args of ['--version', 'capacity --rate 1000']) {
+      const full = written(args, '> /dev/full')
+      expect(full.stderr, args).to.equal('logpipeline: stdout cannot be written: ENOSPC: no space left on device, write\n')
+      expect(full.status, args).to.equal(1)
+      expect(written(args, '| true'), args).to.include({ status: 0, stderr: '' })
+    }
+  })
+
+  it('a directory without a name is refused by backup and restore: it would be the working directory', function () {
+    this.timeout(60_000)
+    for (const command of ['backup', 'restore']) {
+      const { status, stderr } = logpipeline([command, ''])
+      expect(status).to.equal(64)
+      expect(stderr).to.contain(`logpipeline ${command}: expected one directory, seen nothing`)
+    }
+  })
+
   it('an unknown role exits 64 with the usage', () => {
     const { status, stderr } = logpipeline(['doorkeeper'])
     expect(status).to.equal(64)

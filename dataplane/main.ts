@@ -21,8 +21,8 @@ async function main([name, ...args]: readonly string[]): Promise<number> {
   if (name === '--version' || name === '-v') return print(`${version}\n`)
   if (name === 'config' && args.at(-1) !== '--help') return checkConfig(args)
   const command = `${name} ${args[0]}`
-  if (Object.hasOwn(COMMAND_RUNNERS, command)) return COMMAND_RUNNERS[command as keyof typeof COMMAND_RUNNERS](args.slice(1))
-  if (Object.hasOwn(COMMAND_RUNNERS, name)) return COMMAND_RUNNERS[name as keyof typeof COMMAND_RUNNERS](args)
+  if (Object.hasOwn(COMMAND_RUNNERS, command)) return runCommand(command as CommandName, args.slice(1))
+  if (Object.hasOwn(COMMAND_RUNNERS, name)) return runCommand(name as CommandName, args)
   const { role, rest } = takeRole([name, ...args])
   // Halves of names, and a command that has no help of its own.
   if (role === undefined && ['bus', 'config', 'stream'].includes(name) && args.at(-1) === '--help') return print(usage())
@@ -30,6 +30,13 @@ async function main([name, ...args]: readonly string[]): Promise<number> {
   if (rest.length > 0)
     return ['--help', '-h'].includes(rest[0]!) ? print(roleUsage(role)) : refuse(`${role}: expected no arguments, seen "${rest.join(' ')}"`)
   return runRole(role)
+}
+
+type CommandName = keyof typeof COMMAND_RUNNERS
+
+function runCommand(name: CommandName, args: readonly string[]): Promise<number> {
+  hearOfUnwritten()
+  return COMMAND_RUNNERS[name](args)
 }
 
 /** The role's name is the first word, or the first two. */
@@ -85,6 +92,7 @@ function exitOnStrayErrors(log: Log): void {
 }
 
 function print(text: string): number {
+  hearOfUnwritten()
   process.stdout.write(text)
   return EXIT.ok
 }
@@ -103,4 +111,22 @@ function report(error: unknown): number {
   return EXIT.config
 }
 
-process.exit(await main(process.argv.slice(2)).catch(report))
+/** Why output could not be written, such as to a file on a full disk. */
+let unwritten: Error | undefined
+
+/** For texts and commands: they end by themselves. A reader that went away has seen enough (`keys list | head`). */
+function hearOfUnwritten(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') unwritten ??= error
+  })
+}
+
+async function withOutput(code: number): Promise<number> {
+  // A write that fails tells so a tick later.
+  await new Promise(done => setImmediate(done))
+  if (unwritten === undefined) return code
+  process.stderr.write(`logpipeline: stdout cannot be written: ${unwritten.message}\n`)
+  return code === EXIT.ok ? EXIT.failure : code
+}
+
+process.exit(await withOutput(await main(process.argv.slice(2)).catch(report)))

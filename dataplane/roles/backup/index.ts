@@ -57,8 +57,9 @@ async function run({ name, usage, work }: Command, args: readonly string[], deps
     return EXIT.done
   }
   const [dir] = args
-  if (args.length !== 1 || dir!.startsWith('-')) {
-    stderr.write(`logpipeline ${name}: expected one directory, seen ${args.length === 0 ? 'nothing' : args.join(' ')}\n\n${usage}\n`)
+  // An empty name is what a variable without a value leaves: it would be the working directory.
+  if (args.length !== 1 || dir!.trim() === '' || dir!.startsWith('-')) {
+    stderr.write(`logpipeline ${name}: expected one directory, seen ${args.join(' ').trim() || 'nothing'}\n\n${usage}\n`)
     return EXIT.usage
   }
   const { DATA_DIR, ...elsewhere } = loadSomeSettings('standalone', ['DATA_DIR', ...BACK_ENDS_ELSEWHERE], environment)

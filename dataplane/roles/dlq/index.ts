@@ -44,7 +44,6 @@ export async function runDlq(args: readonly string[], deps: DlqDeps = PROCESS): 
   }
   if ('problems' in parsed) return refuse(deps, parsed.problems, EXIT.usage)
   const settings = loadSomeSettings('bridge', BUS_SETTINGS, deps.environment)
-  process.stdout.on('error', ignoreClosedPipe)
   try {
     const asked = settings.BUS_BROKERS === undefined ? await askStandalone(settings.DATA_DIR, { command: 'dlq', args }, deps) : undefined
     return asked ?? (await onBus(settings, deps, bus => runOnBus(parsed.config, { bus, settings, ...deps })))
@@ -55,19 +54,12 @@ export async function runDlq(args: readonly string[], deps: DlqDeps = PROCESS): 
     if (error instanceof BusError)
       return refuse(deps, `${placeOf(settings)}: the message bus failed (${error.reason}): ${error.message}`, EXIT.failed)
     throw error
-  } finally {
-    process.stdout.off('error', ignoreClosedPipe)
   }
 }
 
 /** The setting that names the bus, and what it says. */
 function placeOf({ BUS_BROKERS, DATA_DIR }: BusSettings): string {
   return BUS_BROKERS === undefined ? `DATA_DIR ${DATA_DIR}` : `BUS_BROKERS ${BUS_BROKERS}`
-}
-
-/** `dlq list | head`: the reader has seen enough. */
-function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error
 }
 
 /** Asking an empty place for letters must not make a bus there. */
