@@ -1,6 +1,10 @@
-/** The time by which retention deletes: no single clock that is far ahead takes logs that are young to all others. */
-import type { Clock } from '../../ports/clock.ts'
-import { monotonicMs } from '../../ports/clock.ts'
+/** The time by which retention deletes: no single clock that is far ahead takes what is young to all others. */
+
+/** As `ports/clock.ts` has it. */
+interface TwoClocks {
+  nowMs(): number
+  monotonicMs?(): number
+}
 
 const DAY_MS = 86_400_000
 /** Clocks differ by less where they are kept right. */
@@ -10,18 +14,18 @@ export const HELD_MS = DAY_MS
 /** Days of logs further apart say nothing for one another: the later ones may be of a clock that was ahead. */
 const NEIGHBOURS_MS = 7 * DAY_MS
 
-export interface RetentionTime {
+export interface BelievedTime {
   readonly nowMs: number
   /** How far ahead of it the clocks are which are not believed yet; 0 when they are. */
   readonly heldMs: number
-  /** How far this machine's clock is ahead of the search store's, where it says its time; negative: behind. */
+  /** How far this machine's clock is ahead of the store's, where it says its time; negative: behind. */
   readonly aheadOfStoreMs: number | undefined
 }
 
 /** Times that others tell. */
 export interface TimesTold {
   readonly storeMs: number | undefined
-  /** Starts of the UTC days that there are logs of. */
+  /** Starts of the days that something is kept of. */
   readonly days: readonly number[]
 }
 
@@ -29,12 +33,12 @@ export interface TimesTold {
  * The earlier one of this machine's clock and the store's. Where that has gone on by more than the time that has passed, or at the start is more than a
  * day ahead of the newest logs, it is held back for a day, and goes on evenly from where it was.
  */
-export function createRetentionTime(clock: Clock): (told: TimesTold) => RetentionTime {
+export function createBelievedTime(clock: TwoClocks): (told: TimesTold) => BelievedTime {
   let known: Moment | undefined
   let doubted: Moment | undefined
   return ({ storeMs, days }) => {
     const ownMs = clock.nowMs()
-    const passedMs = monotonicMs(clock)
+    const passedMs = clock.monotonicMs?.() ?? ownMs
     const toldMs = Math.min(ownMs, storeMs ?? ownMs)
     const aheadOfStoreMs = storeMs === undefined ? undefined : ownMs - storeMs
     const expectedMs = known === undefined ? endOfNewest(days, toldMs) : after(known, passedMs)
