@@ -168,6 +168,7 @@ const ALLOWED: ImportTable = {
     'dataplane/adapters/bus/bus-log.ts',
     'dataplane/adapters/bus/partitioner.ts',
     'dataplane/adapters/bus/transaction-buffer.ts',
+    'dataplane/limits/believed-time.ts',
     'dataplane/limits/is-recent.ts',
     'dataplane/lifecycle/directory-lock.ts',
     'dataplane/lifecycle/durable-directory.ts',

@@ -1,13 +1,13 @@
 /** When the bridge looks for logs, anomalies and dispatches past retention, and what it says of them. */
 
 import { ALL_LOGS } from '../../contract/indices.ts'
+import { createBelievedTime, TOLERATED_MS } from '../../limits/believed-time.ts'
 import { deleteExpiredAnomalies } from '../../pipeline/sinks/anomaly-retention.ts'
 import { dropExpiredLogs, dropOversizedLogs, expiredIndices, listLogDays } from '../../pipeline/sinks/log-retention.ts'
 import { deleteFinishedThreads } from '../../pipeline/sinks/thread-retention.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'
-import { createRetentionTime, TOLERATED_MS } from './retention-time.ts'
 
 export interface RetentionDeps {
   readonly store: Pick<
@@ -28,14 +28,14 @@ const CHECK_SIZES_MS = 15_000
 
 /**
  * Deletes expired daily indices and anomalies, and what was told of incidents long resolved, at once and every ten minutes; a minute after a
- * failure; by a time that no single clock that is ahead gives (`retention-time.ts`). Looks four times a minute whether daily indices take more disk than they may (Decisions 8).
+ * failure; by a time that no single clock that is ahead gives (`limits/believed-time.ts`). Looks four times a minute whether daily indices take more disk than they may (Decisions 8).
  */
 export function startRetention({ store, retentionDays, retentionBytes, clock, log }: RetentionDeps): { stop(): Promise<void> } {
   const stopping = new AbortController()
   const warnOf = (failed: readonly { readonly name: string; readonly error: unknown }[], things: string) => {
     for (const { name, error } of failed) log.warn({ index: name, error }, `${things} not deleted, tried again`)
   }
-  const readTime = createRetentionTime(clock)
+  const readTime = createBelievedTime(clock)
   let isDoubtSaid = false
   let isDifferenceSaid = false
   /** The clock of one check. */

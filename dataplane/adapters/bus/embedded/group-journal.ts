@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { makeDurableDirectory } from '../../../lifecycle/durable-directory.ts'
+import { isRecent } from '../../../limits/is-recent.ts'
 import type { TopicPartitionOffset } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { BusLog } from '../bus-log.ts'
@@ -211,10 +212,11 @@ export class GroupJournal {
     if (!this.#isNameSynced) await this.#syncName()
     const lines = pending.map(({ line }) => line)
     const nowMs = this.#deps.clock.nowMs()
-    const ends = nowMs - this.#lastEndsMs >= SYNC_INTERVAL_MS ? this.#endsEntry() : undefined
+    const ends = isRecent(this.#lastEndsMs, SYNC_INTERVAL_MS, nowMs) ? undefined : this.#endsEntry()
     if (ends !== undefined) lines.push(encodeLine(ends))
     const mustSync =
-      pending.some(({ entry }) => entry.transactionId !== 0 || entry.ends !== undefined) || nowMs - this.#lastSyncMs >= SYNC_INTERVAL_MS
+      pending.some(({ entry }) => entry.transactionId !== 0 || entry.ends !== undefined) ||
+      !isRecent(this.#lastSyncMs, SYNC_INTERVAL_MS, nowMs)
     this.#isTailSound = false
     try {
       await this.#file!.write(lines, this.#length)

@@ -2,6 +2,7 @@
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import type { TopicConfig } from '../../../contract/topics.ts'
+import { createBelievedTime } from '../../../limits/believed-time.ts'
 import { unknownTopic } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { BusLog } from '../bus-log.ts'
@@ -115,9 +116,11 @@ export async function openLocalOwner(deps: LocalOwnerDeps): Promise<LocalOwner> 
     logs.set(topic.name, topicLog)
     layouts.push({ name: topic.name, partitions: topicLog.nextOffsets.length, directory: join(directory, topic.name) })
   }
+  // Where a log has none that is whole, its start makes a segment of today.
+  const newestMs = Math.max(0, ...[...logs.values()].map(({ segments }) => segments.all.at(-1)?.createdMs ?? 0))
   for (const topicLog of logs.values()) await topicLog.start()
   const stopped = new AbortController()
-  void keepRetention([...logs.values()], noteEnds, coordinator, clock, log, stopped.signal)
+  void keepRetention([...logs.values()], newestMs, noteEnds, coordinator, clock, log, stopped.signal)
 
   return {
     layouts,
@@ -218,20 +221,36 @@ async function commitTransaction(
   await deciding
 }
 
+const DAY_MS = 86_400_000
+
+/** `newestMs`: when the newest segment was begun, before the start; 0: there was none. */
 async function keepRetention(
   logs: readonly TopicLog[],
+  newestMs: number,
   noteEnds: () => Promise<void>,
   coordinator: GroupCoordinator,
   clock: Clock,
   log: BusLog,
   signal: AbortSignal,
 ): Promise<void> {
+  const believed = createBelievedTime(clock)
+  const told = { storeMs: undefined, days: newestMs === 0 ? [] : [{ startMs: newestMs - DAY_MS }] }
+  // The first look is that of the start: a clock may be set before the first check.
+  believed(told)
+  let isDoubtSaid = false
   for (;;) {
     await clock.sleep(RETENTION_CHECK_MS, signal)
     if (signal.aborted) return
+    const { nowMs, heldMs } = believed(told)
+    if (heldMs > 0 && !isDoubtSaid)
+      log.warn(
+        { clock: new Date(nowMs + heldMs).toISOString(), believed: new Date(nowMs).toISOString() },
+        'the clock is ahead of what the bus holds, or has jumped: records that are old by it alone stay for a day',
+      )
+    isDoubtSaid = heldMs > 0
     await coordinator.noteSeen().catch((error: unknown) => log.warn({ error }, 'bus groups could not be noted as seen'))
     for (const topicLog of logs)
-      await topicLog.enforceRetention().catch((error: unknown) => log.warn({ error }, 'old bus segments could not be deleted'))
+      await topicLog.enforceRetention(nowMs).catch((error: unknown) => log.warn({ error }, 'old bus segments could not be deleted'))
     await noteEnds()
   }
 }

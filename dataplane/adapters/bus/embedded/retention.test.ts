@@ -62,6 +62,52 @@ describe('embedded bus: retention and size cap', () => {
     expect(read.slice(-3)).to.deep.equal(['value 20', 'value 21', 'value 22'])
   })
 
+  for (const days of [3, 3650])
+    it(`a clock that is set ${days} days ahead takes no records of a running bus for a day, nor dates later ones once it is right again`, async () => {
+      const bus = await directory.open({ clock, segmentBytes: 512 })
+      await write(bus, 0, 20)
+      await passTime(bus, 60_000, 20)
+      clock.shiftTimeOfDay(days * 24 * HOUR_MS)
+      for (let i = 21; i < 44; i++) await passTime(bus, HOUR_MS, i)
+      clock.shiftTimeOfDay(-days * 24 * HOUR_MS)
+      await passTime(bus, 60_000, 44)
+      const read = await readAll(bus)
+      expect(read.map(textOf)).to.deep.equal(Array.from({ length: 45 }, (_, i) => `value ${i}`))
+      expect(read.at(-1)!.timestampMs).to.equal(clock.nowMs())
+    })
+
+  it('a segment that was begun while the clock was ahead goes with those around it', async () => {
+    const bus = await directory.open({ clock, segmentBytes: 512 })
+    await write(bus, 0, 10)
+    clock.shiftTimeOfDay(3650 * 24 * HOUR_MS)
+    await write(bus, 10, 20)
+    clock.shiftTimeOfDay(-3650 * 24 * HOUR_MS)
+    await write(bus, 20, 30)
+    for (let i = 30; i < 36; i++) await passTime(bus, 13 * HOUR_MS, i)
+    const read = (await readAll(bus)).map(textOf)
+    expect(read).to.not.include('value 15')
+    expect(read).to.include('value 35')
+  })
+
+  it('a clock that stays days ahead is believed after a day', async () => {
+    const bus = await directory.open({ clock, segmentBytes: 512 })
+    await write(bus, 0, 20)
+    await passTime(bus, 60_000, 20)
+    clock.shiftTimeOfDay(72 * HOUR_MS)
+    for (let i = 21; i < 47; i++) await passTime(bus, HOUR_MS, i)
+    expect((await readAll(bus)).map(textOf)).to.not.include('value 0')
+  })
+
+  it('a bus that is opened long after its last record takes its records only after a day, so that readers get them', async () => {
+    const first = await directory.open({ clock, segmentBytes: 512 })
+    await write(first, 0, 20)
+    await first.stop()
+    clock.advance(60 * 24 * HOUR_MS)
+    const bus = await directory.open({ clock, segmentBytes: 512 })
+    for (let i = 20; i < 30; i++) await passTime(bus, HOUR_MS, i)
+    expect((await readAll(bus)).map(textOf)).to.include('value 0')
+  })
+
   it('closes an ageing active segment, so that a quiet topic loses its old records too', async () => {
     const bus = await directory.open({ clock })
     await write(bus, 0, 3)

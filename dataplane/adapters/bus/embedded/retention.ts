@@ -1,12 +1,17 @@
+import { TOLERATED_MS } from '../../../limits/believed-time.ts'
 import type { SegmentInfo } from './segment-list.ts'
 
 /**
  * How many of the oldest segments are past retention. The active one, the last, stays.
- * A segment's last record is no younger than the next segment's creation.
+ * A segment's last record is no younger than the next segment's creation; one that was begun by a clock that was ahead says nothing.
  */
 export function countExpiredSegments(segments: readonly SegmentInfo[], retentionMs: number, nowMs: number): number {
   let count = 0
-  while (count < segments.length - 1 && segments[count + 1]!.createdMs <= nowMs - retentionMs) count++
+  for (const [i, { createdMs }] of segments.entries()) {
+    if (i === 0 || createdMs > nowMs + TOLERATED_MS) continue
+    if (createdMs > nowMs - retentionMs) break
+    count = i
+  }
   return count
 }
 

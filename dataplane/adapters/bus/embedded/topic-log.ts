@@ -1,6 +1,7 @@
 /** Writes the log of one topic: appends frames, begins segments, removes old ones. */
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
+import { TOLERATED_MS } from '../../../limits/believed-time.ts'
 import { BusError } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { BusLog } from '../bus-log.ts'
@@ -148,15 +149,15 @@ export class TopicLog {
     })
   }
 
-  /** Deletes segments that are past retention. Closes an ageing active segment, as only closed segments are deleted. */
-  enforceRetention(): Promise<void> {
+  /** Deletes segments that are past retention at `nowMs`. Closes an ageing active segment, as only closed segments are deleted. */
+  enforceRetention(nowMs: number): Promise<void> {
     return this.#exclusively(async () => {
-      const { topic, limits, clock, log } = this.#deps
-      const expired = countExpiredSegments(this.#segments.all, limits.retentionMs, clock.nowMs())
+      const { topic, limits, log } = this.#deps
+      const expired = countExpiredSegments(this.#segments.all, limits.retentionMs, nowMs)
       await this.deleteOldest(expired)
       if (expired > 0) log.info({ topic, segments: expired }, 'bus segments past retention deleted')
       const { active } = this.#segments
-      const isAgeing = active.length > active.headerLength && active.createdMs <= clock.nowMs() - limits.retentionMs / 4
+      const isAgeing = active.length > active.headerLength && active.createdMs <= nowMs - limits.retentionMs / 4
       if (!isAgeing || this.#prepared.size > 0 || this.#tailState !== 'sound') return
       await this.#rotate()
       this.#publish()
@@ -272,7 +273,9 @@ export class TopicLog {
     const { file, salt } = this.#tail!
     const active = this.#segments.active
     const nextOffsets = this.#nextOffsets.slice()
-    const timestampMs = Math.max(this.#lastTimestampMs, this.#deps.clock.nowMs())
+    const nowMs = this.#deps.clock.nowMs()
+    // A clock that was ahead, and is right again, dates no later records: these would come into the index of that day.
+    const timestampMs = this.#lastTimestampMs > nowMs + TOLERATED_MS ? nowMs : Math.max(this.#lastTimestampMs, nowMs)
     const chunks: Uint8Array[] = []
     for (const { frame, transactionId } of group) {
       stampFrame(frame.header, { timestampMs, salt, transactionId }, nextOffsets)

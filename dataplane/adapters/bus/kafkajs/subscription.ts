@@ -1,6 +1,6 @@
 /** A subscription through the eager group protocol, the only one of `kafkajs`. */
 
-import type { Admin, ConsumerGroupJoinEvent, EachBatchPayload } from 'kafkajs'
+import type { Admin, Batch, ConsumerGroupJoinEvent, EachBatchPayload } from 'kafkajs'
 import {
   closedError,
   notAssigned,
@@ -12,7 +12,7 @@ import {
 import { monotonicMs } from '../../../ports/clock.ts'
 import { withDeadline } from '../kafka/both-clients/deadline.ts'
 import type { KafkaSettings } from '../kafka/both-clients/kafka-config.ts'
-import { unpacked } from '../kafka/both-clients/partition-queues.ts'
+import { type PartitionQueue, unpacked } from '../kafka/both-clients/partition-queues.ts'
 import { type OnClosed, QueuedSubscription } from '../kafka/both-clients/queued-subscription.ts'
 import { queueKey } from '../kafka/both-clients/topic-partitions.ts'
 import type { FetchedMessage } from './fetch-answer.ts'
@@ -168,8 +168,9 @@ export class KafkaJsSubscription extends QueuedSubscription {
 
   #take(member: GroupMember, { batch, isStale, isRunning }: EachBatchPayload): void {
     const { topic, partition } = batch
-    const queue = this.queues.get(topic, partition)
-    if (member !== this.#member || queue === undefined || isStale() || !isRunning()) return
+    const known = this.queues.get(topic, partition)
+    if (member !== this.#member || known === undefined || isStale() || !isRunning()) return
+    const queue = isOfAnotherLog(batch, known.fetchOffset) ? this.#startOver(batch) : known
     const records = (batch.messages as unknown as readonly FetchedMessage[])
       .map(({ record }) => ({ ...record, topic, partition }))
       .filter(({ offset }) => offset >= queue.fetchOffset)
@@ -178,4 +179,19 @@ export class KafkaJsSubscription extends QueuedSubscription {
     this.#paused.add(queueKey(topic, partition))
     member.pause([queue])
   }
+
+  /** The library has begun at the first record that there is. */
+  #startOver(batch: Batch): PartitionQueue {
+    const { topic, partition } = batch
+    this.settings.log.warn({ topic, partition }, 'a topic was made anew, or lost records: it is read from its beginning')
+    this.lose([{ topic, partition }])
+    const queue = this.queues.add({ topic, partition, offset: Number(batch.firstOffset()) })
+    this.config.onAssigned?.([{ topic, partition }])
+    return queue
+  }
+}
+
+/** No broker answers with records that all lie before the one it was asked for, from a log that ends before it. */
+function isOfAnotherLog(batch: Batch, fetchOffset: number): boolean {
+  return batch.messages.length > 0 && Number(batch.lastOffset()) < fetchOffset && Number(batch.highWatermark) <= fetchOffset
 }

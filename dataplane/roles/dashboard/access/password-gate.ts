@@ -2,7 +2,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { HttpError } from '../../../http/http-error.ts'
-import type { Clock } from '../../../ports/clock.ts'
+import { type Clock, monotonicMs } from '../../../ports/clock.ts'
 import { createSessions } from './sessions.ts'
 
 export interface Credentials {
@@ -38,14 +38,14 @@ export function createPasswordGate(credentials: Credentials, clock: Clock): Pass
 
   const note = (address: string) => {
     const known = failures.get(address)
-    const isOld = known === undefined || clock.nowMs() - known.sinceMs >= FAILURE_WINDOW_MS
+    const isOld = known === undefined || monotonicMs(clock) - known.sinceMs >= FAILURE_WINDOW_MS
     failures.delete(address)
-    failures.set(address, isOld ? { count: 1, sinceMs: clock.nowMs() } : { ...known, count: known.count + 1 })
+    failures.set(address, isOld ? { count: 1, sinceMs: monotonicMs(clock) } : { ...known, count: known.count + 1 })
     if (failures.size > MAX_ADDRESSES) failures.delete(failures.keys().next().value!)
   }
   const waitMs = (address: string): number => {
     const known = failures.get(address)
-    return known === undefined || known.count < MAX_FAILURES ? 0 : known.sinceMs + FAILURE_WINDOW_MS - clock.nowMs()
+    return known === undefined || known.count < MAX_FAILURES ? 0 : known.sinceMs + FAILURE_WINDOW_MS - monotonicMs(clock)
   }
   const assertRight = ({ socket }: IncomingMessage, given: Credentials): void => {
     const address = socket.remoteAddress ?? ''

@@ -12,6 +12,8 @@ export interface Sessions {
 
 const COOKIE = 'logpipeline_session'
 const SESSION_MS = 7 * 24 * 3_600_000
+/** How far another replica's clock, or this one before it was set, may be ahead. */
+const MOST_AHEAD_MS = 24 * 3_600_000
 /** Sessions that were closed before their time. */
 const MAX_CLOSED = 10_000
 const SALT = 'logpipeline dashboard session'
@@ -38,7 +40,9 @@ export function createSessions(secret: string, clock: Clock): Sessions {
     if (!TOKEN.test(token) || closed.has(token)) return false
     const cut = token.lastIndexOf('.')
     const isProven = timingSafeEqual(Buffer.from(token.slice(cut + 1)), Buffer.from(proofOf(token.slice(0, cut))))
-    return isProven && Number(token.slice(0, 13)) > clock.nowMs()
+    const leftMs = Number(token.slice(0, 13)) - clock.nowMs()
+    // One of a clock that was years ahead would be good for as long.
+    return isProven && leftMs > 0 && leftMs <= SESSION_MS + MOST_AHEAD_MS
   }
   return {
     open() {

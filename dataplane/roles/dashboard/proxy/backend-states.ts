@@ -1,5 +1,5 @@
 /** Which back ends answer, asked again when somebody wants to know and the last answers are old. */
-import type { Clock } from '../../../ports/clock.ts'
+import { type Clock, monotonicMs } from '../../../ports/clock.ts'
 import type { Upstream } from '../../../upstream/upstream.ts'
 import { SERVICE_NAMES, SERVICES, type ServiceName } from './services.ts'
 
@@ -31,8 +31,8 @@ export function createBackendStates({ backends, unconfigured, clock }: BackendSt
   }
   return {
     read(): Promise<Readonly<Record<ServiceName, BackendState>>> {
-      if (clock.nowMs() - askedMs >= FRESH_MS) {
-        askedMs = clock.nowMs()
+      if (monotonicMs(clock) - askedMs >= FRESH_MS) {
+        askedMs = monotonicMs(clock)
         states = ask()
       }
       return states

@@ -1,6 +1,10 @@
-/** The time by which retention deletes: no single clock that is far ahead takes logs that are young to all others. */
-import type { Clock } from '../../ports/clock.ts'
-import { monotonicMs } from '../../ports/clock.ts'
+/** The time by which retention deletes: no single clock that is far ahead takes what is young to all others. */
+
+/** As `ports/clock.ts` has it. */
+interface TwoClocks {
+  nowMs(): number
+  monotonicMs?(): number
+}
 
 const DAY_MS = 86_400_000
 /** Clocks differ by less where they are kept right. */
@@ -10,38 +14,37 @@ export const HELD_MS = DAY_MS
 /** Days of logs further apart say nothing for one another: the later ones may be of a clock that was ahead. */
 const NEIGHBOURS_MS = 7 * DAY_MS
 
-export interface RetentionTime {
+export interface BelievedTime {
   readonly nowMs: number
   /** How far ahead of it the clocks are which are not believed yet; 0 when they are. */
   readonly heldMs: number
-  /** How far this machine's clock is ahead of the search store's, where it says its time; negative: behind. */
+  /** How far this machine's clock is ahead of the store's, where it says its time; negative: behind. */
   readonly aheadOfStoreMs: number | undefined
 }
 
 /** Times that others tell. */
 export interface TimesTold {
   readonly storeMs: number | undefined
-  readonly days: readonly LogDay[]
+  readonly days: readonly KeptDay[]
 }
 
-/** A daily index. */
-export interface LogDay {
-  /** Start of its UTC day. */
+/** A day that something is kept of. */
+export interface KeptDay {
   readonly startMs: number
-  /** When the store made it. */
-  readonly madeMs: number | undefined
+  /** When its part of the store was made, where the store says so. */
+  readonly madeMs?: number | undefined
 }
 
 /**
  * The earlier one of this machine's clock and the store's. Where that has gone on by more than the time that has passed, or at the start is more than a
- * day ahead of the newest logs, and no index was made for a day long past by then, it is held back for a day, and goes on evenly from where it was.
+ * day ahead of the newest day that is kept, and no day long past was made by then, it is held back for a day, and goes on evenly from where it was.
  */
-export function createRetentionTime(clock: Clock): (told: TimesTold) => RetentionTime {
+export function createBelievedTime(clock: TwoClocks): (told: TimesTold) => BelievedTime {
   let known: Moment | undefined
   let doubted: Moment | undefined
   return ({ storeMs, days }) => {
     const ownMs = clock.nowMs()
-    const passedMs = monotonicMs(clock)
+    const passedMs = clock.monotonicMs?.() ?? ownMs
     const toldMs = Math.min(ownMs, storeMs ?? ownMs)
     const aheadOfStoreMs = storeMs === undefined ? undefined : ownMs - storeMs
     const expectedMs = known === undefined ? spokenFor(days, toldMs) : after(known, passedMs)
@@ -69,10 +72,9 @@ interface Moment {
 const after = ({ ms, passedMs: thenMs }: Moment, passedMs: number) => ms + passedMs - thenMs
 
 /**
- * A day after the newest logs end that have others near them, or after an index was made for a day long past: old logs were sent by then. `toldMs` when
- * there are no logs.
+ * A day after the newest day ends that has others near it, or after a day long past was made: what is old came by then. `toldMs` when nothing is kept.
  */
-function spokenFor(days: readonly LogDay[], toldMs: number): number {
+function spokenFor(days: readonly KeptDay[], toldMs: number): number {
   const starts = days.map(({ startMs }) => startMs).sort((a, b) => b - a)
   const newest = starts.find((day, i) => day <= toldMs && (starts[i + 1] === undefined || day - starts[i + 1]! <= NEIGHBOURS_MS))
   if (newest === undefined) return toldMs
