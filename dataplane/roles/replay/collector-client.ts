@@ -30,7 +30,10 @@ type Attempt =
 export function createCollectorClient(
   config: Pick<ReplayConfig, 'url' | 'headers' | 'concurrency' | 'retries'>,
   clock: Clock,
+  /** Called once, before the first request waits to be sent again. */
+  onFirstWait: (reason: string) => void = () => undefined,
 ): CollectorClient {
+  let hasWaited = false
   const connections = atFirstUse(async () => {
     const { Pool } = await import('undici')
     return new Pool(config.url.origin, {
@@ -66,6 +69,8 @@ export function createCollectorClient(
         const result = await attempt(body)
         if (result.done) return { status: 'answered', rejected: result.rejected, message: result.message, retries }
         if (!result.retryable || retries >= config.retries || signal.aborted) return { status: 'failed', reason: result.reason, retries }
+        if (!hasWaited) onFirstWait(result.reason)
+        hasWaited = true
         await clock.sleep(result.pauseMs ?? backOffMs(PAUSE, retries + 1, () => 0), signal)
         if (signal.aborted) return { status: 'failed', reason: result.reason, retries }
       }

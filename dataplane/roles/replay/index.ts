@@ -61,7 +61,10 @@ async function replay(config: ReplayConfig, deps: ReplayDeps, signal: AbortSigna
   const display = showProgress(deps.stderr, () =>
     formatProgress(tally, elapsedMs(), totalBytes === undefined ? undefined : inputs.bytesRead() / totalBytes),
   )
-  const client = createCollectorClient(config, clock)
+  // Attempts go on for most of a minute: a wrong address is to be seen at once.
+  const client = createCollectorClient(config, clock, reason =>
+    display.note(`${config.url.href}: ${reason}; a request is sent again, up to ${config.retries} times`),
+  )
   const pace = createPace(config.rate, clock)
   const lane = { lines: inputs.lines, client, pace, tally, display, shiftNanos, signal }
   await Promise.all(Array.from({ length: config.concurrency }, () => runLane(lane)))

@@ -147,6 +147,8 @@ describe('logpipeline replay', () => {
     answer = (_body, response) => response.writeHead(503).end('{"error":"bus unavailable"}')
     expect(await replay('--retries', '2', await file('a', line('1')))).to.equal(1)
     expect(slept).to.deep.equal([500, 1000])
+    expect(stderr).to.match(/^http:.+\/v1\/logs: 503 .+bus unavailable.+; a request is sent again, up to 2 times\n/)
+    expect(stderr.match(/sent again/g)).to.have.length(1)
     expect(stderr).to.contain('1 record not accepted: 503 {"error":"bus unavailable"}')
     expect(stdout).to.match(/failed requests +1 \(1 record\)/)
   })
