@@ -188,7 +188,7 @@ function search<T>(indices: ReadonlyMap<string, ReadonlyMap<string, Stored>>, { 
     .sort((a, b) => compare(a.sort, b.sort, sort))
   const rest = after === undefined ? found : found.filter(hit => compare(hit.sort, after.map(comparable), sort) > 0)
   const page = rest.slice(0, (body['size'] as number | undefined) ?? 10)
-  const aggregations = body['aggs'] === undefined ? {} : { aggregations: termsOf(found, body['aggs'] as TermsRequest) }
+  const aggregations = body['aggs'] === undefined ? {} : { aggregations: aggregate(found, body['aggs'] as AggregationsRequest) }
   const hits = page.map(({ name, id, seqNo, source, sort }) => ({
     ...versioned<T>(name, id, { seqNo, source: pickFields(source, body['_source']) }),
     sort,
@@ -196,15 +196,30 @@ function search<T>(indices: ReadonlyMap<string, ReadonlyMap<string, Stored>>, { 
   return { ...aggregations, total: found.length, hits }
 }
 
-type TermsRequest = Readonly<Record<string, { readonly terms: { readonly field: string } }>>
+type AggregationsRequest = Readonly<Record<string, Readonly<Record<string, unknown>>>>
+interface Found {
+  readonly id: string
+  readonly source: Document
+}
 
-/** The only aggregation it knows: `terms`. */
-function termsOf(found: readonly { readonly source: Document }[], request: TermsRequest) {
-  const entries = Object.entries(request).map(([name, { terms }]) => {
-    const groups = Map.groupBy(found, ({ source }) => source[terms.field])
-    return [name, { buckets: [...groups].map(([key, { length }]) => ({ key, doc_count: length })) }]
-  })
-  return Object.fromEntries(entries)
+/** The aggregations that it knows: `terms`, `filter`, and `avg` of times. */
+function aggregate(found: readonly Found[], request: AggregationsRequest): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(request).map(([name, each]) => [name, aggregateOne(found, each)]))
+}
+
+function aggregateOne(found: readonly Found[], { terms, filter, avg, aggs = {} }: AggregationsRequest[string]): unknown {
+  if (filter !== undefined) {
+    const matches = matcherOf(filter as Document)
+    const matching = found.filter(({ id, source }) => matches(id, source))
+    return { doc_count: matching.length, ...aggregate(matching, aggs as AggregationsRequest) }
+  }
+  if (avg !== undefined) {
+    const times = found.flatMap(({ source }) => source[(avg as { field: string }).field] ?? []).map(time => Date.parse(String(time)))
+    return { value: times.length === 0 ? null : times.reduce((sum, time) => sum + time, 0) / times.length }
+  }
+  const { field } = terms as { readonly field: string }
+  const groups = Map.groupBy(found, ({ source }) => source[field])
+  return { buckets: [...groups].map(([key, { length }]) => ({ key, doc_count: length })) }
 }
 
 function pickFields<T>(source: T, fields: unknown): T {

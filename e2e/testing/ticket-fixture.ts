@@ -184,7 +184,8 @@ const READ: Readonly<Record<Platform, (state: State, isAbout: (headline: string)
         whole,
       })),
   slack({ messages }, isAbout) {
-    const about = messages.filter((each: State) => isAbout(each['text'])).reverse()
+    // The text behind the title may name other services: those of a cause.
+    const about = messages.filter((each: State) => isAbout(each['text'].split(' – ')[0])).reverse()
     return about.length === 0 ? [] : [{ status: 'untold', log: about.map(({ readable }: State) => readable), whole: about }]
   },
   email: ({ threads }, isAbout) =>

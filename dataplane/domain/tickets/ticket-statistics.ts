@@ -6,17 +6,24 @@ import type { Incident } from '../incidents/incident-fields.ts'
 export interface TicketStatistics {
   readonly incidents: number
   readonly bySeverity: Readonly<Record<Severity, number>>
+  /** The services with most incidents, those first. */
   readonly byService: Readonly<Record<string, number>>
   /** Means over the incidents that were acknowledged and that are resolved; null without any. */
   readonly mttaSeconds: number | null
   readonly mttrSeconds: number | null
 }
 
-export interface StatisticsBuilder {
-  addIncident(incident: Pick<Incident, 'id' | 'severity' | 'service' | 'createdAt'>): void
+/** Times from the creation of incidents to a change of theirs. */
+export interface Durations {
+  readonly count: number
+  readonly totalMs: number
+}
+
+export interface Courses {
+  addIncident(incident: Pick<Incident, 'id' | 'createdAt'>): void
   /** The oldest first. Entries of other incidents do not count. */
   addEntry(entry: Pick<AuditEntry, 'incident_id' | 'action' | 'timestamp'>): void
-  result(): TicketStatistics
+  result(): { readonly acknowledged: Durations; readonly resolved: Durations }
 }
 
 interface Course {
@@ -25,16 +32,12 @@ interface Course {
   resolvedMs: number | undefined
 }
 
-export function createStatistics(): StatisticsBuilder {
+/** Incidents that were opened again: these tell their last changes alone, and the audit trail tells all. */
+export function createCourses(): Courses {
   const courses = new Map<string, Course>()
-  const bySeverity: Record<Severity, number> = { critical: 0, high: 0, medium: 0, low: 0 }
-  const byService = new Map<string, number>()
   return {
-    addIncident({ id, severity, service, createdAt }) {
-      if (courses.has(id)) return
-      courses.set(id, { createdMs: Date.parse(createdAt), resolvedMs: undefined })
-      bySeverity[severity] = (bySeverity[severity] ?? 0) + 1
-      byService.set(service, (byService.get(service) ?? 0) + 1)
+    addIncident({ id, createdAt }) {
+      if (!courses.has(id)) courses.set(id, { createdMs: Date.parse(createdAt), resolvedMs: undefined })
     },
     addEntry({ incident_id, action, timestamp }) {
       const course = courses.get(incident_id)
@@ -47,20 +50,23 @@ export function createStatistics(): StatisticsBuilder {
     result() {
       const all = [...courses.values()]
       return {
-        incidents: courses.size,
-        bySeverity,
-        byService: Object.fromEntries([...byService].sort((a, b) => b[1] - a[1])),
-        mttaSeconds: mean(
+        acknowledged: durations(
           all.flatMap(({ createdMs, acknowledgedMs }) => (acknowledgedMs === undefined ? [] : [acknowledgedMs - createdMs])),
         ),
-        mttrSeconds: mean(all.flatMap(({ createdMs, resolvedMs }) => (resolvedMs === undefined ? [] : [resolvedMs - createdMs]))),
+        resolved: durations(all.flatMap(({ createdMs, resolvedMs }) => (resolvedMs === undefined ? [] : [resolvedMs - createdMs]))),
       }
     },
   }
 }
 
-/** Seconds, to the millisecond. */
-function mean(ms: readonly number[]): number | null {
-  if (ms.length === 0) return null
-  return Math.round(ms.reduce((sum, each) => sum + Math.max(0, each), 0) / ms.length) / 1_000
+const durations = (ms: readonly number[]): Durations => ({
+  count: ms.length,
+  totalMs: ms.reduce((sum, each) => sum + Math.max(0, each), 0),
+})
+
+/** Seconds, to the millisecond; null without any. */
+export function meanSeconds(all: readonly Durations[]): number | null {
+  const count = all.reduce((sum, each) => sum + each.count, 0)
+  const totalMs = all.reduce((sum, each) => sum + each.totalMs, 0)
+  return count === 0 ? null : Math.round(totalMs / count) / 1_000
 }

@@ -487,14 +487,23 @@ describe('tickets through HTTP', function () {
     await add({ id: id(2), createdAt, severity: 'low', service: 'cart' })
     await act('acknowledge')
     await act('resolve')
+    const { acknowledgedAt, resolvedAt } = (await api.get(`/api/incidents/${id()}`, tenant)).body
+    const secondsUntil = (time: string) => (Date.parse(time) - Date.parse(createdAt)) / 1_000
     const { body } = await api.get(`/api/v1/stats?from=${createdAt}&to=${iso()}`, tenant)
     expect(body).to.deep.include({
       incidents: 2,
       bySeverity: { critical: 0, high: 1, medium: 0, low: 1 },
       byService: { checkout: 1, cart: 1 },
     })
-    expect(body.mttaSeconds).to.be.within(9, 20)
-    expect(body.mttrSeconds).to.be.within(9, 20)
+    expect(body.mttaSeconds).to.equal(secondsUntil(acknowledgedAt))
+    expect(body.mttrSeconds).to.equal(secondsUntil(resolvedAt))
+    // Opened again, it was acknowledged when it was for the first time, and is not resolved.
+    await act('reopen')
+    await act('acknowledge')
+    expect((await api.get(`/api/v1/stats?from=${createdAt}&to=${iso()}`, tenant)).body).to.deep.include({
+      mttaSeconds: secondsUntil(acknowledgedAt),
+      mttrSeconds: null,
+    })
     expect((await api.get('/api/v1/stats', `${tenant}-none`)).body).to.deep.include({ incidents: 0, mttaSeconds: null, mttrSeconds: null })
     expect((await api.get('/api/v1/stats?from=2026-01-02&to=2026-01-01')).body.error).to.match(/^from: /)
     expect((await api.get('/api/v1/stats?from=soon')).status).to.equal(400)

@@ -49,14 +49,25 @@ function queryOf(parameters: URLSearchParams, body: Buffer): Query {
 async function* piecesOf(found: readonly MatchingDocuments[], { clock, turns }: QueryContext): AsyncGenerator<Uint8Array, void, undefined> {
   const pace = createPace(clock, Number.POSITIVE_INFINITY, turns)
   yield lineOf({ total: found.reduce((sum, { docs }) => sum + docs.length, 0) } satisfies MatchTotal)
+  let batch: MatchBatch | undefined
   for (const { storage, segment, docs } of found) {
-    for (let at = 0; at < docs.length; at += MATCH_BATCH) {
+    for (let at = 0; at < docs.length; ) {
+      if (batch !== undefined && (batch.uuid !== storage.uuid || batch.ids.length === MATCH_BATCH)) {
+        yield lineOf(batch)
+        batch = undefined
+      }
       await pace.step()
-      const batch = [...docs.subarray(at, at + MATCH_BATCH)]
-      const ids = batch.map(doc => segment.id(doc))
-      yield lineOf({ uuid: storage.uuid, ids, seqNos: batch.map(doc => segment.seqNo(doc)) } satisfies MatchBatch)
+      const { ids, seqNos }: MatchBatch = batch ?? { uuid: storage.uuid, ids: [], seqNos: [] }
+      const taken = [...docs.subarray(at, at + MATCH_BATCH - ids.length)]
+      at += taken.length
+      batch = {
+        uuid: storage.uuid,
+        ids: [...ids, ...taken.map(doc => segment.id(doc))],
+        seqNos: [...seqNos, ...taken.map(doc => segment.seqNo(doc))],
+      }
     }
   }
+  if (batch !== undefined) yield lineOf(batch)
 }
 
 const lineOf = (value: object): Uint8Array => Buffer.from(JSON.stringify(value))

@@ -10,7 +10,7 @@ import type { CommitQueue, StagedTable } from './commit-queue.ts'
 import type { DocumentDatabase } from './document-database.ts'
 import { type Entry, type Stage, stageOperation } from './stage.ts'
 import { messagesOf, TableFeed } from './table-feed.ts'
-import { tableSegment } from './table-segment.ts'
+import { TableRuns } from './table-runs.ts'
 
 export interface DocumentTableConfig {
   readonly name: string
@@ -44,7 +44,8 @@ class DocumentTable implements IndexStorage, StagedTable {
   readonly #database: DocumentDatabase
   readonly #queue: CommitQueue
   #entries = new Map<string, Entry>()
-  #snapshot: readonly Segment[] | undefined
+  /** Made when somebody first asks for segments: mostly, queries read a copy in a process of their own. */
+  #runs: TableRuns | undefined
   #tombstones = new Map<string, number>()
   #nextSeqNo = 0
   /** The next number as the last portion wrote it, which may not count yet. */
@@ -140,7 +141,6 @@ class DocumentTable implements IndexStorage, StagedTable {
     }
     this.#nextSeqNo = stage.nextSeqNo
     this.#savedRevision = this.#writtenRevision
-    if (stage.changes.size > 0) this.#snapshot = undefined
   }
 
   get(id: string): StoredDocument | undefined {
@@ -163,8 +163,11 @@ class DocumentTable implements IndexStorage, StagedTable {
   }
 
   segments(): readonly Segment[] {
-    this.#snapshot ??= [tableSegment([...this.#entries.values()])]
-    return this.#snapshot
+    if (this.#runs === undefined) {
+      this.#runs = new TableRuns()
+      for (const entry of this.#entries.values()) this.#runs.set(entry)
+    }
+    return this.#runs.segments(this.#mapping, this.#mapping.generation)
   }
 
   feed(): IndexFeed {
@@ -192,7 +195,7 @@ class DocumentTable implements IndexStorage, StagedTable {
     this.#database.transaction(() => this.#database.deleteTable(this.#tableId))
     this.#entries.clear()
     this.#mapping.release()
-    this.#snapshot = undefined
+    this.#runs = undefined
   }
 
   #goneError(): WriteError {
@@ -206,10 +209,12 @@ class DocumentTable implements IndexStorage, StagedTable {
   #set(entry: Entry): void {
     this.#entries.set(entry.id, entry)
     this.#sizeBytes += entry.source.length
+    this.#runs?.set(entry)
   }
 
   #remove(entry: Entry): void {
     this.#entries.delete(entry.id)
+    this.#runs?.delete(entry.id)
     this.#sizeBytes -= entry.source.length
     this.#deletedCount++
     this.#tombstones.set(entry.id, entry.version + 1)

@@ -15,8 +15,6 @@ export interface Entry {
   readonly seqNo: number
   readonly version: number
   readonly source: Uint8Array
-  /** Filled by the first query that reads the document. */
-  parsed?: unknown
 }
 
 /** Changes over a table that are not yet committed. */

@@ -21,12 +21,9 @@ function documentsOf(index: ReadableIndex): unknown {
   return index
     .segments()
     .flatMap(segment =>
-      [...Array(segment.size).keys()].map(doc => [
-        segment.id(doc),
-        segment.seqNo(doc),
-        segment.version(doc),
-        Buffer.from(segment.source(doc)).toString(),
-      ]),
+      [...Array(segment.size).keys()]
+        .filter(doc => segment.isLive(doc))
+        .map(doc => [segment.id(doc), segment.seqNo(doc), segment.version(doc), Buffer.from(segment.source(doc)).toString()]),
     )
 }
 
