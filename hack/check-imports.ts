@@ -265,6 +265,7 @@ const ALLOWED: ImportTable = {
     'dataplane/limits/back-off.ts',
     'dataplane/limits/background-queries.ts',
     'dataplane/limits/body-memory.ts',
+    'dataplane/limits/largest-source.ts',
     'dataplane/hash',
     'dataplane/json',
     'dataplane/compression/zstd.ts',

@@ -1,4 +1,5 @@
 /** The memory of requests under way: bounded over all of them, over those of one owner, and over those that are still coming. */
+import { largestSource } from './largest-source.ts'
 
 /** Share of the memory that one owner may hold, so that requests of one leave room to the others. */
 const OWNER_SHARE = 0.75
@@ -14,9 +15,6 @@ const SLOW_AFTER_MS = 5_000
  * their bodies are given up. Bodies that come at the usual speed are whole by then.
  */
 const SLOW_OF_MANY_AFTER_MS = 500
-/** Much less: half as much, with what is asked for. */
-const MUCH_LESS = 0.5
-
 export interface BodyErrors {
   /** `whose`: a part of a sentence, such as ` of acme`; empty for all requests. */
   full(whose: string, usedBytes: number, limitBytes: number): Error
@@ -97,12 +95,8 @@ export class BodyMemory {
 
   /** A slow body of the source that has most of the memory, where that of the lease has much less. */
   #ofLargestSource(share: Share, bytes: number, { source }: BodyLease): BodyLease | undefined {
-    if (share !== this.#all || source === undefined) return undefined
-    const held = new Map<string, number>()
-    for (const each of this.#coming) if (each.source !== undefined) held.set(each.source, (held.get(each.source) ?? 0) + each.heldBytes)
-    const [largest, most] = [...held].reduce((a, b) => (b[1] > a[1] ? b : a), ['', 0])
-    if ((held.get(source) ?? 0) + bytes > MUCH_LESS * most) return undefined
-    return this.#slowest(each => each.source === largest, SLOW_OF_MANY_AFTER_MS)
+    const largest = share === this.#all ? largestSource(this.#coming, source, bytes) : undefined
+    return largest === undefined ? undefined : this.#slowest(each => each.source === largest, SLOW_OF_MANY_AFTER_MS)
   }
 
   #shareOf(owner: string): Share {

@@ -8,6 +8,8 @@ export interface ApiErrorOptions {
   readonly rootCause?: readonly Readonly<Record<string, unknown>>[]
   readonly causedBy?: Readonly<Record<string, unknown>>
   readonly headers?: Readonly<Record<string, string>>
+  /** OpenSearch finds it on the shards of a search: each of them fails. */
+  readonly ofShards?: true
 }
 
 /** Thrown where a request is refused. */
@@ -43,6 +45,13 @@ export const parsingError = (reason: string): ApiError => new ApiError(400, 'par
 
 /** An object of JSON has a name twice. */
 export const duplicateField = (name: string): ApiError => new ApiError(400, 'json_parse_exception', `Duplicate field '${name}'`)
+
+/** An argument that shards refuse, not the node that parses the search. */
+export const refusedByShards = (reason: string): ApiError => new ApiError(400, 'illegal_argument_exception', reason, { ofShards: true })
+
+/** The name of a query or an aggregation that there is not. */
+export const unknownName = (reason: string): ApiError =>
+  new ApiError(400, 'parsing_exception', reason, { causedBy: { type: 'named_object_not_found_exception', reason } })
 
 export const illegalArgument = (reason: string): ApiError => new ApiError(400, 'illegal_argument_exception', reason)
 

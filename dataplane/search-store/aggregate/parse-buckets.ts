@@ -1,6 +1,6 @@
 /** Aggregations that make buckets: terms of several kinds, histograms, ranges, filters. */
 import { regexPattern } from '../analysis/regular-expression.ts'
-import { ApiError, illegalArgument, parsingError, unsupported } from '../api-error.ts'
+import { ApiError, illegalArgument, parsingError, refusedByShards, unsupported } from '../api-error.ts'
 import { type CalendarUnit, LEAST_MS, UNIT_MS } from '../dates/calendar.ts'
 import { parseDateFormat } from '../dates/date-format.ts'
 import { parseTimeZone, UTC } from '../dates/time-zone.ts'
@@ -230,7 +230,7 @@ export function intervalMs(text: string): number {
 
 function readInterval(content: JsonObject): { ms: number } | { unit: CalendarUnit } {
   const given = ['fixed_interval', 'calendar_interval', 'interval'].filter(key => content[key] !== undefined)
-  if (given.length === 0) throw illegalArgument('Invalid interval specified, must be non-null and non-empty')
+  if (given.length === 0) throw refusedByShards('Invalid interval specified, must be non-null and non-empty')
   if (given.length > 1) throw illegalArgument(`Cannot use [${given[0]}] with [${given[1]}] configuration option.`)
   const key = given[0]!
   const text = typeof content[key] === 'number' ? `${content[key]}ms` : readString(content[key], `date_histogram.${key}`)

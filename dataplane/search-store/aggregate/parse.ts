@@ -1,5 +1,5 @@
 /** The `aggs` member of a search. */
-import { ApiError, illegalArgument, parsingError, unsupported } from '../api-error.ts'
+import { ApiError, illegalArgument, parsingError, unknownName, unsupported } from '../api-error.ts'
 import { isObject, readObject, words } from '../json/json-reader.ts'
 import { orderPath } from './order-path.ts'
 import { BUCKET_PARSERS } from './parse-buckets.ts'
@@ -74,7 +74,7 @@ function parseOne(
     throw illegalArgument(`[composite] aggregation cannot be used with a parent aggregation of type: [${above}]`)
   if (!Object.hasOwn(PARSERS, type)) {
     if (KNOWN_ELSEWHERE.has(type)) throw unsupported(`aggregation type [${type}]`)
-    throw parsingError(`Unknown aggregation type [${type}]`)
+    throw unknownName(`Unknown aggregation type [${type}]`)
   }
   const below = value['aggs'] ?? value['aggregations']
   if (below !== undefined && Object.hasOwn(METRIC_PARSERS, type))

@@ -4,7 +4,7 @@ import { booleanParameter, resolveOptions, tookSince } from '../http/index-param
 import type { Reply } from '../http/reply.ts'
 import { parseJsonBody, readJsonObject } from '../http/request-body.ts'
 import { searchJson, topHit } from '../http/search-response.ts'
-import { isObject, type JsonObject, kindOf } from '../json/json-reader.ts'
+import { isObject, type JsonObject, kindOf, words } from '../json/json-reader.ts'
 import { textOf } from '../json/text-of.ts'
 import { createPace } from '../query/budget/pace.ts'
 import { NOT_COUNTED, parseSearchRequest, type SearchRequest } from '../query/parse/search-request.ts'
@@ -62,7 +62,7 @@ function parsedOnShards<T>(parse: () => T): T {
   try {
     return parse()
   } catch (error) {
-    if (!(error instanceof ApiError && error.type === 'query_shard_exception')) throw error
+    if (!(error instanceof ApiError && (error.type === 'query_shard_exception' || error.options.ofShards))) throw error
     throw allShardsRefused(error)
   }
 }
@@ -162,6 +162,7 @@ export async function multiSearch(call: QueryCall, context: QueryContext): Promi
     .toString('utf8')
     .split('\n')
     .map(line => line.trim())
+  if (call.body.length === 0) throw new ApiError(400, 'parse_exception', 'request body or source parameter is required')
   if (lines.at(-1) === '') lines.pop()
   if (lines.length % 2 !== 0) throw parsingError('a multi search must hold pairs of lines, header and body')
   if (lines.length / 2 > MAX_SEARCHES) throw parsingError(`a multi search may hold at most ${MAX_SEARCHES} searches`)
@@ -194,11 +195,12 @@ async function oneOfMany(
   }
   try {
     if (context.leftMs() < 0) throw noTimeLeft()
-    const { index, ...options } = lineObject(header)
+    const { index, indices, ...options } = lineObject(header)
     const parameters = new URLSearchParams()
     for (const name of OF_ALL_SEARCHES) if (shared.has(name)) parameters.set(name, shared.get(name)!)
-    for (const [name, value] of Object.entries(options)) parameters.set(name, textOf(value))
-    const expression = Array.isArray(index) ? index.join(',') : typeof index === 'string' ? index : defaultIndex
+    for (const [name, value] of Object.entries(options)) parameters.set(searchHeader(name), textOf(value))
+    const named = index ?? indices
+    const expression = Array.isArray(named) ? named.join(',') : typeof named === 'string' ? named : defaultIndex
     const text = await searchText({ index: expression, parameters }, searchRequest(parameters, lineObject(body)), context)
     return keep(`${text.slice(0, -1)},"status":200}`)
   } catch (error) {
@@ -208,7 +210,22 @@ async function oneOfMany(
 }
 
 /** An error of the parameters that all searches have. */
-const isOfWhole = ({ message }: ApiError): boolean => message.startsWith('[rest_total_hits_as_int]')
+const isOfWhole = ({ message }: ApiError): boolean => message.startsWith('[rest_total_hits_as_int]') || message.endsWith(NO_HEADER)
+
+const NO_HEADER = ' is not supported in the metadata section'
+/** Members of a header line beside the index, some of which have two spellings. */
+const HEADERS = new Set(
+  words(`
+  search_type request_cache preference routing allow_partial_search_results expand_wildcards ignore_unavailable allow_no_indices ignore_throttled
+  cancel_after_time_interval
+`),
+)
+
+function searchHeader(given: string): string {
+  const name = given.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
+  if (HEADERS.has(name)) return name
+  throw illegalArgument(`key [${given}]${NO_HEADER}`)
+}
 
 const noTimeLeft = (): ApiError =>
   new ApiError(408, 'timeout_exception', 'the time of the request was over before this search began; send fewer searches at a time')

@@ -1,6 +1,6 @@
 /** `_analyze`: what the standard analyzer makes of a text. */
 import { tokens } from '../analysis/standard-analyzer.ts'
-import { ApiError, illegalArgument, unsupported } from '../api-error.ts'
+import { ApiError, illegalArgument, unsupported, validationError } from '../api-error.ts'
 import { readString, readStrings, refuseUnknown } from '../json/json-reader.ts'
 import { classOf, findField } from '../query/bind/field.ts'
 import { ok, type Reply } from './reply.ts'
@@ -31,7 +31,7 @@ function analyze(call: Call): Reply {
   refuseUnknown(body, '_analyze', ['text', 'analyzer', 'field', 'explain'])
   if (body['explain'] === true) throw unsupported('_analyze parameter [explain]')
   const given = body['text'] ?? call.query.get('text') ?? undefined
-  if (given === undefined) throw illegalArgument('Validation Failed: 1: text is missing;')
+  if (given === undefined) throw validationError('text is missing')
   const texts = readStrings(given, 'text')
   if (texts.length > MAX_TOKENS) throw illegalArgument(`[text] may hold at most ${MAX_TOKENS} texts, found ${texts.length}`)
   if (isWhole(call, body['analyzer'] ?? call.query.get('analyzer'), body['field'] ?? call.query.get('field')))

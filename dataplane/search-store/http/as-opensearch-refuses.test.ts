@@ -159,6 +159,50 @@ describe('a request that OpenSearch refuses', () => {
       expect((await ask('GET', `/${index}/_count`)).body.count).to.equal(1)
     })
 
+  for (const [what, method, path, body, expected] of [
+    ['an unknown state of health', 'GET', '/_cluster/health?wait_for_status=nosuch', undefined, /^400 illegal_argument_exception/],
+    ['an unknown highlighter', 'POST', '/m-1/_search', { highlight: { fields: { t: { type: 'nosuch' } } } }, /^400 search_phase_execution/],
+    ['values of a text', 'POST', '/texts/_search', { docvalue_fields: ['t'] }, /^400 search_phase_execution_exception/],
+    ['a window that is too large', 'POST', '/m-1/_search', { size: 10_001 }, /^400 search_phase_execution_exception: all shards failed/],
+    ['more values than sorts', 'POST', '/m-1/_search', { sort: ['n'], search_after: [1, 2] }, /^400 search_phase_execution_exception/],
+    ['several searches, and has none', 'POST', '/_msearch', '', /^400 parse_exception: request body or source parameter is required/],
+    [
+      'an unknown member of a header',
+      'POST',
+      '/_msearch',
+      '{"nosuch":"m-1"}\n{}\n',
+      /^400 illegal_argument_exception: key \[nosuch\] is not/,
+    ],
+    [
+      'a parameter in a header',
+      'POST',
+      '/_msearch',
+      '{"size":"0"}\n{}\n',
+      /^400 illegal_argument_exception: key \[size\] is not supported in/,
+    ],
+    ['an index without a name', 'GET', '/%3C%3E/_search', undefined, /^400 parse_exception: nothing captured/],
+    ['no document', 'PUT', '/m-1/_doc/1', undefined, /^400 parse_exception: request body is required/],
+    ['no update', 'POST', '/m-1/_update/1', undefined, /^400 action_request_validation_exception: .*script or doc is missing/],
+  ] as const)
+    it(`asks for ${what}`, async () => {
+      await ask('PUT', '/texts', { mappings: { properties: { t: { type: 'text' } } } })
+      expect(await refusal(method, path, body)).to.match(expected)
+    })
+
+  it('is no search with both spellings of its header, and with names that math tells', async () => {
+    await ask('PUT', '/%3Cdated-%7B2026.11.21%7C%7C%2Fd%7D%3E')
+    await ask('PUT', '/%3Cdated-%7B202611%7C%7C%2FM%7ByyyyMM%7D%7D%3E')
+    expect(Object.keys((await ask('GET', '/dated-*')).body)).to.have.members(['dated-2026.11.21', 'dated-202611'])
+    const { body } = await ask(
+      'POST',
+      '/_msearch?max_concurrent_searches=2',
+      '{"indices":["dated-*"],"ignoreUnavailable":true}\n{"size":0}\n',
+    )
+    expect([body.responses[0].status, body.responses[0]._shards.total]).to.deep.equal([200, 2])
+    expect((await ask('POST', '/m-1/_search', { explain: false, profile: false })).status).to.equal(200)
+    expect((await ask('POST', '/m-1/_search', { explain: true })).status).to.equal(400)
+  })
+
   it('names a setting that nobody knows, or none', async () => {
     expect(await refusal('PUT', '/s-1', { settings: { nosuch: 1 } })).to.match(/^400 settings_exception: unknown setting \[index.nosuch\]/)
     expect(await refusal('PUT', '/m-1/_settings', {})).to.match(/^400 action_request_validation_exception: .*no settings to update/)

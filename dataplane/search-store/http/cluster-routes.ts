@@ -125,6 +125,8 @@ function indexHealth(index: CatalogIndex, withShards: boolean) {
 /** Whether the cluster is as the request waits for it to be: one node does not become two. */
 function isAsWaitedFor(query: URLSearchParams, indices: readonly CatalogIndex[]): boolean {
   const wanted = query.get('wait_for_status')
+  if (wanted !== null && !STATUSES.has(wanted.toLowerCase()))
+    throw illegalArgument(`unknown [wait_for_status] [${wanted}], expected green, yellow or red`)
   if (wanted !== null && wanted !== 'red' && indices.some(isRed)) return false
   const shards = Number(query.get('wait_for_active_shards') ?? 0)
   if (shards > shardsOf(indices).active_shards) return false
@@ -133,6 +135,8 @@ function isAsWaitedFor(query: URLSearchParams, indices: readonly CatalogIndex[])
   if (compared === undefined) throw illegalArgument(`failed to parse [wait_for_nodes] with value [${query.get('wait_for_nodes')}]`)
   return compared(Number(digits))
 }
+
+const STATUSES = new Set(['green', 'yellow', 'red'])
 
 /** Comparisons of the one node with a number of nodes, by the sign before the number. */
 const NODES_COMPARED: ReadonlyMap<string, (count: number) => boolean> = new Map([

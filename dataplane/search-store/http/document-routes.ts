@@ -109,7 +109,7 @@ async function write(call: Call, id: string, forced?: 'create'): Promise<Reply> 
   const condition = conditionOf(call)
   if (action === 'create' && condition.ifSeqNo !== undefined)
     throw validationError('create operations do not support compare and set. use index instead')
-  if (call.body.length === 0) throw validationError('source is missing')
+  if (call.body.length === 0) throw new ApiError(400, 'parse_exception', 'request body is required')
   const refusal = duplicateRefusal(call.body)
   if (refusal !== undefined) throw refusal
   return apply(call, await writeIndex(call, action), { action, id, source: call.body, ...condition })

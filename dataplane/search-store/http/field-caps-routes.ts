@@ -1,5 +1,5 @@
 /** `_field_caps`: fields and their types over several indices, as dashboards ask for them. */
-import { parsingError, unsupported } from '../api-error.ts'
+import { illegalArgument, unsupported } from '../api-error.ts'
 import { isObject, type JsonObject, words } from '../json/json-reader.ts'
 import { textOf } from '../json/text-of.ts'
 import type { IndexMapping } from '../mapping/field-types.ts'
@@ -24,7 +24,7 @@ export const FIELD_CAPS_ROUTES: readonly Route[] = routes(
 async function fieldCapabilities(call: Call): Promise<Reply> {
   const body = call.json()
   const wanted = body['fields'] ?? call.query.get('fields')
-  if (wanted === undefined || wanted === null) throw parsingError('[fields] is required')
+  if (wanted === undefined || wanted === null) throw illegalArgument("specified fields can't be null or empty")
   const isWanted = createNameMatcher(Array.isArray(wanted) ? wanted.map(textOf) : textOf(wanted).split(','))
   if (body['index_filter'] !== undefined) throw unsupported('_field_caps parameter [index_filter]')
   const includesUnmapped = booleanParameter(call.query, 'include_unmapped')

@@ -1,4 +1,5 @@
 /** Memory for answers between their making and the last byte that their clients read: what one takes the others cannot have. */
+import { largestSource } from '../../limits/largest-source.ts'
 import { ApiError, tryLater } from '../api-error.ts'
 import { type MemoryLease, MemoryPool } from '../memory-pool.ts'
 import type { ReadingPace } from './reading-pace.ts'
@@ -7,9 +8,8 @@ import type { ReadingPace } from './reading-pace.ts'
 export const MAX_HELD_ANSWER_BYTES = 128 * 1024 * 1024
 /** A client that takes longer for a part of its answer (`MIN_READ_BYTES`), ms, is slow. */
 const SLOW_READER_MS = 5_000
-/** The same where the answer is for an address that has much less of the memory, half as much at most, with what is asked for (`limits/body-memory.ts`). */
+/** The same where the answer is for an address that has much less of the memory, with what is asked for. */
 const SLOW_READER_OF_MANY_MS = 500
-const MUCH_LESS = 0.5
 
 /** The client that an answer goes out to. */
 export interface AnswerReader {
@@ -67,13 +67,9 @@ export class HeldAnswers {
   }
 
   #ofLargestSource(bytes: number, asking: string | undefined): AnswerReader | undefined {
-    if (asking === undefined) return undefined
-    const held = new Map<string, number>()
-    for (const { lease, source } of this.#readers.values())
-      if (source !== undefined) held.set(source, (held.get(source) ?? 0) + lease.heldBytes)
-    const [largest, most] = [...held].reduce((a, b) => (b[1] > a[1] ? b : a), ['', 0])
-    if ((held.get(asking) ?? 0) + bytes > MUCH_LESS * most) return undefined
-    return this.#slowest(source => source === largest, SLOW_READER_OF_MANY_MS)
+    const holders = Array.from(this.#readers.values(), ({ lease: { heldBytes }, source }) => ({ source, heldBytes }))
+    const largest = largestSource(holders, asking, bytes)
+    return largest === undefined ? undefined : this.#slowest(source => source === largest, SLOW_READER_OF_MANY_MS)
   }
 }
 

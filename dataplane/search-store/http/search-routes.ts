@@ -30,7 +30,12 @@ export const SEARCH_ROUTES: readonly Route[] = [
   ...routes(['GET', 'POST'], ['/_search', '/:index/_search'], [...SEARCH_PARAMETERS, 'scroll'], call =>
     call.query.has('scroll') ? openScroll(call) : runSearch(call),
   ),
-  ...routes(['GET', 'POST'], ['/_msearch', '/:index/_msearch'], SEARCH_PARAMETERS, queryRoute('multiSearch')),
+  ...routes(
+    ['GET', 'POST'],
+    ['/_msearch', '/:index/_msearch'],
+    [...SEARCH_PARAMETERS, 'max_concurrent_searches'],
+    queryRoute('multiSearch'),
+  ),
   ...routes(['GET', 'POST'], ['/_count', '/:index/_count'], COUNT_PARAMETERS, count),
   ...routes(['GET', 'POST'], ['/_validate/query', '/:index/_validate/query'], VALIDATE_PARAMETERS, queryRoute('validate')),
 ]

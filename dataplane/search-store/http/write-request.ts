@@ -42,6 +42,7 @@ export function parseUpdate(
   isTrusted = false,
 ): { partial: Uint8Array; upsert?: Uint8Array } {
   const open = skipSpace(bytes, start, end)
+  if (open === end) throw validationError('script or doc is missing')
   const close = roughEnd(bytes, open, end)
   const isOne = close !== NOWHERE && skipSpace(bytes, close, end) === end
   const members = isOne ? roughMembers(bytes, { start: open, end: close }) : undefined

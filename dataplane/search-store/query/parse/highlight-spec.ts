@@ -1,5 +1,5 @@
 /** The `highlight` member of a search. */
-import { unsupported } from '../../api-error.ts'
+import { refusedByShards, unsupported } from '../../api-error.ts'
 import {
   type JsonObject,
   readBoolean,
@@ -47,12 +47,15 @@ export function parseHighlight(value: unknown): HighlightSpec {
   )
 }
 
+const HIGHLIGHTERS = new Set(['unified', 'plain', 'fvh'])
+
 function fieldOf(pattern: string, options: JsonObject): HighlightField {
   if (options['encoder'] !== undefined && options['encoder'] !== 'default') throw unsupported('[highlight] parameter [encoder]')
   if (Number(textOf(options['no_match_size'] ?? 0)) !== 0) throw unsupported('[highlight] parameter [no_match_size]')
   const tag = (key: string, otherwise: string): string =>
     options[key] === undefined ? otherwise : (readStrings(options[key], `highlight.${key}`)[0] ?? otherwise)
-  if (options['type'] !== undefined) readString(options['type'], 'highlight.type')
+  const type = options['type'] === undefined ? 'unified' : readString(options['type'], 'highlight.type')
+  if (!HIGHLIGHTERS.has(type)) throw refusedByShards(`unknown highlighter type [${type}] for the field [${pattern}]`)
   return {
     pattern,
     preTag: tag('pre_tags', '<em>'),

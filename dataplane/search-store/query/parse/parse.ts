@@ -1,5 +1,5 @@
 /** Query DSL to `Query`: the table of clauses. */
-import { ApiError, illegalArgument, parsingError, unsupported } from '../../api-error.ts'
+import { ApiError, illegalArgument, parsingError, unknownName, unsupported } from '../../api-error.ts'
 import { isObject, type JsonObject, kindOf, readSingleEntry, readString, words } from '../../json/json-reader.ts'
 import { parseBool, parseConstantScore, parseDisMax } from './parse-compound.ts'
 import { FULL_TEXT_CLAUSES } from './parse-full-text.ts'
@@ -54,7 +54,7 @@ function parseClause(body: unknown, state: ParseState): Query {
   const [name, content] = readSingleEntry(body, 'query')
   if (!Object.hasOwn(CLAUSES, name)) {
     if (KNOWN_ELSEWHERE.has(name)) throw unsupported(`query [${name}]`)
-    throw parsingError(`unknown query [${name}]`)
+    throw unknownName(`unknown query [${name}]`)
   }
   const own = isObject(content)
     ? [content, ...Object.values(content)].find(part => isObject(part) && part['_name'] !== undefined)

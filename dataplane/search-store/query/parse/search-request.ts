@@ -1,7 +1,7 @@
 /** The body of a search, checked for form. */
 
 import { type AggregationSpec, parseAggregations, type SummarySpec } from '../../aggregate/parse.ts'
-import { ApiError, illegalArgument, parsingError, unsupported, validationError } from '../../api-error.ts'
+import { ApiError, illegalArgument, parsingError, refusedByShards, unsupported, validationError } from '../../api-error.ts'
 import { parseDurationMs } from '../../dates/time-value.ts'
 import { isObject, type JsonObject, readBoolean, readInteger, readObject, readString, readStrings, words } from '../../json/json-reader.ts'
 import { type FieldFormat, parseFieldFormats } from '../show/field-formats.ts'
@@ -62,13 +62,15 @@ const KNOWN_ELSEWHERE = new Set(
 
 /** Dashboards send these with nothing in them. */
 const MAY_BE_EMPTY = new Set(['script_fields', 'runtime_mappings', 'ext', 'rescore', 'indices_boost', 'suggest'])
+/** Clients say that they do not want these. */
+const MAY_BE_FALSE = new Set(['explain', 'profile', 'include_named_queries_score', 'verbose_pipeline'])
 const isEmpty = (value: unknown): boolean =>
   Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0
 
 /** Throws 400 for what is malformed, unknown, not supported or out of bounds. */
 export function parseSearchRequest(body: JsonObject): SearchRequest {
   for (const [key, value] of Object.entries(body)) {
-    if (KNOWN.includes(key) || (MAY_BE_EMPTY.has(key) && isEmpty(value))) continue
+    if (KNOWN.includes(key) || (MAY_BE_EMPTY.has(key) && isEmpty(value)) || (MAY_BE_FALSE.has(key) && value === false)) continue
     if (KNOWN_ELSEWHERE.has(key)) throw unsupported(`search parameter [${key}]`)
     throw parsingError(`unknown key [${key}] in a search request`)
   }
@@ -133,7 +135,7 @@ function parseWindow(body: JsonObject): { from: number; size: number } {
   if (body['search_after'] !== undefined && from > 0)
     throw validationError('`from` parameter must be set to 0 when `search_after` is used.')
   if (from + size > MAX_RESULT_WINDOW)
-    throw illegalArgument(
+    throw refusedByShards(
       `Result window is too large, from + size must be less than or equal to: [${MAX_RESULT_WINDOW}] but was [${from + size}]. ` +
         'See the scroll api for a more efficient way to request large data sets. ' +
         'This limit can be set by changing the [index.max_result_window] index level setting.',

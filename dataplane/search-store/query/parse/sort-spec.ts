@@ -1,5 +1,5 @@
 /** The `sort` and `search_after` members of a search. */
-import { illegalArgument, parsingError, unsupported } from '../../api-error.ts'
+import { illegalArgument, parsingError, refusedByShards, unsupported } from '../../api-error.ts'
 import { isObject, type JsonObject, kindOf, readArray, readObject, readScalar, readString, refuseUnknown } from '../../json/json-reader.ts'
 import type { Scalar } from './query.ts'
 
@@ -73,7 +73,7 @@ function specOf(field: string, options: JsonObject): SortSpec {
 /** Values of the last hit of the page before; null stands for a missing value. */
 export function parseSearchAfter(value: unknown, sorts: readonly SortSpec[]): readonly (Scalar | null)[] {
   const values = readArray(value, 'search_after')
-  if (sorts.length === 0) throw illegalArgument('Sort must contain at least one field.')
-  if (values.length !== sorts.length) throw illegalArgument(`search_after has ${values.length} value(s) but sort has ${sorts.length}.`)
+  if (sorts.length === 0) throw refusedByShards('Sort must contain at least one field.')
+  if (values.length !== sorts.length) throw refusedByShards(`search_after has ${values.length} value(s) but sort has ${sorts.length}.`)
   return values.map((item, at) => (item === null ? null : readScalar(item, `search_after[${at}]`)))
 }

@@ -10,6 +10,7 @@ import type { Query } from '../parse/query.ts'
 import type { SearchRequest } from '../parse/search-request.ts'
 import { partialFailure, type SearchTarget, type ShardFailure, shardFailure } from './search-target.ts'
 import type { BoundIndex, SegmentUnit } from './segment-unit.ts'
+import { refuseTextField } from './sort-values.ts'
 import { TopDocuments } from './top-documents.ts'
 
 /** An index with the query bound to its fields. */
@@ -80,6 +81,7 @@ export async function openUnits(targets: readonly SearchTarget[], request: Searc
     if (pace.isDue()) await pace.step()
     try {
       checkSort(request, each.bound)
+      checkDocValues(request, each.bound)
       const { index, mapping } = each.bound
       checkFields(request.aggregations, {
         field: path => findField(mapping, path),
@@ -97,6 +99,14 @@ export async function openUnits(targets: readonly SearchTarget[], request: Searc
   const units = unitsOf(usable)
   const hitUnits = request.postFilter === undefined ? units : units.map(unit => ({ ...unit, bound: narrowed.get(unit.bound)! }))
   return { units, hitUnits, failures: [...failures, ...more] }
+}
+
+/** Text has no values beside the document. */
+function checkDocValues({ fields }: SearchRequest, { mapping }: BoundIndex): void {
+  for (const { isDocValue, names, pattern } of fields) {
+    const field = isDocValue && names === undefined ? findField(mapping, pattern) : undefined
+    if (field !== undefined) refuseTextField(field)
+  }
 }
 
 /** Sorting is refused for an index as a whole, also where it has no documents yet. */

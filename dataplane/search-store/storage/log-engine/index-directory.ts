@@ -147,6 +147,11 @@ export function openSegments(context: SegmentContext, dir: string, listed: reado
     for (const { file } of [...sealed.values(), ...unsealed]) file.close()
     throw new Error(lossText(dir, losses))
   }
+  const copied = copiedOf([...sealed.values()].filter(({ number }) => !replaced.has(number)))
+  if (copied !== undefined) {
+    for (const { file } of [...sealed.values(), ...unsealed]) file.close()
+    throw new Error(copiedText(dir, copied))
+  }
   removeLeftovers(files, dir, names, known)
   const isOver = ({ number }: { readonly number: number }) => seen.get(number)!.bytes === 0 || replaced.has(number)
   for (const { number, file } of unsealed.filter(isOver)) {
@@ -173,6 +178,24 @@ export function openSegments(context: SegmentContext, dir: string, listed: reado
     nextNumber: Math.max(numbers.at(-1) ?? 0, lastListed(listed)) + 1,
     accepted: [...accepted],
   }
+}
+
+/** Two segments with the same documents: each has numbers of its own, so that one was copied over another. */
+function copiedOf(segments: readonly SealedSegment[]): readonly [number, number] | undefined {
+  const byFirst = new Map<number, number>()
+  for (const { number, firstSeqNo, size } of segments) {
+    if (size === 0) continue
+    const other = byFirst.get(firstSeqNo)
+    if (other !== undefined) return [other, number]
+    byFirst.set(firstSeqNo, number)
+  }
+  return undefined
+}
+
+function copiedText(dir: string, [first, second]: readonly [number, number]): string {
+  const [path, other] = [segmentPath(dir, first), segmentPath(dir, second)]
+  const wayOut = `without a backup, remove the one that is not in its place, \`touch\` a file of its name with .lost for .seg, and start again`
+  return `${path} and ${other} hold the same documents: one was copied over the other; ${wayOut}`
 }
 
 /** Undefined where the segment is not sealed, or has lost its directory and can be indexed anew. */

@@ -48,6 +48,27 @@ const listedBytes = (dir: string, name: string): number =>
     ([number]) => number === Number.parseInt(name, 10),
   )![1]
 
+describe('a segment that was copied over another', () => {
+  it('keeps the index from opening, which is as it was once the file is back, and opens without it once its loss is accepted', () =>
+    withDirectory(async dir => {
+      const index = await openIndex(dir, LOG_MAPPING)
+      await segment(index, 0, 100)
+      await segment(index, 100, 300)
+      await index.close()
+      const [first, second] = ['00000001', '00000002'].map(name => join(dir, 'index', `${name}.seg`)) as [string, string]
+      const bytes = readFileSync(first)
+      cpSync(second, first)
+      expect(await problemOf(dir)).to.contain(`${first} and ${second} hold the same documents`)
+      expect(readFileSync(first).equals(readFileSync(second))).to.equal(true)
+      writeFileSync(first, bytes)
+      expect(await problemOf(dir)).to.equal('it opened with 400 documents')
+      cpSync(second, first)
+      rmSync(first)
+      writeFileSync(first.replace(/seg$/, 'lost'), '')
+      expect(await problemOf(dir)).to.equal('it opened with 300 documents')
+    }))
+})
+
 describe('a file of an index', function () {
   this.timeout(30_000)
 
