@@ -6,7 +6,7 @@ import { BASELINE_PARTS, isRecurring, MAX_BASELINE_MS, MIN_BASELINE_MS, type Rec
 import { keepBounded } from '../../limits/keep-bounded.ts'
 import { portionsOf } from '../../limits/portions-of.ts'
 import { perMinute, TokenBucket } from '../../limits/token-bucket.ts'
-import type { Clock } from '../../ports/clock.ts'
+import { type Clock, monotonicMs } from '../../ports/clock.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import { searchLogs } from '../search-logs.ts'
 import { forEachTenant } from './tenant-failure.ts'
@@ -62,9 +62,9 @@ export function createRecurrence({ store, clock, signal }: RecurrenceDeps): Recu
   const withPast = async (incidents: readonly AskedOfNew[]): Promise<readonly AskedOfNew[]> => {
     const old: AskedOfNew[] = []
     for (const some of portionsOf(incidents, MAX_SERVICES)) {
-      if (clock.nowMs() < askAgainMs) break
+      if (monotonicMs(clock) < askAgainMs) break
       const earliest = await inTime(readEarliest(store, some))
-      if (earliest === undefined) askAgainMs = clock.nowMs() + PAUSE_MS
+      if (earliest === undefined) askAgainMs = monotonicMs(clock) + PAUSE_MS
       else old.push(...some.filter(each => each.firstSeenMs - (earliest.get(keyOf(each)) ?? each.firstSeenMs) >= MIN_BASELINE_MS))
     }
     return old
@@ -76,12 +76,12 @@ export function createRecurrence({ store, clock, signal }: RecurrenceDeps): Recu
     if (patterns.length > MAX_PATTERNS) return false
     let baseline = baselines.get(incident.id)
     if (baseline === undefined || patterns.some(pattern => !baseline!.counts.has(pattern))) {
-      if (clock.nowMs() < askAgainMs || !mayAsk(incident.tenant)) return false
+      if (monotonicMs(clock) < askAgainMs || !mayAsk(incident.tenant)) return false
       baseline = await inTime(
         readBaseline(store, incident, [...new Set([...(baseline?.counts.keys() ?? []), ...patterns])].slice(-MAX_PATTERNS)),
       )
       if (baseline === undefined) {
-        askAgainMs = clock.nowMs() + PAUSE_MS
+        askAgainMs = monotonicMs(clock) + PAUSE_MS
         return false
       }
     }

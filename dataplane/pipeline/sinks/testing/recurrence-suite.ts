@@ -70,8 +70,7 @@ export function describeRecurrence(name: string, open: () => Promise<{ store: Se
     }
     const three = (service: string, pattern_id: string) => Array.from({ length: 3 }, () => anomaly(service, pattern_id))
 
-    const openerOn = (on: SearchStore) => {
-      const clock = createFakeClock(AT_MS)
+    const openerOn = (on: SearchStore, clock = createFakeClock(AT_MS)) => {
       const signal = new AbortController().signal
       return createIncidentOpener({ store: on, clock, signal, configs: createGroupingConfigs({ store: on, clock, log: SILENT }) })
     }
@@ -122,6 +121,25 @@ export function describeRecurrence(name: string, open: () => Promise<{ store: Se
     it('false when the store does not tell; the incident is made all the same', async () => {
       const deaf: SearchStore = { ...store, search: async request => (request.index === 'service-logs-*' ? fail() : store.search(request)) }
       expect(await recurringAfter([three('checkout', 'all-day')], deaf)).to.deep.equal([false])
+    })
+
+    it('asked for again ten seconds later, also when the clock was set back meanwhile', async () => {
+      for (const index of [incidentsIndex, anomaliesIndex]) await store.deleteIndex(index(TENANT))
+      let isDeaf = true
+      const clock = createFakeClock(AT_MS)
+      const opener = openerOn(
+        { ...store, search: async request => (isDeaf && request.index === 'service-logs-*' ? fail() : store.search(request)) },
+        clock,
+      )
+      await opener.handle(three('young', 'all-day'))
+      isDeaf = false
+      clock.shiftTimeOfDay(-3_600_000)
+      clock.advance(10_000)
+      await opener.handle(three('checkout', 'all-day'))
+      await store.refresh(incidentsIndex(TENANT))
+      const body = { query: { term: { service: 'checkout' } } }
+      const { hits } = await store.search<Incident>({ index: incidentsIndex(TENANT), body })
+      expect(hits.map(({ source }) => source.recurring)).to.deep.equal([true])
     })
   })
 }
