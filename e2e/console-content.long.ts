@@ -69,7 +69,8 @@ async function fill(app: Standalone): Promise<void> {
   await send('silent', ['', '', '', ' ', ' ', ' '], [text('event.name', 'cart.emptied')])
   for (const tenant of ['globex', 'acme'])
     await send('billing', ['connection refused', 'read timed out', `OutOfMemory at ${tenant}`], [], tenant)
-  await untilIncidents(app, [SCRIPT, LONG_NAME, tricky, 'billing'])
+  await send('checkout-payments', ['connection refused', 'read timed out', 'OutOfMemory'])
+  await untilIncidents(app, ['checkout-payments', SCRIPT, LONG_NAME, tricky, 'billing'])
 }
 
 describe('content of logs in the console', function () {
@@ -164,6 +165,12 @@ describe('content of logs in the console', function () {
       await page.getByRole('row', { name: /OutOfMemory y/ }).click()
       await isInSight(page.getByRole('button', { name: 'Close the record' }), each)
     }
+  })
+
+  it('the trends show a service of a usual name whole on a tablet', async () => {
+    page = await at.open('/trends', { width: 768 })
+    const name = page.getByRole('table', { name: 'Noisiest services' }).getByTitle('checkout-payments').locator('[dir=auto]')
+    expect(await name.evaluate(element => element.scrollWidth - element.clientWidth)).to.equal(0)
   })
 
   it('a field of an odd name is filtered by, and numbers of 64 bits have all their digits', async () => {

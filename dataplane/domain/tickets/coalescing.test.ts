@@ -2,15 +2,18 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { IncidentStatus } from '../incidents/incident-status.ts'
 import { coalesce } from './coalescing.ts'
+import type { StateChange } from './outbox-row.ts'
 import { buildRow } from './testing/row-fixture.ts'
 
 /** Rows in a short form: `*` behind an event: an attempt of it may have arrived. */
-const left = (waiting: string, ticketStatus?: IncidentStatus) => {
-  const rows = waiting
-    .split(' ')
-    .map((word, i) =>
-      buildRow({ seq: i + 1, event: word.replace('*', '') as 'open', news: [word], ...(word.endsWith('*') && { mayBeThere: true }) }),
-    )
+const left = (waiting: string, ticketStatus?: IncidentStatus, change?: StateChange) => {
+  const rows = waiting.split(' ').map((word, i) =>
+    buildRow({
+      ...{ seq: i + 1, event: word.replace('*', '') as 'open', news: [word] },
+      ...(word.endsWith('*') && { mayBeThere: true }),
+      ...(change !== undefined && { change }),
+    }),
+  )
   return coalesce(rows, ticketStatus).flatMap(({ status, event }) => (status === 'pending' ? [event] : []))
 }
 
@@ -46,6 +49,20 @@ describe('coalescing', () => {
     ]
     expect(coalesce(rows, undefined).map(({ status }) => status)).to.deep.equal(['pending', 'suppressed', 'pending'])
   })
+
+  const spoken: readonly { says: string; waiting: string; ticket?: IncidentStatus; sends: readonly string[] }[] = [
+    { says: 'a reopening', waiting: 'comment reopen', ticket: 'resolved', sends: ['comment', 'reopen'] },
+    { says: 'a resolution', waiting: 'acknowledge comment resolve', ticket: 'open', sends: ['comment', 'resolve'] },
+    { says: 'both, which undo each other', waiting: 'resolve comment reopen', ticket: 'open', sends: ['comment'] },
+    { says: 'a resolution of what may have been opened', waiting: 'open* comment resolve', sends: ['open', 'comment', 'resolve'] },
+    { says: 'a reopening of what is still to be opened', waiting: 'open comment resolve reopen', sends: ['open', 'comment'] },
+  ]
+  for (const { says, waiting, ticket, sends } of spoken)
+    it(`the words of a person are told in spite of ${says}`, () =>
+      expect(left(waiting, ticket, { at: '2026-01-01T00:00:00.000Z', actor: 'ann', note: 'the pool is empty' })).to.deep.equal(sends))
+
+  it('the words of a person are not told where nobody is told of the incident', () =>
+    expect(left('open comment resolve', undefined, { at: '2026-01-01T00:00:00.000Z', actor: 'ann' })).to.deep.equal([]))
 
   it('the update that is left tells the news of all', () => {
     const rows = ['a', 'b', 'c'].map((news, i) => buildRow({ seq: i + 1, event: 'update', news: [news] }))

@@ -8,7 +8,7 @@ const MAX_NEWS = 20
 /**
  * The rows with those suppressed that need not be sent. A row of which an attempt may have arrived stays as it is.
  * - recipients that were put off get the newer row, and none that is older;
- * - `resolve` and `reopen` undo what waits before them, and are needless where the ticket is in that state already;
+ * - `resolve` and `reopen` undo what waits before them, but the words of a person where there is a ticket, and are needless where the ticket is in that state already;
  * - what was not told at all before it is resolved need not be told;
  * - an `open` has everything in it that updates and comments behind it would say, but the words of a person;
  * - of several updates in a row the last one tells the news of all.
@@ -31,10 +31,14 @@ export function coalesce(rows: readonly OutboxRow[], ticketStatus: IncidentStatu
     const { event } = result[last]!
     const isUntold = ticketStatus === undefined
     // Without a ticket, a reopening asks for no more than the opening that still waits.
+    const openings = waiting('open').filter(at => at < last)
+    const isTold = !isUntold || (event === 'reopen' ? openings.length > 0 : openings.some(at => !isFresh(result[at]!)))
+    const isSpoken = ({ event: what, change }: OutboxRow) => what === 'comment' && change !== undefined
     for (const at of waiting().filter(each => each < last))
-      if (!(isUntold && event === 'reopen' && result[at]!.event === 'open')) drop(at, `${event} came after it`)
+      if (!(isUntold && event === 'reopen' && result[at]!.event === 'open') && !(isTold && isSpoken(result[at]!)))
+        drop(at, `${event} came after it`)
     const isOpening = waiting('open').some(at => at < last)
-    const before = waiting().some(at => at < last) ? undefined : ticketStatus
+    const before = waiting().some(at => at < last && result[at]!.event !== 'comment') ? undefined : ticketStatus
     if (isUntold && event === 'resolve' && !isOpening) drop(last, 'it was over before it was told')
     else if (isUntold && event === 'reopen' && isOpening) drop(last, 'it goes out with open')
     else if (before !== undefined && before === STATUS_AFTER[event]) drop(last, `the ticket is ${before} already`)

@@ -325,6 +325,7 @@ describe('attempts', () => {
       )
       expect(retryThread(quiet, NOW_MS)).to.equal(undefined)
       expect(whyNoRetry(quiet)).to.match(/^open is held back \(silenced: release\)/)
+      expect(whyNoRetry(then(open(), 2, 'resolve'))).to.equal('resolve is not told: it was over before it was told')
     })
 
     for (const event of ['escalate', 'update', 'comment'] as const)

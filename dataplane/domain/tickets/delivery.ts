@@ -158,6 +158,7 @@ export function whyNoRetry({ rows }: TicketThread): string {
     return `${missed!.event} failed, and ${later.event} came after it: telling it now would undo that. Change the ticket on the platform if it lacks something`
   const newest = newestDispatch(rows)
   if (newest?.status !== 'suppressed') return 'all of it is sent'
+  if (newest.suppressedBy !== 'quiet') return `${newest.event} is not told: ${newest.lastError}`
   return `${newest.event} is held back (${newest.lastError}): it is told when that ends, or when somebody escalates the incident`
 }
 
