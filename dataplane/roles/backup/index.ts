@@ -151,7 +151,7 @@ async function withStoppedFiles(dataDir: string, use: (files: readonly StagedFil
 
 async function restore(dir: string, dataDir: string, _clock: Clock, interrupt: AbortSignal): Promise<string> {
   const { files, createdAt } = readManifest(dir)
-  refuseLaterFormat(dir)
+  refuseLaterFormat(dir, `the backup in ${dir}`)
   const mark = join(dataDir, RESTORE_MARK)
   if (existsSync(mark)) for (const name of readdirSync(dataDir)) if (name !== RESTORE_MARK) rmSync(join(dataDir, name), { recursive: true })
   if (!existsSync(mark)) checkEmpty(dataDir, 'DATA_DIR')
