@@ -15,7 +15,7 @@ import { runKeys } from './keys/index.ts'
 
 const LATER = '{"format":2,"version":"7.8.9"}\n'
 const REFUSED =
-  /expected data of format 1, which logpipeline .+ reads, seen format 2, written by logpipeline 7\.8\.9; start 7\.8\.9 or later, or restore a backup/
+  /(?:DATA_DIR|the backup in) \S+: expected data of format 1, which logpipeline .+ reads, seen format 2, written by logpipeline 7\.8\.9; start 7\.8\.9 or later, or restore a backup/
 
 describe('the form of the files in DATA_DIR', () => {
   let dataDir: string

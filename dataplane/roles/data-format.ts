@@ -20,10 +20,10 @@ const SHAPE = z.object({
 
 /**
  * To be called before anything in the directory is read: throws with a message for the user where a later version has written there what this one cannot
- * read. A directory that is not there, or a backup, will do.
+ * read. A directory that is not there, or a backup, will do; `name` stands for it in the message.
  */
-export function refuseLaterFormat(dataDir: string): void {
-  readFormat(dataDir)
+export function refuseLaterFormat(dataDir: string, name = `DATA_DIR ${dataDir}`): void {
+  readFormat(dataDir, name)
 }
 
 /** The same, and notes that this version works there now. The directory must be there. */
@@ -38,7 +38,7 @@ export function noteFormat(dataDir: string): void {
   }
 }
 
-function readFormat(dataDir: string): { readonly format: number; readonly version?: string } {
+function readFormat(dataDir: string, name = `DATA_DIR ${dataDir}`): { readonly format: number; readonly version?: string } {
   const path = join(dataDir, FORMAT_FILE)
   let text: string
   try {
@@ -57,7 +57,7 @@ function readFormat(dataDir: string): { readonly format: number; readonly versio
   const { data } = parsed
   if (data.format > FORMAT)
     throw new Error(
-      `${dataDir}: expected data of format ${FORMAT}, which logpipeline ${version} reads, seen format ${data.format}, written by logpipeline ${data.version}; ` +
+      `${name}: expected data of format ${FORMAT}, which logpipeline ${version} reads, seen format ${data.format}, written by logpipeline ${data.version}; ` +
         `start ${data.version} or later, or restore a backup that was made before the upgrade`,
     )
   return data

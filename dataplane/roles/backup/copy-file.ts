@@ -10,8 +10,9 @@ export interface Copied {
   readonly sha256: string
 }
 
-/** Copies a file, or its beginning, durably, with its mode; `to` must not be there. Rejects when the file is shorter than `bytes`. */
-export async function copyFile(from: string, to: string, bytes?: number): Promise<Copied> {
+/** Copies a file, or its beginning, durably, with its mode; `to` must not be there. Rejects when the file is shorter than `bytes`, and once `signal` is aborted. */
+export async function copyFile(from: string, to: string, signal: AbortSignal, bytes?: number): Promise<Copied> {
+  signal.throwIfAborted()
   await mkdir(dirname(to), { recursive: true, mode: 0o700 })
   const { mode } = await stat(from)
   const hash = createHash('sha256')
@@ -19,7 +20,11 @@ export async function copyFile(from: string, to: string, bytes?: number): Promis
   let copied = 0
   try {
     if (bytes !== 0)
-      for await (const chunk of createReadStream(from, { highWaterMark: CHUNK_BYTES, ...(bytes !== undefined && { end: bytes - 1 }) })) {
+      for await (const chunk of createReadStream(from, {
+        highWaterMark: CHUNK_BYTES,
+        signal,
+        ...(bytes !== undefined && { end: bytes - 1 }),
+      })) {
         hash.update(chunk as Buffer)
         await file.writeFile(chunk as Buffer)
         copied += (chunk as Buffer).length

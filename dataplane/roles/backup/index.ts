@@ -23,13 +23,13 @@ command was started is in the backup. DIR may be on another disk. It holds the e
 A Kafka, an OpenSearch or a Redis that the settings name is not part of it.
 
 Restore with: DATA_DIR=<a new directory> logpipeline restore DIR
-Exit code: 0 done, 1 failed (nothing is left in DIR), 64 the command line is wrong, 78 a setting is wrong.`
+Exit code: 0 done, 1 failed (nothing is left in DIR), 64 the command line is wrong, 78 a setting is wrong, 130 interrupted (likewise).`
 
 const RESTORE_USAGE = `Usage: logpipeline restore DIR
 
 Makes a new DATA_DIR, which must be empty or not there, from the backup in DIR, and checks every file by its SHA-256. A standalone that is
 started on it goes on from the moment of the backup. A restore that was broken off can be run again; until then nothing starts on it.
-Exit code: 0 done, 1 failed, 64 the command line is wrong, 78 a setting is wrong.`
+Exit code: 0 done, 1 failed, 64 the command line is wrong, 78 a setting is wrong, 130 interrupted.`
 
 /** Runs the command and returns its exit code; throws `ConfigError` for wrong settings. */
 export function runBackup(args: readonly string[], deps: CommandDeps = PROCESS): Promise<number> {
@@ -46,8 +46,8 @@ const BACK_ENDS_ELSEWHERE = ['BUS_BROKERS', 'SEARCH_ENDPOINT', 'ONLINE_STORE_URL
 interface Command {
   readonly name: string
   readonly usage: string
-  /** Resolves to what was done; rejects with a message for the user. */
-  readonly work: (dir: string, dataDir: string, clock: Clock) => Promise<string>
+  /** Resolves to what was done; rejects with a message for the user, also once `interrupt` is aborted. */
+  readonly work: (dir: string, dataDir: string, clock: Clock, interrupt: AbortSignal) => Promise<string>
 }
 
 async function run({ name, usage, work }: Command, args: readonly string[], deps: CommandDeps): Promise<number> {
@@ -63,20 +63,29 @@ async function run({ name, usage, work }: Command, args: readonly string[], deps
     return EXIT.usage
   }
   const { DATA_DIR, ...elsewhere } = loadSomeSettings('standalone', ['DATA_DIR', ...BACK_ENDS_ELSEWHERE], environment)
+  const interrupt = new AbortController()
+  const stop = () => interrupt.abort()
+  for (const signal of SIGNALS) process.once(signal, stop)
   try {
     const startMs = monotonicMs(clock)
-    const done = await work(resolve(dir!), resolve(DATA_DIR), clock)
+    const done = await work(resolve(dir!), resolve(DATA_DIR), clock, interrupt.signal)
     stdout.write(`${done} in ${((monotonicMs(clock) - startMs) / 1_000).toFixed(1)} s\n`)
     for (const [setting, value] of Object.entries(elsewhere))
       if (value !== undefined) stderr.write(`${setting} is set: what lies there is no part of a backup\n`)
     return EXIT.done
   } catch (error) {
-    stderr.write(`logpipeline ${name}: ${(error as Error).message}\n`)
-    return EXIT.failed
+    const { aborted } = interrupt.signal
+    stderr.write(`logpipeline ${name}: ${aborted ? 'interrupted' : (error as Error).message}\n`)
+    return aborted ? EXIT.interrupted : EXIT.failed
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, stop)
   }
 }
 
-async function backUp(dir: string, dataDir: string, clock: Clock): Promise<string> {
+/** A second one ends the command as it is. */
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const
+
+async function backUp(dir: string, dataDir: string, clock: Clock, interrupt: AbortSignal): Promise<string> {
   if (!existsSync(join(dataDir, 'search')) && !existsSync(join(dataDir, 'bus')))
     throw new Error(`DATA_DIR: expected a directory that logpipeline has worked in, seen ${dataDir}`)
   if (`${dir}${sep}`.startsWith(`${dataDir}${sep}`)) throw new Error(`expected a directory outside DATA_DIR, seen ${dir}`)
@@ -87,8 +96,9 @@ async function backUp(dir: string, dataDir: string, clock: Clock): Promise<strin
   try {
     const createdAt = new Date(clock.nowMs()).toISOString()
     await withStagedFiles(dataDir, async files => {
-      for (const { path, from, bytes } of files) copied.push({ path, ...(await copyFile(from, join(dir, path), bytes)) })
+      for (const { path, from, bytes } of files) copied.push({ path, ...(await copyFile(from, join(dir, path), interrupt, bytes)) })
     })
+    interrupt.throwIfAborted()
     syncAll(dir, copied)
     writeManifest(dir, { version, createdAt, files: copied })
     syncDirectory(dir)
@@ -139,9 +149,9 @@ async function withStoppedFiles(dataDir: string, use: (files: readonly StagedFil
   }
 }
 
-async function restore(dir: string, dataDir: string): Promise<string> {
+async function restore(dir: string, dataDir: string, _clock: Clock, interrupt: AbortSignal): Promise<string> {
   const { files, createdAt } = readManifest(dir)
-  refuseLaterFormat(dir)
+  refuseLaterFormat(dir, `the backup in ${dir}`)
   const mark = join(dataDir, RESTORE_MARK)
   if (existsSync(mark)) for (const name of readdirSync(dataDir)) if (name !== RESTORE_MARK) rmSync(join(dataDir, name), { recursive: true })
   if (!existsSync(mark)) checkEmpty(dataDir, 'DATA_DIR')
@@ -149,7 +159,7 @@ async function restore(dir: string, dataDir: string): Promise<string> {
   writeFileSync(mark, `${dir}\n`, { flush: true })
   syncDirectory(dataDir)
   for (const { path, bytes, sha256 } of files) {
-    const copied = await copyFile(join(dir, path), join(dataDir, path))
+    const copied = await copyFile(join(dir, path), join(dataDir, path), interrupt)
     if (copied.bytes !== bytes || copied.sha256 !== sha256)
       throw new Error(`${join(dir, path)}: the file is not as it was when the backup was made; use another backup`)
   }
