@@ -35,7 +35,7 @@ export interface RecurrenceBaseline {
 
 type Member = Pick<GroupedAnomaly, 'pattern_id' | 'timestamp'> & Pick<Anomaly, 'signal'>
 
-/** What an incident consisted of before it took in `members`. */
+/** The incident before it took in `members`. */
 export type IncidentBefore = Pick<Incident, 'firstSeen' | 'lastSeen' | 'evidence'>
 
 /**
@@ -64,7 +64,7 @@ function unusualPatterns(members: readonly Member[], baseline: RecurrenceBaselin
   return [...new Set(members.map(({ pattern_id }) => pattern_id))].filter(pattern => !isUsual(pattern))
 }
 
-/** Of members and of the incident before them, ms. */
+/** Times of members and of the incident before them, ms. */
 function timesOf(members: readonly Member[], before: IncidentBefore | undefined): readonly number[] {
   const times = [...members.map(({ timestamp }) => timestamp), ...(before === undefined ? [] : [before.firstSeen, before.lastSeen])]
   return times.map(time => Date.parse(time))

@@ -270,7 +270,7 @@ export const weakThirdParty = (fromMs: number): Habit =>
         : undefined,
   })
 
-/** What comes at any time, without a request. */
+/** Lines that come at any time, without a request. */
 export const backgroundLines = (lengthMs: number, random: () => number): readonly Further[] => {
   const all: Further[] = []
   const every = (meanMs: number, make: (atMs: number) => Further) => {

@@ -178,7 +178,7 @@ export interface SystemOptions {
   /** Chooses names, loggers and clocks. */
   readonly seed: number
   readonly hasTraces: boolean
-  /** Of two parts of one system's life: other requests by other pods. */
+  /** Parts of one system's life have other requests by other pods. */
   readonly part?: number
   readonly beforeMs?: number
   readonly windowMs?: number

@@ -1,4 +1,4 @@
-/** What the bridge does with requests, without servers: ETL, detector, grouping and the rule of `recurring`, over records in the order of time. */
+/** The bridge's work on requests, without servers: ETL, detector, grouping and the rule of `recurring`, over records in the order of time. */
 import { partitionOf } from '../../../dataplane/adapters/bus/partitioner.ts'
 import type { Anomaly } from '../../../dataplane/domain/anomalies/anomaly.ts'
 import { DEFAULT_ZSCORE_CONFIG } from '../../../dataplane/domain/anomalies/zscore.ts'
@@ -176,7 +176,7 @@ class Past {
     return { fromMs, toMs, counts: new Map(counts), slices }
   }
 
-  /** Of the hour that ended at `hourMs`. */
+  /** Features of the hour that ended at `hourMs`. */
   features(hourMs: number): ReadonlyMap<string, MlFeatures> {
     return new Map(
       [...this.#services].map(([service, { hours, anomalies }]) => {

@@ -1,4 +1,4 @@
-/** What comes at regular times, alike, is a habit of its service and no news: a job of each hour, the backup of each night (Decisions 5). */
+/** Findings that come at regular times, alike, are a habit of their service and no news: a job of each hour, the backup of each night (Decisions 5). */
 import { areRegular } from '../../time/regular-times.ts'
 import { SLOTS } from './slots.ts'
 
