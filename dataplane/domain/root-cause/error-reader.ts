@@ -26,6 +26,8 @@ export interface ErrorReader {
   /** The service that is meant instead of the one that wrote it; undefined: none, or nobody knows. */
   named(kind: Kind): number | undefined
   senseOf(kind: Kind): ErrorSense
+  /** Somebody answered with a status of failure, and nothing tells who. */
+  isAnswered(kind: Kind): boolean
   /** The name that it could not resolve; undefined for other errors, and where it does not tell. */
   unresolvedNameOf(kind: Kind): string | undefined
   /** The thing that its service waited for, where it does not tell whose; undefined where it tells nothing but that something failed. */
@@ -51,6 +53,7 @@ interface ReadKind {
   readonly sense: ErrorSense
   readonly unresolvedName?: string | undefined
   readonly waits?: Waiting
+  readonly isAnswered?: boolean
   readonly named: number | undefined
 }
 
@@ -153,6 +156,7 @@ export function readErrors(
       sense,
       named,
       unresolvedName,
+      isAnswered: first.isAnswered && sense === 'callee',
       waits: first.isPoolEmpty ? 'connection' : first.isAnswered ? 'nothing' : isUnanswered ? 'answer' : 'nothing',
     }
   }
@@ -189,6 +193,7 @@ export function readErrors(
     named: kind => readOnce(kind).named,
     senseOf: kind => readOnce(kind).sense,
     waits: kind => (readOnce(kind).sense === 'vague' ? undefined : (readOnce(kind).waits ?? 'nothing')),
+    isAnswered: kind => readOnce(kind).isAnswered === true,
     unresolvedNameOf: kind => readOnce(kind).unresolvedName,
     isRemote: kind => readOnce(kind).sense === 'callee' || (readOnce(kind).sense === 'vague' && othersTell(kind.service)),
     beginningOf: errors => {
@@ -196,8 +201,13 @@ export function readErrors(
       const first = own ?? firstTelling(errors)
       return first === undefined ? errors[0] : own === undefined ? atEndOfChain(first, errors) : own
     },
-    textOf: ({ errorTexts: [text], pattern }) => (text === undefined ? pattern : maskBesideStatus(withOpenReasons(text), maskMessage)),
+    textOf,
   }
+}
+
+/** The words of a statement for people and models: of what was read of its records, masked as patterns are, but for quoted reasons; else its pattern. */
+export function textOf({ errorTexts: [text], pattern }: Pick<Kind, 'errorTexts' | 'pattern'>): string {
+  return text === undefined ? pattern : maskBesideStatus(withOpenReasons(text), maskMessage)
 }
 
 /** The one that comes most often, the first of as many; undefined where that comes most often. */

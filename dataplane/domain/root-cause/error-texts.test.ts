@@ -58,6 +58,16 @@ describe('errors whose messages are read', () => {
     expect(templates).to.deep.equal([stock, stock, stock, disk, '{"msg":<*>}'])
   })
 
+  it('and warnings of logfmt, whose words are masked, behind the errors', () => {
+    const pattern = 'level=warning msg=<*>'
+    const warnings = [1, 2].map(timeMs => observation({ timeMs, isWarning: true, pattern, logId: `w ${timeMs}` }))
+    const told = { ...warnings[0]!, pattern: 'level=warning no room', logId: 'told' }
+    expect(idsOf(chooseErrors([...warnings, told, error(3, 'refused by <*>')], 0))).to.deep.equal(['refused by <*> 3', 'w 1', 'w 2'])
+    const said = new Map([[messageKey(warnings[0]!), read('level=warning msg="token refused"')]])
+    const [first] = textsIn(warnings, said)
+    expect([first!.template, first!.errorText]).to.deep.equal([`${pattern} token refused`, 'token refused'])
+  })
+
   it('of events are told apart by their objects, however alike their words', () => {
     const pattern = '{"reason":<*>,"message":<*>,"type":"Warning"}'
     const events = ['orders', 'payments'].map((name, at) => ({ event: error(at, pattern), name }))

@@ -32,7 +32,7 @@ export const messageKey = ({ logId, service, patternId }: Pick<Observation, 'log
 
 /**
  * Errors from `fromMs` on: of each service and pattern the first, one from the middle, the last. Rounds go by pattern, the rarest first. Then those of patterns
- * without words, also from before: as many as may be, evenly in the order of time.
+ * without words, also from before: as many as may be, evenly in the order of time; and then warnings without words.
  */
 export function chooseErrors(observations: readonly Observation[], fromMs: number): readonly Observation[] {
   const errors = observations.filter(({ isError }) => isError)
@@ -45,13 +45,20 @@ export function chooseErrors(observations: readonly Observation[], fromMs: numbe
     }
   const wordless = errors.filter(({ pattern }) => lacksWords(pattern))
   const most = chosen.size + MAX_WORDLESS_TEXTS
-  const sides = [wordless.filter(({ timeMs }) => timeMs >= fromMs), wordless.filter(({ timeMs }) => timeMs < fromMs)].flatMap(byRarity)
-  for (let round = 0; round < OF_EACH_WORDLESS; round++)
-    for (const group of sides) {
-      if (chosen.size === most) return [...chosen]
-      chosen.add(spread(group, round, OF_EACH_WORDLESS))
-    }
+  for (const some of [wordless, observations.filter(isWordlessWarning)]) {
+    const sides = [some.filter(({ timeMs }) => timeMs >= fromMs), some.filter(({ timeMs }) => timeMs < fromMs)].flatMap(byRarity)
+    for (let round = 0; round < OF_EACH_WORDLESS; round++)
+      for (const group of sides) {
+        if (chosen.size === most) return [...chosen]
+        chosen.add(spread(group, round, OF_EACH_WORDLESS))
+      }
+  }
   return [...chosen]
+}
+
+/** A warning as logfmt: what it warns of is masked with its quotes. */
+function isWordlessWarning({ isError, isWarning, pattern }: Observation): boolean {
+  return isWarning === true && !isError && lacksWords(pattern) && wordsOfPattern(pattern) === undefined
 }
 
 /**
@@ -127,18 +134,19 @@ export function* withErrorTexts(
     if (at % STRETCH === 0) yield
     const found = logIds.has(each.logId) ? errors.get(messageKey(each)) : undefined
     if (found === undefined) continue
-    if (each.isError) read.set(each, found)
-    else changes.set(each, changeOf(found, each.pattern))
+    const isWarning = isWordlessWarning(each)
+    if (each.isError || isWarning) read.set(each, found)
+    if (!each.isError) changes.set(each, changeOf(found, each.pattern))
   }
   const wordless = [...read].filter(([{ pattern }]) => lacksWords(pattern))
   const statements = new Map(wordless.map(([each, error]) => [each, statementOf(withException(error), each.pattern)]))
   const known = new Map(byRarity([...statements.keys()]).map(group => [messageGroup(group[0]!), group]))
   const withText = (each: Observation): Observation => {
     const change = changes.get(each)
-    if (change !== undefined) return { ...each, change }
     const found = read.get(each)
-    const said = found === undefined ? {} : fieldsOf(found)
-    const nearest = each.isError ? nearestOf(known.get(messageGroup(each)) ?? [], each.timeMs) : undefined
+    if (change !== undefined && found === undefined) return { ...each, change }
+    const said = found === undefined ? {} : { ...fieldsOf(found), ...(change !== undefined && { change }) }
+    const nearest = each.isError || isWordlessWarning(each) ? nearestOf(known.get(messageGroup(each)) ?? [], each.timeMs) : undefined
     if (nearest === undefined) return found === undefined ? each : { ...each, ...said }
     return { ...each, ...said, template: `${each.template} ${statements.get(nearest)!}` }
   }

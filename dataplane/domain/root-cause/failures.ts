@@ -2,6 +2,7 @@
  * Detector: errors that are new, or come more often, by the service where they begin. The first error of a request counts, the others are its echo. An error
  * that names another service counts for that service. Failed requests say little about which service is silent: see `withoutFailed` (Decisions 6).
  */
+import { findAnswerers } from './answerers.ts'
 import { entryOf } from './entry-of.ts'
 import { type ErrorReader, readErrors } from './error-reader.ts'
 import { type Findings, type Hint, HintBoard } from './findings.ts'
@@ -368,6 +369,8 @@ interface Attribution {
 
 function* attribute(system: ObservedSystem, { risen, failed, reader, echoed }: Attribution): Generator<void, readonly Tally[]> {
   const { named, isRemote } = reader
+  const isRisen = ({ isError, kind }: ObservedRecord) => isError && risen.has(kind)
+  const answerers = findAnswerers(system, record => isRisen(record) && reader.isAnswered(record.kind))
   const tallies = new Map<string, Tally>()
   const note = (service: number, record: ObservedRecord, side: 0 | 1, { isEcho = false, isOfRequest = false } = {}) => {
     const { kind } = record
@@ -383,12 +386,11 @@ function* attribute(system: ObservedSystem, { risen, failed, reader, echoed }: A
       if (side === 1) tally.records.push(record)
     }
   }
-  const isRisen = ({ isError, kind }: ObservedRecord) => isError && risen.has(kind)
   for (const [side, { requests, untraced }] of [system.baseline, system.window].entries()) {
     for (const request of requests) {
       const first = request.hasErrors ? reader.beginningOf(request.records.filter(isRisen)) : undefined
       if (first === undefined) continue
-      const service = named(first.kind)
+      const service = named(first.kind) ?? answerers.within(request, first)
       if (side === 1 && (service !== undefined || reader.senseOf(first.kind) !== 'callee')) failed.add(request)
       note(service ?? first.kind.service, first, side as 0 | 1, { isOfRequest: true })
       const told = new Set(service === undefined ? [first.kind.service] : [])
@@ -401,7 +403,7 @@ function* attribute(system: ObservedSystem, { risen, failed, reader, echoed }: A
     yield
     for (const record of untraced) {
       if (!isRisen(record)) continue
-      const service = named(record.kind)
+      const service = named(record.kind) ?? (reader.isAnswered(record.kind) ? answerers.beside(record.kind.service) : undefined)
       // A service that is alone has nobody to blame.
       const isEcho = service !== undefined || (system.services.length > 1 && isRemote(record.kind)) || echoed.has(record.kind.service)
       if (service !== undefined) note(service, record, side as 0 | 1)

@@ -34,6 +34,26 @@ describe('root cause by rules', () => {
   const asWarnings = (observations: readonly Observation[], says: string) =>
     observations.map(each => (each.pattern === says ? { ...each, isWarning: true } : each))
 
+  it('quotes the new error of a database before the many complaints of others that name it', () => {
+    const callers = ['orders', 'stock', 'payments', 'members']
+    const said = (service: string, says: string, count: number, afterMs: number) =>
+      Array.from({ length: count }, (_, n) =>
+        observation({ service, pattern: says, isError: true, timeMs: AT_MS + n * 3_000 + afterMs, logId: `${service} ${n}` }),
+      )
+    const before = [...callers, 'shop-db'].flatMap(service =>
+      Array.from({ length: 200 }, (_, n) =>
+        observation({ service, pattern: `${service} works`, timeMs: AT_MS - 600_000 + n * 3_700, logId: `${service} before ${n}` }),
+      ),
+    )
+    const failing = [
+      ...callers.flatMap(service =>
+        ['one', 'two'].flatMap(name => said(service, `${name} of ${service} failed: shop-db answered 500`, 30, 40)),
+      ),
+      ...said('shop-db', 'row versions are needed by a question that is cancelled', 14, 0),
+    ]
+    expect(rootCauseOf([...before, ...failing]).summary).to.match(/^Most likely shop-db: “row versions are needed/)
+  })
+
   it('quotes the new warning of a service before what is counted of it, and before what others say of it', () => {
     const failing = [
       ...without('order stored', 'card charged', 'receipt written', 'order answered'),

@@ -211,8 +211,11 @@ function describe({ service, score, hints }: Suspect, system: ObservedSystem, { 
   const isOfErrors = ({ nature, statement }: Hint) => nature === 'change' && statement !== undefined && risen.has(system.kinds[statement]!)
   // Errors tell of themselves, better than that requests come to them.
   const hasOwnWords = isOfErrors(hints[0]!.hint) && hints.some(({ hint }) => hint.isErrors === true)
+  // Others complain louder than it.
+  const isOfOthers = hints[0]!.hint.isErrors === true && hints[0]!.hint.isOwnWords !== true
   const worthTelling = hints.filter(({ hint, strength }, at) => {
     const isReason =
+      (isOfOthers && hint.isOwnWords === true && hint.nature === 'fault') ||
       (hint.isErrors === true && hint.nature === 'cause') ||
       hint.isWarning === true ||
       hint.isStall === true ||

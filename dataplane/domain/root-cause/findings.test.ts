@@ -45,6 +45,20 @@ describe('hints of a detector', () => {
     ).to.deep.equal([5, 4, 3, 'warning 3'])
   })
 
+  it('keeps the strongest error that a service writes itself beside the complaints of others', () => {
+    const board = new HintBoard()
+    for (const strength of [1, 3, 2])
+      board.add({ service: 0, subject: `own ${strength}`, nature: 'fault', isErrors: true, isOwnWords: true, strength, tell })
+    for (let subject = 0; subject < 6; subject++)
+      board.add({ service: 0, subject, nature: 'fault', isErrors: true, strength: 10 + subject, tell })
+    expect(
+      board
+        .findings()
+        .get(0)
+        ?.hints.map(({ subject }) => subject),
+    ).to.deep.equal([5, 4, 3, 'own 3'])
+  })
+
   it('keeps what tells why a service fails, however strong the complaints of others', () => {
     const board = new HintBoard()
     board.add({ service: 0, subject: 'heap', nature: 'cause', isErrors: true, strength: 1, tell })

@@ -75,7 +75,7 @@ function leavesBefore(hint: Hint, other: Hint): boolean {
 
 const strongestOf = (hints: readonly Hint[]): Hint | undefined => hints.toSorted((a, b) => b.strength - a.strength)[0]
 
-/** Collects hints: of each service those that say why it fails, the strongest new warning, and the strongest few, one for each subject. */
+/** Collects hints: of each service those that say why it fails, its strongest new warning and error, and the strongest few, one for each subject. */
 export class HintBoard {
   readonly #byService = new Map<number, Map<number | string, Hint>>()
 
@@ -85,9 +85,13 @@ export class HintBoard {
     if (known !== undefined && known.strength >= hint.strength) return
     hints.set(hint.subject, hint)
     if (hints.size <= MAX_HINTS) return
-    const kept = strongestOf([...hints.values()].filter(({ isWarning, isStall }) => isWarning === true || isStall === true))
+    const strongestThat = (is: (hint: Hint) => boolean) => strongestOf([...hints.values()].filter(is))
+    const kept = [
+      strongestThat(({ isWarning, isStall }) => isWarning === true || isStall === true),
+      strongestThat(({ isOwnWords }) => isOwnWords === true),
+    ]
     const least = [...hints.values()]
-      .filter(each => each !== kept)
+      .filter(each => !kept.includes(each))
       .reduce((weakest, each) => (leavesBefore(each, weakest) ? each : weakest))
     hints.delete(least.subject)
   }

@@ -38,6 +38,12 @@ describe('records as requests and visits', () => {
     expect([baseline.lastMs, window.firstMs]).to.deep.equal([at(-1), at(0)])
   })
 
+  it('warnings are statements of their own, also where other lines have their form', () => {
+    const line = (timeMs: number, more = {}) => observation({ timeMs, pattern: 'msg=<*>', logId: `${timeMs}`, ...more })
+    const { kinds } = finish(observeSystem([line(at(-2)), line(at(1)), line(at(2), { isWarning: true })], AT_MS))
+    expect(kinds.map(({ isWarning }) => isWarning)).to.deep.equal([false, true])
+  })
+
   it('may be put in order once for systems that begin and end at different times', () => {
     const late = [{ service: 'stock', says: 'shelf counted', afterMs: 3 }, ...USUAL]
     const observations = [

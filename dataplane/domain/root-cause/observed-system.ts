@@ -87,18 +87,22 @@ export interface OrderedRecords {
   readonly sizes: ReadonlyMap<string, number>
 }
 
+/** Begins no template. */
+const WARNS = '\u0000'
+
 /** The order of `observations` does not matter; lines of a stack trace behind its first are left out. Yields every few ms, so that others get their turn. */
 export function* orderRecords(observations: readonly Observation[]): Generator<void, OrderedRecords> {
   const sorted = yield* sortByTime(observations)
   const services = new Numbered<string>()
   const kinds: Kind[] = []
-  /** By service and template. */
+  /** By service and template, warnings apart: loggers of logfmt write all lines in one form, whose words are masked. */
   const kindsOf: Map<string, Kind>[] = []
   const records: ObservedRecord[] = []
   for (const source of sorted) {
     const service = services.of(source.service)
     kindsOf[service] ??= new Map()
-    let kind = kindsOf[service].get(source.template)
+    const statement = source.isWarning === true ? `${WARNS}${source.template}` : source.template
+    let kind = kindsOf[service].get(statement)
     if (kind === undefined) {
       kind = {
         id: kinds.length,
@@ -113,7 +117,7 @@ export function* orderRecords(observations: readonly Observation[]): Generator<v
         queues: new Set(),
       }
       kinds.push(kind)
-      kindsOf[service].set(source.template, kind)
+      kindsOf[service].set(statement, kind)
     }
     kind.isError &&= source.isError
     kind.isWarning &&= source.isWarning === true

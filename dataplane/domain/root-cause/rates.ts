@@ -3,6 +3,7 @@
  * against the minutes of the baseline. A service that has traces is looked at for silence alone (Decisions 6).
  */
 import { entryOf } from './entry-of.ts'
+import { textOf } from './error-reader.ts'
 import type { Failures } from './failures.ts'
 import { type Findings, HintBoard, MAX_NEWCOMER } from './findings.ts'
 import { MinuteSeries } from './minute-series.ts'
@@ -109,7 +110,7 @@ export function* findRates(system: ObservedSystem, { risen, worstShare, origins 
           : {
               kind: reason,
               strength: Math.abs(shift),
-              text: `${quoted(kind.pattern)} ${says}: ${recordsOf(series.inWindow)}, ${rounded(expected)} expected`,
+              text: `${quoted(textOf(kind))} ${says}: ${recordsOf(series.inWindow)}, ${rounded(expected)} expected`,
               patternId: kind.patternId,
               count: series.inWindow,
               expected: rounded(expected),

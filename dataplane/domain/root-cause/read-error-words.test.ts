@@ -276,6 +276,13 @@ describe('words of errors', () => {
   it('of a state that lasts are known, and its end is none', () => {
     expect(tellsLastingState('disk resource limit alarm set on node rabbit@mq-0')).to.equal(true)
     expect(tellsLastingState('memory resource limit alarm cleared on node rabbit@mq-0')).to.equal(false)
+    const stuck = [
+      'kernel: <*> INFO: task jbd<*>/nvme<*>n<*>-<*>:<*> blocked for more than <*> seconds.',
+      'nvme nvme1: I/O 118 QID 4 timeout, completion polled',
+      'EXT4-fs error (device nvme1n1): comm node: Detected aborted journal',
+    ]
+    for (const line of stuck) expect([tellsLastingState(line), readErrorWords(line).sense], line).to.deep.equal([true, 'own'])
+    expect(tellsLastingState('task import blocked for 3 seconds by a lock')).to.equal(false)
     expect(readErrorWords('memory resource limit alarm cleared on node rabbit@mq-0').sense).to.equal('plain')
   })
 

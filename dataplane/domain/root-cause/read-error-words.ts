@@ -37,6 +37,10 @@ export interface ErrorWords {
 const MAX_CHARACTERS = 1_024
 const MAX_HOSTS = 5
 
+/** The kernel waits for a disk in vain. */
+const STUCK_DISK =
+  /\btask .{1,120} blocked for more than (?:\d+|<\*>) seconds|\bI\/O .{1,40}\btimeout, (?:completion polled|aborting|reset)|\baborted journal\b/i
+
 /** Resources that are used up or missing, data that is broken: in the words of systems, runtimes and databases. */
 const STATE: readonly RegExp[] = [
   /out ?of ?memory|\boom[- ]?kill|cannot allocate memory|insufficient memory|\bmemoryerror\b|bad_alloc|java heap space|gc overhead limit|\boom command not allowed|used memory > '?maxmemory/i,
@@ -52,6 +56,7 @@ const STATE: readonly RegExp[] = [
   /resource limit alarm(?! cleared)|memory_high_watermark set|free bytes: \d+\. limit/i,
   /too many (?:clients|connections|open files)|\bemfile\b|remaining connection slots/i,
   /\bdeadlock\b|lock wait timeout/i,
+  STUCK_DISK,
 ]
 
 /** Resources of the speaker, also while a database is asked. */
@@ -262,8 +267,10 @@ export function tellsRestarts(text: string): boolean {
 }
 
 /** States that last until somebody ends them: said once, they hold. */
-const LASTING =
-  /no space left|disk (?:is )?full|read-only file system|flood[- ]stage|disk space is insufficient|resource limit alarm set|memory_high_watermark set|running_partitioned_network|lost quorum|conntrack: table full/i
+const LASTING = new RegExp(
+  `${STUCK_DISK.source}|${/no space left|disk (?:is )?full|read-only file system|flood[- ]stage|disk space is insufficient|resource limit alarm set|memory_high_watermark set|running_partitioned_network|lost quorum|conntrack: table full/.source}`,
+  'i',
+)
 
 export function tellsLastingState(text: string): boolean {
   return LASTING.test(text.slice(0, MAX_CHARACTERS))

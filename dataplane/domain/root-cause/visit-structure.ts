@@ -3,6 +3,7 @@
  * never taken, one that comes twice of a retry. A shift counts as far as the baseline shows it with and without requests of errors that stopped (Decisions 6).
  */
 import { entryOf } from './entry-of.ts'
+import { textOf } from './error-reader.ts'
 import type { Failures } from './failures.ts'
 import { type Findings, HintBoard, MAX_NEWCOMER } from './findings.ts'
 import type { Kind, ObservedPeriod, ObservedRecord, ObservedSystem, TracedRequest } from './observed-system.ts'
@@ -94,9 +95,9 @@ function tell(system: ObservedSystem, { type, kind, level, count, of, shift }: S
   const share = `in ${count[1]} of ${of[1]} visits`
   const text = isMore
     ? count[0] === 0
-      ? `${quoted(kind.pattern)} is new${often}: ${share}, never in ${of[0]} before`
-      : `${quoted(kind.pattern)} comes more often${often}: ${share}, ${expected} expected`
-    : `${quoted(kind.pattern)} is missing${often}: ${share}, ${expected} expected`
+      ? `${quoted(textOf(kind))} is new${often}: ${share}, never in ${of[0]} before`
+      : `${quoted(textOf(kind))} comes more often${often}: ${share}, ${expected} expected`
+    : `${quoted(textOf(kind))} is missing${often}: ${share}, ${expected} expected`
   return {
     kind: isMore ? (count[0] === 0 ? ('new' as const) : ('rate' as const)) : ('missing' as const),
     strength: Math.abs(shift),

@@ -2,7 +2,16 @@
 import type { GroupedAnomaly } from '../../domain/incidents/anomaly-window.ts'
 import type { GroupingChange } from '../../domain/incidents/grouping.ts'
 import type { Incident } from '../../domain/incidents/incident-fields.ts'
-import { BASELINE_PARTS, isRecurring, MAX_BASELINE_MS, MIN_BASELINE_MS, type RecurrenceBaseline } from '../../domain/incidents/recurring.ts'
+import {
+  BASELINE_PARTS,
+  burstPatterns,
+  type IncidentBefore,
+  isRecurring,
+  MAX_BASELINE_MS,
+  MIN_BASELINE_MS,
+  type RecurrenceBaseline,
+  SLICE_MS,
+} from '../../domain/incidents/recurring.ts'
 import { keepBounded } from '../../limits/keep-bounded.ts'
 import { portionsOf } from '../../limits/portions-of.ts'
 import { perMinute, TokenBucket } from '../../limits/token-bucket.ts'
@@ -37,6 +46,8 @@ const BASELINES_A_MINUTE = 100
 const MAX_TENANTS = 5_000
 /** Patterns of an incident that are asked for; an incident of more is not recurring. */
 const MAX_PATTERNS = 20
+/** Patterns that may come in bursts, for which slices are read; an incident of more is not recurring. */
+const MAX_BURST_PATTERNS = 5
 
 export function createRecurrence({ store, clock, signal }: RecurrenceDeps): Recurrence {
   const baselines = new Map<string, RecurrenceBaseline>()
@@ -70,7 +81,7 @@ export function createRecurrence({ store, clock, signal }: RecurrenceDeps): Recu
     return old
   }
 
-  const ask = async (incident: Asked, members: readonly GroupedAnomaly[]): Promise<boolean> => {
+  const ask = async (incident: Asked, members: readonly GroupedAnomaly[], before?: IncidentBefore): Promise<boolean> => {
     if (members.length === 0 || members.some(member => member.signal !== undefined)) return members.length === 0
     const patterns = [...new Set(members.map(({ pattern_id }) => pattern_id))]
     if (patterns.length > MAX_PATTERNS) return false
@@ -85,7 +96,14 @@ export function createRecurrence({ store, clock, signal }: RecurrenceDeps): Recu
         return false
       }
     }
-    const recurring = isRecurring(members, baseline)
+    const bursts = burstPatterns(members, baseline, before).filter(pattern => !baseline!.slices?.has(pattern))
+    if (bursts.length > MAX_BURST_PATTERNS) return false
+    if (bursts.length > 0) {
+      const slices = await inTime(readSlices(store, incident, baseline, bursts))
+      if (slices === undefined) askAgainMs = clock.nowMs() + PAUSE_MS
+      else baseline = { ...baseline, slices: new Map([...(baseline.slices ?? []), ...slices]) }
+    }
+    const recurring = isRecurring(members, baseline, before)
     baselines.delete(incident.id)
     if (!recurring) return false
     if (baselines.size >= MAX_BASELINES) baselines.delete(baselines.keys().next().value!)
@@ -106,8 +124,9 @@ export function createRecurrence({ store, clock, signal }: RecurrenceDeps): Recu
       })
       return recurring
     },
-    async afterFold({ id, tenantId: tenant, service, firstSeen, recurring }, { members }) {
-      return recurring === true && (await ask({ id, tenant, service, firstSeenMs: Date.parse(firstSeen) }, members))
+    async afterFold(incident, { members }) {
+      const { id, tenantId: tenant, service, firstSeen, recurring } = incident
+      return recurring === true && (await ask({ id, tenant, service, firstSeenMs: Date.parse(firstSeen) }, members, incident))
     },
   }
 }
@@ -198,6 +217,45 @@ async function readBaseline(
     },
   })
   return { fromMs, toMs, counts: countsOf(aggregations as unknown as Parts | undefined, patterns) }
+}
+
+/** By pattern, its records of the baseline by minute. */
+async function readSlices(
+  store: SearchStore,
+  { tenant, service }: Asked,
+  { fromMs, toMs }: RecurrenceBaseline,
+  patterns: readonly string[],
+): Promise<ReadonlyMap<string, ReadonlyMap<number, number>>> {
+  const { aggregations } = await store.search({
+    index: ALL_LOGS,
+    body: {
+      size: 0,
+      track_total_hits: false,
+      query: {
+        bool: {
+          filter: [{ term: { tenant_id: tenant } }, { term: { service } }, range(fromMs, toMs), { terms: { pattern_id: patterns } }],
+        },
+      },
+      aggs: {
+        patterns: {
+          terms: { field: 'pattern_id', size: MAX_BURST_PATTERNS },
+          aggs: { slices: { date_histogram: { field: 'timestamp', fixed_interval: `${SLICE_MS}ms`, min_doc_count: 1 } } },
+        },
+      },
+    },
+  })
+  const { buckets } = (aggregations as unknown as Slices | undefined)?.patterns ?? { buckets: [] }
+  const counts = new Map(buckets.map(({ key, slices }) => [key, new Map(slices.buckets.map(each => [each.key, each.doc_count]))]))
+  return new Map(patterns.map(pattern => [pattern, counts.get(pattern) ?? new Map<number, number>()]))
+}
+
+interface Slices {
+  readonly patterns: {
+    readonly buckets: readonly {
+      readonly key: string
+      readonly slices: { readonly buckets: readonly { readonly key: number; readonly doc_count: number }[] }
+    }[]
+  }
 }
 
 interface Parts {

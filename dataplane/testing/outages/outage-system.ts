@@ -4,7 +4,7 @@ import { type Called, type CallFailure, type Level, type Line, LOG_STYLES, type 
 
 export const OUTAGE_AT_MS = Date.UTC(2026, 2, 3, 4)
 const MINUTE_MS = 60_000
-const BEFORE_MINUTES = 12
+const BEFORE_MS = 12 * MINUTE_MS
 const WINDOW_MS = 2.5 * MINUTE_MS
 const REQUESTS_PER_MINUTE = 30
 const TIMEOUT_MS = 5_000
@@ -74,8 +74,8 @@ export interface Outage {
   readonly also?: (system: SystemNames) => readonly Further[]
   /** Calls of a caller to others are tried so many times when they fail. */
   readonly tries?: number
-  /** The consumers take no messages, from the start of the window on. */
-  readonly consumes?: (share: number) => Behaviour | undefined
+  /** The consumers take no messages, from the start of the window on; `minute` as of a call. */
+  readonly consumes?: (share: number, minute: number) => Behaviour | undefined
   /** Requests in the window by those before. */
   readonly load?: number
   /** The loggers of the services. */
@@ -175,16 +175,32 @@ const DOES: Readonly<Partial<Record<Role, readonly [string, string]>>> = {
 }
 
 export interface SystemOptions {
+  /** Chooses names, loggers and clocks. */
   readonly seed: number
   readonly hasTraces: boolean
+  /** Parts of one system's life have other requests by other pods. */
+  readonly part?: number
+  readonly beforeMs?: number
+  readonly windowMs?: number
+  readonly requestsPerMinute?: number
+  /** Requests that begin within the window end in it, or lack what comes later. Default: true. */
+  readonly isCut?: boolean
 }
 
 /** Records before the outage and during it, in no order. */
 export function buildSystem(
   outage: Outage,
-  { seed, hasTraces }: SystemOptions,
+  {
+    seed,
+    hasTraces,
+    part = 0,
+    beforeMs = BEFORE_MS,
+    windowMs = WINDOW_MS,
+    requestsPerMinute = REQUESTS_PER_MINUTE,
+    isCut = true,
+  }: SystemOptions,
 ): { readonly records: readonly RawRecord[]; readonly names: SystemNames } {
-  const random = randomOf(seed)
+  const random = randomOf(seed + part * 1_000)
   const names = NAMES[seed % NAMES.length]!
   const loggers: readonly StyleName[] = STYLES[outage.styles ?? 'usual']
   const styles = new Map<Role, StyleName>(APPLICATIONS.map((role, at) => [role, loggers[(at * 5 + seed) % loggers.length]!] as const))
@@ -280,7 +296,9 @@ export function buildSystem(
     const entry: Role = flow[0] === 'orders' ? 'web' : flow[0]!
     const path = `/${entry === 'web' ? 'checkout' : entry}/${Math.floor(random() * 1e4)}`
     const edge =
-      (inWindow ? outage.behave?.('edge', { caller: undefined, share: random(), minute: 0, pod: '', replica: 0 }) : undefined) ?? {}
+      (inWindow
+        ? outage.behave?.('edge', { caller: undefined, share: random(), minute: (startMs - OUTAGE_AT_MS) / MINUTE_MS, pod: '', replica: 0 })
+        : undefined) ?? {}
     for (const line of edge.lines ?? []) put('edge', startMs, 'none', LOG_STYLES.nginx.write(startMs, '', line), of)
     const answer = edge.status === undefined ? call(entry, 'edge', startMs, traceId) : { endMs: startMs + 1, failure: edge.status }
     const { failure } = answer
@@ -305,7 +323,7 @@ export function buildSystem(
     )
     if (failure === undefined && entry === 'web') {
       const takenMs = answer.endMs + 20 + random() * 200
-      const odd = takenMs >= OUTAGE_AT_MS ? outage.consumes?.(random()) : undefined
+      const odd = takenMs >= OUTAGE_AT_MS ? outage.consumes?.(random(), (takenMs - OUTAGE_AT_MS) / MINUTE_MS) : undefined
       if (odd?.mute === true) return
       const ofWorker = { traceId, spanId: hex(random, 16), replica: Math.floor(random() * 2) }
       const id = String(Math.floor(1e4 + random() * 9e4))
@@ -315,11 +333,12 @@ export function buildSystem(
     }
   }
 
-  const startMs = OUTAGE_AT_MS - BEFORE_MINUTES * MINUTE_MS
-  for (let timeMs = startMs; timeMs < OUTAGE_AT_MS + WINDOW_MS; ) {
-    const rate = REQUESTS_PER_MINUTE * (timeMs >= OUTAGE_AT_MS ? (outage.load ?? 1) : 1)
+  const startMs = OUTAGE_AT_MS - beforeMs
+  const endMs = OUTAGE_AT_MS + windowMs
+  for (let timeMs = startMs; timeMs < endMs; ) {
+    const rate = requestsPerMinute * (timeMs >= OUTAGE_AT_MS ? (outage.load ?? 1) : 1)
     timeMs += (-Math.log(1 - random()) * MINUTE_MS) / rate
-    if (timeMs < OUTAGE_AT_MS + WINDOW_MS) request(timeMs)
+    if (timeMs < endMs) request(timeMs)
   }
   background(system, put, log)
   for (const { atMs, role, level, line } of outage.also?.(system) ?? []) {
@@ -327,11 +346,11 @@ export function buildSystem(
     if (typeof line === 'string') put(role, timeMs, level, line)
     else log(role, timeMs, line)
   }
-  return { records: records.filter(({ timeMs }) => timeMs < OUTAGE_AT_MS + WINDOW_MS), names: system }
+  return { records: isCut ? records.filter(({ timeMs }) => timeMs < endMs) : records, names: system }
 
   function background({ random }: SystemNames, write: typeof put, logLine: typeof log): void {
     const every = (ms: number, at: (timeMs: number) => void) => {
-      for (let timeMs = startMs + random() * ms; timeMs < OUTAGE_AT_MS + WINDOW_MS; timeMs += ms * (0.8 + 0.4 * random())) at(timeMs)
+      for (let timeMs = startMs + random() * ms; timeMs < endMs; timeMs += ms * (0.8 + 0.4 * random())) at(timeMs)
     }
     every(60_000, timeMs =>
       write(
@@ -402,7 +421,7 @@ function letters(random: () => number, count: number): string {
 }
 
 /** mulberry32. */
-function randomOf(seed: number): () => number {
+export function randomOf(seed: number): () => number {
   let state = seed * 2_654_435_761
   return () => {
     state = (state + 0x6d2b79f5) | 0

@@ -12,6 +12,7 @@ import { fillStore } from '../fill-store.ts'
 import { describeMachine } from '../machine.ts'
 import { formatTable } from '../table.ts'
 import { measureAnalyze } from './analyze-time.ts'
+import { measureBenign } from './benign.ts'
 import { benchDetection } from './detection.ts'
 import { measureDetection } from './detection-in-process.ts'
 import { type LabelledFault, openFaultData } from './labelled-faults.ts'
@@ -31,7 +32,9 @@ const USAGE = `Usage: npm run bench:rca -- --data FOLDER [options]
   --variants      without servers: the faults with less to go by, faults made up in fault-free records
   --synthetic N   without servers and data: N small systems of each kind of fault, made up from seeds
   --outages N     without servers and data: outages as companies know them, N systems of each
-  --first-seed N  with --outages: other systems (default: 1)
+  --benign N      without servers and data: thirty hours of N systems that are well, and outages put in between
+  --first-seed N  with --outages or --benign: other systems (default: 1)
+  --list          with --benign: each incident
 
 Starts a standalone on a temporary directory, sends each fault with fifteen fault-free minutes before it to the collector as a tenant of its own, asks
 POST /api/v1/analyze at the time of the injection, and prints A@1, A@3, A@5: the share of faults whose service is among the first 1, 3, 5 candidates.
@@ -48,6 +51,8 @@ const { values } = parseArgs({
     variants: { type: 'boolean', default: false },
     synthetic: { type: 'string', default: '' },
     outages: { type: 'string', default: '' },
+    benign: { type: 'string', default: '' },
+    list: { type: 'boolean', default: false },
     'first-seed': { type: 'string', default: '1' },
     help: { type: 'boolean', short: 'h', default: false },
   },
@@ -70,6 +75,7 @@ interface Result {
 async function main(): Promise<void> {
   if (values.synthetic !== '') return measureSynthetic(Number(values.synthetic))
   if (values.outages !== '') return measureOutages(Number(values.outages), Number(values['first-seed']))
+  if (values.benign !== '') return measureBenign(Number(values.benign), Number(values['first-seed']), values.list)
   if (values.analyze) return benchAnalyze()
   if (values.data === '') throw new Error('no data: name the folder of the labelled logs with --data or RCA_DATA (--help says more)')
   const data = openFaultData(values.data)

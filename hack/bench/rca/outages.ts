@@ -4,12 +4,14 @@ import { FURTHER_OUTAGES } from '../../../dataplane/testing/outages/further-outa
 import { type Judged, judgeOutage } from '../../../dataplane/testing/outages/judge-outage.ts'
 import type { KnownOutage } from '../../../dataplane/testing/outages/outage-parts.ts'
 import { OUTAGES } from '../../../dataplane/testing/outages/outages.ts'
+import { POST_MORTEM_OUTAGES } from '../../../dataplane/testing/outages/post-mortem-outages.ts'
 import { formatTable } from '../table.ts'
 
 /** `first`: the lowest seed. */
 export async function measureOutages(seeds: number, first = 1): Promise<void> {
   await measure('outage', OUTAGES, { seeds, first })
   await measure('further outage', FURTHER_OUTAGES, { seeds, first })
+  await measure('outage of a post-mortem', POST_MORTEM_OUTAGES, { seeds, first })
 }
 
 async function measure(

@@ -1,4 +1,5 @@
 /** The signals of one service but silence: sums over its records in slots, judged each time that a slot is closed (Decisions 5). */
+import { Habit } from './habit.ts'
 import { OpenVisits } from './open-visits.ts'
 import { Pauses } from './pauses.ts'
 import { type Matters, meanShift, type Shift, shareShift } from './shift.ts'
@@ -32,6 +33,8 @@ interface Subject {
   /** Statements: the first of the visit, or the one before; the one that is counted. */
   readonly from: number
   readonly to: number
+  /** When it was found before; absent: never. */
+  habit?: Habit
 }
 
 const NONE: readonly SignalFinding[] = []
@@ -40,6 +43,9 @@ interface Judge {
   readonly compare: typeof shareShift
   readonly matters: Matters
   readonly signalOf: (shift: Shift) => SignalName
+  /** How much of it there is in the minute, and whether that is like the most that there was at such times before. */
+  readonly sizeOf: (shift: Shift) => number
+  readonly isLike: (size: number, largest: number) => boolean
 }
 
 const comesOften: Matters = {
@@ -56,13 +62,26 @@ const isSlower: Matters = {
   does: ({ before, now }) => now - before >= MIN_SLOWER,
 }
 
+/** Counts differ by chance. */
+const ofCounts = {
+  sizeOf: ({ now, of }: Shift) => now * of,
+  isLike: (size: number, largest: number) => size <= largest + 3 * Math.sqrt(largest),
+}
+const ofShares = { sizeOf: ({ now }: Shift) => 1 - now, isLike: (size: number, largest: number) => size <= largest + 0.1 }
+const ofPauses = { sizeOf: ({ now }: Shift) => now, isLike: (size: number, largest: number) => size <= largest + MIN_SLOWER }
+
 const JUDGES = {
   /** Visits that hold a statement, of those that begin with the same one. */
-  inVisit: { compare: shareShift, matters: isMissing, signalOf: () => 'pattern rate' },
+  inVisit: { compare: shareShift, matters: isMissing, signalOf: () => 'pattern rate', ...ofShares },
   /** Records of a statement of level WARN and above, of all records. */
-  problem: { compare: shareShift, matters: comesOften, signalOf: ({ before }) => (before === 0 ? 'new pattern' : 'pattern rate') },
-  errors: { compare: shareShift, matters: comesOften, signalOf: () => 'error share' },
-  pause: { compare: meanShift, matters: isSlower, signalOf: () => 'delay' },
+  problem: {
+    compare: shareShift,
+    matters: comesOften,
+    signalOf: ({ before }) => (before === 0 ? 'new pattern' : 'pattern rate'),
+    ...ofCounts,
+  },
+  errors: { compare: shareShift, matters: comesOften, signalOf: () => 'error share', ...ofCounts },
+  pause: { compare: meanShift, matters: isSlower, signalOf: () => 'delay', ...ofPauses },
 } as const satisfies Record<string, Judge>
 
 export class ServiceSignals {
@@ -78,6 +97,7 @@ export class ServiceSignals {
   readonly #known = new Map<number, Subject | undefined>()
   readonly #pairs = new Map<number, number>()
   #visits: OpenVisits | undefined
+  #habits = 0
   #open = Number.NaN
   #strays = 0
   #spoken: readonly SignalFinding[] = NONE
@@ -86,7 +106,13 @@ export class ServiceSignals {
 
   /** Memory that grows with what comes; what is the same for all services comes on top. */
   get bytes(): number {
-    return this.#table.bytes + this.#pauses.bytes + (this.#visits === undefined ? 0 : OpenVisits.bytes) + 100 * this.#known.size
+    return (
+      this.#table.bytes +
+      this.#pauses.bytes +
+      (this.#visits === undefined ? 0 : OpenVisits.bytes) +
+      100 * this.#known.size +
+      Habit.bytes * this.#habits
+    )
   }
 
   /** Takes in a record. The findings of the minute that it closes, each signal's strongest; mostly none. Undefined: a stray, which counts for nothing. */
@@ -213,6 +239,7 @@ export class ServiceSignals {
       if (shift === undefined || !this.#isNoticed(subject, shift)) continue
       const signal = signalOf(shift)
       const strength = Math.abs(shift.strength)
+      if (zOf(strength, this.#subjects.length) >= SPEAKS && this.#isUsual(subject, shift)) continue
       if (strength > (strongest.get(signal)?.strength ?? 0)) strongest.set(signal, { strength, subject, shift })
     }
     return [...strongest].map(([signal, { strength, subject, shift }]) => ({
@@ -224,6 +251,15 @@ export class ServiceSignals {
 
   #isNoticed({ noticed }: Subject, { of }: Shift): boolean {
     return noticed === undefined || this.#table.sum(noticed, judgedFrom(this.#open), this.#open) >= MIN_NOTICED * of
+  }
+
+  #isUsual(subject: Subject, shift: Shift): boolean {
+    const { sizeOf, isLike } = JUDGES[subject.kind]
+    if (subject.habit === undefined) {
+      subject.habit = new Habit()
+      this.#habits++
+    }
+    return subject.habit.isUsual(this.#open, sizeOf(shift), isLike)
   }
 
   #describe({ kind, from, to }: Subject, shift: Shift): string {

@@ -31,6 +31,7 @@ export function describeRecurrence(name: string, open: () => Promise<{ store: Se
       await log('checkout', 'all-day', 60, 1)
       await log('checkout', 'of-late', 3, 0.1)
       await log('young', 'all-day', 8, 0.5)
+      for (let hours = 8; hours > 0; hours--) await log('hourly', 'of-a-job', hours * 60, 0.2, 4)
       await store.refresh(LOGS)
     })
     const clean = async () => {
@@ -42,9 +43,9 @@ export function describeRecurrence(name: string, open: () => Promise<{ store: Se
     })
 
     /** Records of a pattern from some minutes before, one every so many minutes. */
-    const log = (service: string, pattern_id: string, minutes: number, everyMinutes: number) =>
+    const log = (service: string, pattern_id: string, minutes: number, everyMinutes: number, length = Math.floor(minutes / everyMinutes)) =>
       store.bulk(
-        Array.from({ length: Math.floor(minutes / everyMinutes) }, (_, n) => ({
+        Array.from({ length }, (_, n) => ({
           action: 'create' as const,
           index: LOGS,
           id: `recurrence-${ids++}`,
@@ -101,6 +102,11 @@ export function describeRecurrence(name: string, open: () => Promise<{ store: Se
 
     it('not with less than 10 minutes of records of the service', async () => {
       expect(await recurringAfter([three('young', 'all-day')])).to.deep.equal([false])
+    })
+
+    it('or in regular bursts, as a job of each hour makes them; more of them is news', async () => {
+      const burst = (count: number) => Array.from({ length: count }, () => anomaly('hourly', 'of-a-job'))
+      expect(await recurringAfter([burst(3), burst(1), burst(12)])).to.deep.equal([true, true, false])
     })
 
     it('becomes false for good as soon as that no longer holds', async () => {
