@@ -127,10 +127,12 @@ async function remake(topic: string, numPartitions: number): Promise<void> {
   await withAdmin(async admin => {
     await admin.deleteTopics({ topics: [topic] })
     while ((await admin.listTopics()).includes(topic)) await new Promise(resolve => setTimeout(resolve, 50))
-    while (
-      !(await admin.createTopics({ topics: [{ topic, numPartitions, replicationFactor: 1 }], waitForLeaders: true }).catch(() => false))
-    )
+    // Its own wait for leaders may fail once the topic is made, and a further attempt says no more than that it is there.
+    const made = { topics: [{ topic, numPartitions, replicationFactor: 1 }], waitForLeaders: false }
+    for (let attempt = 0; attempt < 100 && !(await admin.listTopics()).includes(topic); attempt++) {
+      await admin.createTopics(made).catch(() => undefined)
       await new Promise(resolve => setTimeout(resolve, 100))
+    }
   })
 }
 
