@@ -226,8 +226,8 @@ async function readSlices(
   { fromMs, toMs }: RecurrenceBaseline,
   patterns: readonly string[],
 ): Promise<ReadonlyMap<string, ReadonlyMap<number, number>>> {
-  const { aggregations } = await store.search({
-    index: ALL_LOGS,
+  const { aggregations } = await searchLogs(store, {
+    ...{ fromMs, toMs },
     body: {
       size: 0,
       track_total_hits: false,
