@@ -87,7 +87,7 @@ describe('records for a day whose index cannot be opened', function () {
   }
   const stored = async () => {
     await embedded.store.refresh('service-logs-*')
-    const { hits } = await embedded.store.search<{ message: string }>({ index: 'service-logs-*', body: { size: 100 } })
+    const { hits } = await embedded.store.search<{ message: string }>({ index: 'service-logs-*', body: { size: 100 }, takesPart: true })
     return hits.map(({ source }) => source.message).sort()
   }
   const letters = () => bus.sent.filter(({ topic }) => topic === 'dead').map(({ record }) => record)
