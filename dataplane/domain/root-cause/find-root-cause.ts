@@ -86,6 +86,7 @@ export function* rankSystem(
       hasAsked: false,
       tieOf: () => undefined,
       natureOf: () => undefined,
+      onsetOf: () => Number.NaN,
     }
   const hasBaseline = !Number.isNaN(system.baseline.firstMs)
   const failures = yield* findFailures(system)
@@ -97,11 +98,13 @@ export function* rankSystem(
   const waiting = waitingFor(ranked)
   const changes = hasBaseline ? yield* findChanges(system) : []
   const candidates: Candidate[] = []
+  const onsets = new Map<string, number>()
   let cold: Change | undefined
   for (const suspect of asked) {
     if (candidates.length === most) break
     const { candidate, onsetMs } = describe(suspect, system, failures, { ...places, waiting: waiting.get(suspect.service) })
     if (!hasEvidence(candidate)) continue
+    onsets.set(candidate.service, onsetMs)
     if (candidates.length === 0) cold = coldCacheBefore(candidate, onsetMs, changes, system.services)
     candidates.push(withChanges(candidate, changesBefore(changes, suspect.service, onsetMs), system))
     yield
@@ -112,7 +115,7 @@ export function* rankSystem(
   const blames = cold === undefined ? failures.blames : [...failures.blames, [ranked[0]!.service, cold.service] as const]
   return {
     candidates: cold === undefined ? candidates : behindColdCache(candidates, cold, system),
-    ...{ errors, hasWindow: true, hasBaseline, hasAsked, natureOf },
+    ...{ errors, hasWindow: true, hasBaseline, hasAsked, natureOf, onsetOf: onsetByName(onsets) },
     tieOf: yield* findTies(system, { blames }),
   }
 }
@@ -122,6 +125,8 @@ function natureByName(ranked: readonly Suspect[], services: readonly string[]): 
   const natures = new Map(ranked.map(({ service, nature }) => [services[service]!, nature]))
   return service => natures.get(service)
 }
+
+const onsetByName = (onsets: ReadonlyMap<string, number>) => (service: string) => onsets.get(service) ?? Number.NaN
 
 /** Findings of each detector, with their scale. */
 function* runDetectors(

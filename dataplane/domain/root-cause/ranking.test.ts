@@ -51,6 +51,25 @@ describe('the cause that an incident takes from a ranking', () => {
     expect(servicesOf([...full, ...saying('orders', 60, 'stock is negative')], ['orders'])[0]).to.equal('orders')
   })
 
+  it('is none that nothing ties to it, and that began to fail long after it, however many did', () => {
+    const begun = (service: string, pattern: string, afterMs: number) =>
+      Array.from({ length: 3 }, (_, i) =>
+        observation({ service, pattern, template: pattern, isError: true, timeMs: AT_MS + afterMs + i * 1_000 }),
+      )
+    const refused = begun('orders', 'payment failed: connection refused', 2_000)
+    const dying = (count: number, afterMs: number) =>
+      Array.from({ length: count }, (_, i) => begun(`service-${i}`, 'OutOfMemory', afterMs)).flat()
+    for (const count of [3, 200]) {
+      const found = (afterMs: number) => {
+        const observations = [...shop(() => USUAL), ...refused, ...dying(count, afterMs)]
+        const { candidates } = causeOf(finish(rankCauses({ observations, atMs: AT_MS })), ['orders'], AT_MS + 2_000)
+        return candidates.map(({ service }) => service)
+      }
+      expect(found(10_000), `${count}`).to.include('service-0')
+      expect(found(60_000), `${count}`).to.deep.equal(['orders'])
+    }
+  })
+
   it('has scores that never rise along its candidates', () => {
     const observations = [...brokenPayments, ...failing('mailer', 150)]
     const { candidates } = causeOf(finish(rankCauses({ observations, atMs: AT_MS })), ['gateway'])

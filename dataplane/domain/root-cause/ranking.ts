@@ -4,6 +4,8 @@ import type { Candidate, RootCause } from './root-cause.ts'
 import { isLikely, standsOut } from './stands-out.ts'
 
 export const MAX_CANDIDATES = 5
+/** A service that nothing ties to the incident, and that begins to fail so much later, ms, is no cause of it. Some say why they fail only once others have complained. */
+const TOO_LATE_MS = 30_000
 /** A service tied to the incident takes the first place from a louder stranger from this score on. */
 const CLEAR_TIED = 0.5
 
@@ -19,12 +21,14 @@ export interface CauseRanking {
   /** Services with one number are tied to each other; undefined for a service that was not seen. */
   readonly tieOf: (service: string) => number | undefined
   readonly natureOf: (service: string) => Nature | undefined
+  /** When the first evidence of a candidate came, ms since the epoch; not finite where nobody knows. */
+  readonly onsetOf: (service: string) => number
 }
 
-/** The cause of an incident of these services; of the whole time without any. */
-export function causeOf(ranking: CauseRanking, services: readonly string[] = []): RootCause {
+/** The cause of an incident of these services that began at `beganMs`, ms since the epoch; of the whole time without any. */
+export function causeOf(ranking: CauseRanking, services: readonly string[] = [], beganMs = Number.NaN): RootCause {
   if (!ranking.hasWindow) return ofRules('No records in the window: there is nothing to compare with the time before.', [])
-  const candidates = withFallingScores(forIncident(ranking, services).slice(0, MAX_CANDIDATES))
+  const candidates = withFallingScores(forIncident(ranking, services, beganMs).slice(0, MAX_CANDIDATES))
   if (!ranking.hasAsked && candidates.length === 0) return ofRules('No record of the services that were asked for lies in the window.', [])
   if (!ranking.hasBaseline) return ofRules(summariseAlone(candidates), candidates)
   const [first, ...others] = candidates
@@ -38,11 +42,19 @@ function ofRules(summary: string, candidates: readonly Candidate[]): RootCause {
 
 /**
  * Services that nothing ties to the incident come last, where a tied one shows errors or stands out: another incident of the same time may be theirs. Where
- * the tied ones only complain of others, one that says why it fails, and comes first of all, stays first.
+ * the tied ones only complain of others, one that says why it fails, and comes first of all, stays first. Such services that began to fail long after the
+ * incident are left out.
  */
-function forIncident({ candidates, tieOf, natureOf }: CauseRanking, services: readonly string[]): readonly Candidate[] {
+function forIncident(
+  { candidates: all, tieOf, natureOf, onsetOf }: CauseRanking,
+  services: readonly string[],
+  beganMs: number,
+): readonly Candidate[] {
   const ties = new Set(services.map(tieOf))
   const isTied = ({ service }: Candidate) => services.includes(service) || ties.has(tieOf(service) ?? Number.NaN)
+  // Silence has no record that tells when it began.
+  const isTooLate = (onsetMs: number) => Number.isFinite(onsetMs) && onsetMs > beganMs + TOO_LATE_MS
+  const candidates = all.filter(one => isTied(one) || !isTooLate(onsetOf(one.service)))
   const tied = candidates.filter(isTied)
   if (!tied.some(({ score, reasons: [first] }) => score >= CLEAR_TIED || first?.kind === 'errors')) return candidates
   const [first] = candidates

@@ -110,7 +110,8 @@ export function createFindCause({
   const causeFor = async (incident: TicketedIncident): Promise<FoundCause | undefined> => {
     const made = await rankingFor(incident)
     if (made === undefined) return undefined
-    return { rootCause: causeOf(made.ranking, [incident.service, ...incident.affectedServices]), windowMs: made.windowMs }
+    const { service, affectedServices, firstSeen } = incident
+    return { rootCause: causeOf(made.ranking, [service, ...affectedServices], Date.parse(firstSeen)), windowMs: made.windowMs }
   }
 
   return async incident => {

@@ -20,8 +20,14 @@ export interface Server {
 export async function waitUntilReady(server: Server, isReady: () => Promise<boolean>, timeoutMs: number): Promise<void> {
   const deadlineMs = Date.now() + timeoutMs
   while (!(await isReady())) {
-    if (server.pid() === undefined) throw new Error(`${server.name} died:\n${server.logEnd()}`)
+    if (server.pid() === undefined && (await staysGone(server))) throw new Error(`${server.name} died:\n${server.logEnd()}`)
     if (Date.now() > deadlineMs) throw new Error(`${server.name} does not answer after ${timeoutMs / 1000} s:\n${server.logEnd()}`)
     await sleep(250)
   }
+}
+
+/** Scripts end as the server that they start; a process has no command line for the moment in which it becomes another program. */
+async function staysGone(server: Server): Promise<boolean> {
+  await sleep(250)
+  return server.pid() === undefined
 }
