@@ -226,6 +226,7 @@ describe('lists of the console', function () {
         await page.keyboard.press('Escape')
         await page.getByRole('dialog').waitFor({ state: 'detached' })
         await page.keyboard.press('Enter')
+        await page.getByRole('region', { name: 'The incident' }).and(page.locator(':focus')).waitFor()
         await tabTo(/^Copy the link/, 1)
         // The first one closes the hint of the button.
         for (const key of ['Escape', 'Escape']) await page.keyboard.press(key)

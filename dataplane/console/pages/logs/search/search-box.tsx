@@ -40,11 +40,16 @@ export function SearchBox({ search, onSearch, catalog, window, onHelp }: SearchB
   const [chosen, setChosen] = useState(-1)
   const input = useRef<HTMLInputElement>(null)
   const id = useId()
+  /** Once the text is shown; a key that was pressed meanwhile has moved the cursor already. */
+  const putCursor = (text: string, at: number) =>
+    requestAnimationFrame(() => {
+      if (input.current?.value === text) input.current.setSelectionRange(at, at)
+    })
   const goToEnd = () => {
     input.current?.focus()
     const text = endsWithWord(draft) ? `${draft} ` : draft
     if (text !== draft) setDraft(text)
-    requestAnimationFrame(() => input.current?.setSelectionRange(text.length, text.length))
+    putCursor(text, text.length)
   }
   useShortcut('/', 'Search', goToEnd, { group: 'Logs' })
 
@@ -62,7 +67,7 @@ export function SearchBox({ search, onSearch, catalog, window, onHelp }: SearchB
     setChosen(-1)
     setCompletion(completion.kind === 'value' ? undefined : completionAt(next.text, next.cursor))
     if (completion.kind === 'value') run(next.text)
-    requestAnimationFrame(() => input.current?.setSelectionRange(next.cursor, next.cursor))
+    putCursor(next.text, next.cursor)
   }
   const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
     if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
