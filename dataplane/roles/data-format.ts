@@ -65,7 +65,7 @@ function readFormat(dataDir: string, name = `DATA_DIR ${dataDir}`): { readonly f
 
 const SHOWN_CHARACTERS = 100
 
-/** Whole or not at all, whatever ends the process. */
+/** Whole or not at all, also when the process is killed. */
 function writeFormat(dataDir: string): void {
   const path = join(dataDir, FORMAT_FILE)
   const descriptor = openSync(`${path}.tmp`, 'w', 0o600)

@@ -50,7 +50,7 @@ export interface SizeRetentionResult extends RetentionResult {
   readonly keptBytes?: number
 }
 
-/** The days that are kept whatever they take: yesterday by one clock, today, and tomorrow. */
+/** The days that are kept even where they take too much: yesterday by one clock, today, and tomorrow. */
 const MOST_KEPT_DAYS = 3
 
 /**

@@ -21,7 +21,7 @@ const PARSED_TIMES = 4
 
 const decoder = new TextDecoder()
 
-/** Documents of a table by id. A snapshot's segments do not change, whatever is written later. */
+/** Documents of a table by id. A snapshot's segments do not change with later writes. */
 export class TableRuns {
   /** By number, ascending. */
   readonly #runs = new Map<number, Run>()

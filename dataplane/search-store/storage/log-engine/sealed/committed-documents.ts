@@ -1,4 +1,4 @@
-/** The documents of a sealed segment out of its commits, whatever is wrong with the index behind them. */
+/** The documents of a sealed segment out of its commits, also where the index behind them is damaged. */
 import { Turns } from '../../../turns.ts'
 import type { BlockRef } from '../format/block.ts'
 import type { StoredId } from '../format/document-id.ts'
