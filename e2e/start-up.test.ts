@@ -63,7 +63,7 @@ describe('a standalone that says that it is up', function () {
     const told = readFileSync(standalone.logFile).subarray(before).toString()
     const [start = ''] = told.split('"logpipeline is up"', 1)
     expect(start.match(/code cache .* (was|is) accepted/gi)?.length).to.be.above(1_000)
-    // The code of a module that is loaded just when the flags of a running program are set.
-    expect(start.match(/code cache .* (was|is) rejected/gi) ?? []).to.have.length.below(20)
+    // Code that one thread reads just while another has set a flag of V8: a busy machine makes that moment longer.
+    expect(start.match(/code cache .* (was|is) rejected/gi) ?? []).to.have.length.below(100)
   })
 })
