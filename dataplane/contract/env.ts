@@ -270,6 +270,12 @@ export const SETTINGS = {
     value: integer(1, 3650),
     default: '30',
   },
+  INCIDENT_RETENTION_DAYS: {
+    description: 'Days that resolved incidents are kept, with their audit entries, since something last happened to them; others stay',
+    roles: ['standalone', 'bridge'],
+    value: integer(1, 36_500),
+    default: '365',
+  },
   RETENTION_BYTES: {
     description:
       'Disk that daily indices of logs may take, with their replicas, in bytes; beyond it the oldest day goes before its time, never today; empty: RETENTION_DAYS alone counts',

@@ -40,6 +40,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 const IN_OTHER_SUITES: readonly (readonly [path: string, suite: string])[] = [
   ['dataplane/pipeline/tickets/', 'dataplane/pipeline/tickets/tickets.real.ts'],
   ['dataplane/pipeline/sinks/recurrence.ts', 'dataplane/pipeline/sinks/recurrence.real.ts'],
+  ['dataplane/pipeline/sinks/incident-retention.ts', 'dataplane/pipeline/sinks/incident-retention.real.ts'],
   ['dataplane/pipeline/sinks/thread-retention.ts', 'dataplane/pipeline/sinks/thread-retention.real.ts'],
   // It hands on what others ask.
   ['dataplane/roles/bridge/kept-templates.ts', 'e2e/faults/opensearch-gone.real.ts'],

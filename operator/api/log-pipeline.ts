@@ -19,6 +19,7 @@ const SEARCH = described(
     credentials: credentials('User name and password: SEARCH_USERNAME (or username) and SEARCH_PASSWORD (or password).').optional(),
     caSecret: secretKey('Authority that signed the certificate of the search store.', 'ca.crt').optional(),
     retentionDays: count(1, 3_650, 'Days that logs are kept; 30 when not given.').optional(),
+    incidentRetentionDays: count(1, 36_500, 'Days that resolved incidents are kept; 365 when not given.').optional(),
     shards: count(1, 1_024, 'Primary shards of new indices; the default of the search store when not given.').optional(),
     replicas: count(0, 32, 'Copies of each shard of new indices; the default of the search store when not given.').optional(),
   }),

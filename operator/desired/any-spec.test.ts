@@ -34,7 +34,8 @@ const detection = {
   anomalyThreshold: some(fc.constantFrom(0.5, 100, 0.000_001)),
   windowSize: some(fc.integer({ min: 10, max: 100_000 })),
 }
-const indices = { retentionDays: some(fc.integer({ min: 1, max: 3_650 })), shards: some(fc.integer({ min: 1, max: 9 })) }
+const days = { retentionDays: some(fc.integer({ min: 1, max: 3_650 })), incidentRetentionDays: some(fc.integer({ min: 1, max: 36_500 })) }
+const indices = { ...days, shards: some(fc.integer({ min: 1, max: 9 })) }
 const service = some(fc.constant({ type: 'LoadBalancer' }))
 const ingress = some(fc.record({ host: fc.constantFrom('a.example', '*.a.example'), tls: some(fc.constant({ secretName: 'all' })) }))
 const gateway = {

@@ -81,6 +81,7 @@ export function searchSettings(context: PipelineContext): RoleSettings {
 export function indexSettings({ spec: { search } }: PipelineContext): RoleSettings {
   return {
     ...numeric('RETENTION_DAYS', search?.retentionDays),
+    ...numeric('INCIDENT_RETENTION_DAYS', search?.incidentRetentionDays),
     ...numeric('SEARCH_SHARDS', search?.shards),
     ...numeric('SEARCH_REPLICAS', search?.replicas),
   }

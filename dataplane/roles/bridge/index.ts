@@ -83,7 +83,14 @@ export const start = defineRole(async ({ settings, log, clock, standalone }: Rol
   })
   // Stopped after the work, so that health can be asked until then.
   const { port } = keep(await startHttpServer(api, { host, port: settings.BRIDGE_PORT, setting: 'BRIDGE_PORT' }))
-  const retention = startRetention({ store, retentionDays: settings.RETENTION_DAYS, retentionBytes: settings.RETENTION_BYTES, clock, log })
+  const retention = startRetention({
+    store,
+    retentionDays: settings.RETENTION_DAYS,
+    incidentRetentionDays: settings.INCIDENT_RETENTION_DAYS,
+    retentionBytes: settings.RETENTION_BYTES,
+    clock,
+    log,
+  })
   for (const threads of assignments) workers.push(startWorker({ threads, data, opened, onChange, countDeadLetters, clock, log }))
   keep([...workers, retention], parts => Promise.all(parts.map(part => part.stop())))
   log.info({ host, port, searchEndpoint }, 'bridge listens')

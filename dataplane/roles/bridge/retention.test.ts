@@ -4,6 +4,7 @@ import { ALL_LOGS } from '../../contract/indices.ts'
 import { formatDay } from '../../domain/records/timestamp.ts'
 import { SILENT } from '../../telemetry/log.ts'
 import { createFakeClock, type FakeClock } from '../../testing/fake-clock.ts'
+import { storeIncidents } from '../../testing/incident-fixture.ts'
 import { createMemorySearchStore } from '../../testing/memory-search-store.ts'
 import { startRetention } from './retention.ts'
 
@@ -30,7 +31,12 @@ describe('retention in the bridge', () => {
       listIndices: (pattern: string) => (pattern === ALL_LOGS ? listIndices() : anomalies.listIndices(pattern)),
       deleteIndex: async (name: string) => void deleted.push(name),
     }
-    return { clock, deleted, anomalies, retention: startRetention({ store, retentionDays: 30, clock, log: SILENT }) }
+    return {
+      clock,
+      deleted,
+      anomalies,
+      retention: startRetention({ store, retentionDays: 30, incidentRetentionDays: 365, clock, log: SILENT }),
+    }
   }
 
   it('deletes what has expired when the bridge starts, and every ten minutes', async () => {
@@ -78,6 +84,21 @@ describe('retention in the bridge', () => {
     await retention.stop()
   })
 
+  it('deletes incidents that were resolved a year ago', async () => {
+    const { clock, anomalies, retention } = started(async () => [])
+    await untilAsleep(clock)
+    for (const days of [364, 366]) {
+      const resolvedAt = new Date(clock.nowMs() - days * DAY_MS).toISOString()
+      await storeIncidents(anomalies, { id: `${days}`, tenantId: 'shop', status: 'resolved', updatedAt: resolvedAt, resolvedAt })
+    }
+    clock.advance(10 * MINUTE_MS)
+    await untilAsleep(clock)
+    clock.advance(MINUTE_MS)
+    await untilAsleep(clock)
+    expect([...anomalies.documents('service-incidents-shop').keys()]).to.deep.equal(['364'])
+    await retention.stop()
+  })
+
   it('tries again in a minute when the search store does not answer', async () => {
     let isDown = true
     const { clock, deleted, retention } = started(async () => {
@@ -95,7 +116,7 @@ describe('retention in the bridge', () => {
   it('looks four times a minute whether daily indices take more disk than they may', async () => {
     const clock = createFakeClock()
     const store = createMemorySearchStore()
-    const retention = startRetention({ store, retentionDays: 30, retentionBytes: 10, clock, log: SILENT })
+    const retention = startRetention({ store, retentionDays: 30, incidentRetentionDays: 365, retentionBytes: 10, clock, log: SILENT })
     while (clock.sleepers < 2) await new Promise(setImmediate)
     const day = (days: number) => `service-logs-${formatDay(clock.nowMs() - days * 24 * 60 * MINUTE_MS)}`
     for (const days of [0, 1, 2]) await store.put(day(days), 'one', { message: 'of that day' })
@@ -121,7 +142,7 @@ describe('retention in the bridge', () => {
         deleteIndex: async (name: string) => void days.delete(name),
       }
       const log = { ...SILENT, error: (_: object, message: string) => void errors.push(message) }
-      const retention = startRetention({ store, retentionDays: 30, clock, log })
+      const retention = startRetention({ store, retentionDays: 30, incidentRetentionDays: 365, clock, log })
       const pass = async (ms: number) => {
         for (let passed = 0; passed < ms; passed += 10 * MINUTE_MS) {
           clock.advance(10 * MINUTE_MS)

@@ -1,8 +1,9 @@
-/** When the bridge looks for logs, anomalies and dispatches past retention, and what it says of them. */
+/** When the bridge looks for logs, anomalies, incidents and dispatches past retention, and what it says of them. */
 
 import { ALL_LOGS } from '../../contract/indices.ts'
 import { createBelievedTime, TOLERATED_MS } from '../../limits/believed-time.ts'
 import { deleteExpiredAnomalies } from '../../pipeline/sinks/anomaly-retention.ts'
+import { deleteOldIncidents } from '../../pipeline/sinks/incident-retention.ts'
 import { dropExpiredLogs, dropOversizedLogs, expiredIndices, listLogDays } from '../../pipeline/sinks/log-retention.ts'
 import { deleteFinishedThreads } from '../../pipeline/sinks/thread-retention.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -15,6 +16,8 @@ export interface RetentionDeps {
     'listIndices' | 'indexSizes' | 'indexCreations' | 'timeMs' | 'deleteIndex' | 'search' | 'getMany' | 'deleteByQuery'
   >
   readonly retentionDays: number
+  /** For resolved incidents and their audit entries. */
+  readonly incidentRetentionDays: number
   /** Disk that daily indices may take, bytes. Default: any. */
   readonly retentionBytes?: number | undefined
   readonly clock: Clock
@@ -27,10 +30,12 @@ const RETRY_MS = 60_000
 const CHECK_SIZES_MS = 15_000
 
 /**
- * Deletes expired daily indices and anomalies, and what was told of incidents long resolved, at once and every ten minutes; a minute after a
+ * Deletes expired daily indices and anomalies, incidents long resolved, and what was told of such incidents, at once and every ten minutes; a minute after a
  * failure; by a time that no single clock that is ahead gives (`limits/believed-time.ts`). Looks four times a minute whether daily indices take more disk than they may (Decisions 8).
  */
-export function startRetention({ store, retentionDays, retentionBytes, clock, log }: RetentionDeps): { stop(): Promise<void> } {
+export function startRetention({ store, retentionDays, incidentRetentionDays, retentionBytes, clock, log }: RetentionDeps): {
+  stop(): Promise<void>
+} {
   const stopping = new AbortController()
   const warnOf = (failed: readonly { readonly name: string; readonly error: unknown }[], things: string) => {
     for (const { name, error } of failed) log.warn({ index: name, error }, `${things} not deleted, tried again`)
@@ -66,6 +71,13 @@ export function startRetention({ store, retentionDays, retentionBytes, clock, lo
     warnOf(failed, 'anomalies past retention')
     return !isUnfinished && failed.length === 0
   }
+  const checkIncidents = async (now: Clock): Promise<boolean> => {
+    const deps = { store, clock: now, signal: stopping.signal }
+    const { deleted, isUnfinished, failed } = await deleteOldIncidents(deps, incidentRetentionDays)
+    if (deleted > 0) log.info({ deleted, incidentRetentionDays }, 'incidents long resolved deleted')
+    warnOf(failed, 'incidents past retention')
+    return !isUnfinished && failed.length === 0
+  }
   const checkThreads = async (now: Clock): Promise<boolean> => {
     const { deleted, failed } = await deleteFinishedThreads({ store, clock: now, signal: stopping.signal }, retentionDays)
     if (deleted > 0) log.info({ deleted, retentionDays }, 'dispatches of incidents long resolved deleted')
@@ -80,8 +92,9 @@ export function startRetention({ store, retentionDays, retentionBytes, clock, lo
       if (dropped.length > 0) log.info({ dropped, retentionDays }, 'daily indices past retention deleted')
       warnOf(failed, 'daily index past retention')
       const areAnomaliesDone = await checkAnomalies(now)
+      const areIncidentsDone = await checkIncidents(now)
       const areThreadsDone = await checkThreads(now)
-      return failed.length > 0 || !areAnomaliesDone || !areThreadsDone ? RETRY_MS : CHECK_MS
+      return failed.length > 0 || !areAnomaliesDone || !areIncidentsDone || !areThreadsDone ? RETRY_MS : CHECK_MS
     } catch (error) {
       log.warn({ error }, 'retention check failed, tried again in a minute')
       return RETRY_MS
