@@ -21,7 +21,8 @@ type OpenStore = () => Promise<{ readonly store: SearchStore; readonly stop: () 
 
 /** `open` gives a store without incidents and audit entries. */
 export function describeIncidentRetention(name: string, open: OpenStore): void {
-  describe(`retention of incidents in ${name}`, () => {
+  describe(`retention of incidents in ${name}`, function () {
+    this.timeout(60_000)
     const withStore = async (test: (store: SearchStore) => Promise<void>) => {
       const { store, stop } = await open()
       try {

@@ -20,7 +20,8 @@ type OpenStore = () => Promise<{ readonly store: SearchStore; readonly stop: () 
 
 /** `open` gives a store without dispatches and incidents. */
 export function describeThreadRetention(name: string, open: OpenStore): void {
-  describe(`retention of the outbox in ${name}`, () => {
+  describe(`retention of the outbox in ${name}`, function () {
+    this.timeout(60_000)
     const withStore = async (test: (store: SearchStore) => Promise<void>) => {
       const { store, stop } = await open()
       try {
