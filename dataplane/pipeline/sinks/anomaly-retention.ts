@@ -2,7 +2,7 @@
 import { ALL_ANOMALIES } from '../../contract/indices.ts'
 import type { Anomaly } from '../../domain/anomalies/anomaly.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
-import { type Deletions, deleteInPortions, PORTION, type PortionDeps } from './delete-in-portions.ts'
+import { type Deletions, deleteOldestInPortions, PORTION, type PortionDeps } from './delete-in-portions.ts'
 
 const DAY_MS = 86_400_000
 
@@ -17,11 +17,7 @@ export interface AnomalyRetentionDeps extends PortionDeps {
 export async function deleteExpiredAnomalies(deps: AnomalyRetentionDeps, retentionDays: number): Promise<Deletions> {
   const { store, clock } = deps
   const before = new Date(clock.nowMs() - retentionDays * DAY_MS).toISOString()
-  return await deleteInPortions(await store.listIndices(ALL_ANOMALIES), deps, async index => {
-    const deleted = await deletePortion(deps, index, before)
-    // The next portion begins with the oldest that are left.
-    return { deleted, next: deleted === 0 ? undefined : true }
-  })
+  return deleteOldestInPortions(await store.listIndices(ALL_ANOMALIES), deps, index => deletePortion(deps, index, before))
 }
 
 /** The oldest that have expired; how many that were. */

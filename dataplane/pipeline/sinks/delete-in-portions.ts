@@ -50,3 +50,15 @@ export async function deleteInPortions<P>(
   }
   return { deleted, isUnfinished, failed }
 }
+
+/** The same where each portion takes the oldest that are left, and tells how many it has deleted: none ends the index. */
+export function deleteOldestInPortions(
+  indices: readonly string[],
+  deps: PortionDeps,
+  deletePortion: (index: string) => Promise<number>,
+): Promise<Deletions> {
+  return deleteInPortions(indices, deps, async index => {
+    const deleted = await deletePortion(index)
+    return { deleted, next: deleted === 0 ? undefined : true }
+  })
+}

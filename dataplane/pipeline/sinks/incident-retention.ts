@@ -2,7 +2,7 @@
 import { ALL_INCIDENTS, auditIndex } from '../../contract/indices.ts'
 import type { Incident } from '../../domain/incidents/incident-fields.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
-import { type Deletions, deleteInPortions, PORTION, type PortionDeps } from './delete-in-portions.ts'
+import { type Deletions, deleteOldestInPortions, PORTION, type PortionDeps } from './delete-in-portions.ts'
 
 const DAY_MS = 86_400_000
 
@@ -17,11 +17,7 @@ export interface IncidentRetentionDeps extends PortionDeps {
 export async function deleteOldIncidents(deps: IncidentRetentionDeps, retentionDays: number): Promise<Deletions> {
   const { store, clock } = deps
   const before = new Date(clock.nowMs() - retentionDays * DAY_MS).toISOString()
-  return await deleteInPortions(await store.listIndices(ALL_INCIDENTS), deps, async index => {
-    const deleted = await deletePortion(store, index, before)
-    // The next portion begins with the oldest that are left.
-    return { deleted, next: deleted === 0 ? undefined : true }
-  })
+  return deleteOldestInPortions(await store.listIndices(ALL_INCIDENTS), deps, index => deletePortion(store, index, before))
 }
 
 async function deletePortion(store: IncidentRetentionDeps['store'], index: string, before: string): Promise<number> {
