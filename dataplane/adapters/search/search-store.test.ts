@@ -22,6 +22,7 @@ interface Reply {
   readonly type?: string
   /** Cut the connection instead. */
   readonly cut?: true
+  readonly warnings?: string[]
   /** Cut it in the midst of the answer. */
   readonly halved?: true
 }
@@ -48,8 +49,9 @@ describe('the search store over the OpenSearch REST API', () => {
         headers: request.headers,
         body: Buffer.concat(chunks).toString(),
       })
-      const { status = 200, body = {}, type = 'application/json', cut, halved } = replies.shift() ?? {}
+      const { status = 200, body = {}, type = 'application/json', warnings, cut, halved } = replies.shift() ?? {}
       if (cut) return void request.socket.destroy()
+      if (warnings !== undefined) response.setHeader('warning', warnings)
       response.writeHead(status, { 'content-type': type })
       if (halved) return void response.write('{"items":[', () => request.socket.destroy())
       response.end(type === 'application/json' ? JSON.stringify(body) : String(body))
@@ -426,6 +428,16 @@ describe('the search store over the OpenSearch REST API', () => {
     replies = [{ body: { _seq_no: 1, _primary_term: 1 } }]
     await store.put('i', '1', {})
     expect(requestsOf.size).to.equal(5)
+  })
+
+  it('takes an answer with a warning for each of hundreds of fields', async () => {
+    const warnings = Array.from(
+      { length: 300 },
+      (_, i) => `299 OpenSearch-3.5.0 "field [attributes.of.a.long.name.${i}] is deprecated, use another in its place"`,
+    )
+    replies.push({ body: { _seq_no: 1, _primary_term: 1 }, warnings })
+    await store.put('i', '1', {})
+    expect(seen).to.have.length(1)
   })
 
   it("names the store's reason when it refuses a request", async () => {

@@ -57,6 +57,9 @@ const Transport: typeof OpenSearch.Transport = require('@opensearch-project/open
 const Connection: typeof OpenSearch.Connection = require('@opensearch-project/opensearch/lib/Connection.js')
 const Serializer: typeof OpenSearch.Serializer = require('@opensearch-project/opensearch/lib/Serializer.js')
 
+/** OpenSearch warns in headers, once for each deprecated field or setting, and has no bound for them; Node's is 16 KiB. */
+const MAX_HEADER_BYTES = 1_048_576
+
 const READING_POST = /\/_(search|mget|count)$/
 /** A read that is answered 429 is sent again this many times: a caller that failed would ask a busy store for all of its data again. */
 const MAX_BUSY_RETRIES = 4
@@ -193,12 +196,12 @@ function errorOf(body: unknown): BulkItemResponse['error'] {
 const ofKeptConnections = new WeakSet<Error>()
 
 /**
- * The client's connection prints errors that come after the head of an answer to stdout, among our log lines; its transport learns of them anyway. Of errors
+ * The client's connection bounds the headers of answers by Node's default, and prints errors that come after the head of an answer to stdout, among our log lines; its transport learns of them anyway. Of errors
  * before the head it does not tell whether the connection had answered other requests.
  */
 class StoreConnection extends Connection {
   override request(...[params, callback]: Parameters<OpenSearch.Connection['request']>): ClientRequest {
-    const request: ClientRequest = super.request(params, (error, response) => {
+    const request: ClientRequest = super.request({ ...params, maxHeaderSize: MAX_HEADER_BYTES }, (error, response) => {
       if (error instanceof errors.ConnectionError && request.reusedSocket) {
         ofKeptConnections.add(error)
         this.#closeIdle()
