@@ -6,6 +6,7 @@ import { type HttpServer, startHttpServer } from './server.ts'
 
 /** More than a test may take: a stop that waits for the end of it fails. */
 const GRACE_MS = 60_000
+const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
 
 describe('the stop of a server, with connections that their clients would keep', () => {
   let server: HttpServer
@@ -84,5 +85,29 @@ describe('the stop of a server, with connections that their clients would keep',
     socket.write('cd')
     await stopped
     expect(await closed).to.match(/seen abcd$/)
+  })
+
+  it('is told of in the answer to a request that was on its way when it began', async () => {
+    const { closed, includes } = await call((_request, response) => response.end('well'), GET)
+    await includes('well')
+    const stopped = server.stop(GRACE_MS)
+    socket.write(GET)
+    await stopped
+    const [, kept, second] = (await closed).toLowerCase().split('http/1.1 200 ok')
+    expect(kept).to.include('connection: keep-alive')
+    expect(second).to.match(/connection: close[\s\S]*well$/)
+  })
+
+  it('is told of in the answer to a request whose body was still coming', async () => {
+    const { promise, resolve } = caught()
+    const { closed } = await call((request, response) => {
+      resolve(response)
+      request.resume().on('end', () => response.end('well'))
+    }, 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nab')
+    await promise
+    const stopped = server.stop(GRACE_MS)
+    socket.write('cd')
+    await stopped
+    expect(headOf(await closed)).to.include('connection: close')
   })
 })

@@ -1,7 +1,7 @@
 /** An HTTP server that is bounded in time, and how any server listens and stops. */
 import type { EventEmitter } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo, Server as NetServer, Socket } from 'node:net'
+import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
 import { bracketed } from '../text/bracketed.ts'
 import { closerWhenIdle } from './close-when-idle.ts'
 import { limitConnections } from './connection-limit.ts'
@@ -25,8 +25,13 @@ export interface HttpServer {
   /** The address that the host stands for. */
   readonly host: string
   readonly port: number
-  /** Takes no new connections, lets requests under way finish for up to `graceMs`, then cuts them. */
+  /** Takes no new connections, closes idle ones after `LAST_CALL_MS`, lets requests under way finish for up to `graceMs`, then cuts them. */
   stop(graceMs?: number): Promise<void>
+}
+
+export interface Listening extends HttpServer {
+  /** From now on answers say that their connection closes with them: for who refuses requests before the server stops. */
+  announceStop(): void
 }
 
 /** The part of Node's HTTP server that a lane may use. */
@@ -40,6 +45,8 @@ export interface NodeHttp {
 /** Gets every new connection before Node's HTTP server does. */
 export interface ConnectionLane {
   accept(socket: Socket, node: NodeHttp): void
+  /** From now on its answers say that their connection closes with them. */
+  announce(): void
   /** Closes its connections, those under way after their answer. */
   close(): void
   /** Cuts its connections. */
@@ -52,8 +59,10 @@ export const KEEP_ALIVE_MS = 65_000
 /** A connection on which neither side gets anything through, such as that of a client that does not read its answer. */
 const NO_PROGRESS_MS = 120_000
 const STOP_GRACE_MS = 5_000
+/** So long a server that stops answers what is on its way on connections that are there: a request that comes as its connection closes is lost without an answer. */
+const LAST_CALL_MS = 50
 
-export function startHttpServer(listener: RequestListener, at: ListenConfig, lane?: ConnectionLane): Promise<HttpServer> {
+export function startHttpServer(listener: RequestListener, at: ListenConfig, lane?: ConnectionLane): Promise<Listening> {
   const serve = withOneHost(withWholeAnswers(listener))
   const server = createServer(
     {
@@ -67,11 +76,15 @@ export function startHttpServer(listener: RequestListener, at: ListenConfig, lan
   server.timeout = NO_PROGRESS_MS
   answerUnreadableRequests(server)
   if (lane !== undefined) putBefore(server, 'connection', lane)
-  const closeWhenIdle = closerWhenIdle(server)
+  const idle = closerWhenIdle(server)
   return listen(server, at, {
+    announce() {
+      lane?.announce()
+      idle.announce()
+    },
     close() {
       lane?.close()
-      closeWhenIdle()
+      idle.close()
     },
     cut() {
       lane?.destroy()
@@ -82,13 +95,15 @@ export function startHttpServer(listener: RequestListener, at: ListenConfig, lan
 
 /** The connections of a server, for its stop. */
 export interface Connections {
+  /** From now on answers say that their connection closes with them; absent where clients learn of the close another way. */
+  announce?(): void
   /** Ends them, those under way after their answer. */
   close(): void
   cut(): void
 }
 
 /** Rejects with the setting to change when the port cannot be had. */
-export async function listen(server: NetServer, at: ListenConfig, connections: Connections): Promise<HttpServer> {
+export async function listen(server: NetServer, at: ListenConfig, connections: Connections): Promise<Listening> {
   limitConnections(server)
   await bind(server, at)
     .catch((error: NodeJS.ErrnoException) => {
@@ -100,16 +115,35 @@ export async function listen(server: NetServer, at: ListenConfig, connections: C
   return {
     host: address,
     port,
-    stop: (graceMs = STOP_GRACE_MS) =>
-      new Promise(resolve => {
-        const cut = setTimeout(() => connections.cut(), graceMs)
-        server.close(() => {
-          clearTimeout(cut)
-          resolve()
-        })
-        connections.close()
-      }),
+    announceStop: () => connections.announce?.(),
+    async stop(graceMs = STOP_GRACE_MS) {
+      const cut = setTimeout(() => connections.cut(), graceMs)
+      const isLastCall = connections.announce !== undefined && graceMs > LAST_CALL_MS
+      connections.announce?.()
+      // Connections that wait for their turn would be reset: those are accepted first.
+      if (isLastCall) await readAll()
+      // The close of an HTTP server would also close what is idle.
+      const closed = new Promise(resolve => NetServer.prototype.close.call(server, resolve))
+      if (isLastCall) await lastCall(server)
+      server.close()
+      connections.close()
+      await closed
+      clearTimeout(cut)
+    },
   }
+}
+
+/** Over once what has come within `LAST_CALL_MS` was read; at once where nobody is there to call. */
+async function lastCall(server: NetServer): Promise<void> {
+  const count = await new Promise<number>(resolve => server.getConnections((_error, found) => resolve(found ?? 0)))
+  if (count === 0) return
+  await new Promise(resolve => setTimeout(resolve, LAST_CALL_MS))
+  await readAll()
+}
+
+/** Over once what has come is read, however late the thread is: a connection is accepted in one round of the event loop, and read in the next. */
+async function readAll(): Promise<void> {
+  for (let round = 0; round < 3; round++) await new Promise(setImmediate)
 }
 
 /** Every address of the machine, of IPv6 and IPv4. */

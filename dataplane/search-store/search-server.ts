@@ -182,7 +182,7 @@ function startRest(
     onError: (error, request) => config.log.error({ error, ...request }, 'search request failed'),
   })
   const { host, port } = config
-  return listen(server, { host, port, setting: 'SEARCH_PORT' }, { close: closerWhenIdle(server), cut: () => server.closeAllConnections() })
+  return listen(server, { host, port, setting: 'SEARCH_PORT' }, { ...closerWhenIdle(server), cut: () => server.closeAllConnections() })
 }
 
 /** Made once, kept with the data. */

@@ -1,7 +1,7 @@
 /** Servers and connections of HTTP/2: accepted, looked after, stopped. */
 import { createServer, type Socket } from 'node:net'
 import type { Log } from '../../telemetry/log.ts'
-import { type Connections, type HttpServer, type ListenConfig, listen } from '../server.ts'
+import { type Connections, type ListenConfig, type Listening, listen } from '../server.ts'
 import { Http2Connection } from './connection.ts'
 import type { RequestHandler } from './stream.ts'
 
@@ -55,7 +55,7 @@ export function createHttp2Connections(deps: Http2ServerDeps): Http2Connections 
 }
 
 /** HTTP/2 in plain text. */
-export async function startHttp2Server(deps: Http2ServerDeps, at: ListenConfig): Promise<HttpServer> {
+export async function startHttp2Server(deps: Http2ServerDeps, at: ListenConfig): Promise<Listening> {
   const connections = createHttp2Connections(deps)
   const options = { noDelay: true, keepAlive: true, keepAliveInitialDelay: TCP_KEEP_ALIVE_MS }
   const server = createServer(options, socket => connections.accept(socket))

@@ -62,6 +62,11 @@ export class PlainConnection {
     socket.on('close', this.#onClose)
   }
 
+  /** The next answer is the last one, and says so. */
+  announce(): void {
+    this.#closing = true
+  }
+
   /** Closes the connection now, or after the answer under way. */
   close(): void {
     this.#closing = true

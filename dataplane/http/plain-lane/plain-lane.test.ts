@@ -77,6 +77,20 @@ describe('a plain lane before a server', () => {
     expect(cut).to.equal(1)
   })
 
+  it('answers what was on its way when the server stops, and says that the connection closes', async () => {
+    const socket = connect(server.port, '127.0.0.1')
+    let received = ''
+    socket.on('data', data => (received += data))
+    const closed = new Promise(resolve => socket.once('close', resolve))
+    socket.write(requestOf('[1]'))
+    while (!received.includes('lane 3 [1];')) await new Promise(setImmediate)
+    const stopped = server.stop()
+    socket.write(requestOf('[22]'))
+    await stopped
+    await closed
+    expect(received).to.match(/Connection: keep-alive[\s\S]*lane 3 \[1\];[\s\S]*Connection: close\r\n\r\nlane 4 \[22\];$/)
+  })
+
   it('tells the receiver of a request whose client is gone', async () => {
     const socket = connect(server.port, '127.0.0.1')
     socket.write(`${HEAD}Content-Length: 9\r\n\r\n{`)

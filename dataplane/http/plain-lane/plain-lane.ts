@@ -49,6 +49,7 @@ export function createPlainLane(config: PlainLaneConfig): ConnectionLane {
       if (limit !== undefined && now - connection.sinceMs >= limit.ms) limit.act(connection)
     }
   }
+  let isAnnounced = false
   const timer = setInterval(check, CHECK_MS).unref()
   const stop = (act: (connection: PlainConnection) => void) => {
     clearInterval(timer)
@@ -59,6 +60,11 @@ export function createPlainLane(config: PlainLaneConfig): ConnectionLane {
       const onGone = () => connections.delete(connection)
       const connection = new PlainConnection(socket, { ...lane, handler: createHandler(socket), node, onGone })
       connections.add(connection)
+      if (isAnnounced) connection.announce()
+    },
+    announce() {
+      isAnnounced = true
+      for (const connection of connections) connection.announce()
     },
     close: () => stop(connection => connection.close()),
     destroy: () => stop(connection => connection.destroy()),

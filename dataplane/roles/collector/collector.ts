@@ -2,7 +2,7 @@
 import type { SettingsOf } from '../../contract/env.ts'
 import { startHttp2Server } from '../../http/http2/server.ts'
 import { createPlainLane } from '../../http/plain-lane/plain-lane.ts'
-import { startHttpServer } from '../../http/server.ts'
+import { type Listening, startHttpServer } from '../../http/server.ts'
 import { type Running, startTogether } from '../../lifecycle/running.ts'
 import type { LocalCollector } from '../../otlp-intake/local-collector.ts'
 import type { Bus } from '../../ports/bus.ts'
@@ -86,7 +86,7 @@ export function startCollector({ bus, clock, log, settings, delayMs }: Collector
   let isStarted = false
   return startTogether(async keep => {
     const health = createHealthHttp({ clock, metrics, log, isReady: () => isStarted && bus.isOpen !== false && intake.isReady })
-    const open: Running[] = keep([], closeAll)
+    const open: Listening[] = keep([], closeAll)
     const { port: healthPort } = keepOpen(await startHttpServer(health, at(settings.healthPort, 'HEALTH_PORT')))
     const onError = (error: Error) => log.debug({ error }, 'HTTP connection failed')
     const createExports = createPlainExports({ intake, counters, log })
@@ -97,20 +97,23 @@ export function startCollector({ bus, clock, log, settings, delayMs }: Collector
     const { port: grpcPort } = keepOpen(
       await startHttp2Server({ createHandler, monotonicMs: elapsedMs, log }, at(settings.grpcPort, 'OTLP_GRPC_PORT')),
     )
-    keep(intake, held => held.drain())
+    keep(intake, held => {
+      for (const server of open) server.announceStop()
+      return held.drain()
+    })
     isStarted = true
     const addresses = { host, grpcPort, httpPort, healthPort }
     log.info(addresses, 'collector listens')
     return { addresses, accept: createLocalIntake({ intake, counters, log }).accept }
 
-    function keepOpen<T extends Running>(server: T): T {
+    function keepOpen(server: Listening): Listening {
       open.push(server)
       return server
     }
   })
 
   /** At the same time, since each may wait for its clients. */
-  async function closeAll(servers: readonly Running[]): Promise<void> {
+  async function closeAll(servers: readonly Listening[]): Promise<void> {
     await Promise.all(servers.map(server => server.stop()))
     log.info({}, 'collector stopped')
   }

@@ -184,6 +184,24 @@ describe('requests on one connection', () => {
     expect(harness.bus.sent).to.have.length(0)
   })
 
+  it('stop: the 503 to a request that was coming says that its connection closes, while others are still answered', async () => {
+    const release = harness.bus.hold()
+    const underWay = harness.post(buildJson({ service: 'cart', messages: ['m0'] }))
+    const socket = connect(harness.httpPort, '127.0.0.1')
+    let received = ''
+    socket.on('data', data => (received += data))
+    const request = plainRequest('m1')
+    socket.write(request.slice(0, -5))
+    while (harness.bus.waitingSends === 0) await new Promise(setImmediate)
+    const stopped = harness.collector.stop()
+    socket.write(request.slice(-5))
+    while (received === '') await new Promise(setImmediate)
+    expect(received).to.match(/^HTTP\/1\.1 503 [\s\S]*\r\nConnection: close\r\n/i)
+    release()
+    expect((await underWay).status).to.equal(200)
+    await stopped
+  })
+
   it('stop closes connections without a request', async () => {
     const socket = connect(harness.httpPort, '127.0.0.1')
     socket.write(plainRequest('m1'))

@@ -114,12 +114,16 @@ export async function startTlsServer(
     socket.once('close', () => sockets.delete(socket))
   })
   server.once('close', () => http2.stop())
-  const closeWhenIdle = closerWhenIdle(server)
+  const idle = closerWhenIdle(server)
   const listening = await listen(server as NetServer, at, {
+    announce() {
+      lane?.announce()
+      idle.announce()
+    },
     close() {
       lane?.close()
       http2.close()
-      closeWhenIdle()
+      idle.close()
     },
     cut() {
       lane?.destroy()
