@@ -85,7 +85,7 @@ export const ROLES: Readonly<Record<RoleName, RoleDescription>> = {
     summary: 'flattens, enriches, scores and indexes records, and opens incidents',
     listens: [{ setting: 'BRIDGE_PORT', port: PORTS.bridge, speaks: 'health, metrics, configuration' }],
     reads: 'raw-logs, enriched-logs, anomaly-events',
-    writes: 'enriched-logs, anomaly-events, dead-letter-queue; service-logs-*, service-anomalies-*, service-incidents-*',
+    writes: 'enriched-logs, anomaly-events, dead-letter-queue; service-logs-*, service-anomalies-*, service-incidents-*, service-config',
   },
   'stream etl': {
     summary: "does the bridge's flattening and enriching in its place, exactly once; needs Kafka",

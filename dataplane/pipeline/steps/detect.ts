@@ -2,6 +2,7 @@
 import type { Anomaly } from '../../domain/anomalies/anomaly.ts'
 import { buildAnomaly } from '../../domain/anomalies/anomaly.ts'
 import { EMIT_THRESHOLD, scoreRecord } from '../../domain/anomalies/scoring.ts'
+import type { KeptHabits } from '../../domain/anomalies/signals/habits.ts'
 import { type SignalFinding, SPEAKS } from '../../domain/anomalies/signals/signal.ts'
 import { RECORD_BYTES, SignalEngine } from '../../domain/anomalies/signals/signal-engine.ts'
 import { ServiceWindows, type ZscoreConfig } from '../../domain/anomalies/zscore.ts'
@@ -45,6 +46,10 @@ export interface Detector {
   takeSilent(): readonly SilentDetection[]
   /** Feeds a record into windows and seen ids without emitting: for the records before the committed offset, after a restart. */
   warm(input: DetectorInput): void
+  /** Habits of the partitions in which a signal spoke since the last call; mostly none. */
+  takeHabits(): readonly KeptHabits[]
+  /** Takes in habits that were kept. */
+  restoreHabits(kept: KeptHabits): void
   /** Takes effect at once; windows keep what they hold as far as it fits. */
   configure(config: Partial<DetectorConfig>): void
 }
@@ -106,6 +111,8 @@ export function createDetector(config: DetectorConfig): Detector {
       detect(input)
       silent = []
     },
+    takeHabits: () => signals.habits.takeChanged(),
+    restoreHabits: kept => signals.habits.merge(kept),
     configure(next) {
       windows.configure(next)
       threshold = next.anomalyThreshold ?? threshold

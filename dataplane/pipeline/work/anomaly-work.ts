@@ -6,6 +6,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { type CountDeadLetters, collectDeadLetters } from '../dead-letter.ts'
 import type { Work } from '../runners/work.ts'
+import type { HabitKeeper } from '../sinks/habit-keeper.ts'
 import { createDetector, type DetectorConfig } from '../steps/detect.ts'
 import { type GiveUp, scoreBatch, sendEvents } from './score-batch.ts'
 
@@ -17,6 +18,8 @@ export interface AnomalyWorkDeps {
   readonly standsBy: boolean
   readonly count: (counter: 'anomaliesDetected', amount: number) => void
   readonly countDeadLetters?: CountDeadLetters | undefined
+  /** Absent: habits of services are learned anew after a start. */
+  readonly habits?: HabitKeeper
   readonly clock: Clock
   readonly log: Log
 }
@@ -25,7 +28,7 @@ export interface AnomalyWorkDeps {
 export const REWIND_RECORDS = 5_000
 
 /** Scores `enriched-logs` by rule and by Z-score; anomalies go to `anomaly-events` (Spec: Pipeline rules 4). */
-export function createAnomalyWork({ settings, config, standsBy, count, countDeadLetters, clock, log }: AnomalyWorkDeps): Work {
+export function createAnomalyWork({ settings, config, standsBy, count, countDeadLetters, habits, clock, log }: AnomalyWorkDeps): Work {
   let detector = createDetector(config())
 
   return {
@@ -36,9 +39,14 @@ export function createAnomalyWork({ settings, config, standsBy, count, countDead
       records: REWIND_RECORDS,
       reset() {
         detector = createDetector(config())
+        habits?.forget()
       },
       async restore(records) {
         detector.configure(config())
+        await habits?.load(
+          records.map(({ partition }) => partition),
+          kept => detector.restoreHabits(kept),
+        )
         for (const record of records) detector.warm(record)
       },
     },
@@ -47,11 +55,13 @@ export function createAnomalyWork({ settings, config, standsBy, count, countDead
       const dead = collectDeadLetters({ bus: output, topic: settings.DEAD_LETTER_TOPIC, stage: 'anomaly', clock, log, countDeadLetters })
       const giveUp: GiveUp<ConsumedRecord> = (record, reason) => dead.add(record, reason)
       const { found, byZscore } = scoreBatch(detector, records, giveUp)
+      const changed = detector.takeHabits()
       await sendEvents(found, output, settings.ANOMALY_TOPIC, giveUp)
       await dead.send()
       return () => {
         count('anomaliesDetected', byZscore)
         dead.count()
+        habits?.save(changed)
       }
     },
   }

@@ -9,6 +9,7 @@ import { runAtLeastOnce } from '../../pipeline/runners/at-least-once.ts'
 import { supervise } from '../../pipeline/runners/supervise.ts'
 import { type Work, withReady } from '../../pipeline/runners/work.ts'
 import type { GroupingConfigs } from '../../pipeline/sinks/grouping-configs.ts'
+import type { HabitKeeper } from '../../pipeline/sinks/habit-keeper.ts'
 import type { IndexOutages } from '../../pipeline/sinks/index-outages.ts'
 import type { LogAliases } from '../../pipeline/sinks/log-aliases.ts'
 import type { TenantRooms } from '../../pipeline/sinks/tenant-rooms.ts'
@@ -30,10 +31,16 @@ const WORK: Readonly<Record<BridgeThread, (deps: ThreadDeps) => Promise<Work>>> 
   etl: async deps => {
     const features = openFeatures(deps)
     if (!hasDirectLane) return (await import('../../pipeline/work/etl-work.ts')).createEtlWork({ ...deps, features, standsBy: true })
-    return (await import('./threads/direct-lane.ts')).createDirectLane({ ...deps, features, writer: await openWriter(deps) })
+    return (await import('./threads/direct-lane.ts')).createDirectLane({
+      ...{ ...deps, features, writer: await openWriter(deps) },
+      habits: await openHabits(deps, settings.RAW_TOPIC),
+    })
   },
   anomaly: async deps =>
-    (await import('../../pipeline/work/anomaly-work.ts')).createAnomalyWork({ ...deps, config: deps.config.read, standsBy: true }),
+    (await import('../../pipeline/work/anomaly-work.ts')).createAnomalyWork({
+      ...{ ...deps, config: deps.config.read, standsBy: true },
+      habits: await openHabits(deps, settings.ENRICHED_TOPIC),
+    }),
   indexer: async deps => (await import('./threads/indexer.ts')).createIndexerWork(deps, await openWriter(deps)),
   lifecycle: async deps => {
     const { createLifecycleWork, openTenantRooms } = await import('./threads/lifecycle.ts')
@@ -65,6 +72,7 @@ let rooms: TenantRooms | undefined
 let outages: IndexOutages | undefined
 let configs: GroupingConfigs | undefined
 let features: FeatureCache | undefined
+const habits = new Map<string, HabitKeeper>()
 let declared: DeclaredTicketingSource | undefined
 const counters = attachSharedCounters(Object.keys(BRIDGE_METRICS) as BridgeMetric[], countersBuffer)
 const stopping = new AbortController()
@@ -74,7 +82,7 @@ port.on('message', (message: ToWorker) => {
 const config = attachRuntimeConfig(configBuffer)
 
 await Promise.all(threads.map(runThread))
-await bus.stop()
+await Promise.all([bus.stop(), ...[...habits.values()].map(each => each.settled())])
 await Promise.all([(await store)?.close(), declared?.stop()])
 port.close()
 
@@ -136,6 +144,14 @@ async function openGroupingConfigs(deps: ThreadDeps, store: SearchStore): Promis
   const declaredAnomaly = () => declaredNow?.current()?.anomaly ?? {}
   configs ??= createGroupingConfigs({ store, clock, log, outages: await openOutages(store), declaredAnomaly })
   return configs
+}
+
+/** They outlive the work, and write what is left when it ends. */
+async function openHabits({ log: ownLog, signal }: ThreadDeps, topic: string): Promise<HabitKeeper> {
+  const { createHabitKeeper } = await import('../../pipeline/sinks/habit-keeper.ts')
+  const keeper = habits.get(topic) ?? createHabitKeeper({ store: await openStore(), topic, clock, log: ownLog, signal })
+  habits.set(topic, keeper)
+  return keeper
 }
 
 async function openDeclared({ settings: { TICKETING_CONFIG_DIR: directory } }: ThreadDeps): Promise<DeclaredTicketingSource | undefined> {

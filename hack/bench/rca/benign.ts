@@ -36,20 +36,38 @@ const RULES = {
   declaredRoutes: [],
 }
 
-/** `lives`: how many systems, with and without traces by turns. `isVerbose`: each incident is printed. */
-export function measureBenign(lives: number, first = 1, isVerbose = false): void {
+export interface BenignOptions {
+  /** How many systems, with and without traces by turns. */
+  readonly lives: number
+  /** Default 1. */
+  readonly first?: number
+  /** Each incident is printed. */
+  readonly isVerbose?: boolean
+  /** Default: thirty. */
+  readonly hours?: number
+  /** The bridge starts anew so often, with and without habits kept; no outages then. Default: never. */
+  readonly restartHours?: number
+}
+
+export function measureBenign({ lives, first = 1, isVerbose = false, hours = HOURS, restartHours }: BenignOptions): void {
   const rows: (readonly string[])[] = []
   const found: Seen[] = []
   for (let seed = first; seed < first + lives; seed++) {
     const hasTraces = seed % 2 === 1
     const name = `system ${seed}, ${hasTraces ? 'traces' : 'no traces'}`
-    const calm = live({ seed, hasTraces, outages: [] })
+    const calm = live({ seed, hasTraces, hours, outages: [] })
     if (isVerbose) printIncidents(calm.opened)
     rows.push(describe(name, calm))
-    found.push(...seenOutages(seed, hasTraces, isVerbose))
+    if (restartHours === undefined) found.push(...seenOutages(seed, hasTraces, isVerbose))
+    else
+      for (const keepsHabits of [false, true]) {
+        const restarted = live({ seed, hasTraces, hours, outages: [], restartMs: restartHours * HOUR_MS, keepsHabits })
+        if (isVerbose) printIncidents(restarted.opened)
+        rows.push(describe(`the same, a start every ${restartHours} h, habits ${keepsHabits ? 'kept' : 'forgotten'}`, restarted))
+      }
   }
   const header = [
-    'a benign life: incidents of a day (not recurring)',
+    'a benign life: incidents from its seventh hour on (not recurring)',
     'records',
     'all',
     ...SEVERITIES,
@@ -57,7 +75,7 @@ export function measureBenign(lives: number, first = 1, isVerbose = false): void
     'with recurring ones quiet',
   ]
   console.log(`\n${formatTable(header, rows)}`)
-  printSeen(found)
+  if (found.length > 0) printSeen(found)
 }
 
 interface Life {
@@ -75,10 +93,13 @@ interface Told {
 interface LifeOptions {
   readonly seed: number
   readonly hasTraces: boolean
+  readonly hours: number
   readonly outages: readonly PlacedOutage[]
+  readonly restartMs?: number
+  readonly keepsHabits?: boolean
 }
 
-function live({ seed, hasTraces, outages }: LifeOptions): Life {
+function live({ seed, hasTraces, hours, outages, ...restarts }: LifeOptions): Life {
   const [dispatches, quiet]: Told[] = [{ total: 0 }, { total: 0 }]
   const tickets = new Map<OpenedIncident, { loud: TicketedIncident; quiet: TicketedIncident }>()
   const tell = (opened: OpenedIncident, timeMs: number) => {
@@ -96,9 +117,9 @@ function live({ seed, hasTraces, outages }: LifeOptions): Life {
     }
     tickets.set(opened, { loud: told(false, before?.loud, dispatches!), quiet: told(true, before?.quiet, quiet!) })
   }
-  const bridge = new BridgeInProcess({ tenant: TENANT, hasFeatures: true, onChange: tell })
+  const bridge = new BridgeInProcess({ tenant: TENANT, hasFeatures: true, onChange: tell, ...restarts })
   let records = 0
-  for (const part of liveOn({ seed, hasTraces, hours: HOURS, outages })) {
+  for (const part of liveOn({ seed, hasTraces, hours, outages })) {
     records += part.length
     send(bridge, part)
   }
@@ -169,7 +190,7 @@ function seenOutages(seed: number, hasTraces: boolean, isVerbose: boolean): read
       atMs: (FIRST_HOURS + nth * OUTAGE_EVERY_HOURS) * HOUR_MS + ((nth * 17 + seed * 5) % 54) * MINUTE_MS + MINUTE_MS,
     }
   })
-  const { opened } = live({ seed, hasTraces, outages: placed })
+  const { opened } = live({ seed, hasTraces, hours: HOURS, outages: placed })
   if (isVerbose) printIncidents(opened)
   return placed.map(({ name, known: outage, atMs }) => ({
     name,

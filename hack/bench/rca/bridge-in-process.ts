@@ -1,6 +1,7 @@
 /** The bridge's work on requests, without servers: ETL, detector, grouping and the rule of `recurring`, over records in the order of time. */
 import { partitionOf } from '../../../dataplane/adapters/bus/partitioner.ts'
 import type { Anomaly } from '../../../dataplane/domain/anomalies/anomaly.ts'
+import type { KeptHabits } from '../../../dataplane/domain/anomalies/signals/habits.ts'
 import { DEFAULT_ZSCORE_CONFIG } from '../../../dataplane/domain/anomalies/zscore.ts'
 import type { MlFeatures } from '../../../dataplane/domain/features/enrichment.ts'
 import { computeFeatures } from '../../../dataplane/domain/features/service-features.ts'
@@ -16,8 +17,9 @@ import {
   SLICE_MS,
 } from '../../../dataplane/domain/incidents/recurring.ts'
 import type { TicketedIncident } from '../../../dataplane/domain/tickets/incident-tickets.ts'
-import { createDetector } from '../../../dataplane/pipeline/steps/detect.ts'
+import { createDetector, type DetectorInput } from '../../../dataplane/pipeline/steps/detect.ts'
 import { createEtl } from '../../../dataplane/pipeline/steps/flatten/etl.ts'
+import { REWIND_RECORDS } from '../../../dataplane/pipeline/work/anomaly-work.ts'
 
 const PARTITIONS = 6
 const MINUTE_MS = 60_000
@@ -40,21 +42,33 @@ export interface BridgeOptions {
   readonly tenant: string
   /** Features are computed each full hour, as the scheduler does. Default: false. */
   readonly hasFeatures?: boolean
+  /** Starts anew each so many ms of the records' time, as a bridge that is deployed again. Default: never. */
+  readonly restartMs?: number
+  /** Habits of services outlive a start. Default: true. */
+  readonly keepsHabits?: boolean
   /** Called for each change of an incident, with the time of the record that brought it about. */
   readonly onChange?: (incident: OpenedIncident, timeMs: number) => void
 }
 
 export class BridgeInProcess {
   readonly #etl
-  readonly #detector = createDetector(DEFAULT_ZSCORE_CONFIG)
+  #detector = createDetector(DEFAULT_ZSCORE_CONFIG)
   readonly #past = new Past()
   readonly #onChange
   #grouping = createGrouping()
   #incidents = new Map<string, OpenedIncident>()
   #features: ReadonlyMap<string, MlFeatures> = new Map()
   #nextFeaturesMs: number
+  readonly #restartMs: number
+  #nextRestartMs = Number.NaN
+  readonly #keepsHabits: boolean
+  readonly #habits = new Map<number, KeptHabits>()
+  /** By partition, those that are read again after a start. */
+  readonly #last = Array.from({ length: PARTITIONS }, (): DetectorInput[] => [])
 
-  constructor({ tenant, hasFeatures = false, onChange }: BridgeOptions) {
+  constructor({ tenant, hasFeatures = false, restartMs = Number.POSITIVE_INFINITY, keepsHabits = true, onChange }: BridgeOptions) {
+    this.#restartMs = restartMs
+    this.#keepsHabits = keepsHabits
     this.#onChange = onChange
     this.#nextFeaturesMs = hasFeatures ? 0 : Number.POSITIVE_INFINITY
     this.#etl = createEtl({
@@ -80,10 +94,28 @@ export class BridgeInProcess {
       const timeMs = Date.parse(timestamp)
       if (timeMs >= this.#nextFeaturesMs) this.#computeFeatures(timeMs)
       this.#past.add(service, { pattern: pattern_id, isError: level === 'ERROR' || level === 'FATAL' }, timeMs)
-      const outcome = this.#detector.process({ key, value, headers, partition: partitionOf(key, PARTITIONS) })
+      const input = { key, value, headers, partition: partitionOf(key, PARTITIONS) }
+      if (Number.isNaN(this.#nextRestartMs)) this.#nextRestartMs = timeMs + this.#restartMs
+      if (timeMs >= this.#nextRestartMs) this.#restart()
+      if (this.#restartMs < Number.POSITIVE_INFINITY) this.#remember(input)
+      const outcome = this.#detector.process(input)
       if (outcome.kind === 'emit') this.#group(outcome.value.anomaly, timeMs)
       for (const { anomaly } of this.#detector.takeSilent()) this.#group(anomaly, timeMs)
     }
+  }
+
+  #remember(input: DetectorInput & { readonly partition: number }): void {
+    const last = this.#last[input.partition]!
+    last.push({ ...input, value: Uint8Array.from(input.value) })
+    if (last.length >= 2 * REWIND_RECORDS) last.splice(0, last.length - REWIND_RECORDS)
+  }
+
+  #restart(): void {
+    this.#nextRestartMs += this.#restartMs
+    for (const kept of this.#detector.takeHabits()) this.#habits.set(kept.partition, kept)
+    this.#detector = createDetector(DEFAULT_ZSCORE_CONFIG)
+    if (this.#keepsHabits) for (const kept of this.#habits.values()) this.#detector.restoreHabits(kept)
+    for (const last of this.#last) for (const input of last.slice(-REWIND_RECORDS)) this.#detector.warm(input)
   }
 
   #computeFeatures(timeMs: number): void {

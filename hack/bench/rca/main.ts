@@ -35,6 +35,8 @@ const USAGE = `Usage: npm run bench:rca -- --data FOLDER [options]
   --benign N      without servers and data: thirty hours of N systems that are well, and outages put in between
   --first-seed N  with --outages or --benign: other systems (default: 1)
   --list          with --benign: each incident
+  --hours N       with --benign: so many hours (default: 30)
+  --restarts N    with --benign: the bridge starts anew every N hours, with habits kept and forgotten; no outages
 
 Starts a standalone on a temporary directory, sends each fault with fifteen fault-free minutes before it to the collector as a tenant of its own, asks
 POST /api/v1/analyze at the time of the injection, and prints A@1, A@3, A@5: the share of faults whose service is among the first 1, 3, 5 candidates.
@@ -53,6 +55,8 @@ const { values } = parseArgs({
     outages: { type: 'string', default: '' },
     benign: { type: 'string', default: '' },
     list: { type: 'boolean', default: false },
+    hours: { type: 'string', default: '30' },
+    restarts: { type: 'string' },
     'first-seed': { type: 'string', default: '1' },
     help: { type: 'boolean', short: 'h', default: false },
   },
@@ -75,7 +79,7 @@ interface Result {
 async function main(): Promise<void> {
   if (values.synthetic !== '') return measureSynthetic(Number(values.synthetic))
   if (values.outages !== '') return measureOutages(Number(values.outages), Number(values['first-seed']))
-  if (values.benign !== '') return measureBenign(Number(values.benign), Number(values['first-seed']), values.list)
+  if (values.benign !== '') return benchBenign()
   if (values.analyze) return benchAnalyze()
   if (values.data === '') throw new Error('no data: name the folder of the labelled logs with --data or RCA_DATA (--help says more)')
   const data = openFaultData(values.data)
@@ -118,6 +122,14 @@ async function withStandalone(work: (standalone: Standalone, store: SearchStore)
     await store.close()
     await stop()
   }
+}
+
+function benchBenign(): void {
+  const { benign, hours, list: isVerbose, restarts, 'first-seed': first } = values
+  measureBenign({
+    ...{ lives: Number(benign), first: Number(first), isVerbose, hours: Number(hours) },
+    ...(restarts !== undefined && { restartHours: Number(restarts) }),
+  })
 }
 
 async function benchAnalyze(): Promise<void> {

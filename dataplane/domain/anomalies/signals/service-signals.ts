@@ -1,5 +1,5 @@
 /** The signals of one service but silence: sums over its records in slots, judged each time that a slot is closed (Decisions 5). */
-import { Habit } from './habit.ts'
+import { findingId, Habits, type IsUsual } from './habits.ts'
 import { OpenVisits } from './open-visits.ts'
 import { Pauses } from './pauses.ts'
 import { type Matters, meanShift, type Shift, shareShift } from './shift.ts'
@@ -33,8 +33,8 @@ interface Subject {
   /** Statements: the first of the visit, or the one before; the one that is counted. */
   readonly from: number
   readonly to: number
-  /** When it was found before; absent: never. */
-  habit?: Habit
+  /** The id of what is found; absent: nothing was. */
+  finding?: string
 }
 
 const NONE: readonly SignalFinding[] = []
@@ -97,22 +97,21 @@ export class ServiceSignals {
   readonly #known = new Map<number, Subject | undefined>()
   readonly #pairs = new Map<number, number>()
   #visits: OpenVisits | undefined
-  #habits = 0
   #open = Number.NaN
   #strays = 0
   #spoken: readonly SignalFinding[] = NONE
   /** Records that are still to show what spoke. */
   #shown = 0
+  readonly #comesByHabit: IsUsual
+
+  /** Default: habits that nobody keeps. */
+  constructor(isUsual: IsUsual = new Habits().of(0, '/')) {
+    this.#comesByHabit = isUsual
+  }
 
   /** Memory that grows with what comes; what is the same for all services comes on top. */
   get bytes(): number {
-    return (
-      this.#table.bytes +
-      this.#pauses.bytes +
-      (this.#visits === undefined ? 0 : OpenVisits.bytes) +
-      100 * this.#known.size +
-      Habit.bytes * this.#habits
-    )
+    return this.#table.bytes + this.#pauses.bytes + (this.#visits === undefined ? 0 : OpenVisits.bytes) + 100 * this.#known.size
   }
 
   /** Takes in a record. The findings of the minute that it closes, each signal's strongest; mostly none. Undefined: a stray, which counts for nothing. */
@@ -255,11 +254,9 @@ export class ServiceSignals {
 
   #isUsual(subject: Subject, shift: Shift): boolean {
     const { sizeOf, isLike } = JUDGES[subject.kind]
-    if (subject.habit === undefined) {
-      subject.habit = new Habit()
-      this.#habits++
-    }
-    return subject.habit.isUsual(this.#open, sizeOf(shift), isLike)
+    const { kind, from, to } = subject
+    subject.finding ??= findingId(kind, this.#statements.wordsOf(from), this.#statements.wordsOf(to))
+    return this.#comesByHabit(subject.finding, { slot: this.#open, size: sizeOf(shift), isLike })
   }
 
   #describe({ kind, from, to }: Subject, shift: Shift): string {

@@ -1,5 +1,6 @@
 /** All signals of all services: bounded memory, the service longest silent leaves first (Decisions 5). */
 import { RoomForTenants } from '../room-for-tenants.ts'
+import { Habits } from './habits.ts'
 import { ServiceSignals } from './service-signals.ts'
 import { RECORDS_SHOWN, type SignalFields, type SignalFinding } from './signal.ts'
 import { Company, createListener, type Listener } from './silence.ts'
@@ -51,6 +52,8 @@ export class SignalEngine<S extends SignalSource, R> {
   readonly #services = new Map<string, Service<R>>()
   readonly #room = new RoomForTenants()
   readonly #companies = new Map<string, Company<Service<R>>>()
+  /** They outlive the services that are forgotten. */
+  readonly habits = new Habits()
   #bytes = 0
   #lastKey = ''
   #last: Service<R> | undefined
@@ -60,7 +63,7 @@ export class SignalEngine<S extends SignalSource, R> {
   }
 
   get bytes(): number {
-    return this.#bytes
+    return this.#bytes + this.habits.bytes
   }
 
   /** Undefined: nothing, as mostly. */
@@ -92,7 +95,7 @@ export class SignalEngine<S extends SignalSource, R> {
     const companyKey = `${key.slice(0, key.indexOf('/') + 1)}${partition}`
     const company = this.#companies.get(companyKey) ?? new Company<Service<R>>(companyKey)
     this.#companies.set(companyKey, company)
-    const signals = new ServiceSignals()
+    const signals = new ServiceSignals(this.habits.of(partition, key))
     const service = { ...createListener(), signals, company, records: [], keptSlot: Number.NEGATIVE_INFINITY, bytes: BASE_BYTES }
     company.members.add(service)
     this.#bytes += BASE_BYTES

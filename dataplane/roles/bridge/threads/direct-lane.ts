@@ -7,6 +7,7 @@ import { collectDeadLetters, type DeadLetterStage, type DeadLetters } from '../.
 import type { FeatureCache } from '../../../pipeline/features/feature-cache.ts'
 import type { FlatRow } from '../../../pipeline/flat-row.ts'
 import type { Output, Work } from '../../../pipeline/runners/work.ts'
+import type { HabitKeeper } from '../../../pipeline/sinks/habit-keeper.ts'
 import { createDetector } from '../../../pipeline/steps/detect.ts'
 import { REWIND_RECORDS } from '../../../pipeline/work/anomaly-work.ts'
 import { createEtlOf, createEtlWork, flatRowsOf, type Onward } from '../../../pipeline/work/etl-work.ts'
@@ -19,6 +20,8 @@ import type { ThreadDeps } from './thread-deps.ts'
 export interface DirectLaneDeps extends ThreadDeps {
   readonly features: FeatureCache
   readonly writer: DocumentWriter
+  /** Absent: habits of services are learned anew after a start. */
+  readonly habits?: HabitKeeper
 }
 
 /** A batch costs lane and store as much as some thirty records: small ones start so far apart. A record waits for that long at most. */
@@ -28,7 +31,7 @@ const MAX_BATCH_BYTES = 512 * 1024
 
 /** Takes `raw-logs` to the daily indices and `anomaly-events`. Offsets are committed once documents and events are durable. */
 export function createDirectLane(deps: DirectLaneDeps): Work {
-  const { settings, config, features, writer, count, countDeadLetters, clock, log } = deps
+  const { settings, config, features, writer, habits, count, countDeadLetters, clock, log } = deps
   const etl = createEtlWork({ ...deps, standsBy: false, openOnward })
   let detector = createDetector(config.read())
   /** For messages that are read again, while the other is within a message. */
@@ -44,9 +47,14 @@ export function createDirectLane(deps: DirectLaneDeps): Work {
       weigh: message => countOf(flatRowsOf(remembering, message)),
       reset() {
         detector = createDetector(config.read())
+        habits?.forget()
       },
       async restore(messages) {
         detector.configure(config.read())
+        await habits?.load(
+          messages.map(({ partition }) => partition),
+          kept => detector.restoreHabits(kept),
+        )
         for (const message of messages)
           for (const row of flatRowsOf(remembering, message)) {
             row.partition = message.partition
@@ -65,12 +73,14 @@ export function createDirectLane(deps: DirectLaneDeps): Work {
     const unscored = lettersOf('anomaly')
     const unindexed = lettersOf('indexer')
     let byZscore = 0
+    const changed: ReturnType<typeof detector.takeHabits>[] = []
     return {
       async take(part) {
         const { rows } = part
         detector.configure(config.read())
         const scored = scoreBatch(detector, rows, letterTo(unscored, part))
         byZscore += scored.byZscore
+        changed.push(detector.takeHabits())
         const areFlagged = await writeDocuments(part, scored.found, unindexed)
         // An event comes behind its document. Where that was there before, it may be without the flags, and the indexer adds them.
         const events = areFlagged ? scored.found.map(flagsWritten) : scored.found
@@ -82,6 +92,7 @@ export function createDirectLane(deps: DirectLaneDeps): Work {
         count('anomaliesDetected', byZscore)
         unscored.count()
         unindexed.count()
+        for (const kept of changed) habits?.save(kept)
       },
     }
   }
