@@ -187,7 +187,7 @@ describe('the HTTP/2 server and clients that err', () => {
           client.send(headers(2 * i + 1), frame(2 * i + 1))
           if (i % 100 !== 99) continue
           await until(() => harness.held.length === i + 1)
-          // Of what they asked for nothing is under way any more.
+          // Answered, none of them is under way any more.
           for (const request of harness.held.slice(i - 99)) request.answer(OK)
         }
         expect(codeOf(await client.next(({ type }) => type === FRAME.goAway), 4)).to.equal(ERROR_CODE.enhanceYourCalm)
