@@ -110,4 +110,17 @@ describe('the stop of a server, with connections that their clients would keep',
     await stopped
     expect(headOf(await closed)).to.include('connection: close')
   })
+
+  it('answers connections that wait to be accepted', async () => {
+    server = await startHttpServer((_request, response) => response.end('well'), { host: '127.0.0.1', port: 0, setting: 'PORT' })
+    const calls = Array.from({ length: 20 }, () => {
+      socket = connect(server.port, '127.0.0.1')
+      socket.write(GET)
+      let text = ''
+      socket.on('data', data => (text += data))
+      return new Promise<string>((resolve, reject) => socket.once('error', reject).once('close', () => resolve(text)))
+    })
+    await server.stop(GRACE_MS)
+    for (const text of await Promise.all(calls)) expect(text).to.match(/connection: close[\s\S]*well$/i)
+  })
 })

@@ -7,7 +7,8 @@ import { BodyPieces } from './body-pieces.ts'
 
 /** Each gives the error to throw. */
 export interface BodyErrors {
-  tooLarge(maxBytes: number): Error
+  /** `seenBytes`: the size of the body, where the client has told it. */
+  tooLarge(maxBytes: number, seenBytes?: number): Error
   /** The client is gone. */
   cutShort(cause: unknown): Error
 }
@@ -71,7 +72,8 @@ export async function readBody(request: IncomingMessage, form: BodyForm): Promis
   const encoding = form.unpack === undefined ? 'identity' : (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase()
   const decoder = form.unpack?.decoders.get(encoding)
   if (form.unpack !== undefined && decoder === undefined && encoding !== 'identity') throw form.unpack.errors.unknownEncoding(encoding)
-  if (Number(request.headers['content-length'] ?? 0) > form.maxBytes) throw form.errors.tooLarge(form.maxBytes)
+  const promisedBytes = Number(request.headers['content-length'] ?? 0)
+  if (promisedBytes > form.maxBytes) throw form.errors.tooLarge(form.maxBytes, promisedBytes)
   const sent = await receive(request, form)
   if (decoder === undefined || sent.length === 0) return sent
   const stream = decoder()

@@ -61,6 +61,9 @@ const NO_PROGRESS_MS = 120_000
 const STOP_GRACE_MS = 5_000
 /** So long a server that stops answers what is on its way on connections that are there: a request that comes as its connection closes is lost without an answer. */
 const LAST_CALL_MS = 50
+/** Rounds of the event loop for what waits to be accepted and read, and those without a new connection that end them. */
+const MAX_ROUNDS = 100
+const QUIET_ROUNDS = 3
 
 export function startHttpServer(listener: RequestListener, at: ListenConfig, lane?: ConnectionLane): Promise<Listening> {
   const serve = withOneHost(withWholeAnswers(listener))
@@ -121,7 +124,7 @@ export async function listen(server: NetServer, at: ListenConfig, connections: C
       const isLastCall = connections.announce !== undefined && graceMs > LAST_CALL_MS
       connections.announce?.()
       // Connections that wait for their turn would be reset: those are accepted first.
-      if (isLastCall) await readAll()
+      if (isLastCall) await readAll(server)
       // The close of an HTTP server would also close what is idle.
       const closed = new Promise(resolve => NetServer.prototype.close.call(server, resolve))
       if (isLastCall) await lastCall(server)
@@ -138,12 +141,21 @@ async function lastCall(server: NetServer): Promise<void> {
   const count = await new Promise<number>(resolve => server.getConnections((_error, found) => resolve(found ?? 0)))
   if (count === 0) return
   await new Promise(resolve => setTimeout(resolve, LAST_CALL_MS))
-  await readAll()
+  await readAll(server)
 }
 
-/** Over once what has come is read, however late the thread is: a connection is accepted in one round of the event loop, and read in the next. */
-async function readAll(): Promise<void> {
-  for (let round = 0; round < 3; round++) await new Promise(setImmediate)
+/** Over once what has come is read, however late the thread is: a round of the event loop accepts one connection, which the next round reads. */
+async function readAll(server: NetServer): Promise<void> {
+  let quietRounds = 0
+  const accepted = () => {
+    quietRounds = 0
+  }
+  server.on('connection', accepted)
+  for (let round = 0; round < MAX_ROUNDS && quietRounds < QUIET_ROUNDS; round++) {
+    quietRounds++
+    await new Promise(setImmediate)
+  }
+  server.off('connection', accepted)
 }
 
 /** Every address of the machine, of IPv6 and IPv4. */

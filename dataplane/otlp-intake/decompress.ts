@@ -13,7 +13,7 @@ import {
 } from 'node:zlib'
 import { releaseBytes } from '../memory/release-bytes.ts'
 import type { MemoryLease } from './memory-budget.ts'
-import { Refusal } from './refusal.ts'
+import { Refusal, tooLarge } from './refusal.ts'
 
 /** Up to this size a body is decompressed at once; what grows larger is decompressed in steps, off the event loop. */
 const AT_ONCE_BYTES = 1024 * 1024
@@ -103,7 +103,7 @@ async function decompressFrame(body: Uint8Array, request: FrameRequest): Promise
   } catch (error) {
     if (!isTooLong(error)) throw asRefusal(error, encoding)
   }
-  if (limitBytes <= AT_ONCE_BYTES) throw tooLarge(limitBytes)
+  if (limitBytes <= AT_ONCE_BYTES) throw unpacksTooLarge(limitBytes)
   return inSteps(body, request)
 }
 
@@ -126,7 +126,7 @@ async function inSteps(body: Uint8Array, { codec, encoding, doneBytes, limitByte
   try {
     for await (const chunk of stream as AsyncIterable<Uint8Array>) {
       size += chunk.length
-      if (doneBytes + size > limitBytes) throw tooLarge(limitBytes)
+      if (doneBytes + size > limitBytes) throw unpacksTooLarge(limitBytes)
       lease.grow(chunk.length)
       chunks.push(chunk)
     }
@@ -154,8 +154,8 @@ function isTooLong(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE'
 }
 
-function tooLarge(limitBytes: number): Refusal {
-  return new Refusal('tooLarge', `request body: expected at most ${limitBytes} bytes after decompression`)
+function unpacksTooLarge(limitBytes: number): Refusal {
+  return tooLarge('request body', limitBytes, 'more after decompression')
 }
 
 function asRefusal(error: unknown, encoding: Encoding): Refusal {

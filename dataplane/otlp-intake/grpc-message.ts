@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer'
 import { releaseBytes } from '../memory/release-bytes.ts'
 import { ENCODINGS, type Encoding } from './decompress.ts'
 import type { MemoryLease } from './memory-budget.ts'
-import { Refusal } from './refusal.ts'
+import { Refusal, tooLarge } from './refusal.ts'
 
 /** The method of OTLP that takes logs. */
 export const LOGS_EXPORT_PATH = '/opentelemetry.proto.collector.logs.v1.LogsService/Export'
@@ -83,7 +83,7 @@ export class GrpcMessage {
   }
 
   #checkSize(bytes: number): void {
-    if (bytes > this.#limitBytes) throw new Refusal('tooLarge', `request message: expected at most ${this.#limitBytes} bytes`)
+    if (bytes > this.#limitBytes) throw tooLarge('request message', this.#limitBytes, bytes)
   }
 
   /** Makes room for `bytes` of the message. */

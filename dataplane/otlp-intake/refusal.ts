@@ -49,6 +49,11 @@ export class Refusal extends Error {
   }
 }
 
+/** `seen`: its bytes where the sender has told them, or what else is known. */
+export function tooLarge(what: string, limitBytes: number, seen: number | string = 'more'): Refusal {
+  return new Refusal('tooLarge', `${what}: expected at most ${limitBytes} bytes (MAX_REQUEST_BYTES), saw ${seen}`)
+}
+
 /** The refusal that answers a request which ended with this error. Logs an error that is no `Refusal`. */
 export function refusalOf(error: unknown, log: Log): Refusal {
   if (error instanceof Refusal) return error

@@ -6,7 +6,7 @@ import { MalformedPayload, OversizedPayload } from '../otlp/malformed.ts'
 import { decompress, parseEncoding } from '../otlp-intake/decompress.ts'
 import type { LocalCollector } from '../otlp-intake/local-collector.ts'
 import type { MemoryBudget } from '../otlp-intake/memory-budget.ts'
-import { Refusal } from '../otlp-intake/refusal.ts'
+import { Refusal, tooLarge } from '../otlp-intake/refusal.ts'
 import { answerBytes, methodNotAllowed, stopReading, type TenantExchange } from '../upstream/exchange.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { DroppedAttributes } from './attribute-names.ts'
@@ -24,7 +24,7 @@ export interface ExportDeps {
 }
 
 const ERRORS: BodyErrors = {
-  tooLarge: maxBytes => new Refusal('tooLarge', `request body: expected at most ${maxBytes} bytes`),
+  tooLarge: (maxBytes, seenBytes) => tooLarge('request body', maxBytes, seenBytes),
   cutShort: () => new Refusal('malformed', 'the client hung up before the end of the request'),
 }
 

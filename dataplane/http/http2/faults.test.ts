@@ -172,6 +172,27 @@ describe('the HTTP/2 server and clients that err', () => {
       expect(harness.seen.every(({ isCut }) => isCut)).to.equal(true)
     })
 
+    const brokenBy = [
+      { name: 'a window update by nothing', frame: (id: number) => rawFrame(FRAME.windowUpdate, 0, id, uint32(0)) },
+      { name: 'a window update that large', frame: (id: number) => rawFrame(FRAME.windowUpdate, 0, id, uint32(0x7fff_ffff)) },
+      { name: 'data behind their end', frame: (id: number) => data(id, Buffer.from('x')) },
+      { name: 'trailers behind their end', frame: (id: number) => headers(id, END, HEAD) },
+      { name: 'a priority of another size', frame: (id: number) => rawFrame(FRAME.priority, 0, id, Buffer.alloc(4)) },
+    ]
+    for (const { name, frame } of brokenBy)
+      it(`more requests broken by ${name} than it lets be answered`, async () => {
+        harness.control.isHolding = true
+        client.send(GREETING)
+        for (let i = 0; i < 1001; i++) {
+          client.send(headers(2 * i + 1), frame(2 * i + 1))
+          if (i % 100 !== 99) continue
+          await until(() => harness.held.length === i + 1)
+          // Answered, none of them is under way any more.
+          for (const request of harness.held.slice(i - 99)) request.answer(OK)
+        }
+        expect(codeOf(await client.next(({ type }) => type === FRAME.goAway), 4)).to.equal(ERROR_CODE.enhanceYourCalm)
+      })
+
     for (const { name, frame } of empty)
       it(`10,001 ${name}, which ask for nothing`, async () => {
         harness.control.isHolding = true

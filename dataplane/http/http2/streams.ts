@@ -107,8 +107,8 @@ export class Streams implements StreamOwner {
       return void this.#late.dataBegins(streamId, size)
     }
     stream.receiveWindow -= size
-    if (stream.isWhole) this.reset(stream, ERROR_CODE.streamClosed)
-    else if (stream.receiveWindow < 0) this.reset(stream, ERROR_CODE.flowControl)
+    if (stream.isWhole) this.#broken(stream, ERROR_CODE.streamClosed)
+    else if (stream.receiveWindow < 0) this.#broken(stream, ERROR_CODE.flowControl)
   }
 
   data(bytes: Buffer): void {
@@ -150,6 +150,16 @@ export class Streams implements StreamOwner {
     const stream = this.#find(streamId)
     if (stream === undefined) return void this.#late.cut(streamId)
     this.#cut(stream)
+    this.#countGivenUp()
+  }
+
+  /** A client that has its requests reset gives them up as one does that resets them. */
+  #broken(stream: Stream, code: ErrorCode): void {
+    this.reset(stream, code)
+    this.#countGivenUp()
+  }
+
+  #countGivenUp(): void {
     if (++this.#givenUp > MAX_GIVEN_UP) throw new ConnectionFault(ERROR_CODE.enhanceYourCalm, 'too many requests given up')
   }
 
@@ -165,8 +175,8 @@ export class Streams implements StreamOwner {
     const stream = this.#find(streamId)
     if (stream === undefined) return
     stream.sendWindow += increment
-    if (increment === 0) this.reset(stream, ERROR_CODE.protocol)
-    else if (stream.sendWindow > MAX_WINDOW_BYTES) this.reset(stream, ERROR_CODE.flowControl)
+    if (increment === 0) this.#broken(stream, ERROR_CODE.protocol)
+    else if (stream.sendWindow > MAX_WINDOW_BYTES) this.#broken(stream, ERROR_CODE.flowControl)
     else this.#send(stream)
   }
 
@@ -189,7 +199,7 @@ export class Streams implements StreamOwner {
   resetById(streamId: number, code: ErrorCode): void {
     const stream = this.#open.get(streamId)
     if (stream === undefined) this.#late.reset(streamId, code)
-    else this.reset(stream, code)
+    else this.#broken(stream, code)
   }
 
   /** Cuts streams that take too long. */
@@ -306,8 +316,8 @@ export class Streams implements StreamOwner {
   }
 
   #trailers(stream: Stream, endsStream: boolean, fields: readonly HeaderField[]): void {
-    if (stream.isWhole) this.reset(stream, ERROR_CODE.streamClosed)
-    else if (!endsStream || wellFormed(() => checkTrailers(fields)) === undefined) this.reset(stream, ERROR_CODE.protocol)
+    if (stream.isWhole) this.#broken(stream, ERROR_CODE.streamClosed)
+    else if (!endsStream || wellFormed(() => checkTrailers(fields)) === undefined) this.#broken(stream, ERROR_CODE.protocol)
     else this.#whole(stream)
   }
 
@@ -315,7 +325,7 @@ export class Streams implements StreamOwner {
     if (stream.hasPromisedLength) {
       stream.isWhole = true
       stream.receiver.end()
-    } else this.reset(stream, ERROR_CODE.protocol)
+    } else this.#broken(stream, ERROR_CODE.protocol)
   }
 
   /** Undefined for a stream that is closed. */

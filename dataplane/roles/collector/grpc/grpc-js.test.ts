@@ -151,13 +151,18 @@ describe('OTLP over gRPC, seen by @grpc/grpc-js', () => {
         code: status.UNIMPLEMENTED,
         details: /no such method: .*Trace/,
       },
-      { name: 'RESOURCE_EXHAUSTED: over the limit', message: tooLarge, code: status.RESOURCE_EXHAUSTED, details: /expected at most/ },
+      {
+        name: 'RESOURCE_EXHAUSTED: over the limit',
+        message: tooLarge,
+        code: status.RESOURCE_EXHAUSTED,
+        details: new RegExp(`bytes \\(MAX_REQUEST_BYTES\\), saw ${tooLarge.length}$`),
+      },
       {
         name: 'RESOURCE_EXHAUSTED: over the limit once it is unpacked',
         message: tooLarge,
         call: { options: GZIP },
         code: status.RESOURCE_EXHAUSTED,
-        details: /after decompression/,
+        details: /bytes \(MAX_REQUEST_BYTES\), saw more after decompression/,
       },
     ]
     for (const { name, message = MESSAGE, call, code, details } of cases)

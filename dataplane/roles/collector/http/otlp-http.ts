@@ -6,7 +6,7 @@ import type { PlainAnswer } from '../../../http/plain-lane/answer-writer.ts'
 import { type BodyErrors, readBody } from '../../../http/request-body.ts'
 import { pathOfTarget } from '../../../http/target-path.ts'
 import { parseEncoding } from '../../../otlp-intake/decompress.ts'
-import { Refusal } from '../../../otlp-intake/refusal.ts'
+import { Refusal, tooLarge } from '../../../otlp-intake/refusal.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import type { CollectorCounters } from '../intake/collector-counters.ts'
 import type { Intake } from '../intake/intake.ts'
@@ -24,7 +24,7 @@ export const LOGS_PATH = '/v1/logs'
 const LINGER_MS = 2_000
 
 const ERRORS: BodyErrors = {
-  tooLarge: maxBytes => new Refusal('tooLarge', `request body: expected at most ${maxBytes} bytes`),
+  tooLarge: (maxBytes, seenBytes) => tooLarge('request body', maxBytes, seenBytes),
   cutShort: () => new Refusal('malformed', 'the client hung up before the end of the body'),
 }
 
