@@ -61,6 +61,7 @@ async function fill(app: Standalone): Promise<void> {
   }
   await send(SCRIPT, [`${SCRIPT} timeout`, `timeout ${SCRIPT}`, 'connection refused'], [text(SCRIPT, SCRIPT), text('a b', 'c d')])
   await send(LONG_NAME, ['connection refused', 'read timed out', `OutOfMemory ${'y'.repeat(5_000)}`])
+  await send(LONG_NAME, ['connection refused', 'read timed out', 'OutOfMemory'], [], 'acme')
   await send('orders', ['an order'], [{ key: 'order.id', value: { intValue: LONG_NUMBER } }])
   const [tricky, turned] = [`pay${TURNED}tnem`, `us${TURNED}er`]
   const messages = [`connection refused by ${TURNED}gpj.exe`, `timeout of zero${UNSEEN}width`, `${TURNED}OutOfMemory`]
@@ -77,6 +78,15 @@ describe('content of logs in the console', function () {
   this.timeout(90_000)
   const at = useConsole({ fill, sharesWindow: true })
   let page: Page
+
+  it('names the tenant of an incident beside the longest name of a service', async () => {
+    const page = await at.open('/incidents')
+    const tenant = page
+      .getByRole('listitem')
+      .filter({ has: page.getByTitle(LONG_NAME) })
+      .getByTitle('Of tenant acme')
+    expect(await tenant.evaluate(element => element.scrollWidth - element.clientWidth)).to.equal(0)
+  })
 
   it('is text on every page, which is no wider than a window, of a phone or of a computer', async () => {
     page = await at.open('/upload')

@@ -31,6 +31,16 @@ describe('pages of the console', function () {
     expect(await page.evaluate('navigator.clipboard.readText()')).to.contain('payment gateway timeout')
   })
 
+  it('say so for the tenant that is looked at, so that the log comes there', async () => {
+    page = await at.open('/?tenant=newcomer')
+    await page.getByText('logpipeline demo --tenant newcomer', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Copy the command' }).click()
+    execFileSync('sh', ['-c', (await page.evaluate('navigator.clipboard.readText()')) as string], { stdio: 'pipe' })
+    await page.getByText('No logs yet').waitFor({ state: 'detached', timeout: 30_000 })
+    // The store tells the fields of one tenant to nobody.
+    expect(at.takeProblems().every(problem => problem.includes('403'))).to.equal(true)
+  })
+
   it('upload: takes a file, names the lines that were refused, and leads to the records', async () => {
     page = await at.open('/upload')
     const lines = ['{"message":"one","service":"cart"}', 'no JSON', '{"message":"two","service":"cart"}']

@@ -299,6 +299,34 @@ describe('the console', function () {
     await page.getByRole('button', { name: 'Make it light' }).waitFor()
   })
 
+  it('prints the incident that is looked at, without the list beside it', async () => {
+    const page = await at.open('/incidents')
+    const list = page.getByRole('list', { name: 'Incidents' })
+    await list.waitFor()
+    await page.emulateMedia({ media: 'print' })
+    await list.waitFor({ state: 'hidden' })
+    expect(await page.getByRole('article').isVisible()).to.equal(true)
+    await page.emulateMedia({ media: 'screen' })
+    await list.waitFor()
+  })
+
+  it('in colours of the system, shows what is chosen among buttons, and the bars of services', async () => {
+    const page = await at.open('/incidents')
+    await page.emulateMedia({ forcedColors: 'active' })
+    const widthOf = (name: RegExp) =>
+      page.getByRole('button', { name }).evaluate(element => element.ownerDocument.defaultView!.getComputedStyle(element).outlineWidth)
+    const [chosen, other] = [await widthOf(/^Unresolved/), await widthOf(/^Resolved/)]
+    expect(chosen).to.equal('2px').and.to.not.equal(other)
+    await goTo(page, '/trends')
+    const bar = page.getByRole('img', { name: /in one of \d+ equal parts/ }).first()
+    const [ground, colour] = await bar.evaluate(element => {
+      const { getComputedStyle, document } = element.ownerDocument.defaultView!
+      return [getComputedStyle(document.body).backgroundColor, getComputedStyle(element.firstElementChild!).backgroundColor]
+    })
+    expect(colour).to.not.equal(ground)
+    await page.emulateMedia({ forcedColors: 'none' })
+  })
+
   it('changes an incident in the order of the keys, also where answers take their time', async () => {
     const page = await at.open('/incidents')
     await page.getByRole('article').getByRole('button', { name: 'Resolve' }).waitFor()

@@ -13,6 +13,7 @@ import {
   TargetUnreachable,
 } from '../../ports/outbound-http.ts'
 import { certificateProblem } from '../../text/certificate-problem.ts'
+import { CONNECTION_WORDS } from '../../text/connection-words.ts'
 import { ALLOWED_BY, createOutboundAddresses } from './outbound-addresses.ts'
 
 const CONNECT_MS = 10_000
@@ -187,20 +188,16 @@ function refusalIn(error: unknown, url: URL): TargetRefused | TargetUnreachable 
 }
 
 const NO_TLS = 'it does not speak TLS: the address should begin with http:, or have another port'
-const WORDS = new Map(
-  Object.entries({
-    ECONNREFUSED: 'the connection is refused',
-    ECONNRESET: 'the connection was reset',
-    ETIMEDOUT: 'the connection timed out',
-    EHOSTUNREACH: 'the host cannot be reached',
-    ENETUNREACH: 'the network cannot be reached',
+const WORDS = new Map([
+  ...CONNECTION_WORDS,
+  ...Object.entries({
     ERR_SSL_WRONG_VERSION_NUMBER: NO_TLS,
     ERR_SSL_PACKET_LENGTH_TOO_LONG: NO_TLS,
     UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
     UND_ERR_SOCKET: 'the connection was closed before the answer',
     UND_ERR_MAX_ORIGINS_REACHED: 'too many hosts are spoken to at this time',
   }),
-)
+])
 
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error'

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
-import { readSession } from '../api/dashboard.ts'
+import { SESSION_QUERY } from '../components/session-query.ts'
 import { useClockOffset } from '../components/use-clock-offset.ts'
 
 /** Computers are set right, and sessions end, while the console is open. */
@@ -10,12 +10,9 @@ const POLL_MS = 300_000
 export function useSession() {
   const client = useQueryClient()
   const { data } = useQuery({
-    queryKey: ['session'],
-    queryFn: ({ signal }) => readSession(signal),
-    staleTime: 60_000,
+    ...SESSION_QUERY,
     // A function: what is shown is not old for want of this answer.
     refetchInterval: () => POLL_MS,
-    meta: { quiet: true },
   })
   const offsetMs = useClockOffset()
   const before = useRef(offsetMs)

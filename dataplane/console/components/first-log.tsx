@@ -2,9 +2,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { searchLogs } from '../api/search.ts'
-import { addressOf } from '../url-state/base-path.ts'
 import { useLink } from '../url-state/links.ts'
-import { Command, EmptyState } from './states.tsx'
+import { parseTenant } from '../url-state/tenant.ts'
+import { useSearch } from '../url-state/use-search.ts'
+import { EmptyState } from './states.tsx'
+import { UploadCommandLine } from './upload-command-line.tsx'
 
 /** How often a page without logs looks for the first one. */
 const POLL_MS = 5_000
@@ -20,17 +22,20 @@ export function useAnyLogs(): boolean | undefined {
   return data ?? (error === null ? undefined : true)
 }
 
+const FIRST_RECORD = `\\
+  '{"service":"checkout","level":"ERROR","message":"payment gateway timeout"}'`
+
 /** How the first log gets in: shown where there is none at all. */
 export function FirstLog() {
   const link = useLink()
-  const command = `curl ${addressOf('/api/upload')} --data-binary \\
-  '{"service":"checkout","level":"ERROR","message":"payment gateway timeout"}'`
+  const tenant = parseTenant(useSearch())
   return (
     <EmptyState title="No logs yet">
       <p>Paste this into a terminal to send the first one:</p>
-      <Command text={command} />
+      <UploadCommandLine data={FIRST_RECORD} />
       <p>
-        Or <Link href={link('/upload')}>drop a file of logs</Link>, or let a made-up shop send some and break: <code>logpipeline demo</code>
+        Or <Link href={link('/upload')}>drop a file of logs</Link>, or let a made-up shop send some and break:{' '}
+        <code>logpipeline demo{tenant === undefined ? '' : ` --tenant ${tenant}`}</code>
       </p>
     </EmptyState>
   )

@@ -54,6 +54,8 @@ describe('Fields of a platform', () => {
     ['baseUrl', 'https://user:pass@shop.example'],
     ['baseUrl', 'file:///etc/passwd'],
     ['baseUrl', 'shop.example'],
+    ['apiBaseUrl', 'https://api.opsgenie.com/v2'],
+    ['apiBaseUrl', 'https://events.pagerduty.com/v2/enqueue'],
     ['projectKey', ''],
     ['projectKey', '  '],
     ['projectKey', 'OPS\nX'],
@@ -63,6 +65,13 @@ describe('Fields of a platform', () => {
   ]
   for (const [field, value] of refused)
     it(`refuses ${JSON.stringify(value).slice(0, 60)} as ${field}`, () => expect(parseField(field, value, RULES).ok).to.equal(false))
+
+  it('names the address of several that is none', () => {
+    for (const value of [['a@shop.example', 'ops'], 'a@shop.example,ops'])
+      expect(parseField('to', value, RULES)).to.deep.equal({
+        ...{ ok: false, expected: 'an e-mail address, or a list of 1 to 50, and "ops" is none' },
+      })
+  })
 
   it('plain http is an address only where private targets are allowed', () => {
     expect([isTargetUrl('http://a.example', true), isTargetUrl('http://a.example', false)]).to.deep.equal([true, false])

@@ -24,6 +24,8 @@ export type ParsedField = { readonly ok: true; readonly value: FieldValue } | { 
 interface Kind {
   readonly expected: string
   parse(value: unknown, rules: FieldRules): FieldValue | undefined
+  /** The part of a value that is not of the kind, where it is one of several. */
+  partOf?(value: unknown): unknown
   /** The host that a value names. */
   hostOf?(value: FieldValue): string
 }
@@ -37,6 +39,13 @@ const HTTPS_URL: Kind = {
   expected: 'an https URL such as https://example.com, without user name and fragment',
   parse: (value, { allowsPlainHttp }) => (isText(value) && isTargetUrl(value, allowsPlainHttp) ? value : undefined),
   hostOf: value => hostOf(String(value)),
+}
+
+/** The root alone: what is sent has the version in its path. */
+const ROOT_URL: Kind = {
+  ...HTTPS_URL,
+  expected: 'the https URL of the root, such as https://example.com, without /v2, user name and fragment',
+  parse: (value, rules) => (isText(value) && /\/v2(\/|$)/.test(value) ? undefined : HTTPS_URL.parse(value, rules)),
 }
 
 const HOST: Kind = { ...TEXT, hostOf: String }
@@ -62,16 +71,17 @@ const TEXTS: Kind = {
 const ADDRESSES: Kind = {
   expected: `an e-mail address, or a list of 1 to ${MAX_LIST}`,
   parse(value) {
-    const list = isText(value) ? value.split(',') : isTexts(value) ? value : []
+    const list = listOf(value)
     return list.length > 0 && list.length <= MAX_LIST && list.every(isAddress) ? (value as FieldValue) : undefined
   },
+  partOf: value => (listOf(value).length > 1 ? listOf(value).find(each => !isAddress(each)) : undefined),
 }
 
 const ADDRESS: Kind = { expected: 'an e-mail address', parse: value => (isText(value) && isAddress(value) ? value : undefined) }
 
 /** Kinds of fields; a field that is not named here is text. */
 const KINDS: ReadonlyMap<string, Kind> = new Map([
-  ['apiBaseUrl', HTTPS_URL],
+  ['apiBaseUrl', ROOT_URL],
   ['baseUrl', HTTPS_URL],
   ['instanceUrl', HTTPS_URL],
   ['webhookUrl', HTTPS_URL],
@@ -86,9 +96,10 @@ const KINDS: ReadonlyMap<string, Kind> = new Map([
 
 /** By the field's name, which is one of its platform's. */
 export function parseField(field: string, value: unknown, rules: FieldRules): ParsedField {
-  const { expected, parse, hostOf } = KINDS.get(field) ?? TEXT
+  const { expected, parse, partOf, hostOf } = KINDS.get(field) ?? TEXT
   const parsed = parse(value, rules)
-  if (parsed === undefined) return { ok: false, expected }
+  const part = parsed === undefined ? partOf?.(value) : undefined
+  if (parsed === undefined) return { ok: false, expected: part === undefined ? expected : `${expected}, and ${shownField(part)} is none` }
   const expectedHost = hostOf && rules.refuseHost?.(hostOf(parsed))
   return expectedHost === undefined ? { ok: true, value: parsed } : { ok: false, expected: expectedHost }
 }
@@ -141,6 +152,11 @@ export function isText(value: unknown): value is string {
 
 function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.length > 0 && value.length <= MAX_LIST && value.every(isText)
+}
+
+/** Addresses of a list, or of a text with commas. */
+function listOf(value: unknown): readonly string[] {
+  return isText(value) ? value.split(',') : isTexts(value) ? value : []
 }
 
 function isAddress(text: string): boolean {

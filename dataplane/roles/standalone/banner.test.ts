@@ -39,4 +39,9 @@ describe('the banner of standalone', () => {
       .and.to.contain('within two minutes')
     expect(banner(ADDRESSES, [])).to.not.contain('demo')
   })
+
+  it('says commands as they can be pasted', () => {
+    const text = banner(ADDRESSES, [], { isEmpty: true, command: 'hack/logpipeline' })
+    expect(text).to.contain('`hack/logpipeline demo`').and.to.contain('(hack/logpipeline keys create --tenant T)')
+  })
 })

@@ -16,12 +16,17 @@ export interface Addresses {
 
 /**
  * The text for a person at a terminal once everything is up; `starting` are threads of the bridge that do not run yet, `missingBrokers` those of a
- * Kafka without which nothing is taken in; `isEmpty`: the data directory was made by this start.
+ * Kafka without which nothing is taken in; `isEmpty`: the data directory was made by this start; `command` is how the
+ * program is called.
  */
 export function banner(
   { dashboard, gateway, otlpGrpc, otlpHttp, health, search, bridge, ticketing, features, scheduler, agent, dataDir }: Addresses,
   starting: readonly string[],
-  { missingBrokers, isEmpty = false }: { readonly missingBrokers?: string | undefined; readonly isEmpty?: boolean } = {},
+  {
+    missingBrokers,
+    isEmpty = false,
+    command = 'logpipeline',
+  }: { readonly missingBrokers?: string | undefined; readonly isEmpty?: boolean; readonly command?: string } = {},
 ): string {
   const still = starting.length === 0 ? '' : `  (still starting: ${starting.join(', ')})`
   const missing =
@@ -33,7 +38,7 @@ export function banner(
 `
   const demo = isEmpty
     ? `
-  No logs yet? \`logpipeline demo\`, in another terminal, plays a small shop that breaks: its incident is in the console within two minutes.
+  No logs yet? \`${command} demo\`, in another terminal, plays a small shop that breaks: its incident is in the console within two minutes.
 `
     : ''
   return `
@@ -42,7 +47,7 @@ ${missing}
     Console            ${dashboard}
     OTLP over gRPC     ${otlpGrpc}
     OTLP over HTTP     ${otlpHttp}/v1/logs
-    With an API key    ${gateway}/v1/logs  (logpipeline keys create --tenant T)
+    With an API key    ${gateway}/v1/logs  (${command} keys create --tenant T)
     Search             ${search}/service-logs-*/_search
     Incidents          ${ticketing}/api/incidents
     Bridge             ${bridge}/health${still}

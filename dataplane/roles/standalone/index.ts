@@ -16,6 +16,7 @@ import type { RoleContext } from '../role.ts'
 import { ROLE_MODULES } from '../role-modules.ts'
 import { banner } from './banner.ts'
 import { readOrMakeEncryptionKey } from './encryption-key.ts'
+import { ownCommand } from './own-command.ts'
 import { watchPipelineDelay } from './pipeline-delay.ts'
 import { publishSearchAddress } from './publish-address.ts'
 import { type SearchThread, startSearchThread } from './search-thread.ts'
@@ -128,7 +129,10 @@ export function start({ settings, log, clock }: RoleContext<'standalone'>): Prom
     const missing = { ...(starting.length > 0 && { starting }), ...(missingBrokers !== undefined && { missingBrokers }) }
     if (missingBrokers === undefined) log.info({ ...addresses, ...missing }, 'logpipeline is up')
     else log.warn({ ...addresses, ...missing }, 'logpipeline is up, waiting for brokers: nothing is taken in yet')
-    if (logFormat === 'readable') process.stdout.write(banner(addresses, starting, { missingBrokers, isEmpty }))
+    if (logFormat === 'readable')
+      process.stdout.write(
+        banner(addresses, starting, { missingBrokers, isEmpty, command: ownCommand(process.argv[1] ?? '', process.cwd()) }),
+      )
     return {}
 
     async function startEmbeddedSearch(): Promise<SearchThread> {

@@ -347,8 +347,10 @@ describe('e-mail', () => {
   it('says that nothing was sent when the connection is refused', async () => {
     const { smtp, send } = await open()
     await smtp.close()
-    expect(await send())
-      .to.include({ kind: 'retryable', isTargetDown: true })
-      .and.not.have.property('isAmbiguous')
+    const outcome = await send()
+    expect(outcome).to.include({ kind: 'retryable', isTargetDown: true }).and.not.have.property('isAmbiguous')
+    expect(outcome)
+      .to.have.property('reason')
+      .that.matches(/^The mail server does not answer: \S+:\d+: the connection is refused$/)
   })
 })

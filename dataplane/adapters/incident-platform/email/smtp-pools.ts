@@ -6,6 +6,7 @@ import type SMTPPool from 'nodemailer/lib/smtp-pool/index.js'
 import type { Target } from '../../../domain/tickets/target.ts'
 import type { OutboundAddress, OutboundAddresses } from '../../../ports/outbound-addresses.ts'
 import { TargetUnreachable } from '../../../ports/outbound-http.ts'
+import { CONNECTION_WORDS } from '../../../text/connection-words.ts'
 import { field } from '../target-field.ts'
 import { logInOptions } from './log-in.ts'
 
@@ -141,7 +142,7 @@ async function openSocket(host: string, port: number, addresses: OutboundAddress
       last = error
     }
   }
-  const why = last instanceof Error ? last.message : 'no connection'
+  const why = last instanceof Error ? (CONNECTION_WORDS.get(String((last as NodeJS.ErrnoException).code)) ?? last.message) : 'no connection'
   throw new TargetUnreachable(`${host}:${port}: ${why}`, false, { cause: last })
 }
 

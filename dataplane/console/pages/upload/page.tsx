@@ -3,9 +3,8 @@ import { Button } from '@mantine/core'
 import { IconFileUpload } from '@tabler/icons-react'
 import { type DragEvent, useRef, useState } from 'react'
 import { Page, Panel } from '../../components/panel.tsx'
-import { Command } from '../../components/states.tsx'
+import { UploadCommandLine } from '../../components/upload-command-line.tsx'
 import { useShortcut } from '../../components/use-shortcut.ts'
-import { addressOf } from '../../url-state/base-path.ts'
 import styles from './upload.module.css'
 import { UploadRow } from './upload-row.tsx'
 import { useUploads } from './uploads.tsx'
@@ -52,7 +51,7 @@ export default function UploadPage() {
           </dl>
         </Panel>
         <Panel title="From a terminal">
-          <Command text={`curl ${addressOf('/api/upload')} --data-binary @app.log.ndjson`} />
+          <UploadCommandLine data="@app.log.ndjson" />
         </Panel>
       </div>
     </Page>

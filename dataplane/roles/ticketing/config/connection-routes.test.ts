@@ -154,7 +154,9 @@ describe('connection tests', () => {
       answer = () => new Promise(() => {})
       const pending = test({ platform: 'jira' })
       await waitOut(10_000)
-      expect((await pending).body).to.deep.include({ status: 'error', message: 'no answer within 10 s' })
+      expect((await pending).body).to.deep.include({
+        ...{ status: 'error', message: 'jira: no answer within 10 s: check the address and the port, and whether a firewall is between' },
+      })
       expect(signals[0]?.aborted).to.equal(true)
     })
 

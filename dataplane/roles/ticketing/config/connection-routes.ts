@@ -52,7 +52,7 @@ export function connectionRoutes(deps: ConnectionTestDeps): readonly Route[] {
         if (typeof found === 'string') return { body: { status: 'error', platform, message: found } }
         // Fields of the caller's choice may name a server of the caller's, whose guesses the masks would answer.
         const others = fields === undefined ? configuredSecrets(await config.load(tenant)) : []
-        const { ok, message } = await within(clock, PLATFORM_TEST_MS, signal => testPlatform(found, signal, others), failedTest)
+        const { ok, message } = await within(clock, PLATFORM_TEST_MS, signal => testPlatform(found, signal, others), noAnswer(platform))
         if (ok && fields === undefined) onMended(tenant, [platform])
         return { body: { status: ok ? 'ok' : 'error', platform, message: redact(message, [...secretsOfTarget(found), ...others]) } }
       },
@@ -99,6 +99,8 @@ export function connectionRoutes(deps: ConnectionTestDeps): readonly Route[] {
 }
 
 const failedTest = (message: string): ConnectionTest => ({ ok: false, message })
+const noAnswer = (platform: TargetId) => (message: string) =>
+  failedTest(`${platform}: ${message}: check the address and the port, and whether a firewall is between`)
 
 /** The function throws `HttpError` 429 where a tenant tests too often. */
 function limitTests(clock: Clock): (tenant: string) => void {
