@@ -1,4 +1,4 @@
-/** What somebody can do where the API server refuses the pods of a component. */
+/** Advice where the API server refuses the pods of a component. */
 import type { Component } from '../api/components.ts'
 import type { Effect, Problem } from './finding.ts'
 
