@@ -39,6 +39,13 @@ const HTTPS_URL: Kind = {
   hostOf: value => hostOf(String(value)),
 }
 
+/** The whole address, to which nothing is added: what follows a # in it is never sent, and is left out. */
+const WEBHOOK_URL: Kind = {
+  expected: 'an https URL such as https://example.com, without user name',
+  parse: (value, rules) => HTTPS_URL.parse(typeof value === 'string' ? value.replace(/#.*$/, '') : value, rules),
+  hostOf: HTTPS_URL.hostOf!,
+}
+
 const HOST: Kind = { ...TEXT, hostOf: String }
 
 const PORT: Kind = {
@@ -74,7 +81,7 @@ const KINDS: ReadonlyMap<string, Kind> = new Map([
   ['apiBaseUrl', HTTPS_URL],
   ['baseUrl', HTTPS_URL],
   ['instanceUrl', HTTPS_URL],
-  ['webhookUrl', HTTPS_URL],
+  ['webhookUrl', WEBHOOK_URL],
   ['host', HOST],
   ['port', PORT],
   ['secure', FLAG],
