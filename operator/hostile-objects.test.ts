@@ -42,6 +42,7 @@ describe('Custom resources that no CRD has looked at', () => {
         hasEncryptionKey: false,
         topics: [],
         workloads: {},
+        autoscalers: {},
         pods: [],
         servedApis: ALL_SERVED,
         problems: [],

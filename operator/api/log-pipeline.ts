@@ -7,9 +7,9 @@ import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { BUS } from './bus.ts'
 import { AGENT, ALL_IN_ONE, BRIDGE, COLLECTOR, DASHBOARD, FEATURES, GATEWAY, STREAM, TICKETING } from './component-specs.ts'
 import { credentials, secretKey } from './credentials.ts'
+import { POD_TEMPLATE } from './pod-template.ts'
 import { annotated, count, described, httpUrl, textMap } from './schema.ts'
 import type { LogPipelineStatus } from './status.ts'
-import { POD_TEMPLATE } from './workload.ts'
 
 export const MODES = ['Distributed', 'AllInOne'] as const
 

@@ -1,6 +1,6 @@
-/** Fields that components share: number, size and place of pods. */
+/** Fields that components share: number and size of pods. */
 import { z } from 'zod'
-import { annotated, count, described, objectName, passedThrough, textMap } from './schema.ts'
+import { annotated, count, described } from './schema.ts'
 
 const MAX_REPLICAS = 1_000
 
@@ -70,44 +70,3 @@ export const LAG_AUTOSCALING = described(
   MIN_MAX,
 )
 export type Autoscaling = z.output<typeof LAG_AUTOSCALING>
-
-const TOLERATION = z.object({
-  key: described(z.string().max(317), 'Key of the taint; all keys when not given, with the operator Exists.').optional(),
-  operator: described(z.enum(['Exists', 'Equal']), 'Whether value has to be that of the taint; Equal when not given.').optional(),
-  value: described(z.string().max(63), 'Value of the taint, with the operator Equal.').optional(),
-  effect: described(z.enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute']), 'Effect of the taint; all effects when not given.').optional(),
-  tolerationSeconds: described(
-    z.int(),
-    'How long pods stay that run already, with the effect NoExecute; for ever when not given.',
-  ).optional(),
-})
-
-const MAX_ID = 2_147_483_647
-const groupId = (description: string) => count(0, MAX_ID, description)
-
-const SECURITY_CONTEXT = described(
-  z.object({
-    runAsUser: count(1, MAX_ID, 'User of the processes; that of the image (65532) when not given.').optional(),
-    runAsGroup: groupId('Group of the processes.').optional(),
-    fsGroup: groupId('Group of the volumes.').optional(),
-    supplementalGroups: described(z.array(groupId('A group.')).max(32), 'More groups of the processes.').optional(),
-  }),
-  'Ids of the pods. When not given, the volume of mode AllInOne has the group 65532 (fsGroup); {} leaves that out, as OpenShift asks for, which sets all ids itself.',
-)
-
-export const POD_TEMPLATE = described(
-  z.object({
-    labels: textMap(32, 63, 'Labels of the pods beside those that the operator sets.').optional(),
-    annotations: textMap(32, 4_096, 'Annotations of the pods.').optional(),
-    nodeSelector: textMap(32, 63, 'Labels that a node must have.').optional(),
-    tolerations: described(z.array(TOLERATION).max(32), 'Taints of nodes that pods put up with.').optional(),
-    affinity: passedThrough('Affinity as in a pod; replaces nothing, the topology spread stays.').optional(),
-    securityContext: SECURITY_CONTEXT.optional(),
-    priorityClassName: objectName('Priority of the pods.').optional(),
-    imagePullSecrets: described(
-      z.array(z.object({ name: objectName('Name of the Secret.') })).max(16),
-      'Secrets with which the image is pulled.',
-    ).optional(),
-  }),
-  'What all pods of the pipeline have in common.',
-)

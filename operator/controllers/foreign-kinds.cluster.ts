@@ -110,6 +110,10 @@ describe('Kinds of other operators on a real API server', function () {
     expect(env.find(({ name }: ClusterObject) => name === 'BUS_BROKERS').value).to.equal('events-kafka-bootstrap:9092')
     const scaled = await objects.get('ScaledObject', 'shop-bridge')
     expect(scaled.metadata.managedFields[0]).to.include({ manager: 'logpipeline-operator', operation: 'Apply' })
+    const broken = [{ type: 'Ready', status: 'False', reason: 'ScaledObjectCheckFailed', message: 'cannot ask the brokers' }]
+    await objects.patch('ScaledObject', 'shop-bridge', { status: { conditions: broken } }, 'status')
+    const told = await objects.condition('LogPipeline', 'shop', 'AutoscalingReady', 'ScaledObjectCheckFailed', LOOK_MS)
+    expect(conditionOf(told, 'AutoscalingReady').message).to.contain('seen: cannot ask the brokers')
     await objects.remove('ServiceMonitor', 'shop')
     await objects.until('it is put back', 'ServiceMonitor', 'shop', () => true)
   })

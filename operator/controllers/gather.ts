@@ -8,7 +8,7 @@ import type { LogPipeline } from '../api/log-pipeline.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
 import type { OptionalKindName } from '../api/used-kinds.ts'
 import { encryptionKeyName } from '../observed/encryption-key.ts'
-import type { ExternalSecret, KafkaTopic, Pod, StrimziKafka, Workload } from '../observed/foreign-kinds.ts'
+import type { Autoscaler, ExternalSecret, KafkaTopic, Pod, StrimziKafka, Workload } from '../observed/foreign-kinds.ts'
 import type { Gathered, RoutesRead } from '../observed/gathered.ts'
 import { externalNames, type Reference, wantedSecrets } from '../observed/references.ts'
 import { findSharers, topicsKeys } from '../observed/shared-topics.ts'
@@ -60,6 +60,7 @@ export function gatherPipeline(view: ClusterView, pipeline: LogPipeline, referre
     hasEncryptionKey: hasEncryptionKey(view, pipeline),
     topics: ofKind(['KafkaTopic']) as readonly KafkaTopic[],
     workloads: byComponent(ofKind(['Deployment', 'StatefulSet']) as readonly Workload[]),
+    autoscalers: byComponent(ofKind(['HorizontalPodAutoscaler', 'ScaledObject']) as readonly Autoscaler[]),
     pods: cache.byIndex(PODS, INSTANCE_INDEX, keyOf(pipeline.metadata)) as readonly Pod[],
     problems,
   }
@@ -103,8 +104,8 @@ function findServed({ served }: ClusterView, name: OptionalKindName): Resource |
   return served().find(({ kind, group }) => `${kind}.${group}` === name)
 }
 
-function byComponent(workloads: readonly Workload[]): Gathered['workloads'] {
+function byComponent<T extends KubernetesObject>(objects: readonly T[]): Readonly<Partial<Record<Component, T>>> {
   return Object.fromEntries(
-    workloads.map(workload => [workload.metadata.labels?.['app.kubernetes.io/component'] as Component | undefined, workload] as const),
+    objects.map(object => [object.metadata.labels?.['app.kubernetes.io/component'] as Component | undefined, object] as const),
   )
 }

@@ -11,7 +11,7 @@ import { API_GROUP, API_VERSION } from '../api/names.ts'
 import { readLogPipeline, readTicketingRoute } from '../api/read-object.ts'
 import { TICKETING_ROUTE_KIND } from '../api/ticketing-route.ts'
 import { USED_KINDS } from '../api/used-kinds.ts'
-import { readExternalSecret, readKafka, readKafkaTopic } from '../observed/read-foreign.ts'
+import { readAutoscaler, readExternalSecret, readKafka, readKafkaTopic } from '../observed/read-foreign.ts'
 import { topicsKeys } from '../observed/shared-topics.ts'
 
 type UsedKind = (typeof USED_KINDS)[number]
@@ -32,17 +32,23 @@ const WORKLOAD: Watching = {
   slim: withImagesOnly(keepFields(['spec.replicas', 'spec.paused', 'spec.template.spec.containers', 'status'], { stubForeign: true })),
 }
 
+/** Numbers in its status change all the time; its conditions tell whether it scales. */
+const AUTOSCALER: Watching = { slim: reading(readAutoscaler, keepFields(['status.conditions'], { stubForeign: true })) }
+
 /** The default: the operator only has to know that an object exists and is as it was applied. */
 const METADATA_ONLY: Watching = { selection: { metadataOnly: true }, slim: keepFields([], { stubForeign: true }) }
 
 const WATCHING: Readonly<Partial<Record<UsedKind['kind'], Watching>>> = {
   Deployment: WORKLOAD,
   StatefulSet: WORKLOAD,
+  HorizontalPodAutoscaler: AUTOSCALER,
+  ScaledObject: AUTOSCALER,
   // Metadata alone: most Secrets do not concern the operator, and Helm's own are many. The content of a referenced Secret is asked for.
   Secret: { ...METADATA_ONLY, selection: { ...METADATA_ONLY.selection, fieldSelector: 'type!=helm.sh/release.v1' } },
   Pod: {
     selection: { labelSelector: `app.kubernetes.io/managed-by=${OPERATOR_NAME}` },
     slim: keepFields([
+      'spec.schedulerName',
       'status.phase',
       'status.reason',
       'status.message',

@@ -53,6 +53,15 @@ describe('The content of Secrets', () => {
     expect(asked).to.have.length(2)
   })
 
+  it('is whole where every key is wanted, also after a reader of one key alone', async () => {
+    store('search', '1', { password: 'cA==', other: 'bw==' }).tell()
+    await read('a')
+    expect(await read('b', new Map([['search', new Set(['*'])]]))).to.deep.equal({ password: 'cA==', other: 'bw==' })
+    contents.forget('b')
+    store('search', '2', { password: 'cQ==', other: 'bw==' }).tell()
+    expect(await read('a'), 'no value that nobody wants is kept').to.deep.equal({ password: 'cQ==', other: '' })
+  })
+
   it('is asked for again when its version is lower, as after a restore of etcd', async () => {
     store('search', '9', { password: 'bmV3' }).tell()
     await read()

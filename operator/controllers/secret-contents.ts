@@ -7,7 +7,7 @@ import { inputsHash } from '../desired/inputs-hash.ts'
 import type { Problem } from '../observed/finding.ts'
 import type { Secret } from '../observed/foreign-kinds.ts'
 import type { SecretsRead } from '../observed/gathered.ts'
-import type { WantedSecrets } from '../observed/references.ts'
+import { ALL_KEYS, type WantedSecrets } from '../observed/references.ts'
 import { SECRETS } from './kinds.ts'
 
 export interface SecretContentsDeps {
@@ -182,7 +182,7 @@ function slim({ apiVersion, kind, metadata, ['data']: data }: KubernetesObject, 
   const long: [string, number][] = []
   let others = 0
   for (const [key, value] of Object.entries((data ?? {}) as NonNullable<Secret['data']>)) {
-    if (!keys.has(key)) {
+    if (!keys.has(key) && !keys.has(ALL_KEYS)) {
       if (others++ < MAX_OTHER_KEYS) entries.push([key, ''])
     } else if (isLong(value)) {
       entries.push([key, standIn(value)])

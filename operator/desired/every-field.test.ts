@@ -74,6 +74,12 @@ const COMPANIONS: readonly (readonly [fixture: string, spec: object])[] = [
     'everything',
     { ticketing: { encryptionKey: { secret: undefined, externalSecret: { name: 'search' }, keys: { ENCRYPTION_KEY: 'enc' } } } },
   ],
+  ...[
+    { env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 'authority', key: 'token' } } }] },
+    { env: [{ name: 'A', valueFrom: { configMapKeyRef: { name: 'place', key: 'region' } } }] },
+    { env: [{ name: 'A', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } }] },
+    { volumes: [{ name: 'notes', mountPath: '/etc/notes', configMap: { name: 'place' } }] },
+  ].map(podTemplate => ['everything', { podTemplate }] as const),
   ['everything', { ticketing: { routeSelector: { matchExpressions: [{ key: 'team', operator: 'In', values: ['shop'] }] } } }],
 ]
 
@@ -88,7 +94,7 @@ type Path = readonly (string | number)[]
 type Tree = Record<string | number, unknown>
 
 /** Texts of every form that a field may ask for; those that the CRD does not take are passed over. */
-const TEXTS = ['other', '3Gi', '45m', '5 * * * *', 'https://other:9443', 'redis://other:6379', 'other:9092']
+const TEXTS = ['other', '3Gi', '45m', '5 * * * *', 'https://other:9443', 'redis://other:6379', 'other:9092', '/other']
 
 interface Leaf {
   readonly path: Path

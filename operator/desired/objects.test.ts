@@ -27,6 +27,10 @@ for (const fixture of fixtureNames()) {
   const secrets = { ...gathered.secrets, ...Object.fromEntries(made) }
   const find = (kind: string, name: string) => objects.find(object => object.kind === kind && object.metadata.name === name)
   const workloads = workloadsOf(objects)
+  const { env: given = [], topologySpreadConstraints } = gathered.pipeline.spec.podTemplate ?? {}
+  /** Without those that the resource gives itself. */
+  const variablesOf = (workload: WorkloadView) =>
+    containerOf(workload).env!.filter(({ name }) => !given.some(variable => variable.name === name))
 
   describe(`objects of ${fixture}`, () => {
     it('are told apart by kind and name', () => {
@@ -83,9 +87,19 @@ for (const fixture of fixtureNames()) {
     it('sets only settings of its role, to values that the role takes', () => {
       const role = roleOf(workload)
       const known = settingsOfRole(role).map(([name]) => name as string)
-      const values = Object.fromEntries(containerOf(workload).env!.map(variable => settingValue(variable, known, files, secrets)))
+      const values = Object.fromEntries(variablesOf(workload).map(variable => settingValue(variable, known, files, secrets)))
       expect(Object.keys(values).filter(name => !known.includes(name))).to.deep.equal([])
       expect(settingsIssues(role, values)).to.deep.equal([])
+    })
+
+    it('has each variable, volume and mounted path once: the API server refuses them twice', () => {
+      const { env, volumeMounts } = containerOf(workload)
+      for (const names of [
+        env!.map(({ name }) => name),
+        podOf(workload).volumes!.map(({ name }) => name),
+        volumeMounts!.map(one => one.mountPath),
+      ])
+        expect(new Set(names).size, names.join(' ')).to.equal(names.length)
     })
 
     it('mounts files from objects that are there, and every file that a setting names', () => {
@@ -94,7 +108,7 @@ for (const fixture of fixtureNames()) {
         const data = kind === 'Secret' ? secrets[name]?.data : (find(kind, name)?.['data'] as Record<string, string> | undefined)
         expect(data?.[key], `${kind} ${name} ${key}`).to.be.a('string')
       }
-      const paths = containerOf(workload).env!.flatMap(({ value = '' }) => (value.startsWith('/etc/') ? [value] : []))
+      const paths = variablesOf(workload).flatMap(({ value = '' }) => (value.startsWith('/etc/') ? [value] : []))
       expect([...files.keys()]).to.include.members(paths)
     })
 
@@ -119,7 +133,9 @@ for (const fixture of fixtureNames()) {
       for (const probe of [livenessProbe, readinessProbe, startupProbe]) expect(names).to.include(probe!.httpGet!.port)
       expect(resources!.requests).to.have.all.keys('cpu', 'memory')
       expect(podOf(workload).terminationGracePeriodSeconds).to.be.greaterThan(25)
-      expect(podOf(workload).topologySpreadConstraints).to.have.length(2)
+      const constraints = podOf(workload).topologySpreadConstraints!
+      expect(constraints).to.have.length(topologySpreadConstraints?.length ?? 2)
+      for (const { labelSelector } of constraints) expect(labelSelector!.matchLabels).to.deep.equal(workload.spec.selector.matchLabels)
     })
 
     it('leaves the end of its log as the reason why it ended, which conditions tell', () => {

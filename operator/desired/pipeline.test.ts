@@ -447,6 +447,38 @@ describe('ids of the pods', () => {
   })
 })
 
+describe('the pod template of the resource', () => {
+  const secrets = {
+    ...distributed.gathered.secrets,
+    mine: { ...everything.gathered.secrets['authority']!, data: { a: 'MQ==', b: 'Mg==' } },
+  }
+  const withTemplate = (podTemplate: NonNullable<LogPipelineSpec['podTemplate']>) =>
+    changed(withSpec(distributed, { podTemplate }), { secrets })
+  const everyPod = Object.keys(hashes(distributed))
+
+  it('rolls every pod where a Secret that it names changes, and none where another key of it does', () => {
+    const key = withTemplate({ env: [{ name: 'TOKEN', valueFrom: { secretKeyRef: { name: 'mine', key: 'a' } } }] })
+    expect(rolled(key, secretChanged(key, 'mine', { b: 'OQ==' }))).to.deep.equal([])
+    const whole = [
+      withTemplate({ envFrom: [{ secretRef: { name: 'mine' } }] }),
+      withTemplate({ volumes: [{ name: 'mine', mountPath: '/etc/mine', secret: { name: 'mine' } }] }),
+    ]
+    for (const input of [key, ...whole]) expect(rolled(input, secretChanged(input, 'mine', { a: 'OQ==' }))).to.deep.equal(everyPod)
+    for (const input of whole) expect(rolled(input, secretChanged(input, 'mine', { c: 'OQ==' }))).to.deep.equal(everyPod)
+  })
+
+  it('holds every pod back while a Secret that it names is missing', () => {
+    const { objects, held } = planOf(withTemplate({ envFrom: [{ secretRef: { name: 'nobody' } }] }))
+    expect(workloadsOf(objects)).to.deep.equal([])
+    expect(held.filter(({ kind }) => kind === 'Deployment').map(({ name }) => name)).to.have.members(everyPod)
+  })
+
+  it('with no constraints leaves the spread to the scheduler', () => {
+    for (const workload of workloadsOf(buildPipeline(withTemplate({ topologySpreadConstraints: [] }))))
+      expect(podOf(workload).topologySpreadConstraints).to.deep.equal([])
+  })
+})
+
 describe('a name at its length limit', () => {
   it('gives names that are DNS labels still', () => {
     const name = 'a'.repeat(50)

@@ -8,12 +8,14 @@ import type {
   V1PodTemplateSpec,
   V1Probe,
   V1ResourceRequirements,
+  V1TopologySpreadConstraint,
   V1Volume,
   V1VolumeMount,
 } from '@kubernetes/client-node'
 import { SETTINGS, type SettingName, settingsOfRole } from '../../dataplane/contract/env.ts'
 import { COMPONENTS, type Component } from '../api/components.ts'
 import { INPUTS_HASH_ANNOTATION } from '../api/names.ts'
+import type { PodTemplate } from '../api/pod-template.ts'
 import type { Resources } from '../api/workload.ts'
 import { inputsHash } from './inputs-hash.ts'
 import { labelsOf, type PipelineContext, selectorLabels } from './pipeline-context.ts'
@@ -71,22 +73,34 @@ export function buildPodTemplate(context: PipelineContext, pod: PodDescription):
 
 /** Over everything that the pod is made from, with the content of its files. The empty list keeps the hash what it has always been: another rolls every pod. */
 function podInputsHash(context: PipelineContext, { settings }: PodDescription): string {
-  return inputsHash({ image: imageOf(context), settings, files: [] })
+  const given = podTemplateInputs(context)
+  return inputsHash({ image: imageOf(context), settings, files: [], ...(given.length > 0 && { podTemplate: given }) })
+}
+
+/** The variables that the resource gives, and the content of Secrets that it names in `podTemplate`. */
+function podTemplateInputs({ spec, references }: PipelineContext): readonly unknown[] {
+  const { env = [], envFrom = [] } = spec.podTemplate ?? {}
+  const contents = references.flatMap(({ reference: { path }, values = [] }) =>
+    path.startsWith('spec.podTemplate.') ? values.map(({ key, base64 }) => [path, key, base64]) : [],
+  )
+  return [...env, ...envFrom, ...contents]
 }
 
 const imageOf = ({ spec, settings }: PipelineContext) => spec.image ?? settings.image
 
 function podSpec(context: PipelineContext, pod: PodDescription): Json<V1PodSpec> {
-  const { nodeSelector, tolerations, affinity, priorityClassName, imagePullSecrets } = context.spec.podTemplate ?? {}
+  const { nodeSelector, tolerations, affinity, priorityClassName, imagePullSecrets, ...others } = context.spec.podTemplate ?? {}
+  const { runtimeClassName, schedulerName, hostAliases, dnsConfig } = others
   const mounted = mountFiles([{ volume: 'settings', directory: SETTINGS_DIR, files: settingFiles(pod.settings) }, ...(pod.reread ?? [])])
   const writable = writableVolumes(pod.data)
-  const volumes = [...mounted.volumes, ...writable.volumes]
+  const extra = extraVolumes(others)
+  const volumes = [...mounted.volumes, ...writable.volumes, ...extra.volumes]
   return {
     serviceAccountName: pod.serviceAccount,
     automountServiceAccountToken: pod.hasClusterAccess ?? false,
     // Variables made from the names of Services (BRIDGE_PORT) would be read as settings.
     enableServiceLinks: false,
-    terminationGracePeriodSeconds: DRAIN_SECONDS + (pod.lingerSeconds ?? 0) + SPARE_SECONDS,
+    terminationGracePeriodSeconds: others.terminationGracePeriodSeconds ?? DRAIN_SECONDS + (pod.lingerSeconds ?? 0) + SPARE_SECONDS,
     securityContext: {
       runAsNonRoot: true,
       seccompProfile: { type: 'RuntimeDefault' },
@@ -98,7 +112,11 @@ function podSpec(context: PipelineContext, pod: PodDescription): Json<V1PodSpec>
     ...(affinity === undefined ? {} : { affinity }),
     ...(priorityClassName === undefined ? {} : { priorityClassName }),
     ...(imagePullSecrets === undefined ? {} : { imagePullSecrets }),
-    containers: [container(context, pod, [...mounted.mounts, ...writable.mounts])],
+    ...(runtimeClassName === undefined ? {} : { runtimeClassName }),
+    ...(schedulerName === undefined ? {} : { schedulerName }),
+    ...(hostAliases === undefined ? {} : { hostAliases: hostAliases as NonNullable<V1PodSpec['hostAliases']> }),
+    ...(dnsConfig === undefined ? {} : { dnsConfig: dnsConfig as NonNullable<V1PodSpec['dnsConfig']> }),
+    containers: [container(context, pod, [...mounted.mounts, ...writable.mounts, ...extra.mounts])],
     volumes,
   }
 }
@@ -110,13 +128,14 @@ function ids({ spec }: PipelineContext, { data }: PodDescription): V1PodSecurity
 }
 
 function container(context: PipelineContext, pod: PodDescription, volumeMounts: V1VolumeMount[]): V1Container {
-  const { imagePullPolicy } = context.spec
+  const { imagePullPolicy, podTemplate } = context.spec
   return {
     name: pod.component,
     image: imageOf(context),
     ...(imagePullPolicy === undefined ? {} : { imagePullPolicy }),
     args: COMPONENTS[pod.component].role.split(' '),
-    env: environment(pod),
+    env: [...environment(pod), ...((podTemplate?.env ?? []) as V1EnvVar[])],
+    ...(podTemplate?.envFrom === undefined ? {} : { envFrom: podTemplate.envFrom as NonNullable<V1Container['envFrom']> }),
     ports: Object.entries(pod.ports).map(([name, containerPort]) => ({ name, containerPort, protocol: 'TCP' })),
     resources: resources(pod),
     startupProbe: { ...probe(pod.alive), periodSeconds: 2, failureThreshold: 150 },
@@ -179,9 +198,23 @@ function writableVolumes(data: PodDescription['data']): { readonly volumes: Json
   return { volumes, mounts }
 }
 
-/** Over nodes and zones, as far as that goes. */
+/** Files that the resource asks for; their volumes are called apart from the operator's own. */
+function extraVolumes({ volumes = [] }: PodTemplate): { readonly volumes: Json<V1Volume>[]; readonly mounts: V1VolumeMount[] } {
+  return {
+    volumes: volumes.map(({ name, secret, configMap }) => ({
+      name: `extra-${name}`,
+      ...(secret !== undefined && { secret: { secretName: secret.name } }),
+      ...(configMap !== undefined && { configMap: { name: configMap.name } }),
+    })),
+    mounts: volumes.map(({ name, mountPath }) => ({ name: `extra-${name}`, mountPath, readOnly: true })),
+  }
+}
+
+/** As the resource has it, else over nodes and zones, as far as that goes. */
 function spread(context: PipelineContext, component: Component): NonNullable<V1PodSpec['topologySpreadConstraints']> {
   const labelSelector: V1LabelSelector = { matchLabels: { ...selectorLabels(context, component) } }
+  const given = context.spec.podTemplate?.topologySpreadConstraints
+  if (given !== undefined) return given.map(constraint => ({ ...constraint, labelSelector })) as V1TopologySpreadConstraint[]
   return ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'].map(topologyKey => ({
     maxSkew: 1,
     topologyKey,

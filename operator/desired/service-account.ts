@@ -1,6 +1,6 @@
 /** Service accounts, and what the agent may read of the cluster. */
 import type { V1PolicyRule, V1Role, V1RoleBinding, V1ServiceAccount } from '@kubernetes/client-node'
-import type { KubernetesObject } from '../../dataplane/kube/object.ts'
+import type { KubernetesObject, ObjectMeta } from '../../dataplane/kube/object.ts'
 import { componentName } from '../api/components.ts'
 import { metadataOf, type PipelineContext } from './pipeline-context.ts'
 import { typed } from './typed-object.ts'
@@ -9,7 +9,12 @@ import { typed } from './typed-object.ts'
 export const plainServiceAccount = ({ name }: Pick<PipelineContext, 'name'>) => `${name}-pods`
 
 export function buildPlainServiceAccount(context: PipelineContext): KubernetesObject {
-  return typed<V1ServiceAccount>(metadataOf(context, plainServiceAccount(context)), {
+  return serviceAccount(context, metadataOf(context, plainServiceAccount(context)))
+}
+
+function serviceAccount({ spec }: PipelineContext, metadata: ObjectMeta): KubernetesObject {
+  const { annotations } = spec.podTemplate?.serviceAccount ?? {}
+  return typed<V1ServiceAccount>(annotations === undefined ? metadata : { ...metadata, annotations }, {
     apiVersion: 'v1',
     kind: 'ServiceAccount',
     automountServiceAccountToken: false,
@@ -30,7 +35,7 @@ export function buildAgentAccess(context: PipelineContext): readonly KubernetesO
   const name = componentName(context, 'agent')
   const metadata = metadataOf(context, name, 'agent')
   return [
-    typed<V1ServiceAccount>(metadata, { apiVersion: 'v1', kind: 'ServiceAccount', automountServiceAccountToken: false }),
+    serviceAccount(context, metadata),
     typed<V1Role>(metadata, { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', rules: [...AGENT_RULES] }),
     typed<V1RoleBinding>(metadata, {
       apiVersion: 'rbac.authorization.k8s.io/v1',

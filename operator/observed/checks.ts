@@ -1,7 +1,8 @@
 /** The checks of a pipeline, each pure: causes before their effects, so that the first that is not well tells why the whole is not. */
 import { TOPICS } from '../../dataplane/contract/topics.ts'
 import { firstOf } from '../../dataplane/text/listed.ts'
-import { autoscalingOf, isOffered, wantedComponents } from '../api/components.ts'
+import { isOffered } from '../api/components.ts'
+import { checkAutoscaling } from './autoscaling.ts'
 import { checkComponents } from './component-checks.ts'
 import { checkEncryptionKey } from './encryption-key.ts'
 import { effectOfRefusal, type Finding } from './finding.ts'
@@ -158,16 +159,4 @@ function checkDashboard({ spec }: PipelineView): readonly Finding[] {
   const message =
     'spec.dashboard.allowFrom: expected the namespace of the Ingress controller, seen none: NetworkPolicies shut it out of the dashboard'
   return [{ type, status: 'False', reason: 'IngressShutOut', message }]
-}
-
-/** Only where KEDA is asked for: a HorizontalPodAutoscaler is always possible. */
-function checkAutoscaling({ spec, gathered }: PipelineView): readonly Finding[] {
-  const scaled = wantedComponents(spec).filter(component => autoscalingOf(spec, component)?.keda === true)
-  if (scaled.length === 0) return []
-  const type = 'AutoscalingReady'
-  if (isServed(gathered, 'ScaledObject.keda.sh'))
-    return [{ type, status: 'True', reason: 'KedaInstalled', message: `KEDA scales ${scaled.join(', ')}` }]
-  const field = spec.bridge?.autoscaling?.keda ? 'spec.bridge.autoscaling.keda' : 'spec.stream.autoscaling.keda'
-  const message = `${field}: expected KEDA, found no ScaledObject API in this cluster`
-  return [{ type, status: 'False', reason: 'KedaNotInstalled', message, effect: 'stalled' }]
 }

@@ -27,6 +27,40 @@ describe('components of a LogPipeline', () => {
     spec: { ...spec, paused: true },
   })
 
+  /** As a real API server says it. */
+  const REFUSED: readonly (readonly [title: string, message: string, advice: string])[] = [
+    [
+      'a quota for what is not given',
+      'pods "b" is forbidden: failed quota: q: must specify limits.memory for: bridge',
+      'the ResourceQuota of the namespace asks for amounts that are not given: spec.bridge.resources',
+    ],
+    [
+      'a request above the default limit of a LimitRange',
+      'Pod "b" is invalid: spec.containers[0].resources.requests: Invalid value: "384Mi": must be less than or equal to memory limit of 100Mi',
+      'a LimitRange of the namespace bounds pods: expected spec.bridge.resources within it',
+    ],
+    [
+      'the maximum of a LimitRange',
+      'pods "b" is forbidden: maximum memory usage per Container is 2Gi, but limit is 3Gi',
+      'a LimitRange of the namespace bounds pods: expected spec.bridge.resources within it',
+    ],
+    [
+      'Pod Security',
+      'pods "b" is forbidden: violates PodSecurity "restricted:latest": restricted volume types',
+      'the namespace asks for more than the pods keep to: see its labels pod-security.kubernetes.io/…',
+    ],
+    [
+      'a PriorityClass that is not there',
+      'pods "b" is forbidden: no PriorityClass with name nope was found',
+      'spec.podTemplate.priorityClassName: expected a PriorityClass of the cluster',
+    ],
+    [
+      'a RuntimeClass that is not there',
+      'pods "b" is forbidden: pod rejected: RuntimeClass "nope" not found',
+      'spec.podTemplate.runtimeClassName: expected a RuntimeClass of the cluster',
+    ],
+  ]
+
   const CASES: readonly (readonly [name: string, objects: readonly KubernetesObject[], summary: object, message: string])[] = [
     [
       'that are rolled out right now',
@@ -68,19 +102,19 @@ describe('components of a LogPipeline', () => {
       'whose image cannot be pulled',
       [workload('bridge', { available: 0 }), pod('bridge', waiting('ErrImagePull', 'no such image'))],
       { ...progressing('ImagePullBackOff'), BridgeAvailable: 'False ImagePullBackOff' },
-      'bridge: 0 of 1 pods are ready; 1 of the newest version; pod shop-bridge-x: no such image',
+      'bridge: 0 of 1 pods are ready; 1 of the newest version; pod shop-bridge-x: no such image; expected an image that the nodes can pull: spec.image, spec.podTemplate.imagePullSecrets',
     ],
     [
       'whose image cannot be pulled, for too long',
       [workload('bridge', { available: 0 }, LATE), pod('bridge', waiting('ImagePullBackOff', 'back-off'))],
       { ...stalled('ImagePullBackOff'), Stalled: 'True ProgressDeadlineExceeded' },
-      'bridge: 0 of 1 pods are ready; 1 of the newest version; pod shop-bridge-x: back-off; no progress within the deadline',
+      'bridge: 0 of 1 pods are ready; 1 of the newest version; pod shop-bridge-x: back-off; expected an image that the nodes can pull: spec.image, spec.podTemplate.imagePullSecrets; no progress within the deadline',
     ],
     [
       'whose new image cannot be pulled, while the old pods serve',
       [workload('bridge', { available: 1, total: 2 }), pod('bridge', waiting('ImagePullBackOff', 'back-off'))],
       { ...progressing('ImagePullBackOff'), BridgeAvailable: 'True ImagePullBackOff' },
-      'bridge: 1 of 1 pods are ready; 1 of the newest version; pod shop-bridge-x: back-off',
+      'bridge: 1 of 1 pods are ready; 1 of the newest version; pod shop-bridge-x: back-off; expected an image that the nodes can pull: spec.image, spec.podTemplate.imagePullSecrets',
     ],
     [
       'that crash',
@@ -144,7 +178,38 @@ describe('components of a LogPipeline', () => {
         ]),
       ],
       progressing('FailedCreate'),
-      'bridge: 0 of 1 pods are ready; 0 of the newest version; exceeded quota',
+      'bridge: 0 of 1 pods are ready; 0 of the newest version; exceeded quota; the ResourceQuota of the namespace is used up: raise it, or ask for less in spec.bridge.resources',
+    ],
+    ...REFUSED.map(
+      ([title, message, advice]) =>
+        [
+          `whose pods are refused: ${title}`,
+          [workload('bridge', { updated: 0, available: 0 }, [{ type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message }])],
+          { ...stalled('FailedCreate'), BridgeAvailable: 'False FailedCreate' },
+          `bridge: 0 of 1 pods are ready; 0 of the newest version; ${message}; ${advice}`,
+        ] as const,
+    ),
+    [
+      'whose pods are refused by a policy of somebody else',
+      [
+        workload('bridge', { updated: 0, available: 0 }, [
+          { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: 'admission webhook "a" denied the request' },
+        ]),
+      ],
+      progressing('FailedCreate'),
+      'bridge: 0 of 1 pods are ready; 0 of the newest version; admission webhook "a" denied the request',
+    ],
+    [
+      'that a scheduler should place which is not there',
+      [workload('bridge', { available: 0 }), { ...pod('bridge', { phase: 'Pending' }), spec: { schedulerName: 'packing' } }],
+      progressing('Unschedulable'),
+      'bridge: 0 of 1 pods are ready; 1 of the newest version; pod shop-bridge-x: no scheduler has looked at it yet; spec.podTemplate.schedulerName: expected one that runs',
+    ],
+    [
+      'that the scheduler has not looked at yet',
+      [workload('bridge', { available: 0 }), { ...pod('bridge', { phase: 'Pending' }), spec: { schedulerName: 'default-scheduler' } }],
+      progressing('PodsNotReady'),
+      'bridge: 0 of 1 pods are ready; 1 of the newest version; pod shop-bridge-x: is not ready yet',
     ],
     [
       'whose pod was evicted, while there is no other yet',
@@ -216,6 +281,24 @@ describe('components of a LogPipeline', () => {
     expect(messageOf(status, 'StreamJobsRunning')).to.match(/^stream-score: 0 of 1/)
   })
 
+  it('a pod whose volume is not there names its claim', () => {
+    const unbound = {
+      conditions: [
+        { type: 'PodScheduled', status: 'False', message: '0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims' },
+      ],
+    }
+    const waiting = pod('standalone', unbound)
+    const status = statusOf([
+      pipelineObject({ mode: 'AllInOne' }),
+      workload('standalone', { available: 0 }),
+      { ...waiting, metadata: { ...waiting.metadata, name: 'shop-0', namespace: 'ns' } },
+    ])
+    expect(summary(status)).to.include(progressing('Unschedulable'))
+    expect(messageOf(status, 'Ready')).to.contain(
+      'PersistentVolumeClaims; `kubectl describe pvc data-shop-0 --namespace ns` says why: expected a storage class that makes volumes',
+    )
+  })
+
   it('a StatefulSet that has not replaced its pod is not rolled out', () => {
     const sts = workload('standalone')
     const status = statusOf([
@@ -271,7 +354,7 @@ describe('components of a LogPipeline', () => {
         Stalled: 'True ProgressDeadlineExceeded',
         StandaloneAvailable: 'False ImagePullBackOff',
       })
-      expect(messageOf(late, 'Stalled')).to.match(/pod shop-standalone-x: back-off; no progress within the deadline$/)
+      expect(messageOf(late, 'Stalled')).to.match(/pod shop-standalone-x: back-off; expected an image .*; no progress within the deadline$/)
     })
 
     it('stay stalled, from status to status', () => {

@@ -202,13 +202,4 @@ describe('objects of a LogPipeline that could not be applied', () => {
     expect(messageOf(of({ rules: true }), 'MonitoringReady')).to.match(/^spec.monitoring.rules: expected/)
     expect(summary(of({ rules: false, serviceMonitor: false }))).not.to.have.property('MonitoringReady')
   })
-
-  it('KEDA that is asked for and not installed', () => {
-    const spec = { ...SPEC, bridge: { autoscaling: { maxReplicas: 3, keda: true } } }
-    expect(summary(statusOf([pipelineObject(spec), ...running(DISTRIBUTED)]))).to.include({
-      Ready: 'True Ready',
-      AutoscalingReady: 'True KedaInstalled',
-    })
-    expect(summary(statusOf([pipelineObject(spec), ...running(DISTRIBUTED)], { servedApis: {} }))).to.include(stalled('KedaNotInstalled'))
-  })
 })

@@ -47,6 +47,11 @@ export interface KafkaTopic extends KubernetesObject {
   readonly status?: { readonly conditions?: readonly ForeignCondition[]; readonly observedGeneration?: number }
 }
 
+/** A HorizontalPodAutoscaler, or a ScaledObject of KEDA, of a component. */
+export interface Autoscaler extends KubernetesObject {
+  readonly status?: { readonly conditions?: readonly ForeignCondition[] }
+}
+
 /** Fields that Deployments and StatefulSets share. */
 export interface Workload extends KubernetesObject {
   readonly spec?: {
@@ -80,6 +85,7 @@ export interface ContainerStatus {
 }
 
 export interface Pod extends KubernetesObject {
+  readonly spec?: { readonly schedulerName?: string }
   readonly status?: {
     readonly phase?: string
     readonly reason?: string

@@ -38,14 +38,22 @@ function failed(pod: Pod): Problem | undefined {
 function unschedulable(pod: Pod): Problem | undefined {
   const scheduled = conditionOf(pod, 'PodScheduled')
   if (scheduled?.status !== 'False') return undefined
-  return { reason: 'Unschedulable', message: `pod ${pod.metadata.name}: ${scheduled.message ?? 'fits on no node'}` }
+  const said = scheduled.message ?? 'fits on no node'
+  const advice = /PersistentVolumeClaim|persistentvolumeclaim/.test(said) ? `; ${claimsAdvice(pod)}` : ''
+  return { reason: 'Unschedulable', message: `pod ${pod.metadata.name}: ${said}${advice}` }
+}
+
+/** The scheduler says that a volume is missing, its claim why. */
+function claimsAdvice({ metadata: { name, namespace } }: Pod): string {
+  return `\`kubectl describe pvc data-${name} --namespace ${namespace}\` says why: expected a storage class that makes volumes, in spec.allInOne.storage.storageClassName or as the default of the cluster`
 }
 
 /** Attempts and pauses between them take turns: both are one reason, so that the condition stands still. */
 function imageTrouble(pod: Pod, container: ContainerStatus | undefined): Problem | undefined {
   const { reason = '', message = '' } = container?.state?.waiting ?? {}
   if (!IMAGE_REASONS.includes(reason)) return undefined
-  return { reason: 'ImagePullBackOff', message: `pod ${pod.metadata.name}: ${message || reason}` }
+  const advice = 'expected an image that the nodes can pull: spec.image, spec.podTemplate.imagePullSecrets'
+  return { reason: 'ImagePullBackOff', message: `pod ${pod.metadata.name}: ${message || reason}; ${advice}` }
 }
 
 /** Also while it runs between two crashes. */
@@ -78,9 +86,23 @@ function otherWaiting(pod: Pod, container: ContainerStatus | undefined): Problem
 }
 
 function notReady(pod: Pod): Problem {
+  if (isOverlooked(pod)) {
+    const message = `pod ${pod.metadata.name}: no scheduler has looked at it yet; spec.podTemplate.schedulerName: expected one that runs`
+    return { reason: 'Unschedulable', message }
+  }
   const ready = conditionOf(pod, 'Ready')
   return { reason: 'PodsNotReady', message: `pod ${pod.metadata.name}: ${ready?.message || 'is not ready yet'}` }
 }
+
+/** The scheduler of the cluster notes within a moment that it found no node; another that is not there never does. */
+function isOverlooked({ status, spec }: Pod): boolean {
+  const { schedulerName = DEFAULT_SCHEDULER } = spec ?? {}
+  return (
+    schedulerName !== DEFAULT_SCHEDULER && status?.phase === 'Pending' && !status.conditions?.some(({ type }) => type === 'PodScheduled')
+  )
+}
+
+const DEFAULT_SCHEDULER = 'default-scheduler'
 
 function conditionOf({ status }: Pod, type: string) {
   return status?.conditions?.find(condition => condition.type === type)

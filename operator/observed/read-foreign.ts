@@ -1,6 +1,6 @@
 /** Reads objects of other operators, whose status may hold anything, as the types in `foreign-kinds.ts` have them. */
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
-import type { ExternalSecret, ForeignCondition, KafkaTopic, StrimziKafka, StrimziListener } from './foreign-kinds.ts'
+import type { Autoscaler, ExternalSecret, ForeignCondition, KafkaTopic, StrimziKafka, StrimziListener } from './foreign-kinds.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -27,6 +27,11 @@ export function readKafkaTopic(object: KubernetesObject): KafkaTopic {
     spec: texts(spec, ['topicName']),
     status: { conditions: readConditions(status['conditions']), ...(typeof observedGeneration === 'number' && { observedGeneration }) },
   }
+}
+
+export function readAutoscaler(object: KubernetesObject): Autoscaler {
+  const { spec: _, ...rest } = object as Autoscaler & { readonly spec?: unknown }
+  return { ...rest, status: { conditions: readConditions(fields(object['status'])['conditions']) } }
 }
 
 function readListener(value: unknown): StrimziListener {

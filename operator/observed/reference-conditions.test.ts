@@ -56,6 +56,36 @@ describe('secrets of a LogPipeline', () => {
       'spec.search.credentials: Secret search: expected key password to hold a value, found it empty',
     ],
     [
+      'of a variable of all pods that is missing',
+      [pipelineObject({ ...SPEC, podTemplate: { env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 'mine', key: 'a' } } }] } })],
+      { ...stalled('MissingSecret'), BridgeAvailable: 'False MissingSecret', CollectorAvailable: 'False MissingSecret' },
+      'spec.podTemplate.env[0].valueFrom.secretKeyRef.name: expected a Secret mine, found none',
+    ],
+    [
+      'of a variable of all pods, without the key',
+      [
+        pipelineObject({ ...SPEC, podTemplate: { env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 'search', key: 'a' } } }] } }),
+        secret({ b: 'YQ==' }),
+      ],
+      { ...stalled('InvalidSecret'), CollectorAvailable: 'False InvalidSecret' },
+      'spec.podTemplate.env[0].valueFrom.secretKeyRef: Secret search: expected key a, found b',
+    ],
+    [
+      'of a variable of all pods, of several lines and long',
+      [
+        pipelineObject({ ...SPEC, podTemplate: { env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 'search', key: 'a' } } }] } }),
+        secret({ a: btoa('line\n'.repeat(2_000)) }),
+      ],
+      { SecretsSynced: 'True Synced', CollectorAvailable: 'False Creating' },
+      '1 references to Secrets resolved',
+    ],
+    [
+      'of files of all pods that is missing',
+      [pipelineObject({ ...SPEC, podTemplate: { volumes: [{ name: 'a', mountPath: '/a', secret: { name: 'mine' } }] } })],
+      { ...stalled('MissingSecret'), CollectorAvailable: 'False MissingSecret' },
+      'spec.podTemplate.volumes[0].secret.name: expected a Secret mine, found none',
+    ],
+    [
       'of the gateway’s certificate that is missing',
       [gateway(OF_GATEWAY)],
       { ...stalled('MissingSecret'), GatewayAvailable: 'False MissingSecret', BridgeAvailable: 'False Creating' },

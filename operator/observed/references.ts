@@ -1,7 +1,7 @@
 /** The Secrets that pipelines and routes refer to. */
 import type { SettingName } from '../../dataplane/contract/env.ts'
 import { PLATFORMS, type PlatformFields } from '../../dataplane/contract/platforms.ts'
-import { type Component, isOffered } from '../api/components.ts'
+import { type Component, isOffered, wantedComponents } from '../api/components.ts'
 import type { CredentialsSource } from '../api/credentials.ts'
 import type { LogPipelineSpec } from '../api/log-pipeline.ts'
 import type { TicketingRouteSpec } from '../api/ticketing-route.ts'
@@ -15,6 +15,8 @@ interface WantedKey {
   readonly keys: readonly string[]
   /** The reference is good without it. */
   readonly isOptional?: true
+  /** The program does not know it, so that any value will do. */
+  readonly isRaw?: true
 }
 
 /** A place in a resource that names a Secret. */
@@ -25,6 +27,8 @@ export interface Reference {
   readonly nameField?: string
   readonly source: { readonly secret: string } | { readonly externalSecret: string }
   readonly wanted: readonly WantedKey[]
+  /** Each key is a value, whatever its name. */
+  readonly takesAll?: true
   /** Components that cannot run without it. Files that a role reads again while it runs do not count. */
   readonly usedBy: readonly Component[]
   /** Names in `keys` that are no settings of this reference, as a message. */
@@ -65,8 +69,34 @@ export function pipelineReferences(spec: LogPipelineSpec): readonly Reference[] 
     ...ofCredentials('spec.ticketing.llm.credentials', ticketing?.llm?.credentials, ['apiKey'], []),
     ...gatewayReferences(spec),
     ...dashboardReferences(spec),
+    ...podReferences(spec),
   ]
 }
+
+/** Secrets of `podTemplate`, which every pod needs. */
+function podReferences(spec: LogPipelineSpec): readonly Reference[] {
+  const { env = [], envFrom = [], volumes = [] } = spec.podTemplate ?? {}
+  const whole = [
+    ...envFrom.map(({ secretRef }, index) => [`envFrom[${index}].secretRef`, secretRef?.name] as const),
+    ...volumes.map(({ secret }, index) => [`volumes[${index}].secret`, secret?.name] as const),
+  ]
+  const usedBy = wantedComponents(spec)
+  const ofSecret = (place: string, secret: string | undefined, more: Pick<Reference, 'wanted' | 'takesAll'>): readonly Reference[] => {
+    const path = `spec.podTemplate.${place}`
+    return secret === undefined ? [] : [{ path, nameField: `${path}.name`, source: { secret }, usedBy, ...more }]
+  }
+  return [
+    ...env.flatMap(({ name, valueFrom }, index) => {
+      const { name: secret, key = '' } = valueFrom?.secretKeyRef ?? {}
+      const wanted = [{ setting: podValueName(`env ${name}`), keys: [key], isRaw: true as const }]
+      return ofSecret(`env[${index}].valueFrom.secretKeyRef`, secret, { wanted })
+    }),
+    ...whole.flatMap(([place, secret]) => ofSecret(place, secret, { wanted: [], takesAll: true })),
+  ]
+}
+
+/** No setting is called so. */
+const podValueName = (place: string) => `podTemplate ${place}`
 
 /** Where there is no gateway nothing is asked of what it would use. */
 function gatewayReferences(spec: LogPipelineSpec): readonly Reference[] {
@@ -161,17 +191,21 @@ export function externalNames(references: readonly Reference[]): readonly string
   return [...new Set(references.flatMap(({ source }) => ('externalSecret' in source ? [source.externalSecret] : [])))]
 }
 
+/** Among the keys that are wanted of a Secret: every other, too. No key of a Secret is called so. */
+export const ALL_KEYS = '*'
+
 /** Name of a Secret → the keys that may be wanted of it. */
 export type WantedSecrets = ReadonlyMap<string, ReadonlySet<string>>
 
 /** The Secrets that have to be read for references; one behind an ExternalSecret once its name is known. */
 export function wantedSecrets(references: readonly Reference[], externalSecrets: SecretsRead['externalSecrets']): WantedSecrets {
   const wanted = new Map<string, Set<string>>()
-  for (const { source, wanted: settings } of references) {
+  for (const { source, wanted: settings, takesAll } of references) {
     const name = 'secret' in source ? source.secret : targetOf(source.externalSecret, externalSecrets)
     if (name === undefined) continue
     const keys = wanted.get(name) ?? new Set()
     for (const key of settings.flatMap(({ keys }) => keys)) keys.add(key)
+    if (takesAll) keys.add(ALL_KEYS)
     wanted.set(name, keys)
   }
   return wanted

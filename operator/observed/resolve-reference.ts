@@ -63,17 +63,22 @@ function resolveSecret(reference: Reference, name: string, field: string, read: 
     if (maker === undefined) return { reference, problem: stalled('MissingSecret', message) }
     return { reference, problem: notSynced(`${message}: ExternalSecret ${maker} is not synced`) }
   }
-  const values: SecretValue[] = []
+  const values: SecretValue[] = reference.takesAll ? allValues(reference.path, secret) : []
   const problems: string[] = []
-  for (const { setting, keys, isOptional } of reference.wanted) {
+  for (const { setting, keys, isOptional, isRaw } of reference.wanted) {
     const key = keys.find(candidate => ownOf(secret.data, candidate) !== undefined)
     if (key === undefined && isOptional) continue
-    const problem = key === undefined ? `key ${keys.join(' or ')}, found ${keyList(secret.data)}` : valueProblem(setting, key, secret)
+    const problem =
+      key === undefined ? `key ${keys.join(' or ')}, found ${keyList(secret.data)}` : isRaw ? undefined : valueProblem(setting, key, secret)
     if (problem === undefined) values.push({ setting, secret: name, key: key!, base64: ownOf(secret.data, key!)! })
     else problems.push(problem)
   }
   if (problems.length === 0) return { reference, values, ...(unread && { problem: unread }) }
   return { reference, problem: stalled('InvalidSecret', `${reference.path}: Secret ${name}: expected ${problems.join('; ')}`) }
+}
+
+function allValues(path: string, { metadata: { name }, data = {} }: Secret): SecretValue[] {
+  return Object.entries(data).map(([key, base64]) => ({ setting: `${path} ${key}`, secret: name, key, base64 }))
 }
 
 /** The ExternalSecret that will make a Secret, of those that something else of the same owner refers to. */

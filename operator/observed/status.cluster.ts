@@ -51,7 +51,7 @@ describe('Status of a LogPipeline on a real API server', function () {
       'ImagePullBackOff',
       waitingStatus('ImagePullBackOff', 'Back-off pulling image "registry.example/none:1"'),
       'ImagePullBackOff',
-      /^bridge: 1 of 1 pods are ready; 1 of the newest version; pod pods-bridge-\S+: Back-off pulling image "registry.example\/none:1"$/,
+      /^bridge: 1 of 1 pods are ready; 1 of the newest version; pod pods-bridge-\S+: Back-off pulling image "registry.example\/none:1"; expected an image that the nodes can pull: spec\.image, spec\.podTemplate\.imagePullSecrets$/,
     ],
     [
       'CrashLoopBackOff',
@@ -144,6 +144,23 @@ describe('Status of a LogPipeline on a real API server', function () {
     const { status } = await beside.condition('LogPipeline', 'many', 'Ready', 'FailedCreate')
     expect(conditionOf({ status }, 'Ready').message).to.contain('exceeded quota: few')
     expect((await objects.list('LogPipeline')).map(({ metadata }) => metadata.namespace)).to.include(namespace)
+  })
+
+  it('says that an autoscaler has no metrics, and which field asked for it; the pods serve all the same', async () => {
+    const { objects } = suite
+    await objects.apply(suite.pipeline('scaled', { collector: { autoscaling: { maxReplicas: 3 } } }))
+    const scaled = await objects.condition('LogPipeline', 'scaled', 'AutoscalingReady', 'FailedGetResourceMetric')
+    expect(conditionOf(scaled, 'AutoscalingReady').message).to.match(/^spec\.collector\.autoscaling: .*the cluster has no metrics-server/)
+    await objects.condition('LogPipeline', 'scaled', 'Ready', 'True')
+  })
+
+  it('is Stalled where pods are refused whatever time passes, and names the field', async () => {
+    const { objects } = suite
+    await objects.apply(suite.pipeline('refused', { podTemplate: { runtimeClassName: 'nowhere' } }))
+    const refused = await objects.condition('LogPipeline', 'refused', 'Stalled', 'FailedCreate')
+    expect(conditionOf(refused, 'Ready').message).to.contain('spec.podTemplate.runtimeClassName: expected a RuntimeClass of the cluster')
+    await objects.apply(suite.pipeline('refused'))
+    await objects.condition('LogPipeline', 'refused', 'Ready', 'True')
   })
 
   it('says where to look when the pod of mode AllInOne is refused, and is well once it is not', async () => {

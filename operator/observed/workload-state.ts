@@ -1,8 +1,10 @@
 /** How the Deployment or StatefulSet of a component is. */
+import type { Component } from '../api/components.ts'
 import type { ComponentStatus } from '../api/status.ts'
 import type { Problem } from './finding.ts'
 import type { Pod, Workload } from './foreign-kinds.ts'
 import { podTrouble } from './pod-trouble.ts'
+import { withAdvice } from './refused-pods.ts'
 
 export interface WorkloadState {
   readonly counts: ComponentStatus
@@ -62,8 +64,10 @@ const ORDER = ['ImagePullBackOff', 'CrashLooping', 'CreateContainerConfigError',
 
 function worstTrouble(workload: Workload, pods: readonly Pod[]): Problem | undefined {
   const failure = conditionOf(workload, 'ReplicaFailure')
-  if (failure?.status === 'True')
-    return { reason: failure.reason ?? 'ReplicaFailure', message: failure.message ?? 'pods cannot be created' }
+  if (failure?.status === 'True') {
+    const refused = { reason: failure.reason ?? 'ReplicaFailure', message: failure.message ?? 'pods cannot be created' }
+    return withAdvice(refused, workload.metadata.labels?.['app.kubernetes.io/component'] as Component | undefined)
+  }
   if (isWithoutPods(workload, pods)) return { reason: 'FailedCreate', message: whereRefusalsStand(workload.metadata) }
   const rank = ({ reason }: Problem) => (ORDER.includes(reason) ? ORDER.indexOf(reason) : ORDER.length)
   const worstOf = (some: readonly Pod[]) => {

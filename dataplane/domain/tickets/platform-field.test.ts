@@ -35,6 +35,8 @@ describe('Fields of a platform', () => {
     ['responders', 'team:ops', 'team:ops'],
     ['baseUrl', 'https://shop.example/jira/', 'https://shop.example/jira/'],
     ['projectKey', 'OPS', 'OPS'],
+    ['webhookUrl', 'https://hooks.example/x?a=b', 'https://hooks.example/x?a=b'],
+    ['webhookUrl', 'https://hooks.example/x#payments', 'https://hooks.example/x'],
   ]
   for (const [field, value, kept] of taken)
     it(`takes ${JSON.stringify(value)} as ${field}`, () => expect(parseField(field, value, RULES)).to.deep.equal({ ok: true, value: kept }))
@@ -53,6 +55,10 @@ describe('Fields of a platform', () => {
     ['baseUrl', 'http://shop.example'],
     ['baseUrl', 'https://user:pass@shop.example'],
     ['baseUrl', 'file:///etc/passwd'],
+    ['baseUrl', 'https://shop.example/#a'],
+    ['webhookUrl', 'https://user:pass@hooks.example/x#a'],
+    ['webhookUrl', 'https://hooks.example/x#a\nb'],
+    ['webhookUrl', 5],
     ['baseUrl', 'shop.example'],
     ['apiBaseUrl', 'https://api.opsgenie.com/v2'],
     ['apiBaseUrl', 'https://events.pagerduty.com/v2/enqueue'],

@@ -48,6 +48,13 @@ const ROOT_URL: Kind = {
   parse: (value, rules) => (isText(value) && /\/v2(\/|$)/.test(value) ? undefined : HTTPS_URL.parse(value, rules)),
 }
 
+/** The whole address, to which nothing is added: what follows a # in it is never sent, and is left out. */
+const WEBHOOK_URL: Kind = {
+  expected: 'an https URL such as https://example.com, without user name',
+  parse: (value, rules) => HTTPS_URL.parse(typeof value === 'string' ? value.replace(/#.*$/, '') : value, rules),
+  hostOf: HTTPS_URL.hostOf!,
+}
+
 const HOST: Kind = { ...TEXT, hostOf: String }
 
 const PORT: Kind = {
@@ -84,7 +91,7 @@ const KINDS: ReadonlyMap<string, Kind> = new Map([
   ['apiBaseUrl', ROOT_URL],
   ['baseUrl', HTTPS_URL],
   ['instanceUrl', HTTPS_URL],
-  ['webhookUrl', HTTPS_URL],
+  ['webhookUrl', WEBHOOK_URL],
   ['host', HOST],
   ['port', PORT],
   ['secure', FLAG],

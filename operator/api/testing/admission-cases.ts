@@ -116,11 +116,74 @@ const GOOD: readonly (readonly [name: string, spec: object])[] = [
     'with a template for pods',
     { ...DISTRIBUTED, podTemplate: { nodeSelector: { a: 'b' }, tolerations: [{ operator: 'Exists' }], affinity: { nodeAffinity: {} } } },
   ],
+  [
+    'with all that a template for pods may have',
+    {
+      ...ALL_IN_ONE,
+      podTemplate: {
+        topologySpreadConstraints: [{ topologyKey: 'zone', maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule' }],
+        runtimeClassName: 'gvisor',
+        terminationGracePeriodSeconds: 60,
+        env: [
+          { name: 'HTTPS_PROXY', value: 'http://proxy:3128' },
+          { name: 'no_proxy', value: '' },
+          { name: 'MAX_REQUEST_BYTES', value: '1000000' },
+          { name: 'SUPPORT', value: 'begins like PORT' },
+          { name: 'TOKEN', valueFrom: { secretKeyRef: { name: 'a', key: 'b' } } },
+        ],
+        envFrom: [{ secretRef: { name: 'a' } }, { prefix: 'A_', configMapRef: { name: 'a' } }],
+        volumes: [
+          { name: 'a', mountPath: '/etc/ssl/certs', secret: { name: 'a' } },
+          { name: 'b', mountPath: '/temporary/.hidden', configMap: { name: 'a' } },
+        ],
+      },
+    },
+  ],
 ]
 
 const ONE_POD =
   '.spec: mode AllInOne is one pod: expected no replicas and no autoscaling of collector, gateway, bridge, ticketing or dashboard'
 const ONE_OF = 'expected exactly one of secret and externalSecret'
+const VOLUME = { name: 'a', mountPath: '/a', secret: { name: 'a' } }
+const ONE_VALUE = 'expected exactly one of value and valueFrom'
+const POD_TEMPLATES: readonly (readonly [what: string, podTemplate: object, problem: string])[] = [
+  ...['LOG_LEVEL', 'PORT', 'SEARCH_PASSWORD_FILE', 'SEARCH_CA_FILE', 'BUS_BROKERS', 'KUBECONFIG', 'DATA_DIR'].map(
+    name =>
+      [
+        `variable ${name}`,
+        { env: [{ name, value: 'a' }] },
+        'env.0.name: expected letters, digits and _, and no setting that other fields of the resource give',
+      ] as const,
+  ),
+  ['a variable that is none', { env: [{ name: 'a-b', value: '' }] }, 'env.0.name: expected letters, digits and _'],
+  ['a variable without a value', { env: [{ name: 'A' }] }, `env.0: ${ONE_VALUE}`],
+  [
+    'a variable with two values',
+    { env: [{ name: 'A', value: 'a', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } }] },
+    `env.0: ${ONE_VALUE}`,
+  ],
+  [
+    'a variable of two sources',
+    { env: [{ name: 'A', valueFrom: { fieldRef: { fieldPath: 'a' }, secretKeyRef: { name: 'a', key: 'b' } } }] },
+    'env.0.valueFrom: expected exactly one of secretKeyRef, configMapKeyRef and fieldRef',
+  ],
+  ['variables of nothing', { envFrom: [{ prefix: 'A_' }] }, 'envFrom.0: expected exactly one of secretRef and configMapRef'],
+  ['a volume of nothing', { volumes: [{ name: 'a', mountPath: '/a' }] }, 'volumes.0: expected exactly one of secret and configMap'],
+  ...['/', 'a', '/tmp', '/data/a', '/etc/logpipeline/settings', '/a/../tmp', '/a/.', '/app', '/a:b'].map(
+    mountPath =>
+      [
+        `a volume at ${mountPath}`,
+        { volumes: [{ ...VOLUME, mountPath }] },
+        'volumes.0.mountPath: expected an absolute path without . and .., outside of /app, /data',
+      ] as const,
+  ),
+  ['two volumes in one place', { volumes: [VOLUME, { ...VOLUME, name: 'b' }] }, 'volumes: expected each mountPath once'],
+  [
+    'less time to end than it takes to drain',
+    { terminationGracePeriodSeconds: 59 },
+    'terminationGracePeriodSeconds: expected from 60 to 3600',
+  ],
+]
 const BAD: readonly (readonly [name: string, spec: object, problem: string])[] = [
   ['without bus', { search: DISTRIBUTED.search }, '.spec: mode Distributed: expected bus'],
   ['without an address of the search store', { bus: DISTRIBUTED.bus }, '.spec: mode Distributed: expected search.endpoint'],
@@ -282,6 +345,10 @@ const BAD: readonly (readonly [name: string, spec: object, problem: string])[] =
     { ...DISTRIBUTED, bridge: { anomalyThreshold: 0 } },
     '.spec.bridge.anomalyThreshold: expected a number above 0, at least 0.000001',
   ],
+  ...POD_TEMPLATES.map(
+    ([what, podTemplate, problem]) =>
+      [`with a template for pods: ${what}`, { ...DISTRIBUTED, podTemplate }, `.spec.podTemplate.${problem}`] as const,
+  ),
   ['with an unknown field', { ...DISTRIBUTED, proxy: {} }, '.spec.proxy: unknown field'],
   [
     'with a quantity that is none',

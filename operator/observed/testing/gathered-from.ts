@@ -5,7 +5,7 @@ import type { Component } from '../../api/components.ts'
 import { LOG_PIPELINE_KIND, type LogPipeline } from '../../api/log-pipeline.ts'
 import { admit } from '../../api/testing/admission.ts'
 import { TICKETING_ROUTE_KIND, type TicketingRoute } from '../../api/ticketing-route.ts'
-import type { ExternalSecret, KafkaTopic, Pod, Secret, StrimziKafka, Workload } from '../foreign-kinds.ts'
+import type { Autoscaler, ExternalSecret, KafkaTopic, Pod, Secret, StrimziKafka, Workload } from '../foreign-kinds.ts'
 import type { Gathered } from '../gathered.ts'
 
 export const ALL_SERVED: Gathered['servedApis'] = {
@@ -34,6 +34,9 @@ export function gatheredFrom(objects: readonly KubernetesObject[], others: Parti
     topics: ofKind<KafkaTopic>('KafkaTopic'),
     workloads: Object.fromEntries(
       [...ofKind<Workload>('Deployment'), ...ofKind<Workload>('StatefulSet')].map(one => [componentOf(one), one]),
+    ),
+    autoscalers: Object.fromEntries(
+      [...ofKind<Autoscaler>('HorizontalPodAutoscaler'), ...ofKind<Autoscaler>('ScaledObject')].map(one => [componentOf(one), one]),
     ),
     pods: ofKind<Pod>('Pod'),
     servedApis: ALL_SERVED,

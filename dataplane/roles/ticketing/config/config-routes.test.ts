@@ -119,7 +119,7 @@ describe('ticketing configuration', () => {
       expect(error.split('; ')).to.deep.equal([
         'fax: expected one of pagerduty, jira, servicenow, opsgenie, slack, email, alone or with a name behind a colon, such as slack:payments (1 to 40 of a-z, 0-9, -)',
         'slack:Bad Name: expected one of pagerduty, jira, servicenow, opsgenie, slack, email, alone or with a name behind a colon, such as slack:payments (1 to 40 of a-z, 0-9, -)',
-        'slack.webhookUrl: expected an https URL such as https://example.com, without user name and fragment, seen something else',
+        'slack.webhookUrl: expected an https URL such as https://example.com, without user name, seen something else',
         'slack.colour: unknown field',
         'slack.enabled: expected true or false, seen "yes"',
         'email.port: expected a port number from 1 to 65535, seen "smtp"',
