@@ -200,7 +200,7 @@ export const RESOURCE_OUTAGES: Readonly<Record<string, KnownOutage>> = {
   },
   'cache takes no writes since it cannot save': {
     culprits: ['cache'],
-    says: /MISCONF|persist|save|RDB/i,
+    says: /MISCONF|persist|\bsav(?:e|ing)\b|RDB/i,
     outage: {
       behave: only('cache', ({ caller, share }) =>
         share < 0.6 && (caller === 'prices' || caller === 'users')
