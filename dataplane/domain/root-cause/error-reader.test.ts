@@ -154,6 +154,22 @@ describe('what errors tell', () => {
     expect(namedBy(server, client('orders'), client('web'))).to.deep.equal([undefined, 'orders-db', 'orders-db'])
   })
 
+  it('the one client whose rows break a rule of the data, as a job that runs twice', () => {
+    for (const said of [
+      'duplicate key value violates unique constraint "invoices_day_key"',
+      'insert or update on table "lines" violates foreign key constraint "lines_order"',
+      "Duplicate entry '7118-2026' for key 'invoices.day'",
+      'E11000 duplicate key error collection: shop.invoices index: day_1',
+      'UNIQUE constraint failed: invoices.day',
+      'invalid input syntax for type integer: "all"',
+    ]) {
+      const server = kind('orders-db', `ERROR:  ${said}`)
+      const client = (service: string) => kind(service, `invoice not stored: ${said}`)
+      expect(namedBy(server, client('orders')), said).to.deep.equal(['orders', undefined])
+      expect(namedBy(server, client('orders'), client('web')), said).to.deep.equal([undefined, 'orders-db', 'orders-db'])
+    }
+  })
+
   it('no service for which a topic or a table is named, but one that a queue may belong to', () => {
     const services = ['web', 'orders', 'mailer']
     const named = (text: string) => {

@@ -51,6 +51,11 @@ describe('level in the text of a record without severity', () => {
     'psycopg2.OperationalError: could not connect to server',
     'TypeError: Cannot read properties of undefined',
     'Error: connect ECONNREFUSED <*>',
+    // Apache, and the levels of syslog by their long names.
+    '[Tue Mar <*> <*> <*>] [mpm_event:error] [pid <*>:tid <*>] AH00484: server reached MaxRequestWorkers setting',
+    '[Tue Mar 03 04:00:11.118 2026] [core:crit] [pid 1] AH00141: Could not initialize random number generator',
+    '[<*>] app.EMERGENCY: no quorum [] []',
+    '<*> ALERT cart: no quorum',
   ])
     it(`error: ${line}`, () => expect(saysError(line)).to.equal(true))
 
@@ -116,7 +121,12 @@ describe('level in the text of a record without severity', () => {
       '{"level":40,"msg":<*>}',
       'time=<*> level=WARN msg=<*>',
       '{"t":{"$date":<*>},"s":"W",  "c":<*>,"msg":<*>}',
+      // Redis, as it wrote it and as a pattern; Apache.
+      '1:M 03 Mar 2026 04:00:11.118 # Background saving error',
+      '<*>:M <*> Mar <*> <*> # Background saving error',
+      '[<*>] [proxy:warn] [pid <*>] AH01144: No protocol handler was valid',
     ]
+    expect(levelInText('1:M 03 Mar 2026 04:00:11.118 * DB saved on disk')).to.equal(undefined)
     for (const line of warnings) expect(levelInText(line), line).to.equal('warning')
     for (const line of ['<*> [ERROR] after a [Warning]', '<*> <*> [Note] [Warning] was seen', 'level=info msg=warning', ''])
       expect(levelInText(line), line).to.not.equal('warning')

@@ -12,11 +12,14 @@ const LEVEL = new RegExp(
     // .NET: `fail: Shop.Orders.Api[0]`
     `^(trce|dbug|info|warn|fail|crit): [^\\s[]{1,120}\\[${NUMBER}\\]`,
     // Behind a dot for Monolog (`production.ERROR: `), before a slash for Celery (`ERROR/MainProcess`), short for Serilog.
-    `(?:^|[\\s[(<|]|\\w\\.(?=[A-Z]{4,9}:))(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|SEVERE|CRITICAL|CRIT|FATAL|PANIC|EMERG|DBG|INF|WRN|ERR|FTL)(?=[\\s\\])>|:,/]|$)`,
+    `(?:^|[\\s[(<|]|\\w\\.(?=[A-Z]{4,9}:))(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|SEVERE|CRITICAL|CRIT|FATAL|PANIC|EMERG|EMERGENCY|ALERT|DBG|INF|WRN|ERR|FTL)(?=[\\s\\])>|:,/]|$)`,
     // Small letters are words as well: at the start, behind a time, a program of syslog or a tab of zap.
     `(?:^(?:<\\*> ){0,3}|\\]: |\\t)(trace|debug|info|notice|warn|warning|error|dpanic|panic|crit|critical|fatal|alert|emerg)(?=: |\\t)`,
     `\\b(?:level|lvl|severity)=["']?(\\w+)`,
-    `\\[(debug|info|[Nn]ote|notice|warn|[Ww]arning|error|crit|alert|emerg)\\]`,
+    // Apache names the module before it: `[mpm_event:error]`.
+    `\\[(?:\\w{1,40}:)?(debug|info|[Nn]ote|notice|warn|[Ww]arning|error|crit|alert|emerg)\\]`,
+    // Redis and Valkey, by a sign: `1:M 03 Mar 2026 04:00:01.123 # Background saving error`.
+    `^${NUMBER}:[XCSM] (?:${NUMBER}|\\d\\d) \\w{3} (?:${NUMBER}|\\d{4}) (?:<\\*>|[\\d:.]{1,15}) (#)`,
   ].join('|'),
 )
 /** JSON, whose pattern has the level wherever its key stands (records/pattern.ts): what its message says tells no level. */
@@ -36,9 +39,9 @@ const CRASH =
 const EXCEPTION = /^(?:Caused by: )?(?:[A-Za-z_$][\w$]{0,60}\.){0,10}(?:[A-Z][\w$]{0,80})?(?:Error|Exception)(?::|$)/
 /** Kubernetes has no level above Warning; what it warns of all the time is nothing new. */
 const EVENT = /^\{(?=.{0,1024}"reason": ?).{0,1024}"type": ?"Warning"/s
-const ERRORS = new Set('ERROR SEVERE CRITICAL CRIT FATAL DPANIC PANIC EMERG ALERT ERR FTL FAIL E F 50 60'.split(' '))
+const ERRORS = new Set('ERROR SEVERE CRITICAL CRIT FATAL DPANIC PANIC EMERG EMERGENCY ALERT ERR FTL FAIL E F 50 60'.split(' '))
 const DEBUGS = new Set('TRACE DEBUG DBG TRCE DBUG D 10 20'.split(' '))
-const WARNINGS = new Set('WARN WARNING WRN W 40'.split(' '))
+const WARNINGS = new Set('WARN WARNING WRN W # 40'.split(' '))
 
 export function saysError(message: string): boolean {
   return levelInText(message) === 'error'

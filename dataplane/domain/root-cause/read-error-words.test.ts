@@ -31,6 +31,9 @@ const SENSES: Readonly<Record<ErrorSense, readonly string[]>> = {
     'mnesia_event got {inconsistent_database, running_partitioned_network}',
     'memory resource limit alarm set on node rabbit@one',
     'connect EADDRNOTAVAIL <*> - Local (<*>)',
+    '1024 worker_connections are not enough while connecting to upstream',
+    'AH00484: server reached MaxRequestWorkers setting, consider raising the MaxRequestWorkers setting',
+    '[pool www] server reached pm.max_children setting (5), consider raising it',
     'Error: ImagePullBackOff: Back-off pulling image <*>',
   ],
   callee: [

@@ -84,6 +84,8 @@ const OWN: readonly RegExp[] = [
   /cannot read propert|is not a function|keyerror|typeerror|valueerror|unsatisfied dependency|error creating bean|missing required (?:property|environment|config)|invalid configuration/i,
   /clock skew|requesttimetooskewed|difference between the request time|used before issued/i,
   /\b(?:secret|configmap) "?[\w.-]{1,253}"? not found|mountvolume\.setup failed|failed calling webhook/i,
+  // A server that takes no more at once, by a limit of its own.
+  /\bworker_connections are not enough|server reached (?:pm\.)?max|maximum concurrent connection limit|listen queue of .{1,100} full/i,
   PLATFORM,
 ]
 
@@ -309,9 +311,9 @@ const shifted = (text: string, by: number) => String.fromCharCode(...Array.from(
 const LOGIN =
   /password authentication failed|access denied for user|login failed for user|authentication failed|\bwrongpass\b|invalid username-password/i
 
-/** Questions to a database that no database answers: what they name is not there, or they cannot be read. */
+/** Questions to a database that no database answers: what they name is not there, they cannot be read, or what they write breaks a rule of the data. */
 const WRONG_QUESTION =
-  /\b(?:column|relation|table|function|type|schema|collection|view) \S{1,200}(?: of relation \S{1,200})? does not exist|\bunknown column\b|\bno such (?:table|column)\b|\binvalid (?:column|object) name\b|\btable \S{1,200} doesn't exist|\bsyntax error at or near\b|you have an error in your sql syntax|ora-00904|ora-00942/i
+  /\b(?:column|relation|table|function|type|schema|collection|view) \S{1,200}(?: of relation \S{1,200})? does not exist|\bunknown column\b|\bno such (?:table|column)\b|\binvalid (?:column|object) name\b|\btable \S{1,200} doesn't exist|\bsyntax error at or near\b|you have an error in your sql syntax|ora-00904|ora-00942|\bviolates (?:unique|foreign key|not-null|check|exclusion) constraint\b|\bduplicate (?:entry \S{1,200} for key|key error collection)\b|\bcannot insert duplicate key\b|\bforeign key constraint fails\b|\b(?:unique|not null|check|foreign key) constraint failed\b|\binvalid input syntax for\b|\bvalue too long for type\b|\bdata too long for column\b|ora-00001|ora-0229[012]/i
 
 export function asksWrongly(text: string): boolean {
   return WRONG_QUESTION.test(text.slice(0, MAX_CHARACTERS))

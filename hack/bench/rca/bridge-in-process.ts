@@ -22,6 +22,8 @@ import { createEtl } from '../../../dataplane/pipeline/steps/flatten/etl.ts'
 import { REWIND_RECORDS } from '../../../dataplane/pipeline/work/anomaly-work.ts'
 
 const PARTITIONS = 6
+/** Records of a partition that are read again after a start: a tenth, as those of a busier system span less time. */
+const REREAD = REWIND_RECORDS / 10
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
@@ -107,7 +109,7 @@ export class BridgeInProcess {
   #remember(input: DetectorInput & { readonly partition: number }): void {
     const last = this.#last[input.partition]!
     last.push({ ...input, value: Uint8Array.from(input.value) })
-    if (last.length >= 2 * REWIND_RECORDS) last.splice(0, last.length - REWIND_RECORDS)
+    if (last.length >= 2 * REREAD) last.splice(0, last.length - REREAD)
   }
 
   #restart(): void {
@@ -115,7 +117,7 @@ export class BridgeInProcess {
     for (const kept of this.#detector.takeHabits()) this.#habits.set(kept.partition, kept)
     this.#detector = createDetector(DEFAULT_ZSCORE_CONFIG)
     if (this.#keepsHabits) for (const kept of this.#habits.values()) this.#detector.restoreHabits(kept)
-    for (const last of this.#last) for (const input of last.slice(-REWIND_RECORDS)) this.#detector.warm(input)
+    for (const last of this.#last) for (const input of last.slice(-REREAD)) this.#detector.warm(input)
   }
 
   #computeFeatures(timeMs: number): void {

@@ -5,6 +5,7 @@ import { type Judged, judgeOutage } from '../../../dataplane/testing/outages/jud
 import type { KnownOutage } from '../../../dataplane/testing/outages/outage-parts.ts'
 import { OUTAGES } from '../../../dataplane/testing/outages/outages.ts'
 import { POST_MORTEM_OUTAGES } from '../../../dataplane/testing/outages/post-mortem-outages.ts'
+import { RESOURCE_OUTAGES } from '../../../dataplane/testing/outages/resource-outages.ts'
 import { formatTable } from '../table.ts'
 
 /** `first`: the lowest seed. */
@@ -12,6 +13,7 @@ export async function measureOutages(seeds: number, first = 1): Promise<void> {
   await measure('outage', OUTAGES, { seeds, first })
   await measure('further outage', FURTHER_OUTAGES, { seeds, first })
   await measure('outage of a post-mortem', POST_MORTEM_OUTAGES, { seeds, first })
+  await measure('outage by a limit', RESOURCE_OUTAGES, { seeds, first })
 }
 
 async function measure(
