@@ -276,6 +276,7 @@ const ALLOWED: ImportTable = {
     'dataplane/telemetry/metrics.ts',
     'dataplane/http/close-when-idle.ts',
     'dataplane/http/end-after-request.ts',
+    'dataplane/http/expect-continue.ts',
     'dataplane/http/http-error.ts',
     'dataplane/http/other-site.ts',
     'dataplane/http/request-body.ts',

@@ -5,6 +5,7 @@ import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
 import { bracketed } from '../text/bracketed.ts'
 import { closerWhenIdle } from './close-when-idle.ts'
 import { limitConnections } from './connection-limit.ts'
+import { continueWhenRead } from './expect-continue.ts'
 import { withOneHost } from './request-host.ts'
 import { takeListeners } from './take-listeners.ts'
 import { answerUnreadableRequests } from './unreadable-request.ts'
@@ -76,6 +77,7 @@ export function startHttpServer(listener: RequestListener, at: ListenConfig, lan
   )
   // An expectation that nobody knows may be passed over (RFC 9110, 10.1.1). Node would answer 417 without a body.
   server.on('checkExpectation', serve)
+  continueWhenRead(server, serve)
   server.timeout = NO_PROGRESS_MS
   answerUnreadableRequests(server)
   if (lane !== undefined) putBefore(server, 'connection', lane)

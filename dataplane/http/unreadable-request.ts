@@ -1,4 +1,4 @@
-import type { Server } from 'node:http'
+import type { Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { errorBody } from './http-error.ts'
 
@@ -28,7 +28,10 @@ export function answerUnreadableRequests(server: Server): void {
       'Connection: close',
     ]
     answered.add(socket)
-    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+    // A second answer behind the beginning of another one would be taken for a part of its body.
+    const { _httpMessage: begun } = socket as { readonly _httpMessage?: ServerResponse | null }
+    if (begun?.headersSent) socket.end()
+    else socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
     const cut = setTimeout(() => socket.destroy(), REST_MS)
     socket.once('close', () => clearTimeout(cut))
   })

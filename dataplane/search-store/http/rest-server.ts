@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { TENANT_HEADER } from '../../contract/headers.ts'
 import { endAfterRequest } from '../../http/end-after-request.ts'
+import { continueWhenRead } from '../../http/expect-continue.ts'
 import { HttpError } from '../../http/http-error.ts'
 import { assertNoOtherSite } from '../../http/other-site.ts'
 import { withOneHost } from '../../http/request-host.ts'
@@ -78,6 +79,10 @@ export function createRestServer(config: RestServerConfig): Server {
     },
     memory: new LentBuffers(),
   }
+  const serve = withOneHost((request, response) => {
+    const exchange = new Exchange(shared, request, response)
+    exchange.run().catch(error => config.onError(error, { method: request.method ?? '', path: request.url ?? '' }))
+  })
   const server = createServer(
     {
       headersTimeout: HEADERS_TIMEOUT_MS,
@@ -88,11 +93,9 @@ export function createRestServer(config: RestServerConfig): Server {
       maxHeaderSize: 65_536,
       requireHostHeader: false,
     },
-    withOneHost((request, response) => {
-      const exchange = new Exchange(shared, request, response)
-      exchange.run().catch(error => config.onError(error, { method: request.method ?? '', path: request.url ?? '' }))
-    }),
+    serve,
   )
+  continueWhenRead(server, serve)
   answerUnreadableRequests(server)
   return server
 }

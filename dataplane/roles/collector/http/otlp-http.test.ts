@@ -314,6 +314,15 @@ describe('OTLP over HTTP: POST /v1/logs', () => {
       expect(harness.loggedErrors).to.deep.equal([])
     })
 
+    it('a client that waits for 100 Continue gets the 413 in its place, before it sends anything', async () => {
+      const socket = connect(harness.httpPort, '127.0.0.1')
+      const lines = ['POST /v1/logs HTTP/1.1', 'Host: a', 'Content-Type: application/json', `Content-Length: ${LIMIT + 1}`]
+      socket.write(`${lines.join('\r\n')}\r\nExpect: 100-continue\r\n\r\n`)
+      const head = await new Promise<string>(resolve => socket.once('data', data => resolve(data.toString())))
+      socket.destroy()
+      expect(head).to.match(/^HTTP\/1\.1 413 [\s\S]*\r\nConnection: close\r\n/i)
+    })
+
     it('a chunked body over the limit is stopped there, and the client reads the 413', async () => {
       const socket = connect(harness.httpPort, '127.0.0.1')
       socket.write('POST /v1/logs HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n')
