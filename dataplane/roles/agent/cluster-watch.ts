@@ -21,7 +21,7 @@ interface WatchedKind {
   readonly fields: readonly string[]
 }
 
-/** What `FlinkResource` reads, and no more: arguments and configuration of a job, of which the status has a copy, may hold passwords. */
+/** The fields that `FlinkResource` has, and no more: arguments and configuration of a job, of which the status has a copy, may hold passwords. */
 const FLINK_FIELDS = [
   'spec.job.state',
   'spec.deploymentName',
