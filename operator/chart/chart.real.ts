@@ -25,6 +25,8 @@ const IMAGE = { image: { repository: 'registry.example.com/logpipeline' } }
 /** Values, and the part of the message by which Helm refuses them. */
 const REFUSED: readonly (readonly [title: string, values: object, message: RegExp])[] = [
   ['a value that there is not', { replicaCount: 3 }, /replicaCount/],
+  ['a tag that is none', { image: { tag: 'a b' } }, /image.tag/],
+  ['an image for pipelines that is a URL', { pipelineImage: 'https://r.example/logpipeline' }, /pipelineImage/],
   ['a number as text', { replicas: 'two' }, /replicas/],
   ['an unknown word', { serviceMonitor: { enabled: 'perhaps' } }, /serviceMonitor.enabled/],
   ['a namespace that is none', { watchNamespaces: ['Shop'] }, /watchNamespaces.0/],
@@ -291,6 +293,9 @@ for (const tool of ['helm3', 'helm4'] as const)
         expect(await refusal({ image: { repository } })).to.contain(
           `without tag and digest, which are image.tag and image.digest, seen ${repository}`,
         )
+      expect(await refusal({ image: { repository: 'https://r.example/logpipeline' } })).to.contain(
+        'image.repository: expected a name such as registry.example.com/logpipeline, without https://, seen https://r.example/logpipeline',
+      )
       expect(await refusal({ image: { repository: null } })).to.match(/repository/)
       expect(await refusal(IMAGE)).to.equal('nothing')
     })

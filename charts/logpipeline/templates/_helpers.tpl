@@ -53,6 +53,9 @@
 {{- if not .repository }}
 {{- fail "image.repository: expected the image of the operator, where the nodes of the cluster find it; build it (docker build), push it, and give its name: --set image.repository=registry.example.com/logpipeline" }}
 {{- end }}
+{{- if contains "://" .repository }}
+{{- fail (printf "image.repository: expected a name such as registry.example.com/logpipeline, without https://, seen %s" .repository) }}
+{{- end }}
 {{- if regexMatch "@|:[^/]*$" .repository }}
 {{- fail (printf "image.repository: expected the image without tag and digest, which are image.tag and image.digest, seen %s" .repository) }}
 {{- end }}

@@ -156,6 +156,28 @@ describe('What the agent sees of a cluster', () => {
     })
   })
 
+  it('keeps nothing of a job but what it reads: its arguments and configuration may hold passwords', async () => {
+    const { server } = cluster
+    for (const resource of [FLINK_DEPLOYMENTS, EXTERNAL_SECRETS]) server.addResource(resource)
+    const spec = { job: { state: 'running', args: ['--password', 's3cret'] }, flinkConfiguration: { 's3.secret-key': 's3cret' } }
+    const status = {
+      jobStatus: { state: 'RUNNING', savepointInfo: { location: 's3cret' } },
+      taskManager: { replicas: 1, labelSelector: 's3cret' },
+      reconciliationStatus: { lastReconciledSpec: JSON.stringify(spec) },
+    }
+    store(server, FLINK_DEPLOYMENTS, flinkDeployment('etl', status, spec))
+    store(server, FLINK_DEPLOYMENTS, flinkDeployment('without-a-state', { jobStatus: {} }, { job: { args: ['s3cret'] } }))
+    const template = { data: { password: 's3cret' } }
+    const external = { ...externalSecret('a', 'SecretSynced', SYNCED), spec: { target: { template } } }
+    store(server, EXTERNAL_SECRETS, external)
+    await start()
+    expect(jobsNow()).to.deep.equal(['etl RUNNING', 'without-a-state SUSPENDED'])
+    expect(secretsNow().externalSecrets).to.have.length(1)
+    const kept = [...watch.view('FlinkDeployment').objects, ...watch.view('ExternalSecret').objects]
+    expect(kept).to.have.length(3)
+    expect(JSON.stringify(kept)).not.to.contain('s3cret')
+  })
+
   it('a passing state keeps the last one for two minutes, then is FAILED; a job that is deleted is forgotten', async () => {
     const { server, clock } = cluster
     server.addResource(FLINK_DEPLOYMENTS)

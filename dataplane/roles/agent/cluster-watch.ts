@@ -21,7 +21,17 @@ interface WatchedKind {
   readonly fields: readonly string[]
 }
 
-const FLINK_FIELDS = ['spec.job', 'spec.deploymentName', 'status']
+/** The fields that `FlinkResource` has, and no more: arguments and configuration of a job, of which the status has a copy, may hold passwords. */
+const FLINK_FIELDS = [
+  'spec.job.state',
+  'spec.deploymentName',
+  'status.lifecycleState',
+  'status.jobManagerDeploymentStatus',
+  'status.error',
+  'status.jobStatus.state',
+  'status.jobStatus.startTime',
+  'status.taskManager.replicas',
+]
 
 const KINDS = {
   ExternalSecret: { group: 'external-secrets.io', versions: ['v1', 'v1beta1'], fields: ['status.conditions', 'status.refreshTime'] },
