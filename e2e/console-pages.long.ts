@@ -145,6 +145,25 @@ describe('pages of the console', function () {
     await page.getByRole('button', { name: 'Create a key' }).and(page.locator(':focus')).waitFor()
   })
 
+  for (const [section, opening, sending, first] of [
+    ['platforms', ['Add a platform', 'Slack'], 'Save', 'Webhook URL'],
+    ['silences', [], 'Silence', 'Services'],
+  ] as const)
+    it(`settings: a form of ${section} that lacks something leads to it, and examples do not look like wrong values`, async () => {
+      page = await at.open(`/settings/${section}`)
+      const [button, item] = opening
+      if (button !== undefined) await page.getByRole('button', { name: button }).click()
+      if (item !== undefined) await page.getByRole('menuitem', { name: item }).click()
+      await page.getByRole('button', { name: sending, exact: true }).click()
+      const field = page.getByLabel(new RegExp(`^${first}`)).and(page.locator('[aria-invalid=true]:focus'))
+      await field.waitFor()
+      const colours = await field.evaluate(element => {
+        const { getComputedStyle } = element.ownerDocument.defaultView!
+        return [getComputedStyle(element, '::placeholder').color, getComputedStyle(element).borderColor]
+      })
+      expect(colours[0]).to.not.equal(colours[1])
+    })
+
   it('settings: what somebody else changed meanwhile stays', async () => {
     const change = (section: string, changes: object) =>
       fetch(`${at.app.dashboard}/api/ticketing/api/v1/config/${section}`, {

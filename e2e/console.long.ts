@@ -202,16 +202,44 @@ describe('the console', function () {
     }
   })
 
+  it('what opens stays within the window of the smallest phone', async () => {
+    for (const [path, name] of OPENING.filter(
+      ([path, name]) => path !== '/incidents' && !(name instanceof RegExp && /Revoke/.test(name.source)),
+    )) {
+      const page = await at.open(path, { width: 320, height: 640 })
+      await untilRead(page)
+      await page
+        .getByRole('button', { name, exact: typeof name === 'string' })
+        .first()
+        .press('Enter')
+      await page.locator('[role=dialog], [role=menu]').filter({ visible: true }).first().waitFor()
+      await page.evaluate(DRAWN)
+      expect(await page.evaluate('document.documentElement.scrollWidth'), `${path} ${name}`).to.be.at.most(320)
+    }
+  })
+
   it('is walked by keyboard, and `?` says how', async () => {
     const page = await at.open('/')
-    await page.keyboard.press('g')
-    await page.keyboard.press('h')
-    await page.getByRole('heading', { level: 1, name: 'Health' }).waitFor()
     await page.keyboard.press('?')
     const help = page.getByRole('dialog', { name: 'Keyboard' })
-    await help.getByText('Go to Logs').waitFor()
+    const ways = help.getByText(/^Go to /)
+    await ways.first().waitFor()
+    const pages = await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { includeHidden: true }).allTextContents()
+    expect(await ways.allTextContents()).to.deep.equal(pages.map(name => `Go to ${name}`))
     await page.keyboard.press('Escape')
     await help.waitFor({ state: 'hidden' })
+    for (const [key, name] of [
+      ['h', 'Health'],
+      ['t', 'Trends'],
+    ] as const) {
+      // biome-ignore format: one line
+      await page.keyboard.press('g')
+      await page.keyboard.press(key)
+      await page.getByRole('heading', { level: 1, name }).waitFor()
+    }
+    await page.keyboard.press('g')
+    await page.keyboard.press('d')
+    await eventually(async () => expect(await page.evaluate(THEME)).to.equal('dark'))
   })
 
   it('keeps note and choice of a change that did not get through', async () => {

@@ -83,7 +83,7 @@ function NavLink({ route: { href, pattern, title, keys, icon: Icon } }: { readon
 function ThemeSwitch() {
   const { setColorScheme } = useMantineColorScheme()
   const next = useComputedColorScheme() === 'dark' ? 'light' : 'dark'
-  useShortcut('g t', 'Light or dark', () => setColorScheme(next))
+  useShortcut('g d', 'Light or dark', () => setColorScheme(next))
   return (
     <Tooltip label={`Make it ${next}`}>
       <ActionIcon aria-label={`Make it ${next}`} size="md" onClick={() => setColorScheme(next)}>

@@ -122,6 +122,25 @@ describe('the look at raw bytes', () => {
     expect([...verdicts].sort()).to.deep.equal(['no', 'unsure', 'yes'])
   })
 
+  it('never contradicts the parsed document: values of a flat_object', () => {
+    const LABELS: Field = { ...MESSAGE, path: 'labels', type: 'flat_object', sourcePath: ['labels'] }
+    const value = fc.oneof(text, key, fc.constantFrom('disk', 'Infinity', 'true', 'a/b', true, false, 1e21, 0.5, null))
+    const labelled = fc.record({
+      labels: fc.dictionary(key, fc.oneof(value, fc.array(value), fc.dictionary(key, value))),
+      message: text,
+      note: text,
+    })
+    const term = fc.constantFrom('disk', 'Full', 'true', 'Infinity', 'a/b', 'a', 'é', '1', '0.5', '1e+21', 'message')
+    const verdicts = new Set<string>()
+    fc.assert(
+      fc.property(labelled, fc.uniqueArray(term, { minLength: 1, maxLength: 2 }), (source, terms) => {
+        verdicts.add(checkRaw({ op: 'terms', field: LABELS, terms: new Set(terms) }, source))
+      }),
+      { numRuns: rounds(5000), seed: 4 },
+    )
+    expect([...verdicts].sort()).to.deep.equal(['no', 'unsure'])
+  })
+
   it('knows a document that has no such member from its bytes', () => {
     const below: TermPattern = { prefix: '', literal: '', test: term => term < 'a' }
     for (const condition of [{ op: 'pattern', field: TRACE, pattern: below } as const, { op: 'exists', field: TRACE } as const]) {

@@ -24,6 +24,8 @@ export function rawTest(condition: Condition): RawTest | undefined {
   // The bytes are not what the index has.
   if ('field' in condition && condition.field.normalizer !== undefined) return undefined
   switch (condition.op) {
+    case 'terms':
+      return flatTermsTest(condition)
     case 'phrase':
       return withStoredText(condition.field, phraseInText(condition), phraseTest(condition))
     case 'pattern':
@@ -48,6 +50,21 @@ function withStoredText(field: Field, textTest: TextTest, sourceTest: SourceTest
     const text = document.text(member)
     if (text !== undefined) return textTest(text) ? 'yes' : 'no'
     return sourceTest === undefined ? 'unsure' : sourceTest(document.source())
+  }
+}
+
+/**
+ * For values of a flat_object, of which nothing is indexed: where a term is not among the bytes, and nothing is escaped there, no value is the term. A
+ * number is written in many ways, so that terms begin with a letter.
+ */
+function flatTermsTest({ field, terms, isExact }: Extract<Condition, { op: 'terms' }>): RawTest | undefined {
+  const [member, ...below] = field.sourcePath
+  if (classOf(field) !== 'flat' || member === undefined || below.length > 0 || isExact === true) return undefined
+  if (terms.size > MAX_WORDS || ![...terms].every(term => /^[a-z_][\x20-\x7e]*$/i.test(term))) return undefined
+  const wanted = [...terms].map(term => Buffer.from(term))
+  return document => {
+    const bytes = asBuffer(document.sourceOf(member))
+    return bytes.includes(BACKSLASH) || wanted.some(term => bytes.includes(term)) ? 'unsure' : 'no'
   }
 }
 

@@ -1,9 +1,10 @@
 /** The form of one target. Secrets are written and never shown; a test with what is typed comes before it is saved. */
 import { Button, NumberInput, PasswordInput, Switch, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import type { PlatformName } from '../../../../contract/platforms.ts'
 import { type ShownTarget, type TestAnswer, testConnection } from '../../../api/ticketing-config.ts'
+import { focusFirstProblem } from '../../../components/focus-first-problem.ts'
 import {
   editedFields,
   type FormField,
@@ -39,6 +40,7 @@ export function TargetForm({ platform, id, stored, owner, taken = [], onClose }:
   const [form, setForm] = useState(() => openForm(platform, stored))
   const [name, setName] = useState('')
   const [showsProblems, setShowsProblems] = useState(false)
+  const itself = useRef<HTMLFormElement>(null)
   const target = id ?? targetIdOf(platform, name)
   const nameIssue = id === undefined ? nameProblem(platform, name, taken) : undefined
   const problems = formProblems(platform, form)
@@ -48,7 +50,11 @@ export function TargetForm({ platform, id, stored, owner, taken = [], onClose }:
 
   const save = useConfigChange('platforms', `${titleOfTarget(target)} is saved`)
   const test = useMutation({ mutationFn: () => (isReadOnly ? testConnection(target) : testConnection(target, change)) })
-  const whenSound = (run: () => void) => (isSound || isReadOnly ? run() : setShowsProblems(true))
+  const whenSound = (run: () => void) => {
+    if (isSound || isReadOnly) return run()
+    setShowsProblems(true)
+    focusFirstProblem(itself.current)
+  }
   const edit = (next: FormState) => {
     setForm(next)
     test.reset()
@@ -56,6 +62,7 @@ export function TargetForm({ platform, id, stored, owner, taken = [], onClose }:
 
   return (
     <form
+      ref={itself}
       className={styles.form}
       noValidate
       onSubmit={event => {
@@ -156,6 +163,8 @@ function FieldInput({ field: { name, kind, label, hint, placeholder, isRequired 
         required={isRequired && !isKept}
         placeholder={isKept ? '•••• stored; type to replace' : 'not stored'}
         autoComplete="off"
+        // Mantine says so of every other field.
+        aria-invalid={problem === undefined ? undefined : true}
         onChange={event => set(event.currentTarget.value)}
       />
       {isKept && !isReadOnly && !isRequired && (

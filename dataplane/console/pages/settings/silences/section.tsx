@@ -11,6 +11,7 @@ import { addSilence, listSilences, removeSilence } from '../../../api/ticketing-
 import { Pill, type Tone } from '../../../components/badges.tsx'
 import { zoneName } from '../../../components/clock.ts'
 import { type Column, DataTable } from '../../../components/data-table.tsx'
+import { focusFirstProblem } from '../../../components/focus-first-problem.ts'
 import { VisibleText } from '../../../components/foreign-text.tsx'
 import { Panel } from '../../../components/panel.tsx'
 import { RelativeTime } from '../../../components/relative-time.tsx'
@@ -59,8 +60,9 @@ function NewSilence() {
         noValidate
         onSubmit={event => {
           event.preventDefault()
-          if (Object.keys(problems).length === 0) add.mutate()
-          else setShowsProblems(true)
+          if (Object.keys(problems).length === 0) return add.mutate()
+          setShowsProblems(true)
+          focusFirstProblem(event.currentTarget)
         }}
       >
         <div className={styles.fields}>
