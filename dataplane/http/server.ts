@@ -57,6 +57,8 @@ export interface ConnectionLane {
 export const REQUEST_TIMEOUT_MS = 30_000
 export const HEADERS_TIMEOUT_MS = 10_000
 export const KEEP_ALIVE_MS = 65_000
+/** How often requests that take too long are looked for; Node does so every 30 s by default. */
+export const TIMEOUT_CHECK_MS = 5_000
 /** A connection on which neither side gets anything through, such as that of a client that does not read its answer. */
 const NO_PROGRESS_MS = 120_000
 const STOP_GRACE_MS = 5_000
@@ -68,9 +70,11 @@ const QUIET_ROUNDS = 3
 
 export function startHttpServer(listener: RequestListener, at: ListenConfig, lane?: ConnectionLane): Promise<Listening> {
   const serve = withOneHost(withWholeAnswers(listener))
+  const { requestTimeoutMs: requestTimeout = REQUEST_TIMEOUT_MS } = at
   const server = createServer(
     {
-      ...{ requestTimeout: at.requestTimeoutMs ?? REQUEST_TIMEOUT_MS, headersTimeout: HEADERS_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
+      ...{ requestTimeout, headersTimeout: Math.min(HEADERS_TIMEOUT_MS, requestTimeout), keepAliveTimeout: KEEP_ALIVE_MS },
+      connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, requestTimeout),
       requireHostHeader: false,
     },
     serve,

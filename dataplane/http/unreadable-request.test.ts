@@ -3,6 +3,23 @@ import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { type HttpServer, startHttpServer } from './server.ts'
 
+describe('a request that does not come to its end', () => {
+  for (const { name, request } of [
+    { name: 'head', request: 'POST / HTTP/1.1\r\nHost: x\r\n' },
+    { name: 'body', request: 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nab' },
+  ])
+    it(`408 soon after its time, where its ${name} is cut short`, async () => {
+      const at = { host: '127.0.0.1', port: 0, setting: 'PORT', requestTimeoutMs: 200 }
+      const server = await startHttpServer((incoming, response) => incoming.on('end', () => response.end('ok')).resume(), at)
+      const socket = connect(server.port, '127.0.0.1', () => socket.write(request))
+      let answer = ''
+      socket.on('data', data => (answer += data))
+      await new Promise(resolve => socket.on('close', resolve))
+      await server.stop()
+      expect(answer).to.match(/^HTTP\/1\.1 408 /)
+    })
+})
+
 describe('a request that is not HTTP', () => {
   let server: HttpServer
   before(async () => {

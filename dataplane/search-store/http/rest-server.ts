@@ -8,6 +8,7 @@ import { continueWhenRead } from '../../http/expect-continue.ts'
 import { HttpError } from '../../http/http-error.ts'
 import { assertNoOtherSite } from '../../http/other-site.ts'
 import { withOneHost } from '../../http/request-host.ts'
+import { TIMEOUT_CHECK_MS } from '../../http/server.ts'
 import { answerUnreadableRequests } from '../../http/unreadable-request.ts'
 import { type BodyLease, BodyMemory } from '../../limits/body-memory.ts'
 import { LentBuffers } from '../../memory/lent-buffers.ts'
@@ -87,6 +88,7 @@ export function createRestServer(config: RestServerConfig): Server {
     {
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveTimeoutBuffer: KEEP_ALIVE_GRACE_MS,
       noDelay: true,

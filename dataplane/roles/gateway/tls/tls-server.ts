@@ -17,6 +17,7 @@ import {
   type ListenConfig,
   listen,
   putBefore,
+  TIMEOUT_CHECK_MS,
 } from '../../../http/server.ts'
 import { takeListeners } from '../../../http/take-listeners.ts'
 import { answerUnreadableRequests } from '../../../http/unreadable-request.ts'
@@ -93,6 +94,7 @@ export async function startTlsServer(
     // An answer in pieces would wait for the client's system to acknowledge the piece before.
     ...{ noDelay: true, keepAlive: true, keepAliveInitialDelay: TCP_KEEP_ALIVE_MS },
     ...{ headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
+    connectionsCheckingInterval: TIMEOUT_CHECK_MS,
   })
   server.timeout = NO_PROGRESS_MS
   answerUnreadableRequests(server as HttpServerOfNode)
