@@ -8,7 +8,8 @@ const HOURS = 6
 /** After these hours the process is killed, or stopped. What it reads again then, 5,000 records, holds two runs of the job. */
 const KILLED_AFTER = new Set([3, 4])
 
-describe('habits of services outlive the process', () => {
+describe('habits of services outlive the process', function () {
+  this.timeout(120_000)
   let standalone: Standalone
   before(async () => {
     standalone = await startStandalone()

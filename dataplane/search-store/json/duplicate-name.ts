@@ -71,32 +71,36 @@ function mayRepeatName(json: Uint8Array): boolean {
 }
 
 function findDuplicate(json: Uint8Array): string | undefined {
+  const bytes = Buffer.from(json.buffer, json.byteOffset, json.length)
   const seen: Set<string>[] = []
-  let last: Uint8Array | undefined
-  for (let at = 0; at < json.length; at++) {
-    const byte = json[at]!
+  let start = NOWHERE
+  let end = NOWHERE
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]!
     if (byte === QUOTE) {
-      const end = stringEnd(json, at)
+      start = at
+      end = stringEnd(bytes, at)
       if (end === NOWHERE) return undefined
-      last = json.subarray(at, end)
       at = end - 1
     } else if (byte === OPEN_OBJECT) seen.push(new Set())
     else if (byte === CLOSE_OBJECT) seen.pop()
     else if (byte === COLON) {
-      const name = nameOf(last)
+      const name = start === NOWHERE ? undefined : bytesOfName(bytes, start, end)
       const names = seen.at(-1)
       if (name === undefined || names === undefined) return undefined
-      if (names.has(name)) return name
+      if (names.has(name)) return Buffer.from(name, 'latin1').toString()
       names.add(name)
     }
   }
   return undefined
 }
 
-/** Undefined where it is no JSON. */
-function nameOf(text: Uint8Array | undefined): string | undefined {
+/** The name that is written between two places, quotes included, as a text of one letter for each byte of it; undefined where it is no JSON. */
+function bytesOfName(json: Buffer, start: number, end: number): string | undefined {
+  const name = json.toString('latin1', start + 1, end - 1)
+  if (!name.includes('\\')) return name
   try {
-    return text && (JSON.parse(Buffer.from(text).toString()) as string)
+    return Buffer.from(JSON.parse(json.toString('utf8', start, end)) as string).toString('latin1')
   } catch {
     return undefined
   }
