@@ -1,6 +1,8 @@
 /** Requests of the bridge's indexer and lifecycle to the search store: templates, bulks, aliases, incidents under concurrency, retention. */
+import type { KeptHabits } from '../../../domain/anomalies/signals/habits.ts'
 import type { Work } from '../../../pipeline/runners/work.ts'
 import { deleteExpiredAnomalies } from '../../../pipeline/sinks/anomaly-retention.ts'
+import { createHabitKeeper, type HabitKeeper } from '../../../pipeline/sinks/habit-keeper.ts'
 import { dropExpiredLogs, listLogDays } from '../../../pipeline/sinks/log-retention.ts'
 import { createDetector } from '../../../pipeline/steps/detect.ts'
 import { createEtl } from '../../../pipeline/steps/flatten/etl.ts'
@@ -172,7 +174,29 @@ export async function useAsBridge(recorded: RecordedStore): Promise<unknown> {
 
   for (const day of ['2000.01.01', '2000.02.30', '2001.04.05']) await store.put(`service-logs-${day}`, '1', { message: 'old' })
   const dropped = await dropExpiredLogs(store, await listLogDays(store), 30, NOW_MS)
-  return { dropped, expired, dead: bus.sent.map(({ record }) => record.headers), seen: await stored(store) }
+  const habits = await keepHabits(deps, store)
+  return { dropped, expired, habits, dead: bus.sent.map(({ record }) => record.headers), seen: await stored(store) }
+}
+
+/** What a bridge keeps of a partition, and the next one that has it finds; a third had read it before. */
+async function keepHabits({ clock, log, signal }: ThreadDeps, store: SearchStore): Promise<readonly KeptHabits[]> {
+  const found: KeptHabits[] = []
+  const [first, stale, next] = Array.from({ length: 3 }, () =>
+    createHabitKeeper({ store, topic: TOPICS.ENRICHED_TOPIC, clock, log, signal }),
+  ) as [HabitKeeper, HabitKeeper, HabitKeeper]
+  const habits = (finding: string): KeptHabits[] => [
+    { partition: 0, habits: [{ service: `${TENANT}/cart`, finding, bursts: [[1, 2, 3]] }] },
+  ]
+  await stale.load([0], () => {})
+  for (const [keeper, finding] of [
+    [first, 'errors'],
+    [stale, 'silence'],
+  ] as const) {
+    keeper.save(habits(finding))
+    await keeper.settled()
+  }
+  await next.load([0], kept => found.push(kept))
+  return found
 }
 
 /** Aliases are made beside the way of records: waits until the store has answered calls that hold these texts. */
