@@ -178,7 +178,7 @@ export async function useAsBridge(recorded: RecordedStore): Promise<unknown> {
   return { dropped, expired, habits, dead: bus.sent.map(({ record }) => record.headers), seen: await stored(store) }
 }
 
-/** What a bridge keeps of a partition, and the next one that has it finds; a third had read it before. */
+/** Habits of a partition that a bridge keeps, and the next one that has it finds; a third had read them before. */
 async function keepHabits({ clock, log, signal }: ThreadDeps, store: SearchStore): Promise<readonly KeptHabits[]> {
   const found: KeptHabits[] = []
   const [first, stale, next] = Array.from({ length: 3 }, () =>
