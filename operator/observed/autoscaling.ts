@@ -76,15 +76,17 @@ function troubleOf(autoscaler: Autoscaler): ForeignCondition | undefined {
   return undefined
 }
 
-const ADVICE: readonly (readonly [when: RegExp, advice: string])[] = [
+const METRICS_API = 'metrics.k8s.io'
+
+const ADVICE: readonly (readonly [when: (text: string) => boolean, advice: string])[] = [
   [
-    /metrics\.k8s\.io.*could not find|could not find.*metrics\.k8s\.io/,
+    text => text.includes(METRICS_API) && text.includes('could not find'),
     'the cluster has no metrics-server, which tells the CPU use of pods',
   ],
-  [/metrics\.k8s\.io|resource metrics API/, 'metrics-server does not tell the CPU use of the pods yet'],
+  [text => text.includes(METRICS_API) || text.includes('resource metrics API'), 'metrics-server does not tell the CPU use of the pods yet'],
 ]
 
-const adviceFor = (text: string) => ADVICE.find(([when]) => when.test(text))?.[1]
+const adviceFor = (text: string) => ADVICE.find(([when]) => when(text))?.[1]
 
 function conditionOf({ status }: Autoscaler, type: string): ForeignCondition | undefined {
   return status?.conditions?.find(condition => condition.type === type)

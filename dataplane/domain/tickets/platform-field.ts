@@ -51,7 +51,7 @@ const ROOT_URL: Kind = {
 /** The whole address, to which nothing is added: what follows a # in it is never sent, and is left out. */
 const WEBHOOK_URL: Kind = {
   expected: 'an https URL such as https://example.com, without user name',
-  parse: (value, rules) => HTTPS_URL.parse(typeof value === 'string' ? value.split('#', 1)[0] : value, rules),
+  parse: (value, rules) => HTTPS_URL.parse(isText(value) && !/\s/.test(value) ? value.split('#', 1)[0] : value, rules),
   hostOf: HTTPS_URL.hostOf!,
 }
 
