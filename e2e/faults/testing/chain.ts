@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach } from 'mocha'
+import { Agent, request } from 'undici'
 import { openKafkaBus } from '../../../dataplane/adapters/bus/kafka/kafka-bus.ts'
 import { partitionOf } from '../../../dataplane/adapters/bus/partitioner.ts'
 import { systemClock } from '../../../dataplane/adapters/clock/system-clock.ts'
@@ -171,14 +172,26 @@ async function readDeadLetters(bus: Bus, topic: string): Promise<readonly DeadLe
   return letters
 }
 
+/** OpenSearch warns in the heads of its answers, without a bound. */
+const MAX_HEADER_BYTES = 4 << 20
+
 async function deleteDocuments(search: string, tenant: string): Promise<void> {
   const own = ['anomalies', 'incidents', 'audit'].map(kind => `service-${kind}-${tenant}`).join(',')
-  const ask = async (path: string, request: RequestInit) =>
-    (await fetch(`${search}/${path}`, { ...request, signal: AbortSignal.timeout(DELETED_WITHIN_MS) })).text()
-  await ask(`${own}?ignore_unavailable=true`, { method: 'DELETE' })
-  await ask('service-logs-*/_delete_by_query?conflicts=proceed&refresh=true', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ query: { term: { tenant_id: tenant } } }),
-  })
+  const dispatcher = new Agent({ maxHeaderSize: MAX_HEADER_BYTES })
+  const ask = async (path: string, method: 'DELETE' | 'POST', body?: object) => {
+    const answer = await request(`${search}/${path}`, {
+      ...{ method, dispatcher, signal: AbortSignal.timeout(DELETED_WITHIN_MS), headers: { 'content-type': 'application/json' } },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const { warning } = answer.headers
+    if (warning !== undefined)
+      console.error(`${method} ${path} was answered with ${[warning].flat().length} warnings: ${String(warning).slice(0, 500)}`)
+    await answer.body.text()
+  }
+  try {
+    await ask(`${own}?ignore_unavailable=true`, 'DELETE')
+    await ask('service-logs-*/_delete_by_query?conflicts=proceed&refresh=true', 'POST', { query: { term: { tenant_id: tenant } } })
+  } finally {
+    await dispatcher.close()
+  }
 }
