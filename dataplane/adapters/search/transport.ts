@@ -196,7 +196,7 @@ function errorOf(body: unknown): BulkItemResponse['error'] {
 const ofKeptConnections = new WeakSet<Error>()
 
 /**
- * The client's connection bounds the headers of answers by Node's default, and prints errors that come after the head of an answer to stdout, among our log lines; its transport learns of them anyway. Of errors
+ * The client's connection prints errors that come after the head of an answer to stdout, among our log lines; its transport learns of them anyway. Of errors
  * before the head it does not tell whether the connection had answered other requests.
  */
 class StoreConnection extends Connection {

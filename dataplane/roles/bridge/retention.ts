@@ -3,6 +3,7 @@
 import { ALL_LOGS } from '../../contract/indices.ts'
 import { createBelievedTime, TOLERATED_MS } from '../../limits/believed-time.ts'
 import { deleteExpiredAnomalies } from '../../pipeline/sinks/anomaly-retention.ts'
+import type { Deletions } from '../../pipeline/sinks/delete-in-portions.ts'
 import { deleteOldIncidents } from '../../pipeline/sinks/incident-retention.ts'
 import { dropExpiredLogs, dropOversizedLogs, expiredIndices, listLogDays } from '../../pipeline/sinks/log-retention.ts'
 import { deleteFinishedThreads } from '../../pipeline/sinks/thread-retention.ts'
@@ -65,24 +66,12 @@ export function startRetention({ store, retentionDays, incidentRetentionDays, re
     isDifferenceSaid = isDifferent
     return { ...clock, nowMs: () => nowMs }
   }
-  const checkAnomalies = async (now: Clock): Promise<boolean> => {
-    const { deleted, isUnfinished, failed } = await deleteExpiredAnomalies({ store, clock: now, signal: stopping.signal }, retentionDays)
-    if (deleted > 0) log.info({ deleted, retentionDays }, 'anomalies past retention deleted')
-    warnOf(failed, 'anomalies past retention')
+  /** Says what came of it. True: nothing is left for the next turn. */
+  const report = (result: Omit<Deletions, 'isUnfinished'> & Partial<Deletions>, done: string, things: string, days: object): boolean => {
+    const { deleted, isUnfinished = false, failed } = result
+    if (deleted > 0) log.info({ deleted, ...days }, done)
+    warnOf(failed, things)
     return !isUnfinished && failed.length === 0
-  }
-  const checkIncidents = async (now: Clock): Promise<boolean> => {
-    const deps = { store, clock: now, signal: stopping.signal }
-    const { deleted, isUnfinished, failed } = await deleteOldIncidents(deps, incidentRetentionDays)
-    if (deleted > 0) log.info({ deleted, incidentRetentionDays }, 'incidents long resolved deleted')
-    warnOf(failed, 'incidents past retention')
-    return !isUnfinished && failed.length === 0
-  }
-  const checkThreads = async (now: Clock): Promise<boolean> => {
-    const { deleted, failed } = await deleteFinishedThreads({ store, clock: now, signal: stopping.signal }, retentionDays)
-    if (deleted > 0) log.info({ deleted, retentionDays }, 'dispatches of incidents long resolved deleted')
-    warnOf(failed, 'dispatches past retention')
-    return failed.length === 0
   }
   const check = async (): Promise<number> => {
     try {
@@ -91,9 +80,15 @@ export function startRetention({ store, retentionDays, incidentRetentionDays, re
       const { dropped, failed } = await dropExpiredLogs(store, days, retentionDays, now.nowMs())
       if (dropped.length > 0) log.info({ dropped, retentionDays }, 'daily indices past retention deleted')
       warnOf(failed, 'daily index past retention')
-      const areAnomaliesDone = await checkAnomalies(now)
-      const areIncidentsDone = await checkIncidents(now)
-      const areThreadsDone = await checkThreads(now)
+      const deps = { store, clock: now, signal: stopping.signal }
+      const anomalies = await deleteExpiredAnomalies(deps, retentionDays)
+      const areAnomaliesDone = report(anomalies, 'anomalies past retention deleted', 'anomalies past retention', { retentionDays })
+      const incidents = await deleteOldIncidents(deps, incidentRetentionDays)
+      const areIncidentsDone = report(incidents, 'incidents long resolved deleted', 'incidents past retention', { incidentRetentionDays })
+      const threads = await deleteFinishedThreads(deps, retentionDays)
+      const areThreadsDone = report(threads, 'dispatches of incidents long resolved deleted', 'dispatches past retention', {
+        retentionDays,
+      })
       return failed.length > 0 || !areAnomaliesDone || !areIncidentsDone || !areThreadsDone ? RETRY_MS : CHECK_MS
     } catch (error) {
       log.warn({ error }, 'retention check failed, tried again in a minute')
