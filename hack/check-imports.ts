@@ -150,11 +150,11 @@ const ALLOWED: ImportTable = {
     'node:stream',
   ],
   'dataplane/http/plain-lane': [
+    'dataplane/http/node-http.ts',
     'dataplane/http/request-host.ts',
     'dataplane/http/server.ts',
     'dataplane/memory/release-bytes.ts',
     'node:buffer',
-    'node:http',
     'node:net',
   ],
   // Common to every bus: readers of the log, the partition of a key.
@@ -278,6 +278,7 @@ const ALLOWED: ImportTable = {
     'dataplane/http/end-after-request.ts',
     'dataplane/http/expect-continue.ts',
     'dataplane/http/http-error.ts',
+    'dataplane/http/node-http.ts',
     'dataplane/http/other-site.ts',
     'dataplane/http/request-body.ts',
     'dataplane/http/request-host.ts',

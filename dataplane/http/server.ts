@@ -1,11 +1,12 @@
 /** An HTTP server that is bounded in time, and how any server listens and stops. */
 import type { EventEmitter } from 'node:events'
-import { createServer, type RequestListener } from 'node:http'
+import type { RequestListener } from 'node:http'
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
 import { bracketed } from '../text/bracketed.ts'
 import { closerWhenIdle } from './close-when-idle.ts'
 import { limitConnections } from './connection-limit.ts'
 import { continueWhenRead } from './expect-continue.ts'
+import { createServer } from './node-http.ts'
 import { withOneHost } from './request-host.ts'
 import { takeListeners } from './take-listeners.ts'
 import { answerUnreadableRequests } from './unreadable-request.ts'

@@ -1,5 +1,5 @@
-import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import { STATUS_CODES } from '../node-http.ts'
 import { KEEP_ALIVE_MS } from '../server.ts'
 
 /** May be sent any number of times; the same object each time is written faster. */

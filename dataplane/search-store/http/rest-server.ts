@@ -1,11 +1,12 @@
 /** The HTTP server: finds the route, reads the body, writes the answer. */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { TENANT_HEADER } from '../../contract/headers.ts'
 import { endAfterRequest } from '../../http/end-after-request.ts'
 import { continueWhenRead } from '../../http/expect-continue.ts'
 import { HttpError } from '../../http/http-error.ts'
+import { createServer } from '../../http/node-http.ts'
 import { assertNoOtherSite } from '../../http/other-site.ts'
 import { withOneHost } from '../../http/request-host.ts'
 import { TIMEOUT_CHECK_MS } from '../../http/server.ts'
