@@ -300,6 +300,56 @@ describe('The operator', () => {
     }
   })
 
+  it('keeps them, too, where it has written no status since its start, and where the resource said and no longer says a prefix', async () => {
+    create(SECRETS, SECRET)
+    create(LOG_PIPELINES, PIPELINE)
+    const before = await run()
+    await settle()
+    await stop(before)
+    await run()
+    await settle()
+    const apply = server.storage.apply.bind(server.storage)
+    server.storage.apply = (collection, at, object, by) => {
+      const { topicPrefix: _, ...status } = (object['status'] ?? {}) as JsonObject
+      return apply(collection, at, by.part === 'status' ? { ...object, status } : object, by)
+    }
+    const steps = [
+      [{ logLevel: 'debug' }, 'shop.shop.raw-logs'],
+      [{ logLevel: 'warn' }, 'shop.shop.raw-logs'],
+      [{ bus: { bootstrapServers: ['kafka:9092'], topics: 'Managed', topicPrefix: 'moved.' } }, 'moved.raw-logs'],
+      [{ bus: { bootstrapServers: ['kafka:9092'], topics: 'Managed', topicPrefix: null } }, 'moved.raw-logs'],
+      [{ logLevel: 'debug' }, 'moved.raw-logs'],
+    ] as const
+    for (const [spec, topic] of steps) {
+      server.storage.patch('logpipelines.logpipeline.dev', 'shop/shop', { spec }, 'kubectl', 'main')
+      await settle()
+      const collector = JSON.stringify(server.storage.get('deployments.apps', 'shop/shop-collector'))
+      expect(collector, JSON.stringify(spec)).to.contain(`"value":"${topic}"`)
+    }
+  })
+
+  it('takes no pipeline that keeps its topics under such a CRD for one that shares those of a third', async () => {
+    create(SECRETS, SECRET)
+    for (const name of ['plain', 'own']) create(LOG_PIPELINES, { ...PIPELINE, metadata: { name, namespace: 'shop' } })
+    const status = { observedGeneration: 1, conditions: [{ type: 'CollectorAvailable', ...AVAILABLE }] }
+    server.storage.patch('logpipelines.logpipeline.dev', 'shop/plain', { status }, 'logpipeline-operator', 'status')
+    await run()
+    await settle()
+    const apply = server.storage.apply.bind(server.storage)
+    server.storage.apply = (collection, at, object, by) => {
+      const { topicPrefix: _, ...kept } = (object['status'] ?? {}) as JsonObject
+      return apply(collection, at, by.part === 'status' ? { ...object, status: kept } : object, by)
+    }
+    for (const name of ['own', 'plain']) {
+      server.storage.patch('logpipelines.logpipeline.dev', `shop/${name}`, { spec: { logLevel: 'debug' } }, 'kubectl', 'main')
+      await settle()
+    }
+    for (const name of ['own', 'plain'])
+      expect(condition('TopicsExclusive', server.storage.get('logpipelines.logpipeline.dev', `shop/${name}`)), name).to.include({
+        status: 'True',
+      })
+  })
+
   it('gives each pipeline topics of its own; one that ran before keeps its topics, and is told who shares them', async () => {
     const shared = { ...(PIPELINE['spec'] as object), bus: { bootstrapServers: ['kafka.shop:9092'], topics: 'Managed' } }
     const pipelines = (namespace: string) => ({ ...PIPELINE, metadata: { name: 'shop', namespace }, spec: shared })

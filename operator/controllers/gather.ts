@@ -45,7 +45,15 @@ export async function gatherReferred(
   return { routes, externalSecrets, servedApis: servedApis(view), ...read }
 }
 
-export function gatherPipeline(view: ClusterView, pipeline: LogPipeline, referred: Referred, problems: Gathered['problems']): Gathered {
+/** `restore`: gives a pipeline the topic prefix that its status has lost. */
+export function gatherPipeline(
+  view: ClusterView,
+  seen: LogPipeline,
+  referred: Referred,
+  problems: Gathered['problems'],
+  restore: (pipeline: LogPipeline) => LogPipeline,
+): Gathered {
+  const pipeline = restore(seen)
   const { cache } = view
   const owned = cache.ownedBy(pipeline.metadata.uid ?? '')
   const ofKind = (kinds: readonly string[]) => owned.flatMap(({ object }) => (kinds.includes(object.kind) ? [object] : []))
@@ -56,7 +64,7 @@ export function gatherPipeline(view: ClusterView, pipeline: LogPipeline, referre
     servedApis: servedApis(view),
     pipeline,
     ...(kafka !== undefined && { kafka }),
-    sharers: gatherSharers(view, pipeline),
+    sharers: gatherSharers(view, pipeline, restore),
     hasEncryptionKey: hasEncryptionKey(view, pipeline),
     topics: ofKind(['KafkaTopic']) as readonly KafkaTopic[],
     workloads: byComponent(ofKind(['Deployment', 'StatefulSet']) as readonly Workload[]),
@@ -91,9 +99,13 @@ function findKafka(view: ClusterView, { spec, metadata }: LogPipeline): StrimziK
   return view.cache.get(resource, metadata.namespace, cluster) as StrimziKafka | undefined
 }
 
-function gatherSharers({ cache }: ClusterView, pipeline: LogPipeline): Gathered['sharers'] {
+function gatherSharers(
+  { cache }: ClusterView,
+  pipeline: LogPipeline,
+  restore: (pipeline: LogPipeline) => LogPipeline,
+): Gathered['sharers'] {
   const others = new Set(topicsKeys(pipeline).flatMap(key => cache.byIndex(LOG_PIPELINES, TOPICS_INDEX, key) as readonly LogPipeline[]))
-  return findSharers(pipeline, [...others], (namespace, name) => cache.get(SERVICES, namespace, name) !== undefined)
+  return findSharers(pipeline, [...others].map(restore), (namespace, name) => cache.get(SERVICES, namespace, name) !== undefined)
 }
 
 function servedApis({ served }: ClusterView): Gathered['servedApis'] {

@@ -2,7 +2,7 @@
 
 import type { ApiAnswer } from '../../dataplane/kube/api-failure.ts'
 import { type KubernetesObject, type ObjectReference, referenceTo } from '../../dataplane/kube/object.ts'
-import { nameOfKey } from '../../dataplane/kube/resource.ts'
+import { keyOf, nameOfKey } from '../../dataplane/kube/resource.ts'
 import type { Clock } from '../../dataplane/ports/clock.ts'
 import type { LogPipeline } from '../api/log-pipeline.ts'
 import { readLogPipeline } from '../api/read-object.ts'
@@ -62,7 +62,9 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
   }
 
   const gather = (key: string, pipeline: LogPipeline, referred: Referred): Gathered => {
-    const gathered = gatherPipeline(view, prefixes.restore(key, pipeline), referred, lastProblems.get(key) ?? [])
+    const gathered = gatherPipeline(view, pipeline, referred, lastProblems.get(key) ?? [], each =>
+      prefixes.restore(keyOf(each.metadata), each),
+    )
     const seen = deps.bridgeHealth.look(key, gathered.pods)
     return seen === undefined ? gathered : { ...gathered, bridgeHealth: seen }
   }
@@ -79,7 +81,7 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
     if (written.value === undefined) return { ok: true, value: undefined }
     const value = readLogPipeline(written.value)
     pace.noteWritten(key, pipeline.status, status, deps.clock.nowMs())
-    prefixes.note(key, value)
+    prefixes.note(key, value, status)
     return { ok: true, value }
   }
 
