@@ -8,7 +8,7 @@ import type { FakeApiServer } from '../dataplane/kube/testing/fake-api-server.ts
 import type { JsonObject } from '../dataplane/kube/testing/field-set.ts'
 import type { FakeClock } from '../dataplane/testing/fake-clock.ts'
 import type { Condition } from './api/status.ts'
-import { LOG_PIPELINES, SECRETS, TICKETING_ROUTES } from './controllers/kinds.ts'
+import { BUDGETS, LOG_PIPELINES, PODS, SECRETS, TICKETING_ROUTES } from './controllers/kinds.ts'
 import type { RunningOperator } from './main.ts'
 import { RENEW_MS } from './runtime/leader-election.ts'
 import { PIPELINE, ROUTE, SECRET } from './testing/objects.ts'
@@ -178,6 +178,25 @@ describe('The operator', () => {
     await settle()
     expect(server.storage.get('secrets', name)['data']).not.to.deep.equal({ ENCRYPTION_KEY: 'before' })
     expect(condition('EncryptionKeyReady')).to.include({ status: 'True' })
+  })
+
+  it('says that a PodDisruptionBudget of somebody else keeps its pods from being evicted, until that is gone', async () => {
+    create(SECRETS, SECRET)
+    create(LOG_PIPELINES, PIPELINE)
+    await run()
+    await settle()
+    const { template } = server.storage.get('deployments.apps', 'shop/shop-collector')['spec'] as Record<'template', KubernetesObject>
+    create(PODS, { apiVersion: 'v1', kind: 'Pod', metadata: { ...template.metadata, name: 'shop-collector-x', namespace: 'shop' } })
+    const selector = { matchLabels: { 'app.kubernetes.io/name': 'logpipeline' } }
+    create(BUDGETS, {
+      apiVersion: 'policy/v1',
+      kind: 'PodDisruptionBudget',
+      metadata: { name: 'own', namespace: 'shop' },
+      spec: { selector },
+    })
+    await passUntil('it is told', () => condition('DisruptionBudgetsReady')?.reason === 'SeveralBudgets')
+    server.storage.delete('poddisruptionbudgets.policy', 'shop/own')
+    await passUntil('it is well', () => condition('DisruptionBudgetsReady')?.status === 'True')
   })
 
   it('puts back what is deleted or changed by hand', async () => {

@@ -8,12 +8,12 @@ import type { LogPipeline } from '../api/log-pipeline.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
 import type { OptionalKindName } from '../api/used-kinds.ts'
 import { encryptionKeyName } from '../observed/encryption-key.ts'
-import type { Autoscaler, ExternalSecret, KafkaTopic, Pod, StrimziKafka, Workload } from '../observed/foreign-kinds.ts'
+import type { Autoscaler, DisruptionBudget, ExternalSecret, KafkaTopic, Pod, StrimziKafka, Workload } from '../observed/foreign-kinds.ts'
 import type { Gathered, RoutesRead } from '../observed/gathered.ts'
 import { externalNames, type Reference, wantedSecrets } from '../observed/references.ts'
 import { findSharers, topicsKeys } from '../observed/shared-topics.ts'
 import { isOfPredecessor } from '../reconcile/plan.ts'
-import { INSTANCE_INDEX, LOG_PIPELINES, PODS, SECRETS, SERVICES, TICKETING_ROUTES, TOPICS_INDEX } from './kinds.ts'
+import { BUDGETS, FOREIGN_INDEX, INSTANCE_INDEX, LOG_PIPELINES, PODS, SECRETS, SERVICES, TICKETING_ROUTES, TOPICS_INDEX } from './kinds.ts'
 import type { ReadSecrets, SecretContents } from './secret-contents.ts'
 
 export interface ClusterView {
@@ -69,6 +69,8 @@ export function gatherPipeline(
     topics: ofKind(['KafkaTopic']) as readonly KafkaTopic[],
     workloads: byComponent(ofKind(['Deployment', 'StatefulSet']) as readonly Workload[]),
     autoscalers: byComponent(ofKind(['HorizontalPodAutoscaler', 'ScaledObject']) as readonly Autoscaler[]),
+    budgets: ofKind(['PodDisruptionBudget']) as readonly DisruptionBudget[],
+    otherBudgets: cache.byIndex(BUDGETS, FOREIGN_INDEX, pipeline.metadata.namespace ?? '') as readonly DisruptionBudget[],
     pods: cache.byIndex(PODS, INSTANCE_INDEX, keyOf(pipeline.metadata)) as readonly Pod[],
     problems,
   }
