@@ -60,17 +60,21 @@ export async function start(context: OperatorContext): Promise<RunningOperator> 
   const rateLimit = createRateLimit(RATE, clock)
   const concurrency = createConcurrencyLimit(clock)
   const client = createClient(access, { context, metrics, rateLimit, mayWrite })
-  // Neither waits for a place; both tell how soon the API server answers.
-  const side = { context, metrics, onAnswer: concurrency.noteAnswer }
-  const leaseClient = createClient(access, { ...side, rateLimit: createRateLimit(SIDE_RATE, clock) })
-  const eventClient = createClient(access, { ...side, rateLimit: createRateLimit(SIDE_RATE, clock), mayWrite })
+  // The Lease waits for no place, and tells how soon the API server answers.
+  const leaseClient = createClient(access, {
+    context,
+    metrics,
+    rateLimit: createRateLimit(SIDE_RATE, clock),
+    onAnswer: concurrency.noteAnswer,
+  })
+  const eventClient = createClient(access, { context, metrics, rateLimit: createRateLimit(SIDE_RATE, clock), mayWrite })
   const cache = createObjectCache(
     { kinds: CACHED_KINDS, namespaces: splitList(settings.WATCH_NAMESPACES) },
     { client, clock, log, random, onRestart: (resource, reason) => metrics.watchRestarted(qualifiedName(resource), reason) },
   )
   const recorder = createEventRecorder(
     { controller: `logpipeline.dev/${OPERATOR_NAME}`, instance },
-    { client: eventClient, clock, log, onDropped: metrics.eventDropped },
+    { client: concurrency.limit(eventClient), clock, log, onDropped: metrics.eventDropped },
   )
   const servedKinds = createServedKinds(OPTIONAL_KINDS, { client, clock, log, cache, onChange: () => controllers.lookAgain() })
   const controllers = createControllers({

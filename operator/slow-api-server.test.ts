@@ -26,7 +26,7 @@ describe('An API server that takes seconds for each answer', function () {
   })
 
   const create = (name: string) => {
-    const metadata = { name, namespace: 'shop' }
+    const metadata = { name, namespace: name }
     const pipeline = { ...PIPELINE, metadata, spec: { mode: 'AllInOne' } }
     harness.server.storage.create(qualifiedName(LOG_PIPELINES), keyOf(metadata), pipeline, 'kubectl')
   }
