@@ -59,7 +59,7 @@ export async function start(context: OperatorContext): Promise<RunningOperator> 
   const mayWrite = () => !elects || election.surelyLeads
   const rateLimit = createRateLimit(RATE, clock)
   const concurrency = createConcurrencyLimit(clock)
-  const client = createClient(access, { context, metrics, rateLimit, mayWrite })
+  const client = concurrency.limit(createClient(access, { context, metrics, rateLimit, mayWrite }))
   // The Lease waits for no place, and tells how soon the API server answers.
   const leaseClient = createClient(access, {
     context,
@@ -67,19 +67,18 @@ export async function start(context: OperatorContext): Promise<RunningOperator> 
     rateLimit: createRateLimit(SIDE_RATE, clock),
     onAnswer: concurrency.noteAnswer,
   })
-  const eventClient = createClient(access, { context, metrics, rateLimit: createRateLimit(SIDE_RATE, clock), mayWrite })
+  const eventClient = concurrency.limit(createClient(access, { context, metrics, rateLimit: createRateLimit(SIDE_RATE, clock), mayWrite }))
   const cache = createObjectCache(
     { kinds: CACHED_KINDS, namespaces: splitList(settings.WATCH_NAMESPACES) },
     { client, clock, log, random, onRestart: (resource, reason) => metrics.watchRestarted(qualifiedName(resource), reason) },
   )
   const recorder = createEventRecorder(
     { controller: `logpipeline.dev/${OPERATOR_NAME}`, instance },
-    { client: concurrency.limit(eventClient), clock, log, onDropped: metrics.eventDropped },
+    { client: eventClient, clock, log, onDropped: metrics.eventDropped },
   )
   const servedKinds = createServedKinds(OPTIONAL_KINDS, { client, clock, log, cache, onChange: () => controllers.lookAgain() })
   const controllers = createControllers({
-    ...{ cache, recorder, metrics, clock, log, random },
-    client: concurrency.limit(client),
+    ...{ client, cache, recorder, metrics, clock, log, random },
     hasRoom: () => rateLimit.hasRoom() && concurrency.hasRoom(),
     served: servedKinds.current,
     settings: { image: settings.OPERATOR_IMAGE!, ...(settings.POD_NAMESPACE !== undefined && { namespace: settings.POD_NAMESPACE }) },

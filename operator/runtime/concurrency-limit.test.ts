@@ -19,13 +19,17 @@ function create() {
   const limit = createConcurrencyLimit(clock)
   const sent: ((answer: ApiAnswer<KubernetesObject>) => void)[] = []
   const answers: ApiAnswer<KubernetesObject>[] = []
-  const client = limit.limit({ replace: () => new Promise(resolve => sent.push(resolve)) } as unknown as KubeClient)
+  const client = limit.limit({
+    replace: () => new Promise(resolve => sent.push(resolve)),
+    get: async () => OK,
+  } as unknown as KubeClient)
   const turn = () => new Promise(resolve => setImmediate(resolve))
   return {
     clock,
     limit,
     sent,
     answers,
+    read: () => client.get(CONFIG_MAPS, { name: 'a' }),
     async ask(count: number) {
       for (let n = 0; n < count; n++) void client.replace(CONFIG_MAPS, OBJECT).then(answer => answers.push(answer))
       await turn()
@@ -78,6 +82,19 @@ describe('Concurrency limit', () => {
       limit.noteAnswer(200, 2500)
     }
     expect(sent.length).to.be.below(FIRST_LIMIT + 4)
+  })
+
+  it('keeps their places where reads alone are answered: writes may wait for the disk of the store', async () => {
+    const { ask, sent, pass, answer, read } = create()
+    await ask(FIRST_LIMIT - 1)
+    for (let second = 0; second < 20; second++) {
+      await pass(1000)
+      await read()
+    }
+    await ask(10)
+    expect(sent).to.have.length(FIRST_LIMIT)
+    await answer(1)
+    expect(sent).to.have.length(FIRST_LIMIT)
   })
 
   it('makes but a few more where nobody is answered', async () => {

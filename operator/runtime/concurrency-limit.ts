@@ -8,7 +8,7 @@ import type { KubeClient } from '../../dataplane/kube/kube-client.ts'
 import { type Clock, monotonicMs } from '../../dataplane/ports/clock.ts'
 
 export interface ConcurrencyLimit {
-  /** The client, whose requests for single objects wait for a place. Failures of requests that hung say so (`isHang`). */
+  /** The client, whose requests wait for a place, other than discovery. A watch has its place until it begins. Failures of requests that hung say so (`isHang`). */
   limit(client: KubeClient): KubeClient
   /** A write was answered after so long, with that status; also one that needed no place. */
   noteAnswer(status: number, durationMs: number): void
@@ -27,7 +27,7 @@ const SHRINKS_TO = 0.75
 /** A request hangs after so long at least, and after so many times the time of one that was sent later. */
 const HANGS_MS = 1000
 const HANGS_TIMES = 4
-/** While no write is answered one more request is made each time, to find out whether those under way hang. */
+/** While nothing is answered one more request is made each time, to find out whether those under way hang. */
 const PROBE_MS = 1000
 const MAX_PROBES = 16
 
@@ -108,7 +108,8 @@ export function createConcurrencyLimit(clock: Clock): ConcurrencyLimit {
     const hung = hangs(request, nowMs)
     underWay.delete(request)
     // Where the disk of the API server's store is slow, reads are answered soon and tell nothing of writes.
-    if (!isRead) noteAnswer(answer.ok ? 200 : answer.failure.status, nowMs - request.sentMs)
+    if (isRead) answeredMs = answer.ok ? nowMs : answeredMs
+    else noteAnswer(answer.ok ? 200 : answer.failure.status, nowMs - request.sentMs)
     if (!isRead && !hung) adapt(request, nowMs)
     admit()
     return hung && !answer.ok ? { ok: false, failure: { ...answer.failure, isHang: true } } : answer
@@ -117,6 +118,8 @@ export function createConcurrencyLimit(clock: Clock): ConcurrencyLimit {
   return {
     limit: client => ({
       ...client,
+      list: (...call) => run(() => client.list(...call), true),
+      watch: (...call) => run(() => client.watch(...call), true),
       get: (...call) => run(() => client.get(...call), true),
       apply: (...call) => run(() => client.apply(...call)),
       applyStatus: (...call) => run(() => client.applyStatus(...call)),
