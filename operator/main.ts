@@ -58,7 +58,7 @@ export async function start(context: OperatorContext): Promise<RunningOperator> 
   // A process that stood still for a while must not write what it meant to before.
   const mayWrite = () => !elects || election.surelyLeads
   const rateLimit = createRateLimit(RATE, clock)
-  const concurrency = createConcurrencyLimit(clock)
+  const concurrency = createConcurrencyLimit({ clock, rateLimit })
   const client = concurrency.limit(createClient(access, { context, metrics, rateLimit, mayWrite }))
   // The Lease waits for no place, and tells how soon the API server answers.
   const leaseClient = createClient(access, {

@@ -14,9 +14,9 @@ const TIMEOUT: ApiAnswer<KubernetesObject> = {
   failure: { status: 0, reason: NO_ANSWER.timeout, message: 'no answer within 30 s' },
 }
 
-function create() {
+function create(hasRoom = true) {
   const clock = createFakeClock()
-  const limit = createConcurrencyLimit(clock)
+  const limit = createConcurrencyLimit({ clock, rateLimit: { hasRoom: () => hasRoom } })
   const sent: ((answer: ApiAnswer<KubernetesObject>) => void)[] = []
   const answers: ApiAnswer<KubernetesObject>[] = []
   const client = limit.limit({
@@ -118,6 +118,16 @@ describe('Concurrency limit', () => {
     expect(await underWay(900, 20), 'in time').to.be.within(FIRST_LIMIT + 10, 64)
     expect(await underWay(900, 60), 'in time, for long').to.equal(64)
     expect(await underWay(5000, 20), 'too long').to.be.within(4, 8)
+  })
+
+  it('makes no more while it is the rate limit that they wait for', async () => {
+    const { ask, sent, pass, answer } = create(false)
+    await ask(1000)
+    for (let round = 0; round < 20; round++) {
+      await pass(900)
+      await answer(sent.length)
+    }
+    expect(sent).to.have.length(FIRST_LIMIT)
   })
 
   it('says of a failure whether the request hung: not where nobody was answered', async () => {

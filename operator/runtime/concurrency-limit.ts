@@ -5,6 +5,7 @@
 
 import type { ApiAnswer } from '../../dataplane/kube/api-failure.ts'
 import type { KubeClient } from '../../dataplane/kube/kube-client.ts'
+import type { RateLimit } from '../../dataplane/kube/rate-limit.ts'
 import { type Clock, monotonicMs } from '../../dataplane/ports/clock.ts'
 
 export interface ConcurrencyLimit {
@@ -37,7 +38,13 @@ interface UnderWay {
   quickestMs: number
 }
 
-export function createConcurrencyLimit(clock: Clock): ConcurrencyLimit {
+export interface ConcurrencyLimitDeps {
+  readonly clock: Clock
+  /** While it holds requests up, more of them under way make nothing quicker. */
+  readonly rateLimit: Pick<RateLimit, 'hasRoom'>
+}
+
+export function createConcurrencyLimit({ clock, rateLimit }: ConcurrencyLimitDeps): ConcurrencyLimit {
   const underWay = new Set<UnderWay>()
   const waiting: (() => void)[] = []
   let limit = FIRST_LIMIT
@@ -79,7 +86,7 @@ export function createConcurrencyLimit(clock: Clock): ConcurrencyLimit {
 
   const adapt = (request: UnderWay, nowMs: number): void => {
     const tookMs = nowMs - request.sentMs
-    if (tookMs <= SOON_MS) limit += (FIRST_LIMIT - limit) / MAX_UNDER_WAY
+    if (tookMs <= SOON_MS || (tookMs <= SLOW_MS && !rateLimit.hasRoom())) limit += (FIRST_LIMIT - limit) / MAX_UNDER_WAY
     else if (tookMs <= SLOW_MS) limit = waiting.length > 0 ? Math.min(MAX_UNDER_WAY, limit + 1 / limit) : limit
     else if (request.sentMs >= shrunkMs) {
       // Those that were sent before tell of the limit that there was then.
