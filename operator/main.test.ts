@@ -363,10 +363,12 @@ describe('The operator', () => {
       server.storage.patch('logpipelines.logpipeline.dev', `shop/${name}`, { spec: { logLevel: 'debug' } }, 'kubectl', 'main')
       await settle()
     }
-    for (const name of ['own', 'plain'])
-      expect(condition('TopicsExclusive', server.storage.get('logpipelines.logpipeline.dev', `shop/${name}`)), name).to.include({
-        status: 'True',
-      })
+    const exclusive = (name: string) => condition('TopicsExclusive', server.storage.get('logpipelines.logpipeline.dev', `shop/${name}`))
+    for (const name of ['own', 'plain']) expect(exclusive(name), name).to.include({ status: 'True' })
+    const bus = { bootstrapServers: ['kafka:9092'], topics: 'Managed', topicPrefix: 'shop.own.' }
+    create(LOG_PIPELINES, { ...PIPELINE, metadata: { name: 'same', namespace: 'shop' }, spec: { ...(PIPELINE['spec'] as object), bus } })
+    await settle()
+    expect(exclusive('same')?.message).to.contain('LogPipeline shop/own')
   })
 
   it('gives each pipeline topics of its own; one that ran before keeps its topics, and is told who shares them', async () => {

@@ -106,7 +106,9 @@ function gatherSharers(
   pipeline: LogPipeline,
   restore: (pipeline: LogPipeline) => LogPipeline,
 ): Gathered['sharers'] {
-  const others = new Set(topicsKeys(pipeline).flatMap(key => cache.byIndex(LOG_PIPELINES, TOPICS_INDEX, key) as readonly LogPipeline[]))
+  // One whose status has lost its prefix is found under none.
+  const keys = new Set([...topicsKeys(pipeline), ...topicsKeys(pipeline, '')])
+  const others = new Set([...keys].flatMap(key => cache.byIndex(LOG_PIPELINES, TOPICS_INDEX, key) as readonly LogPipeline[]))
   return findSharers(pipeline, [...others].map(restore), (namespace, name) => cache.get(SERVICES, namespace, name) !== undefined)
 }
 
