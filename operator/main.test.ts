@@ -245,6 +245,18 @@ describe('The operator', () => {
     ).to.deep.equal(resources.map(plural => `patch ${plural}.logpipeline.dev/status`))
   })
 
+  it('tells of details as soon as ever where the time of day was set back', async () => {
+    create(SECRETS, SECRET)
+    create(LOG_PIPELINES, PIPELINE)
+    await run()
+    await settle()
+    clock.shiftTimeOfDay(-3_600_000)
+    const startMs = clock.monotonicMs!()
+    available('shop-bridge')
+    await passUntil('it is told', () => condition('BridgeAvailable')?.status === 'True')
+    expect(clock.monotonicMs!() - startMs).to.be.below(60_000)
+  })
+
   it('leaves things alone while paused, and goes on afterwards', async () => {
     create(SECRETS, SECRET)
     create(LOG_PIPELINES, PIPELINE)
