@@ -40,6 +40,8 @@ describe('Custom resources that no CRD has looked at', () => {
         externalSecrets: {},
         sharers: [],
         hasEncryptionKey: false,
+        budgets: [],
+        otherBudgets: [],
         topics: [],
         workloads: {},
         autoscalers: {},

@@ -8,7 +8,7 @@ import type { FakeApiServer } from '../dataplane/kube/testing/fake-api-server.ts
 import type { JsonObject } from '../dataplane/kube/testing/field-set.ts'
 import type { FakeClock } from '../dataplane/testing/fake-clock.ts'
 import type { Condition } from './api/status.ts'
-import { LOG_PIPELINES, SECRETS, TICKETING_ROUTES } from './controllers/kinds.ts'
+import { BUDGETS, LOG_PIPELINES, PODS, SECRETS, TICKETING_ROUTES } from './controllers/kinds.ts'
 import type { RunningOperator } from './main.ts'
 import { RENEW_MS } from './runtime/leader-election.ts'
 import { PIPELINE, ROUTE, SECRET } from './testing/objects.ts'
@@ -180,6 +180,25 @@ describe('The operator', () => {
     expect(condition('EncryptionKeyReady')).to.include({ status: 'True' })
   })
 
+  it('says that a PodDisruptionBudget of somebody else keeps its pods from being evicted, until that is gone', async () => {
+    create(SECRETS, SECRET)
+    create(LOG_PIPELINES, PIPELINE)
+    await run()
+    await settle()
+    const { template } = server.storage.get('deployments.apps', 'shop/shop-collector')['spec'] as Record<'template', KubernetesObject>
+    create(PODS, { apiVersion: 'v1', kind: 'Pod', metadata: { ...template.metadata, name: 'shop-collector-x', namespace: 'shop' } })
+    const selector = { matchLabels: { 'app.kubernetes.io/name': 'logpipeline' } }
+    create(BUDGETS, {
+      apiVersion: 'policy/v1',
+      kind: 'PodDisruptionBudget',
+      metadata: { name: 'own', namespace: 'shop' },
+      spec: { selector },
+    })
+    await passUntil('it is told', () => condition('DisruptionBudgetsReady')?.reason === 'SeveralBudgets')
+    server.storage.delete('poddisruptionbudgets.policy', 'shop/own')
+    await passUntil('it is well', () => condition('DisruptionBudgetsReady')?.status === 'True')
+  })
+
   it('puts back what is deleted or changed by hand', async () => {
     create(SECRETS, SECRET)
     create(LOG_PIPELINES, PIPELINE)
@@ -224,6 +243,18 @@ describe('The operator', () => {
         .map(({ verb, resource }) => `${verb} ${resource}`)
         .sort(),
     ).to.deep.equal(resources.map(plural => `patch ${plural}.logpipeline.dev/status`))
+  })
+
+  it('tells of details as soon as ever where the time of day was set back', async () => {
+    create(SECRETS, SECRET)
+    create(LOG_PIPELINES, PIPELINE)
+    await run()
+    await settle()
+    clock.shiftTimeOfDay(-3_600_000)
+    const startMs = clock.monotonicMs!()
+    available('shop-bridge')
+    await passUntil('it is told', () => condition('BridgeAvailable')?.status === 'True')
+    expect(clock.monotonicMs!() - startMs).to.be.below(60_000)
   })
 
   it('leaves things alone while paused, and goes on afterwards', async () => {
@@ -298,6 +329,58 @@ describe('The operator', () => {
       expect(collector).to.contain('shop.shop.raw-logs').and.to.contain(`"value":"${logLevel}"`)
       expect(server.storage.get(name, key)['status']).not.to.have.property('topicPrefix')
     }
+  })
+
+  it('keeps them, too, where it has written no status since its start, and where the resource said and no longer says a prefix', async () => {
+    create(SECRETS, SECRET)
+    create(LOG_PIPELINES, PIPELINE)
+    const before = await run()
+    await settle()
+    await stop(before)
+    await run()
+    await settle()
+    const apply = server.storage.apply.bind(server.storage)
+    server.storage.apply = (collection, at, object, by) => {
+      const { topicPrefix: _, ...status } = (object['status'] ?? {}) as JsonObject
+      return apply(collection, at, by.part === 'status' ? { ...object, status } : object, by)
+    }
+    const steps = [
+      [{ logLevel: 'debug' }, 'shop.shop.raw-logs'],
+      [{ logLevel: 'warn' }, 'shop.shop.raw-logs'],
+      [{ bus: { bootstrapServers: ['kafka:9092'], topics: 'Managed', topicPrefix: 'moved.' } }, 'moved.raw-logs'],
+      [{ bus: { bootstrapServers: ['kafka:9092'], topics: 'Managed', topicPrefix: null } }, 'moved.raw-logs'],
+      [{ logLevel: 'debug' }, 'moved.raw-logs'],
+    ] as const
+    for (const [spec, topic] of steps) {
+      server.storage.patch('logpipelines.logpipeline.dev', 'shop/shop', { spec }, 'kubectl', 'main')
+      await settle()
+      const collector = JSON.stringify(server.storage.get('deployments.apps', 'shop/shop-collector'))
+      expect(collector, JSON.stringify(spec)).to.contain(`"value":"${topic}"`)
+    }
+  })
+
+  it('takes no pipeline that keeps its topics under such a CRD for one that shares those of a third', async () => {
+    create(SECRETS, SECRET)
+    for (const name of ['plain', 'own']) create(LOG_PIPELINES, { ...PIPELINE, metadata: { name, namespace: 'shop' } })
+    const status = { observedGeneration: 1, conditions: [{ type: 'CollectorAvailable', ...AVAILABLE }] }
+    server.storage.patch('logpipelines.logpipeline.dev', 'shop/plain', { status }, 'logpipeline-operator', 'status')
+    await run()
+    await settle()
+    const apply = server.storage.apply.bind(server.storage)
+    server.storage.apply = (collection, at, object, by) => {
+      const { topicPrefix: _, ...kept } = (object['status'] ?? {}) as JsonObject
+      return apply(collection, at, by.part === 'status' ? { ...object, status: kept } : object, by)
+    }
+    for (const name of ['own', 'plain']) {
+      server.storage.patch('logpipelines.logpipeline.dev', `shop/${name}`, { spec: { logLevel: 'debug' } }, 'kubectl', 'main')
+      await settle()
+    }
+    const exclusive = (name: string) => condition('TopicsExclusive', server.storage.get('logpipelines.logpipeline.dev', `shop/${name}`))
+    for (const name of ['own', 'plain']) expect(exclusive(name), name).to.include({ status: 'True' })
+    const bus = { bootstrapServers: ['kafka:9092'], topics: 'Managed', topicPrefix: 'shop.own.' }
+    create(LOG_PIPELINES, { ...PIPELINE, metadata: { name: 'same', namespace: 'shop' }, spec: { ...(PIPELINE['spec'] as object), bus } })
+    await settle()
+    expect(exclusive('same')?.message).to.contain('LogPipeline shop/own')
   })
 
   it('gives each pipeline topics of its own; one that ran before keeps its topics, and is told who shares them', async () => {

@@ -16,6 +16,7 @@ import type { Log } from '../dataplane/telemetry/log.ts'
 import type { LogPipeline } from './api/log-pipeline.ts'
 import { CACHED_KINDS, LOG_PIPELINES, OPTIONAL_KINDS } from './controllers/kinds.ts'
 import { createControllers } from './controllers/start-controllers.ts'
+import { createConcurrencyLimit } from './runtime/concurrency-limit.ts'
 import { createEventRecorder } from './runtime/event-recorder.ts'
 import { type Checks, startHealthServer } from './runtime/health-server.ts'
 import { createLeaderElection, createSteadyClock } from './runtime/leader-election.ts'
@@ -57,9 +58,16 @@ export async function start(context: OperatorContext): Promise<RunningOperator> 
   // A process that stood still for a while must not write what it meant to before.
   const mayWrite = () => !elects || election.surelyLeads
   const rateLimit = createRateLimit(RATE, clock)
-  const client = createClient(access, rateLimit, context, metrics, mayWrite)
-  const leaseClient = createClient(access, createRateLimit(SIDE_RATE, clock), context, metrics)
-  const eventClient = createClient(access, createRateLimit(SIDE_RATE, clock), context, metrics, mayWrite)
+  const concurrency = createConcurrencyLimit({ clock, rateLimit })
+  const client = concurrency.limit(createClient(access, { context, metrics, rateLimit, mayWrite }))
+  // The Lease waits for no place, and tells how soon the API server answers.
+  const leaseClient = createClient(access, {
+    context,
+    metrics,
+    rateLimit: createRateLimit(SIDE_RATE, clock),
+    onAnswer: concurrency.noteAnswer,
+  })
+  const eventClient = concurrency.limit(createClient(access, { context, metrics, rateLimit: createRateLimit(SIDE_RATE, clock), mayWrite }))
   const cache = createObjectCache(
     { kinds: CACHED_KINDS, namespaces: splitList(settings.WATCH_NAMESPACES) },
     { client, clock, log, random, onRestart: (resource, reason) => metrics.watchRestarted(qualifiedName(resource), reason) },
@@ -71,7 +79,7 @@ export async function start(context: OperatorContext): Promise<RunningOperator> 
   const servedKinds = createServedKinds(OPTIONAL_KINDS, { client, clock, log, cache, onChange: () => controllers.lookAgain() })
   const controllers = createControllers({
     ...{ client, cache, recorder, metrics, clock, log, random },
-    hasRoom: rateLimit.hasRoom,
+    hasRoom: () => rateLimit.hasRoom() && concurrency.hasRoom(),
     served: servedKinds.current,
     settings: { image: settings.OPERATOR_IMAGE!, ...(settings.POD_NAMESPACE !== undefined && { namespace: settings.POD_NAMESPACE }) },
   })
@@ -138,20 +146,26 @@ async function withGrace(work: Promise<void>, clock: Clock, cut: () => Promise<v
   await late
 }
 
-function createClient(
-  access: ClusterAccess,
-  rateLimit: RateLimit,
-  { clock }: OperatorContext,
-  metrics: OperatorMetrics,
-  mayWrite: () => boolean = () => true,
-) {
+interface ClientParts {
+  readonly context: OperatorContext
+  readonly metrics: OperatorMetrics
+  readonly rateLimit: RateLimit
+  readonly mayWrite?: () => boolean
+  /** Called for each answer to a write. */
+  readonly onAnswer?: (status: number, durationMs: number) => void
+}
+
+function createClient(access: ClusterAccess, { context, metrics, rateLimit, mayWrite = () => true, onAnswer }: ClientParts) {
   const { host } = new URL(access.server)
   return createHttpKubeClient(access, {
-    clock,
+    clock: context.clock,
     rateLimit,
     userAgent: OPERATOR_NAME,
     mayWrite,
-    onRequest: ({ asked, status, durationMs }) => metrics.request(asked.verb, host, status, durationMs),
+    onRequest({ asked, status, durationMs }) {
+      metrics.request(asked.verb, host, status, durationMs)
+      if (asked.verb !== 'get') onAnswer?.(status, durationMs)
+    },
   })
 }
 

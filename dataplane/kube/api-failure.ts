@@ -11,6 +11,8 @@ export interface ApiFailure {
   readonly advice?: string
   /** How long the API server asks to be left alone. */
   readonly retryAfterMs?: number
+  /** The request hung: others that were sent later had been answered long before. Told by those who compare requests. */
+  readonly isHang?: boolean
 }
 
 /** Reasons where no answer came. */

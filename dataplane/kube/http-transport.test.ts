@@ -132,6 +132,7 @@ describe('Requests over TLS', () => {
     expect(await transport.send(GET), 'tried again with what the files hold').to.have.property('ok', true)
     expect(shownNames.at(-1)).to.equal('other')
     files.certificate = client
+    clock.shiftTimeOfDay(-3_600_000)
     clock.advance(59_999)
     await transport.send(GET)
     clock.advance(1)

@@ -1,5 +1,5 @@
 /** The way to the API server as its files have it now: kubeconfig, authorities, certificates and tokens are replaced while we run. */
-import type { Clock } from '../ports/clock.ts'
+import { type Clock, monotonicMs } from '../ports/clock.ts'
 import type { ClusterAccess } from './cluster-access.ts'
 import { createCredentials, type ShownCredentials } from './credentials.ts'
 
@@ -23,12 +23,12 @@ const DOUBT_MS = 1000
 export function createLiveAccess(initial: ClusterAccess, clock: Clock): LiveAccess {
   let access = initial
   let credentials = createCredentials(access.auth, clock)
-  let readMs = clock.nowMs()
+  let readMs = monotonicMs(clock)
   let isInDoubt = false
 
   const read = (): void => {
-    if (initial.reread === undefined || clock.nowMs() < readMs + (isInDoubt ? DOUBT_MS : READ_MS)) return
-    readMs = clock.nowMs()
+    if (initial.reread === undefined || monotonicMs(clock) < readMs + (isInDoubt ? DOUBT_MS : READ_MS)) return
+    readMs = monotonicMs(clock)
     isInDoubt = false
     const found = tryRead(initial.reread)
     // Objects of one cluster must never be written to another.

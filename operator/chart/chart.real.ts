@@ -180,6 +180,21 @@ for (const tool of ['helm3', 'helm4'] as const)
       expect(container!.env!.filter(({ name }) => name === 'HOST')).to.deep.equal([{ name: 'HOST', value: '0.0.0.0' }])
     })
 
+    it('gives the operator more variables, files, names and a runtime, and leaves alone what it has already', async () => {
+      const volume = { name: 'authorities', configMap: { name: 'authorities' } }
+      const mount = { name: 'authorities', mountPath: '/etc/authorities', readOnly: true }
+      const envFrom = [{ secretRef: { name: 'proxy' } }]
+      const names = { dnsPolicy: 'None', dnsConfig: { nameservers: ['10.0.0.10'] }, hostAliases: [{ ip: '10.0.0.1', hostnames: ['a'] }] }
+      const given = { runtimeClassName: 'gvisor', schedulerName: 'mine', ...names }
+      const pod = podOf(await render({ envFrom, volumes: [volume], volumeMounts: [mount], ...given }))
+      expect(pod).to.deep.include(given)
+      expect(pod.containers[0]!.envFrom).to.deep.equal(envFrom)
+      expect(pod.volumes!.map(({ name }) => name)).to.deep.equal(['tmp', 'authorities'])
+      expect(pod.containers[0]!.volumeMounts).to.deep.equal([{ name: 'tmp', mountPath: '/tmp' }, mount])
+      const refused = await render({ volumes: [{ name: 'tmp', emptyDir: {} }] }).catch(String)
+      expect(refused).to.contain('/volumes/0/name')
+    })
+
     it('selects the pods of the operator, and no pod of a pipeline', async () => {
       const objects = await render({ serviceMonitor: { enabled: true } })
       const { labels } = find<V1Deployment>(objects, 'Deployment')!.spec!.template.metadata!

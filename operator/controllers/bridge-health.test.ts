@@ -92,6 +92,16 @@ describe('What a pod lacks', () => {
     expect(looks).to.deep.equal(['shop/shop 0', 'shop/shop 10000'])
   })
 
+  it('is asked again after ten seconds, also where the time of day was set back meanwhile', async () => {
+    const since = START_MS - 2 * 3_600_000
+    health.look('shop/shop', [bridge('False', {}, 'bridge', since)])
+    await settle()
+    clock.shiftTimeOfDay(-3_600_000)
+    clock.advance(10_000)
+    health.look('shop/shop', [bridge('False', {}, 'bridge', since)])
+    expect(asked).to.have.length(2)
+  })
+
   it('is not asked of one that has just started, but looked at when it should be ready', async () => {
     health.look('shop/shop', [bridge('False', {}, 'bridge', START_MS - 5000)])
     await settle()

@@ -1,7 +1,7 @@
 /** Asks pods that stay unready whether they reach the bus and the search store, as Kubernetes knows no more than that they are unready. */
 import { PORTS } from '../../dataplane/contract/roles.ts'
 import { createTurnstile } from '../../dataplane/limits/turns.ts'
-import type { Clock } from '../../dataplane/ports/clock.ts'
+import { type Clock, monotonicMs } from '../../dataplane/ports/clock.ts'
 import type { Component } from '../api/components.ts'
 import type { Pod } from '../observed/foreign-kinds.ts'
 import type { Gathered } from '../observed/gathered.ts'
@@ -102,8 +102,8 @@ export function createBridgeHealth({ clock, get = getText, lookAgain }: BridgeHe
         return undefined
       }
       const last = asked.get(key)
-      if (last === undefined || (!last.isUnderWay && nowMs - last.atMs >= AGAIN_MS)) {
-        asked.set(key, { ...last, atMs: nowMs, isUnderWay: true })
+      if (last === undefined || (!last.isUnderWay && monotonicMs(clock) - last.atMs >= AGAIN_MS)) {
+        asked.set(key, { ...last, atMs: monotonicMs(clock), isUnderWay: true })
         void ask(key, found)
       }
       return last?.seen

@@ -8,12 +8,12 @@ import type { LogPipeline } from '../api/log-pipeline.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
 import type { OptionalKindName } from '../api/used-kinds.ts'
 import { encryptionKeyName } from '../observed/encryption-key.ts'
-import type { Autoscaler, ExternalSecret, KafkaTopic, Pod, StrimziKafka, Workload } from '../observed/foreign-kinds.ts'
+import type { Autoscaler, DisruptionBudget, ExternalSecret, KafkaTopic, Pod, StrimziKafka, Workload } from '../observed/foreign-kinds.ts'
 import type { Gathered, RoutesRead } from '../observed/gathered.ts'
 import { externalNames, type Reference, wantedSecrets } from '../observed/references.ts'
 import { findSharers, topicsKeys } from '../observed/shared-topics.ts'
 import { isOfPredecessor } from '../reconcile/plan.ts'
-import { INSTANCE_INDEX, LOG_PIPELINES, PODS, SECRETS, SERVICES, TICKETING_ROUTES, TOPICS_INDEX } from './kinds.ts'
+import { BUDGETS, FOREIGN_INDEX, INSTANCE_INDEX, LOG_PIPELINES, PODS, SECRETS, SERVICES, TICKETING_ROUTES, TOPICS_INDEX } from './kinds.ts'
 import type { ReadSecrets, SecretContents } from './secret-contents.ts'
 
 export interface ClusterView {
@@ -45,7 +45,15 @@ export async function gatherReferred(
   return { routes, externalSecrets, servedApis: servedApis(view), ...read }
 }
 
-export function gatherPipeline(view: ClusterView, pipeline: LogPipeline, referred: Referred, problems: Gathered['problems']): Gathered {
+/** `restore`: gives a pipeline the topic prefix that its status has lost. */
+export function gatherPipeline(
+  view: ClusterView,
+  seen: LogPipeline,
+  referred: Referred,
+  problems: Gathered['problems'],
+  restore: (pipeline: LogPipeline) => LogPipeline,
+): Gathered {
+  const pipeline = restore(seen)
   const { cache } = view
   const owned = cache.ownedBy(pipeline.metadata.uid ?? '')
   const ofKind = (kinds: readonly string[]) => owned.flatMap(({ object }) => (kinds.includes(object.kind) ? [object] : []))
@@ -56,11 +64,13 @@ export function gatherPipeline(view: ClusterView, pipeline: LogPipeline, referre
     servedApis: servedApis(view),
     pipeline,
     ...(kafka !== undefined && { kafka }),
-    sharers: gatherSharers(view, pipeline),
+    sharers: gatherSharers(view, pipeline, restore),
     hasEncryptionKey: hasEncryptionKey(view, pipeline),
     topics: ofKind(['KafkaTopic']) as readonly KafkaTopic[],
     workloads: byComponent(ofKind(['Deployment', 'StatefulSet']) as readonly Workload[]),
     autoscalers: byComponent(ofKind(['HorizontalPodAutoscaler', 'ScaledObject']) as readonly Autoscaler[]),
+    budgets: ofKind(['PodDisruptionBudget']) as readonly DisruptionBudget[],
+    otherBudgets: cache.byIndex(BUDGETS, FOREIGN_INDEX, pipeline.metadata.namespace ?? '') as readonly DisruptionBudget[],
     pods: cache.byIndex(PODS, INSTANCE_INDEX, keyOf(pipeline.metadata)) as readonly Pod[],
     problems,
   }
@@ -91,9 +101,15 @@ function findKafka(view: ClusterView, { spec, metadata }: LogPipeline): StrimziK
   return view.cache.get(resource, metadata.namespace, cluster) as StrimziKafka | undefined
 }
 
-function gatherSharers({ cache }: ClusterView, pipeline: LogPipeline): Gathered['sharers'] {
-  const others = new Set(topicsKeys(pipeline).flatMap(key => cache.byIndex(LOG_PIPELINES, TOPICS_INDEX, key) as readonly LogPipeline[]))
-  return findSharers(pipeline, [...others], (namespace, name) => cache.get(SERVICES, namespace, name) !== undefined)
+function gatherSharers(
+  { cache }: ClusterView,
+  pipeline: LogPipeline,
+  restore: (pipeline: LogPipeline) => LogPipeline,
+): Gathered['sharers'] {
+  // One whose status has lost its prefix is found under none.
+  const keys = new Set([...topicsKeys(pipeline), ...topicsKeys(pipeline, '')])
+  const others = new Set([...keys].flatMap(key => cache.byIndex(LOG_PIPELINES, TOPICS_INDEX, key) as readonly LogPipeline[]))
+  return findSharers(pipeline, [...others].map(restore), (namespace, name) => cache.get(SERVICES, namespace, name) !== undefined)
 }
 
 function servedApis({ served }: ClusterView): Gathered['servedApis'] {

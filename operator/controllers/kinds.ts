@@ -11,6 +11,8 @@ import { API_GROUP, API_VERSION } from '../api/names.ts'
 import { readLogPipeline, readTicketingRoute } from '../api/read-object.ts'
 import { TICKETING_ROUTE_KIND } from '../api/ticketing-route.ts'
 import { USED_KINDS } from '../api/used-kinds.ts'
+import { SYNC_FAILED } from '../observed/disruption-budgets.ts'
+import type { DisruptionBudget } from '../observed/foreign-kinds.ts'
 import { readAutoscaler, readExternalSecret, readKafka, readKafkaTopic } from '../observed/read-foreign.ts'
 import { topicsKeys } from '../observed/shared-topics.ts'
 
@@ -22,9 +24,12 @@ export const TICKETING_ROUTES: Resource = ownKind(TICKETING_ROUTE_KIND, 'ticketi
 export const PODS = usedKind('Pod')
 export const SECRETS = usedKind('Secret')
 export const SERVICES = usedKind('Service')
+export const BUDGETS = usedKind('PodDisruptionBudget')
 
 /** Index of pipelines: `topicsKeys`. */
 export const TOPICS_INDEX = 'topics'
+/** Index of PodDisruptionBudgets that are not the operator's: their namespace. */
+export const FOREIGN_INDEX = 'foreign'
 /** Index of pods: `namespace/name` of their pipeline. */
 export const INSTANCE_INDEX = 'instance'
 
@@ -45,6 +50,10 @@ const WATCHING: Readonly<Partial<Record<UsedKind['kind'], Watching>>> = {
   ScaledObject: AUTOSCALER,
   // Metadata alone: most Secrets do not concern the operator, and Helm's own are many. The content of a referenced Secret is asked for.
   Secret: { ...METADATA_ONLY, selection: { ...METADATA_ONLY.selection, fieldSelector: 'type!=helm.sh/release.v1' } },
+  PodDisruptionBudget: {
+    slim: slimBudget,
+    indexes: { [FOREIGN_INDEX]: object => (isOurs(object) ? [] : [object.metadata.namespace ?? '']) },
+  },
   Pod: {
     selection: { labelSelector: `app.kubernetes.io/managed-by=${OPERATOR_NAME}` },
     slim: keepFields([
@@ -111,6 +120,20 @@ function ownKind(kind: string, plural: string): Resource {
 function pipelineOfPod({ metadata: { namespace, labels } }: KubernetesObject): readonly string[] {
   const name = labels?.['app.kubernetes.io/instance']
   return name === undefined ? [] : [keyOf(namespace === undefined ? { name } : { namespace, name })]
+}
+
+function isOurs({ metadata }: KubernetesObject): boolean {
+  return metadata.labels?.['app.kubernetes.io/managed-by'] === OPERATOR_NAME
+}
+
+const KEEP_BUDGET = keepFields(['status.conditions'], { stubForeign: true })
+
+/** One of ours with its trouble alone, as the number of pods that may go changes with each of them; others with what they select. */
+function slimBudget(object: KubernetesObject): KubernetesObject {
+  const kept = KEEP_BUDGET(object) as DisruptionBudget
+  const { selector } = (object as DisruptionBudget).spec ?? {}
+  if (!isOurs(kept)) return { ...kept, ...(selector && { spec: { selector } }) }
+  return { ...kept, status: { conditions: kept.status?.conditions?.filter(({ reason }) => reason === SYNC_FAILED) ?? [] } }
 }
 
 function reading(read: Slim, slim: Slim): Slim {

@@ -2,8 +2,8 @@
 
 import type { ApiAnswer } from '../../dataplane/kube/api-failure.ts'
 import { type KubernetesObject, type ObjectReference, referenceTo } from '../../dataplane/kube/object.ts'
-import { nameOfKey } from '../../dataplane/kube/resource.ts'
-import type { Clock } from '../../dataplane/ports/clock.ts'
+import { keyOf, nameOfKey } from '../../dataplane/kube/resource.ts'
+import { type Clock, monotonicMs } from '../../dataplane/ports/clock.ts'
 import type { LogPipeline } from '../api/log-pipeline.ts'
 import { readLogPipeline } from '../api/read-object.ts'
 import type { LogPipelineStatus } from '../api/status.ts'
@@ -62,7 +62,9 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
   }
 
   const gather = (key: string, pipeline: LogPipeline, referred: Referred): Gathered => {
-    const gathered = gatherPipeline(view, prefixes.restore(key, pipeline), referred, lastProblems.get(key) ?? [])
+    const gathered = gatherPipeline(view, pipeline, referred, lastProblems.get(key) ?? [], each =>
+      prefixes.restore(keyOf(each.metadata), each),
+    )
     const seen = deps.bridgeHealth.look(key, gathered.pods)
     return seen === undefined ? gathered : { ...gathered, bridgeHealth: seen }
   }
@@ -78,8 +80,8 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
     if (!written.ok) return written
     if (written.value === undefined) return { ok: true, value: undefined }
     const value = readLogPipeline(written.value)
-    pace.noteWritten(key, pipeline.status, status, deps.clock.nowMs())
-    prefixes.note(key, value)
+    pace.noteWritten(key, pipeline.status, status, monotonicMs(deps.clock))
+    prefixes.note(key, value, status)
     return { ok: true, value }
   }
 
@@ -138,7 +140,7 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
     const isUnderWay = isReconciling(status)
     const lookAgainMs = startDeadlineMs(status, { generation: status.observedGeneration ?? 0, inputsHash: status.inputsHash ?? '' })
     const isInTrouble = problems.some(isRefusal) || referred.failure !== undefined
-    const waitMs = isInTrouble ? 0 : pace.waitMs(key, latest.status, status, deps.clock.nowMs())
+    const waitMs = isInTrouble ? 0 : pace.waitMs(key, latest.status, status, monotonicMs(deps.clock))
     if (waitMs > 0 && !hasStatus(latest, status)) return { kind: 'again', afterMs: waitMs, isUnderWay }
     const written = await writePipelineStatus(key, latest, status)
     if (written.ok && referred.failure !== undefined) return failedBy(referred.failure)

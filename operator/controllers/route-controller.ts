@@ -1,7 +1,7 @@
 /** Tells the status of one `TicketingRoute`. */
 
 import { keyOf, nameOfKey } from '../../dataplane/kube/resource.ts'
-import type { Clock } from '../../dataplane/ports/clock.ts'
+import { type Clock, monotonicMs } from '../../dataplane/ports/clock.ts'
 import type { LogPipeline } from '../api/log-pipeline.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
 import { invalidRouteStatus } from '../observed/invalid-status.ts'
@@ -49,10 +49,10 @@ export function createRouteReconcile(deps: RouteControllerDeps) {
       latest.problems === undefined
         ? routeStatus({ route: latest, pipelines, read, agentsOf, isThere, now })
         : invalidRouteStatus(latest, now)
-    const waitMs = read.failure === undefined ? pace.waitMs(key, latest.status, status, clock.nowMs()) : 0
+    const waitMs = read.failure === undefined ? pace.waitMs(key, latest.status, status, monotonicMs(clock)) : 0
     if (waitMs > 0 && !hasStatus(latest, status)) return { kind: 'again', afterMs: waitMs }
     const written = await tellStatus(deps, TICKETING_ROUTES, latest, status)
-    if (written.ok && written.value !== undefined) pace.noteWritten(key, latest.status, status, clock.nowMs())
+    if (written.ok && written.value !== undefined) pace.noteWritten(key, latest.status, status, monotonicMs(clock))
     if (!written.ok) return written.failure.status === 404 ? { kind: 'settled' } : failedBy(written.failure)
     return read.failure === undefined ? { kind: 'settled' } : failedBy(read.failure)
   }

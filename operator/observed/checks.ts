@@ -4,6 +4,7 @@ import { firstOf } from '../../dataplane/text/listed.ts'
 import { isOffered } from '../api/components.ts'
 import { checkAutoscaling } from './autoscaling.ts'
 import { checkComponents } from './component-checks.ts'
+import { checkDisruptionBudgets } from './disruption-budgets.ts'
 import { checkEncryptionKey } from './encryption-key.ts'
 import { effectOfRefusal, type Finding } from './finding.ts'
 import { isServed } from './gathered.ts'
@@ -19,6 +20,7 @@ export const CHECKS: readonly Check[] = [
   checkSearch,
   checkObjects,
   checkAutoscaling,
+  checkDisruptionBudgets,
   checkMonitoring,
   checkDashboard,
   checkComponents,

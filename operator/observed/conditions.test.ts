@@ -27,6 +27,7 @@ describe('status of a LogPipeline', () => {
       EncryptionKeyReady: 'True Found',
       TopicsExclusive: 'True Exclusive',
       ObjectsApplied: 'True Applied',
+      DisruptionBudgetsReady: 'True Respected',
       CollectorAvailable: 'True Available',
       BridgeAvailable: 'True Available',
       TicketingAvailable: 'True Available',

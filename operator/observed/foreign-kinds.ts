@@ -1,5 +1,6 @@
 /** Types of the objects that the operator reads, with the fields that it reads. */
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
+import type { LabelSelector } from '../api/component-specs.ts'
 
 export interface Secret extends KubernetesObject {
   /** Base64. */
@@ -49,6 +50,12 @@ export interface KafkaTopic extends KubernetesObject {
 
 /** A HorizontalPodAutoscaler, or a ScaledObject of KEDA, of a component. */
 export interface Autoscaler extends KubernetesObject {
+  readonly status?: { readonly conditions?: readonly ForeignCondition[] }
+}
+
+/** A PodDisruptionBudget. Of those that the operator makes the conditions that tell of trouble are read, of others what they select. */
+export interface DisruptionBudget extends KubernetesObject {
+  readonly spec?: { readonly selector?: LabelSelector }
   readonly status?: { readonly conditions?: readonly ForeignCondition[] }
 }
 

@@ -5,7 +5,7 @@ import type { LogPipeline } from '../api/log-pipeline.ts'
 import type { TicketingRoute } from '../api/ticketing-route.ts'
 import type { OptionalKindName } from '../api/used-kinds.ts'
 import type { Problem } from './finding.ts'
-import type { Autoscaler, ExternalSecret, KafkaTopic, Pod, Secret, StrimziKafka, Workload } from './foreign-kinds.ts'
+import type { Autoscaler, DisruptionBudget, ExternalSecret, KafkaTopic, Pod, Secret, StrimziKafka, Workload } from './foreign-kinds.ts'
 import type { Sharer } from './shared-topics.ts'
 
 /** The objects from which references to Secrets are resolved. */
@@ -41,6 +41,9 @@ export interface Gathered extends RoutesRead {
   readonly workloads: Readonly<Partial<Record<Component, Workload>>>
   /** Autoscalers of the pipeline that are there. */
   readonly autoscalers: Readonly<Partial<Record<Component, Autoscaler>>>
+  /** PodDisruptionBudgets of the pipeline that are there, and those of others in its namespace. */
+  readonly budgets: readonly DisruptionBudget[]
+  readonly otherBudgets: readonly DisruptionBudget[]
   /** Pods of the pipeline, told apart by their label `app.kubernetes.io/component`. */
   readonly pods: readonly Pod[]
   /** Whether the Secret is there that the operator makes for ticketing (`encryptionKeyName`). */

@@ -14,8 +14,7 @@ export interface Sharer {
 export type HasService = (namespace: string, name: string) => boolean
 
 /** Two pipelines that share topics have a key in common; those that have one may share topics. */
-export function topicsKeys(pipeline: LogPipeline): readonly string[] {
-  const prefix = topicPrefixOf(pipeline)
+export function topicsKeys(pipeline: LogPipeline, prefix = topicPrefixOf(pipeline)): readonly string[] {
   const brokers = new Set([...brokersOf(pipeline, () => true), ...brokersOf(pipeline, () => false)])
   return [...brokers].map(broker => `${prefix} ${broker}`)
 }

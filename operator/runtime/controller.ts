@@ -11,12 +11,13 @@ export type ReconcileOutcome =
   | (Extract<WorkOutcome, { readonly kind: 'failed' }> & { readonly message: string; readonly advice?: string })
 
 /** The outcome of a request that failed; the key waits as long as the API server asks for. */
-export function failedBy({ message, advice, retryAfterMs }: ApiFailure): ReconcileOutcome {
+export function failedBy({ message, advice, retryAfterMs, isHang }: ApiFailure): ReconcileOutcome {
   return {
     kind: 'failed',
     message,
     ...(advice !== undefined && { advice }),
     ...(retryAfterMs !== undefined && { afterMs: retryAfterMs }),
+    ...(isHang === true && { isHang }),
   }
 }
 

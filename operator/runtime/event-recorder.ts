@@ -6,7 +6,7 @@
 import type { KubeClient } from '../../dataplane/kube/kube-client.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import type { Resource } from '../../dataplane/kube/resource.ts'
-import type { Clock } from '../../dataplane/ports/clock.ts'
+import { type Clock, monotonicMs } from '../../dataplane/ports/clock.ts'
 import type { Log } from '../../dataplane/telemetry/log.ts'
 import { microTime } from './leader-election.ts'
 
@@ -66,10 +66,10 @@ export function createEventRecorder({ controller, instance }: EventRecorderConfi
 
   const isRepeat = (key: string): boolean => {
     const lastMs = written.get(key)
-    const repeats = lastMs !== undefined && clock.nowMs() - lastMs < REPEAT_MS
+    const repeats = lastMs !== undefined && monotonicMs(clock) - lastMs < REPEAT_MS
     written.delete(key)
     // The time of the one that was written: what comes and goes all day is told again and again.
-    written.set(key, repeats ? lastMs : clock.nowMs())
+    written.set(key, repeats ? lastMs : monotonicMs(clock))
     if (written.size > MAX_REMEMBERED) written.delete(written.keys().next().value!)
     return repeats
   }

@@ -117,7 +117,7 @@ describe('Work queue', () => {
     const { queue, clock } = create()
     const hang = (key: string) => {
       clock.advance(HANG_MS)
-      queue.done(key, FAILED)
+      queue.done(key, { ...FAILED, isHang: true })
     }
     for (const times of [1, 2]) {
       queue.add('bad')
@@ -309,7 +309,7 @@ describe('Controller', () => {
       working.add(key)
       await clock.sleep(HANG_MS)
       working.delete(key)
-      return isStopped ? SETTLED : { kind: 'failed', message: 'no answer' }
+      return isStopped ? SETTLED : { kind: 'failed', message: 'no answer', isHang: true }
     })
     const keys = Array.from({ length: 3 * HANGING_WORKERS }, (_, n) => `hangs-${n}`)
     for (const key of keys) queue.add(key)

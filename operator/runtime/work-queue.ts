@@ -26,11 +26,11 @@ export interface WorkQueueDeps {
   readonly observer?: QueueObserver
 }
 
-/** `settled`: until something changes; `again`: after a time; `failed`: after the key's back-off, and not before `afterMs`. `isUnderWay`: more is to come soon, and goes before others. */
+/** `settled`: until something changes; `again`: after a time; `failed`: after the key's back-off, and not before `afterMs`; `isHang`: a request of it hung. `isUnderWay`: more is to come soon, and goes before others. */
 export type WorkOutcome =
   | { readonly kind: 'settled'; readonly isUnderWay?: boolean }
   | { readonly kind: 'again'; readonly afterMs: number; readonly isUnderWay?: boolean }
-  | { readonly kind: 'failed'; readonly afterMs?: number }
+  | { readonly kind: 'failed'; readonly afterMs?: number; readonly isHang?: boolean }
 
 /** Every fourth key that is taken is a new one, if there is any, so that new keys never wait for ever. */
 const OTHERS_TURN = 4
@@ -38,7 +38,7 @@ const OTHERS_TURN = 4
 /** The line of all keys, or that of keys which hang. */
 export type LineName = 'all' | 'hanging'
 
-/** Work that fails after so long hung: the API server answers within milliseconds. */
+/** Work that fails sooner holds up nobody. */
 export const HANG_MS = 5000
 /** Once may be the API server's restart. */
 const HANGS_IN_A_ROW = 2
@@ -148,7 +148,7 @@ export class WorkQueue {
     this.#working.delete(key)
     const workedMs = monotonicMs(this.#deps.clock) - startMs
     this.#deps.observer?.ended?.(workedMs)
-    if (outcome.kind === 'failed' && workedMs >= HANG_MS) this.#hangs.set(key, (this.#hangs.get(key) ?? 0) + 1)
+    if (outcome.kind === 'failed' && outcome.isHang === true && workedMs >= HANG_MS) this.#hangs.set(key, (this.#hangs.get(key) ?? 0) + 1)
     else this.#hangs.delete(key)
     const failures = outcome.kind === 'failed' ? this.failures(key) + 1 : 0
     if (failures === 0) this.#failures.delete(key)

@@ -22,6 +22,8 @@ export interface FakeApiServer {
   forgetRequests(): void
   /** Answers matching requests with a fault; returns a function that ends the fault. Default: once. */
   fault(match: FaultMatch, fault: Fault, times?: number): () => void
+  /** Each request waits for this before it is carried out, also where its client gives up meanwhile: a server that is slow. */
+  pace(wait: (request: FakeRequest) => Promise<void>): void
   /** Takes a permission away; returns what gives it back. */
   deny(match: FaultMatch): () => void
   /** As when a custom resource definition is created. */
@@ -48,6 +50,7 @@ export async function startFakeApiServer(resources: readonly Resource[], nowMs: 
   const rules = createFaultRules()
   const denied = new Set<FaultMatch>()
   const requests: FakeRequest[] = []
+  let pace: ((request: FakeRequest) => Promise<void>) | undefined
   const pages = new Map<string, { readonly items: readonly KubernetesObject[]; readonly version: number }>()
 
   const handle = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -60,6 +63,7 @@ export async function startFakeApiServer(resources: readonly Resource[], nowMs: 
     if (fault?.kind === 'silence') return
     if (fault?.kind === 'reset') return void response.destroy()
     if (fault?.kind === 'slow') await fault.until
+    await pace?.(request)
     if (fault?.kind === 'status')
       return sendStatus(response, fault.code, fault.reason, fault.message ?? 'as the test wants it', fault.retryAfter)
     if ([...denied].some(match => matches(match, request))) return sendStatus(response, 403, 'Forbidden', forbidden(request))
@@ -153,6 +157,9 @@ export async function startFakeApiServer(resources: readonly Resource[], nowMs: 
     writes: () => requests.filter(({ verb }) => verb !== 'get' && verb !== 'list' && verb !== 'watch'),
     forgetRequests: () => void requests.splice(0),
     fault: (match, fault, times = 1) => rules.add(match, fault, times),
+    pace(wait) {
+      pace = wait
+    },
     deny(match) {
       denied.add(match)
       return () => denied.delete(match)

@@ -190,6 +190,10 @@ describe('What the agent sees of a cluster', () => {
     say('RESTARTING')
     await eventually('the change is seen', () => version() !== before)
     expect(jobsNow()).to.deep.equal(['etl RUNNING'])
+    // Somebody sets the time of day, forth or back.
+    clock.shiftTimeOfDay(3_600_000)
+    expect(jobsNow()).to.deep.equal(['etl RUNNING'])
+    clock.shiftTimeOfDay(-7_200_000)
     clock.advance(120_000)
     expect(jobsNow()).to.deep.equal(['etl FAILED'])
     server.storage.delete('flinkdeployments.flink.apache.org', 'shop/etl')

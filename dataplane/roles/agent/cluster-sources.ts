@@ -1,6 +1,6 @@
 /** The sections' sources within the cluster: external secrets, and the jobs of Flink (Decisions 10). */
 import type { KubernetesObject } from '../../kube/object.ts'
-import type { Clock } from '../../ports/clock.ts'
+import { type Clock, monotonicMs } from '../../ports/clock.ts'
 import type { ClusterWatch } from './cluster-watch.ts'
 import { type FlinkMemory, type FlinkResource, hasJob, readFlinkState, rememberReading, stateOf, uptimeOf } from './flink-job.ts'
 import type { SyncedSecret } from './sections.ts'
@@ -25,13 +25,14 @@ export function createFlinkSources(cluster: ClusterWatch, clock: Clock): readonl
   cluster.onChange((kind, { before, after }) => {
     if (kind === 'ExternalSecret') return
     if (after === undefined) memories.delete(keyOf(before!))
-    else memories.set(keyOf(after), rememberReading(memories.get(keyOf(after)), readFlinkState(after), clock.nowMs()))
+    else memories.set(keyOf(after), rememberReading(memories.get(keyOf(after)), readFlinkState(after), monotonicMs(clock)))
   })
 
   const toJob = (resource: FlinkResource): StreamJob => {
-    const nowMs = clock.nowMs()
-    const state = stateOf(memories.get(keyOf(resource)) ?? rememberReading(undefined, readFlinkState(resource), nowMs), nowMs)
-    return { name: resource.metadata.name, state, taskManagers: countTaskManagers(resource), uptimeMs: uptimeOf(resource, state, nowMs) }
+    const passedMs = monotonicMs(clock)
+    const state = stateOf(memories.get(keyOf(resource)) ?? rememberReading(undefined, readFlinkState(resource), passedMs), passedMs)
+    const uptimeMs = uptimeOf(resource, state, clock.nowMs())
+    return { name: resource.metadata.name, state, taskManagers: countTaskManagers(resource), uptimeMs }
   }
   /** A session job works on those of its session cluster. */
   const countTaskManagers = ({ kind, spec, status }: FlinkResource): number => {

@@ -51,7 +51,7 @@ const PASSING_MS = 120_000
 export interface FlinkMemory {
   /** The last state that was not passing; SUSPENDED, as neither working nor failed, before the first. */
   readonly settled: JobState
-  /** Ms since the epoch; undefined: it is settled. */
+  /** By a clock that nobody sets; undefined: it is settled. */
   readonly passingSinceMs: number | undefined
 }
 

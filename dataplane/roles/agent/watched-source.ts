@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../kube/object.ts'
-import type { Clock } from '../../ports/clock.ts'
+import { type Clock, monotonicMs } from '../../ports/clock.ts'
 import type { KindView } from './cluster-watch.ts'
 import { type Observation, type Source, WAIT_MS } from './source.ts'
 
@@ -26,8 +26,9 @@ export function createWatchedSource<T>({ view, read, clock }: WatchedSourceDeps<
   return {
     last,
     async observe() {
-      const untilMs = clock.nowMs() + WAIT_MS
-      while (view().state === 'unknown' && clock.nowMs() < untilMs && !stopping.signal.aborted) await clock.sleep(LOOK_MS, stopping.signal)
+      const untilMs = monotonicMs(clock) + WAIT_MS
+      while (view().state === 'unknown' && monotonicMs(clock) < untilMs && !stopping.signal.aborted)
+        await clock.sleep(LOOK_MS, stopping.signal)
       return last()
     },
     start() {},

@@ -5,7 +5,7 @@ import type { Component } from '../../api/components.ts'
 import { LOG_PIPELINE_KIND, type LogPipeline } from '../../api/log-pipeline.ts'
 import { admit } from '../../api/testing/admission.ts'
 import { TICKETING_ROUTE_KIND, type TicketingRoute } from '../../api/ticketing-route.ts'
-import type { Autoscaler, ExternalSecret, KafkaTopic, Pod, Secret, StrimziKafka, Workload } from '../foreign-kinds.ts'
+import type { Autoscaler, DisruptionBudget, ExternalSecret, KafkaTopic, Pod, Secret, StrimziKafka, Workload } from '../foreign-kinds.ts'
 import type { Gathered } from '../gathered.ts'
 
 export const ALL_SERVED: Gathered['servedApis'] = {
@@ -38,6 +38,8 @@ export function gatheredFrom(objects: readonly KubernetesObject[], others: Parti
     autoscalers: Object.fromEntries(
       [...ofKind<Autoscaler>('HorizontalPodAutoscaler'), ...ofKind<Autoscaler>('ScaledObject')].map(one => [componentOf(one), one]),
     ),
+    budgets: ofKind<DisruptionBudget>('PodDisruptionBudget').filter(({ metadata }) => metadata.labels !== undefined),
+    otherBudgets: ofKind<DisruptionBudget>('PodDisruptionBudget').filter(({ metadata }) => metadata.labels === undefined),
     pods: ofKind<Pod>('Pod'),
     servedApis: ALL_SERVED,
     problems: [],
