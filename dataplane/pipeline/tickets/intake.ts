@@ -6,6 +6,7 @@ import { type AttendFacts, attend, isHistory, settleOwed, type TicketedIncident 
 import { isRecent } from '../../limits/is-recent.ts'
 import { keepBounded } from '../../limits/keep-bounded.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { retryOnConflict } from '../../ports/retry-on-conflict.ts'
 import { type SearchStore, SearchStoreRefusal, VersionConflict, type Versioned } from '../../ports/search-store.ts'
 import type { TicketingConfigSource } from '../../ports/ticketing-config.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -52,7 +53,6 @@ const TOO_FAR_MS = 600_000
 const SETTLE_MS = 1_500
 /** How long a cause that is found waits for news of the model. */
 const MODEL_LOOK_MS = 1_000
-const MAX_CONFLICTS = 20
 /** Pause after a refusal of the store. */
 const REFUSED_PAUSE_MS = 60_000
 const MAX_REFUSED = 1_000
@@ -137,8 +137,7 @@ export function createIntake(deps: IntakeDeps): Intake {
   }
 
   const attendTo = async ({ index, id }: Versioned<TicketedIncident>): Promise<void> => {
-    const read = () => readStoredIncident(store, index, id)
-    let current = await read()
+    let current: Versioned<TicketedIncident> | undefined = await readStoredIncident(store, index, id)
     if (current === undefined || !isDue(current.source, clock.nowMs(), isFree(current))) return
     if (current.source.ticketing?.takenAt === undefined) {
       current = await claim(current)
@@ -147,24 +146,24 @@ export function createIntake(deps: IntakeDeps): Intake {
       if (settledMs > 0) await clock.sleep(Math.min(settledMs, SETTLE_MS))
     }
     const found = await causeOf(current.source)
-    let wasTold = true
-    for (let attempt = 0; ; attempt++) {
-      wasTold = current.source.ticketing?.untold === undefined
-      const next = withCause(attend(current.source, await factsOf(current.source.tenantId)), found, clock.nowMs())
-      try {
-        const version = await store.put(index, id, next, current)
-        current = { ...current, ...version, source: next }
-        break
-      } catch (error) {
-        if (!(error instanceof VersionConflict) || attempt >= MAX_CONFLICTS) throw error
-        current = await read()
-        if (current === undefined) return
-      }
-    }
-    if (isUntold(current.source)) noticeUntold(current.source, wasTold)
-    await settle(current)
-    if (found !== undefined && found !== 'not now') tellCause(current.source)
+    const attended = await noteAttention(current, found)
+    if (attended === undefined) return
+    const { incident, wasTold } = attended
+    if (isUntold(incident.source)) noticeUntold(incident.source, wasTold)
+    await settle(incident)
+    if (found !== undefined && found !== 'not now') tellCause(incident.source)
   }
+
+  /** Writes whom the incident owes what, and its cause; undefined when it is gone. `wasTold`: before that, nothing said that nobody is told of it. */
+  const noteAttention = (known: Versioned<TicketedIncident>, found: CauseOutcome) =>
+    retryOnConflict(async conflicts => {
+      const current = conflicts === 0 ? known : await readStoredIncident(store, known.index, known.id)
+      if (current === undefined) return undefined
+      const wasTold = current.source.ticketing?.untold === undefined
+      const source = withCause(attend(current.source, await factsOf(current.source.tenantId)), found, clock.nowMs())
+      const version = await store.put(known.index, known.id, source, current)
+      return { incident: { ...current, ...version, source }, wasTold }
+    })
 
   const noticeUntold = ({ id, tenantId: tenant, service, severity, ticketing }: TicketedIncident, isNew: boolean) => {
     const reason = ticketing?.untold
@@ -182,24 +181,18 @@ export function createIntake(deps: IntakeDeps): Intake {
 
   /** Writes the rows that the incident is owed, and notes in the incident that they are written. */
   const settle = async (changed: Versioned<TicketedIncident>): Promise<void> => {
-    let current = changed
-    const owed = current.source.ticketing?.owed ?? []
-    seen.add(current)
+    const { index, id, source } = changed
+    const owed = source.ticketing?.owed ?? []
+    seen.add(changed)
     if (owed.length === 0) return
-    await writeRows(store, current.source, owed, iso())
+    await writeRows(store, source, owed, iso())
     onRows()
-    for (let attempt = 0; ; attempt++) {
-      try {
-        const next = scheduled(settleOwed(current.source, owed.at(-1)!.seq), clock.nowMs())
-        seen.add({ ...current, ...(await store.put(current.index, current.id, next, current)) })
-        return
-      } catch (error) {
-        if (!(error instanceof VersionConflict) || attempt >= MAX_CONFLICTS) throw error
-        const stored = await readStoredIncident(store, current.index, current.id)
-        if (stored === undefined) return
-        current = stored
-      }
-    }
+    await retryOnConflict(async conflicts => {
+      const current = conflicts === 0 ? changed : await readStoredIncident(store, index, id)
+      if (current === undefined) return
+      const next = scheduled(settleOwed(current.source, owed.at(-1)!.seq), clock.nowMs())
+      seen.add({ ...current, ...(await store.put(index, id, next, current)) })
+    })
   }
 
   const idle = async () => {
