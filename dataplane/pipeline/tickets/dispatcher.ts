@@ -7,7 +7,6 @@ import { expireRows, explainWait } from '../../domain/tickets/delivery.ts'
 import type { TicketedIncident } from '../../domain/tickets/incident-tickets.ts'
 import type { OutboxRow } from '../../domain/tickets/outbox-row.ts'
 import type { TicketThread } from '../../domain/tickets/ticket-thread.ts'
-import { isRecent } from '../../limits/is-recent.ts'
 import type { TicketOutcome } from '../../ports/incident-platform.ts'
 import { VersionConflict, type Versioned } from '../../ports/search-store.ts'
 import { writeAuditEntry } from '../sinks/audit-trail.ts'
@@ -18,6 +17,7 @@ import { RecentVersions } from './recent-versions.ts'
 import { fingerprint, type SendDeps, type SentRow, sendRow } from './send-row.ts'
 import { createTargetLane, type TargetLane } from './target-lane.ts'
 import { TARGET_LIMITS, type TargetLimits } from './target-limits.ts'
+import { createTenantPlaces } from './tenant-places.ts'
 
 export interface DispatcherDeps extends Omit<SendDeps, 'instance'> {
   readonly onAttempt?: (attempt: Attempt) => void
@@ -58,15 +58,13 @@ export interface Dispatcher {
   restsUntil(lane: string, evenIfAsked?: 'evenIfAsked'): number | undefined
 }
 
-/** Attempts of the last second, and those of one tenant. Older ones wait for a platform that is slow: they cost a socket, and stand in nobody's way. */
+/** Attempts of the last second. Older ones wait for a platform that is slow: they cost a socket, and stand in nobody's way. */
 const MAX_AT_ONCE = 64
 const SLOW_MS = 1_000
-/** All attempts under way. */
+/** All attempts under way, and those of one tenant. */
 const MAX_UNDER_WAY = 512
 const MAX_OF_TENANT = 24
-/** Attempts that are kept free for tenants with few under way, so that slow platforms of some tenants do not stall all others. */
 const KEPT_FREE = 16
-const FEW = 2
 const REFUSAL = 'a ticket platform takes nothing until its settings are mended'
 /** Lanes that are remembered; idle ones leave first. */
 const MAX_LANES = 5_000
@@ -86,7 +84,10 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const { store, clock, log, config, nudge = () => undefined, limits = limitsOf, owners = ALONE, soleName } = deps
   const sending: SendDeps = { ...deps, instance: soleName ?? randomUUID() }
   const lanes = new Map<string, TargetLane>()
-  const busy = new Map<string, { readonly tenant: string; readonly beganMs: number; readonly work: Promise<void> }>()
+  const places = createTenantPlaces(
+    { atOnce: MAX_AT_ONCE, freshMs: SLOW_MS, total: MAX_UNDER_WAY, ofTenant: MAX_OF_TENANT, keptFree: KEPT_FREE },
+    clock,
+  )
   const seen = new RecentVersions()
   /** Lanes in whose rows the reason for waiting could not be written, and until when no further attempt is made. */
   const unexplained = new Map<string, number>()
@@ -126,27 +127,17 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   }
   const room = (name: string) => {
     if (!owners.owns(name)) return 0
-    const { tenant } = partsOf(name)
-    const own = [...busy.values()].filter(each => each.tenant === tenant).length
-    const nowMs = clock.nowMs()
-    const fresh = [...busy.values()].filter(({ beganMs }) => isRecent(beganMs, SLOW_MS, nowMs)).length
-    const free = Math.min(MAX_AT_ONCE - fresh, MAX_UNDER_WAY - busy.size) - (own < FEW ? 0 : KEPT_FREE)
-    return Math.max(0, Math.min(laneOf(name).room(nowMs), MAX_OF_TENANT - own, free))
+    return Math.max(0, Math.min(laneOf(name).room(clock.nowMs()), places.freeFor(partsOf(name).tenant)))
   }
 
   const begin = (hit: Versioned<TicketThread>, lane: TargetLane) => {
-    const key = `${hit.index}/${hit.id}`
     const work = sendRow(sending, hit, lane, stopping.signal)
       .then(sent => (sent === undefined ? undefined : afterwards(sent)))
       .catch(async error => {
         log.warn({ error, platform: hit.source.platform, incident: hit.source.incidentId }, 'a dispatch waits, tries again')
         await clock.sleep(AGAIN_MS, stopping.signal)
       })
-      .finally(() => {
-        busy.delete(key)
-        nudge()
-      })
-    busy.set(key, { tenant: hit.source.tenantId, beganMs: clock.nowMs(), work })
+    void places.take(keyOf(hit), hit.source.tenantId, work).then(nudge)
   }
 
   const afterwards = async ({ thread, before, row, outcome, incident }: SentRow) => {
@@ -246,14 +237,11 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
 
   const isUnderWay = (hit: Versioned<TicketThread>) => {
     const leftMs = hit.source.lease === undefined ? 0 : Date.parse(hit.source.lease.until) - clock.nowMs()
-    return busy.has(`${hit.index}/${hit.id}`) || (leftMs > 0 && leftMs <= TOO_FAR_MS)
+    return places.isTaken(keyOf(hit)) || (leftMs > 0 && leftMs <= TOO_FAR_MS)
   }
 
-  const idle = async () => {
-    await Promise.allSettled([...busy.values()].map(({ work }) => work))
-  }
   return {
-    idle,
+    idle: places.idle,
     async round() {
       if (isStopping) return undefined
       const nowMs = clock.nowMs()
@@ -292,11 +280,9 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     },
     async stop(graceMs) {
       isStopping = true
-      const done = new AbortController()
-      await Promise.race([idle(), clock.sleep(graceMs, done.signal)])
-      done.abort()
+      await places.idleWithin(graceMs)
       stopping.abort()
-      await idle()
+      await places.idle()
     },
     restsUntil(name, evenIfAsked) {
       const pause = lanes.get(name)?.pause(clock.nowMs())
@@ -305,6 +291,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     oldestPendingSeconds: () => (oldestSince === undefined ? 0 : Math.max(0, (clock.nowMs() - oldestSince) / 1_000)),
   }
 }
+
+const keyOf = ({ index, id }: Versioned<TicketThread>) => `${index}/${id}`
 
 /** Tickets that somebody asked for come before the others of their target. */
 function askedFirst(hits: readonly Versioned<TicketThread>[]): readonly Versioned<TicketThread>[] {

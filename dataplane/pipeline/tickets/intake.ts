@@ -18,6 +18,7 @@ import { findDue } from './find-due.ts'
 import { type CauseOutcome, scheduled, withCause } from './note-cause.ts'
 import { RecentVersions } from './recent-versions.ts'
 import type { SilenceStore } from './silence-store.ts'
+import { createTenantPlaces } from './tenant-places.ts'
 import { writeRows } from './thread-store.ts'
 
 export interface IntakeDeps {
@@ -42,9 +43,7 @@ export interface IntakeDeps {
 /** Incidents that are attended to at once, and those of one tenant among them. */
 const MAX_AT_ONCE = 16
 const MAX_OF_TENANT = 6
-/** Places that are kept free for tenants with few incidents under way, so that the analyses of some tenants do not stall all others. */
 const KEPT_FREE = 4
-const FEW = 2
 /** How long an incident belongs to the agent that takes it up. After that another agent may take it up. */
 const CLAIM_MS = 30_000
 /** No claim lasts so long: one that does is of a clock that has been set back since. */
@@ -72,7 +71,7 @@ export interface Intake {
 
 export function createIntake(deps: IntakeDeps): Intake {
   const { store, clock, log, config, silences, findCause, isModelAway = async () => false, onRows, soleName } = deps
-  const busy = new Map<string, { readonly tenant: string; readonly work: Promise<void> }>()
+  const places = createTenantPlaces({ atOnce: MAX_AT_ONCE, ofTenant: MAX_OF_TENANT, keptFree: KEPT_FREE }, clock)
   const seen = new RecentVersions()
   let isStopping = false
   const refusedUntil = new Map<string, number>()
@@ -82,12 +81,6 @@ export function createIntake(deps: IntakeDeps): Intake {
   const untoldLogged = new Map<string, number>()
   const iso = (ms = clock.nowMs()) => new Date(ms).toISOString()
 
-  const room = (tenant: string) => {
-    const ofTenant = [...busy.values()].filter(each => each.tenant === tenant).length
-    const free = MAX_AT_ONCE - busy.size - (ofTenant < FEW ? 0 : KEPT_FREE)
-    return Math.max(0, Math.min(MAX_OF_TENANT - ofTenant, free))
-  }
-
   const begin = (hit: Versioned<TicketedIncident>) => {
     const key = keyOf(hit)
     const work = attendTo(hit)
@@ -96,8 +89,7 @@ export function createIntake(deps: IntakeDeps): Intake {
         if (error instanceof SearchStoreRefusal) keepBounded(refusedUntil, key, clock.nowMs() + REFUSED_PAUSE_MS, MAX_REFUSED)
         log.warn({ error, incident: hit.id }, 'an incident waits for its tickets, tries again')
       })
-      .finally(() => busy.delete(key))
-    busy.set(key, { tenant: hit.source.tenantId, work })
+    void places.take(key, hit.source.tenantId, work)
   }
 
   /** Undefined when another agent takes the incident up. */
@@ -195,9 +187,6 @@ export function createIntake(deps: IntakeDeps): Intake {
     })
   }
 
-  const idle = async () => {
-    await Promise.allSettled([...busy.values()].map(({ work }) => work))
-  }
   return {
     async round() {
       const nowMs = clock.nowMs()
@@ -207,7 +196,7 @@ export function createIntake(deps: IntakeDeps): Intake {
         filter: [{ bool: { should: [UNSEEN, { range: { 'ticketing.attentionAt': { lte: iso(nowMs) } } }], minimum_should_match: 1 } }],
         sort: [{ createdAt: { order: 'asc', unmapped_type: 'date' } }, { id: { order: 'asc', unmapped_type: 'keyword' } }],
         groupField: 'tenantId',
-        room,
+        room: places.freeFor,
       })
       let left = 0
       const queues = [...groups].map(([tenant, hits]) => ({ tenant, hits: hits.filter(hit => isNews(hit, nowMs)) }))
@@ -217,24 +206,22 @@ export function createIntake(deps: IntakeDeps): Intake {
           const hit = hits[turn]
           if (hit === undefined) continue
           if (isStopping) return undefined
-          if (room(tenant) > 0) begin({ ...hit, source: { ...hit.source, tenantId: tenant } })
+          if (places.freeFor(tenant) > 0) begin({ ...hit, source: { ...hit.source, tenantId: tenant } })
           else left++
         }
       return left > 0 ? BUSY_MS : undefined
     },
-    idle,
-    async stop(graceMs) {
+    idle: places.idle,
+    stop(graceMs) {
       isStopping = true
-      const done = new AbortController()
-      await Promise.race([idle(), clock.sleep(graceMs, done.signal)])
-      done.abort()
+      return places.idleWithin(graceMs)
     },
   }
 
   /** Whether a hit is to be attended to. Searches show an incident that was written a moment ago as it was before. */
   function isNews(hit: Versioned<TicketedIncident>, nowMs: number): boolean {
     const key = keyOf(hit)
-    if (busy.has(key) || seen.isKnown(hit)) return false
+    if (places.isTaken(key) || seen.isKnown(hit)) return false
     if ((refusedUntil.get(key) ?? 0) > nowMs) return false
     return hit.source.ticketing?.takenAt !== undefined || isFree(hit)
   }
