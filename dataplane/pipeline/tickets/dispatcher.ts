@@ -14,9 +14,10 @@ import { findDue } from './find-due.ts'
 import { ALONE, type LaneOwners } from './lane-owners.ts'
 import { recallLimits } from './recall-limits.ts'
 import { RecentVersions } from './recent-versions.ts'
-import { fingerprint, type SendDeps, type SentRow, sendRow } from './send-row.ts'
+import { type SendDeps, type SentRow, sendRow } from './send-row.ts'
 import { createTargetLane, type TargetLane } from './target-lane.ts'
 import { TARGET_LIMITS, type TargetLimits } from './target-limits.ts'
+import { fingerprint } from './target-settings.ts'
 import { createTenantPlaces } from './tenant-places.ts'
 
 export interface DispatcherDeps extends Omit<SendDeps, 'instance'> {
