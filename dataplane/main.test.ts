@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { COMMAND_RUNNERS } from './roles/index.ts'
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url))
 
@@ -46,6 +47,11 @@ describe('logpipeline', function () {
     const LARGE = /undici|opensearch|kafka|express|search-server\.ts|embedded-bus\.ts|process-runner\.ts/
     expect(stderr.split('\n').filter(url => LARGE.test(url))).to.deep.equal([])
     expect(stderr).to.include('roles/keys/index.ts')
+  })
+
+  it('--help of each command says its exit codes', () => {
+    for (const name of Object.keys(COMMAND_RUNNERS))
+      expect(logpipeline([...name.split(' '), '--help']).stdout, name).to.include('\nExit code: 0 ')
   })
 
   it('what cannot be written is told and exits 1, without a stack; a reader that went away is none', function () {

@@ -43,6 +43,9 @@ interface Running {
   output: string
 }
 
+/** `${NAME:-default}` as Compose reads it where no variable is set. */
+const withoutVariables = (value: string) => value.replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1')
+
 describe('the stack of compose.yaml, each role a process of its own', function () {
   this.timeout(120_000)
   const id = randomUUID().slice(0, 8)
@@ -95,7 +98,7 @@ describe('the stack of compose.yaml, each role a process of its own', function (
   }
 
   function start({ command, environment, healthcheck }: Service, ports: readonly Port[]): Running {
-    const given = Object.entries(environment).map(([name, value]) => [name, addresses[value] ?? value])
+    const given = Object.entries(environment).map(([name, value]) => [name, addresses[value] ?? withoutVariables(value)])
     const settings = Object.fromEntries(ports.map(({ setting, port }) => [setting, String(port)]))
     const own = { ...Object.fromEntries(given), ...topics, ...settings, HOST: '127.0.0.1' }
     const child = spawn(resolve(PROJECT, 'hack/logpipeline'), command, {

@@ -11,6 +11,7 @@ import { DECLARED_TICKETING } from '../dataplane/contract/declared-ticketing.ts'
 import { ROLES } from '../dataplane/contract/roles.ts'
 import { startStubPlatforms } from '../dataplane/demo/platforms/start.ts'
 import type { SeenIncident } from '../dataplane/demo/shop/incidents.ts'
+import { SERVICE_NAMES } from '../dataplane/demo/shop/services.ts'
 import { countDocuments, type ListedIncident, postRecords, type SentRecord, scanLogs } from './testing/api.ts'
 import { checkOtelcolConfig } from './testing/otelcol-config.ts'
 import { commandsOf, onlyBlock, pageBlocks, ROOT } from './testing/page-blocks.ts'
@@ -58,12 +59,24 @@ describe('the README', function () {
     expect(blocks).to.have.length(9)
   })
 
+  it('sends records of a service that neither the demo nor the sample has: they would join its incidents', () => {
+    const servicesIn = (text: string) =>
+      [...text.matchAll(/"service\.name", ?"value": ?\{"stringValue": ?"([^"]+)"/g)].map(([, name]) => name!)
+    const others = [...SERVICE_NAMES, ...servicesIn(readFileSync(join(ROOT, 'docs/shop-outage.ndjson'), 'utf8'))]
+    expect(others).to.include('inventory')
+    for (const block of [send!, fail!]) {
+      const [service] = servicesIn(block)
+      expect(service).to.be.a('string')
+      expect(others).to.not.include(service)
+    }
+  })
+
   it('sends three records, sees an incident, finds a log', async () => {
     expect(JSON.parse(runIn(app, send!))).to.deep.equal({ partialSuccess: {} })
     await eventually(async () => {
       const incidents = JSON.parse(runIn(app, list!)) as readonly ListedIncident[]
       expect(incidents.map(({ service, status, severity, anomalyCount }) => ({ service, status, severity, anomalyCount }))).to.deep.equal([
-        { service: 'checkout', status: 'open', severity: 'critical', anomalyCount: 3 },
+        { service: 'kiosk', status: 'open', severity: 'critical', anomalyCount: 3 },
       ])
     })
     await eventually(async () => {

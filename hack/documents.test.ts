@@ -19,6 +19,12 @@ function namedPaths(page: string): readonly string[] {
   return [...new Set(named.map(([, path]) => path!))]
 }
 
+/** Files of code that a page names by the end of their path, such as `server.ts` or `http/server.ts`. `x.test.ts` stands for any. */
+function namedFiles(page: string): readonly string[] {
+  const named = [...read(page).matchAll(/`([\w./-]+\.tsx?)`/g)].map(([, name]) => name!.replace(/^(?:\.\.?\/)+/, ''))
+  return [...new Set(named.filter(name => !name.startsWith('x.')))]
+}
+
 /** Where the links of a page lead within the repository. */
 function linkedPaths(page: string): readonly string[] {
   const links = [
@@ -35,6 +41,16 @@ describe('the documents', () => {
       const missing = [...namedPaths(page), ...linkedPaths(page)].filter(path => !MADE.has(path) && !existsSync(join(root, path)))
       expect(missing, `${page} names paths that are not there; correct the page`).to.deep.equal([])
     })
+
+  it('name files that are there, also where they leave out the folder', () => {
+    const files = globSync(`{${FOLDERS.replaceAll('|', ',')}}/**/*.{ts,tsx}`, { cwd: root }).map(file => `/${file}`)
+    const missing = PAGES.flatMap(page =>
+      namedFiles(page)
+        .filter(name => !files.some(file => file.endsWith(`/${name}`)))
+        .map(name => `${page}: ${name}`),
+    )
+    expect(missing, 'files that are not there; correct the pages').to.deep.equal([])
+  })
 
   it('CONTRIBUTING.md names each folder of dataplane', () => {
     const folders = globSync('dataplane/*/', { cwd: root }).map(folder => folder.replace(/\/$/, ''))
@@ -104,7 +120,7 @@ describe('DECISIONS.md', () => {
 
   it('marks with † the roles that are not built, and no others', () => {
     const rows = lines.filter(line => /^\| `[a-z ]+`.*\|.*\|.*\|$/.test(line)).map(line => line.split('|')[1]!)
-    const names = (cell: string) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name!)
+    const names = (cell: string) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name!.replace(/^(?:\.\.?\/)+/, ''))
     const roles = rows.filter(cell => !names(cell).some(name => name.includes('project')))
     expect(
       roles

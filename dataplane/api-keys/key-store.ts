@@ -5,12 +5,11 @@ import { type ApiKey, type CreatedKey, formatKey, KEY_BYTES, maskKey } from '../
 import { API_KEYS_TEMPLATE_BODY } from '../domain/documents/index-templates.ts'
 import { createFairTurnstile } from '../limits/turns.ts'
 import type { Clock } from '../ports/clock.ts'
+import { retryOnConflict } from '../ports/retry-on-conflict.ts'
 import { type SearchStore, VersionConflict, type Versioned } from '../ports/search-store.ts'
 
 /** Keys of one tenant that are not revoked. */
 export const MAX_KEYS = 1_000
-/** A use that is noted meanwhile makes a new version of the document. */
-const MAX_ATTEMPTS = 20
 
 /** The tenant and the key's id, by which requests with the key are served. */
 export interface KeyOwner {
@@ -124,16 +123,14 @@ export function createApiKeyStore({ store, clock }: ApiKeyStoreDeps): ApiKeyStor
     async revoke(tenant, id) {
       const [found] = await searchKeys(tenant, id)
       if (found === undefined) return false
-      for (let attempt = 1; ; attempt++) {
+      // A use that is noted meanwhile makes a new version of the document.
+      const isRevoked = await retryOnConflict(async () => {
         const latest = await store.get<StoredKey>(API_KEYS_INDEX, found.id)
         if (latest === undefined || latest.source.revokedAt !== undefined) return false
-        try {
-          await store.put(API_KEYS_INDEX, found.id, { ...latest.source, revokedAt: now() }, latest)
-          break
-        } catch (error) {
-          if (!(error instanceof VersionConflict) || attempt === MAX_ATTEMPTS) throw error
-        }
-      }
+        await store.put(API_KEYS_INDEX, found.id, { ...latest.source, revokedAt: now() }, latest)
+        return true
+      })
+      if (!isRevoked) return false
       for (const listener of listeners) listener(found.id)
       await store.refresh(API_KEYS_INDEX)
       return true

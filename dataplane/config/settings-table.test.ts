@@ -4,7 +4,7 @@ import { describe, it } from 'mocha'
 import { SETTINGS } from '../contract/env.ts'
 import { ROLE_NAMES, ROLES } from '../contract/roles.ts'
 import { settingsTable } from './settings-table.ts'
-import { usage } from './usage.ts'
+import { roleUsage, usage } from './usage.ts'
 
 const PAGE = new URL('../../docs/settings.md', import.meta.url)
 
@@ -25,6 +25,11 @@ describe('settings table', () => {
       .filter(row => !lines.includes(row))
     expect(changed, 'rows that the page lacks').to.deep.equal([])
     expect(page.includes(settingsTable()), 'the page has the rows of the table in its order, and no others').to.equal(true)
+  })
+
+  it('neither the table nor the help of a role shows an empty default', () => {
+    expect(settingsTable()).to.not.contain('| `` |')
+    for (const name of ROLE_NAMES) expect(roleUsage(name)).to.not.contain('(default )')
   })
 
   it('the help text names every role, and every port setting exists', () => {

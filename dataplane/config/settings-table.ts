@@ -17,7 +17,8 @@ function defaultText(setting: Setting): string {
   const byValue = new Map<string, RoleName[]>()
   for (const role of setting.roles) {
     const value = defaultOf(setting, role)
-    if (value !== undefined) byValue.set(value, [...(byValue.get(value) ?? []), role])
+    // The description says what an empty one means.
+    if (value !== undefined && value !== '') byValue.set(value, [...(byValue.get(value) ?? []), role])
   }
   const everywhere = byValue.size === 1 && [...byValue.values()][0]!.length === setting.roles.length
   const defaults = [...byValue].map(([value, roles]) => (everywhere ? `\`${value}\`` : `${roles.join(', ')}: \`${value}\``))

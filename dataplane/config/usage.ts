@@ -50,7 +50,8 @@ export function roleUsage(role: RoleName): string {
 function defaultNote(setting: Setting, role: RoleName): string {
   if (setting.requiredFor?.includes(role)) return ' (required)'
   const value = defaultOf(setting, role)
-  return value === undefined ? '' : ` (default ${value})`
+  // The description says what an empty one means.
+  return value === undefined || value === '' ? '' : ` (default ${value})`
 }
 
 function portsOf(name: (typeof ROLE_NAMES)[number]): string {

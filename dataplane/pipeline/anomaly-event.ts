@@ -3,7 +3,7 @@ import type { Anomaly } from '../domain/anomalies/anomaly.ts'
 import { splitMembers } from '../json/text-members.ts'
 import type { BusRecord } from '../ports/bus.ts'
 import { encodeTextBefore } from './byte-slab.ts'
-import { DEAD_LETTER_HEADERS } from './dead-letter.ts'
+import { DEAD_LETTER_HEADERS } from './dead-letters/dead-letter.ts'
 import { asBuffer, decodeCanonical, LAYOUT_HEADER, parseLayout } from './flat-record-layout.ts'
 import type { StepInput } from './outcome.ts'
 

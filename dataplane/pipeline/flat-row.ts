@@ -1,6 +1,6 @@
 /** A flat record on its way within the process. */
 import type { BusRecord } from '../ports/bus.ts'
-import { DEAD_LETTER_HEADERS } from './dead-letter.ts'
+import { DEAD_LETTER_HEADERS } from './dead-letters/dead-letter.ts'
 import { type EncodedRecord, type KnownFields, type KnownPattern, LAYOUT_HEADER, type Layout, layoutText } from './flat-record-layout.ts'
 import type { StepInput } from './outcome.ts'
 

@@ -1,6 +1,6 @@
 /** Records that the bus could not read: they go to the dead-letter queue, and their partition goes on. */
 import type { ConsumedRecord } from '../ports/bus.ts'
-import { collectDeadLetters, type DeadLetterDeps } from './dead-letter.ts'
+import { collectDeadLetters, type DeadLetterDeps } from './dead-letters/dead-letter.ts'
 import type { Memory, Work } from './runners/work.ts'
 
 const isReadable = ({ unreadable }: ConsumedRecord) => unreadable === undefined

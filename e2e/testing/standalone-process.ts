@@ -3,8 +3,11 @@ import { createWriteStream, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { portSettings, type SettingName } from '../../dataplane/contract/env.ts'
+import { eventually, GaveUp } from '../../dataplane/testing/eventually.ts'
 import { freePorts } from '../../dataplane/testing/free-port.ts'
 import { wholeLines } from './whole-lines.ts'
+
+export { eventually }
 
 export const PROGRAM = resolve(import.meta.dirname, '../../hack/logpipeline')
 const START_TIMEOUT_MS = 60_000
@@ -140,21 +143,6 @@ async function untilReady(child: ChildProcess, addresses: readonly string[]): Pr
     },
     { timeoutMs: START_TIMEOUT_MS },
   )
-}
-
-class GaveUp extends Error {}
-
-/** Tries until `attempt` does not throw; the last error once the time is over. */
-export async function eventually<T>(attempt: () => Promise<T>, { timeoutMs = 15_000, pauseMs = 50 } = {}): Promise<T> {
-  const deadline = Date.now() + timeoutMs
-  for (;;) {
-    try {
-      return await attempt()
-    } catch (error) {
-      if (error instanceof GaveUp || Date.now() > deadline) throw error
-      await new Promise(done => setTimeout(done, pauseMs))
-    }
-  }
 }
 
 async function choosePorts(): Promise<Record<PortSetting, number>> {

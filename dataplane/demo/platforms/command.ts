@@ -20,7 +20,9 @@ shows what arrived; the first page lists them, with the settings that make logpi
 machine). Nothing is kept on disk.
 
   --port-base N   the first of ${STUB_NAMES.length + 1} ports, 0 for free ones (default ${DEFAULT_PORT_BASE})
-  --host HOST     where they listen (default 127.0.0.1; people who reach another one see all that arrives)`
+  --host HOST     where they listen (default 127.0.0.1; people who reach another one see all that arrives)
+
+Exit code: 0 done, 1 failed, 64 the command line is wrong, 78 a setting is wrong.`
 
 const refuse = refusalsOf('demo platforms')
 

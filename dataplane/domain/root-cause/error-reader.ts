@@ -20,7 +20,7 @@ import {
   tellsRestarts,
   withOpenReasons,
 } from './read-error-words.ts'
-import { createFindHost } from './service-of-host.ts'
+import { createFindHost, type FindHost } from './service-of-host.ts'
 
 export interface ErrorReader {
   /** The service that is meant instead of the one that wrote it; undefined: none, or nobody knows. */
@@ -66,46 +66,10 @@ export function readErrors(
   firstMs: (kind: Kind) => number = () => Number.POSITIVE_INFINITY,
 ): ErrorReader {
   const all = [...kinds]
-  const said = all.flatMap(kind => textsOf(kind).map(text => ({ kind, service: kind.service, text })))
-  // An error that holds no more than the words of any error repeats nobody.
-  const quoted = findQuoted(said.map(each => (tellsNothing(each.text) ? { ...each, text: '' } : each)))
-  const repeats = new Map<Kind, number>()
-  /** Services that pass on that a server does not let them in, or does not know what they ask for, by the server. */
-  const refused = new Map<number, Set<number>>()
-  for (const [at, { kind, text }] of said.entries()) {
-    const service = quoted[at]
-    if (service === undefined) continue
-    if (!repeats.has(kind)) repeats.set(kind, service)
-    if (isFaultOfClient(text)) entryOf(refused, service, () => new Set()).add(kind.service)
-  }
-  /** The only service that is not let in has the wrong password, and the only one whose column is not there asks for a wrong one; where several are, it is the server. */
-  const onlyRefused = (server: number) => {
-    const [client, ...others] = refused.get(server) ?? []
-    return others.length === 0 ? client : undefined
-  }
-  const findNamed = createFindNamed(services)
+  const { repeats, onlyRefused } = findRepeats(all)
   const findHost = createFindHost(services)
   const findCalled = createFindCalled(services, findHost)
-  const nameService = services.findIndex(name => /dns/i.test(name))
-  const namedBy = (
-    { sense, hosts, isUnresolved, isLookupUnanswered, isOfNearEnd, withoutCallers }: ErrorWords,
-    speaker: number,
-    called: number | undefined,
-  ) => {
-    if (isOfNearEnd) return undefined
-    // The names that a name service looked up are not at fault.
-    const findWord = () => (speaker === nameService ? undefined : findNamed(withoutCallers, speaker))
-    if (isUnresolved) {
-      if (nameService >= 0 && nameService !== speaker) return nameService
-      // A service whose name nobody has any more is gone.
-      return isLookupUnanswered ? findNamed(withoutNames(withoutCallers, hosts), speaker) : findWord()
-    }
-    for (const host of hosts) {
-      const service = findHost(host)
-      if (service !== undefined && service !== speaker) return service
-    }
-    return sense === 'own' ? undefined : (called ?? findWord())
-  }
+  const namedBy = createNamedBy(services, findHost)
   let restarts: readonly (readonly [service: number, ms: number])[] | undefined
   /** Whom the kernel killed: the only service that the platform restarts, of several the first. Those beside it fail because of it, or are moved. */
   const killedBefore = (kill: Kind): number | undefined => {
@@ -129,9 +93,8 @@ export function readErrors(
       ofAttributes ?? (system === undefined ? undefined : findCalled({ hosts: [], rpc: undefined, system, isStore: true }, kind.service))
     const first = words.find(each => each.sense !== 'vague') ?? words[0]!
     // Else the writer of a log line would choose the cause.
-    const isOrder = texts.some(text => asksForBlame(text.slice(0, MAX_ORDERS)))
+    if (texts.some(text => asksForBlame(text.slice(0, MAX_ORDERS)))) return { sense: first.sense, named: undefined }
     const repeated = repeats.get(kind)
-    if (isOrder) return { sense: first.sense, named: undefined }
     if (texts.some(isFaultOfClient)) {
       const client = onlyRefused(kind.service)
       if (client !== undefined) return { sense: 'callee', named: client }
@@ -161,14 +124,7 @@ export function readErrors(
     }
   }
   const known = new Map<Kind, ReadKind>()
-  const readOnce = (kind: Kind): ReadKind => {
-    let found = known.get(kind)
-    if (found === undefined) {
-      found = read(kind)
-      known.set(kind, found)
-    }
-    return found
-  }
+  const readOnce = (kind: Kind): ReadKind => entryOf(known, kind, () => read(kind))
   let telling: ReadonlySet<number> | undefined
   const othersTell = (service: number) => {
     telling ??= new Set(all.filter(kind => readOnce(kind).sense !== 'vague').map(kind => kind.service))
@@ -202,6 +158,51 @@ export function readErrors(
       return first === undefined ? errors[0] : own === undefined ? atEndOfChain(first, errors) : own
     },
     textOf,
+  }
+}
+
+/** Errors that quote what another service said, and who alone is refused. */
+function findRepeats(kinds: readonly Kind[]) {
+  const said = kinds.flatMap(kind => textsOf(kind).map(text => ({ kind, service: kind.service, text })))
+  // An error that holds no more than the words of any error repeats nobody.
+  const quoted = findQuoted(said.map(each => (tellsNothing(each.text) ? { ...each, text: '' } : each)))
+  const repeats = new Map<Kind, number>()
+  /** Services that pass on that a server does not let them in, or does not know what they ask for, by the server. */
+  const refused = new Map<number, Set<number>>()
+  for (const [at, { kind, text }] of said.entries()) {
+    const service = quoted[at]
+    if (service === undefined) continue
+    if (!repeats.has(kind)) repeats.set(kind, service)
+    if (isFaultOfClient(text)) entryOf(refused, service, () => new Set()).add(kind.service)
+  }
+  /** The only service that is not let in has the wrong password, and the only one whose column is not there asks for a wrong one; where several are, it is the server. */
+  const onlyRefused = (server: number) => {
+    const [client, ...others] = refused.get(server) ?? []
+    return others.length === 0 ? client : undefined
+  }
+  return { repeats, onlyRefused }
+}
+
+/** The service that the words of an error mean, said by `speaker`; `called`: the one that attributes name. */
+type NamedBy = (words: ErrorWords, speaker: number, called: number | undefined) => number | undefined
+
+function createNamedBy(services: readonly string[], findHost: FindHost): NamedBy {
+  const findNamed = createFindNamed(services)
+  const nameService = services.findIndex(name => /dns/i.test(name))
+  return ({ sense, hosts, isUnresolved, isLookupUnanswered, isOfNearEnd, withoutCallers }, speaker, called) => {
+    if (isOfNearEnd) return undefined
+    // The names that a name service looked up are not at fault.
+    const findWord = () => (speaker === nameService ? undefined : findNamed(withoutCallers, speaker))
+    if (isUnresolved) {
+      if (nameService >= 0 && nameService !== speaker) return nameService
+      // A service whose name nobody has any more is gone.
+      return isLookupUnanswered ? findNamed(withoutNames(withoutCallers, hosts), speaker) : findWord()
+    }
+    for (const host of hosts) {
+      const service = findHost(host)
+      if (service !== undefined && service !== speaker) return service
+    }
+    return sense === 'own' ? undefined : (called ?? findWord())
   }
 }
 

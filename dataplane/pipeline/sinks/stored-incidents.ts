@@ -2,7 +2,8 @@
 import { anomaliesIndex, incidentsIndex } from '../../contract/indices.ts'
 import { RESTORED_FIELDS, type RestoredIncident } from '../../domain/incidents/grouping.ts'
 import type { Evidence } from '../../domain/incidents/incident-fields.ts'
-import { type SearchStore, VersionConflict } from '../../ports/search-store.ts'
+import { retryOnConflict } from '../../ports/retry-on-conflict.ts'
+import type { SearchStore } from '../../ports/search-store.ts'
 import { incidentOf, readStoredIncident } from '../incident-of.ts'
 
 /** Incidents of one service that are looked at, the latest first. */
@@ -10,7 +11,6 @@ const MAX_INCIDENTS_OF_SERVICE = 20
 /** Incidents that one search reads. */
 const MAX_INCIDENTS_AT_ONCE = 500
 const MAX_PATTERNS = 1_000
-const MAX_CONFLICTS = 20
 
 /** By service, a tenant's incidents that are not resolved, the latest first: one search for many services, several where these have many incidents. */
 export async function findUnresolved(
@@ -61,7 +61,7 @@ export async function recountIncident(
   })
   const buckets = (aggregations as PatternCounts | undefined)?.patterns?.buckets ?? []
   const countOf = new Map(buckets.map(({ key, doc_count }) => [key, doc_count]))
-  for (let attempt = 0; ; attempt++) {
+  await retryOnConflict(async () => {
     const stored = await readStoredIncident(store, incidentsIndex(tenant), incidentId)
     if (stored === undefined || total === 0 || Date.parse(stored.source.firstSeen) < keptSinceMs) return
     const evidence: readonly Evidence[] = stored.source.evidence.map(each => ({
@@ -69,11 +69,6 @@ export async function recountIncident(
       count: countOf.get(each.patternId) ?? each.count,
     }))
     if (stored.source.anomalyCount === total && evidence.every(({ count }, i) => count === stored.source.evidence[i]!.count)) return
-    try {
-      await store.put(incidentsIndex(tenant), incidentId, { ...stored.source, anomalyCount: total, evidence }, stored)
-      return
-    } catch (error) {
-      if (!(error instanceof VersionConflict) || attempt >= MAX_CONFLICTS) throw error
-    }
-  }
+    await store.put(incidentsIndex(tenant), incidentId, { ...stored.source, anomalyCount: total, evidence }, stored)
+  })
 }

@@ -7,6 +7,7 @@ import type { StoredIncident } from '../../domain/incidents/stored-incident.ts'
 import { askAttention } from '../../domain/tickets/ask-attention.ts'
 import { keepBounded } from '../../limits/keep-bounded.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { retryOnConflict } from '../../ports/retry-on-conflict.ts'
 import { type SearchStore, SearchStoreRefusal, type Version, VersionConflict } from '../../ports/search-store.ts'
 import { readStoredIncident } from '../incident-of.ts'
 import { writeAuditEntry } from './audit-trail.ts'
@@ -28,7 +29,6 @@ export interface IncidentWriterDeps {
   readonly recurrence: Recurrence
 }
 
-const MAX_CONFLICTS = 20
 /** Incidents that are kept as they were written last. */
 const MAX_KEPT = 100
 
@@ -67,19 +67,15 @@ export function createIncidentWriter({ store, clock, recurrence }: IncidentWrite
       orRefusal(async () => {
         const index = incidentsIndex(change.tenant)
         const { incidentId } = change
-        for (let attempt = 0; ; attempt++) {
-          const stored = await current(index, incidentId, attempt)
+        return retryOnConflict(async conflicts => {
+          const stored = await current(index, incidentId, conflicts)
           if (stored === undefined || stored.source.status === 'resolved') return 'resolved'
-          try {
-            const hasEnded = stored.source.recurring === true && !(await recurrence.afterFold(stored.source, change))
-            const folded = foldIntoIncident(stored.source, change, nowIso())
-            const source = hasEnded ? askAttention(stored.source, { ...folded, recurring: false }, nowIso()) : folded
-            keep(index, incidentId, { ...(await store.put(index, incidentId, source, stored)), source })
-            return 'written'
-          } catch (error) {
-            if (!(error instanceof VersionConflict) || attempt >= MAX_CONFLICTS) throw error
-          }
-        }
+          const hasEnded = stored.source.recurring === true && !(await recurrence.afterFold(stored.source, change))
+          const folded = foldIntoIncident(stored.source, change, nowIso())
+          const source = hasEnded ? askAttention(stored.source, { ...folded, recurring: false }, nowIso()) : folded
+          keep(index, incidentId, { ...(await store.put(index, incidentId, source, stored)), source })
+          return 'written'
+        })
       }),
   }
 }

@@ -1,23 +1,24 @@
 /** Sends what waits in the outbox: each target in its own lane, tenants in turn, several replicas beside each other (Decisions 6). */
 import { randomUUID } from 'node:crypto'
 import { ALL_DISPATCHES } from '../../contract/indices.ts'
-import { parseTargetId, type TargetId } from '../../contract/target-id.ts'
+import type { TargetId } from '../../contract/target-id.ts'
 import { buildAuditEntry } from '../../domain/incidents/audit-entry.ts'
 import { expireRows, explainWait } from '../../domain/tickets/delivery.ts'
 import type { TicketedIncident } from '../../domain/tickets/incident-tickets.ts'
 import type { OutboxRow } from '../../domain/tickets/outbox-row.ts'
 import type { TicketThread } from '../../domain/tickets/ticket-thread.ts'
-import { isRecent } from '../../limits/is-recent.ts'
 import type { TicketOutcome } from '../../ports/incident-platform.ts'
 import { VersionConflict, type Versioned } from '../../ports/search-store.ts'
 import { writeAuditEntry } from '../sinks/audit-trail.ts'
 import { findDue } from './find-due.ts'
 import { ALONE, type LaneOwners } from './lane-owners.ts'
-import { recallLimits } from './recall-limits.ts'
+import { createLaneTable, MAX_LANES, partsOf } from './lane-table.ts'
 import { RecentVersions } from './recent-versions.ts'
-import { fingerprint, type SendDeps, type SentRow, sendRow } from './send-row.ts'
-import { createTargetLane, type TargetLane } from './target-lane.ts'
-import { TARGET_LIMITS, type TargetLimits } from './target-limits.ts'
+import { type SendDeps, type SentRow, sendRow } from './send-row.ts'
+import type { TargetLane } from './target-lane.ts'
+import type { TargetLimits } from './target-limits.ts'
+import { fingerprint } from './target-settings.ts'
+import { createTenantPlaces } from './tenant-places.ts'
 
 export interface DispatcherDeps extends Omit<SendDeps, 'instance'> {
   readonly onAttempt?: (attempt: Attempt) => void
@@ -58,18 +59,14 @@ export interface Dispatcher {
   restsUntil(lane: string, evenIfAsked?: 'evenIfAsked'): number | undefined
 }
 
-/** Attempts of the last second, and those of one tenant. Older ones wait for a platform that is slow: they cost a socket, and stand in nobody's way. */
+/** Attempts of the last second. Older ones wait for a platform that is slow: they cost a socket, and stand in nobody's way. */
 const MAX_AT_ONCE = 64
 const SLOW_MS = 1_000
-/** All attempts under way. */
+/** All attempts under way, and those of one tenant. */
 const MAX_UNDER_WAY = 512
 const MAX_OF_TENANT = 24
-/** Attempts that are kept free for tenants with few under way, so that slow platforms of some tenants do not stall all others. */
 const KEPT_FREE = 16
-const FEW = 2
 const REFUSAL = 'a ticket platform takes nothing until its settings are mended'
-/** Lanes that are remembered; idle ones leave first. */
-const MAX_LANES = 5_000
 /** Rows of a paused lane that are told why they wait, in one round. */
 const MAX_EXPLAINED = 20
 const BUSY_MS = 50
@@ -83,10 +80,13 @@ const TOO_FAR_MS = 7_200_000
 const AGAIN_MS = 1_000
 
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
-  const { store, clock, log, config, nudge = () => undefined, limits = limitsOf, owners = ALONE, soleName } = deps
+  const { store, clock, log, config, nudge = () => undefined, owners = ALONE, soleName } = deps
   const sending: SendDeps = { ...deps, instance: soleName ?? randomUUID() }
-  const lanes = new Map<string, TargetLane>()
-  const busy = new Map<string, { readonly tenant: string; readonly beganMs: number; readonly work: Promise<void> }>()
+  const lanes = createLaneTable({ store, clock, owners, limits: deps.limits })
+  const places = createTenantPlaces(
+    { atOnce: MAX_AT_ONCE, freshMs: SLOW_MS, total: MAX_UNDER_WAY, ofTenant: MAX_OF_TENANT, keptFree: KEPT_FREE },
+    clock,
+  )
   const seen = new RecentVersions()
   /** Lanes in whose rows the reason for waiting could not be written, and until when no further attempt is made. */
   const unexplained = new Map<string, number>()
@@ -94,8 +94,6 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const refusing = new Set<string>()
   const stopping = new AbortController()
   let isStopping = false
-  /** Since when, as a generation of the owners, rests that platforms asked for are known. */
-  let recalledGeneration: number | undefined
   let housekeptMs = Number.NEGATIVE_INFINITY
   let oldestSince: number | undefined
   const iso = (ms = clock.nowMs()) => new Date(ms).toISOString()
@@ -106,47 +104,19 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     },
   })
 
-  const laneOf = (name: string): TargetLane => {
-    const lane = lanes.get(name) ?? newLane(name)
-    lane.handedOver(owners.generation(), clock.nowMs())
-    return lane
-  }
-  const newLane = (name: string): TargetLane => {
-    if (lanes.size >= MAX_LANES) for (const [other, lane] of lanes) if (lane.isIdle) lanes.delete(other)
-    const lane = createTargetLane(limits(partsOf(name).target), clock.nowMs())
-    lanes.set(name, lane)
-    return lane
-  }
-  const recall = async () => {
-    const generation = owners.generation()
-    if (generation === recalledGeneration) return
-    const nowMs = clock.nowMs()
-    for (const { lane, untilMs, reason } of await recallLimits(store, nowMs)) laneOf(lane).limited(untilMs, reason, nowMs)
-    recalledGeneration = generation
-  }
   const room = (name: string) => {
     if (!owners.owns(name)) return 0
-    const { tenant } = partsOf(name)
-    const own = [...busy.values()].filter(each => each.tenant === tenant).length
-    const nowMs = clock.nowMs()
-    const fresh = [...busy.values()].filter(({ beganMs }) => isRecent(beganMs, SLOW_MS, nowMs)).length
-    const free = Math.min(MAX_AT_ONCE - fresh, MAX_UNDER_WAY - busy.size) - (own < FEW ? 0 : KEPT_FREE)
-    return Math.max(0, Math.min(laneOf(name).room(nowMs), MAX_OF_TENANT - own, free))
+    return Math.max(0, Math.min(lanes.of(name).room(clock.nowMs()), places.freeFor(partsOf(name).tenant)))
   }
 
   const begin = (hit: Versioned<TicketThread>, lane: TargetLane) => {
-    const key = `${hit.index}/${hit.id}`
     const work = sendRow(sending, hit, lane, stopping.signal)
       .then(sent => (sent === undefined ? undefined : afterwards(sent)))
       .catch(async error => {
         log.warn({ error, platform: hit.source.platform, incident: hit.source.incidentId }, 'a dispatch waits, tries again')
         await clock.sleep(AGAIN_MS, stopping.signal)
       })
-      .finally(() => {
-        busy.delete(key)
-        nudge()
-      })
-    busy.set(key, { tenant: hit.source.tenantId, beganMs: clock.nowMs(), work })
+    void places.take(keyOf(hit), hit.source.tenantId, work).then(nudge)
   }
 
   const afterwards = async ({ thread, before, row, outcome, incident }: SentRow) => {
@@ -186,7 +156,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
 
   /** Rows that wait for a paused target say so; a target that was configured anew is not paused any longer. */
   const explain = async (name: string, hits: readonly Versioned<TicketThread>[]) => {
-    const lane = laneOf(name)
+    const lane = lanes.of(name)
     const { tenant, target } = partsOf(name)
     const configured = (await config.load(tenant)).targets.get(target)
     // A target that is gone is waited for no longer, either.
@@ -246,19 +216,16 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
 
   const isUnderWay = (hit: Versioned<TicketThread>) => {
     const leftMs = hit.source.lease === undefined ? 0 : Date.parse(hit.source.lease.until) - clock.nowMs()
-    return busy.has(`${hit.index}/${hit.id}`) || (leftMs > 0 && leftMs <= TOO_FAR_MS)
+    return places.isTaken(keyOf(hit)) || (leftMs > 0 && leftMs <= TOO_FAR_MS)
   }
 
-  const idle = async () => {
-    await Promise.allSettled([...busy.values()].map(({ work }) => work))
-  }
   return {
-    idle,
+    idle: places.idle,
     async round() {
       if (isStopping) return undefined
       const nowMs = clock.nowMs()
       await keepHouse(nowMs)
-      await recall()
+      await lanes.recall()
       const { groups, counts } = await findDue<TicketThread>({
         store,
         index: ALL_DISPATCHES,
@@ -271,53 +238,44 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       for (const [name, all] of groups) {
         if (!owners.owns(name)) continue
         const hits = all.filter(hit => !seen.isKnown(hit) && !isUnderWay(hit))
-        for (const { source } of hits) if (source.askedAt !== undefined) laneOf(name).asked(Date.parse(source.askedAt))
-        if (hits.length > 0 && laneOf(name).pause(clock.nowMs()) !== undefined) await tryExplain(name, hits)
+        for (const { source } of hits) if (source.askedAt !== undefined) lanes.of(name).asked(Date.parse(source.askedAt))
+        if (hits.length > 0 && lanes.of(name).pause(clock.nowMs()) !== undefined) await tryExplain(name, hits)
         queues.push({ name, hits: hits.length > 1 ? askedFirst(inTurn(hits)) : hits })
       }
       let begun = 0
       for (let turn = 0; queues.some(({ hits }) => hits.length > turn); turn++)
         for (const { name, hits } of queues) {
           const hit = hits[turn]
-          const lane = laneOf(name)
+          const lane = lanes.of(name)
           if (hit === undefined || isStopping || room(name) === 0 || !lane.take(clock.nowMs())) continue
           begin(hit, lane)
           begun++
         }
       // Those of a target that rests come up again once it is over, or when somebody asks.
-      const own = [...counts].filter(([name]) => owners.owns(name) && laneOf(name).pause(clock.nowMs()) === undefined)
+      const own = [...counts].filter(([name]) => owners.owns(name) && lanes.of(name).pause(clock.nowMs()) === undefined)
       const left = own.reduce((sum, [, count]) => sum + count, 0) - begun
       if (left <= 0) return undefined
       return begun > 0 ? BUSY_MS : LIMITED_MS
     },
     async stop(graceMs) {
       isStopping = true
-      const done = new AbortController()
-      await Promise.race([idle(), clock.sleep(graceMs, done.signal)])
-      done.abort()
+      await places.idleWithin(graceMs)
       stopping.abort()
-      await idle()
+      await places.idle()
     },
     restsUntil(name, evenIfAsked) {
-      const pause = lanes.get(name)?.pause(clock.nowMs())
+      const pause = lanes.known(name)?.pause(clock.nowMs())
       return evenIfAsked === undefined || pause?.isOfPlatform ? pause?.untilMs : undefined
     },
     oldestPendingSeconds: () => (oldestSince === undefined ? 0 : Math.max(0, (clock.nowMs() - oldestSince) / 1_000)),
   }
 }
 
+const keyOf = ({ index, id }: Versioned<TicketThread>) => `${index}/${id}`
+
 /** Tickets that somebody asked for come before the others of their target. */
 function askedFirst(hits: readonly Versioned<TicketThread>[]): readonly Versioned<TicketThread>[] {
   return hits.toSorted((a, b) => (b.source.askedAt ?? '').localeCompare(a.source.askedAt ?? ''))
-}
-
-function partsOf(lane: string): { readonly tenant: string; readonly target: TargetId } {
-  const slash = lane.indexOf('/')
-  return { tenant: lane.slice(0, slash), target: lane.slice(slash + 1) as TargetId }
-}
-
-function limitsOf(target: TargetId): TargetLimits {
-  return TARGET_LIMITS[parseTargetId(target)?.platform ?? 'email']
 }
 
 /** The most severe first, as they came; of one severity from a random one on: other replicas may see the same rows in the same order. */

@@ -4,7 +4,8 @@ import type { TargetId } from '../../contract/target-id.ts'
 import type { RootCause } from '../../domain/root-cause/root-cause.ts'
 import { owe, type TicketedIncident } from '../../domain/tickets/incident-tickets.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { type SearchStore, VersionConflict } from '../../ports/search-store.ts'
+import { retryOnConflict } from '../../ports/retry-on-conflict.ts'
+import type { SearchStore } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { readStoredIncident } from '../incident-of.ts'
 
@@ -29,7 +30,6 @@ const MAX_OF_TENANT = 2
 const MAX_WAITING = 200
 const MAX_WAITING_OF_TENANT = 50
 const MAX_REMEMBERED = 5_000
-const MAX_CONFLICTS = 20
 
 export function createExplaining({
   store,
@@ -83,7 +83,7 @@ export function createExplaining({
       known.delete(key)
       return
     }
-    for (let attempt = 0; ; attempt++) {
+    await retryOnConflict(async () => {
       const stored = await read()
       if (stored === undefined) return
       const at = new Date(clock.nowMs()).toISOString()
@@ -94,14 +94,9 @@ export function createExplaining({
       const isNews = rootCause.mode === 'llm' && !rootCause.fallback && source.status !== 'resolved'
       const targets = source.platforms as readonly TargetId[]
       const changed = isNews ? owe(explained, { event: 'comment', at, targets, news: [rootCause.summary] }) : explained
-      try {
-        await store.put(index, id, changed, stored)
-        if (isNews) onOwed()
-        return
-      } catch (error) {
-        if (!(error instanceof VersionConflict) || attempt >= MAX_CONFLICTS) throw error
-      }
-    }
+      await store.put(index, id, changed, stored)
+      if (isNews) onOwed()
+    })
   }
 
   return {

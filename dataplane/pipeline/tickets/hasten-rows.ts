@@ -8,7 +8,7 @@ import type { Clock } from '../../ports/clock.ts'
 import { type SearchStore, VersionConflict } from '../../ports/search-store.ts'
 import type { TicketingConfigSource } from '../../ports/ticketing-config.ts'
 import type { Log } from '../../telemetry/log.ts'
-import { fingerprint } from './send-row.ts'
+import { fingerprint } from './target-settings.ts'
 
 export interface HasteningDeps {
   readonly store: SearchStore

@@ -6,6 +6,7 @@ import { type AttendFacts, attend, isHistory, settleOwed, type TicketedIncident 
 import { isRecent } from '../../limits/is-recent.ts'
 import { keepBounded } from '../../limits/keep-bounded.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { retryOnConflict } from '../../ports/retry-on-conflict.ts'
 import { type SearchStore, SearchStoreRefusal, VersionConflict, type Versioned } from '../../ports/search-store.ts'
 import type { TicketingConfigSource } from '../../ports/ticketing-config.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -17,6 +18,7 @@ import { findDue } from './find-due.ts'
 import { type CauseOutcome, scheduled, withCause } from './note-cause.ts'
 import { RecentVersions } from './recent-versions.ts'
 import type { SilenceStore } from './silence-store.ts'
+import { createTenantPlaces } from './tenant-places.ts'
 import { writeRows } from './thread-store.ts'
 
 export interface IntakeDeps {
@@ -41,9 +43,7 @@ export interface IntakeDeps {
 /** Incidents that are attended to at once, and those of one tenant among them. */
 const MAX_AT_ONCE = 16
 const MAX_OF_TENANT = 6
-/** Places that are kept free for tenants with few incidents under way, so that the analyses of some tenants do not stall all others. */
 const KEPT_FREE = 4
-const FEW = 2
 /** How long an incident belongs to the agent that takes it up. After that another agent may take it up. */
 const CLAIM_MS = 30_000
 /** No claim lasts so long: one that does is of a clock that has been set back since. */
@@ -52,7 +52,6 @@ const TOO_FAR_MS = 600_000
 const SETTLE_MS = 1_500
 /** How long a cause that is found waits for news of the model. */
 const MODEL_LOOK_MS = 1_000
-const MAX_CONFLICTS = 20
 /** Pause after a refusal of the store. */
 const REFUSED_PAUSE_MS = 60_000
 const MAX_REFUSED = 1_000
@@ -72,7 +71,7 @@ export interface Intake {
 
 export function createIntake(deps: IntakeDeps): Intake {
   const { store, clock, log, config, silences, findCause, isModelAway = async () => false, onRows, soleName } = deps
-  const busy = new Map<string, { readonly tenant: string; readonly work: Promise<void> }>()
+  const places = createTenantPlaces({ atOnce: MAX_AT_ONCE, ofTenant: MAX_OF_TENANT, keptFree: KEPT_FREE }, clock)
   const seen = new RecentVersions()
   let isStopping = false
   const refusedUntil = new Map<string, number>()
@@ -82,12 +81,6 @@ export function createIntake(deps: IntakeDeps): Intake {
   const untoldLogged = new Map<string, number>()
   const iso = (ms = clock.nowMs()) => new Date(ms).toISOString()
 
-  const room = (tenant: string) => {
-    const ofTenant = [...busy.values()].filter(each => each.tenant === tenant).length
-    const free = MAX_AT_ONCE - busy.size - (ofTenant < FEW ? 0 : KEPT_FREE)
-    return Math.max(0, Math.min(MAX_OF_TENANT - ofTenant, free))
-  }
-
   const begin = (hit: Versioned<TicketedIncident>) => {
     const key = keyOf(hit)
     const work = attendTo(hit)
@@ -96,8 +89,7 @@ export function createIntake(deps: IntakeDeps): Intake {
         if (error instanceof SearchStoreRefusal) keepBounded(refusedUntil, key, clock.nowMs() + REFUSED_PAUSE_MS, MAX_REFUSED)
         log.warn({ error, incident: hit.id }, 'an incident waits for its tickets, tries again')
       })
-      .finally(() => busy.delete(key))
-    busy.set(key, { tenant: hit.source.tenantId, work })
+    void places.take(key, hit.source.tenantId, work)
   }
 
   /** Undefined when another agent takes the incident up. */
@@ -137,8 +129,7 @@ export function createIntake(deps: IntakeDeps): Intake {
   }
 
   const attendTo = async ({ index, id }: Versioned<TicketedIncident>): Promise<void> => {
-    const read = () => readStoredIncident(store, index, id)
-    let current = await read()
+    let current: Versioned<TicketedIncident> | undefined = await readStoredIncident(store, index, id)
     if (current === undefined || !isDue(current.source, clock.nowMs(), isFree(current))) return
     if (current.source.ticketing?.takenAt === undefined) {
       current = await claim(current)
@@ -147,24 +138,24 @@ export function createIntake(deps: IntakeDeps): Intake {
       if (settledMs > 0) await clock.sleep(Math.min(settledMs, SETTLE_MS))
     }
     const found = await causeOf(current.source)
-    let wasTold = true
-    for (let attempt = 0; ; attempt++) {
-      wasTold = current.source.ticketing?.untold === undefined
-      const next = withCause(attend(current.source, await factsOf(current.source.tenantId)), found, clock.nowMs())
-      try {
-        const version = await store.put(index, id, next, current)
-        current = { ...current, ...version, source: next }
-        break
-      } catch (error) {
-        if (!(error instanceof VersionConflict) || attempt >= MAX_CONFLICTS) throw error
-        current = await read()
-        if (current === undefined) return
-      }
-    }
-    if (isUntold(current.source)) noticeUntold(current.source, wasTold)
-    await settle(current)
-    if (found !== undefined && found !== 'not now') tellCause(current.source)
+    const attended = await noteAttention(current, found)
+    if (attended === undefined) return
+    const { incident, wasTold } = attended
+    if (isUntold(incident.source)) noticeUntold(incident.source, wasTold)
+    await settle(incident)
+    if (found !== undefined && found !== 'not now') tellCause(incident.source)
   }
+
+  /** Writes whom the incident owes what, and its cause; undefined when it is gone. `wasTold`: before that, nothing said that nobody is told of it. */
+  const noteAttention = (known: Versioned<TicketedIncident>, found: CauseOutcome) =>
+    retryOnConflict(async conflicts => {
+      const current = conflicts === 0 ? known : await readStoredIncident(store, known.index, known.id)
+      if (current === undefined) return undefined
+      const wasTold = current.source.ticketing?.untold === undefined
+      const source = withCause(attend(current.source, await factsOf(current.source.tenantId)), found, clock.nowMs())
+      const version = await store.put(known.index, known.id, source, current)
+      return { incident: { ...current, ...version, source }, wasTold }
+    })
 
   const noticeUntold = ({ id, tenantId: tenant, service, severity, ticketing }: TicketedIncident, isNew: boolean) => {
     const reason = ticketing?.untold
@@ -182,29 +173,20 @@ export function createIntake(deps: IntakeDeps): Intake {
 
   /** Writes the rows that the incident is owed, and notes in the incident that they are written. */
   const settle = async (changed: Versioned<TicketedIncident>): Promise<void> => {
-    let current = changed
-    const owed = current.source.ticketing?.owed ?? []
-    seen.add(current)
+    const { index, id, source } = changed
+    const owed = source.ticketing?.owed ?? []
+    seen.add(changed)
     if (owed.length === 0) return
-    await writeRows(store, current.source, owed, iso())
+    await writeRows(store, source, owed, iso())
     onRows()
-    for (let attempt = 0; ; attempt++) {
-      try {
-        const next = scheduled(settleOwed(current.source, owed.at(-1)!.seq), clock.nowMs())
-        seen.add({ ...current, ...(await store.put(current.index, current.id, next, current)) })
-        return
-      } catch (error) {
-        if (!(error instanceof VersionConflict) || attempt >= MAX_CONFLICTS) throw error
-        const stored = await readStoredIncident(store, current.index, current.id)
-        if (stored === undefined) return
-        current = stored
-      }
-    }
+    await retryOnConflict(async conflicts => {
+      const current = conflicts === 0 ? changed : await readStoredIncident(store, index, id)
+      if (current === undefined) return
+      const next = scheduled(settleOwed(current.source, owed.at(-1)!.seq), clock.nowMs())
+      seen.add({ ...current, ...(await store.put(index, id, next, current)) })
+    })
   }
 
-  const idle = async () => {
-    await Promise.allSettled([...busy.values()].map(({ work }) => work))
-  }
   return {
     async round() {
       const nowMs = clock.nowMs()
@@ -214,7 +196,7 @@ export function createIntake(deps: IntakeDeps): Intake {
         filter: [{ bool: { should: [UNSEEN, { range: { 'ticketing.attentionAt': { lte: iso(nowMs) } } }], minimum_should_match: 1 } }],
         sort: [{ createdAt: { order: 'asc', unmapped_type: 'date' } }, { id: { order: 'asc', unmapped_type: 'keyword' } }],
         groupField: 'tenantId',
-        room,
+        room: places.freeFor,
       })
       let left = 0
       const queues = [...groups].map(([tenant, hits]) => ({ tenant, hits: hits.filter(hit => isNews(hit, nowMs)) }))
@@ -224,24 +206,22 @@ export function createIntake(deps: IntakeDeps): Intake {
           const hit = hits[turn]
           if (hit === undefined) continue
           if (isStopping) return undefined
-          if (room(tenant) > 0) begin({ ...hit, source: { ...hit.source, tenantId: tenant } })
+          if (places.freeFor(tenant) > 0) begin({ ...hit, source: { ...hit.source, tenantId: tenant } })
           else left++
         }
       return left > 0 ? BUSY_MS : undefined
     },
-    idle,
-    async stop(graceMs) {
+    idle: places.idle,
+    stop(graceMs) {
       isStopping = true
-      const done = new AbortController()
-      await Promise.race([idle(), clock.sleep(graceMs, done.signal)])
-      done.abort()
+      return places.idleWithin(graceMs)
     },
   }
 
   /** Whether a hit is to be attended to. Searches show an incident that was written a moment ago as it was before. */
   function isNews(hit: Versioned<TicketedIncident>, nowMs: number): boolean {
     const key = keyOf(hit)
-    if (busy.has(key) || seen.isKnown(hit)) return false
+    if (places.isTaken(key) || seen.isKnown(hit)) return false
     if ((refusedUntil.get(key) ?? 0) > nowMs) return false
     return hit.source.ticketing?.takenAt !== undefined || isFree(hit)
   }

@@ -1,5 +1,4 @@
 /** Sends the first waiting row of a thread: notes the attempt, sends, notes how it ended (Decisions 6). */
-import { createHash } from 'node:crypto'
 import { incidentsIndex } from '../../contract/indices.ts'
 import { buildTicketContent } from '../../domain/tickets/build-ticket-content.ts'
 import { configuredSecrets } from '../../domain/tickets/configured-secrets.ts'
@@ -14,8 +13,10 @@ import { type SearchStore, SearchStoreRefusal, VersionConflict, type Versioned }
 import type { TicketingConfigSource } from '../../ports/ticketing-config.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { incidentOf } from '../incident-of.ts'
+import { within } from '../within.ts'
 import { readSamples } from './read-samples.ts'
 import type { TargetLane } from './target-lane.ts'
+import { againWith, fingerprint, settingsName, settingsSince, watchSettings } from './target-settings.ts'
 import { changeThread } from './thread-store.ts'
 
 export interface SendDeps {
@@ -45,8 +46,6 @@ const SEND_TIMEOUT_MS = 30_000
 const LOOK_TIMEOUT_MS = 75_000
 /** A sender's lease lasts so much longer than the attempt: for the write of its end. */
 const LEASE_MARGIN_MS = 15_000
-/** How often an attempt looks whether its settings still count. */
-const WATCH_MS = 1_000
 /** Samples of a ticket are worth no more waiting. */
 const SAMPLES_TIMEOUT_MS = 3_000
 /** How long the end of an attempt is kept in memory while the store takes nothing. */
@@ -92,7 +91,12 @@ export async function sendRow(
     const isLook = row.mayBeThere === true || row.isUnderWay === true
     const timeoutMs = isLook ? LOOK_TIMEOUT_MS : SEND_TIMEOUT_MS
     // Before the note that an attempt begins: one that is cut short while it reads needs no look.
-    const samples = await withinTime(clock, SAMPLES_TIMEOUT_MS, readSamples(store, incident)).catch(() => undefined)
+    const samples = await within(
+      clock,
+      SAMPLES_TIMEOUT_MS,
+      () => readSamples(store, incident),
+      () => undefined,
+    ).catch(() => undefined)
     if (stopping.aborted) return undefined
     const lease: SenderLease = { by: `${instance}/${++attempts}`, until: iso(clock.nowMs() + timeoutMs + LEASE_MARGIN_MS) }
     const begun = beginAttempt(thread, lease, iso())
@@ -163,72 +167,6 @@ export async function sendRow(
     return { thread: recorded, before: begun, row: first, incident, ...(outcome !== undefined && { outcome }) }
   } finally {
     if (!isTurnUsed) lane.giveBack()
-  }
-}
-
-/** The settings of a target as a text that shows none of them. */
-export function fingerprint({ enabled, fields }: Target): string {
-  let a = 0x811c9dc5
-  let b = 0x9747b28c
-  for (const char of `${enabled}${JSON.stringify(fields)}`) {
-    const code = char.codePointAt(0)!
-    a = Math.imul(a ^ code, 0x01000193)
-    b = Math.imul(b ^ code, 0x5bd1e995) ^ (b >>> 15)
-  }
-  return `${a}/${b}`
-}
-
-/** The settings as they are stored with a row: no one finds the secrets in them, and they are no other row's. */
-function settingsName({ enabled, fields }: Target, threadId: string): string {
-  return createHash('sha256')
-    .update(`${threadId} ${enabled} ${JSON.stringify(fields)}`)
-    .digest('hex')
-    .slice(0, 16)
-}
-
-/** The settings that a target has by now, `gone` where it has none; undefined where they are those that an attempt was made with, or cannot be read. */
-async function settingsSince(config: TicketingConfigSource, tenant: string, target: Target): Promise<Target | 'gone' | undefined> {
-  const loaded = await config.load(tenant).catch(() => undefined)
-  if (loaded === undefined || loaded.unusable?.has(target.id)) return undefined
-  const now = loaded.targets.get(target.id)
-  if (now === undefined) return 'gone'
-  return fingerprint(now) === fingerprint(target) ? undefined : now
-}
-
-/** Looks now and then whether the settings of an attempt still count; aborts when they do not, as the old address may hold it up for long. */
-function watchSettings({ clock, config }: SendDeps, tenant: string, target: Target) {
-  const outdated = new AbortController()
-  const ended = new AbortController()
-  let settings: Target | 'gone' | undefined
-  const watch = async () => {
-    for (;;) {
-      await clock.sleep(WATCH_MS, ended.signal)
-      if (ended.signal.aborted) return
-      settings = await settingsSince(config, tenant, target)
-      if (settings !== undefined) return outdated.abort()
-    }
-  }
-  void watch()
-  return { signal: outdated.signal, settings: () => (outdated.signal.aborted ? settings : undefined), end: () => ended.abort() }
-}
-
-/** Where a target is: what is at one address is at no other. */
-function addressOf({ fields }: Target): string {
-  const { baseUrl, instanceUrl, apiBaseUrl, webhookUrl, host } = fields
-  return JSON.stringify([baseUrl, instanceUrl, apiBaseUrl, webhookUrl, host])
-}
-
-/** How an attempt ended with settings that count no longer: that says nothing of the new ones. */
-function againWith(outcome: TicketOutcome, before: Target, now: Target | 'gone'): TicketOutcome {
-  if (outcome.kind === 'delivered') return outcome
-  const isElsewhere = now === 'gone' || addressOf(before) !== addressOf(now)
-  const { isAmbiguous, isUnanswered } = outcome.kind === 'retryable' ? outcome : {}
-  return {
-    kind: 'retryable',
-    reason: `${outcome.reason}; the settings have changed since, and are tried next`,
-    settingsChanged: true,
-    ...(isAmbiguous && !isElsewhere && { isAmbiguous }),
-    ...(isUnanswered && !isElsewhere && { isUnanswered }),
   }
 }
 
@@ -328,14 +266,5 @@ async function record(
       }
       await clock.sleep(RECORD_AGAIN_MS, stopping)
     }
-  }
-}
-
-async function withinTime<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T | undefined> {
-  const done = new AbortController()
-  try {
-    return await Promise.race([work, clock.sleep(ms, done.signal).then(() => undefined)])
-  } finally {
-    done.abort()
   }
 }

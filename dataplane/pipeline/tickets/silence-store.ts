@@ -4,13 +4,13 @@ import { CONFIG_INDEX, incidentsIndex } from '../../contract/indices.ts'
 import type { TicketedIncident } from '../../domain/tickets/incident-tickets.ts'
 import { isForgotten, type Silence, silencesId } from '../../domain/tickets/silence.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { retryOnConflict } from '../../ports/retry-on-conflict.ts'
 import { type SearchStore, VersionConflict, type Versioned } from '../../ports/search-store.ts'
 
 /** Silences of a tenant, those of the last week that are over among them. */
 export const MAX_SILENCES = 200
 /** Incidents that are told at once when their silence is taken away; others follow when it would have ended. */
 const MAX_WOKEN = 1_000
-const MAX_CONFLICTS = 20
 /** How long what was read counts, ms. */
 const REMEMBERED_MS = 1_000
 const MAX_REMEMBERED = 5_000
@@ -36,24 +36,16 @@ export function createSilenceStore({ store, clock }: { readonly store: SearchSto
   const remembered = new Map<string, { readonly atMs: number; readonly silences: readonly Silence[] }>()
   const nowIso = () => new Date(clock.nowMs()).toISOString()
 
-  const change = async <T>(
-    tenant: string,
-    edit: (silences: readonly Silence[]) => readonly [readonly Silence[] | undefined, T],
-  ): Promise<T> => {
-    for (let attempt = 0; ; attempt++) {
+  const change = <T>(tenant: string, edit: (silences: readonly Silence[]) => readonly [readonly Silence[] | undefined, T]): Promise<T> =>
+    retryOnConflict(async () => {
       const stored = await store.get<StoredSilences>(CONFIG_INDEX, silencesId(tenant))
       const [value, result] = edit((stored?.source.value ?? []).filter(silence => !isForgotten(silence, clock.nowMs())))
       if (value === undefined) return result
       const document: StoredSilences = { section: 'ticketing.silences', tenantId: tenant, value, updatedAt: nowIso() }
-      try {
-        await store.put(CONFIG_INDEX, silencesId(tenant), document, stored ?? { only: 'new' })
-        remembered.delete(tenant)
-        return result
-      } catch (error) {
-        if (!(error instanceof VersionConflict) || attempt >= MAX_CONFLICTS) throw error
-      }
-    }
-  }
+      await store.put(CONFIG_INDEX, silencesId(tenant), document, stored ?? { only: 'new' })
+      remembered.delete(tenant)
+      return result
+    })
 
   const wake = async (tenant: string, id: string) => {
     const index = incidentsIndex(tenant)

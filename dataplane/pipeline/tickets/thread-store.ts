@@ -6,13 +6,12 @@ import { threadId } from '../../domain/tickets/outbox-row.ts'
 import type { OwedEvent } from '../../domain/tickets/owed-event.ts'
 import { addEvents, createThread, describeDispatch, type TicketThread } from '../../domain/tickets/ticket-thread.ts'
 import { portionsOf } from '../../limits/portions-of.ts'
-import { type SearchStore, VersionConflict, type Versioned } from '../../ports/search-store.ts'
+import { retryOnConflict } from '../../ports/retry-on-conflict.ts'
+import type { SearchStore, Versioned } from '../../ports/search-store.ts'
 
 type IncidentKey = Pick<Incident, 'id' | 'tenantId'>
 type SevereIncident = Pick<Incident, 'id' | 'tenantId' | 'severity'>
 
-/** Others send and write meanwhile, but hardly this often. */
-const MAX_CONFLICTS = 20
 /** Threads that are read in one request. */
 const MAX_READ = 1_000
 
@@ -45,24 +44,20 @@ async function writeThread(
 }
 
 /** Writes what `change` makes of a thread, again when somebody else was first; nothing where it makes `undefined` of it. */
-export async function changeThread(
+export function changeThread(
   store: SearchStore,
   tenant: string,
   id: string,
   change: (thread: TicketThread | undefined) => TicketThread | undefined,
 ): Promise<Versioned<TicketThread> | undefined> {
   const index = dispatchesIndex(tenant)
-  for (let attempt = 0; ; attempt++) {
+  return retryOnConflict(async () => {
     const stored = await store.get<TicketThread>(index, id)
     const next = change(stored?.source)
     if (next === undefined) return stored
-    try {
-      const version = await store.put(index, id, next, stored ?? { only: 'new' })
-      return { ...version, index, id, source: next }
-    } catch (error) {
-      if (!(error instanceof VersionConflict) || attempt >= MAX_CONFLICTS) throw error
-    }
-  }
+    const version = await store.put(index, id, next, stored ?? { only: 'new' })
+    return { ...version, index, id, source: next }
+  })
 }
 
 /** The threads of an incident, in the order of its platforms. */

@@ -1,6 +1,6 @@
 /** One batch of ETL: flattens its messages in parts, and hands each part on when it is large enough. */
 import type { ConsumedRecord } from '../../ports/bus.ts'
-import type { DeadLetters } from '../dead-letter.ts'
+import type { DeadLetters } from '../dead-letters/dead-letter.ts'
 import type { FlatMemory } from '../flat-memory.ts'
 import type { Etl } from '../steps/flatten/etl.ts'
 import { EtlOutput } from '../steps/flatten/etl-output.ts'

@@ -5,7 +5,7 @@ import { BusError, type BusRecord, type ConsumedRecord } from '../../ports/bus.t
 import { SILENT } from '../../telemetry/log.ts'
 import { createFakeClock } from '../../testing/fake-clock.ts'
 import { createRecordingBus } from '../../testing/recording-bus.ts'
-import { MAX_LETTER_BYTES } from '../dead-letter.ts'
+import { MAX_LETTER_BYTES } from '../dead-letters/dead-letter.ts'
 import type { Output } from '../runners/work.ts'
 import { MAX_ETL_PART_BYTES } from './etl-batch.ts'
 import { createEtlWork } from './etl-work.ts'

@@ -1,6 +1,6 @@
 /** Flat records that go on together, and where they come from. */
 import type { ConsumedRecord } from '../../ports/bus.ts'
-import { receivedAtMs, replayedAt } from '../dead-letter.ts'
+import { receivedAtMs, replayedAt } from '../dead-letters/dead-letter.ts'
 import type { FlatRow } from '../flat-row.ts'
 import type { Etl, RawMessage } from '../steps/flatten/etl.ts'
 

@@ -2,13 +2,13 @@
 import { z } from 'zod'
 import { HttpError } from '../../http/http-error.ts'
 import { type Route, route } from '../../http/route.ts'
-import { DEAD_LETTER_STAGES } from '../../pipeline/dead-letter.ts'
+import { DEAD_LETTER_STAGES } from '../../pipeline/dead-letters/dead-letter.ts'
+import type { Letter } from '../../pipeline/dead-letters/letter.ts'
+import { readLetters } from '../../pipeline/dead-letters/read-letters.ts'
+import { replayLetters } from '../../pipeline/dead-letters/replay-letters.ts'
 import type { Bus } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
-import type { Letter } from '../letter.ts'
-import { readLetters } from '../read-letters.ts'
-import { replayLetters } from '../replay-letters.ts'
 
 export interface DeadLetterRouteDeps {
   readonly bus: () => Promise<Pick<Bus, 'describe' | 'subscribe' | 'send'>>

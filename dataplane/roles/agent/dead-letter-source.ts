@@ -1,5 +1,5 @@
+import { readLetters } from '../../pipeline/dead-letters/read-letters.ts'
 import type { Bus } from '../../ports/bus.ts'
-import { readLetters } from '../read-letters.ts'
 
 /** The state of the dead-letter queue. */
 export interface DeadLetterState {

@@ -6,6 +6,7 @@ import { after, before, describe, it } from 'mocha'
 import { tenantLogsAlias } from '../../contract/indices.ts'
 import { INDEX_TEMPLATES } from '../../domain/documents/index-templates.ts'
 import { formatDay } from '../../domain/records/timestamp.ts'
+import { eventually } from '../../testing/eventually.ts'
 import { backendAddress } from '../../testing/real/address.ts'
 import { type RecordFlow, startFlow } from '../stream/testing/record-flow.ts'
 import { type RoleProcess, startRole } from '../stream/testing/role-process.ts'
@@ -14,6 +15,7 @@ export const needs = ['kafka', 'opensearch']
 
 const DAY_MS = 86_400_000
 const RETENTION_DAYS = 3
+const WITHIN_A_MINUTE = { timeoutMs: 60_000, pauseMs: 100 }
 const TENANT = 'retention-test'
 
 const dayIndex = (daysAgo: number) => `service-logs-${formatDay(Date.now() - daysAgo * DAY_MS)}`
@@ -44,14 +46,6 @@ for (const kind of ['OpenSearch', 'the embedded store'] as const)
     const indices = async () => {
       const { body } = await ask('GET', '_cat/indices?format=json&h=index')
       return (body as unknown as readonly { readonly index: string }[]).map(({ index }) => index)
-    }
-    const eventually = async (check: () => Promise<unknown>) => {
-      for (const deadlineMs = Date.now() + 60_000; ; await new Promise(done => setTimeout(done, 100)))
-        try {
-          return void (await check())
-        } catch (error) {
-          if (Date.now() > deadlineMs) throw error
-        }
     }
     const clear = async () => {
       const mine = new Set([...EXPIRED, ...KEPT, ...FOREIGN, dayIndex(0)])
@@ -85,7 +79,7 @@ for (const kind of ['OpenSearch', 'the embedded store'] as const)
     })
 
     it('daily indices older than RETENTION_DAYS are deleted, newer and foreign ones are not', async () => {
-      await eventually(async () => expect((await indices()).filter(index => EXPIRED.includes(index))).to.deep.equal([]))
+      await eventually(async () => expect((await indices()).filter(index => EXPIRED.includes(index))).to.deep.equal([]), WITHIN_A_MINUTE)
       expect(await indices()).to.include.members([...KEPT, ...FOREIGN])
       for (const index of [...KEPT, ...FOREIGN]) expect((await ask('GET', `${index}/_count`)).body['count'], index).to.equal(1)
     })
@@ -102,10 +96,13 @@ for (const kind of ['OpenSearch', 'the embedded store'] as const)
       await eventually(async () => {
         await ask('POST', `${dayIndex(0)}/_refresh`)
         expect((await ask('GET', `${dayIndex(0)}/_count`)).body['count']).to.equal(given)
-      })
+      }, WITHIN_A_MINUTE)
       const { body } = await ask('GET', `${dayIndex(0)}/_mapping`)
       const { mappings } = body[dayIndex(0)] as { readonly mappings: { readonly properties: Record<string, { readonly type: string }> } }
       expect(mappings.properties['attributes']!.type).to.equal('flat_object')
-      await eventually(async () => expect((await ask('GET', `${dayIndex(0)}/_alias/${tenantLogsAlias('default')}`)).status).to.equal(200))
+      await eventually(
+        async () => expect((await ask('GET', `${dayIndex(0)}/_alias/${tenantLogsAlias('default')}`)).status).to.equal(200),
+        WITHIN_A_MINUTE,
+      )
     })
   })

@@ -1,7 +1,7 @@
 /** Runs some threads of the bridge in a worker, and starts it again when it dies. */
 import type { BridgeThread } from '../../contract/counters.ts'
 import { runWorker } from '../../lifecycle/run-worker.ts'
-import type { CountDeadLetters } from '../../pipeline/dead-letter.ts'
+import type { CountDeadLetters } from '../../pipeline/dead-letters/dead-letter.ts'
 import { type RunState, supervise } from '../../pipeline/runners/supervise.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'

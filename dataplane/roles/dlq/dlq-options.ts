@@ -3,8 +3,8 @@ import { readChoice, readInteger } from '../../command-line/option-values.ts'
 import { parseWords, type Words } from '../../command-line/words.ts'
 import { TENANT_ID } from '../../contract/setting.ts'
 import { parseDuration } from '../../domain/time/duration.ts'
-import { DEAD_LETTER_STAGES } from '../../pipeline/dead-letter.ts'
-import type { LetterFilter } from '../letter.ts'
+import { DEAD_LETTER_STAGES } from '../../pipeline/dead-letters/dead-letter.ts'
+import type { LetterFilter } from '../../pipeline/dead-letters/letter.ts'
 
 export const DLQ_USAGE = `Usage: logpipeline dlq list|replay|purge [options]
 

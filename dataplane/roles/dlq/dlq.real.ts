@@ -3,13 +3,13 @@ import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { openKafkaBus } from '../../adapters/bus/kafka/kafka-bus.ts'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
-import { collectDeadLetters } from '../../pipeline/dead-letter.ts'
+import { collectDeadLetters } from '../../pipeline/dead-letters/dead-letter.ts'
+import type { Letter } from '../../pipeline/dead-letters/letter.ts'
+import { readLetters } from '../../pipeline/dead-letters/read-letters.ts'
+import { replayLetters } from '../../pipeline/dead-letters/replay-letters.ts'
 import type { Bus } from '../../ports/bus.ts'
 import { SILENT } from '../../telemetry/log.ts'
 import { backendAddress } from '../../testing/real/address.ts'
-import type { Letter } from '../letter.ts'
-import { readLetters } from '../read-letters.ts'
-import { replayLetters } from '../replay-letters.ts'
 
 export const needs = ['kafka']
 

@@ -1,10 +1,10 @@
 /** The three actions of `logpipeline dlq` on an open bus. */
 import type { SettingsOf } from '../../contract/env.ts'
+import type { LetterFilter } from '../../pipeline/dead-letters/letter.ts'
+import { readLetters } from '../../pipeline/dead-letters/read-letters.ts'
+import { replayLetters } from '../../pipeline/dead-letters/replay-letters.ts'
 import type { Bus } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { LetterFilter } from '../letter.ts'
-import { readLetters } from '../read-letters.ts'
-import { replayLetters } from '../replay-letters.ts'
 import type { DlqConfig } from './dlq-options.ts'
 import { type Print, printLines } from './print-lines.ts'
 import { counted, LIST_HEAD, letterJson, letterLine, tallyLines } from './show-letter.ts'

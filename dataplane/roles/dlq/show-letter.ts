@@ -1,5 +1,5 @@
-import type { Letter } from '../letter.ts'
-import type { LetterReplayTally } from '../replay-letters.ts'
+import type { Letter } from '../../pipeline/dead-letters/letter.ts'
+import type { LetterReplayTally } from '../../pipeline/dead-letters/replay-letters.ts'
 
 const MAX_REASON_LENGTH = 200
 

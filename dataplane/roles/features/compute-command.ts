@@ -21,7 +21,8 @@ store. Doing it again does no harm; features of a later time stay. Prints what w
   --hour TIME   the UTC hour that begins at this time, such as 2026-01-31T12:00:00Z (default: the last full hour)
 
 Settings: SEARCH_ENDPOINT (default: the standalone that runs on DATA_DIR, else http://127.0.0.1:9200), ONLINE_STORE_URL (default: the embedded
-store in DATA_DIR).`
+store in DATA_DIR).
+Exit code: 0 done, 1 failed, 64 the command line is wrong, 78 a setting is wrong.`
 
 const SETTINGS = ['DATA_DIR', 'ONLINE_STORE_URL', ...SEARCH_STORE_SETTINGS] as const
 type Settings = Pick<SettingsOf<'scheduler'>, (typeof SETTINGS)[number]>

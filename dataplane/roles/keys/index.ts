@@ -26,7 +26,9 @@ The keys are those of the search store at SEARCH_ENDPOINT, else of the standalon
 DATA_DIR itself.
 
   --tenant T   the tenant that the key speaks for
-  --name N     what the key is for (create: default cli)`
+  --name N     what the key is for (create: default cli)
+
+Exit code: 0 done, 1 failed, 64 the command line is wrong, 78 a setting is wrong.`
 
 const ACTIONS = ['create', 'list', 'revoke'] as const
 type Action = (typeof ACTIONS)[number]

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { type Addresses, banner } from './banner.ts'
+import type { Addresses } from './addresses.ts'
+import { banner } from './banner.ts'
 
 const ADDRESSES: Addresses = {
   dashboard: 'http://localhost:3000',

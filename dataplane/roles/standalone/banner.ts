@@ -1,18 +1,4 @@
-/** Where each part of a standalone listens. */
-export interface Addresses {
-  readonly dashboard: string
-  readonly gateway: string
-  readonly otlpGrpc: string
-  readonly otlpHttp: string
-  readonly health: string
-  readonly search: string
-  readonly bridge: string
-  readonly ticketing: string
-  readonly features: string
-  readonly scheduler: string
-  readonly agent: string
-  readonly dataDir: string
-}
+import type { Addresses } from './addresses.ts'
 
 /**
  * The text for a person at a terminal once everything is up; `starting` are threads of the bridge that do not run yet, `missingBrokers` those of a

@@ -6,7 +6,7 @@ import { consumerGroup } from '../../contract/consumer-groups.ts'
 import { portSettings } from '../../contract/env.ts'
 import { lockDirectory } from '../../lifecycle/directory-lock.ts'
 import { type Running, startTogether } from '../../lifecycle/running.ts'
-import { bracketed } from '../../text/bracketed.ts'
+import type { Log } from '../../telemetry/log.ts'
 import { createBackends } from '../backends.ts'
 import { createBackupHandler } from '../backup/backup-handler.ts'
 import { refuseUnfinishedRestore } from '../backup/unfinished-restore.ts'
@@ -14,6 +14,7 @@ import { noteFormat } from '../data-format.ts'
 import { createDlqHandler } from '../dlq/dlq-handler.ts'
 import type { RoleContext } from '../role.ts'
 import { ROLE_MODULES } from '../role-modules.ts'
+import { type Addresses, addressesOf, endpointsOf, reachable } from './addresses.ts'
 import { banner } from './banner.ts'
 import { readOrMakeEncryptionKey } from './encryption-key.ts'
 import { ownCommand } from './own-command.ts'
@@ -91,44 +92,22 @@ export function start({ settings, log, clock }: RoleContext<'standalone'>): Prom
     // Callers that find the collector ready find the gateway and the dashboard a moment later.
     await gatewayModule.prepare({ settings, clock, dataDir: DATA_DIR })
     await startPart('collector')
-    const { collector, ticketing, features, scheduler, agent } = started
-    const at = (port: number) => `http://${reachable(host)}:${port}`
-    const endpoints = {
-      COLLECTOR_ENDPOINT: at(collector.addresses.httpPort),
-      COLLECTOR_GRPC_ENDPOINT: at(collector.addresses.grpcPort),
-      BRIDGE_ENDPOINT: at(bridge.port),
-      TICKETING_ENDPOINT: at(ticketing.port),
-      AGENT_ENDPOINT: at(agent.port),
-      SCHEDULER_ENDPOINT: at(scheduler.port),
-      FEATURES_ENDPOINT: at(features.port),
-    }
+    const endpoints = { ...endpointsOf(host, started), SEARCH_ENDPOINT: searchEndpoint }
     const atTheDoor = (role: 'gateway' | 'dashboard') => ({
-      settings: { ...settings, ...endpoints, SEARCH_ENDPOINT: searchEndpoint },
-      ...{ log: log.child({ role }), clock, standalone: { ...shared, collector, portSetting: 'PORT' } as const },
+      settings: { ...settings, ...endpoints },
+      ...{ log: log.child({ role }), clock, standalone: { ...shared, collector: started.collector, portSetting: 'PORT' } as const },
     })
     const gateway = keep(await gatewayModule.start(atTheDoor('gateway')))
     const toDashboard = atTheDoor('dashboard')
     const dashboard = keep(
       await dashboardModule.start({ ...toDashboard, standalone: { ...toDashboard.standalone, gatewayPort: gateway.port } }),
     )
-    const shown = bracketed(host)
     const addresses = {
-      dashboard: `http://${host === '127.0.0.1' ? 'localhost' : shown}:${dashboard.port}`,
-      gateway: `https://${shown}:${gateway.port}`,
-      otlpGrpc: `${shown}:${collector.addresses.grpcPort}`,
-      otlpHttp: `http://${shown}:${collector.addresses.httpPort}`,
-      health: `http://${shown}:${collector.addresses.healthPort}`,
+      ...addressesOf(host, started, { dashboard: dashboard.port, gateway: gateway.port }),
       search: searchEndpoint,
-      bridge: `http://${shown}:${bridge.port}`,
-      ticketing: `http://${shown}:${ticketing.port}`,
-      features: `http://${shown}:${features.port}`,
-      scheduler: `http://${shown}:${scheduler.port}`,
-      agent: `http://${shown}:${agent.port}`,
       dataDir: resolve(DATA_DIR),
     }
-    const missing = { ...(starting.length > 0 && { starting }), ...(missingBrokers !== undefined && { missingBrokers }) }
-    if (missingBrokers === undefined) log.info({ ...addresses, ...missing }, 'logpipeline is up')
-    else log.warn({ ...addresses, ...missing }, 'logpipeline is up, waiting for brokers: nothing is taken in yet')
+    announce(log, addresses, { starting, missingBrokers })
     if (logFormat === 'readable')
       process.stdout.write(
         banner(addresses, starting, { missingBrokers, isEmpty, command: ownCommand(process.argv[1] ?? '', process.cwd()) }),
@@ -146,9 +125,15 @@ export function start({ settings, log, clock }: RoleContext<'standalone'>): Prom
 /** How long the start waits for the bridge's threads: one that cannot run must not keep logs from being taken in. */
 const BRIDGE_WAIT_MS = 10_000
 
-/** An address on this machine where a listener on `host` answers. */
-function reachable(host: string): string {
-  // A listener on :: takes IPv4 as well, which each machine has.
-  if (host === '0.0.0.0' || host === '::' || host === '') return '127.0.0.1'
-  return bracketed(host)
+interface Missing {
+  /** Threads of the bridge that are not at work yet. */
+  readonly starting: readonly string[]
+  /** Brokers that do not answer yet. */
+  readonly missingBrokers: string | undefined
+}
+
+function announce(log: Log, addresses: Addresses, { starting, missingBrokers }: Missing): void {
+  const fields = { ...addresses, ...(starting.length > 0 && { starting }) }
+  if (missingBrokers === undefined) log.info(fields, 'logpipeline is up')
+  else log.warn({ ...fields, missingBrokers }, 'logpipeline is up, waiting for brokers: nothing is taken in yet')
 }

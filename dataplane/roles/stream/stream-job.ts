@@ -4,7 +4,8 @@ import { type StreamProcessName, streamClientId } from '../../contract/stream-jo
 import { createControlApp } from '../../http/control-app.ts'
 import { startHttpServer } from '../../http/server.ts'
 import { type Keep, type Running, startTogether } from '../../lifecycle/running.ts'
-import type { CountDeadLetters, DeadLetterStage } from '../../pipeline/dead-letter.ts'
+import { createDeadLetterCounter } from '../../pipeline/dead-letters/count-dead-letters.ts'
+import type { CountDeadLetters, DeadLetterStage } from '../../pipeline/dead-letters/dead-letter.ts'
 import { runExactlyOnce } from '../../pipeline/runners/exactly-once.ts'
 import { type RunState, supervise } from '../../pipeline/runners/supervise.ts'
 import { type Work, withReady } from '../../pipeline/runners/work.ts'
@@ -14,7 +15,6 @@ import type { Log } from '../../telemetry/log.ts'
 import { createMetrics } from '../../telemetry/metrics.ts'
 import { type KafkaBusSettings, openRoleKafka } from '../backends.ts'
 import { createConnectionState } from '../connection-state.ts'
-import { createDeadLetterCounter } from '../count-dead-letters.ts'
 
 export interface StreamJobDeps<C extends BridgeCounter> {
   readonly name: StreamProcessName

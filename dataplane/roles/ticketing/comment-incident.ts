@@ -4,6 +4,7 @@ import type { StoredIncident } from '../../domain/incidents/stored-incident.ts'
 import { oweComment } from '../../domain/tickets/incident-tickets.ts'
 import { readStoredIncident } from '../../pipeline/incident-of.ts'
 import { writeAuditEntry } from '../../pipeline/sinks/audit-trail.ts'
+import { retryOnConflict } from '../../ports/retry-on-conflict.ts'
 import { VersionConflict } from '../../ports/search-store.ts'
 import type { ChangeDeps } from './change-incident.ts'
 
@@ -17,9 +18,6 @@ export interface Commented {
   readonly at: string
 }
 
-/** Anomalies and changes may overtake it, but hardly this often. */
-const MAX_ATTEMPTS = 20
-
 /** Undefined: there is no such incident. The words stand in the audit trail before anything is told, and so before the caller gets an answer. */
 export async function commentIncident(deps: ChangeDeps, { id, note }: Comment, index: string): Promise<Commented | undefined> {
   const { store, clock } = deps
@@ -31,17 +29,19 @@ export async function commentIncident(deps: ChangeDeps, { id, note }: Comment, i
   return { incident: stored.source, at }
 }
 
-async function tellTickets({ store, onChanged }: ChangeDeps, index: string, { id, note }: Comment, at: string): Promise<void> {
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+/** An incident that changes too fast keeps its tickets from the words: these stand in the audit trail already, and a caller that is refused would say them twice. */
+async function tellTickets({ store, log, onChanged }: ChangeDeps, index: string, { id, note }: Comment, at: string): Promise<void> {
+  const isOwing = await retryOnConflict(async () => {
     const current = await readStoredIncident(store, index, id)
-    if (current === undefined) return
+    if (current === undefined) return false
     const owing = oweComment(current.source, { ...note, at })
-    if (owing === current.source) return
-    try {
-      await store.put(index, id, owing, current)
-      return onChanged?.()
-    } catch (error) {
-      if (!(error instanceof VersionConflict)) throw error
-    }
-  }
+    if (owing === current.source) return false
+    await store.put(index, id, owing, current)
+    return true
+  }).catch(error => {
+    if (!(error instanceof VersionConflict)) throw error
+    log.warn({ incident: id }, 'a comment stands in the audit trail alone, as its incident changes too fast to note it for the tickets')
+    return false
+  })
+  if (isOwing) onChanged?.()
 }

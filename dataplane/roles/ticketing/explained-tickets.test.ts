@@ -11,6 +11,7 @@ import type { LlmConfig } from '../../ports/language-model.ts'
 import type { OutboundHttp } from '../../ports/outbound-http.ts'
 import { SILENT } from '../../telemetry/log.ts'
 import { type EmbeddedSearchStore, startEmbeddedSearchStore } from '../../testing/embedded-search-store.ts'
+import { lastSeen } from '../../testing/eventually.ts'
 import { buildExplainedIncident, buildRules } from '../../testing/explained-incident-fixture.ts'
 import { createFastClock } from '../../testing/fast-clock.ts'
 import { createCaller, type HttpCaller } from '../../testing/http-caller.ts'
@@ -19,8 +20,6 @@ import { type MockModel, startMockModel } from '../../testing/mock-model/mock-mo
 import { putIndexTemplates } from '../../testing/put-index-templates.ts'
 import { startTicketing } from './ticketing.ts'
 
-const UNTIL_MS = 15_000
-const PAUSE_MS = 20
 /** A ticket goes out two seconds after its incident, and the model is asked two seconds later. */
 const TIMES_AS_FAST = 5
 const TENANT = 'acme'
@@ -86,17 +85,9 @@ describe('tickets and a language model, through HTTP', function () {
     return async () => (await api.get(`/api/incidents/${incident.id}`, TENANT)).body
   }
   const incident = async () => (await api.get(`/api/incidents/${id}`, TENANT)).body
-  const until = async <T>(ask: () => Promise<T> | T, isDone: (seen: T) => boolean): Promise<T> => {
-    const endMs = Date.now() + UNTIL_MS
-    for (;;) {
-      const seen = await ask()
-      if (isDone(seen) || Date.now() > endMs) return seen
-      await new Promise(resolve => setTimeout(resolve, PAUSE_MS))
-    }
-  }
 
   it('the ticket goes out with the words of the rules, the model’s follow as a comment and in rootCause', async () => {
-    const events = await until(
+    const events = await lastSeen(
       () => fake.events(id),
       seen => seen.length >= 2,
     )
@@ -112,9 +103,9 @@ describe('tickets and a language model, through HTTP', function () {
 
   it('an outage of the model: the ticket goes out as ever, rootCause says fallback, no comment follows', async () => {
     mock.behave('500')
-    const { rootCause } = await until(incident, seen => seen.rootCause?.fallback === true)
+    const { rootCause } = await lastSeen(incident, seen => seen.rootCause?.fallback === true)
     expect(rootCause).to.deep.equal({ ...buildRules(), fallback: true })
-    await until(
+    await lastSeen(
       () => mock.requests.some(({ path }) => path.endsWith('/chat/completions')),
       isAsked => isAsked,
     )
@@ -125,17 +116,17 @@ describe('tickets and a language model, through HTTP', function () {
   it('a model that cannot be reached: rootCause says fallback from the first time it is seen, also where the rules name no candidate', async () => {
     config.tenants.set(TENANT, { ...buildConfig(['slack']), llm: { ...llmOfTenant, baseUrl: 'http://127.0.0.1:9/v1' } })
     const read = await storeAnother('unreachable')
-    expect((await until(read, seen => seen.rootCause !== undefined)).rootCause).to.deep.equal({ ...buildRules(), fallback: true })
+    expect((await lastSeen(read, seen => seen.rootCause !== undefined)).rootCause).to.deep.equal({ ...buildRules(), fallback: true })
     found = { ...buildRules(), candidates: [] }
     const bare = await storeAnother('bare')
-    expect((await until(bare, seen => seen.rootCause !== undefined)).rootCause).to.deep.equal({ ...found, fallback: true })
+    expect((await lastSeen(bare, seen => seen.rootCause !== undefined)).rootCause).to.deep.equal({ ...found, fallback: true })
   })
 
   it('a model that stalls delays no ticket', async () => {
     mock.behave('stall')
     const startMs = clock.nowMs()
     expect(
-      await until(
+      await lastSeen(
         () => fake.events(id),
         seen => seen.length >= 1,
       ),
@@ -147,11 +138,11 @@ describe('tickets and a language model, through HTTP', function () {
   it('an incident that is routed nowhere is explained all the same, and says fallback in an outage', async () => {
     config.tenants.set(TENANT, { ...buildConfig([]), llm: llmOfTenant })
     const explained = await storeAnother('nowhere')
-    expect((await until(explained, seen => seen.rootCause?.mode === 'llm')).rootCause).to.include({ mode: 'llm', fallback: false })
+    expect((await lastSeen(explained, seen => seen.rootCause?.mode === 'llm')).rootCause).to.include({ mode: 'llm', fallback: false })
     mock.behave('500')
     config.tenants.set(TENANT, { ...buildConfig([]), llm: { ...llmOfTenant, model: 'another' } })
     const fallen = await storeAnother('outage')
-    expect((await until(fallen, seen => seen.rootCause?.fallback === true)).rootCause).to.include({ mode: 'rules', fallback: true })
+    expect((await lastSeen(fallen, seen => seen.rootCause?.fallback === true)).rootCause).to.include({ mode: 'rules', fallback: true })
   })
 
   it('a tenant whose tokens of the hour are used up: the ticket as ever, rootCause says fallback, the model is not asked', async () => {
@@ -159,7 +150,7 @@ describe('tickets and a language model, through HTTP', function () {
     await start(100)
     const before = mock.requests.length
     const poor = await storeAnother('poor')
-    expect((await until(poor, seen => seen.rootCause?.fallback === true)).rootCause).to.include({ mode: 'rules', fallback: true })
+    expect((await lastSeen(poor, seen => seen.rootCause?.fallback === true)).rootCause).to.include({ mode: 'rules', fallback: true })
     expect((await poor()).dispatches.slack.status).to.equal('sent')
     expect(mock.requests.slice(before).filter(({ path }) => path.endsWith('/chat/completions'))).to.deep.equal([])
   })

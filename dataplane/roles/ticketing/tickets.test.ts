@@ -9,6 +9,7 @@ import { createFakePlatforms, type FakePlatforms } from '../../pipeline/tickets/
 import type { Clock } from '../../ports/clock.ts'
 import { SILENT } from '../../telemetry/log.ts'
 import { type EmbeddedSearchStore, startEmbeddedSearchStore } from '../../testing/embedded-search-store.ts'
+import { lastSeen } from '../../testing/eventually.ts'
 import { createFastClock } from '../../testing/fast-clock.ts'
 import { createCaller, type HttpCaller, type JsonAnswer } from '../../testing/http-caller.ts'
 import { storeIncidents } from '../../testing/incident-fixture.ts'
@@ -16,8 +17,6 @@ import { putIndexTemplates } from '../../testing/put-index-templates.ts'
 import { createSecretCipher } from './config/secret-cipher.ts'
 import { startTicketing } from './ticketing.ts'
 
-const UNTIL_MS = 15_000
-const PAUSE_MS = 20
 /** A ticket goes out two seconds after its incident: 40 tests wait for that. */
 const TIMES_AS_FAST = 5
 
@@ -65,17 +64,8 @@ describe('tickets through HTTP', function () {
   const rows = async (n = 1) => (await api.get(`/api/v1/dispatches?incident_id=${id(n)}`, tenant)).body
   const statuses = async (n = 1): Promise<string[]> =>
     (await rows(n)).map((row: { platform: string; event: string; status: string }) => `${row.platform} ${row.event} ${row.status}`).sort()
-  /** Asks again until the answer is as wanted, or time is over. */
-  const until = async <T>(ask: () => Promise<T> | T, isDone: (seen: T) => boolean): Promise<T> => {
-    const endMs = Date.now() + UNTIL_MS
-    for (;;) {
-      const seen = await ask()
-      if (isDone(seen) || Date.now() > endMs) return seen
-      await new Promise(resolve => setTimeout(resolve, PAUSE_MS))
-    }
-  }
   const untilSent = (count: number) =>
-    until(
+    lastSeen(
       () => statuses(),
       seen => seen.filter((row: string) => row.endsWith(' sent')).length >= count,
     )
@@ -126,7 +116,7 @@ describe('tickets through HTTP', function () {
     await untilSent(2)
     for (const action of ['acknowledge', 'resolve', 'reopen']) {
       await act(action, { actor: 'ada', note: 'why' })
-      await until(
+      await lastSeen(
         () => fake.events().filter(event => event.endsWith(action)).length,
         seen => seen === 2,
       )
@@ -156,7 +146,7 @@ describe('tickets through HTTP', function () {
     await untilSent(2)
     await api.send('POST', '/api/v1/incidents/batch', { ids: [id()], action: 'acknowledge' }, tenant)
     expect(
-      await until(
+      await lastSeen(
         () => fake.events().length,
         seen => seen === 4,
       ),
@@ -170,7 +160,7 @@ describe('tickets through HTTP', function () {
     await untilSent(1)
     expect((await act('escalate')).body).to.deep.include({ status: 'escalated', escalatedTo: ['pagerduty'] })
     expect(
-      await until(
+      await lastSeen(
         () => fake.events(),
         seen => seen.length === 3,
       ),
@@ -185,7 +175,7 @@ describe('tickets through HTTP', function () {
     await untilSent(2)
     const { status } = await api.send('POST', `/api/incidents/${id()}/comment`, { actor: 'ada', note: 'the pool is empty' }, tenant)
     expect(status).to.equal(200)
-    await until(
+    await lastSeen(
       () => fake.arrived.filter(({ event }) => event === 'comment').length,
       seen => seen === 2,
     )
@@ -198,7 +188,7 @@ describe('tickets through HTTP', function () {
     await untilSent(2)
     config.tenants.set(tenant, buildConfig(['slack', 'jira:ops']))
     expect((await act('escalate')).body.escalatedTo).to.deep.equal(['slack', 'jira:ops'])
-    await until(
+    await lastSeen(
       () => fake.events().length,
       seen => seen === 4,
     )
@@ -214,7 +204,7 @@ describe('tickets through HTTP', function () {
       config.tenants.set(tenant, buildConfig(['slack'], { escalateAfterMs: { critical: null, high: 1_000, medium: null, low: null } }))
       await add()
       await add({ id: id(2), severity: 'medium' })
-      await until(
+      await lastSeen(
         () => api.get(`/api/incidents/${id()}`, tenant),
         ({ body }) => body.status === 'escalated',
       )
@@ -232,7 +222,7 @@ describe('tickets through HTTP', function () {
   it('POST /api/v1/dispatches/retry tries a failed one again at once', async () => {
     fake.answer = ({ target }) => (target.id === 'slack' ? { kind: 'rejected', reason: '400 invalid_blocks' } : undefined)
     await add()
-    await until(
+    await lastSeen(
       () => statuses(),
       seen => seen.includes('slack open failed') && seen.includes('jira:ops open sent'),
     )
@@ -260,7 +250,7 @@ describe('tickets through HTTP', function () {
     await add()
     const waits = ({ platform, nextAttemptAt }: { platform: string; nextAttemptAt: string | null }) =>
       platform === 'slack' && Date.parse(nextAttemptAt ?? '') > clock.nowMs() + 500
-    await until(
+    await lastSeen(
       () => rows(),
       seen => seen.some(waits),
     )
@@ -274,18 +264,18 @@ describe('tickets through HTTP', function () {
   it('GET /api/v1/dispatches says for each row that waits for a target that is down when it is tried', async () => {
     fake.answer = ({ target }) => (target.id === 'slack' ? { kind: 'retryable', reason: '503', isTargetDown: true } : undefined)
     await add()
-    await until(
+    await lastSeen(
       () => rows(),
       seen => seen.some(({ attempts }: { attempts: number }) => attempts >= 3),
     )
-    const times = await until(
+    const times = await lastSeen(
       async () =>
         (await rows()).flatMap(({ status, nextAttemptAt }: Record<string, string>) => (status === 'pending' ? [nextAttemptAt] : [])),
       seen => seen.some((at: string) => Date.parse(at) > clock.nowMs() + 2_000),
     )
     expect(times).to.have.length(1)
     await act('acknowledge')
-    await until(
+    await lastSeen(
       () => statuses(),
       seen => seen.includes('slack acknowledge pending'),
     )
@@ -300,7 +290,7 @@ describe('tickets through HTTP', function () {
   it('POST /api/v1/dispatches/retry says that it tries at once, also where the target rests', async () => {
     fake.answer = ({ target }) => (target.id === 'slack' ? { kind: 'retryable', reason: '503', isTargetDown: true } : undefined)
     await add()
-    await until(
+    await lastSeen(
       () => rows(),
       seen =>
         seen.some(
@@ -315,7 +305,7 @@ describe('tickets through HTTP', function () {
   it('POST /api/v1/dispatches/retry says until when the platform asked for a rest, which is kept', async () => {
     fake.answer = ({ target }) => (target.id === 'slack' ? { kind: 'retryable', reason: '429', afterMs: 3_600_000 } : undefined)
     await add()
-    await until(
+    await lastSeen(
       () => rows(),
       seen => seen.some(({ platform, lastError }: Record<string, string>) => platform === 'slack' && lastError === '429'),
     )
@@ -330,14 +320,14 @@ describe('tickets through HTTP', function () {
     const both = buildConfig(['slack', 'jira:ops'])
     fake.answer = ({ target }) => (target.id === 'slack' ? { kind: 'retryable', reason: '503' } : undefined)
     await add()
-    await until(
+    await lastSeen(
       () => rows(),
       seen => seen.some((row: { platform: string; attempts: number }) => row.platform === 'slack' && row.attempts > 0),
     )
     fake.answer = () => undefined
     config.tenants.set(tenant, { ...both, targets: new Map([...both.targets, ['slack', buildTarget('slack', {}, false)]]) })
     expect(
-      await until(
+      await lastSeen(
         () => statuses(),
         seen => seen.includes('slack open suppressed'),
       ),
@@ -367,7 +357,7 @@ describe('tickets through HTTP', function () {
     const route = { critical: ['slack'], high: ['slack'], medium: ['slack'], low: ['slack'] }
     const refused = async () => {
       for (const n of [1, 2]) await add({ id: id(n) })
-      await until(
+      await lastSeen(
         () => rows(),
         seen => seen.some(({ status }: { status: string }) => status === 'failed'),
       )
@@ -375,7 +365,7 @@ describe('tickets through HTTP', function () {
     /** Asks for half of the minute for which the target would rest. */
     const soonSent = async () => {
       const endMs = clock.nowMs() + 30_000
-      const seen = await until(
+      const seen = await lastSeen(
         async () => [...(await statuses()), ...(await statuses(2))],
         seen => seen.every(each => each.endsWith(' sent')) || clock.nowMs() > endMs,
       )
@@ -411,7 +401,7 @@ describe('tickets through HTTP', function () {
       await patch(other, 'platforms', { slack: { webhookUrl: 'https://hooks.example/own' } })
       await add({ id: `${other}-i1`, tenantId: other })
       await refused()
-      await until(() => fake.arrived.some(({ content }) => content.tenantId === other), Boolean)
+      await lastSeen(() => fake.arrived.some(({ content }) => content.tenantId === other), Boolean)
       const before = fake.arrived.filter(({ content }) => content.tenantId === other).length
       isMendedFor.add(tenant)
       await patch('default', 'platforms', { slack: { webhookUrl: 'https://hooks.example/b' } })
@@ -454,7 +444,7 @@ describe('tickets through HTTP', function () {
       const { body } = await silence({ services: ['checkout'], from, to, reason: 'release' })
       await add()
       expect(
-        await until(
+        await lastSeen(
           () => statuses(),
           seen => seen.length === 2,
         ),
@@ -524,7 +514,7 @@ describe('tickets through HTTP', function () {
     const reason = 'Slack answered 403: it is not allowed'
     fake.answer = ({ target }) => (target.id === 'slack' ? { kind: 'rejected', reason, isTargetBroken: true } : undefined)
     await add()
-    await until(
+    await lastSeen(
       () => statuses(),
       seen => seen.includes('slack open failed') && seen.includes('jira:ops open sent'),
     )
@@ -550,7 +540,7 @@ describe('tickets through HTTP', function () {
     const targets = new Map((['slack', 'jira:ops'] as const).map(target => [target, buildTarget(target, {}, false)]))
     config.tenants.set(tenant, buildConfig(['slack', 'jira:ops'], { targets }))
     await add()
-    const { untold } = await until(
+    const { untold } = await lastSeen(
       async () => (await api.get(`/api/incidents/${id()}`, tenant)).body as { untold?: string },
       incident => incident.untold !== undefined,
     )
@@ -561,7 +551,7 @@ describe('tickets through HTTP', function () {
   it('metrics: attempts by platform and result, dispatched and failed and the last time by target', async () => {
     fake.answer = ({ target }) => (target.id === 'slack' ? { kind: 'rejected', reason: 'no' } : undefined)
     await add()
-    await until(
+    await lastSeen(
       () => statuses(),
       seen => seen.includes('slack open failed') && seen.includes('jira:ops open sent'),
     )

@@ -2,6 +2,7 @@ import { connect, type Socket } from 'node:net'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
+import { untilTrue } from '../../testing/eventually.ts'
 import { startTestStore, type TestStore } from '../testing/test-store.ts'
 
 const MIB = 1024 * 1024
@@ -40,17 +41,12 @@ describe('bodies that are held', () => {
     return { socket, answer: () => answer }
   }
 
-  async function until(holds: () => boolean): Promise<void> {
-    for (let turn = 0; turn < 500 && !holds(); turn++) await new Promise(resolve => setTimeout(resolve, 10))
-    expect(holds()).to.equal(true)
-  }
-
   it('count from their first byte: what finds no room is refused at once, and others go on', async () => {
     const held = await Promise.all([1, 2].map(() => unfinished(0.9 * MIB)))
     let refused: Awaited<ReturnType<typeof unfinished>> | undefined
     for (let more = 0; more < 5; more++) {
       const next = await unfinished(0.9 * MIB)
-      await until(() => next.answer().includes('circuit_breaking_exception'))
+      await untilTrue(() => next.answer().includes('circuit_breaking_exception'))
       expect(next.answer())
         .to.match(/^HTTP\/1.1 429 /)
         .and.to.match(/retry-after: 1\r\n/)
@@ -63,7 +59,7 @@ describe('bodies that are held', () => {
     expect((await store.request('POST', '/_search', { query: { match_all: {} } })).status).to.equal(200)
     for (const { socket, answer } of held) {
       socket.write('0\r\n\r\n')
-      await until(() => answer() !== '')
+      await untilTrue(() => answer() !== '')
       expect(answer()).to.match(/^HTTP\/1.1 200 /)
       socket.destroy()
     }

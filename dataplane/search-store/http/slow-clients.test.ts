@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { expect } from 'chai'
 import { afterEach, describe, it } from 'mocha'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
+import { untilTrue } from '../../testing/eventually.ts'
 import { createFakeClock } from '../../testing/fake-clock.ts'
 import { NOW_MS, startTestStore, type TestStore } from '../testing/test-store.ts'
 import { MAX_HELD_ANSWER_BYTES } from './held-answers.ts'
@@ -51,15 +52,10 @@ describe('clients of the store that are slow', () => {
     return { answer: () => answer }
   }
 
-  async function until(holds: () => boolean): Promise<void> {
-    for (let turn = 0; turn < 500 && !holds(); turn++) await new Promise(resolve => setTimeout(resolve, 10))
-    expect(holds()).to.equal(true)
-  }
-
   it('and send their queries bit by bit leave room for the queries of others', async () => {
     const store = await startStore()
     const slow = await Promise.all(Array.from({ length: 40 }, () => begin(store, '/_search', ' '.repeat(MIB - 16))))
-    await until(() => slow.filter(({ answer }) => answer().includes(' 429 ')).length >= 40 - 32)
+    await untilTrue(() => slow.filter(({ answer }) => answer().includes(' 429 ')).length >= 40 - 32)
     const answers = await Promise.all(Array.from({ length: 20 }, () => store.request('POST', '/_search', `{"size":0${' '.repeat(2_000)}}`)))
     expect(answers.map(({ status }) => status)).to.deep.equal(Array(20).fill(200))
   })
@@ -73,7 +69,7 @@ describe('clients of the store that are slow', () => {
     expect([await send(0.9 * MIB), await send(2_000), await send(0.1 * MIB)]).to.deep.equal([429, 200, 200])
     clock.advance(5_000)
     expect(await send(0.9 * MIB)).to.equal(200)
-    await until(() => slow.some(({ answer }) => answer() !== ''))
+    await untilTrue(() => slow.some(({ answer }) => answer() !== ''))
     const [refused, ...others] = slow.map(({ answer }) => answer()).sort((a, b) => b.length - a.length)
     expect(refused)
       .to.match(/^HTTP\/1\.1 429 .*\r\nretry-after: 1\r\n/s)
@@ -102,7 +98,7 @@ describe('clients of the store that are slow', () => {
       socket.write(body)
     }
     for (let caller = 0; caller < 40; caller++) flood()
-    await until(() => given > 40)
+    await untilTrue(() => given > 40)
     const statuses: number[] = []
     const send = () => store.request('POST', '/things/_bulk?filter_path=errors', bulkOf(0.9 * MIB))
     for (let turn = 0; turn < 8; turn++) {
@@ -159,7 +155,7 @@ describe('clients of the store that are slow', () => {
         const socket = openSocket(port).pause()
         await new Promise(sent => socket.write('GET /large HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(answers), sent))
       }
-      await until(() => handled.count >= (callers / 2) * answers)
+      await untilTrue(() => handled.count >= (callers / 2) * answers)
       for (let turn = 0; turn < 200 && (await connections()) === callers; turn++) await new Promise(resolve => setTimeout(resolve, 10))
       expect(await connections()).to.be.within(callers / 4, callers - 1)
     }).timeout(20_000)

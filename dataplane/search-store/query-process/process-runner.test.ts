@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'no
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect } from 'chai'
+import { untilTrue } from '../../testing/eventually.ts'
 import { startTestStore, type TestStore } from '../testing/test-store.ts'
 import { createProcessRunner, type QueryTimes } from './process-runner.ts'
 
@@ -39,11 +40,6 @@ const isRunning = (pid: number): boolean => {
   } catch {
     return false
   }
-}
-
-async function until(isSo: () => boolean | Promise<boolean>, ms = 8_000): Promise<void> {
-  for (const endMs = performance.now() + ms; !(await isSo()); await new Promise(resolve => setTimeout(resolve, 20)))
-    if (performance.now() > endMs) throw new Error('it did not come to that')
 }
 
 const metric = async (store: TestStore, name: string): Promise<number> =>
@@ -87,7 +83,7 @@ describe('the query process', () => {
     const line = JSON.stringify({ word: 'halting', text: 'x'.repeat(1000) })
     await store.request('POST', '/notes/_bulk', Array.from({ length: 3000 }, () => `{"index":{}}\n${line}\n`).join(''))
     const large = store.request('POST', '/notes/_search?q=halting&size=3000')
-    await until(async () => (await metric(store, 'service_search_queries_running')) === 1)
+    await untilTrue(async () => (await metric(store, 'service_search_queries_running')) === 1)
     await new Promise(resolve => setTimeout(resolve, 1_000))
     const stuck = store.request('POST', '/notes/_search?q=stuck', all)
     const { status, body } = await large
@@ -100,7 +96,7 @@ describe('the query process', () => {
     const line = JSON.stringify({ word: 'halting' })
     await store.request('POST', '/notes/_bulk', Array.from({ length: 5000 }, () => `{"index":{}}\n${line}\n`).join(''))
     const deletion = store.request('POST', '/notes/_delete_by_query?q=halting')
-    await until(async () => (await store.request('GET', '/notes/_count')).body.count < 5020)
+    await untilTrue(async () => (await store.request('GET', '/notes/_count')).body.count < 5020)
     for (const pid of childrenOf(process.pid)) process.kill(pid, 'SIGKILL')
     const { status, headers } = await deletion
     expect([status, headers.get('retry-after')]).to.deep.equal([503, '1'])
@@ -110,7 +106,7 @@ describe('the query process', () => {
 
   it('is started again when somebody kills it, and answers what was asked', async () => {
     const long = store.request('POST', '/notes/_search?q=long', all)
-    await until(async () => (await metric(store, 'service_search_queries_running')) === 1)
+    await untilTrue(async () => (await metric(store, 'service_search_queries_running')) === 1)
     for (const pid of childrenOf(process.pid)) process.kill(pid, 'SIGKILL')
     expect((await long).status).to.equal(200)
     expect(await metric(store, 'service_search_query_processes_ended_total\\{reason="killed"\\}')).to.be.at.least(1)
@@ -142,7 +138,7 @@ describe('the query process', () => {
     await store.request('POST', '/service-logs-2026.11.21/_search', all)
     expect(openSegments()).to.have.lengthOf(1)
     await store.request('DELETE', '/service-logs-2026.11.21')
-    await until(() => openSegments().length === 0)
+    await untilTrue(() => openSegments().length === 0)
     expect((await store.request('POST', '/notes/_search', all)).body.hits.total.value).to.equal(20)
   }).timeout(20_000)
 
@@ -150,7 +146,7 @@ describe('the query process', () => {
     // Fewer than 20,000 documents are not read beforehand.
     for (let part = 0; part < 4; part++) await store.request('POST', '/service-logs-2026.11.21/_bulk', logs(5_000))
     await store.restart()
-    await until(() => openSegments().length > 0)
+    await untilTrue(() => openSegments().length > 0)
     expect(await metric(store, 'service_search_queries_running')).to.equal(0)
     expect((await store.request('POST', '/service-logs-*/_search', all)).body.hits.total.value).to.equal(10_000)
     expect(await metric(store, 'service_search_queries_cancelled_total')).to.equal(0)
@@ -159,17 +155,17 @@ describe('the query process', () => {
   it('gives up a query whose client has gone', async () => {
     const gone = new AbortController()
     const asked = fetch(`${store.url}/notes/_search?q=growing`, { signal: gone.signal }).catch(() => 'gone')
-    await until(async () => (await metric(store, 'service_search_queries_running')) === 1)
+    await untilTrue(async () => (await metric(store, 'service_search_queries_running')) === 1)
     gone.abort()
     expect(await asked).to.equal('gone')
-    await until(async () => (await metric(store, 'service_search_queries_running')) === 0, 2_000)
+    await untilTrue(async () => (await metric(store, 'service_search_queries_running')) === 0, { timeoutMs: 2_000 })
     expect(await metric(store, 'service_search_queries_cancelled_total')).to.equal(1)
     expect((await store.request('POST', '/notes/_search', all)).status).to.equal(200)
   }).timeout(20_000)
 
   it('answers a short query at once while forty long ones run; health and writes, too', async () => {
     const long = Array.from({ length: 40 }, () => store.request('POST', '/notes/_search?q=long', all).catch(() => undefined))
-    await until(async () => (await metric(store, 'service_search_queries_running')) === 40)
+    await untilTrue(async () => (await metric(store, 'service_search_queries_running')) === 40)
     for (let round = 0; round < 5; round++) {
       const began = performance.now()
       await store.request('PUT', `/notes/_doc/new-${round}`, { n: 100 + round })
@@ -279,11 +275,11 @@ describe('a store that is killed', () => {
       const url = `http://127.0.0.1:${port}`
       await fetch(`${url}/notes/_doc/1`, { method: 'PUT', body: '{}', headers: { 'content-type': 'application/json' } })
       void fetch(`${url}/notes/_search?q=${q}`).catch(() => undefined)
-      await until(async () => /^service_search_queries_running 1$/m.test(await (await fetch(`${url}/metrics`)).text()))
+      await untilTrue(async () => /^service_search_queries_running 1$/m.test(await (await fetch(`${url}/metrics`)).text()))
       const [query] = childrenOf(child.pid!)
       expect(isRunning(query!)).to.equal(true)
       child.kill('SIGKILL')
-      await until(() => !isRunning(query!), 5_000)
+      await untilTrue(() => !isRunning(query!), { timeoutMs: 5_000 })
       rmSync(dir, { recursive: true })
     }).timeout(20_000)
 })

@@ -2,7 +2,6 @@
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import type { TopicConfig } from '../../../contract/topics.ts'
-import { createBelievedTime } from '../../../limits/believed-time.ts'
 import { unknownTopic } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { BusLog } from '../bus-log.ts'
@@ -11,6 +10,7 @@ import { DiskReserve } from './disk-reserve.ts'
 import { EarlyDeletion } from './early-deletion.ts'
 import { GroupCoordinator } from './group-coordinator.ts'
 import { GroupJournal, type GroupOffsets } from './group-journal.ts'
+import { keepRetention } from './keep-retention.ts'
 import type { LogFiles } from './log-files.ts'
 import type { LogOwner, TopicLayout, TransactionOutput } from './log-owner.ts'
 import { unreadBytes } from './retention.ts'
@@ -50,7 +50,6 @@ export interface GroupState {
   readonly unread: ReadonlyMap<string, number>
 }
 
-const RETENTION_CHECK_MS = 60_000
 const ENDS_NOT_NOTED = 'the ends of the bus could not be noted: the next start knows less well whether records were lost'
 /**
  * Share of the cap that is kept free of the first topic's records, and step by step less of the later ones': what is made of records finds
@@ -120,7 +119,7 @@ export async function openLocalOwner(deps: LocalOwnerDeps): Promise<LocalOwner> 
   const newestMs = Math.max(0, ...[...logs.values()].map(({ segments }) => segments.all.at(-1)?.createdMs ?? 0))
   for (const topicLog of logs.values()) await topicLog.start()
   const stopped = new AbortController()
-  void keepRetention([...logs.values()], newestMs, noteEnds, coordinator, clock, log, stopped.signal)
+  void keepRetention({ logs: [...logs.values()], newestMs, coordinator, noteEnds, clock, log, signal: stopped.signal })
 
   return {
     layouts,
@@ -219,38 +218,4 @@ async function commitTransaction(
   const deciding = decideAll('committed')
   journal.noteDecided(transactionId)
   await deciding
-}
-
-const DAY_MS = 86_400_000
-
-/** `newestMs`: when the newest segment was begun, before the start; 0: there was none. */
-async function keepRetention(
-  logs: readonly TopicLog[],
-  newestMs: number,
-  noteEnds: () => Promise<void>,
-  coordinator: GroupCoordinator,
-  clock: Clock,
-  log: BusLog,
-  signal: AbortSignal,
-): Promise<void> {
-  const believed = createBelievedTime(clock)
-  const told = { storeMs: undefined, days: newestMs === 0 ? [] : [{ startMs: newestMs - DAY_MS }] }
-  // The first look is that of the start: a clock may be set before the first check.
-  believed(told)
-  let isDoubtSaid = false
-  for (;;) {
-    await clock.sleep(RETENTION_CHECK_MS, signal)
-    if (signal.aborted) return
-    const { nowMs, heldMs } = believed(told)
-    if (heldMs > 0 && !isDoubtSaid)
-      log.warn(
-        { clock: new Date(nowMs + heldMs).toISOString(), believed: new Date(nowMs).toISOString() },
-        'the clock is ahead of what the bus holds, or has jumped: records that are old by it alone stay for a day',
-      )
-    isDoubtSaid = heldMs > 0
-    await coordinator.noteSeen().catch((error: unknown) => log.warn({ error }, 'bus groups could not be noted as seen'))
-    for (const topicLog of logs)
-      await topicLog.enforceRetention(nowMs).catch((error: unknown) => log.warn({ error }, 'old bus segments could not be deleted'))
-    await noteEnds()
-  }
 }

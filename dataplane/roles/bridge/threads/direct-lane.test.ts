@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { beforeEach, describe, it } from 'mocha'
 import { areFlagsWritten, decodeAnomalyEvent } from '../../../pipeline/anomaly-event.ts'
-import { DEAD_LETTER_HEADERS } from '../../../pipeline/dead-letter.ts'
+import { DEAD_LETTER_HEADERS } from '../../../pipeline/dead-letters/dead-letter.ts'
 import type { Work } from '../../../pipeline/runners/work.ts'
 import { BulkUnfinished } from '../../../pipeline/sinks/bulk-writer.ts'
 import type { LogAliases } from '../../../pipeline/sinks/log-aliases.ts'

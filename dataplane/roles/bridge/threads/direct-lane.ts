@@ -3,7 +3,7 @@
  * between. It is the work of `etl`, `anomaly` and `indexer` where bus and search store are both embedded.
  */
 import { withFlagsWritten } from '../../../pipeline/anomaly-event.ts'
-import { collectDeadLetters, type DeadLetterStage, type DeadLetters } from '../../../pipeline/dead-letter.ts'
+import { collectDeadLetters, type DeadLetterStage, type DeadLetters } from '../../../pipeline/dead-letters/dead-letter.ts'
 import type { FeatureCache } from '../../../pipeline/features/feature-cache.ts'
 import type { FlatRow } from '../../../pipeline/flat-row.ts'
 import type { Output, Work } from '../../../pipeline/runners/work.ts'

@@ -1,7 +1,7 @@
 /** The thread `indexer`: writes logs and anomaly flags into the daily indices (Spec: Pipeline rules 5). */
 import { consumerGroup } from '../../../contract/consumer-groups.ts'
 import { areFlagsWritten } from '../../../pipeline/anomaly-event.ts'
-import { collectDeadLetters } from '../../../pipeline/dead-letter.ts'
+import { collectDeadLetters } from '../../../pipeline/dead-letters/dead-letter.ts'
 import { divideByTenant } from '../../../pipeline/light-tenants.ts'
 import type { AfterCommit, Output, Work } from '../../../pipeline/runners/work.ts'
 import type { DocumentBuilder } from '../../../pipeline/steps/index-documents.ts'

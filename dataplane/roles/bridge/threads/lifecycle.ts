@@ -7,17 +7,18 @@ import { busKey, tenantIn } from '../../../domain/tenants/tenant.ts'
 import { createFairRounds } from '../../../limits/fair-rounds.ts'
 import { isRecent } from '../../../limits/is-recent.ts'
 import { decodeAnomalyEvent } from '../../../pipeline/anomaly-event.ts'
-import { collectDeadLetters, type DeadLetterDeps } from '../../../pipeline/dead-letter.ts'
+import { collectDeadLetters, type DeadLetterDeps } from '../../../pipeline/dead-letters/dead-letter.ts'
 import { inAnyOrder } from '../../../pipeline/in-any-order.ts'
 import { LeftUndone, type Work } from '../../../pipeline/runners/work.ts'
 import { createGroupingConfigs, type GroupingConfigs } from '../../../pipeline/sinks/grouping-configs.ts'
 import { createIndexOutages, type IndexOutages } from '../../../pipeline/sinks/index-outages.ts'
 import { createIncidentOpener } from '../../../pipeline/sinks/open-incidents.ts'
 import { TenantFailure } from '../../../pipeline/sinks/tenant-failure.ts'
+import { createTenantOutages } from '../../../pipeline/sinks/tenant-outages.ts'
 import { createTenantRooms, type TenantRooms } from '../../../pipeline/sinks/tenant-rooms.ts'
 import { createWaitingAnomalies } from '../../../pipeline/sinks/waiting-anomalies.ts'
 import type { ConsumedRecord } from '../../../ports/bus.ts'
-import { type SearchStore, SearchStoreRefusal } from '../../../ports/search-store.ts'
+import type { SearchStore } from '../../../ports/search-store.ts'
 import { countDocuments } from '../count-documents.ts'
 import { installIndexTemplates } from '../install-index-templates.ts'
 import type { ThreadDeps } from './thread-deps.ts'
@@ -64,6 +65,7 @@ export function createLifecycleWork(
   const { RETENTION_DAYS: retentionDays } = settings
   const openOpener = () => createIncidentOpener({ store, clock, signal, retentionDays, configs, onProgress: countDocuments(count) })
   let opener = openOpener()
+  const tenantOutages = createTenantOutages(outages)
   const waiting = createWaitingAnomalies({ store, clock, signal, outages })
   let mayWait = true
   let lookedMs = Number.NEGATIVE_INFINITY
@@ -79,30 +81,10 @@ export function createLifecycleWork(
       for (const { anomaly, hasNoRoom } of refused) if (hasNoRoom) rooms.hasNoRoom(anomaly.tenant_id)
       return refused
     } catch (error) {
-      if (error instanceof TenantFailure) rooms.close(await withoutIndices(error, anomalies))
+      if (error instanceof TenantFailure)
+        rooms.close(await tenantOutages.toBlame(error, new Set(anomalies.map(({ tenant_id }) => tenant_id))))
       throw error
     }
-  }
-  /**
-   * The tenants whose own indices are to blame, not a store that is away, full or overloaded: the store refused what they asked for, or their
-   * indices are red, or the others' went well. The default tenant's have nowhere else to wait: they have to be given up first.
-   */
-  const withoutIndices = async ({ tenants, cause, message }: TenantFailure, anomalies: readonly Anomaly[]): Promise<readonly string[]> => {
-    if (cause instanceof SearchStoreRefusal) return [...tenants]
-    const red = await redTenants(tenants)
-    const othersWork = anomalies.some(({ tenant_id }) => !tenants.has(tenant_id))
-    const shut = [...tenants].filter(tenant => tenant !== DEFAULT_TENANT && (othersWork || red.has(tenant)))
-    return red.has(DEFAULT_TENANT) && (await isDefaultGivenUp(message)) ? [...shut, DEFAULT_TENANT] : shut
-  }
-  const redTenants = async (tenants: Iterable<string>): Promise<ReadonlySet<string>> => {
-    const all = [...tenants]
-    const red = new Set(await outages.red(all.flatMap(lifecycleIndices)))
-    return new Set(all.filter(tenant => lifecycleIndices(tenant).some(index => red.has(index))))
-  }
-  const isDefaultGivenUp = async (reason: string): Promise<boolean> => {
-    const red = await outages.red(lifecycleIndices(DEFAULT_TENANT))
-    for (const index of red) outages.failed(index, reason)
-    return (await outages.givenUp(red)).size > 0
   }
 
   /** Resolves to those that find no room anywhere. */
@@ -140,12 +122,12 @@ export function createLifecycleWork(
   const resume = async () => {
     if (isRecent(lookedMs, mayWait ? RESUME_MS : LOOK_MS, clock.nowMs())) return
     lookedMs = clock.nowMs()
-    if ((await redTenants([DEFAULT_TENANT])).size > 0) return
+    if ((await tenantOutages.red([DEFAULT_TENANT])).size > 0) return
     const tenants = await waiting.tenants()
     mayWait = tenants.length > 0
     if (!mayWait) return
     const open = await rooms.admit(inAnyOrder(tenants))
-    const red = await redTenants(open)
+    const red = await tenantOutages.red(open)
     rooms.close(red)
     const admitted = [...open].filter(tenant => !red.has(tenant)).slice(0, MAX_RESUMED_TENANTS)
     if (admitted.length === 0) return
@@ -201,7 +183,7 @@ export function createLifecycleWork(
         const anomalies = records.flatMap(record => decodeAnomalyEvent(record)?.anomaly ?? [])
         const known = await rooms.known(anomalies.map(({ tenant_id }) => tenant_id))
         // Tenants that cannot be read must not keep the others from going on.
-        const red = await redTenants(known)
+        const red = await tenantOutages.red(known)
         const readable = anomalies.filter(({ tenant_id }) => known.has(tenant_id) && !red.has(tenant_id))
         await rounds.between(() => opener.restore(readable))
       },

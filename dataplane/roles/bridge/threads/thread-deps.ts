@@ -1,6 +1,6 @@
 import type { BridgeMetric } from '../../../contract/counters.ts'
 import type { SettingsOf } from '../../../contract/env.ts'
-import type { CountDeadLetters } from '../../../pipeline/dead-letter.ts'
+import type { CountDeadLetters } from '../../../pipeline/dead-letters/dead-letter.ts'
 import type { Bus } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Log } from '../../../telemetry/log.ts'

@@ -1,12 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
+import { eventually } from '../../../testing/eventually.ts'
 import { isAnomalous, serviceOf } from './record-flow.ts'
 
 interface Hits {
   readonly hits: { readonly hits: readonly { readonly _source: { readonly service: string; readonly anomalyCount: number } }[] }
 }
 
-const STORED_WITHIN_MS = 30_000
+const STORED_WITHIN = { timeoutMs: 30_000, pauseMs: 200 }
 
 /** Every record is one document, every anomaly one, and each service has one incident that counts its anomalies. */
 export async function expectStoredOnce(searchUrl: string, given: number): Promise<void> {
@@ -19,17 +19,5 @@ export async function expectStoredOnce(searchUrl: string, given: number): Promis
     const { hits } = await ask<Hits>('service-incidents-*/_search?size=100')
     expect(hits.hits, 'incidents').to.have.length(Object.keys(counts).length)
     expect(Object.fromEntries(hits.hits.map(({ _source }) => [_source.service, _source.anomalyCount]))).to.deep.equal(counts)
-  })
-}
-
-async function eventually(check: () => Promise<void>): Promise<void> {
-  const deadlineMs = Date.now() + STORED_WITHIN_MS
-  for (;;) {
-    try {
-      return await check()
-    } catch (error) {
-      if (Date.now() > deadlineMs) throw error
-      await sleep(200)
-    }
-  }
+  }, STORED_WITHIN)
 }

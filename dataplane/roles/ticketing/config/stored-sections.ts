@@ -8,7 +8,8 @@ import type { StoredPlatforms } from '../../../domain/tickets/change-platforms.t
 import type { EscalationConfig } from '../../../domain/tickets/escalation-config.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { LlmProvider } from '../../../ports/language-model.ts'
-import { type SearchStore, VersionConflict } from '../../../ports/search-store.ts'
+import { retryOnConflict } from '../../../ports/retry-on-conflict.ts'
+import type { SearchStore } from '../../../ports/search-store.ts'
 
 export type Routing = Readonly<Partial<Record<Severity, readonly TargetId[]>>>
 
@@ -62,9 +63,6 @@ export async function readSections(store: SearchStore, tenant: string): Promise<
   return Object.fromEntries(sections)
 }
 
-/** Another caller may be first, but hardly this often. */
-const MAX_ATTEMPTS = 20
-
 export interface SectionChange<S extends SectionName> {
   readonly tenant: string
   readonly section: S
@@ -73,21 +71,17 @@ export interface SectionChange<S extends SectionName> {
 }
 
 /** Two callers that change different parts of a section at once both have their way. Rejects with `VersionConflict` when it changes too fast. */
-export async function changeSection<S extends SectionName>(
+export function changeSection<S extends SectionName>(
   { store, clock }: { readonly store: SearchStore; readonly clock: Clock },
   { tenant, section, change }: SectionChange<S>,
 ): Promise<Sections[S]> {
   const id = sectionId(section, tenant)
-  for (let attempt = 1; ; attempt++) {
+  return retryOnConflict(async () => {
     const stored = await store.get<StoredSection<S>>(CONFIG_INDEX, id)
     const value = await change(stored?.source.value)
     const updatedAt = new Date(clock.nowMs()).toISOString()
     const document: StoredSection<S> = { section: `ticketing.${section}`, tenantId: tenant, value, updatedAt }
-    try {
-      await store.put(CONFIG_INDEX, id, document, stored ?? { only: 'new' })
-      return value
-    } catch (error) {
-      if (!(error instanceof VersionConflict) || attempt === MAX_ATTEMPTS) throw error
-    }
-  }
+    await store.put(CONFIG_INDEX, id, document, stored ?? { only: 'new' })
+    return value
+  })
 }

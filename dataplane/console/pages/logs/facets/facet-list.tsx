@@ -1,14 +1,15 @@
 /** The most frequent values of some fields: a click asks for one, another takes it back. */
 
-import { ActionIcon, Autocomplete } from '@mantine/core'
+import { ActionIcon } from '@mantine/core'
 import { IconMinus, IconX } from '@tabler/icons-react'
-import { useMemo, useState } from 'react'
+import { useMemo } from 'react'
 import { LevelBadge, ServiceName } from '../../../components/badges.tsx'
 import { ForeignText, VisibleText } from '../../../components/foreign-text.tsx'
 import { formatCount, formatShort } from '../../../components/format.ts'
 import { visibleText } from '../../../components/visible-text.ts'
 import { useLogsActions } from '../filters.ts'
 import { type Facet, MAX_FACETS } from '../requests/facets.ts'
+import { FieldBox } from '../search/field-box.tsx'
 import { type FieldCatalog, isCountable } from '../search/field-catalog.ts'
 import styles from './facet-list.module.css'
 
@@ -115,26 +116,9 @@ function AddFacet({
   readonly catalog: FieldCatalog
   readonly onAdd: (field: string) => void
 }) {
-  const [text, setText] = useState('')
   const offered = useMemo(
     () => [...catalog].filter(([name, kind]) => isCountable(kind) && !fields.includes(name)).map(([name]) => name),
     [catalog, fields],
   )
-  return (
-    <Autocomplete
-      aria-label="Filter by another field"
-      placeholder="Filter by another field"
-      size="xs"
-      limit={20}
-      data={offered}
-      renderOption={({ option }) => <ForeignText text={option.value} />}
-      value={text}
-      onChange={setText}
-      onOptionSubmit={field => {
-        onAdd(field)
-        setText('')
-      }}
-      maxDropdownHeight={240}
-    />
-  )
+  return <FieldBox label="Filter by another field" fields={offered} onChoose={onAdd} maxDropdownHeight={240} />
 }

@@ -1,10 +1,11 @@
 /** Which fields stand as columns, and whether messages take several lines. */
 
-import { Autocomplete, Button, Checkbox, Popover, Switch } from '@mantine/core'
+import { Button, Checkbox, Popover, Switch } from '@mantine/core'
 import { IconColumns3 } from '@tabler/icons-react'
 import { useMemo, useState } from 'react'
 import { ForeignText } from '../../../components/foreign-text.tsx'
 import { MAX_COLUMNS } from '../logs-state.ts'
+import { FieldBox } from '../search/field-box.tsx'
 import type { FieldCatalog } from '../search/field-catalog.ts'
 import styles from './columns-menu.module.css'
 
@@ -20,7 +21,6 @@ const OFTEN = ['service', 'host', 'environment', 'region', 'trace_id', 'tenant_i
 
 export function ColumnsMenu({ columns, catalog, wrap, onToggle, onWrap }: ColumnsMenuProps) {
   const [isOpen, setOpen] = useState(false)
-  const [text, setText] = useState('')
   const listed = useMemo(() => [...new Set([...columns, ...OFTEN])], [columns])
   const offered = useMemo(
     () => [...catalog.keys()].filter(name => !listed.includes(name) && !['message', 'timestamp', 'level', 'attributes'].includes(name)),
@@ -46,21 +46,7 @@ export function ColumnsMenu({ columns, catalog, wrap, onToggle, onWrap }: Column
                 onChange={() => onToggle(field)}
               />
             ))}
-            <Autocomplete
-              aria-label="Another field"
-              placeholder="Another field"
-              size="xs"
-              limit={20}
-              data={offered}
-              renderOption={({ option }) => <ForeignText text={option.value} />}
-              value={text}
-              onChange={setText}
-              onOptionSubmit={field => {
-                onToggle(field)
-                setText('')
-              }}
-              comboboxProps={{ withinPortal: false }}
-            />
+            <FieldBox label="Another field" fields={offered} onChoose={onToggle} comboboxProps={{ withinPortal: false }} />
           </div>
         )}
       </Popover.Dropdown>

@@ -57,31 +57,12 @@ function Thresholds({ stored, declared }: ThresholdsProps) {
             if (Object.keys(problems).length === 0) save.mutate()
           }}
         >
-          <div>
-            <NumberInput
-              label="Minimum score"
-              description="One anomaly of this score makes an incident by itself; below it, three within five minutes do"
-              min={0}
-              max={1}
-              step={0.05}
-              decimalScale={4}
-              value={form.minimumScore}
-              readOnly={declared.minimumScore !== undefined}
-              error={problems.minimumScore}
-              onChange={value => set({ minimumScore: numberOf(value) })}
-            />
-            <Slider
-              className={styles.slider}
-              thumbLabel="Minimum score"
-              min={0}
-              max={1}
-              step={0.05}
-              label={null}
-              value={Number.isFinite(form.minimumScore) ? form.minimumScore : 0}
-              disabled={declared.minimumScore !== undefined}
-              onChange={minimumScore => set({ minimumScore: Math.round(minimumScore * 100) / 100 })}
-            />
-          </div>
+          <MinimumScore
+            score={form.minimumScore}
+            isDeclared={declared.minimumScore !== undefined}
+            problem={problems.minimumScore}
+            onScore={minimumScore => set({ minimumScore })}
+          />
           <TextInput
             label="Look-back"
             description="An incident takes in more of the same for this long after its last anomaly"
@@ -90,21 +71,7 @@ function Thresholds({ stored, declared }: ThresholdsProps) {
             error={problems.lookbackWindow}
             onChange={event => set({ lookbackWindow: event.currentTarget.value.trim() })}
           />
-          <div>
-            <div className={styles.label} id="recurring-label">
-              Recurring incidents
-            </div>
-            <p className={styles.hint}>An incident that repeats an earlier one of its service</p>
-            <SegmentedControl
-              aria-labelledby="recurring-label"
-              data={[
-                { value: 'dispatch', label: 'Tell platforms' },
-                { value: 'quiet', label: 'List only' },
-              ]}
-              value={form.recurring}
-              onChange={value => set({ recurring: value as ThresholdForm['recurring'] })}
-            />
-          </div>
+          <Recurring value={form.recurring} onChange={recurring => set({ recurring })} />
           {form.anomalyThreshold !== undefined && form.windowSize !== undefined && (
             <div className={styles.fields}>
               <NumberInput
@@ -139,6 +106,68 @@ function Thresholds({ stored, declared }: ThresholdsProps) {
         </form>
       </Panel>
       <CaughtPanel form={form} stored={stored} />
+    </div>
+  )
+}
+
+interface MinimumScoreProps {
+  readonly score: number
+  readonly isDeclared: boolean
+  readonly problem: string | undefined
+  readonly onScore: (score: number) => void
+}
+
+function MinimumScore({ score, isDeclared, problem, onScore }: MinimumScoreProps) {
+  return (
+    <div>
+      <NumberInput
+        label="Minimum score"
+        description="One anomaly of this score makes an incident by itself; below it, three within five minutes do"
+        min={0}
+        max={1}
+        step={0.05}
+        decimalScale={4}
+        value={score}
+        readOnly={isDeclared}
+        error={problem}
+        onChange={value => onScore(numberOf(value))}
+      />
+      <Slider
+        className={styles.slider}
+        thumbLabel="Minimum score"
+        min={0}
+        max={1}
+        step={0.05}
+        label={null}
+        value={Number.isFinite(score) ? score : 0}
+        disabled={isDeclared}
+        onChange={moved => onScore(Math.round(moved * 100) / 100)}
+      />
+    </div>
+  )
+}
+
+interface RecurringProps {
+  readonly value: ThresholdForm['recurring']
+  readonly onChange: (value: ThresholdForm['recurring']) => void
+}
+
+function Recurring({ value, onChange }: RecurringProps) {
+  return (
+    <div>
+      <div className={styles.label} id="recurring-label">
+        Recurring incidents
+      </div>
+      <p className={styles.hint}>An incident that repeats an earlier one of its service</p>
+      <SegmentedControl
+        aria-labelledby="recurring-label"
+        data={[
+          { value: 'dispatch', label: 'Tell platforms' },
+          { value: 'quiet', label: 'List only' },
+        ]}
+        value={value}
+        onChange={chosen => onChange(chosen as ThresholdForm['recurring'])}
+      />
     </div>
   )
 }

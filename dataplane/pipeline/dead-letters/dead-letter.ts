@@ -1,9 +1,9 @@
 /** The records of `dead-letter-queue`: the original bytes, with the reason and the origin as headers (Decisions 8). */
-import { tenantOfKey } from '../domain/tenants/tenant.ts'
-import type { Bus, BusRecord, ConsumedRecord } from '../ports/bus.ts'
-import type { Clock } from '../ports/clock.ts'
-import type { Log } from '../telemetry/log.ts'
-import { sendFitting } from './send-fitting.ts'
+import { tenantOfKey } from '../../domain/tenants/tenant.ts'
+import type { Bus, BusRecord, ConsumedRecord } from '../../ports/bus.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Log } from '../../telemetry/log.ts'
+import { sendFitting } from '../send-fitting.ts'
 
 /** Steps that give records up. */
 export const DEAD_LETTER_STAGES = ['etl', 'anomaly', 'indexer', 'lifecycle'] as const

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { BusError, type BusRecord, type ConsumedRecord } from '../ports/bus.ts'
-import { SILENT } from '../telemetry/log.ts'
-import { createFakeClock } from '../testing/fake-clock.ts'
+import { BusError, type BusRecord, type ConsumedRecord } from '../../ports/bus.ts'
+import { SILENT } from '../../telemetry/log.ts'
+import { createFakeClock } from '../../testing/fake-clock.ts'
 import { collectDeadLetters, MAX_LETTER_KEY } from './dead-letter.ts'
 
 const record: ConsumedRecord = {

@@ -1,7 +1,7 @@
 /** Reads messages of the dead-letter queue. */
-import { tenantIn } from '../domain/tenants/tenant.ts'
-import { DEAD_LETTER_HEADERS as HEADERS } from '../pipeline/dead-letter.ts'
-import type { ConsumedRecord } from '../ports/bus.ts'
+import { tenantIn } from '../../domain/tenants/tenant.ts'
+import type { ConsumedRecord } from '../../ports/bus.ts'
+import { DEAD_LETTER_HEADERS as HEADERS } from './dead-letter.ts'
 
 /** One message of the dead-letter queue, read. */
 export interface Letter {

@@ -1,9 +1,9 @@
 /** Sends dead letters back to the topics that they came from. */
 import { createHash } from 'node:crypto'
-import { RecentIds } from '../limits/recent-ids.ts'
-import { DEAD_LETTER_HEADERS } from '../pipeline/dead-letter.ts'
-import type { Bus, BusRecord } from '../ports/bus.ts'
-import type { Clock } from '../ports/clock.ts'
+import { RecentIds } from '../../limits/recent-ids.ts'
+import type { Bus, BusRecord } from '../../ports/bus.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { DEAD_LETTER_HEADERS } from './dead-letter.ts'
 import type { Letter } from './letter.ts'
 
 /** Sent together at most. */

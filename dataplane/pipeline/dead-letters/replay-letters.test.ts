@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { createFakeClock } from '../testing/fake-clock.ts'
+import { createFakeClock } from '../../testing/fake-clock.ts'
 import type { Letter } from './letter.ts'
 import { MAX_REMEMBERED, replayLetters } from './replay-letters.ts'
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Bus, BusError, type ConsumedRecord } from '../ports/bus.ts'
+import { type Bus, BusError, type ConsumedRecord } from '../../ports/bus.ts'
 import { type Letter, type LetterFilter, matchesFilter, parseLetter } from './letter.ts'
 
 /** A group for each run: it commits nothing, so nothing of it stays, and two runs do not share the queue between them. */

@@ -1,6 +1,6 @@
-import { DEAD_LETTERS_COUNTER } from '../contract/counters.ts'
-import type { CountDeadLetters } from '../pipeline/dead-letter.ts'
-import type { Metrics } from '../telemetry/metrics.ts'
+import { DEAD_LETTERS_COUNTER } from '../../contract/counters.ts'
+import type { Metrics } from '../../telemetry/metrics.ts'
+import type { CountDeadLetters } from './dead-letter.ts'
 
 /** Tenants with a time series of their own; letters of further ones are counted together. */
 export const MAX_LABELLED_TENANTS = 1_000

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { createMetrics } from '../telemetry/metrics.ts'
+import { createMetrics } from '../../telemetry/metrics.ts'
 import { createDeadLetterCounter, MAX_LABELLED_TENANTS } from './count-dead-letters.ts'
 
 describe('logpipeline_dead_letters_total', () => {
