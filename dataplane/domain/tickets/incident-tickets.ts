@@ -25,7 +25,7 @@ export interface IncidentTickets {
   readonly dispatchedAt?: string
   /** Why nobody is told: the id of a silence, `recurring`, or `age`. */
   readonly quietBy?: string
-  /** Why it had no target when it was routed last; counts while it has none. */
+  /** Why it had no target when it was routed last, or that it never was; counts while it has none. */
   readonly untold?: string
   /** Number of its last event. */
   readonly seq?: number
@@ -55,6 +55,8 @@ export type TicketedIncident = Incident & { readonly ticketing?: IncidentTickets
 const MAX_OWED = 50
 /** Nobody is told any more of an incident that was not told for this long after its last change: an agent that starts on an old store floods nobody. */
 const MAX_UNTOLD_MS = 86_400_000
+/** Why no target has heard of an incident that was never taken up. */
+const OVER_BEFORE = 'it was resolved before anybody could be told'
 /** New services alone are not told more often than that; a rise in severity is. */
 const GROWTH_PAUSE_MS = 30_000
 const MAX_NAMED = 20
@@ -97,7 +99,9 @@ export function oweChange<T extends TicketedIncident>(
     const targets = incident.platforms as readonly TargetId[]
     next = owe({ ...next, ticketing: loud }, { event: 'open', at, targets, change: told })
   }
-  return action === 'reopen' ? noteDown(next, { dispatchedAt: at }) : next
+  if (action !== 'reopen') return next
+  const { untold: _u, ...reopened } = next.ticketing ?? {}
+  return { ...next, ticketing: { ...reopened, dispatchedAt: at } }
 }
 
 function untaken<T extends TicketedIncident>(incident: T): T {
@@ -193,7 +197,7 @@ function takeUp<T extends TicketedIncident>(incident: T, facts: AttendFacts, qui
   // A person who escalates wants people told, silence or not.
   const isQuiet = quiet !== undefined && !earlier.some(({ event }) => event === 'escalate')
   // It is taken up when somebody opens it again.
-  if (incident.status === 'resolved') return { ...incident, ticketing: rest }
+  if (incident.status === 'resolved') return { ...incident, ticketing: { ...rest, untold: OVER_BEFORE } }
   const taken: T = { ...incident, ticketing: { ...rest, takenAt: now, told: stateOf(incident) } }
   const targets = routeIncident(facts.rules, incident)
   const platforms = [...new Set([...incident.platforms, ...targets])]
