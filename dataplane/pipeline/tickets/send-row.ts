@@ -16,7 +16,7 @@ import type { Log } from '../../telemetry/log.ts'
 import { incidentOf } from '../incident-of.ts'
 import { readSamples } from './read-samples.ts'
 import type { TargetLane } from './target-lane.ts'
-import { changeThread } from './thread-store.ts'
+import { changeThread, takeOwed } from './thread-store.ts'
 
 export interface SendDeps {
   readonly store: SearchStore
@@ -66,21 +66,25 @@ export async function sendRow(
   const iso = (ms = clock.nowMs()) => new Date(ms).toISOString()
   let isTurnUsed = false
   try {
-    const thread = arrange(hit.source, iso())
-    const { tenantId, incidentId, platform } = thread
+    const { tenantId, incidentId, platform } = hit.source
+    const known = arrange(hit.source, iso())
+    if (headOf(known) === undefined) return await write(store, hit, known)
+    const [stored, loaded] = await Promise.all([store.get<unknown>(incidentsIndex(tenantId), incidentId), config.load(tenantId)])
+    const incident = stored && incidentOf(stored)
+    // What the incident owes and is no row yet counts, too: nobody is told of what is resolved since.
+    const thread = incident === undefined ? known : takeOwed(known, incident, iso())
     const row = headOf(thread)
     if (row === undefined) return await write(store, hit, thread)
-    const [stored, loaded] = await Promise.all([store.get<unknown>(incidentsIndex(tenantId), incidentId), config.load(tenantId)])
     const { targets, unusable } = loaded
     const target = targets.get(platform)
     const problem = unusable?.get(platform)
-    if (stored !== undefined && problem !== undefined) {
+    if (incident !== undefined && problem !== undefined) {
       const outcome = { kind: 'rejected', reason: problem, isTargetBroken: true } as const
       const written = await write(store, hit, endAttempt(thread, outcome, clock.nowMs()))
       return written && { ...written, row, outcome }
     }
-    const gone = stored === undefined ? 'the incident is no longer there' : whyGone(target, platform)
-    if (stored === undefined || target === undefined || gone !== undefined)
+    const gone = incident === undefined ? 'the incident is no longer there' : whyGone(target, platform)
+    if (incident === undefined || target === undefined || gone !== undefined)
       return await write(store, hit, endAttempt(thread, { kind: 'gone', reason: gone ?? '' }, clock.nowMs()))
     lane.configured(fingerprint(target))
     const settings = settingsName(target, hit.id)
@@ -88,7 +92,6 @@ export async function sendRow(
       lane.held(row.lastError ?? '', clock.nowMs())
       return await write(store, hit, keepRefused(thread, clock.nowMs()))
     }
-    const incident = incidentOf(stored)
     const isLook = row.mayBeThere === true || row.isUnderWay === true
     const timeoutMs = isLook ? LOOK_TIMEOUT_MS : SEND_TIMEOUT_MS
     // Before the note that an attempt begins: one that is cut short while it reads needs no look.

@@ -55,6 +55,25 @@ export function tellTurns(story: TicketStory): void {
     expect(story.world.platforms.events()).to.deep.equal(['slack reopen'])
   })
 
+  it('resolved while its opening waits for its turn, and before anybody took in that it is: nobody is told, until it is opened again', async () => {
+    const { intake, dispatcher, platforms } = story.world
+    await add()
+    await intake.round()
+    await intake.idle()
+    await act('resolve', 'resolved')
+    for (let round = 0; round < 3; round++) {
+      await dispatcher.round()
+      await dispatcher.idle()
+    }
+    expect(platforms.events()).to.deep.equal([])
+    await story.world.settle()
+    expect(await rows()).to.deep.equal(['slack open suppressed', 'slack resolve suppressed'])
+    expect(platforms.events()).to.deep.equal([])
+    await act('reopen', 'open')
+    await story.world.settle()
+    expect(platforms.events()).to.deep.equal(['slack reopen'])
+  })
+
   it('a clock that ran ahead by a month and is set back holds up no ticket, nor does an agent that ended meanwhile', async () => {
     const monthMs = 30 * 24 * HOUR_MS
     const iso = (ms = 0) => new Date(story.world.clock.nowMs() + ms).toISOString()
