@@ -165,6 +165,12 @@ export function attend<T extends TicketedIncident>(incident: T, facts: AttendFac
   return isOwing ? noteDown(next, { attentionAt: now }) : next
 }
 
+/** The incident that a silence holds back which began when it was taken up already. */
+export function heldBack<T extends TicketedIncident>(incident: T, { id, to }: Pick<Silence, 'id' | 'to'>): T {
+  const { attentionAt } = incident.ticketing ?? {}
+  return noteDown(incident, { quietBy: id, attentionAt: attentionAt !== undefined && attentionAt < to ? attentionAt : to })
+}
+
 /** Owed events whose rows are written leave. */
 export function settleOwed<T extends TicketedIncident>(incident: T, lastSeq: number): T {
   const left = incident.ticketing?.owed?.filter(({ seq }) => seq > lastSeq) ?? []
@@ -256,11 +262,14 @@ interface Quiet {
 
 function quietReason(incident: TicketedIncident, { silences, nowMs, quietRecurring }: AttendFacts): Quiet | undefined {
   const silence = findSilence(silences, incident, nowMs)
-  if (silence !== undefined) return { by: silence.id, reason: `silenced: ${silence.reason}`, until: silence.to }
+  if (silence !== undefined) return { by: silence.id, reason: whySilent(silence), until: silence.to }
   if (quietRecurring && incident.recurring === true) return { by: 'recurring', reason: 'recurring: nothing new for this service' }
   if (isHistory(incident, nowMs)) return { by: 'age', reason: `too old to be told: it last changed ${incident.updatedAt}` }
   return undefined
 }
+
+/** The reason of a silence, as it stands in rows. */
+export const whySilent = ({ reason }: Pick<Silence, 'reason'>): string => `silenced: ${reason}`
 
 function stateOf({ severity, affectedServices }: Incident): ToldState {
   return { severity, services: affectedServices }
