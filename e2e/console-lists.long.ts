@@ -9,6 +9,7 @@ import { eventually } from './testing/standalone-process.ts'
 const INCIDENTS = 340
 const CRITICAL = INCIDENTS / SEVERITIES.length
 const TAIL_RECORDS = 120
+const PRINTED_RECORDS = 90
 /** The first row that is whole below the head of the table, and its place. */
 const READ_ROW = `(() => {
   const rows = [...document.querySelectorAll('[role=grid] [role=row][aria-rowindex]')].slice(1)
@@ -38,6 +39,14 @@ const FOCUSED = `(() => {
   const name = focused.getAttribute('aria-label') ?? (labels.join(' ') || focused.textContent.trim())
   const isOutlined = pseudo => getComputedStyle(focused, pseudo).outlineStyle === 'solid'
   return [name, isOutlined() || isOutlined('::after') || focused.matches('input, textarea')]
+})()`
+/** Rows as they stand on paper, by the distance of each from the one before. */
+const READ_PRINTED = (rows: string) => `(() => {
+  window.dispatchEvent(new Event('beforeprint'))
+  const tops = [...document.querySelectorAll('${rows}')].map(row => row.getBoundingClientRect().top)
+  const ends = [...document.querySelectorAll('main *')].some(each => each.scrollHeight > each.clientHeight + 1 && getComputedStyle(each).overflowY === 'auto')
+  window.dispatchEvent(new Event('afterprint'))
+  return { count: tops.length, least: Math.min(...tops.slice(1).map((top, at) => top - tops[at])), ends }
 })()`
 const MAX_DRAWN = 60
 /** A page that scrolls by itself has done so by then. */
@@ -235,4 +244,26 @@ describe('lists of the console', function () {
       if (width >= 1_200)
         expect(await page.evaluate('document.activeElement.closest("ul")?.ariaLabel'), 'Escape leads to the list').to.equal('Incidents')
     })
+
+  it('on paper all rows that were read stand below each other, of incidents and of records', async () => {
+    const printed = async (page: Page, rows: string) => {
+      await page.emulateMedia({ media: 'print' })
+      const found = (await page.evaluate(READ_PRINTED(rows))) as { readonly count: number; readonly least: number; readonly ends: boolean }
+      await page.emulateMedia({ media: 'screen' })
+      return found
+    }
+    await send(PRINTED_RECORDS)
+    const incidents = await at.open('/incidents', { width: 1_000 })
+    await incidentRows(incidents).first().waitFor()
+    const { count, least } = await printed(incidents, 'ul[aria-label=Incidents] li')
+    expect(count, 'incidents').to.be.above(MAX_DRAWN)
+    expect(least).to.be.at.least(60)
+    const logs = await at.open('/logs?range=15m&q=tail')
+    await eventually(async () => expect(Number(await logs.getByRole('grid').getAttribute('aria-rowcount'))).to.be.above(PRINTED_RECORDS))
+    const records = await printed(logs, '[role=grid] [role=rowgroup] [role=row]')
+    expect(records.count, 'records').to.be.at.least(PRINTED_RECORDS)
+    expect(records.least).to.be.at.least(20)
+    expect(records.ends, 'a part of the page would scroll').to.equal(false)
+    expect(await logs.getByRole('row').count(), 'on the screen again').to.be.below(MAX_DRAWN + 30)
+  })
 })

@@ -8,6 +8,7 @@ import {
   fromLocalInput,
   parseTimeRange,
   sayTimeRange,
+  sayWithin,
   toLocalInput,
   windowBefore,
   windowOf,
@@ -88,6 +89,14 @@ describe('a time range in words', () => {
     expect(say('America/St_Johns', '2026-11-01T04:00:00Z', '2026-11-01T05:00:00Z')).to.equal(
       '1 Nov, 01:30:00 (UTC−2:30) – 01:30:00 (UTC−3:30)',
     )
+  })
+
+  it('stands within a sentence', () => {
+    expect(sayWithin({ kind: 'relative', text: '7d', ms: 604_800_000 })).to.equal('in the last 7 days')
+    expect(sayWithin({ kind: 'relative', text: '1h', ms: 3_600_000 })).to.equal('in the last hour')
+    process.env['TZ'] = 'UTC'
+    const range = absoluteRange(Date.parse('2026-11-22T10:00:00Z'), Date.parse('2026-11-22T11:00:00Z'))!
+    expect(sayWithin(range, NOW)).to.equal('within 22 Nov, 10:00:00 – 11:00:00')
   })
 
   it('says a year that is not this one', () => {

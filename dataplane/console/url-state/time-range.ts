@@ -85,6 +85,11 @@ export function sayTimeRange(range: TimeRange, nowMs = Date.now()): string {
   return range.kind === 'relative' ? `Last ${sayDuration(range.text)}` : sayWindow(range, nowMs)
 }
 
+/** The same within a sentence: `in the last 7 days`. */
+export function sayWithin(range: TimeRange, nowMs = Date.now()): string {
+  return range.kind === 'relative' ? `in the last ${sayDuration(range.text)}` : `within ${sayWindow(range, nowMs)}`
+}
+
 export function sayWindow({ fromMs, toMs }: TimeWindow, nowMs = Date.now()): string {
   const from = new Date(fromMs)
   const to = new Date(toMs)

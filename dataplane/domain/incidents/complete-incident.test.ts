@@ -95,6 +95,15 @@ describe('an incident from a stored document', () => {
     expect([createdAt, updatedAt, firstSeen, lastSeen]).to.deep.equal(new Array(4).fill('1970-01-01T00:00:01.000Z'))
   })
 
+  it('copies no part that is sound: a page of 1,000 incidents would be copied piece by piece', () => {
+    const stored = structuredClone(WHOLE) as { evidence: unknown; rootCause: unknown; ticketing: unknown; affectedServices: unknown }
+    const { evidence, rootCause, ticketing, affectedServices } = completeIncident(stored, PLACE)
+    expect(evidence).to.equal(stored.evidence)
+    expect(rootCause).to.equal(stored.rootCause)
+    expect(ticketing).to.equal(stored.ticketing)
+    expect(affectedServices).to.equal(stored.affectedServices)
+  })
+
   const values = [null, 0, 7, '', 'text', true, [], [null], [7], {}, { a: null }]
   const kindOf = (value: unknown): string => (Array.isArray(value) ? 'array' : typeof value)
   /** Where `actual` holds a value of another kind than `expected` does in that place. */

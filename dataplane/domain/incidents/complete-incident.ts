@@ -37,26 +37,31 @@ const time: Read = value => {
   return typeof value === 'string' ? value : date.toISOString()
 }
 
-/** The entries that may be used. */
+/** The entries that may be used. The list itself where all may: a page of incidents holds tens of thousands of them. */
 const list =
   (read: Read): Read =>
-  value =>
-    Array.isArray(value) ? value.map(read).filter(each => each !== undefined) : undefined
+  value => {
+    if (!Array.isArray(value)) return undefined
+    const found = value.map(read)
+    return found.every((each, at) => each !== undefined && each === value[at]) ? value : found.filter(each => each !== undefined)
+  }
 const names = list(name)
 
-/** Keeps fields that `reads` does not name; undefined where one of `needed` cannot be used. */
-const fields =
-  (reads: Readonly<Record<string, Read>>, needed: readonly string[] = []): Read =>
-  value => {
+/** Keeps fields that `reads` does not name, and the object itself where all is well; undefined where one of `needed` cannot be used. */
+const fields = (reads: Readonly<Record<string, Read>>, needed: readonly string[] = []): Read => {
+  const named = Object.entries(reads)
+  return value => {
     if (!isFields(value)) return undefined
-    const found: Record<string, unknown> = { ...value }
-    for (const [key, read] of Object.entries(reads)) {
+    let found = value
+    for (const [key, read] of named) {
       const usable = read(value[key])
-      if (usable === undefined) delete found[key]
-      else found[key] = usable
+      if (usable === value[key]) continue
+      const { [key]: _unusable, ...others } = found
+      found = usable === undefined ? others : { ...found, [key]: usable }
     }
     return needed.every(key => found[key] !== undefined) ? found : undefined
   }
+}
 
 const NO_NAMES: readonly string[] = []
 const SAMPLES = { logIds: or(names, NO_NAMES), traceIds: or(names, NO_NAMES) }

@@ -54,7 +54,7 @@ export interface IncidentSteps {
   readonly analysedAt?: string
   /** When the agent last noticed that it had grown: in severity, or in services. */
   readonly grewAt?: string
-  /** Why nobody was told of it, such as `jira is switched off`. Absent where it has platforms, or was not taken up yet. */
+  /** Why nobody was told of it, such as `jira is switched off`, or that it was over before. Absent where it has platforms, or was not taken up yet. */
   readonly untold?: string
 }
 

@@ -47,14 +47,16 @@ const rootCause = {
 describe('what a ticket says', () => {
   it('what happened, in one sentence', () => {
     expect(content().sentence).to.equal(
-      'checkout logged 12 anomalies between 02:14:07 and 02:15:31 UTC, most often “Connection refused to <*>”; payment and cart are affected, too.',
+      'checkout logged 12 anomalies between 2026-01-01 02:14:07 and 02:15:31 UTC, most often “Connection refused to <*>”; payment and cart are affected, too.',
     )
     const alone = { anomalyCount: 1, affectedServices: ['checkout'], lastSeen: INCIDENT.firstSeen, evidence: [evidence('OOM', 1, [])] }
-    expect(content(alone).sentence).to.equal('checkout logged an anomaly at 02:14:07 UTC: “OOM”.')
+    expect(content(alone).sentence).to.equal('checkout logged an anomaly at 2026-01-01 02:14:07 UTC: “OOM”.')
     const atOnce = { ...alone, anomalyCount: 2, firstSeen: '2026-01-01T02:14:07.000000001Z', lastSeen: '2026-01-01T02:14:07.120000003Z' }
-    expect(content(atOnce).sentence).to.equal('checkout logged 2 anomalies at 02:14:07 UTC, among them “OOM”.')
+    expect(content(atOnce).sentence).to.equal('checkout logged 2 anomalies at 2026-01-01 02:14:07 UTC, among them “OOM”.')
     const twice = { ...atOnce, evidence: [evidence('OOM', 2, [])] }
-    expect(content(twice).sentence).to.equal('checkout logged 2 anomalies at 02:14:07 UTC, most often “OOM”.')
+    expect(content(twice).sentence).to.equal('checkout logged 2 anomalies at 2026-01-01 02:14:07 UTC, most often “OOM”.')
+    const overnight = { firstSeen: '2025-12-31T23:58:10.000Z', lastSeen: '2026-01-01T00:04:02.000Z' }
+    expect(content(overnight).sentence).to.contain('between 2025-12-31 23:58:10 and 2026-01-01 00:04:02 UTC')
     const many = { affectedServices: ['checkout', ...'abcdefg'] }
     expect(content(many).sentence).to.match(/; a, b, c, d and 3 more are affected, too\.$/)
     expect(content({ ...many, furtherServices: 12 }).sentence).to.match(/; a, b, c, d and 15 more are affected, too\.$/)

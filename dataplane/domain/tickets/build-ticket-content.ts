@@ -102,20 +102,25 @@ function buildCause({ summary, mode, fallback, candidates }: RootCause): NonNull
   }
 }
 
-/** `checkout logged 12 anomalies since 02:14:07 UTC, most of them “Connection refused to <*>”; payment and cart are affected, too.` */
+/** `checkout logged 12 anomalies between 2026-01-01 02:14:07 and 02:15:31 UTC, most often “Connection refused to <*>”; payment and cart are affected, too.` */
 function buildSentence(incident: Incident, samples: ContentSource['samples']): string {
   const { service, anomalyCount, firstSeen, lastSeen, evidence, affectedServices, furtherServices } = incident
   const [first] = mostTelling(evidence)
   const words = first === undefined ? '' : wordsOf(first, samples)
   const what = anomalyCount === 1 ? 'an anomaly' : `${anomalyCount} anomalies`
-  const isOneSecond = Date.parse(lastSeen) - Date.parse(firstSeen) < 1_000 && timeOfDay(firstSeen) === timeOfDay(lastSeen)
-  const when = isOneSecond ? `at ${timeOfDay(firstSeen)}` : `between ${timeOfDay(firstSeen)} and ${timeOfDay(lastSeen)}`
   const lead = anomalyCount === 1 ? ': ' : first?.count === 1 ? ', among them ' : ', most often '
   const most = words === '' ? '' : `${lead}“${oneLine(words)}”`
-  return `${service} logged ${what} ${when} UTC${most}${describeOthers(
+  return `${service} logged ${what} ${sayWhen(firstSeen, lastSeen)} UTC${most}${describeOthers(
     affectedServices.filter(other => other !== service),
     furtherServices,
   )}.`
+}
+
+/** With the date: tickets are read on other days, too, and of records that came late or were silenced they are also sent on one. */
+function sayWhen(firstSeen: string, lastSeen: string): string {
+  const [first, last] = [firstSeen, lastSeen].map(time => `${time.slice(0, 10)} ${timeOfDay(time)}`)
+  if (first === last) return `at ${first}`
+  return `between ${first} and ${firstSeen.slice(0, 10) === lastSeen.slice(0, 10) ? timeOfDay(lastSeen) : last}`
 }
 
 function describeOthers(others: readonly string[], further = 0): string {

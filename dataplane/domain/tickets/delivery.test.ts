@@ -7,7 +7,9 @@ import {
   expireRows,
   explainWait,
   hastenThread,
+  holdBack,
   keepRefused,
+  mayHoldBack,
   noteWriting,
   retryThread,
   whyNoRetry,
@@ -340,5 +342,21 @@ describe('attempts', () => {
       const resolved = attempt(addEvents(refused, [{ seq: 3, event: 'resolve', at: NOW }], NOW), { kind: 'delivered' })
       expect(retryThread(resolved, NOW_MS)).to.equal(undefined)
     })
+  })
+})
+
+describe('a silence that begins while an opening waits', () => {
+  it('holds it back where nothing of it can have arrived, and what came behind it', () => {
+    expect(mayHoldBack(open())).to.equal(true)
+    expect(statuses(holdBack(open('acknowledge'), 'silenced: release', NOW))).to.deep.equal(['open suppressed', 'acknowledge suppressed'])
+    expect(holdBack(open(), 'silenced: release', NOW)).to.include({ state: 'settled' })
+    expect(mayHoldBack(begin(open()))).to.equal(false)
+    expect(mayHoldBack(attempt(open(), { kind: 'retryable', reason: '502', isAmbiguous: true }))).to.equal(false)
+    expect(mayHoldBack(attempt(open('acknowledge'), { kind: 'delivered' }))).to.equal(false)
+  })
+
+  it('holds back no opening that somebody asks for by an escalation', () => {
+    const asked = [{ seq: 1, event: 'open' as const, at: NOW, change: { at: NOW, actor: 'ada' } }]
+    expect(mayHoldBack(addEvents(createThread('acme', 'i1', 'slack', NOW), asked, NOW))).to.equal(false)
   })
 })

@@ -2,6 +2,7 @@
 import { type BackOffConfig, backOffMs } from '../../limits/back-off.ts'
 import { shortened } from '../../text/shortened.ts'
 import { isoTime } from '../time/iso-time.ts'
+import { isFresh } from './coalescing.ts'
 import { isUnsettled, type OutboxRow, withoutUnreached } from './outbox-row.ts'
 import { outdates, STATUS_AFTER } from './ticket-event.ts'
 import type { ExternalTicket, TicketOutcome } from './ticket-outcome.ts'
@@ -94,6 +95,20 @@ function statusAfter({ rows, ticketStatus }: TicketThread): TicketThread['ticket
   if (head === undefined) return ticketStatus
   const there = rows.findLast(({ seq, suppressedBy }) => suppressedBy === 'there' && seq > head.seq)
   return STATUS_AFTER[(there ?? head).event] ?? ticketStatus
+}
+
+/** The first row opens a ticket by itself, and nothing of it can have arrived: a silence that began since holds it back. */
+export function mayHoldBack(thread: TicketThread): boolean {
+  const head = headOf(thread)
+  return head?.event === 'open' && head.change === undefined && thread.ticketStatus === undefined && isFresh(head)
+}
+
+/** The thread with its first row held back, and what came behind it. */
+export function holdBack(thread: TicketThread, reason: string, now: string): TicketThread {
+  return dropUnopened(
+    changeHead(thread, now, row => suppress(row, 'quiet', cut(reason))),
+    now,
+  )
 }
 
 /** The first row was due, and its target has still the settings that it refused for good: it is not asked again. */

@@ -111,7 +111,10 @@ describe('what an incident owes its targets', () => {
     const early = oweChange<TicketedIncident>({ ...buildIncident(), status: 'resolved' }, { action: 'resolve', at: NOW })
     const seen = attend(early, FACTS)
     expect(owed(seen)).to.deep.equal([])
-    const again = attend({ ...oweChange(seen, { action: 'reopen', at: NOW }), status: 'open' as const }, FACTS)
+    expect(seen.ticketing).to.include({ untold: 'it was resolved before anybody could be told' }).and.not.to.have.property('takenAt')
+    const reopened = { ...oweChange(seen, { action: 'reopen', at: NOW }), status: 'open' as const }
+    expect(reopened.ticketing).not.to.have.property('untold')
+    const again = attend(reopened, FACTS)
     expect(owed(again)).to.deep.equal(['open slack,jira', 'reopen slack,jira'])
     expect(again).to.deep.include({ platforms: ['slack', 'jira'] })
   })

@@ -25,7 +25,7 @@ export interface IncidentTickets {
   readonly dispatchedAt?: string
   /** Why nobody is told: the id of a silence, `recurring`, or `age`. */
   readonly quietBy?: string
-  /** Why it had no target when it was routed last; counts while it has none. */
+  /** Why it had no target when it was routed last, or that it never was; counts while it has none. */
   readonly untold?: string
   /** Number of its last event. */
   readonly seq?: number
@@ -55,6 +55,8 @@ export type TicketedIncident = Incident & { readonly ticketing?: IncidentTickets
 const MAX_OWED = 50
 /** Nobody is told any more of an incident that was not told for this long after its last change: an agent that starts on an old store floods nobody. */
 const MAX_UNTOLD_MS = 86_400_000
+/** Why no target has heard of an incident that was never taken up. */
+const OVER_BEFORE = 'it was resolved before anybody could be told'
 /** New services alone are not told more often than that; a rise in severity is. */
 const GROWTH_PAUSE_MS = 30_000
 const MAX_NAMED = 20
@@ -97,7 +99,9 @@ export function oweChange<T extends TicketedIncident>(
     const targets = incident.platforms as readonly TargetId[]
     next = owe({ ...next, ticketing: loud }, { event: 'open', at, targets, change: told })
   }
-  return action === 'reopen' ? noteDown(next, { dispatchedAt: at }) : next
+  if (action !== 'reopen') return next
+  const { untold: _u, ...reopened } = next.ticketing ?? {}
+  return { ...next, ticketing: { ...reopened, dispatchedAt: at } }
 }
 
 function untaken<T extends TicketedIncident>(incident: T): T {
@@ -161,6 +165,12 @@ export function attend<T extends TicketedIncident>(incident: T, facts: AttendFac
   return isOwing ? noteDown(next, { attentionAt: now }) : next
 }
 
+/** The incident that a silence holds back which began when it was taken up already. */
+export function heldBack<T extends TicketedIncident>(incident: T, { id, to }: Pick<Silence, 'id' | 'to'>): T {
+  const { attentionAt } = incident.ticketing ?? {}
+  return noteDown(incident, { quietBy: id, attentionAt: attentionAt !== undefined && attentionAt < to ? attentionAt : to })
+}
+
 /** Owed events whose rows are written leave. */
 export function settleOwed<T extends TicketedIncident>(incident: T, lastSeq: number): T {
   const left = incident.ticketing?.owed?.filter(({ seq }) => seq > lastSeq) ?? []
@@ -193,7 +203,7 @@ function takeUp<T extends TicketedIncident>(incident: T, facts: AttendFacts, qui
   // A person who escalates wants people told, silence or not.
   const isQuiet = quiet !== undefined && !earlier.some(({ event }) => event === 'escalate')
   // It is taken up when somebody opens it again.
-  if (incident.status === 'resolved') return { ...incident, ticketing: rest }
+  if (incident.status === 'resolved') return { ...incident, ticketing: { ...rest, untold: OVER_BEFORE } }
   const taken: T = { ...incident, ticketing: { ...rest, takenAt: now, told: stateOf(incident) } }
   const targets = routeIncident(facts.rules, incident)
   const platforms = [...new Set([...incident.platforms, ...targets])]
@@ -252,11 +262,14 @@ interface Quiet {
 
 function quietReason(incident: TicketedIncident, { silences, nowMs, quietRecurring }: AttendFacts): Quiet | undefined {
   const silence = findSilence(silences, incident, nowMs)
-  if (silence !== undefined) return { by: silence.id, reason: `silenced: ${silence.reason}`, until: silence.to }
+  if (silence !== undefined) return { by: silence.id, reason: whySilent(silence), until: silence.to }
   if (quietRecurring && incident.recurring === true) return { by: 'recurring', reason: 'recurring: nothing new for this service' }
   if (isHistory(incident, nowMs)) return { by: 'age', reason: `too old to be told: it last changed ${incident.updatedAt}` }
   return undefined
 }
+
+/** The reason of a silence, as it stands in rows. */
+export const whySilent = ({ reason }: Pick<Silence, 'reason'>): string => `silenced: ${reason}`
 
 function stateOf({ severity, affectedServices }: Incident): ToldState {
   return { severity, services: affectedServices }

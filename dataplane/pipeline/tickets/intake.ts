@@ -236,9 +236,9 @@ export function createIntake(deps: IntakeDeps): Intake {
   }
 }
 
-/** An old one tells nobody by its age. */
+/** An old one tells nobody by its age, and one that was not taken up because it is over. */
 function isUntold({ platforms, ticketing }: TicketedIncident): boolean {
-  return platforms.length === 0 && ticketing?.untold !== undefined && ticketing.quietBy !== 'age'
+  return platforms.length === 0 && ticketing?.untold !== undefined && ticketing.takenAt !== undefined && ticketing.quietBy !== 'age'
 }
 
 const BUSY_MS = 50

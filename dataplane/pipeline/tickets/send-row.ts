@@ -2,9 +2,18 @@
 import { incidentsIndex } from '../../contract/indices.ts'
 import { buildTicketContent } from '../../domain/tickets/build-ticket-content.ts'
 import { configuredSecrets } from '../../domain/tickets/configured-secrets.ts'
-import { type AttemptEnd, beginAttempt, endAttempt, keepRefused, noteWriting } from '../../domain/tickets/delivery.ts'
-import type { TicketedIncident } from '../../domain/tickets/incident-tickets.ts'
+import {
+  type AttemptEnd,
+  beginAttempt,
+  endAttempt,
+  holdBack,
+  keepRefused,
+  mayHoldBack,
+  noteWriting,
+} from '../../domain/tickets/delivery.ts'
+import { heldBack, type TicketedIncident, whySilent } from '../../domain/tickets/incident-tickets.ts'
 import type { OutboxRow } from '../../domain/tickets/outbox-row.ts'
+import { findSilence, type Silence } from '../../domain/tickets/silence.ts'
 import { type Target, whyGone } from '../../domain/tickets/target.ts'
 import { arrange, headOf, type SenderLease, type TicketThread } from '../../domain/tickets/ticket-thread.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -15,9 +24,10 @@ import type { Log } from '../../telemetry/log.ts'
 import { incidentOf } from '../incident-of.ts'
 import { within } from '../within.ts'
 import { readSamples } from './read-samples.ts'
+import type { SilenceStore } from './silence-store.ts'
 import type { TargetLane } from './target-lane.ts'
 import { againWith, fingerprint, settingsName, settingsSince, watchSettings } from './target-settings.ts'
-import { changeThread } from './thread-store.ts'
+import { changeThread, takeOwed } from './thread-store.ts'
 
 export interface SendDeps {
   readonly store: SearchStore
@@ -25,6 +35,8 @@ export interface SendDeps {
   readonly log: Log
   readonly platforms: Pick<IncidentPlatforms, Target['platform']>
   readonly config: TicketingConfigSource
+  /** Default: there are none. */
+  readonly silences?: Pick<SilenceStore, 'recent'>
   /** Names this process in leases. */
   readonly instance: string
   readonly publicUrl?: string
@@ -65,21 +77,25 @@ export async function sendRow(
   const iso = (ms = clock.nowMs()) => new Date(ms).toISOString()
   let isTurnUsed = false
   try {
-    const thread = arrange(hit.source, iso())
-    const { tenantId, incidentId, platform } = thread
+    const { tenantId, incidentId, platform } = hit.source
+    const known = arrange(hit.source, iso())
+    if (headOf(known) === undefined) return await write(store, hit, known)
+    const [stored, loaded] = await Promise.all([store.get<unknown>(incidentsIndex(tenantId), incidentId), config.load(tenantId)])
+    const incident = stored && incidentOf(stored)
+    // Events that the incident owes count, though they are no rows yet: nobody is told of what is resolved since.
+    const thread = incident === undefined ? known : takeOwed(known, incident, iso())
     const row = headOf(thread)
     if (row === undefined) return await write(store, hit, thread)
-    const [stored, loaded] = await Promise.all([store.get<unknown>(incidentsIndex(tenantId), incidentId), config.load(tenantId)])
     const { targets, unusable } = loaded
     const target = targets.get(platform)
     const problem = unusable?.get(platform)
-    if (stored !== undefined && problem !== undefined) {
+    if (incident !== undefined && problem !== undefined) {
       const outcome = { kind: 'rejected', reason: problem, isTargetBroken: true } as const
       const written = await write(store, hit, endAttempt(thread, outcome, clock.nowMs()))
       return written && { ...written, row, outcome }
     }
-    const gone = stored === undefined ? 'the incident is no longer there' : whyGone(target, platform)
-    if (stored === undefined || target === undefined || gone !== undefined)
+    const gone = incident === undefined ? 'the incident is no longer there' : whyGone(target, platform)
+    if (incident === undefined || target === undefined || gone !== undefined)
       return await write(store, hit, endAttempt(thread, { kind: 'gone', reason: gone ?? '' }, clock.nowMs()))
     lane.configured(fingerprint(target))
     const settings = settingsName(target, hit.id)
@@ -87,7 +103,11 @@ export async function sendRow(
       lane.held(row.lastError ?? '', clock.nowMs())
       return await write(store, hit, keepRefused(thread, clock.nowMs()))
     }
-    const incident = incidentOf(stored)
+    const silence = mayHoldBack(thread) ? await silenceOf(deps, incident, thread) : undefined
+    if (silence !== undefined) {
+      const isNoted = await noteHeldBack(store, { ...stored!, source: incident }, silence)
+      return isNoted ? await write(store, hit, holdBack(thread, whySilent(silence), iso())) : undefined
+    }
     const isLook = row.mayBeThere === true || row.isUnderWay === true
     const timeoutMs = isLook ? LOOK_TIMEOUT_MS : SEND_TIMEOUT_MS
     // Before the note that an attempt begins: one that is cut short while it reads needs no look.
@@ -167,6 +187,30 @@ export async function sendRow(
     return { thread: recorded, before: begun, row: first, incident, ...(outcome !== undefined && { outcome }) }
   } finally {
     if (!isTurnUsed) lane.giveBack()
+  }
+}
+
+/** The silence that an incident nobody has taken care of falls into now, unless somebody has asked for its ticket since it was made. */
+async function silenceOf(
+  { silences, clock }: SendDeps,
+  incident: TicketedIncident,
+  { askedAt = '' }: TicketThread,
+): Promise<Silence | undefined> {
+  if (silences === undefined || incident.status !== 'open') return undefined
+  const silence = findSilence(await silences.recent(incident.tenantId), incident, clock.nowMs())
+  return silence === undefined || askedAt > silence.createdAt ? undefined : silence
+}
+
+/** Notes in the incident what it waits for, so that it is told at the end of it; false where somebody else changed it first. */
+async function noteHeldBack(store: SearchStore, stored: Versioned<TicketedIncident>, silence: Silence): Promise<boolean> {
+  const { index, id, source } = stored
+  if (source.ticketing?.quietBy !== undefined) return true
+  try {
+    await store.put(index, id, heldBack(source, silence), stored)
+    return true
+  } catch (error) {
+    if (error instanceof VersionConflict) return false
+    throw error
   }
 }
 

@@ -2,6 +2,7 @@
 import { dispatchesIndex } from '../../contract/indices.ts'
 import type { TargetId } from '../../contract/target-id.ts'
 import type { Incident, IncidentDispatch } from '../../domain/incidents/incident-fields.ts'
+import type { TicketedIncident } from '../../domain/tickets/incident-tickets.ts'
 import { threadId } from '../../domain/tickets/outbox-row.ts'
 import type { OwedEvent } from '../../domain/tickets/owed-event.ts'
 import { addEvents, createThread, describeDispatch, type TicketThread } from '../../domain/tickets/ticket-thread.ts'
@@ -28,19 +29,36 @@ export async function writeRows(store: SearchStore, incident: SevereIncident, ow
 
 async function writeThread(
   store: SearchStore,
-  { id, tenantId, severity: ownSeverity }: SevereIncident,
+  incident: SevereIncident,
   target: TargetId,
   events: readonly OwedEvent[],
   now: string,
 ): Promise<void> {
+  const { id, tenantId } = incident
   const created = createThread(tenantId, id, target, now)
-  const severity = events.at(-1)?.severity ?? ownSeverity
   await changeThread(store, tenantId, threadId(tenantId, id, target), thread => {
     const before = thread ?? created
     // A target that nothing is known of any more is not told what was done there.
-    const next = addEvents(before, thread === undefined ? events.filter(({ except }) => except !== target) : events, now)
-    return next === before ? undefined : { ...next, severity }
+    const next = takeEvents(before, incident, thread === undefined ? events.filter(({ except }) => except !== target) : events, now)
+    return next === before ? undefined : next
   })
+}
+
+/** A thread with what its incident owes its target and is no row yet: the same where nothing is. */
+export function takeOwed(thread: TicketThread, incident: Pick<TicketedIncident, 'severity' | 'ticketing'>, now: string): TicketThread {
+  const { owed = [] } = incident.ticketing ?? {}
+  const own = owed.filter(({ targets }) => targets?.includes(thread.platform))
+  return takeEvents(thread, incident, own, now)
+}
+
+function takeEvents(
+  thread: TicketThread,
+  { severity }: Pick<Incident, 'severity'>,
+  events: readonly OwedEvent[],
+  now: string,
+): TicketThread {
+  const next = addEvents(thread, events, now)
+  return next === thread ? thread : { ...next, severity: events.at(-1)?.severity ?? severity }
 }
 
 /** Writes what `change` makes of a thread, again when somebody else was first; nothing where it makes `undefined` of it. */

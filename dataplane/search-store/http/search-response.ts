@@ -246,18 +246,22 @@ function showsOf(request: SearchRequest, isShownAtOnce: boolean): (document: Ran
   const sourceNames = request.source === false ? NO_NAMES : plainNamesOf(request.source)
   const isPlain = request.fields.every(({ names }) => names === undefined) && request.highlight === undefined
   const valueNames = new Set([...request.fields.map(({ pattern }) => pattern), ...request.sort.map(({ field }) => field)])
-  const read: ReadMembers | undefined = sourceNames !== undefined && isPlain ? memberReader(sourceNames, valueNames) : undefined
-  const whole = (document: RankedDocument): Shown => ({
-    source: () => sourceJson(document, request.source),
-    values: () => parsedOf(document),
-  })
-  if (read === undefined || sourceNames === undefined) return whole
+  const read: ReadMembers | undefined = isPlain ? memberReader(sourceNames ?? NO_NAMES, valueNames) : undefined
   const fits = new Map<IndexMapping, boolean>()
   const fitsIn = (mapping: IndexMapping): boolean => {
     const known = fits.get(mapping) ?? [...valueNames].every(name => isOwnMember(name, mapping))
     fits.set(mapping, known)
     return known
   }
+  const whole = (document: RankedDocument): Shown => ({
+    source: () => sourceJson(document, request.source),
+    values() {
+      const { segment, bound } = document.unit
+      const isRead = read !== undefined && request.source === true && segment.parsed === undefined && fitsIn(bound.mapping)
+      return (isRead ? read(segment.source(document.doc))?.value(valueNames) : undefined) ?? parsedOf(document)
+    },
+  })
+  if (read === undefined || sourceNames === undefined) return whole
   const names = new Set([...sourceNames, ...valueNames])
   // A hit that reads its document for something else as well would find another one in the memory of the pick.
   const pick = isShownAtOnce ? memberPick(names) : undefined

@@ -6,7 +6,7 @@ import { EmptyState, ErrorPanel, Pending } from '../../components/states.tsx'
 import { Tile, Tiles } from '../../components/tile.tsx'
 import { ChartLegend, TimeChart } from '../../components/time-chart.tsx'
 import { TimeRangePicker } from '../../components/time-range-picker.tsx'
-import { sayTimeRange } from '../../url-state/time-range.ts'
+import { sayWithin } from '../../url-state/time-range.ts'
 import { useTimeRange } from '../../url-state/use-time-range.ts'
 import { NoisyServices } from './noisy-services.tsx'
 import { sayMean, USUAL_RANGE } from './trends-data.ts'
@@ -23,7 +23,7 @@ export default function TrendsPage() {
   return (
     <Page
       title="Trends"
-      description={`Incidents that began in: ${sayTimeRange(range)}, against the time before`}
+      description={`Incidents that began ${sayWithin(range)}, against the time before`}
       actions={<TimeRangePicker usual={USUAL_RANGE} />}
     >
       <Means statistics={statistics} />

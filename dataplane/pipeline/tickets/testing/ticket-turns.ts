@@ -1,8 +1,11 @@
 /** Turns that the way from incident to ticket may take: opened again, changed on a platform, settings and clocks that change meanwhile. */
 import { expect } from 'chai'
 import { beforeEach, describe, it } from 'mocha'
+import { retryThread } from '../../../domain/tickets/delivery.ts'
 import { oweChange } from '../../../domain/tickets/incident-tickets.ts'
+import { threadId } from '../../../domain/tickets/outbox-row.ts'
 import type { TicketOutcome } from '../../../ports/incident-platform.ts'
+import { changeThread } from '../thread-store.ts'
 import { buildTarget } from './fake-config.ts'
 import type { TicketStory } from './ticket-story.ts'
 
@@ -53,6 +56,51 @@ export function tellTurns(story: TicketStory): void {
     await act('reopen', 'open')
     await story.world.settle()
     expect(story.world.platforms.events()).to.deep.equal(['slack reopen'])
+  })
+
+  it('resolved while its opening waits for its turn, and before anybody took in that it is: nobody is told, until it is opened again', async () => {
+    const { intake, dispatcher, platforms } = story.world
+    await add()
+    await intake.round()
+    await intake.idle()
+    await act('resolve', 'resolved')
+    for (let round = 0; round < 3; round++) {
+      await dispatcher.round()
+      await dispatcher.idle()
+    }
+    expect(platforms.events()).to.deep.equal([])
+    await story.world.settle()
+    expect(await rows()).to.deep.equal(['slack open suppressed', 'slack resolve suppressed'])
+    expect(platforms.events()).to.deep.equal([])
+    await act('reopen', 'open')
+    await story.world.settle()
+    expect(platforms.events()).to.deep.equal(['slack reopen'])
+  })
+
+  it('a silence that begins while openings wait for their turn holds them back until it ends, and no one that a person asked for', async () => {
+    const { platforms, silences, clock } = story.world
+    const iso = (ms: number) => new Date(clock.nowMs() + ms).toISOString()
+    use(['slack', 'jira'])
+    platforms.answer = ({ target }) => (target.id === 'slack' ? { kind: 'retryable', reason: '503' } : undefined)
+    await add()
+    await add({ id: id(2) })
+    await add({ id: id(3) })
+    await story.world.settle()
+    expect(await rows()).to.deep.equal(['slack open pending', 'jira open sent'])
+    await silences.add(story.tenant, { services: ['check*'], from: iso(-1), to: iso(HOUR_MS), reason: 'release' })
+    clock.advance(HOUR_MS / 4)
+    await changeThread(story.store, story.tenant, threadId(story.tenant, id(3), 'slack'), thread => retryThread(thread!, clock.nowMs()))
+    const asked = platforms.arrived.length
+    await story.world.settle()
+    expect(platforms.arrived.slice(asked).map(({ content }) => content.incidentId)).to.deep.equal([id(3)])
+    expect(await dispatches()).to.deep.include({ slack: { status: 'suppressed', attempts: 1, lastError: 'silenced: release' } })
+    platforms.answer = () => undefined
+    await act('escalate', 'escalated')
+    await story.world.settle()
+    expect(platforms.events(id()).slice(-2)).to.have.members(['slack open', 'jira escalate'])
+    clock.advance(HOUR_MS)
+    await story.world.settle()
+    expect(await rows(2)).to.deep.equal(['slack open suppressed', 'slack open sent', 'jira open sent', 'jira open suppressed'])
   })
 
   it('a clock that ran ahead by a month and is set back holds up no ticket, nor does an agent that ended meanwhile', async () => {

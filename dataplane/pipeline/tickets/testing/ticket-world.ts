@@ -58,6 +58,7 @@ export function createTicketWorld(
       clock,
       log,
       config,
+      silences,
       platforms: platforms.platforms,
       limits: () => NO_LIMITS,
       ...overrides,

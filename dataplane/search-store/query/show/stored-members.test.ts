@@ -7,7 +7,7 @@ import { createMapping } from '../../mapping/mapping.ts'
 import { mappingConfigOf } from '../../mapping/mapping-config.ts'
 import { fieldsShown, parseFieldFormats } from './field-formats.ts'
 import { applySourceFilter, parseSourceFilter, plainNamesOf } from './source-filter.ts'
-import { memberReader } from './stored-members.ts'
+import { keyReader, memberReader } from './stored-members.ts'
 
 const KEYS = ['a', 'b', 'a.b', 'a.b.c', 'b.c', 'c', 'é', '__proto__'] as const
 const { value } = fc.letrec<{ value: unknown }>(tie => ({
@@ -62,6 +62,16 @@ describe('members taken out of a stored document', () => {
       { numRuns: rounds(2_000) },
     )
     expect(settled).to.be.above(rounds(500))
+  })
+
+  it('are those of the keys that are asked for, with all that stands below them', () => {
+    fc.assert(
+      fc.property(document, fc.uniqueArray(fc.constantFrom(...KEYS), { minLength: 1 }), (members, keys) => {
+        const wanted = Object.entries(JSON.parse(textOf(members))).filter(([key]) => keys.includes(key as (typeof KEYS)[number]))
+        expect(keyReader(keys)(Buffer.from(textOf(members)))?.value(new Set(keys))).to.deep.equal(Object.fromEntries(wanted))
+      }),
+      { numRuns: rounds(1_000) },
+    )
   })
 
   const unsettled = [

@@ -44,6 +44,17 @@ export function memberReader(shown: Iterable<string>, read: Iterable<string> = [
   }
 }
 
+const NO_KEYS = createKeyTable([])
+
+/** For keys as they stand in the document, each with all that is below it. Where `code` and `code.line` are asked for, both are found. */
+export function keyReader(keys: Iterable<string>): ReadMembers {
+  const tables: Tables = { wanted: createKeyTable(keys), withBelow: NO_KEYS, above: NO_KEYS }
+  return source => {
+    const found: Found[] = []
+    return scan(source, tables, found) ? new FoundMembers(source, found) : undefined
+  }
+}
+
 interface Found {
   readonly name: string
   readonly keyStart: number

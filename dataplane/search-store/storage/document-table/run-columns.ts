@@ -1,9 +1,11 @@
-/** Values of the fields of a run of documents, by document; each document is parsed once for all of them. */
+/** Values of the fields of a run of documents, by document; each document is read once for all of them. */
 
 import { grown } from '../../grown.ts'
 import { parseWritten } from '../../json/exact-numbers.ts'
 import type { IndexMapping } from '../../mapping/field-types.ts'
 import { classOf, eachKeyword, eachNumber, type Field, findField } from '../../query/bind/field.ts'
+import { parentsOf } from '../../query/show/member-pick.ts'
+import { keyReader } from '../../query/show/stored-members.ts'
 import type { Column } from '../index-storage.ts'
 
 /** Fields of an index that have columns, the first of its mapping; documents are read for the others. */
@@ -11,6 +13,10 @@ const MAX_FIELDS = 64
 /** Longer values are read from the documents. */
 const MAX_VALUE_LENGTH = 512
 const FIRST_LENGTH = 32
+/** Larger documents are parsed in part, bytes: only members that fields are in. Most of an incident is evidence, which no field is in. */
+const MIN_PICKED_BYTES = 1024
+/** Fields that lie deeper are not looked for by the keys that may hold them. */
+const MAX_LEVELS = 32
 
 const decoder = new TextDecoder()
 
@@ -18,13 +24,16 @@ export class RunColumns {
   readonly #entries: readonly { readonly source: Uint8Array }[]
   readonly #fields: ReadonlyMap<string, FieldValues>
   readonly #most: number
+  readonly #parse: (source: Uint8Array) => unknown
   #read = 0
 
   /** `entries` may grow to `most`. */
   constructor(entries: readonly { readonly source: Uint8Array }[], most: number, mapping: IndexMapping) {
     this.#entries = entries
     this.#most = most
-    this.#fields = new Map(fieldsOf(mapping).map(field => [field.path, valuesOf(field)]))
+    const fields = fieldsOf(mapping)
+    this.#fields = new Map(fields.map(field => [field.path, valuesOf(field)]))
+    this.#parse = parserOf(fields)
   }
 
   /** Over the first `size` documents; undefined where the documents have to be read. */
@@ -32,7 +41,7 @@ export class RunColumns {
     const values = this.#fields.get(path)
     if (values === undefined) return undefined
     for (; this.#read < size; this.#read++) {
-      const document = parseWritten(decoder.decode(this.#entries[this.#read]!.source))
+      const document = this.#parse(this.#entries[this.#read]!.source)
       for (const each of this.#fields.values()) each.append(document)
       if (this.#read === this.#most - 1) for (const each of this.#fields.values()) each.seal()
     }
@@ -53,6 +62,16 @@ function fieldsOf(mapping: IndexMapping): readonly Field[] {
     return field?.isIndexed === true && field.kept === undefined && HAS_COLUMN.has(classOf(field)) ? [field] : []
   })
   return fields.slice(0, MAX_FIELDS)
+}
+
+/** Gives a document, or as much of it as the fields read. */
+function parserOf(fields: readonly Field[]): (source: Uint8Array) => unknown {
+  const whole = (source: Uint8Array) => parseWritten(decoder.decode(source))
+  if (fields.some(({ sourcePath }) => sourcePath.length > MAX_LEVELS)) return whole
+  const paths = fields.map(({ sourcePath }) => sourcePath.join('.'))
+  const keys = new Set(paths.flatMap(path => [path, ...parentsOf(path)]))
+  const read = keyReader(keys)
+  return source => (source.length < MIN_PICKED_BYTES ? undefined : read(source)?.value(keys)) ?? whole(source)
 }
 
 const HAS_COLUMN: ReadonlySet<string> = new Set(['keyword', 'number', 'boolean', 'date'])

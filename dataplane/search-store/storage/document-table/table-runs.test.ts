@@ -18,12 +18,13 @@ const MAPPING = createMapping(
         isOpen: { type: 'boolean' },
         title: { type: 'text' },
         code: { type: 'keyword', ignore_above: 3 },
+        owner: { properties: { name: { type: 'keyword' } } },
       },
     },
     1_000,
   ),
 )
-const FIELDS = ['status', 'at', 'count', 'isOpen', 'code']
+const FIELDS = ['status', 'at', 'count', 'isOpen', 'code', 'owner.name']
 
 let writes = 0
 const entryOf = (id: string, document: object): Entry => ({
@@ -49,6 +50,10 @@ const document = fc.record(
     isOpen: fc.boolean(),
     title: fc.string(),
     code: fc.constantFrom('a', 'long'),
+    owner: fc.oneof(fc.constantFrom({ name: 'ada' }, { name: ['ada', 'bo'] }, { age: 7 }), fc.constant(null)),
+    'owner.name': fc.constant('cy'),
+    // Large documents are parsed in part: only members that fields are in.
+    evidence: fc.constant([{ status: 'closed', at: 'never', text: '}"\\,'.repeat(300) }]),
   },
   { requiredKeys: [] },
 )

@@ -49,8 +49,17 @@ export function TicketsSection({ incident }: { readonly incident: Incident }) {
 
 function NobodyTold({ incident }: { readonly incident: Incident }) {
   const link = useLink()
-  const { severity, status, untold } = incident
+  const { severity, status, untold, createdAt } = incident
+  const nowMs = useNow()
   const routing = <Link href={link('/settings/routing', settingsOf(incident))}>Set the routing</Link>
+  if (untold !== undefined && status === 'resolved')
+    return (
+      <p className={styles.faint}>
+        Nobody was told: <VisibleText text={untold} />.
+      </p>
+    )
+  if (untold === undefined && status !== 'resolved' && nowMs - Date.parse(createdAt) < TAKEN_UP_MS)
+    return <p className={styles.faint}>No tickets yet: its cause is looked for first.</p>
   if (untold === undefined)
     return (
       <p className={styles.faint}>
@@ -66,6 +75,9 @@ function NobodyTold({ incident }: { readonly incident: Incident }) {
     </p>
   )
 }
+
+/** So long after it began an incident may wait for its first tickets, as a rule seconds. */
+const TAKEN_UP_MS = 60_000
 
 /** The step by which people are told after all; none where somebody has taken care. */
 const REMEDIES: Readonly<Partial<Record<IncidentStatus, string>>> = { open: 'escalate it', escalated: 'reopen it' }

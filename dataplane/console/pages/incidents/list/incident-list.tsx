@@ -1,4 +1,4 @@
-/** The list of incidents: rows of a fixed height, of which only those in sight are drawn. */
+/** The list of incidents: rows of a fixed height, of which only those in sight are drawn, on paper all that were read. */
 
 import { Button, Checkbox } from '@mantine/core'
 import { type ReactVirtualizer, useVirtualizer, useWindowVirtualizer } from '@tanstack/react-virtual'
@@ -9,6 +9,7 @@ import { Pill, ServiceName, SeverityBadge, StatusBadge } from '../../../componen
 import { formatCount, formatShort } from '../../../components/format.ts'
 import { Holes } from '../../../components/holes.tsx'
 import { RelativeTime } from '../../../components/relative-time.tsx'
+import { usePrinting } from '../../../components/use-printing.ts'
 import { visibleText } from '../../../components/visible-text.ts'
 import { parseTenant } from '../../../url-state/tenant.ts'
 import { useSearch } from '../../../url-state/use-search.ts'
@@ -82,10 +83,12 @@ function Rows({ virtualizer, incidents, currentId, hasMore, total, isLoadingMore
   useEffect(() => {
     if (current >= 0) virtualizer.scrollToIndex(current, { align: 'auto' })
   }, [currentId])
+  const isPrinting = usePrinting()
+  const items = isPrinting ? incidents.map(({ id: key }, index) => ({ key, index, start: 0, size: ROW_PX })) : virtualizer.getVirtualItems()
   return (
     <>
       <ul className={styles.rows} style={{ height: virtualizer.getTotalSize() }} aria-label="Incidents">
-        {virtualizer.getVirtualItems().map(({ key, index, start, size }) => (
+        {items.map(({ key, index, start, size }) => (
           <li
             key={key}
             className={styles.row}

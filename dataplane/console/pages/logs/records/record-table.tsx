@@ -1,6 +1,6 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a table of which only the rows in sight are drawn is no <table>
 // biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus, and names its active row
-/** Records in a table of any length: only the rows in sight are drawn. `j` and `k` walk, Enter opens. */
+/** Records in a table of any length: only the rows in sight are drawn, on paper all that were read. `j` and `k` walk, Enter opens. */
 
 import { useMediaQuery } from '@mantine/hooks'
 import { useVirtualizer } from '@tanstack/react-virtual'
@@ -18,6 +18,8 @@ import {
 } from 'react'
 import { LevelBadge, ServiceName } from '../../../components/badges.tsx'
 import { VisibleText } from '../../../components/foreign-text.tsx'
+import { formatCount } from '../../../components/format.ts'
+import { usePrinting } from '../../../components/use-printing.ts'
 import { leaveControl, useShortcut } from '../../../components/use-shortcut.ts'
 import edge from '../level-edge.module.css'
 import { LineText } from './line-text.tsx'
@@ -51,6 +53,8 @@ const ROW_HEIGHT = 28
 const NARROW_ROW_HEIGHT = 58
 /** Rows before the end at which more are asked for. */
 const NEAR_END = 60
+/** Rows on paper. */
+const MAX_PRINTED = 1_000
 /** Characters of a message that a row shows. */
 const MAX_ROW_TEXT = 1_000
 const COLUMN_WIDTHS: ReadonlyMap<string, string> = new Map(
@@ -110,11 +114,13 @@ export function RecordTable(props: RecordTableProps) {
     latestOnOpen.current(record)
   }, [])
 
-  const rows = virtualizer.getVirtualItems()
+  const isPrinting = usePrinting()
+  const printed = records.slice(0, MAX_PRINTED)
+  const rows = isPrinting ? printed.map(({ id: key }, index) => ({ key, index, start: 0 })) : virtualizer.getVirtualItems()
   const lastShown = rows.at(-1)?.index ?? 0
   useEffect(() => {
-    if (records.length > 0 && lastShown >= records.length - NEAR_END) onEnd?.()
-  }, [lastShown, records.length, onEnd])
+    if (!isPrinting && records.length > 0 && lastShown >= records.length - NEAR_END) onEnd?.()
+  }, [isPrinting, lastShown, records.length, onEnd])
 
   const onKeyDown = (event: KeyboardEvent) => {
     const by = { ArrowDown: 1, ArrowUp: -1, PageDown: 20, PageUp: -20, Home: -records.length, End: records.length }[event.key]
@@ -151,7 +157,7 @@ export function RecordTable(props: RecordTableProps) {
             key={key}
             id={`${id}-${index}`}
             data-index={index}
-            ref={wrap ? virtualizer.measureElement : undefined}
+            ref={wrap && !isPrinting ? virtualizer.measureElement : undefined}
             className={`${styles.row} ${edge.edge}`}
             style={{ transform: `translateY(${start}px)` }}
             role="row"
@@ -173,6 +179,11 @@ export function RecordTable(props: RecordTableProps) {
         ))}
       </div>
       {footer !== undefined && <div className={styles.footer}>{footer}</div>}
+      {isPrinting && (total ?? records.length) > printed.length && (
+        <p className={styles.printed}>
+          The first {formatCount(printed.length)} of {formatCount(total ?? records.length)} records. An export has all of them.
+        </p>
+      )}
     </div>
   )
 }
