@@ -17,6 +17,9 @@ export class HttpError extends Error {
   }
 }
 
+/** The body of an error that its server gives no form of its own. */
+export type ErrorBody = (status: number, message: string) => object
+
 export function errorBody(status: number, message: string): { readonly error: string; readonly status: number } {
   return { error: message, status }
 }

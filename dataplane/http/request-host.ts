@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, RequestListener } from 'node:http'
 import { endAfterRequest } from './end-after-request.ts'
-import { errorBody } from './http-error.ts'
+import { type ErrorBody, errorBody } from './http-error.ts'
 
 /** A name or an address, and a port; empty where the target of the request names none. */
 const HOST = /^(?:\[[\w:.%]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/
@@ -20,14 +20,15 @@ export function isSameHost(authority: string, host: string): boolean {
 }
 
 /** Answers requests over HTTP/1 that do not name one host with 400, and closes their connections. For servers with `requireHostHeader: false`. */
-export function withOneHost(listener: RequestListener): RequestListener {
+export function withOneHost(listener: RequestListener, bodyOf: ErrorBody = errorBody): RequestListener {
   return (request, response) => {
     const fault = hostFault(request)
     if (fault === undefined) return listener(request, response)
-    const body = JSON.stringify(errorBody(400, fault))
+    const body = JSON.stringify(bodyOf(400, fault))
     response.writeHead(400, {
       'content-type': 'application/json; charset=utf-8',
       'content-length': Buffer.byteLength(body),
+      'cache-control': 'no-store',
       connection: 'close',
     })
     response.write(body)

@@ -6,6 +6,7 @@ import { bracketed } from '../text/bracketed.ts'
 import { closerWhenIdle } from './close-when-idle.ts'
 import { limitConnections } from './connection-limit.ts'
 import { continueWhenRead } from './expect-continue.ts'
+import type { ErrorBody } from './http-error.ts'
 import { createServer } from './node-http.ts'
 import { withOneHost } from './request-host.ts'
 import { takeListeners } from './take-listeners.ts'
@@ -20,6 +21,8 @@ export interface ListenConfig {
   readonly setting: string
   /** How long a request may take until it is complete. Default 30 s. */
   readonly requestTimeoutMs?: number
+  /** Body of the error that a request gets which does not reach the listener. */
+  readonly errorBody?: ErrorBody
 }
 
 /** A server that listens. */
@@ -70,7 +73,7 @@ const MAX_ROUNDS = 100
 const QUIET_ROUNDS = 3
 
 export function startHttpServer(listener: RequestListener, at: ListenConfig, lane?: ConnectionLane): Promise<Listening> {
-  const serve = withOneHost(withWholeAnswers(listener))
+  const serve = withOneHost(withWholeAnswers(listener), at.errorBody)
   const { requestTimeoutMs: requestTimeout = REQUEST_TIMEOUT_MS } = at
   const server = createServer(
     {
@@ -84,7 +87,7 @@ export function startHttpServer(listener: RequestListener, at: ListenConfig, lan
   server.on('checkExpectation', serve)
   continueWhenRead(server, serve)
   server.timeout = NO_PROGRESS_MS
-  answerUnreadableRequests(server)
+  answerUnreadableRequests(server, at.errorBody)
   if (lane !== undefined) putBefore(server, 'connection', lane)
   const idle = closerWhenIdle(server)
   return listen(server, at, {

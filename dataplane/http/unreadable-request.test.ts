@@ -46,7 +46,9 @@ describe('a request that is not HTTP', () => {
   ])
     it(`${name}: ${status} as JSON, and the connection ends`, async () => {
       const [head, body] = (await answerTo(request)).split('\r\n\r\n')
-      expect(head).to.match(new RegExp(`^HTTP/1.1 ${status} `))
+      expect(head)
+        .to.match(new RegExp(`^HTTP/1.1 ${status} `))
+        .and.to.match(/\r\ncache-control: no-store/i)
       expect(JSON.parse(body!)).to.include({ status })
     })
 

@@ -1,6 +1,6 @@
 import type { Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { errorBody } from './http-error.ts'
+import { type ErrorBody, errorBody } from './http-error.ts'
 
 /** Answers to the faults that the HTTP parser finds, by Node's error code. */
 const ANSWERS: Readonly<Record<string, { readonly status: number; readonly phrase: string; readonly message: string }>> = {
@@ -12,19 +12,20 @@ const MALFORMED = { status: 400, phrase: 'Bad Request', message: 'not a well-for
 /** How long the rest of what their clients send is read over: unread bytes would reset the connection, and take the answer along. */
 const REST_MS = 2_000
 
-/** Answers requests that do not get as far as a handler in the one error shape, and closes their connections (Decisions 7). */
-export function answerUnreadableRequests(server: Server): void {
+/** Answers requests that do not get as far as a handler in the server's error shape, and closes their connections (Decisions 7). */
+export function answerUnreadableRequests(server: Server, bodyOf: ErrorBody = errorBody): void {
   const answered = new WeakSet<Duplex>()
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     // The parser finds the same fault in each further piece.
     if (answered.has(socket) && error.code !== 'ECONNRESET') return
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
     const { status, phrase, message } = ANSWERS[error.code ?? ''] ?? MALFORMED
-    const body = JSON.stringify(errorBody(status, message))
+    const body = JSON.stringify(bodyOf(status, message))
     const head = [
       `HTTP/1.1 ${status} ${phrase}`,
       'Content-Type: application/json; charset=utf-8',
       `Content-Length: ${Buffer.byteLength(body)}`,
+      'Cache-Control: no-store',
       'Connection: close',
     ]
     answered.add(socket)

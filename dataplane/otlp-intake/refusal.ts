@@ -54,6 +54,19 @@ export function tooLarge(what: string, limitBytes: number, seen: number | string
   return new Refusal('tooLarge', `${what}: expected at most ${limitBytes} bytes (MAX_REQUEST_BYTES), saw ${seen}`)
 }
 
+/** The body of an error in JSON: the specification's shape and `google.rpc.Status` in one. */
+export function errorJson(status: number, code: number, message: string): object {
+  return { error: message, status, code, message }
+}
+
+/** Codes of errors that HTTP itself makes, and no refusal. */
+const HTTP_CODES: Readonly<Record<number, number>> = { 408: GRPC.deadlineExceeded, 431: GRPC.resourceExhausted }
+
+/** The same for a request that did not get as far as its handler. */
+export function exportErrorBody(status: number, message: string): object {
+  return errorJson(status, HTTP_CODES[status] ?? GRPC.invalidArgument, message)
+}
+
 /** The refusal that answers a request which ended with this error. Logs an error that is no `Refusal`. */
 export function refusalOf(error: unknown, log: Log): Refusal {
   if (error instanceof Refusal) return error

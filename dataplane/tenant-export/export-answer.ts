@@ -7,7 +7,7 @@ import {
   type RpcStatus,
 } from '../otlp/export-response.ts'
 import { ENCODINGS } from '../otlp-intake/decompress.ts'
-import { GRPC, REFUSALS, type Refusal } from '../otlp-intake/refusal.ts'
+import { errorJson, GRPC, REFUSALS, type Refusal } from '../otlp-intake/refusal.ts'
 
 export const JSON_TYPE = 'application/json'
 export const PROTOBUF_TYPE = 'application/x-protobuf'
@@ -68,7 +68,7 @@ function errorAnswer(type: string, status: number, said: RpcStatus, others: Read
   const { code, message, retryAfterSeconds } = said
   const headers = { ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }), ...others }
   if (type === PROTOBUF_TYPE) return answerOf(status, { 'content-type': PROTOBUF_TYPE, ...headers }, encodeStatusProtobuf(said))
-  const body = Buffer.from(JSON.stringify({ error: message, status, code, message }))
+  const body = Buffer.from(JSON.stringify(errorJson(status, code, message)))
   return answerOf(status, { 'content-type': 'application/json; charset=utf-8', ...headers }, body)
 }
 

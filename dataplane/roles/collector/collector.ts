@@ -5,6 +5,7 @@ import { createPlainLane } from '../../http/plain-lane/plain-lane.ts'
 import { type Listening, startHttpServer } from '../../http/server.ts'
 import { type Running, startTogether } from '../../lifecycle/running.ts'
 import type { LocalCollector } from '../../otlp-intake/local-collector.ts'
+import { exportErrorBody } from '../../otlp-intake/refusal.ts'
 import type { Bus } from '../../ports/bus.ts'
 import { type Clock, monotonicMs } from '../../ports/clock.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -92,7 +93,9 @@ export function startCollector({ bus, clock, log, settings, delayMs }: Collector
     const createExports = createPlainExports({ intake, counters, log })
     const lane = createPlainLane({ paths: [LOGS_PATH], createHandler: createExports, nowMs, monotonicMs: elapsedMs, onError })
     const http = createOtlpHttp({ intake, counters, log })
-    const { port: httpPort } = keepOpen(await startHttpServer(http, at(settings.httpPort, 'OTLP_HTTP_PORT'), lane))
+    const { port: httpPort } = keepOpen(
+      await startHttpServer(http, { ...at(settings.httpPort, 'OTLP_HTTP_PORT'), errorBody: exportErrorBody }, lane),
+    )
     const createHandler = createOtlpGrpc({ intake, counters, clock, log })
     const { port: grpcPort } = keepOpen(
       await startHttp2Server({ createHandler, monotonicMs: elapsedMs, log }, at(settings.grpcPort, 'OTLP_GRPC_PORT')),

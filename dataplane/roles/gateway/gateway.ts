@@ -11,6 +11,7 @@ import { type Running, startTogether } from '../../lifecycle/running.ts'
 import { LOGS_EXPORT_PATH } from '../../otlp-intake/grpc-message.ts'
 import type { LocalCollector } from '../../otlp-intake/local-collector.ts'
 import { MemoryBudget } from '../../otlp-intake/memory-budget.ts'
+import { exportErrorBody } from '../../otlp-intake/refusal.ts'
 import { type Clock, monotonicMs } from '../../ports/clock.ts'
 import { SearchStoreUnavailable } from '../../ports/search-store.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -83,7 +84,7 @@ export function startGateway(config: GatewayConfig): Promise<Gateway> {
     metrics.processMetrics()
     const check = keep(createKeyCheck({ keys: config.keys, clock, log }))
     const front = keep(createFront(config, check, metrics))
-    const at = { host, port: config.port, setting: 'GATEWAY_PORT' }
+    const at = { host, port: config.port, setting: 'GATEWAY_PORT', errorBody: exportErrorBody }
     const server = keep(
       await startTlsServer(front.listener, config.certificate, at, { ...front, monotonicMs: () => monotonicMs(clock), log }),
     )

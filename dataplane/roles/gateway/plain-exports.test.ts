@@ -298,6 +298,7 @@ describe('plain exports at the gateway of a standalone, within bounds', () => {
       expect(state.isClosed).to.equal(false)
       pass(1)
       expect(await answers(2)).to.deep.equal([200, 408])
+      expect(state.text).to.match(/"status":408,"code":4,"message":/)
       await closed()
     } finally {
       mock.timers.reset()

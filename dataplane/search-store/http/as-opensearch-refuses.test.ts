@@ -37,6 +37,12 @@ describe('a request that OpenSearch refuses', () => {
     for (const name of ['m-1', 'm-2']) expect(body[name].mappings.properties.a).to.deep.equal({ type: 'long' })
   })
 
+  it('changes no mapping without a body', async () => {
+    await ask('PUT', '/bare')
+    expect(await refusal('PUT', '/bare/_mapping')).to.equal('400 parse_exception: request body is required')
+    expect((await ask('PUT', '/bare/_mapping', {})).status).to.equal(200)
+  })
+
   it('puts no field below one that is no object', async () => {
     await ask('PUT', '/below', { mappings: { properties: { a: { type: 'long' } } } })
     expect(await refusal('PUT', '/below/_mapping', { properties: { 'a.x': { type: 'keyword' } } })).to.equal(

@@ -56,6 +56,36 @@ for (const index of ['books', 'service-anomalies-acme'])
       expect((await store.request('GET', `/${index}/_source/none`)).body.error.type).to.equal('resource_not_found_exception')
     })
 
+    it('says beneath a refusal what is wrong with the value', async () => {
+      await store.client.index({ index, id: 'typed', body: { pages: 5, day: '2026-11-30', isNew: true } })
+      for (const [name, type, value, causedBy] of [
+        ['pages', 'long', 'many', { type: 'illegal_argument_exception', reason: 'For input string: "many"' }],
+        [
+          'day',
+          'date',
+          'soon',
+          {
+            type: 'illegal_argument_exception',
+            reason: 'failed to parse date field [soon] with format [strict_date_optional_time||epoch_millis]',
+          },
+        ],
+        [
+          'isNew',
+          'boolean',
+          'perhaps',
+          { type: 'illegal_argument_exception', reason: 'Failed to parse value [perhaps] as only [true] or [false] are allowed.' },
+        ],
+      ] as const) {
+        const reason = `failed to parse field [${name}] of type [${type}]. Preview of field's value: '${value}'`
+        const cause = { type: 'mapper_parsing_exception', reason }
+        const { status, body } = await store.request('PUT', `/${index}/_doc/wrong`, { [name]: value })
+        expect([status, body]).to.deep.equal([400, { error: { root_cause: [cause], ...cause, caused_by: causedBy }, status: 400 }])
+        const bulk = `{"create":{"_index":"${index}","_id":"wrong"}}\n${JSON.stringify({ [name]: value })}\n`
+        const { items } = (await store.request('POST', '/_bulk', bulk, { 'content-type': 'application/x-ndjson' })).body
+        expect(items[0].create.error).to.deep.equal({ ...cause, caused_by: causedBy })
+      }
+    })
+
     it('_create refuses an id that is taken', async () => {
       const answer = await store.request('PUT', `/${index}/_create/a`, { title: 'Three' })
       expect(answer.status).to.equal(409)

@@ -80,7 +80,8 @@ async function apply(call: Call, index: CatalogIndex, op: WriteOp): Promise<Repl
     const headers = result.status === 201 ? { location: `/${encodeURIComponent(index.name)}/_doc/${encodeURIComponent(op.id)}` } : undefined
     return { status: result.status, body: result.body, ...(headers && { headers }) }
   }
-  const body = { error: { root_cause: [result.error], ...result.error }, status: result.status }
+  const { caused_by: _beneath, ...cause } = result.error
+  const body = { error: { root_cause: [cause], ...result.error }, status: result.status }
   return { status: result.status, body, ...(result.status === 429 && { headers: FULL_DISK_RETRY }) }
 }
 

@@ -159,6 +159,7 @@ function showMappings(call: Call): Promise<Reply> {
 }
 
 async function putMapping(call: Call): Promise<Reply> {
+  if (call.body.length === 0 && !call.query.has('source')) throw new ApiError(400, 'parse_exception', 'request body is required')
   const mappings = call.json()
   if (mappings['_doc'] !== undefined) throw illegalArgument('Types cannot be provided in put mapping requests')
   for (const key of Object.keys(mappings))

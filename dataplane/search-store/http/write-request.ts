@@ -129,7 +129,7 @@ export function writeResult(id: string, outcome: WriteOutcome, index: CatalogInd
 
 /** Errors of the storage name their index and shard, refusals of the document itself do not. */
 function writeErrorBody(error: WriteError, index: CatalogIndex): JsonObject {
-  const { type, reason, status } = error
-  if (status === 400) return { type, reason }
+  const { type, reason, status, causedBy } = error
+  if (status === 400) return { type, reason, ...(causedBy && { caused_by: { ...causedBy } }) }
   return { type, reason, index: index.name, shard: '0', index_uuid: index.uuid }
 }

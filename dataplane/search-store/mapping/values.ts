@@ -46,17 +46,29 @@ export function numberOf(path: string, { type, format, nanos }: NumberField, giv
   const value = given instanceof WrittenNumber ? given.valueOf() : given
   if (type === 'boolean') return booleanOf(path, value)
   if (type === 'date') return dateOf(path, value, format, nanos)
-  if (typeof value === 'boolean') throw refused(path, type, value, `Current token (VALUE_${String(value).toUpperCase()}) not numeric`)
+  if (typeof value === 'boolean') {
+    const token = `VALUE_${String(value).toUpperCase()}`
+    throw refused(path, type, value, `Current token (${token}) not numeric, can not use numeric value accessors`, NOT_THE_JSON)
+  }
   // OpenSearch reads texts as doubles, around which Java takes space, but for types that doubles do not hold.
   const text = typeof value === 'string' && !TOO_LONG.has(type) ? value.trim() : value
   if (text === '' && !(value !== '' && WHOLE.has(type))) return undefined
   const number = typeof text === 'number' ? text : isDecimal(text) ? Number(text) : Number.NaN
-  if (Number.isNaN(number)) throw refused(path, type, value, `For input string: "${String(value)}"`)
+  if (Number.isNaN(number))
+    throw refused(path, type, value, `For input string: "${String(value)}"`, TOO_LONG.has(type) ? undefined : 'number_format_exception')
   const [low, high] = NUMBER_BOUNDS[type]!
   if (!(number >= low && number <= high) || ((number === low || number === high) && TOO_LONG.has(type) && isBeyond(type, String(given))))
-    throw refused(path, type, value, `Value [${String(value)}] is out of range for a ${type}`)
+    throw refused(path, type, value, outOfRange(type, String(given), number))
   if (type === 'float') return Math.fround(number)
   return WHOLE.has(type) ? Math.trunc(number) : number
+}
+
+/** The type of the cause where JSON of another type was given, as OpenSearch has it. */
+const NOT_THE_JSON = 'json_parse_exception'
+
+function outOfRange(type: FieldType, written: string, number: number): string {
+  if (WHOLE.has(type)) return `Value [${written}] is out of range for ${type === 'unsigned_long' ? 'an unsigned long' : `a ${type}`}`
+  return `[${type}] supports only finite values, but got [${number > 0 ? '' : '-'}Infinity]`
 }
 
 /** Whether the digits of a whole number are beyond what the type holds, where a double cannot tell. */
@@ -72,6 +84,7 @@ const isDecimal = (text: string) => DECIMAL.test(text)
 function booleanOf(path: string, value: Leaf): number {
   if (value === true || value === 'true') return 1
   if (value === false || value === 'false' || value === '') return 0
+  if (typeof value === 'number') throw refused(path, 'boolean', value, 'Current token (VALUE_NUMBER) not of boolean type', NOT_THE_JSON)
   throw refused(path, 'boolean', value, `Failed to parse value [${String(value)}] as only [true] or [false] are allowed.`)
 }
 
@@ -136,7 +149,15 @@ export function checkAddress(path: string, value: Leaf): void {
   if (parseAddress(String(value)) === undefined) throw refused(path, 'ip', value, `'${String(value)}' is not an IP string literal.`)
 }
 
-function refused(path: string, type: FieldType | 'ip' | 'date_nanos', value: Leaf, cause: string): DocumentRejected {
+function refused(
+  path: string,
+  type: FieldType | 'ip' | 'date_nanos',
+  value: Leaf,
+  reason: string,
+  causeType = 'illegal_argument_exception',
+): DocumentRejected {
   const preview = String(value).slice(0, 100)
-  return new DocumentRejected(`failed to parse field [${path}] of type [${type}]. Preview of field's value: '${preview}': ${cause}`)
+  return new DocumentRejected(`failed to parse field [${path}] of type [${type}]. Preview of field's value: '${preview}'`, undefined, {
+    causedBy: { type: causeType, reason },
+  })
 }

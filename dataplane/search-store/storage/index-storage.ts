@@ -50,6 +50,8 @@ export interface WriteError {
   readonly type: string
   readonly reason: string
   readonly status: 400 | 404 | 409 | 429 | 503 | 507
+  /** The reason beneath a refusal of the document itself. */
+  readonly causedBy?: { readonly type: string; readonly reason: string } | undefined
 }
 
 export type WriteOutcome =

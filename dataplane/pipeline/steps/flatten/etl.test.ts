@@ -89,8 +89,9 @@ describe('ETL', () => {
     const cases = [
       { name: 'no JSON', input: '{"resourceLogs":[', reason: /^message: not JSON/ },
       { name: 'no object', input: '[]', reason: /expected a JSON object/ },
+      { name: 'an object of another kind', input: { message: 'hello' }, reason: /^resourceLogs: expected this list, saw "message"$/ },
       { name: 'resourceLogs is no list', input: { resourceLogs: {} }, reason: /resourceLogs: expected an array/ },
-      { name: 'a resource log that is none', input: { resourceLogs: [5] }, reason: /resourceLogs\[0\].*expected an object/ },
+      { name: 'a resource log that is none', input: { resourceLogs: [5] }, reason: /^resourceLogs\[0\]: expected an object/ },
       {
         name: 'resource attributes that are no list',
         input: { resourceLogs: [{ resource: { attributes: 5 } }] },

@@ -44,6 +44,9 @@ export function* readParts(message: Buffer): Generator<MessagePart, void, undefi
   const members = range.end === NOWHERE ? undefined : roughMembers(b, range)
   if (members === undefined) return yield unreadableMessage(message, whyUnreadable(message))
   const list = members.get('resourceLogs')
+  const [member] = members.keys()
+  if (isWhole && list === undefined && member !== undefined)
+    return yield unreadableMessage(message, `resourceLogs: expected this list, saw ${shown(member)}`)
   if (list !== undefined && b[list.start] !== OPEN_LIST) return yield unreadableMessage(message, `resourceLogs: ${notAList(b, list)}`)
   const brokenList = () => unreadableMessage(message, whyUnreadable(message))
   const parts = readList(b, list, (element, index) => readResource(b, element, index), brokenList)
@@ -96,7 +99,7 @@ function* readList(
 function* readResource(b: Buffer, range: Range, index: number): Generator<MessagePart, void, undefined> {
   const place: PartPlace = { level: 'resourceLogs', range, ...NOTHING_AROUND }
   const holder = readHolder(b, range, 'resource', 'scopeLogs')
-  if ('problem' in holder) return yield unreadable(b, place, `resourceLogs[${index}].${holder.problem}`)
+  if ('problem' in holder) return yield unreadable(b, place, joinPath(`resourceLogs[${index}]`, holder.problem))
   const around = { resource: holder.inner, resourceValue: holder.value as Resource | undefined }
   const broken = () => unreadable(b, place, `resourceLogs[${index}].scopeLogs: ${BREAKS_OFF}`)
   const readElement = (element: Range, at: number) => readScope(b, element, `resourceLogs[${index}].scopeLogs[${at}]`, around)
@@ -111,7 +114,7 @@ function* readScope(
 ): Generator<MessagePart, void, undefined> {
   const place: PartPlace = { level: 'scopeLogs', range, resource, scope: undefined }
   const holder = readHolder(b, range, 'scope', 'logRecords')
-  if ('problem' in holder) return yield unreadable(b, place, `${path}.${holder.problem}`)
+  if ('problem' in holder) return yield unreadable(b, place, joinPath(path, holder.problem))
   const around: ReadSurroundings = {
     resource,
     resourceValue,
@@ -127,6 +130,9 @@ function* readRecord(b: Buffer, range: Range, around: ReadSurroundings): Generat
   if ('value' in parsed) yield { kind: 'record', value: parsed.value, range, around }
   else yield { kind: 'unreadable', place: { level: 'logRecords', range, ...around }, reason: `log record: ${parsed.problem}`, records: 1 }
 }
+
+/** A problem of the holder itself begins with a colon. */
+const joinPath = (path: string, problem: string) => (problem.startsWith(':') ? `${path}${problem}` : `${path}.${problem}`)
 
 const BREAKS_OFF = 'not JSON (the list breaks off)'
 

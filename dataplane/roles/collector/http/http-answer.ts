@@ -2,7 +2,7 @@
 import type { PlainAnswer } from '../../../http/plain-lane/answer-writer.ts'
 import { encodeResponseJson, encodeResponseProtobuf, encodeStatusProtobuf, type PartialSuccess } from '../../../otlp/export-response.ts'
 import { ENCODINGS } from '../../../otlp-intake/decompress.ts'
-import { type Refusal, type RefusalReason, refusalOf } from '../../../otlp-intake/refusal.ts'
+import { errorJson, type Refusal, type RefusalReason, refusalOf } from '../../../otlp-intake/refusal.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import type { CollectorCounters } from '../intake/collector-counters.ts'
 import { type AnswerType, JSON_TYPE, TRANSPORTS } from './content-type.ts'
@@ -37,7 +37,7 @@ export function failedAnswer(
 
 function refusedAnswer(type: AnswerType, refusal: Refusal): PlainAnswer {
   const { httpStatus, retryAfterSeconds } = refusal.kind
-  const body = type === JSON_TYPE ? errorJson(refusal) : errorProtobuf(refusal)
+  const body = type === JSON_TYPE ? jsonOf(refusal) : errorProtobuf(refusal)
   const headers = {
     'content-type': type,
     'content-length': String(body.length),
@@ -47,9 +47,9 @@ function refusedAnswer(type: AnswerType, refusal: Refusal): PlainAnswer {
   return { status: httpStatus, headers, body }
 }
 
-function errorJson(refusal: Refusal): Buffer {
+function jsonOf(refusal: Refusal): Buffer {
   const { httpStatus, grpcCode } = refusal.kind
-  return Buffer.from(JSON.stringify({ error: refusal.message, status: httpStatus, code: grpcCode, message: refusal.message }))
+  return Buffer.from(JSON.stringify(errorJson(httpStatus, grpcCode, refusal.message)))
 }
 
 function errorProtobuf(refusal: Refusal): Buffer {

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { expect } from 'chai'
@@ -269,6 +270,29 @@ describe('OTLP over HTTP: POST /v1/logs', () => {
       const answer = await fetch(`${harness.httpUrl}/v1/logs`)
       expect([answer.status, answer.headers.get('allow')]).to.deep.equal([405, 'POST'])
     })
+
+    for (const { name, request, status, code } of [
+      { name: 'no HTTP', request: 'hello\r\n\r\n', status: 400, code: 3 },
+      { name: 'no host', request: 'POST /v1/logs HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}', status: 400, code: 3 },
+      {
+        name: 'a malformed chunk',
+        request: 'POST /v1/logs HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
+        status: 400,
+        code: 3,
+      },
+      { name: 'endless headers', request: `POST /v1/logs HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, status: 431, code: 8 },
+    ])
+      it(`${status} with the code and the message for ${name}`, async () => {
+        const socket = connect(harness.httpPort, '127.0.0.1', () => socket.write(request))
+        let answer = ''
+        socket.on('data', data => {
+          answer += data
+        })
+        await once(socket, 'close')
+        const body = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))
+        expect(Object.keys(body)).to.deep.equal(['error', 'status', 'code', 'message'])
+        expect([Number(answer.slice(9, 12)), body.status, body.code, body.message]).to.deep.equal([status, status, code, body.error])
+      })
 
     const busFailures: readonly { reason: BusErrorReason; status: number }[] = [
       { reason: 'overloaded', status: 429 },

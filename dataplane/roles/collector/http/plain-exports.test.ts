@@ -249,7 +249,9 @@ describe('connections without progress', () => {
     expect(received).to.equal('')
     pass(1)
     await closed
-    expect(received).to.match(/^HTTP\/1\.1 408 /)
+    expect(received)
+      .to.match(/^HTTP\/1\.1 408 /)
+      .and.to.match(/"status":408,"code":4,"message":/)
     expect(await pendingBytes(harness)).to.equal(0)
   })
 

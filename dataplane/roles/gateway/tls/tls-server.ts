@@ -97,9 +97,12 @@ export async function startTlsServer(
     connectionsCheckingInterval: TIMEOUT_CHECK_MS,
   })
   server.timeout = NO_PROGRESS_MS
-  answerUnreadableRequests(server as HttpServerOfNode)
+  answerUnreadableRequests(server as HttpServerOfNode, at.errorBody)
   const receive = (expectsContinue: boolean) =>
-    withOneHost(withWholeAnswers((request, response) => listener(request, response, expectsContinue)))
+    withOneHost(
+      withWholeAnswers((request, response) => listener(request, response, expectsContinue)),
+      at.errorBody,
+    )
   server.on('request', receive(false))
   // Node would answer before the key is looked at. An expectation that nobody knows may be passed over (RFC 9110, 10.1.1).
   server.on('checkContinue', receive(true))

@@ -8,9 +8,11 @@ import { bindQuery } from '../bind/bind.ts'
 import type { Condition } from '../bind/condition.ts'
 import { createPace } from '../budget/pace.ts'
 import { parseQuery } from '../parse/parse.ts'
+import { conditionKey } from '../run/condition-key.ts'
 import { constantScore, type DocumentView, matches } from '../run/matches.ts'
 import { readDocument } from '../run/segment-unit.ts'
 import { walkSegment } from '../run/walk-segment.ts'
+import { reduceForSegment } from './plan.ts'
 import { planScore } from './plan-score.ts'
 
 const clock = { nowMs: () => FIRST_MS, sleep: () => Promise.resolve() }
@@ -79,6 +81,45 @@ describe('a plan over postings and columns', () => {
       }),
       { numRuns: 12, seed: 20261121 },
     )
+  })
+
+  it('is of the condition as each segment needs it: without times that it has throughout, or has not', async () => {
+    const reduced = new Set<string>()
+    await fc.assert(
+      fc.asyncProperty(documents, fc.array(queries, { minLength: 10, maxLength: 30 }), async (docs, list) => {
+        const storages = await fillStorages(docs, LOG_MAPPINGS)
+        try {
+          const { log } = storages
+          const far = { range: { timestamp: { lte: 17 } } }
+          for (const query of [...list, ...list.map(each => ({ bool: { should: [each, far] } }))]) {
+            const condition = bind(query, log)
+            for (const segment of log.segments()) {
+              const less = reduceForSegment(condition, segment)
+              if (less !== condition) reduced.add(condition.op)
+              for (let doc = 0; doc < segment.size; doc++) {
+                const document = { id: segment.id(doc), source: readDocument(segment, doc) }
+                expect(matches(less, document), JSON.stringify(query)).to.equal(matches(condition, document))
+              }
+            }
+          }
+        } finally {
+          await storages.remove()
+        }
+      }),
+      { numRuns: 6, seed: 20261130 },
+    )
+    expect([...reduced]).to.include('or')
+  })
+
+  it('is kept for a number that is looked for in all fields, the time among them', async () => {
+    const storages = await fillStorages([{ timestamp: FIRST_MS, message: 'a', level: 'INFO' }], LOG_MAPPINGS)
+    try {
+      const [segment] = storages.log.segments()
+      const key = conditionKey(reduceForSegment(bind({ query_string: { query: '17' } }, storages.log), segment!))
+      expect(key).to.be.a('string')
+    } finally {
+      await storages.remove()
+    }
   })
 
   it('scores as the documents themselves would', async () => {

@@ -1,6 +1,6 @@
 /** Answers a condition for one segment from its postings and columns. The rest is left to be checked on the documents. */
 import type { Column, Segment, TextShapes } from '../../storage/index-storage.ts'
-import { ALL, allOf, type Condition, inRange, type NumberRange, TIMESTAMP } from '../bind/condition.ts'
+import { ALL, allOf, anyOf, type Condition, inRange, NONE, type NumberRange, TIMESTAMP } from '../bind/condition.ts'
 import { classOf, type Field } from '../bind/field.ts'
 import type { Pace } from '../budget/pace.ts'
 import { conditionKey } from '../run/condition-key.ts'
@@ -349,10 +349,18 @@ function planExists(condition: Extract<Condition, { op: 'exists' }>, segment: Se
   return unknown(condition)
 }
 
-/** The condition without what a segment fulfils as a whole, so that counts kept at insert can answer it. */
+/**
+ * The condition without times that a segment has throughout, so that counts kept at insert can answer it, and without those that it has not: a number
+ * that is looked for in all fields is a time, too.
+ */
 export function reduceForSegment(condition: Condition, segment: Segment): Condition {
+  if (condition.op === 'or' && condition.atLeast > 0) {
+    const possible = condition.of.filter(each => reduceForSegment(each, segment).op !== 'none')
+    return possible.length === condition.of.length ? condition : anyOf(possible, condition.score, condition.atLeast)
+  }
   if (condition.op === 'and') return allOf(condition.of.map(each => reduceForSegment(each, segment)).filter(each => each.op !== 'all'))
   if (condition.op === 'scored') return reduceForSegment(condition.of, segment)
   if (condition.op !== 'range' || condition.field.path !== TIMESTAMP || condition.exact !== undefined) return condition
+  if (!overlaps(condition.range, segment)) return NONE
   return covers(condition.range, segment) && isTimed(segment) ? ALL : condition
 }

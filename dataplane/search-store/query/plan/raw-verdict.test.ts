@@ -4,6 +4,7 @@ import { describe, it } from 'mocha'
 import { rounds } from '../../../testing/rounds.ts'
 import { analyze } from '../../analysis/standard-analyzer.ts'
 import { prefixPattern, type TermPattern, wildcardPattern } from '../../analysis/term-pattern.ts'
+import { parseWritten } from '../../json/exact-numbers.ts'
 import type { Condition } from '../bind/condition.ts'
 import type { Field } from '../bind/field.ts'
 import { matches } from '../run/matches.ts'
@@ -124,13 +125,20 @@ describe('the look at raw bytes', () => {
 
   it('never contradicts the parsed document: values of a flat_object', () => {
     const LABELS: Field = { ...MESSAGE, path: 'labels', type: 'flat_object', sourcePath: ['labels'] }
-    const value = fc.oneof(text, key, fc.constantFrom('disk', 'Infinity', 'true', 'a/b', true, false, 1e21, 0.5, null))
+    const value = fc.oneof(
+      text,
+      key,
+      fc.constantFrom('disk', 'Infinity', 'true', 'a/b', true, false, 1e21, 0.5, 17, 1.7e-7, 2 ** 53, null, '\ud800'),
+    )
     const labelled = fc.record({
       labels: fc.dictionary(key, fc.oneof(value, fc.array(value), fc.dictionary(key, value))),
       message: text,
       note: text,
     })
-    const term = fc.constantFrom('disk', 'Full', 'true', 'Infinity', 'a/b', 'a', 'é', '1', '0.5', '1e+21', 'message')
+    const term = fc.constantFrom(
+      ...['disk', 'Full', 'true', 'Infinity', 'a/b', 'a', 'é', '1', '0.5', '17', '-0', '1e+21', '1.7e-7', '9007199254740992', 'message'],
+      ...['"', '\\', '\n', '', '\ufffd', '\ud800'],
+    )
     const verdicts = new Set<string>()
     fc.assert(
       fc.property(labelled, fc.uniqueArray(term, { minLength: 1, maxLength: 2 }), (source, terms) => {
@@ -139,6 +147,27 @@ describe('the look at raw bytes', () => {
       { numRuns: rounds(5000), seed: 4 },
     )
     expect([...verdicts].sort()).to.deep.equal(['no', 'unsure'])
+  })
+
+  it('knows that no value of a flat_object is a number, an address or a word of another language', () => {
+    const labels: Field = { ...MESSAGE, path: 'labels', type: 'flat_object', sourcePath: ['labels'] }
+    for (const term of ['17', '10.0.0.1', '-5', 'é', '{'])
+      expect(checkRaw({ op: 'terms', field: labels, terms: new Set([term]) }, { labels: { a: 'disk', b: [18, 0.5] } })).to.equal(
+        term === '{' ? 'unsure' : 'no',
+      )
+  })
+
+  it('never contradicts the parsed document: numbers as they are written', () => {
+    const labels: Field = { ...MESSAGE, path: 'labels', type: 'flat_object', sourcePath: ['labels'] }
+    const numbers = ['1e1', '10', '1.0', '10.50', '-0', '0.00000017', '1.7e-7', '9007199254740993', '1E+21', '1e21']
+    for (const number of numbers)
+      for (const term of [...numbers, '1', '10.5', '0', '9007199254740992', '1e+21']) {
+        const text = `{"labels":{"a":[ ${number}]}}`
+        const condition: Condition = { op: 'terms', field: labels, terms: new Set([term]) }
+        const verdict = rawTest(condition)!({ source: () => Buffer.from(text), sourceOf: () => Buffer.from(text), text: () => undefined })
+        const isFound = matches(condition, { id: '', source: parseWritten(text) })
+        expect(verdict, `${term} in ${text}`).to.be.oneOf(['unsure', isFound ? 'yes' : 'no'])
+      }
   })
 
   it('knows a document that has no such member from its bytes', () => {

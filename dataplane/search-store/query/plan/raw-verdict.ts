@@ -54,13 +54,13 @@ function withStoredText(field: Field, textTest: TextTest, sourceTest: SourceTest
 }
 
 /**
- * For values of a flat_object, of which nothing is indexed: where a term is not among the bytes, and nothing is escaped there, no value is the term. A
- * number is written in many ways, so that terms begin with a letter.
+ * For values of a flat_object, of which nothing is indexed: where a term is not among the bytes, and nothing is escaped there, no value is the term.
+ * That of a number is what was written, too. Bytes that are no UTF-8 are read as U+FFFD.
  */
 function flatTermsTest({ field, terms, isExact }: Extract<Condition, { op: 'terms' }>): RawTest | undefined {
   const [member, ...below] = field.sourcePath
   if (classOf(field) !== 'flat' || member === undefined || below.length > 0 || isExact === true) return undefined
-  if (terms.size > MAX_WORDS || ![...terms].every(term => /^[a-z_][\x20-\x7e]*$/i.test(term))) return undefined
+  if (terms.size > MAX_WORDS || ![...terms].every(term => term.isWellFormed() && !term.includes('\ufffd'))) return undefined
   const wanted = [...terms].map(term => Buffer.from(term))
   return document => {
     const bytes = asBuffer(document.sourceOf(member))

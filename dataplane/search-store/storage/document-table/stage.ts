@@ -45,7 +45,8 @@ export function stageOperation(op: WriteOp, context: StageContext): WriteOutcome
         return stagePut(op.id, op.source, entry, context)
     }
   } catch (error) {
-    if (error instanceof DocumentRejected) return { error: { type: error.type, reason: error.message, status: 400 } }
+    if (error instanceof DocumentRejected)
+      return { error: { type: error.type, reason: error.message, status: 400, causedBy: error.causedBy } }
     throw error
   }
 }

@@ -1,5 +1,6 @@
 /** A disk that fails one operation on one kind of file: what was acknowledged is there, what was not is not, and the index goes on when the disk does. */
-import { basename } from 'node:path'
+import { readdirSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { rounds } from '../../../testing/rounds.ts'
@@ -109,4 +110,22 @@ describe('a disk that fails', function () {
             expect(idsOf(index), 'after another start').to.deep.equal(told.sorted)
             await index.close()
           }))
+
+  it('that has no room for a segment written anew: it is sealed as it was written', () =>
+    withDirectory(async dir => {
+      const files = createFailingFiles()
+      let index = await openIndex(dir, LOG_MAPPING, files)
+      const told = new Told()
+      for (let n = 0; n < 9; n++) await told.apply(index, creates(10 * n, 2))
+      files.fault = (done, at) => (done === 'write' && at.endsWith('.seg.tmp') ? 'ENOSPC' : undefined)
+      await index.seal()
+      expect(readdirSync(join(dir, 'index')).filter(name => name.includes('.seg'))).to.deep.equal(['00000001.seg', '00000002.seg'])
+      await work(index, told, 1_000)
+      expect(idsOf(index)).to.deep.equal(told.sorted)
+      await index.close()
+      files.fault = undefined
+      index = await openIndex(dir, LOG_MAPPING, files)
+      expect(idsOf(index), 'after a start').to.deep.equal(told.sorted)
+      await index.close()
+    }))
 })

@@ -1,5 +1,6 @@
 /** The files of an index's segments: made, sealed, put in the place of others, removed. */
 import { releaseBytes } from '../../../memory/release-bytes.ts'
+import { isDiskFull } from '../../full-disk.ts'
 import type { DeadDocuments } from './format/dead-documents.ts'
 import { SegmentFile } from './format/segment-file.ts'
 import { deadPath, logPath, lostPath, removeSegment, segmentPath } from './index-directory.ts'
@@ -74,9 +75,8 @@ export class SegmentFiles {
    * `saveState` saves mapping and list of segments, before the segment counts as sealed; it is told how many bytes of commits the segment's file has after any crash.
    */
   async seal(tail: Tail, nextSeqNo: number, log: IndexLog | undefined, saveState: SaveSealed): Promise<SealedSegment> {
-    const file = hasPoorBlocks(tail)
-      ? await this.#rewrite(tail, nextSeqNo, log, saveState)
-      : await this.#appendIndex(tail, nextSeqNo, log, saveState)
+    const rewritten = hasPoorBlocks(tail) ? await this.#rewrite(tail, nextSeqNo, log, saveState) : undefined
+    const file = rewritten ?? (await this.#appendIndex(tail, nextSeqNo, log, saveState))
     const sealed = SealedSegment.open(this.#context, tail.number, file, tail.dead)
     if (sealed === undefined) throw new Error(`${file.path} has no footer after sealing`)
     file.shareDescriptor(segmentPath(this.#dir, tail.number))
@@ -97,17 +97,22 @@ export class SegmentFiles {
     return tail.file
   }
 
-  /** Many small commits make poor blocks: the segment is written anew beside the old file, then put in its place. */
-  async #rewrite(tail: Tail, nextSeqNo: number, log: IndexLog | undefined, saveState: SaveSealed): Promise<SegmentFile> {
+  /**
+   * Many small commits make poor blocks: the segment is written anew beside the old file, then put in its place. Undefined where the disk has no
+   * room for both.
+   */
+  async #rewrite(tail: Tail, nextSeqNo: number, log: IndexLog | undefined, saveState: SaveSealed): Promise<SegmentFile | undefined> {
     const { files } = this.#context
     const path = segmentPath(this.#dir, tail.number)
     const temporary = `${path}.tmp`
     files.remove(temporary)
     const file = new SegmentFile(files, temporary)
+    let isWritten = false
     try {
       const { blocks, end } = await repackBlocks(tail, nextSeqNo, (bytes, at) => file.writeSync(bytes, at))
       const index = await encodeIndex(this.#context, tail, blocks, end, nextSeqNo)
       await file.append(index, end)
+      isWritten = true
       saveState(Math.min(tail.end, end))
       releaseBytes(index)
       // Readers of the log count on the segment being the one that it was written for.
@@ -118,6 +123,7 @@ export class SegmentFiles {
     } catch (error) {
       file.close()
       files.remove(temporary)
+      if (!isWritten && isDiskFull(error)) return undefined
       throw error
     }
     return file
