@@ -334,7 +334,9 @@ describe('the console', function () {
     await page.emulateMedia({ media: 'print' })
     await list.waitFor({ state: 'hidden' })
     expect(await page.getByRole('article').isVisible()).to.equal(true)
+    expect(await page.getByRole('article').getByText(/ ago$/).first().isVisible(), 'paper ages').to.equal(false)
     await page.emulateMedia({ media: 'screen' })
+    expect(await page.getByRole('article').getByText(/ ago$/).first().isVisible()).to.equal(true)
     await list.waitFor()
   })
 

@@ -7,12 +7,13 @@ export interface RelativeTimeProps {
   readonly what?: string
 }
 
-/** How long ago; a tooltip has the time itself. */
+/** How long ago; a tooltip has the time itself, and so has paper (`global.css`), which ages. */
 export function RelativeTime({ time, what }: RelativeTimeProps) {
   const nowMs = useNow()
+  const moment = formatTime(time)
   return (
-    <time dateTime={time} title={what === undefined ? formatTime(time) : `${what}: ${formatTime(time)}`} className="numeric">
-      {formatAgo(Date.parse(time), nowMs)}
+    <time dateTime={time} title={what === undefined ? moment : `${what}: ${moment}`} data-moment={moment} className="numeric">
+      <span>{formatAgo(Date.parse(time), nowMs)}</span>
     </time>
   )
 }
