@@ -1,6 +1,5 @@
 /** The auth proxy on the cloud address: key first, then the tenant of the key goes with the request to its back end (Spec: Authentication, Access patterns). */
 import { createKeyCheck, type KeyCheck } from '../../api-keys/key-check.ts'
-import { API_KEYS_PATH } from '../../api-keys/key-routes.ts'
 import type { ApiKeyStore, KeyOwner } from '../../api-keys/key-store.ts'
 import { API_KEY_HEADER } from '../../contract/headers.ts'
 import { createControlApp } from '../../http/control-app.ts'
@@ -8,7 +7,6 @@ import { HttpError } from '../../http/http-error.ts'
 import { createPlainLane } from '../../http/plain-lane/plain-lane.ts'
 import { type ConnectionLane, startHttpServer } from '../../http/server.ts'
 import { type Running, startTogether } from '../../lifecycle/running.ts'
-import { LOGS_EXPORT_PATH } from '../../otlp-intake/grpc-message.ts'
 import type { LocalCollector } from '../../otlp-intake/local-collector.ts'
 import { MemoryBudget } from '../../otlp-intake/memory-budget.ts'
 import { exportErrorBody } from '../../otlp-intake/refusal.ts'
@@ -18,27 +16,26 @@ import type { Log } from '../../telemetry/log.ts'
 import { createMetrics, type Metrics } from '../../telemetry/metrics.ts'
 import { DROPPED_BY_GATEWAY } from '../../tenant-export/attribute-names.ts'
 import { failedAnswer, mediaTypeOf, PROTOBUF_TYPE } from '../../tenant-export/export-answer.ts'
-import { COLLECTOR_AWAY, exportHttp } from '../../tenant-export/export-http.ts'
-import { answerSearch, createSearchDoor } from '../../tenant-search/search-endpoints.ts'
+import { COLLECTOR_AWAY } from '../../tenant-export/export-http.ts'
+import { createSearchDoor } from '../../tenant-search/search-endpoints.ts'
 import {
   answerBytes,
   answerError,
-  answerJson,
   type GatewayRequest,
   type GatewayResponse,
-  methodNotAllowed,
   stopReading,
   type TenantExchange,
 } from '../../upstream/exchange.ts'
-import { formatPath, parseRequestPath } from '../../upstream/request-path.ts'
+import { parseRequestPath } from '../../upstream/request-path.ts'
 import { createUpstream, type Upstream } from '../../upstream/upstream.ts'
 import { createAdmit } from './admission.ts'
 import { createAnswerKeys } from './answer-keys.ts'
-import { assertAllowed, BACK_END_NAMES, BACK_ENDS, type BackEnd, isBackEnd } from './back-ends.ts'
+import { BACK_END_NAMES, BACK_ENDS, type BackEnd } from './back-ends.ts'
 import { GrpcCall, isGrpc } from './ingest/export-grpc.ts'
 import { createGrpcUpstream } from './ingest/grpc-upstream.ts'
 import { createPlainExports, EXPORT_PATHS } from './ingest/plain-exports.ts'
 import { createRateLimit, NO_LIMIT } from './rate-limit.ts'
+import { createRoutes } from './routes.ts'
 import type { Certificate } from './tls/certificate.ts'
 import { type CallHandler, REQUEST_TIMEOUT_MS, startTlsServer } from './tls/tls-server.ts'
 
@@ -96,61 +93,21 @@ export function startGateway(config: GatewayConfig): Promise<Gateway> {
 }
 
 function createFront(config: GatewayConfig, check: KeyCheck, metrics: Metrics) {
-  const { log, clock, keys, search, maxRequestBytes } = config
-  const collector = createUpstream({ endpoint: config.collector.http, name: 'the collector', unreachable: COLLECTOR_AWAY }, log)
+  const { log, clock, keys, maxRequestBytes } = config
+  const upstreams = openUpstreams(config)
   const collectorGrpc = createGrpcUpstream(config.collector.grpc)
-  const backEnds = Object.fromEntries(
-    BACK_ENDS.map(name => [name, createUpstream({ endpoint: config.backEnds[name], name: BACK_END_NAMES[name] }, log)]),
-  ) as Readonly<Record<BackEnd, Upstream>>
-  const authorization =
-    search.username === undefined
-      ? {}
-      : { authorization: `Basic ${Buffer.from(`${search.username}:${search.password ?? ''}`).toString('base64')}` }
-  const store = createUpstream({ endpoint: search.endpoint, name: 'the search store', headers: authorization, ca: search.ca }, log)
-  const searchDoor = createSearchDoor(store)
   const budget = new MemoryBudget(config.maxPendingBytes, () => monotonicMs(clock))
   const limit = config.requestsPerSecond === undefined ? NO_LIMIT : createRateLimit(config.requestsPerSecond)
   const admit = createAdmit({ check, limit, requestsPerSecond: config.requestsPerSecond, clock, log })
   const count = metrics.labelledCounter(REQUESTS, ['to', 'status'])
-  const answerKeys = createAnswerKeys({ keys, clock, flushUses: check.flush })
-  const isAdmin = ({ tenant }: Pick<KeyOwner, 'tenant'>) => config.adminTenants.has(tenant)
-
-  const answerBackEnd = (name: BackEnd, exchange: TenantExchange, segments: readonly string[]) => {
-    const { request, owner, path } = exchange
-    const isOpen = isAdmin(owner)
-    if (!isOpen) assertAllowed(name, request.method ?? 'GET', segments)
-    // As text, `/metrics` holds the metrics of the process, which are for all tenants.
-    const changed = name === 'agent' && !isOpen ? { accept: 'application/json' } : {}
-    return backEnds[name].forward(exchange, { path: formatPath(segments, path.search), headers: changed })
-  }
-
-  const answerMetrics = async ({ response, owner }: TenantExchange) => {
-    if (!isAdmin(owner)) throw new HttpError(403, 'GET /metrics of the gateway speaks for all tenants: only for those in ADMIN_TENANTS')
-    response.setHeader('content-type', metrics.contentType)
-    ;(response as { end(text: string): unknown }).end(await metrics.text())
-  }
-
-  /** Where a request goes, by its path, and its answer. */
-  const routeOf = ({ path: { segments }, request }: TenantExchange): { readonly to: string; answer(exchange: TenantExchange): unknown } => {
-    const whole = `/${segments.join('/')}`
-    const [first, second] = segments
-    if (EXPORT_PATHS.includes(whole))
-      return {
-        to: 'collector',
-        answer: exchange =>
-          exportHttp({ collector: config.collector.local ?? collector, budget, maxRequestBytes, dropped: DROPPED_BY_GATEWAY }, exchange),
-      }
-    if (whole === API_KEYS_PATH) return { to: 'keys', answer: answerKeys }
-    if (first === 'api' && second === 'search')
-      return { to: 'search', answer: exchange => answerSearch(searchDoor, exchange, segments.slice(2)) }
-    if (first === 'api' && isBackEnd(second)) return { to: second, answer: exchange => answerBackEnd(second, exchange, segments.slice(2)) }
-    if (whole === '/health' || whole === '/metrics') {
-      if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed(request.method, 'GET, HEAD')
-      return { to: 'gateway', answer: whole === '/metrics' ? answerMetrics : ({ response }) => answerJson(response, 200, { status: 'ok' }) }
-    }
-    if (whole === LOGS_EXPORT_PATH) throw new HttpError(415, 'content-type: expected application/grpc, over HTTP/2')
-    throw new HttpError(404, `no such path: ${whole.slice(0, 200)}`)
-  }
+  const routeOf = createRoutes({
+    exports: { collector: config.collector.local ?? upstreams.collector, budget, maxRequestBytes, dropped: DROPPED_BY_GATEWAY },
+    backEnds: upstreams.backEnds,
+    searchDoor: createSearchDoor(upstreams.store),
+    answerKeys: createAnswerKeys({ keys, clock, flushUses: check.flush }),
+    isAdmin: tenant => config.adminTenants.has(tenant),
+    metrics,
+  })
 
   const serve = async (request: GatewayRequest, response: GatewayResponse, owner: KeyOwner): Promise<string> => {
     const gone = new AbortController()
@@ -231,6 +188,24 @@ function createFront(config: GatewayConfig, check: KeyCheck, metrics: Metrics) {
     },
     async stop() {
       collectorGrpc.close()
+      await upstreams.close()
+    },
+  }
+}
+
+function openUpstreams({ collector: { http }, backEnds: endpoints, search, log }: GatewayConfig) {
+  const collector = createUpstream({ endpoint: http, name: 'the collector', unreachable: COLLECTOR_AWAY }, log)
+  const backEnds = Object.fromEntries(
+    BACK_ENDS.map(name => [name, createUpstream({ endpoint: endpoints[name], name: BACK_END_NAMES[name] }, log)]),
+  ) as Readonly<Record<BackEnd, Upstream>>
+  const authorization =
+    search.username === undefined
+      ? {}
+      : { authorization: `Basic ${Buffer.from(`${search.username}:${search.password ?? ''}`).toString('base64')}` }
+  const store = createUpstream({ endpoint: search.endpoint, name: 'the search store', headers: authorization, ca: search.ca }, log)
+  return {
+    ...{ collector, backEnds, store },
+    async close(): Promise<void> {
       await Promise.all([collector, store, ...Object.values(backEnds)].map(upstream => upstream.close()))
     },
   }
