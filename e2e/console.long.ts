@@ -295,6 +295,8 @@ describe('the console', function () {
     await page.getByRole('button', { name: /^Resolved/ }).focus()
     for (const key of ['j', 'k', 'Enter']) await page.keyboard.press(key)
     await page.waitForURL(/\/incidents\/[^/?]+$/)
+    // The incident has keys once it is shown.
+    await page.getByLabel('Note, for the timeline and the tickets').waitFor()
     await page.keyboard.press('n')
     await page.keyboard.type('a look')
     for (const key of ['Escape', 'a']) await page.keyboard.press(key)
