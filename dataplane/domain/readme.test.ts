@@ -16,7 +16,7 @@ const rules = files.filter(file => file.endsWith('.ts') && !file.endsWith('.test
 const SHAPES = [
   'records/flat-record-fields.ts',
   'incidents/incident-fields.ts',
-  'root-cause/observation.ts',
+  'root-cause/observed/observation.ts',
   'root-cause/root-cause.ts',
   'tickets/target.ts',
   'tickets/ticket-event.ts',

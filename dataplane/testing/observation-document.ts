@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Observation } from '../domain/root-cause/observation.ts'
+import type { Observation } from '../domain/root-cause/observed/observation.ts'
 
 export const hex = (text: string, length: number) => hash('sha256', text, 'hex').slice(0, length)
 

@@ -1,6 +1,6 @@
 /** A small shop for tests of root causes: each request goes from `gateway` to `orders` to `payments` and back. */
 import { findRootCause, type Question } from '../domain/root-cause/find-root-cause.ts'
-import type { Observation } from '../domain/root-cause/observation.ts'
+import type { Observation } from '../domain/root-cause/observed/observation.ts'
 import type { RootCause } from '../domain/root-cause/root-cause.ts'
 
 export const AT_MS = Date.UTC(2026, 0, 1, 12)

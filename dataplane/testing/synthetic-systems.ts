@@ -1,7 +1,7 @@
 /** Small systems made up from a seed, each with a fault whose service is known: for asking how well the search for a root cause generalises. */
 import { maskMessage, patternId } from '../domain/records/pattern.ts'
-import type { Observation } from '../domain/root-cause/observation.ts'
-import { statementWords } from '../domain/root-cause/template.ts'
+import type { Observation } from '../domain/root-cause/observed/observation.ts'
+import { statementWords } from '../domain/root-cause/observed/template.ts'
 
 const MINUTE_MS = 60_000
 export const SYNTHETIC_AT_MS = Date.UTC(2026, 2, 3, 4)

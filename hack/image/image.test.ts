@@ -92,7 +92,7 @@ describe('the container image', () => {
   })
 })
 
-/** What `${NAME:-default}` is for a user who has no variable of that name. */
+/** The value of `${NAME:-default}` for a user who has no variable of that name. */
 const withoutOwn = (value: string): string => /^\$\{[A-Z_]+:-(.*)\}$/.exec(value)?.[1] ?? value
 
 describe('compose.yaml', () => {

@@ -1,6 +1,6 @@
 /** Whether what an incident consists of is nothing new for its service (Decisions 6, `recurring`). */
 import type { Anomaly } from '../anomalies/anomaly.ts'
-import { countShift } from '../root-cause/statistics.ts'
+import { countShift } from '../root-cause/detectors/statistics.ts'
 import { areRegular } from '../time/regular-times.ts'
 import type { GroupedAnomaly } from './anomaly-window.ts'
 import type { Incident } from './incident-fields.ts'

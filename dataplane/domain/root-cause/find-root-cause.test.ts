@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { AT_MS, type Line, noise, observation, rootCauseOf, shop, traffic, USUAL } from '../../testing/root-cause-fixture.ts'
 import { DETECTOR_NAMES } from './find-root-cause.ts'
-import type { Observation } from './observation.ts'
+import type { Observation } from './observed/observation.ts'
 
 const without = (...lines: readonly string[]) => USUAL.filter(({ says }) => !lines.includes(says))
 const slower = (service: string, byMs: number) =>

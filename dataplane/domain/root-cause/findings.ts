@@ -1,6 +1,6 @@
 /** Findings of a detector: pieces of evidence, and for each service how strong they are (Decisions 6). */
-import { entryOf } from './entry-of.ts'
-import type { ObservedRecord } from './observed-system.ts'
+import { entryOf } from './observed/entry-of.ts'
+import type { ObservedRecord } from './observed/observed-system.ts'
 import type { ReasonKind } from './root-cause.ts'
 
 export interface CauseEvidence {

@@ -1,6 +1,6 @@
 /** Where the window of an incident begins: its first anomaly comes seconds or minutes after its fault (Decisions 6). */
 import { type Question, rankSystem } from './find-root-cause.ts'
-import { orderRecords, recordsBefore, splitAt } from './observed-system.ts'
+import { orderRecords, recordsBefore, splitAt } from './observed/observed-system.ts'
 import type { CauseRanking } from './ranking.ts'
 
 /** A window reaches at least so far beyond the last of the starts: it holds the first anomaly, and records of its service, wherever it begins. */

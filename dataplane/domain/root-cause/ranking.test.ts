@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { AT_MS, finish, observation, shop, USUAL } from '../../testing/root-cause-fixture.ts'
 import { rankCauses } from './find-root-cause.ts'
-import type { Observation } from './observation.ts'
+import type { Observation } from './observed/observation.ts'
 import { causeOf } from './ranking.ts'
 
 /** A service without traces: a line each second for ten minutes, and `count` new errors in the window. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { AT_MS, observation, rootCauseOf, shop, USUAL } from '../../testing/root-cause-fixture.ts'
-import type { Observation, ReadChange } from './observation.ts'
+import type { Observation, ReadChange } from './observed/observation.ts'
 import { type ChangeNature, changeIn } from './recent-changes.ts'
 
 /** A shop whose payments fail from `AT_MS` on. */

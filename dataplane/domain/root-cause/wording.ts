@@ -5,7 +5,7 @@ import { wordsOfPattern } from '../records/pattern-words.ts'
 import { isStackFrame } from '../records/stack-frame.ts'
 import { wordsOfLine } from '../records/words-of-line.ts'
 import { withoutWrapping } from '../records/wrapped-exception.ts'
-import { reasonIn } from './read-error-words.ts'
+import { reasonIn } from './errors/read-error-words.ts'
 
 const MAX_QUOTE = 120
 /** Parts of a longer line: as much as tells who speaks, and the words right before the reason. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { findRootCause } from '../../domain/root-cause/find-root-cause.ts'
-import type { Observation } from '../../domain/root-cause/observation.ts'
+import type { Observation } from '../../domain/root-cause/observed/observation.ts'
 import { causeOf } from '../../domain/root-cause/ranking.ts'
 import { runInTurns } from '../../limits/run-in-turns.ts'
 import { type SearchRequest, type SearchStore, SearchStoreUnavailable } from '../../ports/search-store.ts'

@@ -1,9 +1,10 @@
 /** Makes observations of stored records. Equal texts are kept once: JSON gives each record copies of its own, and an analysis holds tens of thousands of records. */
-import { entryOf } from '../../domain/root-cause/entry-of.ts'
-import { levelInText } from '../../domain/root-cause/level-in-text.ts'
-import type { Observation } from '../../domain/root-cause/observation.ts'
-import { readErrorWords, tellsKernelKill, tellsLastingState } from '../../domain/root-cause/read-error-words.ts'
-import { buildTemplate, statementWords } from '../../domain/root-cause/template.ts'
+
+import { readErrorWords, tellsKernelKill, tellsLastingState } from '../../domain/root-cause/errors/read-error-words.ts'
+import { entryOf } from '../../domain/root-cause/observed/entry-of.ts'
+import { levelInText } from '../../domain/root-cause/observed/level-in-text.ts'
+import type { Observation } from '../../domain/root-cause/observed/observation.ts'
+import { buildTemplate, statementWords } from '../../domain/root-cause/observed/template.ts'
 
 export interface StoredRecord {
   readonly time_unix_nano: string

@@ -1,8 +1,8 @@
 /** Reads the records of a few errors of a window: their patterns lack hosts, ports, all that is quoted, and attributes (Decisions 6). */
 import { EXCEPTION_KEYS, joinException } from '../../domain/records/exception-message.ts'
-import { CALLED_KEYS, readCalled, readQueue } from '../../domain/root-cause/called-service.ts'
-import { chooseChanges, chooseErrors, messageKey, type ReadError, withErrorTexts } from '../../domain/root-cause/error-texts.ts'
-import type { Observation } from '../../domain/root-cause/observation.ts'
+import { chooseChanges, chooseErrors, messageKey, type ReadError, withErrorTexts } from '../../domain/root-cause/errors/error-texts.ts'
+import { CALLED_KEYS, readCalled, readQueue } from '../../domain/root-cause/observed/called-service.ts'
+import type { Observation } from '../../domain/root-cause/observed/observation.ts'
 import { isoTime } from '../../domain/time/iso-time.ts'
 import { portionsOf } from '../../limits/portions-of.ts'
 import { runInTurns } from '../../limits/run-in-turns.ts'

@@ -1,7 +1,7 @@
 /** Reads what the search for a root cause looks at: a bounded number of records of one tenant, whole traces where there are more (Decisions 6). */
 
-import type { Observation } from '../../domain/root-cause/observation.ts'
-import { CALL_SITE_KEYS } from '../../domain/root-cause/template.ts'
+import type { Observation } from '../../domain/root-cause/observed/observation.ts'
+import { CALL_SITE_KEYS } from '../../domain/root-cause/observed/template.ts'
 import { isoTime } from '../../domain/time/iso-time.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import { searchLogs } from '../search-logs.ts'

@@ -1,8 +1,8 @@
 /** Records of an outage as the search for a root cause sees them: read as the product reads them, without a store between. */
 import { hash } from 'node:crypto'
 import { buildPattern } from '../../domain/records/pattern.ts'
-import { chooseChanges, chooseErrors, messageKey, type ReadError, withErrorTexts } from '../../domain/root-cause/error-texts.ts'
-import type { Observation } from '../../domain/root-cause/observation.ts'
+import { chooseChanges, chooseErrors, messageKey, type ReadError, withErrorTexts } from '../../domain/root-cause/errors/error-texts.ts'
+import type { Observation } from '../../domain/root-cause/observed/observation.ts'
 import { ObservationBuilder } from '../../pipeline/root-cause/build-observations.ts'
 import { finish } from '../root-cause-fixture.ts'
 import type { RawRecord } from './outage-system.ts'

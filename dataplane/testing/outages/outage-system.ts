@@ -1,5 +1,5 @@
 /** A small company's services that work as they do before an outage and during one: records of two phases, made up from a seed. */
-import { entryOf } from '../../domain/root-cause/entry-of.ts'
+import { entryOf } from '../../domain/root-cause/observed/entry-of.ts'
 import { type Called, type CallFailure, type Level, type Line, LOG_STYLES, type LogStyle, type StyleName } from './log-styles.ts'
 
 export const OUTAGE_AT_MS = Date.UTC(2026, 2, 3, 4)

@@ -1,8 +1,8 @@
 /** Labelled faults as the rules see them, without a store between: for the many variants of a fault that say how well the rules generalise. */
 import { hash } from 'node:crypto'
 import { buildPattern } from '../../../dataplane/domain/records/pattern.ts'
-import type { Observation } from '../../../dataplane/domain/root-cause/observation.ts'
-import { buildTemplate, statementWords } from '../../../dataplane/domain/root-cause/template.ts'
+import type { Observation } from '../../../dataplane/domain/root-cause/observed/observation.ts'
+import { buildTemplate, statementWords } from '../../../dataplane/domain/root-cause/observed/template.ts'
 import type { ExportRequest, FaultData, LabelledFault } from './labelled-faults.ts'
 
 export const MINUTE_MS = 60_000

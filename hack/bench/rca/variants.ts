@@ -1,6 +1,6 @@
 /** The labelled faults seen otherwise, and faults made up in fault-free records: how well the rules do on what they were not made with. No server is needed. */
 import { findRootCause } from '../../../dataplane/domain/root-cause/find-root-cause.ts'
-import type { Observation } from '../../../dataplane/domain/root-cause/observation.ts'
+import type { Observation } from '../../../dataplane/domain/root-cause/observed/observation.ts'
 import { runInTurns } from '../../../dataplane/limits/run-in-turns.ts'
 import { buildSynthetic, SYNTHETIC_KINDS, TRACINGS } from '../../../dataplane/testing/synthetic-systems.ts'
 import { Random } from '../random.ts'

@@ -2,7 +2,7 @@
  * How far the judged minute lies from the time before it, in standard deviations; positive where it has more. The spread is that which the slots
  * before had among each other, where this is more than chance alone (Decisions 5).
  */
-import { logLikelihood } from '../../root-cause/statistics.ts'
+import { logLikelihood } from '../../root-cause/detectors/statistics.ts'
 import { deviationsOf } from './signal.ts'
 import { baselineFrom, JUDGED_SLOTS, judgedFrom, type SlotTable } from './slots.ts'
 

@@ -1,6 +1,6 @@
 /** Numbers the log statements of one service: patterns that begin with the same words are one (Decisions 6). */
-import { levelInText } from '../../root-cause/level-in-text.ts'
-import { statementWords } from '../../root-cause/template.ts'
+import { levelInText } from '../../root-cause/observed/level-in-text.ts'
+import { statementWords } from '../../root-cause/observed/template.ts'
 
 /** Statements told apart; further ones count for the service as a whole alone. */
 export const MAX_STATEMENTS = 64

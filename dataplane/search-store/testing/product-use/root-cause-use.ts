@@ -1,6 +1,6 @@
 /** Requests to the search store for a root cause: counts, call sites as doc values, pages of records of a time, patterns by their ids, messages of errors. */
 import { LOGS_PREFIX } from '../../../contract/indices.ts'
-import type { Observation } from '../../../domain/root-cause/observation.ts'
+import type { Observation } from '../../../domain/root-cause/observed/observation.ts'
 import { analyse } from '../../../pipeline/root-cause/analyse.ts'
 import { readPatterns } from '../../../pipeline/root-cause/read-patterns.ts'
 import type { BulkOperation, SearchStore } from '../../../ports/search-store.ts'

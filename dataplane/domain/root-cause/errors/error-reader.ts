@@ -1,0 +1,235 @@
+/** Reads the error statements of a system: the other service that each means, and whether it complains of another one (Decisions 6). */
+import { asksForBlame } from '../../language-model/orders.ts'
+import { withoutHead } from '../../records/line-head.ts'
+import { maskMessage } from '../../records/pattern.ts'
+import type { Waiting } from '../findings.ts'
+import { createFindCalled } from '../observed/called-service.ts'
+import { entryOf } from '../observed/entry-of.ts'
+import type { Kind } from '../observed/observed-system.ts'
+import { createFindHost, type FindHost } from '../observed/service-of-host.ts'
+import { createFindNamed } from './named-service.ts'
+import { findQuoted } from './quoted-errors.ts'
+import {
+  asksWrongly,
+  type ErrorSense,
+  type ErrorWords,
+  maskBesideStatus,
+  readErrorWords,
+  refusesLogin,
+  tellsNothing,
+  tellsOomKill,
+  tellsRestarts,
+  withOpenReasons,
+} from './read-error-words.ts'
+
+export interface ErrorReader {
+  /** The service that is meant instead of the one that wrote it; undefined: none, or nobody knows. */
+  named(kind: Kind): number | undefined
+  senseOf(kind: Kind): ErrorSense
+  /** Somebody answered with a status of failure, and nothing tells who. */
+  isAnswered(kind: Kind): boolean
+  /** The name that it could not resolve; undefined for other errors, and where it does not tell. */
+  unresolvedNameOf(kind: Kind): string | undefined
+  /** The thing that its service waited for, where it does not tell whose; undefined where it tells nothing but that something failed. */
+  waits(kind: Kind): Waiting | undefined
+  /** Complains of another service, or says nothing but that something failed, where another service says more. */
+  isRemote(kind: Kind): boolean
+  /**
+   * The error that a request began with, out of its errors in the order of time: one with a cause of its own before those that only complain, since
+   * clocks differ; then the first that tells anything.
+   */
+  beginningOf<T extends { readonly kind: Kind }>(errors: readonly T[]): T | undefined
+  /** For people and models: masked, as patterns are, but for quoted reasons. */
+  textOf(kind: Kind): string
+}
+
+/** Clocks differ. */
+const CLOCKS_MS = 2_000
+
+/** Characters of a message in which orders to its readers are looked for. */
+const MAX_ORDERS = 400
+
+interface ReadKind {
+  readonly sense: ErrorSense
+  readonly unresolvedName?: string | undefined
+  readonly waits?: Waiting
+  readonly isAnswered?: boolean
+  readonly named: number | undefined
+}
+
+const isFaultOfClient = (text: string) => refusesLogin(text) || asksWrongly(text)
+
+/** `firstMs`: when an error came first, ms since the epoch; infinite where nobody knows. */
+export function readErrors(
+  services: readonly string[],
+  kinds: Iterable<Kind>,
+  firstMs: (kind: Kind) => number = () => Number.POSITIVE_INFINITY,
+): ErrorReader {
+  const all = [...kinds]
+  const { repeats, onlyRefused } = findRepeats(all)
+  const findHost = createFindHost(services)
+  const findCalled = createFindCalled(services, findHost)
+  const namedBy = createNamedBy(services, findHost)
+  let restarts: readonly (readonly [service: number, ms: number])[] | undefined
+  /** Whom the kernel killed: the only service that the platform restarts, of several the first. Those beside it fail because of it, or are moved. */
+  const killedBefore = (kill: Kind): number | undefined => {
+    restarts ??= all.flatMap(kind => {
+      const { named } = textsOf(kind).some(tellsRestarts) ? readOnce(kind) : {}
+      return named === undefined ? [] : [[named, firstMs(kind)] as const]
+    })
+    if (new Set(restarts.map(([service]) => service)).size <= 1) return restarts[0]?.[0]
+    const [first, second] = [...Map.groupBy(restarts, ([service]) => service)]
+      .map(([service, times]) => ({ service, ms: Math.min(...times.map(([, ms]) => ms).filter(ms => ms >= firstMs(kill) - CLOCKS_MS)) }))
+      .sort((a, b) => a.ms - b.ms)
+    return first!.ms + CLOCKS_MS < second!.ms ? first!.service : undefined
+  }
+  const read = (kind: Kind): ReadKind => {
+    const texts = textsOf(kind)
+    const isOfStore = kind.called.some(({ isStore }) => isStore)
+    const words = texts.map(text => readErrorWords(text, isOfStore))
+    const ofAttributes = mostOf(kind.called.map(each => findCalled(each, kind.service)))
+    const system = words.find(each => each.system !== undefined)?.system
+    const called =
+      ofAttributes ?? (system === undefined ? undefined : findCalled({ hosts: [], rpc: undefined, system, isStore: true }, kind.service))
+    const first = words.find(each => each.sense !== 'vague') ?? words[0]!
+    // Else the writer of a log line would choose the cause.
+    if (texts.some(text => asksForBlame(text.slice(0, MAX_ORDERS)))) return { sense: first.sense, named: undefined }
+    const repeated = repeats.get(kind)
+    if (texts.some(isFaultOfClient)) {
+      const client = onlyRefused(kind.service)
+      if (client !== undefined) return { sense: 'callee', named: client }
+      if (repeated !== undefined && onlyRefused(repeated) === kind.service) return { sense: 'own', named: undefined }
+    }
+    if (repeated !== undefined) return { sense: 'callee', named: repeated }
+    const killed = () => (texts.some(tellsOomKill) ? killedBefore(kind) : undefined)
+    const named = words.map(each => namedBy(each, kind.service, called)).find(service => service !== undefined) ?? killed()
+    const sense = words.find(each => each.sense === 'own')?.sense ?? first.sense
+    // Attributes say of whom it complains.
+    if ((sense === 'vague' || (sense === 'plain' && system !== undefined)) && named !== undefined && named === called)
+      return { sense: 'callee', named }
+    const { unresolvedName } = first
+    // The service that asks for a name that nobody answers for is as near to the fault as one gets, as with a site of others.
+    const isOfOthers =
+      words.some(each => each.isUnresolved || isOfStranger(each)) || kind.called.some(({ hosts }) => hosts.some(isStranger))
+    if (named === undefined && isOfOthers) return { sense: sense === 'callee' ? 'plain' : sense, named, unresolvedName }
+    if (named !== undefined) return { sense, named, unresolvedName }
+    const isUnanswered =
+      sense === 'callee' || words.some(each => each.refusesPeer) || (sense === 'plain' && first.isUnanswered && kind.called.length === 0)
+    return {
+      sense,
+      named,
+      unresolvedName,
+      isAnswered: first.isAnswered && sense === 'callee',
+      waits: first.isPoolEmpty ? 'connection' : first.isAnswered ? 'nothing' : isUnanswered ? 'answer' : 'nothing',
+    }
+  }
+  const known = new Map<Kind, ReadKind>()
+  const readOnce = (kind: Kind): ReadKind => entryOf(known, kind, () => read(kind))
+  let telling: ReadonlySet<number> | undefined
+  const othersTell = (service: number) => {
+    telling ??= new Set(all.filter(kind => readOnce(kind).sense !== 'vague').map(kind => kind.service))
+    return telling.size > (telling.has(service) ? 1 : 0)
+  }
+  const firstTelling = <T extends { readonly kind: Kind }>(errors: readonly T[]) =>
+    errors.find(({ kind }) => readOnce(kind).sense !== 'vague')
+  /** The error of the service that it names, along the chain of who names whom: clocks differ, and who waits longest may write first. */
+  const atEndOfChain = <T extends { readonly kind: Kind }>(first: T, errors: readonly T[]): T => {
+    const seen = new Set([first.kind.service])
+    let last = first
+    for (;;) {
+      const { named } = readOnce(last.kind)
+      if (named === undefined || seen.has(named)) return last
+      seen.add(named)
+      const next = firstTelling(errors.filter(({ kind }) => kind.service === named))
+      if (next === undefined) return last
+      last = next
+    }
+  }
+  return {
+    named: kind => readOnce(kind).named,
+    senseOf: kind => readOnce(kind).sense,
+    waits: kind => (readOnce(kind).sense === 'vague' ? undefined : (readOnce(kind).waits ?? 'nothing')),
+    isAnswered: kind => readOnce(kind).isAnswered === true,
+    unresolvedNameOf: kind => readOnce(kind).unresolvedName,
+    isRemote: kind => readOnce(kind).sense === 'callee' || (readOnce(kind).sense === 'vague' && othersTell(kind.service)),
+    beginningOf: errors => {
+      const own = errors.find(({ kind }) => readOnce(kind).sense === 'own' && readOnce(kind).named === undefined)
+      const first = own ?? firstTelling(errors)
+      return first === undefined ? errors[0] : own === undefined ? atEndOfChain(first, errors) : own
+    },
+    textOf,
+  }
+}
+
+/** Errors that quote what another service said, and who alone is refused. */
+function findRepeats(kinds: readonly Kind[]) {
+  const said = kinds.flatMap(kind => textsOf(kind).map(text => ({ kind, service: kind.service, text })))
+  // An error that holds no more than the words of any error repeats nobody.
+  const quoted = findQuoted(said.map(each => (tellsNothing(each.text) ? { ...each, text: '' } : each)))
+  const repeats = new Map<Kind, number>()
+  /** Services that pass on that a server does not let them in, or does not know what they ask for, by the server. */
+  const refused = new Map<number, Set<number>>()
+  for (const [at, { kind, text }] of said.entries()) {
+    const service = quoted[at]
+    if (service === undefined) continue
+    if (!repeats.has(kind)) repeats.set(kind, service)
+    if (isFaultOfClient(text)) entryOf(refused, service, () => new Set()).add(kind.service)
+  }
+  /** The only service that is not let in has the wrong password, and the only one whose column is not there asks for a wrong one; where several are, it is the server. */
+  const onlyRefused = (server: number) => {
+    const [client, ...others] = refused.get(server) ?? []
+    return others.length === 0 ? client : undefined
+  }
+  return { repeats, onlyRefused }
+}
+
+/** The service that the words of an error mean, said by `speaker`; `called`: the one that attributes name. */
+type NamedBy = (words: ErrorWords, speaker: number, called: number | undefined) => number | undefined
+
+function createNamedBy(services: readonly string[], findHost: FindHost): NamedBy {
+  const findNamed = createFindNamed(services)
+  const nameService = services.findIndex(name => /dns/i.test(name))
+  return ({ sense, hosts, isUnresolved, isLookupUnanswered, isOfNearEnd, withoutCallers }, speaker, called) => {
+    if (isOfNearEnd) return undefined
+    // The names that a name service looked up are not at fault.
+    const findWord = () => (speaker === nameService ? undefined : findNamed(withoutCallers, speaker))
+    if (isUnresolved) {
+      if (nameService >= 0 && nameService !== speaker) return nameService
+      // A service whose name nobody has any more is gone.
+      return isLookupUnanswered ? findNamed(withoutNames(withoutCallers, hosts), speaker) : findWord()
+    }
+    for (const host of hosts) {
+      const service = findHost(host)
+      if (service !== undefined && service !== speaker) return service
+    }
+    return sense === 'own' ? undefined : (called ?? findWord())
+  }
+}
+
+/** The words of a statement for people and models: of what was read of its records, masked as patterns are, but for quoted reasons; else its pattern. */
+export function textOf({ errorTexts: [text], pattern }: Pick<Kind, 'errorTexts' | 'pattern'>): string {
+  return text === undefined ? pattern : maskBesideStatus(withOpenReasons(text), maskMessage)
+}
+
+/** The one that comes most often, the first of as many; undefined where that comes most often. */
+function mostOf(services: readonly (number | undefined)[]): number | undefined {
+  const groups = [...Map.groupBy(services, service => service)].sort(([, one], [, other]) => other.length - one.length)
+  return groups[0]?.[0]
+}
+
+const withoutNames = (text: string, names: readonly string[]): string =>
+  names.reduce((left, name) => left.replaceAll(name, ' '), text.toLowerCase())
+
+/** Names that are known within a network only. */
+const WITHIN = /\.(?:svc|local|localdomain|internal|intern|intranet|lan|corp|home)$/
+
+/** Complains of a site that others run: who wrote it is as near to the fault as one gets. */
+function isOfStranger({ sites }: ErrorWords): boolean {
+  return sites.some(isStranger)
+}
+
+const isStranger = (host: string) => host.includes('.') && !WITHIN.test(host)
+
+function textsOf({ errorTexts, pattern }: Kind): readonly string[] {
+  return (errorTexts.length === 0 ? [pattern] : errorTexts).map(withoutHead)
+}
