@@ -4,9 +4,16 @@ import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import type { Resource } from '../../dataplane/kube/resource.ts'
 import { canonicalJson } from './canonical-json.ts'
 
-/** Whether the object has this status already; the order of members does not count, nor does a map without any. */
+/** Whether the object has this status already; the order of members and conditions does not count, nor does a map without any. */
 export function hasStatus(object: KubernetesObject, status: object): boolean {
-  return canonicalJson(withoutEmptyMaps((object['status'] ?? {}) as object)) === canonicalJson(withoutEmptyMaps(status))
+  return comparable((object['status'] ?? {}) as object) === comparable(status)
+}
+
+/** Conditions are a map by their type: an API server may keep a new one elsewhere than it was applied. */
+function comparable(status: { readonly conditions?: unknown }): string {
+  const { conditions } = status
+  const inOrder = Array.isArray(conditions) ? { conditions: conditions.toSorted((a, b) => `${a?.type}`.localeCompare(`${b?.type}`)) } : {}
+  return canonicalJson(withoutEmptyMaps({ ...status, ...inOrder }))
 }
 
 /**
