@@ -48,7 +48,7 @@ interface Counted {
   readonly windowMinutes: number
 }
 
-/** What a window is held against. */
+/** The measure that a window is held against. */
 interface Usual {
   /** How many records the window would have without a fault. */
   expectedOf(series: MinuteSeries): number
