@@ -3,6 +3,7 @@
  * the document tables (small, mutable, SQLite). Queries know only these interfaces.
  */
 
+import type { RejectionCause } from '../mapping/document-rejected.ts'
 import type { IndexMapping } from '../mapping/field-types.ts'
 import type { FrozenIndex } from './frozen-index.ts'
 import type { IndexFeed } from './index-feed.ts'
@@ -51,7 +52,7 @@ export interface WriteError {
   readonly reason: string
   readonly status: 400 | 404 | 409 | 429 | 503 | 507
   /** The reason beneath a refusal of the document itself. */
-  readonly causedBy?: { readonly type: string; readonly reason: string } | undefined
+  readonly causedBy?: RejectionCause | undefined
 }
 
 export type WriteOutcome =

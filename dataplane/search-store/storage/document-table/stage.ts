@@ -7,6 +7,7 @@ import type { MutableMapping } from '../../mapping/mapping.ts'
 import { checkDocumentSize, parseDocumentText } from '../../mapping/parse-document.ts'
 import type { Leaf } from '../../mapping/values.ts'
 import type { WriteOp, WriteOutcome } from '../index-storage.ts'
+import { rejectedWrite } from '../rejected-write.ts'
 import { conflictOf } from '../write-conflict.ts'
 import { mergeDocument } from './merge-document.ts'
 
@@ -45,8 +46,7 @@ export function stageOperation(op: WriteOp, context: StageContext): WriteOutcome
         return stagePut(op.id, op.source, entry, context)
     }
   } catch (error) {
-    if (error instanceof DocumentRejected)
-      return { error: { type: error.type, reason: error.message, status: 400, causedBy: error.causedBy } }
+    if (error instanceof DocumentRejected) return rejectedWrite(error)
     throw error
   }
 }

@@ -1,13 +1,14 @@
 /** Checks and stages the operations of one commit, in order. */
 
 import { parseExact } from '../../../json/exact-numbers.ts'
-import { DocumentRejected, type RejectionCause } from '../../../mapping/document-rejected.ts'
+import { DocumentRejected } from '../../../mapping/document-rejected.ts'
 import type { MutableMapping } from '../../../mapping/mapping.ts'
 import { checkDocumentSize, parseJson } from '../../../mapping/parse-document.ts'
 import type { Turns } from '../../../turns.ts'
 import { DamagedSegment } from '../../damaged-segment.ts'
 import { mergeDocument } from '../../document-table/merge-document.ts'
 import type { Creations, WriteOp, WriteOutcome } from '../../index-storage.ts'
+import { rejectedWrite } from '../../rejected-write.ts'
 import type { WalkedBlock, WalkedDocuments } from '../../walked-documents.ts'
 import { conflictOf } from '../../write-conflict.ts'
 import { type IdKey, idHash, idKeyOf, MAX_ID_BYTES, putUuid, UUID_BYTES } from '../format/document-id.ts'
@@ -321,15 +322,15 @@ function merge(stored: Uint8Array, partial: Uint8Array): Uint8Array {
 /** Numbers that lose digits in `JSON.parse`: long ones, and `1.0`. */
 const CHANGED_BY_PARSING = /\d{16}|\.\d*0\s*[,\]}]/
 
-function refusal(type: string, reason: string, causedBy?: RejectionCause): WriteOutcome {
-  return { error: { type, reason, status: 400, causedBy } }
+function refusal(type: string, reason: string): WriteOutcome {
+  return { error: { type, reason, status: 400 } }
 }
 
 /** An operation on a document that is damaged, or of which nobody can read whether it is there. */
 export const DAMAGED_STATUS = 503
 
 function refused(error: unknown): WriteOutcome {
-  if (error instanceof DocumentRejected) return refusal(error.type, error.message, error.causedBy)
+  if (error instanceof DocumentRejected) return rejectedWrite(error)
   // The other operations of the commit need not wait for a backup, and the type tells a client that to try again changes nothing.
   if (error instanceof DamagedSegment)
     return { error: { type: 'damaged_document_exception', reason: error.message, status: DAMAGED_STATUS } }
