@@ -122,7 +122,8 @@ function pipelineOfPod({ metadata: { namespace, labels } }: KubernetesObject): r
   return name === undefined ? [] : [keyOf(namespace === undefined ? { name } : { namespace, name })]
 }
 
-function isOurs({ metadata }: KubernetesObject): boolean {
+/** Whether the operator made an object. */
+export function isOurs({ metadata }: KubernetesObject): boolean {
   return metadata.labels?.['app.kubernetes.io/managed-by'] === OPERATOR_NAME
 }
 

@@ -1,6 +1,5 @@
 /** Which pipelines and routes a change concerns. */
 
-import { OPERATOR_NAME } from '../../dataplane/contract/operator-name.ts'
 import type { ObjectCache } from '../../dataplane/kube/informers/object-cache.ts'
 import type { ObjectChange } from '../../dataplane/kube/informers/object-store.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
@@ -13,7 +12,7 @@ import { externalNames, pipelineReferences, type Reference, routeReference, want
 import { topicsKeys } from '../observed/shared-topics.ts'
 import type { WorkQueue } from '../runtime/work-queue.ts'
 import { type ClusterView, gatherExternalSecrets } from './gather.ts'
-import { BUDGETS, LOG_PIPELINES, PODS, SECRETS, TICKETING_ROUTES, TOPICS_INDEX } from './kinds.ts'
+import { BUDGETS, isOurs, LOG_PIPELINES, PODS, SECRETS, TICKETING_ROUTES, TOPICS_INDEX } from './kinds.ts'
 import type { ToldStatuses } from './told-statuses.ts'
 
 export interface TriggerDeps {
@@ -83,7 +82,7 @@ export function connectTriggers({ view, cache, pipelines, routes, told, isActive
   /** One that is not the operator's may select pods of any pipeline of its namespace. */
   const onBudget = (object: KubernetesObject): void => {
     onOwned(object)
-    if (object.metadata.labels?.['app.kubernetes.io/managed-by'] === OPERATOR_NAME) return
+    if (isOurs(object)) return
     for (const { metadata } of namespacePipelines(object.metadata.namespace)) pipelines.addAfter(keyOf(metadata), GATHER_MS)
   }
 
