@@ -1,5 +1,5 @@
 /** The table of docs/settings.md, from the settings themselves. */
-import { defaultOf, SETTINGS } from '../contract/env.ts'
+import { SETTINGS, shownDefaultOf } from '../contract/env.ts'
 import { ROLE_NAMES, type RoleName } from '../contract/roles.ts'
 import type { Setting } from '../contract/setting.ts'
 
@@ -16,9 +16,8 @@ export function settingsTable(): string {
 function defaultText(setting: Setting): string {
   const byValue = new Map<string, RoleName[]>()
   for (const role of setting.roles) {
-    const value = defaultOf(setting, role)
-    // The description says what an empty one means.
-    if (value !== undefined && value !== '') byValue.set(value, [...(byValue.get(value) ?? []), role])
+    const value = shownDefaultOf(setting, role)
+    if (value !== undefined) byValue.set(value, [...(byValue.get(value) ?? []), role])
   }
   const everywhere = byValue.size === 1 && [...byValue.values()][0]!.length === setting.roles.length
   const defaults = [...byValue].map(([value, roles]) => (everywhere ? `\`${value}\`` : `${roles.join(', ')}: \`${value}\``))

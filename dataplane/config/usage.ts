@@ -1,5 +1,5 @@
 /** The help text, from the tables of roles and commands. */
-import { defaultOf, settingsOfRole } from '../contract/env.ts'
+import { settingsOfRole, shownDefaultOf } from '../contract/env.ts'
 import { COMMANDS, ROLE_NAMES, ROLES, type RoleName } from '../contract/roles.ts'
 import type { Setting } from '../contract/setting.ts'
 
@@ -49,9 +49,8 @@ export function roleUsage(role: RoleName): string {
 
 function defaultNote(setting: Setting, role: RoleName): string {
   if (setting.requiredFor?.includes(role)) return ' (required)'
-  const value = defaultOf(setting, role)
-  // The description says what an empty one means.
-  return value === undefined || value === '' ? '' : ` (default ${value})`
+  const value = shownDefaultOf(setting, role)
+  return value === undefined ? '' : ` (default ${value})`
 }
 
 function portsOf(name: (typeof ROLE_NAMES)[number]): string {

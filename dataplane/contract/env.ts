@@ -504,6 +504,11 @@ export function defaultOf(setting: Setting, role: RoleName): string | undefined 
   return setting.defaultFor?.[role] ?? setting.default
 }
 
+/** The default that people are shown: none where it is empty, as the description says what that means. */
+export function shownDefaultOf(setting: Setting, role: RoleName): string | undefined {
+  return defaultOf(setting, role) || undefined
+}
+
 export function kindOf(setting: Setting, role: RoleName): ValueKind<unknown> {
   return setting.valueFor?.[role] ?? setting.value
 }
