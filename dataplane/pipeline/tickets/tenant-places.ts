@@ -1,6 +1,7 @@
 /** Places for work under way, which tenants share: some stay free for tenants with little of it, so that the work of others does not stall theirs. */
 import { isRecent } from '../../limits/is-recent.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { within } from '../within.ts'
 
 export interface PlaceLimits {
   /** Work under way; with `freshMs` alone what began within that time. */
@@ -51,10 +52,6 @@ export function createTenantPlaces(
       return end
     },
     idle,
-    async idleWithin(ms) {
-      const done = new AbortController()
-      await Promise.race([idle(), clock.sleep(ms, done.signal)])
-      done.abort()
-    },
+    idleWithin: ms => within(clock, ms, idle, () => undefined),
   }
 }
