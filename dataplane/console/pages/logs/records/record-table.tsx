@@ -115,8 +115,9 @@ export function RecordTable(props: RecordTableProps) {
   }, [])
 
   const isPrinting = usePrinting()
-  const printed = records.slice(0, MAX_PRINTED)
-  const rows = isPrinting ? printed.map(({ id: key }, index) => ({ key, index, start: 0 })) : virtualizer.getVirtualItems()
+  const rows = isPrinting
+    ? records.slice(0, MAX_PRINTED).map(({ id: key }, index) => ({ key, index, start: 0 }))
+    : virtualizer.getVirtualItems()
   const lastShown = rows.at(-1)?.index ?? 0
   useEffect(() => {
     if (!isPrinting && records.length > 0 && lastShown >= records.length - NEAR_END) onEnd?.()
@@ -179,9 +180,9 @@ export function RecordTable(props: RecordTableProps) {
         ))}
       </div>
       {footer !== undefined && <div className={styles.footer}>{footer}</div>}
-      {isPrinting && (total ?? records.length) > printed.length && (
+      {isPrinting && (total ?? records.length) > rows.length && (
         <p className={styles.printed}>
-          The first {formatCount(printed.length)} of {formatCount(total ?? records.length)} records. An export has all of them.
+          The first {formatCount(rows.length)} of {formatCount(total ?? records.length)} records. An export has all of them.
         </p>
       )}
     </div>
