@@ -31,7 +31,8 @@ interface Ports {
   readonly health: number
 }
 
-const PROGRAM = resolve(import.meta.dirname, '../../logpipeline')
+/** The command line of this checkout. */
+export const PROGRAM = resolve(import.meta.dirname, '../../logpipeline')
 
 /** The role alone, as a user starts it. */
 export const OUR_COLLECTOR: CollectorKind = {
