@@ -85,7 +85,7 @@ function start(role: string, portSetting: string, healthPath: string, env: Reado
   )
 }
 
-/** Of a process and its children. */
+/** The memory of a process and its children. */
 const residentMb = (pid: number) => family(pid).reduce((sum, member) => sum + memoryByKind(member).residentMb, 0)
 
 async function countLogs(port: number): Promise<number> {
