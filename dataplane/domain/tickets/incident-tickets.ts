@@ -178,11 +178,14 @@ export function settleOwed<T extends TicketedIncident>(incident: T, lastSeq: num
   return { ...incident, ticketing: left.length === 0 ? rest : { ...rest, owed: left } }
 }
 
+/** A time that is past, whatever the clock is set to: times of changes grow, and run ahead of a clock that was set back. */
+const AT_ONCE = new Date(0).toISOString()
+
 /** Adds an event for the rows of `targets`. */
 export function owe<T extends TicketedIncident>(incident: T, event: Omit<OwedEvent, 'seq'>): T {
   const seq = (incident.ticketing?.seq ?? 0) + 1
   const owed = [...(incident.ticketing?.owed ?? []), { ...event, seq }].slice(-MAX_OWED)
-  return noteDown(incident, { seq, owed, attentionAt: event.at })
+  return noteDown(incident, { seq, owed, attentionAt: AT_ONCE })
 }
 
 /** News since the targets were last told, one sentence each. */

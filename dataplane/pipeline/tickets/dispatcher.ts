@@ -76,6 +76,8 @@ const HOUSEKEEPING_MS = 10_000
 const MAX_EXPIRED = 100
 /** No row waits for so long, and no lease lasts so long: a time that lies further ahead is of a clock that has been set back since. */
 const TOO_FAR_MS = 7_200_000
+/** Clocks of agents differ by less. A row that was written later than that is of a clock that has been set back since, and so is the time that it waits for. */
+const CLOCKS_MS = 60_000
 /** An attempt whose end cannot be written keeps its place for so long. */
 const AGAIN_MS = 1_000
 
@@ -99,7 +101,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const iso = (ms = clock.nowMs()) => new Date(ms).toISOString()
   const isDue = () => ({
     bool: {
-      should: [{ range: { dueAt: { lte: iso() } } }, { range: { dueAt: { gt: iso(clock.nowMs() + TOO_FAR_MS) } } }],
+      should: [{ range: { dueAt: { lte: iso() } } }, { range: { updatedAt: { gt: iso(clock.nowMs() + CLOCKS_MS) } } }],
       minimum_should_match: 1,
     },
   })

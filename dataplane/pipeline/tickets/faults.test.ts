@@ -300,6 +300,22 @@ describe('faults around tickets', function () {
     }
   })
 
+  it('a row that waits for its next attempt is tried at once after the clock was set back, by seconds over a minute or by hours', async () => {
+    for (const [backMs, name] of [
+      [61 * SECOND_MS, 'by-a-minute'],
+      [3_600 * SECOND_MS, 'by-an-hour'],
+    ] as const) {
+      world.platforms.answer = () => ({ kind: 'retryable', reason: '503' })
+      await storeIncidents(store, { id: name, tenantId: 'default' })
+      await world.settle()
+      expect(statusOf(name)).to.equal('pending')
+      world.platforms.answer = () => undefined
+      world.clock.advance(-backMs)
+      await world.settle()
+      expect(statusOf(name)).to.equal('settled')
+    }
+  })
+
   it('a platform that asked for time is left alone until then by an agent that was started since, and by one that takes the lane over', async () => {
     let generation = 0
     const taker = world.replica({ owners: { owns: () => generation > 0, generation: () => generation } })

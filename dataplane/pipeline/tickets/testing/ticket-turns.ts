@@ -119,6 +119,17 @@ export function tellTurns(story: TicketStory): void {
     expect(await rows(2)).to.deep.equal(['slack open sent'])
   })
 
+  it('a change made after the clock was set back is told at once: its time is that of the change before, and a moment', async () => {
+    await add()
+    await story.world.settle()
+    const before = story.world.clock.nowMs()
+    story.world.clock.advance(-2 * HOUR_MS)
+    const at = new Date(before + 1).toISOString()
+    await change(incident => ({ ...oweChange(incident, { action: 'acknowledge', at, actor: 'ada' }), status: 'acknowledged' }))
+    await story.world.settle()
+    expect(story.world.platforms.events()).to.deep.equal(['slack open', 'slack acknowledge'])
+  })
+
   for (const refusal of [{ isTargetBroken: true }, {}] as const)
     it(`settings that change while an attempt is under way count at once, whatever the old ones are told: ${JSON.stringify(refusal)}`, async () => {
       use(['slack'], { targets: new Map([['slack', buildTarget('slack', { webhookUrl: 'https://old' })]]) })

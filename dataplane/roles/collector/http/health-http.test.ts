@@ -26,6 +26,12 @@ describe("the collector's health check", () => {
     ])
   })
 
+  it('its uptime goes on when the clock is set back', async () => {
+    clock.advance(5_000)
+    clock.shiftTimeOfDay(-3_600_000)
+    expect(JSON.parse((await get('/')).text)).to.include({ upSince: '2026-01-01T00:00:00.000Z', uptime: '5s' })
+  })
+
   it('503 "Server not available" while the message bus refuses, and for a while after', async () => {
     harness.bus.failWith('full')
     await harness.post(buildJson({ messages: ['a'] }))

@@ -2,7 +2,7 @@ import type { RequestListener, ServerResponse } from 'node:http'
 import { formatUptime } from '../../../domain/time/duration.ts'
 import { errorBody } from '../../../http/http-error.ts'
 import { pathOfTarget } from '../../../http/target-path.ts'
-import type { Clock } from '../../../ports/clock.ts'
+import { type Clock, monotonicMs } from '../../../ports/clock.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import type { Metrics } from '../../../telemetry/metrics.ts'
 
@@ -17,14 +17,15 @@ type Answer = (response: ServerResponse) => void | Promise<void>
 
 /** `GET /` (Spec: Ingestion), `/health` and `/metrics`. */
 export function createHealthHttp({ clock, metrics, log, isReady }: HealthHttpDeps): RequestListener {
-  const startedAtMs = clock.nowMs()
+  const upSince = new Date(clock.nowMs()).toISOString()
+  const startedMs = monotonicMs(clock)
   const answers: Readonly<Record<string, Answer>> = {
     '/'(response) {
       const ready = isReady()
       answerJson(response, ready ? 200 : 503, {
         status: ready ? 'Server available' : 'Server not available',
-        upSince: new Date(startedAtMs).toISOString(),
-        uptime: formatUptime(clock.nowMs() - startedAtMs),
+        upSince,
+        uptime: formatUptime(monotonicMs(clock) - startedMs),
       })
     },
     '/health': response => answerJson(response, 200, { status: 'ok' }),
