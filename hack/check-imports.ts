@@ -116,6 +116,7 @@ const ALLOWED: ImportTable = {
   'dataplane/lifecycle': ['dataplane/telemetry', 'dataplane/ports', '*'],
   // The API server of Kubernetes, for the operator and the agent.
   'dataplane/kube': [
+    'dataplane/http/proxy-choice.ts',
     'dataplane/limits/back-off.ts',
     'dataplane/contract/operator-name.ts',
     'dataplane/ports',
@@ -231,6 +232,7 @@ const ALLOWED: ImportTable = {
   // They connect to addresses of users: under one guard, which comes in as a port.
   'dataplane/adapters/outbound-http': [
     'dataplane/http/interim-answers.ts',
+    'dataplane/http/proxy-choice.ts',
     'dataplane/lifecycle/at-first-use.ts',
     'dataplane/limits/keep-bounded.ts',
     'dataplane/ports',

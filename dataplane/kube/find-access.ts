@@ -1,9 +1,9 @@
 /** Finds the API server and who we are there: in a kubeconfig, or in the pod that we run in. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isProxyUrl, type ProxyEnvironment, proxyEnvironment, proxyFor } from '../http/proxy-choice.ts'
 import type { ClusterAccess } from './cluster-access.ts'
 import { KubeconfigError, type KubeconfigFile, parseKubeconfig } from './kubeconfig.ts'
-import { type ProxyEnvironment, proxyFor } from './proxy-choice.ts'
 
 /** The variables that decide; the caller reads them. */
 export interface AccessEnvironment extends ProxyEnvironment {
@@ -56,16 +56,10 @@ function withProxy(access: ClusterAccess, environment: ProxyEnvironment): Cluste
   return { ...access, proxyUrl }
 }
 
-function isProxyUrl(text: string): boolean {
-  return URL.canParse(text) && ['http:', 'https:', 'socks5:'].includes(new URL(text).protocol) && new URL(text).hostname !== ''
-}
-
 /** Variables that the kubelet and proxies need set; they are no settings of ours. */
 export function podEnvironment(): AccessEnvironment {
   const { KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT, HOME } = process.env
-  const { HTTPS_PROXY, https_proxy, HTTP_PROXY, http_proxy, NO_PROXY, no_proxy } = process.env
-  const proxy = { HTTPS_PROXY, https_proxy, HTTP_PROXY, http_proxy, NO_PROXY, no_proxy }
-  return { KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT, HOME, ...proxy }
+  return { KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT, HOME, ...proxyEnvironment() }
 }
 
 function inClusterAccess(host: string, port: string, dir: string): ClusterAccess {

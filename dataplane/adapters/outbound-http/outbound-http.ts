@@ -1,7 +1,8 @@
 /** Requests to addresses that users configured, guarded against server-side request forgery, with undici. */
 import { isIP, type LookupFunction } from 'node:net'
-import type { Agent, buildConnector, Dispatcher } from 'undici'
+import type { buildConnector, Dispatcher } from 'undici'
 import { withInterimAnswers } from '../../http/interim-answers.ts'
+import type { ProxyEnvironment } from '../../http/proxy-choice.ts'
 import { atFirstUse } from '../../lifecycle/at-first-use.ts'
 import { keepBounded } from '../../limits/keep-bounded.ts'
 import type { OutboundAddresses } from '../../ports/outbound-addresses.ts'
@@ -15,6 +16,7 @@ import {
 import { certificateProblem } from '../../text/certificate-problem.ts'
 import { CONNECTION_WORDS } from '../../text/connection-words.ts'
 import { ALLOWED_BY, createOutboundAddresses } from './outbound-addresses.ts'
+import { createProxyWays } from './proxy-ways.ts'
 
 const CONNECT_MS = 10_000
 /** At once to one origin; more requests wait within their time. */
@@ -27,11 +29,23 @@ const MAX_SESSIONS = 100
 const IDLE_MS = 4_000
 const MAX_ANSWER_BYTES = 1_048_576
 const MAX_HEADER_BYTES = 16_384
+const POOLS = {
+  connections: MAX_CONNECTIONS,
+  maxOrigins: MAX_ORIGINS,
+  keepAliveTimeout: IDLE_MS,
+  keepAliveMaxTimeout: IDLE_MS,
+  maxHeaderSize: MAX_HEADER_BYTES,
+  // The time of the whole request is what counts, in `exchange`.
+  headersTimeout: 0,
+  bodyTimeout: 0,
+} as const
 
 export interface OutboundHttpConfig {
   /** Plain http, loopback and private networks, too. */
   readonly allowPrivate: boolean
   readonly addresses?: OutboundAddresses
+  /** Names the proxies that requests go through. Default: none. */
+  readonly proxies?: ProxyEnvironment
   /** For tests: certificate authorities beside the system's. */
   readonly ca?: string
 }
@@ -39,6 +53,7 @@ export interface OutboundHttpConfig {
 export function createOutboundHttp({
   allowPrivate,
   addresses = createOutboundAddresses({ allowPrivate }),
+  proxies = {},
   ca,
 }: OutboundHttpConfig): OutboundHttp {
   const lookupAt =
@@ -49,27 +64,23 @@ export function createOutboundHttp({
         error => done(error, ''),
       )
     }
-  const connections = atFirstUse(async () => {
+  const trust = ca === undefined ? {} : { ca }
+  const direct = atFirstUse(async () => {
     const { Agent, buildConnector } = await import('undici')
     const connectorAt = perPort(port =>
       withInterimAnswers(
-        buildConnector({
-          ...{ timeout: CONNECT_MS, allowH2: false, maxCachedSessions: MAX_SESSIONS },
-          ...{ lookup: lookupAt(port), ...(ca !== undefined && { ca }) },
-        }),
+        buildConnector({ timeout: CONNECT_MS, allowH2: false, maxCachedSessions: MAX_SESSIONS, lookup: lookupAt(port), ...trust }),
       ),
     )
-    return new Agent({
-      connect: (to, done) => connectorAt(portOf(to))(to, done),
-      connections: MAX_CONNECTIONS,
-      maxOrigins: MAX_ORIGINS,
-      keepAliveTimeout: IDLE_MS,
-      keepAliveMaxTimeout: IDLE_MS,
-      maxHeaderSize: MAX_HEADER_BYTES,
-      // The time of the whole request is what counts, below.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    })
+    return new Agent({ ...POOLS, connect: (to, done) => connectorAt(portOf(to))(to, done) })
+  })
+  const proxyWays = createProxyWays({
+    ...{ proxies, addresses },
+    async open(uri) {
+      const { ProxyAgent } = await import('undici')
+      const requestTls = { allowH2: false, maxCachedSessions: MAX_SESSIONS, ...trust }
+      return new ProxyAgent({ ...POOLS, uri, connectTimeout: CONNECT_MS, requestTls })
+    },
   })
 
   return {
@@ -78,9 +89,13 @@ export function createOutboundHttp({
       // The look-up of names is checked when the connection is made. Literal addresses have none.
       const literal = url.hostname.replace(/^\[|\]$/g, '')
       if (isIP(literal) !== 0) await addresses.resolve(literal, portOf(url))
-      return await exchange(await connections.open(), url, request, signal)
+      const way = await proxyWays.to(url)
+      if (way === undefined) return await exchange(await direct.open(), url, request, signal)
+      return await exchange(way.dispatcher, url, request, signal, `through the proxy ${way.proxy}: `)
     },
-    close: () => connections.close(agent => agent.destroy()),
+    async close() {
+      await Promise.all([direct.close(agent => agent.destroy()), proxyWays.close()])
+    },
   }
 }
 
@@ -112,7 +127,14 @@ function checkUrl(text: string, allowPrivate: boolean): URL {
   return url
 }
 
-function exchange(agent: Agent, url: URL, request: OutboundRequest, signal: AbortSignal | undefined): Promise<OutboundAnswer> {
+/** `way` stands before the reason of a failure. */
+function exchange(
+  dispatcher: Dispatcher,
+  url: URL,
+  request: OutboundRequest,
+  signal: AbortSignal | undefined,
+  way = '',
+): Promise<OutboundAnswer> {
   const { method, timeoutMs, maxAnswerBytes = MAX_ANSWER_BYTES } = request
   const body = typeof request.body === 'object' ? JSON.stringify(request.body) : request.body
   const headers = { ...(typeof request.body === 'object' && { 'content-type': 'application/json' }), ...request.headers }
@@ -134,7 +156,7 @@ function exchange(agent: Agent, url: URL, request: OutboundRequest, signal: Abor
     /** Without a controller nothing was written yet, and nothing will be: the handler aborts at its start. */
     const fail = (why: string, cause?: unknown) =>
       end(() => {
-        reject(new TargetUnreachable(`${url.host}: ${why}`, controller !== undefined, { cause }))
+        reject(new TargetUnreachable(`${url.host}: ${way}${why}`, controller !== undefined, { cause }))
         controller?.abort(new Error(why))
       })
     const finish = (isCut: boolean) =>
@@ -169,7 +191,10 @@ function exchange(agent: Agent, url: URL, request: OutboundRequest, signal: Abor
         else end(() => reject(known))
       },
     }
-    agent.dispatch({ origin: url.origin, path: url.pathname + url.search, method, headers, ...(body !== undefined && { body }) }, handler)
+    dispatcher.dispatch(
+      { origin: url.origin, path: url.pathname + url.search, method, headers, ...(body !== undefined && { body }) },
+      handler,
+    )
   })
 }
 

@@ -74,7 +74,7 @@ const LIMITED_MS = 200
 /** How often to look for rows that are to be given up, and for the age of the oldest row. */
 const HOUSEKEEPING_MS = 10_000
 const MAX_EXPIRED = 100
-/** No row waits for so long, and no lease lasts so long: a time that lies further ahead is of a clock that has been set back since. */
+/** No lease lasts so long: one that ends further ahead is of a clock that has been set back since. */
 const TOO_FAR_MS = 7_200_000
 /** Clocks of agents differ by less. A row that was written later than that is of a clock that has been set back since, and so is the time that it waits for. */
 const CLOCKS_MS = 60_000

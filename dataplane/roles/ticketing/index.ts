@@ -5,6 +5,7 @@ import { createLanguageModel } from '../../adapters/language-model/language-mode
 import { createOutboundAddresses, expectedInsteadOf } from '../../adapters/outbound-http/outbound-addresses.ts'
 import { createOutboundHttp } from '../../adapters/outbound-http/outbound-http.ts'
 import type { OwnServer } from '../../adapters/outbound-http/own-servers.ts'
+import { proxyEnvironment } from '../../http/proxy-choice.ts'
 import { defineRole, type RoleContext } from '../role.ts'
 import { createSecretCipher, parseEncryptionKeys } from './config/secret-cipher.ts'
 import { startTicketing } from './ticketing.ts'
@@ -18,7 +19,7 @@ export const start = defineRole(async ({ settings, log, clock, standalone }: Rol
   const allowsPrivateTargets = settings.ALLOW_PRIVATE_TARGETS === 'true'
   const ownServers = [serverAt(searchEndpoint), ...[TICKETING_PORT, ...(standalone?.ports ?? [])].map(port => ({ host, port }))]
   const addresses = createOutboundAddresses({ allowPrivate: allowsPrivateTargets, ownServers })
-  const outbound = createOutboundHttp({ allowPrivate: allowsPrivateTargets, addresses })
+  const outbound = createOutboundHttp({ allowPrivate: allowsPrivateTargets, addresses, proxies: proxyEnvironment() })
   keep({ stop: () => outbound.close() })
   const fieldRules = {
     allowsPlainHttp: allowsPrivateTargets,

@@ -12,6 +12,17 @@ export interface ProxyEnvironment {
   readonly no_proxy?: string | undefined
 }
 
+/** The variables as this process has them; they are no settings of ours. */
+export function proxyEnvironment(): ProxyEnvironment {
+  const { HTTPS_PROXY, https_proxy, HTTP_PROXY, http_proxy, NO_PROXY, no_proxy } = process.env
+  return { HTTPS_PROXY, https_proxy, HTTP_PROXY, http_proxy, NO_PROXY, no_proxy }
+}
+
+/** Whether a proxy can be asked at that URL. */
+export function isProxyUrl(text: string): boolean {
+  return URL.canParse(text) && ['http:', 'https:', 'socks5:'].includes(new URL(text).protocol) && new URL(text).hostname !== ''
+}
+
 /** URL of the proxy for a server; undefined: none. Nothing on this machine is asked through a proxy. */
 export function proxyFor(server: string, environment: ProxyEnvironment): string | undefined {
   const { protocol, hostname, port } = new URL(server)
