@@ -113,7 +113,7 @@ const ALLOWED: ImportTable = {
   ],
   'dataplane/telemetry': ['dataplane/contract', 'pino', 'prom-client'],
   'dataplane/config': ['dataplane/contract', '*'],
-  'dataplane/lifecycle': ['dataplane/telemetry', 'dataplane/ports', '*'],
+  'dataplane/lifecycle': ['dataplane/telemetry', 'dataplane/ports', 'dataplane/limits/drain-time.ts', '*'],
   // The API server of Kubernetes, for the operator and the agent.
   'dataplane/kube': [
     'dataplane/http/proxy-choice.ts',
@@ -130,6 +130,7 @@ const ALLOWED: ImportTable = {
     'dataplane/contract',
     'dataplane/json',
     'dataplane/limits/body-memory.ts',
+    'dataplane/limits/drain-time.ts',
     'dataplane/limits/turns.ts',
     'dataplane/memory/release-bytes.ts',
     'dataplane/telemetry',

@@ -2,6 +2,7 @@
 import type { EventEmitter } from 'node:events'
 import type { RequestListener } from 'node:http'
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
+import { graceLeftMs } from '../limits/drain-time.ts'
 import { bracketed } from '../text/bracketed.ts'
 import { closerWhenIdle } from './close-when-idle.ts'
 import { limitConnections } from './connection-limit.ts'
@@ -130,7 +131,7 @@ export async function listen(server: NetServer, at: ListenConfig, connections: C
     port,
     announceStop: () => connections.announce?.(),
     async stop(graceMs = STOP_GRACE_MS) {
-      const cut = setTimeout(() => connections.cut(), graceMs)
+      const cut = setTimeout(() => connections.cut(), graceLeftMs(graceMs))
       const isLastCall = connections.announce !== undefined && graceMs > LAST_CALL_MS
       connections.announce?.()
       // Connections that wait for their turn would be reset: those are accepted first.

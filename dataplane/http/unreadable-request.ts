@@ -1,13 +1,14 @@
 import type { Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type ErrorBody, errorBody } from './http-error.ts'
+import { formatLastAnswer } from './last-answer.ts'
 
 /** Answers to the faults that the HTTP parser finds, by Node's error code. */
-const ANSWERS: Readonly<Record<string, { readonly status: number; readonly phrase: string; readonly message: string }>> = {
-  HPE_HEADER_OVERFLOW: { status: 431, phrase: 'Request Header Fields Too Large', message: 'the headers of the request are too large' },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, phrase: 'Request Timeout', message: 'the request took too long to arrive' },
+const ANSWERS: Readonly<Record<string, { readonly status: number; readonly message: string }>> = {
+  HPE_HEADER_OVERFLOW: { status: 431, message: 'the headers of the request are too large' },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: 'the request took too long to arrive' },
 }
-const MALFORMED = { status: 400, phrase: 'Bad Request', message: 'not a well-formed HTTP request' }
+const MALFORMED = { status: 400, message: 'not a well-formed HTTP request' }
 
 /** How long the rest of what their clients send is read over: unread bytes would reset the connection, and take the answer along. */
 const REST_MS = 2_000
@@ -19,20 +20,12 @@ export function answerUnreadableRequests(server: Server, bodyOf: ErrorBody = err
     // The parser finds the same fault in each further piece.
     if (answered.has(socket) && error.code !== 'ECONNRESET') return
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-    const { status, phrase, message } = ANSWERS[error.code ?? ''] ?? MALFORMED
-    const body = JSON.stringify(bodyOf(status, message))
-    const head = [
-      `HTTP/1.1 ${status} ${phrase}`,
-      'Content-Type: application/json; charset=utf-8',
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      'Cache-Control: no-store',
-      'Connection: close',
-    ]
+    const { status, message } = ANSWERS[error.code ?? ''] ?? MALFORMED
     answered.add(socket)
     // A second answer behind the beginning of another one would be taken for a part of its body.
     const { _httpMessage: begun } = socket as { readonly _httpMessage?: ServerResponse | null }
     if (begun?.headersSent) socket.end()
-    else socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+    else socket.end(formatLastAnswer(status, bodyOf(status, message)))
     const cut = setTimeout(() => socket.destroy(), REST_MS)
     socket.once('close', () => clearTimeout(cut))
   })

@@ -1,4 +1,5 @@
 /** Runs something until the program is asked to end, then drains it (Decisions 2). */
+import { beginDrain } from '../limits/drain-time.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../telemetry/log.ts'
 import { describeProblem } from './describe-problem.ts'
@@ -54,6 +55,7 @@ function endOf(running: Stoppable, asked: Promise<EndSignal>): Promise<End> {
 
 async function drain(running: Stoppable, { log, clock }: Pick<RunDeps, 'log' | 'clock'>): Promise<number> {
   const timer = new AbortController()
+  const endDrain = beginDrain()
   const late = clock.sleep(DRAIN_LIMIT_MS, timer.signal).then(() => {
     if (!timer.signal.aborted) log.error({ limitMs: DRAIN_LIMIT_MS }, 'did not drain in time')
     return 1
@@ -64,6 +66,7 @@ async function drain(running: Stoppable, { log, clock }: Pick<RunDeps, 'log' | '
     log.error({ error }, 'could not stop cleanly')
     return 1
   } finally {
+    endDrain()
     timer.abort()
   }
 }

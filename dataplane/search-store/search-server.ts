@@ -44,6 +44,8 @@ export interface SearchServerConfig {
   readonly maxBulkBytes?: number
   /** Memory of queries for parts of log indices that were read lately, bytes. Default 64 MiB. */
   readonly cacheBytes?: number
+  /** Time of slow clients at the stop. Default 10 s. */
+  readonly drainMs?: number
   /** Where queries run; default: in a process of their own. */
   readonly createQueryRunner?: (config: ProcessRunnerConfig) => QueryRunner
 }
@@ -140,7 +142,7 @@ async function openServer(config: SearchServerConfig): Promise<RunningServer> {
       backUp: to => backUpStore({ dir, database, catalog }, to),
       async stop() {
         maintenance.abort()
-        await Promise.all([server.stop(DRAIN_MS), bulkPorts.stop()])
+        await Promise.all([server.stop(config.drainMs ?? DRAIN_MS), bulkPorts.stop()])
         await queries?.stop()
         await maintained
         leases.stop()

@@ -6,6 +6,7 @@ import { withInterimAnswers } from '../http/interim-answers.ts'
 import { atFirstUse } from '../lifecycle/at-first-use.ts'
 import { createTurns, type Turns } from '../limits/turns.ts'
 import type { Log } from '../telemetry/log.ts'
+import { createAwayLog } from './away-log.ts'
 import { answerHead, type Exchange, stopReading } from './exchange.ts'
 import { answerHeaders, type HeaderPolicy, type HeaderValues, requestHeaders } from './headers.ts'
 
@@ -97,13 +98,14 @@ export function createUpstream(config: UpstreamConfig, log: Log): Upstream {
   })
   let underWay = 0
   const inTurn = createTenantTurns()
+  const isAway = createAwayLog(log, config)
 
   const failed = (cause: unknown): HttpError => {
     if (cause instanceof HttpError) return cause
     const { code, name: kind } = cause as NodeJS.ErrnoException
     if (UNFIT.has(code)) return new HttpError(400, 'expected a request that can be passed on, seen another', {}, { cause })
     // A page that was left is nobody's fault.
-    if (cause !== CALLER_GONE) log.warn({ error: cause, endpoint }, `${name} gave no answer`)
+    if (cause !== CALLER_GONE) isAway(cause)
     if (code === 'UND_ERR_HEADERS_TIMEOUT') return new HttpError(504, `${name} did not answer in time`, {}, { cause })
     if (code === 'UND_ERR_HEADERS_OVERFLOW' || kind === 'HTTPParserError')
       return new HttpError(502, `${name} gave an answer that cannot be passed on`, {}, { cause })

@@ -18,6 +18,8 @@ export interface ConnectionDeps {
   readonly windowBytes?: number | undefined
   /** How long a request may take until it is complete, and an answer until it is taken. Default 30 s. */
   readonly streamTimeoutMs?: number | undefined
+  /** A whole answer for clients that speak HTTP/1; where there is one, our settings wait for the client's first bytes. */
+  readonly http1Answer?: string | undefined
   /** The client has done what it must not. */
   readonly onFault: (error: Error) => void
 }
@@ -36,6 +38,9 @@ const QUIET_PERIOD_MS = 5_000
 const QUIET_FRAMES_PER_ANSWER = 4
 /** So long the other end may take to close after a fault. */
 const LINGER_MS = 2_000
+const HTTP1_START = /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|CONNECT|TRACE) /
+/** Bytes in which that shows. */
+const HTTP1_START_BYTES = 8
 
 /** Serves HTTP/2 to a client that knows it is spoken (RFC 9113, 3.3): requests and their answers, no push, no priorities. */
 export class Http2Connection implements FrameSink {
@@ -53,6 +58,7 @@ export class Http2Connection implements FrameSink {
   /** Since `#quietSinceMs`. */
   #quietFrames = 0
   #quietSinceMs: number
+  #hasGreeted = false
   #isClosing = false
   /** Since then nothing is read any more. */
   #endedMs: number | undefined
@@ -73,8 +79,7 @@ export class Http2Connection implements FrameSink {
       onTaken: bytes => this.#taken(bytes),
       onIdle: () => this.#endWhenIdle(),
     })
-    this.#writer.settings(SETTINGS)
-    this.#writer.windowUpdate(0, windowBytes - DEFAULT_WINDOW_BYTES)
+    if (deps.http1Answer === undefined) this.#greet()
     socket.on('data', this.#onData)
     socket.on('drain', () => this.#streams.sendAll())
     socket.on('close', () => this.#streams.cutAll())
@@ -83,6 +88,7 @@ export class Http2Connection implements FrameSink {
   /** Takes no new requests; the connection ends when those under way are answered. */
   close(): void {
     if (this.#isClosing) return
+    this.#greet()
     this.#isClosing = true
     this.#streams.close()
     this.#writer.goAway(this.#streams.lastId, ERROR_CODE.none, '')
@@ -173,8 +179,28 @@ export class Http2Connection implements FrameSink {
   }
 
   readonly #onData = (chunk: Buffer): void => {
-    if (this.#endedMs === undefined) this.#read(chunk)
+    if (this.#endedMs === undefined) this.#receive(chunk)
     releaseBytes(chunk)
+  }
+
+  #receive(chunk: Buffer): void {
+    if (!this.#hasGreeted && HTTP1_START.test(chunk.toString('latin1', 0, HTTP1_START_BYTES))) return void this.#answerHttp1()
+    this.#greet()
+    this.#read(chunk)
+  }
+
+  #greet(): void {
+    if (this.#hasGreeted) return
+    this.#hasGreeted = true
+    this.#writer.settings(SETTINGS)
+    this.#writer.windowUpdate(0, this.#windowBytes - DEFAULT_WINDOW_BYTES)
+  }
+
+  #answerHttp1(): void {
+    this.#deps.onFault(new Error('a request of HTTP/1'))
+    this.#isClosing = true
+    this.#socket.write(this.#deps.http1Answer!)
+    this.#end()
   }
 
   #read(chunk: Buffer): void {

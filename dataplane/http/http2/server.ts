@@ -16,6 +16,7 @@ export interface Http2ServerDeps {
   /** As those of a connection. */
   readonly windowBytes?: number
   readonly streamTimeoutMs?: number
+  readonly http1Answer?: string
 }
 
 /** Connections over which HTTP/2 is spoken, wherever they come from. */
@@ -30,7 +31,7 @@ const TCP_KEEP_ALIVE_MS = 60_000
 const CHECK_MS = 5_000
 
 export function createHttp2Connections(deps: Http2ServerDeps): Http2Connections {
-  const { createHandler, monotonicMs, log, checkMs = CHECK_MS, windowBytes, streamTimeoutMs } = deps
+  const { createHandler, monotonicMs, log, checkMs = CHECK_MS, ...bounds } = deps
   const connections = new Set<Http2Connection>()
   const onFault = (error: Error) => log.debug({ error }, 'HTTP/2 connection failed')
   const checking = setInterval(() => {
@@ -39,7 +40,7 @@ export function createHttp2Connections(deps: Http2ServerDeps): Http2Connections 
   }, checkMs).unref()
   return {
     accept(socket) {
-      const connection = new Http2Connection(socket, { handler: createHandler(socket), monotonicMs, onFault, windowBytes, streamTimeoutMs })
+      const connection = new Http2Connection(socket, { ...bounds, handler: createHandler(socket), monotonicMs, onFault })
       connections.add(connection)
       socket.on('error', onFault)
       socket.on('close', () => connections.delete(connection))

@@ -44,6 +44,7 @@ describe('an upload', () => {
     ['a JSON array, gzip by its content-encoding', gzipSync(array), { 'content-encoding': 'gzip' }],
     ['a form', form(FILE), {}],
     ['a form with gzip', form(gzipSync(array)), {}],
+    ['NDJSON in UTF-16, as PowerShell writes it', Buffer.from(`\ufeff${FILE.replaceAll('\n', '\r\n')}\r\n`, 'utf16le'), {}],
   ] as const)
     it(`takes ${title}`, async () => {
       const answer = await upload(body, headers)

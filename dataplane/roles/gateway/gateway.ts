@@ -18,6 +18,7 @@ import { DROPPED_BY_GATEWAY } from '../../tenant-export/attribute-names.ts'
 import { failedAnswer, mediaTypeOf, PROTOBUF_TYPE } from '../../tenant-export/export-answer.ts'
 import { COLLECTOR_AWAY } from '../../tenant-export/export-http.ts'
 import { createSearchDoor } from '../../tenant-search/search-endpoints.ts'
+import { createAwayLog } from '../../upstream/away-log.ts'
 import {
   answerBytes,
   answerError,
@@ -153,6 +154,7 @@ function createFront(config: GatewayConfig, check: KeyCheck, metrics: Metrics) {
 
   const grpc = {
     ...{ collector: config.collector.local ?? collectorGrpc, admit, budget, maxRequestBytes, clock, log },
+    onAway: createAwayLog(log, { name: 'the collector', endpoint: config.collector.grpc }),
     count: (to: string) => count([to, 'grpc'], 1),
   }
   const calls: CallHandler = (head, exchange, socket) => (isGrpc(head) ? new GrpcCall(grpc, socket, head, exchange) : undefined)

@@ -8,6 +8,7 @@ import { MAX_BUS_MESSAGE_BYTES } from '../../contract/topics.ts'
 import { decodeMessage } from '../../otlp/testing/logs-proto.ts'
 import { LOGS_EXPORT_PATH } from '../../otlp-intake/grpc-message.ts'
 import { SearchStoreUnavailable } from '../../ports/search-store.ts'
+import { SILENT } from '../../telemetry/log.ts'
 import { grpcMessage } from '../collector/testing/collector-harness.ts'
 import { buildPayload, buildProtobuf } from '../collector/testing/requests.ts'
 import { type Harness, startHarness } from './testing/gateway-harness.ts'
@@ -301,11 +302,16 @@ function suite(isLocal: boolean): void {
     }
   })
 
-  it('UNAVAILABLE when the collector is away', async () => {
-    const away = await startHarness({ collector: { http: 'http://127.0.0.1:1', grpc: 'http://127.0.0.1:1' } })
+  it('UNAVAILABLE when the collector is away, of which the log tells', async () => {
+    const warnings: string[] = []
+    const log = { ...SILENT, warn: (_fields: object, message: string) => void warnings.push(message) }
+    const away = await startHarness({ collector: { http: 'http://127.0.0.1:1', grpc: 'http://127.0.0.1:1' }, log })
     try {
-      const { code, details } = await send(buildProtobuf(ONE), { key: away.key }, away)
-      expect([code, details]).to.deep.equal([status.UNAVAILABLE, 'the request could not be forwarded to the collector'])
+      for (let i = 0; i < 2; i++) {
+        const { code, details } = await send(buildProtobuf(ONE), { key: away.key }, away)
+        expect([code, details]).to.deep.equal([status.UNAVAILABLE, 'the request could not be forwarded to the collector'])
+      }
+      expect(warnings).to.deep.equal(['the collector gave no answer'])
     } finally {
       await away.stop()
     }

@@ -31,10 +31,13 @@ export interface SearchThreadMessage {
   readonly port: number
 }
 
+/** The other servers of the process have stopped by then, which may have taken most of its time. */
+const DRAIN_MS = 5_000
+
 giveBackGarbage()
 const { directory, host, port, logLevel, logFormat, backUps } = workerData as SearchThreadData
 const log = createLogger({ level: logLevel, format: logFormat, fields: { role: 'search' } })
-const server = createSearchServer({ dir: directory, host, port, clock: systemClock, log })
+const server = createSearchServer({ dir: directory, host, port, clock: systemClock, log, drainMs: DRAIN_MS })
 backUps.on('message', (to: string) => void backUp(to))
 parentPort!.on('message', async (message: ToSearchThread) => {
   if (message.kind === 'connect') return server.attach(message.port)

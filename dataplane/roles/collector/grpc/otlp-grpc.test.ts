@@ -156,6 +156,15 @@ describe('OTLP over gRPC: LogsService/Export', () => {
     expect(status(await call({ frames: [grpcMessage(MESSAGE)] }))).to.equal(0)
   })
 
+  it('OTLP over HTTP/1 reads which port takes it', async () => {
+    for (const body of ['{}', 'x'.repeat(300_000)]) {
+      const answer = await fetch(`http://127.0.0.1:${harness.grpcPort}/v1/logs`, { method: 'POST', body })
+      const message = `this port speaks gRPC alone; OTLP over HTTP goes to port ${harness.httpPort}`
+      expect(answer.status).to.equal(400)
+      expect(await answer.json()).to.deep.equal({ error: message, status: 400, code: 3, message })
+    }
+  })
+
   it('another protocol than gRPC gets 415', async () => {
     expect((await call({ headers: { 'content-type': 'application/json' }, frames: [] })).headers[':status']).to.equal(415)
   })

@@ -1,12 +1,13 @@
 /** The OTLP service over gRPC: reads a call, hands its request to the intake, answers with a status. */
 import type { RequestHead } from '../../../http/http2/request-head.ts'
 import { type Exchange, NO_RECEIVER, type RequestHandler, type RequestReceiver } from '../../../http/http2/stream.ts'
+import { formatLastAnswer } from '../../../http/last-answer.ts'
 import { type Encoding, parseEncoding } from '../../../otlp-intake/decompress.ts'
 import { acceptedAnswer, errorAnswer, OTHER_PROTOCOL, refusedAnswer } from '../../../otlp-intake/grpc-answer.ts'
 import { GrpcMessage, LOGS_EXPORT_PATH } from '../../../otlp-intake/grpc-message.ts'
 import { parseGrpcTimeout, TOO_LATE } from '../../../otlp-intake/grpc-timeout.ts'
 import type { MemoryLease } from '../../../otlp-intake/memory-budget.ts'
-import { GRPC, Refusal, refusalOf } from '../../../otlp-intake/refusal.ts'
+import { errorJson, GRPC, Refusal, refusalOf } from '../../../otlp-intake/refusal.ts'
 import { type Clock, monotonicMs } from '../../../ports/clock.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import type { CollectorCounters } from '../intake/collector-counters.ts'
@@ -23,6 +24,12 @@ export interface OtlpGrpcDeps {
 /** OTLP over gRPC: the unary call `LogsService/Export` (gRPC over HTTP/2); a handler for each connection. */
 export function createOtlpGrpc(deps: OtlpGrpcDeps): () => RequestHandler {
   return () => handleCalls(deps, new Client())
+}
+
+/** The answer to a sender of OTLP over HTTP/1 that took this port for the other one. */
+export function http1Answer(httpPort: number): string {
+  const message = `this port speaks gRPC alone; OTLP over HTTP goes to port ${httpPort}`
+  return formatLastAnswer(400, errorJson(400, GRPC.invalidArgument, message))
 }
 
 function handleCalls(deps: OtlpGrpcDeps, client: Client): RequestHandler {

@@ -1,9 +1,10 @@
-/** The bytes of an uploaded file as they come: raw or as the multipart field `file`, plain or gzip, within a bound (Decisions 7). */
+/** The bytes of an uploaded file as they come: raw or as the multipart field `file`, plain or gzip, in UTF-8, within a bound (Decisions 7). */
 import type { IncomingMessage } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
 import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy'
 import { unpackGzip, unpackPerhapsGzip } from '../../../compression/perhaps-gzip.ts'
 import { HttpError } from '../../../http/http-error.ts'
+import { toUtf8 } from './utf8-bytes.ts'
 
 type Bytes = AsyncIterable<Buffer>
 
@@ -25,7 +26,7 @@ export async function* readUploadedFile(request: IncomingMessage, sentBytes: Byt
   const sent = bounded(sentBytes, maxBytes + FORM_BYTES)
   const body = encoding === 'identity' ? sent : bounded(unpacked(unpackGzip(sent)), maxBytes + FORM_BYTES)
   const file = isMultipart(request) ? fileOf(request, body) : body
-  yield* bounded(unpacked(unpackPerhapsGzip(file)), maxBytes)
+  yield* toUtf8(bounded(unpacked(unpackPerhapsGzip(file)), maxBytes))
 }
 
 function isMultipart({ headers }: IncomingMessage): boolean {

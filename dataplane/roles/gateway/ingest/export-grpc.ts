@@ -35,6 +35,8 @@ export interface GrpcDeps {
   readonly maxRequestBytes: number
   readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>
   readonly log: Log
+  /** Told of each call to which a collector of another process gave no answer. */
+  readonly onAway: (error: unknown) => void
   /** Counts a call that is over. */
   readonly count: (to: 'collector' | 'none') => void
 }
@@ -169,7 +171,10 @@ export class GrpcCall implements RequestReceiver, Caller {
   #refuse(error: unknown): void {
     const refusal = asRefusal(error)
     if (refusal !== undefined) return void this.#answer(refusedAnswer(refusal))
-    if (error instanceof HttpError) return void this.#answerError({ code: GRPC.unavailable, message: error.message, retryAfterSeconds: 2 })
+    if (error instanceof HttpError) {
+      if (!this.isGone) this.#deps.onAway(error.cause)
+      return void this.#answerError({ code: GRPC.unavailable, message: error.message, retryAfterSeconds: 2 })
+    }
     this.#deps.log.error({ error }, 'call failed')
     const message = 'the gateway could not take this call; try again later'
     this.#answerError({ code: GRPC.unavailable, message, retryAfterSeconds: 2 })

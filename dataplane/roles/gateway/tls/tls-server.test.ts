@@ -43,6 +43,14 @@ describe("the gateway's port", () => {
       expect(text).to.contain(`{"version":"${version}"}`)
     })
 
+  for (const method of ['GET', 'POST'])
+    it(`tells the client of a ${method} in plain text that it speaks TLS`, async () => {
+      const answer = await fetch(`http://127.0.0.1:${server.port}/v1/logs`, { method, ...(method === 'POST' ? { body: '{}' } : {}) })
+      const error = 'this port speaks TLS: expected https://, seen a request in plain text'
+      expect(answer.status).to.equal(400)
+      expect(await answer.json()).to.deep.equal({ error, status: 400 })
+    })
+
   it('an answer before the end of its request reaches a client that closes the connection behind it, and sends all it has', async () => {
     const socket = connect({ host: '127.0.0.1', port: server.port, rejectUnauthorized: false })
     let fault: string | undefined

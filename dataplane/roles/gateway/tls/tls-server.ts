@@ -25,6 +25,7 @@ import { withWholeAnswers } from '../../../http/whole-answer.ts'
 import { type Log, SILENT } from '../../../telemetry/log.ts'
 import type { GatewayRequest, GatewayResponse } from '../../../upstream/exchange.ts'
 import type { Certificate } from './certificate.ts'
+import { answerPlainRequests } from './plain-requests.ts'
 
 /** Bytes of all requests of an HTTP/2 connection that a client may send before they are read. Its streams have windows of the same size. */
 const CONNECTION_WINDOW_BYTES = 4 * 1024 * 1024
@@ -98,6 +99,7 @@ export async function startTlsServer(
   })
   server.timeout = NO_PROGRESS_MS
   answerUnreadableRequests(server as HttpServerOfNode, at.errorBody)
+  answerPlainRequests(server, at.errorBody)
   const receive = (expectsContinue: boolean) =>
     withOneHost(
       withWholeAnswers((request, response) => listener(request, response, expectsContinue)),
