@@ -23,7 +23,7 @@ const MAX_UNDER_WAY = 64
 /** The rate limit allows no more than the first limit does while answers come so soon. */
 const SOON_MS = 300
 /** A renewal of the Lease has 5 s. */
-const SLOW_MS = 3500
+const SLOW_MS = 4200
 const SHRINKS_TO = 0.75
 /** A request hangs after so long at least, and after so many times the time of one that was sent later. */
 const HANGS_MS = 1000

@@ -79,20 +79,18 @@ export function createLeaderElection(config: LeaderElectionConfig, deps: LeaderE
 
   /** Takes or renews the Lease; false when that did not work. */
   const tryHold = async (): Promise<boolean> => {
-    const startMs = clock.nowMs()
-    const leftMs = leads ? Math.max(1, renewedMs + RENEW_MS - startMs) : REQUEST_MS
-    const options = { timeoutMs: Math.min(REQUEST_MS, leftMs), signal: stopped.signal }
     // A leader knows the Lease from its own last write and need not ask for it again.
     const isKnown = leads && seen !== undefined
     if (!isKnown) {
-      const got = await client.get(LEASES, { namespace, name }, options)
+      const got = await client.get(LEASES, { namespace, name }, timeLimit())
       if (!got.ok && got.failure.status !== 404) return tell(got.failure)
       if (got.ok) remember(got.value)
       else seen = undefined
     }
     if (seen !== undefined && isHeldByOther(specOf(seen.lease), seen.changedMs)) return false
     mayHold = true
-    const written = await write(nextSpec(seen === undefined ? undefined : specOf(seen.lease)), options)
+    const startMs = clock.nowMs()
+    const written = await write(nextSpec(seen === undefined ? undefined : specOf(seen.lease)), timeLimit())
     if (!written.ok) {
       // Another's, or deleted, or a renewal that was given up arrived all the same.
       const isOther = written.failure.status === 409 || written.failure.status === 404
@@ -103,6 +101,11 @@ export function createLeaderElection(config: LeaderElectionConfig, deps: LeaderE
     renewedMs = startMs
     lastFailure = ''
     return true
+  }
+
+  const timeLimit = () => {
+    const leftMs = leads ? Math.max(1, renewedMs + RENEW_MS - clock.nowMs()) : REQUEST_MS
+    return { timeoutMs: Math.min(REQUEST_MS, leftMs), signal: stopped.signal }
   }
 
   const write = (
