@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import fc from 'fast-check'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { eventually } from '../../dataplane/kube/testing/eventually.ts'
 import { startTestCluster, type TestCluster } from '../../dataplane/kube/testing/test-cluster.ts'
@@ -210,5 +211,35 @@ describe('Leader election', () => {
       expect(all.filter(({ leads }) => leads)).to.have.length(1)
       cluster.clock.advance(2000)
     }
+  })
+
+  it('never has two that surely lead, however slowly each answer comes and whichever never does (property)', async function () {
+    this.timeout(60_000)
+    const pace = fc.record({ slowestMs: fc.constantFrom(300, 3000, 9000, 14_000), hangs: fc.constantFrom('update', 'get', undefined) })
+    await fc.assert(
+      fc.asyncProperty(fc.array(pace, { minLength: 3, maxLength: 8 }), async paces => {
+        let count = 0
+        for (const identity of ['a', 'b', 'c']) run(identity)
+        for (const { slowestMs, hangs } of paces) {
+          cluster.server.pace(() => cluster.clock.sleep((count++ * 3701) % slowestMs))
+          if (hangs !== undefined) cluster.server.fault({ verb: hangs }, { kind: 'silence' }, 2)
+          for (let step = 0; step < 100; step++) {
+            cluster.clock.advance(200)
+            for (let turn = 0; turn < 6; turn++) await new Promise(resolve => setImmediate(resolve))
+            expect(elections.filter(({ surelyLeads }) => surelyLeads).length).to.be.below(2)
+          }
+        }
+        cluster.server.pace(async () => {})
+        let areOver = false
+        void Promise.all(elections.splice(0).map(election => election.stop())).then(() => {
+          areOver = true
+        })
+        await eventually('they end', () => {
+          cluster.clock.advance(100)
+          return areOver
+        })
+      }),
+      { numRuns: 10, seed: 7, endOnFailure: true },
+    )
   })
 })
