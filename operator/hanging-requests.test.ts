@@ -46,7 +46,7 @@ describe('Objects whose writes an admission webhook does not answer', function (
     for (const namespace of ['shop', 'elsewhere']) {
       create(TICKETING_ROUTES, named(ROUTE, 'well', namespace))
       const isTold = () => generationTold(TICKETING_ROUTES, `${namespace}/well`) === 1
-      expect(await msUntil('it is told', isTold), `milliseconds, in ${namespace}`).to.be.below(6_000)
+      expect(await msUntil('it is told', isTold), `milliseconds, in ${namespace}`).to.be.below(4_000)
     }
     // Five minutes later each has hung several times, and the changes of others wake all of the namespace.
     const untilMs = harness.clock.nowMs() + 300_000
@@ -69,7 +69,7 @@ describe('Objects whose writes an admission webhook does not answer', function (
     await harness.passUntil('requests hang', () => asked() >= 16)
     create(LOG_PIPELINES, named(PIPELINE, 'well'))
     const isMade = () => harness.server.storage.list('deployments.apps').some(({ metadata }) => metadata.name === 'well-agent')
-    expect(await msUntil('it is made', isMade), 'milliseconds').to.be.below(9_000)
+    expect(await msUntil('it is made', isMade), 'milliseconds').to.be.below(6_500)
   })
 
   it('hold up no other object of their pipeline', async () => {

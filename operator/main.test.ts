@@ -589,6 +589,19 @@ describe('The operator', () => {
     expect(condition('Stalled')).to.include({ status: 'False' })
   })
 
+  it('gives the pod of mode AllInOne ten minutes more when it is another one, also where nothing else changes in the status', async () => {
+    create(LOG_PIPELINES, { ...PIPELINE, spec: { mode: 'AllInOne', tenant: 'shop' } })
+    await run()
+    const startMs = clock.nowMs()
+    await passUntil('eight minutes', () => clock.nowMs() - startMs > 8 * 60_000)
+    const changeMs = clock.nowMs()
+    server.storage.patch('logpipelines.logpipeline.dev', 'shop/shop', { spec: { image: 'logpipeline:2' } }, 'kubectl', 'main')
+    await passUntil('nearly ten minutes more', () => clock.nowMs() - changeMs > 9.5 * 60_000)
+    expect(condition('Stalled')).to.include({ status: 'False' })
+    await passUntil('the end', () => clock.nowMs() - changeMs > 10 * 60_000 + 5000)
+    expect(condition('Stalled')).to.include({ status: 'True', reason: 'ProgressDeadlineExceeded' })
+  })
+
   for (const [title, status, expected] of [
     ['of its own', { topicPrefix: 'kept.' }, 'kept.raw-logs'],
     ['none, as an older release had', { conditions: [{ type: 'CollectorAvailable', ...AVAILABLE }] }, undefined],

@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer as createHttpServer, type IncomingMessage } from 'node:http'
+import { createSecureServer as createHttp2Server } from 'node:http2'
 import { createServer, type Server } from 'node:https'
-import { type AddressInfo, connect } from 'node:net'
+import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
@@ -11,6 +12,7 @@ import { after, afterEach, before, beforeEach, describe, it } from 'mocha'
 import { createFakeClock } from '../testing/fake-clock.ts'
 import type { AuthConfig, ClusterAccess } from './cluster-access.ts'
 import { type ApiTransport, createApiTransport } from './http-transport.ts'
+import { eventually } from './testing/eventually.ts'
 
 const GET = { asked: { verb: 'get', resource: 'pods' }, method: 'GET', path: '/x' } as const
 
@@ -164,6 +166,31 @@ describe('Requests over TLS', () => {
     expect(await read().catch((error: unknown) => error)).to.be.instanceOf(Error)
   })
 
+  it('leaves a connection on which no answer comes in time, as one that died without a word: with HTTP/2 all others would wait on it, too', async () => {
+    const http2 = createHttp2Server({ ...makeCertificate('http2') }, (_request, response) => response.end('{}'))
+    await new Promise<void>(resolve => http2.listen(0, '127.0.0.1', resolve))
+    const relay = await startRelay((http2.address() as AddressInfo).port)
+    const clock = createFakeClock()
+    const ca = readFileSync(join(dir, 'http2.crt'), 'utf8')
+    const access = { server: `https://127.0.0.1:${relay.port}`, tls: { ca, insecure: false }, auth: {}, namespace: 'x' }
+    transport = createApiTransport(access, { clock, rateLimit: { take: async () => {} }, userAgent: 'test' })
+    await transport.send(GET)
+    expect(await transport.send(GET)).to.have.property('ok', true)
+    expect(relay.connections()).to.equal(1)
+    relay.freeze()
+    const lost = transport.send(GET)
+    await eventually('it is sent', () => relay.dropped() > 0)
+    clock.advance(30_000)
+    expect(await lost).to.have.nested.property('failure.reason', 'Timeout')
+    expect(await transport.send(GET), 'the next one').to.have.property('ok', true)
+    expect(relay.connections()).to.equal(2)
+    await eventually('the dead one is closed', () => relay.open() === 1)
+    await transport.close()
+    await eventually('both are closed', () => relay.open() === 0)
+    relay.stop()
+    http2.close()
+  })
+
   it('acts as somebody else: each group and each value in a header of its own', async () => {
     const impersonation = { user: 'jane', uid: '7', groups: ['dev', 'ops, all'], extra: { 'acme.com/Team': ['red', 'blue'] } }
     await send({ token: 't' }, {}, { impersonation })
@@ -232,3 +259,39 @@ describe('Requests over TLS', () => {
     expect(refused.ok ? '' : refused.failure.message).to.contain('ECONNREFUSED')
   })
 })
+
+/** Stands between client and server. What comes over a frozen connection is dropped, in both directions, and neither end hears of it. */
+async function startRelay(serverPort: number) {
+  const frozen = new WeakSet<object>()
+  const open = new Set<object>()
+  let connections = 0
+  let dropped = 0
+  const server = createTcpServer(client => {
+    connections += 1
+    open.add(client)
+    const upstream = connect(serverPort, '127.0.0.1')
+    client.on('data', bytes => {
+      if (frozen.has(client)) dropped += 1
+      else upstream.write(bytes)
+    })
+    upstream.on('data', bytes => {
+      if (!frozen.has(client)) client.write(bytes)
+    })
+    for (const end of [client, upstream]) end.on('error', () => {})
+    client.on('close', () => {
+      open.delete(client)
+      upstream.destroy()
+    })
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  return {
+    port: (server.address() as AddressInfo).port,
+    connections: () => connections,
+    dropped: () => dropped,
+    open: () => open.size,
+    freeze() {
+      for (const client of open) frozen.add(client)
+    },
+    stop: () => void server.close(),
+  }
+}

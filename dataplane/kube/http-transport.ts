@@ -70,6 +70,7 @@ export function createApiTransport(access: ClusterAccess, deps: TransportDeps): 
     const startMs = monotonicMs(deps.clock)
     let status = 0
     let way: Way | undefined
+    let dispatcher: Dispatcher | undefined
     try {
       if (closed.signal.aborted) return { ok: false, failure: noAnswer(NO_ANSWER.aborted, 'the client is closed', asked) }
       if (limit.expired) return { ok: false, failure: noAnswer(NO_ANSWER.timeout, `its turn did not come within ${seconds(call)}`, asked) }
@@ -77,7 +78,8 @@ export function createApiTransport(access: ClusterAccess, deps: TransportDeps): 
       const options = requestOptions(call, way, deps.userAgent)
       if (call.method !== 'GET' && deps.mayWrite?.() === false)
         return { ok: false, failure: noAnswer(NO_ANSWER.aborted, 'this process may not write now', asked) }
-      const head = await request(way.server + call.path, { ...options, dispatcher: dispatchers.for(way), signal: limit.signal })
+      dispatcher = dispatchers.for(way)
+      const head = await request(way.server + call.path, { ...options, dispatcher, signal: limit.signal })
       status = head.statusCode
       if (status < 300 || status === 304) return { ok: true, value: await use(head) }
       const failure = failureOf(status, await head.body.text(), asked, textOfHeader(head.headers['retry-after']))
@@ -85,6 +87,7 @@ export function createApiTransport(access: ClusterAccess, deps: TransportDeps): 
       return { ok: false, failure }
     } catch (error) {
       live.doubt()
+      if (limit.expired && dispatcher !== undefined) dispatchers.leave(dispatcher)
       return { ok: false, failure: whyNoAnswer(error, limit, call, way) }
     } finally {
       deps.onRequest?.({ asked, status, durationMs: monotonicMs(deps.clock) - startMs })
@@ -225,7 +228,7 @@ function requestOptions(
 
 const mutable = (headers: Headers) => headers as Record<string, string | string[]>
 
-/** Keeps one connection pool, and makes another when certificates, authorities or the proxy change. */
+/** Keeps one connection pool, and makes another when certificates, authorities or the proxy change, or an answer did not come in time. */
 function createDispatchers() {
   let current: { readonly key: string; readonly dispatcher: Dispatcher } | undefined
   return {
@@ -236,6 +239,15 @@ function createDispatchers() {
       void current?.dispatcher.close()
       current = { key, dispatcher: createDispatcher(way) }
       return current.dispatcher
+    },
+    /**
+     * Its connection may have died without a word. Over HTTP/2 a request that is given up leaves it open for all others, until the system gives up the
+     * bytes that were sent, after a quarter of an hour. Requests under way may still be answered.
+     */
+    leave(dispatcher: Dispatcher) {
+      if (current?.dispatcher !== dispatcher) return
+      void dispatcher.close()
+      current = undefined
     },
     async close() {
       await current?.dispatcher.destroy()

@@ -12,6 +12,7 @@ import type { Autoscaler, DisruptionBudget, ExternalSecret, KafkaTopic, Pod, Str
 import type { Gathered, RoutesRead } from '../observed/gathered.ts'
 import { externalNames, type Reference, wantedSecrets } from '../observed/references.ts'
 import { findSharers, topicsKeys } from '../observed/shared-topics.ts'
+import { appliedMs } from '../reconcile/field-ownership.ts'
 import { isOfPredecessor } from '../reconcile/plan.ts'
 import { BUDGETS, FOREIGN_INDEX, INSTANCE_INDEX, LOG_PIPELINES, PODS, SECRETS, SERVICES, TICKETING_ROUTES, TOPICS_INDEX } from './kinds.ts'
 import type { ReadSecrets, SecretContents } from './secret-contents.ts'
@@ -58,6 +59,8 @@ export function gatherPipeline(
   const owned = cache.ownedBy(pipeline.metadata.uid ?? '')
   const ofKind = (kinds: readonly string[]) => owned.flatMap(({ object }) => (kinds.includes(object.kind) ? [object] : []))
   const kafka = findKafka(view, pipeline)
+  const workloads = byComponent(ofKind(['Deployment', 'StatefulSet']) as readonly Workload[])
+  const changedMs = workloads.standalone && appliedMs(workloads.standalone)
   return {
     ...referred,
     // Kinds come and go while objects are applied.
@@ -67,7 +70,8 @@ export function gatherPipeline(
     sharers: gatherSharers(view, pipeline, restore),
     hasEncryptionKey: hasEncryptionKey(view, pipeline),
     topics: ofKind(['KafkaTopic']) as readonly KafkaTopic[],
-    workloads: byComponent(ofKind(['Deployment', 'StatefulSet']) as readonly Workload[]),
+    workloads,
+    ...(changedMs !== undefined && { appliedMs: changedMs }),
     autoscalers: byComponent(ofKind(['HorizontalPodAutoscaler', 'ScaledObject']) as readonly Autoscaler[]),
     budgets: ofKind(['PodDisruptionBudget']) as readonly DisruptionBudget[],
     otherBudgets: cache.byIndex(BUDGETS, FOREIGN_INDEX, pipeline.metadata.namespace ?? '') as readonly DisruptionBudget[],

@@ -34,7 +34,9 @@ export const FOREIGN_INDEX = 'foreign'
 export const INSTANCE_INDEX = 'instance'
 
 const WORKLOAD: Watching = {
-  slim: withImagesOnly(keepFields(['spec.replicas', 'spec.paused', 'spec.template.spec.containers', 'status'], { stubForeign: true })),
+  slim: withImagesOnly(
+    keepFields(['spec.replicas', 'spec.paused', 'spec.template.spec.containers', 'status'], { stubForeign: true, keepTimes: true }),
+  ),
 }
 
 /** Numbers in its status change all the time; its conditions tell whether it scales. */

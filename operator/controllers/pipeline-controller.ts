@@ -138,7 +138,8 @@ export function createPipelineReconcile(deps: PipelineControllerDeps): (key: str
     const status = pipelineStatus({ view: after, desired: plan.facts, now: now() })
     const problems = lastProblems.get(key) ?? []
     const isUnderWay = isReconciling(status)
-    const lookAgainMs = startDeadlineMs(status, { generation: status.observedGeneration ?? 0, inputsHash: status.inputsHash ?? '' })
+    const { observedGeneration: told = 0, inputsHash = '' } = status
+    const lookAgainMs = startDeadlineMs(status, { generation: told, inputsHash, appliedMs: after.gathered.appliedMs })
     const isInTrouble = problems.some(isRefusal) || referred.failure !== undefined
     const waitMs = isInTrouble ? 0 : pace.waitMs(key, latest.status, status, monotonicMs(deps.clock))
     if (waitMs > 0 && !hasStatus(latest, status)) return { kind: 'again', afterMs: waitMs, isUnderWay }

@@ -25,7 +25,7 @@ export function pipelineStatus({ view, desired, now }: StatusInput): LogPipeline
   const { gathered, states } = view
   const { metadata, status } = gathered.pipeline
   const generation = metadata.generation ?? 0
-  const deadlineMs = startDeadlineMs(status, { generation, inputsHash: desired.inputsHash })
+  const deadlineMs = startDeadlineMs(status, { generation, inputsHash: desired.inputsHash, appliedMs: gathered.appliedMs })
   const isStartOverdue = deadlineMs !== undefined && Date.parse(now) >= deadlineMs
   const times = { generation, now, previous: status?.conditions ?? [] }
   const topicPrefix = keptTopicPrefix(gathered.pipeline)

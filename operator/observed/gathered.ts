@@ -39,6 +39,8 @@ export interface Gathered extends RoutesRead {
   readonly sharers: readonly Sharer[]
   /** Deployments and the StatefulSet of the pipeline that are there. */
   readonly workloads: Readonly<Partial<Record<Component, Workload>>>
+  /** When the operator changed the StatefulSet last, in ms since the epoch; absent without one, and where nothing tells. */
+  readonly appliedMs?: number
   /** Autoscalers of the pipeline that are there. */
   readonly autoscalers: Readonly<Partial<Record<Component, Autoscaler>>>
   /** PodDisruptionBudgets of the pipeline that are there, and those of others in its namespace. */

@@ -9,13 +9,18 @@ export const START_DEADLINE_MS = 10 * 60_000
 export interface WantedPod {
   readonly generation: number
   readonly inputsHash: string
+  /** When its StatefulSet was changed last, in ms since the epoch; absent where nothing tells. */
+  readonly appliedMs?: number | undefined
 }
 
 /**
- * When the time is over, in ms since the epoch. Counted from the last change of `Ready`, `StandaloneAvailable` and `Stalled`, as the status tells it, so
- * that a restart of the operator changes nothing. Undefined: all is well, the status is of another pod, or there is no such pod.
+ * When the time is over, in ms since the epoch. Counted from the last change of `Ready`, `StandaloneAvailable` and `Stalled`, as the status tells it, and of
+ * the StatefulSet, so that a restart of the operator changes nothing. Undefined: all is well, the status is of another pod, or there is no such pod.
  */
-export function startDeadlineMs(status: LogPipelineStatus | undefined, { generation, inputsHash }: WantedPod): number | undefined {
+export function startDeadlineMs(
+  status: LogPipelineStatus | undefined,
+  { generation, inputsHash, appliedMs = 0 }: WantedPod,
+): number | undefined {
   if (status?.observedGeneration !== generation || status.inputsHash !== inputsHash) return undefined
   const find = (wanted: string) => status.conditions?.find(({ type }) => type === wanted)
   const available = find(COMPONENTS.standalone.condition)
@@ -24,6 +29,6 @@ export function startDeadlineMs(status: LogPipelineStatus | undefined, { generat
   const falseSince = [ready, available, find('Stalled')].flatMap(condition =>
     condition?.status === 'False' ? [Date.parse(condition.lastTransitionTime)] : [],
   )
-  const sinceMs = Math.max(...falseSince)
+  const sinceMs = Math.max(...falseSince, appliedMs)
   return Number.isNaN(sinceMs) ? undefined : sinceMs + START_DEADLINE_MS
 }

@@ -79,10 +79,12 @@ describe('Status of a LogPipeline on a real API server', function () {
       if (index === 0) await suite.ready('pods')
       fates.set('pods-bridge', pod => (pod.metadata.annotations?.['try'] === String(index) ? fate(pod) : readyStatus(pod)))
       await objects.apply(suite.pipeline('pods', { podTemplate: { annotations: { try: String(index) } } }))
-      const rolling = await objects.condition('LogPipeline', 'pods', 'BridgeAvailable', reason)
-      const bridge = conditionOf(rolling, 'BridgeAvailable')
-      expect(bridge.status, 'the old one still serves').to.equal('True')
-      expect(bridge.message).to.match(message)
+      // The Deployment counts the new pod later than the pod says what it lacks.
+      const rolling = await objects.until(`BridgeAvailable is ${reason}: ${message}`, 'LogPipeline', 'pods', pipeline => {
+        const bridge = conditionOf(pipeline, 'BridgeAvailable')
+        return bridge?.observedGeneration === pipeline.metadata.generation && bridge.reason === reason && message.test(bridge.message)
+      })
+      expect(conditionOf(rolling, 'BridgeAvailable').status, 'the old one still serves').to.equal('True')
       const told = await objects.condition('LogPipeline', 'pods', 'Ready', reason)
       expect(conditionOf(told, 'Ready').status).to.equal('False')
       expect(conditionOf(told, 'Reconciling')).to.include({ status: 'True', reason })

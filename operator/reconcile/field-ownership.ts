@@ -1,6 +1,6 @@
 /** Whether the fields that we applied are still ours, by what the API server notes in `managedFields`. */
 import { OPERATOR_NAME } from '../../dataplane/contract/operator-name.ts'
-import type { FieldsV1, KubernetesObject } from '../../dataplane/kube/object.ts'
+import type { FieldsV1, KubernetesObject, ManagedFieldsEntry } from '../../dataplane/kube/object.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -13,9 +13,19 @@ export function saysWhoManages({ metadata }: KubernetesObject): boolean {
 }
 
 /** Fields that the operator applied to the object itself; undefined when it never did. */
-export function appliedFields({ metadata: { managedFields } }: KubernetesObject): FieldsV1 | undefined {
+export function appliedFields(object: KubernetesObject): FieldsV1 | undefined {
+  return appliedEntry(object)?.fieldsV1
+}
+
+/** When the operator changed the object last, in whole seconds as ms since the epoch; undefined where nothing tells. */
+export function appliedMs(object: KubernetesObject): number | undefined {
+  const ms = Date.parse(appliedEntry(object)?.time ?? '')
+  return Number.isNaN(ms) ? undefined : Math.floor(ms / 1000) * 1000
+}
+
+function appliedEntry({ metadata: { managedFields } }: KubernetesObject): ManagedFieldsEntry | undefined {
   const ours = (managedFields ?? []).filter(({ manager, operation }) => manager === OPERATOR_NAME && operation === 'Apply')
-  return ours.find(({ subresource }) => subresource === undefined)?.fieldsV1
+  return ours.find(({ subresource }) => subresource === undefined)
 }
 
 /**

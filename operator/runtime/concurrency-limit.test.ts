@@ -67,10 +67,10 @@ describe('Concurrency limit', () => {
     await ask(3 * FIRST_LIMIT)
     await pass(900)
     limit.noteAnswer(200, 5)
-    await pass(200)
+    await pass(400)
     expect(sent).to.have.length(2 * FIRST_LIMIT)
     limit.noteAnswer(409, 5)
-    await pass(1000)
+    await pass(1400)
     expect(sent).to.have.length(3 * FIRST_LIMIT)
   })
 

@@ -23,7 +23,7 @@ const MAX_UNDER_WAY = 64
 /** The rate limit allows no more than the first limit does while answers come so soon. */
 const SOON_MS = 300
 /** A renewal of the Lease has 5 s. */
-const SLOW_MS = 3500
+const SLOW_MS = 4200
 const SHRINKS_TO = 0.75
 /** A request hangs after so long at least, and after so many times the time of one that was sent later. */
 const HANGS_MS = 1000
@@ -31,6 +31,8 @@ const HANGS_TIMES = 4
 /** While nothing is answered one more request is made each time, to find out whether those under way hang. */
 const PROBE_MS = 1000
 const MAX_PROBES = 16
+/** Between two looks for requests that have begun to hang, while others wait. */
+const LOOK_MS = 250
 
 interface UnderWay {
   readonly sentMs: number
@@ -71,7 +73,7 @@ export function createConcurrencyLimit({ clock, rateLimit }: ConcurrencyLimitDep
   const look = async (): Promise<void> => {
     if (isLooking) return
     isLooking = true
-    await clock.sleep(PROBE_MS)
+    await clock.sleep(LOOK_MS)
     isLooking = false
     admit()
   }

@@ -47,6 +47,8 @@ export interface Controller {
 
 /** A worker that has been at a key for so long no longer counts. */
 const PATIENCE_MS = 1000
+/** Between two looks for room after that. */
+const LOOK_MS = 250
 /** Workers that hang and have another stand in for them, at once. */
 export const MAX_STAND_INS = 256
 /** Workers for keys that hang time and again. */
@@ -84,8 +86,8 @@ export function createController({ name, workers, reconcile }: ControllerConfig,
 
   /** Resolves once the work is over: whether another worker stands in. */
   const haveStandIn = async (over: AbortSignal): Promise<boolean> => {
-    for (;;) {
-      await clock.sleep(PATIENCE_MS, over)
+    for (let waitMs = PATIENCE_MS; ; waitMs = LOOK_MS) {
+      await clock.sleep(waitMs, over)
       if (over.aborted) return false
       if (standIns >= MAX_STAND_INS || !hasRoom()) continue
       standIns += 1

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import fc from 'fast-check'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { eventually } from '../../dataplane/kube/testing/eventually.ts'
 import { startTestCluster, type TestCluster } from '../../dataplane/kube/testing/test-cluster.ts'
@@ -107,7 +108,7 @@ describe('Leader election', () => {
     const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { namespace: 'ops', name: 'operator' } }
     const taken = { ...lease, spec: { holderIdentity: 'b', leaseDurationSeconds: 15, renewTime: now } }
     cluster.server.storage.create('leases.coordination.k8s.io', 'ops/operator', taken, 'b')
-    await tick(2, 1)
+    await cluster.settle(1)
     cluster.clock.advance(2000)
     const error = await election.lost.catch((error: Error) => error)
     expect(error.message).to.contain('a no longer leads')
@@ -141,13 +142,60 @@ describe('Leader election', () => {
     expect(cluster.clock.nowMs() - startMs).to.be.at.most(11_000)
   })
 
+  const passSlowly = async (until: () => boolean) => {
+    while (!until()) {
+      await eventually('it waits', () => cluster.clock.sleepers > 0 || until())
+      cluster.clock.advance(100)
+      for (let turn = 0; turn < 10; turn++) await new Promise(resolve => setImmediate(resolve))
+    }
+  }
+
+  for (const { title, hangs, ms } of [
+    { title: 'keeps the lead where each answer takes nearly the 5 s that it has, from the first on', hangs: 0, ms: 4800 },
+    { title: 'keeps the lead where one renewal is not answered, and each other only after 2 s', hangs: 1, ms: 2000 },
+  ])
+    it(title, async () => {
+      cluster.server.pace(() => cluster.clock.sleep(ms))
+      const election = run('a')
+      await passSlowly(() => election.leads)
+      if (hangs > 0) cluster.server.fault({ verb: 'update' }, { kind: 'silence' }, hangs)
+      const endMs = cluster.clock.nowMs() + 60_000
+      await passSlowly(() => !election.leads || cluster.clock.nowMs() >= endMs)
+      cluster.server.pace(async () => {})
+      expect(election.leads).to.equal(true)
+    })
+
+  it('keeps the lead where a renewal that it gave up arrived all the same', async () => {
+    const election = run('a')
+    await election.acquired
+    // As the API server has it after such a renewal: ours, under another version.
+    cluster.server.storage.patch('leases.coordination.k8s.io', 'ops/operator', { metadata: { labels: { seen: 'late' } } }, 'a')
+    cluster.server.forgetRequests()
+    await tick(2, 1)
+    expect(cluster.server.requests.map(({ verb }) => verb)).to.deep.equal(['update', 'get', 'update'])
+    expect(spec()).to.include({ renewTime: '2026-01-01T00:00:02.000000Z' })
+    expect(election.leads).to.equal(true)
+  })
+
+  it('has lost after a standstill in which another led, also where that one has given the Lease back', async () => {
+    const election = run('a')
+    await election.acquired
+    await cluster.settle(1)
+    const released = { spec: { holderIdentity: '', leaseDurationSeconds: 1, leaseTransitions: 1 } }
+    cluster.server.storage.patch('leases.coordination.k8s.io', 'ops/operator', released, 'b')
+    cluster.clock.advance(30_000)
+    const error = await election.lost.catch((error: Error) => error)
+    expect(error.message).to.contain('no longer leads')
+    expect(spec()).to.include({ holderIdentity: '' })
+  })
+
   it('has lost when another holds the Lease', async () => {
     const election = run('a')
     await election.acquired
     const patch = { spec: { holderIdentity: 'b', renewTime: '2026-01-01T00:00:01.000000Z' } }
     cluster.server.storage.patch('leases.coordination.k8s.io', 'ops/operator', patch, 'other')
     const lost = election.lost.catch((error: Error) => error)
-    await tick(2, 1)
+    await cluster.settle(1)
     cluster.clock.advance(2000)
     expect((await lost).message).to.contain('no longer leads')
     expect(spec()).to.include({ holderIdentity: 'b' })
@@ -163,5 +211,35 @@ describe('Leader election', () => {
       expect(all.filter(({ leads }) => leads)).to.have.length(1)
       cluster.clock.advance(2000)
     }
+  })
+
+  it('never has two that surely lead, however slowly each answer comes and whichever never does (property)', async function () {
+    this.timeout(60_000)
+    const pace = fc.record({ slowestMs: fc.constantFrom(300, 3000, 9000, 14_000), hangs: fc.constantFrom('update', 'get', undefined) })
+    await fc.assert(
+      fc.asyncProperty(fc.array(pace, { minLength: 3, maxLength: 8 }), async paces => {
+        let count = 0
+        for (const identity of ['a', 'b', 'c']) run(identity)
+        for (const { slowestMs, hangs } of paces) {
+          cluster.server.pace(() => cluster.clock.sleep((count++ * 3701) % slowestMs))
+          if (hangs !== undefined) cluster.server.fault({ verb: hangs }, { kind: 'silence' }, 2)
+          for (let step = 0; step < 100; step++) {
+            cluster.clock.advance(200)
+            for (let turn = 0; turn < 6; turn++) await new Promise(resolve => setImmediate(resolve))
+            expect(elections.filter(({ surelyLeads }) => surelyLeads).length).to.be.below(2)
+          }
+        }
+        cluster.server.pace(async () => {})
+        let areOver = false
+        void Promise.all(elections.splice(0).map(election => election.stop())).then(() => {
+          areOver = true
+        })
+        await eventually('they end', () => {
+          cluster.clock.advance(100)
+          return areOver
+        })
+      }),
+      { numRuns: 10, seed: 7, endOnFailure: true },
+    )
   })
 })

@@ -43,7 +43,7 @@ export interface LeaderElection {
   stop(): Promise<void>
 }
 
-/** How long others wait for a leader that is silent; how long a leader tries before it gives up; how often it tries. */
+/** How long others wait for a leader that is silent; how long a leader tries before it gives up; how often it tries, from the begin of one to that of the next. */
 export const LEASE_MS = 15_000
 export const RENEW_MS = 10_000
 export const RETRY_MS = 2000
@@ -79,28 +79,33 @@ export function createLeaderElection(config: LeaderElectionConfig, deps: LeaderE
 
   /** Takes or renews the Lease; false when that did not work. */
   const tryHold = async (): Promise<boolean> => {
-    const startMs = clock.nowMs()
-    const leftMs = leads ? Math.max(1, renewedMs + RENEW_MS - startMs) : REQUEST_MS
-    const options = { timeoutMs: Math.min(REQUEST_MS, leftMs), signal: stopped.signal }
     // A leader knows the Lease from its own last write and need not ask for it again.
-    if (!leads || seen === undefined) {
-      const got = await client.get(LEASES, { namespace, name }, options)
+    const isKnown = leads && seen !== undefined
+    if (!isKnown) {
+      const got = await client.get(LEASES, { namespace, name }, timeLimit())
       if (!got.ok && got.failure.status !== 404) return tell(got.failure)
       if (got.ok) remember(got.value)
       else seen = undefined
     }
     if (seen !== undefined && isHeldByOther(specOf(seen.lease), seen.changedMs)) return false
     mayHold = true
-    const written = await write(nextSpec(seen === undefined ? undefined : specOf(seen.lease)), options)
+    const startMs = clock.nowMs()
+    const written = await write(nextSpec(seen === undefined ? undefined : specOf(seen.lease)), timeLimit())
     if (!written.ok) {
-      // Another's, or deleted.
-      if (written.failure.status === 409 || written.failure.status === 404) seen = undefined
-      return tell(written.failure)
+      // Another's, or deleted, or a renewal that was given up arrived all the same.
+      const isOther = written.failure.status === 409 || written.failure.status === 404
+      if (isOther) seen = undefined
+      return isOther && isKnown && !isOverdue() ? tryHold() : tell(written.failure)
     }
     remember(written.value)
     renewedMs = startMs
     lastFailure = ''
     return true
+  }
+
+  const timeLimit = () => {
+    const leftMs = leads ? Math.max(1, renewedMs + RENEW_MS - clock.nowMs()) : REQUEST_MS
+    return { timeoutMs: Math.min(REQUEST_MS, leftMs), signal: stopped.signal }
   }
 
   const write = (
@@ -135,6 +140,7 @@ export function createLeaderElection(config: LeaderElectionConfig, deps: LeaderE
 
   const run = async (): Promise<void> => {
     while (!stopped.signal.aborted) {
+      const startMs = clock.nowMs()
       const holds = await tryHold()
       if (stopped.signal.aborted) return
       if (holds && !leads) {
@@ -144,12 +150,16 @@ export function createLeaderElection(config: LeaderElectionConfig, deps: LeaderE
         acquired.resolve()
       }
       // Another took it, or we could not renew in time: others may take it any moment.
-      if (leads && !holds && (isTaken() || clock.nowMs() - renewedMs >= RENEW_MS)) return lose()
+      if (leads && !holds && (isTaken() || isOverdue())) return lose()
       const jitter = leads ? 0 : RETRY_MS * 0.2 * deps.random()
-      const leftMs = leads ? renewedMs + RENEW_MS - clock.nowMs() : Number.POSITIVE_INFINITY
-      await clock.sleep(Math.max(1, Math.min(RETRY_MS + jitter, leftMs)), stopped.signal)
+      const nowMs = clock.nowMs()
+      const leftMs = leads ? renewedMs + RENEW_MS - nowMs : Number.POSITIVE_INFINITY
+      // A slow answer is part of the time: two that take nearly 5 s each come within the 10 s.
+      await clock.sleep(Math.max(1, Math.min(startMs + RETRY_MS + jitter - nowMs, leftMs)), stopped.signal)
     }
   }
+
+  const isOverdue = (): boolean => clock.nowMs() - renewedMs >= RENEW_MS
 
   const isTaken = (): boolean => seen !== undefined && isHeldByOther(specOf(seen.lease), seen.changedMs)
 
@@ -188,7 +198,7 @@ export function createLeaderElection(config: LeaderElectionConfig, deps: LeaderE
       return leads
     },
     get surelyLeads() {
-      return leads && clock.nowMs() - renewedMs < RENEW_MS
+      return leads && !isOverdue()
     },
     get holder() {
       return holder()

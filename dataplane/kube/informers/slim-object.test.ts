@@ -52,6 +52,14 @@ describe('What is kept of an object', () => {
     })
   })
 
+  it('is when we applied, too, where that is asked for', () => {
+    const [ours, theirs] = keepFields([], { keepTimes: true })({
+      ...web,
+      metadata: { ...web.metadata, managedFields: web.metadata.managedFields!.map(entry => ({ ...entry, time: 'y' })) },
+    }).metadata.managedFields!
+    expect([ours?.time, theirs?.time]).to.deep.equal(['y', undefined])
+  })
+
   it('is the name alone where others made it and only their being there matters', () => {
     const theirs = { ...web, metadata: { ...web.metadata, managedFields: [] } }
     expect(keepFields(['status'], { stubForeign: true })(theirs)).to.deep.equal({

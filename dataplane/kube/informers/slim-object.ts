@@ -12,12 +12,13 @@ const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 /**
  * Keeps the metadata that matters and the named fields, such as `spec.replicas` or `status`. Of an object that we did not apply and that has not our label,
  * `stubForeign` leaves its name and owner, unless the API server says nothing of who did; `stubMetadata` leaves these of the metadata of any object.
+ * `keepTimes` keeps when we applied.
  */
-export function keepFields(paths: readonly string[], { stubForeign = false, stubMetadata = false } = {}): Slim {
+export function keepFields(paths: readonly string[], { stubForeign = false, stubMetadata = false, keepTimes = false } = {}): Slim {
   const parts = paths.map(path => path.split('.'))
   return object => {
     const { apiVersion, kind, metadata } = object
-    const entries = metadata.managedFields?.flatMap(slimEntry)
+    const entries = metadata.managedFields?.flatMap(entry => slimEntry(entry, keepTimes))
     if (stubForeign && entries !== undefined && !entries.some(({ manager }) => manager === OPERATOR_NAME) && !hasOurLabel(metadata))
       return { apiVersion, kind, metadata: stubOf(metadata) }
     const kept: Record<string, unknown> = {}
@@ -51,7 +52,10 @@ function stubOf({ name, namespace, uid, resourceVersion, ownerReferences, deleti
 }
 
 /** The fields that we applied. Of other managers only whether they own the number of replicas. */
-function slimEntry({ manager, operation, subresource, fieldsV1 }: ManagedFieldsEntry): readonly ManagedFieldsEntry[] {
+function slimEntry(
+  { manager, operation, subresource, fieldsV1, time }: ManagedFieldsEntry,
+  keepsTimes: boolean,
+): readonly ManagedFieldsEntry[] {
   const isOurs = manager === OPERATOR_NAME && operation === 'Apply' && subresource === undefined
   const ownsReplicas = fieldsV1?.['f:spec']?.['f:replicas'] !== undefined
   if (fieldsV1 === undefined || (!isOurs && !ownsReplicas)) return []
@@ -59,6 +63,7 @@ function slimEntry({ manager, operation, subresource, fieldsV1 }: ManagedFieldsE
     fieldsV1: isOurs ? share(fieldsV1) : REPLICAS,
     ...(manager !== undefined && { manager }),
     ...(operation && { operation }),
+    ...(isOurs && keepsTimes && time !== undefined && { time }),
   }
   return [subresource === undefined ? entry : { ...entry, subresource }]
 }

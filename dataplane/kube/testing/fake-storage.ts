@@ -178,7 +178,7 @@ export class FakeStorage {
           uid: uid ?? `uid-${++this.#uids}-${randomUUID().slice(0, 4)}`,
           creationTimestamp: creationTimestamp ?? new Date(this.#nowMs()).toISOString().replace(/\.\d+/, ''),
           generation: specChanged ? generation + 1 : generation,
-          managedFields: kept.map(owner => this.#entryOf(owner, next.apiVersion)),
+          managedFields: kept.map(owner => this.#entryOf(owner, next.apiVersion, specChanged ? undefined : before)),
         },
       },
       ++this.#version,
@@ -188,9 +188,14 @@ export class FakeStorage {
     return object
   }
 
-  #entryOf({ manager, operation, part, paths }: Owner, apiVersion: string): ManagedFieldsEntry {
-    const time = new Date(this.#nowMs()).toISOString()
-    const entry = { manager, operation, apiVersion, time, fieldsType: 'FieldsV1', fieldsV1: toFieldsV1(paths) } as const
+  /** `before`: the object in which the entry of a manager has its time, as long as it has the same fields. */
+  #entryOf({ manager, operation, part, paths }: Owner, apiVersion: string, before: KubernetesObject | undefined): ManagedFieldsEntry {
+    const fieldsV1 = toFieldsV1(paths)
+    const known = before?.metadata.managedFields?.find(
+      entry => entry.manager === manager && entry.operation === operation && JSON.stringify(entry.fieldsV1) === JSON.stringify(fieldsV1),
+    )
+    const time = known?.time ?? new Date(this.#nowMs()).toISOString().replace(/\.\d+/, '')
+    const entry = { manager, operation, apiVersion, time, fieldsType: 'FieldsV1', fieldsV1 } as const
     return part === 'status' ? { ...entry, subresource: 'status' } : entry
   }
 
