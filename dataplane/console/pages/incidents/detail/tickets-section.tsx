@@ -20,6 +20,9 @@ import { ownTenant } from '../rules/logs-link.ts'
 import { type TicketState, ticketStates } from '../rules/ticket-state.ts'
 import styles from './detail.module.css'
 
+/** Where links of the page lead. */
+export const TICKETS_ID = 'tickets'
+
 const TONES: Readonly<Record<IncidentDispatch['status'], Tone>> = { failed: 'bad', pending: 'info', suppressed: 'neutral', sent: 'good' }
 
 export function TicketsSection({ incident }: { readonly incident: Incident }) {
@@ -27,7 +30,7 @@ export function TicketsSection({ incident }: { readonly incident: Incident }) {
   const { mutate: retry, isPending, variables } = useRetry(incident.id)
   const tickets = ticketStates(incident, rows)
   return (
-    <Panel title="Tickets">
+    <Panel title="Tickets" id={TICKETS_ID}>
       {tickets.length === 0 ? (
         <NobodyTold incident={incident} />
       ) : (

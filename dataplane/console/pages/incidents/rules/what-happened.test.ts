@@ -31,6 +31,8 @@ describe('what happened', () => {
     expect(describeIncident(each)).to.equal('checkout logged 2 anomalies, among them “boom”.')
     const many = { ...incident, affectedServices: ['checkout', 'a', 'b', 'c', 'd', 'e'], evidence: [] }
     expect(describeIncident(many)).to.equal('checkout logged 12 anomalies; a, b, c and 2 more are affected, too.')
+    const storm = { ...many, furtherServices: 700 }
+    expect(describeIncident(storm)).to.equal('checkout logged 12 anomalies; a, b, c and 702 more are affected, too.')
   })
 })
 

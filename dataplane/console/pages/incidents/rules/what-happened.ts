@@ -14,6 +14,7 @@ type Told = Pick<
   | 'severity'
   | 'service'
   | 'affectedServices'
+  | 'furtherServices'
   | 'anomalyCount'
   | 'evidence'
   | 'rootCause'
@@ -30,13 +31,16 @@ const AUTOMATIC = 'auto'
 const QUIET_MS = 15 * 60_000
 
 /** `checkout logged 12 anomalies, most often “connection refused to <*>”; payment and cart are affected, too.` */
-export function describeIncident({ service, anomalyCount, evidence, affectedServices }: Told): string {
+export function describeIncident({ service, anomalyCount, evidence, affectedServices, furtherServices }: Told): string {
   const [first] = inReadingOrder(evidence)
   const words = oneLine(withoutWrapping(withoutHead(first?.pattern ?? '')))
   const what = anomalyCount === 1 ? 'one anomaly' : `${anomalyCount} anomalies`
   const lead = anomalyCount === 1 ? ':' : first?.count === 1 ? ', among them' : ', most often'
   const most = words === '' ? '' : `${lead} “${words}”`
-  return `${service} logged ${what}${most}${describeOthers(affectedServices.filter(other => other !== service))}.`
+  return `${service} logged ${what}${most}${describeOthers(
+    affectedServices.filter(other => other !== service),
+    furtherServices,
+  )}.`
 }
 
 export interface NextStep {
@@ -82,10 +86,11 @@ function whereToLook({ service, rootCause }: Told): string {
   return `Look at ${first.service} first${rest}.`
 }
 
-function describeOthers(others: readonly string[]): string {
+function describeOthers(others: readonly string[], further = 0): string {
   if (others.length === 0) return ''
-  const rest = others.length - MAX_NAMED
-  const words = rest > 0 ? [...others.slice(0, MAX_NAMED), `${rest} more`] : others
+  const named = others.slice(0, MAX_NAMED)
+  const rest = others.length - named.length + further
+  const words = rest > 0 ? [...named, `${rest} more`] : named
   return `; ${listWords(words)} ${others.length === 1 ? 'is' : 'are'} affected, too`
 }
 
