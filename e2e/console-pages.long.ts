@@ -29,6 +29,8 @@ describe('pages of the console', function () {
     await page.getByText(`curl ${at.app.dashboard}/api/upload`, { exact: false }).waitFor()
     await page.getByRole('button', { name: 'Copy the command' }).click()
     expect(await page.evaluate('navigator.clipboard.readText()')).to.contain('payment gateway timeout')
+    await page.getByRole('link', { name: 'Trends', exact: true }).click()
+    await page.getByRole('region', { name: 'Incidents by severity' }).getByText('No logs yet').waitFor()
   })
 
   it('say so for the tenant that is looked at, so that the log comes there', async () => {
