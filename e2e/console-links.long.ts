@@ -86,6 +86,18 @@ describe('links of the console', function () {
     await page.getByRole('article', { name: 'Incident of shop' }).waitFor()
   })
 
+  it('an incident is silenced by two clicks', async () => {
+    const page = await at.open('/incidents/shop-0')
+    await page.getByRole('link', { name: 'Silence shop…' }).click()
+    expect(await page.getByLabel('Reason').inputValue()).to.equal('shop: pool is empty')
+    await page.getByRole('button', { name: 'Silence', exact: true }).click()
+    await page.getByText('The silence holds from now on').waitFor()
+    const silences = `${at.app.ticketing}/api/v1/silences`
+    const [silence] = (await (await fetch(silences)).json()) as { id: string; services: string[]; reason: string }[]
+    expect(silence).to.deep.include({ services: ['shop'], reason: 'shop: pool is empty' })
+    await fetch(`${silences}/${silence!.id}`, { method: 'DELETE' })
+  })
+
   it('an incident names its tab, and gives the name back', async () => {
     const page = await at.open('/incidents/shop-0')
     await eventually(async () => expect(await page.title()).to.equal('shop: pool is empty · Incidents · logpipeline'))

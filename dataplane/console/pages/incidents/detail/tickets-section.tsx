@@ -4,6 +4,7 @@ import { Button } from '@mantine/core'
 import { IconExternalLink, IconRefresh } from '@tabler/icons-react'
 import { Link } from 'wouter'
 import { findSilence } from '../../../../domain/tickets/silence.ts'
+import { shortened } from '../../../../text/shortened.ts'
 import type { Incident, IncidentDispatch, IncidentStatus } from '../../../api/ticketing.ts'
 import { Pill, type Tone } from '../../../components/badges.tsx'
 import { ForeignText, VisibleText } from '../../../components/foreign-text.tsx'
@@ -79,6 +80,8 @@ function NobodyTold({ incident }: { readonly incident: Incident }) {
   )
 }
 
+const MAX_REASON = 200
+
 /** So long after it began an incident may wait for its first tickets, as a rule seconds. */
 const TAKEN_UP_MS = 60_000
 
@@ -150,7 +153,13 @@ function SilenceNote({ incident }: { readonly incident: Incident }) {
   if (silence === undefined)
     return (
       <p className={styles.foot}>
-        <Link href={link('/settings/silences', { services: incident.service, ...settingsOf(incident) })}>
+        <Link
+          href={link('/settings/silences', {
+            services: incident.service,
+            reason: shortened(incident.title, MAX_REASON),
+            ...settingsOf(incident),
+          })}
+        >
           Silence <ForeignText text={incident.service} />…
         </Link>
       </p>
