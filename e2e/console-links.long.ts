@@ -17,8 +17,12 @@ function incidentOf(hoursAgo: number) {
   }
 }
 
+const STORM = { ...incidentOf(1), id: 'storm', title: 'hub: all fail', service: 'hub', furtherServices: 700 }
+const STORM_SERVICES = Array.from({ length: 200 }, (_, i) => `service-${i}`)
+
 async function fill(app: Standalone): Promise<void> {
-  const lines = [0, 5, 30].map(incidentOf).flatMap(incident => [{ index: { _id: incident.id } }, incident])
+  const storm = { ...STORM, affectedServices: ['hub', ...STORM_SERVICES] }
+  const lines = [...[0, 5, 30].map(incidentOf), storm].flatMap(incident => [{ index: { _id: incident.id } }, incident])
   const response = await fetch(`${app.search}/service-incidents-default/_bulk?refresh=true`, {
     ...{ method: 'POST', headers: { 'content-type': 'application/x-ndjson' } },
     body: `${lines.map(line => JSON.stringify(line)).join('\n')}\n`,
@@ -48,8 +52,50 @@ describe('links of the console', function () {
 
   it('an address that was cut off is that of an incident which nobody knows', async () => {
     const page = await at.open('/incidents/shop-0%25E0%25A4%25A')
-    await page.getByRole('alert').getByText('shop-0%E0%A4%A').waitFor()
+    const alert = page.getByRole('alert').filter({ hasText: 'shop-0%E0%A4%A' })
+    await alert.getByText('See whether the link is whole.').waitFor()
     at.takeProblems()
+  })
+
+  it('an incident of another tenant than the one that is looked at is one click away', async () => {
+    const page = await at.open('/incidents/shop-0?tenant=acme')
+    const alert = page.getByRole('alert').filter({ hasText: 'belongs to another tenant' })
+    await alert.getByRole('link', { name: 'Look at all tenants' }).click()
+    await page.getByRole('article', { name: 'Incident of shop' }).waitFor()
+    expect(new URL(page.url()).search).to.equal('')
+    at.takeProblems()
+  })
+
+  it('an incident of hundreds of services has its cause in sight, and all of them on a click', async () => {
+    const page = await at.open('/incidents/storm')
+    const incident = page.getByRole('article', { name: 'Incident of hub' })
+    await incident.getByText('and 897 more are affected, too.').waitFor()
+    await incident.getByText('700 more, not named').waitFor()
+    const { y } = (await page.getByRole('region', { name: 'Likely cause' }).boundingBox())!
+    expect(y).to.be.below(800)
+    expect(await incident.getByText('service-199').count()).to.equal(0)
+    await page.getByRole('button', { name: 'Show all 201' }).click()
+    await incident.getByText('service-199').waitFor()
+    await page.getByRole('listitem').filter({ hasText: 'hub' }).getByText('+900').waitFor()
+  })
+
+  it('an incident says at its head who was told, and leads to the tickets', async () => {
+    const page = await at.open('/incidents/shop-0')
+    await page.getByRole('link', { name: 'nobody', exact: true }).click()
+    await page.waitForURL(/#tickets$/)
+    await page.getByRole('article', { name: 'Incident of shop' }).waitFor()
+  })
+
+  it('an incident is silenced by two clicks', async () => {
+    const page = await at.open('/incidents/shop-0')
+    await page.getByRole('link', { name: 'Silence shop…' }).click()
+    expect(await page.getByLabel('Reason').inputValue()).to.equal('shop: pool is empty')
+    await page.getByRole('button', { name: 'Silence', exact: true }).click()
+    await page.getByText('The silence holds from now on').waitFor()
+    const silences = `${at.app.ticketing}/api/v1/silences`
+    const [silence] = (await (await fetch(silences)).json()) as { id: string; services: string[]; reason: string }[]
+    expect(silence).to.deep.include({ services: ['shop'], reason: 'shop: pool is empty' })
+    await fetch(`${silences}/${silence!.id}`, { method: 'DELETE' })
   })
 
   it('an incident names its tab, and gives the name back', async () => {

@@ -9,6 +9,8 @@ import { eventually } from './testing/standalone-process.ts'
 const STALE = 'Stale: what this page shows is old.'
 const LATER_MS = 45_000
 const DAY_MS = 86_400_000
+/** The window says by then that the console is loading. */
+const LOADING_SAID_MS = 1_500
 
 describe('the console of an engineer on call', function () {
   this.timeout(90_000)
@@ -144,6 +146,19 @@ describe('the console of an engineer on call', function () {
     held.resolve()
     await page.getByRole('heading', { level: 1, name: 'Incidents' }).waitFor()
     expect(await loading.count()).to.equal(0)
+  })
+
+  it('without scripts the window says that the console needs them, not that it is loading', async () => {
+    const scripted = await at.open('/upload')
+    const context = await scripted.context().browser()!.newContext({ javaScriptEnabled: false })
+    const page = await context.newPage()
+    await page.goto(at.app.dashboard)
+    await page.waitForTimeout(LOADING_SAID_MS)
+    const said = await page.locator('body').innerText()
+    expect(said).to.contain('needs JavaScript').and.not.to.contain('is loading')
+    await page.getByRole('link').click()
+    await page.waitForURL(/\/api\/ticketing\/api\/incidents$/)
+    await context.close()
   })
 
   it('a silence that begins now holds at once, one that is planned is listed as coming', async () => {

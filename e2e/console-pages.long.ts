@@ -29,6 +29,8 @@ describe('pages of the console', function () {
     await page.getByText(`curl ${at.app.dashboard}/api/upload`, { exact: false }).waitFor()
     await page.getByRole('button', { name: 'Copy the command' }).click()
     expect(await page.evaluate('navigator.clipboard.readText()')).to.contain('payment gateway timeout')
+    await page.getByRole('link', { name: 'Trends', exact: true }).click()
+    await page.getByRole('region', { name: 'Incidents by severity' }).getByText('No logs yet').waitFor()
   })
 
   it('say so for the tenant that is looked at, so that the log comes there', async () => {
@@ -304,6 +306,37 @@ describe('pages of the console', function () {
     await page.waitForURL(/from=.*&to=/)
     await page.goBack()
     await page.waitForURL(/range=1h$|\/$/)
+  })
+
+  it('overview: what the bridge tells stays while the agent is away', async () => {
+    page = await at.open('/upload')
+    await page.route('**/api/agent/**', route =>
+      route.fulfill({ status: 502, json: { error: 'the agent cannot be reached', status: 502 } }),
+    )
+    await page.getByRole('link', { name: 'Overview', exact: true }).click()
+    const ingestion = page.getByRole('region', { name: 'Ingestion' })
+    await ingestion.getByRole('alert').getByText('The agent cannot be reached.').waitFor()
+    await ingestion.getByText('4 of 4 running').waitFor()
+    await ingestion.getByText('Newest record').waitFor()
+    await page.unrouteAll({ behavior: 'wait' })
+    await ingestion.getByRole('button', { name: 'Try again' }).click()
+    await ingestion.getByText('Message bus').waitFor()
+    expect(at.takeProblems().every(problem => problem.includes('502'))).to.equal(true)
+  })
+
+  it('settings: thresholds that the bridge does not tell are said to be missing', async () => {
+    page = await at.open('/upload')
+    await page.route('**/api/bridge/**', route =>
+      route.fulfill({ status: 502, json: { error: 'the bridge cannot be reached', status: 502 } }),
+    )
+    await page.getByRole('link', { name: 'Settings', exact: true }).click()
+    await page.getByRole('link', { name: 'Thresholds' }).click()
+    const alert = page.getByRole('alert').filter({ hasText: 'The bridge cannot be reached.' })
+    await alert.waitFor()
+    await page.unrouteAll({ behavior: 'wait' })
+    await alert.getByRole('button', { name: 'Try again' }).click()
+    await page.getByLabel('Z-score threshold').waitFor()
+    expect(at.takeProblems().every(problem => problem.includes('502'))).to.equal(true)
   })
 
   it('incidents: nobody is told that all is quiet while the incidents cannot be read', async () => {

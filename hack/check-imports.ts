@@ -232,6 +232,7 @@ const ALLOWED: ImportTable = {
   ],
   // They connect to addresses of users: under one guard, which comes in as a port.
   'dataplane/adapters/outbound-http': [
+    'dataplane/contract/private-targets.ts',
     'dataplane/http/interim-answers.ts',
     'dataplane/http/proxy-choice.ts',
     'dataplane/lifecycle/at-first-use.ts',

@@ -1,14 +1,12 @@
 /** Addresses of hosts that users configured, each held against the rules of whom the product may speak to. */
 import { lookup as systemLookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
+import { ALLOWED_BY } from '../../contract/private-targets.ts'
 import type { OutboundAddress, OutboundAddresses } from '../../ports/outbound-addresses.ts'
 import { TargetRefused, TargetUnreachable } from '../../ports/outbound-http.ts'
 import { judgeAddress } from './address-rules.ts'
 import { createFairLookup, type Lookup } from './fair-lookup.ts'
 import { type OwnServer, ownAddresses } from './own-servers.ts'
-
-/** Both ways to allow them: a message of one pod is also read in the condition of a TicketingRoute. */
-export const ALLOWED_BY = 'ALLOW_PRIVATE_TARGETS=true (in a LogPipeline: spec.ticketing.allowPrivateTargets)'
 
 export interface OutboundAddressesConfig {
   /** Loopback and private networks, too. */

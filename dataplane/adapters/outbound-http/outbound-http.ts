@@ -1,6 +1,7 @@
 /** Requests to addresses that users configured, guarded against server-side request forgery, with undici. */
 import { isIP, type LookupFunction } from 'node:net'
 import type { buildConnector, Dispatcher } from 'undici'
+import { ALLOWED_BY } from '../../contract/private-targets.ts'
 import { withInterimAnswers } from '../../http/interim-answers.ts'
 import type { ProxyEnvironment } from '../../http/proxy-choice.ts'
 import { atFirstUse } from '../../lifecycle/at-first-use.ts'
@@ -15,7 +16,7 @@ import {
 } from '../../ports/outbound-http.ts'
 import { certificateProblem } from '../../text/certificate-problem.ts'
 import { CONNECTION_WORDS } from '../../text/connection-words.ts'
-import { ALLOWED_BY, createOutboundAddresses } from './outbound-addresses.ts'
+import { createOutboundAddresses } from './outbound-addresses.ts'
 import { createProxyWays } from './proxy-ways.ts'
 
 const CONNECT_MS = 10_000

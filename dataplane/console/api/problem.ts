@@ -102,6 +102,11 @@ export function isAway(status: number | undefined): boolean {
   return status === 502 || status === 503 || status === 504
 }
 
+/** The answer belongs to another tenant than the one that the console looks at. */
+export function isOtherTenants(status: number | undefined): boolean {
+  return status === 403
+}
+
 /** Answers quote what was sent: characters in them that are not seen have their names. */
 function sentence(text: string): string {
   const trimmed = visibleText(text.trim())

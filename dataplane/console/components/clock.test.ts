@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { absoluteRange, fromLocalInput, sayTimeRange, toLocalInput } from '../url-state/time-range.ts'
-import { momentOf, sayOffset, showUtc, subscribeClock } from './clock.ts'
+import { momentOf, sayOffset, sayOffsetWhereItChanges, showUtc, subscribeClock } from './clock.ts'
 import { formatMoment, formatTime } from './format.ts'
 
 const WINTER = Date.UTC(2026, 10, 22, 22, 30, 7, 123)
@@ -41,6 +41,14 @@ describe('the clock of the console', () => {
     expect(sayOffset(WINTER)).to.equal('UTC−3:30')
     showUtc(true)
     expect(sayOffset(WINTER)).to.equal('UTC')
+  })
+
+  it('says so for each hour of a time in which it is put back', () => {
+    process.env['TZ'] = 'Europe/Berlin'
+    const [before, first, second, after] = [22, 24, 25, 27].map(hour => Date.UTC(2026, 9, 24, hour, 30)) as [number, number, number, number]
+    const said = [first, second].map(ms => `${formatTime(ms).slice(11, 16)} ${sayOffsetWhereItChanges(ms, before, after)}`)
+    expect(said).to.deep.equal(['02:30 UTC+2', '02:30 UTC+1'])
+    expect(sayOffsetWhereItChanges(first, before, first)).to.equal(undefined)
   })
 
   it('tells of a choice', () => {

@@ -65,3 +65,8 @@ export function sayOffset(ms: number): string {
   const hours = `${minutes < 0 ? '−' : '+'}${Math.floor(Math.abs(minutes) / 60)}`
   return `UTC${hours}${ofHour === 0 ? '' : `:${String(ofHour).padStart(2, '0')}`}`
 }
+
+/** How far the clock is from UTC at a moment, where it is put forward or back between the first and the last: one of its hours may come twice. */
+export function sayOffsetWhereItChanges(ms: number, firstMs: number, lastMs: number): string | undefined {
+  return clockOffsetMs(firstMs) === clockOffsetMs(lastMs) ? undefined : sayOffset(ms)
+}

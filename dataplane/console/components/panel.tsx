@@ -29,6 +29,8 @@ export function Page({ title, description, actions, wide = false, children }: Pa
 
 export interface PanelProps {
   readonly title: string
+  /** For links within the page. */
+  readonly id?: string
   readonly note?: ReactNode
   readonly actions?: ReactNode
   /** Without a margin, for tables. */
@@ -37,12 +39,12 @@ export interface PanelProps {
   readonly children: ReactNode
 }
 
-export function Panel({ title, note, actions, flush = false, className, children }: PanelProps) {
-  const id = useId()
+export function Panel({ title, id, note, actions, flush = false, className, children }: PanelProps) {
+  const titleId = useId()
   return (
-    <section className={className === undefined ? styles.panel : `${styles.panel} ${className}`} aria-labelledby={id}>
+    <section id={id} className={className === undefined ? styles.panel : `${styles.panel} ${className}`} aria-labelledby={titleId}>
       <div className={styles.head}>
-        <h2 id={id}>{title}</h2>
+        <h2 id={titleId}>{title}</h2>
         {note !== undefined && <span className={styles.note}>{note}</span>}
         {actions !== undefined && <div className={styles.actions}>{actions}</div>}
       </div>

@@ -3,10 +3,12 @@ import { Button } from '@mantine/core'
 import { IconAlertTriangle, IconInbox } from '@tabler/icons-react'
 import { useIsFetching } from '@tanstack/react-query'
 import { type ComponentType, type ReactNode, useEffect, useState } from 'react'
-import { Link } from 'wouter'
-import { isAway, needsLogin, problemOf } from '../api/problem.ts'
+import { Link, useLocation } from 'wouter'
+import { isAway, isOtherTenants, needsLogin, problemOf } from '../api/problem.ts'
 import { BASE_PATH } from '../url-state/base-path.ts'
-import { useLink } from '../url-state/links.ts'
+import { linkTo, useLink } from '../url-state/links.ts'
+import { parseTenant, TENANT_PARAMETER } from '../url-state/tenant.ts'
+import { useSearch } from '../url-state/use-search.ts'
 import { CopyButton } from './copy-button.tsx'
 import styles from './states.module.css'
 
@@ -65,6 +67,7 @@ export function ErrorPanel({ error, onRetry, small = false, advice }: ErrorPanel
       <div className={styles.ways}>
         {onRetry !== undefined && <TryAgain onRetry={onRetry} />}
         {needsLogin(status) && <LogIn />}
+        {isOtherTenants(status) && <LookAtAllTenants />}
         {advice === undefined && isAway(status) && <Link href={link('/status')}>Open Health</Link>}
       </div>
     </div>
@@ -83,6 +86,14 @@ function TryAgain({ onRetry }: Required<Pick<ErrorPanelProps, 'onRetry'>>) {
       {isTrying ? 'Trying…' : 'Try again'}
     </Button>
   )
+}
+
+/** The same page without the choice of a tenant: what a link of somebody else leads to may be of another one. */
+function LookAtAllTenants() {
+  const search = useSearch()
+  const [path] = useLocation()
+  if (parseTenant(search) === undefined) return null
+  return <Link href={linkTo(search, path, { [TENANT_PARAMETER]: undefined })}>Look at all tenants</Link>
 }
 
 /** Leads through the form back to this page. */

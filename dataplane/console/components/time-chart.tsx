@@ -4,6 +4,7 @@ import { useElementSize } from '@mantine/hooks'
 import { useEffect, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
+import { sayOffsetWhereItChanges } from './clock.ts'
 import { formatCount, formatShort, formatTime } from './format.ts'
 import { type ChartSeries, sayChart, stack } from './stack.ts'
 import styles from './time-chart.module.css'
@@ -82,6 +83,7 @@ export function TimeChart({ label, starts, bucketMs, series, height = 140, most 
   }, [starts, series, width, height, names, bucketMs, most, scheme, isUtc, isSelectable])
 
   const at = tip === undefined ? undefined : starts[tip.index]
+  const offset = at === undefined ? undefined : sayOffsetWhereItChanges(at, starts[0]!, starts.at(-1)!)
   return (
     <div
       ref={ref}
@@ -98,6 +100,7 @@ export function TimeChart({ label, starts, bucketMs, series, height = 140, most 
           style={{ left: tip.left > width - TIP_WIDTH - 16 ? tip.left - TIP_WIDTH - 12 : tip.left + 12, width: TIP_WIDTH }}
         >
           <strong>{formatTime(at).slice(0, 19)}</strong>
+          {offset !== undefined && <span>{offset}</span>}
           {series.map(({ name, color, values }) => (
             <span key={name}>
               <i style={{ background: `var(${color})` }} />

@@ -81,5 +81,13 @@ describe('Fields of a platform', () => {
 
   it('plain http is an address only where private targets are allowed', () => {
     expect([isTargetUrl('http://a.example', true), isTargetUrl('http://a.example', false)]).to.deep.equal([true, false])
+    const refused = parseField('baseUrl', 'http://a.example', RULES)
+    expect(refused.ok ? '' : refused.expected).to.match(
+      /and fragment \(plain http needs ALLOW_PRIVATE_TARGETS=true \(in a LogPipeline: .*\)\)$/,
+    )
+    const noUrl = parseField('baseUrl', 'a.example', RULES)
+    expect(noUrl.ok ? '' : noUrl.expected).to.match(/and fragment$/)
+    const text = parseField('projectKey', 'a\nb', RULES)
+    expect(text.ok ? '' : text.expected).to.match(/in one line$/)
   })
 })

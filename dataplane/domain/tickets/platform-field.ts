@@ -1,5 +1,6 @@
 /** Rules for the fields of a platform (Spec: Ticketing runtime configuration; Decisions 6). */
 import { PLATFORMS, type PlatformFields, type PlatformName } from '../../contract/platforms.ts'
+import { ALLOWED_BY } from '../../contract/private-targets.ts'
 import { shortened } from '../../text/shortened.ts'
 import type { FieldValue } from './target.ts'
 
@@ -105,8 +106,11 @@ const KINDS: ReadonlyMap<string, Kind> = new Map([
 export function parseField(field: string, value: unknown, rules: FieldRules): ParsedField {
   const { expected, parse, partOf, hostOf } = KINDS.get(field) ?? TEXT
   const parsed = parse(value, rules)
-  const part = parsed === undefined ? partOf?.(value) : undefined
-  if (parsed === undefined) return { ok: false, expected: part === undefined ? expected : `${expected}, and ${shownField(part)} is none` }
+  if (parsed === undefined) {
+    if (parse(value, { ...rules, allowsPlainHttp: true }) !== undefined) return { ok: false, expected: expected + PLAIN_HTTP_NOTE }
+    const part = partOf?.(value)
+    return { ok: false, expected: part === undefined ? expected : `${expected}, and ${shownField(part)} is none` }
+  }
   const expectedHost = hostOf && rules.refuseHost?.(hostOf(parsed))
   return expectedHost === undefined ? { ok: true, value: parsed } : { ok: false, expected: expectedHost }
 }
@@ -127,6 +131,9 @@ export function requiredFields(platform: PlatformName): readonly string[] {
   const { secret, required }: PlatformFields = PLATFORMS[platform]
   return [...secret, ...required]
 }
+
+/** Behind the expected form of an address that is refused for its plain http alone: the way to have it taken. */
+export const PLAIN_HTTP_NOTE = ` (plain http needs ${ALLOWED_BY})`
 
 /** Whether a text may be the address of a platform or of a model. */
 export function isTargetUrl(text: string, allowsPlainHttp: boolean): boolean {

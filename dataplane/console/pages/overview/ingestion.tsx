@@ -1,5 +1,7 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
+import type { InfrastructureMetrics } from '../../api/agent.ts'
+import type { BridgeHealth } from '../../api/bridge.ts'
 import { Pill } from '../../components/badges.tsx'
 import { formatCount } from '../../components/format.ts'
 import { Panel } from '../../components/panel.tsx'
@@ -9,7 +11,7 @@ import { StatePill } from '../../components/state-pill.tsx'
 import { ErrorPanel, Pending } from '../../components/states.tsx'
 import { useLink } from '../../url-state/links.ts'
 import styles from './overview.module.css'
-import { useIngestion } from './use-overview.ts'
+import { useBridgeHealth, useInfrastructure } from './use-overview.ts'
 
 export interface NewestProps {
   readonly newest: string | undefined
@@ -17,36 +19,59 @@ export interface NewestProps {
   readonly isNewestKnown: boolean
 }
 
-/** Whether records get through: from the bus over the bridge to the search store. */
-export function Ingestion(props: NewestProps) {
-  const { data, error, isError, refetch } = useIngestion()
+/** Whether records get through: from the bus over the bridge to the search store. What one service does not tell, the others do. */
+export function Ingestion({ newest, isNewestKnown }: NewestProps) {
+  const infrastructure = useInfrastructure()
+  const bridge = useBridgeHealth()
   const link = useLink()
   return (
     <Panel title="Ingestion" flush actions={<Link href={link('/status')}>Health</Link>}>
-      {data === undefined ? isError ? <ErrorPanel small error={error} onRetry={refetch} /> : <Pending /> : <Facts {...data} {...props} />}
+      <dl className={styles.facts}>
+        <Fact title="Newest record">
+          {newest !== undefined ? <RelativeTime time={newest} /> : isNewestKnown ? 'none yet' : 'not known'}
+        </Fact>
+        {infrastructure.data !== undefined && <BusFacts bus={infrastructure.data.bus} />}
+        {bridge.data !== undefined && <BridgeFact bridge={bridge.data} />}
+        {infrastructure.data !== undefined && <StoreFacts {...infrastructure.data} />}
+      </dl>
+      {[infrastructure, bridge].some(({ data, isError }) => data === undefined && !isError) && <Pending />}
+      {[infrastructure, bridge].map(
+        ({ data, error, isError, refetch }, at) =>
+          // biome-ignore lint/suspicious/noArrayIndexKey: always the same two
+          data === undefined && isError && <ErrorPanel key={at} small error={error} onRetry={refetch} />,
+      )}
     </Panel>
   )
 }
 
-type FactsProps = NonNullable<ReturnType<typeof useIngestion>['data']> & NewestProps
-
-function Facts({ infrastructure: { bus, search, deadLetters }, bridge, newest, isNewestKnown }: FactsProps) {
+function BusFacts({ bus }: Pick<InfrastructureMetrics, 'bus'>) {
   const lag = Object.values(bus.topics).reduce((sum, { consumerLag }) => sum + consumerLag, 0)
-  const threads = Object.values(bridge.threads)
-  const running = threads.filter(state => state === 'running').length
-  const isStale = useIsStale()
   return (
-    <dl className={styles.facts}>
-      <Fact title="Newest record">{newest !== undefined ? <RelativeTime time={newest} /> : isNewestKnown ? 'none yet' : 'not known'}</Fact>
+    <>
       <Fact title="Message bus">
         <StatePill state={bus.status} />
       </Fact>
       <Fact title="Waiting on the bus">{formatCount(lag)} messages</Fact>
-      <Fact title="Bridge threads">
-        <Pill tone={running < threads.length ? 'bad' : isStale ? 'neutral' : 'good'}>
-          {running} of {threads.length} {isStale ? 'ran' : 'running'}
-        </Pill>
-      </Fact>
+    </>
+  )
+}
+
+function BridgeFact({ bridge }: { readonly bridge: BridgeHealth }) {
+  const threads = Object.values(bridge.threads)
+  const running = threads.filter(state => state === 'running').length
+  const isStale = useIsStale()
+  return (
+    <Fact title="Bridge threads">
+      <Pill tone={running < threads.length ? 'bad' : isStale ? 'neutral' : 'good'}>
+        {running} of {threads.length} {isStale ? 'ran' : 'running'}
+      </Pill>
+    </Fact>
+  )
+}
+
+function StoreFacts({ search, deadLetters }: Pick<InfrastructureMetrics, 'search' | 'deadLetters'>) {
+  return (
+    <>
       <Fact title="Search store">
         <StatePill state={search.status} />
       </Fact>
@@ -55,7 +80,7 @@ function Facts({ infrastructure: { bus, search, deadLetters }, bridge, newest, i
           {deadLetters.letters === 0 ? 'none' : <Pill tone="warn">{formatCount(deadLetters.letters)} lie there</Pill>}
         </Fact>
       )}
-    </dl>
+    </>
   )
 }
 

@@ -33,7 +33,7 @@ export function NewPatterns({ range }: { readonly range: TimeRange }) {
               <div className={styles.meta}>
                 <LevelBadge level={level} />
                 <ServiceName name={service} />
-                <span className="numeric">{formatCount(count)} times</span>
+                <span className="numeric">{count === 1 ? 'once' : `${formatCount(count)} times`}</span>
                 <span>
                   first <RelativeTime time={firstSeen} />
                 </span>

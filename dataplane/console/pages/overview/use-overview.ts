@@ -80,13 +80,14 @@ export function useOpenIncidents() {
   })
 }
 
-export function useIngestion() {
+export function useInfrastructure() {
   return useQuery({
-    queryKey: ['overview', 'ingestion'],
+    queryKey: ['overview', 'infrastructure'],
     refetchInterval: REFRESH_MS,
-    queryFn: async ({ signal }) => {
-      const [infrastructure, bridge] = await Promise.all([readInfrastructure(signal), readBridgeHealth(signal)])
-      return { infrastructure, bridge }
-    },
+    queryFn: ({ signal }) => readInfrastructure(signal),
   })
+}
+
+export function useBridgeHealth() {
+  return useQuery({ queryKey: ['overview', 'bridge'], refetchInterval: REFRESH_MS, queryFn: ({ signal }) => readBridgeHealth(signal) })
 }

@@ -1,5 +1,6 @@
 /** Trends: how many incidents there are, how fast people take care of them, and which services make the noise. */
 import { useMemo } from 'react'
+import { FirstLog, useAnyLogs } from '../../components/first-log.tsx'
 import { compareCounts, formatCount } from '../../components/format.ts'
 import { Page, Panel } from '../../components/panel.tsx'
 import { EmptyState, ErrorPanel, Pending } from '../../components/states.tsx'
@@ -35,7 +36,7 @@ export default function TrendsPage() {
             <Pending what="Counting incidents" />
           )
         ) : chart.series.length === 0 ? (
-          <EmptyState small title="No incident began in this time" />
+          <NoIncidents />
         ) : (
           <TimeChart
             label={CHART}
@@ -47,6 +48,15 @@ export default function TrendsPage() {
       </Panel>
       {chart !== undefined && chart.services.length > 0 && <NoisyServices services={chart.services} count={services} />}
     </Page>
+  )
+}
+
+function NoIncidents() {
+  if (useAnyLogs() === false) return <FirstLog />
+  return (
+    <EmptyState small title="No incident began in this time">
+      <p>Choose a longer time to see earlier ones.</p>
+    </EmptyState>
   )
 }
 

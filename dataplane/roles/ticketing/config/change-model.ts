@@ -2,7 +2,15 @@
 import { z } from 'zod'
 import { LLM_PROVIDERS } from '../../../contract/llm-providers.ts'
 import { isMap } from '../../../domain/tickets/change-platforms.ts'
-import { type FieldRules, hostOf, isTargetUrl, isText, MASK, withoutUserInfo } from '../../../domain/tickets/platform-field.ts'
+import {
+  type FieldRules,
+  hostOf,
+  isTargetUrl,
+  isText,
+  MASK,
+  PLAIN_HTTP_NOTE,
+  withoutUserInfo,
+} from '../../../domain/tickets/platform-field.ts'
 import type { LlmProvider } from '../../../ports/language-model.ts'
 import type { StoredModel } from './stored-sections.ts'
 
@@ -39,7 +47,7 @@ export function changeModel(
   else if (!model && !isNone && isProvider(provider))
     problems.push(`model: expected the name of a model, since provider is ${provider}, seen nothing`)
   if (baseUrl !== null && baseUrl !== undefined && !(isText(baseUrl) && isTargetUrl(baseUrl, rules.allowsPlainHttp)))
-    problems.push(`baseUrl: expected an https URL without user name and fragment, seen ${seen(baseUrl)}`)
+    problems.push(`baseUrl: expected ${expectedUrl(baseUrl, rules)}, seen ${seen(baseUrl)}`)
   else if (baseUrl && rules.refuseHost?.(hostOf(baseUrl)) !== undefined)
     problems.push(`baseUrl: expected ${rules.refuseHost(hostOf(baseUrl))}, seen ${seen(baseUrl)}`)
   else if (!baseUrl && NEEDS_BASE_URL.includes(provider as LlmProvider))
@@ -63,6 +71,11 @@ export function changeModel(
 
 function isProvider(value: unknown): value is LlmProvider {
   return (LLM_PROVIDERS as readonly unknown[]).includes(value)
+}
+
+function expectedUrl(value: unknown, { allowsPlainHttp }: FieldRules): string {
+  const isPlainHttp = !allowsPlainHttp && isText(value) && isTargetUrl(value, true)
+  return `an https URL without user name and fragment${isPlainHttp ? PLAIN_HTTP_NOTE : ''}`
 }
 
 function seen(value: unknown): string {

@@ -222,7 +222,9 @@ describe('ticketing configuration', () => {
       const jira = { ...REQUIRED.jira, baseUrl: 'http://127.0.0.1:8123' }
       expect((await patch('platforms', { jira })).status).to.equal(200)
       await startWith([KEY], false)
-      expect(await errorOf('platforms', { jira })).to.match(/^jira\.baseUrl: expected an https URL/)
+      const needed = /^(jira\.)?baseUrl: expected an https URL.*\(plain http needs ALLOW_PRIVATE_TARGETS=true/
+      expect(await errorOf('platforms', { jira })).to.match(needed)
+      expect(await errorOf('llm', { provider: 'ollama', model: 'm', baseUrl: jira.baseUrl })).to.match(needed)
     })
 
     it('refuses prototype names as platforms and fields', async () => {

@@ -6,12 +6,10 @@ import { problemOf } from '../../../api/problem.ts'
 import { serverNow } from '../../../api/server-clock.ts'
 import type { Incident } from '../../../api/ticketing.ts'
 import { type ChangeNote, changeIncident, changeIncidents, commentIncident, retryDispatch } from '../../../api/ticketing.ts'
+import { changeInBatches } from '../rules/change-in-batches.ts'
 import { describeBatch, describeChange, explainRefusal, foreseeChange } from '../rules/incident-actions.ts'
 import type { ListPage } from '../rules/incident-pages.ts'
 import { INCIDENT_KEYS } from './use-incidents.ts'
-
-/** The API takes so many at once. */
-const MAX_BATCH = 500
 
 export interface Change {
   readonly ids: readonly string[]
@@ -50,9 +48,11 @@ export function useIncidentChange(outcome: ChangeOutcome = {}): (change: Change)
         autoClose: 12_000,
       })
     },
-    onSuccess({ message, reasons }) {
+    onSuccess({ message, reasons }, _, context) {
       outcome.onSuccess?.()
       const isPartly = reasons.length > 0
+      // The agent may be away: none may stand as changed that was left out.
+      if (isPartly) takeBack(client, context.before)
       notifications.show({
         color: isPartly ? 'yellow' : 'teal',
         message: isPartly ? `${message}: ${reasons.join('; ')}` : message,
@@ -71,12 +71,11 @@ async function send(
 ): Promise<{ message: string; reasons: readonly string[] }> {
   const [id] = ids
   if (ids.length === 1 && id !== undefined) return { message: describeChange(action, await changeIncident(id, action, note)), reasons: [] }
-  const answers: { updated: number; skipped: { readonly reason: string }[] } = { updated: 0, skipped: [] }
-  for (let at = 0; at < ids.length; at += MAX_BATCH) {
-    const { updated, skipped = [] } = await changeIncidents(ids.slice(at, at + MAX_BATCH), action, note)
-    answers.updated += updated
-    answers.skipped.push(...skipped)
-  }
+  const answers = await changeInBatches(
+    ids,
+    batch => changeIncidents(batch, action, note),
+    error => explainRefusal(action, problemOf(error)).text,
+  )
   const { text, reasons } = describeBatch(action, answers)
   return { message: text, reasons }
 }

@@ -1,29 +1,31 @@
 /** One incident: what is wrong, where, what to do next; then what shows it. */
 
 import type { ReactNode } from 'react'
+import { problemOf } from '../../../api/problem.ts'
 import type { Incident } from '../../../api/ticketing.ts'
-import { Pill, ServiceName, SeverityBadge, StatusBadge } from '../../../components/badges.tsx'
+import { Pill, SeverityBadge, StatusBadge } from '../../../components/badges.tsx'
 import { CopyButton } from '../../../components/copy-button.tsx'
 import { VisibleText } from '../../../components/foreign-text.tsx'
 import { formatCount } from '../../../components/format.ts'
 import { Holes } from '../../../components/holes.tsx'
 import { RelativeTime } from '../../../components/relative-time.tsx'
-import { ErrorPanel, Pending } from '../../../components/states.tsx'
+import { ErrorPanel, type ErrorPanelProps, Pending } from '../../../components/states.tsx'
 import { useNow } from '../../../components/use-now.ts'
 import { useTabTitle } from '../../../components/use-tab-title.ts'
 import { visibleText } from '../../../components/visible-text.ts'
 import { addressOf } from '../../../url-state/base-path.ts'
 import { useAudit, useIncident } from '../data/use-incidents.ts'
-import { LogsAnchor } from '../logs-anchor.tsx'
-import { logsOfService, ownTenant } from '../rules/logs-link.ts'
+import { ownTenant } from '../rules/logs-link.ts'
+import { sayTold } from '../rules/ticket-state.ts'
 import { actorOfState } from '../rules/timeline.ts'
 import { describeIncident, nextStep } from '../rules/what-happened.ts'
 import { ActionBar } from './action-bar.tsx'
+import { AffectedServices } from './affected-services.tsx'
 import { CauseSection, FallbackBadge } from './cause-section.tsx'
 import styles from './detail.module.css'
 import { EvidenceSection } from './evidence-section.tsx'
 import { SeenBeforeSection } from './seen-before-section.tsx'
-import { TicketsSection } from './tickets-section.tsx'
+import { TICKETS_ID, TicketsSection } from './tickets-section.tsx'
 import { TimelineSection } from './timeline-section.tsx'
 
 export interface IncidentDetailProps {
@@ -43,7 +45,7 @@ export function IncidentDetail({ id, known, back, namesTab }: IncidentDetailProp
     return (
       <div className={styles.detail}>
         {back}
-        {error === null ? <Pending what="Reading the incident" /> : <ErrorPanel error={error} onRetry={refetch} />}
+        {error === null ? <Pending what="Reading the incident" /> : <NotRead error={error} onRetry={refetch} />}
       </div>
     )
   return (
@@ -63,6 +65,14 @@ export function IncidentDetail({ id, known, back, namesTab }: IncidentDetailProp
       </div>
     </article>
   )
+}
+
+const NOT_FOUND = 404
+
+/** Most who get here followed a link: of a ticket, or of a message. */
+function NotRead(props: Pick<ErrorPanelProps, 'error' | 'onRetry'>) {
+  if (problemOf(props.error).status !== NOT_FOUND) return <ErrorPanel {...props} />
+  return <ErrorPanel error={props.error} advice="See whether the link is whole. Incidents that were resolved long ago are deleted." />
 }
 
 function Head({ incident }: { readonly incident: Incident }) {
@@ -99,7 +109,8 @@ function Head({ incident }: { readonly incident: Incident }) {
 
 function Facts({ incident }: { readonly incident: Incident }) {
   const tenant = ownTenant(incident)
-  const { firstSeen, lastSeen, anomalyCount, anomalyScore, affectedServices, service } = incident
+  const told = sayTold(incident)
+  const { firstSeen, lastSeen, anomalyCount, anomalyScore } = incident
   return (
     <dl className={styles.facts}>
       <div>
@@ -128,21 +139,17 @@ function Facts({ incident }: { readonly incident: Incident }) {
           <dd>{tenant}</dd>
         </div>
       )}
-      <div className={styles.wideFact}>
-        <dt>Services</dt>
-        <dd className={styles.services}>
-          {[...new Set([service, ...affectedServices])].map(each => (
-            <LogsAnchor
-              key={each}
-              logs={logsOfService(each, incident)}
-              className={styles.quietLink}
-              title={`Logs of ${visibleText(each)} around the incident`}
-            >
-              <ServiceName name={each} />
-            </LogsAnchor>
-          ))}
-        </dd>
-      </div>
+      {told !== undefined && (
+        <div>
+          <dt>Told</dt>
+          <dd>
+            <a href={`#${TICKETS_ID}`} className={styles.quietLink}>
+              {told}
+            </a>
+          </dd>
+        </div>
+      )}
+      <AffectedServices incident={incident} />
     </dl>
   )
 }

@@ -4,6 +4,7 @@ import { Button } from '@mantine/core'
 import { IconExternalLink, IconRefresh } from '@tabler/icons-react'
 import { Link } from 'wouter'
 import { findSilence } from '../../../../domain/tickets/silence.ts'
+import { shortened } from '../../../../text/shortened.ts'
 import type { Incident, IncidentDispatch, IncidentStatus } from '../../../api/ticketing.ts'
 import { Pill, type Tone } from '../../../components/badges.tsx'
 import { ForeignText, VisibleText } from '../../../components/foreign-text.tsx'
@@ -20,6 +21,9 @@ import { ownTenant } from '../rules/logs-link.ts'
 import { type TicketState, ticketStates } from '../rules/ticket-state.ts'
 import styles from './detail.module.css'
 
+/** Where links of the page lead. */
+export const TICKETS_ID = 'tickets'
+
 const TONES: Readonly<Record<IncidentDispatch['status'], Tone>> = { failed: 'bad', pending: 'info', suppressed: 'neutral', sent: 'good' }
 
 export function TicketsSection({ incident }: { readonly incident: Incident }) {
@@ -27,7 +31,7 @@ export function TicketsSection({ incident }: { readonly incident: Incident }) {
   const { mutate: retry, isPending, variables } = useRetry(incident.id)
   const tickets = ticketStates(incident, rows)
   return (
-    <Panel title="Tickets">
+    <Panel title="Tickets" id={TICKETS_ID}>
       {tickets.length === 0 ? (
         <NobodyTold incident={incident} />
       ) : (
@@ -75,6 +79,8 @@ function NobodyTold({ incident }: { readonly incident: Incident }) {
     </p>
   )
 }
+
+const MAX_REASON = 200
 
 /** So long after it began an incident may wait for its first tickets, as a rule seconds. */
 const TAKEN_UP_MS = 60_000
@@ -147,7 +153,13 @@ function SilenceNote({ incident }: { readonly incident: Incident }) {
   if (silence === undefined)
     return (
       <p className={styles.foot}>
-        <Link href={link('/settings/silences', { services: incident.service, ...settingsOf(incident) })}>
+        <Link
+          href={link('/settings/silences', {
+            services: incident.service,
+            reason: shortened(incident.title, MAX_REASON),
+            ...settingsOf(incident),
+          })}
+        >
           Silence <ForeignText text={incident.service} />…
         </Link>
       </p>

@@ -125,11 +125,23 @@ interface IncidentRowProps extends Pick<IncidentListProps, 'chosen' | 'hrefOf' |
 }
 
 function IncidentRow({ incident, isCurrent, chosen, hrefOf, onChoose, onOpenByKey }: IncidentRowProps) {
-  const { id, title, severity, status, service, anomalyCount, lastSeen, recurring, rootCause, affectedServices } = incident
+  const {
+    id,
+    title,
+    severity,
+    status,
+    service,
+    anomalyCount,
+    lastSeen,
+    recurring,
+    rootCause,
+    affectedServices,
+    furtherServices = 0,
+  } = incident
   const failed = Object.values(incident.dispatches ?? {}).filter(dispatch => dispatch.status === 'failed').length
   const looksAt = parseTenant(useSearch())
   const tenant = looksAt === undefined ? ownTenant(incident) : undefined
-  const others = affectedServices.filter(other => other !== service).length
+  const others = affectedServices.filter(other => other !== service).length + furtherServices
   return (
     <>
       <Checkbox

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { IncidentDispatch } from '../../../../domain/incidents/incident-fields.ts'
 import type { ShownRow } from '../../../../domain/tickets/ticket-thread.ts'
-import { safeUrl, ticketStates } from './ticket-state.ts'
+import { safeUrl, sayTold, ticketStates } from './ticket-state.ts'
 
 describe('the tickets of an incident', () => {
   it('those that failed come first and can be tried again', () => {
@@ -78,6 +78,22 @@ describe('the tickets of an incident', () => {
     const acknowledge = { event: 'acknowledge', status: 'sent' }
     expect(shown({}, open, failed, acknowledge).detail).to.equal('comment was not told: 400: too long')
     expect(shown({}, open, failed, { event: 'resolve', status: 'sent' }).detail, 'overtaken').to.equal(undefined)
+  })
+
+  it('say in a few words who has been told', () => {
+    const told = (statuses: Readonly<Record<string, IncidentDispatch['status']>>, untold?: string) =>
+      sayTold({
+        platforms: [],
+        dispatches: Object.fromEntries(Object.entries(statuses).map(([target, status]) => [target, { status, attempts: 1 }])),
+        ...(untold !== undefined && { untold }),
+      })
+    expect(told({ 'slack:shop': 'sent', jira: 'failed', pagerduty: 'sent' })).to.equal('PagerDuty, Slack · shop')
+    expect(told({ jira: 'failed', slack: 'pending' })).to.equal('nobody yet')
+    expect(told({ jira: 'failed', slack: 'suppressed' })).to.equal('nobody')
+    expect(told({}, 'nothing is routed for severity high')).to.equal('nobody')
+    expect(told({})).to.equal(undefined)
+    const jira = { status: 'failed', attempts: 3, externalId: 'OPS-1' } as const
+    expect(sayTold({ platforms: [], dispatches: { jira } }), 'a comment failed').to.equal('Jira')
   })
 
   it('an address that a browser should not follow is no link', () => {

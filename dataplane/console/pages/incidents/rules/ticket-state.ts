@@ -1,8 +1,9 @@
 /** How the tickets of an incident stand, in words for people. */
-import type { Incident, IncidentDispatch } from '../../../../domain/incidents/incident-fields.ts'
+import type { Incident, IncidentDispatch, IncidentSteps } from '../../../../domain/incidents/incident-fields.ts'
 import { isGone } from '../../../../domain/tickets/target.ts'
 import { outdates } from '../../../../domain/tickets/ticket-event.ts'
 import type { ShownRow } from '../../../../domain/tickets/ticket-thread.ts'
+import { titleOfTarget } from '../../settings/rules/platform-form.ts'
 
 export interface TicketState {
   /** Target id. */
@@ -41,6 +42,21 @@ export function ticketStates(
     )
   })
   return states.sort((a, b) => ORDER.indexOf(a.status) - ORDER.indexOf(b.status) || (a.target < b.target ? -1 : 1))
+}
+
+/** The platforms that have been told, in a few words; undefined while that is still to come. A ticket that exists has told, though a later event may have failed. */
+export function sayTold({
+  platforms,
+  dispatches,
+  untold,
+}: Pick<Incident & IncidentSteps, 'platforms' | 'dispatches' | 'untold'>): string | undefined {
+  const tickets = ticketStates({ platforms, ...(dispatches && { dispatches }) }, [])
+  const told = tickets.flatMap(({ target, status, externalId }) =>
+    status === 'sent' || externalId !== undefined ? [titleOfTarget(target)] : [],
+  )
+  if (told.length > 0) return told.join(', ')
+  if (tickets.some(({ status }) => status === 'pending')) return 'nobody yet'
+  return tickets.length > 0 || untold !== undefined ? 'nobody' : undefined
 }
 
 function describeTicket(target: string, dispatch: IncidentDispatch, rows: readonly ShownRow[]): TicketState {

@@ -31,6 +31,11 @@ describe('what happened', () => {
     expect(describeIncident(each)).to.equal('checkout logged 2 anomalies, among them “boom”.')
     const many = { ...incident, affectedServices: ['checkout', 'a', 'b', 'c', 'd', 'e'], evidence: [] }
     expect(describeIncident(many)).to.equal('checkout logged 12 anomalies; a, b, c and 2 more are affected, too.')
+    const long = { ...alone, service: 'x'.repeat(300), affectedServices: ['y'.repeat(300)] }
+    expect(describeIncident(long)).to.equal(`${'x'.repeat(79)}… logged one anomaly: “boom”; ${'y'.repeat(79)}… is affected, too.`)
+    expect(nextStep({ ...long, lastSeen: LAST }, NOW).text).to.contain(`Read what ${'x'.repeat(79)}… logged`)
+    const storm = { ...many, furtherServices: 700 }
+    expect(describeIncident(storm)).to.equal('checkout logged 12 anomalies; a, b, c and 702 more are affected, too.')
   })
 })
 

@@ -14,6 +14,7 @@ type Told = Pick<
   | 'severity'
   | 'service'
   | 'affectedServices'
+  | 'furtherServices'
   | 'anomalyCount'
   | 'evidence'
   | 'rootCause'
@@ -24,19 +25,23 @@ type Told = Pick<
 
 const MAX_NAMED = 3
 const MAX_QUOTE = 140
+const MAX_NAME = 80
 /** The actor of escalations by time (Decisions 6). */
 const AUTOMATIC = 'auto'
 /** So long without an anomaly it may be over. */
 const QUIET_MS = 15 * 60_000
 
 /** `checkout logged 12 anomalies, most often “connection refused to <*>”; payment and cart are affected, too.` */
-export function describeIncident({ service, anomalyCount, evidence, affectedServices }: Told): string {
+export function describeIncident({ service, anomalyCount, evidence, affectedServices, furtherServices }: Told): string {
   const [first] = inReadingOrder(evidence)
   const words = oneLine(withoutWrapping(withoutHead(first?.pattern ?? '')))
   const what = anomalyCount === 1 ? 'one anomaly' : `${anomalyCount} anomalies`
   const lead = anomalyCount === 1 ? ':' : first?.count === 1 ? ', among them' : ', most often'
   const most = words === '' ? '' : `${lead} “${words}”`
-  return `${service} logged ${what}${most}${describeOthers(affectedServices.filter(other => other !== service))}.`
+  return `${named(service)} logged ${what}${most}${describeOthers(
+    affectedServices.filter(other => other !== service),
+    furtherServices,
+  )}.`
 }
 
 export interface NextStep {
@@ -61,7 +66,7 @@ export function nextStep(incident: Told, nowMs: number, actor?: string): NextSte
     return calm(`${actor === undefined ? 'Somebody looks at it' : `${actor} looks at it`}. ${whereToLook(incident)}`)
   if (status === 'escalated') return { text: `${whoEscalated(actor)} ${whereToLook(incident)}`, isUrgent: true }
   if (recurring === true)
-    return calm(`${incident.service} logs this all day. If it is known noise, silence it; if not, mend it in working hours.`)
+    return calm(`${named(incident.service)} logs this all day. If it is known noise, silence it; if not, mend it in working hours.`)
   if (isQuiet) return calm(`No anomaly for a while. ${whereToLook(incident)}`)
   return {
     text: `Acknowledge it, so that others know you are on it. ${whereToLook(incident)}`,
@@ -76,16 +81,20 @@ const calm = (text: string): NextStep => ({ text, isUrgent: false })
 
 function whereToLook({ service, rootCause }: Told): string {
   const [first, second] = rootCause?.candidates ?? []
-  if (first === undefined || !standsOut(first)) return `Read what ${service} logged, and what was changed shortly before.`
+  if (first === undefined || !standsOut(first)) return `Read what ${named(service)} logged, and what was changed shortly before.`
   const isClose = second !== undefined && second.score >= first.score / 2
-  const rest = isClose ? `, then at ${second.service}` : first.service === service ? '' : `; ${service} only shows it`
-  return `Look at ${first.service} first${rest}.`
+  const rest = isClose ? `, then at ${named(second.service)}` : first.service === service ? '' : `; ${named(service)} only shows it`
+  return `Look at ${named(first.service)} first${rest}.`
 }
 
-function describeOthers(others: readonly string[]): string {
+/** A service in a sentence; its whole name stands below. */
+const named = (service: string): string => shortened(service, MAX_NAME)
+
+function describeOthers(others: readonly string[], further = 0): string {
   if (others.length === 0) return ''
-  const rest = others.length - MAX_NAMED
-  const words = rest > 0 ? [...others.slice(0, MAX_NAMED), `${rest} more`] : others
+  const first = others.slice(0, MAX_NAMED).map(named)
+  const rest = others.length - first.length + further
+  const words = rest > 0 ? [...first, `${rest} more`] : first
   return `; ${listWords(words)} ${others.length === 1 ? 'is' : 'are'} affected, too`
 }
 

@@ -133,6 +133,7 @@ function TraceSteps({ traceId, trace: { steps, services, durationMs }, total, op
                 type="button"
                 className={`${styles.step} ${edge.edge}`}
                 data-open={record.id === openId}
+                aria-current={record.id === openId ? 'true' : undefined}
                 data-handover={isHandover}
                 data-level={record.level}
                 onClick={() => openRecord(record)}

@@ -36,9 +36,14 @@ export default function SilencesSection() {
 }
 
 function NewSilence() {
-  const asked = new URLSearchParams(useSearch()).get('services') ?? ''
+  // An incident leads here with what a silence of it would say.
+  const asked = new URLSearchParams(useSearch())
   const client = useQueryClient()
-  const [form, setForm] = useState<SilenceForm>({ ...NEW_SILENCE, services: asked })
+  const [form, setForm] = useState<SilenceForm>({
+    ...NEW_SILENCE,
+    services: asked.get('services') ?? '',
+    reason: asked.get('reason') ?? '',
+  })
   const [showsProblems, setShowsProblems] = useState(false)
   const problems = silenceProblems(form, serverNow())
   const set = (changes: Partial<SilenceForm>) => setForm(before => ({ ...before, ...changes }))

@@ -2,7 +2,7 @@
 import { Button, NumberInput, SegmentedControl, Slider, TextInput } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useDeferredValue, useMemo, useState } from 'react'
+import { type ReactNode, useDeferredValue, useMemo, useState } from 'react'
 import { SEVERITIES } from '../../../../contract/platforms.ts'
 import { parseLookback } from '../../../../domain/incidents/anomaly-config.ts'
 import { changeBridgeConfig, readBridgeConfig } from '../../../api/bridge.ts'
@@ -27,18 +27,21 @@ export default function ThresholdsSection() {
 }
 
 function ThresholdsOf({ config }: { readonly config: TicketingConfig }) {
-  const { data: bridge, isPending } = useQuery({ queryKey: BRIDGE_KEY, queryFn: ({ signal }) => readBridgeConfig(signal) })
+  const { data: bridge, isPending, error, refetch } = useQuery({ queryKey: BRIDGE_KEY, queryFn: ({ signal }) => readBridgeConfig(signal) })
   if (isPending) return <Pending what="Reading the thresholds" />
   const stored = openThresholds(config.anomaly, bridge)
-  return <Thresholds key={JSON.stringify(stored)} stored={stored} declared={config.declared?.anomaly ?? {}} />
+  const failure = bridge === undefined ? <ErrorPanel error={error} onRetry={refetch} small /> : undefined
+  return <Thresholds key={JSON.stringify(stored)} stored={stored} declared={config.declared?.anomaly ?? {}} bridgeFailure={failure} />
 }
 
 interface ThresholdsProps {
   readonly stored: ThresholdForm
   readonly declared: NonNullable<NonNullable<TicketingConfig['declared']>['anomaly']>
+  /** In the place of the bridge's thresholds, where it does not tell them. */
+  readonly bridgeFailure: ReactNode
 }
 
-function Thresholds({ stored, declared }: ThresholdsProps) {
+function Thresholds({ stored, declared, bridgeFailure }: ThresholdsProps) {
   const [form, setForm] = useState(stored)
   const set = (changes: Partial<ThresholdForm>) => setForm(before => ({ ...before, ...changes }))
   const problems = thresholdProblems(form)
@@ -72,6 +75,7 @@ function Thresholds({ stored, declared }: ThresholdsProps) {
             onChange={event => set({ lookbackWindow: event.currentTarget.value.trim() })}
           />
           <Recurring value={form.recurring} onChange={recurring => set({ recurring })} />
+          {bridgeFailure}
           {form.anomalyThreshold !== undefined && form.windowSize !== undefined && (
             <div className={styles.fields}>
               <NumberInput
@@ -158,7 +162,7 @@ function Recurring({ value, onChange }: RecurringProps) {
       <div className={styles.label} id="recurring-label">
         Recurring incidents
       </div>
-      <p className={styles.hint}>An incident that repeats an earlier one of its service</p>
+      <p className={styles.hint}>An incident of lines that its service logs all day, or each hour</p>
       <SegmentedControl
         aria-labelledby="recurring-label"
         data={[
