@@ -1,4 +1,5 @@
 /** Jira Cloud REST v3, as far as tickets need it: create, search that lags behind, transitions, comments, edits. */
+import { basicAuthorization } from '../../http/basic-authorization.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type AdfNode, adfProblem, adfText } from './adf.ts'
 import { type Issue, statusOf } from './jira-issue.ts'
@@ -219,7 +220,7 @@ export function createJira(clock: Clock): StubPlatform {
     },
   ]
 
-  const expected = `Basic ${Buffer.from(`${DEMO.jira.userEmail}:${DEMO.jira.apiToken}`).toString('base64')}`
+  const expected = basicAuthorization(DEMO.jira.userEmail, DEMO.jira.apiToken)
   return {
     title: 'Jira Cloud',
     routes,

@@ -2,6 +2,7 @@
 import { createKeyCheck, type KeyCheck } from '../../api-keys/key-check.ts'
 import type { ApiKeyStore, KeyOwner } from '../../api-keys/key-store.ts'
 import { API_KEY_HEADER } from '../../contract/headers.ts'
+import { basicAuthorization } from '../../http/basic-authorization.ts'
 import { createControlApp } from '../../http/control-app.ts'
 import { HttpError } from '../../http/http-error.ts'
 import { createPlainLane } from '../../http/plain-lane/plain-lane.ts'
@@ -200,10 +201,7 @@ function openUpstreams({ collector: { http }, backEnds: endpoints, search, log }
   const backEnds = Object.fromEntries(
     BACK_ENDS.map(name => [name, createUpstream({ endpoint: endpoints[name], name: BACK_END_NAMES[name] }, log)]),
   ) as Readonly<Record<BackEnd, Upstream>>
-  const authorization =
-    search.username === undefined
-      ? {}
-      : { authorization: `Basic ${Buffer.from(`${search.username}:${search.password ?? ''}`).toString('base64')}` }
+  const authorization = search.username === undefined ? {} : { authorization: basicAuthorization(search.username, search.password ?? '') }
   const store = createUpstream({ endpoint: search.endpoint, name: 'the search store', headers: authorization, ca: search.ca }, log)
   return {
     ...{ collector, backEnds, store },
