@@ -4,7 +4,7 @@ import type { MemoryLease } from '../../memory-pool.ts'
 import type { WriteOp } from '../../storage/index-storage.ts'
 import { Turns } from '../../turns.ts'
 import { checkId, duplicateRefusal, newId, parseCondition, parseUpdate } from '../documents/write-request.ts'
-import { overloaded } from '../request/request-body.ts'
+import { missingBody, overloaded } from '../request/request-body.ts'
 import { ActionLines, type BulkAction, type BulkMeta } from './bulk-action-line.ts'
 
 export interface BulkItem {
@@ -47,7 +47,7 @@ export class BulkReader {
 
   /** Throws 400 for a body that cannot hold operations. */
   constructor(body: Buffer, defaults: BulkDefaults) {
-    if (body.length === 0) throw new ApiError(400, 'parse_exception', 'request body is required')
+    if (body.length === 0) throw missingBody()
     if (body[body.length - 1] !== NEWLINE) throw illegalArgument('The bulk request must be terminated by a newline [\n]')
     this.#body = body
     this.#defaults = defaults

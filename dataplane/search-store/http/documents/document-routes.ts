@@ -19,6 +19,7 @@ import { holdForAnswer } from '../answer/held-answers.ts'
 import { JSON_TYPE } from '../answer/render.ts'
 import type { Reply } from '../answer/reply.ts'
 import { booleanParameter, NODE_PARAMETERS } from '../request/index-parameters.ts'
+import { missingBody } from '../request/request-body.ts'
 import { type Call, type Route, routes } from '../route.ts'
 import { checkId, duplicateRefusal, isForcedRefresh, newId, parseCondition, parseUpdate, writeResult } from './write-request.ts'
 
@@ -109,7 +110,7 @@ async function write(call: Call, id: string, forced?: 'create'): Promise<Reply> 
   const condition = conditionOf(call)
   if (action === 'create' && condition.ifSeqNo !== undefined)
     throw validationError('create operations do not support compare and set. use index instead')
-  if (call.body.length === 0) throw new ApiError(400, 'parse_exception', 'request body is required')
+  if (call.body.length === 0) throw missingBody()
   const refusal = duplicateRefusal(call.body)
   if (refusal !== undefined) throw refusal
   return apply(call, await writeIndex(call, action), { action, id, source: call.body, ...condition })

@@ -26,6 +26,7 @@ import {
   resolveShown,
 } from '../request/index-parameters.ts'
 import { createNameMatcher } from '../request/name-matcher.ts'
+import { missingBody } from '../request/request-body.ts'
 import { type Call, type Method, type Route, routes } from '../route.ts'
 import { CREATED_VERSION, OPENSEARCH_VERSION } from '../version.ts'
 import { showAlias } from './alias-routes.ts'
@@ -159,7 +160,7 @@ function showMappings(call: Call): Promise<Reply> {
 }
 
 async function putMapping(call: Call): Promise<Reply> {
-  if (call.body.length === 0 && !call.query.has('source')) throw new ApiError(400, 'parse_exception', 'request body is required')
+  if (call.body.length === 0 && !call.query.has('source')) throw missingBody()
   const mappings = call.json()
   if (mappings['_doc'] !== undefined) throw illegalArgument('Types cannot be provided in put mapping requests')
   for (const key of Object.keys(mappings))

@@ -102,6 +102,9 @@ export const BODY_MEMORY_ERRORS: MemoryErrors = {
     tryLater('circuit_breaking_exception', 'the body of the request came too slowly while others needed its memory; try again later'),
 }
 
+/** For endpoints that do nothing without a body. */
+export const missingBody = (): ApiError => new ApiError(400, 'parse_exception', 'request body is required')
+
 /** The client hung up while it sent its request. There is no one to answer. */
 export class ClientGone extends Error {
   constructor(cause: unknown) {
