@@ -4,7 +4,6 @@ import type { buildConnector, Dispatcher } from 'undici'
 import { ALLOWED_BY } from '../../contract/private-targets.ts'
 import { withInterimAnswers } from '../../http/interim-answers.ts'
 import type { ProxyEnvironment } from '../../http/proxy-choice.ts'
-import { atFirstUse } from '../../lifecycle/at-first-use.ts'
 import { keepBounded } from '../../limits/keep-bounded.ts'
 import type { OutboundAddresses } from '../../ports/outbound-addresses.ts'
 import {
@@ -14,6 +13,7 @@ import {
   TargetRefused,
   TargetUnreachable,
 } from '../../ports/outbound-http.ts'
+import { atFirstUse } from '../../process/at-first-use.ts'
 import { certificateProblem } from '../../text/certificate-problem.ts'
 import { CONNECTION_WORDS } from '../../text/connection-words.ts'
 import { createOutboundAddresses } from './outbound-addresses.ts'

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { ENCRYPTION_KEYS } from '../../contract/setting.ts'
-import { syncDirectory } from '../../lifecycle/durable-directory.ts'
+import { syncDirectory } from '../../process/durable-directory.ts'
 
 const FILE = 'encryption-key'
 const KEY_BYTES = 32

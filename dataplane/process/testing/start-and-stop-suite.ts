@@ -1,10 +1,10 @@
-/** The suite that every part with a start and a stop passes (`lifecycle/README.md`). */
+/** The suite that every part with a start and a stop passes (`process/README.md`). */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect } from 'chai'
 import { it } from 'mocha'
 import type { Running } from '../running.ts'
 
-export interface LifecycleSubject {
+export interface StartAndStopSubject {
   /** Starts the part, each time at the same place: the same ports, the same directory. */
   start(): Promise<Running>
   /** Has a late step of the start fail, until the answer is called. */
@@ -15,7 +15,7 @@ export interface LifecycleSubject {
 const HELD = new Set(['TCPServerWrap', 'PipeServerWrap', 'MessagePort', 'Worker', 'Timeout'])
 const GONE_WITHIN_MS = 5_000
 
-export function testLifecycle(name: string, subject: () => LifecycleSubject): void {
+export function testStartAndStop(name: string, subject: () => StartAndStopSubject): void {
   it(`${name}: stopped twice, also at once, is stopped once, and leaves nothing behind`, async function () {
     this.timeout(60_000)
     await nextTurn() // the timer of the test itself is there by then

@@ -1,4 +1,4 @@
-/** The promises of start and stop, for every part of the program; README.md says them in words, `testing/lifecycle-suite.ts` holds them. */
+/** The promises of start and stop, for every part of the program; README.md says them in words, `testing/start-and-stop-suite.ts` holds them. */
 
 export interface Running {
   /**
