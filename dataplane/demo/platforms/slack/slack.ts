@@ -1,11 +1,11 @@
 /** A Slack incoming webhook: `ok`, or an error as plain text; a message a second. The last part of the path is the channel. */
 import { z } from 'zod'
-import type { Clock } from '../../ports/clock.ts'
-import { type Html, html, when } from './html.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import { type Html, html, when } from '../html.ts'
+import { createNewest } from '../newest.ts'
+import type { StubAnswer, StubPlatform } from '../stub-platform.ts'
 import { mentionsIn, showMrkdwn } from './mrkdwn.ts'
-import { createNewest } from './newest.ts'
 import { BLOCKS, blocksAreTooLong, type SlackBlock, showBlock, textsOf } from './slack-blocks.ts'
-import type { StubAnswer, StubPlatform } from './stub-platform.ts'
 
 interface SlackMessage {
   readonly at: string

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { after, afterEach, before, describe, it } from 'mocha'
-import { type StubCaller, startStubCaller } from './testing/stub-caller.ts'
+import { type StubCaller, startStubCaller } from '../testing/stub-caller.ts'
 
 const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text } })
 const header = (text: string) => ({ type: 'header', text: { type: 'plain_text', text } })

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { expect } from 'chai'
 import { after, afterEach, before, describe, it } from 'mocha'
 import { createTransport, type SendMailOptions } from 'nodemailer'
-import { type StubCaller, startStubCaller } from './testing/stub-caller.ts'
+import { type StubCaller, startStubCaller } from '../testing/stub-caller.ts'
 
 describe('the stub mail server', () => {
   let at: StubCaller

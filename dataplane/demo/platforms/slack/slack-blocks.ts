@@ -1,6 +1,6 @@
 /** Block Kit: the limits by which Slack refuses blocks, and how they show. */
 import { z } from 'zod'
-import { type Html, html, link } from './html.ts'
+import { type Html, html, link } from '../html.ts'
 import { showMrkdwn, showPlain } from './mrkdwn.ts'
 
 const limited = (max: number) =>

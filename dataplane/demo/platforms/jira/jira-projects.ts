@@ -58,6 +58,8 @@ export const PROJECTS: readonly Project[] = [
   },
 ]
 
+export const projectCalled = (key: string): Project | undefined => PROJECTS.find(each => each.key === key)
+
 export const ISSUE_TYPES = [
   { id: '10001', name: 'Task', subtask: false },
   { id: '10002', name: 'Bug', subtask: false },

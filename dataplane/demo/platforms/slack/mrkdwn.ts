@@ -1,5 +1,5 @@
 /** Slack's markup as a reader sees it. `&`, `<` and `>` come escaped; between `<` and `>` stand links and mentions. */
-import { escapeHtml, type Html, html, link } from './html.ts'
+import { escapeHtml, type Html, html, link } from '../html.ts'
 
 const TOKEN =
   /```([\s\S]+?)```|`([^`\n]+)`|<([^<>\n]+)>|(?<![\w*])\*([^*\n]+)\*(?![\w*])|(?<![\w_])_([^_\n]+)_(?![\w_])|(?<![\w~])~([^~\n]+)~(?![\w~])|:([a-z0-9_+-]+):/g

@@ -1,10 +1,10 @@
 /** Mail, as an inbox shows it: a thread for each first message, a message that comes again shown once. */
 import { createHash } from 'node:crypto'
-import type { Clock } from '../../ports/clock.ts'
-import { badge, escapeHtml, type Html, html, when } from './html.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import { badge, escapeHtml, type Html, html, when } from '../html.ts'
+import { append, createNewest } from '../newest.ts'
+import type { StubPlatform } from '../stub-platform.ts'
 import { parseMail } from './mail-message.ts'
-import { append, createNewest } from './newest.ts'
-import type { StubPlatform } from './stub-platform.ts'
 
 interface Mail {
   readonly at: string

@@ -1,5 +1,5 @@
 /** Atlassian Document Format: what Jira refuses of it, and how it shows. */
-import { type Html, html, link } from './html.ts'
+import { type Html, html, link } from '../html.ts'
 
 export interface AdfNode {
   readonly type: string

@@ -1,9 +1,9 @@
 /** The SMTP server before the inbox. It listens on this machine alone, hence without TLS; senders have to log in. */
 import type { Socket } from 'node:net'
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server'
-import { type HttpServer, type ListenConfig, listen } from '../../http/server.ts'
-import type { RequestFault } from './faults.ts'
-import { DEMO } from './settings.ts'
+import { type HttpServer, type ListenConfig, listen } from '../../../http/server.ts'
+import type { RequestFault } from '../faults.ts'
+import { DEMO } from '../settings.ts'
 
 export const MAX_MAIL_BYTES = 1024 * 1024
 const MAX_CLIENTS = 50

@@ -1,5 +1,5 @@
+import { badge, type Html, html, when } from '../html.ts'
 import { adfText, showAdf } from './adf.ts'
-import { badge, type Html, html, when } from './html.ts'
 import type { Issue } from './jira-issue.ts'
 
 const TONES = { new: 'grey', indeterminate: 'blue', done: 'green' } as const
