@@ -5,7 +5,7 @@
 import { findAnswerers } from '../errors/answerers.ts'
 import { type ErrorReader, readErrors } from '../errors/error-reader.ts'
 import { namesReason, readErrorWords, tellsKernelKill, tellsLastingState, tellsOomKill, tellsRestarts } from '../errors/read-error-words.ts'
-import { type Findings, type Hint, HintBoard } from '../findings.ts'
+import { type Findings, type Hint, HintBoard, type Nature } from '../findings.ts'
 import { entryOf } from '../observed/entry-of.ts'
 import type { Kind, ObservedPeriod, ObservedRecord, ObservedSystem, TracedRequest } from '../observed/observed-system.ts'
 import { quoted, rounded, timesOf } from '../wording.ts'
@@ -91,59 +91,14 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
   for (const tally of tallies) {
     const { service, speaker, kind, isEcho, units: count, records } = tally
     const of = unitsOf(units[speaker]!, tally)
-    const isNew = !isEcho && count[0] === 0 && kind !== undefined
-    const isKill = isNew && service !== speaker && tellsKill(kind)
-    const isLasting = isKill || (isNew && service === speaker && tellsLasting(kind))
-    const weight = isEcho ? ECHO_WEIGHT : tally.via === undefined ? 1 : INDIRECT_WEIGHT
-    const strength = Math.max(shiftOf(count, of) * weight, isLasting ? LASTING : 0)
-    if (strength <= 0) continue
+    const weighed = weigh(tally, of)
+    if (weighed.strength <= 0) continue
     if (!isEcho) origins.add(service)
-    if (!isEcho && (service !== speaker || !records.every(({ kind }) => isRemote(kind))))
-      worstShare = Math.max(worstShare, count[1] / of[1])
+    if (!isEcho && (service !== speaker || !records.every(each => isRemote(each.kind)))) worstShare = Math.max(worstShare, count[1] / of[1])
     // The sum of one statement alone says nothing more than the statement.
     if (kind === undefined && records.every(record => record.kind === records[0]?.kind)) continue
     const expected = of[0] === 0 ? 0 : rounded((count[0] / of[0]) * of[1])
-    const other = service === speaker ? undefined : system.services[speaker]!
-    const text = () => {
-      const told = kind ?? mostTelling(records, reader)
-      return tellErrors({
-        speaker: other,
-        via: tally.via === undefined ? undefined : system.services[tally.via]!,
-        isEcho,
-        isOfSeveral: kind === undefined,
-        says: reader.textOf(told),
-        unresolvedName: reader.unresolvedNameOf(told),
-        queues: told.queues,
-        count,
-        expected,
-      })
-    }
-    board.add({
-      service,
-      strength,
-      subject: `${speaker} ${kind?.id ?? 'all'} ${isEcho}`,
-      isErrors: true,
-      isKill,
-      isOwnWords: service === speaker && !isEcho,
-      namesReason: records.some(({ kind }) => wordsOf(kind).some(namesReason)),
-      ...waitsOf(service === speaker ? records : [], reader),
-      nature:
-        isEcho || (service === speaker && records.some(({ kind }) => isRemote(kind)))
-          ? 'remote'
-          : records.some(({ kind }) => reader.senseOf(kind) === 'own' || (service !== speaker && wordsOf(kind).some(tellsOomKill)))
-            ? 'cause'
-            : 'fault',
-      tell: () => ({
-        kind: 'errors',
-        strength,
-        text: text(),
-        ...(other !== undefined && { speaker: other }),
-        ...(kind !== undefined && { patternId: kind.patternId }),
-        count: count[1],
-        expected,
-        samples: () => records,
-      }),
-    })
+    board.add(hintOf(tally, { ...weighed, expected, services: system.services, reader }))
   }
   const naming = tallies.flatMap(({ service, speaker }) => (service === speaker ? [] : [[speaker, service] as const]))
   return {
@@ -156,6 +111,76 @@ export function* findFailures(system: ObservedSystem): Generator<void, Failures>
     echoing: echoingOf(system.window, risen, tallies, isRemote),
     blames: [...naming, ...echoes],
   }
+}
+
+interface Weighed {
+  /** At most 0: the errors are as usual. */
+  readonly strength: number
+  /** A new line of the kernel's, by another service, that it killed this one. */
+  readonly isKill: boolean
+}
+
+/** `of`: how much the service that speaks does. */
+function weigh({ service, speaker, via, kind, isEcho, units: count }: Tally, of: Readonly<Pair>): Weighed {
+  const isNew = !isEcho && count[0] === 0 && kind !== undefined
+  const isKill = isNew && service !== speaker && tellsKill(kind)
+  const isLasting = isKill || (isNew && service === speaker && tellsLasting(kind))
+  const weight = isEcho ? ECHO_WEIGHT : via === undefined ? 1 : INDIRECT_WEIGHT
+  return { strength: Math.max(shiftOf(count, of) * weight, isLasting ? LASTING : 0), isKill }
+}
+
+interface HintContext extends Weighed {
+  /** Errors that would have come as usual. */
+  readonly expected: number
+  readonly services: readonly string[]
+  readonly reader: ErrorReader
+}
+
+function hintOf(tally: Tally, { strength, isKill, expected, services, reader }: HintContext): Hint {
+  const { service, speaker, kind, isEcho, units: count, records } = tally
+  const isOwn = service === speaker
+  const other = isOwn ? undefined : services[speaker]!
+  const text = () => {
+    const told = kind ?? mostTelling(records, reader)
+    return tellErrors({
+      speaker: other,
+      via: tally.via === undefined ? undefined : services[tally.via]!,
+      isEcho,
+      isOfSeveral: kind === undefined,
+      says: reader.textOf(told),
+      unresolvedName: reader.unresolvedNameOf(told),
+      queues: told.queues,
+      count,
+      expected,
+    })
+  }
+  return {
+    service,
+    strength,
+    subject: `${speaker} ${kind?.id ?? 'all'} ${isEcho}`,
+    isErrors: true,
+    isKill,
+    isOwnWords: isOwn && !isEcho,
+    namesReason: records.some(each => wordsOf(each.kind).some(namesReason)),
+    ...waitsOf(isOwn ? records : [], reader),
+    nature: natureOf(tally, reader),
+    tell: () => ({
+      kind: 'errors',
+      strength,
+      text: text(),
+      ...(other !== undefined && { speaker: other }),
+      ...(kind !== undefined && { patternId: kind.patternId }),
+      count: count[1],
+      expected,
+      samples: () => records,
+    }),
+  }
+}
+
+function natureOf({ service, speaker, isEcho, records }: Tally, { isRemote, senseOf }: ErrorReader): Nature {
+  const isOwn = service === speaker
+  if (isEcho || (isOwn && records.some(({ kind }) => isRemote(kind)))) return 'remote'
+  return records.some(({ kind }) => senseOf(kind) === 'own' || (!isOwn && wordsOf(kind).some(tellsOomKill))) ? 'cause' : 'fault'
 }
 
 /** The thing that a service waited for by all of its own errors that tell anything. */
