@@ -1,6 +1,7 @@
 /** The control API of the bridge (Spec: Bridge). */
 import { z } from 'zod'
-import { BRIDGE_METRICS, BRIDGE_THREADS, type BridgeMetric, type BridgeThread } from '../../contract/counters.ts'
+import { BRIDGE_THREADS, type BridgeThread } from '../../contract/bridge-threads.ts'
+import { BRIDGE_METRICS, type BridgeMetric } from '../../contract/counters.ts'
 import type { StreamProcessName } from '../../contract/stream-jobs.ts'
 import { createControlApp } from '../../http/control-app.ts'
 import { type Route, route } from '../../http/route.ts'

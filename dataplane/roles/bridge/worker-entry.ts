@@ -1,7 +1,8 @@
 /** Entry of a bridge worker: connects, then runs the work of its threads until told to stop, each again with back-off whenever it fails. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
-import { BRIDGE_METRICS, type BridgeMetric, type BridgeThread } from '../../contract/counters.ts'
+import type { BridgeThread } from '../../contract/bridge-threads.ts'
+import { BRIDGE_METRICS, type BridgeMetric } from '../../contract/counters.ts'
 import { giveBackGarbage } from '../../memory/give-back-garbage.ts'
 import { createFeatureCache, type FeatureCache } from '../../pipeline/features/feature-cache.ts'
 import { runAtLeastOnce } from '../../pipeline/runners/at-least-once.ts'

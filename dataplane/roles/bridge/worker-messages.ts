@@ -1,5 +1,5 @@
 import type { MessagePort } from 'node:worker_threads'
-import type { BridgeThread } from '../../contract/counters.ts'
+import type { BridgeThread } from '../../contract/bridge-threads.ts'
 import type { RunState } from '../../pipeline/runners/supervise.ts'
 import type { BusLink } from '../backends.ts'
 import type { BridgeSettings } from './threads/thread-deps.ts'
