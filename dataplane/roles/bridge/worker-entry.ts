@@ -122,7 +122,7 @@ function openStore(): Promise<SearchStore> {
   return store
 }
 
-/** It outlives the work, and serves the indexer and the direct lane: a document that both write is counted once. */
+/** The writer outlives the work, and serves the indexer and the direct lane: a document that both write is counted once. */
 async function openWriter(deps: ThreadDeps): Promise<DocumentWriter> {
   const { createDocumentWriter, openLogAliases } = await import('./threads/document-writer.ts')
   const own = await openStore()
@@ -131,14 +131,14 @@ async function openWriter(deps: ThreadDeps): Promise<DocumentWriter> {
   return writer
 }
 
-/** They outlive the work: what holds a batch up for longer than its threads live is known as the same outage. */
+/** Outages outlive the work: an index that holds a batch up for longer than its threads live is known as the same outage. */
 async function openOutages(store: SearchStore): Promise<IndexOutages> {
   const { createIndexOutages } = await import('../../pipeline/sinks/index-outages.ts')
   outages ??= createIndexOutages({ store, clock, log })
   return outages
 }
 
-/** They outlive the work, too: the last known configuration of a tenant holds while the present one cannot be read. */
+/** Configurations outlive the work: the last known one of a tenant holds while the present one cannot be read. */
 async function openGroupingConfigs(deps: ThreadDeps, store: SearchStore): Promise<GroupingConfigs> {
   const { createGroupingConfigs } = await import('../../pipeline/sinks/grouping-configs.ts')
   const declaredNow = await openDeclared(deps)
@@ -147,7 +147,7 @@ async function openGroupingConfigs(deps: ThreadDeps, store: SearchStore): Promis
   return configs
 }
 
-/** They outlive the work, and write what is left when it ends. */
+/** Habits outlive the work; those that are not stored yet are written when it ends. */
 async function openHabits({ log: ownLog, signal }: ThreadDeps, topic: string): Promise<HabitKeeper> {
   const { createHabitKeeper } = await import('../../pipeline/sinks/habit-keeper.ts')
   const keeper = habits.get(topic) ?? createHabitKeeper({ store: await openStore(), topic, clock, log: ownLog, signal })
@@ -163,7 +163,7 @@ async function openDeclared({ settings: { TICKETING_CONFIG_DIR: directory } }: T
   return declared
 }
 
-/** It follows the online store for as long as the worker lives. */
+/** The cache follows the online store for as long as the worker lives. */
 function openFeatures({ log, signal }: ThreadDeps): FeatureCache {
   features ??= createFeatureCache({ open: () => openOnlineStore(settings), clock, log, signal })
   return features

@@ -214,7 +214,7 @@ function openUpstreams({ collector: { http }, backEnds: endpoints, search, log }
 /** Statuses whose JSON bodies the specification shows. */
 const SHOWN: ReadonlySet<number> = new Set([401, 502])
 
-/** That of an export has the collector's form (Decisions 3). */
+/** Answers with an error; where the request is an export, in the collector's form (Decisions 3). */
 function answerFailure(request: GatewayRequest, response: GatewayResponse, error: HttpError): void {
   const isExport = EXPORT_PATHS.includes((request.url ?? '').split('?', 1)[0]!)
   const type = mediaTypeOf(request.headers['content-type'])

@@ -25,7 +25,7 @@ function readKey(path: string): string | undefined {
   }
 }
 
-/** It has its name only once all of it is on the disk: half a key would shut the door to what the other half opened. */
+/** The file of the key gets its name once the whole key is on the disk: a key that is cut off would open nothing of what the whole one encrypted. */
 function makeKey(dataDir: string, path: string): string {
   const key = randomBytes(KEY_BYTES).toString('base64')
   const draft = `${path}.new`

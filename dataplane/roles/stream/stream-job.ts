@@ -36,7 +36,7 @@ const MAX_QUEUED_BYTES = 256 * 1024 * 1024
 /** The step that a dead letter names: that of the bridge's thread. */
 const STAGE: Readonly<Record<StreamProcessName, DeadLetterStage>> = { etl: 'etl', score: 'anomaly' }
 
-/** To commit what is under way. */
+/** Time to commit the transaction that is under way at a stop. */
 const STOP_WITHIN_MS = 15_000
 
 /** Runs one step of the pipeline exactly once, with health and metrics (Decisions 2). Waits for a Kafka that does not answer yet. */

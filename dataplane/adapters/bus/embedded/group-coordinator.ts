@@ -18,7 +18,7 @@ export interface JoinRequest {
 export type MemberEvent =
   | { readonly kind: 'assigned'; readonly partitions: readonly TopicPartitionOffset[] }
   | { readonly kind: 'revoke'; readonly partitions: readonly TopicPartition[] }
-  /** It did not release in time. */
+  /** The member did not release the partitions in time. */
   | { readonly kind: 'lost'; readonly partitions: readonly TopicPartition[] }
 
 export interface TopicOffsets {

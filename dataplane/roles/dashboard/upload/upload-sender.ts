@@ -6,7 +6,7 @@ import { atFirstUse } from '../../../process/at-first-use.ts'
 
 export type UploadAnswer =
   | { readonly status: 'taken'; readonly rejected: number; readonly message: string }
-  /** It can never be taken. */
+  /** The collector will never take the request. */
   | { readonly status: 'refused'; readonly message: string }
   | { readonly status: 'away'; readonly message: string }
 
