@@ -46,7 +46,7 @@ export interface RoleModule<R extends RoleName> {
 
 export interface RoleParts {
   readonly keep: Keep
-  /** Those of standalone, or the role's own, which are closed after all other parts. */
+  /** Back ends of standalone, or the role's own, which are closed after all other parts. */
   readonly backends: Backends
 }
 

@@ -12,7 +12,7 @@ import { answerHeaders, type HeaderPolicy, type HeaderValues, requestHeaders } f
 
 /** Connections to one back end; further requests wait for one. */
 const MAX_CONNECTIONS = 128
-/** Those of one tenant, however slowly it sends and reads. */
+/** Connections of one tenant, however slowly it sends and reads. */
 const MAX_CONNECTIONS_OF_TENANT = 96
 /** Requests at one back end, those that wait for a connection among them. */
 const MAX_UNDER_WAY = 1_024

@@ -96,7 +96,7 @@ function whyApply(wanted: KubernetesObject, found: KubernetesObject, settled: Re
   return lost === undefined ? undefined : `somebody else changed ${lost}`
 }
 
-/** Whose the object is, when it is not this owner's. */
+/** The owner of the object, when it is not this one. */
 function foreignOwner(found: KubernetesObject, owner: KubernetesObject): string | undefined {
   const references = found.metadata.ownerReferences ?? []
   if (references.some(({ uid }) => uid === owner.metadata.uid)) return undefined

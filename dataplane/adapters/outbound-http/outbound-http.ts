@@ -23,7 +23,7 @@ const CONNECT_MS = 10_000
 /** At once to one origin; more requests wait within their time. */
 const MAX_CONNECTIONS = 8
 const MAX_ORIGINS = 1_000
-/** Whose TLS sessions are kept, of as many hosts at each. The port that was used longest ago is forgotten. */
+/** Ports whose TLS sessions are kept, of as many hosts at each. The port that was used longest ago is forgotten. */
 const MAX_PORTS = 16
 const MAX_SESSIONS = 100
 /** An idle connection is closed after this, its pool with the last one. */

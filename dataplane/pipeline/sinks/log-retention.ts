@@ -31,7 +31,7 @@ function parseDay(text: string): number | undefined {
 
 export interface RetentionResult {
   readonly dropped: readonly string[]
-  /** Those that the store would not delete now, such as one that a snapshot is taken of. */
+  /** Indices that the store would not delete now, such as one that a snapshot is taken of. */
   readonly failed: readonly { readonly name: string; readonly error: unknown }[]
 }
 

@@ -69,7 +69,7 @@ export function createRecurrence({ store, clock, signal }: RecurrenceDeps): Recu
     return budget.take(nowMs)
   }
 
-  /** Those of some incidents whose services have records from long enough before. */
+  /** The incidents whose services have records from long enough before. */
   const withPast = async (incidents: readonly AskedOfNew[]): Promise<readonly AskedOfNew[]> => {
     const old: AskedOfNew[] = []
     for (const some of portionsOf(incidents, MAX_SERVICES)) {

@@ -6,7 +6,7 @@ import type { IndexOutages } from './index-outages.ts'
 import type { TenantFailure } from './tenant-failure.ts'
 
 export interface TenantOutages {
-  /** Those of some tenants that have a red index. */
+  /** The tenants, out of some, that have a red index. */
   red(tenants: Iterable<string>): Promise<ReadonlySet<string>>
   /**
    * Those of the tenants of a failure whose own indices are to blame: the store refused what they asked for, or their indices are red, or the others'

@@ -21,7 +21,7 @@ export interface BridgeApiDeps {
   }
   readonly config: RuntimeConfig
   readonly counters: SharedCounters<BridgeMetric>
-  /** Those that are there besides. */
+  /** Metrics besides these counters. */
   readonly metrics: Metrics
   readonly threadState: (thread: BridgeThread) => string
   /** Which stream jobs do the work of a thread in its place. */

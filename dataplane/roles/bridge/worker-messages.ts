@@ -6,7 +6,7 @@ import type { BridgeSettings } from './threads/thread-deps.ts'
 
 /** The start message of a worker (`workerData`). */
 export interface WorkerData {
-  /** Those that it runs, each with a consumer group and failures of its own. */
+  /** Threads that the worker runs, each with a consumer group and failures of its own. */
   readonly threads: readonly BridgeThread[]
   /** `etl` does the work of `anomaly` and `indexer`, too; these take what was on `enriched-logs` before, and flags that come late. */
   readonly hasDirectLane: boolean

@@ -21,7 +21,7 @@ const OPERATIONS: Readonly<Record<Exclude<QueryOperation, 'matches'>, (call: Que
   validate: validateQuery,
 }
 
-/** So many damaged segments of an index a query goes round: each costs another run. Beyond, the index is left out. */
+/** Damaged segments of an index that a query goes round, each of which costs another run. An index with more is left out. */
 const MAX_DAMAGED = 16
 
 /** Where a query comes upon damage, it is run again without that segment, whose index counts as a failed shard. */

@@ -31,7 +31,7 @@ export interface CoordinatorDeps {
   readonly clock: Clock
   readonly log: BusLog
   readonly offsetsOf: (topic: string) => TopicOffsets
-  /** Those that keep what they have not read, by the name of the topic. */
+  /** By name: a topic names the groups whose unread records it keeps. */
   readonly topics: ReadonlyMap<string, TopicConfig>
   /** How long a member may go on with a partition that another should get. */
   readonly rebalanceTimeoutMs: number

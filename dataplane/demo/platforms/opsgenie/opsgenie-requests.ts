@@ -32,7 +32,7 @@ export interface TakenRequests {
   settle(): void
   /** Nothing before the request was carried out. */
   find(id: string): ProcessedRequest | undefined
-  /** Those that were carried out, the newest first. */
+  /** Requests that were carried out, the newest first. */
   processed(): readonly ProcessedRequest[]
   /** The next so many requests fail. */
   failNext(times: number): void

@@ -25,7 +25,7 @@ export interface AnomalyPlaces {
   resume(): Promise<void>
   /** Forgets how anomalies were grouped. */
   reset(): void
-  /** Those of tenants whose indices can be read: the others must not keep them from going on. */
+  /** The anomalies of tenants whose indices can be read: those of others must not keep them from going on. */
   readable(anomalies: readonly Anomaly[]): Promise<readonly Anomaly[]>
   /** Groups anomalies that are stored already, as they were grouped then. */
   restore(anomalies: readonly Anomaly[]): Promise<void>
@@ -159,7 +159,7 @@ function lostEvent(anomaly: Anomaly, topic: string, nowMs: number): ConsumedReco
 
 const isDefault = ({ tenant_id }: Anomaly) => tenant_id === DEFAULT_TENANT
 
-/** Those that pass a test, and the others. */
+/** The items that pass a test, and the others. */
 function partition<T>(items: readonly T[], test: (item: T) => boolean): readonly [readonly T[], readonly T[]] {
   const { yes = [], no = [] } = Object.groupBy(items, item => (test(item) ? 'yes' : 'no'))
   return [yes, no]

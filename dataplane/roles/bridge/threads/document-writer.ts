@@ -62,7 +62,7 @@ const MAX_COUNTED = 20_000
 
 const FLAG_BYTES = 128
 
-/** So many batches write at once what tenants that bring much have in them. */
+/** Batches of tenants that bring much which write at once. */
 const MAX_HEAVY_WRITES = 3
 
 /** The writer outlives a work: several works may write with it. */

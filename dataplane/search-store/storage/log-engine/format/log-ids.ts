@@ -36,7 +36,7 @@ export interface Ingredient {
   readonly values: HexValues
 }
 
-/** So many blocks in a row without an id that follows: the others are not tried any more. */
+/** Blocks in a row without an id that follows, after which the others are not tried any more. */
 const MAX_IDLE_BLOCKS = 2
 
 export class LogIdValues extends HexValues {

@@ -6,7 +6,7 @@ export const END = 0
 export const NUMBER = 1
 /** The four numbers of an address, a byte each. */
 export const ADDRESS = 2
-/** So many digits stand as one number: `DIGITS` and their count. */
+/** Digits that stand as one number: `DIGITS` and their count. */
 export const DIGITS = 16
 /** `HEX` and a count of bytes: two hex digits in lower case for each. */
 export const HEX = 32

@@ -32,7 +32,7 @@ export const bitsAtPlace = (bytes: Uint8Array, place: number, bits: number): num
 
 const trailingZeros = (word: number): number => 31 - Math.clz32(word & -word)
 
-/** So many zeros, and a one. */
+/** Puts `count` zeros, and a one. */
 function putZeros(count: number, out: Uint8Array, place: number): number {
   let at = place
   let left = count

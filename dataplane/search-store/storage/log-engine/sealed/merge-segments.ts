@@ -16,7 +16,7 @@ import type { DocumentSource } from './committed-documents.ts'
 import { encodeIndex } from './seal-segment.ts'
 import type { SealedSegment } from './sealed-segment.ts'
 
-/** So many neighbours that fit one segment are merged. */
+/** Neighbours that fit one segment, from which on they are merged. */
 const MIN_MERGED = 8
 const MAX_MERGED_DOCS = 57_344
 /** A slice, which becomes a frame, ends with a full block, so that no rest makes a poor one: with so many documents, or so many bytes of them. */
