@@ -4,12 +4,13 @@ import { availableParallelism, freemem, loadavg, totalmem, uptime } from 'node:o
 import { getHeapStatistics } from 'node:v8'
 import { words } from '../../json/json-reader.ts'
 import type { Reply } from '../answer/reply.ts'
-import { meansNode, NODE_ADDRESS, NODE_ID } from '../cluster/node-routes.ts'
+import { showBytes } from '../answer/show-bytes.ts'
+import { meansNode } from '../cluster/node-routes.ts'
+import { NODE_ADDRESS, NODE_ID, OPENSEARCH_VERSION } from '../node-identity.ts'
 import { booleanParameter } from '../request/index-parameters.ts'
 import type { Call, Route } from '../route.ts'
-import { OPENSEARCH_VERSION } from '../version.ts'
 import { catRoutes } from './cat-routes.ts'
-import { type CatColumn, catReply, column, EXTRA, NUMBER, showBytes } from './cat-table.ts'
+import { type CatColumn, catReply, column, EXTRA, NUMBER } from './cat-table.ts'
 
 export const CAT_NODE_ROUTES: readonly Route[] = [
   ...catRoutes(['/_cat/nodes'], catNodes),

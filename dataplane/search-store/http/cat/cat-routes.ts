@@ -4,14 +4,14 @@ import { wildcardPattern } from '../../analysis/term-pattern.ts'
 import { illegalArgument } from '../../api-error.ts'
 import type { CatalogIndex } from '../../catalog/catalog.ts'
 import type { Reply } from '../answer/reply.ts'
-import { statusOf } from '../cluster/cluster-routes.ts'
-import { NODE_ADDRESS, NODE_ID } from '../cluster/node-routes.ts'
+import { showBytes } from '../answer/show-bytes.ts'
+import { statusOf } from '../indices/index-health.ts'
+import { CLUSTER_NAME, NODE_ADDRESS, NODE_ID, OPENSEARCH_VERSION } from '../node-identity.ts'
 import { queryCallOf } from '../query-route.ts'
 import { booleanParameter, countAll, INDEX_PARAMETERS, resolveIndices, resolveOptions, resolveShown } from '../request/index-parameters.ts'
 import { createNameMatcher } from '../request/name-matcher.ts'
 import { type Call, type Route, routes } from '../route.ts'
-import { CLUSTER_NAME, OPENSEARCH_VERSION } from '../version.ts'
-import { CAT_PARAMETERS, type CatColumn, catReply, column, EXTRA, NUMBER, showBytes } from './cat-table.ts'
+import { CAT_PARAMETERS, type CatColumn, catReply, column, EXTRA, NUMBER } from './cat-table.ts'
 
 export const catRoutes = (patterns: readonly string[], handle: Route['handle']) =>
   routes(['GET'], patterns, CAT_PARAMETERS, call => handle(withFormat(call)))

@@ -4,10 +4,11 @@ import type { CatalogIndex } from '../../catalog/catalog.ts'
 import { words } from '../../json/json-reader.ts'
 import { listingReply } from '../answer/listing.ts'
 import { ok, type Reply } from '../answer/reply.ts'
+import { isRed, statusOf } from '../indices/index-health.ts'
 import { statsOf } from '../indices/index-stats.ts'
+import { CLUSTER_NAME, OPENSEARCH_VERSION } from '../node-identity.ts'
 import { booleanParameter, INDEX_PARAMETERS, NODE_PARAMETERS, resolveShown } from '../request/index-parameters.ts'
 import { type Call, type Route, routes } from '../route.ts'
-import { CLUSTER_NAME, OPENSEARCH_VERSION } from '../version.ts'
 
 const HEALTH_PARAMETERS = [
   ...INDEX_PARAMETERS,
@@ -46,13 +47,6 @@ function showInfo(call: Call): Reply {
     },
     tagline: 'The OpenSearch Project: https://opensearch.org/',
   })
-}
-
-const isRed = ({ storage }: CatalogIndex): boolean => storage.problem !== undefined
-
-/** Green, or red where an index could not be opened. */
-export function statusOf(indices: readonly CatalogIndex[]): 'green' | 'red' {
-  return indices.some(isRed) ? 'red' : 'green'
 }
 
 function shardsOf(indices: readonly CatalogIndex[]) {

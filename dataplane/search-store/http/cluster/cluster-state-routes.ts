@@ -7,11 +7,10 @@ import { Turns } from '../../turns.ts'
 import { isTooLong, tooLong } from '../answer/listing.ts'
 import { ok, type Reply } from '../answer/reply.ts'
 import { flatSettings } from '../indices/index-routes.ts'
+import { CLUSTER_NAME, NODE_ADDRESS, NODE_ID } from '../node-identity.ts'
 import { readMetrics } from '../request/did-you-mean.ts'
 import { booleanParameter, INDEX_PARAMETERS, NODE_PARAMETERS, resolveShown } from '../request/index-parameters.ts'
 import { type Call, type Route, routes } from '../route.ts'
-import { CLUSTER_NAME } from '../version.ts'
-import { NODE_ADDRESS, NODE_ID } from './node-routes.ts'
 
 const PARAMETERS = [...INDEX_PARAMETERS, ...NODE_PARAMETERS, 'flat_settings', 'wait_for_metadata_version', 'wait_for_timeout']
 

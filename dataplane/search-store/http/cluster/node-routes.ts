@@ -9,16 +9,13 @@ import { illegalArgument, unsupported } from '../../api-error.ts'
 import { nestSettings } from '../../catalog/settings.ts'
 import { ok, type Reply } from '../answer/reply.ts'
 import { INDEX_METRICS, statsOf } from '../indices/index-stats.ts'
+import { CLUSTER_NAME, NODE_ADDRESS, NODE_ID, OPENSEARCH_VERSION } from '../node-identity.ts'
 import { readMetrics } from '../request/did-you-mean.ts'
 import { NODE_PARAMETERS } from '../request/index-parameters.ts'
 import { type Call, type Deps, type Route, routes } from '../route.ts'
-import { CLUSTER_NAME, OPENSEARCH_VERSION } from '../version.ts'
 
 const INFO_PARAMETERS = [...NODE_PARAMETERS, 'flat_settings']
 const STATS_PARAMETERS = [...NODE_PARAMETERS, 'fields', 'include_segment_file_sizes', 'types', 'groups', 'level']
-
-export const NODE_ID = 'embedded'
-export const NODE_ADDRESS = '127.0.0.1'
 
 export const NODE_ROUTES: readonly Route[] = [
   ...routes(['GET'], ['/_nodes/stats', '/_nodes/stats/:metric', '/_nodes/stats/:metric/:index_metric'], STATS_PARAMETERS, showStats),

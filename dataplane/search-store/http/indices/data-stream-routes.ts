@@ -4,10 +4,10 @@ import type { Catalog } from '../../catalog/catalog.ts'
 import type { DataStream } from '../../catalog/data-stream.ts'
 import { bestTemplate } from '../../catalog/template.ts'
 import { acknowledged, ok, type Reply } from '../answer/reply.ts'
-import { statusOf } from '../cluster/cluster-routes.ts'
 import { INDEX_PARAMETERS, NODE_PARAMETERS } from '../request/index-parameters.ts'
 import { createNameMatcher } from '../request/name-matcher.ts'
 import { type Call, type Route, routes } from '../route.ts'
+import { statusOf } from './index-health.ts'
 
 const PARAMETERS = [...INDEX_PARAMETERS, ...NODE_PARAMETERS]
 

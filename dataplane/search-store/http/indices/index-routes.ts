@@ -14,7 +14,7 @@ import { isObjectType, writtenFields } from '../../mapping/written-fields.ts'
 import { Turns } from '../../turns.ts'
 import { listingReply } from '../answer/listing.ts'
 import { acknowledged, ok, type Reply } from '../answer/reply.ts'
-import { NODE_ID } from '../cluster/node-routes.ts'
+import { CREATED_VERSION, NODE_ID, OPENSEARCH_VERSION } from '../node-identity.ts'
 import { readMetrics } from '../request/did-you-mean.ts'
 import {
   booleanParameter,
@@ -28,7 +28,6 @@ import {
 import { createNameMatcher } from '../request/name-matcher.ts'
 import { missingBody } from '../request/request-body.ts'
 import { type Call, type Method, type Route, routes } from '../route.ts'
-import { CREATED_VERSION, OPENSEARCH_VERSION } from '../version.ts'
 import { showAlias } from './alias-routes.ts'
 import { INDEX_METRICS, statsOf } from './index-stats.ts'
 
