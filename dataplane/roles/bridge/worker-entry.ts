@@ -8,11 +8,11 @@ import { createFeatureCache, type FeatureCache } from '../../pipeline/features/f
 import { runAtLeastOnce } from '../../pipeline/runners/at-least-once.ts'
 import { supervise } from '../../pipeline/runners/supervise.ts'
 import { type Work, withReady } from '../../pipeline/runners/work.ts'
-import type { GroupingConfigs } from '../../pipeline/sinks/grouping-configs.ts'
+import type { LogAliases } from '../../pipeline/sinks/aliases/log-aliases.ts'
 import type { HabitKeeper } from '../../pipeline/sinks/habit-keeper.ts'
+import type { GroupingConfigs } from '../../pipeline/sinks/incidents/grouping-configs.ts'
 import type { IndexOutages } from '../../pipeline/sinks/index-outages.ts'
-import type { LogAliases } from '../../pipeline/sinks/log-aliases.ts'
-import type { TenantRooms } from '../../pipeline/sinks/tenant-rooms.ts'
+import type { TenantRooms } from '../../pipeline/sinks/tenants/tenant-rooms.ts'
 import { givingUpUnreadable } from '../../pipeline/unreadable-records.ts'
 import type { DeclaredTicketingSource } from '../../ports/declared-ticketing.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
@@ -140,7 +140,7 @@ async function openOutages(store: SearchStore): Promise<IndexOutages> {
 
 /** Configurations outlive the work: the last known one of a tenant holds while the present one cannot be read. */
 async function openGroupingConfigs(deps: ThreadDeps, store: SearchStore): Promise<GroupingConfigs> {
-  const { createGroupingConfigs } = await import('../../pipeline/sinks/grouping-configs.ts')
+  const { createGroupingConfigs } = await import('../../pipeline/sinks/incidents/grouping-configs.ts')
   const declaredNow = await openDeclared(deps)
   const declaredAnomaly = () => declaredNow?.current()?.anomaly ?? {}
   configs ??= createGroupingConfigs({ store, clock, log, outages: await openOutages(store), declaredAnomaly })

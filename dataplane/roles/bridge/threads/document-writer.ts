@@ -6,10 +6,10 @@ import { createTurnstile } from '../../../limits/turns.ts'
 import { LentBuffers, partsOf } from '../../../memory/lent-buffers.ts'
 import type { FlatRow } from '../../../pipeline/flat-row.ts'
 import type { Outcome } from '../../../pipeline/outcome.ts'
+import { createLogAliases, type LogAliases } from '../../../pipeline/sinks/aliases/log-aliases.ts'
 import { createBulkSize } from '../../../pipeline/sinks/bulk-size.ts'
 import { type BulkResult, type BulkWriterDeps, writeBulk } from '../../../pipeline/sinks/bulk-writer.ts'
 import { createIndexOutages, type IndexOutages } from '../../../pipeline/sinks/index-outages.ts'
-import { createLogAliases, type LogAliases } from '../../../pipeline/sinks/log-aliases.ts'
 import {
   createDocumentBuilder,
   type DocumentBuilder,
