@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { type DirectoryLock, lockDirectory } from '../dataplane/lifecycle/directory-lock.ts'
+import { type DirectoryLock, lockDirectory } from '../dataplane/process/directory-lock.ts'
 
 const PROGRAM = resolve(import.meta.dirname, '../hack/logpipeline')
 

@@ -9,6 +9,7 @@ import { loadClusterAccess, podEnvironment } from '../dataplane/kube/find-access
 import { createHttpKubeClient } from '../dataplane/kube/http-client.ts'
 import { createObjectCache, type ObjectCache } from '../dataplane/kube/informers/object-cache.ts'
 import { createServedKinds } from '../dataplane/kube/informers/served-kinds.ts'
+import type { KubeClient } from '../dataplane/kube/kube-client.ts'
 import { createRateLimit, type RateLimit, type RateLimitConfig } from '../dataplane/kube/rate-limit.ts'
 import { qualifiedName } from '../dataplane/kube/resource.ts'
 import type { Clock } from '../dataplane/ports/clock.ts'
@@ -23,7 +24,7 @@ import { createLeaderElection, createSteadyClock } from './runtime/leader-electi
 import { createOperatorMetrics, type OperatorMetrics } from './runtime/operator-metrics.ts'
 
 const RATE: RateLimitConfig = { perSecond: 50, burst: 100 }
-/** Leader election and events must not wait behind busy controllers, nor one of them behind the other. */
+/** For leader election, and for events. */
 const SIDE_RATE: RateLimitConfig = { perSecond: 5, burst: 25 }
 /** All requests have time limits: work that takes longer hangs. */
 const HANGS_MS = 15 * 60_000
@@ -57,29 +58,20 @@ export async function start(context: OperatorContext): Promise<RunningOperator> 
   const elects = settings.LEADER_ELECTION === 'true'
   // A process that stood still for a while must not write what it meant to before.
   const mayWrite = () => !elects || election.surelyLeads
-  const rateLimit = createRateLimit(RATE, clock)
-  const concurrency = createConcurrencyLimit({ clock, rateLimit })
-  const client = concurrency.limit(createClient(access, { context, metrics, rateLimit, mayWrite }))
-  // The Lease waits for no place, and tells how soon the API server answers.
-  const leaseClient = createClient(access, {
-    context,
-    metrics,
-    rateLimit: createRateLimit(SIDE_RATE, clock),
-    onAnswer: concurrency.noteAnswer,
-  })
-  const eventClient = concurrency.limit(createClient(access, { context, metrics, rateLimit: createRateLimit(SIDE_RATE, clock), mayWrite }))
+  const clients = createClients(access, context, metrics, mayWrite)
+  const { client } = clients
   const cache = createObjectCache(
     { kinds: CACHED_KINDS, namespaces: splitList(settings.WATCH_NAMESPACES) },
     { client, clock, log, random, onRestart: (resource, reason) => metrics.watchRestarted(qualifiedName(resource), reason) },
   )
   const recorder = createEventRecorder(
     { controller: `logpipeline.dev/${OPERATOR_NAME}`, instance },
-    { client: eventClient, clock, log, onDropped: metrics.eventDropped },
+    { client: clients.events, clock, log, onDropped: metrics.eventDropped },
   )
   const servedKinds = createServedKinds(OPTIONAL_KINDS, { client, clock, log, cache, onChange: () => controllers.lookAgain() })
   const controllers = createControllers({
     ...{ client, cache, recorder, metrics, clock, log, random },
-    hasRoom: () => rateLimit.hasRoom() && concurrency.hasRoom(),
+    hasRoom: clients.hasRoom,
     served: servedKinds.current,
     settings: { image: settings.OPERATOR_IMAGE!, ...(settings.POD_NAMESPACE !== undefined && { namespace: settings.POD_NAMESPACE }) },
   })
@@ -90,7 +82,7 @@ export async function start(context: OperatorContext): Promise<RunningOperator> 
       identity: `${instance}_${randomUUID().slice(0, 8)}`,
     },
     {
-      client: leaseClient,
+      client: clients.lease,
       clock: context.steadyClock ?? createSteadyClock(clock),
       log,
       random,
@@ -98,7 +90,7 @@ export async function start(context: OperatorContext): Promise<RunningOperator> 
     },
   )
   // Requests under way must not meet the work of the new leader.
-  election.lost.catch(() => Promise.all([client.close(), eventClient.close()]))
+  election.lost.catch(() => Promise.all([client.close(), clients.events.close()]))
   metrics.gauge('logpipeline_operator_pipelines', 'LogPipelines by their condition Ready', 'ready', () => countByReady(cache))
   const server = await startHealthServer(
     { host: settings.HOST, port: settings.PORT, setting: 'PORT' },
@@ -128,7 +120,7 @@ export async function start(context: OperatorContext): Promise<RunningOperator> 
       await Promise.all([servedKinds.stop(), cache.stop(), recorder.stop()])
       // Last: the next leader must not meet work of this one.
       await election.stop()
-      await Promise.all([client.close(), leaseClient.close(), eventClient.close(), server.stop()])
+      await Promise.all([clients.close(), server.stop()])
     },
   }
 }
@@ -144,6 +136,37 @@ async function withGrace(work: Promise<void>, clock: Clock, cut: () => Promise<v
   await work
   timer.abort()
   await late
+}
+
+interface Clients {
+  /** For controllers and cache. */
+  readonly client: KubeClient
+  readonly events: KubeClient
+  readonly lease: KubeClient
+  /** Whether a further request of the controllers would go out at once. */
+  hasRoom(): boolean
+  close(): Promise<void>
+}
+
+/** Three, as leader election and events must not wait behind busy controllers, nor one of them behind the other. */
+function createClients(access: ClusterAccess, context: OperatorContext, metrics: OperatorMetrics, mayWrite: () => boolean): Clients {
+  const { clock } = context
+  const rateLimit = createRateLimit(RATE, clock)
+  const concurrency = createConcurrencyLimit({ clock, rateLimit })
+  const client = concurrency.limit(createClient(access, { context, metrics, rateLimit, mayWrite }))
+  const events = concurrency.limit(createClient(access, { context, metrics, rateLimit: createRateLimit(SIDE_RATE, clock), mayWrite }))
+  // The Lease waits for no place, and tells how soon the API server answers.
+  const lease = createClient(access, {
+    context,
+    metrics,
+    rateLimit: createRateLimit(SIDE_RATE, clock),
+    onAnswer: concurrency.noteAnswer,
+  })
+  return {
+    ...{ client, events, lease },
+    hasRoom: () => rateLimit.hasRoom() && concurrency.hasRoom(),
+    close: async () => void (await Promise.all([client.close(), lease.close(), events.close()])),
+  }
 }
 
 interface ClientParts {

@@ -22,7 +22,7 @@ export interface ApiKeyStore {
   create(tenant: string, name: string): Promise<CreatedKey | undefined>
   /** Makes a key whose value is known already, where it is missing; whether it stands for this tenant now. */
   adopt(tenant: string, name: string, key: string): Promise<'made' | 'there' | 'revoked' | 'of another tenant'>
-  /** Those that are not revoked, oldest first. */
+  /** The tenant's keys that are not revoked, oldest first. */
   list(tenant: string): Promise<readonly ApiKey[]>
   /** False when the tenant has no such key, or no more. */
   revoke(tenant: string, id: string): Promise<boolean>

@@ -1,5 +1,5 @@
 /** The consumer groups of the product (Spec: Components, message bus): who reads which topic. */
-import { BRIDGE_THREADS, type BridgeThread } from './counters.ts'
+import { BRIDGE_THREADS, type BridgeThread } from './bridge-threads.ts'
 import { TOPICS } from './topics.ts'
 
 type TopicKey = keyof typeof TOPICS

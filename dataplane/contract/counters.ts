@@ -1,3 +1,5 @@
+/** Names and help texts of Prometheus metrics that several parts of the program refer to. */
+
 /** The bridge's six Prometheus counters, word for word from the specification (Bridge, `GET /metrics`). */
 export const BRIDGE_COUNTERS = {
   etlConsumed: { name: 'service_bridge_etl_consumed_total', help: 'Messages (batches) consumed from raw-logs.' },
@@ -7,13 +9,6 @@ export const BRIDGE_COUNTERS = {
   indexed: { name: 'service_bridge_opensearch_indexed_total', help: 'Documents successfully indexed.' },
   indexErrors: { name: 'service_bridge_opensearch_errors_total', help: 'Indexing errors.' },
 } as const
-
-/** Records that a step of the bridge or of a stream job gave up, by the step and the tenant. */
-export const DEAD_LETTERS_COUNTER = {
-  name: 'logpipeline_dead_letters_total',
-  help: 'Records that went to the dead-letter queue, by the step that gave them up and the tenant.',
-} as const
-
 export type BridgeCounter = keyof typeof BRIDGE_COUNTERS
 
 /** New tenants, as the bridge counts them. The names are the product's own: the specification has six counters and no others. */
@@ -33,9 +28,11 @@ export const TENANT_COUNTERS = {
 export const BRIDGE_METRICS = { ...BRIDGE_COUNTERS, ...TENANT_COUNTERS }
 export type BridgeMetric = keyof typeof BRIDGE_METRICS
 
-/** The bridge's threads, each a consumer group of its own (specification: Components). */
-export const BRIDGE_THREADS = ['etl', 'anomaly', 'indexer', 'lifecycle'] as const
-export type BridgeThread = (typeof BRIDGE_THREADS)[number]
+/** Records that a step of the bridge or of a stream job gave up, by the step and the tenant. */
+export const DEAD_LETTERS_COUNTER = {
+  name: 'logpipeline_dead_letters_total',
+  help: 'Records that went to the dead-letter queue, by the step that gave them up and the tenant.',
+} as const
 
 /** The online feature server. */
 export const FEATURES_COUNTERS = {
@@ -86,6 +83,7 @@ export const OLDEST_DISPATCH_GAUGE = {
   name: 'logpipeline_ticketing_oldest_pending_seconds',
   help: 'How long the oldest dispatch waits that is neither sent nor given up.',
 } as const
+
 /** Outcomes of questions about incidents to a language model. */
 export const LLM_VERDICTS_COUNTER = {
   name: 'service_ticketing_llm_verdicts_total',

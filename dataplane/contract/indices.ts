@@ -1,4 +1,4 @@
-/** Names of the search store's indices (specification: Indexed log document; decisions section 8). */
+/** Names of the search store's indices (Spec: Indexed log document; Decisions 8). */
 export const INDEX_PREFIX = 'service-'
 export const LOGS_PREFIX = 'service-logs-'
 export const ALL_LOGS = 'service-logs-*'

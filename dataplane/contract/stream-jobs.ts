@@ -1,5 +1,5 @@
 /** The stream jobs of the product (Decisions 2). Bridge and agent know them by the client's name that they have on the bus. */
-import type { BridgeThread } from './counters.ts'
+import type { BridgeThread } from './bridge-threads.ts'
 
 /** By process: the thread of the bridge whose group it joins and whose work it does, and the jobs that the agent reports for it. */
 export const STREAM_PROCESSES = {

@@ -58,7 +58,7 @@ export function integerEnd(b: Uint8Array, p: number, maxDigits: number): number 
   return b[first] === ZERO && end - p > 1 ? NOWHERE : end
 }
 
-/** So many digits stand for one double alone, and are what `String` makes of it. */
+/** Digits up to which a number stands for one double alone, and is what `String` makes of it. */
 const EXACT_DIGITS = 15
 /** From here on `String` writes an exponent. */
 const MAX_LEADING_ZEROS = 5

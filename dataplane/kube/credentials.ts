@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
+import { basicAuthorization } from '../http/basic-authorization.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { AuthConfig, Certificate, ExecConfig } from './cluster-access.ts'
 import { createOidcLogin } from './oidc-login.ts'
@@ -66,7 +67,7 @@ export function createCredentials(auth: AuthConfig, clock: Clock, runExec: RunEx
 function fixedAuthorization({ token, basic }: AuthConfig): ShownCredentials {
   if (token !== undefined) return { authorization: `Bearer ${token}` }
   if (basic === undefined) return {}
-  return { authorization: `Basic ${Buffer.from(`${basic.username}:${basic.password}`).toString('base64')}` }
+  return { authorization: basicAuthorization(basic.username, basic.password) }
 }
 
 interface ExecCredential {

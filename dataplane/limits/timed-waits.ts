@@ -8,7 +8,7 @@ export interface TimedWait {
 
 export class TimedWaits {
   readonly #limitMs: number
-  /** Those under way, in the order of their beginning, so that the first is due first. */
+  /** Waits under way, in the order of their beginning, so that the first is due first. */
   readonly #waits = new Set<TimedWait>()
   #timer: NodeJS.Timeout | undefined
 

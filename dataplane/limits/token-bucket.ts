@@ -4,7 +4,7 @@ export interface Rate {
   readonly burst: number
 }
 
-/** So many a minute, all of which may come at once. */
+/** A rate of `count` a minute, all of which may come at once. */
 export const perMinute = (count: number): Rate => ({ perSecond: count / 60, burst: count })
 
 /** So many a second, evenly, and a few at once. Full at the start. */

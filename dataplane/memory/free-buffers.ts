@@ -17,7 +17,7 @@ export function releaseIdleBuffers(): void {
 }
 
 export class FreeBuffers {
-  /** Those used last are the last ones. */
+  /** The buffer used last is the last one. */
   readonly #buffers: Buffer[] = []
   readonly #maxBuffers: number
   /** Fewest buffers that waited at once since the last look: so many were not needed. */

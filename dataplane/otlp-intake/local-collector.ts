@@ -11,9 +11,9 @@ export interface LocalExport {
   readonly transport: Transport
   /** The collector's alone from here on. */
   readonly body: Buffer
-  /** Whom it came from: the same object for requests that come one after the other. */
+  /** The sender of the request: the same object for requests that come one after the other. */
   readonly source: object
-  /** Whose the records of a request in protobuf are. */
+  /** The owner of the records of a request in protobuf. */
   readonly owner?: ResourceOwner | undefined
   /** Edits that the door makes once the parts of the request are known. Throws `MalformedPayload`. */
   readonly arrange?: ((layout: RequestLayout) => Steps<RequestLayout>) | undefined

@@ -116,7 +116,7 @@ export class LayoutBuilder {
     this.expectRecords(0)
   }
 
-  /** So many records come next. Throws `OversizedPayload` before any is read where they are too many. */
+  /** Comes before `count` records are read. Throws `OversizedPayload` where they are too many. */
   expectRecords(count: number): void {
     if (this.#recordCount + count > MAX_RECORDS) throw new OversizedPayload(`request: expected at most ${MAX_RECORDS} log records`)
   }

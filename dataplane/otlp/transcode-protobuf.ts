@@ -47,7 +47,7 @@ export interface TranscodeOptions extends AcceptOptions {
   readonly maxTextBytes?: number
   /** Records, resources and scopes that are longer than so many bytes, as they come or in their JSON form, go nowhere: they, or the rest of their attributes and lists, are left out. Default: no limit. */
   readonly maxPartBytes?: number
-  /** Whose the records are; a tenant in the request does not count. */
+  /** The owner of the records; a tenant in the request does not count. */
   readonly owner?: ResourceOwner | undefined
 }
 

@@ -150,7 +150,7 @@ export class VersionConflict extends Error {
 
 /** The store cannot be reached or is overloaded; trying again later may help. */
 export class SearchStoreUnavailable extends Error {
-  /** It answered that it has too much to do (429). */
+  /** The store answered that it has too much to do (429). */
   readonly isBusy: boolean
   /** The other end closed a kept connection before any byte of an answer, as it may at any time. The request may be done all the same. */
   readonly isOfKeptConnection: boolean

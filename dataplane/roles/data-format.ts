@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { version } from '../config/version.ts'
 import { jsonOf } from '../json/json-of.ts'
-import { syncDirectory } from '../lifecycle/durable-directory.ts'
+import { syncDirectory } from '../process/durable-directory.ts'
 
 const FORMAT_FILE = 'format.json'
 /** Raised by a change after which this version's predecessors would misread, or lose, what lies in `DATA_DIR`. */

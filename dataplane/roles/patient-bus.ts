@@ -23,7 +23,7 @@ export interface PatientBusDeps {
   readonly random?: () => number
 }
 
-/** So long a start waits for the brokers, and for what they say: most often they are there. */
+/** Time that a start waits for the brokers and their answer: most often they are there. */
 const START_WAIT_MS = 1_800
 /** The first attempt gives up early, so that an operator soon hears why; the others are as patient as any request. */
 const FIRST_REACH_MS = 600

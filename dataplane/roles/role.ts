@@ -1,11 +1,11 @@
-/** A role, as the program sees it: it starts with its settings and can be stopped (`lifecycle/README.md`). */
+/** A role, as the program sees it: it starts with its settings and can be stopped (`process/README.md`). */
 import type { MessagePort } from 'node:worker_threads'
 import type { SettingsOf } from '../contract/env.ts'
 import type { RoleName } from '../contract/roles.ts'
-import type { Stoppable } from '../lifecycle/run-until-signal.ts'
-import { type Keep, type Running, startTogether } from '../lifecycle/running.ts'
 import type { LocalCollector } from '../otlp-intake/local-collector.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { Stoppable } from '../process/run-until-signal.ts'
+import { type Keep, type Running, startTogether } from '../process/running.ts'
 import type { Log } from '../telemetry/log.ts'
 import { type Backends, createBackends } from './backends.ts'
 
@@ -46,7 +46,7 @@ export interface RoleModule<R extends RoleName> {
 
 export interface RoleParts {
   readonly keep: Keep
-  /** Those of standalone, or the role's own, which are closed after all other parts. */
+  /** Back ends of standalone, or the role's own, which are closed after all other parts. */
   readonly backends: Backends
 }
 

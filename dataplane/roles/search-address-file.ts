@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { DirectoryInUse, lockDirectory } from '../lifecycle/directory-lock.ts'
+import { DirectoryInUse, lockDirectory } from '../process/directory-lock.ts'
 
 /** In `DATA_DIR`, while standalone runs there: the URL of its search store, for commands. It counts only while the directory is locked. */
 export const SEARCH_ADDRESS_FILE = 'search-address'

@@ -6,7 +6,7 @@ import { after, afterEach, before, describe } from 'mocha'
 import { systemClock } from '../adapters/clock/system-clock.ts'
 import { loadSettings } from '../config/environment.ts'
 import { isRoleName, ROLES, type RoleName } from '../contract/roles.ts'
-import { testLifecycle } from '../lifecycle/testing/lifecycle-suite.ts'
+import { testStartAndStop } from '../process/testing/start-and-stop-suite.ts'
 import { SILENT } from '../telemetry/log.ts'
 import { freePorts } from '../testing/free-port.ts'
 import { ROLE_LOADERS } from './index.ts'
@@ -53,7 +53,7 @@ describe('start and stop of each role', () => {
   for (const role of Object.keys(ROLE_LOADERS)
     .filter(isRoleName)
     .filter(name => name !== 'operator'))
-    testLifecycle(role, () => ({
+    testStartAndStop(role, () => ({
       async start() {
         const { start } = await ROLE_LOADERS[role]()
         const known = loadSettings(role, environment(role)) as never

@@ -68,6 +68,7 @@ export const validationError = (...reasons: readonly string[]): ApiError =>
 /** Refused for now: the same request may be taken in a second. */
 export const tryLater = (type: string, reason: string, details?: ApiErrorOptions['details']): ApiError =>
   new ApiError(429, type, reason, { headers: { 'retry-after': '1' }, ...(details && { details }) })
+
 /** A query that an index cannot run, e.g. text where the field holds numbers. */
 export const queryShardError = (reason: string): ApiError => new ApiError(400, 'query_shard_exception', reason)
 

@@ -41,7 +41,7 @@ interface KnownIndex {
 
 export function createBulkWalker(): BulkWalker {
   const memory = new LentBuffers()
-  /** Those used last are the last ones. */
+  /** The index used last is the last one. */
   const indices = new Map<string, KnownIndex>()
 
   function knownIndex(name: string): KnownIndex {

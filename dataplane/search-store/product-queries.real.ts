@@ -39,9 +39,9 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 /** Files and folders that other suites run on both stores: what they ask depends on time and on keys made up, and no two runs ask alike. */
 const IN_OTHER_SUITES: readonly (readonly [path: string, suite: string])[] = [
   ['dataplane/pipeline/tickets/', 'dataplane/pipeline/tickets/tickets.real.ts'],
-  ['dataplane/pipeline/sinks/recurrence.ts', 'dataplane/pipeline/sinks/recurrence.real.ts'],
-  ['dataplane/pipeline/sinks/incident-retention.ts', 'dataplane/pipeline/sinks/incident-retention.real.ts'],
-  ['dataplane/pipeline/sinks/thread-retention.ts', 'dataplane/pipeline/sinks/thread-retention.real.ts'],
+  ['dataplane/pipeline/sinks/incidents/recurrence.ts', 'dataplane/pipeline/sinks/incidents/recurrence.real.ts'],
+  ['dataplane/pipeline/sinks/retention/incident-retention.ts', 'dataplane/pipeline/sinks/retention/incident-retention.real.ts'],
+  ['dataplane/pipeline/sinks/retention/thread-retention.ts', 'dataplane/pipeline/sinks/retention/thread-retention.real.ts'],
   // It hands on what others ask.
   ['dataplane/roles/bridge/kept-templates.ts', 'e2e/faults/opensearch-gone.real.ts'],
 ]

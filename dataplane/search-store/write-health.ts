@@ -9,7 +9,7 @@ export interface WriteHealth {
   damaged(damage: string): void
   /** A damaged file was made anew from its documents. */
   mended(path: string): void
-  /** It is not there any more. */
+  /** An index that is gone: its failure counts no more. */
   forget(what: string): void
 }
 

@@ -55,7 +55,7 @@ export const DROPPED_BY_GATEWAY: DroppedAttributes = {
 
 export const DROPPED_BY_DASHBOARD: DroppedAttributes = { resource: new DroppedNames(TENANT_ATTRIBUTE), record: new DroppedNames() }
 
-/** Whom the records are for, and what they may not say. */
+/** The tenant of the records, and the attributes that they may not have. */
 export interface Injection {
   readonly tenant: string
   readonly dropped: DroppedAttributes

@@ -11,7 +11,7 @@ export interface Exchange {
   /** HTTP/2 requests have all that is used of it. */
   readonly request: IncomingMessage
   readonly response: GatewayResponse
-  /** Whom it speaks for; undefined: nobody in particular, as the keyless dashboard's callers may (Decisions 7). */
+  /** The tenant that the request speaks for; undefined: nobody in particular, as the keyless dashboard's callers may (Decisions 7). */
   readonly owner: { readonly tenant: string | undefined }
   /** Aborts when the caller is gone. */
   readonly signal: AbortSignal

@@ -1,49 +1,30 @@
 /** A back end over HTTP/1.1: connections that are kept, bodies that flow no faster than they are taken, both ways. */
 import { PassThrough } from 'node:stream'
-import type { Client, Dispatcher, Pool } from 'undici'
+import type { Dispatcher } from 'undici'
 import { HttpError } from '../http/http-error.ts'
-import { withInterimAnswers } from '../http/interim-answers.ts'
-import { atFirstUse } from '../lifecycle/at-first-use.ts'
 import { createTurns, type Turns } from '../limits/turns.ts'
 import type { Log } from '../telemetry/log.ts'
-import { createAwayLog } from './away-log.ts'
-import { answerHead, type Exchange, stopReading } from './exchange.ts'
-import { answerHeaders, type HeaderPolicy, type HeaderValues, requestHeaders } from './headers.ts'
+import type { Exchange } from './exchange.ts'
+import { type HeaderPolicy, type HeaderValues, requestHeaders } from './headers.ts'
+import { type BackEndConfig, CALLER_GONE, createKeptConnections } from './kept-connections.ts'
+import { bodyOf, passThrough } from './pass-through.ts'
 
-/** Connections to one back end; further requests wait for one. */
-const MAX_CONNECTIONS = 128
-/** Those of one tenant, however slowly it sends and reads. */
+/** Connections of one tenant, however slowly it sends and reads. */
 const MAX_CONNECTIONS_OF_TENANT = 96
 /** Requests at one back end, those that wait for a connection among them. */
 const MAX_UNDER_WAY = 1_024
 /** The same of one tenant. */
 const MAX_UNDER_WAY_OF_TENANT = 768
-const CONNECT_MS = 5_000
-/** Less than servers of the product keep them; a server that keeps them for less says so. */
-const KEEP_MS = 30_000
-/** Until the head of an answer, and between two pieces of its body. */
-const ANSWER_MS = 90_000
 /** An answer that is read as a whole. */
 const MAX_READ_BYTES = 16 * 1024 * 1024
 /** RFC 9110, 9.2.2: no proxy may repeat others. */
 const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
-/** Errors of a connection that ended without an answer. */
-const BROKEN: ReadonlySet<string | undefined> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
-/** Errors of requests that HTTP cannot carry. */
-const UNFIT: ReadonlySet<string | undefined> = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED'])
 
-export interface UpstreamConfig {
-  readonly endpoint: string
-  /** Such as "the bridge". */
-  readonly name: string
+export interface UpstreamConfig extends BackEndConfig {
   /** In all requests, in place of the caller's. */
   readonly headers?: Readonly<Record<string, string>>
   /** Header fields that stay behind, beside those that always do. */
   readonly policy?: HeaderPolicy
-  /** PEM of the authority that signed its certificate. */
-  readonly ca?: Buffer | undefined
-  /** The message for callers while the back end cannot be reached. */
-  readonly unreachable?: string
 }
 
 /** The request to the back end, where it differs from the caller's. */
@@ -77,67 +58,17 @@ export interface Upstream {
   close(): Promise<void>
 }
 
-interface Connections {
-  readonly pool: Pool
-  /** A connection of its own, to be closed. */
-  fresh(): Client
-}
-
-const CALLER_GONE = new Error('the caller hung up')
-
 export function createUpstream(config: UpstreamConfig, log: Log): Upstream {
-  const { endpoint, name, headers: own = {}, policy, ca } = config
-  const { origin, pathname } = new URL(endpoint)
-  const prefix = pathname.replace(/\/$/, '')
-  const times = { keepAliveTimeout: KEEP_MS, keepAliveMaxTimeout: KEEP_MS, headersTimeout: ANSWER_MS, bodyTimeout: ANSWER_MS }
-  const connections = atFirstUse<Connections>(async () => {
-    const { buildConnector, Client, Pool } = await import('undici')
-    const connect = withInterimAnswers(buildConnector({ timeout: CONNECT_MS, noDelay: true, ...(ca !== undefined && { ca }) }))
-    const options: Client.Options = { ...times, pipelining: 1, connect }
-    return { pool: new Pool(origin, { ...options, connections: MAX_CONNECTIONS }), fresh: () => new Client(origin, options) }
-  })
+  const { endpoint, name, headers: own = {}, policy } = config
+  const prefix = new URL(endpoint).pathname.replace(/\/$/, '')
+  const connections = createKeptConnections(config, log)
   let underWay = 0
   const inTurn = createTenantTurns()
-  const isAway = createAwayLog(log, config)
-
-  const failed = (cause: unknown): HttpError => {
-    if (cause instanceof HttpError) return cause
-    const { code, name: kind } = cause as NodeJS.ErrnoException
-    if (UNFIT.has(code)) return new HttpError(400, 'expected a request that can be passed on, seen another', {}, { cause })
-    // A page that was left is nobody's fault.
-    if (cause !== CALLER_GONE) isAway(cause)
-    if (code === 'UND_ERR_HEADERS_TIMEOUT') return new HttpError(504, `${name} did not answer in time`, {}, { cause })
-    if (code === 'UND_ERR_HEADERS_OVERFLOW' || kind === 'HTTPParserError')
-      return new HttpError(502, `${name} gave an answer that cannot be passed on`, {}, { cause })
-    return new HttpError(502, config.unreachable ?? `${name} cannot be reached`, {}, { cause })
-  }
-
-  /** A connection that breaks before the answer may have been closed as it was taken: what may be repeated is, once, on a new one. */
-  const send = async <T>(isRepeatable: boolean, signal: AbortSignal | undefined, ask: (to: Dispatcher) => Promise<T>): Promise<T> => {
-    const { pool, fresh: connect } = await connections.open()
-    // A connection whose end has arrived is not taken then.
-    if (!isRepeatable) await nextTurn()
-    try {
-      return await ask(pool)
-    } catch (error) {
-      const isBroken = BROKEN.has((error as NodeJS.ErrnoException).code)
-      if (!isRepeatable || !isBroken || signal?.aborted === true) throw failed(error)
-    }
-    const fresh = connect()
-    try {
-      return await ask(fresh)
-    } catch (error) {
-      throw failed(error)
-    } finally {
-      // Once the answer is whole.
-      fresh.close().catch(() => undefined)
-    }
-  }
 
   const pass = (exchange: Exchange, asked: Asked): Promise<void> => {
     const { request, owner, signal } = exchange
     // It waited for its turn. A connection that is given a request which is over is cut.
-    if (signal.aborted) return Promise.reject(failed(CALLER_GONE))
+    if (signal.aborted) return Promise.reject(connections.failed(CALLER_GONE))
     const { method = request.method ?? 'GET', path, body = bodyOf(request) } = asked
     const headers = { ...requestHeaders(request.headers, owner.tenant, policy), ...asked.headers, ...own }
     for (const [field, value] of Object.entries(headers)) if (value === undefined) delete headers[field]
@@ -145,7 +76,7 @@ export function createUpstream(config: UpstreamConfig, log: Log): Upstream {
     if (body instanceof PassThrough && length !== undefined) headers['content-length'] = length
     const sent = { method: method as Dispatcher.HttpMethod, path: prefix + path, headers: headers as HeaderValues, body }
     const isRepeatable = !(body instanceof PassThrough) && (asked.isRepeatable ?? IDEMPOTENT.has(method))
-    return send(isRepeatable, signal, to => passThrough(to, sent, exchange, policy))
+    return connections.send(isRepeatable, signal, to => passThrough(to, sent, exchange, policy))
   }
 
   return {
@@ -167,7 +98,7 @@ export function createUpstream(config: UpstreamConfig, log: Log): Upstream {
 
     async json({ method, path, headers, body = null, signal }) {
       const asked = { ...{ method: method as Dispatcher.HttpMethod, path: prefix + path }, headers: { ...headers, ...own }, body }
-      const answer = await send(true, signal, to => to.request({ ...asked, ...(signal !== undefined && { signal }) }))
+      const answer = await connections.send(true, signal, to => to.request({ ...asked, ...(signal !== undefined && { signal }) }))
       const pieces: Buffer[] = []
       let sizeBytes = 0
       for await (const piece of answer.body as AsyncIterable<Buffer>) {
@@ -184,8 +115,8 @@ export function createUpstream(config: UpstreamConfig, log: Log): Upstream {
 
     async answers(path, timeoutMs) {
       try {
-        const { pool } = await connections.open()
-        const { body } = await pool.request({ method: 'GET', path: prefix + path, headers: own, signal: AbortSignal.timeout(timeoutMs) })
+        const asked = { method: 'GET' as const, path: prefix + path, headers: own }
+        const { body } = await connections.sendOnce(to => to.request({ ...asked, signal: AbortSignal.timeout(timeoutMs) }))
         await body.dump()
         return true
       } catch {
@@ -193,7 +124,7 @@ export function createUpstream(config: UpstreamConfig, log: Log): Upstream {
       }
     },
 
-    close: () => connections.close(({ pool }) => pool.destroy()),
+    close: connections.close,
   }
 }
 
@@ -209,65 +140,4 @@ function createTenantTurns(): (tenant: string | undefined, work: () => Promise<v
       if (turns.of(tenant) === 0) tenants.delete(tenant)
     })
   }
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise(resolve => setImmediate(resolve))
-}
-
-/** A stream of its own: the client of the back end closes what it could not send, and the caller must still get an answer. */
-function bodyOf(request: Exchange['request']): PassThrough | null {
-  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
-  const hasBody = (length !== undefined && length !== '0') || encoding !== undefined || isOpenStream(request)
-  return hasBody ? request.pipe(new PassThrough()) : null
-}
-
-/** A request over HTTP/2 of which a body may come, though its length is not told. */
-function isOpenStream(request: object): boolean {
-  return 'mayHaveBody' in request && request.mayHaveBody === true
-}
-
-/** Resolves once the answer is on its way as a whole, or broke off after its head; rejects with what came in place of a head. */
-function passThrough(
-  to: Dispatcher,
-  sent: Dispatcher.DispatchOptions,
-  { request, response, signal }: Exchange,
-  policy: HeaderPolicy | undefined,
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let cancel: () => void = () => undefined
-    const onGone = () => cancel()
-    const done = (end: () => void) => {
-      signal.removeEventListener('abort', onGone)
-      end()
-    }
-    signal.addEventListener('abort', onGone)
-    to.dispatch(sent, {
-      onRequestStart(controller) {
-        cancel = () => controller.abort(CALLER_GONE)
-        if (signal.aborted) cancel()
-      },
-      onResponseStart(controller, status, headers) {
-        if (status < 200) return
-        answerHead(response, status, answerHeaders(headers, policy))
-        response.on('drain', () => controller.resume())
-      },
-      onResponseData(controller, piece) {
-        if (!(response as NodeJS.WritableStream).write(piece)) controller.pause()
-      },
-      onResponseEnd() {
-        // A back end may answer before it has read all.
-        if (sent.body instanceof PassThrough) request.unpipe(sent.body)
-        stopReading(request)
-        response.end()
-        done(resolve)
-      },
-      onResponseError(_controller, error) {
-        if (!response.headersSent) return done(() => reject(error))
-        // A break on the way reaches the caller as one.
-        response.destroy()
-        done(resolve)
-      },
-    })
-  })
 }

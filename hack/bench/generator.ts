@@ -31,7 +31,7 @@ export interface GeneratedRequest {
 }
 
 const SERVICES = ['checkout', 'payment', 'cart', 'catalog', 'shipping', 'auth', 'search', 'recommendation', 'inventory', 'gateway']
-/** Those of a large shop. Each sends its share of the requests, however many records a request has. */
+/** Pods of a large shop. Each sends its share of the requests, however many records a request has. */
 export const PODS = 200
 const ROUTES = ['/api/v1/orders/{id}', '/api/v1/cart', '/api/v2/products/search', '/internal/health', '/api/v1/payments/authorize']
 const LOGGERS = ['com.shop.http.AccessLog', 'com.shop.db.PoolMonitor', 'com.shop.client.RetryTemplate', 'com.shop.queue.Consumer']

@@ -12,13 +12,13 @@ export interface TestGroup {
   readonly kind: 'tests'
   readonly name: string
   readonly files: readonly string[]
-  /** After it the process is killed; 4 minutes when not given. */
+  /** Time after which the process is killed. Default: 4 minutes. */
   readonly limitMs?: number
-  /** It measures: nothing else runs meanwhile. */
+  /** The group measures: nothing else runs meanwhile. */
   readonly runsAlone?: true
-  /** It waits more than it computes: for whole products and browsers, or for bounds of time. */
+  /** The group waits more than it computes: for whole products and browsers, or for bounds of time. */
   readonly waits?: true
-  /** It writes to the disk that users have, not to memory. */
+  /** The group writes to the disk that users have, not to memory. */
   readonly isOnDisk?: true
 }
 

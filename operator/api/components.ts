@@ -1,5 +1,5 @@
 /** The components of a pipeline: which role each runs, and when it is wanted. */
-import type { BridgeThread } from '../../dataplane/contract/counters.ts'
+import type { BridgeThread } from '../../dataplane/contract/bridge-threads.ts'
 import type { RoleName } from '../../dataplane/contract/roles.ts'
 import type { LogPipelineSpec } from './log-pipeline.ts'
 import type { Autoscaling } from './workload.ts'

@@ -138,7 +138,7 @@ function readConnections(body: string): Connections | undefined {
   return Object.keys(seen).length === 0 ? undefined : seen
 }
 
-/** It is available while it can publish. */
+/** The collector says that it is available while it can publish. */
 function readCollector(body: string): Connections | undefined {
   const { status } = JSON.parse(body) as Readonly<Record<string, unknown>>
   if (status !== 'Server available' && status !== 'Server not available') return undefined

@@ -5,7 +5,7 @@ import type { EventRecorder, Transition } from '../runtime/event-recorder.ts'
 /** Called after a status was written that differs from the one before. */
 export type TellTransitions = (about: KubernetesObject, before: readonly Condition[], after: readonly Condition[]) => void
 
-/** They say again what `Ready` says. */
+/** Conditions that say again what `Ready` says. */
 const SUMMARIES: ReadonlySet<string> = new Set(['Reconciling', 'Stalled'])
 /** Where True is out of the ordinary, and False not worth a word at first sight. */
 const OUT_OF_THE_ORDINARY: ReadonlySet<string> = new Set(['Paused'])

@@ -1,6 +1,6 @@
 /** Scales bridge and stream jobs by what waits for them on the bus: ScaledObject and TriggerAuthentication of KEDA. */
+import { BRIDGE_THREADS } from '../../dataplane/contract/bridge-threads.ts'
 import { readersOf } from '../../dataplane/contract/consumer-groups.ts'
-import { BRIDGE_THREADS } from '../../dataplane/contract/counters.ts'
 import type { KubernetesObject } from '../../dataplane/kube/object.ts'
 import { type Component, componentName, leastAutoscaled, workerOf } from '../api/components.ts'
 import type { Autoscaling } from '../api/workload.ts'

@@ -8,7 +8,7 @@ export interface ServiceDescription {
   readonly name: string
   /** The component in the label of the Service. */
   readonly component: Component
-  /** Whose pods it leads to, where that is another (AllInOne). */
+  /** The component whose pods the Service leads to, where that is another (AllInOne). */
   readonly pods?: Component
   readonly ports: readonly ServicePortDescription[]
   readonly type?: 'ClusterIP' | 'NodePort' | 'LoadBalancer'

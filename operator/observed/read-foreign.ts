@@ -54,7 +54,7 @@ function parts({ spec, status, ...rest }: KubernetesObject & { readonly spec?: u
 const fields = (value: unknown): Fields => (typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {})
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
-/** Those of the named fields that are texts. */
+/** The named fields that are texts. */
 function texts<Name extends string>(of: Fields, names: readonly Name[]): { readonly [Key in Name]?: string } {
   const found = names.flatMap(name => (Object.hasOwn(of, name) && typeof of[name] === 'string' ? [[name, of[name]] as const] : []))
   return Object.fromEntries(found) as { readonly [Key in Name]?: string }

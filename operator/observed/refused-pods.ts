@@ -7,7 +7,7 @@ interface Refusal {
   readonly when: RegExp
   /** `resources` is the field of the component. */
   readonly advice: (resources: string) => string
-  /** It will refuse them again until somebody acts; a quota may be free again by itself. */
+  /** Absent: a quota may be free again by itself. Else the API server will refuse the pods again until somebody acts. */
   readonly effect?: Effect
 }
 

@@ -79,7 +79,7 @@ function worstTrouble(workload: Workload, pods: readonly Pod[]): Problem | undef
   return worstOf(others) ?? (isLacking ? worstOf(over) : undefined)
 }
 
-/** It stays in the list, for days, beside the one in its place. */
+/** A pod that ended stays in the list for days, beside the one in its place. */
 const isOver = ({ status }: Pod): boolean => status?.phase === 'Failed' || status?.phase === 'Succeeded'
 
 /** Its controller has looked at it and made no pod. The pod comes before the status that speaks of it, so this is no passing state. */

@@ -32,7 +32,7 @@ export type Step =
   | { readonly kind: 'delete'; readonly resource: Resource; readonly object: KubernetesObject }
   /** Somebody else's object has the wanted name. */
   | { readonly kind: 'leave'; readonly resource: Resource; readonly object: KubernetesObject; readonly belongsTo: string }
-  /** It is on its way out: that of an earlier owner of the same name, or ours, which somebody deletes. */
+  /** An object that is on its way out: that of an earlier owner of the same name, or ours, which somebody deletes. */
   | { readonly kind: 'wait'; readonly resource: Resource; readonly object: KubernetesObject; readonly isOurs: boolean }
 
 export interface Wanted {
@@ -96,7 +96,7 @@ function whyApply(wanted: KubernetesObject, found: KubernetesObject, settled: Re
   return lost === undefined ? undefined : `somebody else changed ${lost}`
 }
 
-/** Whose the object is, when it is not this owner's. */
+/** The owner of the object, when it is not this one. */
 function foreignOwner(found: KubernetesObject, owner: KubernetesObject): string | undefined {
   const references = found.metadata.ownerReferences ?? []
   if (references.some(({ uid }) => uid === owner.metadata.uid)) return undefined

@@ -3,6 +3,7 @@ import type { Severity } from '../../contract/platforms.ts'
 import type { Target } from '../../domain/tickets/target.ts'
 import type { TicketEvent } from '../../domain/tickets/ticket-event.ts'
 import type { ExternalTicket, TicketRequest } from '../../ports/incident-platform.ts'
+import { basicLogin } from './basic-login.ts'
 import { eventReference } from './event-reference.ts'
 import {
   type Delivered,
@@ -85,8 +86,7 @@ const MOVES: Readonly<Partial<Record<TicketEvent, Move>>> = {
 
 export const jira: HttpContract = {
   name: 'Jira',
-  headers: target => ({ authorization: `Basic ${basicOf(target)}` }),
-  secretForms: target => [basicOf(target)],
+  ...basicLogin('userEmail', 'apiToken'),
 
   async send(request, calls) {
     if (request.ticket !== undefined) return await tellOrReplace(request, request.ticket, calls)
@@ -331,7 +331,3 @@ function priorityName(target: Target, severity: Severity): string {
 
 const api = (target: Target, path: string) => `${rootOf(target, 'baseUrl')}/rest/api/3/${path}`
 const issueUrl = (target: Target, key: string) => `${rootOf(target, 'baseUrl')}/browse/${key}`
-
-function basicOf(target: Target): string {
-  return Buffer.from(`${field(target, 'userEmail') ?? ''}:${field(target, 'apiToken') ?? ''}`).toString('base64')
-}

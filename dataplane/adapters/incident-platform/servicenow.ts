@@ -4,6 +4,7 @@ import type { Severity } from '../../contract/platforms.ts'
 import type { Target } from '../../domain/tickets/target.ts'
 import type { TicketEvent } from '../../domain/tickets/ticket-event.ts'
 import type { ExternalTicket, TicketRequest } from '../../ports/incident-platform.ts'
+import { basicLogin } from './basic-login.ts'
 import { eventReference } from './event-reference.ts'
 import { type Delivered, type HttpContract, listOf, NotDelivered, notOfThisPlatform, rootOf, type TargetCalls } from './http-platform.ts'
 import { listAt, textAt } from './json-at.ts'
@@ -42,8 +43,7 @@ const STATES: Readonly<Partial<Record<TicketEvent, string>>> = { acknowledge: IN
 
 export const servicenow: HttpContract = {
   name: 'ServiceNow',
-  headers: target => ({ authorization: `Basic ${basicOf(target)}` }),
-  secretForms: target => [basicOf(target)],
+  ...basicLogin('username', 'password'),
 
   async send(request, calls) {
     const { event, mayBeThere } = request
@@ -219,7 +219,3 @@ function optional(name: string, value: string | undefined): Readonly<Record<stri
 }
 
 const table = (target: Target) => `${rootOf(target, 'instanceUrl')}/api/now/table/incident`
-
-function basicOf(target: Target): string {
-  return Buffer.from(`${field(target, 'username') ?? ''}:${field(target, 'password') ?? ''}`).toString('base64')
-}

@@ -4,7 +4,6 @@ import type { buildConnector, Dispatcher } from 'undici'
 import { ALLOWED_BY } from '../../contract/private-targets.ts'
 import { withInterimAnswers } from '../../http/interim-answers.ts'
 import type { ProxyEnvironment } from '../../http/proxy-choice.ts'
-import { atFirstUse } from '../../lifecycle/at-first-use.ts'
 import { keepBounded } from '../../limits/keep-bounded.ts'
 import type { OutboundAddresses } from '../../ports/outbound-addresses.ts'
 import {
@@ -14,6 +13,7 @@ import {
   TargetRefused,
   TargetUnreachable,
 } from '../../ports/outbound-http.ts'
+import { atFirstUse } from '../../process/at-first-use.ts'
 import { certificateProblem } from '../../text/certificate-problem.ts'
 import { CONNECTION_WORDS } from '../../text/connection-words.ts'
 import { createOutboundAddresses } from './outbound-addresses.ts'
@@ -23,7 +23,7 @@ const CONNECT_MS = 10_000
 /** At once to one origin; more requests wait within their time. */
 const MAX_CONNECTIONS = 8
 const MAX_ORIGINS = 1_000
-/** Whose TLS sessions are kept, of as many hosts at each. The port that was used longest ago is forgotten. */
+/** Ports whose TLS sessions are kept, of as many hosts at each. The port that was used longest ago is forgotten. */
 const MAX_PORTS = 16
 const MAX_SESSIONS = 100
 /** An idle connection is closed after this, its pool with the last one. */

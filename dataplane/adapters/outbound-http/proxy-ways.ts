@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Dispatcher } from 'undici'
 import { isProxyUrl, type ProxyEnvironment, proxyFor } from '../../http/proxy-choice.ts'
-import { type AtFirstUse, atFirstUse } from '../../lifecycle/at-first-use.ts'
 import type { OutboundAddresses } from '../../ports/outbound-addresses.ts'
 import { TargetRefused } from '../../ports/outbound-http.ts'
+import { type AtFirstUse, atFirstUse } from '../../process/at-first-use.ts'
 
 /** A name may be looked up here for so long: networks with a proxy often know no names of others. */
 const LOOK_UP_MS = 1_000

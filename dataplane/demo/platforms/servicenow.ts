@@ -1,5 +1,6 @@
 /** ServiceNow Table API: incidents with states, computed priority and journal; `correlation_id` is found by a query. */
 import { randomUUID } from 'node:crypto'
+import { basicAuthorization } from '../../http/basic-authorization.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { badge, type Html, html, when } from './html.ts'
 import { append, createNewest } from './newest.ts'
@@ -159,7 +160,7 @@ export function createServiceNow(clock: Clock): StubPlatform {
     },
   ]
 
-  const expected = `Basic ${Buffer.from(`${DEMO.servicenow.username}:${DEMO.servicenow.password}`).toString('base64')}`
+  const expected = basicAuthorization(DEMO.servicenow.username, DEMO.servicenow.password)
   return {
     title: 'ServiceNow',
     routes,

@@ -51,7 +51,7 @@ export interface Scores {
   readonly score: number
   /** At or above the threshold; 0 below it. */
   readonly zscore: number
-  /** Those at or above the threshold. Default: none. */
+  /** Findings at or above the threshold. Default: none. */
   readonly findings?: readonly SignalFinding[]
 }
 

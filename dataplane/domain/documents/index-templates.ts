@@ -45,7 +45,7 @@ const LOG_PROPERTIES: Properties = {
   ...Object.fromEntries(LATENCY_FIELDS.map(({ field }) => [field, { type: 'double' }])),
 }
 
-/** Fields that daily indices of an earlier version lack, and that are put into those that are there: by its first value alone `1` would be an integer. */
+/** Fields that daily indices of an earlier version lack. They are added to those indices: without a mapping, a first value of `1` would make integers of them. */
 export const ADDED_LOG_PROPERTIES: Properties = { rule_score: FLOAT }
 
 /** Decisions 5. */

@@ -24,7 +24,7 @@ export const LATENCY_PERCENTS = [...Array.from({ length: 19 }, (_, i) => (i + 1)
 export interface ServiceHour {
   /** Log records of the hour. */
   readonly records: number
-  /** Those of them with level ERROR or FATAL. */
+  /** Records with level ERROR or FATAL. */
   readonly errors: number
   /** Groups of records with a latency; no record is in two. */
   readonly latencies: readonly LatencyGroup[]

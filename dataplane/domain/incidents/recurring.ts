@@ -53,7 +53,7 @@ export function burstPatterns(members: readonly Member[], baseline: RecurrenceBa
   return unusual.every(pattern => mayComeInBursts(baseline.counts.get(pattern) ?? [])) ? unusual : []
 }
 
-/** Those that did not come throughout the baseline at a like rate, by what the incident has of them with the members. */
+/** Patterns of the members that did not come throughout the baseline at a like rate. What the incident had of them before counts, too. */
 function unusualPatterns(members: readonly Member[], baseline: RecurrenceBaseline, before?: IncidentBefore): readonly string[] {
   const times = timesOf(members, before)
   const spanMs = Math.max(Math.max(...times) - Math.min(...times), MINUTE_MS)

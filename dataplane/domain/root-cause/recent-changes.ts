@@ -138,7 +138,7 @@ function timesApart(changes: readonly Change[]): number {
   return changes.filter(({ timeMs }, at) => at === 0 || timeMs - changes[at - 1]!.timeMs > TOGETHER_MS).length
 }
 
-/** Those to be told of a service that began to fail at `onsetMs`: its own first, then the latest, each nature once; in the order of time. */
+/** Changes to be told of a service that began to fail at `onsetMs`: its own first, then the latest, each nature once; in the order of time. */
 export function changesBefore(changes: readonly Change[], service: number, onsetMs: number): readonly Change[] {
   const told = new Map<string, Change>()
   const before = changes.filter(({ timeMs }) => timeMs <= onsetMs + AFTER_MS && timeMs >= onsetMs - OWN_CHANGE_MS)

@@ -38,7 +38,7 @@ export interface RootCause {
   readonly summary: string
   /** The most likely first, at most 5. */
   readonly candidates: readonly Candidate[]
-  /** Whose words the summary is; absent where it is that of the rules. */
+  /** The model whose words the summary has; absent where they are those of the rules. */
   readonly model?: ModelUse
 }
 

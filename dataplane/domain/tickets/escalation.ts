@@ -1,4 +1,4 @@
-/** Whom an escalation tells (Spec: Events; Decisions 6). */
+/** The targets that an escalation tells (Spec: Events; Decisions 6). */
 import { SEVERITIES, type Severity } from '../../contract/platforms.ts'
 import type { TargetId } from '../../contract/target-id.ts'
 import type { StateChange } from './outbox-row.ts'

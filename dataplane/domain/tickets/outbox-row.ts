@@ -30,14 +30,14 @@ export interface OutboxRow {
   readonly event: TicketEvent
   readonly status: RowStatus
   readonly createdAt: string
-  /** When it is given up. */
+  /** When the row is given up. */
   readonly deadlineAt: string
-  /** Those that began. */
+  /** Attempts that began. */
   readonly attempts: number
   readonly nextAttemptAt: string
   /** An attempt began, and its end is not written down. */
   readonly isUnderWay?: true
-  /** It may have reached the platform without an answer. */
+  /** An attempt may have reached the platform without an answer. */
   readonly mayBeThere?: true
   /** When the last attempt ended that got no answer at all. */
   readonly unansweredAt?: string

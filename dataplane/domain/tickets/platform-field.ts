@@ -126,7 +126,7 @@ export function fieldNames(platform: PlatformName): readonly string[] {
   return [...secretFields(platform), ...required, ...optional]
 }
 
-/** Those without which nothing can be sent. */
+/** Fields of a platform without which nothing can be sent. */
 export function requiredFields(platform: PlatformName): readonly string[] {
   const { secret, required }: PlatformFields = PLATFORMS[platform]
   return [...secret, ...required]

@@ -36,7 +36,7 @@ const MAX_QUIET_FRAMES = 10_000
 const QUIET_PERIOD_MS = 5_000
 /** Frames that a client may send for one with an answer: it widens two windows, and measures the way by a ping. */
 const QUIET_FRAMES_PER_ANSWER = 4
-/** So long the other end may take to close after a fault. */
+/** Time that the other end has to close after a fault. */
 const LINGER_MS = 2_000
 const HTTP1_START = /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|CONNECT|TRACE) /
 /** Bytes in which that shows. */

@@ -19,7 +19,7 @@ const EXPECTED_DIFFERENCES = {
 /** Compiled once, which takes half a minute. */
 const BUILD_LIMIT_MS = 180_000
 const RUN_LIMIT_MS = 120_000
-/** So long h2spec waits for each frame. */
+/** Time that h2spec waits for each frame. */
 const FRAME_LIMIT_S = 2
 /** h2spec 2.2.1 has so many tests. */
 const TESTS = 146

@@ -75,7 +75,7 @@ function readPseudoFields(fields: readonly HeaderField[]): PseudoFields {
 
 const COLON = 0x3a
 const PSEUDO_FIELDS: ReadonlySet<string> = new Set([':method', ':scheme', ':authority', ':path'])
-/** They belong to a connection of HTTP/1. */
+/** Fields that belong to a connection of HTTP/1. */
 const FORBIDDEN: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade'])
 const NAME = /^[a-z0-9!#$%&'*+.^_`|~-]+$/
 /** Names that were found well-formed. */

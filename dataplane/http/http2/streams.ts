@@ -29,7 +29,7 @@ export interface StreamsDeps {
   readonly monotonicMs: () => number
   /** How long a request may take until it is complete, and an answer until it is taken. */
   readonly timeoutMs: number
-  /** So many bytes of data are held no more. */
+  /** Called when bytes of data are held no more. */
   readonly onTaken: (bytes: number) => void
   /** No stream is open any more. */
   readonly onIdle: () => void
@@ -47,7 +47,7 @@ const MAX_GIVEN_UP = 1000
 export class Streams implements StreamOwner {
   readonly #deps: StreamsDeps
   readonly #open = new Map<number, Stream>()
-  /** Those with an answer of which something may wait to be sent. */
+  /** Streams with an answer of which something may wait to be sent. */
   readonly #sending = new Set<Stream>()
   readonly #late: LateRequests
   /** Requests that were cut, and are still worked on. */

@@ -38,9 +38,9 @@ export interface ObjectCache {
   remove(resource: Resource): Promise<void>
   /** The kinds that `start` began with have been listed once, or the namespace refuses that (403): one that was deleted, say, must not hold up the others. */
   readonly synced: Promise<void>
-  /** They have been listed once everywhere. */
+  /** All kinds have been listed once everywhere. */
   readonly hasSynced: boolean
-  /** They have been listed once in the namespace. */
+  /** All kinds have been listed once in the namespace. */
   hasListed(namespace: string | undefined): boolean
   get(resource: Resource, namespace: string | undefined, name: string): KubernetesObject | undefined
   /** Objects of one namespace, or of all that are watched. */

@@ -1,23 +1,24 @@
 /** Puts a language model's words to an incident whose cause the rules have found; never throws, bounded in time and number (Decisions 6). */
 import { type BulkheadPolicy, BulkheadRejectedError, bulkhead } from 'cockatiel'
-import { LLM_SECONDS_COUNTER, LLM_TOKENS_COUNTER, LLM_VERDICTS_COUNTER } from '../../contract/counters.ts'
+import { LLM_VERDICTS_COUNTER } from '../../contract/counters.ts'
 import { parseLookback } from '../../domain/incidents/anomaly-config.ts'
 import type { Incident } from '../../domain/incidents/incident-fields.ts'
-import { explainedCause, fallbackCause, isClear } from '../../domain/language-model/explained-cause.ts'
+import { explainedCause, fallbackCause } from '../../domain/language-model/explained-cause.ts'
 import { buildPrompt, PROMPT_VERSION, type Prompt } from '../../domain/language-model/prompt.ts'
-import { judge, type Verdict } from '../../domain/language-model/verdict.ts'
 import type { ModelUse, RootCause } from '../../domain/root-cause/root-cause.ts'
 import { jsonOf } from '../../json/json-of.ts'
 import { type Clock, monotonicMs } from '../../ports/clock.ts'
-import { type LanguageModel, type LlmConfig, type ModelAnswer, ModelUnavailable } from '../../ports/language-model.ts'
+import { type LanguageModel, type LlmConfig, ModelUnavailable } from '../../ports/language-model.ts'
 import type { ModelStatus } from '../../ports/model-probe.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
 import type { TicketingConfig } from '../../ports/ticketing-config.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import { within } from '../within.ts'
+import { createAskForVerdict, type TimedAnswer } from './ask-for-verdict.ts'
 import { readLines, readSimilar } from './material.ts'
 import { createModelHealth, failed } from './model-health.ts'
+import { NoVerdict, type Outcome } from './no-verdict.ts'
 import { createTokenBudget } from './token-budget.ts'
 import { createVerdictCache, verdictKey } from './verdict-cache.ts'
 
@@ -29,7 +30,6 @@ const PROBE_MS = 5_000
 const MAX_RUNNING = 4
 const MAX_WAITING = 200
 const TEST_OUTPUT_TOKENS = 1_000
-const MAX_PROBLEM_LENGTH = 500
 
 export interface ExplainRequest {
   readonly incident: Incident
@@ -61,17 +61,6 @@ export interface ExplainerDeps {
   readonly tokensPerHour: number
 }
 
-/** Why there are no words of a model. */
-class NoVerdict extends Error {
-  readonly outcome: Outcome
-  constructor(outcome: Outcome, message: string) {
-    super(message)
-    this.outcome = outcome
-  }
-}
-
-type Outcome = 'explained' | 'cached' | 'disagreed' | 'unfit' | 'unavailable' | 'over_budget' | 'busy' | 'unexplainable' | 'failed'
-
 /** A model that gives no answer in time. */
 const unavailable = (message: string): never => {
   throw new ModelUnavailable(message, { isPassing: true })
@@ -87,8 +76,6 @@ const TEST_QUESTION = {
 export function createExplainer(deps: ExplainerDeps): Explainer {
   const { model, store, clock, log, metrics, tokensPerHour } = deps
   const countVerdict = metrics.labelledCounter(LLM_VERDICTS_COUNTER, ['outcome'])
-  const countTokens = metrics.labelledCounter(LLM_TOKENS_COUNTER, ['direction'])
-  const countSeconds = metrics.labelledCounter(LLM_SECONDS_COUNTER, [])
   const budget = createTokenBudget(tokensPerHour)
   const cache = createVerdictCache()
   const turns: BulkheadPolicy = bulkhead(MAX_RUNNING, MAX_WAITING)
@@ -96,8 +83,9 @@ export function createExplainer(deps: ExplainerDeps): Explainer {
     probe: config => within(clock, PROBE_MS, signal => model.probe(config, signal), unavailable),
     nowMs: () => clock.nowMs(),
   })
+  const askForVerdict = createAskForVerdict({ model, health, budget, tokensPerHour, clock, log, metrics })
 
-  /** The words, or `NoVerdict`, `ModelUnavailable`. */
+  /** The verdict that is kept, or that of the model; rejects with `NoVerdict` or `ModelUnavailable`. */
   async function findVerdict({ incident, config: { llm: config, anomaly } }: ExplainRequest, rules: RootCause, signal: AbortSignal) {
     const lookbackMs = parseLookback(anomaly.lookbackWindow) ?? 0
     const key = verdictKey(incident, rules, config)
@@ -127,53 +115,6 @@ export function createExplainer(deps: ExplainerDeps): Explainer {
     const prompt = buildPrompt({ incident, rules, lines, similar })
     if (prompt === undefined) throw new NoVerdict('unexplainable', 'the name of the first candidate is no plain name')
     return prompt
-  }
-
-  /** Asks, and once more with what was wrong. */
-  async function askForVerdict(request: AskRequest): Promise<Verdict> {
-    const { incident, config, prompt, rules } = request
-    const asked = { ...prompt, isClear: isClear(rules) }
-    const first = judge((await ask(request, prompt.user)).text, asked)
-    const judged = first.kind === 'unfit' ? judge((await ask(request, `${prompt.user}\n\n${repair(first.problem)}`)).text, asked) : first
-    if (judged.kind === 'fits') return judged.verdict
-    if (judged.kind === 'disagrees') {
-      log.info(
-        { incident: incident.id, model: config.model, service: judged.service },
-        'a model does not bear out the rules; its words are not used',
-      )
-      throw new NoVerdict('disagreed', `the model names ${judged.service}`)
-    }
-    health.note(config, { ok: false, error: `the last answer could not be used: ${judged.problem}`, isLasting: true })
-    throw new NoVerdict('unfit', judged.problem)
-  }
-
-  /** One question, within budget and breaker. */
-  async function ask({ incident, config, prompt, signal, answers }: AskRequest, user: string): Promise<ModelAnswer> {
-    const { tenantId } = incident
-    const expected = prompt.inputTokens + prompt.maxOutputTokens
-    if (!budget.take(tenantId, expected, clock.nowMs()))
-      throw new NoVerdict('over_budget', `the tenant's ${tokensPerHour} tokens of this hour do not suffice for another question`)
-    const startMs = monotonicMs(clock)
-    let used = 0
-    try {
-      const { system, schema, maxOutputTokens } = prompt
-      const answer = await health.use(config, () => model.ask(config, { system, user, schema, maxOutputTokens }, signal))
-      const { inputTokens, outputTokens } = answer
-      used = inputTokens + outputTokens
-      countTokens(['input'], inputTokens)
-      countTokens(['output'], outputTokens)
-      const latencyMs = Math.round(monotonicMs(clock) - startMs)
-      const { provider, model: name } = config
-      log.info(
-        { incident: incident.id, provider, model: name, promptVersion: PROMPT_VERSION, inputTokens, outputTokens, latencyMs },
-        'a model was asked about an incident',
-      )
-      answers.push({ inputTokens, outputTokens, latencyMs })
-      return answer
-    } finally {
-      countSeconds([], (monotonicMs(clock) - startMs) / 1_000)
-      budget.settle(tenantId, expected, used, clock.nowMs())
-    }
   }
 
   return {
@@ -219,26 +160,10 @@ export function createExplainer(deps: ExplainerDeps): Explainer {
 
 const NOT_CONFIGURED = 'no provider configured'
 
-interface AskRequest {
-  readonly incident: Incident
-  readonly config: LlmConfig
-  readonly prompt: Prompt
-  readonly rules: RootCause
-  readonly signal: AbortSignal
-  /** Those that came, for the incident to tell. */
-  readonly answers: TimedAnswer[]
-}
-
-type TimedAnswer = Pick<ModelUse, 'inputTokens' | 'outputTokens' | 'latencyMs'>
-
 function useOf({ provider, model }: LlmConfig, answers: readonly TimedAnswer[]): ModelUse {
   const sum = (name: keyof TimedAnswer) => answers.reduce((total, answer) => total + answer[name], 0)
   const spent = { inputTokens: sum('inputTokens'), outputTokens: sum('outputTokens'), latencyMs: sum('latencyMs') }
   return { provider, name: model, promptVersion: PROMPT_VERSION, ...spent }
-}
-
-function repair(problem: string): string {
-  return `An answer before this one was not accepted. Its problem, as JSON: ${JSON.stringify(problem.slice(0, MAX_PROBLEM_LENGTH))}. Answer anew, with all fields.`
 }
 
 function outcomeOf(error: unknown): Outcome {

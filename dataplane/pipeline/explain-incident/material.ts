@@ -19,7 +19,7 @@ const PAST_FIELDS = ['id', 'title', 'service', 'resolvedAt', 'evidence', 'rootCa
 
 type StoredLine = LogLine & { readonly log_id: string }
 
-/** Those that speak for the first candidate come first; each line once. */
+/** Log lines that the evidence names, each once; those that speak for the first candidate come first. */
 export async function readLines(
   store: SearchStore,
   { tenantId, evidence, firstSeen, lastSeen }: Incident,

@@ -105,7 +105,7 @@ async function readCommitted(bus: Pick<Bus, 'committedOffsets' | 'describe'>, gr
   )
 }
 
-/** So many of a partition's last messages tell how much its messages hold. */
+/** The last messages of a partition that tell how much its messages hold. */
 const WEIGHED_MESSAGES = 8
 /** Where the last messages of a partition are deleted, a backlog in the others is not read through to learn that. */
 const MAX_WEIGHING_POLLS = 200

@@ -17,9 +17,9 @@ export interface IndexOutages {
   failed(index: string, reason: string): void
   /** The index took a document. `hadFailed`: one that it could not take before. */
   took(index: string, hadFailed: boolean): void
-  /** Those of some indices, which just failed, that are given up now. */
+  /** The indices that are given up now, out of some that just failed. */
   givenUp(indices: Iterable<string>): Promise<ReadonlySet<string>>
-  /** Those of some indices that were red some seconds ago, while none of the store was on its way, as after its restart. */
+  /** The indices, out of some, that were red some seconds ago, while none of the store was on its way, as after its restart. */
   red(indices: readonly string[]): Promise<readonly string[]>
 }
 

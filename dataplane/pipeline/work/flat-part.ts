@@ -21,7 +21,7 @@ interface FlatPartConfig {
 /** Flat records of some messages of `raw-logs`, in their order. */
 export class FlatPart {
   readonly rows: readonly FlatRow[]
-  /** They are of tenants that bring much. */
+  /** The rows are of tenants that bring much. */
   readonly isHeavy: boolean
   readonly #origins: readonly Origin[]
   readonly #letterOfRecord: Etl['letterOfRecord']

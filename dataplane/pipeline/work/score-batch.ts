@@ -23,7 +23,7 @@ export interface Found<R> {
 /** The anomalies of a batch. */
 export interface Scored<R> {
   readonly found: readonly Found<R>[]
-  /** Those that the Z-score engine and its signals saw. */
+  /** Anomalies that the Z-score engine and its signals saw. */
   readonly byZscore: number
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { jsonOf } from '../../json/json-of.ts'
 
-/** It is written last: a directory without it holds no whole backup. */
+/** The file that is written last: a directory without it holds no whole backup. */
 const MANIFEST = 'backup.json'
 const FORMAT = 1
 

@@ -1,6 +1,7 @@
 /** The control API of the bridge (Spec: Bridge). */
 import { z } from 'zod'
-import { BRIDGE_METRICS, BRIDGE_THREADS, type BridgeMetric, type BridgeThread } from '../../contract/counters.ts'
+import { BRIDGE_THREADS, type BridgeThread } from '../../contract/bridge-threads.ts'
+import { BRIDGE_METRICS, type BridgeMetric } from '../../contract/counters.ts'
 import type { StreamProcessName } from '../../contract/stream-jobs.ts'
 import { createControlApp } from '../../http/control-app.ts'
 import { type Route, route } from '../../http/route.ts'
@@ -20,7 +21,7 @@ export interface BridgeApiDeps {
   }
   readonly config: RuntimeConfig
   readonly counters: SharedCounters<BridgeMetric>
-  /** Those that are there besides. */
+  /** Metrics besides these counters. */
   readonly metrics: Metrics
   readonly threadState: (thread: BridgeThread) => string
   /** Which stream jobs do the work of a thread in its place. */

@@ -1,6 +1,7 @@
 /** The bridge: starts its four threads, and the control API around them (Spec: Bridge). */
 import { availableParallelism } from 'node:os'
-import { BRIDGE_METRICS, BRIDGE_THREADS, type BridgeMetric, type BridgeThread } from '../../contract/counters.ts'
+import { BRIDGE_THREADS, type BridgeThread } from '../../contract/bridge-threads.ts'
+import { BRIDGE_METRICS, type BridgeMetric } from '../../contract/counters.ts'
 import { DEFAULT_TENANT } from '../../contract/tenant-id.ts'
 import { startHttpServer } from '../../http/server.ts'
 import { createDeadLetterCounter } from '../../pipeline/dead-letters/count-dead-letters.ts'

@@ -1,21 +1,22 @@
 /** Entry of a bridge worker: connects, then runs the work of its threads until told to stop, each again with back-off whenever it fails. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
-import { BRIDGE_METRICS, type BridgeMetric, type BridgeThread } from '../../contract/counters.ts'
-import { keepCompiledCode } from '../../lifecycle/keep-compiled-code.ts'
+import type { BridgeThread } from '../../contract/bridge-threads.ts'
+import { BRIDGE_METRICS, type BridgeMetric } from '../../contract/counters.ts'
 import { giveBackGarbage } from '../../memory/give-back-garbage.ts'
 import { createFeatureCache, type FeatureCache } from '../../pipeline/features/feature-cache.ts'
 import { runAtLeastOnce } from '../../pipeline/runners/at-least-once.ts'
 import { supervise } from '../../pipeline/runners/supervise.ts'
 import { type Work, withReady } from '../../pipeline/runners/work.ts'
-import type { GroupingConfigs } from '../../pipeline/sinks/grouping-configs.ts'
+import type { LogAliases } from '../../pipeline/sinks/aliases/log-aliases.ts'
 import type { HabitKeeper } from '../../pipeline/sinks/habit-keeper.ts'
+import type { GroupingConfigs } from '../../pipeline/sinks/incidents/grouping-configs.ts'
 import type { IndexOutages } from '../../pipeline/sinks/index-outages.ts'
-import type { LogAliases } from '../../pipeline/sinks/log-aliases.ts'
-import type { TenantRooms } from '../../pipeline/sinks/tenant-rooms.ts'
+import type { TenantRooms } from '../../pipeline/sinks/tenants/tenant-rooms.ts'
 import { givingUpUnreadable } from '../../pipeline/unreadable-records.ts'
 import type { DeclaredTicketingSource } from '../../ports/declared-ticketing.ts'
 import type { SearchStore } from '../../ports/search-store.ts'
+import { keepCompiledCode } from '../../process/keep-compiled-code.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { attachSharedCounters } from '../../telemetry/shared-counters.ts'
 import { connectBus, connectSearchStore, openOnlineStore } from '../backends.ts'
@@ -121,7 +122,7 @@ function openStore(): Promise<SearchStore> {
   return store
 }
 
-/** It outlives the work, and serves the indexer and the direct lane: a document that both write is counted once. */
+/** The writer outlives the work, and serves the indexer and the direct lane: a document that both write is counted once. */
 async function openWriter(deps: ThreadDeps): Promise<DocumentWriter> {
   const { createDocumentWriter, openLogAliases } = await import('./threads/document-writer.ts')
   const own = await openStore()
@@ -130,23 +131,23 @@ async function openWriter(deps: ThreadDeps): Promise<DocumentWriter> {
   return writer
 }
 
-/** They outlive the work: what holds a batch up for longer than its threads live is known as the same outage. */
+/** Outages outlive the work: an index that holds a batch up for longer than its threads live is known as the same outage. */
 async function openOutages(store: SearchStore): Promise<IndexOutages> {
   const { createIndexOutages } = await import('../../pipeline/sinks/index-outages.ts')
   outages ??= createIndexOutages({ store, clock, log })
   return outages
 }
 
-/** They outlive the work, too: the last known configuration of a tenant holds while the present one cannot be read. */
+/** Configurations outlive the work: the last known one of a tenant holds while the present one cannot be read. */
 async function openGroupingConfigs(deps: ThreadDeps, store: SearchStore): Promise<GroupingConfigs> {
-  const { createGroupingConfigs } = await import('../../pipeline/sinks/grouping-configs.ts')
+  const { createGroupingConfigs } = await import('../../pipeline/sinks/incidents/grouping-configs.ts')
   const declaredNow = await openDeclared(deps)
   const declaredAnomaly = () => declaredNow?.current()?.anomaly ?? {}
   configs ??= createGroupingConfigs({ store, clock, log, outages: await openOutages(store), declaredAnomaly })
   return configs
 }
 
-/** They outlive the work, and write what is left when it ends. */
+/** Habits outlive the work; those that are not stored yet are written when it ends. */
 async function openHabits({ log: ownLog, signal }: ThreadDeps, topic: string): Promise<HabitKeeper> {
   const { createHabitKeeper } = await import('../../pipeline/sinks/habit-keeper.ts')
   const keeper = habits.get(topic) ?? createHabitKeeper({ store: await openStore(), topic, clock, log: ownLog, signal })
@@ -162,7 +163,7 @@ async function openDeclared({ settings: { TICKETING_CONFIG_DIR: directory } }: T
   return declared
 }
 
-/** It follows the online store for as long as the worker lives. */
+/** The cache follows the online store for as long as the worker lives. */
 function openFeatures({ log, signal }: ThreadDeps): FeatureCache {
   features ??= createFeatureCache({ open: () => openOnlineStore(settings), clock, log, signal })
   return features

@@ -1,9 +1,9 @@
 /** Runs some threads of the bridge in a worker, and starts it again when it dies. */
-import type { BridgeThread } from '../../contract/counters.ts'
-import { runWorker } from '../../lifecycle/run-worker.ts'
+import type { BridgeThread } from '../../contract/bridge-threads.ts'
 import type { CountDeadLetters } from '../../pipeline/dead-letters/dead-letter.ts'
 import { type RunState, supervise } from '../../pipeline/runners/supervise.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { runWorker } from '../../process/run-worker.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { FromWorker, ToWorker, WorkerData } from './worker-messages.ts'
 

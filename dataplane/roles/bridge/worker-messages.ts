@@ -1,12 +1,12 @@
 import type { MessagePort } from 'node:worker_threads'
-import type { BridgeThread } from '../../contract/counters.ts'
+import type { BridgeThread } from '../../contract/bridge-threads.ts'
 import type { RunState } from '../../pipeline/runners/supervise.ts'
 import type { BusLink } from '../backends.ts'
 import type { BridgeSettings } from './threads/thread-deps.ts'
 
 /** The start message of a worker (`workerData`). */
 export interface WorkerData {
-  /** Those that it runs, each with a consumer group and failures of its own. */
+  /** Threads that the worker runs, each with a consumer group and failures of its own. */
   readonly threads: readonly BridgeThread[]
   /** `etl` does the work of `anomaly` and `indexer`, too; these take what was on `enriched-logs` before, and flags that come late. */
   readonly hasDirectLane: boolean

@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { apiKeyRoutes } from '../../api-keys/key-routes.ts'
 import { createApiKeyStore } from '../../api-keys/key-store.ts'
 import { defaultOf, SETTINGS } from '../../contract/env.ts'
+import { basicAuthorization } from '../../http/basic-authorization.ts'
 import { COLLECTOR_AWAY } from '../../tenant-export/export-http.ts'
 import { createUpstream, type Upstream, type UpstreamConfig } from '../../upstream/upstream.ts'
 import { defineRole, type RoleContext } from '../role.ts'
@@ -55,10 +56,9 @@ function upstreamConfig(name: ServiceName, settings: RoleContext<'dashboard'>['s
   const { title, setting } = SERVICES[name]
   const isSearch = name === 'search'
   const { SEARCH_USERNAME: user, SEARCH_PASSWORD: secret = '', SEARCH_CA_FILE: caFile } = settings
-  const authorization = `Basic ${Buffer.from(`${user}:${secret}`).toString('base64')}`
   return {
     ...{ endpoint: settings[setting], name: `the ${title}`, policy: DASHBOARD_HEADERS },
-    headers: isSearch && user !== undefined ? { authorization } : {},
+    headers: isSearch && user !== undefined ? { authorization: basicAuthorization(user, secret) } : {},
     ca: isSearch && caFile !== undefined ? readFileSync(caFile) : undefined,
     ...(name === 'collector' && { unreachable: COLLECTOR_AWAY }),
   }

@@ -2,16 +2,17 @@
 import { createKeyCheck, type KeyCheck } from '../../api-keys/key-check.ts'
 import type { ApiKeyStore, KeyOwner } from '../../api-keys/key-store.ts'
 import { API_KEY_HEADER } from '../../contract/headers.ts'
+import { basicAuthorization } from '../../http/basic-authorization.ts'
 import { createControlApp } from '../../http/control-app.ts'
 import { HttpError } from '../../http/http-error.ts'
 import { createPlainLane } from '../../http/plain-lane/plain-lane.ts'
 import { type ConnectionLane, startHttpServer } from '../../http/server.ts'
-import { type Running, startTogether } from '../../lifecycle/running.ts'
 import type { LocalCollector } from '../../otlp-intake/local-collector.ts'
 import { MemoryBudget } from '../../otlp-intake/memory-budget.ts'
 import { exportErrorBody } from '../../otlp-intake/refusal.ts'
 import { type Clock, monotonicMs } from '../../ports/clock.ts'
 import { SearchStoreUnavailable } from '../../ports/search-store.ts'
+import { type Running, startTogether } from '../../process/running.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createMetrics, type Metrics } from '../../telemetry/metrics.ts'
 import { DROPPED_BY_GATEWAY } from '../../tenant-export/attribute-names.ts'
@@ -200,10 +201,7 @@ function openUpstreams({ collector: { http }, backEnds: endpoints, search, log }
   const backEnds = Object.fromEntries(
     BACK_ENDS.map(name => [name, createUpstream({ endpoint: endpoints[name], name: BACK_END_NAMES[name] }, log)]),
   ) as Readonly<Record<BackEnd, Upstream>>
-  const authorization =
-    search.username === undefined
-      ? {}
-      : { authorization: `Basic ${Buffer.from(`${search.username}:${search.password ?? ''}`).toString('base64')}` }
+  const authorization = search.username === undefined ? {} : { authorization: basicAuthorization(search.username, search.password ?? '') }
   const store = createUpstream({ endpoint: search.endpoint, name: 'the search store', headers: authorization, ca: search.ca }, log)
   return {
     ...{ collector, backEnds, store },
@@ -216,7 +214,7 @@ function openUpstreams({ collector: { http }, backEnds: endpoints, search, log }
 /** Statuses whose JSON bodies the specification shows. */
 const SHOWN: ReadonlySet<number> = new Set([401, 502])
 
-/** That of an export has the collector's form (Decisions 3). */
+/** Answers with an error; where the request is an export, in the collector's form (Decisions 3). */
 function answerFailure(request: GatewayRequest, response: GatewayResponse, error: HttpError): void {
   const isExport = EXPORT_PATHS.includes((request.url ?? '').split('?', 1)[0]!)
   const type = mediaTypeOf(request.headers['content-type'])

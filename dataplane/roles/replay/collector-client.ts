@@ -1,8 +1,8 @@
 /** Sends single requests to a collector and decides what its answers mean. */
-import { atFirstUse } from '../../lifecycle/at-first-use.ts'
 import { backOffMs } from '../../limits/back-off.ts'
 import { retryAfterMs } from '../../limits/retry-after.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { atFirstUse } from '../../process/at-first-use.ts'
 import type { ReplayConfig } from './replay-options.ts'
 
 export type SendOutcome =

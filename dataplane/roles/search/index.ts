@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { lockDirectory } from '../../lifecycle/directory-lock.ts'
+import { lockDirectory } from '../../process/directory-lock.ts'
 import { createSearchServer } from '../../search-store/search-server.ts'
 import { noteFormat } from '../data-format.ts'
 import { defineRole, type RoleContext } from '../role.ts'

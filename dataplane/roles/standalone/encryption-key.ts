@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { ENCRYPTION_KEYS } from '../../contract/setting.ts'
-import { syncDirectory } from '../../lifecycle/durable-directory.ts'
+import { syncDirectory } from '../../process/durable-directory.ts'
 
 const FILE = 'encryption-key'
 const KEY_BYTES = 32
@@ -25,7 +25,7 @@ function readKey(path: string): string | undefined {
   }
 }
 
-/** It has its name only once all of it is on the disk: half a key would shut the door to what the other half opened. */
+/** The file of the key gets its name once the whole key is on the disk: a key that is cut off would open nothing of what the whole one encrypted. */
 function makeKey(dataDir: string, path: string): string {
   const key = randomBytes(KEY_BYTES).toString('base64')
   const draft = `${path}.new`

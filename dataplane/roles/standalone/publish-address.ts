@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Running } from '../../lifecycle/running.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { Running } from '../../process/running.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { SEARCH_ADDRESS_FILE } from '../search-address-file.ts'
 

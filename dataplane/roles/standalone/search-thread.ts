@@ -1,9 +1,9 @@
 /** The embedded search store in a thread of its own, started again when it dies. */
 import { once } from 'node:events'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
-import { type PostToWorker, runWorker } from '../../lifecycle/run-worker.ts'
 import { supervise } from '../../pipeline/runners/supervise.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { type PostToWorker, runWorker } from '../../process/run-worker.ts'
 import type { PinnedFile } from '../../search-store/storage/pinned-file.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { BackUpAnswer, SearchThreadData, SearchThreadMessage, ToSearchThread } from './search-thread-entry.ts'

@@ -3,7 +3,6 @@ import { BRIDGE_COUNTERS, type BridgeCounter } from '../../contract/counters.ts'
 import { type StreamProcessName, streamClientId } from '../../contract/stream-jobs.ts'
 import { createControlApp } from '../../http/control-app.ts'
 import { startHttpServer } from '../../http/server.ts'
-import { type Keep, type Running, startTogether } from '../../lifecycle/running.ts'
 import { createDeadLetterCounter } from '../../pipeline/dead-letters/count-dead-letters.ts'
 import type { CountDeadLetters, DeadLetterStage } from '../../pipeline/dead-letters/dead-letter.ts'
 import { runExactlyOnce } from '../../pipeline/runners/exactly-once.ts'
@@ -11,6 +10,7 @@ import { type RunState, supervise } from '../../pipeline/runners/supervise.ts'
 import { type Work, withReady } from '../../pipeline/runners/work.ts'
 import { givingUpUnreadable } from '../../pipeline/unreadable-records.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { type Keep, type Running, startTogether } from '../../process/running.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createMetrics } from '../../telemetry/metrics.ts'
 import { type KafkaBusSettings, openRoleKafka } from '../backends.ts'
@@ -36,7 +36,7 @@ const MAX_QUEUED_BYTES = 256 * 1024 * 1024
 /** The step that a dead letter names: that of the bridge's thread. */
 const STAGE: Readonly<Record<StreamProcessName, DeadLetterStage>> = { etl: 'etl', score: 'anomaly' }
 
-/** To commit what is under way. */
+/** Time to commit the transaction that is under way at a stop. */
 const STOP_WITHIN_MS = 15_000
 
 /** Runs one step of the pipeline exactly once, with health and metrics (Decisions 2). Waits for a Kafka that does not answer yet. */

@@ -3,7 +3,7 @@ import { type AuditNote, auditDetails, buildAuditEntry } from '../../domain/inci
 import type { StoredIncident } from '../../domain/incidents/stored-incident.ts'
 import { oweComment } from '../../domain/tickets/incident-tickets.ts'
 import { readStoredIncident } from '../../pipeline/incident-of.ts'
-import { writeAuditEntry } from '../../pipeline/sinks/audit-trail.ts'
+import { writeAuditEntry } from '../../pipeline/sinks/incidents/audit-trail.ts'
 import { retryOnConflict } from '../../ports/retry-on-conflict.ts'
 import { VersionConflict } from '../../ports/search-store.ts'
 import type { ChangeDeps } from './change-incident.ts'

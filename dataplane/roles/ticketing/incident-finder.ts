@@ -7,7 +7,7 @@ import { type SearchResult, type SearchStore, SearchStoreUnavailable, type Versi
 
 export type Place =
   | { readonly kind: 'found'; readonly index: string }
-  /** It exists, but belongs to another tenant than the caller's. */
+  /** The incident exists, but belongs to another tenant than the caller's. */
   | { readonly kind: 'foreign' }
   | { readonly kind: 'unknown' }
 

@@ -31,7 +31,7 @@ type State = { readonly set: CharacterSet; readonly next: number } | { readonly 
 
 /** A set of states, after some characters. */
 interface Stand {
-  /** Those that wait for a character. */
+  /** States that wait for a character. */
   readonly waiting: readonly number[]
   readonly isEnd: boolean
   /** By class of character. */

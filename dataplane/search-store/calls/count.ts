@@ -1,9 +1,9 @@
 /** `_count` and `_validate/query`. */
 import { ApiError } from '../api-error.ts'
-import { booleanParameter, resolveOptions } from '../http/index-parameters.ts'
-import { ok, type Reply } from '../http/reply.ts'
-import { readJsonObject } from '../http/request-body.ts'
-import { shardCounts } from '../http/search-response.ts'
+import { ok, type Reply } from '../http/answer/reply.ts'
+import { booleanParameter, resolveOptions } from '../http/request/index-parameters.ts'
+import { readJsonObject } from '../http/request/request-body.ts'
+import { shardCounts } from '../http/search/search-response.ts'
 import type { Query } from '../query/parse/query.ts'
 import { parseQueryBody, parseTerminateAfter } from '../query/parse/search-request.ts'
 import { countMatches } from '../query/run/all-matches.ts'

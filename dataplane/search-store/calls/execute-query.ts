@@ -1,9 +1,9 @@
 /** From a query call to the bytes of its answer. */
 import { promisify } from 'node:util'
 import { gzip, gzipSync } from 'node:zlib'
-import { render } from '../http/render.ts'
-import type { Reply } from '../http/reply.ts'
-import { PIECE_BYTES, piecesOf } from '../http/send-pieces.ts'
+import { render } from '../http/answer/render.ts'
+import type { Reply } from '../http/answer/reply.ts'
+import { PIECE_BYTES, piecesOf } from '../http/answer/send-pieces.ts'
 import { openQueryMemory } from '../query/budget/query-memory.ts'
 import type { SearchTarget } from '../query/run/search-target.ts'
 import { DamagedSegment } from '../storage/damaged-segment.ts'
@@ -21,7 +21,7 @@ const OPERATIONS: Readonly<Record<Exclude<QueryOperation, 'matches'>, (call: Que
   validate: validateQuery,
 }
 
-/** So many damaged segments of an index a query goes round: each costs another run. Beyond, the index is left out. */
+/** Damaged segments of an index that a query goes round, each of which costs another run. An index with more is left out. */
 const MAX_DAMAGED = 16
 
 /** Where a query comes upon damage, it is run again without that segment, whose index counts as a failed shard. */

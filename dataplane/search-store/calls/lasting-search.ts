@@ -1,6 +1,6 @@
 /** Refusals, in OpenSearch's words, of parts that a search by a scroll or on a point in time may not have. */
 import { illegalArgument, unsupported, validationError } from '../api-error.ts'
-import { INDEX_PARAMETERS } from '../http/index-parameters.ts'
+import { INDEX_PARAMETERS } from '../http/request/index-parameters.ts'
 import type { SearchRequest } from '../query/parse/search-request.ts'
 import type { QueryCall } from './query-call.ts'
 

@@ -1,6 +1,6 @@
 /** Every document that a query matches, for `_delete_by_query` and `_update_by_query`: line after line, made as they are read. */
-import { resolveOptions } from '../http/index-parameters.ts'
-import { readJsonObject } from '../http/request-body.ts'
+import { resolveOptions } from '../http/request/index-parameters.ts'
+import { readJsonObject } from '../http/request/request-body.ts'
 import { createPace } from '../query/budget/pace.ts'
 import { plainFuzziness } from '../query/parse/fuzziness.ts'
 import type { Query } from '../query/parse/query.ts'

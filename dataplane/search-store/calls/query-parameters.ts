@@ -1,6 +1,6 @@
 /** The query of the parameter `q`. */
 import { illegalArgument, unsupported } from '../api-error.ts'
-import { booleanParameter } from '../http/index-parameters.ts'
+import { booleanParameter } from '../http/request/index-parameters.ts'
 import { plainFuzziness } from '../query/parse/fuzziness.ts'
 import type { Query } from '../query/parse/query.ts'
 import { parseQueryString } from '../query/parse/query-string.ts'

@@ -1,9 +1,9 @@
 /** `_search` and `_msearch`. */
 import { ApiError, illegalArgument, parsingError, unsupported } from '../api-error.ts'
-import { booleanParameter, resolveOptions, tookSince } from '../http/index-parameters.ts'
-import type { Reply } from '../http/reply.ts'
-import { parseJsonBody, readJsonObject } from '../http/request-body.ts'
-import { searchJson, topHit } from '../http/search-response.ts'
+import type { Reply } from '../http/answer/reply.ts'
+import { booleanParameter, resolveOptions, tookSince } from '../http/request/index-parameters.ts'
+import { parseJsonBody, readJsonObject } from '../http/request/request-body.ts'
+import { searchJson, topHit } from '../http/search/search-response.ts'
 import { isObject, type JsonObject, kindOf, words } from '../json/json-reader.ts'
 import { textOf } from '../json/text-of.ts'
 import { createPace } from '../query/budget/pace.ts'

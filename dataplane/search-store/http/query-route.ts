@@ -1,7 +1,7 @@
 import { BACKGROUND, BACKGROUND_HEADER } from '../../limits/background-queries.ts'
 import type { ClientCall, QueryOperation } from '../calls/query-call.ts'
-import { acceptsGzip } from './accepts-gzip.ts'
-import type { Reply } from './reply.ts'
+import { acceptsGzip } from './answer/accepts-gzip.ts'
+import type { Reply } from './answer/reply.ts'
 import type { Call } from './route.ts'
 
 /** Hands a call to where queries run. */

@@ -8,7 +8,7 @@ import type { Catalog } from '../catalog/catalog.ts'
 import { type JsonObject, words } from '../json/json-reader.ts'
 import type { Leases } from '../leases/leases.ts'
 import type { MemoryLease } from '../memory-pool.ts'
-import type { Reply } from './reply.ts'
+import type { Reply } from './answer/reply.ts'
 
 export interface Deps {
   readonly catalog: Catalog

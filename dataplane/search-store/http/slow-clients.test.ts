@@ -7,7 +7,7 @@ import { systemClock } from '../../adapters/clock/system-clock.ts'
 import { untilTrue } from '../../testing/eventually.ts'
 import { createFakeClock } from '../../testing/fake-clock.ts'
 import { NOW_MS, startTestStore, type TestStore } from '../testing/test-store.ts'
-import { MAX_HELD_ANSWER_BYTES } from './held-answers.ts'
+import { MAX_HELD_ANSWER_BYTES } from './answer/held-answers.ts'
 import { createRestServer } from './rest-server.ts'
 import type { Deps, Route } from './route.ts'
 

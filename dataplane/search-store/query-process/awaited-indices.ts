@@ -3,7 +3,7 @@ import type { Fed } from './feeds.ts'
 
 /** Fewer documents are answered about as quickly without preparation. */
 const MIN_DOCUMENTS = 20_000
-/** Those of two days, and of their anomalies. */
+/** The indices of two days, and those of their anomalies. */
 const MAX_INDICES = 4
 
 /** The indices that the first queries after a start will be about: the newest ones with many documents, the newest first. */

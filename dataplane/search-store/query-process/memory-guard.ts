@@ -2,9 +2,9 @@
 import { constants, type NodeGCPerformanceDetail, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks'
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { letHeapsGrow } from '../../lifecycle/heap-growth.ts'
 import { collectGarbage } from '../../memory/give-back-garbage.ts'
 import { residentBytes } from '../../memory/resident-bytes.ts'
+import { letHeapsGrow } from '../../process/heap-growth.ts'
 import { type ApiError, tryLater } from '../api-error.ts'
 import type { QueryTurn } from './turn-queue.ts'
 

@@ -59,7 +59,7 @@ const PAGE_BYTES = 4096
 /**
  * Garbage is marked and swept on other threads: on the queries' own, each large collection held all queries for 50 to 90 ms of CPU. Short
  * collections stay there, since the other threads may have to wait for a core. How far the heap may grow is up to the process (`memory-guard.ts`).
- * None of these flags counts for compiled code: Node reads none of its own where others are set (`lifecycle/README.md`).
+ * None of these flags counts for compiled code: Node reads none of its own where others are set (`process/README.md`).
  */
 const FLAGS = [
   `--max-old-space-size=${MAX_HEAP_MB}`,

@@ -8,7 +8,7 @@ export type Reader = symbol
 
 interface Retired {
   readonly memory: Releasable
-  /** Those who may still read it; not empty. */
+  /** Readers that may still read it; not empty. */
   readonly readers: Set<Reader>
 }
 

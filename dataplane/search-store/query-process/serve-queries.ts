@@ -1,7 +1,7 @@
 import { Socket } from 'node:net'
 import { Worker } from 'node:worker_threads'
-import { keepCompiledCode } from '../../lifecycle/keep-compiled-code.ts'
 import { giveBackGarbage } from '../../memory/give-back-garbage.ts'
+import { keepCompiledCode } from '../../process/keep-compiled-code.ts'
 import { createLink } from './link.ts'
 import type { FromProcess, ToProcess } from './messages.ts'
 import { createPulseWriter } from './pulse.ts'

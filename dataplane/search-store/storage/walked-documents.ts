@@ -2,7 +2,7 @@
  * The form in which documents to be created come from a thread that has walked them: the content that they bring to the index, and their blocks as they
  * will be written. Slots and values are numbered within the form. Both threads are of one process and one version.
  */
-import type { PackedBlock } from './log-engine/format/block.ts'
+import type { PackedBlock } from './log-engine/format/block/block.ts'
 
 /** The state of an index that a walker must know: it walks by this mapping. */
 export interface WalkedState {

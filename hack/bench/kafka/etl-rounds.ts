@@ -35,7 +35,7 @@ const CASES: readonly { readonly runner: RunnerName; readonly processes: number 
   ...RUNNERS.map(runner => ({ runner, processes: 1 })),
   { runner: 'at-least-once', processes: 2 },
 ]
-/** So many keys that each partition has about the same share. */
+/** Keys enough for each partition to have about the same share. */
 const KEYS = 600
 /** Members of a group take this long to share its partitions. */
 const ASSIGNMENT_MS = 3_000

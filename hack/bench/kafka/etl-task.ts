@@ -18,6 +18,6 @@ export interface EtlSample {
   readonly cpuSeconds: number
 }
 
-/** It joins the group; all start their work at the same time. */
+/** Messages to a process: it joins the group, and starts its work at the same time as all others. */
 export type ToEtl = { readonly kind: 'join'; readonly task: EtlTask } | { readonly kind: 'go' }
 export type FromEtl = { readonly kind: 'joined' } | { readonly kind: 'done'; readonly samples: readonly EtlSample[] }

@@ -1,7 +1,7 @@
 /** Messages between the benchmark and its indexer process. */
 import type { BenchTopics } from './bench-topics.ts'
 
-/** So many records wait in `topics.enriched`. */
+/** Work on records that wait in `topics.enriched`. */
 export interface IndexTask {
   readonly topics: BenchTopics
   readonly endpoint: string

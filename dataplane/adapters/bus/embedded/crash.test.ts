@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
-import { DirectoryInUse } from '../../../lifecycle/directory-lock.ts'
+import { DirectoryInUse } from '../../../process/directory-lock.ts'
 import { type BusDirectory, createBusDirectory, HOUR_MS, readAll, textOf, textRecord } from './testing/bus-directory.ts'
 
 const LOAD = fileURLToPath(new URL('./testing/load-process.ts', import.meta.url))

@@ -12,7 +12,7 @@ export interface DiskReserveDeps {
   readonly files: LogFiles
   readonly clock: Clock
   readonly directory: string
-  /** So much of the disk stays free, or a quarter of the disk where that is less. */
+  /** Bytes of the disk that stay free; a quarter of the disk where that is less. */
   readonly minFreeBytes: number
   /** Deletes so much, or all that may go; returns the bytes that it deleted. */
   readonly freeDisk: (bytes: number) => Promise<number>

@@ -21,7 +21,7 @@ export interface EarlyDeletionDeps {
 
 const SAY_EVERY_MS = 3_600_000
 
-/** Says rarely that segments go, and of how many bytes. */
+/** A message that segments go, which comes rarely: the bytes that it has still to tell, and when it came last. */
 interface Notice {
   bytes: number
   saidMs: number

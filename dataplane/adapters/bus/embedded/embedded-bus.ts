@@ -1,9 +1,9 @@
 /** Opens the embedded bus in its directory, and connects other threads to it. */
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { TopicConfig } from '../../../contract/topics.ts'
-import { lockDirectory } from '../../../lifecycle/directory-lock.ts'
 import type { Bus } from '../../../ports/bus.ts'
 import type { Clock } from '../../../ports/clock.ts'
+import { lockDirectory } from '../../../process/directory-lock.ts'
 import { systemClock } from '../../clock/system-clock.ts'
 import { type BusLog, silentLog } from '../bus-log.ts'
 import { createEmbeddedClient } from './client.ts'

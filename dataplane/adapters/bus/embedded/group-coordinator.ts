@@ -18,7 +18,7 @@ export interface JoinRequest {
 export type MemberEvent =
   | { readonly kind: 'assigned'; readonly partitions: readonly TopicPartitionOffset[] }
   | { readonly kind: 'revoke'; readonly partitions: readonly TopicPartition[] }
-  /** It did not release in time. */
+  /** The member did not release the partitions in time. */
   | { readonly kind: 'lost'; readonly partitions: readonly TopicPartition[] }
 
 export interface TopicOffsets {
@@ -31,7 +31,7 @@ export interface CoordinatorDeps {
   readonly clock: Clock
   readonly log: BusLog
   readonly offsetsOf: (topic: string) => TopicOffsets
-  /** Those that keep what they have not read, by the name of the topic. */
+  /** By name: a topic names the groups whose unread records it keeps. */
   readonly topics: ReadonlyMap<string, TopicConfig>
   /** How long a member may go on with a partition that another should get. */
   readonly rebalanceTimeoutMs: number

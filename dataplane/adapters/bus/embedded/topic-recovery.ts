@@ -1,7 +1,7 @@
 /** Brings a topic's directory into order when the bus is opened. */
 import { closeSync, fstatSync, openSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeDurableDirectory } from '../../../lifecycle/durable-directory.ts'
+import { makeDurableDirectory } from '../../../process/durable-directory.ts'
 import type { BusLog } from '../bus-log.ts'
 import { FRAME_STATE, STATE_AT } from './bus-frame.ts'
 import { FrameScanner } from './frame-scanner.ts'

@@ -17,7 +17,7 @@ export interface MemberEvents {
   readonly onRebalance: () => void
   readonly onJoin: (join: ConsumerGroupJoinEvent['payload']) => void
   readonly onBatch: (payload: EachBatchPayload) => void
-  /** It has given up. */
+  /** The member has given up. */
   readonly onEnd: (error: Error) => void
 }
 

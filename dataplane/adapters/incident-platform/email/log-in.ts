@@ -3,7 +3,7 @@
 /** The part of what nodemailer gives to an authentication of ours. */
 interface AuthContext {
   readonly auth: { readonly credentials: { readonly user: string; readonly pass: string } }
-  /** Those that the server offers; none after a STARTTLS that failed, so that no password goes out in the clear then. */
+  /** Methods that the server offers; none after a STARTTLS that failed, so that no password goes out in the clear then. */
   readonly authMethods: readonly string[]
   sendCommand(command: string): Promise<{ readonly status: number }>
 }

@@ -13,6 +13,7 @@ import { toldSeverity } from '../told-severity.ts'
 const MAX_SUBJECT = 200
 const MAX_TEXT = 100_000
 const DETAILS = [FULL, SHORT, SHORTER, SHORTEST]
+
 export interface Mail {
   readonly from: string
   readonly to: readonly string[]
@@ -34,7 +35,7 @@ export function mailOf(request: TicketRequest): Mail {
   const told = { ...content, severity }
   const root = threadOf(request)
   const isFirst = ticket === undefined || ticket.memory?.['first'] === markOf(request)
-  const documents = DETAILS.map(detail => describeEvent(request.event, isFirst, told, detail))
+  const documents = DETAILS.map(detail => describeEvent(event, isFirst, told, detail))
   const title = oneLine(content.title)
   return {
     from: oneLine(field(target, 'from') ?? ''),
@@ -81,18 +82,18 @@ export function isAddressOf(address: string, recipient: string): boolean {
   return normalised(address) === normalised(/<([^<>]*)>\s*$/.exec(recipient)?.[1] ?? recipient)
 }
 
-/** As servers are told it: names of domains in ASCII. */
+/** The address as servers are told it: names of domains in ASCII. */
 function normalised(address: string): string {
   const [, local = address, domain = ''] = /^(.*)@([^@]*)$/.exec(address.trim()) ?? []
   return `${local.toLowerCase()}@${URL.parse(`http://${domain}`)?.hostname ?? domain}`
 }
 
-/** The same for every attempt, so that a mail that arrives twice is one to readers that compare. */
+/** An id that is the same for every attempt: readers that compare show a mail that arrives twice as one. */
 function messageIdOf(request: TicketRequest): string {
   return `<${request.ticketKey}.${markOf(request)}@${domainOf(request.target)}>`
 }
 
-/** Stands for an event. */
+/** A short text that stands for an event. */
 function markOf({ eventKey }: Pick<TicketRequest, 'eventKey'>): string {
   return createHash('sha256').update(eventKey).digest('hex').slice(0, 16)
 }

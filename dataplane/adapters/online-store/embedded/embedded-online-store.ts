@@ -2,7 +2,6 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as giveWay } from 'node:timers/promises'
-import { makeDurableDirectory } from '../../../lifecycle/durable-directory.ts'
 import {
   type FeatureKey,
   type FeatureRow,
@@ -10,6 +9,7 @@ import {
   type OnlineStore,
   OnlineStoreUnavailable,
 } from '../../../ports/online-store.ts'
+import { makeDurableDirectory } from '../../../process/durable-directory.ts'
 
 /** `rev` counts writes, so that readers see changes of others. */
 const SCHEMA = `

@@ -12,7 +12,7 @@ import { describeDelay, describeErrors, describeMissing, describeProblemRate } f
 const MAX_SERIES = 256
 /** A record this many slots ahead of the others, or older than what is kept, is a stray: it counts for nothing. */
 const MAX_AHEAD = 10
-/** So many strays in a row are no strays: the service begins anew where they are. */
+/** Strays in a row from which on they are none: the service begins anew where they are. */
 const MAX_STRAYS = 20
 
 /** Smallest share of visits that must lack a statement, of those that had it before. */

@@ -52,7 +52,7 @@ export class SignalEngine<S extends SignalSource, R> {
   readonly #services = new Map<string, Service<R>>()
   readonly #room = new RoomForTenants()
   readonly #companies = new Map<string, Company<Service<R>>>()
-  /** They outlive the services that are forgotten. */
+  /** Habits outlive the services that are forgotten. */
   readonly habits = new Habits()
   #bytes = 0
   #lastKey = ''

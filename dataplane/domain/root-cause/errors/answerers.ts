@@ -39,7 +39,7 @@ export function findAnswerers({ baseline, window }: ObservedSystem, isAnswered: 
   }
 }
 
-/** That the window has and the time before has not; not those by which a service tells that it waits. */
+/** Warnings that the window has and the time before has not, but for those by which a service tells that it waits. */
 function newWarnings(window: readonly ObservedRecord[], baseline: readonly ObservedRecord[]): ReadonlySet<Kind> {
   const found = new Set(window.filter(({ kind }) => kind.isWarning).map(({ kind }) => kind))
   if (found.size === 0 || baseline.length === 0) return new Set()

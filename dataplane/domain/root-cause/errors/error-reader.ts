@@ -70,19 +70,8 @@ export function readErrors(
   const findHost = createFindHost(services)
   const findCalled = createFindCalled(services, findHost)
   const namedBy = createNamedBy(services, findHost)
-  let restarts: readonly (readonly [service: number, ms: number])[] | undefined
-  /** Whom the kernel killed: the only service that the platform restarts, of several the first. Those beside it fail because of it, or are moved. */
-  const killedBefore = (kill: Kind): number | undefined => {
-    restarts ??= all.flatMap(kind => {
-      const { named } = textsOf(kind).some(tellsRestarts) ? readOnce(kind) : {}
-      return named === undefined ? [] : [[named, firstMs(kind)] as const]
-    })
-    if (new Set(restarts.map(([service]) => service)).size <= 1) return restarts[0]?.[0]
-    const [first, second] = [...Map.groupBy(restarts, ([service]) => service)]
-      .map(([service, times]) => ({ service, ms: Math.min(...times.map(([, ms]) => ms).filter(ms => ms >= firstMs(kill) - CLOCKS_MS)) }))
-      .sort((a, b) => a.ms - b.ms)
-    return first!.ms + CLOCKS_MS < second!.ms ? first!.service : undefined
-  }
+  const killedBefore = createKilledBefore(all, kind => readOnce(kind).named, firstMs)
+
   const read = (kind: Kind): ReadKind => {
     const texts = textsOf(kind)
     const isOfStore = kind.called.some(({ isStore }) => isStore)
@@ -123,28 +112,16 @@ export function readErrors(
       waits: first.isPoolEmpty ? 'connection' : first.isAnswered ? 'nothing' : isUnanswered ? 'answer' : 'nothing',
     }
   }
+
   const known = new Map<Kind, ReadKind>()
   const readOnce = (kind: Kind): ReadKind => entryOf(known, kind, () => read(kind))
+
   let telling: ReadonlySet<number> | undefined
   const othersTell = (service: number) => {
     telling ??= new Set(all.filter(kind => readOnce(kind).sense !== 'vague').map(kind => kind.service))
     return telling.size > (telling.has(service) ? 1 : 0)
   }
-  const firstTelling = <T extends { readonly kind: Kind }>(errors: readonly T[]) =>
-    errors.find(({ kind }) => readOnce(kind).sense !== 'vague')
-  /** The error of the service that it names, along the chain of who names whom: clocks differ, and who waits longest may write first. */
-  const atEndOfChain = <T extends { readonly kind: Kind }>(first: T, errors: readonly T[]): T => {
-    const seen = new Set([first.kind.service])
-    let last = first
-    for (;;) {
-      const { named } = readOnce(last.kind)
-      if (named === undefined || seen.has(named)) return last
-      seen.add(named)
-      const next = firstTelling(errors.filter(({ kind }) => kind.service === named))
-      if (next === undefined) return last
-      last = next
-    }
-  }
+
   return {
     named: kind => readOnce(kind).named,
     senseOf: kind => readOnce(kind).sense,
@@ -152,12 +129,46 @@ export function readErrors(
     isAnswered: kind => readOnce(kind).isAnswered === true,
     unresolvedNameOf: kind => readOnce(kind).unresolvedName,
     isRemote: kind => readOnce(kind).sense === 'callee' || (readOnce(kind).sense === 'vague' && othersTell(kind.service)),
-    beginningOf: errors => {
-      const own = errors.find(({ kind }) => readOnce(kind).sense === 'own' && readOnce(kind).named === undefined)
-      const first = own ?? firstTelling(errors)
-      return first === undefined ? errors[0] : own === undefined ? atEndOfChain(first, errors) : own
-    },
+    beginningOf: errors => findBeginning(errors, readOnce),
     textOf,
+  }
+}
+
+/**
+ * Finds the service that the kernel killed: the only one that the platform restarts, of several the first. Those beside it fail because of it, or
+ * are moved. `namedIn` tells which service an error names.
+ */
+function createKilledBefore(kinds: readonly Kind[], namedIn: (kind: Kind) => number | undefined, firstMs: (kind: Kind) => number) {
+  let restarts: readonly (readonly [service: number, ms: number])[] | undefined
+  return (kill: Kind): number | undefined => {
+    restarts ??= kinds.flatMap(kind => {
+      const named = textsOf(kind).some(tellsRestarts) ? namedIn(kind) : undefined
+      return named === undefined ? [] : [[named, firstMs(kind)] as const]
+    })
+    if (new Set(restarts.map(([service]) => service)).size <= 1) return restarts[0]?.[0]
+    const [first, second] = [...Map.groupBy(restarts, ([service]) => service)]
+      .map(([service, times]) => ({ service, ms: Math.min(...times.map(([, ms]) => ms).filter(ms => ms >= firstMs(kill) - CLOCKS_MS)) }))
+      .sort((a, b) => a.ms - b.ms)
+    return first!.ms + CLOCKS_MS < second!.ms ? first!.service : undefined
+  }
+}
+
+/** The error that a request began with: `ErrorReader.beginningOf`. */
+function findBeginning<T extends { readonly kind: Kind }>(errors: readonly T[], read: (kind: Kind) => ReadKind): T | undefined {
+  const own = errors.find(({ kind }) => read(kind).sense === 'own' && read(kind).named === undefined)
+  if (own !== undefined) return own
+  const firstTelling = (among: readonly T[]) => among.find(({ kind }) => read(kind).sense !== 'vague')
+  let last = firstTelling(errors)
+  if (last === undefined) return errors[0]
+  // Along the chain of who names whom: clocks differ, and who waits longest may write first.
+  const seen = new Set([last.kind.service])
+  for (;;) {
+    const { named } = read(last.kind)
+    if (named === undefined || seen.has(named)) return last
+    seen.add(named)
+    const next = firstTelling(errors.filter(({ kind }) => kind.service === named))
+    if (next === undefined) return last
+    last = next
   }
 }
 

@@ -78,7 +78,7 @@ function waits({ nature, score, hints }: Seen): boolean {
   return OF_WAITING.includes(nature) && hints.some(isWaiting) && hints.every(({ hint }) => hint.waits !== 'nothing')
 }
 
-/** It takes calls and does not end them, and does not complain of anybody: those behind it are not called any more. */
+/** Whether a service takes calls, does not end them, and complains of nobody: the services behind it are not called any more. */
 function beginsOnly({ nature, hints }: Seen): boolean {
   return nature === 'broken' && hints.every(({ hint }) => hint.isErrors !== true)
 }

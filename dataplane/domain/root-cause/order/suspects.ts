@@ -34,7 +34,7 @@ export interface Suspect {
   readonly score: number
   /** The nature of its strongest evidence. */
   readonly nature: Nature
-  /** Those for which it waits, with the part of its strength from which on they explain it. */
+  /** Services that it waits for, with the part of its strength from which on they explain it. */
   readonly awaited?: ReadonlyMap<number, number>
   /** From all detectors, with comparable strengths, the strongest first. */
   readonly hints: readonly { readonly hint: Hint; readonly strength: number }[]

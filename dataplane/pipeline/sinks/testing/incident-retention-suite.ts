@@ -7,8 +7,8 @@ import type { Incident } from '../../../domain/incidents/incident-fields.ts'
 import type { SearchStore } from '../../../ports/search-store.ts'
 import { buildIncident, storeIncidents } from '../../../testing/incident-fixture.ts'
 import { putIndexTemplates } from '../../../testing/put-index-templates.ts'
-import { writeAuditEntry } from '../audit-trail.ts'
-import { deleteOldIncidents } from '../incident-retention.ts'
+import { writeAuditEntry } from '../incidents/audit-trail.ts'
+import { deleteOldIncidents } from '../retention/incident-retention.ts'
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12)
 const DAY_MS = 86_400_000

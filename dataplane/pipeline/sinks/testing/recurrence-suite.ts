@@ -8,8 +8,8 @@ import type { SearchStore } from '../../../ports/search-store.ts'
 import { SILENT } from '../../../telemetry/log.ts'
 import { createFakeClock } from '../../../testing/fake-clock.ts'
 import { putIndexTemplates } from '../../../testing/put-index-templates.ts'
-import { createGroupingConfigs } from '../grouping-configs.ts'
-import { createIncidentOpener } from '../open-incidents.ts'
+import { createGroupingConfigs } from '../incidents/grouping-configs.ts'
+import { createIncidentOpener } from '../incidents/open-incidents.ts'
 
 /** A day that nothing else writes to. */
 const AT_MS = Date.UTC(2021, 2, 5, 10)

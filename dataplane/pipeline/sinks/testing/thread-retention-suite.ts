@@ -6,7 +6,7 @@ import type { Incident } from '../../../domain/incidents/incident-fields.ts'
 import type { SearchStore } from '../../../ports/search-store.ts'
 import { storeIncidents } from '../../../testing/incident-fixture.ts'
 import { putIndexTemplates } from '../../../testing/put-index-templates.ts'
-import { deleteFinishedThreads } from '../thread-retention.ts'
+import { deleteFinishedThreads } from '../retention/thread-retention.ts'
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12)
 const DAY_MS = 86_400_000

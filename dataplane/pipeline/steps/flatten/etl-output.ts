@@ -33,7 +33,7 @@ export interface Collected {
 }
 
 export interface EtlOutputConfig {
-  /** It is full from so many bytes of records and letters on. Default: never. */
+  /** Bytes of records and letters from which on the output is full. Default: it never is. */
   readonly maxBytes?: number
   /** Default: its own. */
   readonly memory?: FlatMemory | undefined

@@ -6,10 +6,10 @@ import { createTurnstile } from '../../../limits/turns.ts'
 import { LentBuffers, partsOf } from '../../../memory/lent-buffers.ts'
 import type { FlatRow } from '../../../pipeline/flat-row.ts'
 import type { Outcome } from '../../../pipeline/outcome.ts'
+import { createLogAliases, type LogAliases } from '../../../pipeline/sinks/aliases/log-aliases.ts'
 import { createBulkSize } from '../../../pipeline/sinks/bulk-size.ts'
 import { type BulkResult, type BulkWriterDeps, writeBulk } from '../../../pipeline/sinks/bulk-writer.ts'
 import { createIndexOutages, type IndexOutages } from '../../../pipeline/sinks/index-outages.ts'
-import { createLogAliases, type LogAliases } from '../../../pipeline/sinks/log-aliases.ts'
 import {
   createDocumentBuilder,
   type DocumentBuilder,
@@ -24,7 +24,7 @@ import type { ThreadDeps } from './thread-deps.ts'
 
 export interface DocumentBatch<R> {
   readonly records: readonly R[]
-  /** They are of tenants that bring much: only some batches of these are written at once. */
+  /** The records are of tenants that bring much: only some batches of such tenants are written at once. */
   readonly isHeavy: boolean
   /** The document of a record; undefined where it needs none. */
   readonly documentOf: (builder: DocumentBuilder, record: R) => Outcome<LogDocument> | undefined
@@ -62,10 +62,10 @@ const MAX_COUNTED = 20_000
 
 const FLAG_BYTES = 128
 
-/** So many batches write at once what tenants that bring much have in them. */
+/** Batches of tenants that bring much which write at once. */
 const MAX_HEAVY_WRITES = 3
 
-/** It outlives a work: several may write with it. */
+/** The writer outlives a work: several works may write with it. */
 export function createDocumentWriter(deps: DocumentWriterDeps): DocumentWriter {
   const { settings, store, count, clock, log, signal } = deps
   const { aliases = openLogAliases(deps, store), outages = createIndexOutages(deps) } = deps
@@ -195,7 +195,7 @@ export function createDocumentWriter(deps: DocumentWriterDeps): DocumentWriter {
   }
 }
 
-/** They outlive the work: a batch that failed keeps no alias from being made. */
+/** Aliases outlive the work: a batch that failed keeps none from being made. */
 export function openLogAliases({ count, clock, log, signal }: ThreadDeps, store: SearchStore): LogAliases {
   return createLogAliases({ store, clock, log, signal, onDelayed: aliases => count('aliasesDelayed', aliases) })
 }

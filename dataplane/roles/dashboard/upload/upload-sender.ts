@@ -1,12 +1,12 @@
 /** Sends the requests of uploads to the collector, with patience for one that is busy or restarts. */
-import { atFirstUse } from '../../../lifecycle/at-first-use.ts'
 import { backOffMs } from '../../../limits/back-off.ts'
 import { retryAfterMs } from '../../../limits/retry-after.ts'
 import { type Clock, monotonicMs } from '../../../ports/clock.ts'
+import { atFirstUse } from '../../../process/at-first-use.ts'
 
 export type UploadAnswer =
   | { readonly status: 'taken'; readonly rejected: number; readonly message: string }
-  /** It can never be taken. */
+  /** The collector will never take the request. */
   | { readonly status: 'refused'; readonly message: string }
   | { readonly status: 'away'; readonly message: string }
 

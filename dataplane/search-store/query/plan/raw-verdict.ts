@@ -158,7 +158,7 @@ function textNamed(name: Buffer, { bytes, isEscaped, nested }: LookedAt): string
   return UNCERTAIN.test(text) ? undefined : text
 }
 
-/** Such an escape may spell the key a second time. */
+/** An escape of ASCII, which may spell the key a second time. */
 const ESCAPED_ASCII = '\\u00'
 
 /** An escape, or a character beyond ASCII. */

@@ -38,7 +38,7 @@ export function groupCounts({ segment, bound: { condition, mapping } }: SegmentU
   return undefined
 }
 
-/** Those with the fewest rows first; by minute where times are asked for. */
+/** Counts of a segment that hold the fields, those with the fewest rows first; by minute where times are asked for. */
 function* countsWith(segment: Segment, fields: ReadonlySet<string>, isByTime: boolean): Generator<ValueCounts, void, undefined> {
   const byValue = segment.valueCounts!(fields)
   if (byValue !== undefined) yield byValue

@@ -1,7 +1,7 @@
 /** The batch that is being committed: its documents are found before they count, and count once they are durable. */
 import type { MutableMapping } from '../../mapping/mapping.ts'
 import type { WalkedDocuments, WalkerKnowledge, WalkerNews } from '../walked-documents.ts'
-import type { BlockRef, EncodedBlock } from './format/block.ts'
+import type { BlockRef, EncodedBlock } from './format/block/block.ts'
 import type { IdKey } from './format/document-id.ts'
 import type { FrameHead } from './format/frame.ts'
 import type { HeldSegments } from './held-segments.ts'

@@ -4,7 +4,7 @@ export interface ListedSegment {
   readonly number: number
   /** Its file has at least so many. */
   readonly bytes: number
-  /** These bytes are commits, from which the rest can be made anew. False: of a segment that was sealed before 2026-11-30 they are the whole file. */
+  /** The bytes are commits, from which the rest can be made anew. False: the segment was sealed before 2026-11-30, and they are the whole file. */
   readonly areCommits: boolean
   /** Its `.del` names at least so many documents. */
   readonly dead: number

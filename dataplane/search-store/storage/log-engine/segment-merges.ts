@@ -15,7 +15,7 @@ export interface PreparedMerge {
   readonly sources: readonly SealedSegment[]
   readonly merged: Merged
   readonly number: number
-  /** It is a single damaged segment that was made anew. */
+  /** The merge of a single damaged segment, which makes it anew. */
   readonly isMended: boolean
 }
 

@@ -1,9 +1,9 @@
 /** Requests of the bridge's indexer and lifecycle to the search store: templates, bulks, aliases, incidents under concurrency, retention. */
 import type { KeptHabits } from '../../../domain/anomalies/signals/habits.ts'
 import type { Work } from '../../../pipeline/runners/work.ts'
-import { deleteExpiredAnomalies } from '../../../pipeline/sinks/anomaly-retention.ts'
 import { createHabitKeeper, type HabitKeeper } from '../../../pipeline/sinks/habit-keeper.ts'
-import { dropExpiredLogs, listLogDays } from '../../../pipeline/sinks/log-retention.ts'
+import { deleteExpiredAnomalies } from '../../../pipeline/sinks/retention/anomaly-retention.ts'
+import { dropExpiredLogs, listLogDays } from '../../../pipeline/sinks/retention/log-retention.ts'
 import { createDetector } from '../../../pipeline/steps/detect.ts'
 import { createEtl } from '../../../pipeline/steps/flatten/etl.ts'
 import type { BusRecord, ConsumedRecord } from '../../../ports/bus.ts'

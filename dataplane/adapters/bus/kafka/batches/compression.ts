@@ -19,7 +19,7 @@ const MIN_ZSTD_BYTES = 16 * 1024
  * many bytes; smaller ones take as long (measured).
  */
 const compress = createCompressor({ hashLog: 12 })
-/** So many bytes come out of a batch at most; a batch of which more would come out is unreadable. */
+/** The most bytes that come out of a batch; a batch of which more would come out is unreadable. */
 export const MAX_PLAIN_BYTES = 67_108_864
 
 const { gzip: GZIP, lz4: LZ4, snappy: SNAPPY, zstd: ZSTD } = compressionsAlgorithms

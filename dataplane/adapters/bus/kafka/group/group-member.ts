@@ -25,7 +25,7 @@ export interface GroupMemberDeps {
   readonly onGained: (partitions: readonly TopicPartition[]) => Promise<void>
   /** Partitions that are to go: resolves once what was handed out of them is committed, or has waited long enough. */
   readonly onLeaving: (partitions: readonly TopicPartition[]) => Promise<void>
-  /** They are gone. */
+  /** Partitions that are gone. */
   readonly onLost: (partitions: readonly TopicPartition[]) => void
 }
 

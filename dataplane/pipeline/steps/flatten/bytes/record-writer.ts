@@ -71,7 +71,7 @@ export class RecordWriter {
   #enrichment: EnrichmentBytes
   /** The second whose day and time stand in the head, as the record before had them. */
   #headSecond = NO_SECOND
-  /** These belong to the record that is being written. */
+  /** From here to `#messageStart`: fields of the record that is being written. */
   #timeMs = 0
   #severity: Severity
   #messageStart = 0

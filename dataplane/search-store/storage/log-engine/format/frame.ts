@@ -3,7 +3,7 @@
  * damaged was never acknowledged and is dropped at recovery.
  */
 import { crc32 } from 'node:zlib'
-import { type BlockRef, blockBytes, type EncodedBlock, readBlockRef } from './block.ts'
+import { type BlockRef, blockBytes, type EncodedBlock, readBlockRef } from './block/block.ts'
 import type { NumberRuns } from './number-runs.ts'
 
 const MAGIC = 0x3146504c

@@ -1,7 +1,7 @@
 /** Files: opening, reading, writing and syncing them. */
 import * as fs from 'node:fs'
 import { dirname } from 'node:path'
-import { makeDurableDirectory } from '../../../../lifecycle/durable-directory.ts'
+import { makeDurableDirectory } from '../../../../process/durable-directory.ts'
 
 /** The file operations of the log engine; tests put failures here. */
 export interface IndexFiles {

@@ -4,11 +4,11 @@
  * machine, never read after a start.
  */
 import type { IndexEvents } from '../ingest/document-events.ts'
-import type { BlockRef } from './block.ts'
+import type { BlockRef } from './block/block.ts'
+import { WordWriter } from './bytes/word-writer.ts'
 import type { FrameHead } from './frame.ts'
-import { packTerms, unpackTerms } from './packed-terms.ts'
-import { packValues, type UnpackedEvents, unpackValues } from './packed-values.ts'
-import { WordWriter } from './word-writer.ts'
+import { packTerms, unpackTerms } from './segment-index/packed-terms.ts'
+import { packValues, type UnpackedEvents, unpackValues } from './segment-index/packed-values.ts'
 
 const WORD_BYTES = 4
 /** Length of the record, offset of the terms, length of the JSON; counts of numbers, documents, words of codes, of pairs, of terms; words of packed values. */

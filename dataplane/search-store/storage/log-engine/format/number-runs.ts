@@ -1,4 +1,4 @@
-import type { NumberRun } from './segment-directory.ts'
+import type { NumberRun } from './segment-index/segment-directory.ts'
 
 /** Sequence numbers of documents in order of arrival: they rise by one but for a few gaps, so only the gaps are kept. */
 export class NumberRuns {

@@ -1,5 +1,5 @@
+import type { MessageSpan } from './block/message-span.ts'
 import type { StoredId } from './document-id.ts'
-import type { MessageSpan } from './message-span.ts'
 
 /** A document that is to be written. */
 export interface StagedDocument {

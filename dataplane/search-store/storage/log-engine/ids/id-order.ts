@@ -1,5 +1,5 @@
 import { firstAtLeast } from '../../../first-at-least.ts'
-import { type BlockRef, forEachId } from '../format/block.ts'
+import { type BlockRef, forEachId } from '../format/block/block.ts'
 import type { StoredId } from '../format/document-id.ts'
 import { idHash, idKeyOf, isSameId } from '../format/document-id.ts'
 

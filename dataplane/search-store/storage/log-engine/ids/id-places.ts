@@ -1,6 +1,6 @@
 /** Finds the segment and document of an id. */
 import { Turns } from '../../../turns.ts'
-import { type BlockRef, forEachId } from '../format/block.ts'
+import { type BlockRef, forEachId } from '../format/block/block.ts'
 import type { StoredId } from '../format/document-id.ts'
 import { type IdKey, idHash, isSameId } from '../format/document-id.ts'
 import { StagedDocuments } from '../ingest/staged-documents.ts'

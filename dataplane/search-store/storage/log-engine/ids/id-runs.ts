@@ -7,7 +7,7 @@ import { DocumentTimes } from './document-times.ts'
 import { IdRun, IdRunWriter, IS_RUN, type RunContent, runPath, type SegmentIdentity, segmentKey } from './id-run.ts'
 import { docOf, ordinalOf, placeOf } from './place.ts'
 
-/** So many runs of about one size become one. */
+/** Runs of about one size that become one. */
 const MERGED_RUNS = 8
 const GONE = -1
 /** Entries that are written at once. */

@@ -1,9 +1,9 @@
 /** Makes hashes of the words of a JSON string from its bytes. */
 import { JOINS, KIND, SHORT_ESCAPE, WORD } from '../../../analysis/ascii-classes.ts'
 import { MAX_TOKEN_LENGTH } from '../../../analysis/standard-analyzer.ts'
-import { NUMBERED_HI, NUMBERED_LO, type NumberedStarts } from '../format/message-shapes.ts'
+import { NUMBERED_HI, NUMBERED_LO, type NumberedStarts } from '../format/block/message-shapes.ts'
+import type { WordPairs } from '../format/segment-index/word-pairs.ts'
 import { finishHash, type Seeds } from '../format/term-hash.ts'
-import type { WordPairs } from '../format/word-pairs.ts'
 
 /**
  * The standard analyzer over the raw bytes of a JSON string, for ASCII: hashes each token on the way and never makes a string.

@@ -1,7 +1,7 @@
 /** Content that documents bring to the index: terms, codes and numbers in flat arrays. */
 import { NOWHERE } from '../../../../json/bytes.ts'
 import { grown } from '../../../grown.ts'
-import type { MessageSpan } from '../format/message-span.ts'
+import type { MessageSpan } from '../format/block/message-span.ts'
 
 /** The events of some documents, as an index takes them. Arrays may be longer than what counts of them. */
 export interface IndexEvents {

@@ -2,9 +2,9 @@
 
 import type { FieldMapping } from '../../../mapping/field-types.ts'
 import { isNumberType } from '../../../mapping/values.ts'
-import type { MessageShapes } from '../format/message-shapes.ts'
+import type { MessageShapes } from '../format/block/message-shapes.ts'
+import type { WordPairs } from '../format/segment-index/word-pairs.ts'
 import { fieldSeeds, type Seeds } from '../format/term-hash.ts'
-import type { WordPairs } from '../format/word-pairs.ts'
 
 /** How a field's values are indexed. */
 export type SlotKind = 'text' | 'keyword' | 'number' | 'none'

@@ -1,5 +1,5 @@
 /** The documents of one commit, in order, before it is durable, and blocks that others have made of them. */
-import type { PackedBlock } from '../format/block.ts'
+import type { PackedBlock } from '../format/block/block.ts'
 import { DocumentRows } from '../format/document-rows.ts'
 
 export class StagedDocuments {

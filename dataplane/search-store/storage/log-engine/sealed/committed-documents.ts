@@ -1,6 +1,6 @@
 /** The documents of a sealed segment out of its commits, also where the index behind them is damaged. */
 import { Turns } from '../../../turns.ts'
-import type { BlockRef } from '../format/block.ts'
+import type { BlockRef } from '../format/block/block.ts'
 import type { StoredId } from '../format/document-id.ts'
 import { NumberRuns } from '../format/number-runs.ts'
 import { noteNumbers } from '../tail/frame-numbers.ts'

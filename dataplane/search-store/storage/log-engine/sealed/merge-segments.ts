@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import type { MutableMapping } from '../../../mapping/mapping.ts'
 import { Turns } from '../../../turns.ts'
-import { BLOCK_DOCS, type EncodedBlock, encodeRows, nextBlockLength } from '../format/block.ts'
+import { BLOCK_DOCS, type EncodedBlock, encodeRows, nextBlockLength } from '../format/block/block.ts'
 import { idKey } from '../format/document-id.ts'
 import { DocumentRows } from '../format/document-rows.ts'
 import { encodeFrame, headOf, placeBlocks } from '../format/frame.ts'
@@ -16,7 +16,7 @@ import type { DocumentSource } from './committed-documents.ts'
 import { encodeIndex } from './seal-segment.ts'
 import type { SealedSegment } from './sealed-segment.ts'
 
-/** So many neighbours that fit one segment are merged. */
+/** Neighbours that fit one segment, from which on they are merged. */
 const MIN_MERGED = 8
 const MAX_MERGED_DOCS = 57_344
 /** A slice, which becomes a frame, ends with a full block, so that no rest makes a poor one: with so many documents, or so many bytes of them. */

@@ -4,7 +4,13 @@ import { DamagedSegment, damageOf } from '../../damaged-segment.ts'
 import { SnapshotGone } from '../../index-copy.ts'
 import type { Column, KeptResults, MinuteCount, PostingSet, Segment, TextShapes, ValueCounts } from '../../index-storage.ts'
 import type { MemberPick } from '../../member-pick.ts'
-import type { BlockRef } from '../format/block.ts'
+import type { BlockRef } from '../format/block/block.ts'
+import { MESSAGE_MEMBER } from '../format/block/message-column.ts'
+import { readShapes, shapesBytes } from '../format/block/message-shapes.ts'
+import { DeadDocuments } from '../format/dead-documents.ts'
+import { idText } from '../format/document-id.ts'
+import { numberAt } from '../format/number-runs.ts'
+import type { SegmentFile } from '../format/segment-file.ts'
 import {
   type ColumnEntry,
   columnOf,
@@ -15,17 +21,11 @@ import {
   readDictionary,
   readPassing,
   type Span,
-} from '../format/column-codec.ts'
-import { DeadDocuments } from '../format/dead-documents.ts'
-import { idText } from '../format/document-id.ts'
-import { MESSAGE_MEMBER } from '../format/message-column.ts'
-import { readShapes, shapesBytes } from '../format/message-shapes.ts'
-import { numberAt } from '../format/number-runs.ts'
-import { decodeBlockRefs, findDirectory, readDirectory, type SegmentDirectory } from '../format/segment-directory.ts'
-import type { SegmentFile } from '../format/segment-file.ts'
-import { commonDocuments, listOf, rareCandidates } from '../format/term-index.ts'
-import { readValueCounts, tableWith } from '../format/value-counts.ts'
-import { WORD_PAIRS_BYTES, WordPairs } from '../format/word-pairs.ts'
+} from '../format/segment-index/column-codec.ts'
+import { decodeBlockRefs, findDirectory, readDirectory, type SegmentDirectory } from '../format/segment-index/segment-directory.ts'
+import { commonDocuments, listOf, rareCandidates } from '../format/segment-index/term-index.ts'
+import { readValueCounts, tableWith } from '../format/segment-index/value-counts.ts'
+import { WORD_PAIRS_BYTES, WordPairs } from '../format/segment-index/word-pairs.ts'
 import { docsOfHash, docsWithIds, orderOfIds } from '../ids/id-order.ts'
 import type { SegmentIdentity } from '../ids/id-run.ts'
 import type { FieldSlot } from '../ingest/field-slots.ts'

@@ -1,10 +1,10 @@
 /** Reads documents, messages and ids out of blocks. */
 import type { MemberPick } from '../../member-pick.ts'
-import { type BlockContent, type BlockRef, checkIds, idAt, readDocuments, readMessages } from '../format/block.ts'
-import type { BlockDocuments } from '../format/block-documents.ts'
+import { type BlockContent, type BlockRef, checkIds, idAt, readDocuments, readMessages } from '../format/block/block.ts'
+import type { BlockDocuments } from '../format/block/block-documents.ts'
+import type { BlockMessages } from '../format/block/message-column.ts'
+import type { MessageSpan } from '../format/block/message-span.ts'
 import type { StoredId } from '../format/document-id.ts'
-import type { BlockMessages } from '../format/message-column.ts'
-import type { MessageSpan } from '../format/message-span.ts'
 import type { SegmentFile } from '../format/segment-file.ts'
 import type { ByteCache } from './byte-cache.ts'
 

@@ -1,8 +1,8 @@
 /** Reads the log of the index over a tail that another process writes. */
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
 import { decodeRecord, decodeTerms, type IndexRecord, RECORD_HEADER_BYTES, recordLengths } from '../format/index-record.ts'
-import type { UnpackedEvents } from '../format/packed-values.ts'
 import type { SegmentFile } from '../format/segment-file.ts'
+import type { UnpackedEvents } from '../format/segment-index/packed-values.ts'
 import { hashTerm } from '../format/term-hash.ts'
 import type { FieldSlot } from '../ingest/field-slots.ts'
 import type { SegmentContext } from '../segment-context.ts'

@@ -1,11 +1,11 @@
 /** A log of the terms and values that each commit brings to the index over a tail: the query process reads this log and walks no document. */
 import { releaseBytes } from '../../../../memory/release-bytes.ts'
-import type { BlockRef } from '../format/block.ts'
+import type { BlockRef } from '../format/block/block.ts'
 import type { FrameHead } from '../format/frame.ts'
 import type { IndexFiles } from '../format/index-files.ts'
 import { encodeRecord } from '../format/index-record.ts'
 import { SegmentFile } from '../format/segment-file.ts'
-import { WORD_PAIRS_BYTES } from '../format/word-pairs.ts'
+import { WORD_PAIRS_BYTES } from '../format/segment-index/word-pairs.ts'
 import type { IndexEvents } from '../ingest/document-events.ts'
 import type { FieldSlots } from '../ingest/field-slots.ts'
 import type { HighCardinality, TailIndex } from './tail-index.ts'

@@ -1,6 +1,6 @@
 /** Reads the tail again from its file after a start. */
 import type { MutableMapping } from '../../../mapping/mapping.ts'
-import type { BlockRef } from '../format/block.ts'
+import type { BlockRef } from '../format/block/block.ts'
 import { FRAME_HEADER_BYTES, FRAME_MAGIC_BYTES, type Frame, frameLength } from '../format/frame.ts'
 import type { SegmentFile } from '../format/segment-file.ts'
 import type { OpenSegment } from '../index-directory.ts'

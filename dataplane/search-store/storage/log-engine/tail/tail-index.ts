@@ -1,9 +1,9 @@
 /** The content of a tail's documents, by terms and columns, while they are not sealed yet. */
 import { Turns } from '../../../turns.ts'
 import type { Column } from '../../index-storage.ts'
-import { MessageShapes } from '../format/message-shapes.ts'
+import { MessageShapes } from '../format/block/message-shapes.ts'
+import { WordPairs } from '../format/segment-index/word-pairs.ts'
 import { hashTerm } from '../format/term-hash.ts'
-import { WordPairs } from '../format/word-pairs.ts'
 import type { IndexEvents } from '../ingest/document-events.ts'
 import type { FieldSlot, KeywordCoder } from '../ingest/field-slots.ts'
 import { union } from './posting-lists.ts'

@@ -1,4 +1,4 @@
-import { type EncodedBlock, encodeRows } from '../format/block.ts'
+import { type EncodedBlock, encodeRows } from '../format/block/block.ts'
 import { DocumentRows } from '../format/document-rows.ts'
 import type { StagedDocument } from '../format/staged-document.ts'
 

@@ -1,6 +1,6 @@
 /** Codes of keyword values, and all else that documents bring beside terms and numbers, in a thread that walks documents for an index of another. */
-import { MessageShapes } from '../format/message-shapes.ts'
-import { WordPairs } from '../format/word-pairs.ts'
+import { MessageShapes } from '../format/block/message-shapes.ts'
+import { WordPairs } from '../format/segment-index/word-pairs.ts'
 import type { FieldSlot, KeywordCoder } from '../ingest/field-slots.ts'
 import { ValueCodes } from './value-codes.ts'
 

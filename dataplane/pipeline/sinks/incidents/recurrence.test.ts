@@ -1,0 +1,4 @@
+import { startEmbeddedSearchStore } from '../../../testing/embedded-search-store.ts'
+import { describeRecurrence } from '../testing/recurrence-suite.ts'
+
+describeRecurrence('the embedded store', startEmbeddedSearchStore)
