@@ -8,6 +8,8 @@ export interface Manners {
   readonly json: 'schema' | 'object' | 'words'
   readonly hasTemperature: boolean
   readonly limitName: LimitName
+  /** In OpenAI's format, as the server has no interface of its own. */
+  readonly isOpenAi: boolean
 }
 
 export interface WireAnswer {
@@ -23,6 +25,11 @@ export interface WireFormat {
   body(model: string, question: ModelQuestion, manners: Manners): object
   /** Reads the parsed body of a 200; undefined where it is not of this format. */
   read(answer: unknown): WireAnswer | undefined
+}
+
+/** The text of a model that thinks aloud first. */
+export function withoutThoughts(text: string): string {
+  return text.replace(/^\s*<think>[\s\S]*?<\/think>/, '').trim()
 }
 
 /** The instructions, with the schema where nothing else holds the answer to it. */
