@@ -191,7 +191,9 @@ describe('e-mail', () => {
       isTargetBroken: true,
     })
     const silent = Object.assign(new Error('Greeting never received'), { code: 'ETIMEDOUT', command: 'CONN' })
-    expect(outcomeOfSmtpError(silent, { isStopping: false, clean: text => text }).reason).to.match(/the first byte, such as 465, needs the field secure$/)
+    expect(outcomeOfSmtpError(silent, { isStopping: false, clean: text => text }).reason).to.match(
+      /the first byte, such as 465, needs the field secure$/,
+    )
   })
 
   it('tells no form of the password, nor a part of one', async () => {
