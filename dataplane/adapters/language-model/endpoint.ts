@@ -13,8 +13,8 @@ export interface Way {
 }
 
 export interface Endpoint extends Way {
-  /** For servers like it that do not know `url`. */
-  readonly openAi?: Way
+  /** The way of servers that do not know `url`. */
+  readonly otherwise?: Way
   /** A list of models: costs nothing, and shows whether the provider is there and takes the key. */
   readonly probeUrl: string
   readonly headers: Readonly<Record<string, string>>
@@ -25,7 +25,7 @@ export interface Endpoint extends Way {
 type Key = (apiKey: string) => Readonly<Record<string, string>>
 const BEARER: Key = apiKey => ({ authorization: `Bearer ${apiKey}` })
 
-type Addresses = Pick<Endpoint, 'url' | 'format' | 'probeUrl' | 'openAi'>
+type Addresses = Pick<Endpoint, 'url' | 'format' | 'probeUrl' | 'otherwise'>
 
 interface Provider {
   /** Absent: users have to name it. */
@@ -118,8 +118,10 @@ function hasVersion({ pathname }: URL): boolean {
   return /\/v\d+(?:$|\/)/.test(pathname)
 }
 
+/** Behind the base; below its `/v1` where users left that out. */
 function addressesOfOpenAi(base: URL): Addresses {
-  return { url: within(base, 'chat/completions'), format: CHAT_COMPLETIONS, probeUrl: within(base, 'models') }
+  const chatOf = (root: URL) => ({ url: within(root, 'chat/completions'), format: CHAT_COMPLETIONS })
+  return { ...chatOf(base), probeUrl: within(base, 'models'), ...(!hasVersion(base) && { otherwise: chatOf(versioned(base)) }) }
 }
 
 /** Its own interface, unless the base is that in OpenAI's format (`…/v1`). */
@@ -131,7 +133,7 @@ function addressesOfOllama(base: URL): Addresses {
     url: within(root, 'api/chat'),
     format: OLLAMA_CHAT,
     probeUrl: within(root, 'api/tags'),
-    openAi: addressesOfOpenAi(versioned(root)),
+    otherwise: addressesOfOpenAi(versioned(root)),
   }
 }
 

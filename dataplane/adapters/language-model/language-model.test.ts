@@ -165,12 +165,21 @@ describe('language models over HTTP', () => {
       })
 
     it('a server like ollama without its interface is asked in the format of OpenAI, and so from the start the next time', async () => {
-      server.behave('only-openai')
+      server.behave('only-v1')
       const model = create()
       const config = configOf({ provider: 'ollama', baseUrl: server.url })
       for (let i = 0; i < 2; i++) expect((await model.ask(config, QUESTION, signal)).text).to.equal('{"ok":true}')
       expect(server.requests.map(({ path }) => path)).to.deep.equal(['/api/chat', '/v1/chat/completions', '/v1/chat/completions'])
     })
+
+    for (const provider of ['openai', 'openai-compatible'] as const)
+      it(`${provider} at an address without /v1: asked below it where the server knows nothing else`, async () => {
+        server.behave('only-v1')
+        const model = create()
+        const config = configOf({ provider, baseUrl: server.url })
+        for (let i = 0; i < 2; i++) expect((await model.ask(config, QUESTION, signal)).text).to.equal('{"ok":true}')
+        expect(server.requests.map(({ path }) => path)).to.deep.equal(['/chat/completions', '/v1/chat/completions', '/v1/chat/completions'])
+      })
 
     it('ollama without the model: its words, not asked again', async () => {
       server.behave('no-model')

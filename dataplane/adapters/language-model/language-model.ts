@@ -77,7 +77,7 @@ export function createLanguageModel({ outbound, clock }: LanguageModelDeps): Lan
       const endpoint = endpointOf(config)
       let asked = manners.of(config, endpoint.limitName)
       for (let refusals = 0; ; refusals++) {
-        const { url, format } = asked.isOpenAi ? (endpoint.openAi ?? endpoint) : endpoint
+        const { url, format } = asked.isOtherwise ? (endpoint.otherwise ?? endpoint) : endpoint
         const body = format.body(config.model, question, asked)
         const answer = await sendTwice(config, { method: 'POST', url, headers: endpoint.headers, body }, endMs, signal)
         if (answer.status >= 200 && answer.status < 300) {
@@ -85,8 +85,8 @@ export function createLanguageModel({ outbound, clock }: LanguageModelDeps): Lan
           return readAnswer(config, format, question, answer)
         }
         const isRefused = (answer.status === 400 || answer.status === 422) && refusals < MAX_REFUSALS
-        const isElsewhere = endpoint.openAi !== undefined && !asked.isOpenAi && isUnknownPath(answer)
-        const next = isElsewhere ? { ...asked, isOpenAi: true } : isRefused ? withoutRefused(asked, answer.text) : undefined
+        const isElsewhere = endpoint.otherwise !== undefined && !asked.isOtherwise && isUnknownPath(answer)
+        const next = isElsewhere ? { ...asked, isOtherwise: true } : isRefused ? withoutRefused(asked, answer.text) : undefined
         if (next === undefined) throw failure(config, answer, clock.nowMs())
         asked = next
       }

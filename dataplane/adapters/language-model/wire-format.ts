@@ -8,8 +8,8 @@ export interface Manners {
   readonly json: 'schema' | 'object' | 'words'
   readonly hasTemperature: boolean
   readonly limitName: LimitName
-  /** In OpenAI's format, as the server has no interface of its own. */
-  readonly isOpenAi: boolean
+  /** As servers are asked that do not know the first address. */
+  readonly isOtherwise: boolean
 }
 
 export interface WireAnswer {

@@ -21,8 +21,8 @@ export type Behaviour =
   | 'no-temperature'
   | 'only-max_tokens'
   | 'only-max_completion_tokens'
-  /** 404 to Ollama's own interface, as of a server with OpenAI's format alone. */
-  | 'only-openai'
+  /** 404 to all that is not below `/v1`, such as Ollama's own interface. */
+  | 'only-v1'
   /** As Ollama answers. */
   | 'no-model'
 
@@ -74,7 +74,7 @@ const FAULTS: Readonly<Partial<Record<Behaviour, (request: SeenRequest) => Fault
           body: errorOf("Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."),
         }
       : undefined,
-  'only-openai': ({ path }) => (path === '/api/chat' ? { status: 404, body: '404 page not found' } : undefined),
+  'only-v1': ({ path }) => (path.startsWith('/v1/') ? undefined : { status: 404, body: '404 page not found' }),
   'no-model': ({ body }) => ({ status: 404, body: JSON.stringify({ error: `model '${body['model']}' not found` }) }),
 }
 
