@@ -324,6 +324,37 @@ describe('Jira', () => {
     expect(textAt((await sendScripted(jira, over, gone, gone)).outcome, 'note')).to.include('left out')
   })
 
+  describe('where the settings lead to another Jira than the one that the issue was made in', () => {
+    const ticket = { ...TICKET, url: 'https://old.example.com/browse/OPS-17' }
+    const labelled = (...labels: readonly string[]) => ({ status: 200, body: { fields: { labels } } })
+
+    it('leaves the issue of the same key alone, and says where the own one is', async () => {
+      const { outcome, outbound } = await sendScripted(jira, buildRequest('jira', { event: 'resolve', ticket }), labelled('somebody-else'))
+      expect(outbound.calls).to.deep.equal([`GET ${API}/issue/OPS-17?fields=labels`])
+      expect(outcome).to.deep.equal({
+        kind: 'rejected',
+        reason: 'the issue is in another Jira, https://old.example.com/browse/OPS-17: OPS-17 of this one is not of the incident',
+      })
+    })
+
+    it('makes one there when people are asked for again', async () => {
+      const made = { status: 201, body: { id: '3', key: 'OPS-3' } }
+      const request = buildRequest('jira', { event: 'reopen', ticket })
+      const { outcome, outbound } = await sendScripted(jira, request, labelled(), made)
+      expect(outbound.calls).to.deep.equal([`GET ${API}/issue/OPS-17?fields=labels`, `POST ${API}/issue`])
+      expect(at(outcome, 'ticket')).to.include({ externalId: 'OPS-3', url: 'https://jira.example.com/browse/OPS-3' })
+      const same = { status: 200, body: { issues: [{ id: '10017', key: 'OPS-17' }], isLast: true } }
+      const again = await sendScripted(jira, { ...request, mayBeThere: true }, labelled(), same)
+      expect(at(again.outcome, 'ticket')).to.include({ externalId: 'OPS-17', url: 'https://jira.example.com/browse/OPS-17' })
+    })
+
+    it('goes on with the issue where the same Jira has another address', async () => {
+      const request = buildRequest('jira', { event: 'resolve', ticket })
+      const { outcome } = await sendScripted(jira, request, labelled('logpipeline', 'lp-7c1f9a52'), isAt('done'), COMMENTED)
+      expect(at(outcome, 'ticket')).to.include({ externalId: 'OPS-17', url: 'https://jira.example.com/browse/OPS-17' })
+    })
+  })
+
   it('puts values into JQL so that they stay values', () => expect(quoteJql('a" OR "b\\')).to.equal('"a\\" OR \\"b\\\\"'))
 
   it('is tested by asking who it is and what it may', async () => {

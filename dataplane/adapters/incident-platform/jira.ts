@@ -204,7 +204,8 @@ async function tellOrReplace(request: TicketRequest, ticket: ExternalTicket, cal
   } catch (error) {
     if (!(error instanceof IssueGone) || !asksAgain(request)) throw error
     const successor = request.mayBeThere ? await find(request, calls) : undefined
-    if (successor !== undefined && successor.externalId !== ticket.externalId) return { ticket: remember(successor, request) }
+    if (successor !== undefined && (successor.externalId !== ticket.externalId || isElsewhere(request, ticket)))
+      return { ticket: remember(successor, request) }
     const made = await create(request, calls)
     if (made.ticket === undefined) return made
     const notes = [`${error.message}: a new one takes its place`, made.note].filter(note => note !== undefined)
@@ -238,11 +239,25 @@ export function quoteJql(text: string): string {
   return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
 }
 
+/** Whether the settings lead to another address than when the issue was made. Keys such as `OPS-1` are in every Jira. */
+function isElsewhere({ target }: TicketRequest, { externalId, url }: ExternalTicket): boolean {
+  return url !== undefined && url !== issueUrl(target, externalId)
+}
+
+/** Makes sure that the issue of that key is the incident's: the same Jira may have another address by now. */
+async function checkLabel({ target, ticketKey }: TicketRequest, { externalId, url }: ExternalTicket, calls: TargetCalls): Promise<void> {
+  const path = `issue/${encodeURIComponent(externalId)}?fields=labels`
+  const issue = await onIssue(externalId, calls.call({ method: 'GET', url: api(target, path), expects: [200], also: [404] }))
+  if (listAt(issue.json, 'fields', 'labels').includes(ticketKey)) return
+  throw new IssueGone(`the issue is in another Jira, ${url}: ${externalId} of this one is not of the incident`)
+}
+
 /** Moves the issue, sets its priority, and says in a comment what happened. */
 async function tell(request: TicketRequest, ticket: ExternalTicket, calls: TargetCalls): Promise<Delivered> {
   const { target, event } = request
   const key = ticket.externalId
   if (event === 'open') return { ticket: remember(ticket, request) }
+  if (isElsewhere(request, ticket)) await checkLabel(request, ticket, calls)
   const move = MOVES[event] ?? (asksAgain(request) ? REOPENING : undefined)
   const severity = toldSeverity(request)
   const notes = [
@@ -251,7 +266,7 @@ async function tell(request: TicketRequest, ticket: ExternalTicket, calls: Targe
     await comment(request, key, calls),
   ].filter(note => note !== undefined)
   return {
-    ticket: remember({ ...ticket, url: ticket.url ?? issueUrl(target, key) }, request),
+    ticket: remember({ ...ticket, url: issueUrl(target, key) }, request),
     ...(notes.length > 0 && { note: notes.join('; ') }),
   }
 }
@@ -306,17 +321,18 @@ async function comment(request: TicketRequest, key: string, calls: TargetCalls):
   await onIssue(key, calls.call({ method: 'POST', url, body: { body }, expects: [201], also: [404] }))
 }
 
-/** 404 of an issue says that somebody deleted it, not that the target is broken. */
+/** There is no issue of the incident, which says nothing of the target. */
 class IssueGone extends NotDelivered {
-  constructor(key: string) {
-    super({ kind: 'rejected', reason: `Jira has no issue ${key} any more, or does not show it to this user` })
+  constructor(reason: string) {
+    super({ kind: 'rejected', reason })
     this.name = 'IssueGone'
   }
 }
 
+/** 404 of an issue says that somebody deleted it, not that the target is broken. */
 async function onIssue(key: string, call: Promise<Reply>): Promise<Reply> {
   const reply = await call
-  if (reply.status === 404) throw new IssueGone(key)
+  if (reply.status === 404) throw new IssueGone(`Jira has no issue ${key} any more, or does not show it to this user`)
   return reply
 }
 

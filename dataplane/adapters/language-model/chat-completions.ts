@@ -1,6 +1,6 @@
 /** OpenAI's `POST /chat/completions`, which most others speak, too. */
 import { z } from 'zod'
-import { systemText, type WireFormat } from './wire-format.ts'
+import { systemText, type WireFormat, withoutThoughts } from './wire-format.ts'
 
 const PART = z.object({ type: z.string().optional(), text: z.string().optional() })
 const ANSWER = z.object({
@@ -39,7 +39,7 @@ export const CHAT_COMPLETIONS: WireFormat = {
     const { content } = message
     const text = typeof content === 'string' ? content : (content ?? []).map(part => part.text ?? '').join('')
     return {
-      text: text.replace(/^\s*<think>[\s\S]*?<\/think>/, '').trim(),
+      text: withoutThoughts(text),
       stopReason: message.refusal == null ? (finish_reason ?? 'no reason') : 'refusal',
       inputTokens: data.usage?.prompt_tokens,
       outputTokens: data.usage?.completion_tokens,

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, it } from 'mocha'
 import type { Clock } from '../../ports/clock.ts'
 import { type LlmConfig, ModelUnavailable } from '../../ports/language-model.ts'
 import { type OutboundHttp, TargetRefused } from '../../ports/outbound-http.ts'
-import { type Behaviour, type MockModel, startMockModel } from '../../testing/mock-model/mock-model.ts'
+import { type Behaviour, type MockModel, type SeenRequest, startMockModel } from '../../testing/mock-model/mock-model.ts'
 import { createOutboundHttp } from '../outbound-http/outbound-http.ts'
 import { createLanguageModel } from './language-model.ts'
 
@@ -90,14 +90,6 @@ describe('language models over HTTP', () => {
         },
         {
           provider: 'ollama',
-          base: '',
-          path: '/v1/chat/completions',
-          header: 'authorization',
-          value: `Bearer ${KEY}`,
-          limit: 'max_tokens',
-        },
-        {
-          provider: 'ollama',
           base: '/v1/',
           path: '/v1/chat/completions',
           header: 'authorization',
@@ -152,6 +144,50 @@ describe('language models over HTTP', () => {
       })
     })
 
+    for (const base of ['', '/', '/api', '/api/chat'])
+      it(`ollama at ${base || 'its root'}: asks /api/chat, with a window that a question fits in`, async () => {
+        const answer = await ask({ provider: 'ollama', baseUrl: `${server.url}${base}` })
+        expect(answer).to.deep.equal({ text: '{"ok":true}', inputTokens: 1_000, outputTokens: 100 })
+        const [{ path, headers, body }] = server.requests as [SeenRequest]
+        expect(path).to.equal('/api/chat')
+        expect(headers.authorization).to.equal(`Bearer ${KEY}`)
+        expect(body).to.deep.equal({
+          model: 'mock',
+          messages: [
+            { role: 'system', content: QUESTION.system },
+            { role: 'user', content: QUESTION.user },
+          ],
+          stream: false,
+          think: false,
+          options: { num_ctx: 16_384, num_predict: 77, temperature: 0 },
+          format: QUESTION.schema,
+        })
+      })
+
+    it('a server like ollama without its interface is asked in the format of OpenAI, and so from the start the next time', async () => {
+      server.behave('only-v1')
+      const model = create()
+      const config = configOf({ provider: 'ollama', baseUrl: server.url })
+      for (let i = 0; i < 2; i++) expect((await model.ask(config, QUESTION, signal)).text).to.equal('{"ok":true}')
+      expect(server.requests.map(({ path }) => path)).to.deep.equal(['/api/chat', '/v1/chat/completions', '/v1/chat/completions'])
+    })
+
+    for (const provider of ['openai', 'openai-compatible'] as const)
+      it(`${provider} at an address without /v1: asked below it where the server knows nothing else`, async () => {
+        server.behave('only-v1')
+        const model = create()
+        const config = configOf({ provider, baseUrl: server.url })
+        for (let i = 0; i < 2; i++) expect((await model.ask(config, QUESTION, signal)).text).to.equal('{"ok":true}')
+        expect(server.requests.map(({ path }) => path)).to.deep.equal(['/chat/completions', '/v1/chat/completions', '/v1/chat/completions'])
+      })
+
+    it('ollama without the model: its words, not asked again', async () => {
+      server.behave('no-model')
+      const error = await failureOf(ask({ provider: 'ollama', baseUrl: server.url }))
+      expect(error.message).to.equal("ollama answered 404: model 'mock' not found")
+      expect(server.requests).to.have.length(1)
+    })
+
     it('ollama needs no key and sends none', async () => {
       await create().ask({ provider: 'ollama', model: 'mock', baseUrl: server.url }, QUESTION, signal)
       expect(server.requests[0]!.headers).to.not.have.property('authorization')
@@ -174,7 +210,7 @@ describe('language models over HTTP', () => {
   })
 
   describe('what models refuse', () => {
-    const cases: readonly { behaviour: Behaviour; config?: Partial<LlmConfig>; requests: number; missing: string }[] = [
+    const cases: readonly { behaviour: Behaviour; requests: number; missing: string }[] = [
       { behaviour: 'no-schema', requests: 3, missing: 'response_format' },
       { behaviour: 'no-temperature', requests: 2, missing: 'temperature' },
       { behaviour: 'only-max_completion_tokens', requests: 2, missing: 'max_tokens' },
@@ -187,6 +223,12 @@ describe('language models over HTTP', () => {
         expect(server.requests).to.have.length(requests + 1)
         expect(server.requests.at(-1)!.body).to.not.have.property(missing)
       })
+
+    it('ollama that takes no schema', async () => {
+      server.behave('no-schema')
+      await ask({ provider: 'ollama', baseUrl: server.url })
+      expect(server.requests.map(({ body }) => body['format'])).to.deep.equal([QUESTION.schema, 'json', undefined])
+    })
 
     it('openai with an old name of the limit', async () => {
       server.behave('only-max_tokens')
@@ -292,6 +334,10 @@ describe('language models over HTTP', () => {
       await create().probe(configOf(), signal)
       expect(server.requests).to.have.length(1)
       expect(server.requests[0]).to.include({ method: 'GET', path: '/v1/models' })
+    })
+    it('of ollama in its own interface', async () => {
+      await create().probe(configOf({ provider: 'ollama', baseUrl: server.url }), signal)
+      expect(server.requests[0]).to.include({ method: 'GET', path: '/api/tags' })
     })
     for (const behaviour of ['401', '500', 'reset'] as const)
       it(`${behaviour}: rejects`, async () => {

@@ -13,8 +13,9 @@ import {
   TargetRefused,
   TargetUnreachable,
 } from '../../ports/outbound-http.ts'
-import { type Endpoint, endpointOf } from './endpoint.ts'
+import { endpointOf } from './endpoint.ts'
 import { createKnownManners, withoutRefused } from './manners.ts'
+import type { WireFormat } from './wire-format.ts'
 
 /** From the question to the answer, with all that is tried between. */
 const TOTAL_MS = 30_000
@@ -76,16 +77,18 @@ export function createLanguageModel({ outbound, clock }: LanguageModelDeps): Lan
       const endpoint = endpointOf(config)
       let asked = manners.of(config, endpoint.limitName)
       for (let refusals = 0; ; refusals++) {
-        const body = endpoint.format.body(config.model, question, asked)
-        const answer = await sendTwice(config, { method: 'POST', url: endpoint.url, headers: endpoint.headers, body }, endMs, signal)
+        const { url, format } = asked.isOtherwise ? (endpoint.otherwise ?? endpoint) : endpoint
+        const body = format.body(config.model, question, asked)
+        const answer = await sendTwice(config, { method: 'POST', url, headers: endpoint.headers, body }, endMs, signal)
         if (answer.status >= 200 && answer.status < 300) {
           if (refusals > 0) manners.learn(config, asked)
-          return readAnswer(config, endpoint, question, answer)
+          return readAnswer(config, format, question, answer)
         }
         const isRefused = (answer.status === 400 || answer.status === 422) && refusals < MAX_REFUSALS
-        const fewer = isRefused ? withoutRefused(asked, answer.text) : undefined
-        if (fewer === undefined) throw failure(config, answer, clock.nowMs())
-        asked = fewer
+        const isElsewhere = endpoint.otherwise !== undefined && !asked.isOtherwise && isUnknownPath(answer)
+        const next = isElsewhere ? { ...asked, isOtherwise: true } : isRefused ? withoutRefused(asked, answer.text) : undefined
+        if (next === undefined) throw failure(config, answer, clock.nowMs())
+        asked = next
       }
     },
     async probe(config, signal) {
@@ -97,7 +100,12 @@ export function createLanguageModel({ outbound, clock }: LanguageModelDeps): Lan
   }
 }
 
-function readAnswer(config: LlmConfig, { format }: Endpoint, question: ModelQuestion, { text, isCut }: OutboundAnswer): ModelAnswer {
+/** Not of a model that is not there. */
+function isUnknownPath({ status, text }: OutboundAnswer): boolean {
+  return (status === 404 || status === 405) && !/\bmodel\b/i.test(text)
+}
+
+function readAnswer(config: LlmConfig, format: WireFormat, question: ModelQuestion, { text, isCut }: OutboundAnswer): ModelAnswer {
   const answer = isCut ? undefined : format.read(jsonOf(text))
   if (answer === undefined) {
     const seen = isCut ? `more than ${MAX_ANSWER_BYTES} bytes` : JSON.stringify(plainText(text.slice(0, 80)))

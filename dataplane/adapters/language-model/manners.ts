@@ -32,7 +32,7 @@ export function createKnownManners(): KnownManners {
   const known = new Map<string, Manners>()
   const keyOf = ({ provider, baseUrl = '', model }: LlmConfig) => JSON.stringify([provider, baseUrl, model])
   return {
-    of: (config, limitName) => known.get(keyOf(config)) ?? { json: 'schema', hasTemperature: true, limitName },
+    of: (config, limitName) => known.get(keyOf(config)) ?? { json: 'schema', hasTemperature: true, limitName, isOtherwise: false },
     learn(config, manners) {
       const key = keyOf(config)
       known.delete(key)

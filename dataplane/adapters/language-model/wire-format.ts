@@ -8,6 +8,8 @@ export interface Manners {
   readonly json: 'schema' | 'object' | 'words'
   readonly hasTemperature: boolean
   readonly limitName: LimitName
+  /** As servers are asked that do not know the first address. */
+  readonly isOtherwise: boolean
 }
 
 export interface WireAnswer {
@@ -23,6 +25,11 @@ export interface WireFormat {
   body(model: string, question: ModelQuestion, manners: Manners): object
   /** Reads the parsed body of a 200; undefined where it is not of this format. */
   read(answer: unknown): WireAnswer | undefined
+}
+
+/** The text of a model that thinks aloud first. */
+export function withoutThoughts(text: string): string {
+  return text.replace(/^\s*<think>[\s\S]*?<\/think>/, '').trim()
 }
 
 /** The instructions, with the schema where nothing else holds the answer to it. */

@@ -71,6 +71,46 @@ describe('features for enrichment', () => {
     expect(rate(cache)).to.equal(undefined)
   })
 
+  it('what was written before a batch came is there for its records', async () => {
+    const cache = await started()
+    await store.write([row('checkout', 0.3)])
+    await cache.fresh()
+    expect(rate(cache)).to.equal(0.3)
+    await store.write([row('checkout', 0.4)])
+    await Promise.all([cache.fresh(), cache.fresh()])
+    expect(rate(cache)).to.equal(0.4)
+  })
+
+  it('a batch waits 100 ms for the store, and the next ones not until it has answered', async () => {
+    await store.write([row('checkout', 0.3)])
+    let hangs: PromiseWithResolvers<string> | undefined
+    const cache = await started(async () => ({ ...store, version: () => hangs?.promise ?? store.version() }))
+    hangs = Promise.withResolvers()
+    const waiting = cache.fresh()
+    clock.advance(100)
+    await waiting
+    await cache.fresh()
+    expect(rate(cache)).to.equal(0.3)
+    hangs.resolve('none')
+    hangs = undefined
+    await settle()
+    await store.write([row('checkout', 0.4)])
+    await cache.fresh()
+    expect(rate(cache)).to.equal(0.4)
+  })
+
+  it('no batch waits for a store that is away, or fails', async () => {
+    store.unavailable = true
+    const cache = await started()
+    await cache.fresh()
+    expect(rate(cache)).to.equal('unreachable')
+    store.unavailable = false
+    await pass(1_000)
+    store.unavailable = true
+    await cache.fresh()
+    expect(rate(cache)).to.equal(undefined)
+  })
+
   it('a store that cannot be reached holds nothing up: unreachable from the start, and found again', async () => {
     store.unavailable = true
     const cache = start()

@@ -1,10 +1,11 @@
-/** The features of all services in memory, for enrichment: looked up at once, read anew in the background. */
+/** The features of all services in memory, for enrichment: looked up at once, read anew when they have changed. */
 
 import type { MlFeatures } from '../../domain/features/enrichment.ts'
 import { isRecent } from '../../limits/is-recent.ts'
 import { type Clock, monotonicMs } from '../../ports/clock.ts'
 import type { FeatureValues, OnlineStore } from '../../ports/online-store.ts'
 import type { Log } from '../../telemetry/log.ts'
+import { within } from '../within.ts'
 
 export interface FeatureCacheDeps {
   /** Called until it succeeds. */
@@ -22,10 +23,14 @@ export interface FeatureCache {
   lookup(tenant: string, service: string): MlFeatures | undefined | 'unreachable'
   /** Resolves once the store was read, or after a second without. */
   ready(): Promise<void>
+  /** Resolves once what was written before the call is there. Nothing waits for a store that is away or slow, or holds very many services. */
+  fresh(): Promise<void>
 }
 
 /** How often the store is asked whether anything changed. */
 const POLL_MS = 1_000
+/** How long a batch waits for its answer. */
+const HOLD_MS = 100
 /** Features that were read are good for this long after the last answer. */
 const GRACE_MS = 10_000
 /** Reading takes at most this part of the time. */
@@ -48,23 +53,28 @@ export function createFeatureCache(deps: FeatureCacheDeps): FeatureCache {
   let store: OnlineStore | undefined
   let read: { readonly version: string; readonly atMs: number } | undefined
   let answeredMs = 0
+  /** Before that nothing is read, so that reading takes its share of the time alone. */
+  let restsUntilMs = 0
+  let isSlow = false
+  let looking: Promise<void> | undefined
 
-  /** How long to wait before the next look. */
-  const look = async (): Promise<number> => {
+  const readChanges = async (): Promise<void> => {
     store ??= await deps.open()
     const startedMs = monotonicMs(clock)
     const version = await store.version()
-    if (version === read?.version && startedMs - read.atMs < REREAD_MS) return POLL_MS
+    if (version === read?.version && startedMs - read.atMs < REREAD_MS) return
     const found = await readAll(store, clock.nowMs() - FRESH_MS, maxServices)
     if (found.size === maxServices) log.warn({ maxServices }, 'feature store holds more services than are kept in memory')
     features = found
     read = { version, atMs: startedMs }
-    return Math.min(MAX_WAIT_MS, Math.max(POLL_MS, (monotonicMs(clock) - startedMs) / READING_SHARE))
+    const endedMs = monotonicMs(clock)
+    restsUntilMs = endedMs + Math.min(MAX_WAIT_MS, (endedMs - startedMs) / READING_SHARE)
   }
   const onAnswer = () => {
     answeredMs = monotonicMs(clock)
     if (state !== 'reachable') log.info({ services: features.size }, 'feature store reached')
     state = 'reachable'
+    isSlow = false
     firstAnswer.resolve()
   }
   const onFailure = (error: unknown) => {
@@ -73,16 +83,23 @@ export function createFeatureCache(deps: FeatureCacheDeps): FeatureCache {
     state = 'unreachable'
     read = undefined
   }
+  const look = (): Promise<void> => {
+    looking ??= readChanges()
+      .then(onAnswer, onFailure)
+      .finally(() => {
+        looking = undefined
+      })
+    return looking
+  }
+  /** One that is under way may have asked before the call. */
+  const lookAnew = async () => {
+    await looking
+    await look()
+  }
   const follow = async () => {
     while (!signal.aborted) {
-      let waitMs = POLL_MS
-      try {
-        waitMs = await look()
-        onAnswer()
-      } catch (error) {
-        onFailure(error)
-      }
-      await clock.sleep(waitMs, signal)
+      await look()
+      await clock.sleep(Math.max(POLL_MS, restsUntilMs - monotonicMs(clock)), signal)
     }
   }
   void follow()
@@ -92,6 +109,12 @@ export function createFeatureCache(deps: FeatureCacheDeps): FeatureCache {
   return {
     lookup: (tenant, service) => (state === 'reachable' ? features.get(`${tenant}/${service}`) : 'unreachable'),
     ready: () => Promise.race([firstAnswer.promise, clock.sleep(START_WAIT_MS, signal)]),
+    async fresh() {
+      if (state !== 'reachable' || isSlow || monotonicMs(clock) < restsUntilMs) return
+      await within(clock, HOLD_MS, lookAnew, () => {
+        isSlow = true
+      })
+    },
   }
 }
 

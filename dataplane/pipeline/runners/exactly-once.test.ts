@@ -100,7 +100,7 @@ describe('the exactly-once runner', () => {
     // So many bytes that the tenant with few of them goes before the other.
     await bus.send('in', [message('small', 0, 50), ...Array.from({ length: 8 }, (_, i) => message('large', 50 + i * 500, 500))])
     const settings = { RAW_TOPIC: 'in', ENRICHED_TOPIC: 'out', DEAD_LETTER_TOPIC: 'out', RETENTION_DAYS: 30, DEFAULT_TENANT: 'default' }
-    const features = { lookup: () => undefined, ready: async () => undefined }
+    const features = { lookup: () => undefined, ready: async () => undefined, fresh: async () => undefined }
     const stop = new AbortController()
     const work = createEtlWork({ settings, features, standsBy: false, count: () => stop.abort(), clock: systemClock, log: SILENT })
     const running = runExactlyOnce({ bus: client(), clock: systemClock, work, signal: stop.signal })

@@ -86,10 +86,11 @@ export function createEtlWork(deps: EtlWorkDeps): Work {
     minBatchMs: 10,
     prepare: () => features.ready(),
     async handle(messages, output) {
+      const fresh = features.fresh()
       const turn = batchBefore
       const workedThrough = Promise.withResolvers<void>()
       batchBefore = workedThrough.promise
-      await turn
+      await Promise.all([turn, fresh])
       const dead = collectDeadLetters({ bus: output, topic: settings.DEAD_LETTER_TOPIC, stage: 'etl', clock, log, countDeadLetters })
       const onward = openOnward?.(output) ?? ontoTopic(output, settings.ENRICHED_TOPIC, dead)
       // Memory that is lent is used again once a part is taken.

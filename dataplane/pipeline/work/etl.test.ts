@@ -6,6 +6,7 @@ import { SILENT } from '../../telemetry/log.ts'
 import { createFakeClock } from '../../testing/fake-clock.ts'
 import { createRecordingBus } from '../../testing/recording-bus.ts'
 import { MAX_LETTER_BYTES } from '../dead-letters/dead-letter.ts'
+import type { FeatureCache } from '../features/feature-cache.ts'
 import type { Output } from '../runners/work.ts'
 import { MAX_ETL_PART_BYTES } from './etl-batch.ts'
 import { createEtlWork } from './etl-work.ts'
@@ -20,10 +21,12 @@ const SETTINGS = {
   DEFAULT_TENANT: 'default',
 }
 
-function newWork(counted: Record<string, number> = {}) {
+const NO_FEATURES: FeatureCache = { lookup: () => undefined, ready: async () => undefined, fresh: async () => undefined }
+
+function newWork(counted: Record<string, number> = {}, features = NO_FEATURES) {
   return createEtlWork({
     settings: SETTINGS,
-    features: { lookup: () => undefined, ready: async () => undefined },
+    features,
     standsBy: false,
     count: (counter, amount) => {
       counted[counter] = (counted[counter] ?? 0) + amount
@@ -52,6 +55,23 @@ const sentTo = (bus: ReturnType<typeof createRecordingBus>, topic: string): BusR
   bus.sent.filter(sent => sent.topic === topic).map(sent => sent.record)
 const textOf = ({ value }: BusRecord) => Buffer.from(value).toString()
 const messagesOf = (records: readonly BusRecord[]) => records.map(flat => JSON.parse(textOf(flat)).message as string)
+
+describe('ETL: features', () => {
+  it('are looked up once those that were written before the batch are there', async () => {
+    const bus = createRecordingBus()
+    let rate = 0
+    const features: FeatureCache = {
+      ...NO_FEATURES,
+      lookup: () => ({ ml_error_rate_1h: rate, ml_p99_latency_1h: 0, ml_request_rate_1h: 0, ml_anomaly_history_count: 0 }),
+      async fresh() {
+        await new Promise(resolve => setImmediate(resolve))
+        rate = 0.3
+      },
+    }
+    await newWork({}, features).handle([consumed(message([record('a')]))], bus)
+    expect(sentTo(bus, 'enriched-logs').map(each => JSON.parse(textOf(each)).ml_error_rate_1h)).to.deep.equal([0.3])
+  })
+})
 
 describe('ETL: tenants in one batch', () => {
   it('what a tenant brings that brings little is sent before that of one that brings much, each in its order', async () => {

@@ -111,6 +111,22 @@ describe('feature_compute runs hourly', () => {
     expect(computed).to.deep.equal(['17:00'])
   })
 
+  it('paused while a run is under way, those behind it stay queued', async () => {
+    const schedule = await start()
+    isSlow = true
+    for (const logicalMs of [at('16:10'), at('16:20')]) await runs.create(manualRun({ logicalMs }, clock.nowMs()))
+    schedule.wake()
+    await settle()
+    await runs.setPaused(true, clock.nowMs())
+    await pass(HOUR)
+    expect(await states()).to.deep.equal(['success', 'success', 'queued'])
+    isSlow = false
+    await runs.setPaused(false, clock.nowMs())
+    schedule.wake()
+    await settle()
+    expect((await states()).slice(0, 3)).to.deep.equal(['success', 'success', 'success'])
+  })
+
   it('what is asked for by hand runs at once', async () => {
     const schedule = await start()
     await runs.create(manualRun({}, clock.nowMs()))

@@ -101,7 +101,8 @@ async function doDueWork(deps: ScheduleDeps, signal: AbortSignal, onAnswer: () =
   if (hours.length > 1) log.info({ hours: hours.length }, `${FEATURE_JOB} catches up`)
   for (const hourMs of hours) await runs.create(scheduledRun(hourMs, nowMs))
   let isRetrying = false
-  while (!signal.aborted) {
+  // A pause that comes while a run is under way holds those behind it.
+  while (!signal.aborted && !(await runs.isPaused())) {
     const claimed = await runs.claimNext(clock.nowMs())
     onAnswer()
     if (claimed === undefined) break

@@ -1,4 +1,4 @@
-/** A language model that is none: a server with OpenAI's and Anthropic's wire formats that behaves as it is told. */
+/** A language model that is none: a server with the wire formats of OpenAI, Anthropic and Ollama that behaves as it is told. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ANSWERS, type AnswerName } from './answers.ts'
@@ -21,6 +21,10 @@ export type Behaviour =
   | 'no-temperature'
   | 'only-max_tokens'
   | 'only-max_completion_tokens'
+  /** 404 to all that is not below `/v1`, such as Ollama's own interface. */
+  | 'only-v1'
+  /** As Ollama answers. */
+  | 'no-model'
 
 export interface SeenRequest {
   readonly method: string
@@ -56,7 +60,7 @@ const FAULTS: Readonly<Partial<Record<Behaviour, (request: SeenRequest) => Fault
   html: () => ({ status: 200, headers: { 'content-type': 'text/html' }, body: '<html><body>Sign in</body></html>' }),
   flood: () => ({ status: 200, body: `{"choices": [{"message": {"content": "${'x'.repeat(2_000_000)}"}}]}` }),
   'no-schema': ({ body }) =>
-    body['response_format'] !== undefined || body['output_config'] !== undefined
+    body['response_format'] !== undefined || body['output_config'] !== undefined || body['format'] !== undefined
       ? { status: 400, body: errorOf('response_format: unsupported') }
       : undefined,
   'no-temperature': ({ body }) =>
@@ -70,6 +74,8 @@ const FAULTS: Readonly<Partial<Record<Behaviour, (request: SeenRequest) => Fault
           body: errorOf("Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."),
         }
       : undefined,
+  'only-v1': ({ path }) => (path.startsWith('/v1/') ? undefined : { status: 404, body: '404 page not found' }),
+  'no-model': ({ body }) => ({ status: 404, body: JSON.stringify({ error: `model '${body['model']}' not found` }) }),
 }
 
 export async function startMockModel({ host = '127.0.0.1', port = 0, behaviour = 'good' as Behaviour } = {}): Promise<MockModel> {
@@ -94,7 +100,7 @@ export async function startMockModel({ host = '127.0.0.1', port = 0, behaviour =
     const user = userOf(seen.body)
     const answer = typeof next === 'function' ? next : (ANSWERS[next as AnswerName] ?? ANSWERS.good)
     const text = next === 'empty' ? '' : answer(user)
-    send(response, { status: 200, body: JSON.stringify(seen.path.endsWith('/messages') ? asMessage(text) : asCompletion(text)) })
+    send(response, { status: 200, body: JSON.stringify(formOf(seen.path)(text)) })
   }
 
   const server = createServer((request, response) => {
@@ -111,6 +117,23 @@ export async function startMockModel({ host = '127.0.0.1', port = 0, behaviour =
       server.closeAllConnections()
       return new Promise(resolve => server.close(() => resolve()))
     },
+  }
+}
+
+function formOf(path: string): (text: string) => object {
+  if (path.endsWith('/messages')) return asMessage
+  return path.endsWith('/api/chat') ? asChat : asCompletion
+}
+
+function asChat(text: string): object {
+  return {
+    model: 'mock',
+    created_at: '2026-11-21T16:00:00Z',
+    message: { role: 'assistant', content: text },
+    done: true,
+    done_reason: text === '' ? 'length' : 'stop',
+    prompt_eval_count: 1_000,
+    eval_count: 100,
   }
 }
 

@@ -33,7 +33,7 @@ async function run({ topics, runner, group }: EtlTask): Promise<readonly EtlSamp
   let records = 0
   const work = createEtlWork({
     settings: { ...loadSettings('stream etl', topics.settings), DEFAULT_TENANT },
-    features: { lookup: () => undefined, ready: async () => undefined },
+    features: { lookup: () => undefined, ready: async () => undefined, fresh: async () => undefined },
     standsBy: false,
     count(counter, amount) {
       if (counter === 'etlProduced') records += amount

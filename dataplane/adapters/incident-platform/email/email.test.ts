@@ -183,6 +183,19 @@ describe('e-mail', () => {
       .and.not.have.property('isAmbiguous')
   })
 
+  it('says which field is wrong where one side speaks TLS from the first byte and the other does not', async () => {
+    expect(await (await open()).send({ fields: { secure: 'true' } })).to.deep.include({
+      kind: 'rejected',
+      reason:
+        'The mail server did not take the mail: it does not speak TLS from the first byte: set the field secure to false, or the port to one where it does, such as 465',
+      isTargetBroken: true,
+    })
+    const silent = Object.assign(new Error('Greeting never received'), { code: 'ETIMEDOUT', command: 'CONN' })
+    expect(outcomeOfSmtpError(silent, { isStopping: false, clean: text => text }).reason).to.match(
+      /the first byte, such as 465, needs the field secure$/,
+    )
+  })
+
   it('tells no form of the password, nor a part of one', async () => {
     const plain = Buffer.from('\0bot\0smtp-secret').toString('base64')
     for (const words of [`Unknown command AUTH PLAIN ${plain}`, `${'x'.repeat(232)} smtp-secret`]) {

@@ -22,9 +22,10 @@ export function outcomeOfSmtpError(error: unknown, { isStopping, isRest = false,
   if (error instanceof TargetUnreachable)
     return { kind: 'retryable', reason: `The mail server does not answer: ${error.message}`, ...(!isStopping && { isTargetDown: true }) }
   const { message, code, command, responseCode } = readError(error)
-  const certificate = code === 'ESOCKET' ? certificateProblem(message) : undefined
-  const reason = cutText(oneLine(clean(`The mail server did not take the mail: ${certificate ?? message}`)), MAX_REASON)
-  if (certificate !== undefined) return { kind: 'rejected', reason, isTargetBroken: true }
+  const refused = code === 'ESOCKET' ? (certificateProblem(message) ?? (SPEAKS_NO_TLS.test(message) ? NO_TLS : undefined)) : undefined
+  const words = refused ?? (BEFORE_ANY_COMMAND.test(message) ? NO_GREETING : message)
+  const reason = cutText(oneLine(clean(`The mail server did not take the mail: ${words}`)), MAX_REASON)
+  if (refused !== undefined) return { kind: 'rejected', reason, isTargetBroken: true }
   // 4xx means "not now", 5xx "never": of this mail, or of every mail where greeting, log-in, encryption, sender or all recipients are refused.
   const isOfMail = code !== undefined && OF_MAIL.has(code) && !NO_LOG_IN.has(responseCode ?? 0)
   const isOfSettings = command !== undefined && ENVELOPE.has(command) && responseCode !== TOO_LARGE && !isRest
@@ -48,6 +49,10 @@ const ENVELOPE: ReadonlySet<string> = new Set(['MAIL FROM', 'RCPT TO'])
 const TOO_LARGE = 552
 /** The one hint of nodemailer that the time ran out before the server spoke at all. */
 const BEFORE_ANY_COMMAND = /^Greeting never received/
+const NO_GREETING = 'it says nothing: a port for TLS from the first byte, such as 465, needs the field secure'
+/** Words of OpenSSL for an answer in plain text. */
+const SPEAKS_NO_TLS = /wrong version number|packet length too long/
+const NO_TLS = 'it does not speak TLS from the first byte: set the field secure to false, or the port to one where it does, such as 465'
 /** The server closes the connection. */
 const CLOSING = 421
 const BROKEN: ReadonlySet<string> = new Set(['EAUTH', 'ENOAUTH', 'ETLS', 'ECONFIG', 'EOAUTH2'])

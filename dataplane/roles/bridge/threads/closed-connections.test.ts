@@ -193,7 +193,7 @@ describe('the bridge on a store whose connections break', function () {
     const withPort = withBulkPort(store, port)
     expect(withPort.bulkPacked).not.to.equal(undefined)
     const writer = createDocumentWriter({ ...deps(), store: withPort, aliases: NO_ALIASES })
-    const features = { lookup: () => undefined, ready: async () => undefined }
+    const features = { lookup: () => undefined, ready: async () => undefined, fresh: async () => undefined }
     const config = { read: () => ({ anomalyThreshold: 2.5, windowSize: 50 }) }
     const lane = createDirectLane({ ...deps(), config, features, writer } as unknown as Parameters<typeof createDirectLane>[0])
     for (let batch = 0; batch < BATCHES; batch++) (await lane.handle([rawOf(batch)], bus))?.()

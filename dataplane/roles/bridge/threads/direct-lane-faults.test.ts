@@ -79,7 +79,11 @@ async function takeThrough(fault: Fault) {
 type CreateWork = (deps: ThreadDeps, writer: ReturnType<typeof createDocumentWriter>) => Work
 
 const lane: CreateWork = (deps, writer) => ({
-  ...createDirectLane({ ...deps, writer, features: { lookup: () => undefined, ready: async () => undefined } }),
+  ...createDirectLane({
+    ...deps,
+    writer,
+    features: { lookup: () => undefined, ready: async () => undefined, fresh: async () => undefined },
+  }),
   // Two messages a batch: several are under way.
   limits: { maxRecords: 2, maxBytes: 1e6, waitMs: 20 },
   minBatchMs: 0,

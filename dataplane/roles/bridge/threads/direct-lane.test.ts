@@ -88,7 +88,11 @@ for (const way of ['objects', 'packed bulks'] as const)
         store: { ...store, bulk, ...(way === 'packed bulks' && { bulkPacked: packedBulkBy(bulk) }) },
         aliases: NO_ALIASES,
       })
-      return createDirectLane({ ...deps, writer, features: { lookup: () => undefined, ready: async () => undefined } })
+      return createDirectLane({
+        ...deps,
+        writer,
+        features: { lookup: () => undefined, ready: async () => undefined, fresh: async () => undefined },
+      })
     }
     const sentTo = (topic: string) => bus.sent.filter(sent => sent.topic === topic).map(({ record }) => record)
     const events = () => sentTo('anomaly-events').map(({ key, value, headers = {} }) => ({ key, value, headers }))

@@ -28,7 +28,7 @@ const SETTINGS = {
 }
 const NO_ALIASES: LogAliases = { note() {}, start() {}, knownSinceMs: () => undefined }
 const CONFIG = { anomalyThreshold: 2.5, windowSize: 50 }
-const NO_FEATURES = { lookup: () => undefined, ready: async () => undefined }
+const NO_FEATURES = { lookup: () => undefined, ready: async () => undefined, fresh: async () => undefined }
 const etl = createEtl({ defaultTenant: 'default', retentionDays: 30, lookupFeatures: NO_FEATURES.lookup })
 
 const attribute = (key: string, stringValue: string) => ({ key, value: { stringValue } })
