@@ -18,8 +18,8 @@ export interface ConnectionDeps {
   readonly windowBytes?: number | undefined
   /** How long a request may take until it is complete, and an answer until it is taken. Default 30 s. */
   readonly streamTimeoutMs?: number | undefined
-  /** A whole answer for clients that speak HTTP/1; where there is one, our settings wait for the client's first bytes. */
-  readonly http1Answer?: string | undefined
+  /** Makes the whole answer for a client that speaks HTTP/1, by its first bytes; where there is one, our settings wait for these. */
+  readonly http1Answer?: ((firstBytes: Buffer) => Buffer) | undefined
   /** The client has done what it must not. */
   readonly onFault: (error: Error) => void
 }
@@ -184,7 +184,7 @@ export class Http2Connection implements FrameSink {
   }
 
   #receive(chunk: Buffer): void {
-    if (!this.#hasGreeted && HTTP1_START.test(chunk.toString('latin1', 0, HTTP1_START_BYTES))) return void this.#answerHttp1()
+    if (!this.#hasGreeted && HTTP1_START.test(chunk.toString('latin1', 0, HTTP1_START_BYTES))) return void this.#answerHttp1(chunk)
     this.#greet()
     this.#read(chunk)
   }
@@ -196,10 +196,10 @@ export class Http2Connection implements FrameSink {
     this.#writer.windowUpdate(0, this.#windowBytes - DEFAULT_WINDOW_BYTES)
   }
 
-  #answerHttp1(): void {
+  #answerHttp1(firstBytes: Buffer): void {
     this.#deps.onFault(new Error('a request of HTTP/1'))
     this.#isClosing = true
-    this.#socket.write(this.#deps.http1Answer!)
+    this.#socket.write(this.#deps.http1Answer!(firstBytes))
     this.#end()
   }
 

@@ -16,7 +16,7 @@ export interface Http2ServerDeps {
   /** As those of a connection. */
   readonly windowBytes?: number
   readonly streamTimeoutMs?: number
-  readonly http1Answer?: string
+  readonly http1Answer?: (firstBytes: Buffer) => Buffer
 }
 
 /** Connections over which HTTP/2 is spoken, wherever they come from. */

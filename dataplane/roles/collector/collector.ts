@@ -10,7 +10,7 @@ import { type Clock, monotonicMs } from '../../ports/clock.ts'
 import { type Running, startTogether } from '../../process/running.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createMetrics } from '../../telemetry/metrics.ts'
-import { createOtlpGrpc, http1Answer } from './grpc/otlp-grpc.ts'
+import { createHttp1Answer, createOtlpGrpc } from './grpc/otlp-grpc.ts'
 import { createHealthHttp } from './http/health-http.ts'
 import { createOtlpHttp, LOGS_PATH } from './http/otlp-http.ts'
 import { createPlainExports } from './http/plain-exports.ts'
@@ -99,7 +99,7 @@ export function startCollector({ bus, clock, log, settings, delayMs }: Collector
     const createHandler = createOtlpGrpc({ intake, counters, clock, log })
     const { port: grpcPort } = keepOpen(
       await startHttp2Server(
-        { createHandler, monotonicMs: elapsedMs, log, http1Answer: http1Answer(httpPort) },
+        { createHandler, monotonicMs: elapsedMs, log, http1Answer: createHttp1Answer(httpPort) },
         at(settings.grpcPort, 'OTLP_GRPC_PORT'),
       ),
     )

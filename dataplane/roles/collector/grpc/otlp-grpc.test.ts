@@ -165,6 +165,16 @@ describe('OTLP over gRPC: LogsService/Export', () => {
     }
   })
 
+  it('and as a Status where it sends protobuf, as an OpenTelemetry Collector logs it', async () => {
+    const headers = { 'content-type': 'application/x-protobuf' }
+    const answer = await fetch(`http://127.0.0.1:${harness.grpcPort}/v1/logs`, { method: 'POST', headers, body: new Uint8Array(MESSAGE) })
+    expect([answer.status, answer.headers.get('content-type')]).to.deep.equal([400, 'application/x-protobuf'])
+    expect(decodeMessage('Status', Buffer.from(await answer.arrayBuffer()))).to.deep.include({
+      code: 3,
+      message: `this port speaks gRPC alone; OTLP over HTTP goes to port ${harness.httpPort}`,
+    })
+  })
+
   it('another protocol than gRPC gets 415', async () => {
     expect((await call({ headers: { 'content-type': 'application/json' }, frames: [] })).headers[':status']).to.equal(415)
   })

@@ -1,7 +1,8 @@
 /** The OTLP service over gRPC: reads a call, hands its request to the intake, answers with a status. */
 import type { RequestHead } from '../../../http/http2/request-head.ts'
 import { type Exchange, NO_RECEIVER, type RequestHandler, type RequestReceiver } from '../../../http/http2/stream.ts'
-import { formatLastAnswer } from '../../../http/last-answer.ts'
+import { formatLastAnswer, formatLastBytes } from '../../../http/last-answer.ts'
+import { encodeStatusProtobuf } from '../../../otlp/export-response.ts'
 import { type Encoding, parseEncoding } from '../../../otlp-intake/decompress.ts'
 import { acceptedAnswer, errorAnswer, OTHER_PROTOCOL, refusedAnswer } from '../../../otlp-intake/grpc-answer.ts'
 import { GrpcMessage, LOGS_EXPORT_PATH } from '../../../otlp-intake/grpc-message.ts'
@@ -10,6 +11,7 @@ import type { MemoryLease } from '../../../otlp-intake/memory-budget.ts'
 import { errorJson, GRPC, Refusal, refusalOf } from '../../../otlp-intake/refusal.ts'
 import { type Clock, monotonicMs } from '../../../ports/clock.ts'
 import type { Log } from '../../../telemetry/log.ts'
+import { PROTOBUF_TYPE } from '../http/content-type.ts'
 import type { CollectorCounters } from '../intake/collector-counters.ts'
 import { Client } from '../intake/expected-clients.ts'
 import type { Intake } from '../intake/intake.ts'
@@ -26,10 +28,18 @@ export function createOtlpGrpc(deps: OtlpGrpcDeps): () => RequestHandler {
   return () => handleCalls(deps, new Client())
 }
 
-/** The answer to a sender of OTLP over HTTP/1 that took this port for the other one. */
-export function http1Answer(httpPort: number): string {
+const PROTOBUF_SENT = /^content-type:[ \t]*application\/x-protobuf\b/im
+/** The head of a request of a sender. */
+const HEAD_BYTES = 2_048
+
+/** The answer to a sender of OTLP over HTTP/1 that took this port for the other one, in the form in which it sends. */
+export function createHttp1Answer(httpPort: number): (firstBytes: Buffer) => Buffer {
   const message = `this port speaks gRPC alone; OTLP over HTTP goes to port ${httpPort}`
-  return formatLastAnswer(400, errorJson(400, GRPC.invalidArgument, message))
+  const code = GRPC.invalidArgument
+  return firstBytes =>
+    PROTOBUF_SENT.test(firstBytes.toString('latin1', 0, HEAD_BYTES))
+      ? formatLastBytes(400, PROTOBUF_TYPE, encodeStatusProtobuf({ code, message }))
+      : formatLastAnswer(400, errorJson(400, code, message))
 }
 
 function handleCalls(deps: OtlpGrpcDeps, client: Client): RequestHandler {
