@@ -63,7 +63,8 @@ export function stopReading(request: GatewayRequest): void {
   // The server of HTTP/2 says so with the answer.
   if ('mayHaveBody' in request) return
   const { socket } = request
-  const cut = setTimeout(() => socket.destroy(), UNWANTED_BODY_MS)
+  // A process that ends cuts its connections anyway.
+  const cut = setTimeout(() => socket.destroy(), UNWANTED_BODY_MS).unref()
   // The request closes at its end and with its connection. A listener on the connection would stay for each request of it.
   request.once('close', () => clearTimeout(cut))
   request.resume()

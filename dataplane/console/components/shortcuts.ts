@@ -12,7 +12,7 @@ export interface KeyPress {
   readonly key: string
   /** Control, Alt or Command was held. */
   readonly modified: boolean
-  /** It went into a field that takes text. */
+  /** The key went into a field that takes text. */
   readonly typing: boolean
   readonly atMs: number
 }

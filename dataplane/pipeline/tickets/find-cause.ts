@@ -47,7 +47,7 @@ interface MadeRanking {
 interface SharedAnalysis {
   readonly tenant: string
   readonly atMs: number
-  /** It counts until then; infinite while it is not made. */
+  /** The time until which the analysis counts; infinite while it is under way. */
   untilMs: number
   readonly startedMs: number
   readonly result: Promise<MadeRanking | undefined>
