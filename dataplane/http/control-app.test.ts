@@ -199,6 +199,15 @@ describe('HTTP conventions', () => {
     })
   }
 
+  it('a body without a content type is read as JSON: a documented call of Feast has none', async () => {
+    const socket = connect(server.port, '127.0.0.1')
+    socket.write('PATCH /things/a HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\nConnection: close\r\n\r\n{"count":3}')
+    let text = ''
+    for await (const piece of socket) text += piece
+    expect(text).to.match(/^HTTP\/1\.1 200 /)
+    expect(text).to.include('"body":{"count":3}')
+  })
+
   it('an expectation that nobody knows is passed over', async () => {
     const socket = connect(server.port, '127.0.0.1')
     socket.write('GET /things/a HTTP/1.1\r\nHost: a\r\nExpect: the-impossible\r\nConnection: close\r\n\r\n')

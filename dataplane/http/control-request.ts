@@ -88,9 +88,10 @@ export function parseJsonBody(bytes: Uint8Array): unknown {
   return parseJson(bytes, MAX_CONTROL_DEPTH, ERRORS)
 }
 
+/** A body that names no type is taken for JSON. */
 function assertJsonType(request: IncomingMessage): void {
-  const type = (request.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()
-  if (type !== 'application/json') throw new HttpError(415, `content-type: expected application/json, seen ${type || 'none'}`)
+  const type = (request.headers['content-type'] ?? 'application/json').split(';')[0]!.trim().toLowerCase()
+  if (type !== 'application/json') throw new HttpError(415, `content-type: expected application/json, seen ${type || 'an empty one'}`)
   const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity'
   if (encoding !== 'identity') throw new HttpError(415, `content-encoding: expected identity, seen ${encoding}`)
 }
