@@ -345,7 +345,10 @@ describe('pages of the console', function () {
       route.fulfill({ status: 502, json: { error: 'the ticketing agent cannot be reached', status: 502 } }),
     )
     await page.getByRole('link', { name: 'Overview', exact: true }).click()
-    await page.getByText('not known', { exact: true }).waitFor()
+    await page
+      .locator('small')
+      .filter({ hasText: /^not known$/ })
+      .waitFor()
     expect(await page.getByText('none critical or high').count()).to.equal(0)
     await page.getByRole('link', { name: 'Incidents', exact: true }).click()
     await page.getByRole('alert').getByText('The ticketing agent cannot be reached.').waitFor()

@@ -15,21 +15,23 @@ import { useBridgeHealth, useInfrastructure } from './use-overview.ts'
 
 export interface NewestProps {
   readonly newest: string | undefined
-  /** False: the store has not told. */
-  readonly isNewestKnown: boolean
+  /** Whether the store has told of the newest record, is being asked, or cannot be. */
+  readonly newestState: 'told' | 'asked' | 'unknown'
 }
 
 /** Whether records get through: from the bus over the bridge to the search store. What one service does not tell, the others do. */
-export function Ingestion({ newest, isNewestKnown }: NewestProps) {
+export function Ingestion({ newest, newestState }: NewestProps) {
   const infrastructure = useInfrastructure()
   const bridge = useBridgeHealth()
   const link = useLink()
   return (
     <Panel title="Ingestion" flush actions={<Link href={link('/status')}>Health</Link>}>
       <dl className={styles.facts}>
-        <Fact title="Newest record">
-          {newest !== undefined ? <RelativeTime time={newest} /> : isNewestKnown ? 'none yet' : 'not known'}
-        </Fact>
+        {newestState !== 'asked' && (
+          <Fact title="Newest record">
+            {newest !== undefined ? <RelativeTime time={newest} /> : newestState === 'told' ? 'none yet' : 'not known'}
+          </Fact>
+        )}
         {infrastructure.data !== undefined && <BusFacts bus={infrastructure.data.bus} />}
         {bridge.data !== undefined && <BridgeFact bridge={bridge.data} />}
         {infrastructure.data !== undefined && <StoreFacts {...infrastructure.data} />}

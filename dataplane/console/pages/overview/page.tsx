@@ -31,7 +31,7 @@ export default function OverviewPage() {
         </Panel>
         {/* Records go earlier than incidents, by their retention or by hand. */}
         {incidents.data !== undefined && incidents.data.total > 0 && <OpenIncidents incidents={incidents} />}
-        <Ingestion newest={undefined} isNewestKnown />
+        <Ingestion newest={undefined} newestState="told" />
       </Page>
     )
   return (
@@ -72,7 +72,10 @@ export default function OverviewPage() {
           )}
           <div className={styles.stack}>
             <OpenIncidents incidents={incidents} />
-            <Ingestion newest={newest.data?.timestamp} isNewestKnown={newest.data !== undefined} />
+            <Ingestion
+              newest={newest.data?.timestamp}
+              newestState={newest.data !== undefined ? 'told' : newest.isError ? 'unknown' : 'asked'}
+            />
           </div>
         </div>
       )}
