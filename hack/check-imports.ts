@@ -136,6 +136,7 @@ const ALLOWED: ImportTable = {
     'dataplane/memory/release-bytes.ts',
     'dataplane/telemetry',
     'dataplane/text/bracketed.ts',
+    'dataplane/text/port-of.ts',
     'dataplane/ports',
     'express',
     'undici', // types alone
@@ -241,6 +242,7 @@ const ALLOWED: ImportTable = {
     'dataplane/process/at-first-use.ts',
     'dataplane/text/certificate-problem.ts',
     'dataplane/text/connection-words.ts',
+    'dataplane/text/port-of.ts',
     'undici',
     '*',
   ],
@@ -402,6 +404,7 @@ const ALLOWED: ImportTable = {
     'dataplane/kube',
     'dataplane/telemetry',
     'dataplane/text/bracketed.ts',
+    'dataplane/text/port-of.ts',
     'dataplane/config',
     'dataplane/process',
     'operator/main.ts', // a role like any other, by its table

@@ -1,5 +1,6 @@
 /** Which proxy a request goes through, by the environment: as Go's `httpproxy` reads it, and so kubectl. */
 import { BlockList, isIP } from 'node:net'
+import { portOf } from '../text/port-of.ts'
 
 /** Where both spellings are set, the one in capitals counts. */
 export interface ProxyEnvironment {
@@ -25,12 +26,12 @@ export function isProxyUrl(text: string): boolean {
 
 /** URL of the proxy for a server; undefined: none. Nothing on this machine is asked through a proxy. */
 export function proxyFor(server: string, environment: ProxyEnvironment): string | undefined {
-  const { protocol, hostname, port } = new URL(server)
-  const isHttps = protocol === 'https:'
+  const url = new URL(server)
+  const isHttps = url.protocol === 'https:'
   const proxy = isHttps ? environment.HTTPS_PROXY || environment.https_proxy : environment.HTTP_PROXY || environment.http_proxy
   if (!proxy) return undefined
-  const host = hostname.replace(/^\[|\]$/g, '').toLowerCase()
-  const target: Target = { host, port: port || (isHttps ? '443' : '80'), family: familyOf(host) }
+  const host = url.hostname.replace(/^\[|\]$/g, '').toLowerCase()
+  const target: Target = { host, port: String(portOf(url)), family: familyOf(host) }
   if (host === 'localhost' || isWithin(target, LOOPBACK)) return undefined
   const exceptions = (environment.NO_PROXY || environment.no_proxy || '').split(',').map(text => text.trim().toLowerCase())
   if (exceptions.some(text => text !== '' && matches(text, target))) return undefined

@@ -32,7 +32,7 @@ export const OLLAMA_CHAT: WireFormat = {
   },
   read(answer) {
     const { data } = ANSWER.safeParse(answer)
-    // Some gateways answer in OpenAI's format whatever they are asked in.
+    // Some gateways answer each question in OpenAI's format.
     if (data === undefined) return CHAT_COMPLETIONS.read(answer)
     return {
       text: withoutThoughts(data.message.content),

@@ -16,6 +16,7 @@ import {
 import { atFirstUse } from '../../process/at-first-use.ts'
 import { certificateProblem } from '../../text/certificate-problem.ts'
 import { CONNECTION_WORDS } from '../../text/connection-words.ts'
+import { portOf } from '../../text/port-of.ts'
 import { createOutboundAddresses } from './outbound-addresses.ts'
 import { createProxyWays } from './proxy-ways.ts'
 
@@ -108,11 +109,6 @@ function perPort(make: (port: number) => buildConnector.connector): (port: numbe
     keepBounded(made, port, connector, MAX_PORTS)
     return connector
   }
-}
-
-function portOf({ protocol, port }: { readonly protocol: string; readonly port: string }): number {
-  if (port !== '') return Number(port)
-  return protocol === 'https:' ? 443 : 80
 }
 
 /** The address as the WHATWG reads it: `http://2130706433` is 127.0.0.1. No message repeats the path, which may be a secret. */

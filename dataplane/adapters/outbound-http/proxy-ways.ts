@@ -5,6 +5,7 @@ import { isProxyUrl, type ProxyEnvironment, proxyFor } from '../../http/proxy-ch
 import type { OutboundAddresses } from '../../ports/outbound-addresses.ts'
 import { TargetRefused } from '../../ports/outbound-http.ts'
 import { type AtFirstUse, atFirstUse } from '../../process/at-first-use.ts'
+import { portOf } from '../../text/port-of.ts'
 
 /** A name may be looked up here for so long: networks with a proxy often know no names of others. */
 const LOOK_UP_MS = 1_000
@@ -37,8 +38,8 @@ export function createProxyWays({ proxies, addresses, open }: ProxyWaysConfig): 
     return known.open()
   }
   /** The proxy looks the name up for itself, and has rules of its own. A name that is known here must not lead where nobody may speak to. */
-  const refuseForbidden = async ({ hostname, port, protocol }: URL) => {
-    const known = addresses.resolve(hostname, Number(port || (protocol === 'https:' ? 443 : 80))).catch(error => {
+  const refuseForbidden = async (target: URL) => {
+    const known = addresses.resolve(target.hostname, portOf(target)).catch(error => {
       if (error instanceof TargetRefused) throw error
     })
     const late = new AbortController()

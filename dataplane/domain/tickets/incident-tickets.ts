@@ -178,7 +178,7 @@ export function settleOwed<T extends TicketedIncident>(incident: T, lastSeq: num
   return { ...incident, ticketing: left.length === 0 ? rest : { ...rest, owed: left } }
 }
 
-/** A time that is past, whatever the clock is set to: times of changes grow, and run ahead of a clock that was set back. */
+/** A time in the past of any clock. The time of a change may lie ahead of a clock that was set back. */
 const AT_ONCE = new Date(0).toISOString()
 
 /** Adds an event for the rows of `targets`. */

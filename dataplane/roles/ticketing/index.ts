@@ -6,6 +6,7 @@ import { createOutboundAddresses, expectedInsteadOf } from '../../adapters/outbo
 import { createOutboundHttp } from '../../adapters/outbound-http/outbound-http.ts'
 import type { OwnServer } from '../../adapters/outbound-http/own-servers.ts'
 import { proxyEnvironment } from '../../http/proxy-choice.ts'
+import { portOf } from '../../text/port-of.ts'
 import { defineRole, type RoleContext } from '../role.ts'
 import { createSecretCipher, parseEncryptionKeys } from './config/secret-cipher.ts'
 import { startTicketing } from './ticketing.ts'
@@ -47,6 +48,6 @@ export const start = defineRole(async ({ settings, log, clock, standalone }: Rol
 })
 
 function serverAt(endpoint: string): OwnServer {
-  const { hostname: host, port, protocol } = new URL(endpoint)
-  return { host, port: Number(port || (protocol === 'https:' ? 443 : 80)) }
+  const url = new URL(endpoint)
+  return { host: url.hostname, port: portOf(url) }
 }

@@ -3,7 +3,8 @@
  * `hack/node hack/bench/kafka/catch-up.ts --help` says how to call it.
  */
 import { parseArgs } from 'node:util'
-import { cpuSeconds, family, memoryByKind } from '../process-usage.ts'
+import { residentMb } from '../../../e2e/testing/resident-memory.ts'
+import { cpuSeconds } from '../process-usage.ts'
 import { type ServerProcess, startServer } from '../server-process.ts'
 import { sendLoad } from '../throughput.ts'
 import { type BenchTopics, createTopics, deleteTopics } from './bench-topics.ts'
@@ -84,9 +85,6 @@ function start(role: string, portSetting: string, healthPath: string, env: Reado
     healthPath,
   )
 }
-
-/** The memory of a process and its children. */
-const residentMb = (pid: number) => family(pid).reduce((sum, member) => sum + memoryByKind(member).residentMb, 0)
 
 async function countLogs(port: number): Promise<number> {
   const answer = await fetch(`http://127.0.0.1:${port}/service-logs-*/_count`)
