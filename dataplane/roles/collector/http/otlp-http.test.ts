@@ -245,6 +245,19 @@ describe('OTLP over HTTP: POST /v1/logs', () => {
         error: /after decompression/,
       },
     ]
+    it('what a proxy says it has added does not count against the sender', async () => {
+      const one = Buffer.from(buildJson(ONE))
+      const send = (bytes: number, added: string) =>
+        harness.post(Buffer.concat([one, Buffer.alloc(bytes - one.length, 0x20)]), { 'x-service-added-bytes': added })
+      for (const [bytes, added, status] of [
+        [LIMIT + 100, '100', 200],
+        [LIMIT + 101, '100', 413],
+        [LIMIT + 1, '-5', 413],
+        [LIMIT + 1, 'many', 413],
+      ] as const)
+        expect((await send(bytes, added)).status, added).to.equal(status)
+    })
+
     for (const { name, body, headers = {}, status, code, error } of refusals)
       it(`${status} for ${name}`, async () => {
         const answer = await harness.post(body, headers)
