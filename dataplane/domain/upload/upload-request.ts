@@ -30,7 +30,7 @@ const REQUEST_END = ']}'
 const RECORDS_START = ',"scopeLogs":[{"logRecords":['
 const RECORDS_END = ']}]}'
 const REQUEST_BYTES = REQUEST_START.length + REQUEST_END.length
-/** What stands around a resource and its records. */
+/** JSON around a resource and its records. */
 const GROUP_BYTES = '{"resource":'.length + RECORDS_START.length + RECORDS_END.length
 
 /** Records of one service and host share a resource; within it they keep the order of the file. */
